@@ -4,20 +4,20 @@ import (
 	"context"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 )
 
 // accounts lists the accounts of the profile and the signer of each.
 func (s *session) accounts(ctx context.Context) error {
 	n := len(s.ctx.Accounts)
-	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + kit.Plural(n, "account", "accounts") + ". " +
+	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + present.Plural(n, "account", "accounts") + ". " +
 		networkWords(s.ctx.Network.Kind))
 	if s.ctx.BaseURL != "" {
 		s.out.fact(0, "Service", kit.Plain(whole(s.ctx.BaseURL)))
 	}
 	if s.ctx.Network.ID != "" {
-		s.out.fact(0, "Network id", kit.Plain(kit.Groups(s.ctx.Network.ID)))
+		s.out.fact(0, "Network id", kit.Plain(present.Groups(s.ctx.Network.ID)))
 	}
 	if v := s.ctx.Vault; v.Where != "" {
 		state := ""
@@ -31,7 +31,7 @@ func (s *session) accounts(ctx context.Context) error {
 		s.out.fact(0, "Keys", kit.Plain(clean(v.Where, 120)+state))
 	}
 	for i, a := range s.ctx.Accounts {
-		s.out.fact(0, "Account "+itoa(i+1)+", "+screen.AccountWords(a.Type), address(a.AccountAddress))
+		s.out.fact(0, "Account "+itoa(i+1)+", "+present.AccountType(a.Type), address(a.AccountAddress))
 		label, who := signerOf(a)
 		if who != "" {
 			s.out.fact(2, label, address(who))

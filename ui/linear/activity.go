@@ -8,8 +8,8 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -91,7 +91,7 @@ func (s *session) operation(ctx context.Context, o Operation) error {
 	}
 	s.failReason(x)
 	if x.QuoteID != "" {
-		s.out.fact(0, "Quote", kit.Plain(kit.Groups(clean(x.QuoteID, 512))))
+		s.out.fact(0, "Quote", kit.Plain(present.Groups(clean(x.QuoteID, 512))))
 	}
 	switch x.State {
 	case flow.StateReview1, flow.StateReview2, flow.StateQuoting:
@@ -168,7 +168,7 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 
 // signature describes a signature: its purpose, what it allows, its expiry, and what ends it.
 func (s *session) signature(n int, o journal.Outstanding) {
-	where := screen.ChainName(s.ctx.Catalog, o.Chain)
+	where := present.ChainName(s.ctx.Catalog, o.Chain)
 	until := "it has no end of its own"
 	if end, ends := o.Ends(); ends {
 		t := time.Unix(o.ValidUntil, 0)
@@ -180,7 +180,7 @@ func (s *session) signature(n int, o journal.Outstanding) {
 		until = "voided by you at " + s.date(o.VoidedAt)
 	}
 	s.out.say(itoa(n) + ". " + roleWords(o.Role) + " on " + where + ", " + until + ".")
-	s.out.fact(2, "account, "+screen.AccountWords(o.Kind), address(o.Sender))
+	s.out.fact(2, "account, "+present.AccountType(o.Kind), address(o.Sender))
 	if o.Role == journal.RoleDelegation {
 		if o.Delegation != nil {
 			s.out.fact(2, "the code", address(o.Delegation.Contract))

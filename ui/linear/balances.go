@@ -12,8 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
-	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
+	"coffer/ui/present"
 )
 
 // money is the last reading of the balances. at is its time; zero: never.
@@ -72,7 +71,7 @@ func (m money) part(c *catalog.Catalog, p api.AssetBalance, of holding) holding 
 	if err != nil {
 		return h
 	}
-	h.id, h.name = id.Display(), screen.ChainName(c, id.Chain.String())
+	h.id, h.name = id.Display(), present.ChainName(c, id.Chain.String())
 	if e, ok := c.Entity(id); ok && string(e.Aggregate) == of.id {
 		h.decimals, h.symbol, h.amount = e.Decimals, e.Symbol, units(p.Balance)
 		if h.amount != nil {
@@ -119,9 +118,10 @@ func (s *session) refresh(ctx context.Context) {
 	case err == nil:
 		s.money = readMoney(s.ctx.Catalog, b, s.now())
 	case s.money.at.IsZero():
-		s.out.say("The balances are not known: " + sentence(screen.Words(err)))
+		s.out.say("The balances are not known: " + sentence(present.ErrorText(err)))
 	default:
-		s.out.say("Reading failed: " + screen.Words(err) + ". These are the balances of " + s.clock(s.money.at) + ".")
+		s.out.say("Reading failed: " + present.ErrorText(err) + ". These are the balances of " + s.clock(s.money.at) +
+			".")
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *session) balances(ctx context.Context) error {
 		m.words = []word{{"r", "read again"}, {"h", map[bool]string{true: "say the amounts",
 			false: "do not say the amounts"}[s.hidden]}}
 		if left > 0 {
-			m.words = append(m.words, word{"all", "list " + kit.Plural(left, "more asset", "more assets") +
+			m.words = append(m.words, word{"all", "list " + present.Plural(left, "more asset", "more assets") +
 				": nothing held, or next to nothing"})
 		}
 		i, key, err := s.choose(ctx, m)
@@ -205,7 +205,7 @@ func (s *session) assetLine(h holding) string {
 	}
 	line := h.symbol + ", " + h.name + ": " + s.masked(h.figure()+", "+value(h.micro))
 	if on > 0 {
-		line += ", on " + kit.Plural(on, "chain", "chains")
+		line += ", on " + present.Plural(on, "chain", "chains")
 	}
 	return line
 }
@@ -247,12 +247,12 @@ func (s *session) receive(ctx context.Context) error {
 		}
 	}
 	a := accounts[i]
-	s.out.fact(0, "Your address, "+screen.AccountWords(a.Type), address(a.AccountAddress))
+	s.out.fact(0, "Your address, "+present.AccountType(a.Type), address(a.AccountAddress))
 	for _, l := range spelled(a.AccountAddress) {
 		s.out.note(l)
 	}
 	s.out.say("In one piece:")
-	s.out.raw(kit.Checksummed(a.AccountAddress))
+	s.out.raw(present.Checksummed(a.AccountAddress))
 	where := "It is a Solana address."
 	if a.IsEVM() {
 		names := make([]string, 0, 8)
@@ -275,5 +275,5 @@ func (s *session) receive(ctx context.Context) error {
 
 // accountName identifies an account in a list.
 func accountName(a api.Account) string {
-	return screen.AccountWords(a.Type) + ", " + kit.Address(a.AccountAddress)
+	return present.AccountType(a.Type) + ", " + present.Address(a.AccountAddress)
 }

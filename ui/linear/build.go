@@ -15,8 +15,8 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 )
 
@@ -233,7 +233,8 @@ func (s *session) readPlan(p *plan) {
 		s.readExchange(d)
 		return
 	}
-	s.out.say(capital(plural(len(d.Calls), "call", "calls")) + " on " + screen.ChainName(s.ctx.Catalog, d.TargetChain) +
+	s.out.say(capital(plural(len(d.Calls), "call", "calls")) + " on " +
+		present.ChainName(s.ctx.Catalog, d.TargetChain) +
 		".")
 	for i, c := range d.Calls {
 		s.readCall(i+1, p.chain(), c)

@@ -13,8 +13,8 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op/abicall"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 )
 
@@ -66,7 +66,7 @@ func (s *session) addCall(ctx context.Context, p *plan, i int) error {
 
 // askCall asks for the contract, the function with its arguments, and the value.
 func (s *session) askCall(ctx context.Context, chain caip.Chain) (intent.Call, error) {
-	to, err := s.askAddress(ctx, chain, "Which contract is called on "+screen.ChainName(s.ctx.Catalog, chain.String())+
+	to, err := s.askAddress(ctx, chain, "Which contract is called on "+present.ChainName(s.ctx.Catalog, chain.String())+
 		"?")
 	if err != nil {
 		return intent.Call{}, err
@@ -87,7 +87,7 @@ func (s *session) askCall(ctx context.Context, chain caip.Chain) (intent.Call, e
 			return intent.Call{}, errBack
 		}
 		c.Data = "0x" + hex.EncodeToString(data)
-		if text := fn.String(); len(text) <= maxFunction && kit.Clean(text, maxFunction) == text {
+		if text := fn.String(); len(text) <= maxFunction && present.Clean(text, maxFunction) == text {
 			c.Function = text
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"coffer/ui/finding"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/verify"
 )
@@ -21,17 +21,17 @@ func (c *reviewSession) report() verify.Report {
 // coded prints one finding with the code of its check, for the two places where a person looks codes up: the list of
 // checks and the page of a refusal.
 func (c *reviewSession) coded(level string, x verify.Reason) {
-	x.Title = sentence(clean(finding.Title(x), 400)) + " Check " + clean(x.Code, 8) + "."
+	x.Title = sentence(clean(present.Title(x), 400)) + " Check " + clean(x.Code, 8) + "."
 	c.reason(level, x)
 }
 
 // reason prints one finding with the expected and the actual value.
 func (c *reviewSession) reason(level string, x verify.Reason) {
 	c.out.put(2, kit.Plain(level+": "+sentence(clean(x.Title, 420))))
-	for _, f := range finding.Compared(x) {
+	for _, f := range present.Compared(x) {
 		c.out.fact(4, f.Label, kit.Plain(clean(f.Text, 600)))
 	}
-	if words := finding.Gate(x); words != "" {
+	if words := present.Gate(x); words != "" {
 		c.out.put(4, kit.Plain(clean(words, 300)))
 	}
 }
@@ -147,7 +147,7 @@ func (c *reviewSession) inspect(st stage) {
 
 func (c *reviewSession) hex(label, v string) {
 	if v != "" {
-		c.out.fact(2, label, kit.Plain(kit.Groups(v)))
+		c.out.fact(2, label, kit.Plain(present.Groups(v)))
 	}
 }
 

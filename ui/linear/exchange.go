@@ -6,14 +6,14 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 )
 
 // chainOf names the chain of an asset.
 func (s *session) chainOf(e catalog.Entity) string {
-	return screen.ChainName(s.ctx.Catalog, e.Asset.Chain.String())
+	return present.ChainName(s.ctx.Catalog, e.Asset.Chain.String())
 }
 
 // buildTransfer asks for an asset, an amount, a recipient and a chain.
@@ -196,7 +196,7 @@ func (s *session) readExchange(d intent.Draft) {
 	}
 	from := ", from all chains together"
 	if on := chainIn(d.Pay.Asset); on != "" {
-		from = ", from " + screen.ChainName(s.ctx.Catalog, on)
+		from = ", from " + present.ChainName(s.ctx.Catalog, on)
 	}
 	s.out.say(capital(d.Kind) + ": you pay " + s.asked(d.Pay.Asset, d.Pay.Amount) + from + ".")
 	s.out.fact(2, "Arrives as", kit.Plain(s.assetWords(d.Receive.Asset)+"."))

@@ -7,8 +7,8 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 )
@@ -88,10 +88,10 @@ type follower struct {
 func (f *follower) hear(x flow.Snapshot) {
 	word, words := f.stand(x)
 	for _, r := range x.Status.OriginChainOperations {
-		f.once("Deposit on "+screen.ChainName(f.ctx.Catalog, r.Chain), r)
+		f.once("Deposit on "+present.ChainName(f.ctx.Catalog, r.Chain), r)
 	}
 	for _, r := range x.Status.DestinationChainOperations {
-		f.once("Ran on "+screen.ChainName(f.ctx.Catalog, r.Chain), r)
+		f.once("Ran on "+present.ChainName(f.ctx.Catalog, r.Chain), r)
 	}
 	if word != f.state {
 		f.state = word
@@ -118,7 +118,7 @@ func (f *follower) once(what string, r api.OperationRef) {
 // transaction prints a transaction and the address of its page. It marks an address that is no page of the known
 // explorer (TH-H2).
 func (s *session) transaction(what string, r api.OperationRef) {
-	s.out.fact(0, what+", transaction", kit.Plain(kit.Groups(clean(r.Hash, 512))))
+	s.out.fact(0, what+", transaction", kit.Plain(present.Groups(clean(r.Hash, 512))))
 	link := clean(r.ExplorerURL, maxLink)
 	if link == "" || !s.ctx.Pages() {
 		return
@@ -135,7 +135,7 @@ func (s *session) failReason(x flow.Snapshot) {
 	if said == "" {
 		return
 	}
-	what, todo := screen.ReasonWords(x.Status.FailReason)
+	what, todo := present.RefundReason(x.Status.FailReason)
 	if what == "" {
 		what = "Coffer has no words for this cause."
 	}
@@ -152,9 +152,9 @@ func (s *session) stand(x flow.Snapshot) (word, words string) {
 	zone := s.now().Location()
 	switch {
 	case x.Said:
-		return "the service says: " + word, screen.SaidWords(x, isExchange(x), s.liveOf(x.ID), zone)
+		return "the service says: " + word, present.Said(x, isExchange(x), s.liveOf(x.ID), zone)
 	case !isExchange(x) && x.BodyHash == "" && (x.State == flow.StateQuoting || x.State == flow.StateReview2):
-		words = screen.SignedWords(x, s.liveOf(x.ID), zone, "", "")
+		words = present.Signed(x, s.liveOf(x.ID), zone, "", "")
 		switch {
 		case x.Stuck:
 			word = "can only be abandoned"
@@ -166,8 +166,8 @@ func (s *session) stand(x flow.Snapshot) (word, words string) {
 }
 
 // liveOf counts the live signatures of an operation. Delegations do not count: each lives on its own.
-func (s *session) liveOf(id string) screen.Live {
-	l, endless := screen.Live{Known: s.deps.Outstanding != nil}, false
+func (s *session) liveOf(id string) present.Live {
+	l, endless := present.Live{Known: s.deps.Outstanding != nil}, false
 	for _, x := range s.outstanding() {
 		if x.Op != id || x.Role == journal.RoleDelegation {
 			continue
@@ -267,17 +267,17 @@ func statusWords(x flow.Snapshot) (word, words string) {
 func (s *session) what(x flow.Snapshot) string {
 	d := x.Intent
 	if isExchange(x) && d.Pay != nil && d.Receive != nil {
-		pays := screen.AssetName(s.ctx.Catalog, d.Pay.Asset)
+		pays := present.AssetName(s.ctx.Catalog, d.Pay.Asset)
 		if isExchange(x) && d.Pay.Asset != d.Receive.Asset && d.Kind != "transfer" {
-			return "swap " + pays + " for " + screen.AssetName(s.ctx.Catalog, d.Receive.Asset)
+			return "swap " + pays + " for " + present.AssetName(s.ctx.Catalog, d.Receive.Asset)
 		}
 		text := "transfer " + pays
 		if a, err := caip.ParseAccount(d.Receive.Account); err == nil {
-			text += " to " + screen.ChainName(s.ctx.Catalog, a.Chain.String())
+			text += " to " + present.ChainName(s.ctx.Catalog, a.Chain.String())
 		}
 		return text
 	}
-	where := screen.ChainName(s.ctx.Catalog, d.TargetChain)
+	where := present.ChainName(s.ctx.Catalog, d.TargetChain)
 	if n := len(d.Calls); n != 1 {
 		return plural(n, "call", "calls") + " on " + where
 	}

@@ -9,9 +9,9 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/receipt"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 )
 
 // Bounds of the history.
@@ -98,7 +98,7 @@ func (s *session) history(ctx context.Context) error {
 		default:
 			before := len(p.list)
 			if err := p.more(ctx, s.deps.History); err != nil {
-				s.out.say("The next page could not be read: " + screen.Words(err) +
+				s.out.say("The next page could not be read: " + present.ErrorText(err) +
 					". Type more to try again, or again to read from the top.")
 			} else if len(p.list) > before {
 				at++
@@ -113,7 +113,7 @@ func (s *session) history(ctx context.Context) error {
 func (s *session) firstPage(ctx context.Context) (*pages, int) {
 	p := &pages{seen: map[string]bool{}, used: map[string]bool{}}
 	if err := p.more(ctx, s.deps.History); err != nil {
-		s.out.say("The history could not be read: " + screen.Words(err) + ".")
+		s.out.say("The history could not be read: " + present.ErrorText(err) + ".")
 		return nil, 0
 	}
 	return p, 0
@@ -148,7 +148,7 @@ func (s *session) received(d api.DestinationToken) string {
 	}
 	text := moved(d.Amount, a)
 	if on := chainIn(d.AssetType); on != "" {
-		text += " on " + screen.ChainName(s.ctx.Catalog, on)
+		text += " on " + present.ChainName(s.ctx.Catalog, on)
 	}
 	return text
 }
@@ -180,9 +180,9 @@ func recordStatus(status string) string {
 // record prints everything about one record; nothing is cut.
 func (s *session) record(r api.HistoryRecord) {
 	s.out.say(capital(s.recordLine(r)) + ".")
-	s.out.say(s.ctx.StatusWords(r.Status))
+	s.out.say(present.Status(s.ctx.Network.Kind, r.Status))
 	if r.FailReason != "" {
-		what, todo := screen.ReasonWords(r.FailReason)
+		what, todo := present.RefundReason(r.FailReason)
 		s.out.say(strings.TrimSpace(what+" "+todo) + " The service says: " + clean(r.FailReason, 200) + ".")
 	}
 	paid, got := "To pay", "To be delivered"
@@ -205,12 +205,12 @@ func (s *session) record(r api.HistoryRecord) {
 		s.out.fact(0, "To", kit.Plain(clean(r.RecipientAccountID, 512)))
 	}
 	s.whoGot(r)
-	s.out.fact(0, "Quote", kit.Plain(kit.Groups(clean(r.QuoteID, 512))))
+	s.out.fact(0, "Quote", kit.Plain(present.Groups(clean(r.QuoteID, 512))))
 	for _, o := range r.OriginChainOperations {
-		s.transaction("Origin chain "+screen.ChainName(s.ctx.Catalog, o.Chain), o)
+		s.transaction("Origin chain "+present.ChainName(s.ctx.Catalog, o.Chain), o)
 	}
 	for _, o := range r.DestinationChainOperations {
-		s.transaction("Target chain "+screen.ChainName(s.ctx.Catalog, o.Chain), o)
+		s.transaction("Target chain "+present.ChainName(s.ctx.Catalog, o.Chain), o)
 	}
 	if len(r.OriginChainOperations)+len(r.DestinationChainOperations) == 0 {
 		s.out.say("There is no transaction yet.")

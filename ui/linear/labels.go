@@ -9,18 +9,19 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/network"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/verify"
 )
 
 // clean is the gate for foreign text.
-func clean(text string, most int) string { return kit.Clean(text, most) }
+func clean(text string, most int) string { return present.Clean(text, most) }
 
 // whole cleans foreign text without cutting it.
-func whole(text string) string { return kit.Clean(text, max(1, len(text))) }
+func whole(text string) string { return present.Clean(text, max(1, len(text))) }
 
 // address is an address in full, in groups of four, on one line where a line can hold it.
-func address(a string) kit.Span { return kit.Span{Text: kit.Address(a), Whole: true} }
+func address(a string) kit.Span { return kit.Span{Text: present.Address(a), Whole: true} }
 
 // networkWords names the kind of money on the network.
 func networkWords(k network.Kind) string {
@@ -54,7 +55,7 @@ func value(micro *big.Int) string {
 	if micro == nil {
 		return "value unknown"
 	}
-	return kit.USD(micro)
+	return present.USD(micro)
 }
 
 // percent writes basis points.
@@ -67,13 +68,13 @@ func spanWords(d time.Duration) string {
 	sec %= 60
 	var parts []string
 	if h > 0 {
-		parts = append(parts, kit.Plural(h, "hour", "hours"))
+		parts = append(parts, present.Plural(h, "hour", "hours"))
 	}
 	if m > 0 {
-		parts = append(parts, kit.Plural(m, "minute", "minutes"))
+		parts = append(parts, present.Plural(m, "minute", "minutes"))
 	}
 	if (sec > 0 && h == 0) || len(parts) == 0 {
-		parts = append(parts, kit.Plural(sec, "second", "seconds"))
+		parts = append(parts, present.Plural(sec, "second", "seconds"))
 	}
 	return strings.Join(parts, " ")
 }
@@ -96,7 +97,7 @@ func (s *session) date(t time.Time) string {
 
 // spelled writes an address for listening: one line per group of four, digits as they are, capitals named.
 func spelled(a string) []string {
-	text := kit.Address(a)
+	text := present.Address(a)
 	var out []string
 	if rest, ok := strings.CutPrefix(text, "0x"); ok {
 		out, text = append(out, "First: zero, x."), rest

@@ -4,9 +4,9 @@
 // screens.
 //
 // Promise: the output is lines of printable characters and nothing else: no escape sequence, no cursor movement, no
-// redrawn line, and no line wider than Options.Width except an address in one piece. All foreign text passes kit.Clean
-// (TH-R1), and all output passes it once more. Everything shown of an operation comes from verify's views, that is from
-// the bytes that get signed (TH-V1); no figure, address or reason is cut.
+// redrawn line, and no line wider than Options.Width except an address in one piece. All foreign text passes
+// present.Clean (TH-R1), and all output passes it once more. Everything shown of an operation comes from verify's
+// views, that is from the bytes that get signed (TH-V1); no figure, address or reason is cut.
 //
 // The program reads input one line at a time, and only while a question waits for it. `?` repeats the subject of the
 // question, an empty line goes back, the end of the input leaves, and a last line without a line end is no answer. Only

@@ -8,7 +8,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 )
 
 // tokensOn lists the assets of a chain.
@@ -63,7 +63,7 @@ func (s *session) changeAllowances(ctx context.Context, p *plan) error {
 	m := menu{items: []string{"Add an allowance"}}
 	for i, a := range p.d.Allowances {
 		m.items = append(m.items, "Remove allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "+
-			kit.Address(a.Spender))
+			present.Address(a.Spender))
 	}
 	i, _, err := s.choose(ctx, m)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -37,7 +37,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	x.Intent.Calls = []intent.Call{{To: payee, Value: l.Value.String()}}
 	text := flat(said(t, x, func(c *reviewSession) { c.review1() }))
 	for _, want := range []string{"plain transfer of the chain's own coin, on Base: as you asked.",
-		"to: alice, " + kit.Address(payee), "value: 0.001 ETH", "Sent to: alice, " + kit.Address(payee)} {
+		"to: alice, " + present.Address(payee), "value: 0.001 ETH", "Sent to: alice, " + present.Address(payee)} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
 		}
@@ -58,7 +58,7 @@ func TestAnAssumedStateIsSaidWithItsAddresses(t *testing.T) {
 	x.Intent.Overrides = []api.StateOverride{{Address: escrow, Balance: "0x1"}, {Address: payee, Code: "0x00"}}
 	text := flat(said(t, x, func(c *reviewSession) { c.review1() }))
 	for _, want := range []string{"Warning: tried on an assumed state (2 addresses)",
-		"assumed of: " + kit.Address(escrow), "assumed of: alice, " + kit.Address(payee)} {
+		"assumed of: " + present.Address(escrow), "assumed of: alice, " + present.Address(payee)} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
 		}
@@ -105,7 +105,7 @@ func TestABalanceThatNobodyKnowsIsNotSaidToBeThere(t *testing.T) {
 		!strings.Contains(text, "Unknown: how much of the 250.5 USDC that it needs is there.") {
 		t.Error(text)
 	}
-	if !strings.Contains(text, "Delivered to: "+kit.Address(account)+" That is your own account.") {
+	if !strings.Contains(text, "Delivered to: "+present.Address(account)+" That is your own account.") {
 		t.Error(text)
 	}
 }

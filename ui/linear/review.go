@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"coffer/api"
-	"coffer/ui/finding"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/vault"
@@ -102,16 +101,16 @@ func (c *reviewSession) readOut(st stage) {
 func (c *reviewSession) refused(ctx context.Context) error {
 	r := c.report()
 	say := func() {
-		c.out.say("Refused: " + finding.Refused(r))
+		c.out.say("Refused: " + present.Refused(r))
 		for _, x := range r.Reasons {
-			if finding.Refuses(x) {
+			if present.Refuses(x) {
 				c.coded("Refused", x)
 			}
 		}
 		if c.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {
 			c.out.say(sentence(clean(c.snap.Problem, 800)))
 		}
-		c.out.say("What to do: " + finding.Advice(r))
+		c.out.say("What to do: " + present.Advice(r))
 		c.out.say(c.stillLive())
 	}
 	say()
@@ -293,5 +292,5 @@ func whereOf(name, chain string) string {
 	return clean(name, 80) + ", " + clean(chain, 80)
 }
 
-// plural is kit.Plural, for short.
-func plural(n int, one, many string) string { return kit.Plural(n, one, many) }
+// plural is present.Plural, for short.
+func plural(n int, one, many string) string { return present.Plural(n, one, many) }

@@ -8,9 +8,9 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/verify"
 )
 
@@ -34,7 +34,7 @@ func (c *reviewSession) review1() {
 	}
 	c.accountOf(v)
 	c.findings(c.snap.Report1)
-	c.out.fact(0, "Fingerprint of this review", kit.Plain(kit.Groups(v.Fingerprint)))
+	c.out.fact(0, "Fingerprint of this review", kit.Plain(present.Groups(v.Fingerprint)))
 	c.out.say(sentence(clean(v.CallTypeWords, 400)))
 	if v.WholeConsent {
 		c.out.say("This one signature is your whole consent: with it the calls above run. There is no second review.")
@@ -58,7 +58,7 @@ func (c *reviewSession) outflow(v *verify.PreparedView) {
 func (c *reviewSession) diff(v *verify.PreparedView) {
 	d := c.snap.Intent
 	c.out.say("You asked for " + plural(len(d.Calls), "call", "calls") + " on " +
-		screen.ChainName(c.ctx.Catalog, d.TargetChain) +
+		present.ChainName(c.ctx.Catalog, d.TargetChain) +
 		" and " + plural(len(d.Allowances), "allowance", "allowances") + ". The operation contains:")
 	for _, l := range v.Lines {
 		c.call(l, v)
@@ -108,7 +108,7 @@ func (c *reviewSession) call(l verify.CallView, v *verify.PreparedView) {
 	}
 	if !l.Decoded {
 		c.out.put(4, kit.Plain("Unknown: Coffer cannot decode this call; what it does depends on the contract. Its "+
-			plural(max(0, (len(l.Data)-2)/2), "byte", "bytes")+": "+kit.Groups(l.Data)))
+			plural(max(0, (len(l.Data)-2)/2), "byte", "bytes")+": "+present.Groups(l.Data)))
 	}
 }
 
@@ -144,7 +144,7 @@ func argText(a verify.ArgView, l verify.CallView) []kit.Span {
 		strings.HasPrefix(a.Type, "uint"):
 		return []kit.Span{kit.Plain(figure(*l.Amount))}
 	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
-		return []kit.Span{kit.Plain(kit.Groups(a.Value))}
+		return []kit.Span{kit.Plain(present.Groups(a.Value))}
 	}
 	return []kit.Span{kit.Plain(whole(a.Value) + ", " + clean(a.Type, 200))}
 }
@@ -163,7 +163,7 @@ func (s *session) coins(wei *big.Int, v *verify.PreparedView) string {
 // nameIn is the name of an address in the contact book, "" without one.
 func (s *session) nameIn(a string) string {
 	for _, c := range s.deps.Book {
-		if kit.Checksummed(c.Address) == kit.Checksummed(a) {
+		if present.Checksummed(c.Address) == present.Checksummed(a) {
 			return clean(c.Name, 60)
 		}
 	}
@@ -213,7 +213,7 @@ func (c *reviewSession) recipients(v *verify.PreparedView) {
 func (c *reviewSession) accountOf(v *verify.PreparedView) {
 	label := "Account"
 	if v.AccountType != "" {
-		label += ", " + screen.AccountWords(v.AccountType)
+		label += ", " + present.AccountType(v.AccountType)
 	}
 	c.out.fact(0, label, address(v.Sender))
 	window := "once, from " + c.clock(v.Window.From) + " to " + c.clock(v.Window.Until)

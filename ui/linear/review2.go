@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -39,7 +39,7 @@ func (c *reviewSession) review2() {
 	c.cost(v)
 	c.worst(v)
 	c.findings(c.snap.Report2)
-	c.out.fact(0, "Fingerprint of this review", kit.Plain(kit.Groups(v.Fingerprint)))
+	c.out.fact(0, "Fingerprint of this review", kit.Plain(present.Groups(v.Fingerprint)))
 	if k := c.atStake(stageReview2); k.Calls {
 		c.outflow(c.snap.Review1)
 	}
@@ -181,7 +181,7 @@ func (c *reviewSession) solana(l verify.LegView) {
 	case c.snap.Review2.ID:
 		c.out.fact(2, "memo", kit.Plain("the id of this quote"))
 	default:
-		c.out.fact(2, "memo", kit.Plain(kit.Groups(v.Memo)))
+		c.out.fact(2, "memo", kit.Plain(present.Groups(v.Memo)))
 	}
 	c.out.fact(2, "block hash", address(v.BlockHash))
 	c.out.fact(2, "can run", kit.Plain("once, until this block hash is too old: at "+c.clock(l.Until)+" at the latest"))
@@ -200,7 +200,7 @@ func (c *reviewSession) solana(l verify.LegView) {
 			case a.Type == "address":
 				c.out.fact(4, argName(a, k), address(a.Value))
 			case strings.HasPrefix(a.Type, "bytes"), strings.HasPrefix(a.Value, "0x"):
-				c.out.fact(4, argName(a, k), kit.Plain(kit.Groups(a.Value)))
+				c.out.fact(4, argName(a, k), kit.Plain(present.Groups(a.Value)))
 			default:
 				c.out.fact(4, argName(a, k), kit.Plain(whole(a.Value)))
 			}
@@ -298,7 +298,7 @@ func (c *reviewSession) fees(v *verify.QuoteView) {
 func costWords(v *verify.QuoteView) string {
 	text := amount.Unknown
 	if v.CostMicro != nil {
-		text = kit.USD(v.CostMicro)
+		text = present.USD(v.CostMicro)
 		if v.CostBps >= 0 {
 			text += ", " + percent(v.CostBps) + " of what you pay"
 		}
@@ -325,9 +325,9 @@ func (c *reviewSession) arithmetic(v *verify.QuoteView) {
 	if v.PayMicro == nil || v.DeliverMicro == nil || v.CostMicro == nil {
 		return
 	}
-	c.out.note("That is " + kit.USD(v.PayMicro) + " paid, less " + kit.USD(v.DeliverMicro) + " delivered.")
+	c.out.note("That is " + present.USD(v.PayMicro) + " paid, less " + present.USD(v.DeliverMicro) + " delivered.")
 	if v.FeesMicro != nil && v.UnexplainedMicro != nil {
-		c.out.note("Of it " + kit.USD(v.FeesMicro) + " are fees, " + kit.USD(v.UnexplainedMicro) +
+		c.out.note("Of it " + present.USD(v.FeesMicro) + " are fees, " + present.USD(v.UnexplainedMicro) +
 			" are not explained.")
 	}
 }
@@ -355,9 +355,9 @@ func (c *reviewSession) unknowns(v *verify.QuoteView) {
 
 // assetWords names an asset of an intent: its symbol, and its chain if it belongs to one.
 func (s *session) assetWords(asset string) string {
-	text := screen.AssetName(s.ctx.Catalog, asset)
+	text := present.AssetName(s.ctx.Catalog, asset)
 	if on := chainIn(asset); on != "" {
-		text += " on " + screen.ChainName(s.ctx.Catalog, on)
+		text += " on " + present.ChainName(s.ctx.Catalog, on)
 	}
 	return text
 }

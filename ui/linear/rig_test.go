@@ -22,7 +22,7 @@ import (
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/network"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -240,8 +240,8 @@ func (r *rig) plain() {
 			func(c rune) bool { return c != '\uFFFD' && !unicode.IsGraphic(c) }) {
 			r.t.Errorf("not plain: %q", l)
 		}
-		if kit.Width(l) > max(width, leastWidth) && strings.Contains(l, " ") {
-			r.t.Errorf("%d cells: %q", kit.Width(l), l)
+		if present.Width(l) > max(width, leastWidth) && strings.Contains(l, " ") {
+			r.t.Errorf("%d cells: %q", present.Width(l), l)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -83,9 +83,9 @@ func (c *reviewSession) verb(st stage) string {
 		return "run it (nothing more gets signed)"
 	}
 	legs := c.snap.Review2.Legs
-	what := "sign " + kit.Plural(len(legs), "payment", "payments")
+	what := "sign " + present.Plural(len(legs), "payment", "payments")
 	if more := delegations(legs); more > 0 {
-		what += " and " + kit.Plural(more, "delegation", "delegations")
+		what += " and " + present.Plural(more, "delegation", "delegations")
 	}
 	if c.exchange() {
 		return what + " and " + c.noun()

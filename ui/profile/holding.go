@@ -9,7 +9,7 @@ import (
 	"coffer/api"
 	"coffer/ui/cli"
 	"coffer/ui/doctor"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/vault"
 )
 
@@ -32,7 +32,7 @@ type Holding struct {
 // Words explain what a missing or unknown key means and what to do, in one sentence without its end; "" for a key that
 // is here.
 func (h Holding) Words() string {
-	of := "the key of " + kit.Checksummed(h.Signer)
+	of := "the key of " + present.Checksummed(h.Signer)
 	switch {
 	case h.State == KeyMissing && h.Why != "":
 		return "watch-only, because " + h.Why + ": nothing can be signed"
@@ -119,7 +119,7 @@ func (o *Opened) accountKeys(ctx context.Context) []doctor.AccountKey {
 		if err != nil {
 			h.Why = err.Error()
 		}
-		out = append(out, doctor.AccountKey{Account: a.AccountAddress, Signer: kit.Checksummed(h.Signer),
+		out = append(out, doctor.AccountKey{Account: a.AccountAddress, Signer: present.Checksummed(h.Signer),
 			Here: h.State == KeyHere, Known: h.State != KeyUnknown, Why: h.Why})
 	}
 	return out

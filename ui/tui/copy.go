@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -23,7 +23,7 @@ const (
 func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 	if len(msg.Text) > largestCopy {
 		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + msg.What + " has " +
-			kit.Plural(len(msg.Text), "byte", "bytes") +
+			present.Plural(len(msg.Text), "byte", "bytes") +
 			", and terminals take 74,994 at most"})
 		return nil
 	}
@@ -35,7 +35,7 @@ func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + why})
 		return nil
 	}
-	text := "sent to the terminal's clipboard: " + msg.What + " " + kit.ShortID(msg.Text, m.theme.Signs.More)
+	text := "sent to the terminal's clipboard: " + msg.What + " " + present.ShortID(msg.Text, m.theme.Signs.More)
 	if m.opt.getenv("TMUX") != "" && !m.toldTmux {
 		m.toldTmux = true
 		text += " (tmux hands it on with set-clipboard on)"

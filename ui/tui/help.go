@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -106,7 +107,7 @@ func (h *help) notes(th theme.Theme, w int) []string {
 	lines = append(lines, kit.Prose(w, 0, kit.Plain(`Under [ui.keys], "name" = "key" gives an action another key.`))...)
 	for _, b := range h.bad {
 		lines = append(lines, kit.Prose(w, 2, kit.Span{Text: th.Signs.Warn, Style: th.Warn},
-			kit.Plain(" "+kit.Clean(b, 200)))...)
+			kit.Plain(" "+present.Clean(b, 200)))...)
 	}
 	return lines
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 
 	"coffer/config"
+	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
-	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -93,7 +93,9 @@ func TestTheMouseInATerminal(t *testing.T) {
 	}
 	line := strings.Split(s.Screen(), "\n")[1]
 	before, _, _ := strings.Cut(line, "4 History")
-	s.Do(func(e *vt.Emulator) { e.SendMouse(vt.MouseClick{X: kit.Width(before) + 1, Y: 1, Button: vt.MouseLeft}) })
+	s.Do(func(e *vt.Emulator) {
+		e.SendMouse(vt.MouseClick{X: present.Width(before) + 1, Y: 1, Button: vt.MouseLeft})
+	})
 	s.WaitText("newest first")
 	s.Do(func(e *vt.Emulator) { e.SendMouse(vt.MouseWheel{X: 5, Y: 9, Button: vt.MouseWheelDown}) })
 	s.Type("M")

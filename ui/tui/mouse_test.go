@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
@@ -78,7 +79,7 @@ func at(t testing.TB, m *Model, line int, words string) tea.MouseClickMsg {
 	if !found {
 		t.Fatalf("%q is not on line %d: %q", words, line, lines[line])
 	}
-	return tea.MouseClickMsg{X: kit.Width(before), Y: line, Button: tea.MouseLeft}
+	return tea.MouseClickMsg{X: present.Width(before), Y: line, Button: tea.MouseLeft}
 }
 
 func TestAClickOnATabOpensIt(t *testing.T) { bubble(aClickOnATabOpensIt)(t) }

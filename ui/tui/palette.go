@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -139,7 +140,7 @@ func themeNotes(name string) string {
 func (m *Model) profileItems() []kit.Item {
 	var items []kit.Item
 	for _, name := range m.opt.Profiles {
-		it := kit.Item{Value: paletteProfile + name, Label: "switch to profile " + kit.Clean(name, 40)}
+		it := kit.Item{Value: paletteProfile + name, Label: "switch to profile " + present.Clean(name, 40)}
 		switch {
 		case name == m.ctx.Profile:
 			it.Off = "this profile is open"

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/config"
+	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -326,10 +327,10 @@ func TestTheShellFitsEveryTerminalWithAnyWords(t *testing.T) {
 		"–", "e\u0301"})
 	presses := []string{"j", "s", "?", "esc", ":", "n", "M", "T", "1", "2", "4", "h", "G", "enter", ",", "a", "日"}
 	rapid.Check(t, func(rt *rapid.T) {
-		pad := &padScreen{title: kit.Clean(words.Draw(rt, "title"), 20),
+		pad := &padScreen{title: present.Clean(words.Draw(rt, "title"), 20),
 			line: strings.Repeat("界a", rapid.IntRange(0, 90).Draw(rt, "line"))}
 		for range rapid.IntRange(0, 12).Draw(rt, "keys") {
-			k := kit.NewKey(kit.Clean(words.Draw(rt, "label"), 40),
+			k := kit.NewKey(present.Clean(words.Draw(rt, "label"), 40),
 				rapid.SampledFrom([]string{"s", "ctrl+r", "界", "enter"}).Draw(rt, "press"))
 			pad.keys = append(pad.keys, k.OffWhen(rapid.Bool().Draw(rt, "off"), words.Draw(rt, "why")))
 		}

@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -27,7 +28,7 @@ const hintHelp = "help"
 
 func (l *tabLine) write(s theme.Style, text string) {
 	s.Write(&l.b, text)
-	l.used += kit.Width(text)
+	l.used += present.Width(text)
 }
 
 // tabView draws the second line: the tabs and the hints. In a narrow terminal the hints on the right go first, then the
@@ -72,7 +73,7 @@ func (l *tabLine) fill(n int) { l.write(theme.Style{}, strings.Repeat(" ", max(0
 // hint is a key on the right of the tabs, as it is written and as it is pressed.
 type hint struct{ key, label, press string }
 
-func (h hint) width() int { return kit.Width(h.key) + 1 + kit.Width(h.label) }
+func (h hint) width() int { return present.Width(h.key) + 1 + present.Width(h.label) }
 
 func (m *Model) hints() []hint {
 	var out []hint

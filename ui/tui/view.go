@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/network"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -16,7 +17,7 @@ import (
 
 // View draws the whole terminal.
 func (m *Model) View() tea.View {
-	v := tea.View{AltScreen: true, WindowTitle: "coffer " + kit.Clean(m.ctx.Profile, 40) + " (" +
+	v := tea.View{AltScreen: true, WindowTitle: "coffer " + present.Clean(m.ctx.Profile, 40) + " (" +
 		badgeText(m.ctx.Network.Kind) + ")"}
 	content, x, y, ok := kit.TakeCursor(m.content())
 	if ok && !m.help.open {
@@ -103,11 +104,11 @@ func (m *Model) badge() string {
 
 func (m *Model) headLine(w int) string {
 	th := m.theme
-	left := " " + th.Strong.Render("coffer") + " " + m.badge() + " " + kit.Clean(m.ctx.Profile, 24)
+	left := " " + th.Strong.Render("coffer") + " " + m.badge() + " " + present.Clean(m.ctx.Profile, 24)
 	right := m.totalText() + " "
-	room := w - kit.Width(left) - kit.Width(right) - 2
+	room := w - present.Width(left) - present.Width(right) - 2
 	for _, facts := range m.facts() {
-		if kit.Width(facts)+2 <= room {
+		if present.Width(facts)+2 <= room {
 			return kit.Sides(left+"  "+th.Dim.Render(facts), right, w)
 		}
 	}
@@ -121,7 +122,7 @@ func (m *Model) facts() []string {
 		return []string{host, some, ""}
 	}
 	address := m.ctx.Accounts[0].AccountAddress
-	full, short := kit.Address(address), kit.ShortID(kit.Checksummed(address), m.theme.Signs.More)
+	full, short := present.Address(address), present.ShortID(present.Checksummed(address), m.theme.Signs.More)
 	if host == "" {
 		return []string{full, short, ""}
 	}
@@ -140,7 +141,7 @@ func (m *Model) via() (host, some string) {
 	} else if at := strings.LastIndexByte(proxy, '@'); at >= 0 {
 		proxy = proxy[at+1:]
 	}
-	return "via proxy " + kit.Clean(proxy, 40), "via proxy"
+	return "via proxy " + present.Clean(proxy, 40), "via proxy"
 }
 
 // fresh is the age up to which data that is re-read regularly shows no running age, so that an idle program writes
@@ -174,7 +175,7 @@ func (m *Model) totalText() string {
 		}
 		return th.Dim.Render("reading balances")
 	}
-	total := th.Strong.Render(kit.USD(t.Micro))
+	total := th.Strong.Render(present.USD(t.Micro))
 	switch {
 	case m.hidden:
 		total = kit.Masked(th)
@@ -199,14 +200,14 @@ func (m *Model) toastLines(w int) []string {
 		return nil
 	}
 	th := m.theme
-	style, text := th.Style(m.toast.Meaning), kit.Clean(m.toast.Text, 400)
+	style, text := th.Style(m.toast.Meaning), present.Clean(m.toast.Text, 400)
 	one := style.Render(text)
 	spans := []kit.Span{{Text: text, Style: style}}
 	if m.toast.Meaning != theme.None {
 		one = th.Mark(m.toast.Meaning) + " " + one
 		spans = append([]kit.Span{{Text: th.Sign(m.toast.Meaning) + " ", Style: style}}, spans...)
 	}
-	if kit.Width(one)+1 < w {
+	if present.Width(one)+1 < w {
 		return []string{kit.Fit(" "+one, w)}
 	}
 	lines := kit.Prose(w-1, 1, spans...)
@@ -264,7 +265,7 @@ func foldASCII(s, more string) string {
 		case r == '…':
 			b.WriteString(more)
 		default:
-			b.WriteString(strings.Repeat("?", kit.Width(string(r))))
+			b.WriteString(strings.Repeat("?", present.Width(string(r))))
 		}
 	}
 	return b.String()

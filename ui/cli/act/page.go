@@ -8,7 +8,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/network"
-	"coffer/ui/finding"
+	"coffer/ui/present"
 	"coffer/wallet/verify"
 )
 
@@ -91,7 +91,7 @@ func (p *page) findings(r verify.Report) {
 			if level == verify.Gate {
 				word += map[bool]string{true: " (open)", false: " (closed)"}[x.Open]
 			}
-			p.row(word+" "+x.Code, finding.Title(x))
+			p.row(word+" "+x.Code, present.Title(x))
 			p.sub("setting", x.Setting)
 			p.sub("at", x.Path)
 			p.sub("expected", x.Want)

@@ -13,8 +13,8 @@ import (
 	"coffer/api"
 	"coffer/config"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/ui/profile"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/journal"
 )
 
@@ -63,7 +63,7 @@ func (c Profiles) takeOut(ctx context.Context, o *profile.Opened, which string, 
 			err.Error() + " (--force removes it all the same)"}
 	case live > 0 && !r.force:
 		return &cli.RefusedError{Problem: fmt.Sprintf(
-			"%s of this account can still be used; Activity shows what ends them, --force removes the account all the same", kit.Plural(live, "signature", "signatures"))}
+			"%s of this account can still be used; Activity shows what ends them, --force removes the account all the same", present.Plural(live, "signature", "signatures"))}
 	}
 	if err := c.agree(ctx, a, r.yes); err != nil {
 		return err

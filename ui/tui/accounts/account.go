@@ -7,6 +7,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/op"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -30,7 +31,7 @@ func (m *Model) account(th theme.Theme, a api.Account) []fact {
 	return append(out, plain("signs", signsWords(a.Type)))
 }
 
-func address(a string) kit.Span { return kit.Span{Text: kit.Address(a), Whole: true} }
+func address(a string) kit.Span { return kit.Span{Text: present.Address(a), Whole: true} }
 
 func marked(th theme.Theme, m theme.Meaning, text string) []kit.Span {
 	return []kit.Span{{Text: th.Sign(m) + " ", Style: th.Style(m)}, kit.Plain(text)}
@@ -113,7 +114,7 @@ func (m *Model) lockState(th theme.Theme) []fact {
 	v := m.ctx.Vault
 	var out []fact
 	if v.Where != "" {
-		out = append(out, plain("kept in", kit.Clean(v.Where, 120)))
+		out = append(out, plain("kept in", present.Clean(v.Where, 120)))
 	}
 	switch {
 	case v.Locked == nil:

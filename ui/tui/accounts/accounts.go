@@ -14,6 +14,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/verify"
@@ -219,10 +220,10 @@ func (m *Model) press(key string) tea.Cmd {
 		m.sel = max(0, m.sel-1)
 		m.reveal()
 	case "y":
-		return screen.Copy("account address", kit.Checksummed(m.ctx.Accounts[m.sel].AccountAddress))
+		return screen.Copy("account address", present.Checksummed(m.ctx.Accounts[m.sel].AccountAddress))
 	case "Y":
 		label, address := signer(m.ctx.Accounts[m.sel])
-		return screen.Copy(label+" address", kit.Checksummed(address))
+		return screen.Copy(label+" address", present.Checksummed(address))
 	case "n":
 		return screen.Copy("network id", m.ctx.Network.ID)
 	case "p":
@@ -290,7 +291,7 @@ func typeWords(t string) string {
 	case api.AccountSolana:
 		return "Solana account"
 	}
-	return "Unknown account type: " + kit.Clean(t, 40)
+	return "Unknown account type: " + present.Clean(t, 40)
 }
 
 func kindWords(k network.Kind) string {
@@ -317,5 +318,5 @@ func (m *Model) service() string {
 	if m.ctx.Network.Kind == network.Embedded {
 		return "inside this program; nothing leaves the machine"
 	}
-	return kit.Clean(m.ctx.BaseURL, 200)
+	return present.Clean(m.ctx.BaseURL, 200)
 }

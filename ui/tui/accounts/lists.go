@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -51,7 +52,7 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 	}
 	m.lists = msg.listing
 	if n := len(m.lists.list.Changes); n > 0 {
-		return screen.Toast(theme.Danger, kit.Plural(n, "asset of the service is", "assets of the service are")+
+		return screen.Toast(theme.Danger, present.Plural(n, "asset of the service is", "assets of the service are")+
 			" not what this wallet knows: see Accounts, and trade none of them before")
 	}
 	return nil
@@ -72,7 +73,7 @@ func (m *Model) acceptable() []verify.AssetChange {
 func (m *Model) openChanges() {
 	var items []kit.Item
 	for _, c := range m.acceptable() {
-		items = append(items, kit.Item{Value: c.ID, Label: kit.Clean(c.ID, 120), Note: changeWords(c)})
+		items = append(items, kit.Item{Value: c.ID, Label: present.Clean(c.ID, 120), Note: changeWords(c)})
 	}
 	m.accepting.Open(items, "")
 }
@@ -94,9 +95,9 @@ func (m *Model) accept(msg tea.Msg) tea.Cmd {
 
 func (m *Model) accepted(msg acceptedMsg) tea.Cmd {
 	if msg.err != nil {
-		return screen.Toast(theme.Danger, "not accepted: "+kit.Clean(msg.err.Error(), 160))
+		return screen.Toast(theme.Danger, "not accepted: "+present.Clean(msg.err.Error(), 160))
 	}
-	return tea.Batch(m.compare(), screen.Toast(theme.Good, "accepted as it is now listed: "+kit.Clean(msg.id, 120)))
+	return tea.Batch(m.compare(), screen.Toast(theme.Good, "accepted as it is now listed: "+present.Clean(msg.id, 120)))
 }
 
 // changeWords says what an asset was and what it is now.
@@ -105,7 +106,8 @@ func changeWords(c verify.AssetChange) string {
 		if a == nil {
 			return ""
 		}
-		return fmt.Sprintf("%s, %d decimals, of %s", kit.Clean(a.Symbol, 40), a.Decimals, kit.Clean(a.Aggregate, 60))
+		return fmt.Sprintf("%s, %d decimals, of %s", present.Clean(a.Symbol, 40), a.Decimals,
+			present.Clean(a.Aggregate, 60))
 	}
 	switch {
 	case c.Was == nil && c.Is == nil:
@@ -131,13 +133,13 @@ func (m *Model) listLines(th theme.Theme, w int) []string {
 	case !m.lists.known:
 		write(theme.None, "being compared with what this program ships")
 	case m.lists.err != nil:
-		write(theme.Unknown, "not compared: "+screen.Words(m.lists.err))
+		write(theme.Unknown, "not compared: "+present.ErrorText(m.lists.err))
 	case len(m.lists.list.Changes) == 0:
-		write(theme.Good, kit.Plural(len(m.lists.list.Usable), "asset is", "assets are")+
+		write(theme.Good, present.Plural(len(m.lists.list.Usable), "asset is", "assets are")+
 			" what this program ships, or what was seen first")
 	}
 	for _, c := range m.lists.list.Changes {
-		text := kit.Clean(c.ID, 120) + " " + changeWords(c)
+		text := present.Clean(c.ID, 120) + " " + changeWords(c)
 		if c.Pinned {
 			write(theme.Danger, text+". It contradicts this program and cannot be accepted.")
 		} else {

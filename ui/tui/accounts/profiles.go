@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/network"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -41,7 +42,7 @@ func (m *Model) noSwitch() string {
 func (m *Model) openProfiles() {
 	items := make([]kit.Item, len(m.deps.Profiles))
 	for i, p := range m.deps.Profiles {
-		items[i] = kit.Item{Value: p.Name, Label: kit.Clean(p.Name, 40), Note: kindShort(p.Kind)}
+		items[i] = kit.Item{Value: p.Name, Label: present.Clean(p.Name, 40), Note: kindShort(p.Kind)}
 		switch {
 		case p.Name == m.ctx.Profile:
 			items[i].Off = "you are here"
@@ -79,11 +80,11 @@ func (m *Model) profileLines(th theme.Theme, w int) []string {
 	out := []string{"  " + th.Strong.Render("Profiles")}
 	widest := 8
 	for _, p := range m.deps.Profiles {
-		widest = max(widest, min(24, kit.Width(kit.Clean(p.Name, 40)))+2)
+		widest = max(widest, min(24, present.Width(present.Clean(p.Name, 40)))+2)
 	}
 	for _, p := range m.deps.Profiles {
 		mark := "  "
-		name := kit.Span{Text: kit.Fit(kit.Clean(p.Name, 40), widest), Whole: true}
+		name := kit.Span{Text: kit.Fit(present.Clean(p.Name, 40), widest), Whole: true}
 		if p.Name == m.ctx.Profile {
 			mark, name.Style = th.Signs.Good+" ", th.Strong
 		}
@@ -91,7 +92,7 @@ func (m *Model) profileLines(th theme.Theme, w int) []string {
 		if p.Kind == network.Real {
 			kind.Style = th.Danger
 		}
-		where := kit.Clean(p.Service, 200)
+		where := present.Clean(p.Service, 200)
 		if where == "" {
 			where = "inside this program"
 		}

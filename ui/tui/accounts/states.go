@@ -7,8 +7,8 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
 
@@ -37,11 +37,11 @@ func (m *Model) stateFacts(th theme.Theme, a api.Account) []fact {
 	case !ok || a.Type == api.AccountSolana:
 		return nil
 	case s.err != nil:
-		return []fact{{"state", marked(th, theme.Unknown, "not known: "+screen.Words(s.err))}}
+		return []fact{{"state", marked(th, theme.Unknown, "not known: "+present.ErrorText(s.err))}}
 	}
 	var there, not, unknown []string
 	for _, c := range s.on {
-		name := screen.ChainName(m.ctx.Catalog, c.Chain)
+		name := present.ChainName(m.ctx.Catalog, c.Chain)
 		switch {
 		case !c.Known:
 			unknown = append(unknown, name)
@@ -59,7 +59,7 @@ func (m *Model) stateFacts(th theme.Theme, a api.Account) []fact {
 	if len(there) > 0 {
 		text := word + " on " + strings.Join(there, ", ")
 		if to := m.ctx.Network.Pins.KernelV33; a.Type == api.AccountKernelV33 && to != (common.Address{}) {
-			text += ", to " + kit.Checksummed(to.Hex()) + " (pinned)"
+			text += ", to " + present.Checksummed(to.Hex()) + " (pinned)"
 		}
 		out = append(out, fact{"state", marked(th, theme.Good, text)})
 	}
@@ -93,7 +93,7 @@ func (m *Model) roleFacts(th theme.Theme, a api.Account, on []OnChain) []fact {
 		if !c.Known || !c.There {
 			continue
 		}
-		name := screen.ChainName(m.ctx.Catalog, c.Chain)
+		name := present.ChainName(m.ctx.Catalog, c.Chain)
 		differs := false
 		for _, r := range []struct{ role, there, ours string }{{"session", c.Session, a.SessionAddress},
 			{"admin", c.Admin, a.AdminAddress}} {
@@ -113,7 +113,7 @@ func (m *Model) roleFacts(th theme.Theme, a api.Account, on []OnChain) []fact {
 	}
 	if same > 0 && len(out) == 0 {
 		out = append(out, fact{"roles", marked(th, theme.Good,
-			"session and admin are those of the profile on "+kit.Plural(same, "chain", "chains")+
+			"session and admin are those of the profile on "+present.Plural(same, "chain", "chains")+
 				", as the service says")})
 	}
 	return out

@@ -3,6 +3,7 @@ package accounts
 import (
 	"github.com/charmbracelet/colorprofile"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -79,7 +80,7 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 		}
 	}
 	lines = append(lines, kit.Sides("  "+th.Strong.Render("Accounts"),
-		th.Dim.Render("profile "+kit.Clean(m.ctx.Profile, 40)+" "), w), "")
+		th.Dim.Render("profile "+present.Clean(m.ctx.Profile, 40)+" "), w), "")
 	m.starts = m.starts[:0]
 	for i, a := range m.ctx.Accounts {
 		m.starts = append(m.starts, len(lines))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
 )
@@ -20,19 +21,19 @@ func (s *Screen) bundle(it *item) string {
 		}
 	}
 	line("coffer support bundle", moment(now))
-	line("network", kit.Clean(string(s.ctx.Network.Kind)+" "+s.ctx.Network.ID, 200))
-	line("operation", kit.Clean(snap.ID, 100))
+	line("network", present.Clean(string(s.ctx.Network.Kind)+" "+s.ctx.Network.ID, 200))
+	line("operation", present.Clean(snap.ID, 100))
 	line("kind", noun(snap))
 	line("state", string(snap.State))
 	line("started", moment(snap.Started))
 	line("signatures", kit.Count(snap.SignaturesDone, max(snap.SignaturesTotal, snap.SignaturesDone)))
-	line("quote", kit.Clean(snap.QuoteID, 200))
-	line("sent body, SHA-256", kit.Clean(snap.BodyHash, 100))
-	line("status", kit.Clean(snap.Status.Status, 80))
-	line("reason", kit.Clean(snap.Status.FailReason, 200))
+	line("quote", present.Clean(snap.QuoteID, 200))
+	line("sent body, SHA-256", present.Clean(snap.BodyHash, 100))
+	line("status", present.Clean(snap.Status.Status, 80))
+	line("reason", present.Clean(snap.Status.FailReason, 200))
 	line("asked", moment(snap.StatusAt))
 	line("clock of the service minus ours", skew(snap))
-	line("problem", kit.Clean(snap.Problem, 500))
+	line("problem", present.Clean(snap.Problem, 500))
 	line("last reading", it.err)
 	for _, r := range snap.Status.OriginChainOperations {
 		line("paid on", transaction(r))
@@ -42,7 +43,8 @@ func (s *Screen) bundle(it *item) string {
 	}
 	for _, o := range s.live {
 		if o.Operation == snap.ID {
-			line("live signature", kit.Clean(o.Summary.Role+" on "+o.Summary.Chain+" "+o.Hash+" until "+moment(o.Until),
+			line("live signature", present.Clean(o.Summary.Role+" on "+o.Summary.Chain+" "+o.Hash+" until "+
+				moment(o.Until),
 				300))
 		}
 	}
@@ -64,4 +66,4 @@ func skew(snap flow.Snapshot) string {
 	return snap.Skew.Round(time.Second).String()
 }
 
-func transaction(r api.OperationRef) string { return kit.Clean(r.Chain+" "+r.Hash, 300) }
+func transaction(r api.OperationRef) string { return present.Clean(r.Chain+" "+r.Hash, 300) }

@@ -6,7 +6,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
@@ -26,7 +26,7 @@ func FromJournal(cat *catalog.Catalog, live []journal.Outstanding, behind time.D
 		one := Outstanding{Operation: o.Op, Hash: o.OpHash, Summary: sum, Void: o.Void, Voidable: o.Voidable(),
 			Voided: o.VoidedAt}
 		if o.Role == journal.RoleDelegation && o.Delegation != nil {
-			one.Code = kit.Checksummed(o.Delegation.Contract)
+			one.Code = present.Checksummed(o.Delegation.Contract)
 		}
 		if o.ValidUntil > 0 && o.ValidUntil < verify.NoEnd && o.Role != journal.RoleDelegation {
 			one.Until = time.Unix(o.ValidUntil, 0)

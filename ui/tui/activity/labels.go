@@ -6,8 +6,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -162,23 +161,23 @@ func statusOf(s flow.Snapshot) standing {
 // to Base".
 func what(c *catalog.Catalog, s flow.Snapshot) string {
 	if d := s.Intent; exchange(s) && d.Pay != nil && d.Receive != nil {
-		pays := screen.AssetName(c, d.Pay.Asset)
+		pays := present.AssetName(c, d.Pay.Asset)
 		if d.Kind == intent.KindSwap {
-			return "swap " + pays + " for " + screen.AssetName(c, d.Receive.Asset)
+			return "swap " + pays + " for " + present.AssetName(c, d.Receive.Asset)
 		}
 		to := "transfer " + pays
 		if a, err := caip.ParseAccount(d.Receive.Account); err == nil {
-			to += " to " + screen.ChainName(c, a.Chain.String())
+			to += " to " + present.ChainName(c, a.Chain.String())
 		}
 		return to
 	}
-	where := screen.ChainName(c, s.Intent.TargetChain)
+	where := present.ChainName(c, s.Intent.TargetChain)
 	if n := len(s.Intent.Calls); n != 1 {
-		return kit.Plural(n, "call", "calls") + " on " + where
+		return present.Plural(n, "call", "calls") + " on " + where
 	}
 	name, _, found := strings.Cut(s.Intent.Calls[0].Function, "(")
 	if !found || name == "" {
 		name = "call"
 	}
-	return kit.Clean(name, 40) + " on " + where
+	return present.Clean(name, 40) + " on " + where
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"coffer/ui/tui/screen"
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
@@ -23,8 +23,8 @@ func (s *Screen) forget(now time.Time) {
 }
 
 // liveOf counts the live signatures of an operation. Delegations do not count: each lives on its own.
-func (s *Screen) liveOf(id string, now time.Time) screen.Live {
-	l := screen.Live{Known: s.deps.Outstanding != nil && s.loaded}
+func (s *Screen) liveOf(id string, now time.Time) present.Live {
+	l := present.Live{Known: s.deps.Outstanding != nil && s.loaded}
 	endless := false
 	for _, o := range s.live {
 		if o.Operation != id || o.Summary.Role == journal.RoleDelegation || !o.Ends.IsZero() && !now.Before(o.Ends) {
@@ -48,12 +48,12 @@ func (s *Screen) stand(x flow.Snapshot, now time.Time) standing {
 	st, l := stateOf(x), s.liveOf(x.ID, now)
 	switch {
 	case x.Said:
-		st.word, st.sentence = "service: "+st.word, screen.SaidWords(x, exchange(x), l, now.Location())
+		st.word, st.sentence = "service: "+st.word, present.Said(x, exchange(x), l, now.Location())
 		if x.State == flow.StateNotExecuted {
 			st.meaning = theme.Warn
 		}
 	case !exchange(x) && x.BodyHash == "" && (x.State == flow.StateQuoting || x.State == flow.StateReview2):
-		st.sentence = screen.SignedWords(x, l, now.Location(), " (enter)", " (x)")
+		st.sentence = present.Signed(x, l, now.Location(), " (enter)", " (x)")
 		switch {
 		case x.Stuck:
 			st.word = "can only be abandoned"

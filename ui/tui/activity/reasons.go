@@ -1,10 +1,10 @@
 package activity
 
-import "coffer/ui/tui/screen"
+import "coffer/ui/present"
 
 // reasonWords explains why the service paid back, and what helps. Both are "" for a reason without words here.
 func reasonWords(reason string) (what, todo string) {
-	what, todo = screen.ReasonWords(reason)
+	what, todo = present.RefundReason(reason)
 	if what == "" {
 		what, todo = rareReason(reason)
 	}

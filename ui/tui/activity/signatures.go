@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -139,7 +140,7 @@ func sigName(role string) string {
 
 func (s *Screen) sigLines(f screen.Frame, o Outstanding, selected bool) []string {
 	th, w := f.Theme, f.W-1
-	where := screen.ChainName(s.ctx.Catalog, o.Summary.Chain)
+	where := present.ChainName(s.ctx.Catalog, o.Summary.Chain)
 	until := "no end of its own"
 	switch {
 	case !o.Until.IsZero() && !f.Now.Before(o.Until):
@@ -156,9 +157,9 @@ func (s *Screen) sigLines(f screen.Frame, o Outstanding, selected bool) []string
 	}
 	out := []string{kit.Sides(lead+mark+" "+th.Strong.Render(sigName(o.Summary.Role)+where), until+" ", f.W)}
 	row := func(label string, spans ...kit.Span) { out = append(out, kit.Row(th, w, 3, 10, label, spans...)...) }
-	account := []kit.Span{{Text: kit.Address(o.Summary.Sender), Whole: true}}
+	account := []kit.Span{{Text: present.Address(o.Summary.Sender), Whole: true}}
 	if o.Summary.Kind != "" {
-		account = append(account, kit.Plain("  "), kit.Span{Text: screen.AccountWords(o.Summary.Kind), Style: th.Dim,
+		account = append(account, kit.Plain("  "), kit.Span{Text: present.AccountType(o.Summary.Kind), Style: th.Dim,
 			Whole: true})
 	}
 	row("account", account...)
@@ -166,16 +167,16 @@ func (s *Screen) sigLines(f screen.Frame, o Outstanding, selected bool) []string
 		row("for", kit.Plain(what(s.ctx.Catalog, it.snap)))
 	}
 	if o.Code != "" {
-		row("the code", kit.Span{Text: kit.Address(o.Code), Whole: true})
+		row("the code", kit.Span{Text: present.Address(o.Code), Whole: true})
 	}
 	row("allows", s.allows(th, o)...)
 	switch {
 	case o.Summary.BlockHash != "":
-		row("block hash", kit.Span{Text: kit.Address(o.Summary.BlockHash), Style: th.Dim, Whole: true})
+		row("block hash", kit.Span{Text: present.Address(o.Summary.BlockHash), Style: th.Dim, Whole: true})
 	default:
-		row("nonce", kit.Span{Text: kit.Clean(o.Summary.Nonce, 80), Style: th.Dim})
+		row("nonce", kit.Span{Text: present.Clean(o.Summary.Nonce, 80), Style: th.Dim})
 	}
-	void := kit.Clean(o.Void, 600)
+	void := present.Clean(o.Void, 600)
 	if void == "" {
 		void = "Not known: take it to be usable for ever."
 	}

@@ -4,8 +4,7 @@ import (
 	"strconv"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
 )
@@ -16,16 +15,16 @@ func SignatureNames(x flow.Snapshot) []string {
 	var out []string
 	if !exchange(x) {
 		if v := x.Review1; v != nil && v.Delegation != nil {
-			out = append(out, "the delegation of your EOA on "+kit.Clean(v.Delegation.Chain.Name, 40))
+			out = append(out, "the delegation of your EOA on "+present.Clean(v.Delegation.Chain.Name, 40))
 		}
 		out = append(out, "the call")
 	}
 	if q := x.Review2; q != nil && !q.SameChainOnly {
 		for _, l := range q.Legs {
 			if l.Delegation != nil {
-				out = append(out, "the delegation of your EOA on "+kit.Clean(l.Delegation.Chain.Name, 40))
+				out = append(out, "the delegation of your EOA on "+present.Clean(l.Delegation.Chain.Name, 40))
 			}
-			out = append(out, "payment on "+kit.Clean(l.Chain.Name, 40))
+			out = append(out, "payment on "+present.Clean(l.Chain.Name, 40))
 		}
 	}
 	return out
@@ -40,7 +39,7 @@ func (s *Screen) signatures(snap flow.Snapshot) []step {
 		var known []string
 		for _, o := range s.live {
 			if o.Operation == snap.ID {
-				known = append(known, sigName(o.Summary.Role)+screen.ChainName(s.ctx.Catalog, o.Summary.Chain))
+				known = append(known, sigName(o.Summary.Role)+present.ChainName(s.ctx.Catalog, o.Summary.Chain))
 			}
 		}
 		names = nil
@@ -106,11 +105,11 @@ func (s *Screen) target(snap flow.Snapshot) []step {
 	if exchange(snap) {
 		text := "delivered"
 		if q := snap.Review2; q != nil && q.Delivered.Amount != nil {
-			text += " on " + screen.ChainName(s.ctx.Catalog, q.Delivered.Asset.Chain.String())
+			text += " on " + present.ChainName(s.ctx.Catalog, q.Delivered.Asset.Chain.String())
 		}
 		return []step{{text: text, meaning: ran, ref: refs}}
 	}
-	where := screen.ChainName(s.ctx.Catalog, snap.Intent.TargetChain)
+	where := present.ChainName(s.ctx.Catalog, snap.Intent.TargetChain)
 	out := []step{{text: "your call ran on " + where, meaning: ran, ref: refs}}
 	if paysNothing(snap) {
 		return out
@@ -133,13 +132,13 @@ func (s *Screen) deposits(snap flow.Snapshot) []step {
 			refs := byChain[l.Chain.CAIP]
 			delete(byChain, l.Chain.CAIP)
 			settled := snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted
-			out = append(out, step{text: kit.Clean(l.Chain.Name, 40) + " deposit",
+			out = append(out, step{text: present.Clean(l.Chain.Name, 40) + " deposit",
 				meaning: done(len(refs) > 0 || settled), ref: refs})
 		}
 	}
 	for _, r := range snap.Status.OriginChainOperations {
 		if refs, ok := byChain[r.Chain]; ok {
-			out = append(out, step{text: screen.ChainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good,
+			out = append(out, step{text: present.ChainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good,
 				ref: refs})
 			delete(byChain, r.Chain)
 		}

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -129,7 +130,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case abandonedMsg:
 		if m.err != nil {
 			return tea.Batch(s.track(m.op), screen.Toast(theme.Warn,
-				"it could not be abandoned: "+kit.Clean(m.err.Error(), 200)))
+				"it could not be abandoned: "+present.Clean(m.err.Error(), 200)))
 		}
 		return tea.Batch(s.track(m.op), s.readLive())
 	case retryMsg:
@@ -212,7 +213,7 @@ func (s *Screen) watched(m watchedMsg) tea.Cmd {
 	if m.err == nil || s.life.Err() != nil || !watchable(it.snap.State) {
 		return cmd
 	}
-	it.err, it.errAt = kit.Clean(m.err.Error(), 300), s.ctx.Clock()
+	it.err, it.errAt = present.Clean(m.err.Error(), 300), s.ctx.Clock()
 	id := m.id
 	return tea.Batch(cmd, tea.Tick(s.deps.Retry, func(time.Time) tea.Msg { return retryMsg{id} }))
 }
@@ -260,7 +261,7 @@ func (s *Screen) copyPage(it *item) tea.Cmd {
 	}
 	r := pages[it.page%len(pages)]
 	it.page++
-	return screen.Copy("explorer address on "+screen.ChainName(s.ctx.Catalog, r.Chain), r.ExplorerURL)
+	return screen.Copy("explorer address on "+present.ChainName(s.ctx.Catalog, r.Chain), r.ExplorerURL)
 }
 
 // askPause is the shortest time between two r.

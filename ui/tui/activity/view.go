@@ -6,6 +6,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -37,7 +38,8 @@ func (s *Screen) View(f screen.Frame) string {
 	list := s.table.View(th, f.W-2, func(i int, c []kit.Cell) []kit.Cell { return s.row(th, i, c) })
 	head := th.Strong.Render(" Activity")
 	if n := len(s.live); n > 0 {
-		head = kit.Sides(head, th.Mark(theme.Warn)+" "+kit.Plural(n, "outstanding signature", "outstanding signatures")+
+		head = kit.Sides(head, th.Mark(theme.Warn)+" "+present.Plural(n, "outstanding signature",
+			"outstanding signatures")+
 			th.Dim.Render(" (o)")+" ", f.W)
 	}
 	used := 2 + rows
@@ -58,9 +60,9 @@ func (s *Screen) amount(th theme.Theme, a verify.AmountView) []kit.Span {
 	if !s.hidden {
 		return kit.AmountSpans(th, a.Amount, a.Decimals, a.Symbol, a.Asset.Display())
 	}
-	unit := kit.Clean(a.Symbol, 60)
+	unit := present.Clean(a.Symbol, 60)
 	if unit == "" {
-		unit = kit.Clean(a.Asset.Display(), 120)
+		unit = present.Clean(a.Asset.Display(), 120)
 	}
 	return []kit.Span{{Text: kit.Masked(th), Style: th.Dim}, kit.Plain(" " + unit)}
 }
@@ -74,7 +76,7 @@ func (s *Screen) emptyView(f screen.Frame) string {
 		"also after you closed Coffer and opened it again.",
 		"What has ended is in History (4)."}
 	if n := len(s.live); n > 0 {
-		lines = append(lines, kit.Plural(n, "outstanding signature", "outstanding signatures")+
+		lines = append(lines, present.Plural(n, "outstanding signature", "outstanding signatures")+
 			": press o to see what each allows and until when.")
 	}
 	return kit.Notice(f.Theme, theme.None, f.W, f.H, lines...)
@@ -86,7 +88,7 @@ func (s *Screen) row(th theme.Theme, i int, c []kit.Cell) []kit.Cell {
 	return append(c,
 		kit.Styled(clock(snap.Started.In(s.ctx.Clock().Location())), th.Dim),
 		kit.Text(what(s.ctx.Catalog, snap)),
-		kit.Styled(kit.ShortID(copyID(snap), th.Signs.More), th.Dim),
+		kit.Styled(present.ShortID(copyID(snap), th.Signs.More), th.Dim),
 		kit.Styled(st.word+" "+th.Sign(st.meaning), th.Style(st.meaning)),
 	)
 }
@@ -134,7 +136,8 @@ func (s *Screen) details(f screen.Frame, it *item) []string {
 		out = append(out, s.refLines(th, f.W, x)...)
 	}
 	if snap.QuoteID != "" {
-		out = append(out, kit.Row(th, f.W-1, 1, 8, "quote", kit.Span{Text: kit.Groups(snap.QuoteID), Style: th.Dim})...)
+		out = append(out, kit.Row(th, f.W-1, 1, 8, "quote",
+			kit.Span{Text: present.Groups(snap.QuoteID), Style: th.Dim})...)
 	}
 	return out
 }
@@ -148,7 +151,7 @@ func (it *item) remarks(f screen.Frame) []string {
 			kit.Plain(text))...)
 	}
 	if snap.Problem != "" && !snap.State.Terminal() {
-		warn(kit.Clean(snap.Problem, 500))
+		warn(present.Clean(snap.Problem, 500))
 	}
 	if tracked(snap.State) && lost(snap.Err) {
 		out = append(out, kit.Prose(f.W-1, 3, kit.Plain(lostWords))...)
@@ -174,7 +177,7 @@ func lost(err error) bool {
 }
 
 func reasonLines(th theme.Theme, w int, s flow.Snapshot) []string {
-	reason := kit.Clean(s.Status.FailReason, 200)
+	reason := present.Clean(s.Status.FailReason, 200)
 	if reason == "" {
 		return nil
 	}
@@ -212,9 +215,9 @@ func (s *Screen) refLines(th theme.Theme, w int, x step) []string {
 	var out []string
 	for _, r := range x.ref {
 		out = append(out, " "+th.Dim.Render(x.text))
-		where := kit.Clean(r.ExplorerURL, maxURL)
+		where := present.Clean(r.ExplorerURL, maxURL)
 		if where == "" || !s.ctx.Pages() {
-			out = append(out, kit.Prose(w-1, 3, kit.Plain(kit.Groups(r.Hash)))...)
+			out = append(out, kit.Prose(w-1, 3, kit.Plain(present.Groups(r.Hash)))...)
 			continue
 		}
 		out = append(out, kit.Prose(w-1, 3, kit.Plain(where))...)

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -118,13 +119,13 @@ func voidWords(err error) string {
 	case errors.Is(err, flow.ErrVoidUnknown):
 		return "It is not open any more: it was used, it ended, or it was voided before."
 	}
-	return "It could not be voided: " + kit.Clean(err.Error(), 300)
+	return "It could not be voided: " + present.Clean(err.Error(), 300)
 }
 
 // voidView draws the form.
 func (s *Screen) voidView(f screen.Frame) string {
 	th, w, v := f.Theme, f.W-1, &s.void
-	where := screen.ChainName(s.ctx.Catalog, v.of.Summary.Chain)
+	where := present.ChainName(s.ctx.Catalog, v.of.Summary.Chain)
 	lines := s.sigLines(f, v.of, false)
 	lines = append(lines, "", " "+th.Strong.Render("What voiding means"))
 	for _, x := range []struct {
@@ -152,7 +153,7 @@ func (s *Screen) voidView(f screen.Frame) string {
 	v.text.Keep(lines)
 	v.read = v.read || v.text.SeenAll()
 	label := " last four characters: "
-	foot := label + v.field.Text(th, max(1, min(12, f.W-kit.Width(label))))
+	foot := label + v.field.Text(th, max(1, min(12, f.W-present.Width(label))))
 	if v.busy {
 		foot = " " + th.Dim.Render("writing it to the journal")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -16,7 +17,7 @@ func (m *Model) cells(th theme.Theme, w, i int, c []kit.Cell) []kit.Cell {
 	r := m.rows[i]
 	switch r.kind {
 	case noteRow:
-		return append(c, kit.Cell{Text: kit.Plural(m.zeros, "zero balance is", "zero balances are") +
+		return append(c, kit.Cell{Text: present.Plural(m.zeros, "zero balance is", "zero balances are") +
 			" not shown: press z", Style: th.Dim, Span: true})
 	case headRow:
 		return m.headCells(th, r, w, c)
@@ -25,7 +26,7 @@ func (m *Model) cells(th theme.Theme, w, i int, c []kit.Cell) []kit.Cell {
 	if r.kind == groupRow {
 		title = m.groupTitle(th, r)
 		if r.name == "" && m.view == byChain {
-			name = kit.Styled(kit.Plural(r.parts, "asset", "assets"), th.Dim)
+			name = kit.Styled(present.Plural(r.parts, "asset", "assets"), th.Dim)
 		}
 	}
 	title = marked(th, title, r, m.table.WidthOf(titleAt, w))
@@ -41,9 +42,9 @@ func (m *Model) headCells(th theme.Theme, r row, w int, c []kit.Cell) []kit.Cell
 		sign = th.Signs.Open
 	}
 	title, name := kit.Text(sign+" "+r.key+" ("+strconv.Itoa(r.parts)+")"), kit.Styled("no price", th.Dim)
-	value := kit.Styled(kit.UnknownText, th.Unknown)
+	value := kit.Styled(present.UnknownText, th.Unknown)
 	if r.key == dustKey {
-		name = kit.Styled("below "+kit.USD(m.ctx.Settings.Dust), th.Dim)
+		name = kit.Styled("below "+present.USD(m.ctx.Settings.Dust), th.Dim)
 		value = m.valueCell(th, r, m.table.WidthOf(valueAt, w))
 	}
 	return append(c, title, name, kit.Cell{}, kit.Cell{}, kit.Cell{}, value)
@@ -83,7 +84,7 @@ func (m *Model) amountCell(th theme.Theme, r row, w int) kit.Cell {
 		return kit.Styled(kit.Short(nil, 0, shownDecimals, "").Main, th.Unknown)
 	}
 	f := kit.Short(r.amount, r.decimals, shownDecimals, th.Signs.More)
-	if kit.Width(f.String()) <= w {
+	if present.Width(f.String()) <= w {
 		return f.Cell(th)
 	}
 	whole := amount.Scale(r.amount, r.decimals, 0)
@@ -93,7 +94,7 @@ func (m *Model) amountCell(th theme.Theme, r row, w int) kit.Cell {
 // long shortens a figure that does not fit to its first digits and the number of digits of its whole part, so that its
 // size shows: "115,792… 60 digits". Inspect shows the full figure.
 func long(s, more string, w int) string {
-	if kit.Width(s+more) <= w {
+	if present.Width(s+more) <= w {
 		return s + more
 	}
 	digits := 0
@@ -103,10 +104,10 @@ func long(s, more string, w int) string {
 		}
 	}
 	tail := more + " " + strconv.Itoa(digits) + " digits"
-	if kit.Width(tail) >= w {
+	if present.Width(tail) >= w {
 		tail = more + " " + strconv.Itoa(digits) + " dig."
 	}
-	room := max(1, w-kit.Width(tail))
+	room := max(1, w-present.Width(tail))
 	return strings.TrimRight(s[:min(len(s), room)], ",") + tail
 }
 
@@ -121,7 +122,7 @@ func (m *Model) percentCell(th theme.Theme, r row) kit.Cell {
 	if r.micro == nil || r.micro.Sign() == 0 || m.hidden || r.kind != groupRow {
 		return kit.Cell{}
 	}
-	return kit.Styled(kit.Percent(r.micro, m.total()), th.Dim)
+	return kit.Styled(present.Share(r.micro, m.total()), th.Dim)
 }
 
 func (m *Model) valueCell(th theme.Theme, r row, w int) kit.Cell {
@@ -129,20 +130,20 @@ func (m *Model) valueCell(th theme.Theme, r row, w int) kit.Cell {
 	case m.hidden:
 		return kit.Styled(kit.Masked(th), th.Dim)
 	case r.micro == nil:
-		return kit.Styled(kit.UnknownText, th.Unknown)
+		return kit.Styled(present.UnknownText, th.Unknown)
 	}
 	tails := []string{""}
 	if r.partial {
-		tails = []string{" + " + kit.UnknownText, kit.UnknownText}
+		tails = []string{" + " + present.UnknownText, present.UnknownText}
 	}
 	var c kit.Cell
 	for _, tail := range tails {
-		c = kit.Cell{Text: kit.USD(r.micro), Tail: tail, TailStyle: th.Unknown}
-		if kit.Width(c.Text+tail) > w {
+		c = kit.Cell{Text: present.USD(r.micro), Tail: tail, TailStyle: th.Unknown}
+		if present.Width(c.Text+tail) > w {
 			dollars := new(big.Int).Quo(r.micro, big.NewInt(1_000_000))
-			c.Text = "$" + long(amount.Group(dollars.String()), th.Signs.More, w-1-kit.Width(tail))
+			c.Text = "$" + long(amount.Group(dollars.String()), th.Signs.More, w-1-present.Width(tail))
 		}
-		if kit.Width(c.Text+tail) <= w {
+		if present.Width(c.Text+tail) <= w {
 			break
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/verify"
 )
 
@@ -97,13 +97,13 @@ func (r reader) read(b api.AggregatedBalance) (*holdings, error) {
 }
 
 func (r reader) asset(a api.AggregateBalance, owners []owner) asset {
-	out := asset{id: kit.Clean(a.AggregatedAssetID, 80), decimals: -1, micro: micro(a.FiatValue)}
+	out := asset{id: present.Clean(a.AggregatedAssetID, 80), decimals: -1, micro: micro(a.FiatValue)}
 	known, ok := r.c.Aggregate(caip.AggregateID(a.AggregatedAssetID))
 	if ok {
 		out.symbol, out.name, out.decimals = known.Symbol, known.Name, known.Decimals
 	} else {
 		view, reason := r.symbols.Judge(strings.TrimPrefix(a.AggregatedAssetID, "ob:"))
-		out.symbol, out.name = kit.Clean(view.String(), 80), "not in this program's catalog"
+		out.symbol, out.name = present.Clean(view.String(), 80), "not in this program's catalog"
 		out.reasons = appendReason(out.reasons, reason)
 	}
 	out.amount = counted(a.Balance, out.decimals)
@@ -123,7 +123,7 @@ func (r reader) asset(a api.AggregateBalance, owners []owner) asset {
 // part accepts decimals only when the catalog has the asset under the same aggregate; an asset of another aggregate
 // gets no figures at all.
 func (r reader) part(p api.AssetBalance, of asset, owners []owner) holding {
-	out := holding{id: kit.Clean(p.AssetType, 120), decimals: -1, symbol: of.symbol, micro: micro(p.FiatValue),
+	out := holding{id: present.Clean(p.AssetType, 120), decimals: -1, symbol: of.symbol, micro: micro(p.FiatValue),
 		chainTo: "unknown chain"}
 	out.given = givenOf(p.Balance, p.FiatValue)
 	id, err := caip.ParseAsset(p.AssetType)
@@ -131,7 +131,7 @@ func (r reader) part(p api.AssetBalance, of asset, owners []owner) holding {
 		out.micro = nil
 		return out
 	}
-	out.id, out.chain, out.chainTo = id.Display(), id.Chain, kit.Clean(id.Chain.String(), 60)
+	out.id, out.chain, out.chainTo = id.Display(), id.Chain, present.Clean(id.Chain.String(), 60)
 	out.owner = ownerOf(id.Chain, owners)
 	if info, ok := r.c.Chain(id.Chain); ok {
 		out.chainTo = info.Name
@@ -144,7 +144,7 @@ func (r reader) part(p api.AssetBalance, of asset, owners []owner) holding {
 		out.micro = nil
 	case of.decimals >= 0:
 		view, reason := r.symbols.Judge(of.symbol)
-		out.symbol = kit.Clean(view.Text, 80) + " (unverified)"
+		out.symbol = present.Clean(view.Text, 80) + " (unverified)"
 		out.reasons = appendReason(out.reasons, reason)
 	}
 	out.amount = counted(p.Balance, out.decimals)

@@ -12,7 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/verify"
@@ -87,10 +87,10 @@ func (m *Model) export() tea.Cmd {
 
 func (m *Model) exported(msg exportedMsg) tea.Cmd {
 	if msg.err != nil {
-		return screen.Toast(theme.Danger, "the export could not be written: "+kit.Clean(msg.err.Error(), 300))
+		return screen.Toast(theme.Danger, "the export could not be written: "+present.Clean(msg.err.Error(), 300))
 	}
-	return screen.Toast(theme.Good, kit.Plural(msg.held, "holding", "holdings")+" written to "+
-		kit.Clean(strings.Join(msg.paths, " and "), 600))
+	return screen.Toast(theme.Good, present.Plural(msg.held, "holding", "holdings")+" written to "+
+		present.Clean(strings.Join(msg.paths, " and "), 600))
 }
 
 // held collects the holdings that are not known to be zero.

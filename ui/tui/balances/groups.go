@@ -3,7 +3,7 @@ package balances
 import (
 	"math/big"
 
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 )
 
@@ -65,7 +65,7 @@ func (m *Model) accountGroups() []group {
 		g := group{row: row{key: "account " + o.key, title: o.words, name: "not told apart", address: o.address,
 			untold: !o.told}}
 		if o.address != "" {
-			g.name, g.ids = kit.ShortID(o.address, "…"), []string{o.address}
+			g.name, g.ids = present.ShortID(o.address, "…"), []string{o.address}
 		}
 		out = append(out, g)
 	}

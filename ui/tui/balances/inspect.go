@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/verify"
@@ -31,7 +32,7 @@ func (m *Model) inspectView(th theme.Theme, body string, w, h int) string {
 	lines = append(lines, m.inspectFigures(th, r, inner)...)
 	lines = append(lines, m.inspectReasons(th, r, inner)...)
 	if r.address != "" {
-		lines = append(lines, kit.Row(th, inner, 0, inspectLabel, "address", kit.Plain(kit.Address(r.address)))...)
+		lines = append(lines, kit.Row(th, inner, 0, inspectLabel, "address", kit.Plain(present.Address(r.address)))...)
 	}
 	for i, id := range r.ids {
 		label := "id"
@@ -65,7 +66,7 @@ func (m *Model) inspectFigures(th theme.Theme, r row, w int) []string {
 		add("", kit.Span{Text: th.Signs.Warn + " scrambled: these figures are made up", Style: th.Warn})
 	}
 	if r.figure {
-		base := kit.UnknownText
+		base := present.UnknownText
 		if r.amount != nil {
 			base = amount.Group(r.amount.String())
 		}
@@ -86,7 +87,7 @@ func (m *Model) inspectFigures(th theme.Theme, r row, w int) []string {
 // exactUSD writes micro USD with all of its digits.
 func exactUSD(micro *big.Int) string {
 	if micro == nil {
-		return kit.UnknownText
+		return present.UnknownText
 	}
 	return "$" + amount.Group(amount.Format(micro, 6))
 }
@@ -110,7 +111,7 @@ func (m *Model) inspectReasons(th theme.Theme, r row, w int) []string {
 
 // compared writes the expected and the actual value; the maker of the reason cleaned foreign text in it.
 func compared(x verify.Reason) string {
-	want, got := kit.Clean(x.Want, 200), kit.Clean(x.Got, 200)
+	want, got := present.Clean(x.Want, 200), present.Clean(x.Got, 200)
 	switch {
 	case want == "":
 		return "Found: " + got
@@ -135,7 +136,7 @@ func meaning(l verify.Level) theme.Meaning {
 
 func decimalsText(d int) string {
 	if d < 0 {
-		return kit.UnknownText + " (this program does not know the asset)"
+		return present.UnknownText + " (this program does not know the asset)"
 	}
 	return fmt.Sprint(d)
 }

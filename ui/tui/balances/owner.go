@@ -6,8 +6,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
+	"coffer/ui/present"
 )
 
 // owner is an account with holdings, or several that the answer does not tell apart.
@@ -30,12 +29,12 @@ func ownersOf(accounts []api.Account, says *api.BalanceAccounts) ([]owner, error
 	for _, a := range accounts {
 		key := ownerKey(a.AccountAddress, a.IsEVM())
 		if i, ok := at[key]; ok {
-			out[i].words += ", " + screen.AccountWords(a.Type)
+			out[i].words += ", " + present.AccountType(a.Type)
 			continue
 		}
 		at[key] = len(out)
-		out = append(out, owner{key: key, address: kit.Checksummed(a.AccountAddress),
-			words: screen.AccountWords(a.Type), evm: a.IsEVM(), told: true})
+		out = append(out, owner{key: key, address: present.Checksummed(a.AccountAddress),
+			words: present.AccountType(a.Type), evm: a.IsEVM(), told: true})
 		if a.IsEVM() {
 			evm++
 		}
@@ -51,7 +50,7 @@ func ownersOf(accounts []api.Account, says *api.BalanceAccounts) ([]owner, error
 			}
 			if _, ours := at[ownerKey(one.address, one.evm)]; !ours {
 				return nil, fmt.Errorf("the answer is about another account, %s, so nothing of it is shown",
-					kit.Clean(one.address, 80))
+					present.Clean(one.address, 80))
 			}
 			if one.evm {
 				named = ownerKey(one.address, true)

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -143,7 +144,7 @@ func (m *Model) scramble() tea.Cmd {
 	if m.scrambler == nil {
 		s, err := newScrambler(m.random)
 		if err != nil {
-			return screen.Toast(theme.Warn, kit.Clean(err.Error(), 200))
+			return screen.Toast(theme.Warn, present.Clean(err.Error(), 200))
 		}
 		m.scrambler = &s
 	}

@@ -15,8 +15,8 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/assets"
+	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
-	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -169,7 +169,7 @@ func checkRows(rt *rapid.T, m *Model, w int) {
 		cells := m.cells(th, w, i, nil)
 		if c := cells[amountAt]; r.figure {
 			if text := c.Text + c.Tail; !honest(text, amount.Format(r.amount, r.decimals)) ||
-				kit.Width(text) > m.table.WidthOf(amountAt, w) {
+				present.Width(text) > m.table.WidthOf(amountAt, w) {
 				rt.Fatalf("%s of %d decimals is shown as %q", r.amount, r.decimals, text)
 			}
 		}
@@ -183,7 +183,7 @@ func checkRows(rt *rapid.T, m *Model, w int) {
 				if r.micro.Sign() <= 0 || r.micro.Cmp(big.NewInt(5000)) >= 0 {
 					rt.Fatalf("%s is shown as %q", r.micro, rounded)
 				}
-			} else if !honest(rounded, exact) || kit.Width(c.Text+c.Tail) > m.table.WidthOf(valueAt, w) {
+			} else if !honest(rounded, exact) || present.Width(c.Text+c.Tail) > m.table.WidthOf(valueAt, w) {
 				rt.Fatalf("%s micro USD is shown as %q", r.micro, c.Text+c.Tail)
 			}
 		}

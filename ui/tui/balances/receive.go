@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -17,7 +18,7 @@ import (
 func (m *Model) chooseAccount() {
 	r, _ := m.current()
 	for i, a := range m.ctx.Accounts {
-		if r.address != "" && kit.Checksummed(a.AccountAddress) == r.address {
+		if r.address != "" && present.Checksummed(a.AccountAddress) == r.address {
 			m.account = i
 		}
 	}
@@ -27,7 +28,7 @@ func (m *Model) pressReceive(key string) tea.Cmd {
 	n := len(m.ctx.Accounts)
 	switch key {
 	case "y":
-		return screen.Copy("account address", kit.Checksummed(m.ctx.Accounts[m.account].AccountAddress))
+		return screen.Copy("account address", present.Checksummed(m.ctx.Accounts[m.account].AccountAddress))
 	case "right":
 		m.account = (m.account + 1) % n
 	case "left":
@@ -50,7 +51,7 @@ func (m *Model) receiveView(f screen.Frame) string {
 	if code == nil {
 		return m.indented(m.receiveText(f.Theme, a, f.W-4, note))
 	}
-	room := kit.Width(code[0]) + receiveGap
+	room := present.Width(code[0]) + receiveGap
 	text := m.receiveText(f.Theme, a, f.W-2-room-1, "")
 	out := make([]string, 0, f.H)
 	for i := range max(len(code), len(text)) {
@@ -71,7 +72,7 @@ func (m *Model) indented(lines []string) string { return "  " + strings.Join(lin
 // code draws the address with the widest quiet zone that fits beside the text, which is never cut for it. Without room
 // it returns nil and the reason.
 func (m *Model) code(f screen.Frame, a api.Account) (lines []string, note string) {
-	q, err := kit.NewQR(kit.Checksummed(a.AccountAddress))
+	q, err := kit.NewQR(present.Checksummed(a.AccountAddress))
 	if err != nil {
 		return nil, "This address is too long for a QR code."
 	}
@@ -93,22 +94,22 @@ func (m *Model) code(f screen.Frame, a api.Account) (lines []string, note string
 func more(wide, high int) string {
 	var out []string
 	if wide > 0 {
-		out = append(out, kit.Plural(wide, "more column", "more columns"))
+		out = append(out, present.Plural(wide, "more column", "more columns"))
 	}
 	if high > 0 {
-		out = append(out, kit.Plural(high, "more line", "more lines"))
+		out = append(out, present.Plural(high, "more line", "more lines"))
 	}
 	return strings.Join(out, " and ")
 }
 
 // receiveText is the text beside the code, or alone, in w cells.
 func (m *Model) receiveText(th theme.Theme, a api.Account, w int, note string) []string {
-	right := screen.AccountWords(a.Type)
+	right := present.AccountType(a.Type)
 	if n := len(m.ctx.Accounts); n > 1 {
 		right = kit.Count(m.account+1, n) + ", " + right
 	}
 	lines := []string{th.Strong.Render("Receive") + "  " + th.Dim.Render(right), ""}
-	for _, l := range groups(kit.Address(a.AccountAddress), w) {
+	for _, l := range groups(present.Address(a.AccountAddress), w) {
 		lines = append(lines, th.Strong.Render(l))
 	}
 	warn := func(s string) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/verify"
@@ -257,7 +257,7 @@ func (m *Model) counted() string {
 				n++
 			}
 		}
-		return kit.Plural(n, "line matches", "lines match")
+		return present.Plural(n, "line matches", "lines match")
 	}
 	chains := map[string]bool{}
 	held := 0
@@ -272,7 +272,7 @@ func (m *Model) counted() string {
 			}
 		}
 	}
-	return kit.Plural(held, "asset", "assets") + " on " + kit.Plural(len(chains), "chain", "chains")
+	return present.Plural(held, "asset", "assets") + " on " + present.Plural(len(chains), "chain", "chains")
 }
 
 // marked counts the assets with findings, and the findings about the answer as a whole.

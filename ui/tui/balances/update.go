@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -119,7 +119,7 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 		return nil
 	}
 	m.keepBad = true
-	return screen.Toast(theme.Warn, "balances cannot be kept for the next start: "+kit.Clean(msg.err.Error(), 200))
+	return screen.Toast(theme.Warn, "balances cannot be kept for the next start: "+present.Clean(msg.err.Error(), 200))
 }
 
 // kept shows the cache, unless this start has read newer data already.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"coffer/api/network"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -48,7 +49,7 @@ func (m *Model) serviceName() string {
 	if m.ctx.Network.Kind == network.Embedded {
 		return "the service inside this program"
 	}
-	return kit.Clean(m.ctx.BaseURL, 120)
+	return present.Clean(m.ctx.BaseURL, 120)
 }
 
 func (m *Model) failedView(f screen.Frame) string {
@@ -56,7 +57,7 @@ func (m *Model) failedView(f screen.Frame) string {
 	if m.loading {
 		again = "Trying again now."
 	}
-	return kit.Notice(f.Theme, theme.Warn, f.W, f.H, "Balances could not be read: "+screen.Words(m.err)+".", again,
+	return kit.Notice(f.Theme, theme.Warn, f.W, f.H, "Balances could not be read: "+present.ErrorText(m.err)+".", again,
 		"Nothing was changed. Accounts and unfinished operations stay available.")
 }
 
@@ -78,7 +79,7 @@ func (m *Model) stateLine(f screen.Frame) string {
 		left += th.Dim.Render("  " + m.counted() + ", " + m.order.words())
 	}
 	if n := m.marked(); n > 0 {
-		left += "  " + th.Mark(theme.Warn) + " " + th.Warn.Render(kit.Plural(n, "finding", "findings"))
+		left += "  " + th.Mark(theme.Warn) + " " + th.Warn.Render(present.Plural(n, "finding", "findings"))
 	}
 	var right []string
 	switch {
@@ -91,7 +92,7 @@ func (m *Model) stateLine(f screen.Frame) string {
 	case m.filter.Focused():
 		right = append(right, th.Dim.Render(kit.FilterPrefix)+m.filter.Text(th, min(24, f.W/3)))
 	case m.filter.Value() != "":
-		right = append(right, th.Accent.Render(kit.FilterPrefix+kit.Clean(m.filter.Value(), 24)))
+		right = append(right, th.Accent.Render(kit.FilterPrefix+present.Clean(m.filter.Value(), 24)))
 	}
 	return kit.Sides(left, strings.Join(right, "  ")+" ", f.W)
 }
@@ -111,14 +112,14 @@ func (m *Model) noteLine(f screen.Frame) string {
 		if m.loading {
 			next = "trying again now"
 		}
-		return kit.Sides(note(theme.Warn, "read "+kit.Age(f.Now, m.at)+": "+screen.Words(m.err)),
+		return kit.Sides(note(theme.Warn, "read "+kit.Age(f.Now, m.at)+": "+present.ErrorText(m.err)),
 			th.Dim.Render(next+" "), f.W)
 	case len(reasons) > 0:
 		return kit.Sides(note(meaning(reasons[0].Level), m.finding(reasons[0])),
 			th.Dim.Render(others(len(reasons))+" "), f.W)
 	case m.data.differs() && !m.hidden:
-		return note(theme.Warn, "the service says the total is "+kit.USD(m.data.says)+"; its assets add up to "+
-			kit.USD(m.data.total))
+		return note(theme.Warn, "the service says the total is "+present.USD(m.data.says)+"; its assets add up to "+
+			present.USD(m.data.total))
 	case len(m.data.reasons) > 0:
 		return note(meaning(m.data.reasons[0].Level), m.finding(m.data.reasons[0]))
 	}
@@ -127,7 +128,7 @@ func (m *Model) noteLine(f screen.Frame) string {
 
 func others(n int) string {
 	if n > 1 {
-		return kit.Plural(n-1, "more: i", "more: i")
+		return present.Plural(n-1, "more: i", "more: i")
 	}
 	return "i says more"
 }

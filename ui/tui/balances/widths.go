@@ -1,6 +1,7 @@
 package balances
 
 import (
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 )
 
@@ -35,13 +36,13 @@ func amountWidth(r row) int {
 	if !r.figure || r.amount == nil || r.decimals < 0 {
 		return 0
 	}
-	return kit.Width(kit.Short(r.amount, r.decimals, shownDecimals, "…").String())
+	return present.Width(kit.Short(r.amount, r.decimals, shownDecimals, "…").String())
 }
 
 func valueWidth(r row) int {
-	n := kit.Width(kit.USD(r.micro))
+	n := present.Width(present.USD(r.micro))
 	if r.partial {
-		n += kit.Width(kit.UnknownText)
+		n += present.Width(present.UnknownText)
 	}
 	return n
 }

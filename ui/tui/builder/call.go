@@ -12,6 +12,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/catalog"
 	"coffer/api/op/abicall"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/intent"
 )
@@ -97,7 +98,7 @@ func (c *call) readSignature(units bool) {
 	}
 	fn, err := abicall.ParseSignature(text)
 	if err != nil {
-		c.sigErr = kit.Clean(err.Error(), 200)
+		c.sigErr = present.Clean(err.Error(), 200)
 		return
 	}
 	if c.fn != nil && c.fn.String() == fn.String() {
@@ -135,7 +136,7 @@ func (c *call) takeData(data []byte, decimals int) bool {
 			}
 			values, err := fn.Decode(data)
 			if err != nil {
-				why = kit.Clean("it begins like "+fn.Signature()+", but "+err.Error(), 300)
+				why = present.Clean("it begins like "+fn.Signature()+", but "+err.Error(), 300)
 				continue
 			}
 			c.raw, c.sigErr, c.why = false, "", ""
@@ -146,7 +147,7 @@ func (c *call) takeData(data []byte, decimals int) bool {
 			if again, ok := c.calldata(decimals); ok && bytes.Equal(again, data) {
 				return true
 			}
-			why = kit.Clean("written again as "+fn.Signature()+" it would be other bytes", 300)
+			why = present.Clean("written again as "+fn.Signature()+" it would be other bytes", 300)
 		}
 	}
 	c.raw, c.fn, c.args, c.why = true, nil, nil, why
@@ -177,7 +178,7 @@ func (c *call) intentCall(native catalog.Entity, decimals int) intent.Call {
 		out.Data = "0x" + hex.EncodeToString(data)
 	}
 	if c.fn != nil && !c.raw {
-		if s := c.fn.String(); len(s) <= maxFunction && kit.Clean(s, maxFunction) == s {
+		if s := c.fn.String(); len(s) <= maxFunction && present.Clean(s, maxFunction) == s {
 			out.Function = s
 		}
 	}

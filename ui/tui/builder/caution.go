@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"coffer/api/caip"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -105,7 +105,7 @@ func (s *Screen) dataCautions(i int, c *call, put func(string, caution)) {
 	switch n := len(data); {
 	case !ok || n == 0:
 	case n < 4:
-		put(idData(i), caution{theme.Warn, kit.Plural(n, "byte", "bytes") + ": too short to name a function"})
+		put(idData(i), caution{theme.Warn, present.Plural(n, "byte", "bytes") + ": too short to name a function"})
 	case c.why != "":
 		put(idData(i), caution{theme.None, "stays raw: " + c.why})
 	case (n-4)%32 != 0:

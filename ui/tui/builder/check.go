@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"coffer/api/caip"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 )
 
 // The ids of rows; i counts calls, needs and allowances from 0.
@@ -205,10 +205,10 @@ func needed(problem string) string {
 	if rest, ok := strings.CutPrefix(problem, "want "); ok {
 		problem = "needs " + rest
 	}
-	return kit.Clean(problem, 200)
+	return present.Clean(problem, 200)
 }
 
-func plain(err error) string { return kit.Clean(err.Error(), 200) }
+func plain(err error) string { return present.Clean(err.Error(), 200) }
 
 // named is the address of a known token's symbol or of a contact's name, "" for any other text.
 func (s *Screen) named(text string) string {

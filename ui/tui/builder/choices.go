@@ -8,6 +8,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/op/abicall"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -129,7 +130,7 @@ func (s *Screen) functionItems(c *call) func() []kit.Item {
 				return
 			}
 			seen[fn.Signature()] = true
-			out = append(out, kit.Item{Value: pickFn + fn.String(), Label: kit.Clean(fn.String(), 300), Note: note})
+			out = append(out, kit.Item{Value: pickFn + fn.String(), Label: present.Clean(fn.String(), 300), Note: note})
 		}
 		for _, o := range c.abi {
 			add(o.fn, "pasted ABI")
@@ -294,7 +295,7 @@ func (s *Screen) fundLabel(v string) string {
 			return e.Symbol + " on " + s.chainName(a.Chain) + " only, you have " + s.held(s.money.of(a), e.Decimals)
 		}
 	}
-	return kit.Clean(v, 120)
+	return present.Clean(v, 120)
 }
 
 func slipItems() []kit.Item {

@@ -3,7 +3,7 @@ package builder
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 )
 
@@ -63,7 +63,7 @@ func (s *Screen) click(m screen.ClickMsg) tea.Cmd {
 func (s *Screen) clickForm(x int) {
 	at := 1
 	for _, f := range forms() {
-		w := kit.Width(f.label(s.form))
+		w := present.Width(f.label(s.form))
 		if x >= at && x < at+w {
 			s.show(f.form)
 			return

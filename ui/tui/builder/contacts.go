@@ -5,6 +5,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -58,11 +59,11 @@ func (s *Screen) whose(address string) (string, theme.Meaning) {
 			if !whole {
 				return "", theme.None
 			}
-			return kit.Clean(c.Name, 24), theme.Good
+			return present.Clean(c.Name, 24), theme.Good
 		}
 	}
 	if c, ok := s.alike(address); ok {
-		return "looks like " + kit.Clean(c.Name, 24) + ", but is another address", theme.Danger
+		return "looks like " + present.Clean(c.Name, 24) + ", but is another address", theme.Danger
 	}
 	return "", theme.None
 }
@@ -73,11 +74,11 @@ func (s *Screen) whoseSolana(address string) (string, theme.Meaning) {
 	}
 	for _, c := range s.names() {
 		if c.Address == address {
-			return kit.Clean(c.Name, 24), theme.Good
+			return present.Clean(c.Name, 24), theme.Good
 		}
 	}
 	if c, ok := s.alike(address); ok {
-		return "looks like " + kit.Clean(c.Name, 24) + ", but is another address", theme.Danger
+		return "looks like " + present.Clean(c.Name, 24) + ", but is another address", theme.Danger
 	}
 	return "", theme.None
 }
@@ -140,8 +141,8 @@ func (s *Screen) recipientCaution(address string, chain caip.Chain) caution {
 		return caution{}
 	}
 	if c, ok := s.alike(address); ok && s.known(address) == "" {
-		return caution{theme.Danger, kit.Clean(c.Name, 24) + " is " + kit.Address(c.Address) + ": " +
-			kit.Plural(differing(address, c.Address), "character differs", "characters differ")}
+		return caution{theme.Danger, present.Clean(c.Name, 24) + " is " + present.Address(c.Address) + ": " +
+			present.Plural(differing(address, c.Address), "character differs", "characters differ")}
 	}
 	if s.paidKnown && s.known(address) == "" {
 		return caution{theme.Warn, "never sent there before: compare all of it with its source"}
@@ -180,8 +181,8 @@ func (s *Screen) bookItems(solana bool) []kit.Item {
 			continue
 		}
 		seen[strings.ToLower(c.Address)] = true
-		address := kit.Checksummed(c.Address)
-		out = append(out, kit.Item{Value: address, Label: kit.Clean(c.Name, 30), Note: address})
+		address := present.Checksummed(c.Address)
+		out = append(out, kit.Item{Value: address, Label: present.Clean(c.Name, 30), Note: address})
 	}
 	return out
 }

@@ -6,7 +6,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/caip"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -143,7 +143,7 @@ func (s *Screen) amountCautions(x *exchange, from side, v *big.Int, put func(str
 	case 0:
 		text := "everything: the fees come off it, so less arrives"
 		if n := s.parts(from); n > 1 {
-			text += "; of its " + kit.Plural(n, "chain", "chains") +
+			text += "; of its " + present.Plural(n, "chain", "chains") +
 				", one that holds less than its own fee cannot pay, and then all of it is too much"
 		}
 		put(idAmount, caution{theme.Warn, text})

@@ -8,6 +8,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -42,7 +43,7 @@ func (s *Screen) exchangeRows(x *exchange) []row {
 	if v := s.paying(x); v != nil {
 		symbol := from.agg.Symbol
 		if micro := amount.Value(v, from.decimals, from.agg.PriceMicroUSD); micro != nil {
-			symbol += ", about " + kit.USD(micro)
+			symbol += ", about " + present.USD(micro)
 		}
 		sum.aside = symbol + " = " + spaced(v) + " base units"
 	}
@@ -138,7 +139,7 @@ func (s *Screen) sideText(asset, none string) string {
 	case asset == "":
 		return none
 	case !ok:
-		return kit.Clean(asset, 120)
+		return present.Clean(asset, 120)
 	case x.exact:
 		return x.entity.Symbol + " on " + s.chainName(x.entity.Asset.Chain)
 	}
@@ -203,7 +204,7 @@ func (s *Screen) arriveItems() []kit.Item {
 	for _, e := range from.agg.Entities {
 		note := ""
 		if from.exact && from.decimals != e.Decimals || !from.exact && e.Decimals != from.agg.Decimals {
-			note = kit.Plural(e.Decimals, "decimal", "decimals") + " there"
+			note = present.Plural(e.Decimals, "decimal", "decimals") + " there"
 		}
 		out = append(out, kit.Item{Value: e.Asset.String(), Label: s.chainName(e.Asset.Chain), Note: note})
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -23,19 +23,19 @@ func failuresOf(err error) []api.Failure {
 func (s *Screen) refuse(fs []api.Failure, err error) {
 	s.fieldErrors, s.general = map[string]string{}, nil
 	for _, f := range fs {
-		text := "expected " + kit.Clean(f.Expected, 200)
+		text := "expected " + present.Clean(f.Expected, 200)
 		switch {
 		case strings.HasPrefix(f.Expected, "a call that succeeds"):
 			text = "tried out, the call fails"
 			if f.Got != "" {
-				text += ": " + kit.Clean(f.Got, 200)
+				text += ": " + present.Clean(f.Got, 200)
 			}
 		case f.Got != "" && f.Got != "nothing":
-			text += ", got " + kit.Clean(f.Got, 100)
+			text += ", got " + present.Clean(f.Got, 100)
 		}
 		id := s.rowOf(f.Path)
 		if id == "" || s.fieldErrors[id] != "" {
-			s.general = append(s.general, kit.Clean(f.String(), 400))
+			s.general = append(s.general, present.Clean(f.String(), 400))
 			continue
 		}
 		s.fieldErrors[id] = text

@@ -12,7 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/op/abicall"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
@@ -169,7 +169,7 @@ func (s *Screen) batchOf(d intent.Draft) batch {
 	}
 	for _, a := range d.Allowances {
 		if spender, ok := api.SpenderOf(a, plain); ok && a.Spender == "" {
-			a.Spender = kit.Checksummed(spender)
+			a.Spender = present.Checksummed(spender)
 		}
 		b.allow = append(b.allow, newAllowance(a.AssetType, a.Spender, s.whole(a.AssetType, a.Amount)))
 	}
@@ -240,5 +240,5 @@ func tokenLabel(s *Screen, asset string) string {
 	if asset == "" {
 		return "choose"
 	}
-	return kit.Clean(asset, 120)
+	return present.Clean(asset, 120)
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/catalog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -27,7 +28,7 @@ func (s *Screen) takePaste(c *call, text string) (cmd tea.Cmd, taken bool) {
 				"that is not call data: it needs 0x and an even number of hexadecimal digits"), true
 		}
 		if s.b.chainDecoded(s.ctx.Catalog, c, data) {
-			return screen.Toast(theme.Good, "decoded as "+kit.Clean(c.fn.Signature(), 120)+
+			return screen.Toast(theme.Good, "decoded as "+present.Clean(c.fn.Signature(), 120)+
 				": a match of four bytes suggests it and proves nothing"), true
 		}
 		return screen.Toast(theme.Warn, "it stays raw call data: "+c.why), true
@@ -51,7 +52,7 @@ func (s *Screen) takeABI(c *call, text string) tea.Cmd {
 	var items []kit.Item
 	for _, o := range list {
 		fn := o.fn
-		it := kit.Item{Value: pickFn + fn.String(), Label: kit.Clean(fn.String(), 300)}
+		it := kit.Item{Value: pickFn + fn.String(), Label: present.Clean(fn.String(), 300)}
 		if grants(fn) {
 			it.Off = "an approval is declared under allow, and ends with your calls"
 		}

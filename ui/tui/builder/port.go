@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -168,7 +169,7 @@ func refusedWords(m importedMsg) string {
 		}
 	}
 	if len(m.failures) > 0 {
-		text := kit.Clean(m.failures[0].String(), 300)
+		text := present.Clean(m.failures[0].String(), 300)
 		if n := len(m.failures) - 1; n > 0 {
 			text += fmt.Sprintf(" (and %d more)", n)
 		}
@@ -181,11 +182,11 @@ func refusedWords(m importedMsg) string {
 func (s *Screen) importNote(m importedMsg) caution {
 	d := m.doc.draft
 	if m.doc.safe {
-		what := "a Safe batch of " + kit.Plural(len(d.Calls), "call", "calls")
+		what := "a Safe batch of " + present.Plural(len(d.Calls), "call", "calls")
 		if m.doc.sum == "" {
 			return caution{theme.Warn, what + " without a checksum: compare every line with its source"}
 		}
-		return caution{theme.Good, what + ", its checksum is right: " + kit.Groups(m.doc.sum)}
+		return caution{theme.Good, what + ", its checksum is right: " + present.Groups(m.doc.sum)}
 	}
 	var left []string
 	if d.Network != "" && d.Network != s.ctx.Network.ID {
@@ -272,7 +273,7 @@ func (s *Screen) exported(m exportedMsg) tea.Cmd {
 	if m.err != nil {
 		return screen.Toast(theme.Danger, "nothing was written: "+plain(m.err))
 	}
-	text := "written: " + kit.Clean(m.path, 1000)
+	text := "written: " + present.Clean(m.path, 1000)
 	if m.stays != "" {
 		s.note = caution{theme.None, "the batch holds the calls: " + m.stays}
 	}

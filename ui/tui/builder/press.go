@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
@@ -310,7 +311,7 @@ func (s *Screen) firstMistake() tea.Cmd {
 	for _, r := range s.rows() {
 		if wrong[r.id] != "" {
 			s.focus = r.id
-			return screen.Toast(theme.Warn, kit.Plural(len(wrong), "field needs", "fields need")+
+			return screen.Toast(theme.Warn, present.Plural(len(wrong), "field needs", "fields need")+
 				" attention: the first one is marked")
 		}
 	}

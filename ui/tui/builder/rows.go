@@ -10,6 +10,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -132,15 +133,15 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 	if label == "" {
 		label = "#" + strconv.Itoa(path[len(path)-1])
 	}
-	r := row{id: idArg(i, path), label: kit.Clean(label, 40), depth: len(path), call: i, node: n, field: n.field,
-		address: n.param.Type == "address", help: kit.Clean(n.param.Type, 200)}
+	r := row{id: idArg(i, path), label: present.Clean(label, 40), depth: len(path), call: i, node: n, field: n.field,
+		address: n.param.Type == "address", help: present.Clean(n.param.Type, 200)}
 	switch {
 	case n.isArray():
-		r.text, r.help = kit.Plural(len(n.items), "item", "items"),
-			kit.Clean(n.param.Type, 160)+"; + adds an item, ctrl+x on an item removes it"
+		r.text, r.help = present.Plural(len(n.items), "item", "items"),
+			present.Clean(n.param.Type, 160)+"; + adds an item, ctrl+x on an item removes it"
 		r.press = func() tea.Cmd { s.addItem(n); return nil }
 	case !n.isLeaf():
-		r.text = kit.Clean(n.param.Type, 60)
+		r.text = present.Clean(n.param.Type, 60)
 	case r.address:
 		r.items, r.take, r.help = s.addressItems(n == s.b.calls[i].paid()), s.setText(n.field),
 			"address: 0x and 40 digits, or a name; enter lists"
@@ -297,7 +298,7 @@ func (s *Screen) windowRows() []row {
 	out := spanRows(idValid, "valid", &s.b.valid, minutesText, validPresets(), s,
 		"how long it may run once prepared; enter chooses, 10 minutes at most")
 	if s.b.after != "" {
-		text := kit.Clean(s.b.after, 80) + " (Unix seconds)"
+		text := present.Clean(s.b.after, 80) + " (Unix seconds)"
 		if n, err := strconv.ParseInt(s.b.after, 10, 64); err == nil {
 			text = time.Unix(n, 0).In(s.ctx.Clock().Location()).Format("2006-01-02 15:04:05")
 		}
@@ -330,7 +331,7 @@ func spanRows(id, label string, m *minutes, words func(int) string, presets []in
 // ownSuffix marks the row of the field beside a preset.
 const ownSuffix = ".own"
 
-func minutesText(n int) string { return kit.Plural(n, "minute", "minutes") }
+func minutesText(n int) string { return present.Plural(n, "minute", "minutes") }
 
 func startText(n int) string {
 	if n == 0 {

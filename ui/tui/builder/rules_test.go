@@ -14,7 +14,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/abicall"
 	"coffer/api/op/erc20"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -358,8 +358,8 @@ func TestEveryRowFitsAndTheFocusIsVisible(t *testing.T) {
 				t.Fatalf("row %s is not visible at %d:\n%s", x.id, w, v)
 			}
 			for _, l := range strings.Split(v, "\n") {
-				if kit.Width(l) > w {
-					t.Fatalf("%d cells in %d: %q", kit.Width(l), w, l)
+				if present.Width(l) > w {
+					t.Fatalf("%d cells in %d: %q", present.Width(l), w, l)
 				}
 			}
 		}

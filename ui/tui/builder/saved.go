@@ -9,7 +9,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/abicall"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 )
 
 // savedVersion is the version of both documents.
@@ -151,7 +151,7 @@ func parseShelf(b []byte) (shelf, error) {
 	}
 	seen := map[string]bool{}
 	for _, t := range f.Templates {
-		if t.Name == "" || kit.Clean(t.Name, maxName) != t.Name || seen[t.Name] ||
+		if t.Name == "" || present.Clean(t.Name, maxName) != t.Name || seen[t.Name] ||
 			(t.Calls == nil) == (t.Exchange == nil) {
 			return shelf{}, errors.New("a template without a proper name or form")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -31,7 +32,7 @@ func (s *Screen) openTemplates() tea.Cmd {
 	}
 	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch"}}
 	for i, t := range s.store.templates {
-		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i), Label: kit.Clean(t.Name, maxName),
+		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i), Label: present.Clean(t.Name, maxName),
 			Note: t.words()})
 	}
 	switch {
@@ -54,7 +55,7 @@ func (t savedTemplate) words() string {
 	if t.Exchange != nil {
 		return t.Exchange.Kind
 	}
-	return kit.Plural(len(t.Calls.Calls), "call", "calls")
+	return present.Plural(len(t.Calls.Calls), "call", "calls")
 }
 
 func (s *Screen) takeTemplate(v string) tea.Cmd {
@@ -72,7 +73,7 @@ func (s *Screen) takeTemplate(v string) tea.Cmd {
 	case pickDelete:
 		var items []kit.Item
 		for _, t := range s.store.templates {
-			items = append(items, kit.Item{Value: t.Name, Label: kit.Clean(t.Name, maxName), Note: t.words()})
+			items = append(items, kit.Item{Value: t.Name, Label: present.Clean(t.Name, maxName), Note: t.words()})
 		}
 		s.openList("Delete which template", items, "", s.deleteTemplate)
 	}
@@ -92,7 +93,8 @@ func (s *Screen) useTemplate(t savedTemplate) {
 		}
 	}
 	s.lay(d)
-	s.note = caution{theme.None, "from the template " + kit.Clean(t.Name, maxName) + "; U brings back what was there"}
+	s.note = caution{theme.None, "from the template " + present.Clean(t.Name, maxName) +
+		"; U brings back what was there"}
 }
 
 func (s *Screen) deleteTemplate(name string) tea.Cmd {
@@ -101,7 +103,7 @@ func (s *Screen) deleteTemplate(name string) tea.Cmd {
 		return nil
 	}
 	s.store.templates = slices.Delete(slices.Clone(s.store.templates), at, at+1)
-	return s.saveTemplates("the template " + kit.Clean(name, maxName) + " is deleted")
+	return s.saveTemplates("the template " + present.Clean(name, maxName) + " is deleted")
 }
 
 // askTemplate asks for the name to save the form under.
@@ -124,7 +126,7 @@ func (s *Screen) askTemplate() tea.Cmd {
 // saveTemplate saves the form under a name. A second enter replaces a name in use.
 func (s *Screen) saveTemplate(name string) tea.Cmd {
 	name = trim(name)
-	if name == "" || kit.Clean(name, maxName) != name {
+	if name == "" || present.Clean(name, maxName) != name {
 		s.prompt.wrong = "a name of up to " + strconv.Itoa(maxName) + " plain characters"
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 )
 
@@ -77,7 +78,7 @@ func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 		{"at least", swaps, idMin, "none", least, "", ""},
 		{"recipient", pays, idTarget, nobody, to, nobody, ""},
 		{"recipient", pays, idTarget, "0x1111", to, "0x1111", idTarget},
-		{"recipient", pays, idTarget, "payee", to, kit.Checksummed(payee), ""},
+		{"recipient", pays, idTarget, "payee", to, present.Checksummed(payee), ""},
 		{"recipient", pays, idTarget, "your", to, account, ""},
 		{"recipient", named, idTarget, "2nd", to, nobody, ""},
 		{"recipient", pays, idTarget, "usdc", to, "usdc", idTarget},
@@ -89,7 +90,7 @@ func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 		{"contract", nil, idTo(0), "usdc", contract, usdc, ""},
 		{"contract", nil, idTo(0), "833589", contract, "833589", idTo(0)},
 		{"address of a call", calls, idArg(0, []int{0}), nobody, arg, nobody, ""},
-		{"address of a call", calls, idArg(0, []int{0}), "demo", arg, kit.Checksummed(payee), ""},
+		{"address of a call", calls, idArg(0, []int{0}), "demo", arg, present.Checksummed(payee), ""},
 		{"address of a call", calls, idArg(0, []int{0}), "who", arg, "who", idArg(0, []int{0})},
 		{"spender", allows, idAllowRow(0, "spender"), nobody,
 			func(r *rig) string { return r.s.b.allow[0].spender.Value() }, nobody, ""},

@@ -8,6 +8,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
@@ -169,7 +170,7 @@ func (s *Screen) leaveField() {
 			find = s.person
 		}
 		if a := find(trim(before)); a != "" {
-			r.field.Set(kit.Checksummed(a))
+			r.field.Set(present.Checksummed(a))
 		}
 	}
 	s.tidyField(r)
@@ -239,7 +240,7 @@ func (s *Screen) tidyTarget(text string) {
 	}
 	if asset, has := s.tokenOn(a.Chain, to.agg.ID.String()); has {
 		x.receive, x.at = asset.String(), caip.Chain{}
-		x.to.Set(kit.Checksummed(a.Address))
+		x.to.Set(present.Checksummed(a.Address))
 	}
 }
 

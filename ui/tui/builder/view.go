@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -68,7 +69,7 @@ func (s *Screen) View(f screen.Frame) string {
 func (s *Screen) remarks(th theme.Theme, w int) []string {
 	var lines []string
 	if s.watchOnly != "" {
-		words := "You can build and look at a review, but not sign: " + kit.Clean(s.watchOnly, 300)
+		words := "You can build and look at a review, but not sign: " + present.Clean(s.watchOnly, 300)
 		lines = append(lines, s.noteLines(th, caution{theme.Warn, words}, 1, w)...)
 	}
 	if s.note.text != "" {
@@ -133,7 +134,7 @@ func (s *Screen) head(th theme.Theme, w int) string {
 	case s.b.empty() && len(s.deps.Book) > 0 && !s.Capturing():
 		right = th.Accent.Render("d") + th.Dim.Render(" fills in a trial call ")
 	default:
-		right = th.Dim.Render(kit.Plural(len(s.b.calls), "call", "calls")+" on "+s.chainName(s.b.chain)) + " "
+		right = th.Dim.Render(present.Plural(len(s.b.calls), "call", "calls")+" on "+s.chainName(s.b.chain)) + " "
 	}
 	return kit.Sides(title, right, w)
 }
@@ -157,7 +158,7 @@ func (s *Screen) help(th theme.Theme, w, below int) string {
 		hidden += th.Signs.Down + " " + strconv.Itoa(below)
 	}
 	hidden = strings.TrimRight(hidden, " ")
-	if long := hidden + " more"; hidden != "" && kit.Width(help)+kit.Width(long)+2 < w {
+	if long := hidden + " more"; hidden != "" && present.Width(help)+present.Width(long)+2 < w {
 		hidden = long
 	}
 	return kit.Sides(help, th.Dim.Render(hidden)+" ", w)
@@ -171,7 +172,7 @@ func (s *Screen) rowLines(th theme.Theme, r row, focused bool, w int) []string {
 		if focused {
 			label = th.Accent.Render(th.Signs.Cursor + r.label + " ")
 		}
-		return []string{kit.Fit(label+th.Rule.Render(kit.Rule(th.Signs.Rule, max(0, w-kit.Width(label)-1))), w)}
+		return []string{kit.Fit(label+th.Rule.Render(kit.Rule(th.Signs.Rule, max(0, w-present.Width(label)-1))), w)}
 	}
 	mark := "  "
 	label := th.Dim
@@ -193,9 +194,9 @@ func (s *Screen) rowLines(th theme.Theme, r row, focused bool, w int) []string {
 // goes below when there is no room beside it.
 func (s *Screen) editLines(th theme.Theme, r row, lead string, room, w int) []string {
 	aside := s.aside(th, r)
-	need := max(14, kit.Width(r.field.Value())+2)
-	if aside != "" && need+kit.Width(aside)+1 <= room {
-		return []string{lead + r.field.Text(th, room-kit.Width(aside)-1) + " " + aside}
+	need := max(14, present.Width(r.field.Value())+2)
+	if aside != "" && need+present.Width(aside)+1 <= room {
+		return []string{lead + r.field.Text(th, room-present.Width(aside)-1) + " " + aside}
 	}
 	lines := []string{lead + r.field.Text(th, room)}
 	return append(lines, s.asideBelow(th, r, w)...)
@@ -229,7 +230,7 @@ func (s *Screen) withAside(th theme.Theme, r row, lines []string, w int) []strin
 		return lines
 	}
 	last := len(lines) - 1
-	if kit.Width(lines[last])+kit.Width(aside)+3 <= w {
+	if present.Width(lines[last])+present.Width(aside)+3 <= w {
 		lines[last] = kit.Sides(lines[last], aside+" ", w)
 		return lines
 	}
@@ -252,14 +253,14 @@ func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
 		if r.none != "" {
 			text, look = r.none, th.Dim
 		}
-	case r.field != nil && r.address && kit.Width(trim(r.field.Value())) == 42:
+	case r.field != nil && r.address && present.Width(trim(r.field.Value())) == 42:
 		return []kit.Span{{Text: typedAddress(r.field.Value()), Whole: true}}
 	case r.field != nil && r.address && isSolana(trim(r.field.Value())):
-		return []kit.Span{{Text: kit.Address(trim(r.field.Value())), Whole: true}}
+		return []kit.Span{{Text: present.Address(trim(r.field.Value())), Whole: true}}
 	case r.field != nil:
-		text = kit.Clean(r.field.Value(), len(r.field.Value())+1)
+		text = present.Clean(r.field.Value(), len(r.field.Value())+1)
 		if n := len([]rune(text)); n > shownText && !focused {
-			text = kit.Clean(text, shownText) + " " + kit.Plural(n, "character", "characters") + " in all"
+			text = present.Clean(text, shownText) + " " + present.Plural(n, "character", "characters") + " in all"
 		}
 	case r.items != nil:
 		text += " " + th.Signs.Open
@@ -273,4 +274,4 @@ func isSolana(text string) bool { _, err := caip.ParseSolanaKey(text); return er
 const shownText = 400
 
 // typedAddress groups an address exactly as typed, so that a wrong letter stays visible.
-func typedAddress(text string) string { return kit.Groups(kit.Clean(trim(text), 42)) }
+func typedAddress(text string) string { return present.Groups(present.Clean(trim(text), 42)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 )
 
 // The cache keeps the newest records between starts, in one document per network and account. The document is a file
@@ -198,7 +198,7 @@ func decodeViews(b []byte) ([]view, error) {
 	}
 	seen := map[string]bool{}
 	for i, v := range f.Views {
-		v.Name, v.Filter = kit.Clean(v.Name, maxName), kit.Clean(v.Filter, maxFilter)
+		v.Name, v.Filter = present.Clean(v.Name, maxName), present.Clean(v.Filter, maxFilter)
 		if strings.TrimSpace(v.Name) == "" || seen[v.Name] {
 			return nil, fmt.Errorf("%w: view %d has no name of its own", errViews, i)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/journal"
@@ -256,7 +256,7 @@ func (m *Model) exportRows(kind string) tea.Cmd {
 			}
 			b, err = exportJSON(head)
 		}
-		out := exportedMsg{what: kit.Plural(len(rows), "record", "records"), err: err}
+		out := exportedMsg{what: present.Plural(len(rows), "record", "records"), err: err}
 		if err == nil {
 			out.path, out.err = write("history."+kind, b)
 		}

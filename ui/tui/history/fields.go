@@ -6,9 +6,9 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/receipt"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
 
@@ -60,9 +60,9 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 		local := at.In(now.Location())
 		d.fact("time", "time", local.Format("2006-01-02 15:04:05 MST"), local.Format(time.RFC3339))
 	}
-	d.text(m.ctx.StatusWords(r.status.Value()), th.Text)
+	d.text(present.Status(m.ctx.Network.Kind, r.status.Value()), th.Text)
 	if reason := r.reason.Value(); reason != "" {
-		what, todo := screen.ReasonWords(reason)
+		what, todo := present.RefundReason(reason)
 		d.text(strings.TrimSpace(what+" "+todo), th.Style(look))
 		d.fact("reason", "reason", reason, reason)
 	}
@@ -72,21 +72,21 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 	d.plain("")
 	m.moneyFields(d, r, l)
 	d.plain("")
-	d.fact("quote id", "quote id", kit.Groups(r.id), r.id)
-	d.fact("to", "recipient", account(r.recipient.Value()), kit.Checksummed(address(r.recipient.Value())))
+	d.fact("quote id", "quote id", present.Groups(r.id), r.id)
+	d.fact("to", "recipient", account(r.recipient.Value()), present.Checksummed(address(r.recipient.Value())))
 	for _, leg := range r.legs {
 		m.legFields(d, leg)
 	}
 	switch {
 	case r.more > 0:
-		d.text("and "+kit.Plural(r.more, "transaction", "transactions")+" more", th.Dim)
+		d.text("and "+present.Plural(r.more, "transaction", "transactions")+" more", th.Dim)
 	case len(r.legs) == 0:
 		d.plain("")
 		d.text("no transaction yet", th.Dim)
 	}
 	d.plain("")
 	d.fact("type", "type", strings.ToLower(r.kind.Value()), r.kind.Value())
-	d.fact("account", "account", kit.Address(r.user.Value()), kit.Checksummed(r.user.Value()))
+	d.fact("account", "account", present.Address(r.user.Value()), present.Checksummed(r.user.Value()))
 	d.fact("paid asset", "asset id", r.paidOf.Value(), r.paidOf.Value())
 	for a := range strings.FieldsSeq(r.paidFrom.Value()) {
 		d.fact("taken from", "asset id", a, a)
@@ -103,7 +103,7 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 		if m.hidden {
 			return kit.Span{Text: "  " + kit.Masked(th), Style: th.Dim}
 		}
-		return kit.Span{Text: "  " + kit.USD(v), Style: th.Dim}
+		return kit.Span{Text: "  " + present.USD(v), Style: th.Dim}
 	}
 	paid, received := amountLabels(r.kind.Value(), r.status.Value())
 	d.amount(paid, "amount", orNone(show(l.paid)), bare(l.paid), value(r.paidUSD))
@@ -143,7 +143,7 @@ func (m *Model) toldField(d *detail, row receipt.Row) {
 	if row.Name != "" {
 		more = append(more, kit.Plain("  "+row.Name))
 	}
-	d.fact(row.Label, row.Label, kit.Address(row.Address), kit.Checksummed(row.Address),
+	d.fact(row.Label, row.Label, present.Address(row.Address), present.Checksummed(row.Address),
 		append(more, kit.Plain("  "+text))...)
 }
 
@@ -174,7 +174,7 @@ func (m *Model) legFields(d *detail, l leg) {
 	d.plain("")
 	d.text(side+m.format.chain(l.chain).name, d.th.Strong)
 	d.fact("chain", "chain id", l.chain.Value(), l.chain.Value())
-	d.fact("hash", "hash", kit.Groups(l.hash), l.hash)
+	d.fact("hash", "hash", present.Groups(l.hash), l.hash)
 	url := l.url()
 	if url == "" {
 		return
@@ -214,7 +214,7 @@ func orNone(s string) string {
 // bare is the number in "1,250.5 USDC" for a form: "1250.5".
 func bare(figure string) string {
 	n, _, _ := strings.Cut(figure, " ")
-	if n == kit.UnknownText {
+	if n == present.UnknownText {
 		return ""
 	}
 	return strings.ReplaceAll(n, ",", "")
@@ -224,4 +224,4 @@ func bare(figure string) string {
 func address(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 // account writes the address of "chain/address" in groups.
-func account(id string) string { return kit.Address(address(id)) }
+func account(id string) string { return present.Address(address(id)) }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 )
 
 // A filter is words separated by spaces; a record matches when every word does. `key:value` looks at one thing,
@@ -54,7 +54,7 @@ type parser struct {
 }
 
 func (p parser) parse(text string) query {
-	text = kit.Clean(text, maxFilter)
+	text = present.Clean(text, maxFilter)
 	q := query{text: text}
 	for _, w := range split(text) {
 		if len(q.terms)+len(q.mistakes) == maxTerms {
@@ -183,7 +183,7 @@ func (t *term) among(names []string) string {
 	return ""
 }
 
-func quoted(s string) string { return "‘" + kit.Clean(s, 24) + "’" }
+func quoted(s string) string { return "‘" + present.Clean(s, 24) + "’" }
 
 func (p parser) chain(want string) bool {
 	for _, c := range append(p.catalog.Chains(), p.catalog.Solana()) {

@@ -9,7 +9,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
@@ -88,12 +88,12 @@ func (ln *formatter) chain(id word) chainLabel {
 func (ln *formatter) findChain(id string) chainLabel {
 	c, err := caip.ParseChain(id)
 	if err != nil {
-		return chainLabel{"unknown chain", kit.UnknownText}
+		return chainLabel{"unknown chain", present.UnknownText}
 	}
 	if info, ok := ln.catalog.Chain(c); ok {
 		return chainLabel{info.Name, info.Short}
 	}
-	name := kit.Clean(id, 40)
+	name := present.Clean(id, 40)
 	return chainLabel{name, name}
 }
 
@@ -106,7 +106,7 @@ func (ln *formatter) aggregate(id word) unit {
 	if len(ln.aggregates) >= maxLooked {
 		clear(ln.aggregates)
 	}
-	u = unit{symbol: kit.Clean(strings.TrimPrefix(id.Value(), "ob:"), 20), decimals: -1, aggregate: id.Value()}
+	u = unit{symbol: present.Clean(strings.TrimPrefix(id.Value(), "ob:"), 20), decimals: -1, aggregate: id.Value()}
 	if a, ok := ln.catalog.Aggregate(caip.AggregateID(id.Value())); ok {
 		u.symbol, u.decimals = a.Symbol, a.Decimals
 	}
@@ -162,7 +162,7 @@ func figure(base string, u unit) string {
 	v, err := amount.ParseBase(base)
 	switch {
 	case err != nil || u.decimals < 0:
-		return kit.UnknownText + " " + u.symbol
+		return present.UnknownText + " " + u.symbol
 	case v.Sign() == 0:
 		return ""
 	}
@@ -177,7 +177,7 @@ func verb(kind, received string) string {
 	case kind == api.RecordTransfer && received != "":
 		return "transfer"
 	}
-	return kit.Clean(strings.ToLower(kind), 20)
+	return present.Clean(strings.ToLower(kind), 20)
 }
 
 // mask writes a figure such as "250.5 USDC", or hides its number.
@@ -251,11 +251,11 @@ func (ln *formatter) origins(r *record) []chainLabel {
 func (ln *formatter) origin(r *record) chainLabel {
 	switch found := ln.origins(r); len(found) {
 	case 0:
-		return chainLabel{kit.UnknownText, kit.UnknownText}
+		return chainLabel{present.UnknownText, present.UnknownText}
 	case 1:
 		return found[0]
 	default:
-		many := kit.Plural(len(found), "chain", "chains")
+		many := present.Plural(len(found), "chain", "chains")
 		return chainLabel{many, many}
 	}
 }
@@ -269,7 +269,7 @@ func (ln *formatter) target(r *record) chainLabel {
 			return ln.chain(l.chain)
 		}
 	}
-	return chainLabel{kit.UnknownText, kit.UnknownText}
+	return chainLabel{present.UnknownText, present.UnknownText}
 }
 
 // success reports COMPLETED and nothing else (TH-H4).

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -213,7 +214,7 @@ func (m *Model) pressName(msg tea.KeyPressMsg, key string) tea.Cmd {
 }
 
 func (m *Model) saveView() tea.Cmd {
-	name := strings.TrimSpace(kit.Clean(m.name.Value(), maxName))
+	name := strings.TrimSpace(present.Clean(m.name.Value(), maxName))
 	known := slices.ContainsFunc(m.views, func(v view) bool { return v.Name == name })
 	switch {
 	case name == "":

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -35,7 +36,7 @@ func (m *Model) empty(th theme.Theme, s span) kit.Cell {
 func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell {
 	th, l := f.Theme, m.format.line(r)
 	look, word := statusLook(r.status.Value())
-	value := kit.Text(kit.USD(l.micro))
+	value := kit.Text(present.USD(l.micro))
 	switch {
 	case m.hidden:
 		value = kit.Styled(kit.Masked(th), th.Dim)
@@ -63,7 +64,7 @@ func (l line) route(th theme.Theme, w int) string {
 		return l.to.name
 	}
 	full := l.from.name + " " + th.Signs.Arrow + " " + l.to.name
-	if kit.Width(full) <= w {
+	if present.Width(full) <= w {
 		return full
 	}
 	return l.from.short + " " + th.Signs.Arrow + " " + l.to.short
@@ -80,7 +81,7 @@ func sign(th theme.Theme, look theme.Meaning) string {
 // when writes a time in 12 cells: with the clock in this year, with the year before it.
 func when(now, t time.Time) string {
 	if t.IsZero() {
-		return kit.UnknownText
+		return present.UnknownText
 	}
 	t = t.In(now.Location())
 	if t.Year() == now.Year() {

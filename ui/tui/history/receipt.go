@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 )
 
 // receipt is one record as plain text for a person: the action, its cost as far as it is known, and where to look it
@@ -25,9 +25,9 @@ func (m *Model) receipt(r *record) string {
 	_, status := statusLook(r.status.Value())
 	b.WriteString("Coffer receipt\n\n" + ln.sentence(r, open) + "\n\n")
 	put("status", status)
-	put("", m.ctx.StatusWords(r.status.Value()))
+	put("", present.Status(m.ctx.Network.Kind, r.status.Value()))
 	if r.reason.Value() != "" {
-		what, _ := screen.ReasonWords(r.reason.Value())
+		what, _ := present.RefundReason(r.reason.Value())
 		put("reason", strings.TrimSpace(r.reason.Value()+"  "+what))
 	}
 	put("time", utc(r.at()))
@@ -45,7 +45,7 @@ func (m *Model) receipt(r *record) string {
 		if row.Label == "" {
 			row.Label = " "
 		}
-		put(row.Label, strings.TrimSpace(strings.Join(strings.Fields(row.Name+" "+kit.Checksummed(row.Address)+" "+
+		put(row.Label, strings.TrimSpace(strings.Join(strings.Fields(row.Name+" "+present.Checksummed(row.Address)+" "+
 			row.Text), " ")))
 	}
 	for _, l := range r.legs {
@@ -59,10 +59,10 @@ func (m *Model) receipt(r *record) string {
 		put("page", m.pageText(l))
 	}
 	if r.more > 0 {
-		b.WriteString("\nand " + kit.Plural(r.more, "transaction", "transactions") + " more\n")
+		b.WriteString("\nand " + present.Plural(r.more, "transaction", "transactions") + " more\n")
 	}
 	b.WriteString("\n")
-	put("service", kit.Clean(m.ctx.BaseURL, maxLink))
+	put("service", present.Clean(m.ctx.BaseURL, maxLink))
 	put("network", m.ctx.Network.ID)
 	put("printed", utc(m.ctx.Clock()))
 	b.WriteString("\nThe figures are the service's own; this program has not checked them again. Payees, payments " +
@@ -85,7 +85,7 @@ func amountText(human, base string, micro *big.Int) string {
 	}
 	value := "value " + amount.Unknown
 	if micro != nil {
-		value = kit.USD(micro)
+		value = present.USD(micro)
 	}
 	return orNone(human) + "  (" + base + " base units, " + value + ")"
 }

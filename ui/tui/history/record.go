@@ -7,7 +7,7 @@ import (
 	"unique"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 )
 
@@ -142,7 +142,7 @@ func (rd reader) leg(o api.OperationRef, origin bool) leg {
 	l := leg{origin: origin, chain: shared(o.Chain, 80), hash: own(o.Hash, maxID)}
 	link := ""
 	if rd.pages {
-		link = kit.Clean(o.ExplorerURL, maxLink)
+		link = present.Clean(o.ExplorerURL, maxLink)
 	}
 	if l.hash != "" {
 		link = strings.ReplaceAll(link, l.hash, hashMark)
@@ -152,10 +152,10 @@ func (rd reader) leg(o api.OperationRef, origin bool) leg {
 }
 
 // own is a cleaned copy of text that other records are unlikely to have.
-func own(s string, most int) string { return strings.Clone(kit.Clean(s, most)) }
+func own(s string, most int) string { return strings.Clone(present.Clean(s, most)) }
 
 // shared is cleaned text that other records are likely to have too.
-func shared(s string, most int) word { return unique.Make(kit.Clean(s, most)) }
+func shared(s string, most int) word { return unique.Make(present.Clean(s, most)) }
 
 // assetList joins asset ids, as many as are shown.
 func assetList(ids []string) word {
@@ -165,7 +165,7 @@ func assetList(ids []string) word {
 			parts = append(parts, "…")
 			break
 		}
-		parts = append(parts, strings.ReplaceAll(kit.Clean(id, maxID), " ", "_"))
+		parts = append(parts, strings.ReplaceAll(present.Clean(id, maxID), " ", "_"))
 	}
 	return unique.Make(strings.Join(parts, " "))
 }

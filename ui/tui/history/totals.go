@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -142,7 +143,7 @@ func (m *Model) totalsLine(f screen.Frame, w int) string {
 	}
 	words := m.monthWords(f.Theme, all[i], w-2)
 	hint := f.Theme.Accent.Render("t") + f.Theme.Dim.Render(" all months ")
-	if len(all) < 2 || kit.Width(words)+kit.Width(hint)+3 > w {
+	if len(all) < 2 || present.Width(words)+present.Width(hint)+3 > w {
 		hint = ""
 	}
 	return kit.Sides("  "+words, hint, w)
@@ -161,12 +162,13 @@ func (m *Model) monthHere() (int, bool) {
 func (m *Model) monthWords(th theme.Theme, s monthSum, w int) string {
 	done := "  " + grouped(s.done) + " completed"
 	words := ""
-	for _, form := range [][2]string{{done, " " + amount.Unknown}, {"", " " + amount.Unknown}, {"", kit.UnknownText}} {
+	for _, form := range [][2]string{{done, " " + amount.Unknown}, {"", " " + amount.Unknown},
+		{"", present.UnknownText}} {
 		volume, fees := m.money(th, s.volume, s.noVolume, s.done, form[1]),
 			m.money(th, s.fees, s.noFees, s.done, form[1])
 		words = th.Strong.Render(monthName(s.month)) + th.Dim.Render(form[0]+"  moved ") + volume +
 			th.Dim.Render("  fees ") + fees
-		if kit.Width(words) <= w {
+		if present.Width(words) <= w {
 			break
 		}
 	}
@@ -178,7 +180,7 @@ func (m *Model) money(th theme.Theme, sum *big.Int, unknown, all int, name strin
 	if unknown == all {
 		return th.Unknown.Render(amount.Unknown)
 	}
-	text := kit.USD(sum)
+	text := present.USD(sum)
 	if m.hidden {
 		text = kit.Masked(th)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -39,7 +40,7 @@ func (m *Model) body(f screen.Frame) string {
 	th := f.Theme
 	switch {
 	case !m.loaded && m.book.count() == 0 && m.err != nil:
-		return kit.Notice(th, theme.Warn, f.W, f.H, "History could not be read: "+screen.Words(m.err)+".",
+		return kit.Notice(th, theme.Warn, f.W, f.H, "History could not be read: "+present.ErrorText(m.err)+".",
 			"Press ctrl+r to try again.",
 			"Nothing was changed. What is under way goes on without this list.")
 	case !m.loaded && m.book.count() == 0:
@@ -103,7 +104,7 @@ func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 	}
 	lines = append(lines, all[:min(len(all), room)]...)
 	if len(all) > room {
-		lines = append(lines, th.Dim.Render("and "+kit.Plural(len(all)-room, "earlier month", "earlier months")+
+		lines = append(lines, th.Dim.Render("and "+present.Plural(len(all)-room, "earlier month", "earlier months")+
 			"; a filter such as in:2026 narrows them"))
 	}
 	return append(lines, "", th.Dim.Render("Fees are what was paid beyond what was received."))
@@ -125,7 +126,7 @@ func (m *Model) stateLine(f screen.Frame, w int) string {
 	case m.filter.Focused():
 		right = th.Dim.Render(kit.FilterPrefix) + m.filter.Text(th, min(44, w/2))
 	case m.filter.Value() != "":
-		right = th.Accent.Render(kit.FilterPrefix + kit.Clean(m.filter.Value(), 44))
+		right = th.Accent.Render(kit.FilterPrefix + present.Clean(m.filter.Value(), 44))
 	case m.hidden:
 		right = th.Dim.Render("amounts hidden")
 	}
@@ -179,7 +180,7 @@ func (m *Model) endLine(f screen.Frame, w int) string {
 	th := f.Theme
 	left := "  " + th.Dim.Render(m.endWords())
 	if m.err != nil {
-		return kit.Fit("  "+th.Mark(theme.Warn)+" "+th.Warn.Render(screen.Words(m.err))+
+		return kit.Fit("  "+th.Mark(theme.Warn)+" "+th.Warn.Render(present.ErrorText(m.err))+
 			th.Dim.Render("; ctrl+r tries again"), w)
 	}
 	if m.loading {

@@ -5,11 +5,9 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
-
-// UnknownText is a missing figure in a table.
-const UnknownText = "?"
 
 // Figure is an amount in two parts: the significant digits, and trailing zeros that are drawn dim.
 type Figure struct{ Main, Zeros string }
@@ -31,7 +29,7 @@ func (f Figure) Cell(th theme.Theme) Cell {
 // "00000". nil is "?".
 func Exact(v *big.Int, decimals int) Figure {
 	if v == nil || decimals < 0 || decimals > amount.MaxDecimals {
-		return Figure{Main: UnknownText}
+		return Figure{Main: present.UnknownText}
 	}
 	return split(amount.Group(amount.Format(v, decimals)))
 }
@@ -41,7 +39,7 @@ func Exact(v *big.Int, decimals int) Figure {
 // cells from the right end, so that figures line up. nil is "?".
 func Short(v *big.Int, decimals, shown int, more string) Figure {
 	if v == nil || decimals < 0 || decimals > amount.MaxDecimals {
-		return Figure{Main: UnknownText + strings.Repeat(" ", shown+2)}
+		return Figure{Main: present.UnknownText + strings.Repeat(" ", shown+2)}
 	}
 	cut := amount.Scale(v, decimals, min(decimals, shown))
 	rest := new(big.Int).Sub(v, amount.Scale(cut, min(decimals, shown), decimals))
@@ -75,29 +73,5 @@ func split(s string) Figure {
 	return Figure{Main: main, Zeros: s[len(main):]}
 }
 
-// USD writes micro USD as "$1,234.56". nil is "?"; an amount above zero that rounds to zero is "<$0.01".
-func USD(micro *big.Int) string {
-	if micro == nil {
-		return UnknownText
-	}
-	if micro.Sign() > 0 && micro.Cmp(big.NewInt(5_000)) < 0 {
-		return "<$0.01"
-	}
-	s := amount.Group(amount.USD2(micro))
-	if rest, ok := strings.CutPrefix(s, "-"); ok {
-		return "-$" + rest
-	}
-	return "$" + s
-}
-
 // Masked hides a figure: the same few cells for any size.
 func Masked(th theme.Theme) string { return strings.Repeat(th.Signs.Mask, 5) }
-
-// Percent writes part of total in percent with one decimal, rounded towards zero; "?" without a total.
-func Percent(part, total *big.Int) string {
-	if part == nil || total == nil || total.Sign() <= 0 {
-		return UnknownText
-	}
-	p := new(big.Int).Mul(part, big.NewInt(1000))
-	return amount.Format(p.Quo(p, total), 1) + " %"
-}

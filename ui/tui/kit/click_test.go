@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -29,7 +30,7 @@ func TestSpotsAreWhereTheKeyLineWritesTheKeys(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var keys []Key
 		for range rapid.IntRange(0, 9).Draw(rt, "keys") {
-			k := NewKey(Clean(anyText().Draw(rt, "label"), 30),
+			k := NewKey(present.Clean(anyText().Draw(rt, "label"), 30),
 				rapid.SampledFrom([]string{"enter", "s", "界", "ctrl+r", "up"}).Draw(rt, "press"))
 			k.Quiet = rapid.IntRange(0, 4).Draw(rt, "quiet") == 0
 			keys = append(keys, k.OffWhen(rapid.Bool().Draw(rt, "off"), "why"))

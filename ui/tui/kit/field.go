@@ -6,6 +6,7 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -85,7 +86,7 @@ func (f *Field) Text(th theme.Theme, w int) string {
 		return ""
 	}
 	value := f.in.Value()
-	runes := []rune(Clean(value, len(value))) // one for each of the value's
+	runes := []rune(present.Clean(value, len(value))) // one for each of the value's
 	if len(runes) == 0 {
 		mark := ""
 		if f.Focused() {
@@ -98,7 +99,7 @@ func (f *Field) Text(th theme.Theme, w int) string {
 	pos := 0
 	for i, r := range runes {
 		cells[i] = string(r)
-		widths[i] = Width(cells[i])
+		widths[i] = present.Width(cells[i])
 		if i < f.in.Position() {
 			pos += widths[i]
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -127,14 +128,14 @@ func KeySpots(th theme.Theme, keys []Key, w int, more string) []Spot {
 	var spots []Spot
 	used, tail, room := 1, 0, 0
 	if more != "" {
-		tail = Width(more + moreTip)
+		tail = present.Width(more + moreTip)
 		room = 2*len(keyGap) + tail
 	}
 	for i, k := range keys {
 		if k.Quiet {
 			continue
 		}
-		n := Width(k.Name(th)) + 1 + Width(k.Label)
+		n := present.Width(k.Name(th)) + 1 + present.Width(k.Label)
 		at := used
 		if len(spots) > 0 {
 			at += len(keyGap)

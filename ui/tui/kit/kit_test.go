@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -41,14 +42,14 @@ func press(name string) tea.KeyPressMsg {
 // Terminals count cells in two ways; cleaned text has the same width in both, so it can never shift a figure.
 func TestCleanTextHasOneWidth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := Clean(anyText().Draw(rt, "s"), 60)
+		s := present.Clean(anyText().Draw(rt, "s"), 60)
 		if ansi.StringWidth(s) != ansi.StringWidthWc(s) {
 			rt.Fatalf("%q is %d or %d cells wide", s, ansi.StringWidth(s), ansi.StringWidthWc(s))
 		}
 		if strings.ContainsAny(s, "\x1b\n\r\t\u202e") {
 			rt.Fatalf("%q has a control character", s)
 		}
-		if again := Clean(s, 61); again != s {
+		if again := present.Clean(s, 61); again != s {
 			rt.Fatalf("%q becomes %q", s, again)
 		}
 	})
@@ -59,15 +60,15 @@ func TestWidthOfSignsIsOneCell(t *testing.T) {
 		s := th.Signs
 		for _, sign := range append([]string{s.Good, s.Warn, s.Bad, s.Unknown, s.Open, s.Closed, s.Cursor, s.More,
 			s.Dot, s.Rule, s.Divider, s.BarFull, s.BarEmpty, s.Mask}, append(s.Sparks, s.Corners[:]...)...) {
-			if Width(sign) != 1 || ansi.StringWidth(sign) != 1 || ansi.StringWidthWc(sign) != 1 {
+			if present.Width(sign) != 1 || ansi.StringWidth(sign) != 1 || ansi.StringWidthWc(sign) != 1 {
 				t.Errorf("%q is %d cells wide", sign, ansi.StringWidth(sign))
 			}
 		}
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("ab …→•·›✓✗─│█░▸▾▀◀́️日"))).Draw(rt, "s")
-		if Width(s) != ansi.StringWidth(s) {
-			rt.Fatalf("%q is %d cells wide, not %d", s, ansi.StringWidth(s), Width(s))
+		if present.Width(s) != ansi.StringWidth(s) {
+			rt.Fatalf("%q is %d cells wide, not %d", s, ansi.StringWidth(s), present.Width(s))
 		}
 	})
 }
@@ -77,7 +78,7 @@ func TestBoxIsExact(t *testing.T) {
 		w, h := rapid.IntRange(1, 40).Draw(rt, "w"), rapid.IntRange(1, 12).Draw(rt, "h")
 		lines := rapid.SliceOfN(anyText(), 0, 15).Draw(rt, "lines")
 		for i := range lines {
-			lines[i] = look().Warn.Render(Clean(lines[i], 80))
+			lines[i] = look().Warn.Render(present.Clean(lines[i], 80))
 		}
 		checkBox(rt, Box(strings.Join(lines, "\n"), w, h), w, h)
 	})
@@ -121,7 +122,7 @@ func TestTableFitsAnyWidth(t *testing.T) {
 		}
 		view := table.View(look(), w, func(i int, c []Cell) []Cell {
 			for k := range cols {
-				c = append(c, Cell{Text: Clean(anyText().Draw(rt, "text"), 40), Tail: strings.Repeat("0", k),
+				c = append(c, Cell{Text: present.Clean(anyText().Draw(rt, "text"), 40), Tail: strings.Repeat("0", k),
 					TailStyle: look().Dim, Span: rapid.IntRange(0, 9).Draw(rt, "span") == 0})
 			}
 			return c
@@ -198,8 +199,8 @@ func TestShortPutsPointsInLine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := new(big.Int).SetUint64(rapid.Uint64().Draw(rt, "v"))
 		s := Short(v, rapid.IntRange(0, 20).Draw(rt, "decimals"), 6, "…").String()
-		if i := strings.IndexByte(s, '.'); i >= 0 && Width(s[i:]) != 8 {
-			rt.Fatalf("the point of %q is %d cells from the end", s, Width(s[i:]))
+		if i := strings.IndexByte(s, '.'); i >= 0 && present.Width(s[i:]) != 8 {
+			rt.Fatalf("the point of %q is %d cells from the end", s, present.Width(s[i:]))
 		}
 		if i := strings.IndexByte(s, '.'); i < 0 && !strings.HasSuffix(s, strings.Repeat(" ", 8)) {
 			rt.Fatalf("%q has no room for the decimals", s)
@@ -223,27 +224,28 @@ func TestExactKeepsEveryDigit(t *testing.T) {
 func TestMoneyWords(t *testing.T) {
 	for micro, want := range map[int64]string{0: "$0.00", 1: "<$0.01", 4_999: "<$0.01", 5_000: "$0.01",
 		4_812_070_000: "$4,812.07", -1_500_000: "-$1.50"} {
-		if got := USD(big.NewInt(micro)); got != want {
+		if got := present.USD(big.NewInt(micro)); got != want {
 			t.Errorf("%d is %q, want %q", micro, got, want)
 		}
 	}
-	if USD(nil) != "?" || Percent(nil, big.NewInt(1)) != "?" || Percent(big.NewInt(1), new(big.Int)) != "?" {
+	if present.USD(nil) != "?" || present.Share(nil, big.NewInt(1)) != "?" ||
+		present.Share(big.NewInt(1), new(big.Int)) != "?" {
 		t.Error("an unknown figure is not ?")
 	}
-	if got := Percent(big.NewInt(459), big.NewInt(1000)); got != "45.9 %" {
+	if got := present.Share(big.NewInt(459), big.NewInt(1000)); got != "45.9 %" {
 		t.Error(got)
 	}
 }
 
 func TestAddressInFullAndChecksummed(t *testing.T) {
-	if got := Address("0xfe52613d747e20f2f62e0a5cc36b0dfae771c442"); got !=
+	if got := present.Address("0xfe52613d747e20f2f62e0a5cc36b0dfae771c442"); got !=
 		"0xfe52 613d 747E 20F2 f62e 0A5c C36B 0DFA e771 C442" {
 		t.Error(got)
 	}
-	if got := Address("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"); got != "5eyk t4Us Fv8P 8NJd TREp Y1vz qKqZ Kvdp" {
+	if got := present.Address("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"); got != "5eyk t4Us Fv8P 8NJd TREp Y1vz qKqZ Kvdp" {
 		t.Error(got)
 	}
-	if got := Address("\x1b[2J"); strings.Contains(got, "\x1b") {
+	if got := present.Address("\x1b[2J"); strings.Contains(got, "\x1b") {
 		t.Errorf("%q", got)
 	}
 }
@@ -399,8 +401,9 @@ func TestChoiceRefusesWhatIsOff(t *testing.T) {
 func TestOverlayKeepsTheSize(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w, h := rapid.IntRange(1, 30).Draw(rt, "w"), rapid.IntRange(1, 8).Draw(rt, "h")
-		body := Box(strings.Repeat(look().Good.Render("日本")+"ab", 9)+"\n"+Clean(anyText().Draw(rt, "text"), 40), w, h)
-		top := Box(Clean(anyText().Draw(rt, "top"), 20), rapid.IntRange(1, 30).Draw(rt, "tw"),
+		body := Box(strings.Repeat(look().Good.Render("日本")+"ab", 9)+"\n"+present.Clean(anyText().Draw(rt, "text"), 40),
+			w, h)
+		top := Box(present.Clean(anyText().Draw(rt, "top"), 20), rapid.IntRange(1, 30).Draw(rt, "tw"),
 			rapid.IntRange(1, 8).Draw(rt, "th"))
 		checkBox(rt, Overlay(body, top, rapid.IntRange(0, 30).Draw(rt, "x"), rapid.IntRange(-3, 9).Draw(rt, "y")), w, h)
 	})
@@ -408,7 +411,7 @@ func TestOverlayKeepsTheSize(t *testing.T) {
 
 func TestBarShowsSomethingForSomething(t *testing.T) {
 	th := look()
-	if c := BarCell(th, big.NewInt(1), big.NewInt(1_000_000), 10); c.Text != "█" || Width(c.Tail) != 9 {
+	if c := BarCell(th, big.NewInt(1), big.NewInt(1_000_000), 10); c.Text != "█" || present.Width(c.Tail) != 9 {
 		t.Errorf("%+v", c)
 	}
 	if c := BarCell(th, nil, big.NewInt(1), 10); c.Text != "" {

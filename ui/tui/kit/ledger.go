@@ -3,6 +3,7 @@ package kit
 import (
 	"strings"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -47,16 +48,16 @@ type columns struct{ indent, label, lead, whole, frac, unit, aside int }
 func parts(f Figure) (whole, frac int) {
 	s := f.String()
 	if i := strings.IndexByte(s, '.'); i >= 0 {
-		return i, Width(s) - i
+		return i, present.Width(s) - i
 	}
-	return Width(s), 0
+	return present.Width(s), 0
 }
 
 func (c columns) with(e Entry) columns {
 	whole, frac := parts(e.Figure)
-	c.label, c.lead = max(c.label, Width(e.Label)+1), max(c.lead, Width(e.Lead.Text))
+	c.label, c.lead = max(c.label, present.Width(e.Label)+1), max(c.lead, present.Width(e.Lead.Text))
 	c.whole, c.frac = max(c.whole, whole), max(c.frac, frac)
-	c.unit, c.aside = max(c.unit, Width(e.Unit)), max(c.aside, Width(e.Aside))
+	c.unit, c.aside = max(c.unit, present.Width(e.Unit)), max(c.aside, present.Width(e.Aside))
 	return c
 }
 
@@ -70,7 +71,7 @@ func (c columns) line(th theme.Theme, w int, e Entry) []string {
 	Spaces(&b, c.indent)
 	th.Dim.Write(&b, Fit(e.Label, c.label))
 	e.Lead.Style.Write(&b, e.Lead.Text)
-	Spaces(&b, c.lead-Width(e.Lead.Text)+c.whole-whole)
+	Spaces(&b, c.lead-present.Width(e.Lead.Text)+c.whole-whole)
 	b.WriteString(e.Figure.Render(th, e.FigureLook))
 	Spaces(&b, c.frac-frac+1)
 	b.WriteString(Fit(e.Unit, c.unit))
@@ -86,12 +87,12 @@ func (c columns) line(th theme.Theme, w int, e Entry) []string {
 func withNote(line string, w, indent int, note []Span) []string {
 	n := 0
 	for _, s := range note {
-		n += Width(s.Text)
+		n += present.Width(s.Text)
 	}
 	if n == 0 {
 		return []string{line}
 	}
-	if Width(line)+2+n > w {
+	if present.Width(line)+2+n > w {
 		return append([]string{line}, Prose(w, indent, note...)...)
 	}
 	for i, s := range note {

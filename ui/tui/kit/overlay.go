@@ -3,6 +3,8 @@ package kit
 import (
 	"strings"
 
+	"coffer/ui/present"
+
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -21,21 +23,21 @@ func Overlay(body, top string, x, y int) string {
 }
 
 func lay(line, over string, x int) string {
-	w, ow := Width(line), Width(over)
+	w, ow := present.Width(line), present.Width(over)
 	if x < 0 || x >= w {
 		return line
 	}
 	if x+ow > w {
 		over = Cut(over, w-x, "")
-		ow = Width(over)
+		ow = present.Width(over)
 	}
 	left := Fit(ansi.Truncate(line, x, ""), x)
 	room := w - x - ow
 	right := ansi.TruncateLeft(line, x+ow, "")
-	if Width(right) > room { // the cut splits a wide character, which TruncateLeft keeps
+	if present.Width(right) > room { // the cut splits a wide character, which TruncateLeft keeps
 		right = ansi.TruncateLeft(line, x+ow+1, "")
 	}
-	return left + over + strings.Repeat(" ", max(0, room-Width(right))) + right
+	return left + over + strings.Repeat(" ", max(0, room-present.Width(right))) + right
 }
 
 // CursorMark marks the place of the terminal's cursor in a view. It takes no cell, and cleaned text cannot contain it.
@@ -50,6 +52,6 @@ func TakeCursor(view string) (clean string, x, y int, ok bool) {
 	}
 	before := view[:i]
 	y = strings.Count(before, "\n")
-	x = Width(before[strings.LastIndexByte(before, '\n')+1:])
+	x = present.Width(before[strings.LastIndexByte(before, '\n')+1:])
 	return strings.ReplaceAll(view, CursorMark, ""), x, y, true
 }

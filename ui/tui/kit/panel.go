@@ -66,11 +66,3 @@ func Notice(th theme.Theme, m theme.Meaning, w, h int, lines ...string) string {
 
 // Count writes "3 of 12".
 func Count(i, n int) string { return strconv.Itoa(i) + " of " + strconv.Itoa(n) }
-
-// Plural writes "1 asset" or "3 assets"; many is the word for any number but one.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}

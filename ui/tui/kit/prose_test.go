@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -32,8 +33,8 @@ func TestProseAndLedgerCutNothingAndStayInsideTheirWidth(t *testing.T) {
 		}
 		for _, lines := range rows {
 			for _, l := range lines {
-				if Width(l) > w {
-					t.Fatalf("a line of %d cells in %d: %q", Width(l), w, l)
+				if present.Width(l) > w {
+					t.Fatalf("a line of %d cells in %d: %q", present.Width(l), w, l)
 				}
 			}
 			if got, want := squash(lines), squash(text); !strings.Contains(got, want) {
@@ -63,11 +64,11 @@ func TestLedgerLinesUpOnThePoint(t *testing.T) {
 
 func TestGroupsWritesFoursAndCutsNothing(t *testing.T) {
 	long := "0x" + strings.Repeat("ab", 200)
-	got := Groups(long)
+	got := present.Groups(long)
 	if strings.ReplaceAll(got, " ", "") != long || !strings.HasPrefix(got, "0xabab abab ") {
 		t.Fatalf("%q", got)
 	}
-	if got := Groups("plain"); got != "plain" {
+	if got := present.Groups("plain"); got != "plain" {
 		t.Fatalf("%q", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -463,8 +464,8 @@ func TestQRIsDrawnDarkOnLightOnEveryTerminal(t *testing.T) {
 						t.Fatalf("%d lines, not %d", len(lines), h)
 					}
 					for _, l := range lines {
-						if Width(ansi.Strip(l)) != w {
-							t.Fatalf("%d cells, not %d", Width(ansi.Strip(l)), w)
+						if present.Width(ansi.Strip(l)) != w {
+							t.Fatalf("%d cells, not %d", present.Width(ansi.Strip(l)), w)
 						}
 					}
 					coloured := strings.Contains(lines[0], "\x1b[")

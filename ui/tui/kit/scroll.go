@@ -3,6 +3,7 @@ package kit
 import (
 	"strings"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -106,7 +107,7 @@ func (s *Scroll) View(w int) string {
 // More counts the lines out of sight: "12 more lines below", or "" when the end is visible.
 func (s *Scroll) More(th theme.Theme) string {
 	if n := s.Below(); n > 0 {
-		return th.Signs.Down + " " + Plural(n, "more line below", "more lines below")
+		return th.Signs.Down + " " + present.Plural(n, "more line below", "more lines below")
 	}
 	return ""
 }

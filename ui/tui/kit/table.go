@@ -3,6 +3,7 @@ package kit
 import (
 	"strings"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -313,14 +314,14 @@ func writeCell(b *strings.Builder, th theme.Theme, c Cell, w int, align Align) {
 	if w <= 0 {
 		return
 	}
-	n, m := Width(c.Text), Width(c.Tail)
+	n, m := present.Width(c.Text), present.Width(c.Tail)
 	if n+m > w {
 		if n >= w {
 			c.Text, c.Tail = Cut(c.Text+cutMark(n, m), w, th.Signs.More), ""
 		} else {
 			c.Tail = Cut(c.Tail, w-n, th.Signs.More)
 		}
-		n, m = Width(c.Text), Width(c.Tail)
+		n, m = present.Width(c.Text), present.Width(c.Tail)
 	}
 	if align == Right {
 		Spaces(b, w-n-m)

@@ -2,90 +2,25 @@
 // the formats of amounts, addresses, ages and countdowns.
 //
 // Promise: widgets are plain structs with imperative methods; they do no input or output, start no timer and never
-// animate. Every view fits its width, counted in terminal cells. Strings of a service pass through Clean before they
-// get here. Amounts are base units with decimals, never floats; an unknown amount is "?" and never zero. Style comes
-// from package theme only.
+// animate. Every view fits its width, counted in terminal cells. Strings of a service pass through present.Clean before
+// they get here. Amounts are base units with decimals, never floats; an unknown amount is "?" and never zero. Style
+// comes from package theme only.
 package kit
 
 import (
 	"strings"
 
+	"coffer/ui/present"
+
 	"github.com/charmbracelet/x/ansi"
-
-	"coffer/api/text"
 )
-
-// Clean is the gate for every string of a service or of a file: the allow-list of api/text, cut to max runes. It also
-// replaces text whose width terminals disagree about (joined letters, flags), because it would shift the figures beside
-// it.
-func Clean(s string, max int) string {
-	s = text.Clean(s, max)
-	if plain(s) || oneWidth(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if r >= 0x20 && r < 0x7f || r == '…' {
-			b.WriteRune(r)
-			continue
-		}
-		b.WriteRune('\uFFFD')
-	}
-	return b.String()
-}
-
-// oneWidth reports whether every way of counting cells agrees, by character and joined, since terminals do either, and
-// whether nothing in s joins the text before or after it on the screen.
-func oneWidth(s string) bool {
-	sum := 0
-	for _, r := range s {
-		alone := ansi.StringWidth(string(r))
-		if r > 0x7e && ansi.StringWidth("a"+string(r)+"a") != alone+2 {
-			return false
-		}
-		sum += alone
-	}
-	return sum == ansi.StringWidth(s) && sum == ansi.StringWidthWc(s)
-}
-
-// Width is the number of cells of s; escape sequences take none.
-func Width(s string) int {
-	if n, ok := simple(s); ok {
-		return n
-	}
-	return ansi.StringWidth(s)
-}
-
-// simple counts text of printable ASCII and the theme's signs only: each is one cell and joins nothing.
-func simple(s string) (n int, ok bool) {
-	for _, r := range s {
-		switch {
-		case r >= 0x20 && r <= 0x7e, r == '…', r == '→', r == '•', r == '·', r == '›', r == '✓', r == '✗',
-			r >= 0x2500 && r <= 0x25c0:
-			n++
-		default:
-			return 0, false
-		}
-	}
-	return n, true
-}
-
-// plain reports whether s is printable ASCII only, where bytes are cells.
-func plain(s string) bool {
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] > 0x7e {
-			return false
-		}
-	}
-	return true
-}
 
 // Cut shortens s to at most w cells and ends it with more when something was cut.
 func Cut(s string, w int, more string) string {
 	if w <= 0 {
 		return ""
 	}
-	if Width(s) <= w {
+	if present.Width(s) <= w {
 		return s
 	}
 	return ansi.Truncate(s, w, more)
@@ -106,10 +41,10 @@ func FitRight(s string, w int) string {
 }
 
 func writeFit(b *strings.Builder, s string, w int, right bool, more string) {
-	n := Width(s)
+	n := present.Width(s)
 	if n > w {
 		s = Cut(s, w, more)
-		n = Width(s)
+		n = present.Width(s)
 	}
 	if right {
 		Spaces(b, w-n)
@@ -135,7 +70,7 @@ func Spaces(b *strings.Builder, n int) {
 // Sides puts left at the left edge and right at the right edge of a line of w cells; left gives way when there is no
 // room for both.
 func Sides(left, right string, w int) string {
-	rw := Width(right)
+	rw := present.Width(right)
 	if rw >= w {
 		return Fit(right, w)
 	}

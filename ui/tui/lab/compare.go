@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -31,7 +32,7 @@ func (m *Model) fields(th theme.Theme, a, b Result) []field {
 	}
 	list := func(r Result) string {
 		if len(r.Pays) == 0 {
-			return kit.UnknownText
+			return present.UnknownText
 		}
 		s := m.moneyText(th, &r.Pays[0])
 		for i := range r.Pays[1:] {
@@ -41,7 +42,7 @@ func (m *Model) fields(th theme.Theme, a, b Result) []field {
 	}
 	orUnknown := func(s string) string {
 		if s == "" {
-			return kit.UnknownText
+			return present.UnknownText
 		}
 		return s
 	}
@@ -67,7 +68,7 @@ func orNone(s string) string {
 	if s == "" {
 		return "none"
 	}
-	return kit.Clean(s, 200)
+	return present.Clean(s, 200)
 }
 
 // delta is B minus A of the same asset; "" when it is unknown.
@@ -79,7 +80,8 @@ func (m *Model) delta(th theme.Theme, a, b *Money) string {
 		return kit.Masked(th)
 	}
 	d := new(big.Int).Sub(b.Amount, a.Amount)
-	return signed(d, figure(Money{Amount: new(big.Int).Abs(d), Decimals: a.Decimals})) + " " + kit.Clean(a.Symbol, 20)
+	return signed(d, figure(Money{Amount: new(big.Int).Abs(d), Decimals: a.Decimals})) + " " +
+		present.Clean(a.Symbol, 20)
 }
 
 func (m *Model) deltaUSD(th theme.Theme, a, b *big.Int) string {
@@ -128,7 +130,7 @@ func (m *Model) compareView(f screen.Frame) string {
 	m.pane.Resize(f.H - 2)
 	m.pane.Keep(lines)
 	title := kit.Sides("  "+th.Strong.Render("A against B"),
-		th.Dim.Render(kit.Plural(n, "difference", "differences")+" ")+" ", f.W)
+		th.Dim.Render(present.Plural(n, "difference", "differences")+" ")+" ", f.W)
 	body := indented(m.pane.View(f.W - 2))
 	return kit.Box(kit.Lines(title, body, kit.Sides("", th.Dim.Render(m.pane.More(th))+" ", f.W)), f.W, f.H)
 }
@@ -142,7 +144,7 @@ func (m *Model) fieldLines(th theme.Theme, w int, x field) []string {
 	const name = 16
 	side := (w - 2 - name - 4) * 3 / 8
 	rest := w - 2 - name - 2*side - 4
-	if kit.Width(x.a) <= side && kit.Width(x.b) <= side && kit.Width(x.delta) <= rest {
+	if present.Width(x.a) <= side && present.Width(x.b) <= side && present.Width(x.delta) <= rest {
 		return []string{look.Render(mark) + th.Dim.Render(kit.Fit(x.name, name)) + kit.Fit(x.a, side) + "  " +
 			look.Render(kit.Fit(x.b, side)) + "  " + th.Dim.Render(kit.Fit(x.delta, rest))}
 	}

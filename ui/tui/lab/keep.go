@@ -11,7 +11,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 )
 
 // document is the name of the saved results.
@@ -82,10 +82,11 @@ func encode(all []entry) ([]byte, error) {
 			Delivered: keepMoney(r.Delivered),
 			Minimum:   keepMoney(r.Minimum), PayMicro: digits(r.PayMicro), FeesMicro: digits(r.FeesMicro),
 			CostMicro: digits(r.CostMicro), CostBps: min(r.CostBps, maxBps),
-			LifeMS: span(r.Lifetime), CallType: kit.Clean(r.CallType, maxText), Words: kit.Clean(r.Words, maxText),
+			LifeMS: span(r.Lifetime), CallType: present.Clean(r.CallType, maxText),
+			Words:  present.Clean(r.Words, maxText),
 			Legs:   r.Legs,
-			Counts: [5]int{r.Passed, r.Warned, r.Gated, r.Refused, r.Unknown}, Reason: kit.Clean(r.Reason, maxText),
-			Problem: kit.Clean(r.Problem, maxText),
+			Counts: [5]int{r.Passed, r.Warned, r.Gated, r.Refused, r.Unknown}, Reason: present.Clean(r.Reason, maxText),
+			Problem: present.Clean(r.Problem, maxText),
 		}
 		for i := range r.Pays[:min(len(r.Pays), maxPays)] {
 			if m := keepMoney(&r.Pays[i]); m != nil {
@@ -104,8 +105,8 @@ func keepMoney(m *Money) *keptMoney {
 	if m == nil || m.Amount == nil {
 		return nil
 	}
-	return &keptMoney{Asset: kit.Clean(m.Asset, maxText), Symbol: kit.Clean(m.Symbol, 40),
-		Chain: kit.Clean(m.Chain, 40), Decimals: m.Decimals, Amount: m.Amount.String(), Micro: digits(m.Micro)}
+	return &keptMoney{Asset: present.Clean(m.Asset, maxText), Symbol: present.Clean(m.Symbol, 40),
+		Chain: present.Clean(m.Chain, 40), Decimals: m.Decimals, Amount: m.Amount.String(), Micro: digits(m.Micro)}
 }
 
 func digits(v *big.Int) string {
@@ -156,10 +157,11 @@ func (k keptEntry) result() (Result, error) {
 	out := Result{
 		At: at, Latency: time.Duration(k.LatencyMS) * time.Millisecond, Prepared: k.Prepared, CostBps: k.CostBps,
 		Lifetime: time.Duration(k.LifeMS) * time.Millisecond,
-		CallType: kit.Clean(k.CallType, maxText), Words: kit.Clean(k.Words, maxText), Legs: k.Legs, Passed: k.Counts[0],
+		CallType: present.Clean(k.CallType, maxText), Words: present.Clean(k.Words, maxText), Legs: k.Legs,
+		Passed: k.Counts[0],
 		Warned: k.Counts[1], Gated: k.Counts[2],
-		Refused: k.Counts[3], Unknown: k.Counts[4], Reason: kit.Clean(k.Reason, maxText),
-		Problem: kit.Clean(k.Problem, maxText),
+		Refused: k.Counts[3], Unknown: k.Counts[4], Reason: present.Clean(k.Reason, maxText),
+		Problem: present.Clean(k.Problem, maxText),
 	}
 	var bad error
 	number := func(s string) *big.Int {
@@ -181,7 +183,8 @@ func (k keptEntry) result() (Result, error) {
 			bad = errors.New("an amount is not complete")
 			return nil
 		}
-		return &Money{kit.Clean(m.Asset, maxText), kit.Clean(m.Symbol, 40), kit.Clean(m.Chain, 40), m.Decimals, v,
+		return &Money{present.Clean(m.Asset, maxText), present.Clean(m.Symbol, 40), present.Clean(m.Chain, 40),
+			m.Decimals, v,
 			number(m.Micro)}
 	}
 	for i := range k.Pays {

@@ -15,6 +15,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
@@ -457,7 +458,7 @@ func TestR1_HostileStringsAreCleaned(t *testing.T) {
 			{At: tuitest.Now(), Pays: []Money{x, y, x}, Delivered: &x, Minimum: &y, PayMicro: huge, FeesMicro: huge,
 				CostMicro: huge, CostBps: 1 << 30, CallType: evil, Words: evil, Passed: 1, Lifetime: 1 << 50},
 			{At: tuitest.Now(), Refused: 2, Reason: evil, CostBps: -1},
-			{At: tuitest.Now(), Problem: screen.Words(errors.New(evil)), CostBps: -1},
+			{At: tuitest.Now(), Problem: present.ErrorText(errors.New(evil)), CostBps: -1},
 		} {
 			b.note(entry{b.variants[0].key, r})
 			b.note(entry{b.variants[0].key, r})

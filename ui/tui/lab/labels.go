@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
 )
@@ -19,28 +19,28 @@ import (
 func (m *Model) asks() string {
 	d, c := m.draft, m.ctx.Catalog
 	if d.Pay != nil && d.Receive != nil {
-		pays := screen.AssetName(c, d.Pay.Asset)
+		pays := present.AssetName(c, d.Pay.Asset)
 		if _, decimals, ok := form(c, d.Pay.Asset); ok {
 			if v, err := amount.ParseBase(d.Pay.Amount); err == nil {
 				pays = amount.Human(v, decimals) + " " + pays
 			}
 		}
 		if m.hidden {
-			pays = screen.AssetName(c, d.Pay.Asset)
+			pays = present.AssetName(c, d.Pay.Asset)
 		}
 		if d.Kind == intent.KindTransfer {
 			return "transfer of " + pays
 		}
-		return "swap of " + pays + " for " + screen.AssetName(c, d.Receive.Asset)
+		return "swap of " + pays + " for " + present.AssetName(c, d.Receive.Asset)
 	}
-	return kit.Plural(len(d.Calls), "call", "calls") + " on " + screen.ChainName(c, d.TargetChain)
+	return present.Plural(len(d.Calls), "call", "calls") + " on " + present.ChainName(c, d.TargetChain)
 }
 
 // moneyText writes an amount in full with its unit.
 func (m *Model) moneyText(th theme.Theme, x *Money) string {
 	switch {
 	case x == nil:
-		return kit.UnknownText
+		return present.UnknownText
 	case m.hidden:
 		return kit.Masked(th) + " " + unit(*x)
 	}
@@ -60,9 +60,9 @@ func unit(x Money) string {
 	if x.Decimals < 0 || s == "" {
 		s = "base units of " + x.Asset
 	}
-	s = kit.Clean(s, 120)
+	s = present.Clean(s, 120)
 	if x.Chain != "" && x.Decimals >= 0 {
-		s += " on " + kit.Clean(x.Chain, 40)
+		s += " on " + present.Clean(x.Chain, 40)
 	}
 	return s
 }
@@ -72,13 +72,13 @@ func (m *Model) usd(th theme.Theme, micro *big.Int) string {
 	if micro != nil && m.hidden {
 		return kit.Masked(th)
 	}
-	return kit.USD(micro)
+	return present.USD(micro)
 }
 
 // secs writes a lifetime.
 func secs(d time.Duration) string {
 	if d <= 0 {
-		return kit.UnknownText
+		return present.UnknownText
 	}
 	return strconv.Itoa(int(d.Round(time.Second)/time.Second)) + " s"
 }
@@ -143,4 +143,4 @@ func lives(all []Result) []bucket {
 }
 
 // callType puts a call type into words that fit a table.
-func callType(s string) string { return strings.ReplaceAll(kit.Clean(s, 60), "_", " ") }
+func callType(s string) string { return strings.ReplaceAll(present.Clean(s, 60), "_", " ") }

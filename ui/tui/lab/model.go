@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
@@ -180,8 +181,8 @@ func (m *Model) replan() {
 	m.wrong = ""
 	if err != nil {
 		var broken *intent.Error
-		if m.wrong = kit.Clean(err.Error(), 300); errors.As(err, &broken) && len(broken.Failures) > 0 {
-			m.wrong = kit.Clean(broken.Failures[0].String(), 300)
+		if m.wrong = present.Clean(err.Error(), 300); errors.As(err, &broken) && len(broken.Failures) > 0 {
+			m.wrong = present.Clean(broken.Failures[0].String(), 300)
 		}
 	}
 	m.table.SetRows(len(m.variants))

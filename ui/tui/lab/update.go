@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -74,7 +74,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 
 func (m *Model) kept(msg keptMsg) tea.Cmd {
 	if msg.err != nil {
-		return screen.Toast(theme.Warn, "the lab begins anew: "+kit.Clean(msg.err.Error(), 160))
+		return screen.Toast(theme.Warn, "the lab begins anew: "+present.Clean(msg.err.Error(), 160))
 	}
 	fresh := m.book
 	m.book, m.series = nil, map[string][]Result{}
@@ -105,7 +105,7 @@ func tail[T any](s []T) []T {
 func (m *Model) holds(msg heldMsg) {
 	m.held, m.heldWhy = &msg.held, ""
 	if msg.err != nil {
-		m.held, m.heldWhy = nil, screen.Words(msg.err)
+		m.held, m.heldWhy = nil, present.ErrorText(msg.err)
 	}
 	if m.asking < 0 && !m.watching {
 		m.replan()
@@ -158,7 +158,7 @@ func (m *Model) asked(msg askedMsg) tea.Cmd {
 		r.At, r.CostBps = m.ctx.Clock(), -1
 	}
 	if msg.err != nil {
-		r.Problem = screen.Words(msg.err)
+		r.Problem = present.ErrorText(msg.err)
 	}
 	m.note(entry{msg.key, r})
 	var no *api.Error
@@ -210,7 +210,7 @@ func (m *Model) save() tea.Cmd {
 		}
 		if err != nil {
 			return screen.ToastMsg{Meaning: theme.Warn, Text: "the lab's results were not kept: " +
-				kit.Clean(err.Error(), 160)}
+				present.Clean(err.Error(), 160)}
 		}
 		return nil
 	}

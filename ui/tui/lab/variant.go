@@ -11,8 +11,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -123,7 +122,7 @@ func (p planner) slippages() []choice {
 // bpsText writes basis points in percent: 50 is "0.50 %"; negative ones are unknown.
 func bpsText(bps int) string {
 	if bps < 0 {
-		return kit.UnknownText
+		return present.UnknownText
 	}
 	return amount.Format(big.NewInt(int64(bps)), 2) + " %"
 }
@@ -152,7 +151,7 @@ func (p planner) sets() []choice {
 func setLabel(set []api.Account) string {
 	var names []string
 	for _, a := range set {
-		names = append(names, screen.AccountWords(a.Type)+" "+kit.ShortID(a.AccountAddress, "…"))
+		names = append(names, present.AccountType(a.Type)+" "+present.ShortID(a.AccountAddress, "…"))
 	}
 	return strings.Join(names, " + ")
 }
@@ -218,9 +217,9 @@ func form(c *catalog.Catalog, asset string) (caip.AggregateID, int, bool) {
 
 // fundLabel names a form of an asset for a reader.
 func (p planner) fundLabel(asset string) string {
-	name := screen.AssetName(p.rules.Catalog, asset)
+	name := present.AssetName(p.rules.Catalog, asset)
 	if parsed, err := caip.ParseAsset(asset); err == nil {
-		return name + " on " + screen.ChainName(p.rules.Catalog, parsed.Chain.String())
+		return name + " on " + present.ChainName(p.rules.Catalog, parsed.Chain.String())
 	}
 	return name + ", all chains"
 }

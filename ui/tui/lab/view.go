@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -57,7 +58,7 @@ func (m *Model) axesLine(th theme.Theme, w int) string {
 	}
 	left := "  " + th.Dim.Render("vary  ") + axis("f", "funding", m.axes.funding) + "  " +
 		axis("l", "slippage", m.axes.slippage) + "  " + axis("u", "accounts", m.axes.accounts)
-	right := kit.Plural(len(m.variants), "variant", "variants")
+	right := present.Plural(len(m.variants), "variant", "variants")
 	if m.total > len(m.variants) {
 		right = fmt.Sprintf("%d of %d variants", len(m.variants), m.total)
 	}
@@ -85,7 +86,7 @@ func (m *Model) stateLine(f screen.Frame) string {
 	right := ""
 	switch n := m.pane.Below(); {
 	case n > 0:
-		right = th.Accent.Render("J") + th.Dim.Render(" "+kit.Plural(n, "line", "lines")+" below ")
+		right = th.Accent.Render("J") + th.Dim.Render(" "+present.Plural(n, "line", "lines")+" below ")
 	case m.heldWhy != "" && m.axes.funding:
 		right = th.Warn.Render(th.Signs.Warn+" balances unknown") + " "
 	}
@@ -131,7 +132,7 @@ func ms(r Result) string { return amount.Group(strconv.FormatInt(r.Latency.Milli
 
 // known draws a missing figure as missing.
 func known(th theme.Theme, s string) kit.Cell {
-	if s == kit.UnknownText {
+	if s == present.UnknownText {
 		return kit.Styled(s, th.Unknown)
 	}
 	return kit.Text(s)
@@ -141,7 +142,7 @@ func known(th theme.Theme, s string) kit.Cell {
 func (m *Model) amountCell(th theme.Theme, x *Money) kit.Cell {
 	switch {
 	case x == nil:
-		return kit.Styled(kit.UnknownText, th.Unknown)
+		return kit.Styled(present.UnknownText, th.Unknown)
 	case m.hidden:
 		return kit.Styled(kit.Masked(th), th.Dim)
 	case x.Decimals < 0:
@@ -149,7 +150,7 @@ func (m *Model) amountCell(th theme.Theme, x *Money) kit.Cell {
 	}
 	f := kit.Short(x.Amount, x.Decimals, 8, th.Signs.More)
 	return kit.Cell{Text: strings.TrimRight(f.Main, " "), Tail: strings.TrimRight(f.Zeros, " ") + " " +
-		kit.Clean(x.Symbol, 6), TailStyle: th.Dim}
+		present.Clean(x.Symbol, 6), TailStyle: th.Dim}
 }
 
 // detailLines shows everything about the selected variant.
@@ -175,7 +176,8 @@ func (m *Model) detailLines(th theme.Theme, w int) []string {
 		add("", kit.Span{Text: r.Problem + ".", Style: th.Danger})
 		return append(out, m.drift(th, w, v.key)...)
 	case r.Refused > 0:
-		add("", kit.Span{Text: kit.Clean(r.Reason, 300) + " No figure of a refused answer is shown.", Style: th.Danger})
+		add("", kit.Span{Text: present.Clean(r.Reason, 300) + " No figure of a refused answer is shown.",
+			Style: th.Danger})
 		return append(out, m.drift(th, w, v.key)...)
 	}
 	if r.Prepared {
@@ -203,9 +205,9 @@ func (m *Model) detailLines(th theme.Theme, w int) []string {
 		add("call type", kit.Plain(callType(r.CallType)))
 	}
 	if r.Words != "" {
-		add("", kit.Span{Text: kit.Clean(r.Words, 300), Style: th.Dim})
+		add("", kit.Span{Text: present.Clean(r.Words, 300), Style: th.Dim})
 	}
-	add("signatures", kit.Plain(kit.Plural(r.Legs, "operation", "operations")+" to sign, none of them here"))
+	add("signatures", kit.Plain(present.Plural(r.Legs, "operation", "operations")+" to sign, none of them here"))
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
@@ -25,21 +26,21 @@ func (s *Screen) askedLay(th theme.Theme, c intent.Call, l verify.CallView, equa
 		}
 		row(targetLabel(c.Data), s.named(c.To)...)
 		if v, ok := api.ParseWei(c.Value); !ok {
-			row("value", kit.Plain(kit.Clean(c.Value, 100)+" base units of the chain's own coin"))
+			row("value", kit.Plain(present.Clean(c.Value, 100)+" base units of the chain's own coin"))
 		} else if v.Sign() > 0 {
 			row("value", kit.Plain(s.coins(v)))
 		}
 		n := len(bytesOf(c.Data)) / 2
 		switch {
 		case !equal:
-			row("data", kit.Plain(kit.Groups(c.Data)))
+			row("data", kit.Plain(present.Groups(c.Data)))
 		case n == 0:
 		case l.Decoded:
 			out = append(out, askedArgs(th, w, l, brief)...)
 		case brief:
-			row("data", kit.Plain(kit.Plural(n, "byte", "bytes")+", as below"))
+			row("data", kit.Plain(present.Plural(n, "byte", "bytes")+", as below"))
 		default:
-			row("data", kit.Plain(kit.Plural(n, "byte", "bytes")+", as on the right"))
+			row("data", kit.Plain(present.Plural(n, "byte", "bytes")+", as on the right"))
 		}
 		return out
 	}
@@ -57,7 +58,7 @@ func askedArgs(th theme.Theme, w int, l verify.CallView, brief bool) [][]string 
 		out = append(out, argRow(th, w, i, a, l))
 	}
 	if left > 0 {
-		out = append(out, kit.Prose(w, indent+2, kit.Span{Text: kit.Plural(left, "more line", "more lines") +
+		out = append(out, kit.Prose(w, indent+2, kit.Span{Text: present.Plural(left, "more line", "more lines") +
 			" of arguments, as below", Style: th.Dim}))
 	}
 	return out
@@ -69,7 +70,7 @@ func argRow(th theme.Theme, w, i int, a verify.ArgView, l verify.CallView) []str
 	depth, name := Nested(a.Name)
 	label := argLabel(verify.ArgView{Name: name}, i)
 	lead := min(2*depth, max(0, w/3-indent-2))
-	if lead+kit.Width(label) < labelW && labelW <= w/2 {
+	if lead+present.Width(label) < labelW && labelW <= w/2 {
 		return kit.Row(th, w, indent+2, labelW, strings.Repeat(" ", lead)+label, argSpans(th, a, l)...)
 	}
 	out := kit.Prose(w, indent+2+lead, kit.Span{Text: label, Style: th.Dim})
@@ -109,7 +110,7 @@ func (s *Screen) target(th theme.Theme, l verify.CallView) []kit.Span {
 	case named, pays:
 		about = "on " + s.snap.Review1.Chain.Name
 	}
-	return append(s.named(l.To), kit.Plain(" "), kit.Span{Text: kit.Clean(about, 80), Style: th.Dim, Whole: true})
+	return append(s.named(l.To), kit.Plain(" "), kit.Span{Text: present.Clean(about, 80), Style: th.Dim, Whole: true})
 }
 
 // named writes an address in full, after its name in the contact book.
@@ -124,13 +125,13 @@ func (s *Screen) nameOf(to string) string {
 	if s.deps.Names == nil {
 		return ""
 	}
-	return kit.Clean(s.deps.Names(kit.Checksummed(to)), 60)
+	return present.Clean(s.deps.Names(present.Checksummed(to)), 60)
 }
 
 // coins writes wei of the target chain in its own coin, exactly.
 func (s *Screen) coins(wei *big.Int) string {
 	if e, ok := s.ctx.Catalog.NativeOf(s.snap.Review1.Chain.ID); ok {
-		return amount.Human(wei, e.Decimals) + " " + kit.Clean(e.Symbol, 60)
+		return amount.Human(wei, e.Decimals) + " " + present.Clean(e.Symbol, 60)
 	}
 	return amount.Group(wei.String()) + " base units of the chain's own coin"
 }
@@ -139,7 +140,7 @@ func (s *Screen) coins(wei *big.Int) string {
 func Assumed(d intent.Draft) []string {
 	var out []string
 	for _, o := range d.Overrides {
-		if a := kit.Checksummed(o.Address); !slices.Contains(out, a) {
+		if a := present.Checksummed(o.Address); !slices.Contains(out, a) {
 			out = append(out, a)
 		}
 	}
@@ -153,7 +154,7 @@ func SlippageWords(d intent.Draft) string {
 
 // AssumedWords says that calls were simulated on an assumed state of n addresses.
 func AssumedWords(n int) string {
-	return "tried on an assumed state (" + kit.Plural(n, "address", "addresses") + ")"
+	return "tried on an assumed state (" + present.Plural(n, "address", "addresses") + ")"
 }
 
 func (s *Screen) assumedLay(th theme.Theme, at []string) lay {
@@ -170,9 +171,9 @@ func (s *Screen) assumedLay(th theme.Theme, at []string) lay {
 func askedName(c intent.Call) string {
 	switch {
 	case c.Function != "":
-		return kit.Clean(c.Function, 600)
+		return present.Clean(c.Function, 600)
 	case bytesOf(c.Data) == "":
 		return "plain transfer of the chain's own coin"
 	}
-	return "a call with " + kit.Plural(len(bytesOf(c.Data))/2, "byte", "bytes") + " of data"
+	return "a call with " + present.Plural(len(bytesOf(c.Data))/2, "byte", "bytes") + " of data"
 }

@@ -7,6 +7,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
@@ -130,7 +131,7 @@ func (s *Screen) missing(v *verify.QuoteView) []string {
 		add(n.Have == nil, "what is there of "+unitOf(n.Need))
 	}
 	for _, l := range v.Legs {
-		where := " on " + kit.Clean(l.Chain.Name, 40)
+		where := " on " + present.Clean(l.Chain.Name, 40)
 		add(l.Pays.Micro == nil, "the value of the payment"+where)
 		add(l.Solana == nil && l.RefundAfter.IsZero() && len(l.Parts) == 0,
 			"when the payment"+where+" can be reclaimed")
@@ -141,9 +142,9 @@ func (s *Screen) missing(v *verify.QuoteView) []string {
 
 func unitOf(a verify.AmountView) string {
 	if a.Decimals < 0 || a.Symbol == "" {
-		return kit.Clean(a.Asset.Display(), 120)
+		return present.Clean(a.Asset.Display(), 120)
 	}
-	return kit.Clean(a.Symbol, 60)
+	return present.Clean(a.Symbol, 60)
 }
 
 func missingSpans(th theme.Theme, names []string) []kit.Span {
@@ -151,13 +152,13 @@ func missingSpans(th theme.Theme, names []string) []kit.Span {
 		return []kit.Span{kit.Plain("nothing: "), {Text: "every figure is known " + th.Sign(theme.Good),
 			Style: th.Good}}
 	}
-	head := kit.Plural(len(names), "figure ", "figures ") + th.Sign(theme.Unknown)
+	head := present.Plural(len(names), "figure ", "figures ") + th.Sign(theme.Unknown)
 	return []kit.Span{{Text: head, Style: th.Unknown}, kit.Plain(": " + strings.Join(names, ", "))}
 }
 
 // wayLines explains how a quote is paid, and what follows from that.
 func wayLines(th theme.Theme, v *verify.QuoteView, w int) []string {
-	out := kit.Prose(w, indent, kit.Plain(kit.Clean(v.CallTypeWords, 400)))
+	out := kit.Prose(w, indent, kit.Plain(present.Clean(v.CallTypeWords, 400)))
 	if text := consequence(v); text != "" {
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: text, Style: th.Dim})...)
 	}
@@ -196,7 +197,7 @@ const fingerprintW = 13
 
 // fingerprintLines shows the fingerprint of exactly this document and intent, as a second machine prints it.
 func fingerprintLines(th theme.Theme, w int, fingerprint string) []string {
-	return kit.Row(th, w, indent, fingerprintW, "fingerprint", kit.Plain(kit.Groups(fingerprint)), kit.Plain("  "),
+	return kit.Row(th, w, indent, fingerprintW, "fingerprint", kit.Plain(present.Groups(fingerprint)), kit.Plain("  "),
 		kit.Span{Text: "(coffer verify)", Style: th.Dim, Whole: true})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/ui/present"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -113,7 +114,7 @@ func TestOldAndNewFiguresStandSideBySideWithTheirDifference(t *testing.T) {
 	}
 	for key, want := range map[string][2]string{
 		"Slippage changed":      {"0.50 %", "1.00 %"},
-		"Delivered to changed":  {kit.Address(account), kit.Address(escrow)},
+		"Delivered to changed":  {present.Address(account), present.Address(escrow)},
 		"Fees new":              {"nothing", "0.001000000000000000 ETH"},
 		"Fees gone":             {"0.480000 USDC", "nothing"},
 		"Cost changed":          {"$0.479904", "unknown"},
@@ -299,7 +300,7 @@ func TestATransferIsReviewedWithItsRecipientInFull(t *testing.T) {
 	r := newRig(t).openTransfer()
 	r.h = 60
 	if v := r.flat(); !strings.Contains(v, "you asked transfer 100.000000 USDC") ||
-		!strings.Contains(v, kit.Address(payee)+" first time !") || !strings.Contains(v, "Arrives at least") {
+		!strings.Contains(v, present.Address(payee)+" first time !") || !strings.Contains(v, "Arrives at least") {
 		t.Error(r.view())
 	}
 }

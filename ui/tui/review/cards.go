@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -38,7 +39,7 @@ func delegationCards(th theme.Theme, w int, all []delegationAt) []string {
 
 func delegationCard(th theme.Theme, w int, all []delegationAt) []string {
 	d := all[0]
-	name, when, where := kit.Clean(d.ContractName, 80), "this signature", kit.Clean(d.Chain.Name, 40)
+	name, when, where := present.Clean(d.ContractName, 80), "this signature", present.Clean(d.Chain.Name, 40)
 	if name == "" {
 		name = "an unknown contract"
 	}
@@ -56,7 +57,8 @@ func delegationCard(th theme.Theme, w int, all []delegationAt) []string {
 	row("your EOA", address(d.Authority))
 	row("the code", address(d.Contract))
 	for i, x := range all {
-		label, text := "", kit.Clean(x.Chain.Name, 40)+" ("+kit.Clean(x.Chain.CAIP, 60)+") only, with account nonce "+
+		label, text := "", present.Clean(x.Chain.Name, 40)+" ("+present.Clean(x.Chain.CAIP, 60)+
+			") only, with account nonce "+
 			strconv.FormatUint(x.Nonce, 10)
 		if i == 0 {
 			label = "where"
@@ -75,7 +77,7 @@ func accountLines(f screen.Frame, v *verify.PreparedView) []string {
 	th, w := f.Theme, f.W-1
 	spans := []kit.Span{address(v.Sender)}
 	if v.AccountType != "" {
-		spans = append(spans, kit.Plain("  "), kit.Span{Text: screen.AccountWords(v.AccountType), Style: th.Dim,
+		spans = append(spans, kit.Plain("  "), kit.Span{Text: present.AccountType(v.AccountType), Style: th.Dim,
 			Whole: true})
 	}
 	out := kit.Row(th, w, indent, labelW, "account", spans...)
@@ -104,7 +106,7 @@ func (s *Screen) solanaLines(f screen.Frame) []string {
 			continue
 		}
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: "The message that your account signs on " +
-			kit.Clean(l.Chain.Name, 40), Style: th.Strong})...)
+			present.Clean(l.Chain.Name, 40), Style: th.Strong})...)
 		row := func(label string, spans ...kit.Span) {
 			out = append(out, kit.Row(th, w, indent+2, solanaW, label, spans...)...)
 		}
@@ -115,7 +117,7 @@ func (s *Screen) solanaLines(f screen.Frame) []string {
 		case s.snap.Review2.ID:
 			row("memo", kit.Plain("the id of this quote, as below"))
 		default:
-			row("memo", kit.Plain(kit.Groups(v.Memo)))
+			row("memo", kit.Plain(present.Groups(v.Memo)))
 		}
 		row("block hash", address(v.BlockHash))
 		row("can run", kit.Plain("once, until this block hash is too old: at "+clockText(l.Until, f.Now)+
@@ -132,8 +134,8 @@ const solanaW = 14
 
 // instructionLines draws one decoded instruction, or the bytes of one that cannot be decoded.
 func instructionLines(th theme.Theme, w, n int, x verify.InstructionView) []string {
-	name := kit.Clean(x.ProgramName, 60)
-	title := []kit.Span{{Text: strconv.Itoa(n) + " " + name + " " + kit.Clean(x.Name, 60), Style: th.Strong}}
+	name := present.Clean(x.ProgramName, 60)
+	title := []kit.Span{{Text: strconv.Itoa(n) + " " + name + " " + present.Clean(x.Name, 60), Style: th.Strong}}
 	switch {
 	case x.ProgramName == "":
 		title = []kit.Span{{Text: strconv.Itoa(n) + " unknown program ", Style: th.Unknown}, address(x.Program)}
@@ -147,10 +149,10 @@ func instructionLines(th theme.Theme, w, n int, x verify.InstructionView) []stri
 		case a.Type == "address":
 			out = append(out, kit.Row(th, w, indent+2, solanaW, label, address(a.Value))...)
 		case strings.HasPrefix(a.Type, "bytes"), strings.HasPrefix(a.Value, "0x"):
-			out = append(out, kit.Row(th, w, indent+2, solanaW, label, kit.Plain(kit.Groups(a.Value)))...)
+			out = append(out, kit.Row(th, w, indent+2, solanaW, label, kit.Plain(present.Groups(a.Value)))...)
 		default:
 			out = append(out, kit.Row(th, w, indent+2, solanaW, label,
-				kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))))...)
+				kit.Plain(present.Clean(a.Value, max(1, len(a.Value)))))...)
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
@@ -37,7 +38,8 @@ func changes(old, now *verify.QuoteView) []change {
 		list = append(list, change{"Slippage", percent(old.SlippageBps), percent(now.SlippageBps), "changed"})
 	}
 	if old.Recipient != now.Recipient {
-		list = append(list, change{"Delivered to", kit.Address(old.Recipient), kit.Address(now.Recipient), "changed"})
+		list = append(list, change{"Delivered to", present.Address(old.Recipient), present.Address(now.Recipient),
+			"changed"})
 	}
 	return list
 }
@@ -132,9 +134,9 @@ func amountText(a verify.AmountView) string {
 	case a.Amount == nil:
 		return amount.Unknown
 	case a.Decimals < 0:
-		return amount.Group(a.Amount.String()) + " base units of " + kit.Clean(a.Asset.Display(), 120)
+		return amount.Group(a.Amount.String()) + " base units of " + present.Clean(a.Asset.Display(), 120)
 	}
-	return kit.Exact(a.Amount, a.Decimals).String() + " " + kit.Clean(a.Symbol, 60)
+	return kit.Exact(a.Amount, a.Decimals).String() + " " + present.Clean(a.Symbol, 60)
 }
 
 const changeGap = 2
@@ -142,10 +144,10 @@ const changeGap = 2
 // changeTable draws the changes in columns when all of them fit into w cells.
 func changeTable(th theme.Theme, list []change, w int) []string {
 	head := change{old: "old quote", now: "new quote", diff: "difference"}
-	label, old, now, diff := costW, kit.Width(head.old), kit.Width(head.now), kit.Width(head.diff)
+	label, old, now, diff := costW, present.Width(head.old), present.Width(head.now), present.Width(head.diff)
 	for _, c := range list {
-		label, old = max(label, kit.Width(c.label)+1), max(old, kit.Width(c.old))
-		now, diff = max(now, kit.Width(c.now)), max(diff, kit.Width(diffText(th, c)))
+		label, old = max(label, present.Width(c.label)+1), max(old, present.Width(c.old))
+		now, diff = max(now, present.Width(c.now)), max(diff, present.Width(diffText(th, c)))
 	}
 	if indent+label+old+now+diff+2*changeGap > w {
 		return changeRows(th, list, w)

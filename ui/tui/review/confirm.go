@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -95,7 +95,7 @@ func (s *Screen) obstacle(now time.Time) string {
 	case !s.faithful():
 		return "the operation is not what you asked for"
 	case !s.text[pageMain].SeenAll():
-		return "read to the end first: " + kit.Plural(s.text[pageMain].Unseen(), "line was", "lines were") +
+		return "read to the end first: " + present.Plural(s.text[pageMain].Unseen(), "line was", "lines were") +
 			" not on the screen yet (space)"
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -70,7 +71,8 @@ func (s *Screen) getEntries(th theme.Theme, v *verify.QuoteView) (out []kit.Entr
 		}
 		least.FigureLook = th.Strong
 		if v.Minimum.ChainName != "" {
-			least.Note = noted(least.Note, kit.Span{Text: "on " + kit.Clean(v.Minimum.ChainName, 40), Style: th.Dim})
+			least.Note = noted(least.Note, kit.Span{Text: "on " + present.Clean(v.Minimum.ChainName, 40),
+				Style: th.Dim})
 		}
 		return []kit.Entry{least, entry(th, "Expected", v.Delivered)}, false
 	}
@@ -125,7 +127,7 @@ func feeNote(th theme.Theme, v *verify.QuoteView, entries []kit.Entry) []kit.Ent
 	}
 	said := amount.Unknown
 	if v.FeeUSD != "" {
-		said = "$" + kit.Clean(v.FeeUSD, 40)
+		said = "$" + present.Clean(v.FeeUSD, 40)
 	}
 	note := []kit.Span{{Text: "the service says " + said, Style: th.Dim}}
 	if len(v.Fees) == 0 {
@@ -149,7 +151,7 @@ func costSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	unknown := kit.Span{Text: amount.Unknown, Style: th.Unknown}
 	spans := []kit.Span{unknown}
 	if v.CostMicro != nil {
-		spans = []kit.Span{kit.Plain(kit.USD(v.CostMicro))}
+		spans = []kit.Span{kit.Plain(present.USD(v.CostMicro))}
 		if v.CostBps >= 0 {
 			spans = append(spans, kit.Plain(" ("+percent(v.CostBps)+" of what you pay)"))
 		}

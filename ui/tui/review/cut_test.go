@@ -14,7 +14,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op/erc20"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -44,7 +44,7 @@ func (r *rig) shown() string {
 		r.do(r.s.Update(keyOf("space")))
 	}
 	for _, l := range lines {
-		if kit.Width(l) > r.w || strings.Contains(l, "…") {
+		if present.Width(l) > r.w || strings.Contains(l, "…") {
 			r.t.Fatalf("a cut line: %q", l)
 		}
 	}

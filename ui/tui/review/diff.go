@@ -7,6 +7,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
@@ -239,7 +240,7 @@ func (f fit) mark(th theme.Theme) string {
 func (s *Screen) callLay(th theme.Theme, l verify.CallView, how fit) lay {
 	return func(w int) [][]string {
 		mark := how.mark(th)
-		in := w - kit.Width(mark) - 1
+		in := w - present.Width(mark) - 1
 		out := [][]string{sides(kit.Prose(in, indent, callTitle(th, l)...), mark, w)}
 		out = append(out, kit.Row(th, w, indent+2, labelW, targetLabel(l.Data), s.target(th, l)...))
 		for i, a := range l.Args {
@@ -250,9 +251,9 @@ func (s *Screen) callLay(th theme.Theme, l verify.CallView, how fit) lay {
 		}
 		if !l.Decoded {
 			note := "Coffer cannot decode this call: what it does depends on the contract. Its " +
-				kit.Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes") + ":"
+				present.Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes") + ":"
 			out = append(out, kit.Prose(w, indent+2, marked(th, theme.Unknown, note)...),
-				kit.Prose(w, indent+2, kit.Plain(kit.Groups(l.Data))))
+				kit.Prose(w, indent+2, kit.Plain(present.Groups(l.Data))))
 		}
 		return out
 	}

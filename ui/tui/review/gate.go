@@ -1,7 +1,7 @@
 package review
 
 import (
-	"coffer/ui/finding"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/verify"
@@ -33,26 +33,26 @@ func phraseLines(th theme.Theme, phrase string, w int) []string {
 // comparedLines draws one finding under head, with the expected and the actual value.
 func comparedLines(th theme.Theme, head []kit.Span, x verify.Reason, w int) []string {
 	labels := 8
-	if finding.Policy(x) {
+	if present.Policy(x) {
 		labels = 10
 	}
 	out := kit.Prose(w, indent, head...)
-	for _, f := range finding.Compared(x) {
-		out = append(out, kit.Row(th, w, indent+2, labels, f.Label, kit.Plain(kit.Clean(f.Text, 600)))...)
+	for _, f := range present.Compared(x) {
+		out = append(out, kit.Row(th, w, indent+2, labels, f.Label, kit.Plain(present.Clean(f.Text, 600)))...)
 	}
-	if words := finding.Gate(x); words != "" {
-		out = append(out, kit.Prose(w, indent+2, kit.Plain(kit.Clean(words, 300)))...)
+	if words := present.Gate(x); words != "" {
+		out = append(out, kit.Prose(w, indent+2, kit.Plain(present.Clean(words, 300)))...)
 	}
 	return out
 }
 
 // reasonSpans writes a reason; a review has no room for its code.
 func reasonSpans(th theme.Theme, m theme.Meaning, x verify.Reason) []kit.Span {
-	return marked(th, m, kit.Clean(finding.Title(x), 400))
+	return marked(th, m, present.Clean(present.Title(x), 400))
 }
 
 // codedSpans writes a reason with the code of its check, for the two places where a person looks codes up: the list of
 // checks and the page of a refusal.
 func codedSpans(th theme.Theme, m theme.Meaning, x verify.Reason) []kit.Span {
-	return append(reasonSpans(th, m, x), kit.Span{Text: "  " + kit.Clean(x.Code, 8), Style: th.Dim})
+	return append(reasonSpans(th, m, x), kit.Span{Text: "  " + present.Clean(x.Code, 8), Style: th.Dim})
 }

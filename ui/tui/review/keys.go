@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
 )
@@ -103,7 +104,7 @@ func (s *Screen) confirmKey() kit.Key {
 // shortVerb says in the key line what signing review 1 does: in words, or by the number of signatures where the words
 // would take half of the line.
 func (s *Screen) shortVerb() string {
-	if verb := s.verb(); s.width == 0 || kit.Width(verb) <= s.width/2 {
+	if verb := s.verb(); s.width == 0 || present.Width(verb) <= s.width/2 {
 		return verb
 	}
 	return "sign " + strconv.Itoa(s.firstCount())

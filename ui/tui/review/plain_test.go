@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -20,7 +21,7 @@ import (
 // knows gives the screen a contact book with one name.
 func (r *rig) knows(name, at string) *rig {
 	r.s.deps.Names = func(a string) string {
-		if a == kit.Checksummed(at) {
+		if a == present.Checksummed(at) {
 			return name
 		}
 		return ""
@@ -134,7 +135,7 @@ func TestAPlainPaymentIsReadInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	r.h = 60
 	v := r.open().settle().flat()
 	for want, n := range map[string]int{
-		"value 0.001 ETH": 2, "to Demo payee " + kit.Address(payee): 3, "base units": 0, "unknown contract": 0,
+		"value 0.001 ETH": 2, "to Demo payee " + present.Address(payee): 3, "base units": 0, "unknown contract": 0,
 		"contract": 0,
 	} {
 		if strings.Count(v, want) != n {
@@ -149,7 +150,7 @@ func TestAPlainPaymentIsReadInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	r = newRig(t).nativePayment()
 	r.h = 60
 	if v := r.open().settle().flat(); strings.Contains(v, "unknown contract") ||
-		!strings.Contains(v, "to "+kit.Address(payee)+" on Base") {
+		!strings.Contains(v, "to "+present.Address(payee)+" on Base") {
 		t.Error(r.view())
 	}
 }
@@ -230,7 +231,7 @@ func TestTheRecipientOfAnExchangeIsOnTheFirstScreenAboveTheFigures(t *testing.T)
 	for name, open := range map[string]func(*rig) *rig{"transfer": (*rig).openTransfer, "swap": (*rig).openSwap} {
 		r := newRig(t)
 		v := open(r).settle().view()
-		at, pay := strings.Index(v, "delivered to "+kit.Address(r.op.next.Recipient)), strings.Index(v, "You pay")
+		at, pay := strings.Index(v, "delivered to "+present.Address(r.op.next.Recipient)), strings.Index(v, "You pay")
 		if at < 0 || pay < at || strings.Count(strings.ToLower(v), "delivered to ") != 1 {
 			t.Errorf("%s:\n%s", name, v)
 		}
@@ -243,11 +244,11 @@ func TestTheRecipientOfAnExchangeIsOnTheFirstScreenAboveTheFigures(t *testing.T)
 
 func TestAnOwnAccountIsMarkedAsYoursAndAStrangeOneAsNew(t *testing.T) {
 	if v := audited(t, func(*verify.QuoteView) {}); !strings.Contains(v,
-		"Delivered to "+kit.Address(account)+" yours ✓") {
+		"Delivered to "+present.Address(account)+" yours ✓") {
 		t.Error(v)
 	}
 	v := audited(t, func(q *verify.QuoteView) { q.RecipientOwn, q.RecipientFirstTime = false, true })
-	if !strings.Contains(v, "Delivered to "+kit.Address(account)+" first time !") {
+	if !strings.Contains(v, "Delivered to "+present.Address(account)+" first time !") {
 		t.Error(v)
 	}
 }
@@ -303,7 +304,7 @@ func TestTheIndentOfArgumentsNeverDecreasesWithDepth(t *testing.T) {
 				rt.Fatalf("at depth %d in %d columns after %d:\n%s", depth, w, before, strings.Join(rows, "\n"))
 			}
 			for _, l := range rows {
-				if kit.Width(l) > w || len(l)-len(strings.TrimLeft(l, " ")) < in {
+				if present.Width(l) > w || len(l)-len(strings.TrimLeft(l, " ")) < in {
 					rt.Fatalf("at depth %d in %d columns: %q", depth, w, l)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
-	"coffer/ui/finding"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -31,16 +31,16 @@ func (s *Screen) report() verify.Report {
 func (s *Screen) refusedLines(f screen.Frame) []string {
 	th, w := f.Theme, f.W-1
 	r := s.report()
-	out := kit.Prose(w, indent, marked(th, theme.Danger, finding.Refused(r))...)
+	out := kit.Prose(w, indent, marked(th, theme.Danger, present.Refused(r))...)
 	for _, x := range r.Reasons {
-		if finding.Refuses(x) {
+		if present.Refuses(x) {
 			out = append(blank(out), comparedLines(th, codedSpans(th, theme.Danger, x), x, w)...)
 		}
 	}
 	if s.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {
-		out = append(blank(out), kit.Prose(w, indent, kit.Plain(kit.Clean(s.snap.Problem, 800)))...)
+		out = append(blank(out), kit.Prose(w, indent, kit.Plain(present.Clean(s.snap.Problem, 800)))...)
 	}
-	advice := finding.Advice(r) + " e changes what you ask, c lists all checks."
+	advice := present.Advice(r) + " e changes what you ask, c lists all checks."
 	out = append(blank(out), kit.Prose(w, indent, kit.Span{Text: "What to do  ", Style: th.Strong},
 		kit.Plain(advice))...)
 	if s.signed {
@@ -82,7 +82,7 @@ func (s *Screen) checkLines(f screen.Frame) []string {
 	out = append(out, " "+th.Strong.Render(strconv.Itoa(len(r.Passed))+" passed"))
 	for _, c := range r.Passed {
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: th.Sign(theme.Good) + " ", Style: th.Good},
-			kit.Plain(kit.Clean(c.Title, 400)), kit.Span{Text: "  " + kit.Clean(c.Code, 8), Style: th.Dim})...)
+			kit.Plain(present.Clean(c.Title, 400)), kit.Span{Text: "  " + present.Clean(c.Code, 8), Style: th.Dim})...)
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 	var out []string
 	hex := func(label, v string) {
 		if v != "" {
-			out = append(out, kit.Row(th, w, indent, 16, label, kit.Plain(kit.Groups(v)))...)
+			out = append(out, kit.Row(th, w, indent, 16, label, kit.Plain(present.Groups(v)))...)
 		}
 	}
 	delegation := func(d *verify.DelegationView) {
@@ -104,7 +104,7 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 		}
 	}
 	if v := s.snap.Review1; v != nil {
-		out = append(out, " "+th.Strong.Render("Prepared operation on "+kit.Clean(v.Chain.Name, 40)))
+		out = append(out, " "+th.Strong.Render("Prepared operation on "+present.Clean(v.Chain.Name, 40)))
 		hex("fingerprint", v.Fingerprint)
 		hex("what is signed", v.Digest)
 		hex("userOpHash", v.OpHash)
@@ -115,7 +115,8 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 		hex("network", v.Network)
 		delegation(v.Delegation)
 		for _, l := range v.Lines {
-			out = append(blank(out), " "+th.Dim.Render("call "+strconv.Itoa(l.Index)+" ("+kit.Clean(l.Role, 12)+")"))
+			out = append(blank(out), " "+th.Dim.Render("call "+strconv.Itoa(l.Index)+" ("+present.Clean(l.Role, 12)+
+				")"))
 			hex("to", l.To)
 			if l.Value != nil {
 				out = append(out, kit.Row(th, w, indent, 16, "value", kit.Plain(l.Value.String()+" wei"))...)
@@ -130,7 +131,8 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 		hex("fingerprint", v.Fingerprint)
 		hex("delivered to", v.Recipient)
 		for i, l := range v.Legs {
-			out = append(blank(out), " "+th.Dim.Render("payment "+strconv.Itoa(i+1)+" on "+kit.Clean(l.Chain.Name, 40)))
+			out = append(blank(out), " "+th.Dim.Render("payment "+strconv.Itoa(i+1)+" on "+
+				present.Clean(l.Chain.Name, 40)))
 			hex("account type", l.AccountType)
 			if l.Solana != nil {
 				hex("message SHA-256", l.OpHash)
@@ -154,7 +156,7 @@ func sourceLines(th theme.Theme, v *verify.PreparedView, w int) []string {
 	}
 	entries := make([]kit.Entry, len(v.Sources))
 	for i, a := range v.Sources {
-		entries[i] = entry(th, kit.Clean(a.ChainName, 40), a)
+		entries[i] = entry(th, present.Clean(a.ChainName, 40), a)
 	}
 	return append([]string{" " + th.Strong.Render("Usable balances, says the service")},
 		kit.Ledger(th, w, indent, 16, entries)...)
@@ -175,9 +177,9 @@ func (s *Screen) problemView(f screen.Frame) string {
 	words, rest := s.problemWords()
 	out := []string{kit.Sides(" "+th.Strong.Render(s.problemTitle()),
 		th.Warn.Render("not done ")+th.Mark(theme.Warn)+" ", f.W), ""}
-	out = append(out, kit.Prose(w, indent, marked(th, theme.Warn, kit.Clean(words, 2000))...)...)
+	out = append(out, kit.Prose(w, indent, marked(th, theme.Warn, present.Clean(words, 2000))...)...)
 	for _, x := range rest {
-		out = append(out, kit.Prose(w, indent+2, kit.Plain(kit.Clean(x.String(), 600)))...)
+		out = append(out, kit.Prose(w, indent+2, kit.Plain(present.Clean(x.String(), 600)))...)
 	}
 	out = append(blank(out), kit.Prose(w, indent, kit.Plain(advice(s.failed)))...)
 	out = blank(out)

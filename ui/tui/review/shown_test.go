@@ -9,7 +9,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -102,9 +102,9 @@ func TestEveryPartOfAPaymentIntoAForeignContractIsNamed(t *testing.T) {
 			{To: payee, ToName: "router", Amount: usdcOf(2_000_000, 2, ""), ShareBps: 200},
 		}
 	})
-	for _, want := range []string{"taken by " + kit.Address(escrow) +
+	for _, want := range []string{"taken by " + present.Address(escrow) +
 		" unknown contract on Optimism: 1.000000 USDC (1.00 % of the payment)",
-		"goes to " + kit.Address(payee) + " router on Optimism"} {
+		"goes to " + present.Address(payee) + " router on Optimism"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing: %s", want, v)
 		}
@@ -198,7 +198,7 @@ func TestBothReviewsAreWholeAt60x20(t *testing.T) {
 	r.w, r.h = 60, 15
 	r.open().settle()
 	all := r.shown()
-	for _, w := range []string{payee, escrow, usdc, kit.Checksummed(account), "250.500000USDC",
+	for _, w := range []string{payee, escrow, usdc, present.Checksummed(account), "250.500000USDC",
 		r.op.view1.Fingerprint} {
 		if !strings.Contains(all, w) {
 			t.Errorf("%s is not whole: %s", w, all)
@@ -207,7 +207,7 @@ func TestBothReviewsAreWholeAt60x20(t *testing.T) {
 	r.clock.add(time.Second)
 	r.press("y").settle()
 	all = r.shown()
-	for _, w := range []string{"225.980000USDC", kit.Checksummed(account), escrow, r.op.next.Fingerprint,
+	for _, w := range []string{"225.980000USDC", present.Checksummed(account), escrow, r.op.next.Fingerprint,
 		"signature3of3[]"} {
 		if !strings.Contains(all, w) {
 			t.Errorf("%s is not whole: %s", w, all)

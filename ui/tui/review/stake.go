@@ -7,7 +7,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/verify"
 )
 
@@ -61,7 +61,7 @@ func SecondStake(c *catalog.Catalog, v *verify.QuoteView, first *verify.Prepared
 		}
 	}
 	if worst := Sum(v.Worst); k.Why == "" && k.Typed != nil && worst != nil && worst.Cmp(from) >= 0 {
-		k.Why = "up to " + kit.USD(worst) + " can leave"
+		k.Why = "up to " + present.USD(worst) + " can leave"
 	}
 	k.Phrase = v.Phrase
 	return k
@@ -73,7 +73,7 @@ func callsStake(v *verify.PreparedView, from *big.Int) Stake {
 	k := weigh(v.Outflow, Sum(v.Outflow), receiver(v), from)
 	if i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded }); i >= 0 && k.Why == "" &&
 		len(v.Lines[i].To) > TailLetters {
-		k.Why, k.Tail = "what it does is unknown", kit.Checksummed(v.Lines[i].To)
+		k.Why, k.Tail = "what it does is unknown", present.Checksummed(v.Lines[i].To)
 	}
 	k.Calls = true
 	return k
@@ -84,14 +84,14 @@ func callsStake(v *verify.PreparedView, from *big.Int) Stake {
 func weigh(amounts []verify.AmountView, micro *big.Int, to string, from *big.Int) Stake {
 	k := Stake{Micro: micro, Typed: largest(amounts)}
 	if k.Typed != nil && len(AmountToType(*k.Typed)) > longest && len(to) > TailLetters {
-		k.Tail = kit.Checksummed(to)
+		k.Tail = present.Checksummed(to)
 	}
 	switch {
 	case k.Typed == nil:
 	case micro == nil:
 		k.Why = "its value is unknown"
 	case micro.Cmp(from) >= 0:
-		k.Why = "it is worth " + kit.USD(from) + " or more"
+		k.Why = "it is worth " + present.USD(from) + " or more"
 	}
 	return k
 }

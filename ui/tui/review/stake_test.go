@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -130,8 +131,8 @@ func TestTheAddressToTypeTheEndOfIsNotCutAt60(t *testing.T) {
 	r.toReview2()
 	lines := strings.Split(strings.TrimRight(r.view(), "\n"), "\n")
 	foot := lines[len(lines)-1]
-	if strings.Contains(foot, "…") || kit.Width(strings.TrimRight(foot, " ")) > 60 ||
-		strings.Contains(foot, "0x") && !strings.Contains(squash(foot), kit.Checksummed(account)) {
+	if strings.Contains(foot, "…") || present.Width(strings.TrimRight(foot, " ")) > 60 ||
+		strings.Contains(foot, "0x") && !strings.Contains(squash(foot), present.Checksummed(account)) {
 		t.Errorf("%q", foot)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -155,7 +156,7 @@ func unlockWords(m unlockedMsg) string {
 	var ring *vault.KeyringError
 	switch {
 	case errors.As(m.err, &ring):
-		return kit.Clean(ring.Error(), 2000)
+		return present.Clean(ring.Error(), 2000)
 	case errors.Is(m.err, vault.ErrPassphrase) && m.empty:
 		return "Type the passphrase first."
 	case errors.Is(m.err, vault.ErrPassphrase):
@@ -163,7 +164,7 @@ func unlockWords(m unlockedMsg) string {
 	case errors.Is(m.err, vault.ErrNoPassphrase):
 		return "This vault has no passphrase, the system's keyring alone protects it: press enter with the field empty."
 	}
-	return kit.Clean(m.err.Error(), 600)
+	return present.Clean(m.err.Error(), 600)
 }
 
 // unlockView draws the dialog over the review.

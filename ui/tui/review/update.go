@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -162,7 +163,7 @@ func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 		}
 		if m.err != nil && (m.step == stepSign || m.step == stepExecute) && waitsFor(m.snap) != phaseGone {
 			return tea.Batch(track(m.op), screen.Toast(theme.Warn,
-				"what you left did not finish; see Activity: "+kit.Clean(m.snap.Problem, 300)))
+				"what you left did not finish; see Activity: "+present.Clean(m.snap.Problem, 300)))
 		}
 		return track(m.op)
 	}

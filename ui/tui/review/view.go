@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -132,7 +133,7 @@ func (s *Screen) foot(f screen.Frame) string {
 		return ""
 	}
 	if n := s.text[pageMain].Unseen(); n > 0 && s.faithful() { // pressing a key shows the whole sentence
-		return kit.Fit(" "+th.Accent.Render(th.Signs.Up+" "+kit.Plural(n, "line", "lines")+" above not read yet")+
+		return kit.Fit(" "+th.Accent.Render(th.Signs.Up+" "+present.Plural(n, "line", "lines")+" above not read yet")+
 			th.Dim.Render("  (space)"), f.W)
 	}
 	if why := s.obstacle(f.Now); why != "" {
@@ -159,7 +160,7 @@ func (s *Screen) phraseFoot(f screen.Frame) string {
 	if s.typed.Error != "" {
 		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
 	}
-	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-kit.Width(lead)-1)), f.W)
+	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-present.Width(lead)-1)), f.W)
 }
 
 // tailFoot is the field for the end of an address; the text above shows the address.
@@ -167,7 +168,7 @@ func (s *Screen) tailFoot(f screen.Frame, k Stake) string {
 	th := f.Theme
 	if !s.writing() {
 		lead := " " + th.Accent.Render(th.Signs.Enter) + " type the end of "
-		if to := kit.Address(k.Tail); kit.Width(lead)+kit.Width(to) <= f.W {
+		if to := present.Address(k.Tail); present.Width(lead)+present.Width(to) <= f.W {
 			return kit.Fit(lead+to, f.W)
 		}
 		return kit.Fit(lead+"the address above", f.W)
@@ -176,7 +177,7 @@ func (s *Screen) tailFoot(f screen.Frame, k Stake) string {
 	if s.typed.Error != "" {
 		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
 	}
-	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-kit.Width(lead)-1)), f.W)
+	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-present.Width(lead)-1)), f.W)
 }
 
 // typedFoot is the field for the amount. The text above shows a very long amount; the field stays visible.
@@ -186,7 +187,7 @@ func (s *Screen) typedFoot(f screen.Frame, k Stake) string {
 	lead := " type the amount above and press enter: "
 	for _, l := range []string{" type " + want + " and press enter to " + s.verb() + ": ",
 		" type " + want + " and press enter: "} {
-		if kit.Width(l)+max(8, kit.Width(want))+2 <= f.W {
+		if present.Width(l)+max(8, present.Width(want))+2 <= f.W {
 			lead = l
 			break
 		}
@@ -194,7 +195,7 @@ func (s *Screen) typedFoot(f screen.Frame, k Stake) string {
 	if s.typed.Error != "" {
 		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
 	}
-	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-kit.Width(lead)-1)), f.W)
+	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-present.Width(lead)-1)), f.W)
 }
 
 // verb says what confirming does.
@@ -210,9 +211,9 @@ func (s *Screen) verb() string {
 		return "run it (nothing more gets signed)"
 	}
 	v := s.snap.Review2
-	what := "sign " + kit.Plural(len(v.Legs), "payment", "payments")
+	what := "sign " + present.Plural(len(v.Legs), "payment", "payments")
 	if more := payments(v) - len(v.Legs); more > 0 {
-		what += " and " + kit.Plural(more, "delegation", "delegations")
+		what += " and " + present.Plural(more, "delegation", "delegations")
 	}
 	if s.exchange() {
 		return what + " and " + s.noun()
@@ -259,18 +260,20 @@ func usd(a verify.AmountView) string {
 	if a.Micro == nil {
 		return "value unknown"
 	}
-	return kit.USD(a.Micro)
+	return present.USD(a.Micro)
 }
 
 // entry draws an amount as a line of a ledger.
 func entry(th theme.Theme, label string, a verify.AmountView) kit.Entry {
-	e := kit.Entry{Label: label, Figure: kit.Exact(a.Amount, a.Decimals), Unit: kit.Clean(a.Symbol, 60), Aside: usd(a)}
+	e := kit.Entry{Label: label, Figure: kit.Exact(a.Amount, a.Decimals), Unit: present.Clean(a.Symbol, 60),
+		Aside: usd(a)}
 	switch {
 	case a.Amount == nil:
 		e.Figure, e.FigureLook = kit.Figure{Main: "unknown"}, th.Unknown
 	case a.Decimals < 0:
 		e.Figure = kit.Figure{Main: a.Amount.String()}
-		e.Unit, e.Note = "base units", []kit.Span{{Text: "of " + kit.Clean(a.Asset.Display(), 120), Style: th.Unknown}}
+		e.Unit, e.Note = "base units", []kit.Span{{Text: "of " + present.Clean(a.Asset.Display(), 120),
+			Style: th.Unknown}}
 	}
 	if a.Micro == nil {
 		e.AsideLook = th.Unknown
@@ -279,7 +282,7 @@ func entry(th theme.Theme, label string, a verify.AmountView) kit.Entry {
 }
 
 // address writes an address in full, in groups of four, kept on one line.
-func address(a string) kit.Span { return kit.Span{Text: kit.Address(a), Whole: true} }
+func address(a string) kit.Span { return kit.Span{Text: present.Address(a), Whole: true} }
 
 func marked(th theme.Theme, m theme.Meaning, text string) []kit.Span {
 	return []kit.Span{{Text: th.Sign(m) + " ", Style: th.Style(m)}, {Text: text, Style: th.Style(m)}}
@@ -297,8 +300,8 @@ func blank(lines []string) []string { return append(lines, "") }
 // sides puts a mark at the right end of the last of some lines, or on its own line when there is no room.
 func sides(lines []string, right string, w int) []string {
 	last := lines[len(lines)-1]
-	if kit.Width(last)+kit.Width(right)+1 > w {
-		return append(lines, strings.Repeat(" ", max(0, w-kit.Width(right)))+right)
+	if present.Width(last)+present.Width(right)+1 > w {
+		return append(lines, strings.Repeat(" ", max(0, w-present.Width(right)))+right)
 	}
 	lines[len(lines)-1] = kit.Sides(last, right, w)
 	return lines

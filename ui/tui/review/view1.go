@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -27,7 +28,7 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	out = append(out, accountLines(f, v)...)
 	out = append(out, reportLines(th, s.snap.Report1, w)...)
 	out = append(out, fingerprintLines(th, w, v.Fingerprint)...)
-	out = append(out, kit.Prose(w, indent, kit.Plain(kit.Clean(v.CallTypeWords, 400)))...)
+	out = append(out, kit.Prose(w, indent, kit.Plain(present.Clean(v.CallTypeWords, 400)))...)
 	if v.WholeConsent {
 		out = append(out, kit.Prose(w, indent, kit.Span{
 			Text:  "This one signature is your whole consent: with it the calls above run. There is no second review.",
@@ -70,7 +71,7 @@ func callTitle(th theme.Theme, l verify.CallView) []kit.Span {
 	n := strconv.Itoa(l.Asked) + " "
 	switch {
 	case l.Function != "":
-		return []kit.Span{strong(n + kit.Clean(l.Function, 600))}
+		return []kit.Span{strong(n + present.Clean(l.Function, 600))}
 	case l.Decoded:
 		return []kit.Span{strong(n + "plain transfer of the chain's own coin")}
 	}
@@ -78,13 +79,13 @@ func callTitle(th theme.Theme, l verify.CallView) []kit.Span {
 	if len(selector) > 10 {
 		selector = selector[:10]
 	}
-	return []kit.Span{strong(n + "unknown function " + kit.Clean(selector, 10))}
+	return []kit.Span{strong(n + "unknown function " + present.Clean(selector, 10))}
 }
 
 // shortName is the name of a function without its arguments, which follow below it.
 func shortName(function string) string {
 	name, _, _ := strings.Cut(function, "(")
-	return kit.Clean(name, 600)
+	return present.Clean(name, 600)
 }
 
 func nameOn(name, chain string) string {
@@ -98,7 +99,7 @@ func argLabel(a verify.ArgView, i int) string {
 	if a.Name == "" {
 		return "#" + strconv.Itoa(i)
 	}
-	return kit.Clean(a.Name, 60)
+	return present.Clean(a.Name, 60)
 }
 
 // argSpans writes one argument: addresses in groups, the moved amount with its unit, everything else as decoded.
@@ -109,10 +110,10 @@ func argSpans(th theme.Theme, a verify.ArgView, l verify.CallView) []kit.Span {
 	case movedBy(a, l):
 		return amountSpans(th, *l.Amount)
 	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
-		return []kit.Span{kit.Plain(kit.Groups(a.Value))}
+		return []kit.Span{kit.Plain(present.Groups(a.Value))}
 	}
-	return []kit.Span{kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))),
-		{Text: "  " + kit.Clean(a.Type, 200), Style: th.Dim}}
+	return []kit.Span{kit.Plain(present.Clean(a.Value, max(1, len(a.Value)))),
+		{Text: "  " + present.Clean(a.Type, 200), Style: th.Dim}}
 }
 
 // outflowLines lists what can leave the account on the target chain.
@@ -128,7 +129,7 @@ func (s *Screen) outflowLines(f screen.Frame) []string {
 	}
 	out := kit.Prose(w, indent, kit.Span{Text: "Leaves your account on " + v.Chain.Name, Style: th.Strong})
 	lines := kit.Ledger(th, w, indent+2, 0, entries)
-	if len(lines) == 1 && kit.Width(out[0])+kit.Width(strings.TrimLeft(lines[0], " "))+3 <= w {
+	if len(lines) == 1 && present.Width(out[0])+present.Width(strings.TrimLeft(lines[0], " "))+3 <= w {
 		return []string{out[0] + "   " + strings.TrimLeft(lines[0], " ")}
 	}
 	return append(out, lines...)
@@ -172,7 +173,7 @@ func reportLines(th theme.Theme, r verify.Report, w int) []string {
 	spans = append(spans, count(verify.Refuse, theme.Danger, "refused")...)
 	spans = append(spans, count(verify.Unknown, theme.Unknown, "could not be checked")...)
 	if n := r.Count(verify.Gate); n > 0 {
-		spans = append(spans, kit.Plain("  "), kit.Span{Text: kit.Plural(n, "open gate", "open gates") + " " +
+		spans = append(spans, kit.Plain("  "), kit.Span{Text: present.Plural(n, "open gate", "open gates") + " " +
 			th.Sign(theme.Danger), Style: th.Danger, Whole: true})
 	}
 	out := kit.Row(th, w, indent, labelW, "checks", append(spans, kit.Plain("  "),

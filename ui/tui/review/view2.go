@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -96,7 +97,7 @@ func needLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 		if n.Short != nil {
 			spans = append(spans, kit.Plain(", short "), figureSpan(n.Short, n.Need))
 		}
-		out = append(out, kit.Row(th, w, indent, labelW, kit.Clean(n.Need.ChainName, 40), spans...)...)
+		out = append(out, kit.Row(th, w, indent, labelW, present.Clean(n.Need.ChainName, 40), spans...)...)
 	}
 	return out
 }
@@ -119,7 +120,7 @@ func (s *Screen) legLines(f screen.Frame) []string {
 	entries := s.givenEntries(th)
 	n, total := s.firstCount(), s.total()
 	for _, l := range v.Legs {
-		e := entry(th, kit.Clean(l.Chain.Name, 40), l.Pays)
+		e := entry(th, present.Clean(l.Chain.Name, 40), l.Pays)
 		e.Lead = kit.Span{Text: th.Signs.Arrow + " ", Style: th.Accent}
 		n += legCount(l)
 		if l.Delegation != nil {
@@ -148,7 +149,7 @@ func (s *Screen) givenEntries(th theme.Theme) []kit.Entry {
 		if i+1 < s.firstCount() {
 			note = " delegation"
 		}
-		out = append(out, kit.Entry{Label: kit.Clean(s.snap.Review1.Chain.Name, 40),
+		out = append(out, kit.Entry{Label: present.Clean(s.snap.Review1.Chain.Name, 40),
 			Note: []kit.Span{tick(th, i+1, s.total(), true), kit.Plain(note)}})
 	}
 	return out
@@ -178,10 +179,10 @@ func partLines(th theme.Theme, w int, legs []verify.LegView) []string {
 				label = "taken by"
 			}
 			if p.ToName != "" {
-				name = kit.Clean(p.ToName, 60)
+				name = present.Clean(p.ToName, 60)
 			}
 			spans := append([]kit.Span{address(p.To),
-				kit.Plain("  " + name + " on " + kit.Clean(l.Chain.Name, 40) + ": ")}, amountSpans(th, p.Amount)...)
+				kit.Plain("  " + name + " on " + present.Clean(l.Chain.Name, 40) + ": ")}, amountSpans(th, p.Amount)...)
 			out = append(out, kit.Row(th, w, indent, labelW, label,
 				append(spans, kit.Plain(" ("+percent(p.ShareBps)+" of the payment)"))...)...)
 		}
@@ -233,7 +234,7 @@ func (s *Screen) askedLines(th theme.Theme, w int) []string {
 	spans := append([]kit.Span{{Text: s.noun() + " ", Style: th.Strong}},
 		s.askedAmount(th, d.Pay.Asset, d.Pay.Amount)...)
 	if s.exchange() && d.Receive.Asset != d.Pay.Asset {
-		spans = append(spans, kit.Plain(" for "+screen.AssetName(s.ctx.Catalog, d.Receive.Asset)))
+		spans = append(spans, kit.Plain(" for "+present.AssetName(s.ctx.Catalog, d.Receive.Asset)))
 	}
 	if d.Receive.Minimum != "" {
 		spans = append(append(spans, kit.Plain(", at least ")),

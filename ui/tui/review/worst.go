@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"coffer/api/catalog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -32,7 +33,7 @@ func WorstWords(c *catalog.Catalog, v *verify.QuoteView, first *verify.PreparedV
 	}
 	value := "value unknown"
 	if sum := Sum(worst); sum != nil {
-		value = kit.USD(sum)
+		value = present.USD(sum)
 	}
 	when := "."
 	if first != nil && len(v.Legs) > 0 {

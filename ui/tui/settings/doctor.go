@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/doctor"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -97,12 +98,12 @@ func (m *Model) doctorLines(th theme.Theme, w int) []string {
 	sum := th.Mark(theme.Good) + " nothing is wrong"
 	switch {
 	case bad > 0:
-		sum = th.Mark(theme.Danger) + " " + kit.Plural(bad, "thing is wrong", "things are wrong")
+		sum = th.Mark(theme.Danger) + " " + present.Plural(bad, "thing is wrong", "things are wrong")
 	case warn > 0:
-		sum = th.Mark(theme.Warn) + " " + kit.Plural(warn, "thing to look at", "things to look at")
+		sum = th.Mark(theme.Warn) + " " + present.Plural(warn, "thing to look at", "things to look at")
 	}
 	if unknown > 0 {
-		sum += ", " + kit.Plural(unknown, "could not be found out", "could not be found out")
+		sum += ", " + present.Plural(unknown, "could not be found out", "could not be found out")
 	}
 	lines = append(lines, "  "+sum)
 	area := ""
@@ -113,9 +114,10 @@ func (m *Model) doctorLines(th theme.Theme, w int) []string {
 		}
 		meaning := meanings(f.Level)
 		lines = append(lines, kit.Row(th, w-1, 4, labelW, f.Name,
-			kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Plain(kit.Clean(f.Text, 600)))...)
+			kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Plain(present.Clean(f.Text, 600)))...)
 		if f.Todo != "" {
-			lines = append(lines, kit.Prose(w-1, 6+labelW, kit.Span{Text: kit.Clean(f.Todo, 600), Style: th.Dim})...)
+			lines = append(lines, kit.Prose(w-1, 6+labelW,
+				kit.Span{Text: present.Clean(f.Todo, 600), Style: th.Dim})...)
 		}
 	}
 	return lines

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"coffer/config"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -144,14 +145,14 @@ func dustWords(ui config.UI) string {
 	if micro == nil {
 		return "nothing counts as dust"
 	}
-	return "below " + kit.USD(micro) + " in a group of their own"
+	return "below " + present.USD(micro) + " in a group of their own"
 }
 
 func keysWords(ui config.UI) string {
 	if len(ui.Keys) == 0 {
 		return "as they come"
 	}
-	return kit.Plural(len(ui.Keys), "own key", "own keys")
+	return present.Plural(len(ui.Keys), "own key", "own keys")
 }
 
 func (m *Model) keysNote() string {
@@ -201,15 +202,15 @@ func (m *Model) sections(th theme.Theme) []section {
 	} else {
 		proxy += ", from HTTPS_PROXY; it sees when and how much, never what"
 	}
-	line := section{"Connection", []fact{plain("proxy", kit.Clean(proxy, 200))}}
+	line := section{"Connection", []fact{plain("proxy", present.Clean(proxy, 200))}}
 	if m.deps.Service != "" {
-		line.facts = append([]fact{plain("service", kit.Clean(m.deps.Service, 300))}, line.facts...)
+		line.facts = append([]fact{plain("service", present.Clean(m.deps.Service, 300))}, line.facts...)
 	}
 	out = append(out, line)
 	if len(m.deps.Paths) > 0 {
 		files := section{title: "Files"}
 		for _, p := range m.deps.Paths {
-			files.facts = append(files.facts, plain(p.Name, kit.Clean(p.Path, 1000)))
+			files.facts = append(files.facts, plain(p.Name, present.Clean(p.Path, 1000)))
 		}
 		out = append(out, files)
 	}
@@ -221,7 +222,7 @@ func (m *Model) policyFacts(th theme.Theme) []fact {
 		return []fact{plain("file",
 			"none: what may be signed is limited by the program's own checks alone (policy_file, docs/policy.md)")}
 	}
-	out := []fact{plain("file", kit.Clean(m.deps.PolicyFile, 1000)+", read at the start")}
+	out := []fact{plain("file", present.Clean(m.deps.PolicyFile, 1000)+", read at the start")}
 	switch {
 	case !m.limitsGot:
 		out = append(out, plain("limits", "being read"))
@@ -236,7 +237,7 @@ func (m *Model) policyFacts(th theme.Theme) []fact {
 		if i == 0 {
 			label = "limits"
 		}
-		out = append(out, plain(label, kit.Clean(l, 1000)))
+		out = append(out, plain(label, present.Clean(l, 1000)))
 	}
 	return out
 }
@@ -247,7 +248,7 @@ func (m *Model) vaultFacts() []fact {
 	if where == "" {
 		where = "none: this profile keeps no keys"
 	}
-	out := []fact{plain("kept in", kit.Clean(where, 120))}
+	out := []fact{plain("kept in", present.Clean(where, 120))}
 	if v.Locked != nil {
 		state := "unlocked"
 		if v.Locked() {

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/config"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -281,7 +282,7 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 	return tea.Batch(screen.Send(msg.ui), screen.Toast(theme.Good, text))
 }
 
-func problem(err error) string { return kit.Clean(err.Error(), 400) }
+func problem(err error) string { return present.Clean(err.Error(), 400) }
 
 // withoutText removes the text keys from keys that move.
 func withoutText(keys []kit.Key) []kit.Key {

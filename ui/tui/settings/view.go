@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"coffer/config"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -75,7 +76,8 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, from, to int) {
 	case pageDoctor:
 		return m.doctorLines(th, w), 0, 0
 	}
-	lines = []string{kit.Sides("  "+th.Strong.Render("Settings"), th.Dim.Render(kit.Clean(m.deps.Config, 200)+" "), w),
+	lines = []string{kit.Sides("  "+th.Strong.Render("Settings"), th.Dim.Render(present.Clean(m.deps.Config, 200)+" "),
+		w),
 		""}
 	for i, it := range m.items() {
 		selected := i == m.sel[pageMain]
@@ -129,7 +131,7 @@ func (m *Model) wrongLines(th theme.Theme, w int) []string {
 
 // keyLines lists the actions of the keys.
 func (m *Model) keyLines(th theme.Theme, w int) (lines []string, from, to int) {
-	right := kit.Plural(len(m.rows), "action", "actions") + " "
+	right := present.Plural(len(m.rows), "action", "actions") + " "
 	lines = append(lines, kit.Sides("  "+th.Strong.Render("What keys do"), th.Dim.Render(right), w))
 	if m.typing || m.filter.Value() != "" {
 		lines = append(lines, "  "+th.Dim.Render(kit.FilterPrefix)+m.filter.Text(th, max(10, w-6)))
@@ -141,7 +143,7 @@ func (m *Model) keyLines(th theme.Theme, w int) (lines []string, from, to int) {
 		a := m.actions[i]
 		if a.Screen != screenName {
 			screenName = a.Screen
-			lines = append(lines, "  "+th.Dim.Render(kit.Clean(a.Screen, 40)))
+			lines = append(lines, "  "+th.Dim.Render(present.Clean(a.Screen, 40)))
 		}
 		selected := at == m.sel[pageKeys]
 		m.starts = append(m.starts, len(lines))
@@ -164,8 +166,8 @@ func (m *Model) actionLine(th theme.Theme, a Action, selected bool, w int) strin
 	const keyW = 12
 	own := m.ui.Keys[a.Name]
 	key := kit.Key{Press: []string{m.key(a)}}.Name(th)
-	words := kit.Clean(a.Words, 200)
-	note := kit.Clean(a.Name, 80)
+	words := present.Clean(a.Words, 200)
+	note := present.Clean(a.Name, 80)
 	switch {
 	case selected && m.waiting:
 		key, words = "…", "press the new key, or esc"
@@ -185,7 +187,7 @@ func (m *Model) actionLine(th theme.Theme, a Action, selected bool, w int) strin
 		key += " " + th.Signs.Good
 	}
 	left := "  " + mark + style.Render(kit.Fit(key, keyW)) + words
-	if kit.Width(left)+kit.Width(note)+3 > w {
+	if present.Width(left)+present.Width(note)+3 > w {
 		return kit.Fit(left, w)
 	}
 	return kit.Sides(left, th.Dim.Render(note+" "), w)
@@ -195,7 +197,7 @@ func (m *Model) actionLine(th theme.Theme, a Action, selected bool, w int) strin
 func bindProblem(err error) string {
 	var broken *config.Error
 	if errors.As(err, &broken) {
-		return kit.Clean(broken.Problem, 300)
+		return present.Clean(broken.Problem, 300)
 	}
 	return problem(err)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/secret"
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 	"coffer/wallet/vault"
 )
 
@@ -107,7 +107,7 @@ func keyProblem(at, path string, err error) map[string]string {
 	case errors.Is(err, vault.ErrPassphrase):
 		return map[string]string{rowKeyPass: "wrong password"}
 	case errors.As(err, &file):
-		return map[string]string{at: kit.Clean(path+": "+file.Err.Error(), 300)}
+		return map[string]string{at: present.Clean(path+": "+file.Err.Error(), 300)}
 	}
 	return map[string]string{at: clean(err)}
 }

@@ -8,8 +8,8 @@ import (
 	"coffer/api/network"
 	"coffer/config"
 	"coffer/ui/doctor"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/vault"
 )
@@ -31,23 +31,24 @@ func (m *Model) summary(w int) []string {
 	if !done {
 		line("name", kit.Plain(p.Name))
 		line("kind", kit.Plain(kind))
-		line("service", kit.Plain(kit.Clean(p.BaseURL, 300)))
+		line("service", kit.Plain(present.Clean(p.BaseURL, 300)))
 		line("network", kit.Span{Text: m.net.Fingerprint(), Whole: true})
-		line("network file", kit.Plain(kit.Clean(p.NetworkFile, 1000)))
+		line("network file", kit.Plain(present.Clean(p.NetworkFile, 1000)))
 		if p.CAFile != "" {
-			line("CA file", kit.Plain(kit.Clean(p.CAFile, 1000)))
+			line("CA file", kit.Plain(present.Clean(p.CAFile, 1000)))
 		}
 	}
 	line("keys", kit.Plain(storeWords(p.Vault)))
 	for _, k := range m.held {
-		line(keyLabel(k.Kind), kit.Span{Text: kit.Address(k.Address), Whole: true})
+		line(keyLabel(k.Kind), kit.Span{Text: present.Address(k.Address), Whole: true})
 	}
 	for _, c := range m.compared {
 		word := "as the service computes it"
 		if c.Own {
 			word = "its key's own address"
 		}
-		line(screen.AccountWords(c.Account.Type), kit.Span{Text: kit.Address(c.Account.AccountAddress), Whole: true},
+		line(present.AccountType(c.Account.Type), kit.Span{Text: present.Address(c.Account.AccountAddress),
+			Whole: true},
 			kit.Plain("  "+word+" "),
 			kit.Span{Text: th.Sign(theme.Good), Style: th.Good, Whole: true})
 	}
@@ -72,7 +73,7 @@ func (m *Model) toKnow(w int) []string {
 		warn(missing)
 	}
 	if len(m.others) > 0 {
-		warn("on this network is " + kit.Clean(strings.Join(m.others, ", "), 200) +
+		warn("on this network is " + present.Clean(strings.Join(m.others, ", "), 200) +
 			" already. Each profile has a journal of its own: this one begins empty, so limits per day and signatures that are still open there are not known here.")
 	}
 	for _, f := range m.found {
@@ -98,7 +99,7 @@ func (m *Model) withoutKey() string {
 			held = held || k.Address == key || k.Kind == vault.EVM && strings.EqualFold(k.Address, key)
 		}
 		if !held {
-			return "the key of " + kit.Checksummed(key) +
+			return "the key of " + present.Checksummed(key) +
 				" is not among those of this profile: its account can be watched and signs nothing here."
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/doctor"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -42,7 +43,7 @@ func ascii(s, more string) string {
 		case r == '…':
 			b.WriteString(more)
 		default:
-			b.WriteString(strings.Repeat("?", kit.Width(string(r))))
+			b.WriteString(strings.Repeat("?", present.Width(string(r))))
 		}
 	}
 	return b.String()
@@ -264,7 +265,7 @@ func (m *Model) choiceLines(r row, mark string, w int) []string {
 		box, style = "("+th.Accent.Render("*")+") ", th.Strong
 	}
 	head := " " + mark + box + style.Render(r.label)
-	if kit.Width(head)+3+kit.Width(r.words) <= w {
+	if present.Width(head)+3+present.Width(r.words) <= w {
 		return []string{head + "   " + th.Dim.Render(r.words)}
 	}
 	return append([]string{head}, kit.Prose(w, margin+4, kit.Span{Text: r.words, Style: th.Dim})...)
@@ -296,7 +297,8 @@ func (m *Model) fieldNote(r row, focused bool, w int) []string {
 		return nil
 	}
 	if r.id == rowName && len(m.names) > 0 {
-		return append(m.hint(r.field.Hint, w), m.hint("there are: "+kit.Clean(strings.Join(m.names, ", "), 200), w)...)
+		return append(m.hint(r.field.Hint, w), m.hint("there are: "+present.Clean(strings.Join(m.names, ", "), 200),
+			w)...)
 	}
 	return m.hint(r.field.Hint, w)
 }
@@ -328,7 +330,7 @@ func (m *Model) predicted(w int) []string {
 			label = "on Solana"
 		}
 		out = append(out, kit.Row(th, w, margin, labelW, label,
-			kit.Span{Text: kit.Address(a.AccountAddress), Whole: true})...)
+			kit.Span{Text: present.Address(a.AccountAddress), Whole: true})...)
 	}
 	if len(out) == 1 {
 		return nil
@@ -352,9 +354,9 @@ func findingLines(th theme.Theme, f doctor.Finding, w int) []string {
 	meaning := map[doctor.Level]theme.Meaning{doctor.Good: theme.Good, doctor.Warn: theme.Warn,
 		doctor.Bad: theme.Danger, doctor.Unknown: theme.Unknown}[f.Level]
 	out := kit.Row(th, w, margin, labelW, f.Name, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)},
-		kit.Plain(kit.Clean(f.Text, 400)))
+		kit.Plain(present.Clean(f.Text, 400)))
 	if f.Todo != "" {
-		out = append(out, kit.Prose(w, margin+labelW+2, kit.Span{Text: kit.Clean(f.Todo, 400), Style: th.Dim})...)
+		out = append(out, kit.Prose(w, margin+labelW+2, kit.Span{Text: present.Clean(f.Todo, 400), Style: th.Dim})...)
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/config"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
@@ -61,11 +62,12 @@ func (m *Model) lookAtNetwork() tea.Cmd {
 }
 
 func networkWords(n network.Descriptor) string {
-	return kit.Plural(len(n.Chains), "chain", "chains") + ", fixed addresses as shipped; its fingerprint begins with " +
+	return present.Plural(len(n.Chains), "chain", "chains") +
+		", fixed addresses as shipped; its fingerprint begins with " +
 		n.Fingerprint()[:4]
 }
 
-func clean(err error) string { return kit.Clean(err.Error(), 600) }
+func clean(err error) string { return present.Clean(err.Error(), 600) }
 
 func (m *Model) kind() network.Kind { return network.Kind(m.picks[kindGroup]) }
 
@@ -162,7 +164,7 @@ func (m *Model) advanceName() tea.Cmd {
 func problem(name string, err error) string {
 	var broken *config.Error
 	if errors.As(err, &broken) && (broken.Line == 0 || strings.HasPrefix(broken.Key+".", "profiles."+name+".")) {
-		return kit.Clean(broken.Problem, 300)
+		return present.Clean(broken.Problem, 300)
 	}
 	return clean(err)
 }
@@ -238,7 +240,7 @@ func (m *Model) advanceAccounts() tea.Cmd {
 		}
 		for _, one := range all {
 			if !one.Equal() {
-				return steppedMsg{gen: gen, stay: true, note: note{theme.Danger, kit.Clean(one.Words(), 400)}}
+				return steppedMsg{gen: gen, stay: true, note: note{theme.Danger, present.Clean(one.Words(), 400)}}
 			}
 		}
 		return steppedMsg{gen: gen, take: func(m *Model) { m.compared = all }}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coffer/api/client/httplog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 )
 
@@ -61,7 +62,7 @@ func (d *detail) headers(title string, h map[string]string) {
 	for i, k := range names {
 		n.kids = append(n.kids, &node{name: k, kind: lineKind, text: h[k], parent: n, index: i})
 	}
-	n.text = kit.Plural(len(names), "header", "headers")
+	n.text = present.Plural(len(names), "header", "headers")
 	d.root.kids = append(d.root.kids, n)
 }
 

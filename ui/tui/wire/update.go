@@ -9,6 +9,7 @@ import (
 	"coffer/api/text"
 
 	"coffer/api/client/httplog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -217,9 +218,10 @@ func (m *Model) export(all []httplog.Exchange) tea.Cmd {
 			path, err = write("wire.har", b)
 		}
 		if err != nil {
-			return screen.ToastMsg{Meaning: theme.Danger, Text: "not exported: " + kit.Clean(err.Error(), 200)}
+			return screen.ToastMsg{Meaning: theme.Danger, Text: "not exported: " + present.Clean(err.Error(), 200)}
 		}
-		return screen.ToastMsg{Meaning: theme.Good, Text: kit.Plural(len(all), "exchange", "exchanges") + " in " + path}
+		return screen.ToastMsg{Meaning: theme.Good, Text: present.Plural(len(all), "exchange", "exchanges") + " in " +
+			path}
 	}
 }
 

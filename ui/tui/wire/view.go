@@ -7,6 +7,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/client/httplog"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -42,13 +43,13 @@ func (m *Model) titleLine(th theme.Theme, w int) string {
 	case m.filter.Focused():
 		right = th.Dim.Render(kit.FilterPrefix) + m.filter.Text(th, min(24, w/3))
 	case m.filter.Value() != "":
-		right = th.Accent.Render(kit.FilterPrefix+kit.Clean(m.filter.Value(), 24)) + " "
+		right = th.Accent.Render(kit.FilterPrefix+present.Clean(m.filter.Value(), 24)) + " "
 	}
 	return kit.Sides("  "+th.Strong.Render("Wire")+"  "+th.Dim.Render("newest last"), right, w)
 }
 
 func (m *Model) stateLine(th theme.Theme, w int) string {
-	left := kit.Plural(len(m.all), "exchange", "exchanges")
+	left := present.Plural(len(m.all), "exchange", "exchanges")
 	if len(m.shown) != len(m.all) {
 		left = grouped(len(m.shown)) + " of " + left + " match"
 	}
@@ -68,11 +69,11 @@ func cells(th theme.Theme, e httplog.Exchange, c []kit.Cell) []kit.Cell {
 			size = grouped(e.ResponseSize)
 		}
 	}
-	path := kit.Cell{Text: kit.Clean(e.Path, 200), TailStyle: th.Dim}
+	path := kit.Cell{Text: present.Clean(e.Path, 200), TailStyle: th.Dim}
 	if e.Query != "" {
-		path.Tail = "?" + kit.Clean(e.Query, 300)
+		path.Tail = "?" + present.Clean(e.Query, 300)
 	}
-	return append(c, kit.Styled(e.At.Format("15:04:05.000"), th.Dim), kit.Text(kit.Clean(e.Method, 6)), path,
+	return append(c, kit.Styled(e.At.Format("15:04:05.000"), th.Dim), kit.Text(present.Clean(e.Method, 6)), path,
 		kit.Styled(sign(th, e, look)+" "+statusText(e), th.Style(look)), kit.Text(ms), kit.Styled(size, th.Dim))
 }
 
@@ -115,7 +116,7 @@ func (d *detail) view(th theme.Theme, w, h int) string {
 	}
 	e := d.e
 	look := lookOf(e)
-	left := "  " + th.Strong.Render(kit.Clean(e.Method+" "+e.Path, max(8, w-34))) + "  " +
+	left := "  " + th.Strong.Render(present.Clean(e.Method+" "+e.Path, max(8, w-34))) + "  " +
 		th.Style(look).Render(sign(th, e, look)+" "+statusText(e))
 	right := th.Dim.Render(e.At.Format("15:04:05.000") + " ")
 	if e.Done {
@@ -139,14 +140,14 @@ func (d *detail) cell(th theme.Theme, w int, l line) kit.Cell {
 	default:
 		lead.WriteString("  ")
 	}
-	name := kit.Clean(n.name, w)
+	name := present.Clean(n.name, w)
 	if n.parent.kind == '[' {
 		name = strconv.Itoa(n.index)
 	}
 	c := kit.Cell{Text: lead.String() + name, Style: th.Accent, Span: true}
 	switch {
 	case n.parent == d.root:
-		c.Style, c.Tail, c.TailStyle = th.Strong, "  "+kit.Clean(n.text, 300), th.Dim
+		c.Style, c.Tail, c.TailStyle = th.Strong, "  "+present.Clean(n.text, 300), th.Dim
 	case n.kind == noteKind:
 		c.Tail, c.TailStyle = n.text, th.Warn
 	case n.kind == '{':
@@ -154,7 +155,7 @@ func (d *detail) cell(th theme.Theme, w int, l line) kit.Cell {
 	case n.kind == '[':
 		c.Tail, c.TailStyle = brief(name, "[", "]", len(n.kids), "element", "elements"), th.Dim
 	default:
-		c.Tail = between(name) + kit.Clean(n.text, w)
+		c.Tail = between(name) + present.Clean(n.text, w)
 	}
 	return c
 }
@@ -164,7 +165,7 @@ func brief(name, open, end string, n int, one, many string) string {
 	if n == 0 {
 		return between(name) + open + end
 	}
-	return between(name) + open + " " + kit.Plural(n, one, many) + " " + end
+	return between(name) + open + " " + present.Plural(n, one, many) + " " + end
 }
 
 func between(name string) string {
@@ -185,21 +186,21 @@ func (d *detail) value(th theme.Theme, w int) string {
 	case d.find.Focused():
 		right = th.Dim.Render(kit.FilterPrefix) + d.find.Text(th, min(24, w/3))
 	case d.find.Value() != "" && d.hits == 0:
-		right = th.Warn.Render(th.Signs.Warn+" nothing matches "+kit.Clean(d.find.Value(), 20)) + " "
+		right = th.Warn.Render(th.Signs.Warn+" nothing matches "+present.Clean(d.find.Value(), 20)) + " "
 	case d.find.Value() != "":
-		right = th.Accent.Render(kit.FilterPrefix+kit.Clean(d.find.Value(), 20)) +
+		right = th.Accent.Render(kit.FilterPrefix+present.Clean(d.find.Value(), 20)) +
 			th.Dim.Render("  "+kit.Count(d.hit, d.hits)) + " "
 	}
 	if !n.isDocument() {
 		return kit.Lines(kit.Sides("", right, w))
 	}
-	out := []string{kit.Sides("  "+th.Dim.Render(kit.Clean(n.place(), w)), right, w)}
+	out := []string{kit.Sides("  "+th.Dim.Render(present.Clean(n.place(), w)), right, w)}
 	if n.container() {
 		return kit.Lines(out...)
 	}
 	const lines = valueLines - 2
 	room := lines * (w - 4)
-	full := kit.Clean(n.text, len(n.text))
+	full := present.Clean(n.text, len(n.text))
 	rest := 0
 	if r := []rune(full); len(r) > room-24 {
 		rest = len(r) - (room - 24)

@@ -1,4 +1,4 @@
-package screen
+package present
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestK3_AStatusIsToldAsTheServicesWord(t *testing.T) {
 		api.StatusCompleted, api.StatusRefunded, api.StatusFailed,
 	} {
 		for _, kind := range []network.Kind{network.Embedded, network.Lab, network.Real, ""} {
-			got := Context{Network: network.Descriptor{Kind: kind}}.StatusWords(status)
+			got := Status(kind, status)
 			if said := strings.HasPrefix(got, "The service says: "); said != (kind != network.Embedded) {
 				t.Errorf("%s on %q: %s", status, kind, got)
 			}

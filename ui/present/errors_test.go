@@ -1,4 +1,4 @@
-package screen
+package present
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"coffer/api"
 )
 
-func TestWordsSayWhatHappened(t *testing.T) {
+func TestErrorTextSaysWhatHappened(t *testing.T) {
 	for want, err := range map[string]error{
 		"":                                   nil,
 		"the service did not answer in time": fmt.Errorf("balances: %w", context.DeadlineExceeded),
@@ -23,14 +23,14 @@ func TestWordsSayWhatHappened(t *testing.T) {
 		"the service cannot be reached: dial: no route": &net.OpError{Op: "dial", Err: errors.New("no route")},
 		"something else": errors.New("something else"),
 	} {
-		if got := Words(err); got != want {
+		if got := ErrorText(err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
 	}
 }
 
 func TestWordsOfAServiceAreCleaned(t *testing.T) {
-	got := Words(&api.Error{Name: api.ErrNoRoute, Message: "a\x1b[2J\u202eb" + strings.Repeat("x", 900)})
+	got := ErrorText(&api.Error{Name: api.ErrNoRoute, Message: "a\x1b[2J\u202eb" + strings.Repeat("x", 900)})
 	if strings.ContainsAny(got, "\x1b\u202e") || len(got) > 300 {
 		t.Errorf("%q", got)
 	}
@@ -42,11 +42,11 @@ func TestEveryReasonOfTheInterfaceHasWords(t *testing.T) {
 		"TRANSFER_FAILED", "AMOUNT_TOO_LOW_TO_REFUND", "INSUFFICIENT_NATIVE_TOKENS_SUPPLIED",
 		"ACCOUNT_ABSTRACTION_INVALID_NONCE",
 		"ACCOUNT_ABSTRACTION_SIGNATURE_ERROR", "INVALID_SIGNATURE", "DEPOSIT_ADDRESS_MISMATCH", "UNKNOWN"} {
-		if what, _ := ReasonWords(reason); what == "" {
+		if what, _ := RefundReason(reason); what == "" {
 			t.Errorf("%s has no words", reason)
 		}
 	}
-	if what, todo := ReasonWords("SOMETHING_NEW"); what != "" || todo != "" {
+	if what, todo := RefundReason("SOMETHING_NEW"); what != "" || todo != "" {
 		t.Error("an unknown reason is explained")
 	}
 }

@@ -1,11 +1,10 @@
-package screen
+package present
 
 import (
 	"strings"
 	"time"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
 )
 
@@ -19,7 +18,7 @@ type Live struct {
 
 // Words says until when they can be used, in a time zone.
 func (l Live) Words(zone *time.Location) string {
-	what := kit.Plural(l.N, "signature", "signatures")
+	what := Plural(l.N, "signature", "signatures")
 	switch {
 	case !l.Known:
 		return "What was signed is listed under outstanding signatures until it ends."
@@ -33,9 +32,9 @@ func (l Live) Words(zone *time.Location) string {
 	return what + " can still be used until " + l.Until.In(zone).Format("15:04:05") + "."
 }
 
-// SaidWords describes an end that only the service vouches for (flow.Snapshot.Said): its word, whose word it is, the
+// Said describes an end that only the service vouches for (flow.Snapshot.Said): its word, whose word it is, the
 // signatures that still live, and what building the operation again would mean.
-func SaidWords(x flow.Snapshot, exchange bool, l Live, zone *time.Location) string {
+func Said(x flow.Snapshot, exchange bool, l Live, zone *time.Location) string {
 	became := "this did not run and nothing was paid"
 	switch {
 	case x.State == flow.StateDone && exchange:
@@ -58,9 +57,9 @@ func SaidWords(x flow.Snapshot, exchange bool, l Live, zone *time.Location) stri
 	return words
 }
 
-// SignedWords describes a call of which nothing was sent: whether its signatures still live, and what can be done. on
+// Signed describes a call of which nothing was sent: whether its signatures still live, and what can be done. on
 // is the key or words for asking for a quote or preparing again, off for abandoning; both may be empty.
-func SignedWords(x flow.Snapshot, l Live, zone *time.Location, on, off string) string {
+func Signed(x flow.Snapshot, l Live, zone *time.Location, on, off string) string {
 	words := strings.Replace(l.Words(zone), "Its signatures have ended", "The first signature has ended", 1) +
 		" No payment is signed"
 	switch {

@@ -1,14 +1,13 @@
-package screen
+package present
 
 import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
 )
 
-// AccountWords names the type of an account in a word or two; an unknown type stays as it is.
-func AccountWords(kind string) string {
+// AccountType names the type of an account in a word or two; an unknown type stays as it is.
+func AccountType(kind string) string {
 	switch kind {
 	case api.AccountKernelV31:
 		return "smart account"
@@ -19,7 +18,7 @@ func AccountWords(kind string) string {
 	case api.AccountSolana:
 		return "Solana account"
 	}
-	return kit.Clean(kind, 40)
+	return Clean(kind, 40)
 }
 
 // AssetName is the symbol of an aggregated asset ("ob:usdc") or of a single one (CAIP-19), or the id of one that the
@@ -27,15 +26,15 @@ func AccountWords(kind string) string {
 func AssetName(c *catalog.Catalog, asset string) string {
 	if c != nil {
 		if agg, ok := c.Aggregate(caip.AggregateID(asset)); ok {
-			return kit.Clean(agg.Symbol, 40)
+			return Clean(agg.Symbol, 40)
 		}
 		if a, err := caip.ParseAsset(asset); err == nil {
 			if e, ok := c.Entity(a); ok {
-				return kit.Clean(e.Symbol, 40)
+				return Clean(e.Symbol, 40)
 			}
 		}
 	}
-	return kit.Clean(asset, 120)
+	return Clean(asset, 120)
 }
 
 // ChainName is the name of a chain (CAIP-2); its id when the catalogue does not know it.
@@ -45,5 +44,5 @@ func ChainName(c *catalog.Catalog, id string) string {
 			return info.Name
 		}
 	}
-	return kit.Clean(id, 60)
+	return Clean(id, 60)
 }

@@ -1,4 +1,4 @@
-package screen
+package present
 
 import (
 	"strings"
@@ -7,9 +7,9 @@ import (
 	"coffer/api/network"
 )
 
-// ReasonWords explains the service's reason for a refund in one sentence, and what helps against it in another. Both
+// RefundReason explains the service's reason for a refund in one sentence, and what helps against it in another. Both
 // are "" for a reason without words here; todo alone is "" when nothing is known to help.
-func ReasonWords(reason string) (what, todo string) {
+func RefundReason(reason string) (what, todo string) {
 	switch reason {
 	case "SLIPPAGE", "TOO_LITTLE_RECEIVED", "NEW_CALLDATA_INCLUDES_HIGHER_RENT_FEE":
 		return "The price moved further than you allowed.", "Ask again, or allow a larger move."
@@ -46,9 +46,9 @@ func ReasonWords(reason string) (what, todo string) {
 	return "", ""
 }
 
-// StatusWords explains the status of an operation. Only the service vouches for it, and the sentence says so unless the
+// Status explains the status of an operation. Only the service vouches for it, and the sentence says so unless the
 // network is embedded.
-func (c Context) StatusWords(status string) string {
+func Status(kind network.Kind, status string) string {
 	words := ""
 	switch status {
 	case api.StatusCompleted:
@@ -66,7 +66,7 @@ func (c Context) StatusWords(status string) string {
 	default:
 		return "This program does not know this status. Take it as unfinished."
 	}
-	if c.Network.Kind == network.Embedded {
+	if kind == network.Embedded {
 		return words
 	}
 	return "The service says: " + strings.ToLower(words[:1]) + words[1:]

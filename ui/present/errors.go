@@ -1,4 +1,4 @@
-package screen
+package present
 
 import (
 	"context"
@@ -6,12 +6,11 @@ import (
 	"net"
 
 	"coffer/api"
-	"coffer/ui/tui/kit"
 )
 
-// Words turns an error of a service call into one plain sentence without a final stop: what happened, as far as it is
-// known.
-func Words(err error) string {
+// ErrorText turns an error of a service call into one plain sentence without a final stop: what happened, as far as it
+// is known.
+func ErrorText(err error) string {
 	var refused *api.Error
 	var network net.Error
 	switch {
@@ -22,9 +21,9 @@ func Words(err error) string {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return "the service did not answer in time"
 	case errors.As(err, &network):
-		return "the service cannot be reached: " + kit.Clean(err.Error(), 160)
+		return "the service cannot be reached: " + Clean(err.Error(), 160)
 	}
-	return kit.Clean(err.Error(), 200)
+	return Clean(err.Error(), 200)
 }
 
 func refusedWords(e *api.Error) string {
@@ -34,7 +33,7 @@ func refusedWords(e *api.Error) string {
 	case api.ErrTooManyRequests:
 		return "the service asks for fewer requests"
 	case api.ErrInternal, api.ErrUnavailable:
-		return "the service failed: " + kit.Clean(e.Message, 160)
+		return "the service failed: " + Clean(e.Message, 160)
 	}
-	return "the service refused: " + kit.Clean(e.Message, 160)
+	return "the service refused: " + Clean(e.Message, 160)
 }

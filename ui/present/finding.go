@@ -1,10 +1,4 @@
-// Package finding puts the findings of the verifier into words: for the screens, the linear mode and the commands
-// alike.
-//
-// Promise: the same finding reads the same everywhere, and a refusal names its cause: the answer of the service, a
-// closed gate or the user's own policy. The caller cleans strings from a service before they are shown. There are no
-// errors. Sources: docs/threats.md, docs/policy.md.
-package finding
+package present
 
 import (
 	"strconv"
