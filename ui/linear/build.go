@@ -103,7 +103,7 @@ func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) 
 		} else {
 			s.callChoices(ctx, p, add)
 		}
-		add("Slippage: "+percent(p.d.SlippageBps), func() error { return s.askSlippage(ctx, p) })
+		add("Slippage: "+present.Percent(p.d.SlippageBps), func() error { return s.askSlippage(ctx, p) })
 		if s.ctx.Export != nil {
 			add("Save it as an intent file", func() error { s.save(p); return nil })
 		}

@@ -5,20 +5,17 @@ import (
 	"strings"
 	"time"
 
-	"coffer/ui/tui/review"
+	"coffer/ui/present"
+	"coffer/wallet/consent"
 )
 
 // atStake judges a review the way the screens do.
-func (c *reviewSession) atStake(st stage) review.Stake {
-	if st == stageReview1 {
-		return review.FirstStake(c.snap.Review1, c.deps.TypeFrom)
-	}
-	first := c.snap.Review1
-	if c.exchange() {
-		first = nil
-	}
-	return review.SecondStake(c.ctx.Catalog, c.snap.Review2, first, c.deps.TypeFrom)
+func (c *reviewSession) atStake(st stage) consent.Demand {
+	return consent.Demanded(c.ctx.Catalog, c.under(st), c.deps.TypeFrom)
 }
+
+// under is a review as consent to it is given.
+func (c *reviewSession) under(st stage) consent.Review { return c.snap.Under(st == stageReview2) }
 
 // confirmation identifies the printed review: its fingerprint and, behind an open gate, the typed sentence.
 func (c *reviewSession) confirmation(st stage) string {
@@ -29,12 +26,7 @@ func (c *reviewSession) confirmation(st stage) string {
 	return fingerprint
 }
 
-func (c *reviewSession) fingerprint(st stage) string {
-	if st == stageReview1 {
-		return c.snap.Review1.Fingerprint
-	}
-	return c.snap.Review2.Fingerprint
-}
+func (c *reviewSession) fingerprint(st stage) string { return c.under(st).Fingerprint() }
 
 // agreed asks for everything that confirming a review takes, one question each: the sentence of an open gate, then the
 // amount or a word. It reports whether the person gave all of it before the deadline.
@@ -61,16 +53,17 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (bool, error) {
 	var ok bool
 	var err error
 	switch {
-	case k.Why != "" && k.Tail != "":
-		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the last " + itoa(review.TailLetters) +
-			" characters of the address above, because " + k.Why + ":"}
+	case k.TypesTail():
+		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the last " + itoa(consent.TailLetters) +
+			" characters of the address above, because " + present.Because(k) + ":"}
 		q.repeat = func() { c.out.fact(0, "The address", address(k.Tail)) }
 		q.repeat()
-		ok, err = c.typed(ctx, st, q, func(text string) bool { return review.TailRight(text, k.Tail) })
-	case k.Why != "":
-		want := review.AmountToType(*k.Typed)
-		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the amount " + want + ", because " + k.Why + ":"}
-		ok, err = c.typed(ctx, st, q, func(text string) bool { return review.AmountRight(text, *k.Typed) })
+		ok, err = c.typed(ctx, st, q, k.Right)
+	case k.Cause != consent.None:
+		want := k.AmountText()
+		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the amount " + want + ", because " +
+			present.Because(k) + ":"}
+		ok, err = c.typed(ctx, st, q, k.Right)
 	case k.Phrase != "":
 		ok = true
 	default:
@@ -140,5 +133,5 @@ func (c *reviewSession) left(st stage) string {
 
 // faithful compares the intent again, byte for byte, with the calls decoded from the bytes to sign.
 func (c *reviewSession) faithful() bool {
-	return review.Faithful(c.snap.Intent, c.snap.Review1, c.snap.Report1)
+	return consent.Faithful(c.snap.Intent, c.snap.Review1, c.snap.Report1)
 }

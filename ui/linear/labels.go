@@ -58,9 +58,6 @@ func value(micro *big.Int) string {
 	return present.USD(micro)
 }
 
-// percent writes basis points.
-func percent(bps int) string { return amount.Format(big.NewInt(int64(bps)), 2) + " %" }
-
 // spanWords writes a duration in words, rounded up to the second: "9 minutes 41 seconds".
 func spanWords(d time.Duration) string {
 	sec := int(max(0, d+time.Second-1) / time.Second)

@@ -10,7 +10,7 @@ import (
 	"coffer/api/caip"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/review"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
 
@@ -39,8 +39,8 @@ func (c *reviewSession) review1() {
 	if v.WholeConsent {
 		c.out.say("This one signature is your whole consent: with it the calls above run. There is no second review.")
 	} else {
-		c.out.fact(0, "Slippage", kit.Plain(review.SlippageWords(c.snap.Intent)+"."))
-		c.out.say("Fees are known only after this signature. Once funded, the calls run. " + review.OnTopWords)
+		c.out.fact(0, "Slippage", kit.Plain(present.SlippageWords(c.snap.Intent)+"."))
+		c.out.say("Fees are known only after this signature. Once funded, the calls run. " + present.OnTopWords)
 	}
 }
 
@@ -68,8 +68,8 @@ func (c *reviewSession) diff(v *verify.PreparedView) {
 	} else {
 		c.out.say("Refused: this is not what you asked for. It cannot be signed.")
 	}
-	if at := review.Assumed(d); len(at) > 0 {
-		c.out.say("Warning: " + review.AssumedWords(len(at)) + "; the chain's own one decides when it runs.")
+	if at := present.Assumed(d); len(at) > 0 {
+		c.out.say("Warning: " + present.AssumedWords(len(at)) + "; the chain's own one decides when it runs.")
 		for _, a := range at {
 			c.out.fact(2, "assumed of", c.known(a)...)
 		}
@@ -87,7 +87,7 @@ func (c *reviewSession) call(l verify.CallView, v *verify.PreparedView) {
 	case l.Role != verify.RoleCall:
 		fit = ": added for an allowance that you declared."
 	case !l.AsAsked || l.Asked < 1 || l.Asked > len(c.snap.Intent.Calls) ||
-		!review.SameCall(c.snap.Intent.Calls[l.Asked-1], l):
+		!consent.SameCall(c.snap.Intent.Calls[l.Asked-1], l):
 		fit = ": NOT what you asked for."
 	}
 	label, where := "contract", whereOf(l.ToName, chain)
@@ -100,7 +100,7 @@ func (c *reviewSession) call(l verify.CallView, v *verify.PreparedView) {
 	c.out.put(2, kit.Plain(itoa(l.Index)+". "+callName(l)+", on "+where+fit))
 	c.out.fact(4, label, c.known(l.To)...)
 	for i, a := range l.Args {
-		depth, name := review.Nested(a.Name)
+		depth, name := present.Nested(a.Name)
 		c.out.fact(4+2*min(depth, maxIndent), argName(verify.ArgView{Name: name}, i), argText(a, l)...)
 	}
 	if l.Value != nil && l.Value.Sign() > 0 {

@@ -7,7 +7,7 @@ import (
 	"coffer/api/amount"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/review"
+	"coffer/wallet/consent"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -54,9 +54,9 @@ func (c *reviewSession) worst(v *verify.QuoteView) {
 	if c.exchange() {
 		first = nil
 	}
-	c.out.fact(0, "Worst case", kit.Plain(review.WorstWords(c.ctx.Catalog, v, first)))
-	if review.Credits(v) {
-		c.out.say(review.CreditsWords)
+	c.out.fact(0, "Worst case", kit.Plain(present.WorstCase(c.ctx.Catalog, v, first)))
+	if present.Credits(v) {
+		c.out.say(present.CreditsWords)
 	}
 }
 
@@ -146,7 +146,7 @@ func (c *reviewSession) held(l verify.LegView) {
 		if p.ToName != "" {
 			name = clean(p.ToName, 60)
 		}
-		c.out.fact(2, label, address(p.To), kit.Plain(", "+name+": "+figure(p.Amount)+" ("+percent(p.ShareBps)+
+		c.out.fact(2, label, address(p.To), kit.Plain(", "+name+": "+figure(p.Amount)+" ("+present.Percent(p.ShareBps)+
 			" of the payment)"))
 	}
 	if l.Escrow == "" || len(l.Parts) > 0 {
@@ -160,7 +160,7 @@ func (c *reviewSession) held(l verify.LegView) {
 	if l.Solana != nil {
 		back = "; only the service can pay it back"
 	}
-	c.out.fact(2, "held in", address(l.Escrow), kit.Plain(", "+when+back+"; "+review.KeepsWords+"."))
+	c.out.fact(2, "held in", address(l.Escrow), kit.Plain(", "+when+back+"; "+present.KeepsWords+"."))
 }
 
 // solana prints a Solana message as it will be signed: its fee payer, its instructions and its expiry.
@@ -210,7 +210,7 @@ func (c *reviewSession) solana(l verify.LegView) {
 
 // cost prints the payment, the delivery, the minimum, the fees, and the share of the cost that the fees explain.
 func (c *reviewSession) cost(v *verify.QuoteView) {
-	pays := review.Together(c.ctx.Catalog, v.Pay)
+	pays := consent.ByAsset(c.ctx.Catalog, v.Pay)
 	for _, a := range pays {
 		c.out.fact(0, "You pay", kit.Plain(worth(a)+"."))
 	}
@@ -244,10 +244,10 @@ func (c *reviewSession) cost(v *verify.QuoteView) {
 	c.out.fact(0, "Cost", kit.Plain(costWords(v)))
 	c.arithmetic(v)
 	if c.exchange() {
-		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+
+		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+present.Percent(v.SlippageBps)+
 			" against you, down to the least above; below it nothing is taken and you are paid back."))
 	} else {
-		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+
+		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+present.Percent(v.SlippageBps)+
 			" before nothing is paid and you are paid back."))
 	}
 	c.unknowns(v)
@@ -282,7 +282,7 @@ func (c *reviewSession) fees(v *verify.QuoteView) {
 	if v.FeeUSD != "" {
 		said = "$" + clean(v.FeeUSD, 40)
 	}
-	switch fees := review.Together(c.ctx.Catalog, v.Fees); {
+	switch fees := consent.ByAsset(c.ctx.Catalog, v.Fees); {
 	case v.FeesMicro == nil && len(fees) == 0:
 		c.out.fact(0, "Fees", kit.Plain("unknown: the quote does not say; they are part of what you pay."))
 	case len(fees) == 0:
@@ -300,7 +300,7 @@ func costWords(v *verify.QuoteView) string {
 	if v.CostMicro != nil {
 		text = present.USD(v.CostMicro)
 		if v.CostBps >= 0 {
-			text += ", " + percent(v.CostBps) + " of what you pay"
+			text += ", " + present.Percent(v.CostBps) + " of what you pay"
 		}
 	}
 	if v.CostMicro == nil || v.UnexplainedMicro == nil || !v.Explained && v.UnexplainedMicro.Sign() <= 0 {

@@ -5,7 +5,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/review"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
 
@@ -18,7 +18,7 @@ func alike(a, b verify.AmountView) (x, y *big.Int, decimals int) {
 // changes prints the differences between a quote and the previous one, figure by figure.
 func (c *reviewSession) changes(old, now *verify.QuoteView) {
 	c.out.say("This is a new quote. What was typed for the old one does not count. Changes:")
-	pays, paid := review.Together(c.ctx.Catalog, now.Pay), review.Together(c.ctx.Catalog, old.Pay)
+	pays, paid := consent.ByAsset(c.ctx.Catalog, now.Pay), consent.ByAsset(c.ctx.Catalog, old.Pay)
 	for _, a := range pays {
 		c.change1("You pay", find(paid, a), a)
 	}
@@ -33,7 +33,7 @@ func (c *reviewSession) changes(old, now *verify.QuoteView) {
 		c.change1("At least", find([]verify.AmountView{old.Minimum}, now.Minimum), now.Minimum)
 	}
 	c.change1(label, find([]verify.AmountView{old.Delivered}, now.Delivered), now.Delivered)
-	fees, charged := review.Together(c.ctx.Catalog, now.Fees), review.Together(c.ctx.Catalog, old.Fees)
+	fees, charged := consent.ByAsset(c.ctx.Catalog, now.Fees), consent.ByAsset(c.ctx.Catalog, old.Fees)
 	for _, a := range fees {
 		c.change1("Fees", find(charged, a), a)
 	}

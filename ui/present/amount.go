@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/wallet/verify"
 )
 
 // UnknownText is a missing figure in a table.
@@ -36,3 +37,14 @@ func Share(part, total *big.Int) string {
 
 // Percent writes basis points as "0.50 %".
 func Percent(bps int) string { return amount.Format(big.NewInt(int64(bps)), 2) + " %" }
+
+// Amount writes an amount in full with its unit, or in base units where the asset is not known.
+func Amount(a verify.AmountView) string {
+	switch {
+	case a.Amount == nil:
+		return amount.Unknown
+	case a.Decimals < 0:
+		return amount.Group(a.Amount.String()) + " base units of " + Clean(a.Asset.Display(), 120)
+	}
+	return amount.Group(amount.Format(a.Amount, a.Decimals)) + " " + Clean(a.Symbol, 60)
+}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/wallet/consent"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -74,6 +75,18 @@ type Snapshot struct {
 	Problem         string
 	// it was sent, has no end, and the time after which its payments can be taken back is over; Problem says what to do
 	Overdue bool
+}
+
+// Under is the review that waits for consent: of the quote, or of the prepared operation.
+func (s Snapshot) Under(quote bool) consent.Review {
+	r := consent.Review{Intent: s.Intent, Call: s.Review1, Report: s.Report1}
+	if s.Intent.Kind == intent.KindSwap || s.Intent.Kind == intent.KindTransfer {
+		r.Call = nil
+	}
+	if quote {
+		r.Quote, r.Report = s.Review2, s.Report2
+	}
+	return r
 }
 
 // The kinds of events of one execute.

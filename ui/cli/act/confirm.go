@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"coffer/ui/cli"
-	"coffer/ui/tui/review"
+	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
 
@@ -31,7 +32,7 @@ func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 	} else if confirmed = r.x.Review1.Fingerprint; !faithful(r.x) {
 		return "", &cli.RefusedError{Problem: "the operation is not what was asked for; it cannot be signed"}
 	}
-	k := r.s.stakeOf(r.x, second)
+	k := r.s.demanded(r.x, second)
 	if k.Phrase != "" {
 		confirmed += "\n" + k.Phrase
 	}
@@ -55,14 +56,14 @@ func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 		}
 	}
 	switch {
-	case k.Why != "" && k.Tail != "":
+	case k.TypesTail():
 		r.c.say("The address is %s.", k.Tail)
-		question := "To sign, type the last " + strconv.Itoa(review.TailLetters) +
-			" characters of that address, because " + k.Why + ": "
-		return confirmed, r.typed(ctx, question, func(s string) bool { return review.TailRight(s, k.Tail) })
-	case k.Why != "":
-		question := "To sign, type the amount " + review.AmountToType(*k.Typed) + ", because " + k.Why + ": "
-		return confirmed, r.typed(ctx, question, func(s string) bool { return review.AmountRight(s, *k.Typed) })
+		question := "To sign, type the last " + strconv.Itoa(consent.TailLetters) +
+			" characters of that address, because " + present.Because(k) + ": "
+		return confirmed, r.typed(ctx, question, k.Right)
+	case k.Cause != consent.None:
+		question := "To sign, type the amount " + k.AmountText() + ", because " + present.Because(k) + ": "
+		return confirmed, r.typed(ctx, question, k.Right)
 	case k.Phrase != "":
 		return confirmed, nil
 	}

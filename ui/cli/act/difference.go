@@ -10,7 +10,8 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/ui/cli/act/plan"
-	"coffer/ui/tui/review"
+	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -52,7 +53,7 @@ func (s *Session) callDifferences(x flow.Snapshot, v *verify.PreparedView) []dif
 				if l.Value != nil {
 					value = l.Value.String()
 				}
-				row.Operation, row.Same = callWords(l.To, value, l.Data), l.AsAsked && review.SameCall(c, l)
+				row.Operation, row.Same = callWords(l.To, value, l.Data), l.AsAsked && consent.SameCall(c, l)
 			}
 		}
 		out = append(out, row)
@@ -95,7 +96,7 @@ func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.Quote
 	d := x.Intent
 	if isExchange(d) && d.Pay != nil && d.Receive != nil {
 		paid := new(big.Int)
-		for _, a := range review.Together(s.Catalog, v.Pay) {
+		for _, a := range consent.ByAsset(s.Catalog, v.Pay) {
 			if n, ok := decimalsOf(s.Catalog, d.Pay.Asset); ok && a.Amount != nil && a.Decimals >= 0 {
 				paid.Add(paid, amount.Scale(a.Amount, a.Decimals, n))
 			}
@@ -117,16 +118,17 @@ func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.Quote
 		out = append(out, difference{"funding", s.assetWords(funding), orElse(strings.Join(pays, ", "), "nothing"),
 			same})
 	}
-	out = append(out, difference{"slippage", percent(d.SlippageBps), percent(v.SlippageBps),
+	out = append(out, difference{"slippage", present.Percent(d.SlippageBps), present.Percent(v.SlippageBps),
 		v.SlippageBps <= d.SlippageBps})
 	if l, err := p.Limits.Verify(); err == nil {
-		if worst := review.Sum(v.Worst); l.MaxSpend != nil {
+		if worst := consent.Sum(v.Worst); l.MaxSpend != nil {
 			out = append(out, difference{"can leave at most", dollars(l.MaxSpend), dollars(worst), worst != nil &&
 				worst.Cmp(l.MaxSpend) <= 0})
 		}
 		if l.MaxCostBps > 0 && !v.SameChainOnly {
-			out = append(out, difference{"costs at most", percent(l.MaxCostBps), costWords(v), v.MinimumCostBps >= 0 &&
-				v.MinimumCostBps <= l.MaxCostBps})
+			out = append(out, difference{"costs at most", present.Percent(l.MaxCostBps), costWords(v),
+				v.MinimumCostBps >= 0 &&
+					v.MinimumCostBps <= l.MaxCostBps})
 		}
 	}
 	return out
@@ -136,7 +138,7 @@ func costWords(v *verify.QuoteView) string {
 	if v.MinimumCostBps < 0 {
 		return amount.Unknown
 	}
-	return percent(v.MinimumCostBps)
+	return present.Percent(v.MinimumCostBps)
 }
 
 func differencesText(hash string, list []difference) string {

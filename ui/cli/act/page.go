@@ -68,8 +68,6 @@ func dollars(micro *big.Int) string {
 	return "$" + amount.Group(amount.USD2(micro))
 }
 
-func percent(bps int) string { return amount.Format(big.NewInt(int64(bps)), 2) + " %" }
-
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -8,7 +8,8 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
-	"coffer/ui/tui/review"
+	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -40,8 +41,8 @@ func (s *Session) review1Text(x flow.Snapshot) string {
 	} else {
 		p.row("REFUSED", "this is not what you asked for; it cannot be signed")
 	}
-	if at := review.Assumed(x.Intent); len(at) > 0 {
-		p.row("WARNING", review.AssumedWords(len(at))+"; the chain's own one decides when it runs")
+	if at := present.Assumed(x.Intent); len(at) > 0 {
+		p.row("WARNING", present.AssumedWords(len(at))+"; the chain's own one decides when it runs")
 		for _, a := range at {
 			p.sub("assumed of", a)
 		}
@@ -73,9 +74,9 @@ func (s *Session) review1Text(x flow.Snapshot) string {
 	if v.WholeConsent {
 		p.row("consent", "this one signature is all: with it the calls run, there is no second review")
 	} else {
-		p.row("slippage", review.SlippageWords(x.Intent))
+		p.row("slippage", present.SlippageWords(x.Intent))
 		p.row("fees", "known only after this signature")
-		p.row("payments", review.OnTopWords)
+		p.row("payments", present.OnTopWords)
 	}
 	p.findings(x.Report1)
 	p.row("nonce", v.Nonce)
@@ -162,9 +163,9 @@ func (s *Session) review2Text(x flow.Snapshot) string {
 	if exchange {
 		first = nil
 	}
-	p.row("worst case", review.WorstWords(s.Catalog, v, first))
-	if review.Credits(v) {
-		p.row("solver", review.CreditsWords)
+	p.row("worst case", present.WorstCase(s.Catalog, v, first))
+	if present.Credits(v) {
+		p.row("solver", present.CreditsWords)
 	}
 	p.row("expires", clock(v.Expires))
 	p.findings(x.Report2)
@@ -219,11 +220,12 @@ func (p *page) leg(n int, l verify.LegView) {
 		if x.Approval {
 			label = "may be taken by"
 		}
-		p.sub(label, x.To+" ("+orElse(clean(x.ToName), "unknown")+"): "+figure(x.Amount)+", "+percent(x.ShareBps)+
+		p.sub(label, x.To+" ("+orElse(clean(x.ToName), "unknown")+"): "+figure(x.Amount)+", "+
+			present.Percent(x.ShareBps)+
 			" of the payment")
 	}
 	if l.Escrow != "" && len(l.Parts) == 0 {
-		p.sub("held in", l.Escrow+" ("+review.KeepsWords+")")
+		p.sub("held in", l.Escrow+" ("+present.KeepsWords+")")
 	}
 	if !l.RefundAfter.IsZero() {
 		p.sub("reclaimable after", clock(l.RefundAfter))
@@ -245,7 +247,7 @@ func (p *page) leg(n int, l verify.LegView) {
 
 // cost is what is paid, what is delivered, the minimum, the fees, and what is lost on the way.
 func (p *page) cost(s *Session, v *verify.QuoteView) {
-	pays := review.Together(s.Catalog, v.Pay)
+	pays := consent.ByAsset(s.Catalog, v.Pay)
 	for _, a := range pays {
 		p.row("you pay", figure(a)+", "+dollars(a.Micro))
 	}
@@ -264,7 +266,7 @@ func (p *page) cost(s *Session, v *verify.QuoteView) {
 		}
 		p.row("delivered to", v.Recipient+" ("+whose+")")
 	}
-	for _, a := range review.Together(s.Catalog, v.Fees) {
+	for _, a := range consent.ByAsset(s.Catalog, v.Fees) {
 		p.row("fees", figure(a)+", "+dollars(a.Micro))
 	}
 	if len(v.Fees) == 0 && v.FeesMicro == nil {
@@ -277,7 +279,7 @@ func (p *page) cost(s *Session, v *verify.QuoteView) {
 	if v.CostMicro != nil {
 		cost = dollars(v.CostMicro)
 		if v.CostBps >= 0 {
-			cost += ", " + percent(v.CostBps) + " of what you pay"
+			cost += ", " + present.Percent(v.CostBps) + " of what you pay"
 		}
 	}
 	p.row("cost", cost)
@@ -287,7 +289,7 @@ func (p *page) cost(s *Session, v *verify.QuoteView) {
 	case !v.Explained:
 		p.sub("WARNING", dollars(v.UnexplainedMicro)+" of it are not explained by the fees")
 	}
-	p.row("slippage", "the price may move by "+percent(v.SlippageBps))
+	p.row("slippage", "the price may move by "+present.Percent(v.SlippageBps))
 }
 
 func isExchange(d intent.Draft) bool {

@@ -10,6 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -64,7 +65,7 @@ func TestL1_FlagsAndHelpNameTheSameSlippage(t *testing.T) {
 			t.Errorf("%s asks for %d", in.Kind(), in.Draft().SlippageBps)
 		}
 	}
-	if says := percent(intent.DefaultSlippageBps); says != "0.50 %" {
+	if says := present.Percent(intent.DefaultSlippageBps); says != "0.50 %" {
 		t.Errorf("help says 0.5, the default is %s", says)
 	}
 	var g cli.Global

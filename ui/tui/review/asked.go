@@ -2,7 +2,6 @@ package review
 
 import (
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +66,7 @@ func askedArgs(th theme.Theme, w int, l verify.CallView, brief bool) [][]string 
 // argRow draws one argument with its label. A nested label is indented further than its parent's as far as there is
 // room, and never less; where it does not fit beside its value, the value follows on the next line.
 func argRow(th theme.Theme, w, i int, a verify.ArgView, l verify.CallView) []string {
-	depth, name := Nested(a.Name)
+	depth, name := present.Nested(a.Name)
 	label := argLabel(verify.ArgView{Name: name}, i)
 	lead := min(2*depth, max(0, w/3-indent-2))
 	if lead+present.Width(label) < labelW && labelW <= w/2 {
@@ -75,13 +74,6 @@ func argRow(th theme.Theme, w, i int, a verify.ArgView, l verify.CallView) []str
 	}
 	out := kit.Prose(w, indent+2+lead, kit.Span{Text: label, Style: th.Dim})
 	return append(out, kit.Prose(w, indent+4+lead, argSpans(th, a, l)...)...)
-}
-
-// Nested splits the name of a decoded argument into its depth, 0 for an argument of the function itself, and its own
-// name.
-func Nested(name string) (depth int, own string) {
-	own = strings.TrimLeft(name, " ")
-	return (len(name) - len(own)) / 2, own
 }
 
 // movedBy reports whether the argument is the amount that the call moves.
@@ -136,30 +128,9 @@ func (s *Screen) coins(wei *big.Int) string {
 	return amount.Group(wei.String()) + " base units of the chain's own coin"
 }
 
-// Assumed lists the addresses whose state an intent overrides for the simulation, each once, in checksum form.
-func Assumed(d intent.Draft) []string {
-	var out []string
-	for _, o := range d.Overrides {
-		if a := present.Checksummed(o.Address); !slices.Contains(out, a) {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// SlippageWords gives, in review 1, the tolerance for the price of what pays for the calls: this signature asks for it.
-func SlippageWords(d intent.Draft) string {
-	return "the price may move by at most " + percent(d.SlippageBps)
-}
-
-// AssumedWords says that calls were simulated on an assumed state of n addresses.
-func AssumedWords(n int) string {
-	return "tried on an assumed state (" + present.Plural(n, "address", "addresses") + ")"
-}
-
 func (s *Screen) assumedLay(th theme.Theme, at []string) lay {
 	return func(w int) [][]string {
-		out := [][]string{kit.Prose(w, indent, marked(th, theme.Warn, AssumedWords(len(at)))...)}
+		out := [][]string{kit.Prose(w, indent, marked(th, theme.Warn, present.AssumedWords(len(at)))...)}
 		for _, a := range at {
 			out = append(out, kit.Prose(w, indent+2, s.named(a)...))
 		}

@@ -79,7 +79,7 @@ func subtraction(th theme.Theme, a, b, rest figure) []kit.Span {
 // percent. It rounds the implied one up, so that it never looks smaller than it is; but the last unit of a minimum,
 // which is a whole number, does not lift it above the tolerance.
 func slippageSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
-	allowed := kit.Plain("you allowed " + percent(v.SlippageBps))
+	allowed := kit.Plain("you allowed " + present.Percent(v.SlippageBps))
 	if v.Minimum.Asset != v.Delivered.Asset || v.Minimum.Amount == nil || v.Delivered.Amount == nil ||
 		v.Delivered.Amount.Sign() <= 0 {
 		return []kit.Span{kit.Plain("(expected - least) / expected = "), {Text: amount.Unknown, Style: th.Unknown},
@@ -96,7 +96,7 @@ func slippageSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	}
 	spans := []kit.Span{kit.Plain("(expected - least) / expected = " + amount.Format(bps, 2) + " %, ")}
 	if !within {
-		return append(spans, kit.Span{Text: "more than the " + percent(v.SlippageBps) + " that you allowed " +
+		return append(spans, kit.Span{Text: "more than the " + present.Percent(v.SlippageBps) + " that you allowed " +
 			th.Sign(theme.Warn), Style: th.Warn})
 	}
 	return append(spans, allowed, kit.Span{Text: " " + th.Sign(theme.Good), Style: th.Good})
@@ -176,20 +176,12 @@ func consequence(v *verify.QuoteView) string {
 	case api.CallSameChainWithSolver:
 		return lends
 	case api.CallCrossChain, api.CallCrossChainSwaps:
-		if Credits(v) {
-			return lends + " " + CreditsWords
+		if present.Credits(v) {
+			return lends + " " + present.CreditsWords
 		}
 		return lends
 	}
 	return ""
-}
-
-func chains(legs []verify.LegView) int {
-	seen := map[string]bool{}
-	for _, l := range legs {
-		seen[l.Chain.CAIP] = true
-	}
-	return len(seen)
 }
 
 // fingerprintW is the width of the label column of a fingerprint.

@@ -7,6 +7,7 @@ import (
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/consent"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -35,7 +36,8 @@ func changes(old, now *verify.QuoteView) []change {
 	list = append(list, sumChanges("Fees", old.Fees, now.Fees)...)
 	list = append(list, microChange("Cost", old.CostMicro, now.CostMicro))
 	if old.SlippageBps != now.SlippageBps {
-		list = append(list, change{"Slippage", percent(old.SlippageBps), percent(now.SlippageBps), "changed"})
+		list = append(list, change{"Slippage", present.Percent(old.SlippageBps), present.Percent(now.SlippageBps),
+			"changed"})
 	}
 	if old.Recipient != now.Recipient {
 		list = append(list, change{"Delivered to", present.Address(old.Recipient), present.Address(now.Recipient),
@@ -71,23 +73,23 @@ func findAmount(list []verify.AmountView, a verify.AmountView) *verify.AmountVie
 func amountChange(label string, old, now *verify.AmountView) change {
 	c := change{label: label, old: "nothing", now: "nothing", diff: "new"}
 	if old != nil {
-		c.old = amountText(*old)
+		c.old = present.Amount(*old)
 	}
 	switch {
 	case now == nil:
 		c.diff = "gone"
 		return c
 	case old == nil:
-		c.now = amountText(*now)
+		c.now = present.Amount(*now)
 		return c
 	}
-	c.now, c.diff = amountText(*now), "changed"
+	c.now, c.diff = present.Amount(*now), "changed"
 	if old.Asset != now.Asset || old.Amount == nil || now.Amount == nil {
 		return c
 	}
 	x, y, decimals := now.Amount, old.Amount, now.Decimals
 	if now.Decimals >= 0 && old.Decimals >= 0 {
-		x, y, decimals = sameDecimals(*now, *old)
+		x, y, decimals = consent.SameDecimals(*now, *old)
 	}
 	c.diff = signed(new(big.Int).Sub(x, y), func(v *big.Int) string {
 		if decimals < 0 {
@@ -126,17 +128,6 @@ func signed(v *big.Int, write func(*big.Int) string) string {
 		return "+" + write(v)
 	}
 	return write(v)
-}
-
-// amountText is an amount in full as plain text.
-func amountText(a verify.AmountView) string {
-	switch {
-	case a.Amount == nil:
-		return amount.Unknown
-	case a.Decimals < 0:
-		return amount.Group(a.Amount.String()) + " base units of " + present.Clean(a.Asset.Display(), 120)
-	}
-	return kit.Exact(a.Amount, a.Decimals).String() + " " + present.Clean(a.Symbol, 60)
 }
 
 const changeGap = 2

@@ -1,15 +1,12 @@
 package review
 
 import (
-	"math/big"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/api"
 	"coffer/ui/present"
-	"coffer/wallet/intent"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
 
@@ -18,14 +15,16 @@ import (
 const heldKey = 200 * time.Millisecond
 
 // atStake judges the review on the screen.
-func (s *Screen) atStake() Stake {
-	switch {
-	case s.phase == phaseReview1 && s.snap.Review1 != nil:
-		return FirstStake(s.snap.Review1, s.deps.TypeFrom)
-	case s.phase == phaseReview2 && s.snap.Review2 != nil:
-		return SecondStake(s.ctx.Catalog, s.snap.Review2, s.first(), s.deps.TypeFrom)
+func (s *Screen) atStake() consent.Demand {
+	return consent.Demanded(s.ctx.Catalog, s.review(), s.deps.TypeFrom)
+}
+
+// review is the review on the screen, as consent to it is given; empty when none is.
+func (s *Screen) review() consent.Review {
+	if !s.reviewing() {
+		return consent.Review{}
 	}
-	return Stake{Micro: new(big.Int)}
+	return s.snap.Under(s.phase == phaseReview2)
 }
 
 // first is review 1 of the call whose quote is on the screen; nil for a swap or a transfer.
@@ -50,9 +49,9 @@ func (s *Screen) wants() wanted {
 	switch k := s.atStake(); {
 	case k.Phrase != "" && !s.agreed:
 		return wantPhrase
-	case k.Why != "" && k.Tail != "":
+	case k.TypesTail():
 		return wantTail
-	case k.Why != "":
+	case k.Cause != consent.None:
 		return wantAmount
 	case k.Phrase != "":
 		return wantPhrase
@@ -103,27 +102,7 @@ func (s *Screen) obstacle(now time.Time) string {
 
 // faithful refuses to confirm a view that differs from the intent. verify refuses everything else itself.
 func (s *Screen) faithful() bool {
-	return s.phase != phaseReview1 || Faithful(s.snap.Intent, s.snap.Review1, s.snap.Report1)
-}
-
-// Faithful reports whether an operation is exactly the intent: every call once, in order and byte for byte, nothing
-// added but declared approvals, and no refusal.
-func Faithful(d intent.Draft, v *verify.PreparedView, r verify.Report) bool {
-	next := 1
-	for _, l := range v.Lines {
-		switch {
-		case !l.AsAsked:
-			return false
-		case l.Role == verify.RoleCall:
-			if l.Asked != next || next > len(d.Calls) || !SameCall(d.Calls[next-1], l) {
-				return false
-			}
-			next++
-		case !slices.ContainsFunc(d.Allowances, func(a api.AllowanceRequirement) bool { return allows(a, d, l) }):
-			return false
-		}
-	}
-	return next == len(d.Calls)+1 && !r.Refused()
+	return s.phase != phaseReview1 || consent.Faithful(s.snap.Intent, s.snap.Review1, s.snap.Report1)
 }
 
 // held reports whether a key is held down, by the terminal's repeat flag or by its pace, and remembers the key.
@@ -134,15 +113,7 @@ func (s *Screen) held(m tea.KeyPressMsg, now time.Time) bool {
 }
 
 // fingerprint identifies the review on the screen; "" without a review.
-func (s *Screen) fingerprint() string {
-	switch {
-	case s.phase == phaseReview1 && s.snap.Review1 != nil:
-		return s.snap.Review1.Fingerprint
-	case s.phase == phaseReview2 && s.snap.Review2 != nil:
-		return s.snap.Review2.Fingerprint
-	}
-	return ""
-}
+func (s *Screen) fingerprint() string { return s.review().Fingerprint() }
 
 // confirmation identifies the review on the screen: its fingerprint and, behind an open gate, the typed sentence.
 func (s *Screen) confirmation() string {

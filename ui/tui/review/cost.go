@@ -153,7 +153,7 @@ func costSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	if v.CostMicro != nil {
 		spans = []kit.Span{kit.Plain(present.USD(v.CostMicro))}
 		if v.CostBps >= 0 {
-			spans = append(spans, kit.Plain(" ("+percent(v.CostBps)+" of what you pay)"))
+			spans = append(spans, kit.Plain(" ("+present.Percent(v.CostBps)+" of what you pay)"))
 		}
 	}
 	switch share, ok := explained(v); {
@@ -186,6 +186,3 @@ func explained(v *verify.QuoteView) (string, bool) {
 	part.Mul(part, big.NewInt(100)).Quo(part, v.CostMicro)
 	return part.String() + " %", true
 }
-
-// percent writes basis points.
-func percent(bps int) string { return amount.Format(big.NewInt(int64(bps)), 2) + " %" }

@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"coffer/api"
-	"coffer/api/caip"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
-	"coffer/wallet/intent"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
 
@@ -91,7 +90,7 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 			out = append(out, pair{holds: s.callLay(th, l, foreign)})
 		default:
 			how := same
-			if calls[i] || !l.AsAsked || !SameCall(d.Calls[i], l) {
+			if calls[i] || !l.AsAsked || !consent.SameCall(d.Calls[i], l) {
 				how = foreign
 			}
 			calls[i] = true
@@ -119,7 +118,7 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 	}
 	nothing, more := words(kit.Plain("nothing else")), words(kit.Plain("nothing else "),
 		kit.Span{Text: th.Sign(theme.Good), Style: th.Good})
-	if at := Assumed(d); len(at) > 0 {
+	if at := present.Assumed(d); len(at) > 0 {
 		state := s.assumedLay(th, at)
 		out = append(out, pair{asked: state, brief: state})
 		more = words(marked(th, theme.Warn,
@@ -152,7 +151,7 @@ func (s *Screen) amountLay(th theme.Theme, label, asset, text string) lay {
 func (s *Screen) allowancePair(th theme.Theme, l verify.CallView, used []bool) pair {
 	p := pair{holds: s.callLay(th, l, added)}
 	for i, a := range s.snap.Intent.Allowances {
-		if !allows(a, s.snap.Intent, l) {
+		if !consent.Allows(a, s.snap.Intent, l) {
 			continue
 		}
 		switch {
@@ -172,47 +171,11 @@ func (s *Screen) allowancePair(th theme.Theme, l verify.CallView, used []bool) p
 
 // allowLay draws a declared allowance as the intent has it.
 func (s *Screen) allowLay(th theme.Theme, a api.AllowanceRequirement) lay {
-	spender, _ := api.SpenderOf(a, wireCalls(s.snap.Intent))
+	spender, _ := api.SpenderOf(a, consent.WireCalls(s.snap.Intent))
 	return func(w int) [][]string {
 		spans := append([]kit.Span{{Text: "allowance ", Style: th.Strong}}, s.askedAmount(th, a.AssetType, a.Amount)...)
 		return [][]string{kit.Prose(w, indent, spans...), kit.Row(th, w, indent+2, labelW, "spender", address(spender))}
 	}
-}
-
-// allows reports whether an approval of the operation belongs to a declared allowance: same token, same spender.
-func allows(a api.AllowanceRequirement, d intent.Draft, l verify.CallView) bool {
-	asset, err := caip.ParseAsset(a.AssetType)
-	token, ok := asset.Token()
-	spender, found := api.SpenderOf(a, wireCalls(d))
-	if err != nil || !ok || !found || !strings.EqualFold(token.Hex(), l.To) {
-		return false
-	}
-	for _, x := range l.Args {
-		if x.Type == "address" && strings.EqualFold(x.Value, spender) {
-			return true
-		}
-	}
-	return false
-}
-
-func wireCalls(d intent.Draft) []api.Call {
-	out := make([]api.Call, len(d.Calls))
-	for i, c := range d.Calls {
-		out[i] = api.Call{To: c.To}
-	}
-	return out
-}
-
-// SameCall compares a call of the intent with one of the operation: target, value and every byte of its data.
-func SameCall(c intent.Call, l verify.CallView) bool {
-	v, ok := api.ParseWei(c.Value)
-	if !ok || !strings.EqualFold(c.To, l.To) || !strings.EqualFold(bytesOf(c.Data), bytesOf(l.Data)) {
-		return false
-	}
-	if l.Value == nil {
-		return v.Sign() == 0
-	}
-	return v.Cmp(l.Value) == 0
 }
 
 func bytesOf(data string) string { return strings.TrimPrefix(strings.ToLower(data), "0x") }

@@ -182,13 +182,13 @@ func TestASlippageThatIsAllowedNeverReadsAsMoreThanWhatIsAllowed(t *testing.T) {
 		least := new(big.Int).Mul(v.Delivered.Amount, big.NewInt(int64(10_000-v.SlippageBps)))
 		v.Minimum.Amount = least.Quo(least, big.NewInt(10_000)) // rounded down to a whole unit, as the service does
 		text := spansText(slippageSpans(theme.Theme{}, v))
-		if want := "= " + percent(v.SlippageBps) + ", you allowed " +
-			percent(v.SlippageBps); !strings.Contains(text, want) {
+		if want := "= " + present.Percent(v.SlippageBps) + ", you allowed " +
+			present.Percent(v.SlippageBps); !strings.Contains(text, want) {
 			rt.Fatalf("%q has no %q", text, want)
 		}
 		v.Minimum.Amount = new(big.Int).Sub(v.Minimum.Amount, big.NewInt(1+v.Delivered.Amount.Int64()/100_000))
 		if text = spansText(slippageSpans(theme.Theme{}, v)); !strings.Contains(text, "more than the") ||
-			strings.Contains(text, "= "+percent(v.SlippageBps)+",") {
+			strings.Contains(text, "= "+present.Percent(v.SlippageBps)+",") {
 			rt.Fatalf("too much reads as allowed: %q", text)
 		}
 	})

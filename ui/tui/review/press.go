@@ -9,6 +9,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/consent"
 )
 
 // press handles a key. Only the first press of a key, on a screen that has been shown for half a second, can confirm.
@@ -170,7 +171,7 @@ func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
 			s.wrong("that is not the sentence")
 			return screen.Toast(theme.Warn, "type the sentence exactly as it stands above, then enter"), false
 		}
-		if k.Why == "" {
+		if k.Cause == consent.None {
 			return nil, true
 		}
 		s.agreed = true
@@ -178,20 +179,20 @@ func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
 		s.typed.Error = ""
 		s.guard.Open(s.ctx.Clock())
 		if k.Tail != "" {
-			return screen.Toast(theme.None, "now the address: type its last "+strconv.Itoa(TailLetters)+
+			return screen.Toast(theme.None, "now the address: type its last "+strconv.Itoa(consent.TailLetters)+
 				" characters, then enter"), false
 		}
-		return screen.Toast(theme.None, "now the amount: type "+AmountToType(*k.Typed)+", then enter"), false
+		return screen.Toast(theme.None, "now the amount: type "+k.AmountText()+", then enter"), false
 	case wantTail:
-		if !TailRight(s.typed.Value(), k.Tail) {
+		if !k.Right(s.typed.Value()) {
 			s.wrong("that is not the end of the address")
-			return screen.Toast(theme.Warn, "type the last "+strconv.Itoa(TailLetters)+" characters of "+k.Tail+
+			return screen.Toast(theme.Warn, "type the last "+strconv.Itoa(consent.TailLetters)+" characters of "+k.Tail+
 				", then enter"), false
 		}
 	case wantAmount:
-		if !AmountRight(s.typed.Value(), *k.Typed) {
-			s.wrong("that is not " + AmountToType(*k.Typed))
-			return screen.Toast(theme.Warn, "type "+AmountToType(*k.Typed)+" to confirm, then enter"), false
+		if !k.Right(s.typed.Value()) {
+			s.wrong("that is not " + k.AmountText())
+			return screen.Toast(theme.Warn, "type "+k.AmountText()+" to confirm, then enter"), false
 		}
 	}
 	return nil, true

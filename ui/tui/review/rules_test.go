@@ -334,16 +334,6 @@ func TestOneAssetPaidOnSeveralChainsIsOneFigureToReadAndToType(t *testing.T) {
 	}
 }
 
-func TestAmountsWithOtherDecimalsAreAddedExactly(t *testing.T) {
-	six := verify.AmountView{Decimals: 6, Amount: big.NewInt(125_980_000), Micro: big.NewInt(1)}
-	many := verify.AmountView{Decimals: 18, Amount: big.NewInt(1), Micro: nil}
-	for _, sum := range []verify.AmountView{plus(six, many), plus(many, six)} {
-		if got := amount.Format(sum.Amount, sum.Decimals); got != "125.980000000000000001" || sum.Micro != nil {
-			t.Errorf("%s, value %v", got, sum.Micro)
-		}
-	}
-}
-
 func TestACallThatWouldFailIsNamedAsThePersonCounts(t *testing.T) {
 	r := newRig(t)
 	e := api.NewError(api.ErrSimulationFailed, "call 1 would revert: paused")

@@ -9,6 +9,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
 
@@ -164,7 +165,7 @@ func (s *Screen) phraseFoot(f screen.Frame) string {
 }
 
 // tailFoot is the field for the end of an address; the text above shows the address.
-func (s *Screen) tailFoot(f screen.Frame, k Stake) string {
+func (s *Screen) tailFoot(f screen.Frame, k consent.Demand) string {
 	th := f.Theme
 	if !s.writing() {
 		lead := " " + th.Accent.Render(th.Signs.Enter) + " type the end of "
@@ -173,7 +174,7 @@ func (s *Screen) tailFoot(f screen.Frame, k Stake) string {
 		}
 		return kit.Fit(lead+"the address above", f.W)
 	}
-	lead := " its last " + strconv.Itoa(TailLetters) + " characters: "
+	lead := " its last " + strconv.Itoa(consent.TailLetters) + " characters: "
 	if s.typed.Error != "" {
 		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
 	}
@@ -181,9 +182,9 @@ func (s *Screen) tailFoot(f screen.Frame, k Stake) string {
 }
 
 // typedFoot is the field for the amount. The text above shows a very long amount; the field stays visible.
-func (s *Screen) typedFoot(f screen.Frame, k Stake) string {
+func (s *Screen) typedFoot(f screen.Frame, k consent.Demand) string {
 	th := f.Theme
-	want := AmountToType(*k.Typed)
+	want := k.AmountText()
 	lead := " type the amount above and press enter: "
 	for _, l := range []string{" type " + want + " and press enter to " + s.verb() + ": ",
 		" type " + want + " and press enter: "} {

@@ -8,6 +8,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
 
@@ -34,9 +35,10 @@ func (s *Screen) lines1(f screen.Frame) []string {
 			Text:  "This one signature is your whole consent: with it the calls above run. There is no second review.",
 			Style: th.Strong})...)
 	} else {
-		out = append(out, kit.Row(th, w, indent, labelW, "slippage", kit.Plain(SlippageWords(s.snap.Intent)))...)
+		out = append(out, kit.Row(th, w, indent, labelW, "slippage",
+			kit.Plain(present.SlippageWords(s.snap.Intent)))...)
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.",
-			Style: th.Strong}, kit.Plain(" Once funded, the calls run. "+OnTopWords))...)
+			Style: th.Strong}, kit.Plain(" Once funded, the calls run. "+present.OnTopWords))...)
 	}
 	return append(append(out, tailLines(th, s.atStake(), w)...), phraseLines(th, v.Phrase, w)...)
 }
@@ -51,11 +53,12 @@ func (s *Screen) unsignedLines(th theme.Theme, w int) []string {
 }
 
 // tailLines shows the address whose end is typed, whole at any width, and why.
-func tailLines(th theme.Theme, k Stake, w int) []string {
-	if k.Why == "" || k.Tail == "" {
+func tailLines(th theme.Theme, k consent.Demand, w int) []string {
+	if !k.TypesTail() {
 		return nil
 	}
-	out := kit.Prose(w, indent, kit.Span{Text: "To confirm, the end of this address has to be typed, because " + k.Why +
+	out := kit.Prose(w, indent, kit.Span{Text: "To confirm, the end of this address has to be typed, because " +
+		present.Because(k) +
 		":", Style: th.Strong})
 	return append(out, kit.Prose(w, indent+2, address(k.Tail))...)
 }

@@ -184,7 +184,7 @@ func partLines(th theme.Theme, w int, legs []verify.LegView) []string {
 			spans := append([]kit.Span{address(p.To),
 				kit.Plain("  " + name + " on " + present.Clean(l.Chain.Name, 40) + ": ")}, amountSpans(th, p.Amount)...)
 			out = append(out, kit.Row(th, w, indent, labelW, label,
-				append(spans, kit.Plain(" ("+percent(p.ShareBps)+" of the payment)"))...)...)
+				append(spans, kit.Plain(" ("+present.Percent(p.ShareBps)+" of the payment)"))...)...)
 		}
 	}
 	return out
@@ -217,7 +217,8 @@ func (s *Screen) escrowLines(f screen.Frame, legs []verify.LegView) []string {
 		}
 		out = append(out, kit.Row(th, f.W-1, indent, labelW, "held in", address(l.Escrow), kit.Plain(" "),
 			kit.Span{Text: when + back + ";", Style: th.Dim, Whole: true},
-			kit.Plain(" "), kit.Span{Text: KeepsWords + " " + th.Sign(theme.Warn), Style: th.Warn, Whole: true})...)
+			kit.Plain(" "), kit.Span{Text: present.KeepsWords + " " + th.Sign(theme.Warn), Style: th.Warn,
+				Whole: true})...)
 	}
 	return out
 }
