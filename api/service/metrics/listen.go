@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // ErrNotLoopback says that a metrics listener was asked for where others could reach it.
@@ -28,9 +26,19 @@ const (
 
 // Handler answers GET /metrics.
 func (m *Metrics) Handler() http.Handler {
+	places := make(chan struct{}, maxAtOnce)
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry,
-		promhttp.HandlerOpts{MaxRequestsInFlight: maxAtOnce, Timeout: writeTimeout}))
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		default:
+			http.Error(w, "too many scrapers at once", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_, _ = w.Write(m.exposition()) // the scraper may be gone
+	})
 	return mux
 }
 

@@ -1,25 +1,23 @@
 // Package metrics counts what the service does and answers with it in the Prometheus text format, on a listener of its
 // own.
 //
-// Promise: a registry of its own, so nothing of other packages appears; every label has a bounded set of values, and
+// Promise: nothing of other packages appears; every label has a bounded set of values, and
 // none of them is foreign text or names a key, an account or an amount; the listener takes loopback addresses only, as
 // whoever reaches it sees how busy the service is. Figures begin at zero with the process. Times are in seconds, sizes
 // in bytes.
 //
 // Series: coffer_requests_total{endpoint,permission,status}, coffer_request_seconds{endpoint},
 // coffer_quotes_total{call_type}, coffer_settlements_total{status,fail_reason}, coffer_open_sagas, coffer_store_bytes,
-// where dashboards are served coffer_ssh_sessions and coffer_ssh_sessions_total, and the Go runtime and process
-// collectors' (go_*, process_*).
+// where dashboards are served coffer_ssh_sessions and coffer_ssh_sessions_total, and those of the Go runtime and of the
+// process (go_*, process_*) under the names that Prometheus' own library gives them. That library is not linked: it
+// brings protobuf, whose look-up of methods by name makes the linker keep every exported method of every type.
 package metrics
 
 import (
-	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
 // maxValues bounds the values of a label; what comes later counts as "other". The service has far fewer.
@@ -30,15 +28,21 @@ const other = "other"
 
 // Metrics are the figures of one service. They implement service.Meter and are safe for concurrent use.
 type Metrics struct {
-	registry    *prometheus.Registry
-	requests    *prometheus.CounterVec
-	durations   *prometheus.HistogramVec
-	quotes      *prometheus.CounterVec
-	settlements *prometheus.CounterVec
-
-	mu    sync.Mutex
-	known map[string]map[string]bool // label → values seen
+	mu                            sync.Mutex
+	requests, quotes, settlements map[string]uint64 // labels, as the text format has them → count
+	durations                     map[string]*histogram
+	known                         map[string]map[string]bool // label → values seen
+	gauges                        Gauges
 }
+
+// histogram counts durations by the first of bounds that they do not exceed; the last count is of those beyond all.
+type histogram struct {
+	counts [len(bounds) + 1]uint64
+	sum    float64
+}
+
+// bounds are in seconds.
+var bounds = [...]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}
 
 // Gauges are read when somebody asks for the figures. An error leaves the series out, since an unknown figure is not
 // zero.
@@ -54,71 +58,62 @@ type Gauges struct {
 
 // New makes figures that begin at zero.
 func New() *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coffer_requests_total", Help: "Requests by endpoint, the permission it demands, and status.",
-		}, []string{"endpoint", "permission", "status"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "coffer_request_seconds", Help: "Time from the request to its answer.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
-		}, []string{"endpoint"}),
-		quotes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coffer_quotes_total", Help: "Quotes given, by call type, or swap and transfer.",
-		}, []string{"call_type"}),
-		settlements: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coffer_settlements_total", Help: "Settlements that ended, by status and reason.",
-		}, []string{"status", "fail_reason"}),
-		known: map[string]map[string]bool{},
+	return &Metrics{
+		requests: map[string]uint64{}, quotes: map[string]uint64{}, settlements: map[string]uint64{},
+		durations: map[string]*histogram{}, known: map[string]map[string]bool{},
 	}
-	m.registry.MustRegister(m.requests, m.durations, m.quotes, m.settlements, // the names are constants: it cannot fail
-		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{
-			// what a collection left: the figure that shows a leak
-			Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`),
-		})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
 }
 
 // Watch adds the gauges. It is called once.
 func (m *Metrics) Watch(g Gauges) {
-	m.registry.MustRegister(gauges{
-		g:     g,
-		sagas: prometheus.NewDesc("coffer_open_sagas", "Accepted quotes that are not terminal.", nil, nil),
-		store: prometheus.NewDesc("coffer_store_bytes", "Size of the database file.", nil, nil),
-		open:  prometheus.NewDesc("coffer_ssh_sessions", "Dashboards that are open over SSH.", nil, nil),
-		began: prometheus.NewDesc("coffer_ssh_sessions_total", "Dashboards that were opened over SSH.", nil, nil),
-	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gauges = g
 }
 
 // Request counts an answer. The endpoint is one of the route table.
 func (m *Metrics) Request(endpoint, permission string, status int, took time.Duration) {
-	endpoint = m.bounded("endpoint", endpoint)
-	m.requests.WithLabelValues(endpoint, m.bounded("permission", permission),
-		m.bounded("status", strconv.Itoa(status))).Inc()
-	m.durations.WithLabelValues(endpoint).Observe(took.Seconds())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := label("endpoint", m.bounded("endpoint", endpoint))
+	m.requests[at+","+label("permission", m.bounded("permission", permission))+
+		","+label("status", m.bounded("status", strconv.Itoa(status)))]++
+	h := m.durations[at]
+	if h == nil {
+		h = new(histogram)
+		m.durations[at] = h
+	}
+	i, _ := slices.BinarySearch(bounds[:], took.Seconds())
+	h.counts[i]++
+	h.sum += took.Seconds()
 }
 
 // Quoted counts a quote.
 func (m *Metrics) Quoted(callType string) {
-	m.quotes.WithLabelValues(m.bounded("call_type", callType)).Inc()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.quotes[label("call_type", m.bounded("call_type", callType))]++
 }
 
 // Settled counts a settlement that ended; failReason is "" when it completed.
 func (m *Metrics) Settled(status, failReason string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if failReason != "" {
 		failReason = m.bounded("fail_reason", failReason)
 	}
-	m.settlements.WithLabelValues(m.bounded("settled", status), failReason).Inc()
+	m.settlements[label("fail_reason", failReason)+","+label("status", m.bounded("settled", status))]++
 }
+
+// label is one label in the text format. The value is a word or "", so nothing in it needs an escape.
+func label(name, value string) string { return name + `="` + value + `"` }
 
 // bounded keeps the number of a label's values below maxValues, and its values to those that look like a word of the
 // program.
-func (m *Metrics) bounded(label, value string) string {
+func (m *Metrics) bounded(label, value string) string { // the caller locks
 	if !isWord(value) {
 		return other
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	seen := m.known[label]
 	if seen == nil {
 		seen = map[string]bool{}
@@ -143,38 +138,4 @@ func isWord(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= maxWord
-}
-
-// gauges is a collector of what is read when it is asked for.
-type gauges struct {
-	g                         Gauges
-	sagas, store, open, began *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (g gauges) Describe(to chan<- *prometheus.Desc) {
-	to <- g.sagas
-	to <- g.store
-	to <- g.open
-	to <- g.began
-}
-
-// Collect implements prometheus.Collector.
-func (g gauges) Collect(to chan<- prometheus.Metric) {
-	if g.g.OpenSagas != nil {
-		if n, err := g.g.OpenSagas(); err == nil {
-			to <- prometheus.MustNewConstMetric(g.sagas, prometheus.GaugeValue, float64(n))
-		}
-	}
-	if g.g.StoreBytes != nil {
-		if n, err := g.g.StoreBytes(); err == nil {
-			to <- prometheus.MustNewConstMetric(g.store, prometheus.GaugeValue, float64(n))
-		}
-	}
-	if g.g.SSHOpen != nil {
-		to <- prometheus.MustNewConstMetric(g.open, prometheus.GaugeValue, float64(g.g.SSHOpen()))
-	}
-	if g.g.SSHBegan != nil {
-		to <- prometheus.MustNewConstMetric(g.began, prometheus.CounterValue, float64(g.g.SSHBegan()))
-	}
 }

@@ -8,6 +8,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +70,117 @@ func TestEveryFigureIsCounted(t *testing.T) {
 	if !strings.Contains(scrape(t, m), "\ngo_goroutines ") {
 		t.Error("the Go runtime's figures are missing")
 	}
+}
+
+// What Prometheus' own library answered on Linux before: the names, the types, and the help of the service's figures
+// must stay, as dashboards and alerts name them.
+func TestNoFamilyIsLostOrChangesItsType(t *testing.T) {
+	m := metrics.New()
+	m.Request("/assets/list", "read", 200, 0)
+	m.Quoted("swap")
+	m.Settled("COMPLETED", "")
+	m.Watch(metrics.Gauges{
+		OpenSagas:  func() (int, error) { return 0, nil },
+		StoreBytes: func() (int64, error) { return 0, nil },
+	})
+	text := "\n" + scrape(t, m)
+	raw, err := os.ReadFile("testdata/families.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if runtime.GOOS == "linux" || !strings.Contains(line, " process_") {
+			has(t, text, strings.TrimSpace(line))
+		}
+	}
+}
+
+var (
+	reFamily = regexp.MustCompile(`^# HELP (\w+) [^\\\n]+\n` +
+		`# TYPE (\w+) (counter|gauge|histogram|summary)\n((?:[^#].*\n)+)`)
+	reSeries = regexp.MustCompile(`^(\w+)(\{(?:[a-z_]+="[^"\\]*",?)+\})? (\S+)\n$`)
+)
+
+// The grammar of the text format 0.0.4: a family has one help, one type and then its series, each of them once.
+func TestTheTextIsWellFormed(t *testing.T) {
+	m := metrics.New()
+	for i := range 40 {
+		m.Request("/assets/list", "read", 200+i%3, time.Duration(i)*time.Second/4)
+		m.Quoted("swap")
+		m.Settled("COMPLETED", "")
+	}
+	m.Watch(metrics.Gauges{SSHOpen: func() int { return 2 }, SSHBegan: func() int64 { return 5 }})
+	text := scrape(t, m)
+	has(t, text, "coffer_ssh_sessions 2", "coffer_ssh_sessions_total 5")
+	seen := map[string]bool{}
+	for text != "" {
+		f := reFamily.FindStringSubmatch(text)
+		if f == nil || f[1] != f[2] || seen[f[1]] {
+			t.Fatalf("no family, or one for the second time: %s", text)
+		}
+		seen[f[1]], text = true, text[len(f[0]):]
+		last := -1.0
+		for line := range strings.Lines(f[4]) {
+			s := reSeries.FindStringSubmatch(line)
+			if s == nil || seen[s[1]+s[2]+" "] {
+				t.Fatalf("no series, or one for the second time: %s", line)
+			}
+			seen[s[1]+s[2]+" "] = true
+			v, err := strconv.ParseFloat(s[3], 64)
+			if err != nil {
+				t.Error(line, err)
+			}
+			suffix := strings.TrimPrefix(s[1], f[1])
+			several := f[3] == "histogram" || f[3] == "summary"
+			if suffix == s[1] || suffix != "" && (!several ||
+				suffix != "_sum" && suffix != "_count" && suffix != "_bucket") {
+				t.Errorf("%s is in the family %s", s[1], f[1])
+			}
+			if suffix == "_bucket" {
+				if v < last {
+					t.Errorf("fewer than in the bucket before: %s", line)
+				}
+				last = v
+			}
+			if suffix == "_count" && last >= 0 && v != last {
+				t.Errorf("%v in the last bucket, %s", last, line)
+			}
+		}
+	}
+	if len(seen) < 60 {
+		t.Errorf("%d families and series", len(seen))
+	}
+}
+
+// More scrapers than four at once get a 503, so that they cannot keep the service from its work.
+func TestScrapersAtOnceAreBounded(t *testing.T) {
+	m := metrics.New()
+	asked, release := make(chan struct{}), make(chan struct{})
+	m.Watch(metrics.Gauges{OpenSagas: func() (int, error) {
+		asked <- struct{}{}
+		<-release
+		return 0, nil
+	}})
+	h := m.Handler()
+	get := func() int {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return w.Code
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			if code := get(); code != http.StatusOK {
+				t.Errorf("%d", code)
+			}
+		})
+		<-asked
+	}
+	if code := get(); code != http.StatusServiceUnavailable {
+		t.Errorf("the fifth got %d", code)
+	}
+	close(release)
+	group.Wait()
 }
 
 func TestAnUnknownFigureIsLeftOut(t *testing.T) {
