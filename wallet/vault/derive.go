@@ -129,7 +129,7 @@ func (n *node) child(kind Kind, step uint32) error {
 	if step >= hardened {
 		sum = hmac512(n.chain[:], []byte{0}, n.key[:], number)
 	} else {
-		sum = hmac512(n.chain[:], parent.PubKey().SerializeCompressed(), number)
+		sum = hmac512(n.chain[:], publicOf(parent).SerializeCompressed(), number)
 	}
 	var add secp256k1.ModNScalar
 	defer add.Zero()

@@ -34,7 +34,7 @@ func addressOf(kind Kind, key []byte) (string, error) {
 			return "", ErrBadKey
 		}
 		defer private.Zero()
-		public := private.PubKey().SerializeUncompressed()
+		public := publicOf(private).SerializeUncompressed()
 		return "0x" + hex.EncodeToString(crypto.Keccak256(public[1:])[12:]), nil
 	case Solana:
 		private := ed25519.NewKeyFromSeed(key)
@@ -42,6 +42,19 @@ func addressOf(kind Kind, key []byte) (string, error) {
 		return caip.FormatSolanaKey([32]byte(private[32:])), nil
 	}
 	return "", fmt.Errorf("%w: unknown kind", ErrBadKey)
+}
+
+// publicOf is private.PubKey without the library's table for many multiplications: unpacking it for the one or two
+// addresses of a start takes more time than all the rest of opening a vault.
+func publicOf(private *secp256k1.PrivateKey) *secp256k1.PublicKey {
+	var g, at secp256k1.JacobianPoint
+	curve := secp256k1.Params()
+	g.X.SetByteSlice(curve.Gx.Bytes())
+	g.Y.SetByteSlice(curve.Gy.Bytes())
+	g.Z.SetInt(1)
+	secp256k1.ScalarMultNonConst(&private.Key, &g, &at)
+	at.ToAffine()
+	return secp256k1.NewPublicKey(&at.X, &at.Y)
 }
 
 // scalar reads a secp256k1 key: 32 bytes, neither zero nor above the order of the group. The caller zeroes it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -37,6 +38,26 @@ func TestTheDemoKeyHasTheDemoAddress(t *testing.T) {
 	item, err := m.Add(vault.EVM, secret.New(common.FromHex(demo.PrivateKey)))
 	if err != nil || item.Address != strings.ToLower(demo.Signer) || item.Network != here {
 		t.Fatalf("%+v %v", item, err)
+	}
+}
+
+func TestAddressesAreThoseOfAnotherLibrary(t *testing.T) {
+	order := crypto.S256().Params().N
+	numbers := []*big.Int{big.NewInt(1), big.NewInt(2), new(big.Int).Sub(order, big.NewInt(1)),
+		new(big.Int).Rsh(order, 1)}
+	for i := range 200 {
+		numbers = append(numbers, new(big.Int).SetBytes(raw(fmt.Sprint("address ", i))))
+	}
+	for _, n := range numbers {
+		key := n.FillBytes(make([]byte, 32))
+		other, err := crypto.ToECDSA(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := vault.AddressOf(vault.EVM, secret.New(key))
+		if want := strings.ToLower(crypto.PubkeyToAddress(other.PublicKey).Hex()); err != nil || got != want {
+			t.Errorf("key %x has the address %s, want %s: %v", key, got, want, err)
+		}
 	}
 }
 
