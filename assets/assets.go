@@ -13,12 +13,10 @@
 package assets
 
 import (
-	"bytes"
 	"embed"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+
+	"github.com/go-json-experiment/json"
 )
 
 //go:generate npm --prefix contracts ci --ignore-scripts --no-audit --no-fund
@@ -43,13 +41,5 @@ func ReadJSON(name string, v any) error {
 }
 
 func decodeStrict(raw []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("data after the document")
-	}
-	return nil
+	return json.Unmarshal(raw, v, json.RejectUnknownMembers(true))
 }
