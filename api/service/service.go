@@ -230,10 +230,7 @@ func (s *Service) wire() error {
 		}
 	}
 	accounts := portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Faucet: faucet, Clock: o.Clock})
-	codec, err := entry.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)
-	if err != nil {
-		return err
-	}
+	codec := entry.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)
 	quoter := quote.New(quote.Deps{
 		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime,
 		NoRoute: o.Faults.NoRoute, Codec: codec,

@@ -27,7 +27,7 @@ type call struct {
 }
 
 func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
-	if err := q.begin(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	c, err := q.readCallQuote(doc, f)

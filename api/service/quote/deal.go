@@ -1,7 +1,6 @@
 package quote
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math/big"
@@ -41,14 +40,6 @@ type deal struct {
 type built struct {
 	book.Leg
 	wire api.ChainOperation
-}
-
-// begin refuses what needs no request.
-func (q *Quoter) begin(ctx context.Context) error {
-	if q.fault != nil {
-		return q.fault
-	}
-	return ctx.Err()
 }
 
 // rules are the validation rules at a moment.

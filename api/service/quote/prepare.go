@@ -32,7 +32,7 @@ type request struct {
 }
 
 func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.Document, error) {
-	if err := q.begin(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	r, err := q.readPrepare(doc, form{v1: v1, by: q.Book.Reader(ctx)})

@@ -108,7 +108,6 @@ type Quoter struct {
 	Deps
 	drawing sync.Mutex
 	codec   *entry.Codec
-	fault   error // the embedded contract interfaces are broken; every call says so
 }
 
 // New makes a Quoter.
@@ -118,7 +117,7 @@ func New(d Deps) *Quoter {
 	}
 	q := &Quoter{Deps: d}
 	if q.codec = d.Codec; q.codec == nil {
-		q.codec, q.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+		q.codec = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
 	}
 	return q
 }

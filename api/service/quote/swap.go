@@ -25,7 +25,7 @@ type trade struct {
 }
 
 func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
-	if err := q.begin(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	x, err := q.readSwap(doc, f)

@@ -26,7 +26,7 @@ func (s *Settler) ExecuteV1(ctx context.Context, doc *api.Document) (*api.Docume
 }
 
 func (s *Settler) execute(ctx context.Context, doc *api.Document, v version) (*api.Document, error) {
-	if err := errors.Join(ctx.Err(), s.fault); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if s.isClosed() {

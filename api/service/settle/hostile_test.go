@@ -32,8 +32,7 @@ func submit(w *World, signed *api.Document, i int) {
 	user, err := op.FromWire(*o.UserOp)
 	Must(w.TB, err)
 	pins := w.Installation.Network.Pins
-	codec, err := entry.New(pins.EntryPoint, pins.Escrow)
-	Must(w.TB, err)
+	codec := entry.New(pins.EntryPoint, pins.Escrow)
 	data, err := codec.HandleOps(genesis.AddressOf(w.Installation.Faucet), user)
 	Must(w.TB, err)
 	seal(w, o.TypedDataToSign.Domain.ChainID, chain.Tx{From: w.Installation.Faucet, To: pins.EntryPoint, Data: data,

@@ -73,7 +73,6 @@ type Deps struct {
 type Settler struct {
 	Deps
 	codec *entry.Codec
-	fault error // the embedded contract interfaces are broken; every call says so
 
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -102,7 +101,7 @@ func New(d Deps) *Settler {
 	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if s.codec = d.Codec; s.codec == nil {
-		s.codec, s.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+		s.codec = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
 	}
 	return s
 }
@@ -113,7 +112,7 @@ var ErrClosed = errors.New("the settlement is closed")
 // Resume sweeps what ended while nobody was there, starts the saga of every accepted quote that is not terminal, and
 // returns; Idle waits for them. A saga that pauses after a fault tries again at once.
 func (s *Settler) Resume(ctx context.Context) error {
-	if err := errors.Join(ctx.Err(), s.fault); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := s.Book.SweepAll(); err != nil {

@@ -44,11 +44,7 @@ func newWorld(tb testing.TB) *world {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	codec, err := entry.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return &world{tb, in, codec}
+	return &world{tb, in, entry.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)}
 }
 
 func (w *world) must(err error) {

@@ -2,7 +2,7 @@
 // of them from logs and revert data.
 //
 // Promise: a reason is always plain words without control characters; bytes that nothing explains are shown as hex.
-// Codecs are made once from the embedded contract interfaces and are safe for concurrent use. Sources: ERC-4337 v0.7,
+// Codecs are made from the embedded contract interfaces and are safe for concurrent use. Sources: ERC-4337 v0.7,
 // protocol §2.3 and §5.1.
 package entry
 
@@ -20,73 +20,41 @@ import (
 	"coffer/assets"
 )
 
-// Codec encodes calls and decodes outcomes of one EntryPoint and one escrow. It is read-only once made, so any number
-// of use cases share one.
+// Codec encodes calls and decodes outcomes of one EntryPoint and one escrow. Any number of use cases share one. The
+// interfaces are read when one is first needed: that takes longer than all the rest of opening a service.
 type Codec struct {
-	entryPoint, escrow common.Address
-	point, account     abi.ABI
-	paymaster, vault   abi.ABI
-	errors             map[[4]byte]abi.Error
-	others             func() map[[4]byte]abi.Error // of the contracts that are only read when something failed
+	entryPoint, escrow               common.Address
+	point, account, paymaster, vault func() abi.ABI
+	errors                           func() map[[4]byte]abi.Error // of every contract, read when something failed
 }
 
 // New makes the codec of the contracts at the given addresses.
-func New(entryPoint, escrow common.Address) (*Codec, error) {
-	c := &Codec{entryPoint: entryPoint, escrow: escrow, errors: map[[4]byte]abi.Error{},
-		others: sync.OnceValue(otherErrors)}
-	for _, e := range []struct {
-		name string
-		into *abi.ABI
-	}{
-		{"EntryPoint", &c.point}, {"Account", &c.account}, {"Paymaster", &c.paymaster}, {"Escrow", &c.vault},
-	} {
-		var err error
-		if *e.into, err = read(e.name); err != nil {
-			return nil, err
-		}
-		for _, x := range e.into.Errors {
-			c.errors[[4]byte(x.ID[:4])] = x
-		}
+func New(entryPoint, escrow common.Address) *Codec {
+	return &Codec{
+		entryPoint: entryPoint, escrow: escrow, point: read("EntryPoint"), account: read("Account"),
+		paymaster: read("Paymaster"), vault: read("Escrow"), errors: sync.OnceValue(allErrors),
 	}
-	return c, nil
 }
 
-func read(name string) (abi.ABI, error) {
-	art, err := assets.Contract(name)
-	if err != nil {
-		return abi.ABI{}, err
-	}
-	parsed, err := abi.JSON(bytes.NewReader(art.ABI))
-	if err != nil {
-		return abi.ABI{}, fmt.Errorf("interface of %s: %w", name, err)
-	}
-	return parsed, nil
+// read gives the interface of a contract. One that cannot be read has no members, so that nothing is encoded or
+// explained with it; that each can is tested.
+func read(name string) func() abi.ABI {
+	return sync.OnceValue(func() (parsed abi.ABI) {
+		if art, err := assets.Contract(name); err == nil {
+			parsed, _ = abi.JSON(bytes.NewReader(art.ABI))
+		}
+		return parsed
+	})
 }
 
-// otherErrors are the errors of the contracts that no codec function speaks to. An interface that cannot be read
-// explains nothing; that it can is tested.
-func otherErrors() map[[4]byte]abi.Error {
+func allErrors() map[[4]byte]abi.Error {
 	out := map[[4]byte]abi.Error{}
-	for _, name := range []string{"Token", "ECDSAValidator", "RoleBasedECDSAValidator", "AccountFactory",
-		"MetaFactory"} {
-		parsed, err := read(name)
-		if err != nil {
-			continue
-		}
-		for _, x := range parsed.Errors {
+	for _, name := range assets.ContractNames() {
+		for _, x := range read(name)().Errors {
 			out[[4]byte(x.ID[:4])] = x
 		}
 	}
 	return out
-}
-
-// errorOf finds the declared error of a selector.
-func (c *Codec) errorOf(selector [4]byte) (abi.Error, bool) {
-	if e, ok := c.errors[selector]; ok {
-		return e, true
-	}
-	e, ok := c.others()[selector]
-	return e, ok
 }
 
 // HandleOps is handleOps(ops, beneficiary).
@@ -98,7 +66,7 @@ func (c *Codec) HandleOps(beneficiary common.Address, ops ...op.UserOp) ([]byte,
 			return nil, err
 		}
 	}
-	data, err := c.point.Pack("handleOps", packed, beneficiary)
+	data, err := c.point().Pack("handleOps", packed, beneficiary)
 	if err != nil {
 		return nil, fmt.Errorf("encode handleOps: %w", err)
 	}
@@ -107,12 +75,12 @@ func (c *Codec) HandleOps(beneficiary common.Address, ops ...op.UserOp) ([]byte,
 
 // ValidateUserOp is the account's validateUserOp(op, hash, 0).
 func (c *Codec) ValidateUserOp(p op.PackedUserOp, hash common.Hash) ([]byte, error) {
-	return c.account.Pack("validateUserOp", p, hash, new(big.Int))
+	return c.account().Pack("validateUserOp", p, hash, new(big.Int))
 }
 
 // ValidatePaymaster is the paymaster's validatePaymasterUserOp(op, hash, 0).
 func (c *Codec) ValidatePaymaster(p op.PackedUserOp, hash common.Hash) ([]byte, error) {
-	return c.paymaster.Pack("validatePaymasterUserOp", p, hash, new(big.Int))
+	return c.paymaster().Pack("validatePaymasterUserOp", p, hash, new(big.Int))
 }
 
 // Outcome is what the EntryPoint reported about one operation.
@@ -125,7 +93,8 @@ type Outcome struct {
 
 // Outcomes reads UserOperationEvent and UserOperationRevertReason from the logs of a handleOps transaction, in order.
 func (c *Codec) Outcomes(logs []chain.Log) ([]Outcome, error) {
-	event, reason := c.point.Events["UserOperationEvent"], c.point.Events["UserOperationRevertReason"]
+	events := c.point().Events
+	event, reason := events["UserOperationEvent"], events["UserOperationRevertReason"]
 	reverts := map[common.Hash][]byte{}
 	var out []Outcome
 	for _, l := range logs {
@@ -165,7 +134,7 @@ type Deposit struct {
 
 // Deposits reads the escrow's Deposited events.
 func (c *Codec) Deposits(logs []chain.Log) ([]Deposit, error) {
-	event := c.vault.Events["Deposited"]
+	event := c.vault().Events["Deposited"]
 	var out []Deposit
 	for _, l := range logs {
 		if l.Address != c.escrow || len(l.Topics) != 4 || l.Topics[0] != event.ID {
@@ -195,12 +164,12 @@ const (
 
 // AskDeposit is the escrow's deposits(quoteId, depositor).
 func (c *Codec) AskDeposit(quoteID common.Hash, depositor common.Address) ([]byte, error) {
-	return c.vault.Pack("deposits", quoteID, depositor)
+	return c.vault().Pack("deposits", quoteID, depositor)
 }
 
 // ReadDeposit reads the answer to AskDeposit.
 func (c *Codec) ReadDeposit(answer []byte) (DepositState, error) {
-	v, err := c.vault.Unpack("deposits", answer)
+	v, err := c.vault().Unpack("deposits", answer)
 	if err != nil || len(v) != 4 {
 		return DepositNone, fmt.Errorf("read a deposit of the escrow: %w", err)
 	}

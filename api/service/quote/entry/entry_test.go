@@ -1,6 +1,8 @@
 package entry_test
 
 import (
+	"bytes"
+	"errors"
 	"math/big"
 	"strings"
 	"testing"
@@ -10,17 +12,15 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 
+	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote/entry"
+	"coffer/assets"
 )
 
 func codec(tb testing.TB) *entry.Codec {
 	tb.Helper()
-	c, err := entry.New(common.Address{1}, common.Address{2})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return c
+	return entry.New(common.Address{1}, common.Address{2})
 }
 
 func pack(tb testing.TB, signature string, args ...any) []byte {
@@ -70,6 +70,34 @@ func TestExplainNeverRepeatsControlCharacters(t *testing.T) {
 		if unicode.IsControl(r) || r == '\u202e' {
 			t.Fatalf("reason %q holds %U", got.Text, r)
 		}
+	}
+}
+
+// The codec reads each interface when it is first needed, without an error to return.
+func TestEveryInterfaceCanBeReadAndEveryErrorIsExplained(t *testing.T) {
+	c := codec(t)
+	for _, name := range assets.ContractNames() {
+		art, err := assets.Contract(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := abi.JSON(bytes.NewReader(art.ABI))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, x := range parsed.Errors {
+			if got := c.Explain(x.ID[:4]).Text; !strings.HasPrefix(got, x.Name) && x.Sig != "Error(string)" {
+				t.Errorf("%s of %s is explained as %q", x.Name, name, got)
+			}
+		}
+	}
+	_, handle := c.HandleOps(common.Address{3})
+	packed := op.PackedUserOp{Nonce: new(big.Int), PreVerificationGas: new(big.Int)}
+	_, validate := c.ValidateUserOp(packed, common.Hash{})
+	_, sponsor := c.ValidatePaymaster(packed, common.Hash{})
+	_, ask := c.AskDeposit(common.Hash{}, common.Address{})
+	if err := errors.Join(handle, validate, sponsor, ask); err != nil {
+		t.Error(err)
 	}
 }
 

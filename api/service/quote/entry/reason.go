@@ -45,7 +45,7 @@ func (c *Codec) explain(data []byte, f *Failure, depth int) string {
 	if s, err := abi.UnpackRevert(data); err == nil {
 		return s
 	}
-	e, known := c.errorOf([4]byte(data[:4]))
+	e, known := c.errors()[[4]byte(data[:4])]
 	if !known {
 		return "unknown error 0x" + hex.EncodeToString(data[:min(len(data), 68)])
 	}
