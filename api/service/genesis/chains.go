@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 	"golang.org/x/sync/errgroup"
@@ -24,25 +25,11 @@ const (
 
 // openChains opens every chain, and makes them when fresh.
 func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint64) error {
-	treasury := AddressOf(in.Treasury)
-	a, err := newAlloc(p, in.Catalog, AddressOf(in.Operator), treasury)
-	if err != nil {
+	specs := sync.OnceValues(func() ([]evm.Spec, error) { return in.specs(p) })
+	if err := in.begin(s, fresh, specs, now); err != nil {
 		return err
 	}
-	specs := make([]evm.Spec, len(in.ChainIDs))
-	for i, id := range in.ChainIDs {
-		specs[i] = a.spec(id, in.Catalog, treasury)
-	}
-	if fresh {
-		if err := in.create(s, specs, now); err != nil {
-			return err
-		}
-	}
-	chains, err := evm.OpenAll(s, specs)
-	var other *evm.GenesisError
-	if errors.As(err, &other) {
-		return fmt.Errorf("%w: %w", ErrVersion, err)
-	}
+	chains, err := evm.Reopen(s, in.ChainIDs, specs)
 	if err != nil {
 		return err
 	}
@@ -54,6 +41,53 @@ func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint
 		in.Chains[in.ChainIDs[i]] = c
 	}
 	return nil
+}
+
+// specs is what every chain begins with.
+func (in *Installation) specs(p pinned) ([]evm.Spec, error) {
+	treasury := AddressOf(in.Treasury)
+	a, err := newAlloc(p, in.Catalog, AddressOf(in.Operator), treasury)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]evm.Spec, len(in.ChainIDs))
+	for i, id := range in.ChainIDs {
+		out[i] = a.spec(id, in.Catalog, treasury)
+	}
+	return out, nil
+}
+
+// begin makes the chains when fresh. Otherwise it compares how they begin with what this program would make of their
+// seed, unless a program that makes the same has: computing every genesis takes longer than all the rest of opening.
+func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), now uint64) error {
+	var mark []byte
+	err := s.View(func(tx store.Tx) error {
+		mark = tx.Bucket(bucketInstallation).Get([]byte(keyMade))
+		return nil
+	})
+	if err != nil || string(mark) == made {
+		return err
+	}
+	all, err := specs()
+	if err != nil {
+		return err
+	}
+	if fresh {
+		return in.create(s, all, now)
+	}
+	_, err = evm.OpenAll(s, all)
+	var other *evm.GenesisError
+	if errors.As(err, &other) {
+		return fmt.Errorf("%w: %w", ErrVersion, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Update(putMade)
+}
+
+func putMade(tx store.Tx) error {
+	return tx.Bucket(bucketInstallation).Put([]byte(keyMade), []byte(made))
 }
 
 // SealAll makes one block on each of several chains in one commit, all or none. Its errors wrap those of
@@ -111,7 +145,7 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) erro
 		if tx.Bucket(bucketInstallation).Get([]byte(keySeed)) != nil {
 			return errors.New("another process made the installation at the same time")
 		}
-		if err := aside.copyTo(tx); err != nil {
+		if err := errors.Join(aside.copyTo(tx), putMade(tx)); err != nil {
 			return err
 		}
 		return tx.Bucket(bucketInstallation).Put([]byte(keySeed), in.seed)

@@ -39,7 +39,13 @@ const Time uint64 = 1_704_067_200
 const (
 	bucketInstallation = "installation"
 	keySeed            = "seed"
+	keyMade            = "made"
 )
+
+// made names what this program makes of a seed: it is the id of the network that the seed of the tests gives, which
+// holds the hash of every genesis block. Data with this mark begins with what this program would make; the tests fail
+// when it is not the id any more.
+const made = "0x2e6e7adf99a44c4bf2d50450af3503dcdf78e4606772affef602cfa5de1234b0"
 
 // Options say how an installation is opened. Clock gives the time of block 1. The seed of a first start is Seed, or 32
 // bytes from Random when Seed is nil. Kind is what the user declares the network to be.

@@ -2,6 +2,7 @@ package genesis_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -118,8 +119,56 @@ func TestAFirstStartThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
+// mark is what the store says about what its chains began with.
+func mark(t *testing.T, s store.Store) (text string) {
+	t.Helper()
+	err := s.View(func(tx store.Tx) error {
+		text = string(tx.Bucket("installation").Get([]byte("made")))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func setMark(t *testing.T, s store.Store, text string) {
+	t.Helper()
+	err := s.Update(func(tx store.Tx) error { return tx.Bucket("installation").Put([]byte("made"), []byte(text)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// When this fails, what is made of a seed has changed: old data is refused from now on, and the constant changes too.
+func TestTheMarkNamesWhatThisProgramMakes(t *testing.T) {
+	s := store.NewMemory()
+	if in := open(t, s); mark(t, s) != in.Network.ID {
+		t.Errorf("the mark is %q, this program makes %q", mark(t, s), in.Network.ID)
+	}
+}
+
+func TestDataOfAnotherMarkIsComparedOnce(t *testing.T) {
+	s := store.NewMemory()
+	before := open(t, s)
+	for _, old := range []string{"", "what another program made"} {
+		setMark(t, s, old)
+		for _, want := range []int{1, 0} {
+			commits := &counting{Store: s}
+			after := open(t, commits)
+			if commits.n != want || mark(t, s) != before.Network.ID || after.Network.ID != before.Network.ID {
+				t.Errorf("after mark %q: %d commits, want %d; mark %q", old, commits.n, want, mark(t, s))
+			}
+			if _, err := after.Chains[1].(*evm.Chain).Verify(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 func TestChainsOfAnotherVersionAreRefusedAndLeftAlone(t *testing.T) {
 	s := store.NewMemory()
+	setMark(t, s, "what another program made")
 	other := evm.Spec{ChainID: 1, Time: genesis.Time,
 		Alloc: []evm.Account{{Address: common.Address{1}, Balance: big.NewInt(1)}}}
 	c, err := evm.Open(s, other)

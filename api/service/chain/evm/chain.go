@@ -15,7 +15,7 @@ import (
 // store; closing the store ends it.
 type Chain struct {
 	id      uint64
-	spec    Spec
+	spec    func() (Spec, error) // what it began with
 	env     *env
 	store   store.Store
 	layout  layout

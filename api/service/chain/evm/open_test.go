@@ -92,6 +92,32 @@ func TestForeignGenesisIsRefusedByChain(t *testing.T) {
 	}
 }
 
+func TestReopenComputesNoGenesisAndMissesNoChain(t *testing.T) {
+	s, specs := store.NewMemory(), sevenSpecs(t)
+	all, err := OpenAll(s, specs[:6])
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := seal(t, all[2], pay(treasury(), addr(key(1)), 1))
+	ids := []uint64{specs[2].ChainID, specs[0].ChainID}
+	asked := 0
+	again, err := Reopen(s, ids, func() ([]Spec, error) {
+		asked++
+		return []Spec{specs[2], specs[0]}, nil
+	})
+	if err != nil || asked != 0 || again[0].Head().Hash != head.Hash || again[1].ID() != ids[1] {
+		t.Fatalf("%d specifications were asked for: %v", asked, err)
+	}
+	for i, blocks := range []uint64{1, 0} {
+		if n, err := again[i].Verify(context.Background()); err != nil || n != blocks {
+			t.Errorf("chain %d: verified up to block %d: %v", ids[i], n, err)
+		}
+	}
+	if _, err := Reopen(s, []uint64{specs[6].ChainID}, nil); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a chain that is not there: %v", err)
+	}
+}
+
 func TestUnusableSpecificationsAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 	rich := Account{Address: common.Address{1}, Balance: big.NewInt(1)}
 	for name, specs := range map[string][]Spec{

@@ -109,7 +109,11 @@ func (c *Chain) nonce(t *testing.T, a common.Address) uint64 {
 func TestEveryBlockIsAcceptedByGoEthereumsImporter(t *testing.T) {
 	c := memoryChain(t)
 	scenario(t, c)
-	bc := importer(t, c.spec)
+	spec, err := c.spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bc := importer(t, spec)
 	if genesis, _, err := c.Block(0); err != nil || genesis.Hash != bc.Genesis().Hash() {
 		t.Fatalf("genesis %s, the importer's %s, err %v", genesis.Hash, bc.Genesis().Hash(), err)
 	}
@@ -183,7 +187,11 @@ func TestFlatStateAgreesWithTheTrie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, _ := c.spec.accounts()
+	spec, err := c.spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := spec.accounts()
 	for _, a := range append(all, Account{Address: addr(key(1))}, Account{Address: addr(key(2))}) {
 		flat, err := r.Account(a.Address)
 		if err != nil {

@@ -18,7 +18,11 @@ import (
 // was compared; an error wraps ErrDamaged when the stored chain differs, or is
 // the context's. Blocks sealed meanwhile are verified as well.
 func (c *Chain) Verify(ctx context.Context) (uint64, error) {
-	copied, err := Open(store.NewMemory(), c.spec)
+	spec, err := c.spec()
+	if err != nil {
+		return 0, err
+	}
+	copied, err := Open(store.NewMemory(), spec)
 	if err != nil {
 		return 0, err
 	}
