@@ -29,12 +29,12 @@ import (
 	"coffer/api/service/settle"
 	"coffer/config"
 	"coffer/config/harden"
+	"coffer/ui/app"
 	"coffer/ui/cli"
 	"coffer/ui/cli/act"
 	"coffer/ui/cli/check"
 	"coffer/ui/cli/keys"
 	"coffer/ui/cli/roles"
-	"coffer/ui/desk"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
 	"coffer/ui/sshd"
@@ -89,9 +89,9 @@ func actCommands() act.Commands {
 	p := prompt()
 	return act.Commands{
 		Open: func(ctx context.Context, profile string, ask act.Ask) (*act.Session, error) {
-			return desk.Session(ctx, host(), profile, ask, name)
+			return app.Session(ctx, host(), profile, ask, name)
 		},
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: desk.Sleep, Random: rand.Reader,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: app.Sleep, Random: rand.Reader,
 		Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),
 	}
 }
@@ -125,7 +125,7 @@ func prompt() cli.Prompt {
 
 // balances answers `coffer balances`.
 func balances(ctx context.Context, g cli.Global) (*api.Document, error) {
-	return desk.Balances(ctx, host(), g.Profile)
+	return app.Balances(ctx, host(), g.Profile)
 }
 
 // openRoles opens a profile for `coffer accounts`.
@@ -152,7 +152,7 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	var over func(context.Context, daemon.Inside) (daemon.Beside, error)
 	if o.SSH.Listen != "" {
 		over = func(ctx context.Context, in daemon.Inside) (daemon.Beside, error) {
-			g := desk.Guests{Host: host(), Build: cli.ReadBuild(), Machine: machine(), Network: in.Network,
+			g := app.Guests{Host: host(), Build: cli.ReadBuild(), Machine: machine(), Network: in.Network,
 				BaseURL: in.BaseURL, Transport: in.Transport, Pass: in.Pass}
 			s, reach, err := serveSSH(ctx, o.SSH, dir, in.Log, g)
 			if err != nil {
@@ -178,7 +178,7 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 }
 
 // serveSSH serves dashboards over SSH until ctx ends.
-func serveSSH(ctx context.Context, o cli.ServeSSH, dir string, log *slog.Logger, g desk.Guests) (*sshd.Server,
+func serveSSH(ctx context.Context, o cli.ServeSSH, dir string, log *slog.Logger, g app.Guests) (*sshd.Server,
 	cli.SSHReach, error) {
 	if err := sshd.CheckAddress(o.Listen, o.Open); err != nil {
 		return nil, cli.SSHReach{}, &cli.UsageError{Problem: err.Error()}
@@ -206,7 +206,7 @@ func serveProfile(ctx context.Context, o cli.ServeOptions, dir string) error {
 	}
 	defer shown.Wipe()
 	log := daemon.NewLog(daemon.Options{LogJSON: o.LogJSON, LogLevel: o.LogLevel, Log: os.Stderr})
-	s, reach, err := serveSSH(ctx, o.SSH, dir, log, desk.Guests{Host: host(), Build: cli.ReadBuild(),
+	s, reach, err := serveSSH(ctx, o.SSH, dir, log, app.Guests{Host: host(), Build: cli.ReadBuild(),
 		Machine: machine(), Showcase: shown})
 	if err != nil {
 		return err
@@ -292,26 +292,26 @@ func keyLine(i access.KeyInfo) cli.Key {
 	}
 }
 
-// deskOf puts together the options of the dashboard: for whom it runs and on which terminal.
-func deskOf(g cli.Global) desk.Options {
+// appOptions puts together the options of the dashboard: for whom it runs and on which terminal.
+func appOptions(g cli.Global) app.Options {
 	name, _ := os.Hostname()
 	h, asks := host(), prompt()
 	if g.Linear {
 		asks.Out = cli.Plain(os.Stderr)
 		h.Ask = asks.Secret
 	}
-	return desk.Options{
+	return app.Options{
 		Host: h, Global: g, Build: cli.ReadBuild(), Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Machine: name,
 		Secret: asks.Secret, Abort: func() { os.Exit(cli.ExitFailed) },
 	}
 }
 
 // dashboard opens the screens on a profile, or the line-by-line dialogue.
-func dashboard(ctx context.Context, g cli.Global) error { return desk.Run(ctx, deskOf(g)) }
+func dashboard(ctx context.Context, g cli.Global) error { return app.Run(ctx, appOptions(g)) }
 
 // setUp walks the user through the set-up of a profile and opens it.
 func setUp(ctx context.Context, g cli.Global) error {
-	name, err := desk.SetUp(ctx, deskOf(g))
+	name, err := app.SetUp(ctx, appOptions(g))
 	if err != nil || name == "" {
 		return err
 	}

@@ -1,4 +1,4 @@
-package desk
+package app
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ func TestN9ASignatureIsListedUntilBothClocksSayThatItHasEnded(t *testing.T) {
 		listed      int
 	}{{0, time.Minute, 1}, {0, 10 * time.Minute, 0}, {-15 * time.Minute, 10 * time.Minute, 1},
 		{15 * time.Minute, time.Minute, 1}} {
-		d := &desk{book: book, skew: func() time.Duration { return x.skew }}
+		d := &opened{book: book, skew: func() time.Duration { return x.skew }}
 		if got := d.outstanding(now.Add(x.later)); len(got) != x.listed {
 			t.Errorf("%s later, with the service's clock %s ahead: %d listed", x.later, x.skew, len(got))
 		}
@@ -74,7 +74,7 @@ func TestAnOperationThatEndsBeforeAnybodyLooksIsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{book: book, flow: flow.New(flow.Deps{Client: c, Journal: book, Clock: time.Now})}
+	d := &opened{book: book, flow: flow.New(flow.Deps{Client: c, Journal: book, Clock: time.Now})}
 	list := func() []activity.Operation { return found[activity.Operation](d) }
 	d.under = d.flow.Unfinished()
 	if got := list(); len(got) != 1 || got[0].ID() != id {
@@ -100,7 +100,7 @@ func TestARecordingIsOfOneProfile(t *testing.T) {
 		global cli.Global
 		may    bool
 	}{{cli.Global{}, true}, {cli.Global{Record: "there"}, false}, {cli.Global{Replay: "there"}, false}} {
-		d := &desk{o: Options{Global: x.global}, s: &profile.Opened{Profile: config.Profile{Name: "demo"}, Client: c}}
+		d := &opened{o: Options{Global: x.global}, s: &profile.Opened{Profile: config.Profile{Name: "demo"}, Client: c}}
 		var next *screen.SwitchMsg
 		o := d.options(&next)
 		if (o.Switch != nil) != x.may {
@@ -125,7 +125,7 @@ func TestK7_AnOlderJournalIsSaidAtTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = book.Begin([]byte("{}"), [32]byte{})
-	d := &desk{book: book, s: &profile.Opened{}}
+	d := &opened{book: book, s: &profile.Opened{}}
 	if d.notice() != "" || d.headline() != "" || d.noSigner() != "" {
 		t.Errorf("%q %q", d.notice(), d.noSigner())
 	}

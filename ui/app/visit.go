@@ -1,4 +1,4 @@
-package desk
+package app
 
 import (
 	"context"
@@ -42,7 +42,7 @@ const (
 // Receive shows a visit until the guest leaves or ctx ends, when its keys are wiped at once, whatever its terminal
 // does.
 func Receive(ctx context.Context, v Visit) (err error) {
-	d := &desk{
+	d := &opened{
 		o: Options{Build: v.Build, Env: v.Env, Machine: v.Machine}, s: v.Profile, log: v.Log,
 		file: config.File{UI: v.Profile.UI()}, visit: &v,
 	}

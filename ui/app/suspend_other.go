@@ -1,6 +1,6 @@
 //go:build !unix
 
-package desk
+package app
 
 // lockOnSuspend does nothing: this system does not suspend programs.
 func lockOnSuspend(_, _ func()) (end func()) { return func() {} }

@@ -1,4 +1,4 @@
-// Package desk puts an opened profile together: its journal, the flow of its operations and its screens, or the
+// Package app opens a profile and puts it together: its journal, the flow of its operations and its screens, or the
 // conversation of the linear mode.
 //
 // Promise: a profile is open while its screens are shown and no longer. The journal has one holder. What was under way
@@ -6,7 +6,7 @@
 // longer takes output. The packages of the screens set their rules.
 //
 // Errors are those of the profile, the journal and the terminal. Sources: docs/architecture.md; TH-K6.
-package desk
+package app
 
 import (
 	"context"
@@ -29,7 +29,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Options set for whom the desk runs and on which terminal. Env is the environment of the user's terminal.
+// Options set for whom the program runs and on which terminal. Env is the environment of the user's terminal.
 type Options struct {
 	Host    profile.Host
 	Global  cli.Global
@@ -79,8 +79,8 @@ func SetUp(ctx context.Context, o Options) (string, error) {
 	return setup.Run(ctx, setup.Options{Maker: o.Host, Env: o.Env, UI: ui})
 }
 
-// desk is an opened profile.
-type desk struct {
+// opened is an opened profile with its journal and its flow.
+type opened struct {
 	o     Options
 	s     *profile.Opened
 	rules verify.Policy
@@ -96,8 +96,8 @@ type desk struct {
 
 // open opens everything; the returned function closes it again and returns what failed at the end, such as a
 // recording.
-func open(ctx context.Context, o Options) (d *desk, done func() error, err error) {
-	d = &desk{o: o, log: httplog.NewLog(time.Now)}
+func open(ctx context.Context, o Options) (d *opened, done func() error, err error) {
+	d = &opened{o: o, log: httplog.NewLog(time.Now)}
 	host := o.Host
 	host.Log, host.Record = d.log, o.Global.Record
 	if o.Global.Replay != "" {
@@ -119,7 +119,7 @@ func open(ctx context.Context, o Options) (d *desk, done func() error, err error
 }
 
 // start opens the journal and the flow of an opened profile.
-func (d *desk) start() (err error) {
+func (d *opened) start() (err error) {
 	if d.rules, err = d.s.Policy(); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (d *desk) start() (err error) {
 }
 
 // notice is what the user has to know about the journal before anything else; "" for nothing.
-func (d *desk) notice() string {
+func (d *opened) notice() string {
 	if err := d.book.ReadOnly(); err != nil {
 		return err.Error()
 	}
@@ -144,7 +144,7 @@ func (d *desk) notice() string {
 }
 
 // headline is notice in one line.
-func (d *desk) headline() string {
+func (d *opened) headline() string {
 	if errors.Is(d.book.ReadOnly(), journal.ErrOlder) {
 		return "An older journal: nothing is signed. coffer activity adopt says what is lost"
 	}
@@ -152,7 +152,7 @@ func (d *desk) headline() string {
 }
 
 // noSigner returns why nothing can be signed in this profile now; "" when signing is possible.
-func (d *desk) noSigner() string {
+func (d *opened) noSigner() string {
 	if words := d.s.ReadOnly(); words != "" {
 		return words
 	}
@@ -166,7 +166,7 @@ func (d *desk) noSigner() string {
 	return err.Error()
 }
 
-func (d *desk) close() error { return errors.Join(d.book.Close(), d.s.Close()) }
+func (d *opened) close() error { return errors.Join(d.book.Close(), d.s.Close()) }
 
 // show opens the profile and shows it until the user leaves; next is the profile to switch to, nil to leave.
 func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
@@ -195,7 +195,7 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 }
 
 // context is what every screen gets.
-func (d *desk) context() screen.Context {
+func (d *opened) context() screen.Context {
 	s := d.s
 	c := screen.Context{
 		Profile: s.Title(), BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
@@ -214,12 +214,12 @@ func (d *desk) context() screen.Context {
 
 // outstanding lists the signatures that can still be used, by the clock that is behind: the user must not read that
 // one has ended while its window is open by either clock (TH-N9, J4).
-func (d *desk) outstanding(now time.Time) []journal.Outstanding {
+func (d *opened) outstanding(now time.Time) []journal.Outstanding {
 	return d.book.Outstanding(now.Add(min(d.skew(), 0)))
 }
 
 // Balances reads what the accounts of the profile hold.
-func (d *desk) Balances(ctx context.Context) (api.AggregatedBalance, error) {
+func (d *opened) Balances(ctx context.Context) (api.AggregatedBalance, error) {
 	b, err := d.s.Client.Balances(ctx, d.s.Query())
 	if err == nil {
 		d.flow.Stated(d.s.Accounts, b)
@@ -228,7 +228,7 @@ func (d *desk) Balances(ctx context.Context) (api.AggregatedBalance, error) {
 }
 
 // History reads a page of the first account's history.
-func (d *desk) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
+func (d *opened) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
 	return d.s.Client.History(ctx, client.HistoryQuery{User: d.s.Accounts[0].AccountAddress, Limit: limit,
 		Continuation: continuation})
 }

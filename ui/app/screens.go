@@ -1,4 +1,4 @@
-package desk
+package app
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ import (
 )
 
 // options returns the options of the dashboard. It writes the profile that the user switches to into next.
-func (d *desk) options(next **screen.SwitchMsg) tui.Options {
+func (d *opened) options(next **screen.SwitchMsg) tui.Options {
 	names := make([]string, 0, len(d.file.Profiles))
 	for name := range d.file.Profiles {
 		names = append(names, name)
@@ -41,7 +41,7 @@ func (d *desk) options(next **screen.SwitchMsg) tui.Options {
 }
 
 // screens builds the screens that need more than a source.
-func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
+func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 	build := builder.New(c, builder.Deps{WatchOnly: d.s.WatchOnly, Balances: d.Balances, Book: d.s.Contacts(),
 		Paid: d.book.Recipients})
 	all := map[screen.ID]screen.Screen{
@@ -75,7 +75,7 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 }
 
 // name returns the name of a known recipient; "" for any other address.
-func (d *desk) name(address string) string { return nameIn(d.s, address) }
+func (d *opened) name(address string) string { return nameIn(d.s, address) }
 
 func nameIn(s *profile.Opened, address string) string {
 	for _, c := range s.Contacts() {
@@ -87,7 +87,7 @@ func nameIn(s *profile.Opened, address string) string {
 }
 
 // getenv reads the environment of the user's terminal.
-func (d *desk) getenv(name string) string {
+func (d *opened) getenv(name string) string {
 	for _, line := range slices.Backward(d.o.Env) {
 		if v, ok := strings.CutPrefix(line, name+"="); ok {
 			return v
@@ -97,7 +97,7 @@ func (d *desk) getenv(name string) string {
 }
 
 // operations lists the operations under way, as one kind of screen knows them.
-func operations[T any](d *desk) []T {
+func operations[T any](d *opened) []T {
 	var out []T
 	for _, o := range d.flow.Unfinished() {
 		out = append(out, any(o).(T))
@@ -107,7 +107,7 @@ func operations[T any](d *desk) []T {
 
 // found adds what was under way when the profile was opened and has ended since: the service may have reported the end
 // before any screen looked, and the user has to see it all the same.
-func found[T interface{ ID() string }](d *desk) []T {
+func found[T interface{ ID() string }](d *opened) []T {
 	unfinished := operations[T](d)
 	var out []T
 	for _, o := range d.under {
@@ -119,7 +119,7 @@ func found[T interface{ ID() string }](d *desk) []T {
 }
 
 // talk is the linear mode.
-func (d *desk) talk(ctx context.Context) error {
+func (d *opened) talk(ctx context.Context) error {
 	var book []linear.Contact
 	for _, c := range d.s.Contacts() {
 		book = append(book, linear.Contact(c))

@@ -1,6 +1,6 @@
 //go:build unix
 
-package desk
+package app
 
 import (
 	"os"
