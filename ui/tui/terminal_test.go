@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -105,37 +106,65 @@ func TestIdleProgramIsQuietAndRefreshes(t *testing.T) {
 	})
 }
 
-// A cursor move redraws two lines and a scroll step moves the window by one; terminals over SSH have 256 colours.
+// A cursor move draws two lines, and a scroll step lets the terminal move the window by one. The details beside a list
+// are drawn once the selection holds still, not for each record that a held key passes. Terminals over SSH have 256
+// colours.
 func TestMovesAreCheapOnTheWire(t *testing.T) {
+	src := sample(t)
+	for i := len(src.page.Transactions); i < 90; i++ {
+		src.page.Transactions = append(src.page.Transactions, tuitest.Record(i))
+	}
 	for _, c := range []struct {
+		tab          string
+		cols, rows   int
 		profile      colorprofile.Profile
-		move, scroll int // bytes
-	}{{colorprofile.ANSI256, 250, 450}, {colorprofile.TrueColor, 350, 450}} {
-		t.Run(c.profile.String(), func(t *testing.T) {
+		move, scroll int // bytes a key
+		details      int // bytes of the details that follow
+	}{
+		{"1", 80, 24, colorprofile.ANSI256, 300, 0, 0},
+		{"1", 120, 40, colorprofile.ANSI256, 400, 0, 0},
+		{"1", 120, 40, colorprofile.TrueColor, 450, 0, 0},
+		{"4", 80, 24, colorprofile.ANSI256, 250, 300, 0},
+		{"4", 80, 24, colorprofile.TrueColor, 300, 300, 0},
+		{"4", 120, 40, colorprofile.ANSI256, 250, 300, 1500},
+		{"4", 120, 40, colorprofile.TrueColor, 300, 300, 1700},
+	} {
+		t.Run(fmt.Sprintf("%s %dx%d %s", c.tab, c.cols, c.rows, c.profile), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := tuitest.Start(t, New(options(t, sample(t))), 80, 24, tea.WithColorProfile(c.profile))
-				settle := func() { time.Sleep(100 * time.Millisecond); synctest.Wait() }
-				settle()
-				if first := s.Bytes(); first > 6000 {
-					t.Errorf("the first frames take %d bytes", first)
+				s := tuitest.Start(t, New(options(t, src)), c.cols, c.rows, tea.WithColorProfile(c.profile))
+				before := 0
+				within := func(what string, n, most int, wait time.Duration) {
+					time.Sleep(wait)
+					synctest.Wait()
+					took := (s.Bytes() - before) / n
+					if t.Logf("%s: %d bytes", what, took); took > most {
+						t.Errorf("%s: %d bytes, at most %d", what, took, most)
+					}
+					before = s.Bytes()
 				}
-				s.Type("4")
-				settle()
-				mean := func(n int, key string) int {
-					before := s.Bytes()
+				held := func(what, key string, n, most int) {
 					for range n {
 						s.Type(key)
-						settle()
+						time.Sleep(33 * time.Millisecond)
+						synctest.Wait()
 					}
-					return (s.Bytes() - before) / n
+					within(what, n, most, 0)
 				}
-				move := mean(10, "j")
-				mean(6, "j")
-				scroll := mean(10, "j")
-				t.Logf("%d bytes a move, %d bytes a scroll step", move, scroll)
-				if move > c.move || scroll > c.scroll {
-					t.Errorf("%d bytes a move, %d bytes a scroll step", move, scroll)
+				const still = 300 * time.Millisecond
+				within("first frames", 1, 7000, still)
+				s.Type(c.tab)
+				within("the screen", 1, 8000, still)
+				if c.tab == "1" {
+					held("a move", "j", 4, c.move)
+				} else {
+					held("a move", "j", c.rows-10, c.move)
+					s.Type("G")
+					within("the end", 1, 6000, still)
+					held("the way up", "k", c.rows-10, c.move)
+					held("a scroll step", "k", 20, c.scroll)
 				}
+				within("details", 1, c.details, still)
+				within("stillness", 1, 0, 5*still)
 				s.Type("q")
 				if err := s.End(); err != nil {
 					t.Error(err)

@@ -25,12 +25,48 @@ func (m *Model) mask(th theme.Theme) mask {
 	}
 }
 
-// detailLines is everything about the selected record, in lines of at most w cells.
+// stillMsg says that a time has passed since a move of the selection.
+type stillMsg struct{ move int }
+
+// moved notes the newly selected record. Its details are shown once the selection holds still, so that a held key does
+// not draw the details of every record that it passes.
+func (m *Model) moved() tea.Cmd {
+	m.touched = true
+	m.remember()
+	m.moves++
+	return m.later(stillFor, stillMsg{m.moves})
+}
+
+// showDetails shows the details of the selected record. Those of another record start at their top.
+func (m *Model) showDetails() {
+	if m.detailed == nil || m.chosen == nil || m.detailed.id != m.chosen.id {
+		m.pane.Set(nil)
+	}
+	m.detailed = m.chosen
+	m.detailTop, _ = m.table.Window()
+}
+
+// beside is the line of the details beside line i of the list. Until new details are shown, the old ones move with the
+// rows: lines that move as a whole are scrolled by the terminal and not drawn again.
+func (m *Model) beside(pane []string, i int) string {
+	top, _ := m.table.Window()
+	if i > 0 && top != m.detailTop {
+		if i += top - m.detailTop; i < 1 {
+			return ""
+		}
+	}
+	if i >= len(pane) {
+		return ""
+	}
+	return pane[i]
+}
+
+// detailLines is everything about the record whose details are shown, in lines of at most w cells.
 func (m *Model) detailLines(th theme.Theme, now time.Time, w int) []string {
-	if m.chosen == nil || w < 20 {
+	if m.detailed == nil || w < 20 {
 		return nil
 	}
-	m.fields = m.fieldsOf(th, m.chosen, now, w-gutter)
+	m.fields = m.fieldsOf(th, m.detailed, now, w-gutter)
 	var out []string
 	for i, f := range m.fields {
 		for k, l := range f.lines {
@@ -52,6 +88,7 @@ func (m *Model) enter() {
 	m.details, m.inside, m.touched, m.field = true, true, true, -1
 	m.resize(m.w, m.h)
 	m.table.Select(m.table.Selected())
+	m.showDetails()
 	m.layFields()
 	m.nextField(1)
 }

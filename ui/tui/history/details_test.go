@@ -48,6 +48,76 @@ func TestEveryFieldOfTheDetailsCanBeChosenAndCopied(t *testing.T) {
 	}
 }
 
+// A held key passes many records; the details of one of them are drawn when the selection holds still. Until then the
+// old ones move with the rows of the list, so that the terminal scrolls whole lines.
+func TestDetailsFollowWhenTheSelectionHoldsStill(t *testing.T) {
+	const w, h = 120, 20
+	m := opened(t, records(60), w, h)
+	shows := func(record int) bool {
+		return m.detailed.id == tuitest.QuoteID(record)
+	}
+	lines := func() []string { return strings.Split(tuitest.Text(t, m, w, h), "\n") }
+	pane := func(line string) string {
+		_, after, _ := strings.Cut(line, "│")
+		return after
+	}
+	press := func(key string) { m.Update(tuitest.Press(key)) } // no timer ends
+	press("j")
+	press("j")
+	if m.chosen.id != tuitest.QuoteID(2) || !shows(0) {
+		t.Fatal("the details do not wait")
+	}
+	if m.Update(stillMsg{m.moves - 1}); !shows(0) {
+		t.Error("the timer of an earlier move shows the details")
+	}
+	if m.Update(stillMsg{m.moves}); !shows(2) {
+		t.Error("the details do not come when the selection holds still")
+	}
+	for m.table.Selected() < h-frameLines-2 {
+		press("j")
+	}
+	m.Update(stillMsg{m.moves})
+	before := lines()
+	for range 3 {
+		press("j")
+	}
+	after := lines()
+	if after[1] != before[1] {
+		t.Errorf("the line of the titles moves:\n%s\n%s", before[1], after[1])
+	}
+	for i := 2; i < h-frameLines-4; i++ {
+		if after[i] != before[i+3] {
+			t.Errorf("line %d is not what was three lines below:\n%s\n%s", i, after[i], before[i+3])
+		}
+	}
+	press("G")
+	for i, l := range lines()[2 : h-2] {
+		if strings.TrimSpace(pane(l)) != "" {
+			t.Errorf("a page away, line %d still has %q", i, pane(l))
+		}
+	}
+	press("g")
+	if m.Update(stillMsg{m.moves}); !shows(0) || !strings.Contains(pane(lines()[2]), "status") {
+		t.Errorf("the details of the first record are not at their place: %q", lines()[2])
+	}
+}
+
+// A key that uses the selected record shows its details at once.
+func TestAKeyThatUsesARecordDoesNotWaitForItsDetails(t *testing.T) {
+	for _, key := range []string{"y", "p", "J", "enter"} {
+		m := opened(t, records(9), 120, 20)
+		m.Update(tuitest.Press("j"))
+		if m.Update(tuitest.Press(key)); m.detailed != m.chosen || m.chosen.id != tuitest.QuoteID(1) {
+			t.Errorf("%s: the details are those of %s", key, m.detailed.id)
+		}
+	}
+	m := opened(t, records(9), 120, 20)
+	m.Update(tuitest.Press("j"))
+	if m.Update(screen.ClickMsg{X: 3, Y: 4}); m.detailed != m.chosen || m.chosen.id != tuitest.QuoteID(2) {
+		t.Errorf("a click: the details are those of %s", m.detailed.id)
+	}
+}
+
 func TestHiddenAmountsAreNotCopied(t *testing.T) {
 	m := openedWith(t, onLab(t), records(3), 80, 40)
 	m.Update(screen.AmountsMsg{Hidden: true})

@@ -79,7 +79,7 @@ func settle(m *Model, cmd tea.Cmd) (out []tea.Msg) {
 		switch msg := c().(type) {
 		case tea.BatchMsg:
 			queue = append(queue, msg...)
-		case pageMsg, loadedMsg, savedMsg, exportedMsg:
+		case pageMsg, loadedMsg, savedMsg, exportedMsg, stillMsg:
 			queue = append(queue, m.Update(msg))
 		default:
 			out = append(out, msg)
@@ -107,10 +107,15 @@ func typed(m *Model, text string) {
 	}
 }
 
-// still is a screen whose timers never end.
+// still is a screen whose timers never end, but the one that shows details.
 func still(ctx screen.Context, src Source) *Model {
 	m := New(ctx, src)
-	m.later = func(time.Duration, tea.Msg) tea.Cmd { return nil }
+	m.later = func(_ time.Duration, msg tea.Msg) tea.Cmd {
+		if _, ok := msg.(stillMsg); ok {
+			return func() tea.Msg { return msg }
+		}
+		return nil
+	}
 	return m
 }
 

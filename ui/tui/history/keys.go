@@ -27,20 +27,10 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.pressInside(key)
 	}
 	if m.table.Press(key) {
-		m.moved()
-		return m.wantMore()
+		return tea.Batch(m.moved(), m.wantMore())
 	}
+	m.showDetails()
 	return m.pressList(key)
-}
-
-// moved notes the newly selected record; the details of another record start at their top.
-func (m *Model) moved() {
-	m.touched = true
-	old := m.chosen
-	m.remember()
-	if old != m.chosen {
-		m.pane.Set(nil)
-	}
 }
 
 func (m *Model) pressList(key string) tea.Cmd {

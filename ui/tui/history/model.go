@@ -49,10 +49,11 @@ const (
 	freshFor    = 5 * time.Second // reopening the tab within it does not read again
 	// read in a row to close a gap, or to find matches of a filter, before a key asks again
 	bridgePages  = 10
-	alonePages   = 40  // read in a row since the last key
-	coverRecords = 300 // near the top, in which a refresh sees pending records again
-	maxLosses    = 3   // lost places in a row
-	sideFrom     = 110 // columns from which details are beside the list
+	alonePages   = 40                     // read in a row since the last key
+	coverRecords = 300                    // near the top, in which a refresh sees pending records again
+	maxLosses    = 3                      // lost places in a row
+	sideFrom     = 110                    // columns from which details are beside the list
+	stillFor     = 100 * time.Millisecond // the selection, before its details are shown
 	minListLines = 6
 )
 
@@ -109,6 +110,10 @@ type Model struct {
 	choice *kit.Choice
 	name   *kit.Field
 	asking asking
+
+	detailed  *record // the record whose details are shown: the chosen one once the selection holds still
+	detailTop int     // first line of the list's window at that time
+	moves     int
 
 	details bool // the pane below is open
 	inside  bool // the keyboard is in the details
@@ -255,7 +260,6 @@ func (m *Model) refilter() {
 func (m *Model) choose() {
 	from, _ := m.table.Window()
 	line := m.table.Selected() - from
-	old := m.chosen
 	m.refilter()
 	m.table.SetRows(m.rows())
 	if i := m.place(line); i >= 0 && !m.touched {
@@ -267,10 +271,8 @@ func (m *Model) choose() {
 		m.table.SelectAt(i, line)
 	}
 	m.remember()
-	if old != nil && m.chosen != nil && old.id != m.chosen.id {
-		m.pane.Set(nil)
-	}
 	m.resize(m.w, m.h)
+	m.showDetails()
 }
 
 // place is the line where the selection belongs now; -1: it stays.

@@ -13,6 +13,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		m.resize(msg.W, msg.H)
 		m.table.Select(m.table.Selected())
 		m.remember()
+		m.showDetails()
 		return m.wantMore()
 	case pageMsg:
 		if msg.gen == m.gen {
@@ -21,6 +22,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case followMsg:
 		if msg.gen == m.gen && !m.loading {
 			return m.startRefresh(PageSize)
+		}
+	case stillMsg:
+		if msg.move == m.moves {
+			m.showDetails()
 		}
 	case screen.BalancesChangedMsg:
 		return m.refresh()
@@ -104,6 +109,7 @@ func (m *Model) clicked(msg screen.ClickMsg) tea.Cmd {
 	again := before == m.table.Selected() && m.chosen != nil
 	m.inside = false
 	m.moved()
+	m.showDetails()
 	if again {
 		m.enter()
 	}

@@ -83,10 +83,7 @@ func (m *Model) besideView(f screen.Frame) string {
 	divider := " " + th.Rule.Render(th.Signs.Divider) + " "
 	lines := make([]string, len(left))
 	for i := range left {
-		lines[i] = left[i] + divider
-		if i < len(right) {
-			lines[i] += right[i]
-		}
+		lines[i] = left[i] + divider + m.beside(right, i)
 	}
 	return kit.Box(kit.Lines(m.stateLine(f, f.W), strings.Join(lines, "\n"), m.middleLine(f, f.W), m.endLine(f, f.W)),
 		f.W, f.H)
