@@ -144,26 +144,12 @@ func (m *Model) via() (host, some string) {
 	return "via proxy " + present.Clean(proxy, 40), "via proxy"
 }
 
-// fresh is the age up to which data that is re-read regularly shows no running age, so that an idle program writes
-// nothing.
-const fresh = 20 * time.Second
-
-// age is the age of the data: "now" while they are fresh.
-func (m *Model) age() string {
-	now := m.ctx.Clock()
-	if at := m.total.At; !m.total.Stale && !at.IsZero() && now.Sub(at) < fresh {
-		return kit.Age(at, at)
-	}
-	return kit.Age(now, m.total.At)
-}
-
-// ageChanges is the time until the text of the age changes; 0: never by time alone.
+// ageChanges is the time until the text of the total's age changes; 0: never by time alone.
 func (m *Model) ageChanges(now time.Time) time.Duration {
-	at := m.total.At
-	if d := now.Sub(at); !m.total.Stale && !at.IsZero() && d < fresh {
-		return fresh - d
+	if m.total.Stale {
+		return kit.AgeChanges(now, m.total.At)
 	}
-	return kit.AgeChanges(now, at)
+	return kit.DataAgeChanges(now, m.total.At)
 }
 
 // totalText is the total and its age; the age is marked when the last reading failed.
@@ -182,7 +168,7 @@ func (m *Model) totalText() string {
 	case t.Scrambled:
 		total = th.Mark(theme.Warn) + " " + th.Warn.Render("scrambled") + " " + total
 	}
-	age := th.Dim.Render(kit.FitRight(m.age(), 10))
+	age := th.Dim.Render(kit.FitRight(kit.DataAge(m.ctx.Clock(), t.At), 10))
 	if t.Stale {
 		return total + "  " + th.Mark(theme.Warn) + " " + th.Warn.Render(kit.Age(m.ctx.Clock(), t.At))
 	}

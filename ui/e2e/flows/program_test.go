@@ -31,7 +31,7 @@ import (
 )
 
 // TestTerminalMainJob walks the main job in the real program: from an empty home to COMPLETED. The truth is then read
-// from the store with the EVM, not from the screen.
+// from the store with the EVM, not from the screen. Between two keys the program writes nothing.
 func TestTerminalMainJob(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {120, 40}} {
@@ -46,6 +46,7 @@ func TestTerminalMainJob(t *testing.T) {
 			needs, pay := p.WalksToReview2("EMBEDDED")
 			p.Types(pay + "\r")
 			p.Sees("COMPLETED")
+			idles(t, p)
 			p.Types("4")
 			p.Sees("call "+amount.Trim(needs)+" USDC", "completed")
 			p.Types("1")

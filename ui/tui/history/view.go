@@ -110,7 +110,7 @@ func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 // stateLine names the list, its age, and the filter.
 func (m *Model) stateLine(f screen.Frame, w int) string {
 	th := f.Theme
-	age := "newest first, read " + kit.Age(f.Now, m.at)
+	age := "newest first, read " + kit.DataAge(f.Now, m.at)
 	if !m.loaded {
 		age = "as it was kept, read " + kit.Age(f.Now, m.keptAt) + "; being read again"
 		if m.err != nil {
@@ -135,7 +135,7 @@ func (m *Model) Wake(now time.Time) time.Duration {
 	if !m.loaded {
 		return kit.AgeChanges(now, m.keptAt)
 	}
-	return kit.AgeChanges(now, m.at)
+	return kit.DataAgeChanges(now, m.at)
 }
 
 // middleLine is the line above the last one: a question, the help and mistakes of a filter, or the totals.

@@ -252,20 +252,29 @@ func TestAddressInFullAndChecksummed(t *testing.T) {
 
 func TestAgeChangesRarely(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	now, changes := at, 0
-	for now.Sub(at) < 90*time.Second {
-		text, wait := Age(now, at), AgeChanges(now, at)
-		if Age(now.Add(wait-time.Millisecond), at) != text {
-			t.Errorf("%q changes sooner than %s", text, wait)
+	for _, c := range []struct {
+		age     func(now, at time.Time) string
+		changes func(now, at time.Time) time.Duration
+		most    int
+	}{{Age, AgeChanges, 6}, {DataAge, DataAgeChanges, 3}} {
+		now, changes := at, 0
+		for now.Sub(at) < 90*time.Second {
+			text, wait := c.age(now, at), c.changes(now, at)
+			if c.age(now.Add(wait-time.Millisecond), at) != text {
+				t.Errorf("%q changes sooner than %s", text, wait)
+			}
+			now = now.Add(wait)
+			if c.age(now, at) == text {
+				t.Errorf("%q does not change after %s", text, wait)
+			}
+			changes++
 		}
-		now = now.Add(wait)
-		if Age(now, at) == text {
-			t.Errorf("%q does not change after %s", text, wait)
+		if changes > c.most {
+			t.Errorf("%d changes in 90 seconds", changes)
 		}
-		changes++
 	}
-	if changes > 6 {
-		t.Errorf("%d changes in 90 seconds", changes)
+	if a, b := DataAge(at.Add(29*time.Second), at), DataAge(at.Add(31*time.Second), at); a != "now" || b != "30 s ago" {
+		t.Errorf("around half a minute: %q, %q", a, b)
 	}
 	for d, want := range map[time.Duration]string{0: "now", 3 * time.Second: "2 s ago", 59 * time.Second: "30 s ago",
 		3 * time.Minute: "2 min ago", 25 * time.Hour: "1 d ago", 75 * time.Hour: "3 d ago"} {
@@ -273,7 +282,8 @@ func TestAgeChangesRarely(t *testing.T) {
 			t.Errorf("after %s: %q, want %q", d, got, want)
 		}
 	}
-	if Age(at, time.Time{}) != "never" || AgeChanges(at, time.Time{}) != 0 {
+	if Age(at, time.Time{}) != "never" || AgeChanges(at, time.Time{}) != 0 || DataAge(at, time.Time{}) != "never" ||
+		DataAgeChanges(at, time.Time{}) != 0 {
 		t.Error("a figure that was never read has an age")
 	}
 	for d := 30 * time.Hour; d < 80*time.Hour; d += 7 * time.Hour {

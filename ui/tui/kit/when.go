@@ -45,6 +45,26 @@ func AgeChanges(now, at time.Time) time.Duration {
 	return 24*time.Hour - d%(24*time.Hour)
 }
 
+// fresh is the age up to which read data has no running age, so that an idle program writes nothing. What is read
+// regularly is read again before.
+const fresh = 30 * time.Second
+
+// DataAge is the Age of what was read: "now" for the first half minute.
+func DataAge(now, at time.Time) string {
+	if now.Sub(at) < fresh {
+		now = at
+	}
+	return Age(now, at)
+}
+
+// DataAgeChanges is the time until the text of DataAge changes; 0 for a zero time.
+func DataAgeChanges(now, at time.Time) time.Duration {
+	if d := now.Sub(at); d < fresh {
+		return fresh - d
+	}
+	return AgeChanges(now, at)
+}
+
 func span(d time.Duration) string {
 	switch {
 	case d >= 24*time.Hour:
