@@ -10,7 +10,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/ui/present"
-	"coffer/ui/receipt"
 	"coffer/ui/tui/kit"
 )
 
@@ -189,7 +188,7 @@ func (s *session) record(r api.HistoryRecord) {
 	switch r.Status {
 	case api.StatusCompleted, api.StatusExecuted:
 		paid, got = "Paid", "Delivered"
-		if receipt.Used(r.Type) {
+		if present.Used(r.Type) {
 			got = "The call used"
 		}
 	case api.StatusRefunded:
@@ -219,8 +218,8 @@ func (s *session) record(r api.HistoryRecord) {
 
 // whoGot prints the payees, their amounts and the costs, from the wallet's journal.
 func (s *session) whoGot(r api.HistoryRecord) {
-	from := receipt.Source{Catalog: s.ctx.Catalog, Accounts: s.ctx.Accounts, Terms: s.ctx.Terms, Names: s.nameIn}
-	for _, row := range from.Rows(receipt.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status,
+	from := present.Receipts{Catalog: s.ctx.Catalog, Accounts: s.ctx.Accounts, Terms: s.ctx.Terms, Names: s.nameIn}
+	for _, row := range from.Rows(present.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status,
 		GotAsset: r.DestinationToken.AssetType, Got: r.DestinationToken.Amount}) {
 		text := row.Text
 		if row.Money {

@@ -12,7 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/cli"
-	"coffer/ui/receipt"
+	"coffer/ui/present"
 	"coffer/wallet/verify"
 )
 
@@ -96,8 +96,8 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 
 // told opens the journal for the facts that the service's records lack; done closes it. Without a journal nothing is
 // known.
-func (c Commands) told(s *Session) (from receipt.Source, done func()) {
-	from = receipt.Source{Catalog: s.Catalog, Accounts: s.Accounts, Names: s.Names}
+func (c Commands) told(s *Session) (from present.Receipts, done func()) {
+	from = present.Receipts{Catalog: s.Catalog, Accounts: s.Accounts, Names: s.Names}
 	b, err := s.Read()
 	if err != nil {
 		c.say("The journal cannot be read, so payees and fees are not known: %s", err.Error())

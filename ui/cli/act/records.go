@@ -13,7 +13,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/receipt"
+	"coffer/ui/present"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
@@ -25,7 +25,7 @@ type recordPrinter interface {
 	end() error
 }
 
-func (c Commands) printer(o historyOptions, told receipt.Source) recordPrinter {
+func (c Commands) printer(o historyOptions, told present.Receipts) recordPrinter {
 	switch {
 	case o.json:
 		return jsonLines{c}
@@ -52,7 +52,7 @@ func (j jsonLines) put(e *entry) error {
 // textLines prints lines in columns, a page at a time.
 type textLines struct {
 	w    *tabwriter.Writer
-	told receipt.Source
+	told present.Receipts
 	n    int
 }
 
@@ -60,7 +60,7 @@ func (t *textLines) begin() error { return nil }
 func (t *textLines) end() error   { return t.w.Flush() }
 func (t *textLines) put(e *entry) error {
 	fees := ""
-	if receipt.Runs(e.Status) {
+	if present.Runs(e.Status) {
 		fees = "\tfees " + t.told.Fees(e.QuoteID)
 		if to := t.told.Payees(e.QuoteID); to != "" {
 			fees += "; to " + to
@@ -90,7 +90,7 @@ func paidWords(cat *catalog.Catalog, e *entry) string {
 func gotWords(cat *catalog.Catalog, e *entry) string {
 	symbol, decimals := entityUnit(cat, e.DestinationToken.AssetType)
 	words := "for "
-	if receipt.Used(e.Type) {
+	if present.Used(e.Type) {
 		words = "for a call with " // a call may have used what was there before
 	}
 	return words + figureOf(e.DestinationToken.Amount, symbol, decimals)
@@ -135,7 +135,7 @@ func figureOf(base, symbol string, decimals int) string {
 // know.
 type csvLines struct {
 	w    *csv.Writer
-	told receipt.Source
+	told present.Receipts
 }
 
 func csvColumns() []string {

@@ -9,7 +9,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
-	"coffer/ui/receipt"
+	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -159,7 +159,7 @@ func openWords(open []journal.Outstanding) string {
 
 // statusText is a status in lines; open are the signatures that can still be used.
 func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State, open []journal.Outstanding,
-	told receipt.Source) string {
+	told present.Receipts) string {
 	p := &page{}
 	p.line("quote " + whole(id))
 	if state != "" {
@@ -169,7 +169,7 @@ func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State,
 	p.row("reason", clean(x.FailReason))
 	p.row("user", clean(x.User))
 	p.row("recipient", clean(x.RecipientAccountID))
-	for _, r := range told.Rows(receipt.Record{QuoteID: id, Status: x.Status}) {
+	for _, r := range told.Rows(present.Record{QuoteID: id, Status: x.Status}) {
 		p.row(r.Label, strings.Join(strings.Fields(r.Name+" "+whole(r.Address)+" "+whole(r.Text)), " "))
 	}
 	p.transactions(s, x)

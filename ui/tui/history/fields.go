@@ -7,7 +7,6 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/ui/present"
-	"coffer/ui/receipt"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -120,17 +119,17 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 }
 
 // told is the source of the facts that the service's records leave out.
-func (m *Model) told() receipt.Source {
-	return receipt.Source{Catalog: m.ctx.Catalog, Accounts: m.ctx.Accounts, Terms: m.ctx.Terms, Names: m.ctx.Names}
+func (m *Model) told() present.Receipts {
+	return present.Receipts{Catalog: m.ctx.Catalog, Accounts: m.ctx.Accounts, Terms: m.ctx.Terms, Names: m.ctx.Names}
 }
 
-func (r *record) told() receipt.Record {
-	return receipt.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(),
+func (r *record) told() present.Record {
+	return present.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(),
 		Got: r.got}
 }
 
 // toldField is one fact of the journal: a payee with its full address, or a figure.
-func (m *Model) toldField(d *detail, row receipt.Row) {
+func (m *Model) toldField(d *detail, row present.Row) {
 	text := row.Text
 	if row.Money && m.hidden {
 		text = kit.Masked(d.th)
@@ -189,7 +188,7 @@ func (m *Model) legFields(d *detail, l leg) {
 func amountLabels(kind, status string) (paid, received string) {
 	switch status {
 	case api.StatusCompleted, api.StatusExecuted:
-		if receipt.Used(kind) {
+		if present.Used(kind) {
 			return "paid", "call used"
 		}
 		return "paid", "received"
@@ -198,7 +197,7 @@ func amountLabels(kind, status string) (paid, received string) {
 	case api.StatusFailed:
 		return "not paid", "undelivered"
 	}
-	if receipt.Used(kind) {
+	if present.Used(kind) {
 		return "to pay", "call needs"
 	}
 	return "to pay", "to get"

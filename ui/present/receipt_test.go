@@ -1,4 +1,4 @@
-package receipt_test
+package present_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/catalog"
-	"coffer/ui/receipt"
+	"coffer/ui/present"
 	"coffer/wallet/journal"
 )
 
@@ -28,13 +28,13 @@ func terms() journal.Terms {
 	}
 }
 
-func source(t *testing.T, known map[string]journal.Terms) receipt.Source {
+func source(t *testing.T, known map[string]journal.Terms) present.Receipts {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return receipt.Source{
+	return present.Receipts{
 		Catalog: cat, Accounts: []api.Account{{AccountAddress: strings.ToLower(own)}},
 		Terms: func(id string) (journal.Terms, bool) { x, ok := known[id]; return x, ok },
 		Names: func(a string) string {
@@ -46,11 +46,11 @@ func source(t *testing.T, known map[string]journal.Terms) receipt.Source {
 	}
 }
 
-func call(status string) receipt.Record {
-	return receipt.Record{QuoteID: "0x01", Kind: api.RecordCall, Status: status, GotAsset: onBase, Got: "1300500000"}
+func call(status string) present.Record {
+	return present.Record{QuoteID: "0x01", Kind: api.RecordCall, Status: status, GotAsset: onBase, Got: "1300500000"}
 }
 
-func text(rows []receipt.Row) string {
+func text(rows []present.Row) string {
 	var b strings.Builder
 	for _, r := range rows {
 		fmt.Fprintf(&b, "%s|%s|%s|%s\n", r.Label, r.Name, r.Address, r.Text)
@@ -76,7 +76,7 @@ func TestD3_WhatAnotherDeviceDidHasNoInventedFigure(t *testing.T) {
 		t.Error(got)
 	}
 	s.Terms = nil
-	if got := text(s.Rows(receipt.Record{QuoteID: "0x01", Kind: api.RecordTransfer,
+	if got := text(s.Rows(present.Record{QuoteID: "0x01", Kind: api.RecordTransfer,
 		Status: api.StatusCompleted})); got != "fees|||not reported\n" {
 		t.Error(got)
 	}

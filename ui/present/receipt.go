@@ -1,11 +1,4 @@
-// Package receipt lists who got what and what it cost, of one record of history, for screens, lines and commands
-// alike.
-//
-// The service's record names neither the payees of a call nor its fees, and a call also uses what was on its chain
-// before: paid and used alone read as a profit. The missing facts come from the wallet's own journal, found by quote
-// id and nothing else. For an operation of another wallet or device this package writes "not reported" and infers
-// nothing.
-package receipt
+package present
 
 import (
 	"math/big"
@@ -15,16 +8,20 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/api/text"
 	"coffer/wallet/journal"
 )
 
 // NotReported replaces a figure that neither the service's record nor this wallet's journal has.
 const NotReported = "not reported"
 
-// Source is where the facts come from. Terms looks a quote up in the journal (journal.Journal.Terms), Names gives the
-// known name of an address, "" for none; both may be nil.
-type Source struct {
+// Receipts lists who got what and what it cost, of one record of history. The service's record names neither the payees
+// of a call nor its fees, and a call also uses what was on its chain before: paid and used alone read as a profit. The
+// missing facts come from the wallet's own journal, found by quote id and nothing else; of an operation of another
+// wallet or device they read "not reported", and nothing is inferred.
+//
+// Terms looks a quote up in the journal (journal.Journal.Terms), Names gives the known name of an address, "" for none;
+// both may be nil.
+type Receipts struct {
 	Catalog  *catalog.Catalog
 	Accounts []api.Account
 	Terms    func(quoteID string) (journal.Terms, bool)
@@ -43,7 +40,7 @@ type Row struct {
 }
 
 // Rows are the payees, the payments, what was there before, the fees, and their sum where all of it is known.
-func (s Source) Rows(r Record) []Row {
+func (s Receipts) Rows(r Record) []Row {
 	t, own := s.terms(r.QuoteID)
 	var out []Row
 	for _, p := range t.Payees {
@@ -66,7 +63,7 @@ func (s Source) Rows(r Record) []Row {
 }
 
 // Fees are the fees of a quote as its review showed them, or NotReported.
-func (s Source) Fees(quoteID string) string {
+func (s Receipts) Fees(quoteID string) string {
 	t, _ := s.terms(quoteID)
 	switch {
 	case !t.FeesNamed:
@@ -86,11 +83,11 @@ func (s Source) Fees(quoteID string) string {
 }
 
 // Payees names the payees of a quote in one line, "" where none is known.
-func (s Source) Payees(quoteID string) string {
+func (s Receipts) Payees(quoteID string) string {
 	t, _ := s.terms(quoteID)
 	var out []string
 	for _, p := range t.Payees {
-		out = append(out, strings.TrimSpace(s.name(p.To)+" "+text.Clean(p.To, 200)))
+		out = append(out, strings.TrimSpace(s.name(p.To)+" "+Clean(p.To, 200)))
 	}
 	return strings.Join(out, ", ")
 }
@@ -100,7 +97,7 @@ func (s Source) Payees(quoteID string) string {
 func Used(kind string) bool { return kind == api.RecordCall }
 
 // terms returns the terms of a quote; none for a record of another journal.
-func (s Source) terms(quoteID string) (journal.Terms, bool) {
+func (s Receipts) terms(quoteID string) (journal.Terms, bool) {
 	if s.Terms == nil {
 		return journal.Terms{}, false
 	}
@@ -113,7 +110,7 @@ func (s Source) terms(quoteID string) (journal.Terms, bool) {
 // Runs reports that a record with this status has moved money, or still may.
 func Runs(status string) bool { return status != api.StatusRefunded && status != api.StatusFailed }
 
-func (s Source) payee(r Record, p journal.Payee) Row {
+func (s Receipts) payee(r Record, p journal.Payee) Row {
 	asset, base := p.Asset, p.Amount
 	if asset == "" && r.Kind != api.RecordCall {
 		asset, base = r.GotAsset, r.Got
@@ -134,7 +131,7 @@ func (s Source) payee(r Record, p journal.Payee) Row {
 	return row
 }
 
-func (s Source) name(address string) string {
+func (s Receipts) name(address string) string {
 	for _, a := range s.Accounts {
 		if address == a.AccountAddress || strings.HasPrefix(address, "0x") &&
 			strings.EqualFold(address, a.AccountAddress) {
@@ -144,10 +141,10 @@ func (s Source) name(address string) string {
 	if s.Names == nil {
 		return ""
 	}
-	return text.Clean(s.Names(address), 60)
+	return Clean(s.Names(address), 60)
 }
 
-func (s Source) there(t journal.Terms) string {
+func (s Receipts) there(t journal.Terms) string {
 	if t.There == nil {
 		return NotReported
 	}
@@ -160,7 +157,7 @@ func (s Source) there(t journal.Terms) string {
 
 // sum writes "50 paid + 10 there = 59.9 used + 0.1 fees" in one asset where all of it is known and adds up, else
 // nothing.
-func (s Source) sum(r Record, t journal.Terms) string {
+func (s Receipts) sum(r Record, t journal.Terms) string {
 	if r.Kind != api.RecordCall || t.There == nil || !t.FeesNamed || r.Status != api.StatusCompleted {
 		return ""
 	}
@@ -191,7 +188,7 @@ func (s Source) sum(r Record, t journal.Terms) string {
 		" fees"
 }
 
-func (s Source) entity(asset string) (catalog.Entity, bool) {
+func (s Receipts) entity(asset string) (catalog.Entity, bool) {
 	a, err := caip.ParseAsset(asset)
 	if err != nil {
 		return catalog.Entity{}, false
@@ -200,20 +197,20 @@ func (s Source) entity(asset string) (catalog.Entity, bool) {
 }
 
 // figure writes base units of an asset, exactly.
-func (s Source) figure(asset, base string) string {
+func (s Receipts) figure(asset, base string) string {
 	v, err := amount.ParseBase(base)
 	e, ok := s.entity(asset)
 	switch {
 	case err != nil:
 		return amount.Unknown
 	case !ok:
-		return amount.Group(v.String()) + " base units of " + text.Clean(asset, 200)
+		return amount.Group(v.String()) + " base units of " + Clean(asset, 200)
 	}
 	return amount.Human(v, e.Decimals) + " " + e.Symbol
 }
 
 // placed adds the chain.
-func (s Source) placed(asset, base string) string {
+func (s Receipts) placed(asset, base string) string {
 	words := s.figure(asset, base)
 	if a, err := caip.ParseAsset(asset); err == nil {
 		if info, ok := s.Catalog.Chain(a.Chain); ok {
