@@ -7,24 +7,24 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// BarCell is a share bar of w cells as a table cell: part of total filled. Anything above zero fills at least one cell;
-// an unknown part or total gives blanks.
+// BarCell is a share bar as a table cell: part of total fills so much of w cells, to the nearest step of its last cell.
+// Anything above zero fills at least one step; an unknown part or total gives blanks.
 func BarCell(th theme.Theme, part, total *big.Int, w int) Cell {
 	if part == nil || total == nil || total.Sign() <= 0 || w <= 0 {
 		return Cell{}
 	}
-	n := new(big.Int).Mul(part, big.NewInt(int64(w)*2))
-	n.Quo(n.Add(n, total), new(big.Int).Lsh(total, 1)) // rounded to the nearest cell
-	full := min(w, int(n.Int64()))
-	if !n.IsInt64() {
-		full = w
+	steps := len(th.Signs.BarParts) + 1
+	n := new(big.Int).Mul(part, big.NewInt(int64(w*steps)*2))
+	n.Quo(n.Add(n, total), new(big.Int).Lsh(total, 1)) // rounded to the nearest step
+	full := w * steps
+	if n.Cmp(big.NewInt(int64(full))) < 0 {
+		full = max(int(n.Int64()), part.Sign(), 0)
 	}
-	if full <= 0 && part.Sign() > 0 {
-		full = 1
+	bar := strings.Repeat(th.Signs.BarFull, full/steps)
+	if rest := full % steps; rest > 0 {
+		bar += th.Signs.BarParts[rest-1]
 	}
-	full = max(0, full)
-	return Cell{Text: strings.Repeat(th.Signs.BarFull, full), Style: th.Accent,
-		Tail: strings.Repeat(th.Signs.BarEmpty, w-full), TailStyle: th.Rule}
+	return Styled(bar, th.Accent)
 }
 
 // Spark draws the last w values as a line of bars between their smallest and largest; nil values are blanks.

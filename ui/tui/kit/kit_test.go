@@ -2,6 +2,7 @@ package kit
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,7 @@ func TestWidthOfSignsIsOneCell(t *testing.T) {
 	for _, th := range []theme.Theme{look(), theme.New(true, colorprofile.TrueColor, true)} {
 		s := th.Signs
 		for _, sign := range append([]string{s.Good, s.Warn, s.Bad, s.Unknown, s.Open, s.Closed, s.Cursor, s.More,
-			s.Dot, s.Rule, s.Divider, s.BarFull, s.BarEmpty, s.Mask}, append(s.Sparks, s.Corners[:]...)...) {
+			s.Dot, s.Rule, s.Divider, s.BarFull, s.Mask}, slices.Concat(s.Sparks, s.BarParts, s.Corners[:])...) {
 			if present.Width(sign) != 1 || ansi.StringWidth(sign) != 1 || ansi.StringWidthWc(sign) != 1 {
 				t.Errorf("%q is %d cells wide", sign, ansi.StringWidth(sign))
 			}
@@ -421,8 +422,17 @@ func TestOverlayKeepsTheSize(t *testing.T) {
 
 func TestBarShowsSomethingForSomething(t *testing.T) {
 	th := look()
-	if c := BarCell(th, big.NewInt(1), big.NewInt(1_000_000), 10); c.Text != "█" || present.Width(c.Tail) != 9 {
-		t.Errorf("%+v", c)
+	ascii := theme.New(true, colorprofile.TrueColor, true)
+	for _, c := range []struct {
+		part        int64 // of 1000
+		bar, letter string
+	}{{0, "", ""}, {1, "▏", "#"}, {100, "█", "#"}, {150, "█▌", "##"}, {999, "██████████", "##########"},
+		{5000, "██████████", "##########"}} {
+		part, total := big.NewInt(c.part), big.NewInt(1000)
+		if bar, letter := BarCell(th, part, total, 10).Text, BarCell(ascii, part, total, 10).Text; bar != c.bar ||
+			letter != c.letter {
+			t.Errorf("%d of 1000 is drawn as %q and %q", c.part, bar, letter)
+		}
 	}
 	if c := BarCell(th, nil, big.NewInt(1), 10); c.Text != "" {
 		t.Errorf("%+v", c)

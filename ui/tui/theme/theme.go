@@ -50,8 +50,9 @@ type Signs struct {
 	Rule                     string    // one cell of a horizontal line
 	Divider                  string    // one cell of a vertical line
 	Corners                  [4]string // top left, top right, bottom left, bottom right
-	BarFull, BarEmpty        string
-	Up, Down                 string // more lines above, below
+	BarFull                  string
+	BarParts                 []string // a cell of a bar that is not full, in even steps
+	Up, Down                 string   // more lines above, below
 	Enter                    string
 	Mask                     string // one cell of a hidden amount
 	Sparks                   []string
@@ -142,9 +143,10 @@ func unicodeSigns() Signs {
 	return Signs{
 		Good: "✓", Warn: "!", Bad: "✗", Unknown: "?", Open: "▾", Closed: "▸", Cursor: "›", Arrow: "→", Back: "←",
 		More: "…", Dot: "·",
-		Rule: "─", Divider: "│", Corners: [4]string{"┌", "┐", "└", "┘"}, BarFull: "█", BarEmpty: "░", Up: "↑",
+		Rule: "─", Divider: "│", Corners: [4]string{"┌", "┐", "└", "┘"}, BarFull: "█", Up: "↑",
 		Down: "↓", Enter: "↵", Mask: "•",
-		Sparks: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+		BarParts: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉"},
+		Sparks:   []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	}
 }
 
@@ -152,7 +154,7 @@ func asciiSigns() Signs {
 	return Signs{
 		Good: "+", Warn: "!", Bad: "x", Unknown: "?", Open: "v", Closed: ">", Cursor: "*", Arrow: "->", Back: "<-",
 		More: "~", Dot: "-",
-		Rule: "-", Divider: "|", Corners: [4]string{"+", "+", "+", "+"}, BarFull: "#", BarEmpty: ".", Up: "^",
+		Rule: "-", Divider: "|", Corners: [4]string{"+", "+", "+", "+"}, BarFull: "#", Up: "^",
 		Down: "v", Enter: "enter", Mask: "*",
 		Sparks: []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	}

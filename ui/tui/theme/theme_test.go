@@ -1,6 +1,7 @@
 package theme
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,8 +47,8 @@ func TestMeaningsDifferWithoutColour(t *testing.T) {
 func TestASCIISignsAreASCII(t *testing.T) {
 	s := asciiSigns()
 	for _, sign := range append([]string{s.Good, s.Warn, s.Bad, s.Unknown, s.Open, s.Closed, s.Cursor, s.Arrow, s.Back,
-		s.More, s.Dot, s.Rule, s.Divider, s.BarFull, s.BarEmpty, s.Up, s.Down, s.Enter, s.Mask},
-		append(s.Sparks, s.Corners[:]...)...) {
+		s.More, s.Dot, s.Rule, s.Divider, s.BarFull, s.Up, s.Down, s.Enter, s.Mask},
+		slices.Concat(s.Sparks, s.BarParts, s.Corners[:])...) {
 		for _, r := range sign {
 			if r < 0x20 || r > 0x7e {
 				t.Errorf("%q", sign)
