@@ -394,5 +394,6 @@ func ofData(err error, dir string) error {
 		return err
 	}
 	return &cli.DataError{Err: err, Hint: fmt.Sprintf("restore a backup: put it in the place of coffer.db in %s\n"+
-		"or begin a new network, on purpose: coffer serve --new --data %q moves what is there aside and deletes nothing", dir, dir)}
+		"or begin a new network, on purpose: coffer serve --new --data %q moves what is there aside and deletes "+
+		"nothing", dir, dir)}
 }

@@ -16,7 +16,8 @@ func TestN11EveryErrorShapeBecomesATypedError(t *testing.T) {
 		wantName, says string
 	}{
 		"401": {401,
-			`{"error":"UnauthorizedException","message":"Invalid or missing API key","statusCode":401,"timestamp":"2026-01-01T00:00:00Z","path":"/api/x"}`, ErrUnauthorized, "API key"},
+			`{"error":"UnauthorizedException","message":"Invalid or missing API key","statusCode":401,` +
+				`"timestamp":"2026-01-01T00:00:00Z","path":"/api/x"}`, ErrUnauthorized, "API key"},
 		"401 with code": {401, `{"error":"UnauthorizedException","message":"no key","code":401}`, ErrUnauthorized,
 			"no key"},
 		"400 validation": {400,

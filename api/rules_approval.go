@@ -36,7 +36,8 @@ func approvals() []function {
 		{0x8fcbaf0c, "permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)"},
 		{0xe1560fd3, "approveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"},
 		{0xc237108f,
-			"increaseAllowanceWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"},
+			"increaseAllowanceWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32," +
+				"bytes32)"},
 		// ERC-721 and ERC-1155, ERC-4494 and the forms of position tokens
 		{0xa22cb465, "setApprovalForAll(address,bool)"},
 		{0x745a41bc, "permit(address,uint256,uint256,bytes)"},

@@ -17,15 +17,20 @@ const (
 
 var (
 	evmOp = fmt.Sprintf(
-		`{"userOp":{"sender":%[1]q,"nonce":"1","callData":"0x","callGasLimit":"1","verificationGasLimit":"1","preVerificationGas":"0",
+		`{"userOp":{"sender":%[1]q,"nonce":"1","callData":"0x","callGasLimit":"1","verificationGasLimit":"1",`+
+			`"preVerificationGas":"0",
 		"maxFeePerGas":"0","maxPriorityFeePerGas":"0","signature":"0x12"},
-		"typedDataToSign":{"domain":{"name":"n","version":"1","chainId":8453,"verifyingContract":%[1]q},"types":{"Approve":[{"name":"a","type":"bytes32"}]},
+		"typedDataToSign":{"domain":{"name":"n","version":"1","chainId":8453,"verifyingContract":%[1]q},`+
+			`"types":{"Approve":[{"name":"a","type":"bytes32"}]},
 		"primaryType":"Approve","message":{"callDataAndNonceHash":%[2]q}},
-		"delegation":{"contractAddress":%[1]q,"nonce":0,"signature":{"chainId":8453,"contractAddress":%[1]q,"nonce":0,"r":%[2]q,"s":%[2]q,"v":"0x1b","yParity":0,"type":"Signed"}},
+		"delegation":{"contractAddress":%[1]q,"nonce":0,"signature":{"chainId":8453,"contractAddress":%[1]q,`+
+			`"nonce":0,"r":%[2]q,"s":%[2]q,"v":"0x1b","yParity":0,"type":"Signed"}},
 		"assetType":%[3]q,"amount":"1"}`, evmOwner, zeroWord, usdcBase)
 	solOp = fmt.Sprintf(
-		`{"type":"solana","instructions":[{"keys":[{"pubkey":%[1]q,"isSigner":true,"isWritable":true}],"programId":"11111111111111111111111111111111","data":"0200"}],
-		"recentBlockHash":%[1]q,"feePayer":%[1]q,"dataToSign":"gAEA","signature":%[2]q,"assetType":%[3]q,"amount":"1"}`, solanaKey, solSig, solanaSOL)
+		`{"type":"solana","instructions":[{"keys":[{"pubkey":%[1]q,"isSigner":true,"isWritable":true}],`+
+			`"programId":"11111111111111111111111111111111","data":"0200"}],
+		"recentBlockHash":%[1]q,"feePayer":%[1]q,"dataToSign":"gAEA","signature":%[2]q,"assetType":%[3]q,`+
+			`"amount":"1"}`, solanaKey, solSig, solanaSOL)
 	roleNoType = strings.Replace(accRole, `"type":"role-based",`, "", 1)
 )
 
@@ -36,7 +41,8 @@ func bodies() map[string]string {
 		zeroWord + `"}}],
 		"validAfter":"1800000000","validUntil":"1800000600","slippageTolerance":50`
 	prepare := fmt.Sprintf(
-		`"targetChain":"eip155:8453","calls":[{"to":%q,"data":"0x12","value":"0"}],"tokensRequired":[{"assetType":%q,"amount":"1"}]`, evmOther, usdcBase) + allowance
+		`"targetChain":"eip155:8453","calls":[{"to":%q,"data":"0x12","value":"0"}],"tokensRequired":[{"assetType":%q,`+
+			`"amount":"1"}]`, evmOther, usdcBase) + allowance
 	call := `"chainOperation":` + evmOp +
 		`,"tamperProofSignature":"0x12","fromAggregatedAssetId":"ob:usdc","slippageTolerance":1`
 	to := fmt.Sprintf(
@@ -44,7 +50,9 @@ func bodies() map[string]string {
 		evmOther)
 	tokens := `"originToken":{"aggregatedAssetId":"ob:usdc","amount":"1","assetType":["` + usdcBase +
 		`"],"fiatValue":[{"assetType":"` + usdcBase + `","amount":"1","fiatValue":"1.00"}]},
-		"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"1","assetType":"` + usdcBase + `","fiatValue":"1.00","minimumAmount":"1","minimumFiatValue":"1.00","symbol":"USDC","name":"USD Coin","decimals":6,"recipientAccount":"eip155:1:x"},
+		"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"1","assetType":"` + usdcBase +
+		`","fiatValue":"1.00","minimumAmount":"1","minimumFiatValue":"1.00","symbol":"USDC","name":"USD Coin",` +
+		`"decimals":6,"recipientAccount":"eip155:1:x"},
 		"expirationTimestamp":"1800000030","tamperProofSignature":"0x12"`
 	return map[string]string{
 		"Prepare":     `{"accounts":[` + accRole + `,` + accSolana + `],` + prepare + `,"fromAssetId":"ob:usdc"}`,
@@ -56,12 +64,14 @@ func bodies() map[string]string {
 		"QuoteV1": `{"from":{"account":` + accKernel31 + `,"asset":{"assetId":"ob:usdc"},"amount":"1"},` + to + `}`,
 		"Execute": `{"id":"` + zeroWord + `","accounts":[` + accKernel33 + `,` + accSolana +
 			`],"originChainsOperations":[` + solOp + `,` + evmOp + `],` + tokens +
-			`,"slippage":{"origin":{"percent":"0","usd":"0.00","value":"0"},"destination":{"percent":"0","usd":"0.00","value":"0"}},"fees":{"assets":{"` + usdcBase + `":"1"},"cumulativeUSD":"0.00"}}`,
+			`,"slippage":{"origin":{"percent":"0","usd":"0.00","value":"0"},"destination":{"percent":"0",` +
+			`"usd":"0.00","value":"0"}},"fees":{"assets":{"` + usdcBase + `":"1"},"cumulativeUSD":"0.00"}}`,
 		"ExecuteV1": `{"id":"` + zeroWord + `","account":` + accKernel33 + `,"originChainsOperations":[` + evmOp +
 			`],` + tokens + `,"destinationChainOperation":` + evmOp + `}`,
 		"Predict": fmt.Sprintf(`{"sessionAddress":%q,"adminAddress":%q}`, evmOwner, evmOther),
 		"Relay": fmt.Sprintf(
-			`{"account":%s,"chain":"eip155:10","action":"rotate-session","newSession":%q,"nonce":"0","signature":"0x%s"}`, roleNoType, evmOwner, strings.Repeat("12", 65)),
+			`{"account":%s,"chain":"eip155:10","action":"rotate-session","newSession":%q,"nonce":"0",`+
+				`"signature":"0x%s"}`, roleNoType, evmOwner, strings.Repeat("12", 65)),
 	}
 }
 
@@ -304,7 +314,8 @@ func TestBodiesRefuse(t *testing.T) {
 // Each part of an execute body tells its own faults, all at once.
 func TestAnExecuteBodyOfEmptyPartsListsEveryMember(t *testing.T) {
 	body :=
-		`{"id":"0x1","accounts":[],"originChainsOperations":[],"originToken":{},"destinationToken":{},"expirationTimestamp":"x","tamperProofSignature":"0x","slippage":{},"fees":{}}`
+		`{"id":"0x1","accounts":[],"originChainsOperations":[],"originToken":{},"destinationToken":{},` +
+			`"expirationTimestamp":"x","tamperProofSignature":"0x","slippage":{},"fees":{}}`
 	told := map[string]bool{}
 	for _, f := range rules(t).Execute(mustParse(t, body)) {
 		told[f.Path] = true

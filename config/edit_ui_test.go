@@ -98,7 +98,8 @@ func TestChoicesMakeTheFileAndTheTable(t *testing.T) {
 func TestWhatCannotBeEditedSafelyIsRefusedAndStays(t *testing.T) {
 	for _, text := range []string{
 		"version = 1\nui = { theme = \"dark\" }\n", "version = 1\nui.theme = \"dark\"\n",
-		"version = 1\n[ui]\ntheme = \"dark\"\n[profiles.a]\nkind = \"embedded\"\nvault = \"\"\"\n[ui]\ntheme = 'light'\n\"\"\"\n",
+		"version = 1\n[ui]\ntheme = \"dark\"\n[profiles.a]\nkind = \"embedded\"\nvault = \"\"\"\n[ui]\ntheme = " +
+			"'light'\n\"\"\"\n",
 	} {
 		path := written(t, text)
 		err := SetUI(path, UI{Theme: ThemeLight, Keys: map[string]string{"shell.quit": "Q"}})
@@ -114,10 +115,12 @@ func TestWhatCannotBeEditedSafelyIsRefusedAndStays(t *testing.T) {
 }
 
 func TestTheDefaultProfileIsChangedInItsPlace(t *testing.T) {
+	const mine = "kind = \"embedded\"\nvault = \"file\"\n"
 	for text, want := range map[string]string{
-		"# a\nversion = 1\n[profiles.mine] # b\nkind = \"embedded\"\nvault = \"file\"\n": "# a\nversion = 1\ndefault = \"mine\"\n[profiles.mine] # b\nkind = \"embedded\"\nvault = \"file\"\n",
-		"version = 1\ndefault = 'demo' # c\n[profiles.mine]\nkind = \"embedded\"\nvault = \"file\"\n": "version = 1\ndefault = \"mine\" # c\n" +
-			"[profiles.mine]\nkind = \"embedded\"\nvault = \"file\"\n",
+		"# a\nversion = 1\n[profiles.mine] # b\n" + mine: "# a\nversion = 1\n" +
+			"default = \"mine\"\n[profiles.mine] # b\n" + mine,
+		"version = 1\ndefault = 'demo' # c\n[profiles.mine]\n" + mine: "version = 1\n" +
+			"default = \"mine\" # c\n[profiles.mine]\n" + mine,
 	} {
 		path := written(t, text)
 		if err := SetDefault(path, "mine"); err != nil || content(t, path) != want {

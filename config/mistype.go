@@ -31,7 +31,8 @@ func tomlError(path string, data []byte, err error) error {
 	switch {
 	case unquotedAction(de.Key()):
 		e.Problem = "put the name of the action in quotes: \"" + strings.Join(de.Key()[2:], ".") + "\""
-	case reGot.MatchString(de.Error()), toml.Unmarshal(data, &whole) == nil: // the file is TOML, but a value has another type than its setting
+	// the file is TOML, but a value has another type than its setting
+	case reGot.MatchString(de.Error()), toml.Unmarshal(data, &whole) == nil:
 		e.Key, e.Problem = mistyped(de)
 	default:
 		// a number out of range names a Go function

@@ -11,7 +11,8 @@ import (
 // reGo are words of the decoder and of Go that mean nothing to a user who writes a file. Words that TOML also uses,
 // such as "unterminated basic string", are not among them.
 var reGo = regexp.MustCompile(
-	`struct field|cannot decode|cannot store|strconv|reflect|interface|map\[|\[\]string|config\.[A-Z]|of type|\b(bool|int|int64|float64|struct|slice|nil)\b`)
+	`struct field|cannot decode|cannot store|strconv|reflect|interface|map\[|\[\]string|config\.[A-Z]|of ` +
+		`type|\b(bool|int|int64|float64|struct|slice|nil)\b`)
 
 // speaksGo returns the part of a message that a user cannot know; words of the file itself do not count.
 func speaksGo(err error, data []byte) string {
@@ -67,29 +68,45 @@ func TestASettingOfAnotherTypeIsToldWithAnExample(t *testing.T) {
 }
 
 func TestTheWordsOfAWrongType(t *testing.T) {
-	for text, want := range map[string]string{
-		"version = 1\n[ui]\ndust = 1.0\n":                       `c.toml:3:8: ui.dust: expected text such as "1.00", got a float`,
-		"version = \"one\"\n":                                   `c.toml:1:11: version: expected a number such as 1, got text`,
-		"version = 1.0\n":                                       `c.toml:1:11: version: expected a number such as 1, got a float`,
-		"[ui]\nmouse = \"no\"\n":                                `c.toml:2:9: ui.mouse: expected true or false, got text`,
-		"[ui]\n[ui.dust]\nx = 1\n":                              `c.toml:2:2: ui.dust: expected text such as "1.00", got a table`,
-		"ui.dust.x = 1\n":                                       `c.toml:1:9: ui.dust: expected text such as "1.00", got a table`,
-		"UI.Dust = 3\n":                                         `c.toml:1:11: UI.Dust: expected text such as "1.00", got an integer`,
-		"ui = 3\n":                                              `c.toml:1:6: ui: expected a table such as [ui], got an integer`,
-		"profiles = 3\n":                                        `c.toml:1:12: profiles: expected tables with names, such as [profiles.team], got an integer`,
-		"[[ui]]\n":                                              `c.toml:1:3: ui: expected a table such as [ui], got a list of tables`,
-		"[profiles.a]\nvault = true\n":                          `c.toml:2:9: profiles.a.vault: expected text such as "file", got true or false`,
-		"[profiles.a]\nsigner_command = \"signer\"\n":           `c.toml:2:18: profiles.a.signer_command: expected a list of texts such as ["/usr/local/bin/signer"], got text`,
-		"[profiles.a]\naccounts = 3\n":                          `c.toml:2:12: profiles.a.accounts: expected tables such as [[profiles.a.accounts]], each with lines such as type = "kernel-v3.1-ecdsa", got an integer`,
-		"[profiles.a]\naccounts = [{ type = 3 }]\n":             `c.toml:2:22: profiles.a.accounts: expected tables such as [[profiles.a.accounts]], each with lines such as type = "kernel-v3.1-ecdsa", got an integer`,
-		"[ui.colors]\ndim = [1]\n":                              `c.toml:2:7: ui.colors.dim: expected text such as "#5fafff", or a number from 0 to 255, got a list`,
-		"[[profiles.a.accounts]]\nsigner_address = 0x5e\n":      `c.toml:2:18: profiles.a.accounts.signer_address: expected text such as "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", got an integer`,
-		"version = 1\ndefault = 2026-01-31T07:30:00Z\n":         `c.toml:2:11: default: expected text such as "demo", got a date or a time`,
-		"version = 99999999999999999999\n":                      `c.toml:1:11: version: decimal number is too large to fit in a 64-bit signed integer`,
-		"version = 1\n[ui.keys]\nshell.quit = \"Q\"\n":          `c.toml:3:7: ui.keys.shell.quit: put the name of the action in quotes: "shell.quit"`,
-		"version = 1\n[ui]\nasci = true\n":                      `c.toml:3:1: ui.asci: there is no such setting`,
-		"version = 1\n[profiles.a]\nlock_after = [1e999, \"\"]": `c.toml:3:14: profiles.a.lock_after: expected text such as "5m", got a list`,
+	for _, c := range [][2]string{
+		{"version = 1\n[ui]\ndust = 1.0\n", `c.toml:3:8: ui.dust: expected text such as "1.00", got a float`},
+		{"version = \"one\"\n", `c.toml:1:11: version: expected a number such as 1, got text`},
+		{"version = 1.0\n", `c.toml:1:11: version: expected a number such as 1, got a float`},
+		{"[ui]\nmouse = \"no\"\n", `c.toml:2:9: ui.mouse: expected true or false, got text`},
+		{"[ui]\n[ui.dust]\nx = 1\n", `c.toml:2:2: ui.dust: expected text such as "1.00", got a table`},
+		{"ui.dust.x = 1\n", `c.toml:1:9: ui.dust: expected text such as "1.00", got a table`},
+		{"UI.Dust = 3\n", `c.toml:1:11: UI.Dust: expected text such as "1.00", got an integer`},
+		{"ui = 3\n", `c.toml:1:6: ui: expected a table such as [ui], got an integer`},
+		{"profiles = 3\n",
+			`c.toml:1:12: profiles: expected tables with names, such as [profiles.team], got an integer`},
+		{"[[ui]]\n", `c.toml:1:3: ui: expected a table such as [ui], got a list of tables`},
+		{"[profiles.a]\nvault = true\n",
+			`c.toml:2:9: profiles.a.vault: expected text such as "file", got true or false`},
+		{"[profiles.a]\nsigner_command = \"signer\"\n",
+			`c.toml:2:18: profiles.a.signer_command: expected a list of texts such as ` +
+				`["/usr/local/bin/signer"], got text`},
+		{"[profiles.a]\naccounts = 3\n",
+			`c.toml:2:12: profiles.a.accounts: expected tables such as [[profiles.a.accounts]], each with lines ` +
+				`such as type = "kernel-v3.1-ecdsa", got an integer`},
+		{"[profiles.a]\naccounts = [{ type = 3 }]\n",
+			`c.toml:2:22: profiles.a.accounts: expected tables such as [[profiles.a.accounts]], each with lines ` +
+				`such as type = "kernel-v3.1-ecdsa", got an integer`},
+		{"[ui.colors]\ndim = [1]\n",
+			`c.toml:2:7: ui.colors.dim: expected text such as "#5fafff", or a number from 0 to 255, got a list`},
+		{"[[profiles.a.accounts]]\nsigner_address = 0x5e\n",
+			`c.toml:2:18: profiles.a.accounts.signer_address: expected text such as ` +
+				`"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", got an integer`},
+		{"version = 1\ndefault = 2026-01-31T07:30:00Z\n",
+			`c.toml:2:11: default: expected text such as "demo", got a date or a time`},
+		{"version = 99999999999999999999\n",
+			`c.toml:1:11: version: decimal number is too large to fit in a 64-bit signed integer`},
+		{"version = 1\n[ui.keys]\nshell.quit = \"Q\"\n",
+			`c.toml:3:7: ui.keys.shell.quit: put the name of the action in quotes: "shell.quit"`},
+		{"version = 1\n[ui]\nasci = true\n", `c.toml:3:1: ui.asci: there is no such setting`},
+		{"version = 1\n[profiles.a]\nlock_after = [1e999, \"\"]",
+			`c.toml:3:14: profiles.a.lock_after: expected text such as "5m", got a list`},
 	} {
+		text, want := c[0], c[1]
 		_, err := Parse("c.toml", []byte(text))
 		if err == nil || err.Error() != want {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)

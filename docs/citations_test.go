@@ -301,18 +301,19 @@ func TestAWrongCitationIsFound(t *testing.T) {
 		}
 	}
 	for text, why := range map[string]string{
-		"\n// (protocol §3.9)\n":                "some/file.go:2: protocol §3.9: docs/protocol.md has no such heading",
-		"// (protocol §2.1, §2.13)\n":           "some/file.go:1: protocol §2.13: docs/protocol.md has no such heading",
-		"// (design §2.5)\n":                    "some/file.go:1: design §: there is no such document",
-		"// as in §2.5\n":                       "some/file.go:1: in §: there is no such document",
-		"// (§2.5)\n":                           "some/file.go:1: a § without the name of its document",
-		"// (TH-U99)\n":                         "some/file.go:1: TH-U99: docs/threats.md has no such heading",
-		"// (TH-U1, U99)\n":                     "some/file.go:1: TH-U99: docs/threats.md has no such heading",
-		"// (TH-S12 … S14)\n":                   "some/file.go:1: TH-S14: docs/threats.md has no such heading",
-		"// (TH-Y)\n":                           "some/file.go:1: TH-Y is no threat",
-		"// docs/nowhere.md\n":                  "some/file.go:1: docs/nowhere.md is not there",
-		"// docs/interface.md#nowhere\n":        "some/file.go:1: docs/interface.md has no heading #nowhere",
-		"// x\n// Sources: a paper 3, TH-U1.\n": `some/file.go:1: source "a paper 3" is neither in this repository nor published`,
+		"\n// (protocol §3.9)\n":         "some/file.go:2: protocol §3.9: docs/protocol.md has no such heading",
+		"// (protocol §2.1, §2.13)\n":    "some/file.go:1: protocol §2.13: docs/protocol.md has no such heading",
+		"// (design §2.5)\n":             "some/file.go:1: design §: there is no such document",
+		"// as in §2.5\n":                "some/file.go:1: in §: there is no such document",
+		"// (§2.5)\n":                    "some/file.go:1: a § without the name of its document",
+		"// (TH-U99)\n":                  "some/file.go:1: TH-U99: docs/threats.md has no such heading",
+		"// (TH-U1, U99)\n":              "some/file.go:1: TH-U99: docs/threats.md has no such heading",
+		"// (TH-S12 … S14)\n":            "some/file.go:1: TH-S14: docs/threats.md has no such heading",
+		"// (TH-Y)\n":                    "some/file.go:1: TH-Y is no threat",
+		"// docs/nowhere.md\n":           "some/file.go:1: docs/nowhere.md is not there",
+		"// docs/interface.md#nowhere\n": "some/file.go:1: docs/interface.md has no heading #nowhere",
+		"// x\n// Sources: a paper 3, TH-U1.\n": `some/file.go:1: ` +
+			`source "a paper 3" is neither in this repository nor published`,
 	} {
 		if _, wrong := l.check("some/file.go", text); len(wrong) != 1 || wrong[0] != why {
 			t.Errorf("%q: %q, want %q", text, wrong, why)
@@ -320,8 +321,9 @@ func TestAWrongCitationIsFound(t *testing.T) {
 	}
 	for text, why := range map[string]string{
 		"[statuses](interface.md#status) and [here](https://example.org/x#y)": "",
-		"[statuses](interface.md#states)":                                     "docs/some.md:1: docs/interface.md has no heading #states",
-		"[page](nowhere.md)":                                                  "docs/some.md:1: docs/nowhere.md is not there",
+		"[statuses](interface.md#states)": "docs/some.md:1: " +
+			"docs/interface.md has no heading #states",
+		"[page](nowhere.md)": "docs/some.md:1: docs/nowhere.md is not there",
 	} {
 		if _, wrong := l.check("docs/some.md", text); strings.Join(wrong, "") != why {
 			t.Errorf("%q: %q, want %q", text, wrong, why)

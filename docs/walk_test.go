@@ -49,8 +49,10 @@ func TestTheWalksNameWhatExists(t *testing.T) {
 func TestAWrongNameInAWalkIsFound(t *testing.T) {
 	t.Parallel()
 	known := known(t)
-	const right = "`Flow.Start` (`wallet/flow/flow.go`), `intent.Freeze` (`wallet/intent/intent.go`), `judge.network` " +
-		"(`wallet/verify/userop.go`), `Client.Status` (`wallet/flow/flow.go`), `TestAWrongNameInAWalkIsFound`, `make lint`"
+	const right = "`Flow.Start` (`wallet/flow/flow.go`), `intent.Freeze` (`wallet/intent/intent.go`), " +
+		"`judge.network` " +
+		"(`wallet/verify/userop.go`), `Client.Status` (`wallet/flow/flow.go`), `TestAWrongNameInAWalkIsFound`, `make " +
+		"lint`"
 	if found, wrong := known.check(right); found != 10 || len(wrong) > 0 {
 		t.Errorf("%d names, of which wrong: %q", found, wrong)
 	}

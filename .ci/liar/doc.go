@@ -7,10 +7,12 @@
 //
 //	sum          what left the account is at most the worst case of the reviews that the person confirmed
 //	slot         the same, where of the signatures of one nonce only the largest counts
-//	cap          what left, every signature counted in full, is within the person's caps: each operation's and the day's
+//	cap          what left, every signature counted in full, is within the person's caps: of each operation and of the
+//	             day
 //	loss         what is lost, everything counted that arrived, is within them as well
 //	told         a signature that could still run is on the wallet's list
-//	twice        what left is at most what was confirmed without the operations that the wallet told to have ended and listed no more
+//	twice        what left is at most what was confirmed, without the operations that ended by the wallet's word and
+//	             that it lists no more
 //	fact         what an honest embedded service's wallet says was done is on the chains
 //	unconfirmed  no signature is made that no review was confirmed for
 //	unknown      a figure that is unknown is never told as zero

@@ -17,7 +17,7 @@ func seedBytes(seed uint64, what string) [32]byte {
 type dice struct{ *rand.Rand }
 
 func newDice(seed uint64, what string) dice {
-	return dice{rand.New(rand.NewChaCha8(seedBytes(seed, what)))} //nolint:gosec // the same seed must make the same choices
+	return dice{rand.New(rand.NewChaCha8(seedBytes(seed, what)))} //nolint:gosec // a seed repeats its choices
 }
 
 // chance is true in p of 100 cases.

@@ -77,7 +77,7 @@ func openServed(ctx context.Context, dir string, workers int) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(program, args...) //nolint:gosec,noctx // the program under test; it ends by a signal, so that it stops in order
+	cmd := exec.Command(program, args...) //nolint:gosec,noctx // the program under test; a signal ends it in order
 	log, err := os.Create(filepath.Join(dir, "serve.log"))
 	if err != nil {
 		return nil, err

@@ -28,7 +28,8 @@ func newCrew(o options, c *traffic.Client, people []*traffic.Person) *crew {
 	share := len(people) / o.workers
 	for i := range o.workers {
 		all.workers = append(all.workers, &worker{
-			client: c, people: people[i*share : (i+1)*share], dice: rand.New(rand.NewPCG(o.seed, uint64(i))), //nolint:gosec // chance, not secrets
+			client: c, people: people[i*share : (i+1)*share],
+			dice: rand.New(rand.NewPCG(o.seed, uint64(i))), //nolint:gosec // chance, not secrets
 		})
 	}
 	return &all

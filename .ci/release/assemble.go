@@ -31,7 +31,7 @@ func toolexec(ctx context.Context, args []string, modules string, stdout, stderr
 	}
 	tool, rest := args[0], args[1:]
 	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, tool, assemblerArgs(tool, rest, modules)...) //nolint:gosec // what go build asked for
+	cmd := exec.CommandContext(ctx, tool, assemblerArgs(tool, rest, modules)...) //nolint:gosec // go build asks for it
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, &said, stderr
 	if err := cmd.Run(); err != nil {
 		_, _ = stdout.Write(said.Bytes())

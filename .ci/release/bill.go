@@ -131,8 +131,10 @@ func licenceFiles(parts []component) ([]entry, error) {
 			data: stated})
 	}
 	return append(out, entry{name: "licenses/modules/README", mode: 0o644, data: []byte(
-		"The licences of the Go modules that are linked into the program, each as it lies in the module's source. STATED is the head of a source file, where a module has no file\n" +
-			"of its own for its licence; the text of the MIT License is in NOTICE. docs/modules.tsv names all modules.\n")}), nil
+		"The licences of the Go modules that are linked into the program, each as it lies in the module's source. " +
+			"STATED is the head of a source file, where a module has no file\n" +
+			"of its own for its licence; the text of the MIT License is in NOTICE. docs/modules.tsv names all " +
+			"modules.\n")}), nil
 }
 
 // statedIn is the comment at the head of the first source file that speaks of a licence.

@@ -3,7 +3,8 @@
 //
 //	go run ./.ci/release -out DIR                     every target, from the present checkout
 //	go run ./.ci/release -out DIR -targets linux/amd64
-//	go run ./.ci/release -check                       twice, from two clones of HEAD with caches of their own, and compared byte for byte
+//	go run ./.ci/release -check                       twice, from two clones of HEAD with caches of their own, and
+//	                                                  compared byte for byte
 //
 // Promise: the same revision, built by the same version of Go, gives the same bytes wherever and whenever it is built.
 // Nothing of the machine gets in: no path, no clock, no user, no order of a directory. A checkout with changes is
@@ -32,7 +33,8 @@ type options struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	if len(os.Args) > 1 && os.Args[1] == toolexecWord {
-		end(toolexec(ctx, os.Args[2:], os.Getenv(modulesEnv), os.Stdout, os.Stderr)) //nolint:forbidigo // this is a main
+		//nolint:forbidigo // this is a main
+		end(toolexec(ctx, os.Args[2:], os.Getenv(modulesEnv), os.Stdout, os.Stderr))
 	}
 	var o options
 	flag.StringVar(&o.out, "out", "", "directory for the files; it must be empty or not there")

@@ -178,8 +178,9 @@ func linked() *debug.BuildInfo {
 }
 
 const (
-	reviewedList = "# module, version, licence\nexample.org/B\tv2.0.0\tApache-2.0 AND MIT\nexample.org/a\tv1.0.0+x\tMIT\n"
-	sumList      = "example.org/B v2.0.0 " + sum + "\nexample.org/B v2.0.0/go.mod h1:x\nexample.org/a v1.0.0+x " + sum +
+	reviewedList = "# module, version, licence\nexample.org/B\tv2.0.0\tApache-2.0 AND " +
+		"MIT\nexample.org/a\tv1.0.0+x\tMIT\n"
+	sumList = "example.org/B v2.0.0 " + sum + "\nexample.org/B v2.0.0/go.mod h1:x\nexample.org/a v1.0.0+x " + sum +
 		"\n"
 )
 

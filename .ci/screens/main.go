@@ -3,7 +3,8 @@
 // Command screens looks at the dashboard from outside, through a pseudo-terminal.
 //
 //	go run ./.ci/screens pictures   # walks the demo and writes docs/pictures/*.svg
-//	go run ./.ci/screens measure    # first frame, time and bytes of a key on each screen, bytes and processor time while idle, memory while scrolling
+//	go run ./.ci/screens measure    # first frame, time and bytes of a key on each screen, bytes and processor time
+//	                                # while idle, memory while scrolling
 //
 // The pictures are of the real program on its embedded service. Measured is the same dashboard on made-up answers of
 // 200 assets and 1 000 000 records of history: a second process of this program, so that nothing of the measuring is

@@ -215,7 +215,8 @@ func record(i int) api.HistoryRecord {
 	kinds := []string{api.RecordCall, api.RecordSwap, api.RecordTransfer}
 	statuses := []string{api.StatusCompleted, api.StatusCompleted, api.StatusRefunded, api.StatusFailed}
 	r := api.HistoryRecord{
-		QuoteID: fmt.Sprintf("0x%064x", uint64(i)*0x9e3779b97f4a7c15+1), Status: statuses[i%len(statuses)], Type: kinds[i%len(kinds)], //nolint:gosec // a counter
+		QuoteID: fmt.Sprintf("0x%064x", uint64(i)*0x9e3779b97f4a7c15+1), //nolint:gosec // a counter
+		Status:  statuses[i%len(statuses)], Type: kinds[i%len(kinds)],
 		User:        "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442",
 		OriginToken: api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: units, AssetType: []string{usdcOptimism}},
 		DestinationToken: api.DestinationToken{

@@ -28,7 +28,8 @@ func svg(cells [][]termtest.Cell) []byte {
 	w, h := 2*margin+cellW*float64(len(cells[0])), 2*margin+cellH*float64(len(cells))
 	var b bytes.Buffer
 	fmt.Fprintf(&b,
-		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.1f %.1f" width="%.0f" height="%.0f" font-family="ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">`+"\n", w, h, w, h)
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.1f %.1f" width="%.0f" height="%.0f" `+
+			`font-family="ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">`+"\n", w, h, w, h)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
 	for y, line := range cells {
 		for x := 0; x < len(line); {

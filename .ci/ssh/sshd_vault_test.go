@@ -199,7 +199,8 @@ func messageBus(t *testing.T) string {
 	config := filepath.Join(dir, "bus.conf")
 	must(t, os.WriteFile(config, []byte("<busconfig><type>session</type><listen>"+address+
 		"</listen><auth>EXTERNAL</auth><policy context=\"default\">"+
-		"<allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/><allow own=\"*\"/></policy></busconfig>"), 0o600))
+		"<allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/><allow "+
+		"own=\"*\"/></policy></busconfig>"), 0o600))
 	cmd := exec.Command("dbus-daemon", "--config-file="+config, "--nofork", "--print-address=1")
 	out, err := cmd.StdoutPipe()
 	must(t, err)

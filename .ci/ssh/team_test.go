@@ -44,7 +44,8 @@ type teamServer struct {
 func (s *teamServer) teamKey(name string) (path string) {
 	s.Helper()
 	path = filepath.Join(s.dir, name)
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", path).CombinedOutput(); err != nil { //nolint:gosec // in a directory of the test
+	made := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", path)
+	if out, err := made.CombinedOutput(); err != nil {
 		s.Fatalf("%v\n%s", err, out)
 	}
 	public, err := os.ReadFile(path + ".pub")
@@ -117,7 +118,7 @@ func (s *teamServer) known() string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	found, err := exec.Command("ssh-keyscan", "-t", "ed25519", "-p", port, "127.0.0.1").Output() //nolint:gosec // a port
+	found, err := exec.Command("ssh-keyscan", "-t", "ed25519", "-p", port, "127.0.0.1").Output()
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -258,7 +259,8 @@ func TestTeamNothingButADashboard(t *testing.T) {
 	s := newTeam(t)
 	key := s.teamKey("alice")
 	stranger := filepath.Join(s.dir, "stranger")
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", stranger).CombinedOutput(); err != nil { //nolint:gosec // in a directory of the test
+	made := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", stranger)
+	if out, err := made.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s.start()

@@ -546,7 +546,8 @@ func TestN11_EveryErrorBodyBecomesATypedErrorWithCleanText(t *testing.T) {
 		`{"error":"NoRoute","message":"no routes found","statusCode":400}`,
 		`{"message":"Incorrect tamper proof signature","statusCode":400}`,
 		`{"error":"UnauthorizedException","message":"x","code":401}`,
-		`{"error":"UnauthorizedException","message":"Invalid or missing API key","statusCode":401,"timestamp":"t","path":"/p"}`,
+		`{"error":"UnauthorizedException","message":"Invalid or missing API key","statusCode":401,"timestamp":"t",` +
+			`"path":"/p"}`,
 		`<html><body>502 Bad Gateway</body></html>`, ``, `plain text`, `{"error":5}`, `[]`, `null`,
 		"{\"message\":\"\x1b[31mred\x07\"}", `{"message":"` + strings.Repeat("a", 5000) + `"}`,
 	}
@@ -674,7 +675,8 @@ func TestEveryEndpointIsAskedAsTheInterfaceSays(t *testing.T) {
 	want := []string{
 		`POST /api/account/predict-address {"type":"kernel-v3.1-ecdsa","signerAddress":"0x2"}`,
 		"GET /api/chains/supported-list ", "GET /api/assets/list ",
-		"GET /api/v3/balances/aggregated-balance?account=eip155%3A1%3A0x3%2Csolana%3AK&aggregatedAssetId=ob%3Ausdc&assetId=eip155%3A1%2Fslip44%3A60 ",
+		"GET /api/v3/balances/aggregated-balance?account=eip155%3A1%3A0x3%2Csolana%3AK&aggregatedAssetId=ob%3Ausdc&as" +
+			"setId=eip155%3A1%2Fslip44%3A60 ",
 		`POST /api/v3/quote/prepare-call-quote {"p":1}`, `POST /api/v3/quote/call-quote {"q":1}`,
 		`POST /api/v3/quote/execute-quote {"x":1}`,
 		`POST /api/quotes/prepare-call-quote {"p":2}`, `POST /api/quotes/call-quote {"q":2}`,

@@ -144,7 +144,10 @@ func FuzzDecodePaymasterData(f *testing.F) {
 
 func FuzzAuthorizationFromWire(f *testing.F) {
 	f.Add([]byte(
-		`{"chainId":1,"contractAddress":"0xd6CEDDe84be40893d153Be9d467CD6aD37875b28","nonce":1,"r":"0x910a19954674ef3db7a9849703b120b50b3b2fba7839910c0d79b2e509232b8b","s":"0x2de640cf619fcb2fca9e63188f1ebfcfa64e894c5e812f6a10785833042ef1a8","v":"0x1b","yParity":0,"type":"Signed"}`))
+		`{"chainId":1,"contractAddress":"0xd6CEDDe84be40893d153Be9d467CD6aD37875b28","nonce":1,` +
+			`"r":"0x910a19954674ef3db7a9849703b120b50b3b2fba7839910c0d79b2e509232b8b",` +
+			`"s":"0x2de640cf619fcb2fca9e63188f1ebfcfa64e894c5e812f6a10785833042ef1a8","v":"0x1b","yParity":0,` +
+			`"type":"Signed"}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var w api.DelegationSignature
 		if json.Unmarshal(raw, &w) != nil {

@@ -82,8 +82,10 @@ func balances() []Endpoint {
 	v2.Without = []string{"accounts"}
 	v3 := get("getAggregatedBalance", "/v3/balances/aggregated-balance", groupBalances,
 		"Balances of EVM and Solana accounts", api.AggregatedBalance{},
-		Parameter{Name: "account", Description: "Comma-separated CAIP-10 accounts, or solana:<address>; one address of each kind.", Required: true, Example: "eip155:1:" + exAccount},
-		Parameter{Name: "aggregatedAssetId", Description: "Comma-separated aggregated assets; this or assetId is needed.", Example: "ob:usdc,ob:eth"}, assets)
+		Parameter{Name: "account", Required: true, Example: "eip155:1:" + exAccount,
+			Description: "Comma-separated CAIP-10 accounts, or solana:<address>; one address of each kind."},
+		Parameter{Name: "aggregatedAssetId", Example: "ob:usdc,ob:eth",
+			Description: "Comma-separated aggregated assets; this or assetId is needed."}, assets)
 	v3.Members = []string{"accounts"}
 	return []Endpoint{v2, v3}
 }
@@ -109,7 +111,8 @@ func quotes() []Endpoint {
 }
 
 func executions() []Endpoint {
-	const words = "The body is the quote with its operations signed and nothing else changed. 200 means accepted, never done."
+	const words = "The body is the quote with its operations signed and nothing else changed. 200 means accepted, " +
+		"never done."
 	v1 := post("executeQuoteV1", "/quotes/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v1",
 		api.QuoteV1{}, api.ExecuteResponse{}, 404, 409, 422).v1()
 	v3 := post("executeQuote", "/v3/quote/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v3",

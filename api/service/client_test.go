@@ -113,7 +113,8 @@ func (c *client) statusPath() string    { return c.pick("/status", "/v3/status")
 func (c *client) transfer(amount int64) string {
 	data := hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount)))
 	return fmt.Sprintf(
-		`{%s,"targetChain":"eip155:8453","calls":[{"to":%q,"data":"0x%s","value":"0x0"}],"allowanceRequirements":[],"tokensRequired":[{"assetType":"eip155:8453/erc20:%s","amount":"%d"}]}`,
+		`{%s,"targetChain":"eip155:8453","calls":[{"to":%q,"data":"0x%s","value":"0x0"}],"allowanceRequirements":[],`+
+			`"tokensRequired":[{"assetType":"eip155:8453/erc20:%s","amount":"%d"}]}`,
 		c.who(), baseUSDC, data, baseUSDC, amount)
 }
 

@@ -63,7 +63,10 @@ func (r recorded) RoundTrip(q *http.Request) (*http.Response, error) {
 // neverServed are described members that answers do not have, by member, or by endpoint and member, with the reason. A
 // star stands for the rest.
 func neverServed() map[string]string {
-	const unsigned = "operations are answered unsigned"
+	const (
+		unsigned = "operations are answered unsigned"
+		damaged  = "only where the database is damaged: TestR3_WhatIsDamagedIsNamed"
+	)
 	return map[string]string{
 		"SolanaChainOperation.signature":                    unsigned,
 		"SolanaChainOperation.addressLookupTableAddresses":  "messages have no lookup tables",
@@ -72,8 +75,8 @@ func neverServed() map[string]string {
 		"getQuoteV1 QuoteV1.destinationChainOperation":      "swaps and transfers have no prepared operation",
 		"getAggregatedBalanceV2 AggregatedBalance.accounts": "v2 answers for one address",
 		"getAggregatedBalanceV2 BalanceAccounts.*":          "v2 answers for one address",
-		"HistoryPage.damaged":                               "only where the database is damaged: TestR3_WhatIsDamagedIsNamed",
-		"HistoryPageV1.damaged":                             "only where the database is damaged: TestR3_WhatIsDamagedIsNamed",
+		"HistoryPage.damaged":                               damaged,
+		"HistoryPageV1.damaged":                             damaged,
 	}
 }
 

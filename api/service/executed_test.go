@@ -71,7 +71,8 @@ func genuineQuotes(t *testing.T) []genuine {
 	}
 	add(api.AccountKernelV31, false, "call paid on its own chain", func(c *client) (*api.Document, string) {
 		body := fmt.Sprintf(
-			`{%s,"targetChain":"eip155:10","calls":[{"to":%q}],"tokensRequired":[{"assetType":%q,"amount":"300000000"}]}`, c.who(), recipient, opUSDT)
+			`{%s,"targetChain":"eip155:10","calls":[{"to":%q}],"tokensRequired":[{"assetType":%q,`+
+				`"amount":"300000000"}]}`, c.who(), recipient, opUSDT)
 		doc, id, callType := c.callFrom(body, opUSDC)
 		types[callType] = true
 		return doc, id

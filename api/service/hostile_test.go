@@ -99,7 +99,8 @@ func newTarget(t *testing.T) *target {
 	prepared := w.sign(w.post(preparePath, prepare, 200), "/chainOperation")
 	part := func(at string) []byte { raw, _ := prepared.At(at); return raw }
 	g.docs[quotePath] = fmt.Appendf(nil,
-		`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc","slippageTolerance":50}`,
+		`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc",`+
+			`"slippageTolerance":50}`,
 		part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
 	quoted := w.post(quotePath, g.docs[quotePath], 200)
 	for i := range 10 {

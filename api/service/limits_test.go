@@ -273,7 +273,8 @@ func TestEveryFailureIsListedAsPathExpectedGot(t *testing.T) {
 		who, place := c.pick(`"account":{"type":"safe"}`, `"accounts":[{"type":"safe"}]`),
 			c.pick("account.type", "accounts[0].type")
 		body := `{` + who +
-			`,"targetChain":"eip155:56","calls":[{"to":"x","data":"y","value":"z"}],"tokensRequired":[{"assetType":"ob:usdc","amount":"-1"}],"slippageTolerance":0}`
+			`,"targetChain":"eip155:56","calls":[{"to":"x","data":"y","value":"z"}],` +
+			`"tokensRequired":[{"assetType":"ob:usdc","amount":"-1"}],"slippageTolerance":0}`
 		c.invalid(c.preparePath(), body, "", place, "targetChain", "calls[0].to", "calls[0].data", "calls[0].value",
 			"tokensRequired[0].assetType", "tokensRequired[0].amount", "slippageTolerance")
 		c.invalid(c.callQuotePath(), `{}`, "", c.pick("account", "accounts"), "chainOperation", "tamperProofSignature")

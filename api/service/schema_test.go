@@ -64,7 +64,8 @@ func (d *description) schema(method, path string, status int) (*jsonschema.Schem
 	at := pointer("components", "schemas", "Error")
 	if _, known := d.endpoints[method+" "+path]; known {
 		code := fmt.Sprint(status)
-		responses := d.doc["paths"].(map[string]any)[path].(map[string]any)[strings.ToLower(method)].(map[string]any)["responses"].(map[string]any)
+		operations := d.doc["paths"].(map[string]any)[path].(map[string]any)
+		responses := operations[strings.ToLower(method)].(map[string]any)["responses"].(map[string]any)
 		answer, documented := responses[code].(map[string]any)
 		if !documented {
 			return nil, fmt.Errorf("status %d is not described for %s %s", status, method, path)

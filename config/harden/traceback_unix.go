@@ -23,7 +23,7 @@ func quietTraceback() {
 	if err != nil {
 		return
 	}
-	_ = syscall.Exec(self, os.Args, without(os.Environ())) //nolint:gosec // this program, with the arguments that it was given
+	_ = syscall.Exec(self, os.Args, without(os.Environ())) //nolint:gosec // this program, with its arguments
 }
 
 // asksForLittle reports whether every GOTRACEBACK of an environment asks for the default at most; an environment

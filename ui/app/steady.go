@@ -24,7 +24,8 @@ func (s steady) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	got := make(chan answer, 1)
 	go func() {
-		response, err := s.to.RoundTrip(r.WithContext(context.WithoutCancel(ctx))) //nolint:bodyclose // by the reader of the answer
+		//nolint:bodyclose // by the reader of the answer
+		response, err := s.to.RoundTrip(r.WithContext(context.WithoutCancel(ctx)))
 		got <- answer{response, err}
 	}()
 	select {

@@ -82,9 +82,10 @@ type AdminResult struct {
 	Skipped     string      `json:"skipped,omitzero"`
 }
 
-const adminHelp = `The admin key is asked for on the terminal and not shown, or read from a file that only you can read (--admin-key-file); it is never
-taken from the command line or the environment. Before anything is signed you type the last four characters of the account; a script
-without a terminal gives them with --confirm. With --print nothing is sent: you get the signed calls, and anyone may send them.`
+const adminHelp = `The admin key is asked for on the terminal and not shown, or read from a file that only you can
+read (--admin-key-file); it is never taken from the command line or the environment. Before anything is signed you
+type the last four characters of the account; a script without a terminal gives them with --confirm. With --print
+nothing is sent: you get the signed calls, and anyone may send them.`
 
 // accountsRoot builds `coffer accounts`.
 type accountsRoot struct {
@@ -97,9 +98,9 @@ func (p accountsRoot) command(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accounts",
 		Short: "The profile's accounts: addresses, roles, the way out",
-		Long: `list, add, remove and check look after the accounts of the profile. A role-based account has a session key for every day, an admin key
-for emergencies, and the service's co-signer. show, rotate and exit
-use the admin key: to replace the session key, and to leave without the co-signer after a delay.`,
+		Long: `list, add, remove and check look after the accounts of the profile. A role-based account has a session
+key for every day, an admin key for emergencies, and the service's co-signer. show, rotate and exit use the admin key:
+to replace the session key, and to leave without the co-signer after a delay.`,
 		Example: "  coffer accounts list\n  coffer accounts show --json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -176,7 +177,8 @@ func (p accountsRoot) rotate(g *Global) *cobra.Command {
 		Long: "Replaces the session key on the chains named. What the old key signed and was not executed yet is " +
 			"void there.\n\n" + adminHelp,
 		Example: "  coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain all\n  " +
-			"coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain eip155:8453 --print",
+			"coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain eip155:8453 " +
+			"--print",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := RotateOptions{}
@@ -201,8 +203,9 @@ func (p accountsRoot) exit(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exit",
 		Short: "Leave without the co-signer: announce, cancel, sweep",
-		Long: `announce starts a delay of one day, and from then on the co-signer signs nothing for the account. After the delay the admin
-key alone operates the account, and sweep moves everything to an address of yours. cancel ends the exit at any time.
+		Long: `announce starts a delay of one day, and from then on the co-signer signs nothing for the account. After
+the delay the admin key alone operates the account, and sweep moves everything to an address of yours. cancel ends the
+exit at any time.
 
 ` + adminHelp,
 		Example: `  coffer accounts exit announce

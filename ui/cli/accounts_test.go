@@ -216,7 +216,8 @@ func TestKeyFileThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty": "", "short": keyText[1:], "long": keyText + "0", "not hex": "g" + keyText[1:],
 		"large": strings.Repeat(keyText, 10), "two": keyText + "\n" + keyText,
-		"zero": strings.Repeat("0", 64), "the order": "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141", "words": "legal winner thank year",
+		"zero": strings.Repeat("0", 64), "words": "legal winner thank year",
+		"the order": "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141",
 	} {
 		_, err := ReadKeyFile(keyFile(t, content, 0o600))
 		if Code(err) != ExitUsage || strings.Contains(err.Error(), keyText[1:20]) {

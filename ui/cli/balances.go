@@ -21,8 +21,9 @@ func (p Program) balances(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "balances",
 		Short: "Print the balances of the profile's accounts",
-		Long: `Prints what the accounts hold, added up over chains. What a check of the answer finds is said on standard error, one line each,
-also with --json. A figure that must not be used reads "refused", one that is not known "unknown"; the total is the sum of the lines above it.`,
+		Long: `Prints what the accounts hold, added up over chains. What a check of the answer finds is said on
+standard error, one line each, also with --json. A figure that must not be used reads "refused", one that is not known
+"unknown"; the total is the sum of the lines above it.`,
 		Example: "  coffer balances\n  coffer balances --json | jq .totalBalance.fiatValue",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -11,8 +11,10 @@ import (
 const balancesDoc = `{"accounts":{"evm":"0xB3729F7e1Ab0B4a50E7De5599Ecc321B8775d30d"},
  "balanceByAggregatedAsset":[
   {"aggregatedAssetId":"ob:usdc","balance":"1275000001","individualAssetBalances":[
-    {"assetType":"eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","balance":"25000000","fiatValue":24.995},
-    {"assetType":"eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85","balance":"1250000001","fiatValue":1249.75}],"fiatValue":1274.745},
+    {"assetType":"eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","balance":"25000000",` +
+	`"fiatValue":24.995},
+    {"assetType":"eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85","balance":"1250000001",` +
+	`"fiatValue":1249.75}],"fiatValue":1274.745},
   {"aggregatedAssetId":"ob:link","balance":"0","individualAssetBalances":[],"fiatValue":0},
   {"aggregatedAssetId":"ob:new\u001b[2J","balance":"5","individualAssetBalances":[],"fiatValue":null}],
  "balanceBySpecificAsset":[],"totalBalance":{"fiatValue":1274.745}}`
@@ -79,8 +81,10 @@ func TestBalancesSayWhatTheChecksFind(t *testing.T) {
 		for _, want := range []string{
 			"refuse B1: Not true: every asset is listed once.", "At /balanceByAggregatedAsset/1\n",
 			"refuse B1: Not true: every part belongs to the asset that it is counted to.",
-			"refuse B4: The symbol looks like that of a known asset, but this is another one. Expected: another symbol than USDC. Found: U\\u{405}DC.",
-			"warn B1: The total is not what the assets add up to. Expected: $9.00. Found: $1,000,000.00. At /totalBalance/fiatValue",
+			"refuse B4: The symbol looks like that of a known asset, but this is another one. Expected: another " +
+				"symbol than USDC. Found: U\\u{405}DC.",
+			"warn B1: The total is not what the assets add up to. Expected: $9.00. Found: $1,000,000.00. At " +
+				"/totalBalance/fiatValue",
 		} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%q is not said:\n%s", want, said)
@@ -105,7 +109,8 @@ func TestBalancesSayWhatTheChecksFind(t *testing.T) {
 func TestBalancesThatAreSoundSayNothing(t *testing.T) {
 	sound :=
 		`{"balanceByAggregatedAsset":[{"aggregatedAssetId":"ob:usdc","balance":"5000000","individualAssetBalances":[
-    {"assetType":"eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","balance":"5000000","fiatValue":5}],"fiatValue":5}],
+    {"assetType":"eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","balance":"5000000","fiatValue":5}],` +
+			`"fiatValue":5}],
  "balanceBySpecificAsset":[],"totalBalance":{"fiatValue":5}}`
 	if out, said := answering(t, sound); said != "" || !strings.Contains(out, "$5.00") {
 		t.Errorf("said %q", said)

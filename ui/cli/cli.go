@@ -266,9 +266,9 @@ func (p Program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "coffer",
 		Short: "A terminal wallet for smart accounts on many chains",
-		Long: `Coffer shows the balances of your smart accounts over many chains, builds contract calls, and walks you through
-prepare, review, sign and execute. Without a configuration it opens the demo profile: play money on chains that run
-inside this program.`,
+		Long: `Coffer shows the balances of your smart accounts over many chains, builds contract calls, and walks you
+through prepare, review, sign and execute. Without a configuration it opens the demo profile: play money on chains
+that run inside this program.`,
 		Example: `  coffer                     open the dashboard
   coffer balances --json     print the balances of the profile's accounts
   coffer keys init           set up where the profile keeps its keys
@@ -332,8 +332,8 @@ func (p Program) setUp(g *Global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "setup",
 		Short: "Set up a profile for a service, step by step",
-		Long: `Asks for the service, its network, the API key, where the keys are kept, a key and an account, tries all of it, and
-writes the profile only at the end. Leaving earlier changes nothing.`,
+		Long: `Asks for the service, its network, the API key, where the keys are kept, a key and an account, tries
+all of it, and writes the profile only at the end. Leaving earlier changes nothing.`,
 		Example: "  coffer setup",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -18,8 +18,9 @@ func (p Program) completion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print the script that completes commands in a shell",
-		Long: `Prints the script by which bash, zsh, fish or PowerShell completes commands, flags and their values: profiles, chains, assets, ids of this machine's operations
-and files. Nothing is asked of a service for it, no keys are touched and no file is changed.
+		Long: `Prints the script by which bash, zsh, fish or PowerShell completes commands, flags and their values:
+profiles, chains, assets, ids of this machine's operations and files. Nothing is asked of a service for it, no keys
+are touched and no file is changed.
 
 For the present shell:
   source <(coffer completion bash)

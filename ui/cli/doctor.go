@@ -30,9 +30,9 @@ func (p Program) doctor(g *Global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at everything between you and a working wallet",
-		Long: `Looks at the service (reached, how fast, over which TLS, its clock, the API key, its chains), the network, the place
-of the keys, the files and their modes, the terminal and the program, and says what to do. It changes nothing and signs
-nothing. The exit code is 1 when something is bad.`,
+		Long: `Looks at the service (reached, how fast, over which TLS, its clock, the API key, its chains), the
+network, the place of the keys, the files and their modes, the terminal and the program, and says what to do. It
+changes nothing and signs nothing. The exit code is 1 when something is bad.`,
 		Example: `  coffer doctor
   coffer doctor --report     without addresses, hosts and directories, to hand to somebody
   coffer doctor --json`,

@@ -22,9 +22,10 @@ func (p Program) man() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [DIR]",
 		Short: "Write the manual pages",
-		Long: `Writes one page for each command into DIR, which is made when it is not there: coffer.1, coffer-call.1 and so on; pages of the same name there are replaced. Without
-DIR the page of coffer itself is printed. The date of the pages is that of SOURCE_DATE_EPOCH, else that of the revision the program was built from, so that the
-same program writes the same pages.`,
+		Long: `Writes one page for each command into DIR, which is made when it is not there: coffer.1, coffer-call.1
+and so on; pages of the same name there are replaced. Without DIR the page of coffer itself is printed. The date of
+the pages is that of SOURCE_DATE_EPOCH, else that of the revision the program was built from, so that the same program
+writes the same pages.`,
 		Example: `  coffer man ~/.local/share/man/man1
   coffer man | man -l -`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -77,7 +78,8 @@ func (m manual) write(c *cobra.Command, dir string) (n int, err error) {
 		return 0, InFile(err)
 	}
 	for _, one := range documented(c) {
-		if err := os.WriteFile(filepath.Join(dir, manName(one)+"."+manSection), m.page(one), 0o644); err != nil { //nolint:gosec // pages are public
+		file := filepath.Join(dir, manName(one)+"."+manSection)
+		if err := os.WriteFile(file, m.page(one), 0o644); err != nil { //nolint:gosec // pages are public
 			return n, InFile(err)
 		}
 		n++

@@ -18,7 +18,8 @@ func exitCodes() []string {
 		ExitAccess:  "A key is missing, wrong, without permission or locked.",
 		ExitRefused: "Refused by a check, by the policy, or because a plan was applied before.",
 		ExitExpired: "Expired, not confirmed, interrupted before anything was sent, or never executed.",
-		ExitUnknown: "The outcome is unknown or not known yet: coffer status ID --watch asks for it. Nothing is sent again.",
+		ExitUnknown: "The outcome is unknown or not known yet: coffer status ID --watch asks for it. Nothing is sent " +
+			"again.",
 		ExitDamaged: "What a service or an embedded profile stored is damaged or lost: restore a backup.",
 	}
 }

@@ -17,8 +17,9 @@ func (p Program) config(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show, check and explain the configuration",
-		Long: `The configuration is one file, and a few variables of the environment for settings. Neither takes a secret. show prints what holds now and where it comes from, check
-reads a file, example and schema print all keys that there are.`,
+		Long: `The configuration is one file, and a few variables of the environment for settings. Neither takes a
+secret. show prints what holds now and where it comes from, check reads a file, example and schema print all keys that
+there are.`,
 		Example: `  coffer config show
   coffer config example > ~/.config/coffer/config.toml
   coffer config check ~/.config/coffer/config.toml
@@ -41,8 +42,9 @@ func (p Program) configShow(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print every setting that holds, and where it comes from",
-		Long: `Prints the places, the profile, its settings and those of the screens, each with its source: the file and its line, a variable of the environment, the command
-line, or the default. A setting without a value and without a default reads "-". Variables that look like settings and are none are named on standard error.`,
+		Long: `Prints the places, the profile, its settings and those of the screens, each with its source: the file
+and its line, a variable of the environment, the command line, or the default. A setting without a value and without a
+default reads "-". Variables that look like settings and are none are named on standard error.`,
 		Example: "  coffer config show\n  coffer config show --profile team --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -98,8 +100,9 @@ func (p Program) configCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Read a configuration file strictly and say what is wrong",
-		Long: `Reads the file, or the one that holds now, as every start does: unknown keys, wrong types and broken rules are told with line and column, and so is a file that
-others may write. The exit code is 2 when something is wrong.`,
+		Long: `Reads the file, or the one that holds now, as every start does: unknown keys, wrong types and broken
+rules are told with line and column, and so is a file that others may write. The exit code is 2 when something is
+wrong.`,
 		Example: "  coffer config check\n  coffer config check ./config.toml",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -133,9 +136,10 @@ others may write. The exit code is 2 when something is wrong.`,
 
 func (p Program) configExample() *cobra.Command {
 	return &cobra.Command{
-		Use:     "example",
-		Short:   "Print a configuration with every key, its meaning and its default",
-		Long:    `Prints a file with every key there is. All but the version is commented out, so as it stands it means the same as no file.`,
+		Use:   "example",
+		Short: "Print a configuration with every key, its meaning and its default",
+		Long: `Prints a file with every key there is. All but the version is commented out, so as it stands it
+means the same as no file.`,
 		Example: "  coffer config example > ~/.config/coffer/config.toml",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -149,7 +153,8 @@ func (p Program) configSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the configuration, for editors",
-		Long: `Prints a JSON Schema (draft 7) of the configuration file. An editor that knows TOML and schemas completes and checks the file with it; the line
+		Long: `Prints a JSON Schema (draft 7) of the configuration file. An editor that knows TOML and schemas
+completes and checks the file with it; the line
   #:schema ./coffer.schema.json
 at the top of the file names it.`,
 		Example: "  coffer config schema > ~/.config/coffer/coffer.schema.json",

@@ -62,17 +62,19 @@ func (p Program) serve(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service for a team over HTTPS",
-		Long: `Runs the service with its own chains, kept in the data directory. The certificate is signed by a certificate authority
-that is kept there too; give its file to the wallets. Every service that this command runs is a lab: play money.
-It stops cleanly on an interrupt or a termination signal: requests under way are finished first, for 10 seconds at most.
-A second one ends it at once; nothing is lost by that, as the next start finishes or refunds what was under way.
+		Long: `Runs the service with its own chains, kept in the data directory. The certificate is signed by a
+certificate authority that is kept there too; give its file to the wallets. Every service that this command runs is a
+lab: play money. It stops cleanly on an interrupt or a termination signal: requests under way are finished first, for
+10 seconds at most. A second one ends it at once; nothing is lost by that, as the next start finishes or refunds what
+was under way.
 
-Requests are admitted by the keys that ` + "`coffer serve keys`" + ` makes. While there is none, a key that is good for this process
-only is printed.
+Requests are admitted by the keys that ` + "`coffer serve keys`" + ` makes. While there is none, a key that is good
+for this process only is printed.
 
-With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing to install. Each
-key has an account of its own, with a signer that is good for nothing else. With --ssh and --profile no service runs here: the
-dashboards are about the remote service of that profile, read only, with its API key and no key to sign with.`,
+With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing
+to install. Each key has an account of its own, with a signer that is good for nothing else. With --ssh and --profile
+no service runs here: the dashboards are about the remote service of that profile, read only, with its API key and no
+key to sign with.`,
 		Example: `  coffer serve --listen 127.0.0.1:8443 --data ./lab
   coffer serve --listen 0.0.0.0:8443 --host wallet.example --json --log-format json --metrics 127.0.0.1:9464
   coffer serve --fault slow-fill=2s --fault revert@0.25
@@ -107,7 +109,8 @@ dashboards are about the remote service of that profile, read only, with its API
 	f.StringVar(&o.Data, "data", "",
 		"data `directory`, made when it is not there (default: below the user's data directory)")
 	f.BoolVar(&o.New, "new", false, "begin a new network: database and network.json of the data directory are moved "+
-		"aside into a directory there, never deleted; the stored API keys go with them. Once, by hand: never in a service file")
+		"aside into a directory there, never deleted; the stored API keys go with them. Once, by hand: never in a "+
+		"service file")
 	f.BoolVar(&o.JSON, "json", false,
 		"print one line of JSON with address, CA file, key and network file once the port accepts")
 	f.StringSliceVar(&o.Hosts, "host", nil,
@@ -190,7 +193,8 @@ func (o *ServeOptions) settlePort() error {
 	for _, h := range o.Hosts {
 		if net.ParseIP(h) == nil && !isHostName(h) {
 			return &UsageError{
-				Problem: "--host takes a name such as wallet.example, or an address: without a port, a path or a scheme"}
+				Problem: "--host takes a name such as wallet.example, or an address: without a port, a path or a " +
+					"scheme"}
 		}
 	}
 	if !isBasePath(o.BasePath) {

@@ -70,8 +70,9 @@ func (p Program) keys() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "Make, list, rotate and revoke the API keys of a service",
-		Long: `Changes the API keys that are stored in the data directory of a service, whether it runs or not: a running one is reached
-through its local socket and knows the change at once. Only a digest of a key is stored. The key itself is printed once.`,
+		Long: `Changes the API keys that are stored in the data directory of a service, whether it runs or not: a
+running one is reached through its local socket and knows the change at once. Only a digest of a key is stored. The
+key itself is printed once.`,
 		Example: `  coffer serve keys add --company "Ant Works" --project wallet
   coffer serve keys list
   coffer serve keys rotate k7q2m9xw --grace 24h
@@ -92,9 +93,10 @@ func (p Program) keysAdd(data *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Make a key and print it, once",
-		Long: `Makes a key with permissions, endpoints, limits and an expiry, stores its digest and prints it. A running service takes it at once; one that began without a stored key
-goes on taking the key that it printed as well.`,
-		Example: `  coffer serve keys add --company "Ant Works" --project wallet --permission read --permission quote --limit 120 --expires 720h
+		Long: `Makes a key with permissions, endpoints, limits and an expiry, stores its digest and prints it. A
+running service takes it at once; one that began without a stored key goes on taking the key that it printed as well.`,
+		Example: `  coffer serve keys add --company "Ant Works" --project wallet --permission read --permission ` +
+			`quote --limit 120 --expires 720h
   coffer serve keys add --public-test --expires 2027-01-31`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -131,7 +133,8 @@ goes on taking the key that it printed as well.`,
 	f.StringSliceVar(&r.Permissions, "permission", nil,
 		"what the key may do, `read, quote or execute`; may be given several times (default: all three)")
 	f.StringSliceVar(&r.Endpoints, "endpoint", nil, "`path` that the key may use, without the base path, such as "+
-		"/v3/quote/call-quote, or with a slash at the\nend, such as /v3/, all below it; may be given several times (default: all)")
+		"/v3/quote/call-quote, or with a slash at the\nend, such as /v3/, all below it; may be given several times "+
+		"(default: all)")
 	f.IntVar(&r.PerMinute, "limit", 0, "`number` of requests in any 60 seconds, up to 60000 (default 400)")
 	f.IntVar(&r.Concurrent, "concurrent", 0, "`number` of requests under way at once, up to 1000 (default: no bound)")
 	f.IntVar(&r.FundLimit, "fund-limit", 0, "`number` of new addresses that get test funds through the key in any 24 "+

@@ -20,9 +20,10 @@ func (p Program) checkStore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Read a whole database and name what is damaged",
-		Long: `Reads every page and every record of the database in the data directory, or of a backup when FILE is given, compares each with its
-checksum, and names what is damaged. Nothing is changed. The exit code is 7 when something is damaged. While a service runs, check a
-copy: ` + "`coffer serve backup FILE`, then `coffer serve check FILE`.",
+		Long: `Reads every page and every record of the database in the data directory, or of a backup when FILE is
+given, compares each with its checksum, and names what is damaged. Nothing is changed. The exit code is 7 when
+something is damaged. While a service runs, check a copy: ` +
+			"`coffer serve backup FILE`, then `coffer serve check FILE`.",
 		Example: "  coffer serve check --data ./lab\n  coffer serve check lab-2026-11-22.db",
 		Args:    atMostOneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,11 +47,12 @@ func (p Program) backupStore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the database of a service, which may run, to a new file",
-		Long: `Writes a consistent copy of the database to FILE, with mode 0600, and checks it. A running service makes the copy, through its local
-socket, and goes on meanwhile. A file that exists is not overwritten.
+		Long: `Writes a consistent copy of the database to FILE, with mode 0600, and checks it. A running service
+makes the copy, through its local socket, and goes on meanwhile. A file that exists is not overwritten.
 
-The copy holds everything: chains, quotes, the digests of the API keys, and the service's own keys. Keep it as you keep the data directory.
-To restore it, stop the service, put the copy in the place of coffer.db in the data directory, and start the service.`,
+The copy holds everything: chains, quotes, the digests of the API keys, and the service's own keys. Keep it as you
+keep the data directory. To restore it, stop the service, put the copy in the place of coffer.db in the data
+directory, and start the service.`,
 		Example: "  coffer serve backup lab-2026-11-22.db --data ./lab",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] != "" {

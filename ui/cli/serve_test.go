@@ -126,8 +126,11 @@ func TestKeysCommands(t *testing.T) {
 		says  []string
 	}{
 		"add": {"add --data /d --company Ant --project wallet --use-case pay --volume many --chain " +
-			"eip155:1,eip155:10 --asset ob:usdc --permission read --endpoint /assets/list --limit 7 --concurrent 2 --fund-limit 5 --expires 720h",
-			"add /d {Company:Ant Project:wallet UseCase:pay Volume:many Chains:[eip155:1 eip155:10] Assets:[ob:usdc] Permissions:[read] Endpoints:[/assets/list] PerMinute:7 Concurrent:2 FundLimit:5 Expires:0001-01-01 00:00:00 +0000 UTC ExpiresIn:720h0m0s PublicTest:false}",
+			"eip155:1,eip155:10 --asset ob:usdc --permission read --endpoint /assets/list --limit 7 --concurrent 2 " +
+			"--fund-limit 5 --expires 720h",
+			"add /d {Company:Ant Project:wallet UseCase:pay Volume:many Chains:[eip155:1 eip155:10] Assets:[ob:usdc] " +
+				"Permissions:[read] Endpoints:[/assets/list] PerMinute:7 Concurrent:2 FundLimit:5 Expires:0001-01-01 " +
+				"00:00:00 +0000 UTC ExpiresIn:720h0m0s PublicTest:false}",
 			[]string{"coffer_k7q2m9xw_secret", "shown this once"}},
 		"public test": {"add --public-test --expires 2027-01-31",
 			"Expires:2027-01-31 00:00:00 +0000 UTC ExpiresIn:0s PublicTest:true}", []string{"coffer_k7q2m9xw_secret"}},

@@ -96,8 +96,9 @@ func (p Program) version() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print what this program was built from",
-		Long: `Prints the version, the revision with its time and whether the source had other changes, Go with its experiments, the target, the version of the service's interface,
-and a digest of the chains, assets, addresses and contracts that are shipped inside. docs/release.md tells how to build the same file again.`,
+		Long: `Prints the version, the revision with its time and whether the source had other changes, Go with its
+experiments, the target, the version of the service's interface, and a digest of the chains, assets, addresses and
+contracts that are shipped inside. docs/release.md tells how to build the same file again.`,
 		Example: "  coffer version\n  coffer version --json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

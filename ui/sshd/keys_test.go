@@ -94,7 +94,7 @@ func TestWithoutKeysThatCanBeReliedOnNothingIsServed(t *testing.T) {
 		}, "line 2: it has options"},
 		"others may write": {func(_, file string) error { return os.Chmod(file, 0o622) },
 			"may be written to by others"},
-		"others may replace": {func(dir, _ string) error { return os.Chmod(dir, 0o777) }, "chmod go-w"}, //nolint:gosec // on purpose
+		"others may replace": {func(dir, _ string) error { return os.Chmod(dir, 0o777) }, "chmod go-w"},
 		"a directory": {func(_, file string) error { _ = os.Remove(file); return os.Mkdir(file, 0o700) },
 			"is not a file"},
 	} {

@@ -138,7 +138,8 @@ func echo(ctx context.Context, v Visit) error {
 }
 
 func config(auth ...gossh.AuthMethod) *gossh.ClientConfig {
-	return &gossh.ClientConfig{User: "anybody", Auth: auth, HostKeyCallback: gossh.InsecureIgnoreHostKey(), Timeout: limit} //nolint:gosec // pinned where it matters
+	return &gossh.ClientConfig{User: "anybody", Auth: auth, Timeout: limit,
+		HostKeyCallback: gossh.InsecureIgnoreHostKey()} // pinned where it matters
 }
 
 // dial connects with keys and fails the test when that does not work.

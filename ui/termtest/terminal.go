@@ -41,14 +41,14 @@ var ErrTimeout = errors.New("the terminal never showed it")
 // Start runs cmd in a terminal of the given size in cells. The environment of cmd should set TERM.
 func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 	began := time.Now()
-	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // sizes of tests
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // small
 	if err != nil {
 		return nil, fmt.Errorf("start in a pseudo-terminal: %w", err)
 	}
 	t := attach(Far{
 		In: f, Out: f, Wait: cmd.Wait,
 		Resize: func(cols, rows int) error {
-			return pty.Setsize(f, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // sizes of tests
+			return pty.Setsize(f, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // small
 		},
 		End: func(running bool) {
 			if running {

@@ -179,7 +179,8 @@ func (s *Signer) recoverable(ctx context.Context, digest common.Hash) ([]byte, e
 		if err != nil {
 			return ErrFault // the cause may describe the key
 		}
-		defer wipe(private.D) //nolint:staticcheck // only wiped, after its last use; the key of this curve has no other form that could be
+		//nolint:staticcheck // only wiped, after its last use; the key of this curve has no other form that could be
+		defer wipe(private.D)
 		sig, err = s.sign(digest, private)
 		return err
 	})

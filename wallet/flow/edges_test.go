@@ -282,7 +282,10 @@ func TestASwapWhoseIntentDoesNotHoldIsNotQuoted(t *testing.T) {
 }
 
 func TestTheEndOfATransferIsToldAsOne(t *testing.T) {
-	for status, want := range map[string]string{api.StatusRefunded: "The transfer did not run and the payments came back.", api.StatusFailed: "The transfer did not run and nothing was paid."} {
+	for status, want := range map[string]string{
+		api.StatusRefunded: "The transfer did not run and the payments came back.",
+		api.StatusFailed:   "The transfer did not run and nothing was paid.",
+	} {
 		b := newRecorded(t, "v3-transfer")
 		b.f.status = func(_ int, id string) (api.ExecutionStatus, error) {
 			return api.ExecutionStatus{QuoteID: id, Status: status}, nil

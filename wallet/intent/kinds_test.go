@@ -156,8 +156,11 @@ func TestACallForV1HasTheBodyOfV1(t *testing.T) {
 func TestASwapHasAQuoteBodyAndNothingOfACall(t *testing.T) {
 	i := freeze(t, swap())
 	want :=
-		`{"from":{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72","accountAddress":"0x0000000000000000000000000000000000000001"}],` +
-			`"asset":{"assetId":"ob:usdc"},"amount":"5000000"},"to":{"asset":{"assetId":"eip155:8453/slip44:60"}},"slippageTolerance":50}`
+		`{"from":{"accounts":[{"type":"kernel-v3.1-ecdsa",` +
+			`"signerAddress":"0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",` +
+			`"accountAddress":"0x0000000000000000000000000000000000000001"}],` +
+			`"asset":{"assetId":"ob:usdc"},"amount":"5000000"},"to":{"asset":{"assetId":"eip155:8453/slip44:60"}},` +
+			`"slippageTolerance":50}`
 	if string(i.QuoteBody()) != want {
 		t.Errorf("%s", i.QuoteBody())
 	}

@@ -46,11 +46,13 @@ func TestPublishedBatchesKeepTheirChecksum(t *testing.T) {
 	}{
 		"transfer-1.16.1": {"eip155:42161", []intent.Call{{
 			To: "0x912CE59144191C1204E64559FE8253a0e49E6548", Function: "transfer(address to, uint256 amount)",
-			Data: "0xa9059cbb000000000000000000000000c38c5f97b34e175ffd35407fc91a937300e3386000000000000000000000000000000000000000000000152d02c7e14af6800000",
+			Data: "0xa9059cbb000000000000000000000000c38c5f97b34e175ffd35407fc91a937300e33860000000000000000000000000" +
+				"00000000000000000000152d02c7e14af6800000",
 		}}},
 		"approve-1.18.2": {"eip155:1", []intent.Call{{
 			To: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", Function: "approve(address spender, uint256 value)",
-			Data: "0x095ea7b3000000000000000000000000474e5ded6b5d078163bfb8f6dba355c3aa5478c8000000000000000000000000000000000000000000000000000000174876e800",
+			Data: "0x095ea7b3000000000000000000000000474e5ded6b5d078163bfb8f6dba355c3aa5478c8000000000000000000000000" +
+				"000000000000000000000000000000174876e800",
 		}}},
 		"mixed-1.4.0": {"eip155:4", []intent.Call{
 			{To: "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6", Function: "testAddress(address paramAddress)",
@@ -128,10 +130,14 @@ func TestInputsAreEncodedAsAnotherImplementationDoes(t *testing.T) {
 	who := common.HexToAddress(to)
 	half := new(big.Int).Lsh(big.NewInt(1), 127)
 	parsed, err := abi.JSON(strings.NewReader(
-		`[{"type":"function","name":"settle","inputs":[{"name":"orders","type":"tuple[]","components":[{"name":"maker","type":"address"},
-		{"name":"amounts","type":"int256[2]"},{"name":"terms","type":"tuple","components":[{"name":"open","type":"bool"},{"name":"memo","type":"string"}]}]},
-		{"name":"roles","type":"bytes32[]"},{"name":"matrix","type":"uint16[][2]"},{"name":"delta","type":"int24"},{"name":"extra","type":"bytes"},{"name":"on","type":"bool"},{"name":"s","type":"string"}]},
-		{"type":"function","name":"native","inputs":[{"name":"list","type":"bool[]"},{"name":"pair","type":"tuple","components":[{"name":"a","type":"uint8"},{"name":"b","type":"uint8"}]}]}]`))
+		`[{"type":"function","name":"settle","inputs":[{"name":"orders","type":"tuple[]",` +
+			`"components":[{"name":"maker","type":"address"},
+		{"name":"amounts","type":"int256[2]"},{"name":"terms","type":"tuple","components":[{"name":"open",` +
+			`"type":"bool"},{"name":"memo","type":"string"}]}]},
+		{"name":"roles","type":"bytes32[]"},{"name":"matrix","type":"uint16[][2]"},{"name":"delta","type":"int24"},` +
+			`{"name":"extra","type":"bytes"},{"name":"on","type":"bool"},{"name":"s","type":"string"}]},
+		{"type":"function","name":"native","inputs":[{"name":"list","type":"bool[]"},{"name":"pair","type":"tuple",` +
+			`"components":[{"name":"a","type":"uint8"},{"name":"b","type":"uint8"}]}]}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +337,9 @@ func TestANumberWithoutAValueHasNoChecksum(t *testing.T) {
 
 func TestAllFailuresOfABatchAreListed(t *testing.T) {
 	got := safePaths(t,
-		`{"version":"3","chainId":"x","meta":{"checksum":"0x"},"transactions":[{"to":"x","value":1,"operation":1,"data":"x"},{"to":"`+to+`","value":"0","contractMethod":{"name":"f","inputs":[{"name":"a","type":"uint8"},{"name":"b","type":"uint8[]"}]},"contractInputsValues":{"a":"300","b":"[1,x]"}}]}`)
+		`{"version":"3","chainId":"x","meta":{"checksum":"0x"},"transactions":[{"to":"x","value":1,"operation":1,`+
+			`"data":"x"},{"to":"`+to+`","value":"0","contractMethod":{"name":"f","inputs":[{"name":"a",`+
+			`"type":"uint8"},{"name":"b","type":"uint8[]"}]},"contractInputsValues":{"a":"300","b":"[1,x]"}}]}`)
 	want := []string{"version", "chainId", "meta.checksum", "transactions[0].operation", "transactions[0].to",
 		"transactions[0].value", "transactions[0].data", "transactions[1].contractInputsValues.a",
 		"transactions[1].contractInputsValues.b[1]"}
@@ -345,7 +353,8 @@ func TestWhatChangesNothingIsTolerated(t *testing.T) {
 	for name, file := range map[string]string{
 		"a call, said twice": one(`,"operation":"0"`),
 		"no refund": one(
-			`,"gasPrice":"0","gasToken":"0x0000000000000000000000000000000000000000","refundReceiver":null,"safeTxGas":"50000","nonce":7`),
+			`,"gasPrice":"0","gasToken":"0x0000000000000000000000000000000000000000","refundReceiver":null,` +
+				`"safeTxGas":"50000","nonce":7`),
 		"notes":                 one(`,"meta":{"tx_index":1}`),
 		"chain as a number":     strings.Replace(one(""), `"8453"`, `8453`, 1),
 		"no values, no method":  one(`,"contractMethod":null,"contractInputsValues":{}`),
@@ -454,7 +463,8 @@ func TestAWrittenBatchHasTheFormOfTheBuilder(t *testing.T) {
 		t.Errorf("%+v", first.ContractMethod)
 	}
 	for name, want := range map[string]string{
-		"orders": `[["0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",["-1","170141183460469231731687303715884105728"],[true,"a \"b\" \\n, [c]"]],["0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",["0","2"],[false,""]]]`,
+		"orders": `[["0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",["-1","170141183460469231731687303715884105728"],` +
+			`[true,"a \"b\" \\n, [c]"]],["0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",["0","2"],[false,""]]]`,
 		"matrix": `[["1","2"],[]]`, "delta": "-8388608", "on": "true", "6": "back\\slash, \"quotes\" and ünïcode\n",
 	} {
 		if got := first.ContractInputsValues[name]; got != want {

@@ -66,7 +66,8 @@ func TestEveryAcceptedDraftIsValidUnderTheSchema(t *testing.T) {
 	}
 	spelled := `{"version":1,"kind":"swap","interface":"v3","network":"` + draft().Network +
 		`","accounts":[{"type":"solana","accountAddress":"` + solana + `","signerAddress":""}],` +
-		`"targetChain":"","calls":[],"tokensRequired":[],"allowances":[],"fundWith":"","slippageBps":0,"validAfter":"","validUntil":"","overrides":[],` +
+		`"targetChain":"","calls":[],"tokensRequired":[],"allowances":[],"fundWith":"","slippageBps":0,` +
+		`"validAfter":"","validUntil":"","overrides":[],` +
 		`"pay":{"asset":"ob:usdc","amount":"1"},"receive":{"asset":"ob:sol","account":"","minimum":""}}`
 	if _, err := intent.Parse([]byte(spelled), rules(t)); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 // Content is what a digest was made of, taken from the verified value that is signed and from nothing else. Scheme says
 // how the digest follows:
 //
-//	eip191-user-op-hash  the personal message (EIP-191) of the 32 bytes UserOpHash, which is the hash of UserOp at EntryPoint (v0.7) on ChainID
+//	eip191-user-op-hash  the personal message (EIP-191) of the 32 bytes UserOpHash, which is the hash of UserOp at
+//	                     EntryPoint (v0.7) on ChainID
 //	eip712               the EIP-712 digest of TypedData
 //	eip7702              keccak256(0x05 ‖ rlp([chainId, address, nonce])) of Authorization
 //	ed25519              Message itself is signed; the digest names it (SHA-256)

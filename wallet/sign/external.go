@@ -216,7 +216,8 @@ func (e External) command(ctx context.Context) (*exec.Cmd, error) {
 	if len(env) == 0 {
 		env = os.Environ()
 	}
-	cmd := exec.CommandContext(ctx, program, e.Command[1:]...) //nolint:gosec // the person who runs the program names it in the profile; no shell reads it
+	//nolint:gosec // the user names it in the profile; no shell reads it
+	cmd := exec.CommandContext(ctx, program, e.Command[1:]...)
 	cmd.Env, cmd.WaitDelay = allowed(env), externalWait
 	return cmd, nil
 }

@@ -185,7 +185,8 @@ func TestKeystoreFilesOfTheSpecificationOpen(t *testing.T) {
 }
 
 // weakKeystore is a keystore file with little work: of the key raw("weak") under "pw".
-const weakKeystore = `{"address":"%s","crypto":{"cipher":"%s","cipherparams":{"iv":"%s"},"ciphertext":"%s","kdf":"%s","kdfparams":%s,"mac":"%s"},"version":3}`
+const weakKeystore = `{"address":"%s","crypto":{"cipher":"%s","cipherparams":{"iv":"%s"},"ciphertext":"%s",` +
+	`"kdf":"%s","kdfparams":%s,"mac":"%s"},"version":3}`
 
 func TestKR6AKeystoreFileThatAsksForTooMuchIsRefusedBeforeAnyWorkIsDone(t *testing.T) {
 	iv, text, mac := strings.Repeat("00", 16), strings.Repeat("11", 32), strings.Repeat("22", 32)

@@ -19,8 +19,9 @@ func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
 		t.Error("nobody pays")
 	}
 	for name, change := range map[string]func(*intent.Draft){
-		"aggregates": func(*intent.Draft) {}, "exact assets": func(d *intent.Draft) { d.Pay.Asset, d.Receive.Asset = golden.ArbETH, golden.BaseUSDC },
-		"a recipient": func(d *intent.Draft) { d.Receive.Account = "eip155:10:" + golden.Payee },
+		"aggregates":   func(*intent.Draft) {},
+		"exact assets": func(d *intent.Draft) { d.Pay.Asset, d.Receive.Asset = golden.ArbETH, golden.BaseUSDC },
+		"a recipient":  func(d *intent.Draft) { d.Receive.Account = "eip155:10:" + golden.Payee },
 	} {
 		d := intent.Draft{
 			Version: 1, Kind: intent.KindSwap, Network: w.Network.ID, Accounts: w.Draft.Accounts,

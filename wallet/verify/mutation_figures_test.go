@@ -90,8 +90,10 @@ func writeFigures(t *testing.T, book, told *ledger) {
 func figuresText(book, told *ledger) string {
 	return "\nMade by `" + wholeMutations +
 		"=1 go test ./wallet/verify -run TestMutations -timeout 60m -update` from the answers of the real service in " +
-		"`wallet/verify/testdata/golden`\n(`go test ./api/service -run Golden -update` makes those). A mutant that changes a bound value is refused, always. What is accepted differs in leaves " +
-		"alone that\n`wallet/verify/leaves.go` declares as bounded, opaque or display, or means the same, and signs the same.\n\n" +
+		"`wallet/verify/testdata/golden`\n(`go test ./api/service -run Golden -update` makes those). A mutant that " +
+		"changes a bound value is refused, always. What is accepted differs in leaves " +
+		"alone that\n`wallet/verify/leaves.go` declares as bounded, opaque or display, or means the same, and signs " +
+		"the same.\n\n" +
 		book.table() + "\n\n" + liesTable(told) + "\n\n" + sameText() + "\n"
 }
 

@@ -77,7 +77,8 @@ func liesAboutGas() []falsehood {
 			return true
 		}), class: verify.Bounded, why: "the window is shown and no longer than the policy allows (U12)"},
 		{what: "no sponsor", tell: on(func(f *forged, e *evmForm) bool {
-			e.user.Paymaster, e.user.PaymasterData, e.user.PaymasterPostOpGasLimit, e.user.PaymasterVerificationGasLimit = nil, nil, nil, nil
+			e.user.Paymaster, e.user.PaymasterData = nil, nil
+			e.user.PaymasterPostOpGasLimit, e.user.PaymasterVerificationGasLimit = nil, nil
 			return true
 		})},
 		{what: "another factory", tell: on(func(f *forged, e *evmForm) bool {

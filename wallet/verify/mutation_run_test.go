@@ -251,7 +251,8 @@ func (l *ledger) total() figures {
 // table is what docs/security.md quotes.
 func (l *ledger) table() string {
 	out := []string{
-		"| documents of | documents | leaves | mutants | refused | of them bound | accepted: same meaning | bounded | opaque | display |",
+		"| documents of | documents | leaves | mutants | refused | of them bound | accepted: same meaning | bounded " +
+			"| opaque | display |",
 		"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
 	}
 	line := func(name string, f figures) {

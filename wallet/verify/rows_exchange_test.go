@@ -304,7 +304,8 @@ func TestQ10_AnExchangeIsOpenAndNotForLong(t *testing.T) {
 func TestQ12_FiatTextDecidesNothingInAnExchange(t *testing.T) {
 	a := answer(t, "v3-swap-evm")
 	before := a.passes()
-	a.quote.DestinationToken.FiatValue, a.quote.DestinationToken.MinimumFiatValue, a.quote.Fees.CumulativeUSD, a.quote.OriginToken.FiatValue[0].FiatValue = "9999", "", "0.00", "0.01"
+	a.quote.DestinationToken.FiatValue, a.quote.DestinationToken.MinimumFiatValue = "9999", ""
+	a.quote.Fees.CumulativeUSD, a.quote.OriginToken.FiatValue[0].FiatValue = "0.00", "0.01"
 	after := a.passes()
 	if before.CostBps != after.CostBps || before.PayMicro.Cmp(after.PayMicro) != 0 ||
 		before.DeliverMicro.Cmp(after.DeliverMicro) != 0 {

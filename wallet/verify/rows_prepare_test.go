@@ -559,7 +559,8 @@ func TestU5_OnlyThePlainBatchModeIsAccepted(t *testing.T) {
 				}
 			case p != nil || !r.Refused():
 				t.Fatalf("mode %02x%02x accepted", callType, execType)
-			case (callType != 0 || execType != 0) && !r.Has("U5", verify.Refuse): // 0000 is one plain call, which these bytes do not encode
+			// 0000 is one plain call, which these bytes do not encode
+			case (callType != 0 || execType != 0) && !r.Has("U5", verify.Refuse):
 				t.Fatalf("mode %02x%02x: %+v", callType, execType, r.Reasons)
 			}
 		}

@@ -436,7 +436,8 @@ func TestQ12_FiatTextDecidesNothing(t *testing.T) {
 		s := w.signed()
 		a, ra := w.quote(s, w.Document(w.CrossChain()))
 		q := w.CrossChain()
-		q.DestinationToken.FiatValue, q.DestinationToken.MinimumFiatValue, q.Fees.CumulativeUSD, q.OriginToken.FiatValue[0].FiatValue = "0.01", "999999", "0.00", ""
+		q.DestinationToken.FiatValue, q.DestinationToken.MinimumFiatValue = "0.01", "999999"
+		q.Fees.CumulativeUSD, q.OriginToken.FiatValue[0].FiatValue = "0.00", ""
 		b, rb := w.quote(s, w.Document(q))
 		if a == nil || b == nil || len(ra.Reasons) != len(rb.Reasons) || a.View().CostBps != b.View().CostBps ||
 			a.View().PayMicro.Cmp(b.View().PayMicro) != 0 {
@@ -459,9 +460,10 @@ func TestQ14_ASameChainQuoteIsTheSignedOperationByteForByte(t *testing.T) {
 		s := w.signed()
 		base := w.Document(w.SameChain())
 		for pointer, value := range map[string]any{
-			"/originChainsOperations/0/userOp/callGasLimit":  "400001",
-			"/originChainsOperations/0/userOp/paymasterData": golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 601}, make([]byte, 65))),
-			"/originChainsOperations/0/amount":               "250500001",
+			"/originChainsOperations/0/userOp/callGasLimit": "400001",
+			"/originChainsOperations/0/userOp/paymasterData": golden.HexOf(op.EncodePaymasterData(
+				op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 601}, make([]byte, 65))),
+			"/originChainsOperations/0/amount": "250500001",
 		} {
 			v, r := w.quote(s, replace(t, base, pointer, value))
 			refused(t, v != nil, r, "Q14")

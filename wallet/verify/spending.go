@@ -15,8 +15,10 @@ import (
 // that lies about balances can have a call signed that spends what is there and payments beside it for what it says is
 // missing (TH-P6), and nothing that was promised has to arrive.
 //
-//   - a prepared call counts, by asset, the larger of what its calls visibly take and what the intent requires for them, wherever it comes from;
-//   - a payment counts in full, with the fee of a Solana message that its user pays, whatever it is for and whoever receives.
+//   - a prepared call counts, by asset, the larger of what its calls visibly take and what the intent requires for
+//     them, wherever it comes from;
+//   - a payment counts in full, with the fee of a Solana message that its user pays, whatever it is for and to
+//     whomever it goes.
 //
 // Values are at catalogue prices. With a cap of the user's own an unknown value refuses.
 

@@ -77,19 +77,21 @@ func TestEncodingIsThatOfTheABIPackage(t *testing.T) {
 func first4(s [4]byte) []byte { return s[:] }
 
 func TestParseSignatureReadsWhatPeopleWrite(t *testing.T) {
-	for in, want := range map[string]string{
-		"transfer(address to, uint256 amount)": "transfer(address,uint256)",
-		"transfer(address,uint256)":            "transfer(address,uint256)",
-		"function foo((uint256 a, bytes[] b)[] items, address payable x) external returns (bool)": "foo((uint256,bytes[])[],address)",
-		"foo(tuple(uint a, int8 b)[2][] x)":                                     "foo((uint256,int8)[2][])",
-		"function f() public view virtual override returns (uint256[] memory);": "f()",
-		" f ( string calldata s , bytes32 ) ":                                   "f(string,bytes32)",
-		"error Bad(address payable[] who)":                                      "Bad(address[])",
-		"error(uint256)":                                                        "error(uint256)",
-		"function(bytes24)":                                                     "function(bytes24)",
-		"f(((uint8)))":                                                          "f(((uint8)))",
-		"f(bytes1, bytes32, uint8, int256, bool[1])":                            "f(bytes1,bytes32,uint8,int256,bool[1])",
+	for _, c := range [][2]string{
+		{"transfer(address to, uint256 amount)", "transfer(address,uint256)"},
+		{"transfer(address,uint256)", "transfer(address,uint256)"},
+		{"function foo((uint256 a, bytes[] b)[] items, address payable x) external returns (bool)",
+			"foo((uint256,bytes[])[],address)"},
+		{"foo(tuple(uint a, int8 b)[2][] x)", "foo((uint256,int8)[2][])"},
+		{"function f() public view virtual override returns (uint256[] memory);", "f()"},
+		{" f ( string calldata s , bytes32 ) ", "f(string,bytes32)"},
+		{"error Bad(address payable[] who)", "Bad(address[])"},
+		{"error(uint256)", "error(uint256)"},
+		{"function(bytes24)", "function(bytes24)"},
+		{"f(((uint8)))", "f(((uint8)))"},
+		{"f(bytes1, bytes32, uint8, int256, bool[1])", "f(bytes1,bytes32,uint8,int256,bool[1])"},
 	} {
+		in, want := c[0], c[1]
 		f := parse(t, in)
 		if f.Signature() != want {
 			t.Errorf("%q: %s, want %s", in, f.Signature(), want)

@@ -59,7 +59,8 @@ func Known() []Function {
 		"upgradeTo(address newImplementation)",
 		"upgradeToAndCall(address newImplementation, bytes data)",
 		"changeRootValidator(bytes21 rootValidator, address hook, bytes validatorData, bytes hookData)",
-		"installValidations(bytes21[] validations, (uint32 nonce, address hook)[] configs, bytes[] validationData, bytes[] hookData)",
+		"installValidations(bytes21[] validations, (uint32 nonce, address hook)[] configs, bytes[] validationData, "+
+			"bytes[] hookData)",
 		"uninstallValidation(bytes21 validation, bytes deinitData, bytes hookDeinitData)",
 		"grantAccess(bytes21 validation, bytes4 selector, bool allow)",
 		"invalidateNonce(uint32 nonce)",

@@ -90,7 +90,8 @@ func TestDecodeRevertPutsReasonsIntoWords(t *testing.T) {
 		{call("Panic(uint256)", "0x77"), "panic 0x77"},
 		{inner, "ERC20InsufficientBalance(sender 0x000000000000000000000000000000000000dEaD, balance 1, needed 2)"},
 		{call("FailedOpWithRevert(uint256,string,bytes)", "0", "AA23 reverted", "0x"+hex.EncodeToString(inner)),
-			"AA23 reverted: ERC20InsufficientBalance(sender 0x000000000000000000000000000000000000dEaD, balance 1, needed 2)"},
+			"AA23 reverted: ERC20InsufficientBalance(sender 0x000000000000000000000000000000000000dEaD, balance 1, " +
+				"needed 2)"},
 		{call("Mine(uint8)", "3"), "Mine(code 3)"}, {[]byte{1, 2, 3, 4, 5}, "unknown error 0x01020304 with 1 bytes"},
 		{append(call("Error(string)", "x"), 0), "unknown error 0x08c379a0 with 97 bytes"},
 	} {

@@ -95,7 +95,9 @@ func (l *long) write(tx store.Tx) error {
 		Fills: []book.Fill{{Delivers: book.Amount{Asset: usdc, Value: big.NewInt(10)}}},
 	}
 	document := fmt.Sprintf(
-		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID, usdc)
+		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},`+
+			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID,
+		usdc)
 	if err := errors.Join(l.Offer(tx, q, []byte(document)), l.Accept(tx, q)); err != nil {
 		return err
 	}

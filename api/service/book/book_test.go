@@ -106,7 +106,9 @@ func (s *shelf) offerAs(tb testing.TB, id string) *book.Quote {
 		Required: []book.Amount{{Asset: usdc, Value: big.NewInt(30)}},
 	}
 	doc := fmt.Sprintf(
-		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:usdc","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID, usdc)
+		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:usdc","amount":"1","assetType":[],"fiatValue":[]},`+
+			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID,
+		usdc)
 	must(tb, s.Update(func(tx store.Tx) error {
 		err := s.PutContext(tx, book.Context{OpHash: hash, ChainID: 8453, Owner: owner, ValidUntil: q.ValidUntil,
 			Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x02"})

@@ -48,7 +48,9 @@ func (s *shelf) swap(tb testing.TB, version int) *book.Quote {
 			PricePay: big.NewInt(2), PriceGet: big.NewInt(1)}},
 	}
 	doc := fmt.Sprintf(
-		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"1000","assetType":%q,"fiatValue":"12.00"}}`, q.ID, usdcSPL)
+		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},`+
+			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"1000","assetType":%q,"fiatValue":"12.00"}}`,
+		q.ID, usdcSPL)
 	must(tb, s.Update(func(tx store.Tx) error { return s.Offer(tx, q, []byte(doc)) }))
 	return q
 }
@@ -212,11 +214,17 @@ func TestRecordsOfTheEarlierFormStayReadable(t *testing.T) {
 	s := open(t)
 	const id = "0x00000000000000000000000000000000000000000000000000000000000000aa"
 	old := `{"id":"` + id +
-		`","opHash":"0x0000000000000000000000000000000000000000000000000000000000000001","chainId":8453,"accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"` +
+		`","opHash":"0x0000000000000000000000000000000000000000000000000000000000000001","chainId":8453,` +
+		`"accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"` +
 		alice + `"}],"owner":"` + strings.ToLower(alice) +
-		`","expires":1,"validAfter":1,"validUntil":2,"canonical":"0x0000000000000000000000000000000000000000000000000000000000000002",` +
-		`"legs":[{"chainId":10,"pays":{"asset":"eip155:10/slip44:60","value":10},"op":{"sender":"0xaa","nonce":"1","callData":"0x","callGasLimit":"0","verificationGasLimit":"0","preVerificationGas":"0","maxFeePerGas":"0","maxPriorityFeePerGas":"0","signature":"0x"},"state":"released","deposit":"0x0000000000000000000000000000000000000000000000000000000000000003"}],` +
-		`"status":"COMPLETED","origin":[{"chainId":10,"hash":"0x0000000000000000000000000000000000000000000000000000000000000003","url":"u"}],"type":"CALL"}`
+		`","expires":1,"validAfter":1,"validUntil":2,` +
+		`"canonical":"0x0000000000000000000000000000000000000000000000000000000000000002",` +
+		`"legs":[{"chainId":10,"pays":{"asset":"eip155:10/slip44:60","value":10},"op":{"sender":"0xaa","nonce":"1",` +
+		`"callData":"0x","callGasLimit":"0","verificationGasLimit":"0","preVerificationGas":"0","maxFeePerGas":"0",` +
+		`"maxPriorityFeePerGas":"0","signature":"0x"},"state":"released",` +
+		`"deposit":"0x0000000000000000000000000000000000000000000000000000000000000003"}],` +
+		`"status":"COMPLETED","origin":[{"chainId":10,` +
+		`"hash":"0x0000000000000000000000000000000000000000000000000000000000000003","url":"u"}],"type":"CALL"}`
 	must(t, s.Update(func(tx store.Tx) error { return tx.Bucket("book-quote").Put([]byte(id), []byte(old)) }))
 	status, known, err := s.Status(context.Background(), id)
 	must(t, err)

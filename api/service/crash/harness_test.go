@@ -173,7 +173,8 @@ func (h *harness) figures() string {
 	late := max(1, h.kills-h.early)
 	return fmt.Sprintf("%d kills (%d while starting), in flight at a kill at least %d, on average %.1f; quotes "+
 		"accepted %d, completed %d (%s), refunded %d, failed %d, "+
-		"never accepted %d, lost %d, doubled %d; %d people; a start takes %d ms, a cycle %d ms; refused: %s; duration %s",
+		"never accepted %d, lost %d, doubled %d; %d people; a start takes %d ms, a cycle %d ms; refused: %s; "+
+		"duration %s",
 		h.kills, h.early, h.fewest, float64(h.flown)/float64(late), len(h.quotes)-by[""], by[api.StatusCompleted],
 		listed(sorts), by[api.StatusRefunded],
 		by[api.StatusFailed], by[""], h.lost.Load(), h.checker.doubled, len(h.people),

@@ -3,8 +3,8 @@
 //
 // Promise: Run opens the service in a data directory, listens over TLS and, when asked to, with metrics on a loopback
 // address, prints how it is reached, and returns when its context has ended and the requests under way are finished.
-// What can be told wrong before anything is opened is an
-// *OptionError, and then nothing was made. No key is ever logged; the key of the process is printed once, and only while there is no stored one.
+// What can be told wrong before anything is opened is an *OptionError, and then nothing was made. No key is ever
+// logged; the key of the process is printed once, and only while there is no stored one.
 //
 // Units: lifetimes are durations. Errors say what to do in the words of the command line (--listen, --data), as they
 // are read by who typed it. Sources: protocol §5.2, TH-C3.

@@ -160,7 +160,9 @@ func errorOf(t *testing.T, w *httptest.ResponseRecorder) map[string]any {
 }
 
 const (
-	prepareBody = `{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0x1111111111111111111111111111111111111111","accountAddress":"0x2222222222222222222222222222222222222222"}],"targetChain":"eip155:8453","calls":[{"to":"0x3333333333333333333333333333333333333333","data":"0x","value":"0"}]}`
+	prepareBody = `{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0x11111111111111111111111111111111111111` +
+		`11","accountAddress":"0x2222222222222222222222222222222222222222"}],"targetChain":"eip155:8453",` +
+		`"calls":[{"to":"0x3333333333333333333333333333333333333333","data":"0x","value":"0"}]}`
 	predictBody = `{"type":"kernel-v3.1-ecdsa","signerAddress":"0x5d6fb4eb211a6a2e406a1111b54d26c534753c8e"}`
 )
 

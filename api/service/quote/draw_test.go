@@ -122,9 +122,11 @@ func TestInsufficientBalanceGivesTheReasonThatIsTrue(t *testing.T) {
 	}{
 		"simply less": {solMarket(), []source{solSource(5e9)}, 6e9, "available 5 SOL"},
 		"rent": {solMarket(), []source{solSource(5e9)}, 5e9 - 1,
-			"available 5 SOL: an account on Solana keeps at least 0.00089088 SOL of rent or nothing, so at most 4.99910912 SOL or all 5 SOL can be taken from it"},
+			"available 5 SOL: an account on Solana keeps at least 0.00089088 SOL of rent or nothing, so at most " +
+				"4.99910912 SOL or all 5 SOL can be taken from it"},
 		"rent of an account at its minimum": {solMarket(), []source{solSource(rentOfAnAccount)}, 5e5,
-			"available 0.00089088 SOL: an account on Solana keeps at least 0.00089088 SOL of rent or nothing, so only all 0.00089088 SOL can be taken from it"},
+			"available 0.00089088 SOL: an account on Solana keeps at least 0.00089088 SOL of rent or nothing, so " +
+				"only all 0.00089088 SOL can be taken from it"},
 		"pledges": {pledged, nil, 1e9,
 			"available 0 SOL: 2 SOL is pledged to quotes in execution; 0.00089088 SOL stays for rent until they end"},
 		"dust": {solMarket(), []source{dust}, 5_000,

@@ -43,7 +43,9 @@ func FuzzRequests(f *testing.F) {
 	}
 	f.Add(uint8(4),
 		[]byte(
-			`{"from":{"accounts":[{"type":"solana","accountAddress":"11111111111111111111111111111111"}],"asset":{"assetId":"ob:sol"},"amount":"1"},"to":{"asset":{"assetId":"ob:sol"},"account":"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:11111111111111111111111111111111"}}`))
+			`{"from":{"accounts":[{"type":"solana","accountAddress":"11111111111111111111111111111111"}],`+
+				`"asset":{"assetId":"ob:sol"},"amount":"1"},"to":{"asset":{"assetId":"ob:sol"},`+
+				`"account":"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:11111111111111111111111111111111"}}`))
 	f.Fuzz(func(t *testing.T, endpoint uint8, body []byte) {
 		doc, err := api.ParseDocument(body, api.DefaultLimits())
 		if err != nil {

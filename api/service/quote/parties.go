@@ -16,7 +16,8 @@ import (
 const (
 	wantForeign = "an account that is not the service's own"
 	wantOwned   = "an account that somebody has: the lowest addresses are kept for precompiled contracts"
-	wantWallet  = "a wallet's account: no key signs for programs, sysvars, mints, token accounts and addresses off the curve"
+	wantWallet  = "a wallet's account: no key signs for programs, sysvars, mints, token accounts and addresses off " +
+		"the curve"
 )
 
 // ownAddress reports whether an EVM address is a contract or a key of the service.

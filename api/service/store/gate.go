@@ -43,11 +43,12 @@ func mapped(bytes int64) int64 {
 // gate counts the transactions that are open and keeps apart what the library does not: there a reader that waits to
 // begin can hold up the end of another one.
 //
-//   - While the library maps the file anew it waits for all readers and lets none begin. A reader that begins a second transaction inside its
-//     first would wait for the writer, which waits for the first. An Update that may map anew therefore runs alone: it waits here, where
-//     readers still come and go, until there is none, and only then keeps them out. Who begins something new makes way, so that the last reader
-//     leaves some time.
-//   - While the library closes it does the same. Here nobody begins any more, whoever is inside leaves, and then the library is asked.
+//   - While the library maps the file anew it waits for all readers and lets none begin. A reader that begins a second
+//     transaction inside its first would wait for the writer, which waits for the first. An Update that may map anew
+//     therefore runs alone: it waits here, where readers still come and go, until there is none, and only then keeps
+//     them out. New readers yield to it, so that the last one leaves some time.
+//   - While the library closes it does the same. Here no reader begins any more, those inside leave, and then the
+//     library is asked.
 type gate struct {
 	mu      sync.Mutex
 	changed *sync.Cond

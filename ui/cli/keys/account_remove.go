@@ -28,9 +28,9 @@ func (c Profiles) removeAccount(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove ACCOUNT",
 		Short: "Take an account out of the profile",
-		Long: `Takes an account out of the configuration, by its address or its type. Its key stays in the vault, its journal stays, and what it holds stays where it is:
-adding the account again brings it back. While signatures of the account can still be used it is refused, because nothing here would show them any more;
---force does it all the same.`,
+		Long: `Takes an account out of the configuration, by its address or its type. Its key stays in the vault, its
+journal stays, and what it holds stays where it is: adding the account again brings it back. While signatures of the
+account can still be used it is refused, because nothing here would show them any more; --force does it all the same.`,
 		Example: "  coffer accounts remove 0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442\n  coffer accounts remove " +
 			"solana --yes --json",
 		Args: oneArg("account"),
@@ -63,7 +63,8 @@ func (c Profiles) takeOut(ctx context.Context, o *profile.Opened, which string, 
 			err.Error() + " (--force removes it all the same)"}
 	case live > 0 && !r.force:
 		return &cli.RefusedError{Problem: fmt.Sprintf(
-			"%s of this account can still be used; Activity shows what ends them, --force removes the account all the same", present.Plural(live, "signature", "signatures"))}
+			"%s of this account can still be used; Activity shows what ends them, --force removes the account all "+
+				"the same", present.Plural(live, "signature", "signatures"))}
 	}
 	if err := c.agree(ctx, a, r.yes); err != nil {
 		return err

@@ -41,9 +41,10 @@ func (c Commands) Command(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "The keys of a profile: set up, make, import, back up",
-		Long: `A profile keeps its keys where its vault setting says: in the keyring of the system (encrypted under a passphrase as well, or by the
-keyring alone), or in an encrypted file. Keys and passphrases are typed without echo or read from a file that only you can read; they
-are never taken from the command line or the environment. A key belongs to the network of its profile and signs on no other.`,
+		Long: `A profile keeps its keys where its vault setting says: in the keyring of the system (encrypted under a
+passphrase as well, or by the keyring alone), or in an encrypted file. Keys and passphrases are typed without echo or
+read from a file that only you can read; they are never taken from the command line or the environment. A key belongs
+to the network of its profile and signs on no other.`,
 		Example: `  coffer keys init                    set up the vault of the profile
   coffer keys new                     make a key
   coffer keys import                  bring one: hex, keystore file, mnemonic, Solana key
@@ -170,9 +171,10 @@ func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault, 
 func (c Commands) list(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the addresses of the keys",
-		Long:    "Opens the vault and lists kind, address, day and label of each key. The keys themselves are never shown.",
+		Use:   "list",
+		Short: "List the addresses of the keys",
+		Long: "Opens the vault and lists kind, address, day and label of each key. The keys themselves are never " +
+			"shown.",
 		Example: "  coffer keys list\n  coffer keys list --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -337,8 +339,9 @@ func (c Commands) probe(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Find out whether the place of the keys works",
-		Long: `Stores, reads and deletes something of no value in the place that the profile names, and says what is the matter: no session of the system's keyring, a locked one,
-nobody to answer its question. Nothing falls back to another place.`,
+		Long: `Stores, reads and deletes something of no value in the place that the profile names, and says what is
+the matter: no session of the system's keyring, a locked one, nobody to answer its question. Nothing falls back to
+another place.`,
 		Example: "  coffer keys probe\n  coffer keys probe --profile team",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -52,17 +52,20 @@ func (c Profiles) add() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a profile to the configuration",
-		Long: `Where the keys of the profile lie is your choice, and it is written down: nothing ever moves them by itself.
+		Long: `Where the keys of the profile lie is your choice, and it is written down: nothing ever moves them by
+itself.
   keyring       the system's keyring, with a passphrase of yours around each key
   keyring-only  the system's keyring alone: whoever can ask it has the keys
   file          a file under a passphrase: without a keyring, and over SSH
   memory        nothing is kept
-A profile of kind lab or real needs the network.json of its service. Compare its fingerprint with the operator's by another way than
-the one the file came by; --fingerprint makes sure of it, without it you are asked to type it.
+A profile of kind lab or real needs the network.json of its service. Compare its fingerprint with the operator's by
+another way than the one the file came by; --fingerprint makes sure of it, without it you are asked to type it.
 
-The default profile is the one that commands use without --profile. The first profile of a new configuration becomes it; a further one does
-with --default, and nothing else in the file changes. --default=false keeps the default as it is, also for the first one.`,
-		Example: `  coffer profile add team --kind lab --url https://host:8443/api --network-file ./network.json --ca-file ./ca.pem --vault file
+The default profile is the one that commands use without --profile. The first profile of a new configuration becomes
+it; a further one does with --default, and nothing else in the file changes. --default=false keeps the default as it
+is, also for the first one.`,
+		Example: `  coffer profile add team --kind lab --url https://host:8443/api --network-file ./network.json ` +
+			`--ca-file ./ca.pem --vault file
   coffer profile add mine --kind embedded --vault file
   coffer profile add mine --kind embedded --vault file --default`,
 		Args: oneArg("name"),
@@ -193,12 +196,15 @@ func (c Profiles) addAccount(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Add an account to the profile",
-		Long: `The address of an account follows from its keys and the network; it is computed here and never taken from the service.
-A profile has one EVM account at most, and one Solana account beside it. An account whose key is not in the vault is watch-only until it is: it shows
-balances and quotes and signs nothing. That is said here; locked keys are unlocked for it, on a terminal or by --passphrase-fd.`,
+		Long: `The address of an account follows from its keys and the network; it is computed here and never taken
+from the service. A profile has one EVM account at most, and one Solana account beside it. An account whose key is not
+in the vault is watch-only until it is: it shows balances and quotes and signs nothing. That is said here; locked keys
+are unlocked for it, on a terminal or by --passphrase-fd.`,
 		Example: `  coffer accounts add --type kernel-v3.1-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
-  coffer accounts add --type kernel-v3.3-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266   the EOA itself, delegated by EIP-7702
-  coffer accounts add --type role-based --session 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --admin 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+  coffer accounts add --type kernel-v3.3-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266   the EOA itself, ` +
+			`delegated by EIP-7702
+  coffer accounts add --type role-based --session 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --admin ` +
+			`0x70997970C51812dc3A010C7d01b50e0d17dc79C8
   coffer accounts add --type solana --address GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -261,8 +267,8 @@ func (c Profiles) checkAccounts(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Compare the addresses with those that the service predicts", Args: noArgs,
 		Example: "  coffer accounts check\n  coffer accounts check --profile team",
-		Long: `Asks the service for the address of each account and compares it with the one that is computed here. One that differs is refused (exit code 4): do not use
-the account with that service.`,
+		Long: `Asks the service for the address of each account and compares it with the one that is computed here.
+One that differs is refused (exit code 4): do not use the account with that service.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := c.Host.Open(cmd.Context(), g.Profile)
 			if err != nil {

@@ -26,9 +26,10 @@ func (c Commands) importing(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
 		Short: "Bring a key from elsewhere",
-		Long: `Reads a key from the terminal without echo, or from a file that only you can read (--file): 64 hexadecimal digits, a keystore file
-(version 3), a Solana key as JSON array or base58, or the words of a BIP-39 mnemonic. A mnemonic gives one key of each kind; --kind
-and --path choose. A key that is used elsewhere as well can be lost there as well.`,
+		Long: `Reads a key from the terminal without echo, or from a file that only you can read (--file): 64
+hexadecimal digits, a keystore file (version 3), a Solana key as JSON array or base58, or the words of a BIP-39
+mnemonic. A mnemonic gives one key of each kind; --kind and --path choose. A key that is used elsewhere as well can be
+lost there as well.`,
 		Example: "  coffer keys import --label main\n  coffer keys import --file ./keystore.json\n  coffer keys " +
 			"import --kind evm --path \"m/44'/60'/0'/0/3\"",
 		Args: noArgs,
@@ -143,8 +144,8 @@ func (c Commands) backup(g *cli.Global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write all keys and the API key into an encrypted file",
-		Long: `Asks for a passphrase of the backup, twice, and writes a file that must not be there yet, readable by you alone. Try it once with coffer keys restore: keys that are
-there stay.`,
+		Long: `Asks for a passphrase of the backup, twice, and writes a file that must not be there yet, readable by
+you alone. Try it once with coffer keys restore: keys that are there stay.`,
 		Example: "  coffer keys backup keys.age",
 		Args:    oneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -177,8 +178,8 @@ func (c Commands) restore(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Add the keys of a backup; keys that are there stay",
-		Long: `Asks for the passphrase of the backup and adds its keys to the vault. Keys belong to one network: a backup of another one is refused, unless --from-network names
-that network.`,
+		Long: `Asks for the passphrase of the backup and adds its keys to the vault. Keys belong to one network: a
+backup of another one is refused, unless --from-network names that network.`,
 		Example: "  coffer keys restore keys.age",
 		Args:    oneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {

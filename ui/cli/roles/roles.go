@@ -84,7 +84,8 @@ func (c Commands) Rotate(ctx context.Context, g cli.Global, o cli.RotateOptions)
 		c.Prompt.Say(
 			"The profile should now name session_address = \""+o.NewSession.Hex()+"\" and account_address = \""+
 				h.account.Address.Hex()+"\".",
-			"On a chain where the key was not replaced the old session key still counts. Replace it on every chain before you change the profile:",
+			"On a chain where the key was not replaced the old session key still counts. Replace it on every chain "+
+				"before you change the profile:",
 			"where the account is not deployed yet, its first session key is needed to deploy it.")
 	}
 	return done, err

@@ -149,7 +149,8 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 	r.prints("verify", plan, b.At.NetworkFile, filepath.Join(dir, "looked.json"))
 	if err := os.WriteFile(intent,
 		[]byte(
-			`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","data":"0x01"}],"slippageBps":50}`), 0o600); err != nil {
+			`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",`+
+				`"data":"0x01"}],"slippageBps":50}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(batch, []byte(r.prints("intent to-safe", intent)), 0o600); err != nil {

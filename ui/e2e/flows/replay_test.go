@@ -180,8 +180,9 @@ func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
 		Version: intent.Version, Network: o.Network.ID, Accounts: o.Accounts, TargetChain: "eip155:8453",
 		SlippageBps: 50,
 		Calls: []intent.Call{{
-			To:   "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
-			Data: "0xa9059cbb000000000000000000000000cd75e991a4986a4e96042bfb3f6a7ab26f7b5b720000000000000000000000000000000000000000000000000000000002faf080",
+			To: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+			Data: "0xa9059cbb000000000000000000000000cd75e991a4986a4e96042bfb3f6a7ab26f7b5b72000000000000000000000000" +
+				"0000000000000000000000000000000002faf080",
 		}},
 		TokensRequired: []api.TokenRequirement{
 			{AssetType: "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", Amount: "50000000"}},

@@ -79,7 +79,8 @@ func TestLiarReadsWhatCanLeave(t *testing.T) {
 		"a command's review 1": {"  can leave            25 USDC, $25.00, on Base\n", map[string]string{"USDC": "25"},
 			false},
 		"a stated worst case": {
-			" Worst case  Up to 1,276.85 USDC and 0.5 ETH\n             ($2,276.85) can leave if the balances\n Optimism  → 125.980000 USDC\n",
+			" Worst case  Up to 1,276.85 USDC and 0.5 ETH\n             ($2,276.85) can leave if the balances\n " +
+				"Optimism  → 125.980000 USDC\n",
 			map[string]string{"USDC": "1276.85", "ETH": "0.5"}, true,
 		},
 	} {

@@ -269,7 +269,8 @@ func TestSeriesAreReadStrictlyAndTheOldestIsDropped(t *testing.T) {
 	if len(all.Series) != maxSeries || all.Series[0].Network != fmt.Sprint(maxSeries+2) {
 		t.Errorf("%d series, first %s", len(all.Series), all.Series[0].Network)
 	}
-	const good = `{"version":1,"series":[{"network":"n","accounts":["a"],"points":[{"at":5,"micro":"7"},{"at":6,"micro":"8","without":"00ff"}]}]}`
+	const good = `{"version":1,"series":[{"network":"n","accounts":["a"],"points":[{"at":5,"micro":"7"},{"at":6,` +
+		`"micro":"8","without":"00ff"}]}]}`
 	if s, err := parseSeries([]byte(good)); err != nil || len(s.of(identity{"n", []string{"a"}})) != 2 {
 		t.Fatal(err)
 	}
@@ -287,7 +288,8 @@ func TestSeriesAreReadStrictlyAndTheOldestIsDropped(t *testing.T) {
 
 func FuzzSeries(f *testing.F) {
 	f.Add([]byte(
-		`{"version":1,"series":[{"network":"n","accounts":["a"],"points":[{"at":5,"micro":"7"},{"at":6,"micro":"8","without":"00ff"}]}]}`))
+		`{"version":1,"series":[{"network":"n","accounts":["a"],"points":[{"at":5,"micro":"7"},{"at":6,"micro":"8",` +
+			`"without":"00ff"}]}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s, err := parseSeries(raw)
 		if err != nil {

@@ -191,7 +191,8 @@ func FuzzKept(f *testing.F) {
 	}
 	f.Add(b)
 	f.Add([]byte(
-		`{"version":1,"network":"n","user":"u","at":1,"records":[{"id":"a\u001b[2J","pf":"x y","l":[{"c":"eip155:1","h":"0x1","e":"https://e/0x1"}]}]}`))
+		`{"version":1,"network":"n","user":"u","at":1,"records":[{"id":"a\u001b[2J","pf":"x y","l":[{"c":"eip155:1",` +
+			`"h":"0x1","e":"https://e/0x1"}]}]}`))
 	f.Add([]byte(`{"version":1,"views":[{"name":"a","filter":"status:failed"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if views, err := decodeViews(b); err == nil {

@@ -44,8 +44,9 @@ func call(t testing.TB) intent.Draft {
 		Version: intent.Version, Network: ctx.Network.ID, Accounts: ctx.Accounts, TargetChain: caip.EVM(8453).String(),
 		SlippageBps: 50,
 		Calls: []intent.Call{{
-			To:   "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
-			Data: "0xa9059cbb000000000000000000000000cd75e991a4986a4e96042bfb3f6a7ab26f7b5b720000000000000000000000000000000000000000000000000000000000989680",
+			To: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+			Data: "0xa9059cbb000000000000000000000000cd75e991a4986a4e96042bfb3f6a7ab26f7b5b72000000000000000000000000" +
+				"0000000000000000000000000000000000989680",
 		}},
 		TokensRequired: []api.TokenRequirement{{AssetType: usdcBase, Amount: "10000000"}},
 	}

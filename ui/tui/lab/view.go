@@ -26,7 +26,8 @@ func (m *Model) View(f screen.Frame) string {
 		return m.compareView(f)
 	case !m.have:
 		return kit.Notice(th, theme.None, f.W, f.H, "There is nothing to quote yet.",
-			"Build a call, a swap or a transfer (2), then come back: it is quoted here under several funding assets, slippages and accounts, side by side.",
+			"Build a call, a swap or a transfer (2), then come back: it is quoted here under several funding assets, "+
+				"slippages and accounts, side by side.",
 			"Nothing is signed here.")
 	case m.wrong != "":
 		return kit.Notice(th, theme.Warn, f.W, f.H, "The draft is not complete: "+m.wrong+".",

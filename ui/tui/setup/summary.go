@@ -74,7 +74,8 @@ func (m *Model) toKnow(w int) []string {
 	}
 	if len(m.others) > 0 {
 		warn("on this network is " + present.Clean(strings.Join(m.others, ", "), 200) +
-			" already. Each profile has a journal of its own: this one begins empty, so limits per day and signatures that are still open there are not known here.")
+			" already. Each profile has a journal of its own: this one begins empty, so limits per day and " +
+			"signatures that are still open there are not known here.")
 	}
 	for _, f := range m.found {
 		if f.Level == doctor.Warn || f.Level == doctor.Unknown {

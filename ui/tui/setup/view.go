@@ -86,10 +86,12 @@ func (m *Model) intro() []string {
 	case stepName:
 		return []string{
 			"This sets up a profile: a service, your keys and your accounts. Nothing is written before the end.",
-			"The profile demo (play money inside this program) is there in any case: coffer opens it without any set-up."}
+			"The profile demo (play money inside this program) is there in any case: coffer opens it without any " +
+				"set-up."}
 	case stepService:
 		return []string{"Which service, and which network is it? The network file holds the addresses that this " +
-			"program trusts. Its fingerprint is what you compare with the operator, by phone for example: it is never taken from the service."}
+			"program trusts. Its fingerprint is what you compare with the operator, by phone for example: it is " +
+			"never taken from the service."}
 	case stepAPIKey:
 		return []string{"The key that the operator of the service gave you. It is not shown, it is kept with your " +
 			"keys and it is sent to this service and nowhere else."}

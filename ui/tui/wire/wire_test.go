@@ -32,9 +32,11 @@ type spoken struct {
 	answer             string
 }
 
-const quoteAnswer = `{"id":"0x9f3c00000000000000000000000000000000000000000000000000000000abcd","accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"` +
+const quoteAnswer = `{"id":"0x9f3c00000000000000000000000000000000000000000000000000000000abcd",` +
+	`"accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"` +
 	tuitest.Account +
-	`"}],"originToken":{"aggregatedAssetId":"ob:usdc","amount":"10000000","fiatValue":[]},"destinationToken":{"amount":"2941176470588235","ratio":1.50e3},` +
+	`"}],"originToken":{"aggregatedAssetId":"ob:usdc","amount":"10000000","fiatValue":[]},` +
+	`"destinationToken":{"amount":"2941176470588235","ratio":1.50e3},` +
 	`"originChainsOperations":[{"userOp":{"nonce":"0x00","callData":"0x` + "e9ae5c53" +
 	`","signature":"0x"}}],"expirationTimestamp":"1795253460","note":"a\u001b[2Jb"}`
 

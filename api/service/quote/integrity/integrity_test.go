@@ -19,7 +19,8 @@ func doc(tb testing.TB, s string) *api.Document {
 	return d
 }
 
-const quote = `{"id":"0x01","originChainsOperations":[{"userOp":{"sender":"0xaa","signature":"0x"},"amount":"1"},{"type":"solana","signature":"","amount":"2"}],"decimals":6}`
+const quote = `{"id":"0x01","originChainsOperations":[{"userOp":{"sender":"0xaa","signature":"0x"},"amount":"1"},` +
+	`{"type":"solana","signature":"","amount":"2"}],"decimals":6}`
 
 func TestQuoteDigestIsTheTaggedCanonicalForm(t *testing.T) {
 	got, err := integrity.Quote(doc(t, quote))
@@ -27,7 +28,8 @@ func TestQuoteDigestIsTheTaggedCanonicalForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	canonical :=
-		`{"decimals":6,"id":"0x01","originChainsOperations":[{"amount":"1","userOp":{"sender":"0xaa"}},{"amount":"2","type":"solana"}]}`
+		`{"decimals":6,"id":"0x01","originChainsOperations":[{"amount":"1","userOp":{"sender":"0xaa"}},{"amount":"2",` +
+			`"type":"solana"}]}`
 	if want := crypto.Keccak256Hash([]byte("coffer/quote/1" + canonical)); got != want {
 		t.Errorf("digest %s, expected %s", got, want)
 	}
@@ -35,14 +37,16 @@ func TestQuoteDigestIsTheTaggedCanonicalForm(t *testing.T) {
 
 func TestPrepareDigestIsTheTaggedCanonicalForm(t *testing.T) {
 	body :=
-		`{"tamperProofSignature":"0x12","fromAssetId":"ob:usdc","accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"0xAA","signerAddress":"0xBB"}],
+		`{"tamperProofSignature":"0x12","fromAssetId":"ob:usdc","accounts":[{"type":"kernel-v3.1-ecdsa",` +
+			`"accountAddress":"0xAA","signerAddress":"0xBB"}],
 	 "chainOperation":{"userOp":{"sender":"0xaa","signature":"0x99"},"amount":"1"}}`
 	got, err := integrity.Prepare(doc(t, body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	canonical :=
-		`{"accounts":[{"accountAddress":"0xaa","deploymentType":"ERC4337","signerAddress":"0xbb","type":"kernel-v3.1-ecdsa"}],` +
+		`{"accounts":[{"accountAddress":"0xaa","deploymentType":"ERC4337","signerAddress":"0xbb",` +
+			`"type":"kernel-v3.1-ecdsa"}],` +
 			`"chainOperation":{"amount":"1","userOp":{"sender":"0xaa"}}}`
 	if want := crypto.Keccak256Hash([]byte("coffer/prepare/1" + canonical)); got != want {
 		t.Errorf("digest %s, expected %s", got, want)

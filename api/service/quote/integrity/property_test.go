@@ -26,12 +26,16 @@ type kind struct {
 }
 
 const (
-	evmOperation = `{"userOp":{"sender":"0xaa","nonce":"91347999465051525752460622046583513474","callData":"0xe9ae","signature":"0x"},
-		"typedDataToSign":{"domain":{"name":"ECDSAValidator","chainId":8453},"types":{"Approve":[{"name":"callDataAndNonceHash","type":"bytes32"}]}},
+	evmOperation = `{"userOp":{"sender":"0xaa","nonce":"91347999465051525752460622046583513474","callData":"0xe9ae",` +
+		`"signature":"0x"},
+		"typedDataToSign":{"domain":{"name":"ECDSAValidator","chainId":8453},` +
+		`"types":{"Approve":[{"name":"callDataAndNonceHash","type":"bytes32"}]}},
 		"delegation":{"contractAddress":"0xcc","nonce":1000},"assetType":"eip155:8453/slip44:60","amount":"1"}`
-	solanaOperation = `{"type":"solana","instructions":[{"keys":[{"pubkey":"A","isSigner":true,"isWritable":false}],"programId":"P","data":""}],
+	solanaOperation = `{"type":"solana","instructions":[{"keys":[{"pubkey":"A","isSigner":true,"isWritable":false}],` +
+		`"programId":"P","data":""}],
 		"dataToSign":"gAE=","assetType":"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501","amount":"2"}`
-	terms = `"originToken":{"aggregatedAssetId":"ob:usdc","amount":"3","assetType":["x"],"fiatValue":[]},"destinationToken":{"symbol":"USD₮0","decimals":6},
+	terms = `"originToken":{"aggregatedAssetId":"ob:usdc","amount":"3","assetType":["x"],"fiatValue":[]},` +
+		`"destinationToken":{"symbol":"USD₮0","decimals":6},
 		"expirationTimestamp":"1760000030","tamperProofSignature":"0x12"`
 )
 
