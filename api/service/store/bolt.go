@@ -229,7 +229,7 @@ func (s *boltStore) Update(fn func(Tx) error) error {
 	err = boltError(guardedAround(&calling, func() error {
 		err := s.db.Update(func(tx *bolt.Tx) error {
 			if s.fresh {
-				if err := writeFormat(tx, formatSummed); err != nil {
+				if err := writeFormat(tx, formatPacked); err != nil {
 					return err
 				}
 			}

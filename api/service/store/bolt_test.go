@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -111,11 +112,18 @@ func TestDataSurvivesReopening(t *testing.T) {
 	})
 }
 
+// noise is n bytes that cannot be packed.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	return b
+}
+
 // write puts n KiB under one key.
 func write(s Store, n int, then func()) error {
 	return s.Update(func(tx Tx) error {
 		defer then()
-		return tx.Bucket("b").Put([]byte("big"), make([]byte, n<<10))
+		return tx.Bucket("b").Put([]byte("big"), noise(n<<10))
 	})
 }
 

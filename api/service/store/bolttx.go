@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -8,6 +9,9 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 )
+
+// appendFill is how full a page becomes where keys only grow. A page that is split elsewhere is left half empty.
+const appendFill = 0.97
 
 // errBroken marks a panic of the library, or a read behind the end of the file.
 var errBroken = errors.New("a page cannot be read")
@@ -87,6 +91,7 @@ type boltBucket struct {
 	sums   sums
 	report func(error)
 	b      *bolt.Bucket
+	looked bool // for a reason to fill its pages
 }
 
 func (b *boltBucket) Reporting(report func(error)) Bucket {
@@ -152,7 +157,21 @@ func (b *boltBucket) Put(key, value []byte) error {
 		return err
 	}
 	// The library copies the key but keeps the value until the commit.
-	return b.change(func() error { return boltError(bk.Put(key, b.sums.seal(key, value))) })
+	return b.change(func() error {
+		b.fill(bk, key)
+		return boltError(bk.Put(key, b.sums.seal(key, value)))
+	})
+}
+
+// fill leaves little room in the pages of a bucket whose first new key is the greatest: what follows comes behind it.
+func (b *boltBucket) fill(bk *bolt.Bucket, key []byte) {
+	if b.looked {
+		return
+	}
+	b.looked = true
+	if last, _ := bk.Cursor().Last(); bytes.Compare(key, last) > 0 {
+		bk.FillPercent = appendFill
+	}
 }
 
 func (b *boltBucket) Delete(key []byte) error {

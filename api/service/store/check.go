@@ -81,7 +81,8 @@ func (r *Report) readAll(tx *bolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	if mark != formatSummed {
+	summed := mark == formatPacked || mark == formatSummed
+	if !summed {
 		r.Notes = append(r.Notes, "its records have no checksums yet: "+
 			"an earlier version wrote it, and the next start adds them")
 	}
@@ -90,7 +91,7 @@ func (r *Report) readAll(tx *bolt.Tx) error {
 		return b.ForEach(func(k, v []byte) error {
 			r.Records++
 			r.Bytes += int64(len(k) + len(v))
-			if mark != formatSummed {
+			if !summed {
 				return nil
 			}
 			if _, ok := sums.unseal(k, v); !ok {

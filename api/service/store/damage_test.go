@@ -22,7 +22,7 @@ func filled(t *testing.T) string {
 		err := s.Update(func(tx Tx) error {
 			for i := range 300 {
 				k := fmt.Appendf(nil, "key %05d", part*300+i)
-				if err := errors.Join(tx.Bucket("first").Put(k, bytes.Repeat(k, 4)),
+				if err := errors.Join(tx.Bucket("first").Put(k, bytes.Repeat(k, 20)),
 					tx.Bucket("second").Put(k, k)); err != nil {
 					return err
 				}
@@ -193,7 +193,7 @@ func TestALargeFileIsClosedWithItsFreePages(t *testing.T) {
 	path := testPath(t)
 	writes := func(s Store, n int) {
 		t.Helper()
-		err := s.Update(func(tx Tx) error { return tx.Bucket("b").Put([]byte{byte(n)}, make([]byte, n<<20)) })
+		err := s.Update(func(tx Tx) error { return tx.Bucket("b").Put([]byte{byte(n)}, noise(n<<20)) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestR3_AFlippedBitIsNeverRead(t *testing.T) {
 		err = s.View(func(tx Tx) error {
 			for k := range 3000 {
 				key := fmt.Appendf(nil, "key %05d", k)
-				if v := tx.Bucket("first").Get(key); v != nil && !bytes.Equal(v, bytes.Repeat(key, 4)) {
+				if v := tx.Bucket("first").Get(key); v != nil && !bytes.Equal(v, bytes.Repeat(key, 20)) {
 					wrong++
 				}
 			}
@@ -462,7 +462,7 @@ func TestAFileOfANewerVersionIsNotDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Update(func(tx *bolt.Tx) error { return writeFormat(tx, "3") })
+	err = db.Update(func(tx *bolt.Tx) error { return writeFormat(tx, "4") })
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
