@@ -48,7 +48,10 @@ func (c *Chain) tip(tx store.Tx) (h head, found bool, err error) {
 				return false
 			}
 		}
-		h.header, h.hash, err = decodeRecordHeader(v)
+		var r *record
+		if r, h.hash, err = decodeRecord(v); err == nil {
+			h.header = r.Header
+		}
 		return false
 	})
 	if err == nil {

@@ -19,8 +19,12 @@ func damaged(what string, err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, what, err)
 }
 
-// blockVersion is the first byte of a block record.
-const blockVersion = 1
+// The first byte of a block record is its version. In version 2 the bloom of the header is zero: it follows from the
+// logs, and is what takes most room. Version 1, of earlier versions of this program, has it.
+const (
+	blockWithBloom = 1
+	blockVersion   = 2
+)
 
 // record is a block as it is stored: version, block hash, then the RLP of this
 // struct. The hash comes first so that BLOCKHASH reads it without decoding.
@@ -42,7 +46,9 @@ type outcome struct {
 const recordHead = 1 + common.HashLength
 
 func encodeRecord(hash common.Hash, r *record) ([]byte, error) {
-	body, err := rlp.EncodeToBytes(r)
+	bare := *r.Header
+	bare.Bloom = types.Bloom{}
+	body, err := rlp.EncodeToBytes(&record{&bare, r.Txs, r.Outcomes})
 	if err != nil {
 		return nil, fmt.Errorf("encode block: %w", err)
 	}
@@ -57,7 +63,7 @@ func recordHash(v []byte) (common.Hash, error) {
 	if len(v) <= recordHead {
 		return common.Hash{}, damaged("block", errLength)
 	}
-	if v[0] != blockVersion {
+	if v[0] != blockVersion && v[0] != blockWithBloom {
 		return common.Hash{}, damaged("block", fmt.Errorf("unknown version %d", v[0]))
 	}
 	return common.BytesToHash(v[1:recordHead]), nil
@@ -73,41 +79,25 @@ func decodeRecord(v []byte) (*record, common.Hash, error) {
 	if err := rlp.DecodeBytes(v[recordHead:], r); err != nil {
 		return nil, common.Hash{}, damaged("block", err)
 	}
-	if err := checkHeader(r.Header, hash); err != nil {
-		return nil, common.Hash{}, err
-	}
 	if len(r.Txs) != len(r.Outcomes) {
 		return nil, common.Hash{}, damaged("block", errors.New("transactions and receipts differ in number"))
 	}
+	var logs []*types.Log
 	for _, o := range r.Outcomes {
 		for _, l := range o.Logs {
 			if l == nil || len(l.Topics) > 4 {
 				return nil, common.Hash{}, damaged("block", errors.New("impossible log"))
 			}
 		}
+		logs = append(logs, o.Logs...)
 	}
-	return r, hash, nil
-}
-
-// decodeRecordHeader decodes the header of a block record only.
-func decodeRecordHeader(v []byte) (*types.Header, common.Hash, error) {
-	hash, err := recordHash(v)
-	if err != nil {
-		return nil, common.Hash{}, err
+	if v[0] == blockVersion && r.Header != nil {
+		if r.Header.Bloom != (types.Bloom{}) {
+			return nil, common.Hash{}, damaged("block", errors.New("it has a bloom"))
+		}
+		r.Header.Bloom = types.CreateBloom(&types.Receipt{Logs: logs})
 	}
-	content, _, err := rlp.SplitList(v[recordHead:])
-	if err != nil {
-		return nil, common.Hash{}, damaged("block", err)
-	}
-	_, _, rest, err := rlp.Split(content)
-	if err != nil {
-		return nil, common.Hash{}, damaged("block", err)
-	}
-	h := new(types.Header)
-	if err := rlp.DecodeBytes(content[:len(content)-len(rest)], h); err != nil {
-		return nil, common.Hash{}, damaged("block header", err)
-	}
-	return h, hash, checkHeader(h, hash)
+	return r, hash, checkHeader(r.Header, hash)
 }
 
 func checkHeader(h *types.Header, hash common.Hash) error {

@@ -2,12 +2,15 @@ package evm
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math/big"
+	"reflect"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/rlp"
 	"github.com/holiman/uint256"
 
 	"coffer/api/service/store"
@@ -42,26 +45,84 @@ func TestEveryCutOrFlippedBlockRecordIsAnErrorOrTheSameBlock(t *testing.T) {
 				t.Fatalf("cut at %d: %v", n, err)
 			}
 		}
-		h, hash, err := decodeRecordHeader(v)
-		if err != nil || h.Hash() != hash {
-			t.Fatalf("header alone: %v", err)
-		}
 		for i := range recordHead {
 			bad := bytes.Clone(v)
 			bad[i] ^= 1
 			if _, _, err := decodeRecord(bad); !errors.Is(err, ErrDamaged) {
 				t.Fatalf("flipped byte %d: %v", i, err)
 			}
-			if _, _, err := decodeRecordHeader(bad); !errors.Is(err, ErrDamaged) {
-				t.Fatalf("flipped byte %d: %v", i, err)
+		}
+	}
+}
+
+// withBloom is a block record as it was written before: version 1 has the whole header.
+func withBloom(tb testing.TB, v []byte) []byte {
+	tb.Helper()
+	r, hash, err := decodeRecord(v)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	body, err := rlp.EncodeToBytes(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return append(append([]byte{blockWithBloom}, hash[:]...), body...)
+}
+
+func TestBlocksOfTheFirstVersionAreTheSameBlocks(t *testing.T) {
+	blooms := 0
+	for _, v := range records(t) {
+		old := withBloom(t, v)
+		r, hash, err := decodeRecord(v)
+		before, oldHash, oldErr := decodeRecord(old)
+		if err := errors.Join(err, oldErr); err != nil {
+			t.Fatal(err)
+		}
+		if r.Header.Hash() != hash || hash != oldHash ||
+			!reflect.DeepEqual(toBlock(r, hash), toBlock(before, oldHash)) {
+			t.Errorf("block %s is another one than %s", hash, oldHash)
+		}
+		if r.Header.Bloom != (types.Bloom{}) {
+			blooms++
+			if !bytes.Contains(old, r.Header.Bloom[:]) || bytes.Contains(v, r.Header.Bloom[:]) {
+				t.Error("the bloom is kept")
 			}
 		}
+	}
+	if blooms == 0 {
+		t.Error("no block has a log")
+	}
+	// A chain of old blocks goes on.
+	c := memoryChain(t)
+	seal(t, c, sendToken(t, treasury(), tokenAt(0), addr(key(1)), 7))
+	err := c.store.Update(func(tx store.Tx) (err error) {
+		b := tx.Bucket(c.layout.blocks)
+		for n := range uint64(2) {
+			err = errors.Join(err, b.Put(numberKey(n), withBloom(t, b.Get(numberKey(n)))))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := c.spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(c.store, spec)
+	if err != nil || again.Head().Hash != c.Head().Hash {
+		t.Fatal(err)
+	}
+	seal(t, again, sendToken(t, treasury(), tokenAt(0), addr(key(1)), 7))
+	if n, err := again.Verify(context.Background()); n != 2 || err != nil {
+		t.Errorf("verified up to block %d: %v", n, err)
 	}
 }
 
 func FuzzDecodeBlockRecord(f *testing.F) {
 	for _, v := range records(f) {
 		f.Add(v)
+		f.Add(withBloom(f, v))
 	}
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, v []byte) {
@@ -70,16 +131,12 @@ func FuzzDecodeBlockRecord(f *testing.F) {
 			if !errors.Is(err, ErrDamaged) {
 				t.Fatalf("error without a kind: %v", err)
 			}
-			_, _, _ = decodeRecordHeader(v)
 			return
 		}
 		toBlock(r, hash) // must not panic on what was accepted
 		again, err := encodeRecord(hash, r)
-		if err != nil || !bytes.Equal(again, v) {
+		if err != nil || v[0] == blockVersion && !bytes.Equal(again, v) {
 			t.Fatalf("accepted bytes are not what is written: %v", err)
-		}
-		if h, _, err := decodeRecordHeader(v); err != nil || h.Hash() != hash {
-			t.Fatalf("header alone: %v", err)
 		}
 	})
 }
