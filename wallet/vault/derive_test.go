@@ -16,6 +16,12 @@ import (
 	"coffer/api/secret"
 )
 
+func TestTheWordsAreThoseOfBIP39(t *testing.T) {
+	if got := strings.Fields(english); !slices.Equal(got, bip39.GetWordList()) || !slices.IsSorted(got) {
+		t.Errorf("%d words differ from the English list", len(got))
+	}
+}
+
 func TestDerivationFollowsTheVectorsOfSLIP10(t *testing.T) {
 	for _, v := range vectors(t, "slip10.json").Vectors {
 		seed := unhex(t, v.Seed)

@@ -4,15 +4,22 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/sha512"
+	_ "embed" // english.txt
 	"fmt"
 	"sort"
+	"strings"
 
-	"github.com/tyler-smith/go-bip39/wordlists"
 	"golang.org/x/crypto/pbkdf2"
 	"golang.org/x/text/unicode/norm"
 
 	"coffer/api/secret"
 )
+
+// english is the English list of BIP-39 in its order, which is the alphabet's, a word a line. The library with this list
+// splits the lists of all languages whenever the program starts.
+//
+//go:embed english.txt
+var english string
 
 // parseMnemonic reads BIP-39 words of the English list and derives the keys that the hint asks for. The checksum has to
 // be right, so a word that was mistyped as another one is found 15 times in 16 or better.
@@ -71,6 +78,7 @@ func checkWords(text []byte) ([]byte, error) {
 	if n := len(parts); n%3 != 0 || n < 12 || n > 24 {
 		return nil, bad(FormMnemonic, "a mnemonic has 12, 15, 18, 21 or 24 words")
 	}
+	list := strings.Fields(english)
 	out := make([]byte, 0, len(text)+len(parts))
 	bits := make([]byte, (len(parts)*perWord+7)/8)
 	defer clear(bits)
@@ -85,7 +93,7 @@ func checkWords(text []byte) ([]byte, error) {
 			}
 			out = append(out, c)
 		}
-		number, ok := wordNumber(out[start:])
+		number, ok := wordNumber(list, out[start:])
 		if !ok {
 			return out, bad(FormMnemonic, fmt.Sprintf("word %d is not in the English list", i+1))
 		}
@@ -110,8 +118,7 @@ func checkWords(text []byte) ([]byte, error) {
 }
 
 // wordNumber finds a word in the list, which is sorted; comparing makes no copy of the word.
-func wordNumber(word []byte) (int, bool) {
-	list := wordlists.English
+func wordNumber(list []string, word []byte) (int, bool) {
 	i := sort.Search(len(list), func(i int) bool { return list[i] >= string(word) })
 	return i, i < len(list) && list[i] == string(word)
 }
