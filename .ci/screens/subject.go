@@ -27,6 +27,7 @@ import (
 	"coffer/api/client/httplog"
 	"coffer/api/network"
 	"coffer/assets"
+	"coffer/ui/compose"
 	"coffer/ui/tui"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/builder"
@@ -74,7 +75,7 @@ func subject(ctx context.Context) error {
 		},
 		Services: tui.Services{Balances: s, History: s, More: func(x screen.Context) map[screen.ID]screen.Screen {
 			build := builder.New(x, builder.Deps{
-				Balances: s.Balances, Book: []builder.Contact{
+				Balances: s.Balances, Book: []compose.Contact{
 					{Name: "Payee", Address: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}},
 			})
 			return map[screen.ID]screen.Screen{

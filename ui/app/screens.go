@@ -120,10 +120,6 @@ func found[T interface{ ID() string }](d *opened) []T {
 
 // talk is the linear mode.
 func (d *opened) talk(ctx context.Context) error {
-	var book []linear.Contact
-	for _, c := range d.s.Contacts() {
-		book = append(book, linear.Contact(c))
-	}
 	return linear.Run(ctx, linear.Options{
 		Context: d.context(), In: d.o.In, Out: d.o.Out, Notice: d.notice(),
 		Deps: linear.Deps{
@@ -133,7 +129,7 @@ func (d *opened) talk(ctx context.Context) error {
 			},
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
 			Outstanding: d.outstanding,
-			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: book,
+			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: d.s.Contacts(),
 			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Secret: d.o.Secret, WatchOnly: d.s.WatchOnly,
 		},
 	})

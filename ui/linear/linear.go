@@ -32,6 +32,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/secret"
+	"coffer/ui/compose"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -51,9 +52,6 @@ type Operation interface {
 	Abandon() error
 }
 
-// Contact is a named address; the name can be typed in its place.
-type Contact struct{ Name, Address string }
-
 // Deps are the dependencies of the conversation. Start, Balances and History must be set.
 type Deps struct {
 	// Start begins an operation in the journal.
@@ -68,7 +66,7 @@ type Deps struct {
 	// Balances reads the balances of the accounts, History a page of the records, newest first.
 	Balances func(ctx context.Context) (api.AggregatedBalance, error)
 	History  func(ctx context.Context, limit int, continuation string) (api.HistoryPage, error)
-	Book     []Contact
+	Book     []compose.Contact
 	// TypeFrom is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
 	TypeFrom *big.Int
 	// Locked reports whether a signature needs the vault's passphrase first; nil: never. Unlock opens the vault, takes

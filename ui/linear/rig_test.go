@@ -22,6 +22,7 @@ import (
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
@@ -138,7 +139,7 @@ func newRig(t *testing.T) *rig {
 			},
 			Balances: func(context.Context) (api.AggregatedBalance, error) { return r.held, nil },
 			History:  r.history,
-			Book:     []Contact{{Name: "alice", Address: payee}},
+			Book:     []compose.Contact{{Name: "alice", Address: payee}},
 		},
 	}
 	return r

@@ -28,7 +28,7 @@ import (
 	"coffer/assets"
 	"coffer/config"
 	"coffer/ui/cli"
-	"coffer/ui/tui/builder"
+	"coffer/ui/compose"
 	"coffer/wallet/flow"
 	"coffer/wallet/policy"
 	"coffer/wallet/sign"
@@ -347,7 +347,7 @@ func (o *Opened) Signer() flow.Signer {
 }
 
 // Contacts are the known recipients: those of the play-money network inside this program, or none.
-func (o *Opened) Contacts() []builder.Contact {
+func (o *Opened) Contacts() []compose.Contact {
 	if o.Network.Kind != network.Embedded && o.Network.Kind != network.Lab {
 		return nil
 	}
@@ -355,9 +355,9 @@ func (o *Opened) Contacts() []builder.Contact {
 	if err != nil {
 		return nil
 	}
-	var out []builder.Contact
+	var out []compose.Contact
 	for _, e := range demo.AddressBook {
-		out = append(out, builder.Contact{Name: e.Name, Address: e.Address})
+		out = append(out, compose.Contact{Name: e.Name, Address: e.Address})
 	}
 	return out
 }

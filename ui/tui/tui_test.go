@@ -18,6 +18,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/ui/compose"
 	"coffer/ui/tui/builder"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
@@ -438,7 +439,7 @@ func hiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
 	o.Services.More = func(c screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{
 			screen.Build: builder.New(c, builder.Deps{Balances: s.Balances,
-				Book: []builder.Contact{{Name: "Payee", Address: tuitest.Signer}}}),
+				Book: []compose.Contact{{Name: "Payee", Address: tuitest.Signer}}}),
 			screen.Review: review.New(c, review.Deps{}),
 		}
 	}

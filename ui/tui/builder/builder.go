@@ -19,19 +19,19 @@
 package builder
 
 import (
+	"cmp"
 	"context"
-	"time"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/api/caip"
+	"coffer/ui/compose"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 )
-
-// Contact is a named address that is offered in address fields.
-type Contact struct{ Name, Address string }
 
 // Deps are the dependencies of the screen. Balances reads the aggregated balances of the accounts and is called from
 // commands only; nil: balances are unknown. Book holds the known recipients; the trial call pays the first one. Paid
@@ -42,28 +42,30 @@ type Deps struct {
 	// is called from commands; nil: signing is possible.
 	WatchOnly func(ctx context.Context) string
 	Balances  func(ctx context.Context) (api.AggregatedBalance, error)
-	Book      []Contact
+	Book      []compose.Contact
 	Paid      func() []string
 }
 
 // Screen is the builder. It is used on the event loop only.
 type Screen struct {
+	compose.World
 	ctx    screen.Context
 	deps   Deps
 	life   context.Context
 	cancel context.CancelFunc
 
 	form        string // which form is shown
-	b           batch
-	x           map[string]*exchange // transfer and swap
-	focus       string               // id of the focused row
-	editing     bool                 // a text field has the keyboard
-	tried       bool                 // Review was pressed: empty fields are mistakes now
+	b           *compose.Calls
+	x           map[string]*compose.Exchange // transfer and swap
+	editor      *kit.Field                   // of the focused row while it is edited
+	focus       string                       // id of the focused row
+	editing     bool                         // a text field has the keyboard
+	tried       bool                         // Review was pressed: empty fields are mistakes now
 	fieldErrors map[string]string
-	general     []string // failures that belong to no field
-	note        caution  // the source of the shown form
-	frozen      string   // id of the intent handed over last
-	before      *desk    // what U restores
+	general     []string      // failures that belong to no field
+	note        caution       // the source of the shown form
+	frozen      string        // id of the intent handed over last
+	before      *compose.Desk // what U restores
 
 	choice *kit.Choice
 	take   func(value string) tea.Cmd
@@ -75,26 +77,33 @@ type Screen struct {
 	width  int      // of the last drawn body
 
 	watchOnly string // why nothing can be signed
-	money     money
-	paid      []string
-	paidKnown bool
 	gen       int
 	loading   bool
-	hidden    bool // balances are hidden
 	trialDue  bool // fill in the trial call when the first balances arrive
 
 	store   store
 	changes int // counts changes
 }
 
+// caution is a remark at a field or above the form.
+type caution = compose.Caution
+
+func remark(l compose.Level, text string) caution { return caution{Level: l, Text: text} }
+
 // New makes the screen.
 func New(ctx screen.Context, d Deps) *Screen {
 	life, cancel := context.WithCancel(context.Background())
-	s := &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), hidden: ctx.Settings.Hidden,
-		store: newStore()}
-	s.x = map[string]*exchange{formTransfer: newExchange(formTransfer), formSwap: newExchange(formSwap)}
-	s.b = newBatch(ctx.Catalog, s.b.chain)
-	s.focus = idCall(0)
+	s := &Screen{
+		World: compose.World{Catalog: ctx.Catalog, Network: ctx.Network.ID, Accounts: ctx.Accounts, Clock: ctx.Clock,
+			Book: d.Book, Hidden: ctx.Settings.Hidden},
+		ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), store: newStore(),
+		x: map[string]*compose.Exchange{},
+	}
+	for _, kind := range []string{intent.KindTransfer, intent.KindSwap} {
+		s.x[kind] = compose.NewExchange(kind)
+	}
+	s.b = s.NewCalls(caip.Chain{})
+	s.focus = compose.IDCall(0)
 	return s
 }
 
@@ -103,20 +112,26 @@ func (s *Screen) clear() {
 	s.focus, s.editing, s.tried, s.fieldErrors, s.general, s.top, s.trialDue, s.note = "", false, false, nil, nil, 0,
 		false, caution{}
 	if s.form != formCalls {
-		s.x[s.form] = newExchange(s.form)
+		s.x[s.form] = compose.NewExchange(s.form)
 		return
 	}
-	s.b = newBatch(s.ctx.Catalog, s.b.chain)
-	s.focus = idCall(0)
+	s.b = s.NewCalls(s.b.Chain)
+	s.focus = compose.IDCall(0)
+}
+
+// formCalls is the form of calls; the others are named after the kind of intent that they make.
+const formCalls = ""
+
+// shown is the shown form.
+func (s *Screen) shown() compose.Form {
+	if s.form != formCalls {
+		return s.x[s.form]
+	}
+	return s.b
 }
 
 // empty reports whether the shown form has no typed text.
-func (s *Screen) empty() bool {
-	if s.form != formCalls {
-		return s.x[s.form].empty()
-	}
-	return s.b.empty()
-}
+func (s *Screen) empty() bool { return s.shown().Empty() }
 
 // show changes the form. The others keep their text.
 func (s *Screen) show(form string) {
@@ -127,14 +142,6 @@ func (s *Screen) show(form string) {
 	s.form, s.focus, s.tried, s.fieldErrors, s.general, s.top, s.frozen, s.note = form, "", false, nil, nil, 0, "",
 		caution{}
 	s.changes++
-}
-
-// slip is the slippage tolerance of the shown form.
-func (s *Screen) slip() *tolerance {
-	if s.form != formCalls {
-		return &s.x[s.form].slip
-	}
-	return &s.b.slip
 }
 
 // Title is the name of the tab.
@@ -162,48 +169,43 @@ func (s *Screen) KeepOpen() string {
 	return "a call is being built"
 }
 
-// rules are the validation rules, as of now.
-func (s *Screen) rules() api.Rules { return api.Rules{Catalog: s.ctx.Catalog, Now: s.ctx.Clock()} }
-
 // freeze builds the intent, and puts failures at their fields.
 func (s *Screen) freeze() (intent.Intent, bool) {
 	s.tried = true
 	if len(s.mistakes()) > 0 {
 		return intent.Intent{}, false
 	}
-	in, err := intent.Freeze(s.draft(), s.rules())
+	in, err := intent.Freeze(s.shown().Draft(&s.World), s.Rules())
 	if err != nil {
-		s.refuse(failuresOf(err), err)
+		s.refuse(compose.Failures(err), err)
 		return intent.Intent{}, false
 	}
 	s.fieldErrors, s.general = nil, nil
 	return in, true
 }
 
-// draft turns the form into an intent draft. It is only meaningful without mistakes.
-func (s *Screen) draft() intent.Draft {
-	if s.form != formCalls {
-		x := s.x[s.form]
-		return s.older(s.exchangeDraft(x), x.v1)
+// refuse puts the failures of the rules or of the service at their fields; the others are listed above the form.
+func (s *Screen) refuse(fs []api.Failure, err error) {
+	s.fieldErrors, s.general = compose.Failed(s.shown(), fs, err)
+}
+
+// mistakes are what is wrong, by row id: what is typed, and what the service refused. The keys that help are named.
+func (s *Screen) mistakes() map[string]string {
+	out := s.Mistakes(s.shown(), s.tried)
+	for id, problem := range out {
+		switch {
+		case problem == compose.ApproveMistake && s.current().takesText():
+			out[id] += ": esc, then a, moves it there"
+		case problem == compose.ApproveMistake:
+			out[id] += ": a moves it there"
+		case strings.HasPrefix(problem, compose.SamePair):
+			out[id] += ": t makes a transfer of it"
+		}
 	}
-	d := intent.Draft{
-		Version: intent.Version, Network: s.ctx.Network.ID, Accounts: s.ctx.Accounts, TargetChain: s.b.chain.String(),
-		FundWith:    s.b.fund,
-		SlippageBps: s.b.slip.bps(), TokensRequired: s.b.requirements(s.ctx.Catalog),
-		Allowances: s.b.allowances(s.ctx.Catalog),
-		ValidAfter: s.b.after, Overrides: s.b.overrides(s.ctx.Catalog),
+	for id, problem := range s.fieldErrors {
+		out[id] = cmp.Or(out[id], problem)
 	}
-	for _, c := range s.b.calls {
-		d.Calls = append(d.Calls, c.intentCall(s.b.native(s.ctx.Catalog), s.b.decimals(s.ctx.Catalog, c)))
-	}
-	now := s.ctx.Clock()
-	if n, ok := s.b.start.value(0, maxMinutes); ok && n > 0 && s.b.after == "" {
-		d.ValidAfter = unixText(now.Add(time.Duration(n) * time.Minute))
-	}
-	if n, ok := s.b.valid.value(minMinutes, maxMinutes); ok && n != defaultMinutes {
-		d.ValidUntil = unixText(now.Add(time.Duration(n) * time.Minute))
-	}
-	return s.older(d, s.b.v1)
+	return out
 }
 
 // Draft is the draft in progress; false while the form is empty or has mistakes.
@@ -211,13 +213,5 @@ func (s *Screen) Draft() (intent.Draft, bool) {
 	if s.empty() || len(s.mistakes()) > 0 {
 		return intent.Draft{}, false
 	}
-	return s.draft(), true
-}
-
-// older sets the older interface, which takes one EVM account only.
-func (s *Screen) older(d intent.Draft, v1 bool) intent.Draft {
-	if a, ok := s.evmAccount(); v1 && ok {
-		d.Interface, d.Accounts = intent.InterfaceV1, []api.Account{a}
-	}
-	return d
+	return s.shown().Draft(&s.World), true
 }

@@ -2,12 +2,14 @@ package builder
 
 import (
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/op/abicall"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -26,7 +28,7 @@ const (
 
 func (s *Screen) chainItems() []kit.Item {
 	var out []kit.Item
-	for _, c := range s.ctx.Catalog.Chains() {
+	for _, c := range s.Catalog.Chains() {
 		out = append(out, kit.Item{Value: c.Chain.String(), Label: c.Name, Note: c.Chain.String()})
 	}
 	return out
@@ -36,40 +38,59 @@ func (s *Screen) chainItems() []kit.Item {
 // own lists of tokens do not.
 func (s *Screen) takeChain(v string) tea.Cmd {
 	chain, err := caip.ParseChain(v)
-	if err != nil || chain == s.b.chain {
+	if err != nil || chain == s.b.Chain {
 		return nil
 	}
 	var moved []caip.AggregateID
-	for _, c := range s.b.calls {
-		e, _ := s.b.tokenAt(s.ctx.Catalog, c.to.Value())
-		moved = append(moved, e.Aggregate)
+	for _, c := range s.b.Calls {
+		moved = append(moved, s.target(c).Token.Aggregate)
 	}
-	s.b.chain = chain
-	for i, c := range s.b.calls {
+	s.b.Chain = chain
+	for i, c := range s.b.Calls {
 		if moved[i] == "" {
 			continue
 		}
-		if asset, ok := s.tokenOn(chain, moved[i].String()); ok {
-			if a, ok := asset.Token(); ok {
-				c.to.Set(a.Hex())
+		if e, ok := s.AssetOn(chain, moved[i].String()); ok {
+			if a, ok := e.Asset.Token(); ok {
+				c.To = a.Hex()
 			}
 		}
 	}
-	s.b.own, s.b.needs, s.b.allow, s.b.fund = false, nil, nil, ""
-	if len(s.b.over) > 0 { // they refer to addresses of the other chain
-		s.b.over = nil
+	s.b.Own, s.b.Needs, s.b.Allow, s.b.Fund = false, nil, nil, ""
+	if len(s.b.Overrides) > 0 { // they refer to addresses of the other chain
+		s.b.Overrides = nil
 		return screen.Toast(theme.Warn, "the assumed state was for the other chain and was taken away")
 	}
 	return nil
 }
 
 func (s *Screen) targetItems() []kit.Item {
-	out := []kit.Item{typeAddress()}
-	for _, e := range s.b.tokens(s.ctx.Catalog) {
+	return append(append([]kit.Item{typeAddress()}, s.tokenItems()...), s.bookItems(false)...)
+}
+
+// tokenItems offers the known tokens of the target chain.
+func (s *Screen) tokenItems() []kit.Item {
+	var out []kit.Item
+	for _, e := range s.AssetsOn(s.b.Chain, false) {
 		a, _ := e.Asset.Token()
 		out = append(out, kit.Item{Value: a.Hex(), Label: e.Symbol, Note: e.Name})
 	}
-	return append(out, s.bookItems(false)...)
+	return out
+}
+
+// bookItems offers the named addresses of a chain's kind.
+func (s *Screen) bookItems(solana bool) []kit.Item {
+	var out []kit.Item
+	seen := map[string]bool{}
+	for _, c := range s.People() {
+		if strings.HasPrefix(c.Address, "0x") == solana || seen[strings.ToLower(c.Address)] {
+			continue
+		}
+		seen[strings.ToLower(c.Address)] = true
+		address := present.Checksummed(c.Address)
+		out = append(out, kit.Item{Value: address, Label: present.Clean(c.Name, 30), Note: address})
+	}
+	return out
 }
 
 // addressItems offers the named addresses, and the known tokens unless the argument is a recipient: what is sent to a
@@ -80,19 +101,15 @@ func (s *Screen) addressItems(paid bool) func() []kit.Item {
 		if paid {
 			return out
 		}
-		for _, e := range s.b.tokens(s.ctx.Catalog) {
-			a, _ := e.Asset.Token()
-			out = append(out, kit.Item{Value: a.Hex(), Label: e.Symbol, Note: e.Name})
-		}
-		return out
+		return append(out, s.tokenItems()...)
 	}
 }
 
 func (s *Screen) spenderItems() []kit.Item {
 	out := []kit.Item{typeAddress()}
-	for i, c := range s.b.calls {
-		if a, err := caip.ParseAddress(trim(c.to.Value())); err == nil {
-			if _, token := s.b.tokenAt(s.ctx.Catalog, c.to.Value()); !token {
+	for i, c := range s.b.Calls {
+		if a, err := caip.ParseAddress(trim(c.To)); err == nil {
+			if !s.target(c).Known {
 				out = append(out, kit.Item{Value: a.Hex(), Label: "the target of call " + strconv.Itoa(i+1),
 					Note: a.Hex()})
 			}
@@ -106,13 +123,13 @@ func boolItems() []kit.Item {
 }
 
 // setText puts a chosen value into a field; typeIt opens the field instead.
-func (s *Screen) setText(f *kit.Field) func(string) tea.Cmd {
+func (s *Screen) setText(f *string) func(string) tea.Cmd {
 	return func(v string) tea.Cmd {
 		if v == typeIt {
 			s.edit()
 			return nil
 		}
-		f.Set(v)
+		*f = v
 		s.changed()
 		s.step(1, false)
 		return nil
@@ -121,21 +138,21 @@ func (s *Screen) setText(f *kit.Field) func(string) tea.Cmd {
 
 // functionItems lists what a call can be: typed, raw, none, a function of a pasted ABI, or a known one; token functions
 // come first at a token. approve is listed, and says where it belongs.
-func (s *Screen) functionItems(c *call) func() []kit.Item {
+func (s *Screen) functionItems(c *compose.Call) func() []kit.Item {
 	return func() []kit.Item {
 		out := []kit.Item{{Value: typeIt, Label: "type or paste a signature, ABI JSON or call data", Typed: asFunction}}
 		seen := map[string]bool{}
 		add := func(fn abicall.Function, note string) {
-			if sig := fn.Signature(); seen[sig] || grants(fn) {
+			if sig := fn.Signature(); seen[sig] || compose.Grants(fn) != "" {
 				return
 			}
 			seen[fn.Signature()] = true
 			out = append(out, kit.Item{Value: pickFn + fn.String(), Label: present.Clean(fn.String(), 300), Note: note})
 		}
-		for _, o := range c.abi {
-			add(o.fn, "pasted ABI")
+		for _, o := range c.ABI {
+			add(o.Fn, "pasted ABI")
 		}
-		for _, fn := range s.usual(c) {
+		for _, fn := range s.target(c).Usual() {
 			add(fn, "")
 		}
 		out = append(out,
@@ -150,58 +167,30 @@ func (s *Screen) functionItems(c *call) func() []kit.Item {
 	}
 }
 
-// usual are the functions that the target of a call most likely has.
-func (s *Screen) usual(c *call) []abicall.Function {
-	list := []string{"transfer(address,uint256)", "transferFrom(address,address,uint256)"}
-	token, known := s.b.tokenAt(s.ctx.Catalog, c.to.Value())
-	switch {
-	case known && token.Symbol == "W"+s.b.native(s.ctx.Catalog).Symbol:
-		list = append([]string{"deposit()", "withdraw(uint256)"}, list...)
-	case !known:
-		list = append(list, "deposit()", "withdraw(uint256)")
-	}
-	all := abicall.Known()
-	var out []abicall.Function
-	for _, want := range list {
-		for _, fn := range all {
-			if fn.Signature() == want {
-				out = append(out, fn)
-			}
-		}
-	}
-	return out
-}
-
-func grants(fn abicall.Function) bool {
-	c := call{fn: &fn}
-	_, _, name := c.approval(-1)
-	return name != ""
-}
-
-func (s *Screen) takeFunction(c *call) func(string) tea.Cmd {
+func (s *Screen) takeFunction(c *compose.Call) func(string) tea.Cmd {
 	return func(v string) tea.Cmd {
 		switch v {
 		case typeIt:
-			c.raw = false
+			c.Raw = false
 			s.focusOn(c, "sig")
 			s.edit()
 			return nil
 		case pickRaw:
-			data, ok := c.calldata(s.b.decimals(s.ctx.Catalog, c))
-			c.raw, c.fn, c.args = true, nil, nil
+			data, ok := c.Calldata(s.target(c))
+			c.Raw, c.Fn, c.Args = true, nil, nil
 			if ok {
-				c.data.Set(hex0x(data))
+				c.Data = compose.Hex(data)
 			}
 			s.focusOn(c, "data")
 			s.edit()
 			return nil
 		case pickNone:
-			c.raw = false
-			c.sig.Set("")
-			c.data.Set("")
+			c.Raw = false
+			c.Signature = ""
+			c.Data = ""
 		default:
-			c.raw = false
-			c.sig.Set(v[len(pickFn):])
+			c.Raw = false
+			c.Signature = v[len(pickFn):]
 		}
 		s.focusOn(c, "sig")
 		s.changed()
@@ -210,10 +199,10 @@ func (s *Screen) takeFunction(c *call) func(string) tea.Cmd {
 	}
 }
 
-func (s *Screen) focusOn(c *call, part string) {
-	for i, x := range s.b.calls {
+func (s *Screen) focusOn(c *compose.Call, part string) {
+	for i, x := range s.b.Calls {
 		if x == c {
-			s.focus = map[string]string{"sig": idSig(i), "data": idData(i)}[part]
+			s.focus = map[string]string{"sig": compose.IDSig(i), "data": compose.IDData(i)}[part]
 		}
 	}
 }
@@ -222,98 +211,74 @@ func (s *Screen) focusOn(c *call, part string) {
 func (s *Screen) assetItems(native bool) func() []kit.Item {
 	return func() []kit.Item {
 		var out []kit.Item
-		list := s.b.tokens(s.ctx.Catalog)
+		list := s.AssetsOn(s.b.Chain, false)
 		if native {
-			list = append([]catalog.Entity{s.b.native(s.ctx.Catalog)}, list...)
+			list = append([]catalog.Entity{s.Coin(s.b.Chain)}, list...)
 		}
 		for _, e := range list {
 			out = append(out, kit.Item{Value: e.Asset.String(), Label: e.Symbol,
-				Note: "you have " + s.held(s.money.of(e.Asset), e.Decimals)})
+				Note: "you have " + s.held(s.Money.Of(e.Asset), e.Decimals)})
 		}
 		return out
 	}
 }
 
 func (s *Screen) addNeed(v string) tea.Cmd {
-	s.b.needs = append(s.b.needs, newNeed(v, ""))
-	s.focus = idNeed(len(s.b.needs)-1, "amount")
+	s.b.Needs = append(s.b.Needs, &compose.Need{Asset: v})
+	s.focus = compose.IDNeed(len(s.b.Needs)-1, "amount")
 	s.edit()
 	return nil
 }
 
 func (s *Screen) addAllowance(v string) tea.Cmd {
-	s.b.allow = append(s.b.allow, newAllowance(v, "", ""))
-	s.focus = idAllowRow(len(s.b.allow)-1, "spender")
+	s.b.Allow = append(s.b.Allow, &compose.Allowance{Asset: v})
+	s.focus = compose.IDAllowance(len(s.b.Allow)-1, "spender")
 	s.edit()
 	return nil
 }
 
 func (s *Screen) ownNeeds() tea.Cmd {
-	s.b.startOwn(s.ctx.Catalog)
+	s.b.StartOwn(&s.World)
 	s.focus = idAddNeed
-	if len(s.b.needs) > 0 {
-		s.focus = idNeed(0, "amount")
+	if len(s.b.Needs) > 0 {
+		s.focus = compose.IDNeed(0, "amount")
 	}
 	return nil
 }
 
-// fundItems lists the aggregates with a balance, in the order of the catalogue, each with its chains.
+// fundItems lists what can pay, and that the service chooses.
 func (s *Screen) fundItems() []kit.Item {
-	out := []kit.Item{{Value: "", Label: "automatic", Note: "the same asset, any chain"}}
-	for _, agg := range s.ctx.Catalog.Aggregates() {
-		total := s.money.total(agg)
-		if s.money.known && (total == nil || total.Sign() == 0) {
-			continue
-		}
-		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain",
-			Note: s.held(total, agg.Decimals)})
-		for _, e := range agg.Entities {
-			if v := s.money.of(e.Asset); s.holds(e.Asset.Chain) && (!s.money.known || v != nil && v.Sign() > 0) {
-				out = append(out, kit.Item{Value: e.Asset.String(),
-					Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
-			}
-		}
-	}
-	return out
-}
-
-func (s *Screen) chainName(c caip.Chain) string {
-	if info, ok := s.ctx.Catalog.Chain(c); ok {
-		return info.Name
-	}
-	return c.String()
+	return append([]kit.Item{{Value: "", Label: "automatic", Note: "the same asset, any chain"}}, s.payItems()...)
 }
 
 func (s *Screen) fundLabel(v string) string {
-	if id, err := caip.ParseAggregate(v); err == nil {
-		if agg, ok := s.ctx.Catalog.Aggregate(id); ok {
-			return agg.Symbol + " on any chain, you have " + s.held(s.money.total(agg), agg.Decimals)
-		}
-	}
-	if a, err := caip.ParseAsset(v); err == nil {
-		if e, ok := s.ctx.Catalog.Entity(a); ok {
-			return e.Symbol + " on " + s.chainName(a.Chain) + " only, you have " + s.held(s.money.of(a), e.Decimals)
-		}
+	switch x, ok := s.Side(v); {
+	case ok && x.Exact:
+		return x.Symbol + " on " + s.ChainName(x.Entity.Asset.Chain) + " only, you have " +
+			s.held(s.Money.Of(x.Entity.Asset), x.Decimals)
+	case ok:
+		return x.Symbol + " on any chain, you have " + s.held(s.Money.Total(x.Agg), x.Decimals)
 	}
 	return present.Clean(v, 120)
 }
 
 func slipItems() []kit.Item {
 	var out []kit.Item
-	for _, b := range presets() {
-		out = append(out, kit.Item{Value: strconv.Itoa(b), Label: bpsText(b)})
+	for _, b := range compose.Slippages() {
+		out = append(out, kit.Item{Value: strconv.Itoa(b), Label: present.Percent(b)})
 	}
-	return append(out, kit.Item{Value: "0", Label: "your own", Note: "basis points or percent", Typed: asShare})
+	return append(out, kit.Item{Value: strconv.Itoa(compose.OwnBps), Label: "your own", Note: "basis points or percent",
+		Typed: asShare})
 }
 
 func (s *Screen) takeSlip(v string) tea.Cmd {
-	t := s.slip()
-	if t.preset != 0 && t.own.Value() == "" {
-		t.own.Set(strconv.Itoa(t.preset))
+	t := s.shown().Tolerance()
+	if t.Preset != compose.OwnBps && t.Text == "" {
+		t.Text = strconv.Itoa(t.Preset)
 	}
-	t.preset, _ = strconv.Atoi(v)
-	if t.preset == 0 {
-		s.focus = idSlipBps
+	t.Preset, _ = strconv.Atoi(v)
+	if t.Preset == compose.OwnBps {
+		s.focus = compose.IDSlipBps
 		s.edit()
 	}
 	return nil
@@ -325,20 +290,20 @@ func (s *Screen) spanItems(words func(int) string, presets []int) func() []kit.I
 		for _, n := range presets {
 			out = append(out, kit.Item{Value: strconv.Itoa(n), Label: words(n)})
 		}
-		return append(out, kit.Item{Value: strconv.Itoa(ownPreset), Label: "your own", Note: "in minutes",
+		return append(out, kit.Item{Value: strconv.Itoa(compose.OwnMinutes), Label: "your own", Note: "in minutes",
 			Typed: asMinutes})
 	}
 }
 
 // takeSpan takes a preset of minutes, or opens the field for another number.
-func (s *Screen) takeSpan(id string, m *minutes) func(string) tea.Cmd {
+func (s *Screen) takeSpan(id string, m *compose.Choice) func(string) tea.Cmd {
 	return func(v string) tea.Cmd {
-		if id == idAfter {
-			s.b.after = ""
+		if id == compose.IDAfter {
+			s.b.After = ""
 		}
-		m.preset, _ = strconv.Atoi(v)
-		if m.preset == ownPreset {
-			s.focus = id + ownSuffix
+		m.Preset, _ = strconv.Atoi(v)
+		if m.Preset == compose.OwnMinutes {
+			s.focus = id + compose.OwnText
 			s.edit()
 		}
 		return nil

@@ -7,20 +7,22 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"coffer/api/op/abicall"
+	"coffer/ui/compose"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/intent"
 )
 
 // everyRow is a builder whose forms have every kind of row that takes text.
 func everyRow(t testing.TB) *rig {
 	r := newRig(t)
 	filledTransfer(r)
-	r.s.x[formTransfer].min.Set("1")
+	r.s.x[intent.KindTransfer].Minimum = "1"
 	filledSwap(r)
 	r.s.form = formCalls
 	r.press("d")
 	for range 2 {
-		r.s.focus = idCall(0)
+		r.s.focus = compose.IDCall(0)
 		r.press("n").press("esc")
 	}
 	fn, err := abicall.ParseSignature(
@@ -28,27 +30,27 @@ func everyRow(t testing.TB) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := r.s.b.calls[1]
-	c.to.Set(router)
-	c.sig.Set(fn.String())
-	c.readSignature(false)
-	r.s.addItem(c.args[0])
-	r.s.addItem(c.args[0].items[0].items[1])
-	c = r.s.b.calls[2]
-	c.raw, c.why = true, ""
-	c.data.Set("0x12345678")
+	c := r.s.b.Calls[1]
+	c.To = router
+	c.Signature = fn.String()
+	c.ReadSignature(false)
+	r.s.addItem(c.Args[0])
+	r.s.addItem(c.Args[0].Items[0].Items[1])
+	c = r.s.b.Calls[2]
+	c.Raw, c.Why = true, ""
+	c.Data = "0x12345678"
 	r.do(r.s.addAllowance(usdcBase))
 	r.s.addOverride()
-	r.s.b.over[0].address.Set(router)
+	r.s.b.Overrides[0].Address = router
 	r.s.addSlot(0)
 	r.s.stopEditing()
 	r.s.ownNeeds()
-	for _, form := range []string{formCalls, formTransfer, formSwap} {
+	for _, form := range []string{formCalls, intent.KindTransfer, intent.KindSwap} {
 		r.s.form = form
-		r.s.slip().preset = 0
-		r.s.slip().own.Set("70")
+		r.s.shown().Tolerance().Preset = 0
+		r.s.shown().Tolerance().Text = "70"
 	}
-	r.s.b.valid.preset, r.s.b.start.preset = ownPreset, ownPreset
+	r.s.b.Valid.Preset, r.s.b.Start.Preset = compose.OwnMinutes, compose.OwnMinutes
 	r.s.form = formCalls
 	r.s.stopEditing()
 	r.sent = nil
@@ -60,7 +62,7 @@ func everyRow(t testing.TB) *rig {
 func (r *rig) all() string {
 	s := r.s
 	b, err := json.Marshal(map[string]any{
-		"calls": s.b.save(), "transfer": s.x[formTransfer].save(), "swap": s.x[formSwap].save(), "form": s.form,
+		"calls": s.b, "transfer": s.x[intent.KindTransfer], "swap": s.x[intent.KindSwap], "form": s.form,
 		"focus": s.focus, "list": s.choice.IsOpen(),
 		"prompt": s.prompt.open, "undo": s.before, "frozen": s.frozen, "trial": s.trialDue, "rows": len(s.rows()),
 		"tried": s.tried,
@@ -80,7 +82,7 @@ func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 	r := everyRow(t)
 	type place struct{ form, id string }
 	var places []place
-	for _, form := range []string{formCalls, formTransfer, formSwap} {
+	for _, form := range []string{formCalls, intent.KindTransfer, intent.KindSwap} {
 		r.s.form = form
 		for _, row := range r.s.rows() {
 			if row.id != "" && row.takesText() {
@@ -104,16 +106,16 @@ func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 			r.typeIntoList(word, before)
 			continue
 		}
-		had := row.field.Value()
+		had := *row.field
 		if sent := tuitest.Type(t, r.s, word); len(sent) > 0 {
 			t.Fatalf("%q on %s sends %+v", word, p.id, sent)
 		}
-		if got := row.field.Value(); !r.s.editing || got == had && len(had) < 4 || !strings.HasPrefix(had+word, got) ||
+		if got := *row.field; !r.s.editing || got == had && len(had) < 4 || !strings.HasPrefix(had+word, got) ||
 			!strings.HasPrefix(got, had) {
 			t.Fatalf("%q on %s with %q: %q, editing %v", word, p.id, had, got, r.s.editing)
 		}
 		r.s.stopEditing()
-		row.field.Set(had)
+		*row.field = had
 		r.s.changed()
 		if after := r.all(); after != before {
 			t.Fatalf("%q on %s changes more than the field:\n%s\n%s", word, p.id, before, after)
@@ -138,7 +140,7 @@ func (r *rig) typeIntoList(word, before string) {
 // TestD1_KeysOfATextRowAreNoText checks the key line and the help on text rows: none of the keys is a character.
 func TestD1_KeysOfATextRowAreNoText(t *testing.T) {
 	r := everyRow(t)
-	for _, form := range []string{formCalls, formTransfer, formSwap} {
+	for _, form := range []string{formCalls, intent.KindTransfer, intent.KindSwap} {
 		r.s.form = form
 		for _, row := range r.s.rows() {
 			if row.id == "" || !row.takesText() {
@@ -166,7 +168,7 @@ func TestD1_KeysOfATextRowAreNoText(t *testing.T) {
 // the part around the row.
 func TestD1_FromATextRowEveryKeyIsOneEscAway(t *testing.T) {
 	r := everyRow(t)
-	for _, form := range []string{formCalls, formTransfer, formSwap} {
+	for _, form := range []string{formCalls, intent.KindTransfer, intent.KindSwap} {
 		r.s.form = form
 		for _, row := range r.s.rows() {
 			if row.id == "" || !row.takesText() {
@@ -182,9 +184,9 @@ func TestD1_FromATextRowEveryKeyIsOneEscAway(t *testing.T) {
 			}
 		}
 	}
-	r.s.form, r.s.focus = formCalls, idTo(1)
+	r.s.form, r.s.focus = formCalls, compose.IDTo(1)
 	r.press("esc", "x")
-	if len(r.s.b.calls) != 2 || r.s.b.calls[1].raw != true {
+	if len(r.s.b.Calls) != 2 || r.s.b.Calls[1].Raw != true {
 		t.Fatal("x does not remove the call that the field belongs to")
 	}
 }
@@ -192,7 +194,8 @@ func TestD1_FromATextRowEveryKeyIsOneEscAway(t *testing.T) {
 // TestD1_CtrlKeysWorkOnATextRow reviews and removes without leaving the row.
 func TestD1_CtrlKeysWorkOnATextRow(t *testing.T) {
 	r := everyRow(t)
-	for _, id := range []string{idOverRow(0, "balance"), idAllowRow(0, "amount"), idNeed(0, "amount")} {
+	for _, id := range []string{compose.IDOverride(0, "balance"), compose.IDAllowance(0, "amount"),
+		compose.IDNeed(0, "amount")} {
 		r.s.focus = id
 		r.press("7", "ctrl+x")
 		for _, row := range r.s.rows() {
@@ -204,12 +207,12 @@ func TestD1_CtrlKeysWorkOnATextRow(t *testing.T) {
 			t.Errorf("ctrl+x on %s leaves a field open", id)
 		}
 	}
-	r.s.focus = idTo(0)
-	if r.press("ctrl+x"); len(r.s.b.calls) != 3 || !strings.Contains(r.toast(), "esc, then x") {
-		t.Errorf("%d calls, %q", len(r.s.b.calls), r.toast())
+	r.s.focus = compose.IDTo(0)
+	if r.press("ctrl+x"); len(r.s.b.Calls) != 3 || !strings.Contains(r.toast(), "esc, then x") {
+		t.Errorf("%d calls, %q", len(r.s.b.Calls), r.toast())
 	}
 	r = newRig(t)
-	r.press("d").on(idArg(0, []int{1})).press("backspace", "7", "ctrl+r")
+	r.press("d").on(compose.IDArg(0, []int{1})).press("backspace", "7", "ctrl+r")
 	open, ok := r.sent[len(r.sent)-1].(screen.OpenMsg)
 	if !ok || open.Screen != screen.Review {
 		t.Fatalf("ctrl+r sends %+v", r.sent)

@@ -3,6 +3,7 @@ package builder
 import (
 	"testing"
 
+	"coffer/ui/compose"
 	"coffer/wallet/intent"
 )
 
@@ -16,10 +17,10 @@ func TestTheLabGetsWhatIsBeingBuiltAndNothingWithMistakes(t *testing.T) {
 	if !ok || len(d.Calls) != 1 {
 		t.Fatalf("%+v, %v", d, ok)
 	}
-	if _, err := intent.Freeze(d, r.s.rules()); err != nil {
+	if _, err := intent.Freeze(d, r.s.Rules()); err != nil {
 		t.Error(err)
 	}
-	r.fill(idTo(0), "nowhere")
+	r.fill(compose.IDTo(0), "nowhere")
 	if d, ok := r.s.Draft(); ok {
 		t.Errorf("with a mistake: %+v", d)
 	}

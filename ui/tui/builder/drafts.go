@@ -4,10 +4,11 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/go-json-experiment/json"
 
+	"coffer/ui/compose"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 // store is the state of the saved documents.
 type store struct {
 	ready     bool // drafts and templates are read, so that saving overwrites nothing unread
-	templates []savedTemplate
+	templates []compose.Template
 	broken    string // why the templates cannot be read; they are left unchanged then
 	done      int    // the last saved change
 	busy      bool   // a save is running or due
@@ -33,8 +34,8 @@ func newStore() store { return store{pause: savePause} }
 
 // keptMsg brings the saved documents; one that was never saved is nil.
 type keptMsg struct {
-	drafts    *desk
-	templates []savedTemplate
+	drafts    *compose.Desk
+	templates []compose.Template
 	broken    string // of the templates
 	lost      string // why the drafts cannot be read
 }
@@ -55,12 +56,13 @@ func (s *Screen) loadKept() tea.Cmd {
 	if keep == nil {
 		return nil
 	}
+	w := compose.World{Catalog: s.Catalog}
 	return func() tea.Msg {
 		var m keptMsg
 		if b, err := keep.Load(draftsName); err != nil {
 			m.lost = plain(err)
 		} else if b != nil {
-			if d, err := parseDesk(b); err != nil {
+			if d, err := w.ParseDesk(b); err != nil {
 				m.lost = plain(err)
 			} else {
 				m.drafts = &d
@@ -69,10 +71,8 @@ func (s *Screen) loadKept() tea.Cmd {
 		if b, err := keep.Load(templatesName); err != nil {
 			m.broken = plain(err)
 		} else if b != nil {
-			if f, err := parseShelf(b); err != nil {
+			if m.templates, err = w.ParseTemplates(b); err != nil {
 				m.broken = plain(err)
-			} else {
-				m.templates = f.Templates
 			}
 		}
 		return m
@@ -102,12 +102,12 @@ func (s *Screen) restoreKept(m keptMsg) {
 	if s.changes > 0 || !s.empty() {
 		if m.drafts != nil { // text typed meanwhile stays, and the rest is not lost
 			s.before = m.drafts
-			s.note = caution{theme.None, "there is unfinished work of last time: U brings it back"}
+			s.note = remark(compose.None, "there is unfinished work of last time: U brings it back")
 		}
 		return
 	}
 	if m.lost != "" {
-		s.note = caution{theme.Warn, "the unfinished work of last time cannot be read: " + m.lost}
+		s.note = remark(compose.Warn, "the unfinished work of last time cannot be read: "+m.lost)
 		return
 	}
 	if m.drafts == nil {
@@ -115,36 +115,36 @@ func (s *Screen) restoreKept(m keptMsg) {
 	}
 	s.lay(*m.drafts)
 	if !s.empty() {
-		s.note = caution{theme.None, "this is what was unfinished last time; X clears it"}
+		s.note = remark(compose.None, "this is what was unfinished last time; X clears it")
 	}
 }
 
-// lay puts a desk on the screen.
-func (s *Screen) lay(d desk) {
+// lay puts unfinished work on the screen.
+func (s *Screen) lay(d compose.Desk) {
 	if d.Calls != nil {
-		s.b = d.Calls.load(s.ctx.Catalog)
+		s.b = d.Calls
 	}
-	if d.Transfer != nil {
-		s.x[formTransfer] = d.Transfer.load()
-	}
-	if d.Swap != nil {
-		s.x[formSwap] = d.Swap.load()
+	for kind, x := range map[string]*compose.Exchange{intent.KindTransfer: d.Transfer, intent.KindSwap: d.Swap} {
+		if x != nil {
+			s.x[kind] = x
+		}
 	}
 	s.form, s.focus, s.editing, s.tried, s.top = d.Form, "", false, false, 0
 	s.fieldErrors, s.general = nil, nil
 }
 
 // desk is the present content of the screen. A form that was handed over is not unfinished.
-func (s *Screen) desk() desk {
-	d := desk{Version: savedVersion, Form: s.form}
-	if !s.b.empty() && (s.form != formCalls || s.frozen == "") {
-		d.Calls = s.b.save()
+func (s *Screen) desk() compose.Desk {
+	d := compose.Desk{Form: s.form}
+	open := func(f compose.Form) bool { return !f.Empty() && (s.form != f.Kind() || s.frozen == "") }
+	if open(s.b) {
+		d.Calls = s.b
 	}
-	if x := s.x[formTransfer]; !x.empty() && (s.form != formTransfer || s.frozen == "") {
-		d.Transfer = x.save()
+	if x := s.x[intent.KindTransfer]; open(x) {
+		d.Transfer = x
 	}
-	if x := s.x[formSwap]; !x.empty() && (s.form != formSwap || s.frozen == "") {
-		d.Swap = x.save()
+	if x := s.x[intent.KindSwap]; open(x) {
+		d.Swap = x
 	}
 	return d
 }
@@ -166,7 +166,7 @@ func (s *Screen) keepUp() tea.Cmd {
 
 func (s *Screen) saveNow() tea.Cmd {
 	keep, change := s.ctx.Keep, s.changes
-	data, err := json.Marshal(s.desk(), json.Deterministic(true))
+	data, err := s.desk().Encode()
 	return func() tea.Msg {
 		if err == nil {
 			err = keep.Save(draftsName, data)
@@ -197,20 +197,8 @@ func (s *Screen) wasSaved(m savedMsg) tea.Cmd {
 
 // remember keeps the screen for undo.
 func (s *Screen) remember() {
-	frozen := s.frozen
-	s.frozen = ""
-	d := s.desk()
-	s.frozen = frozen
-	if d.Calls == nil {
-		d.Calls = s.b.save()
-	}
-	if d.Transfer == nil {
-		d.Transfer = s.x[formTransfer].save()
-	}
-	if d.Swap == nil {
-		d.Swap = s.x[formSwap].save()
-	}
-	s.before = &d
+	s.before = &compose.Desk{Form: s.form, Calls: s.b.Clone(), Transfer: s.x[intent.KindTransfer].Clone(),
+		Swap: s.x[intent.KindSwap].Clone()}
 }
 
 // undo swaps the screen with its content before the last clearing, loading or import.

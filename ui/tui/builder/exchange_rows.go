@@ -8,56 +8,50 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
-)
-
-// The rows of a transfer or a swap.
-const (
-	idPay     = "pay"
-	idAmount  = "amount"
-	idReceive = "receive"
-	idTarget  = "target"
-	idMin     = "min"
+	"coffer/wallet/intent"
 )
 
 // exchangeRows lists the form of a transfer or a swap from top to bottom.
-func (s *Screen) exchangeRows(x *exchange) []row {
-	from, known := s.side(x.pay)
-	pay := row{id: idPay, label: "send", text: s.sideText(x.pay, "choose an asset"), value: x.pay, call: -1,
+func (s *Screen) exchangeRows(x *compose.Exchange) []row {
+	from, known := s.Side(x.Pay)
+	pay := row{id: compose.IDPay, label: "send", text: s.sideText(x.Pay, "choose an asset"), value: x.Pay, call: -1,
 		title: "What to send", items: s.payItems, take: s.takePay,
 		help: "what you pay with; enter chooses, on any chain or on one"}
-	if x.kind == formSwap {
+	if x.What == intent.KindSwap {
 		pay.label, pay.title = "pay", "What to pay with"
 	}
 	if known {
-		pay.aside = "you have " + s.held(s.everything(x), from.decimals)
-		if from.agg.PriceMicroUSD == nil {
+		pay.aside = "you have " + s.held(s.Everything(x), from.Decimals)
+		if from.Agg.PriceMicroUSD == nil {
 			pay.aside, pay.mean = "it has no price, so it cannot pay", theme.Warn
 		}
 	}
-	sum := row{id: idAmount, label: "amount", field: x.amount, call: -1, title: "How much", items: s.amountItems,
-		take: s.setText(x.amount), help: "in whole tokens; the word max takes everything"}
-	if v := s.paying(x); v != nil {
-		symbol := from.agg.Symbol
-		if micro := amount.Value(v, from.decimals, from.agg.PriceMicroUSD); micro != nil {
+	sum := row{id: compose.IDAmount, label: "amount", field: &x.Amount, limit: 100, empty: "how much, or max", call: -1,
+		title: "How much", items: s.amountItems,
+		take: s.setText(&x.Amount), help: "in whole tokens; the word max takes everything"}
+	if v := s.Paying(x); v != nil {
+		symbol := from.Agg.Symbol
+		if micro := amount.Value(v, from.Decimals, from.Agg.PriceMicroUSD); micro != nil {
 			symbol += ", about " + present.USD(micro)
 		}
-		sum.aside = symbol + " = " + spaced(v) + " base units"
+		sum.aside = symbol + " = " + compose.Spaced(v) + " base units"
 	}
 	out := []row{pay, sum}
-	if x.kind == formSwap {
+	if x.What == intent.KindSwap {
 		out = append(out, s.receiveRow(x), s.targetRow(x), s.minRow(x))
 	} else {
 		out = append(out, s.targetRow(x), s.receiveRow(x))
-		if x.min.Value() != "" {
+		if x.Minimum != "" {
 			out = append(out, s.minRow(x))
 		}
 	}
 	out = append(out, s.slipRows()...)
-	if x.v1 {
+	if x.V1 {
 		out = append(out, s.v1Row())
 	}
 	out = append(out, row{heading: true, label: "What happens", call: -1})
@@ -68,99 +62,101 @@ func (s *Screen) exchangeRows(x *exchange) []row {
 		help: "enter asks for a quote and shows it; nothing is signed yet"})
 }
 
-func (s *Screen) receiveRow(x *exchange) row {
-	if x.kind == formTransfer {
+func (s *Screen) receiveRow(x *compose.Exchange) row {
+	if x.What == intent.KindTransfer {
 		text := "choose a chain"
-		if at := s.arrives(x); at != (caip.Chain{}) {
-			text = s.chainName(at)
+		if at := s.Arrives(x); at != (caip.Chain{}) {
+			text = s.ChainName(at)
 		}
-		return row{id: idReceive, label: "on", text: text, value: x.receive, call: -1,
+		return row{id: compose.IDReceive, label: "on", text: text, value: x.Receive, call: -1,
 			title: "The chain on which it arrives", items: s.arriveItems, take: s.takeReceive,
 			help: "the chain on which it arrives; enter chooses"}
 	}
-	r := row{id: idReceive, label: "receive", text: s.sideText(x.receive, "choose an asset"), value: x.receive,
+	r := row{id: compose.IDReceive, label: "receive", text: s.sideText(x.Receive, "choose an asset"), value: x.Receive,
 		call: -1, title: "What to receive", items: s.receiveItems, take: s.takeReceive,
 		help: "what you get for it; one chain's asset lets you name a minimum"}
-	if v := s.expected(x); v != nil {
-		decimals, symbol, _ := s.delivered(x)
+	if v := s.Expected(x); v != nil {
+		decimals, symbol, _ := s.Delivered(x)
 		r.aside = "about " + kit.Short(v, decimals, 6, "").Main + " " + symbol + " at list prices, less fees"
 	}
 	return r
 }
 
-func (s *Screen) targetRow(x *exchange) row {
-	r := row{id: idTarget, label: "to", field: x.to, address: true, call: -1, title: "Who gets it",
-		items: s.targetPeople, take: s.setText(x.to), help: "who gets it: a full address or a name; enter lists"}
-	if x.kind == formSwap {
-		r.optional = true
+func (s *Screen) targetRow(x *compose.Exchange) row {
+	r := row{id: compose.IDTarget, label: "to", field: &x.To, limit: 160, empty: "an address or a name; enter lists",
+		address: true, call: -1, title: "Who gets it",
+		items: s.targetPeople, take: s.setText(&x.To), help: "who gets it: a full address or a name; enter lists"}
+	if x.What == intent.KindSwap {
+		r.optional, r.empty = true, "your own account"
 		r.help = "empty: your own account; else a full address or a name"
 	}
-	r.aside, r.mean = s.whose(x.to.Value())
+	r.aside, r.mean = s.whose(x.To)
 	return r
 }
 
-func (s *Screen) minRow(x *exchange) row {
-	r := row{id: idMin, label: "at least", field: x.min, call: -1, optional: true, title: "The least that you take",
-		items: s.minItems, take: s.setText(x.min), help: "the smallest amount that you take; less is never signed"}
-	if decimals, symbol, ok := s.delivered(x); ok {
+func (s *Screen) minRow(x *compose.Exchange) row {
+	r := row{id: compose.IDMin, label: "at least", field: &x.Minimum, limit: 100, empty: "what the slippage leaves",
+		call: -1, optional: true, title: "The least that you take",
+		items: s.minItems, take: s.setText(&x.Minimum), help: "the smallest amount that you take; less is never signed"}
+	if decimals, symbol, ok := s.Delivered(x); ok {
 		r.aside = symbol
-		if v, err := quantity(x.min.Value(), decimals, symbol); err == nil {
-			r.aside = baseNote(v, decimals, symbol)
+		if v, problem := compose.Amount(x.Minimum, decimals, symbol); problem == "" {
+			r.aside = compose.BaseNote(v, decimals, symbol)
 		}
 	}
 	return r
 }
 
 func (s *Screen) v1Row() row {
-	return row{id: idInterface, label: "interface", text: "the service's older one (v1)", call: -1,
+	return row{id: compose.IDInterface, label: "interface", text: "the service's older one (v1)", call: -1,
 		help: "it came with what was loaded; x takes the present one"}
 }
 
 // story describes the request in sentences, as far as it is chosen.
-func (s *Screen) story(x *exchange) []string {
-	from, okFrom := s.side(x.pay)
-	v := s.paying(x)
+func (s *Screen) story(x *compose.Exchange) []string {
+	from, okFrom := s.Side(x.Pay)
+	v := s.Paying(x)
 	if !okFrom || v == nil || v.Sign() == 0 {
 		return []string{"Choose an asset and an amount: nothing is sent from here."}
 	}
 	where := ", from the chains where it lies"
-	if from.exact {
-		where = " from " + s.chainName(from.entity.Asset.Chain)
+	if from.Exact {
+		where = " from " + s.ChainName(from.Entity.Asset.Chain)
 	}
-	out := []string{"You pay exactly " + amount.Human(v, from.decimals) + " " + from.agg.Symbol + where +
+	out := []string{"You pay exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol + where +
 		". The fees come off it."}
 	return append(out, "The quote says what arrives. You see it, and its minimum, before anything is signed.")
 }
 
 // sideText names an asset, with its chain when it belongs to one.
 func (s *Screen) sideText(asset, none string) string {
-	x, ok := s.side(asset)
+	x, ok := s.Side(asset)
 	switch {
 	case asset == "":
 		return none
 	case !ok:
 		return present.Clean(asset, 120)
-	case x.exact:
-		return x.entity.Symbol + " on " + s.chainName(x.entity.Asset.Chain)
+	case x.Exact:
+		return x.Entity.Symbol + " on " + s.ChainName(x.Entity.Asset.Chain)
 	}
-	return x.agg.Symbol + " on any chain"
+	return x.Agg.Symbol + " on any chain"
 }
 
 // payItems lists the assets with a balance, each on any chain and on each one; all assets while balances are unknown.
 func (s *Screen) payItems() []kit.Item {
 	var out []kit.Item
-	for _, agg := range s.ctx.Catalog.Aggregates() {
-		total := s.money.total(agg)
-		if s.money.known && (total == nil || total.Sign() == 0) {
+	for _, agg := range s.Catalog.Aggregates() {
+		total := s.Money.Total(agg)
+		if s.Money.Known && total.Sign() == 0 {
 			continue
 		}
 		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain",
 			Note: s.held(total, agg.Decimals)})
 		for _, e := range agg.Entities {
-			v := s.money.of(e.Asset)
-			if s.holds(e.Asset.Chain) && (!s.money.known || v != nil && v.Sign() > 0) {
+			v := s.Money.Of(e.Asset)
+			if s.Holds(e.Asset.Chain) && (!s.Money.Known || v != nil && v.Sign() > 0) {
 				out = append(out, kit.Item{Value: e.Asset.String(),
-					Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
+					Label: "  " + e.Symbol + " on " + s.ChainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
 			}
 		}
 	}
@@ -171,52 +167,51 @@ func (s *Screen) payItems() []kit.Item {
 // asset.
 func (s *Screen) takePay(v string) tea.Cmd {
 	x := s.x[s.form]
-	x.pay, s.focus = v, idAmount
-	if x.kind != formTransfer {
+	x.Pay, s.focus = v, compose.IDAmount
+	if x.What != intent.KindTransfer {
 		return nil
 	}
-	at := s.arrives(x)
-	x.receive, x.at = "", caip.Chain{}
-	from, ok := s.side(v)
+	at := s.Arrives(x)
+	x.Receive, x.At = "", caip.Chain{}
+	from, ok := s.Side(v)
 	if !ok {
 		return nil
 	}
 	if at == (caip.Chain{}) {
-		at = s.richest(from.agg.ID.String())
-		if from.exact {
-			at = from.entity.Asset.Chain
+		at = s.richest(from.Agg.ID.String())
+		if from.Exact {
+			at = from.Entity.Asset.Chain
 		}
 	}
-	if asset, ok := s.tokenOn(at, from.agg.ID.String()); ok {
-		x.receive = asset.String()
+	if x.ArriveOn(&s.World, at) == "" {
 		return nil
 	}
-	return screen.Toast(theme.Warn, from.agg.Symbol+" is not on "+s.chainName(at)+": choose where it arrives")
+	return screen.Toast(theme.Warn, from.Agg.Symbol+" is not on "+s.ChainName(at)+": choose where it arrives")
 }
 
 // arriveItems lists the chains that have the asset of a transfer.
 func (s *Screen) arriveItems() []kit.Item {
-	from, ok := s.side(s.x[s.form].pay)
+	from, ok := s.Side(s.x[s.form].Pay)
 	if !ok {
 		return []kit.Item{{Value: "", Label: "choose what to send first", Off: "choose what to send first"}}
 	}
 	var out []kit.Item
-	for _, e := range from.agg.Entities {
+	for _, e := range from.Agg.Entities {
 		note := ""
-		if from.exact && from.decimals != e.Decimals || !from.exact && e.Decimals != from.agg.Decimals {
+		if from.Exact && from.Decimals != e.Decimals || !from.Exact && e.Decimals != from.Agg.Decimals {
 			note = present.Plural(e.Decimals, "decimal", "decimals") + " there"
 		}
-		out = append(out, kit.Item{Value: e.Asset.String(), Label: s.chainName(e.Asset.Chain), Note: note})
+		out = append(out, kit.Item{Value: e.Asset.String(), Label: s.ChainName(e.Asset.Chain), Note: note})
 	}
 	return out
 }
 
 // receiveItems lists every asset but the paid one, on any chain and on each one.
 func (s *Screen) receiveItems() []kit.Item {
-	from, _ := s.side(s.x[s.form].pay)
+	from, _ := s.Side(s.x[s.form].Pay)
 	var out []kit.Item
-	for _, agg := range s.ctx.Catalog.Aggregates() {
-		if agg.ID == from.agg.ID && from.agg.ID != "" {
+	for _, agg := range s.Catalog.Aggregates() {
+		if agg.ID == from.Agg.ID && from.Agg.ID != "" {
 			continue
 		}
 		off := ""
@@ -227,7 +222,7 @@ func (s *Screen) receiveItems() []kit.Item {
 			Off: off})
 		for _, e := range agg.Entities {
 			out = append(out, kit.Item{Value: e.Asset.String(),
-				Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Off: off})
+				Label: "  " + e.Symbol + " on " + s.ChainName(e.Asset.Chain), Off: off})
 		}
 	}
 	return out
@@ -235,10 +230,10 @@ func (s *Screen) receiveItems() []kit.Item {
 
 func (s *Screen) takeReceive(v string) tea.Cmd {
 	x := s.x[s.form]
-	before := s.arrives(x)
-	x.receive, x.at = v, caip.Chain{}
-	if at := s.arrives(x); before != (caip.Chain{}) && at.IsSolana() != before.IsSolana() && x.to.Value() != "" {
-		x.to.Set("")
+	before := s.Arrives(x)
+	x.Receive, x.At = v, caip.Chain{}
+	if at := s.Arrives(x); before != (caip.Chain{}) && at.IsSolana() != before.IsSolana() && x.To != "" {
+		x.To = ""
 		return screen.Toast(theme.Warn, "the address was for the other kind of chain and was taken away")
 	}
 	s.step(1, false)
@@ -246,16 +241,16 @@ func (s *Screen) takeReceive(v string) tea.Cmd {
 }
 
 func (s *Screen) targetPeople() []kit.Item {
-	return append([]kit.Item{typeAddress()}, s.bookItems(s.arrives(s.x[s.form]).IsSolana())...)
+	return append([]kit.Item{typeAddress()}, s.bookItems(s.Arrives(s.x[s.form]).IsSolana())...)
 }
 
 // amountItems offers parts of the balance.
 func (s *Screen) amountItems() []kit.Item {
 	x := s.x[s.form]
-	from, _ := s.side(x.pay)
-	all := s.everything(x)
+	from, _ := s.Side(x.Pay)
+	all := s.Everything(x)
 	out := []kit.Item{typeAmount()}
-	if all == nil || all.Sign() == 0 || s.hidden {
+	if all == nil || all.Sign() == 0 || s.Hidden {
 		return out
 	}
 	for _, part := range []struct {
@@ -263,8 +258,8 @@ func (s *Screen) amountItems() []kit.Item {
 		of    int64
 	}{{"everything", 1}, {"a half", 2}, {"a quarter", 4}} {
 		v := new(big.Int).Quo(all, big.NewInt(part.of))
-		text := amount.Trim(amount.Format(v, from.decimals))
-		out = append(out, kit.Item{Value: text, Label: part.words, Note: amount.Group(text) + " " + from.agg.Symbol})
+		text := amount.Trim(amount.Format(v, from.Decimals))
+		out = append(out, kit.Item{Value: text, Label: part.words, Note: amount.Group(text) + " " + from.Agg.Symbol})
 	}
 	return out
 }
@@ -273,16 +268,16 @@ func (s *Screen) amountItems() []kit.Item {
 func (s *Screen) minItems() []kit.Item {
 	x := s.x[s.form]
 	out := []kit.Item{typeAmount(), {Value: "", Label: "none of my own: what the slippage leaves"}}
-	v := s.expected(x)
-	decimals, symbol, ok := s.delivered(x)
+	v := s.Expected(x)
+	decimals, symbol, ok := s.Delivered(x)
 	if v == nil || !ok {
 		return out
 	}
-	for _, bps := range presets() {
+	for _, bps := range compose.Slippages() {
 		least := new(big.Int).Mul(v, big.NewInt(int64(10_000-bps)))
 		least = roundDown(least.Quo(least, big.NewInt(10_000)), decimals)
 		text := amount.Trim(amount.Format(least, decimals))
-		out = append(out, kit.Item{Value: text, Label: "list price less " + bpsText(bps),
+		out = append(out, kit.Item{Value: text, Label: "list price less " + present.Percent(bps),
 			Note: amount.Group(text) + " " + symbol})
 	}
 	return out
@@ -297,8 +292,8 @@ func roundDown(v *big.Int, decimals int) *big.Int {
 // takeMax sets the amount to everything, and warns of reasons against that.
 func (s *Screen) takeMax() tea.Cmd {
 	x := s.x[s.form]
-	from, ok := s.side(x.pay)
-	all := s.everything(x)
+	from, ok := s.Side(x.Pay)
+	all := s.Everything(x)
 	switch {
 	case !ok:
 		return screen.Toast(theme.Warn, "choose an asset first")
@@ -308,12 +303,12 @@ func (s *Screen) takeMax() tea.Cmd {
 		return screen.Toast(theme.Warn, "there is nothing of it that could be sent")
 	}
 	s.touched()
-	x.amount.Set(amount.Trim(amount.Format(all, from.decimals)))
+	x.Amount = amount.Trim(amount.Format(all, from.Decimals))
 	return nil
 }
 
 // richest is the chain with the largest balance of an aggregate; its first chain when no balance is known.
 func (s *Screen) richest(aggregate string) caip.Chain {
-	best := s.richestOf(aggregate, func(c catalog.Entity) bool { return s.holds(c.Asset.Chain) })
+	best := s.richestOf(aggregate, func(c catalog.Entity) bool { return s.Holds(c.Asset.Chain) })
 	return best.Chain
 }

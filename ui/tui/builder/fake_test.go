@@ -16,6 +16,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/ui/compose"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -84,7 +85,7 @@ func newRig(t testing.TB) *rig {
 	}
 	r.s = New(ctx, Deps{
 		Balances: func(context.Context) (api.AggregatedBalance, error) { return balances(c), nil },
-		Book:     []Contact{{Name: "Demo payee", Address: payee}},
+		Book:     []compose.Contact{{Name: "Demo payee", Address: payee}},
 	})
 	r.do(r.s.Init())
 	return r
@@ -197,9 +198,9 @@ func (r *rig) golden(name string) {
 
 func mustHex(t testing.TB, text string) []byte {
 	t.Helper()
-	b, err := unhex(text)
-	if err != nil {
-		t.Fatal(err)
+	b, problem := compose.Bytes(text)
+	if problem != "" {
+		t.Fatal(problem)
 	}
 	return b
 }

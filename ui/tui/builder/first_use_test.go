@@ -5,25 +5,27 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/ui/compose"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/intent"
 )
 
 func TestAfterAListTheNextEmptyFieldIsTypedInto(t *testing.T) {
 	r := newRig(t)
 	r.press("t", "enter").typeText("usdc").press("enter")
-	if !r.s.editing || r.s.focus != idAmount {
+	if !r.s.editing || r.s.focus != compose.IDAmount {
 		t.Fatalf("focus on %s, typing %v: a digit would open a tab", r.s.focus, r.s.editing)
 	}
 	r.typeText("12")
-	if got := r.s.x[formTransfer].amount.Value(); got != "12" {
+	if got := r.s.x[intent.KindTransfer].Amount; got != "12" {
 		t.Errorf("%q", got)
 	}
 	r.press("esc", "w")
-	r.s.focus = idPay
+	r.s.focus = compose.IDPay
 	r.press("enter").typeText("usdc").press("enter")
-	r.s.x[formSwap].amount.Set("5")
+	r.s.x[intent.KindSwap].Amount = "5"
 	r.press("esc")
-	r.s.focus = idReceive
+	r.s.focus = compose.IDReceive
 	r.press("enter").typeText("weth").press("enter")
 	if r.s.editing {
 		t.Error("a field that may stay empty took the keyboard, and r would be typed into it")
@@ -32,24 +34,24 @@ func TestAfterAListTheNextEmptyFieldIsTypedInto(t *testing.T) {
 
 func TestEnterInAnEmptyFieldOpensItsListAsTheFieldSays(t *testing.T) {
 	r := newRig(t)
-	r.press("t").on(idTarget).press("enter")
+	r.press("t").on(compose.IDTarget).press("enter")
 	if !r.s.choice.IsOpen() || !strings.Contains(r.view(), "Who gets it") {
 		t.Errorf("enter did not list:\n%s", r.view())
 	}
-	r.press("esc").on(idTarget).typeText(account[:6]).press("enter")
+	r.press("esc").on(compose.IDTarget).typeText(account[:6]).press("enter")
 	if r.s.choice.IsOpen() {
 		t.Error("enter opened a list over what was typed")
 	}
 	r = newRig(t)
-	r.press("w").on(idTarget).press("enter")
-	if r.s.choice.IsOpen() || r.s.focus == idTarget {
+	r.press("w").on(compose.IDTarget).press("enter")
+	if r.s.choice.IsOpen() || r.s.focus == compose.IDTarget {
 		t.Error("a field that may stay empty was not passed")
 	}
 }
 
 func TestATransferToNobodyYetHasTheWholeBalance(t *testing.T) {
 	r := newRig(t)
-	r.do(r.s.Update(screen.OpenedMsg{Arg: screen.AssetArg{Aggregate: "ob:usdc", Form: formTransfer}}))
+	r.do(r.s.Update(screen.OpenedMsg{Arg: screen.AssetArg{Aggregate: "ob:usdc", Form: intent.KindTransfer}}))
 	if !strings.Contains(r.view(), "you have 2,275") {
 		t.Errorf("a part of the balance is left out before anybody is named:\n%s", r.view())
 	}
@@ -57,13 +59,13 @@ func TestATransferToNobodyYetHasTheWholeBalance(t *testing.T) {
 
 func TestATokenIsNoDangerBeforeItsFunctionIsChosen(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), usdc).press("esc")
-	if c := r.s.cautions()[idTo(0)]; c.text != "" {
-		t.Errorf("%q", c.text)
+	r.fill(compose.IDTo(0), usdc).press("esc")
+	if c := r.s.Cautions(r.s.shown())[compose.IDTo(0)]; c.Text != "" {
+		t.Errorf("%q", c.Text)
 	}
-	r.fill(idValue(0), "1").press("esc")
-	if c := r.s.cautions()[idTo(0)]; !strings.Contains(c.text, "keeps the coins") {
-		t.Errorf("coins sent to a token: %q", c.text)
+	r.fill(compose.IDValue(0), "1").press("esc")
+	if c := r.s.Cautions(r.s.shown())[compose.IDTo(0)]; !strings.Contains(c.Text, "keeps the coins") {
+		t.Errorf("coins sent to a token: %q", c.Text)
 	}
 }
 
@@ -71,7 +73,7 @@ func TestARemarkBesideAFieldLosesNoFigure(t *testing.T) {
 	r := newRig(t)
 	r.w = 60
 	r.press("t")
-	r.pick(idPay, "ob:usdc").fill(idAmount, "123456789.123456").press("esc")
+	r.pick(compose.IDPay, "ob:usdc").fill(compose.IDAmount, "123456789.123456").press("esc")
 	text := strings.Join(strings.Fields(r.view()), " ")
 	for _, want := range []string{"about $123,", "= 123 456 789 123 456 base units"} {
 		if !strings.Contains(text, want) {
@@ -83,23 +85,23 @@ func TestARemarkBesideAFieldLosesNoFigure(t *testing.T) {
 func TestWhatWasRemovedComesBack(t *testing.T) {
 	r := newRig(t)
 	r.press("d", "n", "esc", "x")
-	if len(r.s.b.calls) != 1 {
-		t.Fatalf("%d calls", len(r.s.b.calls))
+	if len(r.s.b.Calls) != 1 {
+		t.Fatalf("%d calls", len(r.s.b.Calls))
 	}
 	r.press("U")
-	if len(r.s.b.calls) != 2 {
+	if len(r.s.b.Calls) != 2 {
 		t.Error("a removed call is gone for good")
 	}
 	r = newRig(t)
-	r.fill(idTo(0), usdc)
-	r.fill(idSig(0), "approve(address spender, uint256 amount)")
-	r.fill(idArg(0, []int{0}), router)
-	r.fill(idArg(0, []int{1}), "20").press("esc", "a")
-	if len(r.s.b.allow) != 1 {
+	r.fill(compose.IDTo(0), usdc)
+	r.fill(compose.IDSig(0), "approve(address spender, uint256 amount)")
+	r.fill(compose.IDArg(0, []int{0}), router)
+	r.fill(compose.IDArg(0, []int{1}), "20").press("esc", "a")
+	if len(r.s.b.Allow) != 1 {
 		t.Fatal(r.toast())
 	}
 	r.press("U")
-	if len(r.s.b.allow) != 0 || !strings.HasPrefix(r.s.b.calls[0].sig.Value(), "approve") {
+	if len(r.s.b.Allow) != 0 || !strings.HasPrefix(r.s.b.Calls[0].Signature, "approve") {
 		t.Error("the approval does not come back")
 	}
 }
@@ -116,7 +118,7 @@ func TestAFormThatWentToAReviewSaysSoWhenOneComesBack(t *testing.T) {
 	if !strings.Contains(r.view(), words) {
 		t.Fatalf("a second sending is not warned of, at the end of the form too:\n%s", r.view())
 	}
-	r.fill(idArg(0, []int{1}), "7")
+	r.fill(compose.IDArg(0, []int{1}), "7")
 	if strings.Contains(r.view(), words) {
 		t.Error("it is another form now")
 	}
@@ -137,22 +139,22 @@ func TestAFailingCallIsSaidInPlainWords(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
 	r.s.refuse([]api.Failure{{Path: "calls[0]", Expected: "a call that succeeds", Got: "it reverts"}}, nil)
-	if got := r.s.fieldErrors[idSig(0)]; got != "tried out, the call fails: it reverts" {
+	if got := r.s.fieldErrors[compose.IDSig(0)]; got != "tried out, the call fails: it reverts" {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestTabPassesWhatCannotBeTypedInto(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), router)
-	r.fill(idSig(0), "fill((address maker,(bytes32 salt) in) order, bool[2] flags)").press("tab")
+	r.fill(compose.IDTo(0), router)
+	r.fill(compose.IDSig(0), "fill((address maker,(bytes32 salt) in) order, bool[2] flags)").press("tab")
 	r.typeText(account).press("tab").typeText("0x" + strings.Repeat("12",
 		32)).press("tab").typeText("true").press("tab").typeText("false").press("tab")
-	if s, ok := r.s.b.calls[0].calldata(-1); !ok || r.s.focus != idValue(0) {
+	if s, ok := r.s.b.Calls[0].Calldata(compose.Target{}); !ok || r.s.focus != compose.IDValue(0) {
 		t.Fatalf("focus on %s, %x, %v", r.s.focus, s, r.s.mistakes())
 	}
 	r.press("tab", "shift+tab", "shift+tab")
-	if want := idArg(0, []int{1, 1}); r.s.focus != want {
+	if want := compose.IDArg(0, []int{1, 1}); r.s.focus != want {
 		t.Errorf("back to %s, not %s", r.s.focus, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/assets"
+	"coffer/ui/compose"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
@@ -111,12 +112,14 @@ func (r *rig) started() intent.Intent {
 }
 
 func filledTransfer(r *rig) {
-	r.press("t").pick(idPay, usdcChoice).pick(idReceive, usdcBase).fill(idAmount, "250.5").fill(idTarget,
+	r.press("t").pick(compose.IDPay, usdcChoice).pick(compose.IDReceive, usdcBase).fill(compose.IDAmount,
+		"250.5").fill(compose.IDTarget,
 		"demo payee").press("esc")
 }
 
 func filledSwap(r *rig) {
-	r.press("w").pick(idPay, usdcChoice).pick(idReceive, ethBase).fill(idAmount, "500").press("esc")
+	r.press("w").pick(compose.IDPay, usdcChoice).pick(compose.IDReceive, ethBase).fill(compose.IDAmount,
+		"500").press("esc")
 }
 
 func TestATransferIsOneIntentOfItsKind(t *testing.T) {
@@ -137,7 +140,7 @@ func TestATransferIsOneIntentOfItsKind(t *testing.T) {
 func TestASwapIsOneIntentOfItsKind(t *testing.T) {
 	r := newRig(t)
 	filledSwap(r)
-	r.fill(idMin, "0.16").press("esc", "r")
+	r.fill(compose.IDMin, "0.16").press("esc", "r")
 	d := r.started().Draft()
 	if d.Kind != intent.KindSwap || d.Pay.Amount != "500000000" || d.Receive.Asset != ethBase ||
 		d.Receive.Account != "" || d.Receive.Minimum != "160000000000000000" {
@@ -146,19 +149,20 @@ func TestASwapIsOneIntentOfItsKind(t *testing.T) {
 }
 
 func TestBalancesOpenTheFormThatTheyName(t *testing.T) {
-	for _, form := range []string{formTransfer, formSwap} {
+	for _, form := range []string{intent.KindTransfer, intent.KindSwap} {
 		r := newRig(t)
 		r.do(r.s.Update(screen.OpenedMsg{Arg: screen.AssetArg{Aggregate: usdcChoice, Chain: "eip155:10", Form: form}}))
-		if r.s.form != form || !strings.HasPrefix(r.s.x[form].pay, "eip155:10/erc20:") || r.s.focus != idAmount ||
+		if r.s.form != form || !strings.HasPrefix(r.s.x[form].Pay, "eip155:10/erc20:") ||
+			r.s.focus != compose.IDAmount ||
 			!r.s.editing {
-			t.Errorf("%s: %s %s %s", form, r.s.form, r.s.x[form].pay, r.s.focus)
+			t.Errorf("%s: %s %s %s", form, r.s.form, r.s.x[form].Pay, r.s.focus)
 		}
 		r.do(r.s.Update(screen.OpenedMsg{Arg: screen.AssetArg{Aggregate: etherChoice, Form: form}}))
-		if r.s.x[form].pay != etherChoice {
-			t.Errorf("%s: %s", form, r.s.x[form].pay)
+		if r.s.x[form].Pay != etherChoice {
+			t.Errorf("%s: %s", form, r.s.x[form].Pay)
 		}
 		r.press("esc", "U")
-		if !strings.HasPrefix(r.s.x[form].pay, "eip155:10/erc20:") {
+		if !strings.HasPrefix(r.s.x[form].Pay, "eip155:10/erc20:") {
 			t.Errorf("%s: U does not bring back what was replaced", form)
 		}
 	}
@@ -167,33 +171,33 @@ func TestBalancesOpenTheFormThatTheyName(t *testing.T) {
 func TestMaxIsTheWholeBalanceAndSaysWhatFeesDoToIt(t *testing.T) {
 	for name, take := range map[string]func(*rig){
 		"the key":   func(r *rig) { r.press("m") },
-		"the word":  func(r *rig) { r.fill(idAmount, "MAX").press("esc") },
-		"the list":  func(r *rig) { r.pick(idAmount, "2275") },
-		"one chain": func(r *rig) { r.pick(idPay, usdcBase).press("esc", "m") },
+		"the word":  func(r *rig) { r.fill(compose.IDAmount, "MAX").press("esc") },
+		"the list":  func(r *rig) { r.pick(compose.IDAmount, "2275") },
+		"one chain": func(r *rig) { r.pick(compose.IDPay, usdcBase).press("esc", "m") },
 	} {
 		r := newRig(t)
-		r.press("t").pick(idPay, usdcChoice).fill(idTarget, "demo payee").press("esc")
+		r.press("t").pick(compose.IDPay, usdcChoice).fill(compose.IDTarget, "demo payee").press("esc")
 		take(r)
 		want := "2275"
 		if name == "one chain" {
 			want = "25"
 		}
-		if got := r.s.x[formTransfer].amount.Value(); got != want {
+		if got := r.s.x[intent.KindTransfer].Amount; got != want {
 			t.Errorf("%s: %q", name, got)
 		}
-		if c := r.s.cautions()[idAmount]; !strings.Contains(c.text, "the fees come off it") {
-			t.Errorf("%s: %q", name, c.text)
+		if c := r.s.Cautions(r.s.shown())[compose.IDAmount]; !strings.Contains(c.Text, "the fees come off it") {
+			t.Errorf("%s: %q", name, c.Text)
 		}
 	}
 }
 
 func TestMaxOfAnUnknownBalanceIsNotZero(t *testing.T) {
 	r := newRig(t)
-	r.s.money = money{}
-	r.press("t").pick(idPay, usdcChoice)
+	r.s.Money = compose.Money{}
+	r.press("t").pick(compose.IDPay, usdcChoice)
 	r.press("esc", "m")
-	if r.s.x[formTransfer].amount.Value() != "" || !strings.Contains(r.toast(), "not known") {
-		t.Fatalf("%q %q", r.s.x[formTransfer].amount.Value(), r.toast())
+	if r.s.x[intent.KindTransfer].Amount != "" || !strings.Contains(r.toast(), "not known") {
+		t.Fatalf("%q %q", r.s.x[intent.KindTransfer].Amount, r.toast())
 	}
 	if !strings.Contains(r.view(), "you have unknown") {
 		t.Fatal(r.view())
@@ -202,23 +206,24 @@ func TestMaxOfAnUnknownBalanceIsNotZero(t *testing.T) {
 
 func TestWhatLiesWhereItArrivesAtHomeIsNotSent(t *testing.T) {
 	r := newRig(t)
-	r.press("t").pick(idPay, usdcChoice).pick(idReceive, usdcBase).pick(idTarget, account).press("m")
-	if got := r.s.x[formTransfer].amount.Value(); got != "2250" {
+	r.press("t").pick(compose.IDPay, usdcChoice).pick(compose.IDReceive, usdcBase).pick(compose.IDTarget,
+		account).press("m")
+	if got := r.s.x[intent.KindTransfer].Amount; got != "2250" {
 		t.Fatalf("%q", got)
 	}
 }
 
 func TestTheRecipientIsMarkedAsKnownNewOrAlike(t *testing.T) {
 	r := newRig(t)
-	r.s.paidKnown, r.s.paid = true, []string{router}
+	r.s.PaidKnown, r.s.Paid = true, []string{router}
 	filledTransfer(r)
 	for _, c := range []struct{ address, want string }{
 		{payee, ""}, {account, ""}, {router, ""}, {stranger, "never sent there before"},
 		{"0x00c0000000000000000000000000000000000001", "characters differ"},
 		{usdc, "this is the contract of USDC"},
 	} {
-		r.s.x[formTransfer].to.Set(c.address)
-		got := r.s.cautions()[idTarget].text
+		r.s.x[intent.KindTransfer].To = c.address
+		got := r.s.Cautions(r.s.shown())[compose.IDTarget].Text
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", c.address, got)
 		}
@@ -227,19 +232,19 @@ func TestTheRecipientIsMarkedAsKnownNewOrAlike(t *testing.T) {
 		"0x8335 89fC D6eD b6E0 8f4c 7C32 D4f7 1b54 bdA0 2913") {
 		t.Errorf("the address is cut:\n%s", v)
 	}
-	r.s.paidKnown = false
-	r.s.x[formTransfer].to.Set(stranger)
-	if got := r.s.cautions()[idTarget].text; got != "" {
+	r.s.PaidKnown = false
+	r.s.x[intent.KindTransfer].To = stranger
+	if got := r.s.Cautions(r.s.shown())[compose.IDTarget].Text; got != "" {
 		t.Errorf("without a record nobody is new: %q", got)
 	}
 }
 
 func TestAnAccountWithItsChainBecomesChainAndAddress(t *testing.T) {
 	r := newRig(t)
-	r.press("t").pick(idPay, usdcChoice).on(idTarget).paste("eip155:42161:" + payee).press("esc")
-	x := r.s.x[formTransfer]
-	if x.to.Value() != payee || r.s.arrives(x) != caip.EVM(42161) {
-		t.Fatalf("%q %s", x.to.Value(), r.s.arrives(x))
+	r.press("t").pick(compose.IDPay, usdcChoice).on(compose.IDTarget).paste("eip155:42161:" + payee).press("esc")
+	x := r.s.x[intent.KindTransfer]
+	if x.To != payee || r.s.Arrives(x) != caip.EVM(42161) {
+		t.Fatalf("%q %s", x.To, r.s.Arrives(x))
 	}
 }
 
@@ -249,37 +254,43 @@ func TestMistakesOfATransferAndASwapStandAtTheirField(t *testing.T) {
 		id   string
 		want string
 	}{
-		"nothing chosen": {func(r *rig) { r.press("t", "r") }, idPay, "choose what is paid"},
-		"no amount": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("") }, idAmount,
+		"nothing chosen": {func(r *rig) { r.press("t", "r") }, compose.IDPay, "choose what is paid"},
+		"no amount": {func(r *rig) { filledTransfer(r); r.s.x[intent.KindTransfer].Amount = "" }, compose.IDAmount,
 			"an amount is needed"},
-		"zero": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("0") }, idAmount,
+		"zero": {func(r *rig) { filledTransfer(r); r.s.x[intent.KindTransfer].Amount = "0" }, compose.IDAmount,
 			"more than 0"},
-		"too many decimals": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("0.1234567") }, idAmount,
+		"too many decimals": {func(r *rig) { filledTransfer(r); r.s.x[intent.KindTransfer].Amount = "0.1234567" },
+			compose.IDAmount,
 			"6 decimals"},
-		"wrong checksum": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].to.Set(payee[:41] + "7") }, idTarget,
+		"wrong checksum": {func(r *rig) { filledTransfer(r); r.s.x[intent.KindTransfer].To = payee[:41] + "7" },
+			compose.IDTarget,
 			"checksum"},
-		"zero address": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].to.Set("0x" + strings.Repeat("0", 40)) },
-			idTarget, "zero address"},
+		"zero address": {func(r *rig) {
+			filledTransfer(r)
+			r.s.x[intent.KindTransfer].To = "0x" +
+				strings.Repeat("0", 40)
+		},
+			compose.IDTarget, "zero address"},
 		"a token's symbol": {func(r *rig) {
 			filledTransfer(r)
-			r.fill(idTarget, "").on(idTarget).press("ctrl+u").typeText("usdc").press("esc")
-		}, idTarget, "that is a token"},
-		"same asset": {func(r *rig) { filledSwap(r); r.s.x[formSwap].receive = usdcBase }, idReceive,
+			r.fill(compose.IDTarget, "").on(compose.IDTarget).press("ctrl+u").typeText("usdc").press("esc")
+		}, compose.IDTarget, "that is a token"},
+		"same asset": {func(r *rig) { filledSwap(r); r.s.x[intent.KindSwap].Receive = usdcBase }, compose.IDReceive,
 			"t makes a transfer"},
 		"slippage": {func(r *rig) {
 			filledSwap(r)
-			x := r.s.x[formSwap]
-			x.slip.preset =
+			x := r.s.x[intent.KindSwap]
+			x.Slip.Preset =
 				0
-			x.slip.own.Set("101 %")
-		}, idSlipBps, "basis points"},
+			x.Slip.Text = "101 %"
+		}, compose.IDSlipBps, "basis points"},
 		"somebody, no chain": {func(r *rig) {
 			filledSwap(r)
-			x := r.s.x[formSwap]
-			x.receive =
+			x := r.s.x[intent.KindSwap]
+			x.Receive =
 				etherChoice
-			x.to.Set(payee)
-		}, idReceive, "choose the chain"},
+			x.To = payee
+		}, compose.IDReceive, "choose the chain"},
 	} {
 		r := newRig(t)
 		c.to(r)
@@ -312,15 +323,15 @@ func TestAMinimumNeedsAChainWhereItsUnitsDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.s.ctx.Catalog = c
+	r.s.Catalog = c
 	filledSwap(r)
-	x := r.s.x[formSwap]
-	x.pay, x.receive = ethBase, usdcChoice
-	x.min.Set("1")
-	if _, ok := r.s.freeze(); ok || !strings.Contains(r.s.mistakes()[idMin], "choose the chain") {
+	x := r.s.x[intent.KindSwap]
+	x.Pay, x.Receive = ethBase, usdcChoice
+	x.Minimum = "1"
+	if _, ok := r.s.freeze(); ok || !strings.Contains(r.s.mistakes()[compose.IDMin], "choose the chain") {
 		t.Fatalf("%v", r.s.mistakes())
 	}
-	x.receive = usdcBase
+	x.Receive = usdcBase
 	if in := r.frozen(); in.Draft().Receive.Minimum != "1000000" {
 		t.Fatalf("%+v", in.Draft().Receive)
 	}
@@ -329,12 +340,14 @@ func TestAMinimumNeedsAChainWhereItsUnitsDiffer(t *testing.T) {
 func TestFailuresOfAQuoteStandAtTheirField(t *testing.T) {
 	r := newRig(t)
 	filledSwap(r)
-	r.fill(idMin, "0.1").press("esc", "r")
+	r.fill(compose.IDMin, "0.1").press("esc", "r")
 	in := r.started()
 	want := map[string]string{
-		"from.asset.assetId": idPay, "pay.asset": idPay, "from.amount": idAmount, "pay.amount": idAmount,
-		"to.asset.assetId": idReceive, "receive.asset": idReceive,
-		"to.account": idTarget, "receive.account": idTarget, "receive.minimum": idMin, "slippageTolerance": idSlip,
+		"from.asset.assetId": compose.IDPay, "pay.asset": compose.IDPay, "from.amount": compose.IDAmount,
+		"pay.amount":       compose.IDAmount,
+		"to.asset.assetId": compose.IDReceive, "receive.asset": compose.IDReceive,
+		"to.account": compose.IDTarget, "receive.account": compose.IDTarget, "receive.minimum": compose.IDMin,
+		"slippageTolerance": compose.IDSlip,
 	}
 	ids := map[string]bool{}
 	for _, x := range r.s.rows() {
@@ -352,10 +365,10 @@ func TestFailuresOfAQuoteStandAtTheirField(t *testing.T) {
 func TestAFailedCallOfTheServiceStandsAtThatCall(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
-	r.s.focus = idCall(0)
+	r.s.focus = compose.IDCall(0)
 	r.press("p")
 	r.s.refuse([]api.Failure{{Path: "calls[1]", Expected: "a call that succeeds", Got: "it reverts"}}, nil)
-	if !strings.Contains(r.s.fieldErrors[idSig(1)], "it reverts") {
+	if !strings.Contains(r.s.fieldErrors[compose.IDSig(1)], "it reverts") {
 		t.Fatalf("%v %v", r.s.fieldErrors, r.s.general)
 	}
 	r.press("down", "down") // moving around is no change
@@ -382,7 +395,7 @@ func TestATransferOrSwapComesBackFromTheReviewAsItWas(t *testing.T) {
 // over.
 func TestEveryIntentOfTheFormsPassesTheParserAndTheRules(t *testing.T) {
 	base := newRig(t)
-	base.s.ctx.Accounts = append(base.s.ctx.Accounts, api.Account{Type: api.AccountSolana,
+	base.s.Accounts = append(base.s.Accounts, api.Account{Type: api.AccountSolana,
 		AccountAddress: "J5CCzBULFax899tcirb6wMbenQUd8whbaetG7EfSick5"})
 	handed := 0
 	choose := func(rt *rapid.T, id string) {
@@ -404,28 +417,28 @@ func TestEveryIntentOfTheFormsPassesTheParserAndTheRules(t *testing.T) {
 	amount := rapid.StringMatching(`[1-9][0-9]{0,3}(\.[0-9]{1,4}[1-9])?`)
 	rapid.Check(t, func(rt *rapid.T) {
 		s := base.s
-		s.form = rapid.SampledFrom([]string{formCalls, formTransfer, formSwap}).Draw(rt, "form")
+		s.form = rapid.SampledFrom([]string{formCalls, intent.KindTransfer, intent.KindSwap}).Draw(rt, "form")
 		s.clear()
 		s.choice.Close()
 		if s.form == formCalls {
-			choose(rt, idChain)
+			choose(rt, compose.IDChain)
 			drawCalls(rt, s, choose, amount)
 		} else {
 			x := s.x[s.form]
-			choose(rt, idPay)
-			choose(rt, idReceive)
-			x.amount.Set(amount.Draw(rt, "amount"))
-			if s.form == formTransfer || rapid.Bool().Draw(rt, "to somebody") {
-				choose(rt, idTarget)
+			choose(rt, compose.IDPay)
+			choose(rt, compose.IDReceive)
+			x.Amount = amount.Draw(rt, "amount")
+			if s.form == intent.KindTransfer || rapid.Bool().Draw(rt, "to somebody") {
+				choose(rt, compose.IDTarget)
 			}
-			choose(rt, idSlip)
-			if s.form == formSwap && rapid.Bool().Draw(rt, "minimum") {
-				choose(rt, idMin)
+			choose(rt, compose.IDSlip)
+			if s.form == intent.KindSwap && rapid.Bool().Draw(rt, "minimum") {
+				choose(rt, compose.IDMin)
 			}
 		}
 		s.editing = false
-		if s.slip().preset == 0 {
-			s.slip().own.Set(big.NewInt(int64(rapid.IntRange(1, 10000).Draw(rt, "bps"))).String())
+		if s.shown().Tolerance().Preset == 0 {
+			s.shown().Tolerance().Text = big.NewInt(int64(rapid.IntRange(1, 10000).Draw(rt, "bps"))).String()
 		}
 		in, ok := s.freeze()
 		if !ok {
@@ -443,7 +456,7 @@ func TestEveryIntentOfTheFormsPassesTheParserAndTheRules(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if again, err := intent.Freeze(d, s.rules()); err != nil || again.Hash() != in.Hash() {
+		if again, err := intent.Freeze(d, s.Rules()); err != nil || again.Hash() != in.Hash() {
 			rt.Fatalf("%v\n%s", err, b)
 		}
 	})
@@ -453,34 +466,34 @@ func TestEveryIntentOfTheFormsPassesTheParserAndTheRules(t *testing.T) {
 }
 
 func drawCalls(rt *rapid.T, s *Screen, choose func(*rapid.T, string), amount *rapid.Generator[string]) {
-	c := s.b.calls[0]
-	c.to.Set(stranger)
-	if tokens := s.b.tokens(s.ctx.Catalog); len(tokens) > 0 && rapid.Bool().Draw(rt, "token") {
+	c := s.b.Calls[0]
+	c.To = stranger
+	if tokens := s.AssetsOn(s.b.Chain, false); len(tokens) > 0 && rapid.Bool().Draw(rt, "token") {
 		a, _ := tokens[rapid.IntRange(0, len(tokens)-1).Draw(rt, "which")].Asset.Token()
-		c.to.Set(a.Hex())
-		c.sig.Set("transfer(address to, uint256 amount)")
-		c.readSignature(true)
-		c.args[0].field.Set(stranger)
-		c.args[1].field.Set(amount.Draw(rt, "amount"))
+		c.To = a.Hex()
+		c.Signature = "transfer(address to, uint256 amount)"
+		c.ReadSignature(true)
+		c.Args[0].Text = stranger
+		c.Args[1].Text = amount.Draw(rt, "amount")
 	} else {
-		c.value.Set(rapid.SampledFrom([]string{"", "1", "0.5", "20 gwei", "7 wei"}).Draw(rt, "value"))
+		c.Value = rapid.SampledFrom([]string{"", "1", "0.5", "20 gwei", "7 wei"}).Draw(rt, "value")
 	}
-	choose(rt, idFund)
-	choose(rt, idSlip)
-	choose(rt, idValid)
-	choose(rt, idAfter)
+	choose(rt, compose.IDFund)
+	choose(rt, compose.IDSlip)
+	choose(rt, compose.IDValid)
+	choose(rt, compose.IDAfter)
 	if rapid.Bool().Draw(rt, "assumed") {
 		s.addOverride()
-		o := s.b.over[0]
-		o.address.Set(router)
-		o.balance.Set(rapid.SampledFrom([]string{"", "1.5", "3 gwei"}).Draw(rt, "balance"))
+		o := s.b.Overrides[0]
+		o.Address = router
+		o.Balance = rapid.SampledFrom([]string{"", "1.5", "3 gwei"}).Draw(rt, "balance")
 		s.addSlot(0)
-		o.slots[0].key.Set(rapid.SampledFrom([]string{"0", "0x1f", "7"}).Draw(rt, "slot"))
-		o.slots[0].value.Set("0x01")
+		o.Slots[0].Key = rapid.SampledFrom([]string{"0", "0x1f", "7"}).Draw(rt, "slot")
+		o.Slots[0].Value = "0x01"
 	}
-	for _, m := range []*minutes{&s.b.valid, &s.b.start} {
-		if m.preset == ownPreset {
-			m.field.Set(rapid.SampledFrom([]string{"3", "9"}).Draw(rt, "minutes"))
+	for _, m := range []*compose.Choice{&s.b.Valid, &s.b.Start} {
+		if m.Preset == compose.OwnMinutes {
+			m.Text = rapid.SampledFrom([]string{"3", "9"}).Draw(rt, "minutes")
 		}
 	}
 }

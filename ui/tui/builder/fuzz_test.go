@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-
+	"coffer/ui/compose"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
@@ -15,7 +14,7 @@ import (
 )
 
 func draw(s *Screen) string {
-	return s.View(screen.Frame{W: 80, H: 19, Theme: theme.New(true, colorprofile.NoTTY, false), Now: s.ctx.Clock()})
+	return s.View(screen.Frame{W: 80, H: 19, Theme: theme.New(true, colorprofile.NoTTY, false), Now: s.Clock()})
 }
 
 // FuzzDrafts: a document that the parser accepts is drawn and checked without harm, and saving it again gives the same
@@ -25,12 +24,12 @@ func FuzzDrafts(f *testing.F) {
 		r.press("d")
 		r.s.addOverride()
 		r.s.addSlot(0)
-		r.s.b.allow = append(r.s.b.allow, newAllowance(usdcBase, router, "1"))
+		r.s.b.Allow = append(r.s.b.Allow, &compose.Allowance{Asset: usdcBase, Spender: router, Amount: "1"})
 		r.s.ownNeeds()
 	}} {
 		r := newRig(f)
 		to(r)
-		b, err := json.Marshal(r.s.desk(), json.Deterministic(true))
+		b, err := r.s.desk().Encode()
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -40,30 +39,31 @@ func FuzzDrafts(f *testing.F) {
 		`{"version":1,"calls":{"chain":"eip155:1","calls":[{"signature":"f((uint256,bytes[])[2] x)","args":[{"items":[{"items":[{},{"items":[{"text":"0x"}]}]},{"items":[{},{}]}]}]}],"slip":{"preset":0},"valid":{"preset":3},"start":{"preset":-1}}}`))
 	r := newRig(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		d, err := parseDesk(raw)
+		d, err := r.s.ParseDesk(raw)
 		if err != nil {
 			return
 		}
 		s := r.s
 		s.show(formCalls)
 		s.clear()
-		s.x[formTransfer], s.x[formSwap] = newExchange(formTransfer), newExchange(formSwap)
+		s.x[intent.KindTransfer], s.x[intent.KindSwap] = compose.NewExchange(intent.KindTransfer),
+			compose.NewExchange(intent.KindSwap)
 		s.lay(d)
 		_, _ = s.freeze()
 		if v := draw(s); strings.ContainsRune(strings.ReplaceAll(v, "\x1b[7770z", ""), '\x1b') {
 			t.Fatalf("an escape sequence reached the screen: %q", v)
 		}
-		first, err := json.Marshal(s.desk(), json.Deterministic(true))
+		first, err := s.desk().Encode()
 		if err != nil {
 			return // text that is not UTF-8 is not saved
 		}
-		again, err := parseDesk(first)
+		again, err := r.s.ParseDesk(first)
 		if err != nil {
 			t.Fatalf("kept, but not read again: %v\n%s", err, first)
 		}
 		form := s.form
 		s.lay(again)
-		second, err := json.Marshal(s.desk(), json.Deterministic(true))
+		second, err := s.desk().Encode()
 		if err != nil || form != s.form || !bytes.Equal(first, second) {
 			t.Fatalf("%v\n%s\n%s", err, first, second)
 		}
@@ -74,19 +74,18 @@ func FuzzDrafts(f *testing.F) {
 func FuzzTemplates(f *testing.F) {
 	r := newRig(f)
 	filledSwap(r)
-	b, err := json.Marshal(shelf{Version: savedVersion,
-		Templates: []savedTemplate{{Name: "one", Exchange: r.s.x[formSwap].save()},
-			{Name: "two", Calls: r.s.b.save()}}})
+	b, err := compose.EncodeTemplates([]compose.Template{{Name: "one", Exchange: r.s.x[intent.KindSwap]},
+		{Name: "two", Calls: r.s.b}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
 	f.Fuzz(func(_ *testing.T, raw []byte) {
-		list, err := parseShelf(raw)
+		list, err := r.s.ParseTemplates(raw)
 		if err != nil {
 			return
 		}
-		for _, t := range list.Templates {
+		for _, t := range list {
 			r.s.useTemplate(t)
 			_, _ = r.s.freeze()
 			draw(r.s)
@@ -115,11 +114,11 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(
 		`{"version":1,"targetChain":"eip155:10","calls":[{"to":"0x01","data":"0xabc","value":"0x5","function":"f(uint256)"}],"overrides":[{"address":"x","balance":"y","stateDiff":{"a":"b"}}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		in, err := readDocument(raw)
+		in, err := compose.ReadDocument(raw)
 		if err != nil {
 			return
 		}
-		r.s.fill(in.draft)
+		r.s.fill(in.Draft)
 		draw(r.s)
 		if r.s.form != formCalls {
 			return
@@ -128,50 +127,12 @@ func FuzzImport(f *testing.F) {
 		if !ok {
 			return
 		}
-		for i, want := range in.draft.Calls {
+		for i, want := range in.Draft.Calls {
 			got := made.Draft().Calls[i]
 			if !strings.EqualFold(got.To, want.To) ||
 				!strings.EqualFold(strings.TrimPrefix(got.Data, "0x"), strings.TrimPrefix(want.Data, "0x")) {
 				t.Fatalf("call %d of the file is %+v, of the form %+v", i, want, got)
 			}
 		}
-	})
-}
-
-// FuzzABI: an ABI that is accepted offers functions that can be shown and chosen.
-func FuzzABI(f *testing.F) {
-	f.Add([]byte(
-		`[{"type":"function","name":"f","inputs":[{"name":"x","type":"tuple[]","components":[{"name":"a","type":"uint8"}]}],"stateMutability":"payable"},{"type":"event","name":"e"}]`))
-	f.Add([]byte(`{"abi":[{"name":"g","inputs":[],"payable":false}]}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		list, err := readABI(raw)
-		if err != nil {
-			return
-		}
-		for _, o := range list {
-			c := newCall()
-			c.abi = list
-			c.sig.Set(o.fn.String())
-			c.readSignature(false)
-			if c.sigErr == "" && c.fn.Signature() != o.fn.Signature() {
-				t.Fatalf("%s became %s", o.fn.Signature(), c.fn.Signature())
-			}
-			c.coin()
-		}
-	})
-}
-
-// FuzzQuantity: a number with or without a unit is read exactly or refused.
-func FuzzQuantity(f *testing.F) {
-	for _, s := range []string{"250.5", "20 gwei", "1 wei", "1.5 ether", "0x10", "3USDC", "1e5", "."} {
-		f.Add(s, 6)
-		f.Add(s, 18)
-	}
-	f.Fuzz(func(t *testing.T, text string, decimals int) {
-		v, err := quantity(text, max(0, min(77, decimals)), "USDC")
-		if err == nil && (v == nil || v.Sign() < 0 || v.BitLen() > 256) {
-			t.Fatalf("%q is %v", text, v)
-		}
-		_ = suspicious(v, decimals, "USDC", true)
 	})
 }

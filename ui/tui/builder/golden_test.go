@@ -6,7 +6,9 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"coffer/api"
+	"coffer/ui/compose"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
 )
 
 func sizes(t *testing.T, name string, to func(*rig)) {
@@ -28,34 +30,35 @@ func TestGoldenEmpty(t *testing.T) { sizes(t, "empty", func(*rig) {}) }
 func TestGoldenFilled(t *testing.T) { sizes(t, "filled", func(r *rig) { r.press("d") }) }
 
 func TestGoldenTyping(t *testing.T) {
-	sizes(t, "typing", func(r *rig) { r.press("d").on(idArg(0, []int{1})) })
+	sizes(t, "typing", func(r *rig) { r.press("d").on(compose.IDArg(0, []int{1})) })
 }
 
 func TestGoldenMistakes(t *testing.T) {
 	sizes(t, "mistakes", func(r *rig) {
 		r.press("d")
-		r.on(idArg(0, []int{0})).press("backspace").typeText("7")
-		r.on(idArg(0, []int{1})).typeText("1234567")
-		r.fill(idValue(0), "x").press("esc")
-		r.s.focus = idValue(0)
+		r.on(compose.IDArg(0, []int{0})).press("backspace").typeText("7")
+		r.on(compose.IDArg(0, []int{1})).typeText("1234567")
+		r.fill(compose.IDValue(0), "x").press("esc")
+		r.s.focus = compose.IDValue(0)
 	})
 }
 
 func TestGoldenApprove(t *testing.T) {
 	sizes(t, "approve", func(r *rig) {
-		r.fill(idTo(0), "USDC").fill(idSig(0), "approve(address spender, uint256 amount)").fill(idArg(0, []int{0}),
-			router).fill(idArg(0, []int{1}), "100").press("esc")
+		r.fill(compose.IDTo(0), "USDC").fill(compose.IDSig(0),
+			"approve(address spender, uint256 amount)").fill(compose.IDArg(0, []int{0}),
+			router).fill(compose.IDArg(0, []int{1}), "100").press("esc")
 	})
 }
 
 func TestGoldenNested(t *testing.T) {
 	sizes(t, "nested", func(r *rig) {
-		r.fill(idTo(0), router).fill(idSig(0),
+		r.fill(compose.IDTo(0), router).fill(compose.IDSig(0),
 			"swap((address token, uint256[] amounts)[] steps, bytes note, bool exact)")
 		r.press("esc")
-		r.s.focus = idArg(0, []int{0})
+		r.s.focus = compose.IDArg(0, []int{0})
 		r.press("+")
-		r.s.focus = idArg(0, []int{0, 0, 1})
+		r.s.focus = compose.IDArg(0, []int{0, 0, 1})
 		r.press("+", "+")
 	})
 }
@@ -73,32 +76,37 @@ func TestGoldenServiceFailures(t *testing.T) {
 }
 
 func TestGoldenLists(t *testing.T) {
-	sizes(t, "list-function", func(r *rig) { r.s.focus = idSig(0); r.press("enter") })
-	sizes(t, "list-fund", func(r *rig) { r.press("d"); r.s.focus = idFund; r.press("enter") })
+	sizes(t, "list-function", func(r *rig) { r.s.focus = compose.IDSig(0); r.press("enter") })
+	sizes(t, "list-fund", func(r *rig) { r.press("d"); r.s.focus = compose.IDFund; r.press("enter") })
 }
 
 func TestGoldenTransfer(t *testing.T) {
 	sizes(t, "transfer", func(r *rig) { filledTransfer(r) })
 	sizes(t, "transfer-empty", func(r *rig) { r.press("t") })
 	sizes(t, "transfer-mistakes", func(r *rig) {
-		r.s.paidKnown = true
+		r.s.PaidKnown = true
 		filledTransfer(r)
 		r.press("m")
-		r.fill(idTarget, "").press("esc")
-		r.s.x[formTransfer].to.Set(stranger)
-		r.s.x[formTransfer].amount.Set("9000")
-		r.s.focus = idTarget
+		r.fill(compose.IDTarget, "").press("esc")
+		r.s.x[intent.KindTransfer].To = stranger
+		r.s.x[intent.KindTransfer].Amount = "9000"
+		r.s.focus = compose.IDTarget
 	})
 	sizes(t, "transfer-alike", func(r *rig) {
 		filledTransfer(r)
-		r.s.x[formTransfer].to.Set("0x00c0000000000000000000000000000000000001")
-		r.s.focus = idTarget
+		r.s.x[intent.KindTransfer].To = "0x00c0000000000000000000000000000000000001"
+		r.s.focus = compose.IDTarget
 	})
 }
 
 func TestGoldenSwap(t *testing.T) {
-	sizes(t, "swap", func(r *rig) { filledSwap(r); r.fill(idMin, "0.165").press("esc"); r.s.focus = idMin })
-	sizes(t, "list-receive", func(r *rig) { filledSwap(r); r.s.focus = idReceive; r.press("enter") })
+	sizes(t, "swap", func(r *rig) {
+		filledSwap(r)
+		r.fill(compose.IDMin,
+			"0.165").press("esc")
+		r.s.focus = compose.IDMin
+	})
+	sizes(t, "list-receive", func(r *rig) { filledSwap(r); r.s.focus = compose.IDReceive; r.press("enter") })
 }
 
 func TestGoldenKept(t *testing.T) {
@@ -123,10 +131,10 @@ func TestGoldenOverrides(t *testing.T) {
 	sizes(t, "overrides", func(r *rig) {
 		r.press("d")
 		r.s.addOverride()
-		r.fill(idOverRow(0, "address"), router).fill(idOverRow(0, "balance"), "1.5").press("esc")
+		r.fill(compose.IDOverride(0, "address"), router).fill(compose.IDOverride(0, "balance"), "1.5").press("esc")
 		r.s.addSlot(0)
-		r.fill(idSlot(0, 0, "key"), "3").fill(idSlot(0, 0, "value"), "0xzz").press("esc")
-		r.s.focus = idSlot(0, 0, "value")
+		r.fill(compose.IDSlot(0, 0, "key"), "3").fill(compose.IDSlot(0, 0, "value"), "0xzz").press("esc")
+		r.s.focus = compose.IDSlot(0, 0, "value")
 	})
 }
 
@@ -136,9 +144,9 @@ func TestGoldenColours(t *testing.T) {
 		sizes(t, "colours-"+name, func(r *rig) {
 			r.look = theme.New(dark, colorprofile.TrueColor, false)
 			filledTransfer(r)
-			r.s.x[formTransfer].amount.Set("0.1234567")
-			r.s.x[formTransfer].to.Set("0x00c0000000000000000000000000000000000001")
-			r.s.focus = idTarget
+			r.s.x[intent.KindTransfer].Amount = "0.1234567"
+			r.s.x[intent.KindTransfer].To = "0x00c0000000000000000000000000000000000001"
+			r.s.focus = compose.IDTarget
 		})
 	}
 }
@@ -147,7 +155,7 @@ func BenchmarkKeyToFrameWithAHundredCalls(b *testing.B) {
 	r := newRig(b)
 	r.press("d")
 	for range api.MaxListed {
-		r.s.focus = idTo(0)
+		r.s.focus = compose.IDTo(0)
 		r.press("p")
 	}
 	for b.Loop() {

@@ -9,36 +9,38 @@ import (
 	"testing"
 	"time"
 
+	"coffer/ui/compose"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/intent"
 )
 
 func TestUnfinishedWorkIsSavedAfterAChangeAndThereAtTheNextStart(t *testing.T) {
 	m := &memory{}
 	r := keepRig(t, m)
-	r.fill(idTo(0), usdc).fill(idSig(0), "f((uint256 a, bytes[] b)[] items, string note)").press("esc")
-	r.s.focus = idArg(0, []int{0})
+	r.fill(compose.IDTo(0), usdc).fill(compose.IDSig(0), "f((uint256 a, bytes[] b)[] items, string note)").press("esc")
+	r.s.focus = compose.IDArg(0, []int{0})
 	r.press("+")
-	r.fill(idArg(0, []int{1}), "half a sen").press("esc")
+	r.fill(compose.IDArg(0, []int{1}), "half a sen").press("esc")
 	filledTransfer(r)
 	if r.s.KeepOpen() != "" {
 		t.Errorf("everything is on disk, and still: %s", r.s.KeepOpen())
 	}
 	again := keepRig(t, m)
-	if again.s.form != formTransfer || again.s.x[formTransfer].amount.Value() != "250.5" ||
-		again.s.x[formTransfer].to.Value() != payee {
-		t.Fatalf("%+v", again.s.x[formTransfer])
+	if again.s.form != intent.KindTransfer || again.s.x[intent.KindTransfer].Amount != "250.5" ||
+		again.s.x[intent.KindTransfer].To != payee {
+		t.Fatalf("%+v", again.s.x[intent.KindTransfer])
 	}
 	if !strings.Contains(again.view(), "unfinished last time") {
 		t.Error(again.view())
 	}
 	again.press("c")
-	if got, want := texts(again.s.b.calls[0].args), texts(r.s.b.calls[0].args); got != want ||
+	if got, want := texts(again.s.b.Calls[0].Args), texts(r.s.b.Calls[0].Args); got != want ||
 		!strings.Contains(got, "half a sen") {
 		t.Fatalf("%s\n%s", got, want)
 	}
 	for name, doc := range m.docs {
-		if strings.Contains(string(doc), r.s.ctx.Network.ID) ||
+		if strings.Contains(string(doc), r.s.Network) ||
 			strings.Contains(strings.ToLower(string(doc)), strings.ToLower(account)) {
 			t.Errorf("%s names the network or an account: %s", name, doc)
 		}
@@ -55,7 +57,7 @@ func TestWhatWasHandedOverIsNotThereAgainAtTheNextStart(t *testing.T) {
 		t.Fatal("a transfer that was handed over would be made twice")
 	}
 	r.do(r.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: r.started().Draft()}}))
-	if again := keepRig(t, m); again.s.x[formTransfer].amount.Value() != "250.5" {
+	if again := keepRig(t, m); again.s.x[intent.KindTransfer].Amount != "250.5" {
 		t.Fatal("a transfer that came back is lost")
 	}
 }
@@ -78,7 +80,7 @@ func TestAFailedSavingIsSaidOnce(t *testing.T) {
 	m := &memory{}
 	r := keepRig(t, m)
 	m.fail = errors.New("the disk is full")
-	r.fill(idTo(0), "0x12").press("esc")
+	r.fill(compose.IDTo(0), "0x12").press("esc")
 	n := 0
 	for _, x := range r.sent {
 		if toast, ok := x.(screen.ToastMsg); ok && strings.Contains(toast.Text, "the disk is full") {
@@ -106,15 +108,15 @@ func TestTemplatesAreSavedUnderANameAndOpened(t *testing.T) {
 	}
 	again := keepRig(t, m)
 	again.press("o").typeText("into").press("enter")
-	if again.s.form != formSwap || again.s.x[formSwap].receive != ethBase ||
-		again.s.x[formSwap].amount.Value() != "500" {
-		t.Fatalf("%s %+v", again.s.form, again.s.x[formSwap])
+	if again.s.form != intent.KindSwap || again.s.x[intent.KindSwap].Receive != ethBase ||
+		again.s.x[intent.KindSwap].Amount != "500" {
+		t.Fatalf("%s %+v", again.s.form, again.s.x[intent.KindSwap])
 	}
 	again.press("o").typeText("delete").press("enter").typeText("pay").press("enter")
 	if last := keepRig(t, m); len(last.s.store.templates) != 1 || last.s.store.templates[0].Name != "into ether" {
 		t.Fatalf("%+v", last.s.store.templates)
 	}
-	if strings.Contains(string(m.docs[templatesName]), r.s.ctx.Network.ID) {
+	if strings.Contains(string(m.docs[templatesName]), r.s.Network) {
 		t.Error("a template names its network")
 	}
 }
@@ -135,8 +137,8 @@ func TestAnIntentGoesOutAndComesBackTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.press("X", "o", "enter").typeText(path).press("enter")
-		if r.s.prompt.open || !strings.Contains(r.s.note.text, "read as an intent") {
-			t.Fatalf("%q %q", r.s.prompt.wrong, r.s.note.text)
+		if r.s.prompt.open || !strings.Contains(r.s.note.Text, "read as an intent") {
+			t.Fatalf("%q %q", r.s.prompt.wrong, r.s.note.Text)
 		}
 		if got := r.frozen(); got.Hash() != want.Hash() {
 			t.Errorf("%+v\n%+v", got.Draft(), want.Draft())
@@ -148,7 +150,7 @@ func TestASafeBatchGoesOutAndComesBackWithItsChecksum(t *testing.T) {
 	m := &memory{}
 	r := keepRig(t, m)
 	r.press("d")
-	r.s.focus = idCall(0)
+	r.s.focus = compose.IDCall(0)
 	r.press("p")
 	want := r.frozen().Draft().Calls
 	r.press("e", "down", "enter")
@@ -164,20 +166,20 @@ func TestASafeBatchGoesOutAndComesBackWithItsChecksum(t *testing.T) {
 		r.press("enter")
 	}
 	read(string(batch))
-	if !strings.Contains(r.s.note.text, "its checksum is right: 0x") {
-		t.Errorf("%q %q", r.s.note.text, r.s.prompt.wrong)
+	if !strings.Contains(r.s.note.Text, "its checksum is right: 0x") {
+		t.Errorf("%q %q", r.s.note.Text, r.s.prompt.wrong)
 	}
 	if got := r.frozen().Draft().Calls; len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%+v\n%+v", got, want)
 	}
 	r.press("d")
-	before := texts(r.s.b.calls[0].args)
+	before := texts(r.s.b.Calls[0].Args)
 	read(strings.Replace(string(batch), `"value": "0"`, `"value": "1"`, 1))
 	if !strings.Contains(r.s.prompt.wrong, "the checksum is wrong") {
 		t.Errorf("%q", r.s.prompt.wrong)
 	}
 	r.press("esc", "U")
-	if texts(r.s.b.calls[0].args) != before {
+	if texts(r.s.b.Calls[0].Args) != before {
 		t.Error("something was taken from a file with a wrong checksum")
 	}
 	var doc map[string]any
@@ -187,8 +189,8 @@ func TestASafeBatchGoesOutAndComesBackWithItsChecksum(t *testing.T) {
 	delete(doc["meta"].(map[string]any), "checksum")
 	bare, _ := json.Marshal(doc)
 	read(string(bare))
-	if !strings.Contains(r.s.note.text, "without a checksum") {
-		t.Errorf("%q", r.s.note.text)
+	if !strings.Contains(r.s.note.Text, "without a checksum") {
+		t.Errorf("%q", r.s.note.Text)
 	}
 }
 
@@ -196,9 +198,9 @@ func TestABatchCannotHoldAllowancesAndSaysSoAtThem(t *testing.T) {
 	m := &memory{}
 	r := keepRig(t, m)
 	r.press("d")
-	r.s.b.allow = []*allowance{newAllowance(usdcBase, router, "1")}
+	r.s.b.Allow = []*compose.Allowance{{Asset: usdcBase, Spender: router, Amount: "1"}}
 	r.press("e", "down", "enter")
-	if m.written["safe-batch.json"] != nil || !strings.Contains(r.s.fieldErrors[idAllow], "none") {
+	if m.written["safe-batch.json"] != nil || !strings.Contains(r.s.fieldErrors[compose.IDAllow], "none") {
 		t.Fatalf("%v %v", r.s.fieldErrors, r.s.general)
 	}
 }
@@ -207,10 +209,10 @@ func TestAnIntentOfAnotherNetworkIsSaidToBeOne(t *testing.T) {
 	r := keepRig(t, &memory{})
 	r.press("o", "enter").paste(`{"version":1,"network":"0x` + strings.Repeat("cd", 32) +
 		`","targetChain":"eip155:8453","calls":[{"to":"` + payee + `","value":"5"}]}`).press("enter")
-	if !strings.Contains(r.s.note.text, "another network") {
-		t.Fatalf("%q %q", r.s.note.text, r.s.prompt.wrong)
+	if !strings.Contains(r.s.note.Text, "another network") {
+		t.Fatalf("%q %q", r.s.note.Text, r.s.prompt.wrong)
 	}
-	if d := r.frozen().Draft(); d.Network != r.s.ctx.Network.ID {
+	if d := r.frozen().Draft(); d.Network != r.s.Network {
 		t.Fatal(d.Network)
 	}
 }
@@ -223,7 +225,7 @@ func TestABrokenCallOfAFileBecomesAMistakeAndNoOtherCall(t *testing.T) {
 		t.Fatal("it passed")
 	}
 	m := r.s.mistakes()
-	if m[idData(0)] == "" || m[idValue(0)] == "" || r.s.b.calls[0].data.Value() != "0x12345z" {
+	if m[compose.IDData(0)] == "" || m[compose.IDValue(0)] == "" || r.s.b.Calls[0].Data != "0x12345z" {
 		t.Fatalf("%v", m)
 	}
 }
@@ -257,7 +259,7 @@ func TestAClickChoosesARowAndHandsNothingOver(t *testing.T) {
 	for y, line := range lines {
 		n := len(r.sent)
 		r.do(r.s.Update(screen.ClickMsg{X: 5, Y: y}))
-		if strings.Contains(line, "slippage") && r.s.focus != idSlip ||
+		if strings.Contains(line, "slippage") && r.s.focus != compose.IDSlip ||
 			strings.Contains(line, "Review") && r.s.focus != idReview {
 			t.Errorf("%q: focus %s", line, r.s.focus)
 		}
@@ -270,7 +272,7 @@ func TestAClickChoosesARowAndHandsNothingOver(t *testing.T) {
 		r.s.choice.Close()
 		r.s.stopEditing()
 	}
-	r.s.focus = idChain
+	r.s.focus = compose.IDChain
 	r.view()
 	for y, line := range strings.Split(r.view(), "\n") {
 		if strings.Contains(line, "fund with") {
@@ -289,7 +291,7 @@ func TestChangesAreCollectedBeforeTheyAreWritten(t *testing.T) {
 	r.s.store.pause = time.Hour
 	r.s.store.busy = true // a save is due
 	n := m.saves
-	r.fill(idTo(0), "0x123456")
+	r.fill(compose.IDTo(0), "0x123456")
 	if m.saves != n {
 		t.Fatal("written while another saving was due")
 	}
@@ -309,20 +311,20 @@ func TestWorkOfLastTimeIsNotLostWhenSomethingWasTypedBeforeItCame(t *testing.T) 
 	r.s = New(ctx, r.s.deps)
 	r.s.store.pause = 0
 	start := r.s.Init()
-	r.fill(idTo(0), "usdc").press("esc")
+	r.fill(compose.IDTo(0), "usdc").press("esc")
 	r.do(start)
-	if r.s.b.calls[0].to.Value() == "" || !strings.Contains(r.view(), "U brings it back") {
+	if r.s.b.Calls[0].To == "" || !strings.Contains(r.view(), "U brings it back") {
 		t.Fatalf("what was typed is gone, or nothing is said:\n%s", r.view())
 	}
 	r.press("U")
-	if r.s.form != formTransfer || r.s.x[formTransfer].amount.Value() != "250.5" {
-		t.Fatalf("%q %+v", r.s.form, r.s.x[formTransfer])
+	if r.s.form != intent.KindTransfer || r.s.x[intent.KindTransfer].Amount != "250.5" {
+		t.Fatalf("%q %+v", r.s.form, r.s.x[intent.KindTransfer])
 	}
 }
 
 func TestAClickOnANameOfTheFirstLineShowsThatForm(t *testing.T) {
 	r := newRig(t)
-	for _, form := range []string{formSwap, formTransfer, formCalls} {
+	for _, form := range []string{intent.KindSwap, intent.KindTransfer, formCalls} {
 		line := strings.Split(r.view(), "\n")[0]
 		name := form
 		if form == formCalls {
@@ -339,7 +341,7 @@ func TestAClickTakesAnItemOfTheOpenList(t *testing.T) {
 	r := newRig(t)
 	r.w = 120
 	r.press("d")
-	r.s.focus = idSlip
+	r.s.focus = compose.IDSlip
 	r.press("enter")
 	for y, line := range strings.Split(r.view(), "\n") {
 		if strings.Contains(line, "1.00 %") {
@@ -350,7 +352,13 @@ func TestAClickTakesAnItemOfTheOpenList(t *testing.T) {
 			r.do(r.s.Update(screen.ClickMsg{X: 60, Y: y}))
 		}
 	}
-	if r.s.choice.IsOpen() || r.s.b.slip.bps() != 100 {
-		t.Fatalf("%d", r.s.b.slip.bps())
+	if r.s.choice.IsOpen() || r.s.b.Slip.Bps() != 100 {
+		t.Fatalf("%d", r.s.b.Slip.Bps())
 	}
+}
+
+func texts(args []*compose.Arg) string {
+	var b strings.Builder
+	compose.Walk(args, func(_ []int, n *compose.Arg) { b.WriteString(n.Text + "\n") })
+	return b.String()
 }

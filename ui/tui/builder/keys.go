@@ -1,6 +1,10 @@
 package builder
 
-import "coffer/ui/tui/kit"
+import (
+	"coffer/ui/compose"
+	"coffer/ui/tui/kit"
+	"coffer/wallet/intent"
+)
 
 // Keys lists the keys that work now.
 func (s *Screen) Keys() []kit.Key {
@@ -20,10 +24,10 @@ func (s *Screen) Keys() []kit.Key {
 	} else {
 		x := s.x[s.form]
 		keys = append(keys,
-			kit.NewKey("max", "m").Explain("take everything that is there").OffWhen(x.pay == "",
-				"choose an asset first").OffWhen(x.pay != "" &&
-				s.everything(x) == nil, "the balance is not known, so everything is not known either"))
-		if s.current().id == idInterface {
+			kit.NewKey("max", "m").Explain("take everything that is there").OffWhen(x.Pay == "",
+				"choose an asset first").OffWhen(x.Pay != "" &&
+				s.Everything(x) == nil, "the balance is not known, so everything is not known either"))
+		if s.current().id == compose.IDInterface {
 			keys = append(keys, removeKey())
 		}
 	}
@@ -38,7 +42,7 @@ func (s *Screen) enterKey(r row) kit.Key {
 		label = "next"
 	case r.field != nil && !r.listed():
 		label = "edit"
-	case r.node != nil && r.node.isArray():
+	case r.node != nil && r.node.IsList():
 		label = "add item"
 	case r.press != nil:
 		label = "do it"
@@ -61,8 +65,8 @@ func (s *Screen) textKeys(r row) []kit.Key {
 	if r.items != nil {
 		keys = append(keys, kit.NewKey("list", "ctrl+k"))
 	}
-	if r.node != nil && r.node.canUnits() {
-		off := s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]) < 0 && !r.node.units
+	if r.node != nil && r.node.CanUnits() {
+		off := !s.target(s.b.Calls[r.call]).Known && !r.node.Units
 		keys = append(keys, kit.NewKey("units", "ctrl+t").OffWhen(off,
 			"the target is no known token: its decimals are not known"))
 	}
@@ -78,17 +82,17 @@ func removeKey() kit.Key { return kit.Key{Press: []string{"x", "ctrl+x"}, Show: 
 // callKeys lists the keys of the form of calls.
 func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
 	r := s.current()
-	if s.b.empty() {
-		keys = append(keys, kit.NewKey("fill in a trial call", "d").OffWhen(len(s.deps.Book) == 0,
+	if s.b.Empty() {
+		keys = append(keys, kit.NewKey("fill in a trial call", "d").OffWhen(len(s.Book) == 0,
 			"this profile has no trial call"))
 	}
 	if s.offersAllowance(r) {
 		keys = append([]kit.Key{kit.NewKey("move to allow", "a")}, keys...)
 	}
-	if r.node != nil && r.node.isArray() {
+	if r.node != nil && r.node.IsList() {
 		keys = append(keys, kit.NewKey("add item", "+").Hidden())
 	}
-	if s.b.own {
+	if s.b.Own {
 		keys = append(keys, kit.NewKey("follow the calls", "f"))
 	}
 	return append(keys, kit.NewKey("new call", "n"), removeKey(), kit.NewKey("copy call", "p"),
@@ -103,8 +107,8 @@ func (s *Screen) formKeys() []kit.Key {
 		key  kit.Key
 	}{
 		{formCalls, kit.NewKey("calls", "c").Explain("build contract calls")},
-		{formTransfer, kit.NewKey("transfer", "t").Explain("send an asset")},
-		{formSwap, kit.NewKey("swap", "w").Explain("swap one asset for another")},
+		{intent.KindTransfer, kit.NewKey("transfer", "t").Explain("send an asset")},
+		{intent.KindSwap, kit.NewKey("swap", "w").Explain("swap one asset for another")},
 	} {
 		if k.form != s.form {
 			keys = append(keys, k.key)
@@ -132,6 +136,7 @@ func (s *Screen) offersAllowance(r row) bool {
 	if r.call < 0 {
 		return false
 	}
-	_, _, name := s.b.calls[r.call].approval(s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]))
+	c := s.b.Calls[r.call]
+	_, _, name := c.Approval(s.target(c))
 	return name == "approve"
 }

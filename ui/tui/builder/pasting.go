@@ -1,12 +1,9 @@
 package builder
 
 import (
-	"encoding/hex"
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -14,7 +11,7 @@ import (
 )
 
 // takePaste reads ABI JSON or call data pasted into a function field; taken is false for anything else.
-func (s *Screen) takePaste(c *call, text string) (cmd tea.Cmd, taken bool) {
+func (s *Screen) takePaste(c *compose.Call, text string) (cmd tea.Cmd, taken bool) {
 	text = trim(text)
 	switch {
 	case text == "":
@@ -22,38 +19,34 @@ func (s *Screen) takePaste(c *call, text string) (cmd tea.Cmd, taken bool) {
 	case text[0] == '[' || text[0] == '{':
 		return s.takeABI(c, text), true
 	case len(text) >= 10 && text[:2] == "0x" && text[2:] != "":
-		data, err := unhex(text)
-		if err != nil {
+		data, problem := compose.Bytes(text)
+		if problem != "" {
 			return screen.Toast(theme.Warn,
-				"that is not call data: it needs 0x and an even number of hexadecimal digits"), true
+				"that is not call data: it needs "+problem), true
 		}
-		if s.b.chainDecoded(s.ctx.Catalog, c, data) {
-			return screen.Toast(theme.Good, "decoded as "+present.Clean(c.fn.Signature(), 120)+
+		if c.TakeData(data, s.target(c)) {
+			return screen.Toast(theme.Good, "decoded as "+present.Clean(c.Fn.Signature(), 120)+
 				": a match of four bytes suggests it and proves nothing"), true
 		}
-		return screen.Toast(theme.Warn, "it stays raw call data: "+c.why), true
+		return screen.Toast(theme.Warn, "it stays raw call data: "+c.Why), true
 	}
 	return nil, false
 }
 
-func (b *batch) chainDecoded(c *catalog.Catalog, x *call, data []byte) bool {
-	return x.takeData(data, b.decimals(c, x))
-}
-
-func (s *Screen) takeABI(c *call, text string) tea.Cmd {
-	list, err := readABI([]byte(text))
+func (s *Screen) takeABI(c *compose.Call, text string) tea.Cmd {
+	list, err := compose.ReadABI([]byte(text))
 	if err != nil {
 		return screen.Toast(theme.Warn, plain(err)+"; o reads an intent or a Safe batch")
 	}
-	c.abi = list
+	c.ABI = list
 	if len(list) == 1 {
-		return s.takeFunction(c)(pickFn + list[0].fn.String())
+		return s.takeFunction(c)(pickFn + list[0].Fn.String())
 	}
 	var items []kit.Item
 	for _, o := range list {
-		fn := o.fn
+		fn := o.Fn
 		it := kit.Item{Value: pickFn + fn.String(), Label: present.Clean(fn.String(), 300)}
-		if grants(fn) {
+		if compose.Grants(fn) != "" {
 			it.Off = "an approval is declared under allow, and ends with your calls"
 		}
 		items = append(items, it)
@@ -61,7 +54,3 @@ func (s *Screen) takeABI(c *call, text string) tea.Cmd {
 	s.openList("Function of the pasted ABI", items, "", s.takeFunction(c))
 	return nil
 }
-
-func hex0x(b []byte) string { return "0x" + hex.EncodeToString(b) }
-
-func unhex(text string) ([]byte, error) { return hex.DecodeString(strings.TrimPrefix(text, "0x")) }

@@ -3,7 +3,6 @@ package builder
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"coffer/api"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -19,16 +19,9 @@ import (
 	"coffer/wallet/intent"
 )
 
-// incoming is an imported document: a draft, and remarks about it.
-type incoming struct {
-	draft intent.Draft
-	safe  bool
-	sum   string // the checksum of a batch file, which is correct; "": the file has none
-}
-
 // importedMsg brings a document, or the reason for its refusal.
 type importedMsg struct {
-	doc      incoming
+	doc      compose.Document
 	failures []api.Failure
 	err      error
 	from     string // the path, "" for a paste
@@ -39,34 +32,6 @@ type exportedMsg struct {
 	path  string
 	stays string // what it leaves out
 	err   error
-}
-
-// readDocument reads an intent of this program or a batch of the Safe Transaction Builder. A wrong checksum is an
-// error.
-func readDocument(b []byte) (incoming, error) {
-	doc, err := api.ParseDocument(b, api.DefaultLimits())
-	if err != nil {
-		return incoming{}, err
-	}
-	if _, batch := doc.At("/transactions"); !batch {
-		d, err := intent.ParseDraft(b)
-		if err == nil && len(d.Calls) == 0 && d.Pay == nil && d.Receive == nil {
-			return incoming{}, errors.New("it has neither calls nor a swap or transfer")
-		}
-		return incoming{draft: d}, err
-	}
-	d, err := intent.FromSafe(b)
-	if err != nil {
-		return incoming{}, err
-	}
-	out := incoming{draft: d, safe: true}
-	if raw, ok := doc.At("/meta/checksum"); ok {
-		out.sum = strings.Trim(string(raw), `"`)
-	}
-	if out.sum == "null" {
-		out.sum = ""
-	}
-	return out, nil
 }
 
 // askImport asks for a file, or for a pasted document.
@@ -102,8 +67,11 @@ func (s *Screen) importAnswer(path string) tea.Cmd {
 func readIn(b []byte, path string, err error) tea.Msg {
 	m := importedMsg{from: path, err: err}
 	if err == nil {
-		m.doc, m.err = readDocument(b)
-		m.failures = failuresOf(m.err)
+		m.doc, m.err = compose.ReadDocument(b)
+		m.failures = compose.Failures(m.err)
+	}
+	if d := m.doc.Draft; m.err == nil && len(d.Calls) == 0 && d.Pay == nil && d.Receive == nil {
+		m.err = errors.New("it has neither calls nor a swap or transfer")
 	}
 	return m
 }
@@ -117,29 +85,7 @@ func readFile(path string) ([]byte, error) {
 		}
 		path = filepath.Join(home, rest)
 	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s", path)
-	case errors.Is(err, os.ErrPermission):
-		return nil, fmt.Errorf("%s may not be read by you", path)
-	case err != nil:
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	most := int64(api.DefaultLimits().Bytes)
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(b)) > most {
-		return nil, errors.New("the file is larger than 4 MiB")
-	}
-	return b, err
+	return compose.ReadFile(path)
 }
 
 // imported puts a document on the screen, or the reason for its refusal into the dialog.
@@ -153,9 +99,9 @@ func (s *Screen) imported(m importedMsg) tea.Cmd {
 	}
 	s.prompt.close()
 	s.remember()
-	s.fill(m.doc.draft)
-	if m.doc.safe {
-		s.b.own = false // a batch does not list what it needs: that follows the calls
+	s.fill(m.doc.Draft)
+	if m.doc.Safe {
+		s.b.Own = false // a batch does not list what it needs: that follows the calls
 	}
 	s.note = s.importNote(m)
 	return nil
@@ -180,25 +126,25 @@ func refusedWords(m importedMsg) string {
 
 // importNote says what a document is, and what the import leaves out.
 func (s *Screen) importNote(m importedMsg) caution {
-	d := m.doc.draft
-	if m.doc.safe {
+	d := m.doc.Draft
+	if m.doc.Safe {
 		what := "a Safe batch of " + present.Plural(len(d.Calls), "call", "calls")
-		if m.doc.sum == "" {
-			return caution{theme.Warn, what + " without a checksum: compare every line with its source"}
+		if m.doc.Sum == "" {
+			return remark(compose.Warn, what+" without a checksum: compare every line with its source")
 		}
-		return caution{theme.Good, what + ", its checksum is right: " + present.Groups(m.doc.sum)}
+		return remark(compose.Good, what+", its checksum is right: "+present.Groups(m.doc.Sum))
 	}
 	var left []string
-	if d.Network != "" && d.Network != s.ctx.Network.ID {
+	if d.Network != "" && d.Network != s.Network {
 		left = append(left, "it was made for another network")
 	}
-	if len(d.Accounts) > 0 && !sameAccounts(d.Accounts, s.ctx.Accounts) {
+	if len(d.Accounts) > 0 && !sameAccounts(d.Accounts, s.Accounts) {
 		left = append(left, "it was made for other accounts: yours are used")
 	}
 	if len(left) > 0 {
-		return caution{theme.Warn, "read as an intent; " + strings.Join(left, "; ")}
+		return remark(compose.Warn, "read as an intent; "+strings.Join(left, "; "))
 	}
-	return caution{theme.Good, "read as an intent"}
+	return remark(compose.Good, "read as an intent")
 }
 
 func sameAccounts(a, b []api.Account) bool {
@@ -251,8 +197,8 @@ func (s *Screen) takeExport(format string) tea.Cmd {
 	}
 	d := in.Draft()
 	d.ValidUntil = "" // relative to now, so it means nothing in a file
-	b, err := intent.ToSafe(d, s.ctx.Clock())
-	if fs := failuresOf(err); len(fs) > 0 {
+	b, err := intent.ToSafe(d, s.Clock())
+	if fs := compose.Failures(err); len(fs) > 0 {
 		s.refuse(fs, err)
 		return s.firstMistake()
 	}
@@ -275,7 +221,7 @@ func (s *Screen) exported(m exportedMsg) tea.Cmd {
 	}
 	text := "written: " + present.Clean(m.path, 1000)
 	if m.stays != "" {
-		s.note = caution{theme.None, "the batch holds the calls: " + m.stays}
+		s.note = remark(compose.None, "the batch holds the calls: "+m.stays)
 	}
 	return screen.Toast(theme.Good, text)
 }

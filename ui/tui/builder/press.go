@@ -6,11 +6,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
 )
 
 // press handles a key while no text field has the keyboard.
@@ -72,9 +74,9 @@ func (s *Screen) pressForm(key string) (cmd tea.Cmd, taken bool) {
 	case "c":
 		s.show(formCalls)
 	case "t":
-		s.show(formTransfer)
+		s.show(intent.KindTransfer)
 	case "w":
-		s.show(formSwap)
+		s.show(intent.KindSwap)
 	case "s":
 		return s.askTemplate(), true
 	case "o":
@@ -100,36 +102,36 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 		switch {
 		case key == "m":
 			return s.takeMax()
-		case isRemove(key) && r.id == idInterface:
+		case isRemove(key) && r.id == compose.IDInterface:
 			s.touched()
-			s.x[s.form].v1 = false
+			s.x[s.form].V1 = false
 		}
 		return nil
 	}
 	i := max(0, r.call)
 	switch key {
 	case "d":
-		if s.b.empty() {
+		if s.b.Empty() {
 			return s.trialCall()
 		}
 		return nil
 	case "n":
-		s.focus = idTo(s.b.addCall(len(s.b.calls) - 1))
+		s.focus = compose.IDTo(s.b.Add(len(s.b.Calls) - 1))
 		s.edit()
 	case "p":
-		s.focus = idCall(s.b.duplicate(i))
+		s.focus = compose.IDCall(s.b.Duplicate(i))
 	case "shift+up", "K":
-		s.focus = idCall(s.b.move(i, -1))
+		s.focus = compose.IDCall(s.b.Move(i, -1))
 	case "shift+down", "J":
-		s.focus = idCall(s.b.move(i, 1))
+		s.focus = compose.IDCall(s.b.Move(i, 1))
 	case "x", "ctrl+x":
 		return s.takeAway(r)
 	case "a":
-		before, n := s.before, len(s.b.allow)
+		before, n := s.before, len(s.b.Allow)
 		s.remember()
 		s.touched()
 		cmd := s.toAllowance(i)
-		if len(s.b.allow) == n {
+		if len(s.b.Allow) == n {
 			s.before = before
 		}
 		return cmd
@@ -162,7 +164,7 @@ func (s *Screen) takeAway(r row) tea.Cmd {
 // enter opens the list of a row, edits its text, or runs its action.
 func (s *Screen) enter(r row) tea.Cmd {
 	switch {
-	case r.items != nil && (r.field == nil || trim(r.field.Value()) == "" || r.call >= 0 && r.id == idSig(r.call)):
+	case r.items != nil && (r.field == nil || trim(*r.field) == "" || r.call >= 0 && r.id == compose.IDSig(r.call)):
 		return s.list(r)
 	case r.field != nil:
 		s.edit()
@@ -181,7 +183,7 @@ func (s *Screen) list(r row) tea.Cmd {
 	}
 	current := r.value
 	if r.field != nil {
-		current = r.field.Value()
+		current = *r.field
 	}
 	title := r.title
 	if title == "" {
@@ -201,8 +203,11 @@ func (s *Screen) toggleUnits(r row) {
 	if r.node == nil || r.call < 0 {
 		return
 	}
-	if d := s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]); d >= 0 || r.node.units {
-		r.node.setUnits(!r.node.units && d >= 0, d)
+	if t := s.target(s.b.Calls[r.call]); t.Known || r.node.Units {
+		r.node.SetUnits(!r.node.Units && t.Known, t)
+		if s.editing {
+			s.editor.Set(*r.field)
+		}
 		s.touched()
 	}
 }
@@ -210,27 +215,27 @@ func (s *Screen) toggleUnits(r row) {
 // maxItems bounds the items of an array in the form.
 const maxItems = 256
 
-func (s *Screen) addItem(n *node) {
-	if n == nil || !n.isArray() || len(n.items) >= maxItems {
+func (s *Screen) addItem(n *compose.Arg) {
+	if n == nil || !n.IsList() || len(n.Items) >= maxItems {
 		return
 	}
-	n.items = append(n.items, newNode(*n.param.Elem))
+	n.Add()
 	s.touched()
 }
 
 // remove removes the focused part: an array item, a required token, an allowance, or the call.
 func (s *Screen) remove(r row) tea.Cmd {
-	for i := range s.b.needs {
-		if strings.HasPrefix(r.id, idNeed(i, "")) {
-			s.b.removeNeed(i)
+	for i := range s.b.Needs {
+		if strings.HasPrefix(r.id, compose.IDNeed(i, "")) {
+			s.b.Needs = slices.Delete(s.b.Needs, i, i+1)
 			s.focus = idAddNeed
 			return nil
 		}
 	}
-	for i := range s.b.allow {
-		if strings.HasPrefix(r.id, idAllowRow(i, "")) {
-			s.b.removeAllow(i)
-			s.focus = idAllow
+	for i := range s.b.Allow {
+		if strings.HasPrefix(r.id, compose.IDAllowance(i, "")) {
+			s.b.Allow = slices.Delete(s.b.Allow, i, i+1)
+			s.focus = compose.IDAllow
 			return nil
 		}
 	}
@@ -238,11 +243,11 @@ func (s *Screen) remove(r row) tea.Cmd {
 		return nil
 	}
 	switch r.id {
-	case idAfter:
-		s.b.after, s.b.start.preset = "", 0
+	case compose.IDAfter:
+		s.b.After, s.b.Start.Preset = "", 0
 		return nil
-	case idInterface:
-		s.b.v1 = false
+	case compose.IDInterface:
+		s.b.V1 = false
 		return nil
 	}
 	if r.call < 0 {
@@ -251,7 +256,7 @@ func (s *Screen) remove(r row) tea.Cmd {
 	if r.node != nil && s.removeItem(r) {
 		return nil
 	}
-	s.focus = idCall(s.b.remove(r.call))
+	s.focus = compose.IDCall(s.b.Remove(r.call))
 	return nil
 }
 
@@ -261,9 +266,9 @@ func (s *Screen) removeItem(r row) bool {
 	if list == nil {
 		return false
 	}
-	parent := find(s.b.calls[r.call].args, list)
-	parent.items = slices.Delete(parent.items, at, at+1)
-	s.focus = idArg(r.call, list)
+	parent := compose.Find(s.b.Calls[r.call].Args, list)
+	parent.Items = slices.Delete(parent.Items, at, at+1)
+	s.focus = compose.IDArg(r.call, list)
 	return true
 }
 
@@ -272,16 +277,16 @@ func (s *Screen) itemOf(r row) (list []int, at int) {
 	if r.node == nil || r.call < 0 {
 		return nil, 0
 	}
-	c := s.b.calls[r.call]
+	c := s.b.Calls[r.call]
 	var path []int
-	walk(c.args, func(p []int, n *node) {
+	compose.Walk(c.Args, func(p []int, n *compose.Arg) {
 		if n == r.node {
 			path = p
 		}
 	})
 	for ; len(path) > 1; path = path[:len(path)-1] {
 		list = path[:len(path)-1]
-		if find(c.args, list).isArray() {
+		if compose.Find(c.Args, list).IsList() {
 			return list, path[len(path)-1]
 		}
 	}
@@ -289,8 +294,8 @@ func (s *Screen) itemOf(r row) (list []int, at int) {
 }
 
 func (s *Screen) followCalls() {
-	s.b.own, s.b.needs = false, nil
-	s.focus = idNeeds
+	s.b.Own, s.b.Needs = false, nil
+	s.focus = compose.IDNeeds
 }
 
 // review freezes the form and hands it over. With a mistake it focuses the first one instead.

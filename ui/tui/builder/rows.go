@@ -3,13 +3,14 @@ package builder
 import (
 	"math/big"
 	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/amount"
-	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
@@ -23,7 +24,9 @@ type row struct {
 	id      string
 	label   string
 	depth   int
-	field   *kit.Field
+	field   *string
+	limit   int    // of the field, in characters
+	empty   string // placeholder of an empty field
 	address bool
 	text    string // of a row without a field
 	aside   string
@@ -35,18 +38,18 @@ type row struct {
 	typed   func(text string) tea.Cmd
 	reads   func(text string) kit.Reading
 	press   func() tea.Cmd
-	call    int   // index of its call, -1: none
-	node    *node // of an argument
+	call    int          // index of its call, -1: none
+	node    *compose.Arg // of an argument
 	heading bool
 
 	optional bool   // the field may stay empty
-	none     string // placeholder of an empty field in place of its example
+	none     bool   // the placeholder says what an empty field means
 	title    string // of its list; "": derived from the label
 }
 
 // listed reports whether the field is empty and enter opens its list. Enter passes a field that may stay empty.
 func (r row) listed() bool {
-	return r.items != nil && r.field != nil && !r.optional && trim(r.field.Value()) == ""
+	return r.items != nil && r.field != nil && !r.optional && trim(*r.field) == ""
 }
 
 // takesText reports whether typing goes into the row: a field, or a list that takes free text.
@@ -62,8 +65,9 @@ func (s *Screen) rows() []row {
 		return s.exchangeRows(s.x[s.form])
 	}
 	out := []row{s.chainRow()}
-	for i, c := range s.b.calls {
-		out = append(out, row{id: idCall(i), label: "Call " + kit.Count(i+1, len(s.b.calls)), heading: true, call: i,
+	for i, c := range s.b.Calls {
+		out = append(out, row{id: compose.IDCall(i), label: "Call " + kit.Count(i+1, len(s.b.Calls)), heading: true,
+			call: i,
 			help: callHelp})
 		out = append(out, s.callRows(i, c)...)
 	}
@@ -74,7 +78,7 @@ func (s *Screen) rows() []row {
 	out = append(out, s.slipRows()...)
 	out = append(out, s.windowRows()...)
 	out = append(out, s.overrideRows()...)
-	if s.b.v1 {
+	if s.b.V1 {
 		out = append(out, s.v1Row())
 	}
 	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review,
@@ -85,74 +89,75 @@ func (s *Screen) rows() []row {
 const callHelp = "n adds a call, x removes this one, p copies it, K and J move it"
 
 func (s *Screen) chainRow() row {
-	name := s.b.chain.String()
-	if info, ok := s.ctx.Catalog.Chain(s.b.chain); ok {
-		name = info.Name
-	}
-	return row{id: idChain, label: "on", text: name, value: s.b.chain.String(), call: -1, title: "Run the calls on",
+	return row{id: compose.IDChain, label: "on", text: s.ChainName(s.b.Chain), value: s.b.Chain.String(), call: -1,
+		title: "Run the calls on",
 		items: s.chainItems, take: s.takeChain, help: "the chain on which the calls run; enter chooses"}
 }
 
-func (s *Screen) callRows(i int, c *call) []row {
-	cat := s.ctx.Catalog
-	to := row{id: idTo(i), label: "to", field: c.to, address: true, call: i, title: "The contract or receiver",
-		items: s.targetItems, take: s.setText(c.to), help: "the contract or receiver: address or symbol; enter lists"}
-	token, known := s.b.tokenAt(cat, c.to.Value())
-	switch {
-	case known:
-		to.aside, to.mean = token.Symbol+" known", theme.Good
-	default:
-		to.aside, to.mean = s.whose(c.to.Value())
+func (s *Screen) callRows(i int, c *compose.Call) []row {
+	t := s.target(c)
+	to := row{id: compose.IDTo(i), label: "to", field: &c.To, limit: 100, empty: "an address, or the symbol of a token",
+		address: true, call: i, title: "The contract or receiver",
+		items: s.targetItems, take: s.setText(&c.To), help: "the contract or receiver: address or symbol; enter lists"}
+	if to.aside, to.mean = s.whose(c.To); t.Known {
+		to.aside, to.mean = t.Token.Symbol+" known", theme.Good
 	}
 	out := []row{to}
-	if c.raw {
-		out = append(out, row{id: idData(i), label: "call data", field: c.data, call: i, title: "Which function",
+	if c.Raw {
+		out = append(out, row{id: compose.IDData(i), label: "call data", field: &c.Data, limit: compose.MaxText,
+			empty: "0x", call: i, title: "Which function",
 			items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction,
 			help: "0x hex; a known function becomes fields when you leave"})
 	} else {
-		fn := row{id: idSig(i), label: "function", field: c.sig, call: i, title: "Which function",
+		fn := row{id: compose.IDSig(i), label: "function", field: &c.Signature, limit: 8192,
+			empty: "a signature such as transfer(address to, uint256 amount)", call: i, title: "Which function",
 			items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction,
 			help: "a signature, ABI JSON or call data; enter lists functions"}
-		if v := c.wei(s.b.native(cat)); v != nil && v.Sign() > 0 && trim(c.data.Value()) == "" {
-			fn.none = "none: only the value is sent"
+		if v := c.Wei(t.Coin()); v != nil && v.Sign() > 0 && trim(c.Data) == "" {
+			fn.empty, fn.none = "none: only the value is sent", true
 		}
 		out = append(out, fn)
-		walk(c.args, func(path []int, n *node) { out = append(out, s.argRow(i, path, n, token, known)) })
+		compose.Walk(c.Args, func(path []int, n *compose.Arg) { out = append(out, s.argRow(i, path, n, t)) })
 	}
-	native := s.b.native(cat)
-	value := row{id: idValue(i), label: "value", field: c.value, aside: native.Symbol, call: i,
+	native := t.Coin()
+	value := row{id: compose.IDValue(i), label: "value", field: &c.Value, limit: 100, empty: "0", aside: native.Symbol,
+		call: i,
 		help: "the coin that is sent along; a unit may follow: wei, gwei, ether"}
-	if v := c.wei(native); v != nil && v.Sign() > 0 {
-		value.aside = native.Symbol + " = " + spaced(v) + " wei"
+	if v := c.Wei(native); v != nil && v.Sign() > 0 {
+		value.aside = native.Symbol + " = " + compose.Spaced(v) + " wei"
 	}
 	return append(out, value)
 }
 
-func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known bool) row {
-	label := n.param.Name
+func (s *Screen) argRow(i int, path []int, n *compose.Arg, t compose.Target) row {
+	label := n.Param.Name
 	if label == "" {
 		label = "#" + strconv.Itoa(path[len(path)-1])
 	}
-	r := row{id: idArg(i, path), label: present.Clean(label, 40), depth: len(path), call: i, node: n, field: n.field,
-		address: n.param.Type == "address", help: present.Clean(n.param.Type, 200)}
+	r := row{id: compose.IDArg(i, path), label: present.Clean(label, 40), depth: len(path), call: i, node: n,
+		limit: compose.MaxText, empty: example(n.Param.Type),
+		address: n.Param.Type == "address", help: present.Clean(n.Param.Type, 200)}
+	if n.IsLeaf() {
+		r.field = &n.Text
+	}
 	switch {
-	case n.isArray():
-		r.text, r.help = present.Plural(len(n.items), "item", "items"),
-			present.Clean(n.param.Type, 160)+"; + adds an item, ctrl+x on an item removes it"
+	case n.IsList():
+		r.text, r.help = present.Plural(len(n.Items), "item", "items"),
+			present.Clean(n.Param.Type, 160)+"; + adds an item, ctrl+x on an item removes it"
 		r.press = func() tea.Cmd { s.addItem(n); return nil }
-	case !n.isLeaf():
-		r.text = present.Clean(n.param.Type, 60)
+	case !n.IsLeaf():
+		r.text = present.Clean(n.Param.Type, 60)
 	case r.address:
-		r.items, r.take, r.help = s.addressItems(n == s.b.calls[i].paid()), s.setText(n.field),
+		r.items, r.take, r.help = s.addressItems(n == s.b.Calls[i].Paid()), s.setText(&n.Text),
 			"address: 0x and 40 digits, or a name; enter lists"
-		r.aside, r.mean = s.whose(n.field.Value())
-	case n.param.Type == "bool":
-		r.items, r.take = boolItems, s.setText(n.field)
-	case n.canUnits() && known:
-		r.aside = n.unitNote(token.Decimals, token.Symbol)
+		r.aside, r.mean = s.whose(n.Text)
+	case n.Param.Type == "bool":
+		r.items, r.take = boolItems, s.setText(&n.Text)
+	case n.CanUnits() && t.Known:
+		r.aside = n.Note(t)
 		r.help = "ctrl+t switches to base units and back"
-	case n.isNumber():
-		r.aside = n.unitNote(-1, "")
+	case n.IsNumber():
+		r.aside = n.Note(t)
 		r.help += "; a unit may follow: wei, gwei, ether"
 	}
 	return r
@@ -160,22 +165,21 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 
 // needRows lists the tokens that the calls need, with the balance on the chain and elsewhere.
 func (s *Screen) needRows() []row {
-	cat := s.ctx.Catalog
-	if !s.b.own {
-		list := s.b.suggested(cat)
+	if !s.b.Own {
+		list := s.b.Spent(&s.World)
 		if len(list) == 0 {
-			return []row{{id: idNeeds, label: "needs", text: "nothing that can be seen from the calls", call: -1,
+			return []row{{id: compose.IDNeeds, label: "needs", text: "nothing that can be seen from the calls",
+				call:  -1,
 				press: s.ownNeeds, help: "enter starts your own list of what the calls spend"}}
 		}
 		var out []row
 		for i, r := range list {
-			a, _ := caip.ParseAsset(r.AssetType)
-			e, _ := cat.Entity(a)
+			e, _ := s.Entity(r.AssetType)
 			v, _ := amount.ParseBase(r.Amount)
 			x := row{label: "", text: amount.Human(v, e.Decimals) + " " + e.Symbol, aside: s.haveText(e),
 				mean: s.haveMeaning(e, v), call: -1}
 			if i == 0 {
-				x.id, x.label, x.press, x.help = idNeeds, "needs", s.ownNeeds,
+				x.id, x.label, x.press, x.help = compose.IDNeeds, "needs", s.ownNeeds,
 					"follows the calls; enter makes it your own list"
 			}
 			out = append(out, x)
@@ -183,16 +187,16 @@ func (s *Screen) needRows() []row {
 		return out
 	}
 	var out []row
-	for i, n := range s.b.needs {
-		a, _ := caip.ParseAsset(n.asset)
-		e, _ := cat.Entity(a)
-		v, _ := quantity(n.amount.Value(), e.Decimals, e.Symbol)
+	for i, n := range s.b.Needs {
+		e, _ := s.Entity(n.Asset)
+		v, _ := compose.Amount(n.Amount, e.Decimals, e.Symbol)
 		out = append(out,
-			row{id: idNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.asset), call: -1,
+			row{id: compose.IDNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.Asset), call: -1,
 				title: "What the calls spend", items: s.assetItems(true),
-				take: func(v string) tea.Cmd { n.asset = v; return nil },
+				take: func(v string) tea.Cmd { n.Asset = v; return nil },
 				help: "enter chooses the asset; x removes it"},
-			row{id: idNeed(i, "amount"), label: "amount", depth: 1, field: n.amount, aside: s.haveText(e),
+			row{id: compose.IDNeed(i, "amount"), label: "amount", depth: 1, field: &n.Amount, limit: 100,
+				empty: "how much", aside: s.haveText(e),
 				mean: s.haveMeaning(e, v), call: -1, help: "in whole tokens; ctrl+x removes it"})
 	}
 	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, title: "What the calls spend",
@@ -201,21 +205,21 @@ func (s *Screen) needRows() []row {
 
 // haveText gives the balance on the chain and elsewhere, or says that it is unknown.
 func (s *Screen) haveText(e catalog.Entity) string {
-	agg, ok := s.ctx.Catalog.Aggregate(e.Aggregate)
+	agg, ok := s.Catalog.Aggregate(e.Aggregate)
 	if !ok {
 		return ""
 	}
-	if s.hidden {
+	if s.Hidden {
 		return "what you have is hidden (h)"
 	}
-	return "you have " + s.held(s.money.of(e.Asset), e.Decimals) + " there, " +
-		s.held(s.money.elsewhere(agg, e.Asset), agg.Decimals) + " elsewhere"
+	return "you have " + s.held(s.Money.Of(e.Asset), e.Decimals) + " there, " +
+		s.held(s.Money.Elsewhere(agg, e.Asset), agg.Decimals) + " elsewhere"
 }
 
 // held writes a balance, or says that it is unknown or hidden.
 func (s *Screen) held(v *big.Int, decimals int) string {
 	switch {
-	case s.hidden:
+	case s.Hidden:
 		return "hidden"
 	case v == nil:
 		return amount.Unknown
@@ -225,8 +229,8 @@ func (s *Screen) held(v *big.Int, decimals int) string {
 
 // haveMeaning warns when all balances together are too small.
 func (s *Screen) haveMeaning(e catalog.Entity, need *big.Int) theme.Meaning {
-	agg, ok := s.ctx.Catalog.Aggregate(e.Aggregate)
-	total := s.money.total(agg)
+	agg, ok := s.Catalog.Aggregate(e.Aggregate)
+	total := s.Money.Total(agg)
 	if !ok || need == nil || total == nil {
 		return theme.None
 	}
@@ -238,18 +242,20 @@ func (s *Screen) haveMeaning(e catalog.Entity, need *big.Int) theme.Meaning {
 
 func (s *Screen) allowRows() []row {
 	var out []row
-	for i, a := range s.b.allow {
-		whose, mean := s.whose(a.spender.Value())
+	for i, a := range s.b.Allow {
+		whose, mean := s.whose(a.Spender)
 		out = append(out,
-			row{id: idAllowRow(i, "asset"), label: "allow", text: tokenLabel(s, a.asset), call: -1,
+			row{id: compose.IDAllowance(i, "asset"), label: "allow", text: tokenLabel(s, a.Asset), call: -1,
 				title: "Allow a contract to take", items: s.assetItems(false),
-				take: func(v string) tea.Cmd { a.asset = v; return nil },
+				take: func(v string) tea.Cmd { a.Asset = v; return nil },
 				help: "enter chooses the token; x removes the allowance"},
-			row{id: idAllowRow(i, "spender"), label: "spender", depth: 1, field: a.spender, address: true, aside: whose,
-				mean: mean, call: -1, items: s.spenderItems, take: s.setText(a.spender),
+			row{id: compose.IDAllowance(i, "spender"), label: "spender", depth: 1, field: &a.Spender, limit: 80,
+				empty: "who may take it", address: true, aside: whose,
+				mean: mean, call: -1, items: s.spenderItems, take: s.setText(&a.Spender),
 				help: "the contract that may take it while your calls run"},
-			row{id: idAllowRow(i, "amount"), label: "amount", depth: 1, field: a.amount,
-				aside: tokenLabel(s, a.asset) + ", only while your calls run", call: -1,
+			row{id: compose.IDAllowance(i, "amount"), label: "amount", depth: 1, field: &a.Amount, limit: 100,
+				empty: "how much",
+				aside: tokenLabel(s, a.Asset) + ", only while your calls run", call: -1,
 				help: "in whole tokens; 0 takes an old allowance back"})
 	}
 	text := "add an allowance"
@@ -257,37 +263,39 @@ func (s *Screen) allowRows() []row {
 	if len(out) == 0 {
 		label, text = "allow", "none"
 	}
-	return append(out, row{id: idAllow, label: label, text: text, call: -1, title: "Allow a contract to take",
+	return append(out, row{id: compose.IDAllow, label: label, text: text, call: -1, title: "Allow a contract to take",
 		items: s.assetItems(false), take: s.addAllowance,
 		help: "enter lets a contract take a token while your calls run"})
 }
 
 func (s *Screen) fundRow() row {
 	text := "automatic: the same asset on any chain"
-	if s.b.fund != "" {
-		text = s.fundLabel(s.b.fund)
+	if s.b.Fund != "" {
+		text = s.fundLabel(s.b.Fund)
 	}
-	return row{id: idFund, label: "fund with", text: text, value: s.b.fund, call: -1,
+	return row{id: compose.IDFund, label: "fund with", text: text, value: s.b.Fund, call: -1,
 		title: "Pay for what is missing with", items: s.fundItems,
-		take: func(v string) tea.Cmd { s.b.fund = v; return nil },
+		take: func(v string) tea.Cmd { s.b.Fund = v; return nil },
 		help: "what pays for what is missing on the chain; enter chooses"}
 }
 
 func (s *Screen) slipRows() []row {
-	t := s.slip()
+	t := s.shown().Tolerance()
 	text := "your own"
-	if t.preset != 0 {
-		text = bpsText(t.preset)
+	if t.Preset != compose.OwnBps {
+		text = present.Percent(t.Preset)
 	}
-	out := []row{{id: idSlip, label: "slippage", title: "Price move allowed", text: text, value: strconv.Itoa(t.preset),
-		call: -1, items: slipItems, take: s.takeSlip, typed: s.typeSlip, reads: s.readSlip,
+	out := []row{{id: compose.IDSlip, label: "slippage", title: "Price move allowed", text: text,
+		value: strconv.Itoa(t.Preset),
+		call:  -1, items: slipItems, take: s.takeSlip, typed: s.typeSlip, reads: s.readSlip,
 		help: "how far the price may move before it is refused"}}
-	if t.preset == 0 {
+	if t.Preset == compose.OwnBps {
 		aside := "basis points"
-		if n := t.bps(); n > 0 {
-			aside = "= " + bpsText(n)
+		if n := t.Bps(); n > 0 {
+			aside = "= " + present.Percent(n)
 		}
-		out = append(out, row{id: idSlipBps, label: "", depth: 1, field: t.own, aside: aside, call: -1,
+		out = append(out, row{id: compose.IDSlipBps, label: "", depth: 1, field: &t.Text, limit: slipLimit,
+			empty: "50, or 0.5 %", aside: aside, call: -1,
 			help: "basis points from 1 to 10000, of which 100 are 1 %, or a percentage such as 0.5 %"})
 	}
 	return out
@@ -295,41 +303,52 @@ func (s *Screen) slipRows() []row {
 
 // windowRows set when the calls may run.
 func (s *Screen) windowRows() []row {
-	out := spanRows(idValid, "valid", &s.b.valid, minutesText, validPresets(), s,
+	out := spanRows(compose.IDValid, "valid", &s.b.Valid, minutesText, compose.Validities(), s,
 		"how long it may run once prepared; enter chooses, 10 minutes at most")
-	if s.b.after != "" {
-		text := present.Clean(s.b.after, 80) + " (Unix seconds)"
-		if n, err := strconv.ParseInt(s.b.after, 10, 64); err == nil {
-			text = time.Unix(n, 0).In(s.ctx.Clock().Location()).Format("2006-01-02 15:04:05")
+	if s.b.After != "" {
+		text := present.Clean(s.b.After, 80) + " (Unix seconds)"
+		if n, err := strconv.ParseInt(s.b.After, 10, 64); err == nil {
+			text = time.Unix(n, 0).In(s.Clock().Location()).Format("2006-01-02 15:04:05")
 		}
-		return append(out, row{id: idAfter, label: "not before", text: text, call: -1,
-			items: s.spanItems(startText, startPresets()), take: s.takeSpan(idAfter, &s.b.start),
-			typed: s.typeSpan(idAfter, &s.b.start, startPresets()), reads: readSpan(&s.b.start, startText),
+		return append(out, row{id: compose.IDAfter, label: "not before", text: text, call: -1,
+			items: s.spanItems(startText, compose.Starts()), take: s.takeSpan(compose.IDAfter, &s.b.Start),
+			typed: s.typeSpan(compose.IDAfter, &s.b.Start, compose.Starts()), reads: readSpan(startText),
 			help: "it runs from this moment on; ctrl+x lets it run at once"})
 	}
-	return append(out, spanRows(idAfter, "starts", &s.b.start, startText, startPresets(), s,
+	return append(out, spanRows(compose.IDAfter, "starts", &s.b.Start, startText, compose.Starts(), s,
 		"it does not run before; the wallet waits with the execution")...)
 }
 
 // spanRows are a preset of minutes and, when the person types another number, its field.
-func spanRows(id, label string, m *minutes, words func(int) string, presets []int, s *Screen, help string) []row {
+func spanRows(id, label string, m *compose.Choice, words func(int) string, presets []int, s *Screen,
+	help string) []row {
 	text := "your own"
-	if m.preset != ownPreset {
-		text = words(m.preset)
+	if m.Preset != compose.OwnMinutes {
+		text = words(m.Preset)
 	}
-	out := []row{{id: id, label: label, text: text, value: strconv.Itoa(m.preset), call: -1,
+	out := []row{{id: id, label: label, text: text, value: strconv.Itoa(m.Preset), call: -1,
 		items: s.spanItems(words, presets), take: s.takeSpan(id, m), typed: s.typeSpan(id, m, presets),
-		reads: readSpan(m, words), help: help}}
-	out[0].title = map[string]string{idValid: "How long it may run", idAfter: "When it may start"}[id]
-	if m.preset == ownPreset {
-		out = append(out, row{id: id + ownSuffix, label: "", depth: 1, field: m.field, aside: "minutes", call: -1,
+		reads: readSpan(words), help: help}}
+	out[0].title = map[string]string{compose.IDValid: "How long it may run", compose.IDAfter: "When it may start"}[id]
+	if m.Preset == compose.OwnMinutes {
+		out = append(out, row{id: id + compose.OwnText, label: "", depth: 1, field: &m.Text, limit: spanLimit,
+			empty: "minutes", aside: "minutes", call: -1,
 			help: "whole minutes"})
 	}
 	return out
 }
 
-// ownSuffix marks the row of the field beside a preset.
-const ownSuffix = ".own"
+// The rows that belong to no field.
+const (
+	idAddNeed = "needs.add"
+	idReview  = "review"
+)
+
+// slipLimit and spanLimit bound the text beside a preset.
+const (
+	slipLimit = 12
+	spanLimit = 4
+)
 
 func minutesText(n int) string { return present.Plural(n, "minute", "minutes") }
 
@@ -339,3 +358,32 @@ func startText(n int) string {
 	}
 	return minutesText(n) + " after it is prepared"
 }
+
+// whose names an address, and says whether that is good.
+func (s *Screen) whose(address string) (string, theme.Meaning) {
+	name, level := s.Whose(address)
+	return name, meaning(level)
+}
+
+func meaning(l compose.Level) theme.Meaning {
+	return [...]theme.Meaning{theme.None, theme.Good, theme.Warn, theme.Danger}[l]
+}
+
+// example is the placeholder of an argument.
+func example(t string) string {
+	switch {
+	case t == "address":
+		return "0x and 40 digits, or a name"
+	case t == "bool":
+		return "true or false"
+	case t == "string":
+		return "text"
+	case strings.HasPrefix(t, "bytes"):
+		return "0x and hex digits"
+	}
+	return t
+}
+
+func plain(err error) string { return present.Clean(err.Error(), 200) }
+
+func trim(s string) string { return strings.TrimSpace(s) }

@@ -1,23 +1,22 @@
 package builder
 
 import (
-	"bytes"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"pgregory.net/rapid"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/abicall"
 	"coffer/api/op/erc20"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
-	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -32,7 +31,7 @@ func TestTheTrialCallIsATransferOfUSDCOnBaseToTheFirstContact(t *testing.T) {
 		t.Fatalf("%+v", open)
 	}
 	d := arg.Intent.Draft()
-	want := hex0x(erc20.Transfer(common.HexToAddress(payee), big.NewInt(1_600_500_000)))
+	want := compose.Hex(erc20.Transfer(common.HexToAddress(payee), big.NewInt(1_600_500_000)))
 	if len(d.Calls) != 1 || d.Calls[0].To != usdc || d.Calls[0].Data != want || d.TargetChain != "eip155:8453" {
 		t.Fatalf("%+v", d)
 	}
@@ -40,7 +39,7 @@ func TestTheTrialCallIsATransferOfUSDCOnBaseToTheFirstContact(t *testing.T) {
 		!strings.HasPrefix(d.TokensRequired[0].AssetType, "eip155:8453/erc20:") {
 		t.Fatalf("the required token is not suggested: %+v", d.TokensRequired)
 	}
-	if d.SlippageBps != intent.DefaultSlippageBps || d.ValidUntil != "" || d.Network != r.s.ctx.Network.ID {
+	if d.SlippageBps != intent.DefaultSlippageBps || d.ValidUntil != "" || d.Network != r.s.Network {
 		t.Fatalf("%+v", d)
 	}
 }
@@ -56,7 +55,8 @@ func TestAWholeCallCanBeTypedWithTheKeyboardAlone(t *testing.T) {
 		t.Fatalf("%v %v", r.s.mistakes(), r.sent)
 	}
 	d := open.Arg.(review.StartArg).Intent.Draft()
-	if want := hex0x(erc20.Transfer(common.HexToAddress(payee), big.NewInt(250_500_000))); d.Calls[0].Data != want ||
+	if want := compose.Hex(erc20.Transfer(common.HexToAddress(payee), big.NewInt(250_500_000))); d.Calls[0].Data !=
+		want ||
 		!strings.EqualFold(d.Calls[0].To, usdc) {
 		t.Fatalf("%+v", d.Calls)
 	}
@@ -64,34 +64,35 @@ func TestAWholeCallCanBeTypedWithTheKeyboardAlone(t *testing.T) {
 
 func TestSingleLettersAreTextWhileAFieldIsEdited(t *testing.T) {
 	r := newRig(t)
-	r.on(idSig(0)).typeText("ndxar")
-	if got := r.s.b.calls[0].sig.Value(); got != "ndxar" || len(r.s.b.calls) != 1 || !r.s.Capturing() {
-		t.Fatalf("%q, %d calls", got, len(r.s.b.calls))
+	r.on(compose.IDSig(0)).typeText("ndxar")
+	if got := r.s.b.Calls[0].Signature; got != "ndxar" || len(r.s.b.Calls) != 1 || !r.s.Capturing() {
+		t.Fatalf("%q, %d calls", got, len(r.s.b.Calls))
 	}
 	r.press("esc")
 	if r.s.Capturing() {
 		t.Fatal("esc does not end the editing")
 	}
 	r.press("n")
-	if len(r.s.b.calls) != 2 {
+	if len(r.s.b.Calls) != 2 {
 		t.Fatal("n adds no call")
 	}
 }
 
 func TestApproveTypedAsACallBecomesAnAllowanceByOneKey(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), usdc).fill(idSig(0), "approve(address spender, uint256 amount)").fill(idArg(0, []int{0}),
-		router).fill(idArg(0, []int{1}), "100").press("esc")
+	r.fill(compose.IDTo(0), usdc).fill(compose.IDSig(0),
+		"approve(address spender, uint256 amount)").fill(compose.IDArg(0, []int{0}),
+		router).fill(compose.IDArg(0, []int{1}), "100").press("esc")
 	if _, ok := r.s.freeze(); ok {
 		t.Fatal("an approve passed as a call")
 	}
-	r.s.focus = idCall(0)
+	r.s.focus = compose.IDCall(0)
 	r.press("a")
-	if len(r.s.b.allow) != 1 || r.s.b.allow[0].amount.Value() != "100" || r.s.b.allow[0].spender.Value() != router ||
-		!strings.HasSuffix(r.s.b.allow[0].asset, strings.ToLower(usdc)) {
-		t.Fatalf("%+v", r.s.b.allow)
+	if len(r.s.b.Allow) != 1 || r.s.b.Allow[0].Amount != "100" || r.s.b.Allow[0].Spender != router ||
+		!strings.HasSuffix(r.s.b.Allow[0].Asset, strings.ToLower(usdc)) {
+		t.Fatalf("%+v", r.s.b.Allow)
 	}
-	r.fill(idTo(0), router).fill(idSig(0), "deposit()").press("esc")
+	r.fill(compose.IDTo(0), router).fill(compose.IDSig(0), "deposit()").press("esc")
 	d := r.frozen().Draft()
 	if len(d.Allowances) != 1 || d.Allowances[0].Amount != "100000000" {
 		t.Fatalf("%+v", d.Allowances)
@@ -102,8 +103,8 @@ func TestOtherGrantsOfRightsAreMistakes(t *testing.T) {
 	for _, sig := range []string{"increaseAllowance(address,uint256)", "setApprovalForAll(address,bool)",
 		"permit(address,address,uint256,uint256,uint8,bytes32,bytes32)", "approve(address,address,uint160,uint48)"} {
 		r := newRig(t)
-		r.fill(idTo(0), usdc).fill(idSig(0), sig).press("esc")
-		if m := r.s.mistakes()[idSig(0)]; !strings.Contains(m, "under allow") {
+		r.fill(compose.IDTo(0), usdc).fill(compose.IDSig(0), sig).press("esc")
+		if m := r.s.mistakes()[compose.IDSig(0)]; !strings.Contains(m, "under allow") {
 			t.Errorf("%s: %q", sig, m)
 		}
 	}
@@ -112,34 +113,34 @@ func TestOtherGrantsOfRightsAreMistakes(t *testing.T) {
 func TestAmountsInWholeTokensNeverBecomeBaseUnitsUnseen(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
-	arg := r.s.b.calls[0].args[1]
-	r.on(idArg(0, []int{1})).press("ctrl+t")
-	if arg.field.Value() != "1600500000" || arg.units {
-		t.Fatalf("%q", arg.field.Value())
+	arg := r.s.b.Calls[0].Args[1]
+	r.on(compose.IDArg(0, []int{1})).press("ctrl+t")
+	if arg.Text != "1600500000" || arg.Units {
+		t.Fatalf("%q", arg.Text)
 	}
 	r.press("ctrl+t")
-	if arg.field.Value() != "1600.5" {
-		t.Fatalf("%q", arg.field.Value())
+	if arg.Text != "1600.5" {
+		t.Fatalf("%q", arg.Text)
 	}
 	// 250 whole tokens of a known token must not turn into 250 base units of an unknown one.
-	arg.field.Set("250")
+	arg.Text = "250"
 	r.press("esc")
-	r.s.b.calls[0].to.Set(router)
-	if _, ok := r.s.freeze(); ok || r.s.mistakes()[idArg(0, []int{1})] == "" {
+	r.s.b.Calls[0].To = router
+	if _, ok := r.s.freeze(); ok || r.s.mistakes()[compose.IDArg(0, []int{1})] == "" {
 		t.Fatal("the unit was lost silently")
 	}
 }
 
 func TestRawCallDataIsDecodedIntoFieldsWhenAKnownFunctionFits(t *testing.T) {
-	data := hex0x(erc20.Transfer(common.HexToAddress(payee), big.NewInt(1_500_000)))
+	data := compose.Hex(erc20.Transfer(common.HexToAddress(payee), big.NewInt(1_500_000)))
 	r := newRig(t)
-	r.fill(idTo(0), usdc).on(idSig(0)).paste(data)
-	c := r.s.b.calls[0]
-	if c.raw || c.fn == nil || c.args[1].field.Value() != "1.5" || c.args[0].field.Value() != payee {
-		t.Fatalf("not decoded: raw %v, %+v", c.raw, c.fn)
+	r.fill(compose.IDTo(0), usdc).on(compose.IDSig(0)).paste(data)
+	c := r.s.b.Calls[0]
+	if c.Raw || c.Fn == nil || c.Args[1].Text != "1.5" || c.Args[0].Text != payee {
+		t.Fatalf("not decoded: raw %v, %+v", c.Raw, c.Fn)
 	}
-	r.on(idSig(0)).paste("0x12345678ff")
-	if !c.raw || c.data.Value() != "0x12345678ff" {
+	r.on(compose.IDSig(0)).paste("0x12345678ff")
+	if !c.Raw || c.Data != "0x12345678ff" {
 		t.Fatal("unknown call data must stay as it is")
 	}
 	if got := r.frozen().Draft().Calls[0].Data; got != "0x12345678ff" {
@@ -149,13 +150,13 @@ func TestRawCallDataIsDecodedIntoFieldsWhenAKnownFunctionFits(t *testing.T) {
 
 func TestABIJSONIsTakenFromAPaste(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), router).on(idSig(0)).paste(
+	r.fill(compose.IDTo(0), router).on(compose.IDSig(0)).paste(
 		`[{"type":"function","name":"one","inputs":[]},{"type":"function","name":"two","inputs":[{"name":"x","type":"uint8"}]}]`)
 	if !r.s.choice.IsOpen() {
 		t.Fatal("no list of functions")
 	}
 	r.press("down", "enter")
-	if fn := r.s.b.calls[0].fn; fn == nil || fn.String() != "two(uint8 x)" {
+	if fn := r.s.b.Calls[0].Fn; fn == nil || fn.String() != "two(uint8 x)" {
 		t.Fatalf("%v", fn)
 	}
 }
@@ -163,67 +164,67 @@ func TestABIJSONIsTakenFromAPaste(t *testing.T) {
 func TestCallsCanBeAddedCopiedMovedAndRemoved(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
-	r.s.focus = idCall(0)
+	r.s.focus = compose.IDCall(0)
 	r.press("p")
-	r.s.b.calls[1].args[1].field.Set("7")
-	if r.s.b.calls[0].args[1].field.Value() != "1600.5" {
+	r.s.b.Calls[1].Args[1].Text = "7"
+	if r.s.b.Calls[0].Args[1].Text != "1600.5" {
 		t.Fatal("the copy shares its fields")
 	}
 	if d := r.frozen().Draft(); len(d.Calls) != 2 || d.TokensRequired[0].Amount != "1607500000" {
 		t.Fatalf("%+v", d)
 	}
-	r.s.focus = idCall(1)
+	r.s.focus = compose.IDCall(1)
 	r.press("K")
-	if r.s.b.calls[0].args[1].field.Value() != "7" || r.s.focus != idCall(0) {
+	if r.s.b.Calls[0].Args[1].Text != "7" || r.s.focus != compose.IDCall(0) {
 		t.Fatal("not moved")
 	}
 	r.press("x")
-	if len(r.s.b.calls) != 1 || r.s.b.calls[0].args[1].field.Value() != "1600.5" {
+	if len(r.s.b.Calls) != 1 || r.s.b.Calls[0].Args[1].Text != "1600.5" {
 		t.Fatal("not removed")
 	}
 	r.press("x")
-	if !r.s.b.empty() {
+	if !r.s.b.Empty() {
 		t.Fatal("the last call is not emptied")
 	}
 }
 
 func TestNestedArraysGrowAndShrink(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), router).fill(idSig(0), "f((uint256 a, bytes[] b)[] items)").press("esc")
-	r.s.focus = idArg(0, []int{0})
+	r.fill(compose.IDTo(0), router).fill(compose.IDSig(0), "f((uint256 a, bytes[] b)[] items)").press("esc")
+	r.s.focus = compose.IDArg(0, []int{0})
 	r.press("+", "+")
-	r.s.focus = idArg(0, []int{0, 1, 1})
+	r.s.focus = compose.IDArg(0, []int{0, 1, 1})
 	r.press("+")
-	r.s.focus = idArg(0, []int{0, 1, 1, 0})
+	r.s.focus = compose.IDArg(0, []int{0, 1, 1, 0})
 	r.press("ctrl+x")
-	r.s.focus = idArg(0, []int{0, 0})
+	r.s.focus = compose.IDArg(0, []int{0, 0})
 	r.press("x")
-	r.fill(idArg(0, []int{0, 0, 0}), "5").press("esc")
+	r.fill(compose.IDArg(0, []int{0, 0, 0}), "5").press("esc")
 	fn, _ := abicall.ParseSignature("f((uint256 a, bytes[] b)[] items)")
 	want, err := fn.Encode([]abicall.Value{{Items: []abicall.Value{{Items: []abicall.Value{{Text: "5"}, {}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.frozen().Draft().Calls[0].Data; got != hex0x(want) {
-		t.Fatalf("%s\n%s", got, hex0x(want))
+	if got := r.frozen().Draft().Calls[0].Data; got != compose.Hex(want) {
+		t.Fatalf("%s\n%s", got, compose.Hex(want))
 	}
 }
 
 func TestMistakesStandAtTheirField(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
-	r.s.b.calls[0].to.Set("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914")
-	r.s.b.calls[0].value.Set("1.2.3")
-	r.s.b.valid.preset = ownPreset
-	r.s.b.valid.field.Set("0")
+	r.s.b.Calls[0].To = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914"
+	r.s.b.Calls[0].Value = "1.2.3"
+	r.s.b.Valid.Preset = compose.OwnMinutes
+	r.s.b.Valid.Text = "0"
 	m := r.s.mistakes()
-	for _, id := range []string{idTo(0), idValue(0), idValid + ownSuffix} {
+	for _, id := range []string{compose.IDTo(0), compose.IDValue(0), compose.IDValid + compose.OwnText} {
 		if m[id] == "" {
 			t.Errorf("no mistake at %s: %v", id, m)
 		}
 	}
 	r.press("r")
-	if r.s.focus != idTo(0) || len(r.sent) != 1 {
+	if r.s.focus != compose.IDTo(0) || len(r.sent) != 1 {
 		t.Fatalf("focus %s, sent %v", r.s.focus, r.sent)
 	}
 }
@@ -231,15 +232,17 @@ func TestMistakesStandAtTheirField(t *testing.T) {
 func TestFailuresOfTheServiceStandAtTheirField(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
-	r.s.b.own, r.s.b.needs = true, []*need{newNeed("eip155:8453/slip44:60", "1")}
-	r.s.b.allow = []*allowance{newAllowance("eip155:8453/erc20:"+strings.ToLower(usdc), router, "1")}
+	r.s.b.Own, r.s.b.Needs = true, []*compose.Need{{Asset: "eip155:8453/slip44:60", Amount: "1"}}
+	r.s.b.Allow = []*compose.Allowance{{Asset: "eip155:8453/erc20:" + strings.ToLower(usdc), Spender: router,
+		Amount: "1"}}
 	var fs []api.Failure
 	want := map[string]string{
-		"calls[0].to": idTo(0), "calls[0].data": idSig(0), "calls[0].value": idValue(0),
-		"tokensRequired[0].amount":    idNeed(0, "amount"),
-		"tokensRequired[0].assetType": idNeed(0, "asset"), "allowanceRequirements[0].spender": idAllowRow(0, "spender"),
-		"allowanceRequirements[0].assetType": idAllowRow(0, "asset"), "fromAssetId": idFund,
-		"slippageTolerance": idSlip, "validUntil": idValid, "targetChain": idChain,
+		"calls[0].to": compose.IDTo(0), "calls[0].data": compose.IDSig(0), "calls[0].value": compose.IDValue(0),
+		"tokensRequired[0].amount":           compose.IDNeed(0, "amount"),
+		"tokensRequired[0].assetType":        compose.IDNeed(0, "asset"),
+		"allowanceRequirements[0].spender":   compose.IDAllowance(0, "spender"),
+		"allowanceRequirements[0].assetType": compose.IDAllowance(0, "asset"), "fromAssetId": compose.IDFund,
+		"slippageTolerance": compose.IDSlip, "validUntil": compose.IDValid, "targetChain": compose.IDChain,
 	}
 	for path := range want {
 		fs = append(fs, api.Failure{Path: path, Expected: "better", Got: "x"})
@@ -257,7 +260,7 @@ func TestFailuresOfTheServiceStandAtTheirField(t *testing.T) {
 	if len(r.s.general) != 1 {
 		t.Errorf("%v", r.s.general)
 	}
-	r.on(idValue(0)).typeText("1")
+	r.on(compose.IDValue(0)).typeText("1")
 	if r.s.fieldErrors != nil || r.s.general != nil {
 		t.Error("after a change the old failures must go")
 	}
@@ -268,9 +271,9 @@ func TestEditKeepsWhatWasTypedAndRestoresADraftFromElsewhere(t *testing.T) {
 	r.press("d")
 	r.press("enter")
 	arg := r.sent[len(r.sent)-1].(screen.OpenMsg).Arg.(review.StartArg)
-	args := r.s.b.calls[0].args
+	args := r.s.b.Calls[0].Args
 	r.do(r.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: arg.Intent.Draft()}}))
-	if &r.s.b.calls[0].args[0] != &args[0] {
+	if &r.s.b.Calls[0].Args[0] != &args[0] {
 		t.Fatal("the form was made anew")
 	}
 	other := newRig(t)
@@ -283,13 +286,13 @@ func TestEditKeepsWhatWasTypedAndRestoresADraftFromElsewhere(t *testing.T) {
 func TestOpeningWithAnAssetStartsItsTransferWhereMostOfItIs(t *testing.T) {
 	r := newRig(t)
 	r.do(r.s.Update(screen.OpenedMsg{Arg: screen.AssetArg{Aggregate: "ob:usdc"}}))
-	if r.s.b.chain != caip.EVM(10) || r.s.focus != idArg(0, []int{0}) || !r.s.editing {
-		t.Fatalf("%s %s", r.s.b.chain, r.s.focus)
+	if r.s.b.Chain != caip.EVM(10) || r.s.focus != compose.IDArg(0, []int{0}) || !r.s.editing {
+		t.Fatalf("%s %s", r.s.b.Chain, r.s.focus)
 	}
 	r = newRig(t)
 	r.do(r.s.Update(screen.OpenedMsg{Arg: screen.AssetArg{Aggregate: "ob:usdc", Chain: "eip155:8453"}}))
-	if !strings.EqualFold(r.s.b.calls[0].to.Value(), usdc) {
-		t.Fatal(r.s.b.calls[0].to.Value())
+	if !strings.EqualFold(r.s.b.Calls[0].To, usdc) {
+		t.Fatal(r.s.b.Calls[0].To)
 	}
 }
 
@@ -297,11 +300,11 @@ func TestAnAddressThatOnlyLooksLikeAKnownOneIsMarked(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
 	lookalike := payee[:6] + "000000000000000000000000000000000000"
-	r.s.b.calls[0].args[0].field.Set(strings.ToLower(lookalike))
+	r.s.b.Calls[0].Args[0].Text = strings.ToLower(lookalike)
 	if v := r.view(); !strings.Contains(v, "looks like Demo payee, but is another address") {
 		t.Fatal(v)
 	}
-	r.s.b.calls[0].args[0].field.Set(payee)
+	r.s.b.Calls[0].Args[0].Text = payee
 	if v := r.view(); strings.Contains(v, "looks like") || !strings.Contains(v, "Demo payee ✓") {
 		t.Fatal(v)
 	}
@@ -309,7 +312,7 @@ func TestAnAddressThatOnlyLooksLikeAKnownOneIsMarked(t *testing.T) {
 
 func TestBalancesThatAreNotKnownAreNotZero(t *testing.T) {
 	r := newRig(t)
-	r.s.money = money{}
+	r.s.Money = compose.Money{}
 	r.press("d")
 	if v := r.view(); !strings.Contains(v, "you have unknown there, unknown elsewhere") {
 		t.Fatal(v)
@@ -320,13 +323,13 @@ func TestAPasteWithLineBreaksOpensNoReview(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
 	n := len(r.sent)
-	r.paste("\n\n").on(idValue(0)).paste("1\n")
+	r.paste("\n\n").on(compose.IDValue(0)).paste("1\n")
 	for _, m := range r.sent[n:] {
 		if _, ok := m.(screen.OpenMsg); ok {
 			t.Fatal("a paste opened the review")
 		}
 	}
-	if got := r.s.b.calls[0].value.Value(); got != "1" {
+	if got := r.s.b.Calls[0].Value; got != "1" {
 		t.Fatalf("%q", got)
 	}
 }
@@ -335,18 +338,19 @@ func TestEveryRowFitsAndTheFocusIsVisible(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
 	for range 3 {
-		r.s.focus = idCall(0)
+		r.s.focus = compose.IDCall(0)
 		r.press("p")
 	}
 	r.s.addOverride()
 	r.s.addSlot(0)
 	r.press("esc")
-	r.s.b.over[0].address.Set(router)
+	r.s.b.Overrides[0].Address = router
 	filledTransfer(r)
 	filledSwap(r)
-	r.s.note = caution{theme.Warn, strings.Repeat("a remark of many words ", 9)}
+	r.s.note = remark(compose.Warn, strings.Repeat("a remark of many words ", 9))
 	for i, w := range []int{60, 80, 120, 60, 80, 60, 80} {
-		r.s.form = []string{formCalls, formCalls, formCalls, formTransfer, formTransfer, formSwap, formSwap}[i]
+		r.s.form = []string{formCalls, formCalls, formCalls, intent.KindTransfer, intent.KindTransfer, intent.KindSwap,
+			intent.KindSwap}[i]
 		r.w, r.h = w, 15
 		for _, x := range r.s.rows() {
 			if x.id == "" {
@@ -366,154 +370,16 @@ func TestEveryRowFitsAndTheFocusIsVisible(t *testing.T) {
 	}
 }
 
-// aType draws a type with up to depth levels of tuples and arrays.
-func aType(t *rapid.T, depth int) string {
-	leaf := rapid.SampledFrom([]string{"uint256", "uint8", "int128", "bool", "address", "bytes", "bytes4", "bytes32",
-		"string"})
-	switch kind := rapid.IntRange(0, 5).Draw(t, "kind"); {
-	case depth > 0 && kind == 0:
-		return aType(t, depth-1) + "[]"
-	case depth > 0 && kind == 1:
-		return aType(t, depth-1) + "[2]"
-	case depth > 0 && kind == 2:
-		return "(" + aType(t, depth-1) + " a, " + aType(t, depth-1) + " b)"
-	}
-	return leaf.Draw(t, "leaf")
-}
-
-// typeIn fills a form with text as a person would, and grows arrays.
-func typeIn(t *rapid.T, s *Screen, nodes []*node) {
-	for _, n := range nodes {
-		if n.isArray() {
-			for range rapid.IntRange(0, 3).Draw(t, "items") {
-				s.addItem(n)
-			}
-		}
-		if !n.isLeaf() {
-			typeIn(t, s, n.items)
-			continue
-		}
-		text := ""
-		switch n.param.Type {
-		case "bool":
-			text = rapid.SampledFrom([]string{"true", "false"}).Draw(t, "bool")
-		case "address":
-			text = common.BytesToAddress(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, "address")).Hex()
-		case "string":
-			text = rapid.StringMatching(`[ -\[\]-~äß語🙂]{0,40}`).Draw(t, "string")
-		case "bytes":
-			text = hex0x(rapid.SliceOfN(rapid.Byte(), 0, 70).Draw(t, "bytes"))
-		case "bytes4":
-			text = hex0x(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "bytes4"))
-		case "bytes32":
-			text = hex0x(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "bytes32"))
-		case "uint8":
-			text = big.NewInt(int64(rapid.Byte().Draw(t, "uint8"))).String()
-		case "int128":
-			text = big.NewInt(rapid.Int64().Draw(t, "int128")).String()
-		default:
-			text = new(big.Int).SetBytes(rapid.SliceOfN(rapid.Byte(), 0, 32).Draw(t, "uint256")).String()
-		}
-		n.field.Set(text)
-	}
-}
-
-func texts(nodes []*node) string {
-	var b strings.Builder
-	walk(nodes, func(path []int, n *node) {
-		b.WriteString(pathText(path) + "=")
-		if n.field != nil {
-			b.WriteString(n.field.Value())
-		}
-		b.WriteByte('\n')
-	})
-	return b.String()
-}
-
-func TestFormToCallDataToFormIsTheIdentityForRandomSignatures(t *testing.T) {
-	base := newRig(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		var types []string
-		for range rapid.IntRange(0, 4).Draw(rt, "arguments") {
-			types = append(types, aType(rt, 3))
-		}
-		c := newCall()
-		c.sig.Set("someFunction(" + strings.Join(types, ", ") + ")")
-		c.readSignature(false)
-		if c.fn == nil {
-			rt.Fatalf("%s: %s", c.sig.Value(), c.sigErr)
-		}
-		typeIn(rt, base.s, c.args)
-		data, ok := c.calldata(-1)
-		if !ok {
-			values, bad := valuesOf(c.args, -1)
-			rt.Fatalf("%s: %v %v", c.sig.Value(), bad, c.fn.Check(values))
-		}
-		again := newCall()
-		again.fn = c.fn
-		if !again.takeData(data, -1) {
-			rt.Fatalf("%s: not decoded", c.sig.Value())
-		}
-		if a, b := texts(c.args), texts(again.args); a != b {
-			rt.Fatalf("%s\n%s\n%s", c.sig.Value(), a, b)
-		}
-	})
-}
-
-func TestUnitsThereAndBackKeepTheAmount(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		fn, err := abicall.ParseSignature("f(uint256 v)")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		v := new(big.Int).SetBytes(rapid.SliceOfN(rapid.Byte(), 0, 32).Draw(rt, "v"))
-		d := rapid.IntRange(0, 18).Draw(rt, "decimals")
-		nodes := nodesOf(fn.Inputs(), []abicall.Value{{Text: v.String()}})
-		nodes[0].setUnits(true, d)
-		values, bad := valuesOf(nodes, d)
-		if len(bad) > 0 || values[0].Text != v.String() {
-			rt.Fatalf("%s with %d decimals: %v %v", v, d, values, bad)
-		}
-		nodes[0].setUnits(false, d)
-		if nodes[0].field.Value() != v.String() {
-			rt.Fatalf("%s became %s", v, nodes[0].field.Value())
-		}
-	})
-}
-
-func FuzzCallDataThroughTheFormIsUnchanged(f *testing.F) {
-	f.Add("transfer(address to, uint256 amount)", erc20.Transfer(common.HexToAddress(payee), big.NewInt(5)), 6)
-	f.Add("f(string s)", []byte{1, 2, 3, 4}, -1)
-	f.Add("", []byte{}, 0)
-	if fn, err := abicall.ParseSignature("f(string s, bytes b)"); err == nil {
-		data, _ := fn.Encode([]abicall.Value{{Text: `a\u{fffd}b\n`}, {Text: "0x00"}})
-		f.Add("f(string s, bytes b)", data, -1)
-		data, _ = fn.Encode([]abicall.Value{{Text: "a\uFFFDb"}, {Text: "0x"}})
-		f.Add("f(string s, bytes b)", data, -1)
-	}
-	f.Fuzz(func(t *testing.T, sig string, data []byte, decimals int) {
-		c := newCall()
-		if fn, err := abicall.ParseSignature(sig); err == nil {
-			c.fn = &fn
-		}
-		decimals = max(-1, min(77, decimals))
-		c.takeData(data, decimals)
-		if got, ok := c.calldata(decimals); !ok || !bytes.Equal(got, data) {
-			t.Fatalf("%x became %x (%v)", data, got, ok)
-		}
-	})
-}
-
 func TestDraftsOfTheBuilderAlwaysPassTheRulesOrNameAMistake(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), router).fill(idValue(0), "0.5").press("esc")
+	r.fill(compose.IDTo(0), router).fill(compose.IDValue(0), "0.5").press("esc")
 	in := r.frozen()
 	d := in.Draft()
 	if d.Calls[0].Value != "500000000000000000" || d.Calls[0].Data != "" || len(d.TokensRequired) != 1 ||
 		d.TokensRequired[0].AssetType != "eip155:8453/slip44:60" {
 		t.Fatalf("%+v", d)
 	}
-	if _, err := intent.Freeze(d, r.s.rules()); err != nil {
+	if _, err := intent.Freeze(d, r.s.Rules()); err != nil {
 		t.Fatal(err)
 	}
 	var keys tea.Msg = keyOf("esc")
@@ -524,11 +390,11 @@ func TestStateOverridesAndValidAfterStayWithACallThatComesBack(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
 	d := r.frozen().Draft()
-	d.ValidAfter = unixText(r.now.Add(time.Minute))
-	d.ValidUntil = unixText(r.now.Add(7 * time.Minute))
+	d.ValidAfter = strconv.FormatInt(r.now.Add(time.Minute).Unix(), 10)
+	d.ValidUntil = strconv.FormatInt(r.now.Add(7*time.Minute).Unix(), 10)
 	d.Overrides = []api.StateOverride{{Address: router, Balance: "0xf4240",
 		StateDiff: map[string]string{"0x" + strings.Repeat("0", 64): "0x" + strings.Repeat("1", 64)}}}
-	in, err := intent.Freeze(d, r.s.rules())
+	in, err := intent.Freeze(d, r.s.Rules())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -545,9 +411,9 @@ func TestStateOverridesAndValidAfterStayWithACallThatComesBack(t *testing.T) {
 			t.Errorf("%q is not shown:\n%s", want, other.view())
 		}
 	}
-	other.s.focus = idOverRow(0, "address")
+	other.s.focus = compose.IDOverride(0, "address")
 	other.press("ctrl+x")
-	other.s.focus = idAfter
+	other.s.focus = compose.IDAfter
 	other.press("ctrl+x")
 	if got := other.frozen().Draft(); got.ValidAfter != "" || len(got.Overrides) != 0 {
 		t.Fatalf("%+v", got)
@@ -557,7 +423,7 @@ func TestStateOverridesAndValidAfterStayWithACallThatComesBack(t *testing.T) {
 func TestAnAddressWithAWrongChecksumGetsNoNameBesideIt(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
-	r.s.b.calls[0].args[0].field.Set("0x00c071" + payee[8:])
+	r.s.b.Calls[0].Args[0].Text = "0x00c071" + payee[8:]
 	if v := r.view(); strings.Contains(v, "Demo payee ✓") || !strings.Contains(v, "✗ the checksum") {
 		t.Fatal(v)
 	}

@@ -21,7 +21,7 @@ func TestL1_AFileWithoutSlippageIsOneRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := intent.Freeze(d.Fill(r.s.ctx.Network.ID, r.s.ctx.Accounts), r.s.rules())
+		want, err := intent.Freeze(d.Fill(r.s.Network, r.s.Accounts), r.s.Rules())
 		if err != nil {
 			t.Fatal(err)
 		}

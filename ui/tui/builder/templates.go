@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -32,8 +31,9 @@ func (s *Screen) openTemplates() tea.Cmd {
 	}
 	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch"}}
 	for i, t := range s.store.templates {
-		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i), Label: present.Clean(t.Name, maxName),
-			Note: t.words()})
+		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i),
+			Label: present.Clean(t.Name, compose.MaxName),
+			Note:  t.Words()})
 	}
 	switch {
 	case s.store.broken != "":
@@ -48,14 +48,6 @@ func (s *Screen) openTemplates() tea.Cmd {
 	}
 	s.openList("Open", items, pickImport, s.takeTemplate)
 	return nil
-}
-
-// words names the kind of form in a template.
-func (t savedTemplate) words() string {
-	if t.Exchange != nil {
-		return t.Exchange.Kind
-	}
-	return present.Plural(len(t.Calls.Calls), "call", "calls")
 }
 
 func (s *Screen) takeTemplate(v string) tea.Cmd {
@@ -73,7 +65,8 @@ func (s *Screen) takeTemplate(v string) tea.Cmd {
 	case pickDelete:
 		var items []kit.Item
 		for _, t := range s.store.templates {
-			items = append(items, kit.Item{Value: t.Name, Label: present.Clean(t.Name, maxName), Note: t.words()})
+			items = append(items, kit.Item{Value: t.Name, Label: present.Clean(t.Name, compose.MaxName),
+				Note: t.Words()})
 		}
 		s.openList("Delete which template", items, "", s.deleteTemplate)
 	}
@@ -81,29 +74,21 @@ func (s *Screen) takeTemplate(v string) tea.Cmd {
 }
 
 // useTemplate puts a template on the screen; U restores the previous content.
-func (s *Screen) useTemplate(t savedTemplate) {
+func (s *Screen) useTemplate(t compose.Template) {
 	s.remember()
 	s.touched()
-	d := desk{Calls: t.Calls}
-	if t.Exchange != nil {
-		d.Form = t.Exchange.Kind
-		d.Transfer = t.Exchange
-		if d.Form == formSwap {
-			d.Transfer, d.Swap = nil, t.Exchange
-		}
-	}
-	s.lay(d)
-	s.note = caution{theme.None, "from the template " + present.Clean(t.Name, maxName) +
-		"; U brings back what was there"}
+	s.lay(t.Desk())
+	s.note = remark(compose.None, "from the template "+present.Clean(t.Name, compose.MaxName)+
+		"; U brings back what was there")
 }
 
 func (s *Screen) deleteTemplate(name string) tea.Cmd {
-	at := slices.IndexFunc(s.store.templates, func(t savedTemplate) bool { return t.Name == name })
+	at := slices.IndexFunc(s.store.templates, func(t compose.Template) bool { return t.Name == name })
 	if at < 0 {
 		return nil
 	}
 	s.store.templates = slices.Delete(slices.Clone(s.store.templates), at, at+1)
-	return s.saveTemplates("the template " + present.Clean(name, maxName) + " is deleted")
+	return s.saveTemplates("the template " + present.Clean(name, compose.MaxName) + " is deleted")
 }
 
 // askTemplate asks for the name to save the form under.
@@ -118,7 +103,7 @@ func (s *Screen) askTemplate() tea.Cmd {
 	case s.empty():
 		return screen.Toast(theme.Warn, "there is nothing to save yet")
 	}
-	s.prompt.show("Save as a template", "a name", maxName, s.saveTemplate)
+	s.prompt.show("Save as a template", "a name", compose.MaxName, s.saveTemplate)
 	s.prompt.hint = "without network and accounts; enter saves"
 	return nil
 }
@@ -126,19 +111,13 @@ func (s *Screen) askTemplate() tea.Cmd {
 // saveTemplate saves the form under a name. A second enter replaces a name in use.
 func (s *Screen) saveTemplate(name string) tea.Cmd {
 	name = trim(name)
-	if name == "" || present.Clean(name, maxName) != name {
-		s.prompt.wrong = "a name of up to " + strconv.Itoa(maxName) + " plain characters"
+	if name == "" || present.Clean(name, compose.MaxName) != name {
+		s.prompt.wrong = "a name of up to " + strconv.Itoa(compose.MaxName) + " plain characters"
 		return nil
 	}
-	t := savedTemplate{Name: name}
-	if s.form == formCalls {
-		t.Calls = s.b.save()
-		t.Calls.After = "" // a fixed moment means nothing later
-	} else {
-		t.Exchange = s.x[s.form].save()
-	}
+	t := compose.NewTemplate(name, s.shown())
 	list := slices.Clone(s.store.templates)
-	at := slices.IndexFunc(list, func(x savedTemplate) bool { return x.Name == name })
+	at := slices.IndexFunc(list, func(x compose.Template) bool { return x.Name == name })
 	switch {
 	case at >= 0 && s.prompt.sure != name:
 		s.prompt.sure = name
@@ -146,8 +125,8 @@ func (s *Screen) saveTemplate(name string) tea.Cmd {
 		return nil
 	case at >= 0:
 		list[at] = t
-	case len(list) >= maxTemplates:
-		s.prompt.wrong = fmt.Sprintf("there are %d templates already: delete one first", maxTemplates)
+	case len(list) >= compose.MaxTemplates:
+		s.prompt.wrong = fmt.Sprintf("there are %d templates already: delete one first", compose.MaxTemplates)
 		return nil
 	default:
 		list = append(list, t)
@@ -160,8 +139,7 @@ func (s *Screen) saveTemplate(name string) tea.Cmd {
 // saveTemplates writes the list, and shows words afterwards.
 func (s *Screen) saveTemplates(words string) tea.Cmd {
 	keep := s.ctx.Keep
-	data, err := json.Marshal(shelf{Version: savedVersion, Templates: s.store.templates}, json.Deterministic(true),
-		jsontext.WithIndent("  "))
+	data, err := compose.EncodeTemplates(s.store.templates)
 	return func() tea.Msg {
 		if err == nil {
 			err = keep.Save(templatesName, data)

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/compose"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -27,7 +28,6 @@ func (s *Screen) pressText(m tea.KeyPressMsg, r row) tea.Cmd {
 		return nil
 	}
 	s.edit()
-	r.field.End()
 	return s.typeKey(m, r)
 }
 
@@ -52,7 +52,8 @@ func (s *Screen) pressEditing(m tea.KeyPressMsg) tea.Cmd {
 }
 
 func (s *Screen) typeKey(m tea.KeyPressMsg, r row) tea.Cmd {
-	if r.field != nil && r.field.Update(m) {
+	if r.field != nil && s.editor.Update(m) {
+		*r.field = s.editor.Value()
 		s.changed()
 	}
 	return nil
@@ -85,7 +86,7 @@ func (s *Screen) chord(key string, r row) (cmd tea.Cmd, taken bool) {
 func (s *Screen) toKeys() {
 	s.leaveField()
 	if r := s.current(); r.call >= 0 {
-		s.focus = idCall(r.call)
+		s.focus = compose.IDCall(r.call)
 		return
 	}
 	to := ""
@@ -106,7 +107,7 @@ func (s *Screen) removable(r row) bool {
 	if s.form != formCalls {
 		return false
 	}
-	if list, _ := s.itemOf(r); list != nil || r.id == idAfter && s.b.after != "" {
+	if list, _ := s.itemOf(r); list != nil || r.id == compose.IDAfter && s.b.After != "" {
 		return true
 	}
 	for _, prefix := range []string{"need.", "allow.", "over."} {

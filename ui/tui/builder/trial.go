@@ -8,6 +8,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -17,10 +18,10 @@ const trialFallback = "250.5"
 
 // trialCall fills in the trial call, or waits for the first balances: they decide its amount.
 func (s *Screen) trialCall() tea.Cmd {
-	if len(s.deps.Book) == 0 {
+	if len(s.Book) == 0 {
 		return screen.Toast(theme.Warn, "this profile has no trial call")
 	}
-	if s.loading && !s.money.known {
+	if s.loading && !s.Money.Known {
 		s.trialDue = true
 		return screen.Toast(theme.None, "reading balances first; then the trial call is filled in")
 	}
@@ -30,28 +31,27 @@ func (s *Screen) trialCall() tea.Cmd {
 
 // fillTrial fills in a transfer of USDC on Base to the first contact of the book.
 func (s *Screen) fillTrial() {
-	usdc, ok := s.tokenOn(caip.EVM(8453), "ob:usdc")
-	if !ok || len(s.deps.Book) == 0 {
+	usdc, ok := s.AssetOn(caip.EVM(8453), "ob:usdc")
+	if !ok || len(s.Book) == 0 {
 		return
 	}
 	s.clear()
-	s.b = newBatch(s.ctx.Catalog, caip.EVM(8453))
-	s.transfer(s.b.calls[0], usdc, s.deps.Book[0].Address, s.trialAmount(usdc))
+	s.b = s.NewCalls(caip.EVM(8453))
+	s.b.Calls[0].Pay(usdc.Asset, s.Book[0].Address, s.trialAmount(usdc))
 	s.focus = idReview
 }
 
 // trialAmount is an amount of whole tokens that takes at least two other chains to pay: more than the balance on this
 // chain and the largest other one together, by a clear margin, and at most nine tenths of everything. The margin
 // shrinks until one fits; without one, and without known balances, it is trialFallback.
-func (s *Screen) trialAmount(here caip.Asset) string {
-	e, ok := s.ctx.Catalog.Entity(here)
-	agg, known := s.ctx.Catalog.Aggregate(e.Aggregate)
-	total := s.money.total(agg)
-	if !ok || !known || total == nil {
+func (s *Screen) trialAmount(e catalog.Entity) string {
+	agg, known := s.Catalog.Aggregate(e.Aggregate)
+	total := s.Money.Total(agg)
+	if !known || total == nil {
 		return trialFallback
 	}
-	floor := new(big.Int).Add(s.money.largestOther(agg, here),
-		amount.Scale(orZero(s.money.held[here]), e.Decimals, agg.Decimals))
+	floor := new(big.Int).Add(largestOther(s.Money, agg, e.Asset),
+		amount.Scale(orZero(s.Money.Held[e.Asset]), e.Decimals, agg.Decimals))
 	ceiling := new(big.Int).Quo(new(big.Int).Mul(total, big.NewInt(9)), big.NewInt(10))
 	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(agg.Decimals)), nil)
 	half := new(big.Int).Quo(one, big.NewInt(2))
@@ -68,10 +68,10 @@ func (s *Screen) trialAmount(here caip.Asset) string {
 }
 
 // largestOther is the largest balance of an aggregate on one other chain, in the aggregate's decimals.
-func (m money) largestOther(agg catalog.Aggregate, here caip.Asset) *big.Int {
+func largestOther(m compose.Money, agg catalog.Aggregate, here caip.Asset) *big.Int {
 	top := new(big.Int)
 	for _, e := range agg.Entities {
-		if v := m.held[e.Asset]; e.Asset != here && v != nil {
+		if v := m.Held[e.Asset]; e.Asset != here && v != nil {
 			if v = amount.Scale(v, e.Decimals, agg.Decimals); v.Cmp(top) > 0 {
 				top = v
 			}

@@ -10,14 +10,15 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/ui/compose"
 )
 
 func TestTheTrialCallNeedsTwoOrMoreSourceChains(t *testing.T) {
 	r := newRig(t)
-	agg, _ := r.s.ctx.Catalog.Aggregate("ob:usdc")
-	here, _ := r.s.tokenOn(caip.EVM(8453), "ob:usdc")
+	agg, _ := r.s.Catalog.Aggregate("ob:usdc")
+	here, _ := r.s.AssetOn(caip.EVM(8453), "ob:usdc")
 	rapid.Check(t, func(t *rapid.T) {
-		m := money{known: true, held: map[caip.Asset]*big.Int{}}
+		m := compose.Money{Known: true, Held: map[caip.Asset]*big.Int{}}
 		base, largest, total := new(big.Int), new(big.Int), new(big.Int)
 		for i, e := range agg.Entities {
 			held := big.NewInt(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, 3_000_000_000)).Draw(t,
@@ -25,16 +26,16 @@ func TestTheTrialCallNeedsTwoOrMoreSourceChains(t *testing.T) {
 			if i%3 == 2 && held.Sign() == 0 {
 				continue // the service does not list it
 			}
-			m.held[e.Asset] = amount.Scale(held, agg.Decimals, e.Decimals)
+			m.Held[e.Asset] = amount.Scale(held, agg.Decimals, e.Decimals)
 			total.Add(total, held)
 			switch {
-			case e.Asset == here:
+			case e.Asset == here.Asset:
 				base = held
 			case held.Cmp(largest) > 0:
 				largest = held
 			}
 		}
-		r.s.money = m
+		r.s.Money = m
 		text := r.s.trialAmount(here)
 		v, err := amount.Parse(text, agg.Decimals)
 		if err != nil || !strings.HasSuffix(text, ".5") {
@@ -59,24 +60,24 @@ func TestTheTrialCallWaitsForTheFirstBalances(t *testing.T) {
 	for name, err := range map[string]error{"they come": nil, "they do not come": errors.New("no")} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			r.s.money, r.s.loading = money{}, true
+			r.s.Money, r.s.loading = compose.Money{}, true
 			r.press("d")
-			if !r.s.b.empty() {
+			if !r.s.b.Empty() {
 				t.Fatal("filled in before the balances are known")
 			}
-			r.do(r.s.Update(balancesMsg{gen: r.s.gen, balance: balances(r.s.ctx.Catalog), err: err}))
+			r.do(r.s.Update(balancesMsg{gen: r.s.gen, balance: balances(r.s.Catalog), err: err}))
 			want := map[bool]string{true: "1600.5", false: trialFallback}[err == nil]
-			if r.s.b.empty() || r.s.b.calls[0].args[1].field.Value() != want {
+			if r.s.b.Empty() || r.s.b.Calls[0].Args[1].Text != want {
 				t.Fatalf("want %s:\n%s", want, r.view())
 			}
 		})
 	}
 	t.Run("something was typed meanwhile", func(t *testing.T) {
 		r := newRig(t)
-		r.s.money, r.s.loading = money{}, true
-		r.press("d").fill(idTo(0), "usdc")
-		r.do(r.s.Update(balancesMsg{gen: r.s.gen, balance: balances(r.s.ctx.Catalog)}))
-		if got := r.s.b.calls[0].to.Value(); got != "usdc" {
+		r.s.Money, r.s.loading = compose.Money{}, true
+		r.press("d").fill(compose.IDTo(0), "usdc")
+		r.do(r.s.Update(balancesMsg{gen: r.s.gen, balance: balances(r.s.Catalog)}))
+		if got := r.s.b.Calls[0].To; got != "usdc" {
 			t.Fatalf("what was typed became %q", got)
 		}
 	})

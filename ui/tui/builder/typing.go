@@ -7,6 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -36,11 +38,11 @@ func typeAddress() kit.Item {
 // numeric reports whether a text begins like a number: it means that number, whatever else contains its digits.
 func numeric(text string) bool { return text != "" && strings.Contains("0123456789.,+-", text[:1]) }
 
-// fits reports whether a field takes the whole text.
-func fits(f *kit.Field, text string) bool {
-	try := *f
-	try.Set(text)
-	return try.Value() == text
+// fits reports whether a field of a row takes the whole text.
+func fits(limit int, text string) bool {
+	f := kit.NewField("", limit)
+	f.Set(text)
+	return f.Value() == text
 }
 
 // readFor interprets text typed into the list of a row that does not read it itself: as an address or an amount.
@@ -53,7 +55,7 @@ func (s *Screen) readFor(r row) func(string) kit.Reading {
 		case r.reads != nil:
 			out = r.reads(text)
 		}
-		if r.field != nil && !fits(r.field, text) {
+		if r.field != nil && !fits(r.limit, text) {
 			out.Off = tooLong
 		}
 		return out
@@ -65,7 +67,7 @@ func (s *Screen) typeInto(r row) func(string) tea.Cmd {
 	return func(text string) tea.Cmd {
 		s.focus = r.id
 		s.edit()
-		r.field.Set(text)
+		*r.field = text
 		s.changed()
 		s.step(1, false)
 		return nil
@@ -75,10 +77,10 @@ func (s *Screen) typeInto(r row) func(string) tea.Cmd {
 // readSlip interprets a typed tolerance.
 func (s *Screen) readSlip(text string) kit.Reading {
 	out := kit.Reading{Own: numeric(text)}
-	if n := bpsOf(text); n > 0 {
-		out.Note = "= " + bpsText(n)
+	if n, _ := compose.Slippage(text); n > 0 {
+		out.Note = "= " + present.Percent(n)
 	}
-	if !fits(s.slip().own, text) {
+	if !fits(slipLimit, text) {
 		out.Off = tooLong
 	}
 	return out
@@ -86,33 +88,33 @@ func (s *Screen) readSlip(text string) kit.Reading {
 
 // typeSlip takes a typed tolerance; one that cannot be read goes into the field, with its mistake.
 func (s *Screen) typeSlip(text string) tea.Cmd {
-	t := s.slip()
-	t.own.Set(text)
-	if n := bpsOf(text); slices.Contains(presets(), n) {
-		t.preset = n
+	t := s.shown().Tolerance()
+	t.Text = text
+	if n, _ := compose.Slippage(text); slices.Contains(compose.Slippages(), n) {
+		t.Preset = n
 		return nil
 	}
-	t.preset, s.focus = 0, idSlipBps
+	t.Preset, s.focus = compose.OwnBps, compose.IDSlipBps
 	return nil
 }
 
 // minutesOf is the number of a time span such as "5", "5 min" or "5 minutes"; other text stays unchanged.
 func minutesOf(text string) string {
-	number, unit := splitUnit(text)
+	number, unit := compose.SplitUnit(text)
 	if slices.Contains([]string{"m", "min", "minute", "minutes"}, strings.ToLower(unit)) {
 		return number
 	}
 	return text
 }
 
-func readSpan(m *minutes, words func(int) string) func(string) kit.Reading {
+func readSpan(words func(int) string) func(string) kit.Reading {
 	return func(text string) kit.Reading {
 		out := kit.Reading{Own: numeric(text)}
 		text = minutesOf(text)
-		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= maxMinutes {
+		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= compose.MaxMinutes {
 			out.Note = words(n)
 		}
-		if !fits(m.field, text) {
+		if !fits(spanLimit, text) {
 			out.Off = tooLong
 		}
 		return out
@@ -120,19 +122,19 @@ func readSpan(m *minutes, words func(int) string) func(string) kit.Reading {
 }
 
 // typeSpan takes a typed number of minutes; one that cannot be read goes into the field, with its mistake.
-func (s *Screen) typeSpan(id string, m *minutes, presets []int) func(string) tea.Cmd {
+func (s *Screen) typeSpan(id string, m *compose.Choice, presets []int) func(string) tea.Cmd {
 	return func(text string) tea.Cmd {
-		if id == idAfter {
-			s.b.after = ""
+		if id == compose.IDAfter {
+			s.b.After = ""
 		}
 		text = minutesOf(text)
-		m.preset = ownPreset
-		m.field.Set(text)
+		m.Preset = compose.OwnMinutes
+		m.Text = text
 		if n, err := strconv.Atoi(text); err == nil && slices.Contains(presets, n) {
-			m.preset = n
+			m.Preset = n
 			return nil
 		}
-		s.focus = id + ownSuffix
+		s.focus = id + compose.OwnText
 		return nil
 	}
 }
@@ -144,24 +146,24 @@ func readFunction(text string) kit.Reading {
 
 // typeFunction takes a typed signature, ABI JSON or call data. Text that cannot be read goes into the field, with its
 // mistake.
-func (s *Screen) typeFunction(c *call) func(string) tea.Cmd {
+func (s *Screen) typeFunction(c *compose.Call) func(string) tea.Cmd {
 	return func(text string) tea.Cmd {
-		_, err := unhex(text)
+		_, problem := compose.Bytes(text)
 		switch hexed := strings.HasPrefix(text, "0x"); {
-		case hexed && (err != nil || len(text) < 10):
-			c.raw, c.why, c.fn, c.args = true, "", nil, nil
-			c.sig.Set("")
-			c.data.Set(text)
+		case hexed && (problem != "" || len(text) < 10):
+			c.Raw, c.Why, c.Fn, c.Args = true, "", nil, nil
+			c.Signature = ""
+			c.Data = text
 			s.focusOn(c, "data")
 			s.changed()
 			return nil
 		case hexed, isABI(text):
 			cmd, _ := s.takePaste(c, text)
-			s.tidyFocus(slices.Index(s.b.calls, c))
+			s.tidyFocus(slices.Index(s.b.Calls, c))
 			return cmd
 		}
-		c.raw = false
-		c.sig.Set(text)
+		c.Raw = false
+		c.Signature = text
 		s.focusOn(c, "sig")
 		s.changed()
 		s.step(1, false)
@@ -173,7 +175,7 @@ func isABI(text string) bool {
 	if !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {
 		return false
 	}
-	_, err := readABI([]byte(text))
+	_, err := compose.ReadABI([]byte(text))
 	return err == nil
 }
 
@@ -182,15 +184,15 @@ func isABI(text string) bool {
 func (s *Screen) pasteList(content string) tea.Cmd {
 	text, r := trim(content), s.current()
 	document := strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{")
-	whole := document || strings.HasPrefix(text, "0x") && len(text) >= 10 && len(text) <= maxText
+	whole := document || strings.HasPrefix(text, "0x") && len(text) >= 10 && len(text) <= compose.MaxText
 	if whole && s.typed != nil && s.choice.Text() == "" && r.call >= 0 &&
-		(r.id == idSig(r.call) || r.id == idData(r.call)) {
+		(r.id == compose.IDSig(r.call) || r.id == compose.IDData(r.call)) {
 		s.choice.Close()
 		s.touched()
 		if !document {
 			return s.typed(text)
 		}
-		cmd, _ := s.takePaste(s.b.calls[r.call], text)
+		cmd, _ := s.takePaste(s.b.Calls[r.call], text)
 		s.tidyFocus(r.call)
 		return cmd
 	}

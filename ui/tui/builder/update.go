@@ -1,13 +1,14 @@
 package builder
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
@@ -33,7 +34,7 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	case balancesMsg:
 		s.loaded(m)
 	case screen.AmountsMsg:
-		s.hidden = m.Hidden
+		s.Hidden = m.Hidden
 	case screen.BalancesChangedMsg:
 		return s.load()
 	case screen.OpenedMsg:
@@ -65,8 +66,8 @@ func (s *Screen) opened(arg any) tea.Cmd {
 		s.restore(a.Draft, a.Failures)
 	case nil:
 		if s.frozen != "" && !s.empty() {
-			s.note = caution{theme.Warn,
-				"this went to a review before: look under Activity (3) before you send it again; X empties the form"}
+			s.note = remark(compose.Warn,
+				"this went to a review before: look under Activity (3) before you send it again; X empties the form")
 		}
 	}
 	return nil
@@ -93,7 +94,7 @@ func (s *Screen) chosen(it kit.Item) tea.Cmd {
 		take, value = s.typed, text
 	}
 	cmd := take(value)
-	if r := s.current(); r.field != nil && !r.optional && r.field.Value() == "" && !s.choice.IsOpen() &&
+	if r := s.current(); r.field != nil && !r.optional && *r.field == "" && !s.choice.IsOpen() &&
 		!s.prompt.open {
 		s.edit()
 	}
@@ -140,17 +141,14 @@ func (s *Screen) step(d int, edit bool) {
 // edit gives the focused text field the keyboard.
 func (s *Screen) edit() {
 	if r := s.current(); r.field != nil {
-		s.editing = true
-		r.field.Focus()
+		s.editing, s.editor = true, kit.NewField("", cmp.Or(r.limit, 100))
+		s.editor.Empty = r.empty
+		s.editor.Set(*r.field)
+		s.editor.Focus()
 	}
 }
 
-func (s *Screen) stopEditing() {
-	if r := s.current(); r.field != nil {
-		r.field.Blur()
-	}
-	s.editing = false
-}
+func (s *Screen) stopEditing() { s.editing = false }
 
 // leaveField ends the editing of a field: names become addresses, and call data that fits a known function becomes
 // fields.
@@ -163,23 +161,22 @@ func (s *Screen) leaveField() {
 	if r.field == nil {
 		return
 	}
-	before := r.field.Value()
+	before := *r.field
 	if r.address {
-		find := s.named
-		if r.id == idTarget {
-			find = s.person
+		a := s.Named(s.b.Chain, before)
+		if r.id == compose.IDTarget {
+			a = s.Person(before)
 		}
-		if a := find(trim(before)); a != "" {
-			r.field.Set(present.Checksummed(a))
+		if a != "" {
+			*r.field = a
 		}
 	}
 	s.tidyField(r)
-	changed := r.field.Value() != before
-	if r.call >= 0 && r.id == idData(r.call) {
-		c := s.b.calls[r.call]
-		if data, err := unhex(trim(c.data.Value())); err == nil && len(data) >= 4 &&
-			s.b.chainDecoded(s.ctx.Catalog, c, data) {
-			s.focus, changed = idSig(r.call), true
+	changed := *r.field != before
+	if r.call >= 0 && r.id == compose.IDData(r.call) {
+		c := s.b.Calls[r.call]
+		if data, problem := compose.Bytes(c.Data); problem == "" && len(data) >= 4 && c.TakeData(data, s.target(c)) {
+			s.focus, changed = compose.IDSig(r.call), true
 		}
 	}
 	if changed {
@@ -190,10 +187,9 @@ func (s *Screen) leaveField() {
 // changed updates what depends on a text.
 func (s *Screen) changed() {
 	s.touched()
-	for _, c := range s.b.calls {
-		if !c.raw {
-			_, known := s.b.tokenAt(s.ctx.Catalog, c.to.Value())
-			c.readSignature(known)
+	for _, c := range s.b.Calls {
+		if !c.Raw {
+			c.ReadSignature(s.target(c).Known)
 		}
 	}
 }
@@ -207,23 +203,23 @@ func (s *Screen) touched() {
 // tidyField brings the text into the form's own notation: max becomes the balance, a symbol behind an amount goes, and
 // an account with its chain (CAIP-10) becomes chain and address.
 func (s *Screen) tidyField(r row) {
-	text := trim(r.field.Value())
+	text := trim(*r.field)
 	switch {
-	case r.id == idAmount && strings.EqualFold(text, "max"):
+	case r.id == compose.IDAmount && strings.EqualFold(text, "max"):
 		x := s.x[s.form]
-		if from, ok := s.side(x.pay); ok {
-			if all := s.everything(x); all != nil {
-				x.amount.Set(amount.Trim(amount.Format(all, from.decimals)))
+		if from, ok := s.Side(x.Pay); ok {
+			if all := s.Everything(x); all != nil {
+				x.Amount = compose.Whole(all.String(), from.Decimals)
 			}
 		}
-	case r.id == idTarget && strings.Count(text, ":") == 2:
+	case r.id == compose.IDTarget && strings.Count(text, ":") == 2:
 		s.tidyTarget(text)
-	case r.node != nil && r.node.isNumber() && r.call >= 0:
-		token, known := s.b.tokenAt(s.ctx.Catalog, s.b.calls[r.call].to.Value())
-		if number, unit := splitUnit(text); known && unit != "" && strings.EqualFold(unit, token.Symbol) &&
-			r.node.canUnits() {
-			r.node.units = true
-			r.field.Set(number)
+	case r.node != nil && r.node.IsNumber() && r.call >= 0:
+		t := s.target(s.b.Calls[r.call])
+		if number, unit := compose.SplitUnit(text); t.Known && unit != "" && strings.EqualFold(unit, t.Token.Symbol) &&
+			r.node.CanUnits() {
+			r.node.Units = true
+			*r.field = number
 		}
 	}
 }
@@ -234,13 +230,13 @@ func (s *Screen) tidyTarget(text string) {
 		return
 	}
 	x := s.x[s.form]
-	to, ok := s.side(x.receive)
+	to, ok := s.Side(x.Receive)
 	if !ok {
 		return
 	}
-	if asset, has := s.tokenOn(a.Chain, to.agg.ID.String()); has {
-		x.receive, x.at = asset.String(), caip.Chain{}
-		x.to.Set(present.Checksummed(a.Address))
+	if e, has := s.AssetOn(a.Chain, to.Agg.ID.String()); has {
+		x.Receive, x.At = e.Asset.String(), caip.Chain{}
+		x.To = present.Checksummed(a.Address)
 	}
 }
 
@@ -255,8 +251,8 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 	r := s.current()
 	document := !s.editing && strings.HasPrefix(trim(m.Content), "[") ||
 		!s.editing && strings.HasPrefix(trim(m.Content), "{")
-	if r.call >= 0 && (document || r.id == idSig(r.call) || r.id == idData(r.call)) {
-		if cmd, taken := s.takePaste(s.b.calls[r.call], m.Content); taken {
+	if r.call >= 0 && (document || r.id == compose.IDSig(r.call) || r.id == compose.IDData(r.call)) {
+		if cmd, taken := s.takePaste(s.b.Calls[r.call], m.Content); taken {
 			s.touched()
 			s.tidyFocus(r.call)
 			return cmd
@@ -267,10 +263,11 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 	}
 	s.edit()
 	text := trim(m.Content)
-	if len(text)+len(r.field.Value()) > maxText {
+	if len(text)+len(*r.field) > compose.MaxText {
 		return screen.Toast(theme.Warn, "that is too long for a field; nothing was pasted")
 	}
-	if r.field.Update(tea.PasteMsg{Content: text}) {
+	if s.editor.Update(tea.PasteMsg{Content: text}) {
+		*r.field = s.editor.Value()
 		s.changed()
 	}
 	return nil
@@ -282,8 +279,8 @@ func (s *Screen) tidyFocus(i int) {
 	if s.choice.IsOpen() {
 		return
 	}
-	s.focus = idSig(i)
-	if s.b.calls[i].raw {
-		s.focus = idData(i)
+	s.focus = compose.IDSig(i)
+	if s.b.Calls[i].Raw {
+		s.focus = compose.IDData(i)
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"coffer/api/caip"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
 )
 
 const labelW = 11
@@ -16,7 +18,7 @@ const labelW = 11
 // View draws the form around the focused row, with its help in the last line.
 func (s *Screen) View(f screen.Frame) string {
 	th := f.Theme
-	wrong, notes := s.mistakes(), s.cautions()
+	wrong, notes := s.mistakes(), s.Cautions(s.shown())
 	focus := s.current().id
 	pinned := s.remarks(th, f.W)
 	var lines []string
@@ -36,7 +38,7 @@ func (s *Screen) View(f screen.Frame) string {
 				kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
 				kit.Span{Text: problem, Style: th.Danger})...)
 		}
-		if c := notes[r.id]; c.text != "" && r.id != "" && wrong[r.id] == "" {
+		if c := notes[r.id]; c.Text != "" && r.id != "" && wrong[r.id] == "" {
 			lines = append(lines, s.noteLines(th, c, s.column(r), f.W)...)
 		}
 		if focused {
@@ -70,9 +72,9 @@ func (s *Screen) remarks(th theme.Theme, w int) []string {
 	var lines []string
 	if s.watchOnly != "" {
 		words := "You can build and look at a review, but not sign: " + present.Clean(s.watchOnly, 300)
-		lines = append(lines, s.noteLines(th, caution{theme.Warn, words}, 1, w)...)
+		lines = append(lines, s.noteLines(th, remark(compose.Warn, words), 1, w)...)
 	}
-	if s.note.text != "" {
+	if s.note.Text != "" {
 		lines = append(lines, s.noteLines(th, s.note, 1, w)...)
 	}
 	for _, g := range s.general {
@@ -100,7 +102,7 @@ func (s *Screen) scroll(from, to, n, h int) {
 type formName struct{ form, key, name string }
 
 func forms() []formName {
-	return []formName{{formCalls, "c", "calls"}, {formTransfer, "t", "transfer"}, {formSwap, "w", "swap"}}
+	return []formName{{formCalls, "c", "calls"}, {intent.KindTransfer, "t", "transfer"}, {intent.KindSwap, "w", "swap"}}
 }
 
 // formGap is the room between two names in the first line.
@@ -131,21 +133,21 @@ func (s *Screen) head(th theme.Theme, w int) string {
 	right := ""
 	switch {
 	case s.form != formCalls:
-	case s.b.empty() && len(s.deps.Book) > 0 && !s.Capturing():
+	case s.b.Empty() && len(s.Book) > 0 && !s.Capturing():
 		right = th.Accent.Render("d") + th.Dim.Render(" fills in a trial call ")
 	default:
-		right = th.Dim.Render(present.Plural(len(s.b.calls), "call", "calls")+" on "+s.chainName(s.b.chain)) + " "
+		right = th.Dim.Render(present.Plural(len(s.b.Calls), "call", "calls")+" on "+s.ChainName(s.b.Chain)) + " "
 	}
 	return kit.Sides(title, right, w)
 }
 
 // noteLines draw a remark with its sign.
 func (s *Screen) noteLines(th theme.Theme, c caution, indent, w int) []string {
-	if c.mean == theme.None {
-		return kit.Prose(w-1, indent, kit.Span{Text: c.text, Style: th.Dim})
+	if c.Level == compose.None {
+		return kit.Prose(w-1, indent, kit.Span{Text: c.Text, Style: th.Dim})
 	}
-	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(c.mean) + " ", Style: th.Style(c.mean)},
-		kit.Span{Text: c.text, Style: th.Style(c.mean)})
+	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(meaning(c.Level)) + " ", Style: th.Style(meaning(c.Level))},
+		kit.Span{Text: c.Text, Style: th.Style(meaning(c.Level))})
 }
 
 // help is the last line: what the focused field expects, and how much is out of sight.
@@ -194,11 +196,11 @@ func (s *Screen) rowLines(th theme.Theme, r row, focused bool, w int) []string {
 // goes below when there is no room beside it.
 func (s *Screen) editLines(th theme.Theme, r row, lead string, room, w int) []string {
 	aside := s.aside(th, r)
-	need := max(14, present.Width(r.field.Value())+2)
+	need := max(14, present.Width(*r.field)+2)
 	if aside != "" && need+present.Width(aside)+1 <= room {
-		return []string{lead + r.field.Text(th, room-present.Width(aside)-1) + " " + aside}
+		return []string{lead + s.editor.Text(th, room-present.Width(aside)-1) + " " + aside}
 	}
-	lines := []string{lead + r.field.Text(th, room)}
+	lines := []string{lead + s.editor.Text(th, room)}
 	return append(lines, s.asideBelow(th, r, w)...)
 }
 
@@ -248,17 +250,17 @@ func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
 			look = th.Accent.And(th.Strong)
 		}
 		text += " " + th.Signs.Arrow
-	case r.field != nil && r.field.Value() == "":
-		text, look = r.field.Empty, th.Rule
-		if r.none != "" {
-			text, look = r.none, th.Dim
+	case r.field != nil && *r.field == "":
+		text, look = r.empty, th.Rule
+		if r.none {
+			look = th.Dim
 		}
-	case r.field != nil && r.address && present.Width(trim(r.field.Value())) == 42:
-		return []kit.Span{{Text: typedAddress(r.field.Value()), Whole: true}}
-	case r.field != nil && r.address && isSolana(trim(r.field.Value())):
-		return []kit.Span{{Text: present.Address(trim(r.field.Value())), Whole: true}}
+	case r.field != nil && r.address && present.Width(trim(*r.field)) == 42:
+		return []kit.Span{{Text: typedAddress(*r.field), Whole: true}}
+	case r.field != nil && r.address && isSolana(trim(*r.field)):
+		return []kit.Span{{Text: present.Address(trim(*r.field)), Whole: true}}
 	case r.field != nil:
-		text = present.Clean(r.field.Value(), len(r.field.Value())+1)
+		text = present.Clean(*r.field, len(*r.field)+1)
 		if n := len([]rune(text)); n > shownText && !focused {
 			text = present.Clean(text, shownText) + " " + present.Plural(n, "character", "characters") + " in all"
 		}

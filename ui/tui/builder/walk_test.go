@@ -15,6 +15,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/ui/compose"
 	"coffer/ui/tui"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/internal/tuitest"
@@ -167,7 +168,7 @@ func opened(r *rig, op *walkOp, w, h int) *program {
 	ctx.Clock = time.Now
 	more := func(c screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{
-			screen.Build: New(c, Deps{Book: []Contact{{Name: "Demo payee", Address: payee}}}),
+			screen.Build: New(c, Deps{Book: []compose.Contact{{Name: "Demo payee", Address: payee}}}),
 			screen.Review: review.New(c, review.Deps{Start: func(_ context.Context, in intent.Intent) (review.Operation,
 				error) {
 				op.in, op.snap = in, flow.Snapshot{ID: "walk", State: flow.StateDraft, Started: time.Now(),

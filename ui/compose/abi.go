@@ -1,4 +1,4 @@
-package builder
+package compose
 
 import (
 	"encoding/json"
@@ -18,10 +18,19 @@ const (
 	coinRefused
 )
 
-// offered is a function of a pasted ABI.
-type offered struct {
-	fn    abicall.Function
+// Offered is a function of a pasted ABI. A saved form keeps its signature only.
+type Offered struct {
+	Fn    abicall.Function
 	takes coin
+}
+
+// MarshalText writes the signature.
+func (o Offered) MarshalText() ([]byte, error) { return []byte(o.Fn.String()), nil }
+
+// UnmarshalText reads a signature; another text offers nothing.
+func (o *Offered) UnmarshalText(text []byte) error {
+	o.Fn, _ = abicall.ParseSignature(string(text))
+	return nil
 }
 
 // abiEntry is what an entry of ABI JSON says about payments.
@@ -31,9 +40,9 @@ type abiEntry struct {
 	Payable    *bool  `json:"payable"`
 }
 
-// readABI reads the functions of ABI JSON, a whole ABI or one entry, and whether they are payable. It also takes
+// ReadABI reads the functions of ABI JSON, a whole ABI or one entry, and whether they are payable. It also takes
 // compiler output with the list under "abi".
-func readABI(text []byte) ([]offered, error) {
+func ReadABI(text []byte) ([]Offered, error) {
 	var artifact struct {
 		ABI json.RawMessage `json:"abi"`
 	}
@@ -56,9 +65,9 @@ func readABI(text []byte) ([]offered, error) {
 		}
 	}
 	entries = slices.DeleteFunc(entries, func(e abiEntry) bool { return e.Type != "" && e.Type != "function" })
-	out := make([]offered, len(list))
+	out := make([]Offered, len(list))
 	for i, fn := range list {
-		out[i].fn = fn
+		out[i].Fn = fn
 		if len(entries) != len(list) {
 			continue
 		}
@@ -77,19 +86,19 @@ const maxFunctions = 1000
 
 // coin says whether the function of the call takes the chain's coin: by the modifiers behind its arguments, by the
 // pasted ABI, or because it is a token function that never does.
-func (c *call) coin() coin {
-	if c.fn == nil || c.raw {
+func (c *Call) coin() coin {
+	if c.Fn == nil || c.Raw {
 		return coinUnknown
 	}
-	if how := coinWords(c.sig.Value()); how != coinUnknown {
+	if how := coinWords(c.Signature); how != coinUnknown {
 		return how
 	}
-	for _, o := range c.abi {
-		if o.fn.Signature() == c.fn.Signature() {
+	for _, o := range c.ABI {
+		if o.Fn.Signature() == c.Fn.Signature() {
 			return o.takes
 		}
 	}
-	switch c.fn.Signature() {
+	switch c.Fn.Signature() {
 	case "transfer(address,uint256)", "transferFrom(address,address,uint256)", "withdraw(uint256)",
 		"balanceOf(address)", "allowance(address,address)":
 		return coinRefused

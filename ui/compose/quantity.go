@@ -1,4 +1,4 @@
-package builder
+package compose
 
 import (
 	"math/big"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 )
 
 // unitDecimals are the decimals of a unit behind a number: wei is the base unit of any asset, the others belong to
@@ -22,8 +23,8 @@ func unitDecimals(unit string) (decimals int, ok bool) {
 	return 0, false
 }
 
-// splitUnit splits "20 gwei" into number and unit; the unit is "" for a bare number. Hexadecimal numbers have no unit.
-func splitUnit(text string) (number, unit string) {
+// SplitUnit splits "20 gwei" into number and unit; the unit is "" for a bare number. Hexadecimal numbers have no unit.
+func SplitUnit(text string) (number, unit string) {
 	text = trim(text)
 	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
 		return text, ""
@@ -35,11 +36,11 @@ func splitUnit(text string) (number, unit string) {
 	return text[:at], trim(text[at:])
 }
 
-// quantity parses an amount as a person writes it into base units: whole tokens of the asset ("250.5", "250.5 USDC"),
+// Quantity parses an amount as a person writes it into base units: whole tokens of the asset ("250.5", "250.5 USDC"),
 // or a number with a unit ("20 gwei", "7 wei"). It refuses gwei and ether for an asset without 18 decimals, unless they
 // are its symbol.
-func quantity(text string, decimals int, symbol string) (*big.Int, error) {
-	number, unit := splitUnit(text)
+func Quantity(text string, decimals int, symbol string) (*big.Int, error) {
+	number, unit := SplitUnit(text)
 	if unit == "" || strings.EqualFold(unit, symbol) && symbol != "" {
 		return amount.Parse(number, decimals)
 	}
@@ -97,3 +98,33 @@ func scaled(v *big.Int) string {
 	}
 	return ""
 }
+
+// Amount is Quantity, with its mistake in words.
+func Amount(text string, decimals int, symbol string) (v *big.Int, problem string) {
+	v, err := Quantity(text, decimals, symbol)
+	if err != nil {
+		return nil, plain(err)
+	}
+	return v, ""
+}
+
+// Positive is Amount above 0.
+func Positive(text string, decimals int, symbol string) (v *big.Int, problem string) {
+	if v, problem = Amount(text, decimals, symbol); problem == "" && v.Sign() == 0 {
+		problem = "more than 0"
+	}
+	return v, problem
+}
+
+// Whole writes base units in whole tokens, "" for text that is no amount.
+func Whole(base string, decimals int) string {
+	v, err := amount.ParseBase(base)
+	if err != nil {
+		return ""
+	}
+	return whole(v, decimals)
+}
+
+func whole(v *big.Int, decimals int) string { return amount.Trim(amount.Format(v, decimals)) }
+
+func plain(err error) string { return present.Clean(err.Error(), 200) }

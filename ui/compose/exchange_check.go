@@ -1,0 +1,80 @@
+package compose
+
+import (
+	"coffer/api/caip"
+	"coffer/wallet/intent"
+)
+
+const unknownAsset = "this asset is not known here"
+
+func (x *Exchange) check(k *checker) {
+	from, okFrom := k.w.Side(x.Pay)
+	_, okTo := k.w.Side(x.Receive)
+	if k.need(IDPay, x.Pay, "choose what is paid") {
+		switch {
+		case !okFrom:
+			k.put(IDPay, unknownAsset)
+		case from.Exact && !k.w.Holds(from.Entity.Asset.Chain):
+			k.put(IDPay, "none of your accounts is on "+k.w.ChainName(from.Entity.Asset.Chain))
+		}
+	}
+	if okFrom {
+		k.amount(IDAmount, x.Amount, from.Decimals, from.Agg.Symbol)
+	}
+	if k.need(IDReceive, x.Receive, "choose what arrives, and where") {
+		switch {
+		case !okTo:
+			k.put(IDReceive, unknownAsset)
+		case okFrom:
+			x.checkPair(k)
+		}
+	}
+	x.checkTarget(k)
+	if trim(x.Minimum) != "" && okTo {
+		if decimals, symbol, one := k.w.Delivered(x); !one {
+			k.put(IDMin, "its units differ by chain: choose the chain above, then the minimum means something")
+		} else {
+			k.amount(IDMin, x.Minimum, decimals, symbol)
+		}
+	}
+}
+
+// SamePair begins the mistake of a swap of an asset for itself.
+const SamePair = "both sides are "
+
+// checkPair checks both assets together.
+func (x *Exchange) checkPair(k *checker) {
+	from, _ := k.w.Side(x.Pay)
+	to, _ := k.w.Side(x.Receive)
+	switch {
+	case x.What == intent.KindTransfer && from.Agg.ID != to.Agg.ID:
+		k.put(IDReceive, "a transfer delivers what it sends: choose a chain that has "+from.Agg.Symbol)
+	case x.What == intent.KindSwap && from.Agg.ID == to.Agg.ID:
+		k.put(IDReceive, SamePair+to.Agg.Symbol)
+	}
+}
+
+func (k *checker) amount(id, text string, decimals int, symbol string) {
+	if k.need(id, text, amountNeeded) {
+		_, problem := Positive(trim(text), decimals, symbol)
+		k.put(id, problem)
+	}
+}
+
+// checkTarget checks the recipient. Only a transfer must name one.
+func (x *Exchange) checkTarget(k *checker) {
+	at := k.w.Arrives(x)
+	switch {
+	case trim(x.To) == "" && x.What == intent.KindSwap:
+		if at != (caip.Chain{}) && !k.w.Holds(at) {
+			k.put(IDTarget, "none of your accounts is on "+k.w.ChainName(at)+": name who gets it")
+		}
+		return
+	case !k.need(IDTarget, x.To, addressNeeded):
+		return
+	case at == (caip.Chain{}) && x.Receive != "":
+		k.put(IDReceive, "choose the chain on which somebody else gets it")
+	}
+	_, problem := k.w.Recipient(at, x.To)
+	k.put(IDTarget, problem)
+}
