@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coffer/ui/linear"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/ui/tui"
 	"coffer/ui/tui/accounts"
@@ -56,9 +57,9 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
 			Unfinished: func() []activity.Operation { return found[activity.Operation](d) },
-			Outstanding: func(now time.Time) []activity.Outstanding {
+			Outstanding: func(now time.Time) []present.Signature {
 				behind := min(d.skew(), 0) // the clock that is behind decides (TH-N9)
-				return activity.FromJournal(d.s.Catalog, d.outstanding(now), behind)
+				return present.Signatures(d.s.Catalog, d.outstanding(now), behind)
 			},
 			Void: d.flow.Void,
 		}),

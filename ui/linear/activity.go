@@ -4,15 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
-	"coffer/api/amount"
-	"coffer/api/caip"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
-	"coffer/wallet/journal"
-	"coffer/wallet/verify"
 )
 
 // unfinished lists the operations without an end.
@@ -20,11 +15,12 @@ func (s *session) unfinished() []Operation {
 	return slices.DeleteFunc(s.operations(), func(op Operation) bool { return op.Snapshot().State.Terminal() })
 }
 
-func (s *session) outstanding() []journal.Outstanding {
+// signed are the live signatures.
+func (s *session) signed() []present.Signature {
 	if s.deps.Outstanding == nil {
 		return nil
 	}
-	return s.deps.Outstanding(s.now())
+	return present.Signatures(s.ctx.Catalog, s.deps.Outstanding(s.now()), 0)
 }
 
 // activityWords counts, for the main menu, the operations and signatures that wait.
@@ -33,7 +29,7 @@ func (s *session) activityWords() string {
 	if n := len(s.unfinished()); n > 0 {
 		text = ": " + plural(n, "unfinished operation", "unfinished operations")
 	}
-	if n := len(s.outstanding()); n > 0 {
+	if n := len(s.signed()); n > 0 {
 		if text == "" {
 			text = ":"
 		} else {
@@ -48,7 +44,7 @@ func (s *session) activityWords() string {
 func (s *session) activity(ctx context.Context) error {
 	for {
 		s.news()
-		ops, live := s.unfinished(), s.outstanding()
+		ops, live := s.unfinished(), s.signed()
 		if len(ops)+len(live) == 0 {
 			s.out.say("Nothing is under way, and nothing that you signed can still be used. What has ended is in the " +
 				"history.")
@@ -60,8 +56,7 @@ func (s *session) activity(ctx context.Context) error {
 		}
 		for _, o := range ops {
 			x := o.Snapshot()
-			word, _ := s.stand(x)
-			m.items = append(m.items, s.what(x)+", begun "+s.date(x.Started)+": "+word)
+			m.items = append(m.items, s.what(x)+", begun "+s.date(x.Started)+": "+s.stand(x).Word)
 		}
 		if len(live) > 0 {
 			m.words = []word{{"s", plural(len(live), "outstanding signature", "outstanding signatures")}}
@@ -84,8 +79,8 @@ func (s *session) activity(ctx context.Context) error {
 // operation describes one operation and the choices for it.
 func (s *session) operation(ctx context.Context, o Operation) error {
 	x := o.Snapshot()
-	word, words := s.stand(x)
-	s.out.say(capital(s.what(x)) + ": " + word + ". " + words)
+	st := s.stand(x)
+	s.out.say(capital(s.what(x)) + ": " + st.Word + ". " + st.Sentence)
 	if x.Problem != "" && !x.State.Terminal() {
 		s.out.note("Remark: " + sentence(clean(x.Problem, 500)))
 	}
@@ -141,14 +136,14 @@ func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) err
 // signaturesOpen lists the live signatures, and voids one.
 func (s *session) signaturesOpen(ctx context.Context) error {
 	for {
-		live := s.outstanding()
-		var voidable []journal.Outstanding
+		live := s.signed()
+		var voidable []present.Signature
 		s.out.say("These signatures were given and can still be used by whoever has them.")
 		m := menu{
 			title: "A signature that no time ends can be declared dead, if you know that it cannot be used any more:"}
 		for i, o := range live {
 			s.signature(i+1, o)
-			if o.Voidable() && o.VoidedAt.IsZero() && s.deps.Void != nil {
+			if o.Voidable && s.deps.Void != nil {
 				voidable = append(voidable, o)
 				m.items = append(m.items, "Void signature "+itoa(i+1))
 			}
@@ -167,88 +162,58 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 }
 
 // signature describes a signature: its purpose, what it allows, its expiry, and what ends it.
-func (s *session) signature(n int, o journal.Outstanding) {
-	where := present.ChainName(s.ctx.Catalog, o.Chain)
-	until := "it has no end of its own"
-	if end, ends := o.Ends(); ends {
-		t := time.Unix(o.ValidUntil, 0)
-		if until = "usable until " + s.clock(t) + ", for " + spanWords(t.Sub(s.now())); !t.After(s.now()) {
-			until = "its time is over; it is counted until " + s.clock(end) + ", as clocks differ"
+func (s *session) signature(n int, o present.Signature) {
+	s.out.say(itoa(n) + ". " + capital(o.Name(s.ctx.Catalog)) + ": " + o.Lasts(s.now(), s.clock, spanWords) + ".")
+	what := ""
+	for _, op := range s.operations() {
+		if op.ID() == o.Operation {
+			what = s.what(op.Snapshot())
 		}
 	}
-	if !o.VoidedAt.IsZero() {
-		until = "voided by you at " + s.date(o.VoidedAt)
+	for _, r := range o.Rows(s.ctx.Catalog, what) {
+		s.row(2, r)
 	}
-	s.out.say(itoa(n) + ". " + roleWords(o.Role) + " on " + where + ", " + until + ".")
-	s.out.fact(2, "account, "+present.AccountType(o.Kind), address(o.Sender))
-	if o.Role == journal.RoleDelegation {
-		if o.Delegation != nil {
-			s.out.fact(2, "the code", address(o.Delegation.Contract))
-		}
-		s.out.fact(2, "allows", kit.Plain("the code to control everything in this EOA there, until you change it"))
-	} else {
-		s.out.fact(2, "allows", kit.Plain(s.allows(o)))
-	}
-	if o.BlockHash != "" {
-		s.out.fact(2, "block hash", address(o.BlockHash))
-	} else {
-		s.out.fact(2, "nonce", kit.Plain(clean(o.Nonce, 80)))
-	}
-	ends := clean(o.Void, 600)
-	if ends == "" {
-		ends = "Not known: take it to be usable for ever."
-	}
-	s.out.fact(2, "ends", kit.Plain(ends))
 }
 
-// allows says what a signature lets somebody move.
-func (s *session) allows(o journal.Outstanding) string {
-	text := ""
-	for _, p := range o.Spend {
-		v := verify.AmountView{Decimals: -1}
-		v.Asset, _ = caip.ParseAsset(p.Asset)
-		v.Amount, _ = amount.ParseBase(p.Amount)
-		if e, ok := s.ctx.Catalog.Entity(v.Asset); ok {
-			v.Symbol, v.Decimals = e.Symbol, e.Decimals
-		}
-		if text != "" {
+// row prints a fact: an address with its kind, figures, or a text.
+func (s *session) row(indent int, r present.Row) {
+	text := r.Text
+	if r.Money {
+		text = s.masked(text)
+	}
+	for i, a := range r.Amounts {
+		if i > 0 {
 			text += ", "
 		}
-		text += s.masked(figure(v))
+		text += s.masked(figure(a))
 	}
-	if text == "" {
-		return "nothing of a known value; the reviewed calls can run"
+	switch {
+	case r.Label == "":
+		s.out.note(sentence(text))
+	case r.Address == "":
+		s.out.fact(indent, r.Label, kit.Plain(text))
+	default:
+		if r.Name != "" {
+			r.Name += ", "
+		}
+		if text != "" {
+			text = ", " + text
+		}
+		s.out.fact(indent, r.Label, kit.Plain(r.Name), address(r.Address), kit.Plain(text))
 	}
-	return text
-}
-
-func roleWords(role string) string {
-	switch role {
-	case verify.RolePrepared:
-		return "The call itself"
-	case verify.RoleFunding:
-		return "A payment"
-	case verify.RoleSwap:
-		return "The payment of a swap"
-	case verify.RoleTransfer:
-		return "The payment of a transfer"
-	case journal.RoleDelegation:
-		return "A delegation of your EOA"
-	}
-	return "A signature of an unknown kind"
 }
 
 // void declares a signature dead, once the person has typed the end of the account's address by hand.
-func (s *session) void(ctx context.Context, o journal.Outstanding) error {
+func (s *session) void(ctx context.Context, o present.Signature) error {
 	s.out.say("Warning: whoever holds this signature can still use it until its nonce is used. Void it only if you " +
 		"know that nobody holds it, or that its nonce was used. " +
 		"From then on it is in the way of no new signature; it stays listed.")
-	s.out.fact(0, "Account", address(o.Sender))
+	s.out.fact(0, "Account", address(o.Summary.Sender))
 	text, err := s.confirm(ctx, question{text: "To void it, type the last four characters of the account's address:"})
 	if err != nil {
 		return err
 	}
-	switch err := s.deps.Void(o.OpHash, text); {
+	switch err := s.deps.Void(o.Hash, text); {
 	case errors.Is(err, flow.ErrVoidTyped):
 		s.out.say("That is not the end of the account's address. Nothing was voided.")
 	case err != nil:

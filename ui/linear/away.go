@@ -63,8 +63,8 @@ func (s *session) news() {
 				s.watch(op)
 			}
 		case x.State == flow.StateDone, x.State == flow.StateFailed, x.State == flow.StateNotExecuted:
-			word, words := s.stand(x)
-			s.out.say("Meanwhile: " + s.what(x) + ", begun " + s.date(x.Started) + ": " + word + ". " + words)
+			st := s.stand(x)
+			s.out.say("Meanwhile: " + s.what(x) + ", begun " + s.date(x.Started) + ": " + st.Word + ". " + st.Sentence)
 			s.failReason(x)
 			s.unwatch(op)
 			s.told[op.ID()] = true

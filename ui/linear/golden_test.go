@@ -10,6 +10,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/secret"
+	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -282,8 +283,8 @@ func TestSignatureWordsNameEverySignature(t *testing.T) {
 	c := &reviewSession{snap: flow.Snapshot{Review1: prepared(utc()), Review2: quote(utc(), time.Minute)}}
 	c.snap.Review2.Legs[1].Delegation = &verify.DelegationView{Chain: chain(42161, "Arbitrum"), Nonce: 1}
 	c.snap.Review1.WholeConsent = false
-	if got := strings.Join(c.signatures(), "; "); got !=
-		"the call; the payment on Optimism; the delegation of your EOA on Arbitrum; the payment on Arbitrum" ||
+	if got := strings.Join(present.SignatureNames(c.snap), "; "); got !=
+		"the call; payment on Optimism; the delegation of your EOA on Arbitrum; payment on Arbitrum" ||
 		c.total() != 4 {
 		t.Errorf("%d: %s", c.total(), got)
 	}

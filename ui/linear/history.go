@@ -180,24 +180,10 @@ func recordStatus(status string) string {
 func (s *session) record(r api.HistoryRecord) {
 	s.out.say(capital(s.recordLine(r)) + ".")
 	s.out.say(present.Status(s.ctx.Network.Kind, r.Status))
-	if r.FailReason != "" {
-		what, todo := present.RefundReason(r.FailReason)
-		s.out.say(strings.TrimSpace(what+" "+todo) + " The service says: " + clean(r.FailReason, 200) + ".")
-	}
-	paid, got := "To pay", "To be delivered"
-	switch r.Status {
-	case api.StatusCompleted, api.StatusExecuted:
-		paid, got = "Paid", "Delivered"
-		if present.Used(r.Type) {
-			got = "The call used"
-		}
-	case api.StatusRefunded:
-		paid, got = "Came back", "Not delivered"
-	case api.StatusFailed:
-		paid, got = "Not paid", "Not delivered"
-	}
-	s.out.fact(0, paid, kit.Plain(s.masked(s.paid(r.OriginToken))))
-	s.out.fact(0, got, kit.Plain(s.masked(s.received(r.DestinationToken))))
+	s.refused(r.FailReason)
+	paid, got := present.AmountLabels(r.Type, r.Status)
+	s.out.fact(0, capital(paid), kit.Plain(s.masked(s.paid(r.OriginToken))))
+	s.out.fact(0, capital(got), kit.Plain(s.masked(s.received(r.DestinationToken))))
 	if a, err := caip.ParseSlashAccount(r.RecipientAccountID); err == nil {
 		s.out.fact(0, "To", address(a.Address))
 	} else if r.RecipientAccountID != "" {
@@ -221,21 +207,7 @@ func (s *session) whoGot(r api.HistoryRecord) {
 	from := present.Receipts{Catalog: s.ctx.Catalog, Accounts: s.ctx.Accounts, Terms: s.ctx.Terms, Names: s.nameIn}
 	for _, row := range from.Rows(present.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status,
 		GotAsset: r.DestinationToken.AssetType, Got: r.DestinationToken.Amount}) {
-		text := row.Text
-		if row.Money {
-			text = s.masked(text)
-		}
-		switch {
-		case row.Address != "":
-			name := row.Name
-			if name != "" {
-				name += ", "
-			}
-			s.out.fact(0, capital(row.Label), kit.Plain(name), address(row.Address), kit.Plain(", "+text))
-		case row.Label == "":
-			s.out.note(text + ".")
-		default:
-			s.out.fact(0, capital(row.Label), kit.Plain(text+"."))
-		}
+		row.Label = capital(row.Label)
+		s.row(0, row)
 	}
 }

@@ -201,7 +201,7 @@ func TestTheEndOfWhatNobodyFollowsIsTold(t *testing.T) {
 		r.types("")
 		said := r.types("9")
 		if !strings.Contains(flat(said), "Meanwhile: transfer on Base, begun") ||
-			!strings.Contains(flat(said), "completed. Your call ran and every payment is settled.") {
+			!strings.Contains(flat(said), "COMPLETED. Your call ran and every payment is settled.") {
 			t.Errorf("the end is not told:\n%s", said)
 		}
 		if said := r.types("9", "7"); strings.Contains(said, "Meanwhile") ||
@@ -223,7 +223,7 @@ func TestTheEndOfWhatNobodyFollowsIsTold(t *testing.T) {
 		}
 		r.unfinished = []Operation{r.op}
 		r.begins()
-		if all := flat(r.paper.text()); strings.Count(all, "Meanwhile: ") != 1 || !strings.Contains(all, "refunded.") ||
+		if all := flat(r.paper.text()); strings.Count(all, "Meanwhile: ") != 1 || !strings.Contains(all, "REFUNDED.") ||
 			!strings.Contains(all, "The service says: SLIPPAGE.") {
 			t.Errorf("the end is not told:\n%s", all)
 		}
@@ -241,7 +241,7 @@ func TestALineBehindTheEndIsAnAnswer(t *testing.T) {
 		r.begins()
 		r.types(callScript()...)
 		time.Sleep(time.Second)
-		r.wants(r.hears(), "Completed.")
+		r.wants(r.hears(), "COMPLETED.")
 		r.types("7")
 		time.Sleep(time.Minute)
 		said := r.hears()
@@ -347,7 +347,7 @@ func TestFilesAreLoaded(t *testing.T) {
 		r.wants(r.types(dir), "is not a regular file")
 		r.wants(r.types(wrong), "nonsense")
 		r.wants(r.types(call), "Transfer: you pay 90 USDC, from all chains together.", "To: 0x93DB D23b")
-		r.wants(r.types("1", "1", "yes", ""), "Completed.")
+		r.wants(r.types("1", "1", "yes", ""), "COMPLETED.")
 		r.wants(r.types("6", batch), "1 call on Base.", "Needs: 250.5 USDC", "amount: 250.5 USDC")
 		r.op.next = nil
 		r.wants(r.types("1"), "byte for byte, what you asked for")

@@ -5,28 +5,13 @@ import (
 
 	"coffer/api"
 	"coffer/ui/present"
-	"coffer/wallet/flow"
-	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// isExchange reports a swap or a transfer: the quote is its first review.
-func isExchange(x flow.Snapshot) bool {
-	return x.Intent.Kind == intent.KindSwap || x.Intent.Kind == intent.KindTransfer
-}
-
-// nounOf names the kind of operation.
-func nounOf(x flow.Snapshot) string {
-	if isExchange(x) {
-		return x.Intent.Kind
-	}
-	return "call"
-}
-
-func (c *reviewSession) exchange() bool { return isExchange(c.snap) }
-func (c *reviewSession) noun() string   { return nounOf(c.snap) }
+func (c *reviewSession) exchange() bool { return c.snap.Intent.Exchanges() }
+func (c *reviewSession) noun() string   { return present.Noun(c.snap) }
 
 // firstCount is the number of signatures before the quote.
 func (c *reviewSession) firstCount() int {
@@ -39,36 +24,18 @@ func (c *reviewSession) firstCount() int {
 	return 1
 }
 
-// signatures names all known signatures in signing order: a delegation comes before the operation that needs it.
-func (c *reviewSession) signatures() []string {
-	var out []string
-	if v := c.snap.Review1; !c.exchange() {
-		if v != nil && v.Delegation != nil {
-			out = append(out, "the delegation of your EOA on "+clean(v.Delegation.Chain.Name, 40))
-		}
-		out = append(out, "the call")
-	}
-	if q := c.snap.Review2; q != nil && !q.SameChainOnly {
-		for _, l := range q.Legs {
-			if l.Delegation != nil {
-				out = append(out, "the delegation of your EOA on "+clean(l.Delegation.Chain.Name, 40))
-			}
-			out = append(out, "the payment on "+clean(l.Chain.Name, 40))
-		}
-	}
-	return out
-}
-
 // signatureWords says what signature n is for.
 func (c *reviewSession) signatureWords(n int) string {
-	if all := c.signatures(); n >= 1 && n <= len(all) {
+	if all := present.SignatureNames(c.snap); n >= 1 && n <= len(all) {
 		return all[n-1]
 	}
 	return "one that was not announced"
 }
 
 // total is the number of all signatures: the flow's count, and at least the number that was announced.
-func (c *reviewSession) total() int { return max(c.snap.SignaturesTotal, len(c.signatures())) }
+func (c *reviewSession) total() int {
+	return max(c.snap.SignaturesTotal, len(present.SignatureNames(c.snap)))
+}
 
 // verb says what confirming does.
 func (c *reviewSession) verb(st stage) string {

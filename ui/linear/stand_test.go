@@ -47,14 +47,14 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 				"it does not end by itself."},
 			"cannot be read": {stuck, []journal.Signature{sig, endless}, "can only be abandoned",
 				"not all of them end by themselves. No payment is signed. What was signed cannot be checked again; you can only abandon it."},
-			"refunded": {refunded, []journal.Signature{sig}, "the service says: refunded",
+			"refunded": {refunded, []journal.Signature{sig}, "service: REFUNDED",
 				"you could pay twice"},
-			"refunded, ended": {refunded, nil, "the service says: refunded",
+			"refunded, ended": {refunded, nil, "service: REFUNDED",
 				"It may have run before that: look at the chain before you build it again."},
 		} {
 			live(c.open...)
-			if word, words := s.stand(c.x); word != c.word || !strings.Contains(words, c.says) {
-				t.Errorf("%s: %s. %s", name, word, words)
+			if st := s.stand(c.x); st.Word != c.word || !strings.Contains(st.Sentence, c.says) {
+				t.Errorf("%s: %+v", name, st)
 			}
 		}
 		r.types("10")

@@ -31,7 +31,7 @@ func TestD3_TheHistorySaysWhoGotWhatAndTheFee(t *testing.T) {
 		r.wants(said, "Payee: alice, 0x93DB D23b 6b71 b82E 3A19 aD8d 51Dd EBbB 13aF 7BC0, got 90 USDC on Base",
 			"Payment: 80.48 USDC on Base", "Was there: 10 USDC on Base, as the service said",
 			"Fees: 0.48 USDC ($0.48), as reviewed", "80.48 paid + 10 there before = 90 used + 0.48 fees",
-			"The call used: 90 USDC")
+			"Call used: 90 USDC")
 		said = flat(r.types("2"))
 		r.wants(said, "Fees: not reported", "Was there: not reported")
 		if strings.Contains(said, "Payee") || strings.Contains(said, "Delivered") {

@@ -16,8 +16,8 @@ type Live struct {
 	Until time.Time
 }
 
-// Words says until when they can be used, in a time zone.
-func (l Live) Words(zone *time.Location) string {
+// Words says until when they can be used; at writes a moment.
+func (l Live) Words(at func(time.Time) string) string {
 	what := Plural(l.N, "signature", "signatures")
 	switch {
 	case !l.Known:
@@ -29,15 +29,15 @@ func (l Live) Words(zone *time.Location) string {
 	case l.Until.IsZero():
 		return what + " can still be used; not all of them end by themselves."
 	}
-	return what + " can still be used until " + l.Until.In(zone).Format("15:04:05") + "."
+	return what + " can still be used until " + at(l.Until) + "."
 }
 
 // Said describes an end that only the service vouches for (flow.Snapshot.Said): its word, whose word it is, the
 // signatures that still live, and what building the operation again would mean.
-func Said(x flow.Snapshot, exchange bool, l Live, zone *time.Location) string {
+func Said(x flow.Snapshot, l Live, at func(time.Time) string) string {
 	became := "this did not run and nothing was paid"
 	switch {
-	case x.State == flow.StateDone && exchange:
+	case x.State == flow.StateDone && x.Intent.Exchanges():
 		became = "it was delivered and every payment is settled"
 	case x.State == flow.StateDone:
 		became = "it ran and every payment is settled"
@@ -46,7 +46,7 @@ func Said(x flow.Snapshot, exchange bool, l Live, zone *time.Location) string {
 	case x.Status.Status == api.StatusRefunded:
 		became = "this was refunded: it did not run, and what had been paid came back"
 	}
-	words := "The service says " + became + "; nothing on this machine proves it. " + l.Words(zone)
+	words := "The service says " + became + "; nothing on this machine proves it. " + l.Words(at)
 	switch {
 	case x.State == flow.StateDone:
 	case l.Known && l.N == 0:
@@ -57,18 +57,18 @@ func Said(x flow.Snapshot, exchange bool, l Live, zone *time.Location) string {
 	return words
 }
 
-// Signed describes a call of which nothing was sent: whether its signatures still live, and what can be done. on
-// is the key or words for asking for a quote or preparing again, off for abandoning; both may be empty.
-func Signed(x flow.Snapshot, l Live, zone *time.Location, on, off string) string {
-	words := strings.Replace(l.Words(zone), "Its signatures have ended", "The first signature has ended", 1) +
+// Signed describes a call of which nothing was sent: whether its signatures still live, and what can be done.
+func Signed(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) string {
+	words := strings.Replace(l.Words(at), "Its signatures have ended", "The first signature has ended", 1) +
 		" No payment is signed"
 	switch {
 	case x.Stuck:
-		return words + ". What was signed cannot be checked again; you can only abandon it" + off + "."
+		return words + ". What was signed cannot be checked again; you can only abandon it" + k.Abandon + "."
 	case x.Over:
-		return words + ", and there is no time left for a quote. Prepare it again" + on + ", or abandon it" + off + "."
+		return words + ", and there is no time left for a quote. Prepare it again" + k.Go + ", or abandon it" +
+			k.Abandon + "."
 	case x.State == flow.StateReview2:
 		return words + "; it goes on when you review the costs."
 	}
-	return words + "; ask for a quote" + on + ", or abandon it" + off + "."
+	return words + "; ask for a quote" + k.Go + ", or abandon it" + k.Abandon + "."
 }

@@ -9,6 +9,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/wallet/journal"
+	"coffer/wallet/verify"
 )
 
 // NotReported replaces a figure that neither the service's record nor this wallet's journal has.
@@ -33,10 +34,11 @@ type Receipts struct {
 type Record struct{ QuoteID, Kind, Status, GotAsset, Got string }
 
 // Row is one fact. Address is written in full beside Name, the known name; both are "" in a row about figures. Money
-// means that Text is an amount.
+// means that Text is an amount; Amounts are figures in place of a text. Quiet facts matter to few people.
 type Row struct {
 	Label, Name, Address, Text string
-	Money                      bool
+	Amounts                    []verify.AmountView
+	Money, Quiet               bool
 }
 
 // Rows are the payees, the payments, what was there before, the fees, and their sum where all of it is known.

@@ -76,7 +76,7 @@ func checkKind(d Draft) []api.Failure {
 		}
 	}
 	switch {
-	case exchanges(d):
+	case d.Exchanges():
 		refuse("targetChain", d.TargetChain != "", d.Kind)
 		refuse("calls", len(d.Calls) > 0, d.Kind)
 		refuse("tokensRequired", len(d.TokensRequired) > 0, d.Kind)

@@ -184,7 +184,7 @@ func (i Intent) V1() bool { return i.draft.Interface == InterfaceV1 }
 // PrepareBody returns the body of POST /v3/quote/prepare-call-quote, or for v1 of POST /quotes/prepare-call-quote; nil
 // for a swap or a transfer.
 func (i Intent) PrepareBody() []byte {
-	if exchanges(i.draft) {
+	if i.draft.Exchanges() {
 		return nil
 	}
 	return bytes.Clone(i.body)
@@ -192,7 +192,7 @@ func (i Intent) PrepareBody() []byte {
 
 // QuoteBody returns the body of POST /v3/quote, or for v1 of POST /v1/quote; nil for a call.
 func (i Intent) QuoteBody() []byte {
-	if !exchanges(i.draft) {
+	if !i.draft.Exchanges() {
 		return nil
 	}
 	return bytes.Clone(i.body)
@@ -226,7 +226,7 @@ func hashDraft(d Draft) ([32]byte, error) {
 
 // fundingAsset resolves the default of FundWith (protocol §2.9).
 func fundingAsset(d Draft, rules api.Rules) string {
-	if exchanges(d) {
+	if d.Exchanges() {
 		return d.Pay.Asset
 	}
 	if d.FundWith != "" || len(d.TokensRequired) == 0 {
@@ -243,8 +243,8 @@ func fundingAsset(d Draft, rules api.Rules) string {
 	return e.Aggregate.String()
 }
 
-// exchanges reports whether a draft that passed the checks is a swap or a transfer.
-func exchanges(d Draft) bool { return d.Kind == KindSwap || d.Kind == KindTransfer }
+// Exchanges reports a swap or a transfer: its quote is its first review.
+func (d Draft) Exchanges() bool { return d.Kind == KindSwap || d.Kind == KindTransfer }
 
 func copyDraft(d Draft) Draft {
 	d.Accounts = slices.Clone(d.Accounts)

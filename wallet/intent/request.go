@@ -14,9 +14,9 @@ func checkRequest(d Draft, rules api.Rules) (*api.Document, []api.Failure) {
 	var request any
 	var check func(*api.Document) []api.Failure
 	switch {
-	case exchanges(d) && v1:
+	case d.Exchanges() && v1:
 		request, check = quoteRequestV1(d), rules.QuoteV1
-	case exchanges(d):
+	case d.Exchanges():
 		request, check = quoteRequest(d), rules.Quote
 	case d.Kind != "":
 		return nil, nil
@@ -32,7 +32,7 @@ func checkRequest(d Draft, rules api.Rules) (*api.Document, []api.Failure) {
 	}
 	failures := inFile(d, check(body))
 	switch {
-	case exchanges(d):
+	case d.Exchanges():
 		failures = append(failures, checkExchange(d, rules)...)
 	case v1:
 		failures = append(failures, checkFundingV1(d, rules)...)
@@ -44,7 +44,7 @@ func checkRequest(d Draft, rules api.Rules) (*api.Document, []api.Failure) {
 // better: the members of an account or of a side that is not there.
 func inFile(d Draft, in []api.Failure) []api.Failure {
 	names := []struct{ request, file string }{{"account", "accounts[0]"}}
-	if exchanges(d) {
+	if d.Exchanges() {
 		names = []struct{ request, file string }{
 			{"from.accounts", "accounts"}, {"from.account", "accounts[0]"}, {"from.asset.assetId", "pay.asset"},
 			{"from.amount", "pay.amount"},
@@ -61,8 +61,8 @@ func inFile(d Draft, in []api.Failure) []api.Failure {
 			}
 		}
 		absent := d.Interface == InterfaceV1 && len(d.Accounts) == 0 && strings.HasPrefix(f.Path, "accounts[0]") ||
-			exchanges(d) && d.Pay == nil && strings.HasPrefix(f.Path, "pay.") ||
-			exchanges(d) && d.Receive == nil && strings.HasPrefix(f.Path, "receive.")
+			d.Exchanges() && d.Pay == nil && strings.HasPrefix(f.Path, "pay.") ||
+			d.Exchanges() && d.Receive == nil && strings.HasPrefix(f.Path, "receive.")
 		if !absent {
 			out = append(out, f)
 		}

@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"coffer/ui/cli"
+	"coffer/ui/present"
+	"coffer/wallet/flow"
 	"coffer/wallet/journal"
-	"coffer/wallet/verify"
 )
 
 // Activity builds `coffer activity`.
@@ -63,12 +64,14 @@ func (c Commands) activity(s *Session, asJSON bool) error {
 		return err
 	}
 	var open []journal.Outstanding
+	var unfinished []flow.Snapshot
 	if b != nil {
 		defer func() { _ = b.Close() }()
 		open = b.Outstanding(c.Clock())
 		for _, o := range b.Operations() {
 			if !o.State.Terminal() && (len(o.Signatures) > 0 || wasSent(&o)) {
 				f.Unfinished = append(f.Unfinished, factOf(o))
+				unfinished = append(unfinished, present.Recorded(s.Catalog, o))
 			}
 		}
 	}
@@ -79,14 +82,17 @@ func (c Commands) activity(s *Session, asJSON bool) error {
 		return c.write(encode(f))
 	}
 	p := &page{}
-	p.line(plural(len(open), "open signature"))
-	for i, x := range open {
-		p.open(s, i+1, x, c.Clock())
+	p.line(plural(len(open), "outstanding signature"))
+	signed := present.Signatures(s.Catalog, open, 0)
+	for i, x := range signed {
+		p.open(s, i+1, x, open[i], c.Clock())
 	}
 	p.line(plural(len(f.Unfinished), "unfinished operation"))
-	for _, o := range f.Unfinished {
-		p.row(o.ID, strings.ToLower(strings.ReplaceAll(o.State, "_", " "))+", begun "+o.Started)
-		p.sub("quote id", o.QuoteID)
+	for _, x := range unfinished {
+		st := present.Stand(x, present.LiveOf(signed, x.ID, c.Clock(), true), stamp, present.Keys{})
+		p.row(x.ID, present.Operation(s.Catalog, x)+", begun "+stamp(x.Started)+": "+st.Word)
+		p.sub("", st.Sentence)
+		p.sub("quote id", x.QuoteID)
 	}
 	return c.write([]byte(p.b.String()))
 }
@@ -105,60 +111,27 @@ func openOf(x journal.Outstanding) openFact {
 	return f
 }
 
-// roleNames is what a signature is for.
-func roleNames(role string) string {
-	switch role {
-	case verify.RolePrepared:
-		return "the call"
-	case verify.RoleFunding:
-		return "a payment for a call"
-	case verify.RoleSwap:
-		return "the payment of a swap"
-	case verify.RoleTransfer:
-		return "the payment of a transfer"
-	case journal.RoleDelegation:
-		return "a delegation of your EOA"
+// open writes a signature that can still be used; made is its entry of the journal.
+func (p *page) open(s *Session, n int, x present.Signature, made journal.Outstanding, now time.Time) {
+	p.row(strconv.Itoa(n), x.Name(s.Catalog))
+	p.sub("lasts", x.Lasts(now, stamp, func(d time.Duration) string { return d.Round(time.Second).String() }))
+	p.sub("operation", x.Operation)
+	for _, r := range x.Rows(s.Catalog, "") {
+		var figures []string
+		for _, a := range r.Amounts {
+			figures = append(figures, figure(a))
+		}
+		text := orElse(r.Text, strings.Join(figures, ", "))
+		if r.Address != "" {
+			text = strings.TrimSuffix(present.Checksummed(r.Address)+", "+text, ", ")
+		}
+		p.sub(r.Label, text)
 	}
-	return "a signature of an unknown kind"
-}
-
-// open writes a signature that can still be used.
-func (p *page) open(s *Session, n int, x journal.Outstanding, now time.Time) {
-	p.row(strconv.Itoa(n), roleNames(x.Role)+" on "+s.chainName(x.Chain))
-	p.sub("operation", x.Op)
-	p.sub("account", whole(x.Sender))
-	switch seq, ok := x.Sequence(); {
-	case x.Role == journal.RoleDelegation:
-		p.sub("account nonce", whole(x.Nonce))
-	case x.BlockHash != "":
-		p.sub("block hash", whole(x.BlockHash))
-	case ok:
-		p.sub("lane, sequence", strconv.Itoa(int(x.Lane))+", "+strconv.FormatUint(seq, 10))
+	if seq, ok := made.Sequence(); ok && made.BlockHash == "" {
+		p.sub("lane, sequence", strconv.Itoa(int(made.Lane))+", "+strconv.FormatUint(seq, 10))
 	}
-	p.sub("can move", s.movesWords(x))
-	until := "no time ends it"
-	if end, ends := x.Ends(); ends {
-		until = stamp(end) + ", in " + max(end.Sub(now), 0).Round(time.Second).String()
-	}
-	p.sub("can be used until", until)
-	if !x.VoidedAt.IsZero() {
-		p.sub("voided", stamp(x.VoidedAt)+" by you")
-	}
-	p.sub("what is known", orElse(x.Said.Words(), "The service has not said that it ended."))
-	p.sub("hash", whole(x.OpHash))
-}
-
-// movesWords is what a signature can move.
-func (s *Session) movesWords(x journal.Outstanding) string {
-	if x.Role == journal.RoleDelegation {
-		return "everything in this EOA, by the code that it names"
-	}
-	var out []string
-	for _, v := range x.Spend {
-		symbol, decimals := entityUnit(s.Catalog, v.Asset)
-		out = append(out, figureOf(v.Amount, symbol, decimals))
-	}
-	return orElse(strings.Join(out, ", "), "nothing of a known value; the reviewed calls can run")
+	p.sub("what is known", orElse(made.Said.Words(), "The service has not said that it ended."))
+	p.sub("hash", whole(x.Hash))
 }
 
 // voidCommand builds `coffer activity void`.

@@ -69,9 +69,9 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 	}
 	src := newStream(s, size, olderThan(since),
 		func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
-	told, done := c.told(s)
+	from, done := c.receipts(s)
 	defer done()
-	out := c.printer(o, told)
+	out := c.printer(o, from)
 	if err := out.begin(); err != nil {
 		return err
 	}
@@ -94,9 +94,9 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 	return out.end()
 }
 
-// told opens the journal for the facts that the service's records lack; done closes it. Without a journal nothing is
-// known.
-func (c Commands) told(s *Session) (from present.Receipts, done func()) {
+// receipts opens the journal for the facts that the service's records lack; done closes it. Without a journal nothing
+// is known.
+func (c Commands) receipts(s *Session) (from present.Receipts, done func()) {
 	from = present.Receipts{Catalog: s.Catalog, Accounts: s.Accounts, Names: s.Names}
 	b, err := s.Read()
 	if err != nil {

@@ -25,16 +25,16 @@ type recordPrinter interface {
 	end() error
 }
 
-func (c Commands) printer(o historyOptions, told present.Receipts) recordPrinter {
+func (c Commands) printer(o historyOptions, from present.Receipts) recordPrinter {
 	switch {
 	case o.json:
 		return jsonLines{c}
 	case o.csv:
 		w := csv.NewWriter(c.Out)
 		w.UseCRLF = true
-		return csvLines{w, told}
+		return csvLines{w, from}
 	}
-	return &textLines{w: tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0), told: told}
+	return &textLines{w: tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0), from: from}
 }
 
 type jsonLines struct{ c Commands }
@@ -52,7 +52,7 @@ func (j jsonLines) put(e *entry) error {
 // textLines prints lines in columns, a page at a time.
 type textLines struct {
 	w    *tabwriter.Writer
-	told present.Receipts
+	from present.Receipts
 	n    int
 }
 
@@ -60,15 +60,18 @@ func (t *textLines) begin() error { return nil }
 func (t *textLines) end() error   { return t.w.Flush() }
 func (t *textLines) put(e *entry) error {
 	fees := ""
+	if words := present.FailReason(e.FailReason, present.Keys{}); words != "" {
+		fees = "\t" + clean(e.FailReason) + ": " + words
+	}
 	if present.Runs(e.Status) {
-		fees = "\tfees " + t.told.Fees(e.QuoteID)
-		if to := t.told.Payees(e.QuoteID); to != "" {
+		fees = "\tfees " + t.from.Fees(e.QuoteID)
+		if to := t.from.Payees(e.QuoteID); to != "" {
 			fees += "; to " + to
 		}
 	}
 	fmt.Fprintf(t.w, "%s\t%s\t%s\t%s\t%s\t%s%s\n", stamp(e.at), strings.ToLower(clean(e.Type)),
 		verify.Status(e.Status).Text,
-		paidWords(t.told.Catalog, e), gotWords(t.told.Catalog, e), clean(e.QuoteID), fees)
+		paidWords(t.from.Catalog, e), gotWords(t.from.Catalog, e), clean(e.QuoteID), fees)
 	if t.n++; t.n%pageSize == 0 {
 		return t.w.Flush()
 	}
@@ -79,7 +82,7 @@ func stamp(at time.Time) string {
 	if at.IsZero() {
 		return "time unknown"
 	}
-	return at.UTC().Format("2006-01-02 15:04:05Z")
+	return clock(at)
 }
 
 func paidWords(cat *catalog.Catalog, e *entry) string {
@@ -135,7 +138,7 @@ func figureOf(base, symbol string, decimals int) string {
 // know.
 type csvLines struct {
 	w    *csv.Writer
-	told present.Receipts
+	from present.Receipts
 }
 
 func csvColumns() []string {
@@ -156,8 +159,8 @@ func (p csvLines) end() error {
 
 func (p csvLines) put(e *entry) error {
 	o, d := e.OriginToken, e.DestinationToken
-	paid, paidDecimals := unitOf(p.told.Catalog, o.AggregatedAssetID, o.AssetType...)
-	got, gotDecimals := entityUnit(p.told.Catalog, d.AssetType)
+	paid, paidDecimals := unitOf(p.from.Catalog, o.AggregatedAssetID, o.AssetType...)
+	got, gotDecimals := entityUnit(p.from.Catalog, d.AssetType)
 	at := ""
 	if !e.at.IsZero() {
 		at = e.at.UTC().Format(time.RFC3339)
@@ -173,8 +176,8 @@ func (p csvLines) put(e *entry) error {
 		cells = append(cells, strings.Join(chains, " "), strings.Join(hashes, " "))
 	}
 	var own *journal.Terms
-	if p.told.Terms != nil {
-		if t, ok := p.told.Terms(e.QuoteID); ok {
+	if p.from.Terms != nil {
+		if t, ok := p.from.Terms(e.QuoteID); ok {
 			own = &t
 		}
 	}

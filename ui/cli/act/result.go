@@ -92,15 +92,10 @@ func (r *runner) statusDocument(ctx context.Context) []byte {
 func (r *runner) summary(err error) string {
 	p := &page{}
 	p.line("operation " + r.op.ID())
-	p.row("state", string(r.x.State))
-	if r.x.Status.Status != "" {
-		p.row("status", r.s.statusWords(r.x.Status.Status))
-	}
+	p.state(r.s, r.x, r.c.Clock())
+	p.reason(r.x.Status.FailReason)
 	p.row("quote id", r.x.QuoteID)
 	p.transactions(r.s, r.x.Status)
-	if r.x.Said {
-		p.row("still open", openWords(r.s.openOf(r.x.ID, r.c.Clock())))
-	}
 	if err != nil {
 		p.row("problem", clean(err.Error()))
 	}
@@ -120,15 +115,6 @@ func (p *page) transactions(s *Session, x api.ExecutionStatus) {
 // believes reports whether the service's report ends a signature: only where service and wallet are one program.
 func (s *Session) believes() bool { return s.Network.Kind == network.Embedded }
 
-// statusWords describes a status. Unless the service is inside this program, the words attribute an end to it.
-func (s *Session) statusWords(status string) string {
-	text := verify.Status(status).Text
-	if api.Terminal(status) && !s.believes() {
-		text += ", the service says"
-	}
-	return text
-}
-
 // openOf lists the signatures of an operation that can still be used.
 func (s *Session) openOf(op string, now time.Time) []journal.Outstanding {
 	b, err := s.Read()
@@ -139,40 +125,37 @@ func (s *Session) openOf(op string, now time.Time) []journal.Outstanding {
 	return slices.DeleteFunc(slices.Clone(b.Outstanding(now)), func(x journal.Outstanding) bool { return x.Op != op })
 }
 
-// openWords is how many signatures are open and until when; "" for none.
-func openWords(open []journal.Outstanding) string {
-	if len(open) == 0 {
-		return ""
-	}
-	var last time.Time
-	for _, x := range open {
-		end, ends := x.Ends()
-		if !ends {
-			return plural(len(open), "signature") + ", not all of which end by themselves; see `coffer activity`"
-		}
-		if end.After(last) {
-			last = end
-		}
-	}
-	return plural(len(open), "signature") + ", until " + stamp(last) + "; see `coffer activity`"
+// state writes what an operation has come to, by its snapshot and by the signatures that can still be used.
+func (p *page) state(s *Session, x flow.Snapshot, now time.Time) {
+	open := present.Signatures(s.Catalog, s.openOf(x.ID, now), 0)
+	st := present.Stand(x, present.LiveOf(open, x.ID, now, true), stamp, present.Keys{})
+	p.row("state", st.Word)
+	p.row("", st.Sentence)
 }
 
-// statusText is a status in lines; open are the signatures that can still be used.
-func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State, open []journal.Outstanding,
-	told present.Receipts) string {
+// reason writes why an operation did not run, in the service's term and in plain words.
+func (p *page) reason(reason string) {
+	p.row("reason", clean(reason))
+	p.row("", present.FailReason(reason, present.Keys{}))
+}
+
+// statusText is a status in lines. known is the operation of this wallet, nil for a quote of another one.
+func (s *Session) statusText(id string, x api.ExecutionStatus, known *flow.Snapshot, now time.Time,
+	from present.Receipts) string {
 	p := &page{}
 	p.line("quote " + whole(id))
-	if state != "" {
-		p.row("state", string(state))
+	if known != nil {
+		p.state(s, *known, now)
+	} else {
+		p.row("state", verify.Status(x.Status).Text)
+		p.row("", present.Status(s.Network.Kind, x.Status))
 	}
-	p.row("status", s.statusWords(x.Status))
-	p.row("reason", clean(x.FailReason))
+	p.reason(x.FailReason)
 	p.row("user", clean(x.User))
 	p.row("recipient", clean(x.RecipientAccountID))
-	for _, r := range told.Rows(present.Record{QuoteID: id, Status: x.Status}) {
+	for _, r := range from.Rows(present.Record{QuoteID: id, Status: x.Status}) {
 		p.row(r.Label, strings.Join(strings.Fields(r.Name+" "+whole(r.Address)+" "+whole(r.Text)), " "))
 	}
 	p.transactions(s, x)
-	p.row("still open", openWords(open))
 	return p.b.String()
 }

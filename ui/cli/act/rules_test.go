@@ -34,7 +34,7 @@ func TestBothReviewsAreConfirmedOnATerminal(t *testing.T) {
 	if r.op.signs != 1 || r.op.executes != 1 || len(r.asked) != 2 {
 		t.Errorf("%d and %d signings after %q", r.op.signs, r.op.executes, r.asked)
 	}
-	r.says("REVIEW 1 OF 2", "REVIEW 2 OF 2", payee, "aaaa 0001", "bbbb 0002", "completed")
+	r.says("REVIEW 1 OF 2", "REVIEW 2 OF 2", payee, "aaaa 0001", "bbbb 0002", "COMPLETED")
 	if strings.Contains(r.out.String(), "REVIEW") {
 		t.Error("the review is in the data")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -336,7 +337,11 @@ func (r *runner) unconfirmed(err error) error {
 func (r *runner) progress(e flow.Event) {
 	switch e.Kind {
 	case flow.EventSigned:
-		r.c.say("Signature %d of %d is given, for %s.", e.Index, r.x.SignaturesTotal, r.s.chainName(e.Chain))
+		what := r.s.chainName(e.Chain)
+		if names := present.SignatureNames(r.x); e.Index >= 1 && e.Index <= len(names) {
+			what = names[e.Index-1]
+		}
+		r.c.say("Signature %d of %d is given: %s.", e.Index, r.x.SignaturesTotal, what)
 	case flow.EventJournaled:
 		r.c.say("Written to the journal.")
 	case flow.EventSent:
@@ -373,19 +378,14 @@ var errWaited = errors.New("the wait is over")
 func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) error {
 	last := ""
 	say := func(s flow.Snapshot) {
-		word := verify.Status(s.Status.Status).Text
-		if s.Said && s.Status.Status != "" {
-			word += ", the service says"
+		st := present.Stand(s, present.Live{}, stamp, present.Keys{})
+		words := st.Word + ". " + st.Sentence
+		if s.Problem != "" && !s.State.Terminal() {
+			words += " " + s.Problem
 		}
-		if s.Status.Status == "" {
-			word = string(s.State)
-		}
-		if s.Problem != "" {
-			word += ": " + s.Problem
-		}
-		if word != last {
-			last = word
-			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), word)
+		if words != last {
+			last = words
+			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), words)
 		}
 	}
 	if s := op.Snapshot(); s.State == flow.StateUnknown {

@@ -11,6 +11,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -121,24 +122,22 @@ func wasSent(rec *journal.Operation) bool {
 
 // unsent is the answer about an operation of which nothing was sent.
 func (c Commands) unsent(s *Session, rec *journal.Operation, asJSON bool) error {
-	state := strings.ToLower(strings.ReplaceAll(string(rec.State), "_", " "))
+	x := present.Recorded(s.Catalog, *rec)
 	var err error
 	if asJSON {
 		err = c.write([]byte("{}")) // what the service says about a quote that was never sent
 	} else {
 		p := &page{}
 		p.line("operation " + rec.ID)
-		p.row("state", state)
+		p.state(s, x, c.Clock())
 		p.row("quote id", whole(rec.QuoteID))
-		if len(rec.Signatures) > 0 {
-			p.row("still open", orElse(openWords(s.openOf(rec.ID, c.Clock())), "nothing: what was signed has ended"))
-		}
 		err = c.write([]byte(p.b.String()))
 	}
 	if err != nil {
 		return err
 	}
-	return outcome(cli.ExitExpired, nil, "nothing of this operation was sent: %s", state)
+	st := present.Stand(x, present.Live{}, stamp, present.Keys{})
+	return outcome(cli.ExitExpired, nil, "nothing of this operation was sent: %s", st.Word)
 }
 
 // updateJournal asks for the outcome of an operation of the journal, with watch until it has ended, so that the
@@ -209,17 +208,10 @@ func (c Commands) neverRan(rec *journal.Operation) bool {
 
 func (c Commands) printStatus(s *Session, quote string, rec *journal.Operation, x api.ExecutionStatus, raw []byte,
 	asJSON, gone bool) error {
-	text, state := raw, flow.State("")
-	if gone {
-		state = flow.StateNotExecuted
-	}
+	text := raw
 	if !asJSON {
-		var open []journal.Outstanding
-		if rec != nil && !s.believes() {
-			open = s.openOf(rec.ID, c.Clock())
-		}
-		told, done := c.told(s)
-		text = []byte(s.statusText(quote, x, state, open, told))
+		from, done := c.receipts(s)
+		text = []byte(s.statusText(quote, x, s.known(rec, x, gone), c.Clock(), from))
 		done()
 	}
 	if err := c.write(text); err != nil {
@@ -233,4 +225,26 @@ func (c Commands) printStatus(s *Session, quote string, rec *journal.Operation, 
 		return outcome(cli.ExitExpired, nil, "%s does not know the quote after its expiry", says)
 	}
 	return byStatus(x.Status, x.FailReason, s.believes())
+}
+
+// known is an operation of this wallet with the status that the service gave just now; nil for another wallet's. gone
+// says that it never ran.
+func (s *Session) known(rec *journal.Operation, status api.ExecutionStatus, gone bool) *flow.Snapshot {
+	if rec == nil {
+		return nil
+	}
+	x := present.Recorded(s.Catalog, *rec)
+	x.State, x.Status = flow.StateAccepted, status
+	switch {
+	case gone:
+		x.State = flow.StateNotExecuted
+	case status.Status == api.StatusCompleted:
+		x.State = flow.StateDone
+	case api.Terminal(status.Status):
+		x.State = flow.StateFailed
+	case status.Status == "":
+		x.State = flow.StateUnknown
+	}
+	x.Said = x.State.Terminal() && !s.believes()
+	return &x
 }

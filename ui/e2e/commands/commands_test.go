@@ -207,7 +207,7 @@ func TestCommandsAskOnATerminal(t *testing.T) {
 	asked := p.Finds(`type the amount ([0-9.]+), because`)
 	rig.Pause()
 	p.Types(asked + "\r")
-	p.Sees("completed")
+	p.Sees("COMPLETED")
 	if err := p.Ends(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
-	"coffer/wallet/verify"
 )
 
 // Operation is what this screen needs of one operation. Watch reports until the operation ends or the context is
@@ -31,32 +31,14 @@ type Operation interface {
 	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
 }
 
-// Outstanding is a signature that the service can still use: of an operation, a Solana message or a delegation. Until
-// is the end of its window; zero: it has none, or it is unknown. Ends is when it certainly becomes unusable, by the
-// clock of the screen (zero: no time ends it); until then it counts as open, because clocks differ. Void says in plain
-// words what ends it. Operation is the id of its operation, Code the contract to which a delegation gives the EOA
-// (checksum form). Hash identifies the signed operation. Voidable says that Deps.Void accepts it, Voided when it did
-// (zero: never).
-type Outstanding struct {
-	Operation string
-	Hash      string
-	Summary   verify.OpSummary
-	Until     time.Time
-	Ends      time.Time
-	Void      string
-	Code      string
-	Voidable  bool
-	Voided    time.Time
-}
-
 // Deps are the dependencies of the screen. Unfinished lists the operations of the journal without an end, Outstanding
 // the live signatures at a moment; both may do input and are called from commands only. A nil function leaves its part
 // out. Retry is the wait after a failed reading; 0: 5 s. Void declares a signature dead that no time ends
-// (flow.Flow.Void): hash is Outstanding.Hash, typed the end of its account's address; it does output and is called from
-// a command.
+// (flow.Flow.Void): hash is present.Signature.Hash, typed the end of its account's address; it does output and is
+// called from a command.
 type Deps struct {
 	Unfinished  func() []Operation
-	Outstanding func(now time.Time) []Outstanding
+	Outstanding func(now time.Time) []present.Signature
 	Retry       time.Duration
 	Void        func(hash, typed string) error
 }
@@ -95,7 +77,7 @@ type Screen struct {
 	cancel context.CancelFunc
 
 	items  []*item
-	live   []Outstanding
+	live   []present.Signature
 	loaded bool
 
 	table    *kit.Table

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"coffer/ui/present"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/ethereum/go-ethereum/common"
@@ -180,8 +182,8 @@ func (r *rig) golden(name string) {
 	}
 }
 
-func live(now time.Time) []Outstanding {
-	return []Outstanding{{
+func live(now time.Time) []present.Signature {
+	return []present.Signature{{
 		Operation: "op1", Until: now.Add(9*time.Minute + 41*time.Second),
 		Void: "It ends by itself at 12:10:44 UTC, or as soon as another operation of this account uses nonce " +
 			"1208925819614629174706176 on eip155:8453.",
@@ -259,8 +261,8 @@ func TestUnfinishedOperationsAreWatchedAfterAStart(t *testing.T) {
 	if op.watched != 1 || waits.watched != 0 || len(r.s.items) != 2 {
 		t.Fatalf("watched %d and %d, %d items", op.watched, waits.watched, len(r.s.items))
 	}
-	if st := stateOf(r.s.find("op1").snap); st.word != "never ran" {
-		t.Fatal(st.word)
+	if st := r.s.stand(r.s.find("op1").snap, r.now); st.Word != "never ran" {
+		t.Fatal(st.Word)
 	}
 }
 
@@ -298,22 +300,6 @@ func TestOnlyAnOperationThatWaitsOpensAReview(t *testing.T) {
 		if _, ok := m.(screen.OpenMsg); ok {
 			t.Fatal("an operation that may have been sent was offered for a review")
 		}
-	}
-}
-
-func TestEveryStatusHasWordsAndAnUnknownOneIsNoEnd(t *testing.T) {
-	seen := map[string]bool{}
-	for _, st := range []string{api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusCompleted,
-		api.StatusRefunded, api.StatusFailed} {
-		x := stateOf(snapshot(flow.StateAccepted, st))
-		if x.sentence == "" || seen[x.word] {
-			t.Errorf("%s: %+v", st, x)
-		}
-		seen[x.word] = true
-	}
-	odd := snapshot(flow.StateAccepted, "ESCAPED\x1b[31m")
-	if x := stateOf(odd); ended(odd) || x.meaning != theme.Unknown || strings.Contains(x.word, "\x1b") {
-		t.Errorf("%+v", x)
 	}
 }
 

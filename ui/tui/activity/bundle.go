@@ -23,7 +23,7 @@ func (s *Screen) bundle(it *item) string {
 	line("coffer support bundle", moment(now))
 	line("network", present.Clean(string(s.ctx.Network.Kind)+" "+s.ctx.Network.ID, 200))
 	line("operation", present.Clean(snap.ID, 100))
-	line("kind", noun(snap))
+	line("kind", present.Noun(snap))
 	line("state", string(snap.State))
 	line("started", moment(snap.Started))
 	line("signatures", kit.Count(snap.SignaturesDone, max(snap.SignaturesTotal, snap.SignaturesDone)))

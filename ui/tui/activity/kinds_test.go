@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"coffer/ui/present"
+
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/catalog"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -18,11 +19,11 @@ import (
 )
 
 // liveKinds has a signature of every kind except a kernel account's own operation.
-func liveKinds(now time.Time) []Outstanding {
+func liveKinds(now time.Time) []present.Signature {
 	const eoa, sol = "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", "GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ"
 	pays := []verify.AmountView{{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6,
 		Amount: big.NewInt(250_500_000)}}
-	return []Outstanding{
+	return []present.Signature{
 		{
 			Summary: verify.OpSummary{Role: journal.RoleDelegation, Kind: api.AccountKernelV33, Chain: "eip155:10",
 				Sender: eoa, Nonce: "7"}, Code: "0xd6CEDDe84be40893d153Be9d467CD6aD37875b28",
@@ -78,65 +79,10 @@ func TestJ4EverySignatureSaysWhatEndsIt(t *testing.T) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
 	}
-	r = newRig(t, Deps{Outstanding: func(time.Time) []Outstanding {
-		return []Outstanding{{Summary: verify.OpSummary{Role: "new", Chain: "x"}}}
+	r = newRig(t, Deps{Outstanding: func(time.Time) []present.Signature {
+		return []present.Signature{{Summary: verify.OpSummary{Role: "new", Chain: "x"}}}
 	}})
 	if r.press("o"); !strings.Contains(r.view(), "take it to be usable for ever") {
 		t.Errorf("a signature of an unknown kind:\n%s", r.view())
-	}
-}
-
-// The journal's list is taken over whole: a signature without an end gets none here, and the journal says what ends it.
-func TestJ4TheJournalSaysWhatEndsASignature(t *testing.T) {
-	c, err := catalog.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const code = "0xd6cedde84be40893d153be9d467cd6ad37875b28"
-	got := FromJournal(c, []journal.Outstanding{
-		{Op: "a", Void: "v", Signature: journal.Signature{Role: journal.RoleDelegation, Kind: api.AccountKernelV33,
-			ValidUntil: begin().Unix(), Delegation: &journal.Delegation{Contract: code}}},
-		{Op: "b", Void: "w", Signature: journal.Signature{Role: verify.RolePrepared, ValidUntil: verify.NoEnd,
-			Delegation: &journal.Delegation{Contract: code}}},
-		{Op: "c", Void: "x", Signature: journal.Signature{Role: verify.RoleFunding, BlockHash: "h",
-			ValidUntil: begin().Unix()}},
-	}, 0)
-	if len(got) != 3 || got[0].Code != "0xd6CEDDe84be40893d153Be9d467CD6aD37875b28" || !got[0].Until.IsZero() ||
-		got[0].Void != "v" || got[0].Summary.Kind != api.AccountKernelV33 {
-		t.Fatalf("%+v", got)
-	}
-	if !got[1].Until.IsZero() || got[1].Code != "" || got[2].Summary.BlockHash != "h" || !got[2].Until.Equal(begin()) {
-		t.Fatalf("%+v", got)
-	}
-}
-
-func TestSwapsAndTransfersHaveTheirOwnWords(t *testing.T) {
-	c, err := catalog.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := aSwap(flow.StateReview2, "")
-	if got := what(c, s); got != "swap USDC for ETH" {
-		t.Error(got)
-	}
-	s.Intent.Kind, s.Intent.Receive = intent.KindTransfer,
-		&intent.Receive{Asset: "ob:usdc", Account: "eip155:8453:0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}
-	if got := what(c, s); got != "transfer USDC to Base" {
-		t.Error(got)
-	}
-	for _, state := range []flow.State{flow.StateQuoting, flow.StateReview2, flow.StateUnknown, flow.StateDone,
-		flow.StateFailed} {
-		for _, status := range []string{"", api.StatusPending, api.StatusInProgress, api.StatusExecuted,
-			api.StatusCompleted, api.StatusRefunded, api.StatusFailed} {
-			if x := stateOf(aSwap(state, status)); x.word == "" || strings.Contains(x.sentence, "call") {
-				t.Errorf("%s %s: %+v", state, status, x)
-			}
-		}
-	}
-	unsigned, signed := aSwap(flow.StateQuoting, ""), aSwap(flow.StateQuoting, "")
-	signed.SignaturesDone = 1
-	if a, b := stateOf(unsigned), stateOf(signed); !strings.Contains(a.sentence, "Nothing is signed") ||
-		strings.Contains(b.sentence, "Nothing is signed") {
-		t.Errorf("%q and %q", a.sentence, b.sentence)
 	}
 }

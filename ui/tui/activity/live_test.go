@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"coffer/ui/present"
+
 	"coffer/api"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
-	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -23,12 +24,12 @@ func unsentCall(state flow.State) flow.Snapshot {
 
 // aging is a journal with two signatures of op1: one ends after 30 s and counts for a minute more, the other ends after
 // 90.
-func aging() func(now time.Time) []Outstanding {
+func aging() func(now time.Time) []present.Signature {
 	made := begin()
-	return func(now time.Time) []Outstanding {
-		var out []Outstanding
+	return func(now time.Time) []present.Signature {
+		var out []present.Signature
 		for i, s := range []time.Duration{30, 90} {
-			o := Outstanding{
+			o := present.Signature{
 				Operation: "op1", Hash: id64([]string{"a1", "b2"}[i]), Until: made.Add(s * time.Second),
 				Ends:    made.Add((s + 60) * time.Second),
 				Summary: verify.OpSummary{Role: verify.RolePrepared, Chain: "eip155:8453", Nonce: "1"},
@@ -180,14 +181,5 @@ func TestK3_TheEndIsToldAsWhatTheServiceSays(t *testing.T) {
 				t.Errorf("%s", text)
 			}
 		})
-	}
-}
-
-func TestD2_TheJournalSaysWhenASignatureCertainlyEnds(t *testing.T) {
-	s := journal.Signature{ValidUntil: begin().Unix()}
-	got := FromJournal(nil, []journal.Outstanding{{Signature: s},
-		{Signature: journal.Signature{ValidUntil: verify.NoEnd}}}, -5*time.Second)
-	if end, _ := s.Ends(); !got[0].Ends.Equal(end.Add(5*time.Second)) || !got[1].Ends.IsZero() {
-		t.Errorf("%+v", got)
 	}
 }

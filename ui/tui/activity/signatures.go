@@ -1,7 +1,7 @@
 package activity
 
 import (
-	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -9,14 +9,12 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
-	"coffer/wallet/journal"
-	"coffer/wallet/verify"
 )
 
 // signature is the selected live signature.
-func (s *Screen) signature() (Outstanding, bool) {
+func (s *Screen) signature() (present.Signature, bool) {
 	if s.sig < 0 || s.sig >= len(s.live) {
-		return Outstanding{}, false
+		return present.Signature{}, false
 	}
 	return s.live[s.sig], true
 }
@@ -121,82 +119,45 @@ func (s *Screen) clickSig(y int) {
 	}
 }
 
-// sigName says what a signature is for.
-func sigName(role string) string {
-	switch role {
-	case verify.RolePrepared:
-		return "the call itself, on "
-	case verify.RoleFunding:
-		return "a payment on "
-	case verify.RoleSwap:
-		return "the payment of a swap, on "
-	case verify.RoleTransfer:
-		return "the payment of a transfer, on "
-	case journal.RoleDelegation:
-		return "a delegation of your EOA on "
-	}
-	return "a signature of an unknown kind on "
-}
-
-func (s *Screen) sigLines(f screen.Frame, o Outstanding, selected bool) []string {
+func (s *Screen) sigLines(f screen.Frame, o present.Signature, selected bool) []string {
 	th, w := f.Theme, f.W-1
-	where := present.ChainName(s.ctx.Catalog, o.Summary.Chain)
-	until := "no end of its own"
-	switch {
-	case !o.Until.IsZero() && !f.Now.Before(o.Until):
-		until = "over; counted until " + clock(o.Ends.In(f.Now.Location())) + ", as clocks differ"
-	case !o.Until.IsZero():
-		until = "until " + clock(o.Until.In(f.Now.Location())) + ", in " + kit.Countdown(f.Now, o.Until)
-	}
+	until := o.Lasts(f.Now, func(t time.Time) string { return clock(t.In(f.Now.Location())) },
+		func(time.Duration) string { return kit.Countdown(f.Now, o.Until) })
 	mark, lead := th.Mark(theme.Warn), " "
 	if !o.Voided.IsZero() {
-		mark, until = th.Dim.Render(th.Signs.Dot), "voided by you"
+		mark = th.Dim.Render(th.Signs.Dot)
 	}
 	if selected {
 		lead = th.Accent.Render(th.Signs.Cursor)
 	}
-	out := []string{kit.Sides(lead+mark+" "+th.Strong.Render(sigName(o.Summary.Role)+where), until+" ", f.W)}
-	row := func(label string, spans ...kit.Span) { out = append(out, kit.Row(th, w, 3, 10, label, spans...)...) }
-	account := []kit.Span{{Text: present.Address(o.Summary.Sender), Whole: true}}
-	if o.Summary.Kind != "" {
-		account = append(account, kit.Plain("  "), kit.Span{Text: present.AccountType(o.Summary.Kind), Style: th.Dim,
-			Whole: true})
-	}
-	row("account", account...)
+	out := []string{kit.Sides(lead+mark+" "+th.Strong.Render(o.Name(s.ctx.Catalog)), until+" ", f.W)}
+	what := ""
 	if it := s.find(o.Operation); it != nil {
-		row("for", kit.Plain(what(s.ctx.Catalog, it.snap)))
+		what = present.Operation(s.ctx.Catalog, it.snap)
 	}
-	if o.Code != "" {
-		row("the code", kit.Span{Text: present.Address(o.Code), Whole: true})
+	for _, r := range o.Rows(s.ctx.Catalog, what) {
+		out = append(out, kit.Row(th, w, 3, 10, r.Label, s.rowSpans(th, r)...)...)
 	}
-	row("allows", s.allows(th, o)...)
-	switch {
-	case o.Summary.BlockHash != "":
-		row("block hash", kit.Span{Text: present.Address(o.Summary.BlockHash), Style: th.Dim, Whole: true})
-	default:
-		row("nonce", kit.Span{Text: present.Clean(o.Summary.Nonce, 80), Style: th.Dim})
-	}
-	void := present.Clean(o.Void, 600)
-	if void == "" {
-		void = "Not known: take it to be usable for ever."
-	}
-	if n := o.Summary.Nonce; n != "" {
-		void = strings.ReplaceAll(void, "uses nonce "+n+" ", "uses this nonce ")
-	}
-	row("ends", kit.Plain(strings.ReplaceAll(void, o.Summary.Chain, where)))
 	return out
 }
 
-// allows says what a signature permits.
-func (s *Screen) allows(th theme.Theme, o Outstanding) []kit.Span {
-	switch {
-	case o.Summary.Role == journal.RoleDelegation:
-		return []kit.Span{kit.Plain("the code to control everything in this EOA there, until you change it")}
-	case len(o.Summary.Spend) == 0:
-		return []kit.Span{kit.Plain("nothing of a known value; the reviewed calls can run")}
-	}
+// rowSpans draws a fact of a signature: an address on one line with its kind beside it, figures, or a text.
+func (s *Screen) rowSpans(th theme.Theme, r present.Row) []kit.Span {
 	var out []kit.Span
-	for i, a := range o.Summary.Spend {
+	quiet := th.Text
+	if r.Quiet {
+		quiet = th.Dim
+	}
+	switch {
+	case r.Address != "":
+		out = append(out, kit.Span{Text: present.Address(r.Address), Style: quiet, Whole: true})
+		if r.Text != "" {
+			out = append(out, kit.Plain("  "), kit.Span{Text: r.Text, Style: th.Dim, Whole: true})
+		}
+	case r.Text != "":
+		out = append(out, kit.Span{Text: r.Text, Style: quiet})
+	}
+	for i, a := range r.Amounts {
 		if i > 0 {
 			out = append(out, kit.Plain(", "))
 		}

@@ -9,37 +9,16 @@ import (
 	"coffer/wallet/flow"
 )
 
-// SignatureNames names the signatures of an operation in signing order, as far as its reviews show them: a delegation
-// comes before the operation that needs it. The first ones of a call are those of review 1.
-func SignatureNames(x flow.Snapshot) []string {
-	var out []string
-	if !exchange(x) {
-		if v := x.Review1; v != nil && v.Delegation != nil {
-			out = append(out, "the delegation of your EOA on "+present.Clean(v.Delegation.Chain.Name, 40))
-		}
-		out = append(out, "the call")
-	}
-	if q := x.Review2; q != nil && !q.SameChainOnly {
-		for _, l := range q.Legs {
-			if l.Delegation != nil {
-				out = append(out, "the delegation of your EOA on "+present.Clean(l.Delegation.Chain.Name, 40))
-			}
-			out = append(out, "payment on "+present.Clean(l.Chain.Name, 40))
-		}
-	}
-	return out
-}
-
 // signatures makes one step per signature. After a restart, without the reviews, the journal's list of live signatures
 // names them.
 func (s *Screen) signatures(snap flow.Snapshot) []step {
-	names := SignatureNames(snap)
+	names := present.SignatureNames(snap)
 	total := max(snap.SignaturesTotal, snap.SignaturesDone)
 	if snap.Review2 == nil && total != len(names) {
 		var known []string
 		for _, o := range s.live {
 			if o.Operation == snap.ID {
-				known = append(known, sigName(o.Summary.Role)+present.ChainName(s.ctx.Catalog, o.Summary.Chain))
+				known = append(known, o.Name(s.ctx.Catalog))
 			}
 		}
 		names = nil
@@ -102,7 +81,7 @@ func paysNothing(snap flow.Snapshot) bool { return snap.Review2 != nil && len(sn
 func (s *Screen) target(snap flow.Snapshot) []step {
 	refs := snap.Status.DestinationChainOperations
 	ran := done(snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted)
-	if exchange(snap) {
+	if snap.Intent.Exchanges() {
 		text := "delivered"
 		if q := snap.Review2; q != nil && q.Delivered.Amount != nil {
 			text += " on " + present.ChainName(s.ctx.Catalog, q.Delivered.Asset.Chain.String())

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"coffer/ui/present"
+
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
@@ -17,33 +19,6 @@ import (
 	"coffer/wallet/flow"
 	"coffer/wallet/verify"
 )
-
-// everyReason lists the reasons of the interface, confirmed and inferred, and those of its earlier version.
-func everyReason() []string {
-	return strings.Fields(
-		`UNKNOWN SLIPPAGE AMOUNT_TOO_LOW_TO_REFUND DEPOSIT_ADDRESS_MISMATCH DEPOSIT_CHAIN_MISMATCH INCORRECT_DEPOSIT_CURRENCY DOUBLE_SPEND
-		SOLVER_CAPACITY_EXCEEDED DEPOSITED_AMOUNT_TOO_LOW_TO_FILL NEGATIVE_NEW_AMOUNT_AFTER_FEES NO_QUOTES MISSING_REVERT_DATA REVERSE_SWAP_FAILED
-		GENERATE_SWAP_FAILED TOO_LITTLE_RECEIVED EXECUTION_REVERTED NEW_CALLDATA_INCLUDES_HIGHER_RENT_FEE TRANSACTION_REVERTED ORIGIN_CURRENCY_MISMATCH
-		NO_INTERNAL_SWAP_ROUTES_FOUND SWAP_USES_TOO_MUCH_GAS INSUFFICIENT_FUNDS_FOR_RENT ORDER_EXPIRED ORDER_IS_CANCELLED TRANSFER_FROM_FAILED TRANSFER_FAILED
-		SIGNATURE_EXPIRED TRANSFER_AMOUNT_EXCEEDS_BALANCE INVALID_SIGNATURE INSUFFICIENT_NATIVE_TOKENS_SUPPLIED TRANSFER_AMOUNT_EXCEEDS_ALLOWANCE INVALID_SENDER
-		ACCOUNT_ABSTRACTION_INVALID_NONCE ACCOUNT_ABSTRACTION_SIGNATURE_ERROR SEAPORT_INEXACT_FRACTION TOKEN_NOT_TRANSFERABLE ZERO_SELL_AMOUNT MINT_NOT_ACTIVE
-		ERC_1155_TOO_MANY_REQUESTED INCORRECT_PAYMENT INVALID_GAS_PRICE FLUID_DEX_ERROR ORDER_ALREADY_FILLED SEAPORT_INVALID_FULFILLER INVALID_SIGNER
-		MINT_QUANTITY_EXCEEDS_MAX_PER_WALLET MINT_QUANTITY_EXCEEDS_MAX_SUPPLY JUPITER_INVALID_TOKEN_ACCOUNT INSUFFICIENT_BALANCE TIMEOUT GAS_TOO_LOW
-		EXECUTION_FAILED INSUFFICIENT_LIQUIDITY REVERTED PRICE_IMPACT_TOO_HIGH INVALID_PATH APPROVAL_FAILED NETWORK_CONGESTION N/A`)
-}
-
-func TestEveryReasonHasWordsAndSaysWhatToDo(t *testing.T) {
-	for _, reason := range everyReason() {
-		what, todo := reasonWords(reason)
-		if what == "" || todo == "" || strings.Contains(what, "_") || !strings.HasSuffix(what, ".") ||
-			!strings.HasSuffix(todo, ".") {
-			t.Errorf("%s: %q, %q", reason, what, todo)
-		}
-	}
-	if what, todo := reasonWords("SOMETHING_NEW"); what != "" || todo != "" {
-		t.Errorf("words were made up for an unknown reason: %q, %q", what, todo)
-	}
-}
 
 func TestH4AnUnknownStatusIsShownCleanedAsUnknownAndGoesOn(t *testing.T) {
 	snap := snapshot(flow.StateAccepted, "HALF\x1b[2JDONE")
@@ -81,7 +56,7 @@ func TestAfterARestartTheStepsGoOnFromTheJournal(t *testing.T) {
 		t.Errorf("without a name:\n%s", v)
 	}
 	r.s.Close()
-	d.Outstanding = func(now time.Time) []Outstanding {
+	d.Outstanding = func(now time.Time) []present.Signature {
 		out := append(live(now), live(now)...)
 		out[1].Summary.Role, out[1].Summary.Chain = verify.RoleFunding, "eip155:10"
 		return out
@@ -276,21 +251,6 @@ func TestAnOperationHandedOverIsSelectedAndItsAgeKeepsTheScreenAwake(t *testing.
 	}
 	r.do(r.s.Update(tea.PasteMsg{Content: "x"}))
 	r.press("down", "space", "pgup")
-}
-
-func TestEveryStateOfAnOperationHasWords(t *testing.T) {
-	seen := map[string]flow.State{}
-	for _, st := range []flow.State{
-		flow.StateDraft, flow.StateReview1, flow.StateRefused, flow.StateQuoting, flow.StateReview2, flow.StateSigning,
-		flow.StateNotExecuted, flow.StateAbandoned, flow.StateUnknown,
-		flow.StateAccepted, flow.StateDone, flow.StateFailed,
-	} {
-		x := stateOf(snapshot(st, ""))
-		if x.word == "" || x.sentence == "" || seen[x.word] != "" {
-			t.Errorf("%s: %+v", st, x)
-		}
-		seen[x.word] = st
-	}
 }
 
 func TestAnEmptyActivitySaysWhereItsOperationsComeFrom(t *testing.T) {

@@ -17,11 +17,11 @@ import (
 // loadedMsg brings the content of the journal.
 type loadedMsg struct {
 	ops  []Operation
-	live []Outstanding
+	live []present.Signature
 }
 
 // liveMsg brings a new list of live signatures.
-type liveMsg struct{ live []Outstanding }
+type liveMsg struct{ live []present.Signature }
 
 // progressedMsg is one step of a watch; feed brings the next one.
 type progressedMsg struct {
@@ -62,7 +62,7 @@ func (s *Screen) readLive() tea.Cmd {
 	return func() tea.Msg { return liveMsg{outstanding(deps, clock())} }
 }
 
-func outstanding(d Deps, now time.Time) []Outstanding {
+func outstanding(d Deps, now time.Time) []present.Signature {
 	if d.Outstanding == nil {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (s *Screen) moved(id string, snap flow.Snapshot) tea.Cmd {
 	st := s.stand(snap, s.ctx.Clock())
 	return tea.Batch(
 		screen.Send(screen.BalancesChangedMsg{}),
-		screen.Toast(st.meaning, what(s.ctx.Catalog, snap)+": "+st.word),
+		screen.Toast(st.Meaning, present.Operation(s.ctx.Catalog, snap)+": "+st.Word),
 		s.readLive(),
 	)
 }

@@ -87,9 +87,9 @@ func (s *Screen) row(th theme.Theme, i int, c []kit.Cell) []kit.Cell {
 	st := s.stand(snap, s.ctx.Clock())
 	return append(c,
 		kit.Styled(clock(snap.Started.In(s.ctx.Clock().Location())), th.Dim),
-		kit.Text(what(s.ctx.Catalog, snap)),
+		kit.Text(present.Operation(s.ctx.Catalog, snap)),
 		kit.Styled(present.ShortID(copyID(snap), th.Signs.More), th.Dim),
-		kit.Styled(st.word+" "+th.Sign(st.meaning), th.Style(st.meaning)),
+		kit.Styled(st.Word+" "+th.Sign(st.Meaning), th.Style(st.Meaning)),
 	)
 }
 
@@ -110,21 +110,21 @@ type step struct {
 func (s *Screen) details(f screen.Frame, it *item) []string {
 	th, snap := f.Theme, it.snap
 	st := s.stand(snap, f.Now)
-	out := []string{kit.Sides(" "+th.Strong.Render(what(s.ctx.Catalog, snap)),
-		th.Style(st.meaning).Render(st.word)+" "+th.Mark(st.meaning)+" ", f.W)}
+	out := []string{kit.Sides(" "+th.Strong.Render(present.Operation(s.ctx.Catalog, snap)),
+		th.Style(st.Meaning).Render(st.Word)+" "+th.Mark(st.Meaning)+" ", f.W)}
 	if v := snap.Review1; v != nil {
 		for _, a := range v.Outflow {
 			out = append(out, kit.Row(th, f.W-1, 1, 8, "moves", s.amount(th, a)...)...)
 		}
 	}
-	if v := snap.Review2; v != nil && exchange(snap) {
+	if v := snap.Review2; v != nil && snap.Intent.Exchanges() {
 		for _, a := range v.Pay {
 			out = append(out, kit.Row(th, f.W-1, 1, 8, "pays", s.amount(th, a)...)...)
 		}
 		out = append(out, kit.Row(th, f.W-1, 1, 8, "gets",
 			append([]kit.Span{kit.Plain("at least ")}, s.amount(th, v.Minimum)...)...)...)
 	}
-	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.sentence))...)
+	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.Sentence))...)
 	out = append(out, reasonLines(th, f.W, snap)...)
 	out = append(out, it.remarks(f)...)
 	steps := s.steps(snap)
@@ -181,14 +181,7 @@ func reasonLines(th theme.Theme, w int, s flow.Snapshot) []string {
 	if reason == "" {
 		return nil
 	}
-	words, todo := reasonWords(s.Status.FailReason)
-	switch {
-	case words == "":
-		words = "Coffer has no words for this cause. Copy the support bundle (b) for the operator of the service."
-	case todo != "":
-		words += " " + todo
-	}
-	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(words+" "),
+	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(present.FailReason(s.Status.FailReason, keys())+" "),
 		kit.Span{Text: "The service says: " + reason, Style: th.Dim})
 }
 

@@ -17,7 +17,7 @@ import (
 type voidForm struct {
 	open, busy bool
 	read       bool // the whole text was on the screen
-	of         Outstanding
+	of         present.Signature
 	field      *kit.Field
 	text       kit.Scroll
 	guard      kit.Guard

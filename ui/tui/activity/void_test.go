@@ -6,15 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"coffer/ui/present"
+
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/api"
-	"coffer/api/catalog"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
-	"coffer/wallet/journal"
-	"coffer/wallet/verify"
 )
 
 // voids plays flow.Void.
@@ -29,7 +27,7 @@ func (v *voids) void(hash, typed string) error {
 }
 
 // voidable is an approval that no time ends, after the signatures that time ends.
-func voidable(now time.Time) []Outstanding {
+func voidable(now time.Time) []present.Signature {
 	out := liveKinds(now)
 	out[2].Hash, out[2].Voidable = id64("77"), true
 	return out
@@ -202,23 +200,5 @@ func TestTheChosenSignatureIsOnTheScreenAndItsHashCanBeCopied(t *testing.T) {
 	}
 	if r.s.sig != 1 {
 		t.Errorf("a click chose signature %d", r.s.sig)
-	}
-}
-
-func TestTheJournalSaysWhatCanBeVoided(t *testing.T) {
-	c, err := catalog.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	endless := journal.Signature{Role: verify.RolePrepared, Kind: api.AccountRoleBased, OpHash: id64("77"),
-		ValidUntil: verify.NoEnd}
-	gone := endless
-	gone.VoidedAt = begin()
-	ends := endless
-	ends.ValidUntil = begin().Unix()
-	got := FromJournal(c, []journal.Outstanding{{Signature: endless}, {Signature: gone}, {Signature: ends}}, 0)
-	if !got[0].Voidable || got[0].Hash != id64("77") || got[1].Voidable || !got[1].Voided.Equal(begin()) ||
-		got[2].Voidable {
-		t.Errorf("%+v", got)
 	}
 }

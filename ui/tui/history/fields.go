@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"coffer/api"
 	"coffer/api/amount"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
@@ -104,7 +103,7 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 		}
 		return kit.Span{Text: "  " + present.USD(v), Style: th.Dim}
 	}
-	paid, received := amountLabels(r.kind.Value(), r.status.Value())
+	paid, received := present.AmountLabels(r.kind.Value(), r.status.Value())
 	d.amount(paid, "amount", orNone(show(l.paid)), bare(l.paid), value(r.paidUSD))
 	m.units(d, r.paid)
 	d.amount(received, "amount", orNone(show(l.received)), bare(l.received), value(r.gotUSD))
@@ -182,25 +181,6 @@ func (m *Model) legFields(d *detail, l leg) {
 	if !m.ctx.KnownPage(l.chain.Value(), url) {
 		d.text(d.th.Signs.Warn+" not a page of the known explorer: do not trust it", d.th.Warn)
 	}
-}
-
-// amountLabels labels both amounts: nothing that never arrived, and nothing that a call used, is called received.
-func amountLabels(kind, status string) (paid, received string) {
-	switch status {
-	case api.StatusCompleted, api.StatusExecuted:
-		if present.Used(kind) {
-			return "paid", "call used"
-		}
-		return "paid", "received"
-	case api.StatusRefunded:
-		return "came back", "undelivered"
-	case api.StatusFailed:
-		return "not paid", "undelivered"
-	}
-	if present.Used(kind) {
-		return "to pay", "call needs"
-	}
-	return "to pay", "to get"
 }
 
 func orNone(s string) string {

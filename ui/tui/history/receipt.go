@@ -34,7 +34,7 @@ func (m *Model) receipt(r *record) string {
 	put("quote id", r.id)
 	put("account", r.user.Value())
 	put("recipient", r.recipient.Value())
-	paid, received := amountLabels(r.kind.Value(), r.status.Value())
+	paid, received := present.AmountLabels(r.kind.Value(), r.status.Value())
 	put(paid, amountText(ln.paid(r), r.paid, usd(r.paidUSD)))
 	put(received, amountText(ln.received(r), r.got, r.micro()))
 	if r.minimum != "" {

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
-	"coffer/ui/tui/activity"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -73,7 +73,7 @@ type mark struct {
 // marks lists all signatures in the order in which they are made.
 func (s *Screen) marks() []mark {
 	var out []mark
-	for i, words := range activity.SignatureNames(s.snap) {
+	for i, words := range present.SignatureNames(s.snap) {
 		out = append(out, mark{i + 1, words})
 	}
 	return out

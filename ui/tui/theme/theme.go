@@ -10,6 +10,8 @@ package theme
 
 import (
 	"github.com/charmbracelet/colorprofile"
+
+	"coffer/ui/present"
 )
 
 // Theme is every style and sign for one terminal. The zero value renders plain text without signs; use New.
@@ -95,15 +97,15 @@ func Make(look Look, ground Ground, profile colorprofile.Profile, ascii bool) Th
 }
 
 // Meaning is the meaning of a colour and its sign.
-type Meaning int
+type Meaning = present.Meaning
 
 // The meanings. None is plain text.
 const (
-	None Meaning = iota
-	Good
-	Warn
-	Danger
-	Unknown
+	None    = present.None
+	Good    = present.Good
+	Warn    = present.Warn
+	Danger  = present.Danger
+	Unknown = present.Unknown
 )
 
 // Style returns the style of a meaning.
