@@ -199,7 +199,7 @@ func (d *opened) context() screen.Context {
 	s := d.s
 	c := screen.Context{
 		Profile: s.Title(), BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
-		Clock: s.Clock, Vault: s.Store(),
+		Clock: s.Clock, Vault: screen.Vault(s.Store()),
 		Keep:   profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
 		Export: profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
 		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts,

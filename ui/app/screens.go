@@ -47,7 +47,7 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 		Paid: d.book.Recipients})
 	all := map[screen.ID]screen.Screen{
 		screen.Balances: balances.New(c, d), screen.Build: build, screen.History: history.New(c, d),
-		screen.Accounts: accounts.NewWith(c, d.s.AccountDeps(d.book, true)),
+		screen.Accounts: accounts.NewWith(c, accountDeps(d.s, d.book)),
 		screen.Review: review.New(c, review.Deps{
 			Start: func(ctx context.Context, in intent.Intent) (review.Operation,
 				error) {
@@ -69,7 +69,7 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 		}),
 		screen.Wire: wire.New(c, wire.Deps{Log: d.log, Version: d.o.Build.Version}),
 	}
-	own := d.s.SettingsDeps(d.o.Build, d.getenv)
+	own := settingsDeps(d.s, d.o.Build, d.getenv)
 	own.Actions = settings.Collect(all)
 	all[screen.Settings] = settings.New(c, own)
 	return all
@@ -121,8 +121,14 @@ func found[T interface{ ID() string }](d *opened) []T {
 
 // talk is the linear mode.
 func (d *opened) talk(ctx context.Context) error {
+	c := d.context()
 	return linear.Run(ctx, linear.Options{
-		Context: d.context(), In: d.o.In, Out: d.o.Out, Notice: d.notice(),
+		Context: linear.Context{
+			Profile: c.Profile, BaseURL: c.BaseURL, Network: c.Network, Catalog: c.Catalog, Accounts: c.Accounts,
+			Clock: c.Clock, Vault: linear.Vault(c.Vault), Dust: c.Settings.Dust, Hidden: c.Settings.Hidden,
+			Export: c.Export, Terms: c.Terms, Names: c.Names,
+		},
+		In: d.o.In, Out: d.o.Out, Notice: d.notice(),
 		Deps: linear.Deps{
 			Start: func(ctx context.Context, in intent.Intent) (linear.Operation,
 				error) {

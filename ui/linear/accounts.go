@@ -5,7 +5,6 @@ import (
 
 	"coffer/api"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 )
 
 // accounts lists the accounts of the profile and the signer of each.
@@ -14,10 +13,10 @@ func (s *session) accounts(ctx context.Context) error {
 	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + present.Plural(n, "account", "accounts") + ". " +
 		networkWords(s.ctx.Network.Kind))
 	if s.ctx.BaseURL != "" {
-		s.out.fact(0, "Service", kit.Plain(whole(s.ctx.BaseURL)))
+		s.out.fact(0, "Service", plain(whole(s.ctx.BaseURL)))
 	}
 	if s.ctx.Network.ID != "" {
-		s.out.fact(0, "Network id", kit.Plain(present.Groups(s.ctx.Network.ID)))
+		s.out.fact(0, "Network id", plain(present.Groups(s.ctx.Network.ID)))
 	}
 	if v := s.ctx.Vault; v.Where != "" {
 		state := ""
@@ -28,7 +27,7 @@ func (s *session) accounts(ctx context.Context) error {
 		default:
 			state = ", unlocked"
 		}
-		s.out.fact(0, "Keys", kit.Plain(clean(v.Where, 120)+state))
+		s.out.fact(0, "Keys", plain(clean(v.Where, 120)+state))
 	}
 	for i, a := range s.ctx.Accounts {
 		s.out.fact(0, "Account "+itoa(i+1)+", "+present.AccountType(a.Type), address(a.AccountAddress))

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
 )
 
@@ -86,7 +85,7 @@ func (s *session) operation(ctx context.Context, o Operation) error {
 	}
 	s.failReason(x)
 	if x.QuoteID != "" {
-		s.out.fact(0, "Quote", kit.Plain(present.Groups(clean(x.QuoteID, 512))))
+		s.out.fact(0, "Quote", plain(present.Groups(clean(x.QuoteID, 512))))
 	}
 	switch x.State {
 	case flow.StateReview1, flow.StateReview2, flow.StateQuoting:
@@ -191,7 +190,7 @@ func (s *session) row(indent int, r present.Row) {
 	case r.Label == "":
 		s.out.note(sentence(text))
 	case r.Address == "":
-		s.out.fact(indent, r.Label, kit.Plain(text))
+		s.out.fact(indent, r.Label, plain(text))
 	default:
 		if r.Name != "" {
 			r.Name += ", "
@@ -199,7 +198,7 @@ func (s *session) row(indent int, r present.Row) {
 		if text != "" {
 			text = ", " + text
 		}
-		s.out.fact(indent, r.Label, kit.Plain(r.Name), address(r.Address), kit.Plain(text))
+		s.out.fact(indent, r.Label, plain(r.Name), address(r.Address), plain(text))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op/abicall"
-	"coffer/ui/tui/kit"
 )
 
 // maxItems bounds the items of an array that is typed in.
@@ -187,11 +186,11 @@ func (s *session) readArgs(fn abicall.Function, values []abicall.Value, symbol s
 		indent, label := 4+2*l.Depth, clean(l.Label, 60)
 		switch {
 		case l.Depth == 0 && l.Leaf && f.inTokens([]int{arg}):
-			s.out.fact(indent, label, kit.Plain(moved(l.Text, *f.token)))
+			s.out.fact(indent, label, plain(moved(l.Text, *f.token)))
 		case l.Type == "address" && l.Leaf:
 			s.out.fact(indent, label, address(l.Text))
 		default:
-			s.out.fact(indent, label, kit.Plain(whole(l.Text)))
+			s.out.fact(indent, label, plain(whole(l.Text)))
 		}
 	}
 }

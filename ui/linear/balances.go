@@ -167,7 +167,7 @@ func (s *session) balances(ctx context.Context) error {
 func (s *session) listed(all bool) (out []holding, left int) {
 	for _, h := range s.money.assets {
 		nothing := h.amount != nil && h.amount.Sign() == 0
-		dust := h.micro != nil && s.ctx.Settings.Dust != nil && h.micro.Cmp(s.ctx.Settings.Dust) < 0
+		dust := h.micro != nil && s.ctx.Dust != nil && h.micro.Cmp(s.ctx.Dust) < 0
 		if !all && (nothing || dust) {
 			left++
 			continue

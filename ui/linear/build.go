@@ -16,7 +16,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/intent"
 )
 
@@ -171,7 +170,7 @@ func (s *session) failures(list []api.Failure) {
 	}
 	s.out.say("It cannot be sent as it is:")
 	for i, f := range list {
-		s.out.put(2, kit.Plain(itoa(i+1)+". "+sentence(clean(f.String(), 400))))
+		s.out.put(2, plain(itoa(i+1)+". "+sentence(clean(f.String(), 400))))
 	}
 }
 
@@ -240,14 +239,14 @@ func (s *session) readPlan(p *plan) {
 		s.readCall(i+1, p.chain(), c)
 	}
 	for i, a := range d.Allowances {
-		s.out.put(2, kit.Plain("Allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "), address(a.Spender))
+		s.out.put(2, plain("Allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "), address(a.Spender))
 	}
 	needs := d.TokensRequired
 	if p.follows {
 		needs = s.suggested(d)
 	}
 	for _, r := range needs {
-		s.out.fact(2, "Needs", kit.Plain(s.asked(r.AssetType, r.Amount)+s.there(r.AssetType)))
+		s.out.fact(2, "Needs", plain(s.asked(r.AssetType, r.Amount)+s.there(r.AssetType)))
 	}
 	if len(needs) == 0 {
 		s.out.note("Needs no token, as far as it can be seen.")
@@ -312,5 +311,5 @@ func (s *session) save(p *plan) {
 		s.out.say("It was not saved: " + sentence(clean(err.Error(), 300)))
 		return
 	}
-	s.out.fact(0, "Saved to", kit.Plain(whole(path)))
+	s.out.fact(0, "Saved to", plain(whole(path)))
 }

@@ -14,7 +14,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/abicall"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/intent"
 )
 
@@ -297,7 +296,7 @@ func (s *session) readCall(n int, chain caip.Chain, c intent.Call) {
 	if known {
 		at = token.Symbol
 	}
-	s.out.put(2, kit.Plain("Call "+itoa(n)+": "+clean(name, 600)+", on "+at+", "), address(c.To))
+	s.out.put(2, plain("Call "+itoa(n)+": "+clean(name, 600)+", on "+at+", "), address(c.To))
 	if fn, ok := decodable(common.FromHex(c.Data)); ok {
 		if values, err := fn.Decode(common.FromHex(c.Data)); err == nil {
 			s.readArgs(fn, values, token.Symbol, token.Decimals, known)
@@ -305,7 +304,7 @@ func (s *session) readCall(n int, chain caip.Chain, c intent.Call) {
 	}
 	if c.Value != "" {
 		id, _ := chain.EVMID()
-		s.out.put(4, kit.Plain("with "+s.asked(caip.Native(id).String(), c.Value)))
+		s.out.put(4, plain("with "+s.asked(caip.Native(id).String(), c.Value)))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/verify"
 )
 
@@ -27,12 +26,12 @@ func (c *reviewSession) coded(level string, x verify.Reason) {
 
 // reason prints one finding with the expected and the actual value.
 func (c *reviewSession) reason(level string, x verify.Reason) {
-	c.out.put(2, kit.Plain(level+": "+sentence(clean(x.Title, 420))))
+	c.out.put(2, plain(level+": "+sentence(clean(x.Title, 420))))
 	for _, f := range present.Compared(x) {
-		c.out.fact(4, f.Label, kit.Plain(clean(f.Text, 600)))
+		c.out.fact(4, f.Label, plain(clean(f.Text, 600)))
 	}
 	if words := present.Gate(x); words != "" {
-		c.out.put(4, kit.Plain(clean(words, 300)))
+		c.out.put(4, plain(clean(words, 300)))
 	}
 }
 
@@ -92,7 +91,7 @@ func (c *reviewSession) checks() {
 	}
 	c.out.say(itoa(len(r.Passed)) + " passed:")
 	for i, x := range r.Passed {
-		c.out.put(2, kit.Plain(itoa(i+1)+". "+sentence(clean(x.Title, 400))+" Check "+clean(x.Code, 8)+"."))
+		c.out.put(2, plain(itoa(i+1)+". "+sentence(clean(x.Title, 400))+" Check "+clean(x.Code, 8)+"."))
 	}
 }
 
@@ -113,12 +112,12 @@ func (c *reviewSession) inspect(st stage) {
 			c.out.say("Call " + itoa(l.Index) + ", " + clean(l.Role, 12) + ".")
 			c.hex("to", l.To)
 			if l.Value != nil {
-				c.out.fact(2, "value", kit.Plain(l.Value.String()+" wei"))
+				c.out.fact(2, "value", plain(l.Value.String()+" wei"))
 			}
 			c.hex("data", l.Data)
 		}
 		for _, a := range v.Sources {
-			c.out.fact(0, "Usable, says the service", kit.Plain(worth(a)+", on "+clean(a.ChainName, 40)+"."))
+			c.out.fact(0, "Usable, says the service", plain(worth(a)+", on "+clean(a.ChainName, 40)+"."))
 		}
 	}
 	v := c.snap.Review2
@@ -147,7 +146,7 @@ func (c *reviewSession) inspect(st stage) {
 
 func (c *reviewSession) hex(label, v string) {
 	if v != "" {
-		c.out.fact(2, label, kit.Plain(present.Groups(v)))
+		c.out.fact(2, label, plain(present.Groups(v)))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/intent"
 )
 
@@ -199,9 +198,9 @@ func (s *session) readExchange(d intent.Draft) {
 		from = ", from " + present.ChainName(s.ctx.Catalog, on)
 	}
 	s.out.say(capital(d.Kind) + ": you pay " + s.asked(d.Pay.Asset, d.Pay.Amount) + from + ".")
-	s.out.fact(2, "Arrives as", kit.Plain(s.assetWords(d.Receive.Asset)+"."))
+	s.out.fact(2, "Arrives as", plain(s.assetWords(d.Receive.Asset)+"."))
 	if d.Receive.Minimum != "" {
-		s.out.fact(2, "At least", kit.Plain(s.asked(d.Receive.Asset, d.Receive.Minimum)+"."))
+		s.out.fact(2, "At least", plain(s.asked(d.Receive.Asset, d.Receive.Minimum)+"."))
 	}
 	if a := accountIn(d.Receive.Account); a != "" {
 		s.out.fact(2, "To", address(a))

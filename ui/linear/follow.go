@@ -6,9 +6,10 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/network"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
+	"coffer/wallet/verify"
 )
 
 // maxLink bounds an explorer address, in characters: far above every real one.
@@ -120,13 +121,14 @@ func (f *follower) once(what string, r api.OperationRef) {
 // transaction prints a transaction and the address of its page. It marks an address that is no page of the known
 // explorer (TH-H2).
 func (s *session) transaction(what string, r api.OperationRef) {
-	s.out.fact(0, what+", transaction", kit.Plain(present.Groups(clean(r.Hash, 512))))
+	s.out.fact(0, what+", transaction", plain(present.Groups(clean(r.Hash, 512))))
 	link := clean(r.ExplorerURL, maxLink)
-	if link == "" || !s.ctx.Pages() {
+	if link == "" || s.ctx.Network.Kind == network.Embedded { // those chains have no pages
 		return
 	}
-	s.out.fact(2, "page", kit.Plain(link))
-	if !s.ctx.KnownPage(r.Chain, r.ExplorerURL) {
+	s.out.fact(2, "page", plain(link))
+	known, _ := verify.ExplorerURL(s.ctx.Catalog, s.ctx.Network.Kind, s.ctx.BaseURL, r.Chain, r.ExplorerURL)
+	if !known {
 		s.out.note("Warning: that is not a page of the known explorer; do not trust it.")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 )
 
 // Bounds of the history.
@@ -182,15 +181,15 @@ func (s *session) record(r api.HistoryRecord) {
 	s.out.say(present.Status(s.ctx.Network.Kind, r.Status))
 	s.refused(r.FailReason)
 	paid, got := present.AmountLabels(r.Type, r.Status)
-	s.out.fact(0, capital(paid), kit.Plain(s.masked(s.paid(r.OriginToken))))
-	s.out.fact(0, capital(got), kit.Plain(s.masked(s.received(r.DestinationToken))))
+	s.out.fact(0, capital(paid), plain(s.masked(s.paid(r.OriginToken))))
+	s.out.fact(0, capital(got), plain(s.masked(s.received(r.DestinationToken))))
 	if a, err := caip.ParseSlashAccount(r.RecipientAccountID); err == nil {
 		s.out.fact(0, "To", address(a.Address))
 	} else if r.RecipientAccountID != "" {
-		s.out.fact(0, "To", kit.Plain(clean(r.RecipientAccountID, 512)))
+		s.out.fact(0, "To", plain(clean(r.RecipientAccountID, 512)))
 	}
 	s.whoGot(r)
-	s.out.fact(0, "Quote", kit.Plain(present.Groups(clean(r.QuoteID, 512))))
+	s.out.fact(0, "Quote", plain(present.Groups(clean(r.QuoteID, 512))))
 	for _, o := range r.OriginChainOperations {
 		s.transaction("Origin chain "+present.ChainName(s.ctx.Catalog, o.Chain), o)
 	}

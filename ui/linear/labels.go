@@ -10,7 +10,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/network"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/verify"
 )
 
@@ -21,7 +20,7 @@ func clean(text string, most int) string { return present.Clean(text, most) }
 func whole(text string) string { return present.Clean(text, max(1, len(text))) }
 
 // address is an address in full, in groups of four, on one line where a line can hold it.
-func address(a string) kit.Span { return kit.Span{Text: present.Address(a), Whole: true} }
+func address(a string) span { return span{Text: present.Address(a), Whole: true} }
 
 // networkWords names the kind of money on the network.
 func networkWords(k network.Kind) string {

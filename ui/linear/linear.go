@@ -31,9 +31,10 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/ui/compose"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -50,6 +51,37 @@ type Operation interface {
 	Execute(ctx context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error)
 	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
 	Abandon() error
+}
+
+// Context is what the conversation knows of its profile. It does not change while the conversation runs. Catalog must
+// be set; a missing Clock is time.Now.
+type Context struct {
+	Profile  string
+	BaseURL  string // of the service, for display
+	Network  network.Descriptor
+	Catalog  *catalog.Catalog
+	Accounts []api.Account
+	Clock    func() time.Time
+	Vault    Vault
+	Dust     *big.Int // micro USD: priced holdings below it are listed on request; nil: all are listed
+	Hidden   bool     // amounts are hidden at the start
+	// Export writes a new file, 0600, whose name derives from name, and returns its path; nil: nothing can be exported.
+	Export func(name string, data []byte) (path string, err error)
+	// Terms looks up, by quote id, the terms in the wallet's journal that the person agreed to; Names gives the known
+	// name of an address, "" for none. nil: nothing is known.
+	Terms func(quoteID string) (journal.Terms, bool)
+	Names func(address string) string
+}
+
+// Vault is the access to the store of keys; no key and no passphrase passes through it. The zero Vault belongs to a
+// profile without one.
+type Vault struct {
+	Where  string      // the place of the keys, in a few words; "" when it is unknown
+	Locked func() bool // whether a signature needs the passphrase first; nil: never
+	Lock   func()      // wipes the keys from memory; nil: there is nothing to lock
+	Touch  func()      // the person typed a line: the idle time starts again; nil: no idle time
+	// Has reports whether there is a key for the address, and an error when that is unknown; nil: unknown.
+	Has func(ctx context.Context, address string) (bool, error)
 }
 
 // Deps are the dependencies of the conversation. Start, Balances and History must be set.
@@ -85,7 +117,7 @@ type Deps struct {
 type Options struct {
 	// Notice is the first thing that the person has to know; "": nothing.
 	Notice  string
-	Context screen.Context
+	Context Context
 	In      io.Reader
 	Out     io.Writer
 	Width   int
@@ -94,7 +126,7 @@ type Options struct {
 
 // session is one conversation. It runs on one goroutine; the input has another.
 type session struct {
-	ctx      screen.Context
+	ctx      Context
 	deps     Deps
 	in       *input
 	out      *printer
@@ -117,7 +149,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &session{
 		ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock), out: newPrinter(o.Out, o.Width),
-		hidden: o.Context.Settings.Hidden,
+		hidden: o.Context.Hidden,
 		given:  map[string]bool{}, paidFor: map[string]bool{}, told: map[string]bool{}, life: ctx,
 	}
 	defer s.in.close()

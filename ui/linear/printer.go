@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"coffer/ui/tui/kit"
+	"coffer/ui/present"
 )
 
 // The bounds of the line width, in cells.
@@ -13,6 +13,11 @@ const (
 	defaultWidth = 78
 	leastWidth   = 20
 )
+
+// span is a run of text without a style; Whole keeps it on one line where a line can hold it.
+type span = present.Run[struct{}]
+
+func plain(text string) span { return span{Text: text} }
 
 // printer writes plain lines. It keeps the writer's first error and writes nothing after it.
 type printer struct {
@@ -39,11 +44,12 @@ func (p *printer) raw(text string) {
 }
 
 // put writes spans, wrapped at blanks into as many lines as needed; it indents all but the first by two more cells.
-func (p *printer) put(indent int, spans ...kit.Span) {
+func (p *printer) put(indent int, spans ...span) {
 	for i := range spans {
-		spans[i] = kit.Span{Text: whole(spans[i].Text), Whole: spans[i].Whole}
+		spans[i] = span{Text: whole(spans[i].Text), Whole: spans[i].Whole}
 	}
-	lines := kit.Prose(p.width, indent+2, spans...)
+	lines := present.Fill(p.width, indent+2, func(_ struct{}, b *strings.Builder, text string) { b.WriteString(text) },
+		spans...)
 	lines[0] = lines[0][2:]
 	for _, l := range lines {
 		p.raw(l)
@@ -51,12 +57,12 @@ func (p *printer) put(indent int, spans ...kit.Span) {
 }
 
 // say writes a paragraph.
-func (p *printer) say(text string) { p.put(0, kit.Plain(text)) }
+func (p *printer) say(text string) { p.put(0, plain(text)) }
 
 // note writes a paragraph below another.
-func (p *printer) note(text string) { p.put(2, kit.Plain(text)) }
+func (p *printer) note(text string) { p.put(2, plain(text)) }
 
 // fact writes "label: value".
-func (p *printer) fact(indent int, label string, value ...kit.Span) {
-	p.put(indent, append([]kit.Span{kit.Plain(label + ": ")}, value...)...)
+func (p *printer) fact(indent int, label string, value ...span) {
+	p.put(indent, append([]span{plain(label + ": ")}, value...)...)
 }

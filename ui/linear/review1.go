@@ -9,7 +9,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
@@ -34,12 +33,12 @@ func (c *reviewSession) review1() {
 	}
 	c.accountOf(v)
 	c.findings(c.snap.Report1)
-	c.out.fact(0, "Fingerprint of this review", kit.Plain(present.Groups(v.Fingerprint)))
+	c.out.fact(0, "Fingerprint of this review", plain(present.Groups(v.Fingerprint)))
 	c.out.say(sentence(clean(v.CallTypeWords, 400)))
 	if v.WholeConsent {
 		c.out.say("This one signature is your whole consent: with it the calls above run. There is no second review.")
 	} else {
-		c.out.fact(0, "Slippage", kit.Plain(present.SlippageWords(c.snap.Intent)+"."))
+		c.out.fact(0, "Slippage", plain(present.SlippageWords(c.snap.Intent)+"."))
 		c.out.say("Fees are known only after this signature. Once funded, the calls run. " + present.OnTopWords)
 	}
 }
@@ -50,7 +49,7 @@ func (c *reviewSession) outflow(v *verify.PreparedView) {
 		c.out.say("As far as the bytes show, nothing leaves your account on " + v.Chain.Name + ".")
 	}
 	for _, a := range v.Outflow {
-		c.out.fact(0, "Leaves your account on "+v.Chain.Name, kit.Plain(worth(a)+"."))
+		c.out.fact(0, "Leaves your account on "+v.Chain.Name, plain(worth(a)+"."))
 	}
 }
 
@@ -75,7 +74,7 @@ func (c *reviewSession) diff(v *verify.PreparedView) {
 		}
 	}
 	for _, t := range d.TokensRequired {
-		c.out.fact(0, "You said that the calls need", kit.Plain(c.asked(t.AssetType, t.Amount)+"."))
+		c.out.fact(0, "You said that the calls need", plain(c.asked(t.AssetType, t.Amount)+"."))
 	}
 }
 
@@ -97,17 +96,17 @@ func (c *reviewSession) call(l verify.CallView, v *verify.PreparedView) {
 	if l.ToName == "" && (label == "to" || c.nameIn(l.To) != "") {
 		where = clean(chain, 80)
 	}
-	c.out.put(2, kit.Plain(itoa(l.Index)+". "+callName(l)+", on "+where+fit))
+	c.out.put(2, plain(itoa(l.Index)+". "+callName(l)+", on "+where+fit))
 	c.out.fact(4, label, c.known(l.To)...)
 	for i, a := range l.Args {
 		depth, name := present.Nested(a.Name)
 		c.out.fact(4+2*min(depth, maxIndent), argName(verify.ArgView{Name: name}, i), argText(a, l)...)
 	}
 	if l.Value != nil && l.Value.Sign() > 0 {
-		c.out.fact(4, "value", kit.Plain(c.coins(l.Value, v)))
+		c.out.fact(4, "value", plain(c.coins(l.Value, v)))
 	}
 	if !l.Decoded {
-		c.out.put(4, kit.Plain("Unknown: Coffer cannot decode this call; what it does depends on the contract. Its "+
+		c.out.put(4, plain("Unknown: Coffer cannot decode this call; what it does depends on the contract. Its "+
 			plural(max(0, (len(l.Data)-2)/2), "byte", "bytes")+": "+present.Groups(l.Data)))
 	}
 }
@@ -136,17 +135,17 @@ func argName(a verify.ArgView, i int) string {
 }
 
 // argText writes one argument: an address in groups, the moved amount with its unit, everything else as decoded.
-func argText(a verify.ArgView, l verify.CallView) []kit.Span {
+func argText(a verify.ArgView, l verify.CallView) []span {
 	switch {
 	case a.Type == "address":
-		return []kit.Span{address(a.Value)}
+		return []span{address(a.Value)}
 	case l.Amount != nil && l.Amount.Decimals >= 0 && l.Amount.Amount != nil && a.Value == l.Amount.Amount.String() &&
 		strings.HasPrefix(a.Type, "uint"):
-		return []kit.Span{kit.Plain(figure(*l.Amount))}
+		return []span{plain(figure(*l.Amount))}
 	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
-		return []kit.Span{kit.Plain(present.Groups(a.Value))}
+		return []span{plain(present.Groups(a.Value))}
 	}
-	return []kit.Span{kit.Plain(whole(a.Value) + ", " + clean(a.Type, 200))}
+	return []span{plain(whole(a.Value) + ", " + clean(a.Type, 200))}
 }
 
 // maxIndent bounds the indent of a nested argument, in steps of two cells.
@@ -171,11 +170,11 @@ func (s *session) nameIn(a string) string {
 }
 
 // known writes an address in full, after its name in the contact book.
-func (s *session) known(a string) []kit.Span {
+func (s *session) known(a string) []span {
 	if name := s.nameIn(a); name != "" {
-		return []kit.Span{kit.Plain(name + ", "), address(a)}
+		return []span{plain(name + ", "), address(a)}
 	}
-	return []kit.Span{address(a)}
+	return []span{address(a)}
 }
 
 // asked writes an amount of the intent: base units of an aggregated or a single asset.
@@ -223,7 +222,7 @@ func (c *reviewSession) accountOf(v *verify.PreparedView) {
 	if v.AccountType == api.AccountRoleBased {
 		c.out.fact(0, "Approved by the session key", address(v.Signer))
 	}
-	c.out.fact(0, "Can run", kit.Plain(window+"."))
+	c.out.fact(0, "Can run", plain(window+"."))
 	if v.AccountType == api.AccountRoleBased {
 		c.out.note("Warning: your approval itself has no end: it stays good until another operation of this account " +
 			"uses its number. " +
@@ -241,9 +240,9 @@ func (c *reviewSession) delegation(d *verify.DelegationView, when string) {
 		clean(d.Chain.Name, 40) + ", until you change it.")
 	c.out.fact(2, "your EOA", address(d.Authority))
 	c.out.fact(2, "the code", address(d.Contract))
-	c.out.fact(2, "where", kit.Plain(clean(d.Chain.Name, 40)+" ("+clean(d.Chain.CAIP, 60)+") only, with account nonce "+
+	c.out.fact(2, "where", plain(clean(d.Chain.Name, 40)+" ("+clean(d.Chain.CAIP, 60)+") only, with account nonce "+
 		strconv.FormatUint(d.Nonce, 10)))
-	c.out.fact(2, "to undo", kit.Plain("with a transaction that delegates to other code, or to none"))
+	c.out.fact(2, "to undo", plain("with a transaction that delegates to other code, or to none"))
 }
 
 // named is an asset of the catalogue.

@@ -6,7 +6,6 @@ import (
 
 	"coffer/api/amount"
 	"coffer/ui/present"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/consent"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -39,7 +38,7 @@ func (c *reviewSession) review2() {
 	c.cost(v)
 	c.worst(v)
 	c.findings(c.snap.Report2)
-	c.out.fact(0, "Fingerprint of this review", kit.Plain(present.Groups(v.Fingerprint)))
+	c.out.fact(0, "Fingerprint of this review", plain(present.Groups(v.Fingerprint)))
 	if k := c.atStake(stageReview2); k.Calls {
 		c.outflow(c.snap.Review1)
 	}
@@ -54,7 +53,7 @@ func (c *reviewSession) worst(v *verify.QuoteView) {
 	if c.exchange() {
 		first = nil
 	}
-	c.out.fact(0, "Worst case", kit.Plain(present.WorstCase(c.ctx.Catalog, v, first)))
+	c.out.fact(0, "Worst case", plain(present.WorstCase(c.ctx.Catalog, v, first)))
 	if present.Credits(v) {
 		c.out.say(present.CreditsWords)
 	}
@@ -72,7 +71,7 @@ func (c *reviewSession) youAsked() {
 	if d.Receive.Minimum != "" {
 		text += ", at least " + c.asked(d.Receive.Asset, d.Receive.Minimum)
 	}
-	c.out.fact(0, "You asked", kit.Plain(text+"."))
+	c.out.fact(0, "You asked", plain(text+"."))
 	if a := accountIn(d.Receive.Account); a != "" {
 		c.out.fact(0, "To", address(a))
 	}
@@ -91,7 +90,7 @@ func (c *reviewSession) payees() {
 		if p.FirstTime {
 			text += " Warning: nothing was ever sent there before."
 		}
-		c.out.fact(0, "Payee", append(c.known(p.To), kit.Plain(text))...)
+		c.out.fact(0, "Payee", append(c.known(p.To), plain(text))...)
 	}
 }
 
@@ -108,7 +107,7 @@ func (c *reviewSession) needs(v *verify.QuoteView) {
 		if n.Have != nil && n.Short != nil { // else the balance there is unknown
 			text += " The service says that " + bare(n.Have) + " is there; short " + bare(n.Short) + "."
 		}
-		c.out.fact(0, clean(n.Need.ChainName, 40)+" needs", kit.Plain(text))
+		c.out.fact(0, clean(n.Need.ChainName, 40)+" needs", plain(text))
 	}
 }
 
@@ -146,7 +145,7 @@ func (c *reviewSession) held(l verify.LegView) {
 		if p.ToName != "" {
 			name = clean(p.ToName, 60)
 		}
-		c.out.fact(2, label, address(p.To), kit.Plain(", "+name+": "+figure(p.Amount)+" ("+present.Percent(p.ShareBps)+
+		c.out.fact(2, label, address(p.To), plain(", "+name+": "+figure(p.Amount)+" ("+present.Percent(p.ShareBps)+
 			" of the payment)"))
 	}
 	if l.Escrow == "" || len(l.Parts) > 0 {
@@ -160,7 +159,7 @@ func (c *reviewSession) held(l verify.LegView) {
 	if l.Solana != nil {
 		back = "; only the service can pay it back"
 	}
-	c.out.fact(2, "held in", address(l.Escrow), kit.Plain(", "+when+back+"; "+present.KeepsWords+"."))
+	c.out.fact(2, "held in", address(l.Escrow), plain(", "+when+back+"; "+present.KeepsWords+"."))
 }
 
 // solana prints a Solana message as it will be signed: its fee payer, its instructions and its expiry.
@@ -175,34 +174,34 @@ func (c *reviewSession) solana(l verify.LegView) {
 			whose = "you"
 		}
 	}
-	c.out.fact(2, "fee paid by", address(v.FeePayer), kit.Plain(", "+whose))
+	c.out.fact(2, "fee paid by", address(v.FeePayer), plain(", "+whose))
 	switch v.Memo {
 	case "":
 	case c.snap.Review2.ID:
-		c.out.fact(2, "memo", kit.Plain("the id of this quote"))
+		c.out.fact(2, "memo", plain("the id of this quote"))
 	default:
-		c.out.fact(2, "memo", kit.Plain(present.Groups(v.Memo)))
+		c.out.fact(2, "memo", plain(present.Groups(v.Memo)))
 	}
 	c.out.fact(2, "block hash", address(v.BlockHash))
-	c.out.fact(2, "can run", kit.Plain("once, until this block hash is too old: at "+c.clock(l.Until)+" at the latest"))
+	c.out.fact(2, "can run", plain("once, until this block hash is too old: at "+c.clock(l.Until)+" at the latest"))
 	for i, x := range v.Instructions {
 		head := "instruction " + itoa(i+1)
 		switch {
 		case x.ProgramName == "":
 			c.out.fact(2, head+", unknown program", address(x.Program))
 		case x.Name == "":
-			c.out.fact(2, head, kit.Plain(clean(x.ProgramName, 60)+", not decoded"))
+			c.out.fact(2, head, plain(clean(x.ProgramName, 60)+", not decoded"))
 		default:
-			c.out.fact(2, head, kit.Plain(clean(x.ProgramName, 60)+" "+clean(x.Name, 60)))
+			c.out.fact(2, head, plain(clean(x.ProgramName, 60)+" "+clean(x.Name, 60)))
 		}
 		for k, a := range x.Args {
 			switch {
 			case a.Type == "address":
 				c.out.fact(4, argName(a, k), address(a.Value))
 			case strings.HasPrefix(a.Type, "bytes"), strings.HasPrefix(a.Value, "0x"):
-				c.out.fact(4, argName(a, k), kit.Plain(present.Groups(a.Value)))
+				c.out.fact(4, argName(a, k), plain(present.Groups(a.Value)))
 			default:
-				c.out.fact(4, argName(a, k), kit.Plain(whole(a.Value)))
+				c.out.fact(4, argName(a, k), plain(whole(a.Value)))
 			}
 		}
 	}
@@ -212,10 +211,10 @@ func (c *reviewSession) solana(l verify.LegView) {
 func (c *reviewSession) cost(v *verify.QuoteView) {
 	pays := consent.ByAsset(c.ctx.Catalog, v.Pay)
 	for _, a := range pays {
-		c.out.fact(0, "You pay", kit.Plain(worth(a)+"."))
+		c.out.fact(0, "You pay", plain(worth(a)+"."))
 	}
 	if len(pays) == 0 {
-		c.out.fact(0, "You pay", kit.Plain("nothing more."))
+		c.out.fact(0, "You pay", plain("nothing more."))
 	}
 	least := "At least"
 	switch {
@@ -232,22 +231,22 @@ func (c *reviewSession) cost(v *verify.QuoteView) {
 		v.Minimum.Amount.Cmp(v.Delivered.Amount) == 0
 	switch {
 	case exact:
-		c.out.fact(0, "The call gets", kit.Plain(worth(v.Delivered)+", exactly that and not less."+elsewhere(v)))
+		c.out.fact(0, "The call gets", plain(worth(v.Delivered)+", exactly that and not less."+elsewhere(v)))
 	case c.exchange():
-		c.out.fact(0, least, kit.Plain(worth(v.Minimum)+on+"."))
-		c.out.fact(0, "Expected", kit.Plain(worth(v.Delivered)+"."))
+		c.out.fact(0, least, plain(worth(v.Minimum)+on+"."))
+		c.out.fact(0, "Expected", plain(worth(v.Delivered)+"."))
 	default:
-		c.out.fact(0, "The call gets", kit.Plain(worth(v.Delivered)+"."+elsewhere(v)))
-		c.out.fact(0, least, kit.Plain(worth(v.Minimum)+"."))
+		c.out.fact(0, "The call gets", plain(worth(v.Delivered)+"."+elsewhere(v)))
+		c.out.fact(0, least, plain(worth(v.Minimum)+"."))
 	}
 	c.fees(v)
-	c.out.fact(0, "Cost", kit.Plain(costWords(v)))
+	c.out.fact(0, "Cost", plain(costWords(v)))
 	c.arithmetic(v)
 	if c.exchange() {
-		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+present.Percent(v.SlippageBps)+
+		c.out.fact(0, "Slippage", plain("the price may move by "+present.Percent(v.SlippageBps)+
 			" against you, down to the least above; below it nothing is taken and you are paid back."))
 	} else {
-		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+present.Percent(v.SlippageBps)+
+		c.out.fact(0, "Slippage", plain("the price may move by "+present.Percent(v.SlippageBps)+
 			" before nothing is paid and you are paid back."))
 	}
 	c.unknowns(v)
@@ -284,12 +283,12 @@ func (c *reviewSession) fees(v *verify.QuoteView) {
 	}
 	switch fees := consent.ByAsset(c.ctx.Catalog, v.Fees); {
 	case v.FeesMicro == nil && len(fees) == 0:
-		c.out.fact(0, "Fees", kit.Plain("unknown: the quote does not say; they are part of what you pay."))
+		c.out.fact(0, "Fees", plain("unknown: the quote does not say; they are part of what you pay."))
 	case len(fees) == 0:
-		c.out.fact(0, "Fees", kit.Plain("none; the service says "+said+"."))
+		c.out.fact(0, "Fees", plain("none; the service says "+said+"."))
 	default:
 		for _, a := range fees {
-			c.out.fact(0, "Fees", kit.Plain(worth(a)+"; the service says "+said+"."))
+			c.out.fact(0, "Fees", plain(worth(a)+"; the service says "+said+"."))
 		}
 	}
 }
@@ -349,7 +348,7 @@ func (c *reviewSession) unknowns(v *verify.QuoteView) {
 		miss("how much of the "+figure(n.Need)+" that it needs is there", n.Have == nil)
 	}
 	if len(out) > 0 {
-		c.out.fact(0, "Unknown", kit.Plain(strings.Join(out, ", ")+"."))
+		c.out.fact(0, "Unknown", plain(strings.Join(out, ", ")+"."))
 	}
 }
 

@@ -24,7 +24,6 @@ import (
 	"coffer/api/network"
 	"coffer/ui/compose"
 	"coffer/ui/present"
-	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
 )
@@ -117,7 +116,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{t: t, keys: newKeyboard(), paper: &paper{}, done: make(chan error, 1), op: newFake(utc()),
 		held: someBalances()}
 	r.opts = Options{
-		Context: screen.Context{
+		Context: Context{
 			Profile: "demo", BaseURL: "inside this program", Catalog: cat, Clock: utc, Accounts: someAccounts(),
 			Network: network.Descriptor{ID: hash(1), Kind: network.Embedded},
 		},

@@ -4,7 +4,6 @@ import (
 	"math/big"
 
 	"coffer/api/amount"
-	"coffer/ui/tui/kit"
 	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
@@ -24,7 +23,7 @@ func (c *reviewSession) changes(old, now *verify.QuoteView) {
 	}
 	for _, b := range paid {
 		if find(pays, b) == nil {
-			c.out.fact(2, "You pay", kit.Plain("no more "+figure(b)+"."))
+			c.out.fact(2, "You pay", plain("no more "+figure(b)+"."))
 		}
 	}
 	label := "The call gets"
@@ -41,7 +40,7 @@ func (c *reviewSession) changes(old, now *verify.QuoteView) {
 		c.out.fact(2, "Delivered to another account than before", address(now.Recipient))
 	}
 	if len(old.Legs) != len(now.Legs) {
-		c.out.fact(2, "Payments", kit.Plain(itoa(len(now.Legs))+", were "+itoa(len(old.Legs))+"."))
+		c.out.fact(2, "Payments", plain(itoa(len(now.Legs))+", were "+itoa(len(old.Legs))+"."))
 	}
 	c.out.say("The whole new review:")
 }
@@ -52,7 +51,7 @@ func (c *reviewSession) change1(label string, before *verify.AmountView, a verif
 		return
 	}
 	if before == nil || a.Amount == nil {
-		c.out.fact(2, label, kit.Plain(figure(a)+", new."))
+		c.out.fact(2, label, plain(figure(a)+", new."))
 		return
 	}
 	x, y, decimals := a.Amount, before.Amount, a.Decimals
@@ -61,7 +60,7 @@ func (c *reviewSession) change1(label string, before *verify.AmountView, a verif
 	}
 	diff := new(big.Int).Sub(x, y)
 	if diff.Sign() == 0 {
-		c.out.fact(2, label, kit.Plain(figure(a)+", the same as before."))
+		c.out.fact(2, label, plain(figure(a)+", the same as before."))
 		return
 	}
 	word := "more"
@@ -73,7 +72,7 @@ func (c *reviewSession) change1(label string, before *verify.AmountView, a verif
 	if decimals >= 0 {
 		text = amount.Human(diff, decimals)
 	}
-	c.out.fact(2, label, kit.Plain(figure(a)+", was "+figure(*before)+": "+text+" "+word+"."))
+	c.out.fact(2, label, plain(figure(a)+", was "+figure(*before)+": "+text+" "+word+"."))
 }
 
 func find(list []verify.AmountView, a verify.AmountView) *verify.AmountView {

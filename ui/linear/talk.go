@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"coffer/ui/tui/kit"
+	"coffer/wallet/consent"
 )
 
 // The ways in which a question ends without an answer.
@@ -48,7 +48,7 @@ func (s *session) ask(ctx context.Context, q question) (string, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case q.careful && l.text == "" && l.at.Sub(shown) < kit.GuardQuiet:
+		case q.careful && l.text == "" && l.at.Sub(shown) < consent.Quiet:
 		case l.wrong != "":
 			s.out.say(l.wrong + " Type it again.")
 		case l.text == "?":
@@ -92,7 +92,7 @@ func (s *session) confirm(ctx context.Context, q question) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		early := l.at.Sub(quietSince) < kit.GuardQuiet
+		early := l.at.Sub(quietSince) < consent.Quiet
 		quietSince = l.at
 		if early {
 			if dropped++; dropped == 1 {
@@ -162,10 +162,10 @@ func (s *session) choose(ctx context.Context, m menu) (int, string, error) {
 			s.out.say(m.title)
 		}
 		for i, t := range m.items {
-			s.out.put(2, kit.Plain(strconv.Itoa(i+1)+". "+t))
+			s.out.put(2, plain(strconv.Itoa(i+1)+". "+t))
 		}
 		for _, w := range m.words {
-			s.out.put(2, kit.Plain(w.key+": "+w.text))
+			s.out.put(2, plain(w.key+": "+w.text))
 		}
 	}
 	switch {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/config"
-	"coffer/ui/cli"
 	"coffer/wallet/verify"
 )
 
@@ -50,28 +48,6 @@ func TestAGuestsProfileTouchesNothingOfTheOperator(t *testing.T) {
 	if o.Title() != "alice" || len(o.Accounts) != 1 || o.Accounts[0].Type != api.AccountKernelV31 ||
 		o.ReadOnly() != "" {
 		t.Errorf("%q, %+v, %q", o.Title(), o.Accounts, o.ReadOnly())
-	}
-	if a := o.AccountDeps(nil, true); a.Setup || len(a.Profiles) != 0 {
-		t.Errorf("%+v", a)
-	}
-	s := o.SettingsDeps(cli.Build{}, func(string) string { return "" })
-	if s.Doctor != nil || s.Report != nil || len(s.Paths) != 0 || strings.Contains(s.Config, dir) {
-		t.Errorf("%+v", s)
-	}
-	if err := s.Save(config.UI{Theme: config.ThemeLight}); err != nil {
-		t.Fatal(err)
-	}
-	if got := o.UI().Theme; got != config.ThemeLight {
-		t.Errorf("the theme is %q", got)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("nonsense ["), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := o.UI(); got.Theme != "" {
-		t.Errorf("a broken file gave %+v", got)
-	}
-	if err := s.Save(config.UI{}); err == nil || strings.Contains(err.Error(), dir) {
-		t.Errorf("saving over a broken file: %v", err)
 	}
 	for _, p := range []string{o.Paths.ProfileState("own"), o.Paths.ProfileScreens("own"), o.Paths.ProfileData("own"),
 		o.Paths.Config} {

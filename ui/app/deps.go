@@ -1,10 +1,9 @@
-package profile
+package app
 
 import (
 	"context"
 	"errors"
 	"maps"
-	"runtime"
 	"slices"
 	"time"
 
@@ -16,41 +15,31 @@ import (
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/ui/doctor"
+	"coffer/ui/profile"
 	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/settings"
 	"coffer/wallet/journal"
-	"coffer/wallet/policy"
-	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
 
-// UI is what the configuration says about the screens.
-func (h Host) UI() (config.UI, error) {
-	_, file, err := h.configuration()
-	return file.UI, err
-}
-
-// AccountDeps are what the accounts screen shows beside its context. setup: the program can set up another profile. A
-// nil journal has no records.
-func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
-	d := accounts.Deps{Setup: setup, States: func(ctx context.Context, a api.Account) ([]accounts.OnChain,
+// accountDeps are what the accounts screen shows beside its context. A guest sets up no profile. A nil journal has no
+// records.
+func accountDeps(o *profile.Opened, j *journal.Journal) accounts.Deps {
+	d := accounts.Deps{Setup: !o.IsGuest(), States: func(ctx context.Context, a api.Account) ([]accounts.OnChain,
 		error) {
-		return o.onChains(ctx, j, a)
+		return onChains(ctx, o, j, a)
 	}}
-	if o.guest != nil {
-		d.Setup = false
-	}
-	if o.player == nil {
+	if !o.Replaying() {
 		d.Lists = func(ctx context.Context) (verify.AssetList, verify.Report, error) {
 			l, err := o.Lists(ctx)
 			return l.Assets, l.Report, err
 		}
 		d.Accept = o.AcceptAsset
 	}
-	if o.player != nil || o.guest != nil {
+	if o.Replaying() || o.IsGuest() {
 		return d // guests and replays have one profile
 	}
-	_, file, err := o.host.configuration()
+	file, err := o.Configured()
 	if err != nil {
 		return d // the next start reports a broken file
 	}
@@ -82,7 +71,7 @@ func keysWords(p config.Profile) string {
 
 // onChains lists where an account exists. For a role-based one the service reports it; for the others the journal has
 // the chains they acted on.
-func (o *Opened) onChains(ctx context.Context, j *journal.Journal, a api.Account) ([]accounts.OnChain, error) {
+func onChains(ctx context.Context, o *profile.Opened, j *journal.Journal, a api.Account) ([]accounts.OnChain, error) {
 	var out []accounts.OnChain
 	at := common.HexToAddress(a.AccountAddress)
 	for _, id := range o.Network.Chains {
@@ -118,11 +107,11 @@ func (o *Opened) onChains(ctx context.Context, j *journal.Journal, a api.Account
 	return out, nil
 }
 
-// SettingsDeps are what the settings screen works with, except Actions, which the screens supply. getenv reads the
+// settingsDeps are what the settings screen works with, except Actions, which the screens supply. getenv reads the
 // environment of the user's terminal.
-func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) settings.Deps {
-	if o.guest != nil {
-		return o.guestSettings(getenv)
+func settingsDeps(o *profile.Opened, build cli.Build, getenv func(string) string) settings.Deps {
+	if o.IsGuest() {
+		return guestSettings(o, getenv)
 	}
 	d := settings.Deps{
 		Config: o.Paths.Config, Service: o.Where, Getenv: getenv,
@@ -134,7 +123,8 @@ func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) setti
 			return doctor.Report(found, o.DoctorDeps(build, doctor.Terminal{}))
 		},
 	}
-	d.UI, _ = o.host.UI() // the program read it a moment ago
+	file, _ := o.Configured() // the program read it a moment ago
+	d.UI = file.UI
 	name := o.Profile.Name
 	d.Paths = []settings.Path{
 		{Name: "configuration", Path: o.Paths.Config}, {Name: "journal", Path: o.Paths.ProfileState(name)},
@@ -152,17 +142,17 @@ func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) setti
 	if o.Profile.Vault == config.VaultFile {
 		d.Paths = append(d.Paths, settings.Path{Name: "keys", Path: o.Paths.ProfileKeys(name)})
 	}
-	if o.vault != nil {
+	if o.Vault() != nil {
 		d.LockAfter = o.Profile.LockTime()
 	}
 	if d.PolicyFile = o.Profile.PolicyFile; d.PolicyFile != "" {
-		d.Policy = o.policyWords
+		d.Policy = o.PolicyWords
 	}
 	return d
 }
 
 // guestSettings are the settings of a guest: its own choices about the screens, and nothing about this machine.
-func (o *Opened) guestSettings(getenv func(string) string) settings.Deps {
+func guestSettings(o *profile.Opened, getenv func(string) string) settings.Deps {
 	return settings.Deps{
 		UI: o.UI(), Config: "your own settings on the server", Service: o.Where, Getenv: getenv,
 		Save: func(ui config.UI) error {
@@ -173,56 +163,4 @@ func (o *Opened) guestSettings(getenv func(string) string) settings.Deps {
 			return nil
 		},
 	}
-}
-
-func (o *Opened) policyWords() ([]string, error) {
-	file, err := policy.Read(o.Profile.PolicyFile)
-	if err != nil {
-		return nil, err
-	}
-	return LimitWords(file.Limits(o.Network.ID), o.Catalog), nil
-}
-
-// DoctorDeps are what the doctor examines in this profile.
-func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
-	d := doctor.Deps{
-		Clock: time.Now, Profile: o.Profile, Paths: o.Paths, Network: o.Network, Catalog: o.Catalog, Query: o.Query(),
-		Keys: o.keysState, Terminal: t,
-		AccountKeys: o.accountKeys,
-		Pins:        func() error { return verify.CheckPins(o.Network) },
-		Build: doctor.Build{Version: build.Version, Revision: build.Revision, Modified: build.Modified,
-			Go: build.Go, System: runtime.GOOS + "/" + runtime.GOARCH},
-		Home: o.host.Getenv("HOME"),
-	}
-	if o.player == nil {
-		d.Journal = o.journalState
-	}
-	if o.Client != nil { // a nil pointer in an interface is not nil
-		d.Service = o.Client
-	}
-	if !o.Profile.Embedded() && o.player == nil {
-		roots, err := o.Profile.Roots()
-		if err != nil {
-			d.Broken = err
-		}
-		d.TLS = dialTLS(o.Profile.BaseURL, roots)
-	}
-	if o.Profile.PolicyFile != "" {
-		d.Policy = func() error { _, err := policy.Read(o.Profile.PolicyFile); return err }
-	}
-	return d
-}
-
-// keysState checks whether the place of the keys works.
-func (o *Opened) keysState(ctx context.Context) doctor.Keys {
-	k := doctor.Keys{Where: o.Store().Where, Command: len(o.Profile.SignerCommand) > 0, None: o.vault == nil}
-	if o.vault == nil || k.Command {
-		return k
-	}
-	k.Setup, k.Err = o.vault.Exists(ctx)
-	k.Locked = o.vault.Locked()
-	if k.Err == nil && o.vault.Backend() != vault.BackendFile {
-		k.Err = o.vault.Probe(ctx)
-	}
-	return k
 }
