@@ -121,9 +121,9 @@ func TestMovesAreCheapOnTheWire(t *testing.T) {
 		move, scroll int // bytes a key
 		details      int // bytes of the details that follow
 	}{
-		{"1", 80, 24, colorprofile.ANSI256, 300, 0, 0},
-		{"1", 120, 40, colorprofile.ANSI256, 400, 0, 0},
-		{"1", 120, 40, colorprofile.TrueColor, 450, 0, 0},
+		{"1", 80, 24, colorprofile.ANSI256, 270, 0, 0},
+		{"1", 120, 40, colorprofile.ANSI256, 330, 0, 0},
+		{"1", 120, 40, colorprofile.TrueColor, 380, 0, 0},
 		{"4", 80, 24, colorprofile.ANSI256, 250, 300, 0},
 		{"4", 80, 24, colorprofile.TrueColor, 300, 300, 0},
 		{"4", 120, 40, colorprofile.ANSI256, 250, 300, 1500},

@@ -152,6 +152,22 @@ func TestTableMarksACutAmount(t *testing.T) {
 	}
 }
 
+func TestNothingIsSecondaryInTheSelectedRow(t *testing.T) {
+	th := look()
+	table := NewTable(Column{Min: 8})
+	table.Resize(2)
+	table.SetRows(2)
+	lines := strings.Split(table.View(th, 12, func(_ int, c []Cell) []Cell {
+		return append(c, Cell{Text: "1", Style: th.Warn, Tail: ".00", TailStyle: th.Dim})
+	}), "\n")
+	for i, dim := range []bool{false, true} {
+		if got := strings.Contains(lines[i], th.Dim.Render(".00")); got != dim || !strings.Contains(lines[i],
+			strings.TrimSuffix(th.Warn.Render("1"), "\x1b[m")) {
+			t.Errorf("line %d: %q", i, lines[i])
+		}
+	}
+}
+
 func TestTableKeepsTheLineOfARow(t *testing.T) {
 	table := NewTable(Column{Min: 8})
 	table.Resize(10)

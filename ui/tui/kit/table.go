@@ -290,6 +290,9 @@ func (t *Table) writeRow(b *strings.Builder, th theme.Theme, w int, selected boo
 	}
 	used := tableGap
 	for i, c := range t.buf {
+		if selected {
+			c.Style, c.TailStyle = undimmed(th, c.Style), undimmed(th, c.TailStyle)
+		}
 		if c.Span {
 			writeCell(b, th, c, w-used, Left)
 			return
@@ -307,6 +310,14 @@ func (t *Table) writeRow(b *strings.Builder, th theme.Theme, w int, selected boo
 		used += cw
 	}
 	Spaces(b, w-used)
+}
+
+// undimmed is the style of a segment in the selected row, where nothing is secondary.
+func undimmed(th theme.Theme, s theme.Style) theme.Style {
+	if s == th.Dim {
+		return th.Text
+	}
+	return s
 }
 
 // writeCell writes both segments of a cell into exactly w cells; when they do not fit, the cut is marked.
