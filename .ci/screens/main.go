@@ -3,8 +3,7 @@
 // Command screens looks at the dashboard from outside, through a pseudo-terminal.
 //
 //	go run ./.ci/screens pictures   # walks the demo and writes docs/pictures/*.svg
-//	go run ./.ci/screens measure    # first frame, time and bytes of a key on each screen, bytes and processor time
-//	                                # while idle, memory while scrolling
+//	go run ./.ci/screens measure    # first frame, first byte and bytes of a key, idle bytes and processor, memory
 //
 // The pictures are of the real program on its embedded service. Measured is the same dashboard on made-up answers of
 // 200 assets and 1 000 000 records of history: a second process of this program, so that nothing of the measuring is
@@ -47,6 +46,7 @@ func run(ctx context.Context, args []string) error {
 		f.IntVar(&m.presses, "presses", 200, "keys pressed on each screen")
 		f.DurationVar(&m.idle, "idle", 20*time.Second, "how long an idle dashboard is watched")
 		f.IntVar(&m.scroll, "scroll", 100_000, "records to scroll through")
+		f.Uint64Var(&m.seed, "seed", 1, "of the random waits before keys")
 		if err := f.Parse(args); err != nil {
 			return err
 		}

@@ -44,9 +44,8 @@ const (
 
 // facts is what the subject tells of itself when it gets SIGUSR1: a line of JSON on file descriptor 3.
 type facts struct {
-	Heap    uint64        `json:"heap"`    // bytes that live after a collection
-	Records int64         `json:"records"` // of history that were served
-	CPU     time.Duration `json:"cpu"`     // user and system time so far
+	Heap    uint64 `json:"heap"`    // bytes that live after a collection
+	Records int64  `json:"records"` // of history that were served
 }
 
 // subject is the dashboard on made-up answers.
@@ -256,10 +255,6 @@ func (s *source) tell(ctx context.Context) (stop func(), err error) {
 				return
 			case <-asked:
 				var f facts
-				var u syscall.Rusage
-				if syscall.Getrusage(syscall.RUSAGE_SELF, &u) == nil {
-					f.CPU = time.Duration(u.Utime.Nano() + u.Stime.Nano())
-				}
 				runtime.GC()
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)

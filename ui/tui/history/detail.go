@@ -34,6 +34,7 @@ func (m *Model) moved() tea.Cmd {
 	m.touched = true
 	m.remember()
 	m.moves++
+	m.still = false
 	return m.later(stillFor, stillMsg{m.moves})
 }
 
@@ -42,7 +43,7 @@ func (m *Model) showDetails() {
 	if m.detailed == nil || m.chosen == nil || m.detailed.id != m.chosen.id {
 		m.pane.Set(nil)
 	}
-	m.detailed = m.chosen
+	m.detailed, m.still = m.chosen, true
 	m.detailTop, _ = m.table.Window()
 }
 

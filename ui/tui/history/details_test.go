@@ -70,6 +70,9 @@ func TestDetailsFollowWhenTheSelectionHoldsStill(t *testing.T) {
 	if m.Update(stillMsg{m.moves - 1}); !shows(0) {
 		t.Error("the timer of an earlier move shows the details")
 	}
+	if m.choose(); !shows(0) {
+		t.Error("a page that was read shows the details")
+	}
 	if m.Update(stillMsg{m.moves}); !shows(2) {
 		t.Error("the details do not come when the selection holds still")
 	}

@@ -114,6 +114,7 @@ type Model struct {
 	detailed  *record // the record whose details are shown: the chosen one once the selection holds still
 	detailTop int     // first line of the list's window at that time
 	moves     int
+	still     bool // no details are awaited
 
 	details bool // the pane below is open
 	inside  bool // the keyboard is in the details
@@ -260,6 +261,7 @@ func (m *Model) refilter() {
 func (m *Model) choose() {
 	from, _ := m.table.Window()
 	line := m.table.Selected() - from
+	old := m.chosen
 	m.refilter()
 	m.table.SetRows(m.rows())
 	if i := m.place(line); i >= 0 && !m.touched {
@@ -272,7 +274,9 @@ func (m *Model) choose() {
 	}
 	m.remember()
 	m.resize(m.w, m.h)
-	m.showDetails()
+	if top, _ := m.table.Window(); m.still || top != from || old == nil || m.chosen == nil || old.id != m.chosen.id {
+		m.showDetails()
+	}
 }
 
 // place is the line where the selection belongs now; -1: it stays.
