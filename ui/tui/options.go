@@ -24,7 +24,7 @@ const (
 
 // Frames per second: an idle program writes nothing at either rate.
 const (
-	fpsLocal  = 60
+	fpsLocal  = 120 // as many as the library allows: a key waits 4 ms for its frame on average
 	fpsRemote = 30
 )
 
