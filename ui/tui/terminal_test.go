@@ -151,7 +151,7 @@ func TestMovesAreCheapOnTheWire(t *testing.T) {
 					within(what, n, most, 0)
 				}
 				const still = 300 * time.Millisecond
-				within("first frames", 1, 7000, still)
+				within("first frames", 1, 9000, still)
 				s.Type(c.tab)
 				within("the screen", 1, 8000, still)
 				if c.tab == "1" {
