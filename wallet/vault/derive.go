@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
+
+	"coffer/api/op"
 )
 
 // The derivation of keys from a seed: BIP-32 for secp256k1 and SLIP-10 for ed25519, along the paths of BIP-44.
@@ -129,7 +131,7 @@ func (n *node) child(kind Kind, step uint32) error {
 	if step >= hardened {
 		sum = hmac512(n.chain[:], []byte{0}, n.key[:], number)
 	} else {
-		sum = hmac512(n.chain[:], publicOf(parent).SerializeCompressed(), number)
+		sum = hmac512(n.chain[:], op.PublicOf(parent).SerializeCompressed(), number)
 	}
 	var add secp256k1.ModNScalar
 	defer add.Zero()

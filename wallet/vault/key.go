@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/caip"
+	"coffer/api/op"
 	"coffer/api/secret"
 	"coffer/wallet/vault/internal/guard"
 )
@@ -34,7 +35,7 @@ func addressOf(kind Kind, key []byte) (string, error) {
 			return "", ErrBadKey
 		}
 		defer private.Zero()
-		public := publicOf(private).SerializeUncompressed()
+		public := op.PublicOf(private).SerializeUncompressed()
 		return "0x" + hex.EncodeToString(crypto.Keccak256(public[1:])[12:]), nil
 	case Solana:
 		private := ed25519.NewKeyFromSeed(key)
@@ -42,19 +43,6 @@ func addressOf(kind Kind, key []byte) (string, error) {
 		return caip.FormatSolanaKey([32]byte(private[32:])), nil
 	}
 	return "", fmt.Errorf("%w: unknown kind", ErrBadKey)
-}
-
-// publicOf is private.PubKey without the library's table for many multiplications: unpacking it for the one or two
-// addresses of a start takes more time than all the rest of opening a vault.
-func publicOf(private *secp256k1.PrivateKey) *secp256k1.PublicKey {
-	var g, at secp256k1.JacobianPoint
-	curve := secp256k1.Params()
-	g.X.SetByteSlice(curve.Gx.Bytes())
-	g.Y.SetByteSlice(curve.Gy.Bytes())
-	g.Z.SetInt(1)
-	secp256k1.ScalarMultNonConst(&private.Key, &g, &at)
-	at.ToAffine()
-	return secp256k1.NewPublicKey(&at.X, &at.Y)
 }
 
 // scalar reads a secp256k1 key: 32 bytes, neither zero nor above the order of the group. The caller zeroes it.

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"math/big"
 
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 
+	"coffer/api/op"
 	"coffer/api/op/solmsg"
 )
 
@@ -113,11 +115,8 @@ func deriveECDSA(seed []byte, label string) (*ecdsa.PrivateKey, error) {
 	below := new(big.Int).Sub(crypto.S256().Params().N, big.NewInt(1))
 	d := new(big.Int).SetBytes(raw)
 	d.Mod(d, below).Add(d, big.NewInt(1))
-	key, err := crypto.ToECDSA(d.FillBytes(make([]byte, 32)))
-	if err != nil {
-		return nil, fmt.Errorf("derive %s: %w", label, err)
-	}
-	return key, nil
+	public := op.PublicOf(secp256k1.PrivKeyFromBytes(d.Bytes()))
+	return &ecdsa.PrivateKey{PublicKey: ecdsa.PublicKey{Curve: crypto.S256(), X: public.X(), Y: public.Y()}, D: d}, nil
 }
 
 func derive(seed []byte, label string, n int) ([]byte, error) {
