@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,11 +30,14 @@ const (
 	stall  = "stall"
 )
 
-// cut says where the next connection breaks: after so many bytes in one direction.
+// cut says where the next connection breaks: after so many bytes in one direction. What it carried is told once both
+// directions have ended, and that it stalls once it does.
 type cut struct {
 	response bool
 	after    int64
 	end      string
+	carried  chan [2]int64 // bytes of request and response
+	stalls   chan struct{}
 }
 
 // wire is a cable to the service that can be cut; it knows nothing of what it carries.
@@ -44,10 +46,9 @@ type wire struct {
 	listen net.Listener
 	to     string
 
-	mu    sync.Mutex
-	next  *cut
-	sizes [2]atomic.Int64 // bytes of the last connection that was not cut: request, response
-	wg    sync.WaitGroup
+	mu   sync.Mutex
+	next *cut
+	wg   sync.WaitGroup
 }
 
 func lay(t *testing.T, to string) *wire {
@@ -76,17 +77,6 @@ func (w *wire) arm(c *cut) {
 	w.next = c
 }
 
-// carried waits for the end of a connection that was not cut and returns its sizes.
-func (w *wire) carried() [2]int64 {
-	for {
-		if out := [2]int64{w.sizes[0].Load(), w.sizes[1].Load()}; out[0] > 0 && out[1] > 0 ||
-			w.t.Context().Err() != nil {
-			return out
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 // carry moves the bytes of one connection until one side ends it or the cut comes.
 func (w *wire) carry(near *net.TCPConn) {
 	defer near.Close()
@@ -108,17 +98,23 @@ func (w *wire) carry(near *net.TCPConn) {
 			limit[0], limit[1] = limit[1], c.after
 		}
 	}
+	var moved [2]int64
 	broken := make(chan bool, 2)
 	move := func(i int, to, from *net.TCPConn) {
-		n, _ := io.CopyN(to, from, limit[i])
-		if c == nil {
-			w.sizes[i].Store(n)
-		}
-		broken <- c != nil && n == limit[i]
+		moved[i], _ = io.CopyN(to, from, limit[i])
+		broken <- c != nil && moved[i] == limit[i]
 	}
 	w.wg.Go(func() { move(0, far, near) })
 	w.wg.Go(func() { move(1, near, far) })
-	if !<-broken {
+	first := <-broken
+	if c != nil && c.carried != nil {
+		near.Close() // one side has ended, so both have what they were to get
+		far.Close()
+		<-broken
+		c.carried <- moved
+		return
+	}
+	if !first {
 		return
 	}
 	switch c.end {
@@ -126,21 +122,30 @@ func (w *wire) carry(near *net.TCPConn) {
 		_ = near.SetLinger(0)
 		_ = far.SetLinger(0)
 	case stall:
+		close(c.stalls)
 		_, _ = io.Copy(io.Discard, near) // until the other side gives up
 	}
 }
 
-// shortFuse arms the wire for the one execute and gives up after a while, as a person would.
+// shortFuse arms the wire for an execute. It gives up after a while, or when the connection that arm broke stalls, as a
+// person would.
 type shortFuse struct {
 	*client.Client
-	arm  func()
+	arm  func() (stalls <-chan struct{})
 	wait time.Duration
 }
 
 func (f shortFuse) ExecuteQuote(ctx context.Context, body []byte) (api.ExecuteResponse, error) {
-	f.arm()
+	stalls := f.arm()
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
+	go func() {
+		select {
+		case <-stalls:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	return f.Client.ExecuteQuote(ctx, body)
 }
 
@@ -163,8 +168,9 @@ func (a *ambiguity) now() time.Time {
 	return a.s.clock
 }
 
-// run takes one call through an execute during which arm breaks something, and returns it at its end.
-func (a *ambiguity) run(arm func(), wait time.Duration) flow.Snapshot {
+// run takes one call through an execute during which arm breaks something, and returns it at its end. The execute is
+// given up after wait, or when stalls closes.
+func (a *ambiguity) run(arm func(), wait time.Duration, stalls <-chan struct{}) flow.Snapshot {
 	t := a.t
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -178,8 +184,17 @@ func (a *ambiguity) run(arm func(), wait time.Duration) flow.Snapshot {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	armed := false
+	once := func() <-chan struct{} {
+		if armed {
+			return nil
+		}
+		armed = true
+		arm()
+		return stalls
+	}
 	f := flow.New(flow.Deps{
-		Client: shortFuse{c, sync.OnceFunc(arm), wait}, Signer: a.pen, Journal: a.j,
+		Client: shortFuse{c, once, wait}, Signer: a.pen, Journal: a.j,
 		Policy: verify.DefaultPolicy(a.w.Network, a.w.Catalog), Clock: a.now,
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			a.s.mu.Lock()
@@ -234,10 +249,11 @@ func (a *ambiguity) judge(s flow.Snapshot) {
 // TestF7_ABrokenConnectionNeverExecutesTwice breaks the connection of execute in two hundred ways.
 func TestF7_ABrokenConnectionNeverExecutesTwice(t *testing.T) {
 	a := newAmbiguity(t)
-	if s := a.run(func() { a.wire.arm(nil) }, time.Minute); s.State != flow.StateDone {
+	whole := &cut{after: 1 << 40, carried: make(chan [2]int64, 1)}
+	if s := a.run(func() { a.wire.arm(whole) }, time.Minute, nil); s.State != flow.StateDone {
 		t.Fatal(s.State)
 	}
-	sizes := a.wire.carried()
+	sizes := <-whole.carried
 	if sizes[0] < 4000 || sizes[1] < 500 {
 		t.Fatalf("an execute of %d bytes was answered with %d", sizes[0], sizes[1])
 	}
@@ -254,8 +270,13 @@ func TestF7_ABrokenConnectionNeverExecutesTwice(t *testing.T) {
 					if response {
 						size = sizes[1]
 					}
-					c := cut{response: response, after: min(size*percent/100+round, size), end: end}
-					s := a.run(func() { a.wire.arm(&c) }, 80*time.Millisecond)
+					c := cut{response: response, after: min(size*percent/100+round, size), end: end,
+						stalls: make(chan struct{})}
+					wait, stalls := time.Minute, c.stalls
+					if round == 0 { // a deadline instead
+						wait, stalls = 80*time.Millisecond, nil
+					}
+					s := a.run(func() { a.wire.arm(&c) }, wait, stalls)
 					a.judge(s)
 					ends[s.State]++
 					if cases++; t.Failed() {
@@ -269,7 +290,7 @@ func TestF7_ABrokenConnectionNeverExecutesTwice(t *testing.T) {
 		for _, accepted := range []bool{false, true} {
 			for range 2 {
 				a.s.setFault(fmt.Sprintf("502 %v %d", accepted, percent))
-				s := a.run(func() {}, time.Minute)
+				s := a.run(func() {}, time.Minute, nil)
 				a.s.setFault(noFault)
 				a.judge(s)
 				ends[s.State]++
