@@ -271,9 +271,9 @@ func killAndRecover(t *testing.T, r *recorded, fault, point string, abandon bool
 //
 //	COFFER_TEST_WHOLE=1 go test ./wallet/flow -run TestF6_RandomKills -timeout 30m
 func TestF6_RandomKills(t *testing.T) {
-	kills, each := 20, 10
+	kills, each := 6, 3
 	if os.Getenv("COFFER_TEST_WHOLE") != "" {
-		kills = 1000
+		kills, each = 1000, 10
 	}
 	seed := uint64(time.Now().UnixNano())
 	for n := range kills / each {

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"encoding/json"
 	"math/rand"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -222,12 +223,15 @@ func (s subject) mutate(t *testing.T, pointer, original string, rng *rand.Rand, 
 	}
 }
 
-// thinning says that one of so many mutants is tried: all of them, except in short runs.
+// thinning says that one of so many mutants is tried: with COFFER_TEST_WHOLE all of them.
 func thinning() int {
-	if testing.Short() {
+	switch {
+	case os.Getenv(wholeMutations) != "":
+		return 1
+	case testing.Short():
 		return 10
 	}
-	return 1
+	return 4
 }
 
 // sameValue reports whether a mutant only changes the letter case of a hex string or nothing at all.

@@ -9,7 +9,7 @@
 // answer was cut off either never ran or ran once; every accepted quote ends; nothing is paid twice; token sums stay
 // what genesis made; status, history and books agree.
 //
-//	go test -run TestKilled ./api/service/crash                    25 kills
+//	go test -run TestKilled ./api/service/crash                    5 kills
 //	go test -run TestKilled ./api/service/crash -timeout 2h -kills 10000 -v
 package crash_test
 
@@ -36,7 +36,7 @@ var settings struct {
 }
 
 func TestMain(m *testing.M) {
-	flag.IntVar(&settings.kills, "kills", 25, "how often the service is killed")
+	flag.IntVar(&settings.kills, "kills", 5, "how often the service is killed")
 	flag.Uint64Var(&settings.seed, "seed", 0, "seed of moments, people and amounts; 0 takes one from the clock")
 	flag.IntVar(&settings.checkEvery, "check-every", 1000, "kills between two full checks of the books")
 	flag.StringVar(&settings.dir, "dir", "",

@@ -13,10 +13,11 @@ import (
 	"coffer/api/service/store"
 )
 
-// The random run makes this many requests (prepare, quote, execute), and ten times as many with COFFER_TEST_WHOLE;
+// The random run makes this many requests (prepare, quote, execute), and many more with COFFER_TEST_WHOLE;
 // COFFER_TEST_OPERATIONS asks for a number, COFFER_TEST_SEED for another run.
 const (
-	defaultOperations = 1500
+	defaultOperations = 200
+	wholeOperations   = 15_000
 	operationsEnv     = "COFFER_TEST_OPERATIONS"
 	seedEnv           = "COFFER_TEST_SEED"
 )
@@ -39,9 +40,9 @@ func TestRandomOperationsOfAllKindsKeepEverySum(t *testing.T) {
 	t.Parallel()
 	usual := uint64(defaultOperations)
 	if whole() {
-		usual *= 10
+		usual = wholeOperations
 	}
-	seed, most := fromEnv(t, seedEnv, 1), fromEnv(t, operationsEnv, usual)
+	seed, most := fromEnv(t, seedEnv, 2), fromEnv(t, operationsEnv, usual)
 	t.Logf("seed %d", seed)
 	c := newChaos(t, seed)
 	for c.operations < most && !t.Failed() {
