@@ -107,6 +107,27 @@ func KeepsKey(t *testing.T, dir, networkID string) {
 	}
 }
 
+// EasesPassphrase makes the passphrase of an embedded profile, whose vault the program set up itself, one that takes
+// little work to try. What follows then spends no seconds on every command; the program's own work was done before.
+func EasesPassphrase(t *testing.T, dir, profile, passphrase string) {
+	t.Helper()
+	data := filepath.Join(dir, "data", "coffer")
+	in, closeStore := OpenStore(t, filepath.Join(data, profile))
+	id := in.Network.ID
+	closeStore()
+	v, err := vault.OpenFile(vault.Options{
+		Profile: profile, NetworkID: id, Dir: config.Paths{Data: data}.ProfileKeys(profile),
+		Clock: time.Now, Random: rand.Reader, WorkFactor: 8,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := secret.New([]byte(passphrase))
+	if err := errors.Join(v.ChangePassphrase(t.Context(), same, same), v.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Opens starts the dashboard of the team's profile.
 func Opens(t *testing.T, env []string, cols, rows int, args ...string) Person {
 	t.Helper()

@@ -53,6 +53,7 @@ type step struct {
 	walk  func(p rig.Person) // what a list of lines cannot say; it ends the program
 	code  int
 	crash bool // the runtime ends the program, and tells of its stacks
+	then  func()
 }
 
 type line struct{ sees, types string }
@@ -341,6 +342,9 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 			walk: crash(syscall.SIGQUIT), code: 2, crash: true},
 	}...) {
 		s.run(st)
+		if st.then != nil {
+			st.then()
+		}
 	}
 	s.watch("service", server.Process.Pid)
 	rig.Interrupt(t, server)
