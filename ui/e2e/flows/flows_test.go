@@ -16,7 +16,7 @@ import (
 // nothing; with a new quote and a fresh confirmation the call runs, once.
 func TestTerminalAQuoteThatExpiresInReviewIsNotConfirmed(t *testing.T) {
 	t.Parallel()
-	env, b := rig.Team(t, "--lifetime", "40s")
+	env, b := rig.Team(t, "--lifetime", "20s")
 	p := rig.Opens(t, env, 100, 30)
 	p.Builds()
 	p.Sees("Review 1 of 2", "y sign")

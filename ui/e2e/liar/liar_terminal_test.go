@@ -43,7 +43,7 @@ const (
 func TestTerminalNoLieTakesMoreThanTheScreensSay(t *testing.T) {
 	t.Parallel()
 	sums, sessions := sumsProgram(t), liarTerminals
-	if os.Getenv("COFFER_TEST_WHOLE") == "1" {
+	if rig.Whole() {
 		sessions = liarTerminalsWhole
 	}
 	var mu sync.Mutex

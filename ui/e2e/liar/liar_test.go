@@ -38,7 +38,7 @@ func TestNoLieTakesMoreThanWasConfirmed(t *testing.T) {
 	t.Parallel()
 	sums := sumsProgram(t)
 	seeds := make([]uint64, liarSessions/liarBatch)
-	if os.Getenv("COFFER_TEST_WHOLE") == "1" {
+	if rig.Whole() {
 		seeds = make([]uint64, liarWhole/liarBatch)
 	}
 	for i := range seeds {

@@ -18,11 +18,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,9 +40,23 @@ var program struct {
 	sources []string
 }
 
+// atOnce is how many tests of a package run at the same time when the command line does not say: they wait for
+// terminals and services far more than they compute.
+const atOnce = 4
+
+// Whole reports whether tests run at their whole length (docs/testing.md).
+func Whole() bool { return os.Getenv("COFFER_TEST_WHOLE") != "" }
+
 // Main runs the tests of a package on the program. Each package calls it in its TestMain.
 func Main(m *testing.M) {
 	os.Exit(func() int {
+		const parallel = "test.parallel"
+		flag.Parse()
+		said := false
+		flag.Visit(func(f *flag.Flag) { said = said || f.Name == parallel })
+		if n := runtime.GOMAXPROCS(0); !said && n < atOnce {
+			_ = flag.Set(parallel, strconv.Itoa(atOnce)) // it is a flag of every test
+		}
 		dir, err := os.MkdirTemp("", "coffer-test")
 		if err == nil {
 			defer func() { _ = os.RemoveAll(dir) }()
