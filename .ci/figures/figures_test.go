@@ -10,10 +10,11 @@ func TestFiguresCountTokensByFolderAndLongLines(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	long := "var a = \"" + strings.Repeat("é", 112) + "\"\n" // 122 columns
 	folders, n, err := weigh(fstest.MapFS{
-		"main.go":            file("package main // a comment\n\nfunc main() {}\n"),
-		"api/a.go":           file("package api\n\n" + long + "\tvar b = 1; var c = 2\n"),
-		"api/op/word/w.go":   file("package word\n"),
-		"api/op/x.go":        file("package op\n//" + strings.Repeat("x", 118) + "\n\t//" + strings.Repeat("x", 115) + "\n"),
+		"main.go":          file("package main // a comment\n\nfunc main() {}\n"),
+		"api/a.go":         file("package api\n\n" + long + "\tvar b = 1; var c = 2\n"),
+		"api/op/word/w.go": file("package word\n"),
+		"api/op/x.go": file("package op\n//" + strings.Repeat("x", 118) + "\n" +
+			"\t//" + strings.Repeat("x", 115) + "\n"),
 		"api/op/x_test.go":   file("package op\n" + long),
 		"api/op/notes.txt":   file("package op\n" + long),
 		".git/objects/a.go":  file("package op\n" + long),

@@ -231,8 +231,8 @@ func report(out io.Writer, name string, frames []frame) {
 		bytes/len(frames), most)
 }
 
-// whileIdle watches dashboards that nobody touches: the one on made-up answers, where nothing that is shown changes, and
-// the real program, whose embedded network moves its prices.
+// whileIdle watches dashboards that nobody touches: the one on made-up answers, where nothing that is shown changes,
+// and the real program, whose embedded network moves its prices.
 func (m measuring) whileIdle(ctx context.Context, out io.Writer) error {
 	b, _, err := m.begin(ctx, 120, 40)
 	if err != nil {

@@ -34,7 +34,8 @@ func world(t testing.TB) *World {
 
 // FuzzNames: typed names give something that exists, or a mistake in clean words.
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"base", "8453", "eip155:10", "usdc@base", "ob:usdc", "eip155:8453/slip44:60", "Demo payee",
+	for _, s := range []string{"base", "8453", "eip155:10", "usdc@base", "ob:usdc", "eip155:8453/slip44:60",
+		"Demo payee",
 		payee, strings.ToLower(payee), "0x00C0", "solana", "\x1b[2J"} {
 		f.Add(s)
 	}
@@ -172,7 +173,8 @@ func FuzzDocument(f *testing.F) {
 // FuzzABI: an ABI that is accepted offers functions that can be shown and chosen.
 func FuzzABI(f *testing.F) {
 	f.Add([]byte(
-		`[{"type":"function","name":"f","inputs":[{"name":"x","type":"tuple[]","components":[{"name":"a","type":"uint8"}]}],"stateMutability":"payable"},{"type":"event","name":"e"}]`))
+		`[{"type":"function","name":"f","inputs":[{"name":"x","type":"tuple[]","components":[{"name":"a",` +
+			`"type":"uint8"}]}],"stateMutability":"payable"},{"type":"event","name":"e"}]`))
 	f.Add([]byte(`{"abi":[{"name":"g","inputs":[],"payable":false}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		list, err := ReadABI(raw)

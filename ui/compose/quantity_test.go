@@ -76,7 +76,8 @@ func TestPayableIsReadFromSignatureAndABI(t *testing.T) {
 		}
 	}
 	list, err := ReadABI([]byte(
-		`[{"type":"event","name":"e","inputs":[]},{"type":"function","name":"a","inputs":[],"stateMutability":"payable"},{"name":"b","inputs":[],"payable":false},{"type":"function","name":"c"}]`))
+		`[{"type":"event","name":"e","inputs":[]},{"type":"function","name":"a","inputs":[],` +
+			`"stateMutability":"payable"},{"name":"b","inputs":[],"payable":false},{"type":"function","name":"c"}]`))
 	if err != nil || len(list) != 3 || list[0].takes != coinTaken || list[1].takes != coinRefused ||
 		list[2].takes != coinUnknown {
 		t.Fatalf("%+v %v", list, err)

@@ -334,7 +334,8 @@ func TestFilesAreLoaded(t *testing.T) {
 		return path
 	}
 	transfer :=
-		`{"version":1,"kind":"transfer","pay":{"asset":"ob:usdc","amount":"90000000"},"receive":{"asset":"eip155:8453/erc20:` + usdc + `","account":"eip155:8453:` + payee + `"}}`
+		`{"version":1,"kind":"transfer","pay":{"asset":"ob:usdc","amount":"90000000"},` +
+			`"receive":{"asset":"eip155:8453/erc20:` + usdc + `","account":"eip155:8453:` + payee + `"}}`
 	safe := `{"version":"1.0","chainId":"8453","transactions":[{"to":"` + usdc + `","value":"0","data":"` +
 		prepared(time.Time{}).Lines[0].Data + `"}]}`
 	call, wrong, other := write("transfer.json", transfer), write("wrong.json", `{"version":1,"nonsense":2}`),

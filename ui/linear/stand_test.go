@@ -46,7 +46,8 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 			"without an end": {unsent, []journal.Signature{endless}, "signed, no quote yet",
 				"it does not end by itself."},
 			"cannot be read": {stuck, []journal.Signature{sig, endless}, "can only be abandoned",
-				"not all of them end by themselves. No payment is signed. What was signed cannot be checked again; you can only abandon it."},
+				"not all of them end by themselves. No payment is signed. What was signed cannot be checked again; " +
+					"you can only abandon it."},
 			"refunded": {refunded, []journal.Signature{sig}, "service: REFUNDED",
 				"you could pay twice"},
 			"refunded, ended": {refunded, nil, "service: REFUNDED",

@@ -15,8 +15,8 @@ import (
 	"coffer/api/secret"
 )
 
-// english is the English list of BIP-39 in its order, which is the alphabet's, a word a line. The library with this list
-// splits the lists of all languages whenever the program starts.
+// english is the English list of BIP-39 in its order, which is the alphabet's, a word a line. The library with this
+// list splits the lists of all languages whenever the program starts.
 //
 //go:embed english.txt
 var english string

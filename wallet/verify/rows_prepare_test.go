@@ -327,8 +327,8 @@ func TestU1_AnIntentWithAForeignAccountIsRefused(t *testing.T) {
 	})
 }
 
-// tries reports whether a pair of bytes goes through the judgement: always when both bytes mean something in their place,
-// for a kernel account also when one of them does, and with COFFER_TEST_WHOLE all 65 536 pairs.
+// tries reports whether a pair of bytes goes through the judgement: always when both bytes mean something in their
+// place, for a kernel account also when one of them does, and with COFFER_TEST_WHOLE all 65 536 pairs.
 func (w *world) tries(first, second bool) bool {
 	if first && second {
 		return true

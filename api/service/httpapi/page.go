@@ -137,9 +137,11 @@ const pageHead = `<!doctype html>
 <style>
 body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#1b1f24;background:#fff}
 code,pre{font:13px ui-monospace,monospace;overflow-wrap:anywhere;white-space:pre-wrap}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3em .8em .3em 0;border-bottom:1px solid #ddd}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;vertical-align:top;padding:.3em .8em .3em 0;border-bottom:1px solid #ddd}
 th{width:10em;font-weight:600}.name{color:#57606a}.failed{color:#b42318}
-@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}th,td{border-color:#30363d}.name{color:#8b949e}.failed{color:#ff7b72}}
+@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}
+th,td{border-color:#30363d}.name{color:#8b949e}.failed{color:#ff7b72}}
 </style></head><body>
 <h1>Transaction</h1>
 `

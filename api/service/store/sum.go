@@ -60,8 +60,8 @@ func showKey(key []byte) string {
 	return hex.EncodeToString(key)
 }
 
-// samples are blocks, quotes, documents and so on, as a test network wrote them: what is packed refers to what it has in
-// common with them. They are part of format 3 and never change.
+// samples are blocks, quotes, documents and so on, as a test network wrote them: what is packed refers to what it has
+// in common with them. They are part of format 3 and never change.
 //
 //go:embed dictionary.bin
 var samples []byte

@@ -21,9 +21,10 @@ func (c Commands) Activity(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "activity",
 		Short: "Print what is unfinished and which signatures can still be used",
-		Long: `Prints what the journal knows: the operations that have no end yet, and every signature that can still be used, with what it can move, until when, and what
-the service says became of it. Nothing is asked and nothing is sent. Unless the service runs inside this program, its word ends no signature: each stays listed until
-its time is over, or until you void one that no time ends.`,
+		Long: `Prints what the journal knows: the operations that have no end yet, and every signature that can still
+be used, with what it can move, until when, and what the service says became of it. Nothing is asked and nothing is
+sent. Unless the service runs inside this program, its word ends no signature: each stays listed until its time is
+over, or until you void one that no time ends.`,
 		Example: "  coffer activity\n  coffer activity --json | jq -r '.open[].hash'",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -140,9 +141,10 @@ func (c Commands) voidCommand(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "void HASH…",
 		Short: "Mark signatures that never expire as void",
-		Long: `HASH is the hash of an open signature without an end, as "coffer activity" lists it. Void one only when you know that its nonce was used, or that nobody holds
-it: whoever does can still use it. From then on it is in the way of no new signature; it stays listed, and counts for its day. On a terminal the last four characters
-of the account's address are asked for; --confirm gives them in a script.`,
+		Long: `HASH is the hash of an open signature without an end, as "coffer activity" lists it. Void one only when
+you know that its nonce was used, or that nobody holds it: whoever does can still use it. From then on it is in the
+way of no new signature; it stays listed, and counts for its day. On a terminal the last four characters of the
+account's address are asked for; --confirm gives them in a script.`,
 		Example: "  coffer activity void 0x5c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d47710",
 		Args: func(cmd *cobra.Command, args []string) error {
 			odd := slices.ContainsFunc(args, func(a string) bool { return !reQuote.MatchString(a) })

@@ -24,9 +24,10 @@ func (c Commands) Apply(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
 		Short: "Carry out a plan file, once",
-		Long: `Reads the plan, has the service prepare it, shows the plan beside the operation that came back, and signs and sends it. The limits of the plan hold beside
-those of your policy. A plan that was sent before is not sent again, whatever came of it: to repeat it, write it with a new salt (coffer plan FILE --fresh) and
-type that salt with --again.
+		Long: `Reads the plan, has the service prepare it, shows the plan beside the operation that came back, and
+signs and sends it. The limits of the plan hold beside those of your policy. A plan that was sent before is not sent
+again, whatever came of it: to repeat it, write it with a new salt (coffer plan FILE --fresh) and type that salt with
+--again.
 ` + signingHelp,
 		Example: `  coffer apply pay.toml --dry-run
   coffer apply pay.toml
@@ -161,7 +162,8 @@ func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again str
 		x := lost[len(lost)-1]
 		return &cli.RefusedError{Problem: "this plan was applied on " + clean(x.At) + " as operation " +
 			clean(x.Operation) + ", which this journal does not know: it is an older one " +
-			"that was adopted. What became of the operation is not known here, so it counts as sent; to repeat the plan, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
+			"that was adopted. What became of the operation is not known here, so it counts as sent; to repeat the " +
+			"plan, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
 	}
 	sameSalt := func(x application) bool { return x.Salt == me.Salt }
 	if slices.ContainsFunc(lost, sameSalt) {
@@ -216,7 +218,8 @@ func (b *appliedBook) already(rec journal.Operation) error {
 			"again. Ask: coffer status %s --watch", when, rec.ID)
 	}
 	return &cli.RefusedError{Problem: "this plan was applied on " + when + " as operation " + rec.ID + ": " + became +
-		". It is not applied twice; to repeat it, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
+		". It is not applied twice; to repeat it, give it a new salt (coffer plan FILE --fresh) and type that with " +
+		"--again"}
 }
 
 // leastLeft is how much of the window of a signed call must remain to continue with it.

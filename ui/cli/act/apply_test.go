@@ -228,8 +228,10 @@ func TestAChangedPlanIsNotApplied(t *testing.T) {
 // TestPlanComesFromWhateverDescribesACall: flags, an intent, a Safe batch and a plan; a file of another kind is not
 // replaced.
 func TestPlanComesFromWhateverDescribesACall(t *testing.T) {
-	const batch = `{"version":"1.0","chainId":"8453","createdAt":1,"meta":{},"transactions":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","value":"0",` +
-		`"data":"0xa9059cbb00000000000000000000000093dbd23b6b71b82e3a19ad8d51ddebbb13af7bc000000000000000000000000000000000000000000000000000000000017d7840"}]}`
+	const batch = `{"version":"1.0","chainId":"8453","createdAt":1,"meta":{},` +
+		`"transactions":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","value":"0",` +
+		`"data":"0xa9059cbb00000000000000000000000093dbd23b6b71b82e3a19ad8d51ddebbb13af7bc000000000000000000000000000` +
+		`000000000000000000000000000000017d7840"}]}`
 	for name, text := range map[string]string{"intent": transferOf25, "batch": batch} {
 		r := newRig(t)
 		out := filepath.Join(t.TempDir(), "p.json")

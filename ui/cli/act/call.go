@@ -15,12 +15,14 @@ import (
 )
 
 const signingHelp = `
-On a terminal both reviews are printed and have to be confirmed by typing. Without one, or with --yes, nothing is asked: every check and your policy still hold,
---yes stops at every warning that --accept does not name (--accept V4,Q11), keys that are locked are opened with --passphrase-fd, and an open gate stays shut
-unless --confirm repeats its sentence. --dry-run asks the service, checks and prints, and signs nothing. An interrupt is safe: what was sent is in the journal and
-is never sent again.
+On a terminal both reviews are printed and have to be confirmed by typing. Without one, or with --yes, nothing is
+asked: every check and your policy still hold, --yes stops at every warning that --accept does not name (--accept
+V4,Q11), keys that are locked are opened with --passphrase-fd, and an open gate stays shut unless --confirm repeats
+its sentence. --dry-run asks the service, checks and prints, and signs nothing. An interrupt is safe: what was sent is
+in the journal and is never sent again.
 
-Exit codes: 0 done, 1 failed or paid back, 2 command line, 3 keys or access, 4 refused by a check, 5 expired, not confirmed or not executed, 6 outcome unknown.`
+Exit codes: 0 done, 1 failed or paid back, 2 command line, 3 keys or access, 4 refused by a check, 5 expired, not
+confirmed or not executed, 6 outcome unknown.`
 
 // Call builds `coffer call`.
 func (c Commands) Call(g *cli.Global) *cobra.Command {
@@ -29,11 +31,13 @@ func (c Commands) Call(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call [FILE|-]",
 		Short: "Run contract calls, paid for from any chain",
-		Long: `Runs the calls of a file (an intent, or a batch of the Safe Transaction Builder), or one call that flags describe. Flags about funding, allowances and
-slippage complete a file as well. What names no slippage, a file too, gets 0.5 %.
+		Long: `Runs the calls of a file (an intent, or a batch of the Safe Transaction Builder), or one call that
+flags describe. Flags about funding, allowances and slippage complete a file as well. What names no slippage, a file
+too, gets 0.5 %.
 ` + signingHelp,
 		Example: `  coffer call intent.json --dry-run
-  coffer call --chain base --to usdc --function "transfer(address to, uint256 amount)" --arg 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC"
+  coffer call --chain base --to usdc --function "transfer(address to, uint256 amount)" --arg ` +
+			`0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC"
   coffer call batch.json --fund-with usdc --yes --passphrase-fd 3 3< <(pass show coffer)
   coffer call - --yes --json < intent.json`,
 		Args: atMost(1),

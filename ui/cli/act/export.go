@@ -19,8 +19,9 @@ func (c Commands) Export(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Print balances, history and journal as one JSON document",
-		Long: `Prints one JSON document: the profile and its network, the balances and every record of history as the service wrote them, and the facts of the journal.
-It holds no key, no signature and no passphrase: the journal's signatures are left out, because they are authorizations.`,
+		Long: `Prints one JSON document: the profile and its network, the balances and every record of history as the
+service wrote them, and the facts of the journal. It holds no key, no signature and no passphrase: the journal's
+signatures are left out, because they are authorizations.`,
 		Example: "  coffer export > wallet.json\n  coffer export --json | jq '.journal.operations[].state'",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

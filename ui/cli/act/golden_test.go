@@ -17,8 +17,10 @@ import (
 	"coffer/wallet/verify"
 )
 
-const transferOf25 = `{"version":1,"targetChain":"eip155:8453","calls":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","function":"transfer(address to, uint256 amount)",` +
-	`"data":"0xa9059cbb00000000000000000000000093dbd23b6b71b82e3a19ad8d51ddebbb13af7bc000000000000000000000000000000000000000000000000000000000017d7840"}],"slippageBps":50}`
+const transferOf25 = `{"version":1,"targetChain":"eip155:8453",` +
+	`"calls":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","function":"transfer(address to, uint256 amount)",` +
+	`"data":"0xa9059cbb00000000000000000000000093dbd23b6b71b82e3a19ad8d51ddebbb13af7bc0000000000000000000000000000000` +
+	`00000000000000000000000000017d7840"}],"slippageBps":50}`
 
 // file writes a file for a test and returns its path.
 func file(t testing.TB, name, text string) string {

@@ -30,11 +30,13 @@ func (c Commands) History(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "Print what the accounts of the profile did, newest first",
-		Long: `Reads every page of the history of every account of the profile and prints each record once, newest first, as it arrives. When the service forgets the place
-of a reading, the reading begins again and repeats nothing. --json prints one record to a line, as the service wrote it; --csv a table with base units. Filters of
-one kind widen, filters of several kinds narrow.
+		Long: `Reads every page of the history of every account of the profile and prints each record once, newest
+first, as it arrives. When the service forgets the place of a reading, the reading begins again and repeats nothing.
+--json prints one record to a line, as the service wrote it; --csv a table with base units. Filters of one kind widen,
+filters of several kinds narrow.
 
-Of an operation of this wallet the lines and the table also say who got what, and the fees as they were reviewed; of any other, fees are not reported.`,
+Of an operation of this wallet the lines and the table also say who got what, and the fees as they were reviewed; of
+any other, fees are not reported.`,
 		Example: `  coffer history --limit 20
   coffer history --status COMPLETED --type CALL,SWAP --since 2026-01-01
   coffer history --csv > history.csv

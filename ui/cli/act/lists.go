@@ -20,8 +20,8 @@ func (c Commands) Chains(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chains",
 		Short: "List the chains of the service, compared with the shipped ones",
-		Long: `Lists the chains that the service supports, with the names of this program. What a comparison finds is said on standard error, also with --json. A list
-that contradicts itself is refused (exit code 4).`,
+		Long: `Lists the chains that the service supports, with the names of this program. What a comparison finds is
+said on standard error, also with --json. A list that contradicts itself is refused (exit code 4).`,
 		Example: "  coffer chains\n  coffer chains --json | jq -r '.[].chain.chain'",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,8 +62,9 @@ func (c Commands) Assets(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "assets",
 		Short: "List the assets of the service, compared with the shipped ones",
-		Long: `Lists the assets with their chains, by the names and decimals of this program. An asset that differs from the shipped one or from what was seen before is
-marked and refused (exit code 4); one that is seen for the first time is remembered. What the comparison finds is said on standard error, also with --json.`,
+		Long: `Lists the assets with their chains, by the names and decimals of this program. An asset that differs
+from the shipped one or from what was seen before is marked and refused (exit code 4); one that is seen for the first
+time is remembered. What the comparison finds is said on standard error, also with --json.`,
 		Example: "  coffer assets\n  coffer assets --json | jq -r '.[].aggregatedAssetId'",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -53,11 +53,13 @@ func (c Commands) Plan(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [FILE|-]",
 		Short: "Write a plan file: calls, funding and limits, to be applied later",
-		Long: `Writes a plan of what flags describe, or of a file: an intent, a batch of the Safe Transaction Builder, or a plan, which is then written anew with the hash of
-its present content. A plan names the network and the accounts of the profile, and limits that narrow your policy. Nothing is signed and the service is not asked.
+		Long: `Writes a plan of what flags describe, or of a file: an intent, a batch of the Safe Transaction Builder,
+or a plan, which is then written anew with the hash of its present content. A plan names the network and the accounts
+of the profile, and limits that narrow your policy. Nothing is signed and the service is not asked.
 
 Review the file, keep it where changes are seen, and run coffer apply FILE.`,
-		Example: `  coffer plan --chain base --to usdc --function "transfer(address to, uint256 amount)" --arg 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC" --max-spend 30 --out pay.toml
+		Example: `  coffer plan --chain base --to usdc --function "transfer(address to, uint256 amount)" --arg ` +
+			`0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC" --max-spend 30 --out pay.toml
   coffer plan --asset usdc --amount 100 --for eth@base --out swap.toml
   coffer plan batch.json --fund-with usdc --max-cost-bps 100 --out batch.toml
   coffer plan pay.toml --out pay.toml           after editing it

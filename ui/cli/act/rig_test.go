@@ -272,8 +272,10 @@ type fakeService struct {
 const someChains = `[ {"chain":{"chain":"eip155:8453","namespace":"eip155","reference":"8453"},"isTestnet":false},
  {"chain":{"chain":"eip155:10","namespace":"eip155","reference":"10"},"isTestnet":false} ]`
 
-const someAssets = `[{"aggregatedAssetId":"ob:usdc","symbol":"USDC","name":"USD Coin","decimals":6,"aggregatedEntities":[` +
-	`{"assetType":"eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913","decimals":6,"name":"USD Coin","symbol":"USDC"}], "more": 1.50}]`
+const someAssets = `[{"aggregatedAssetId":"ob:usdc","symbol":"USDC","name":"USD Coin","decimals":6,` +
+	`"aggregatedEntities":[` +
+	`{"assetType":"eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913","decimals":6,"name":"USD Coin",` +
+	`"symbol":"USDC"}], "more": 1.50}]`
 
 func newService() *fakeService {
 	return &fakeService{
@@ -331,9 +333,13 @@ func (f *fakeService) HistoryDocument(_ context.Context, q client.HistoryQuery) 
 
 func recordJSON(n int, status, kind string, at time.Time) string {
 	return fmt.Sprintf(
-		`{"quoteId":"%s","status":"%s","user":"%s","recipientAccountId":"eip155:8453/%s","originChainOperations":[{"hash":"0x%064x","chain":"eip155:10","explorerUrl":"https://x.invalid"}],`+
-			`"destinationChainOperations":[{"hash":"0x%064x","chain":"eip155:8453","explorerUrl":""}], "type":"%s","originToken":{"aggregatedAssetId":"ob:usdc","amount":"%d500000","assetType":["eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"],"fiatValue":[]},`+
-			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"%d000000","assetType":"eip155:8453/erc20:%s","fiatValue":"1.00"},"timestamp":"%s"}`,
+		`{"quoteId":"%s","status":"%s","user":"%s","recipientAccountId":"eip155:8453/%s",`+
+			`"originChainOperations":[{"hash":"0x%064x","chain":"eip155:10","explorerUrl":"https://x.invalid"}],`+
+			`"destinationChainOperations":[{"hash":"0x%064x","chain":"eip155:8453","explorerUrl":""}], "type":"%s",`+
+			`"originToken":{"aggregatedAssetId":"ob:usdc","amount":"%d500000",`+
+			`"assetType":["eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"],"fiatValue":[]},`+
+			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"%d000000",`+
+			`"assetType":"eip155:8453/erc20:%s","fiatValue":"1.00"},"timestamp":"%s"}`,
 		quoteID(n), status, account, payee, n, n+1000, kind, n, n, usdc, at.Format(time.RFC3339))
 }
 

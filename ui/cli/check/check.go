@@ -37,17 +37,20 @@ type Commands struct {
 	Clock   func() time.Time
 }
 
-const verifyHelp = `Judges saved documents as the wallet does before it signs: every check, every digest, and the fingerprints that the review screens show. It needs no
-network and no key, so a second machine can do it.
+const verifyHelp = `Judges saved documents as the wallet does before it signs: every check, every digest, and the
+fingerprints that the review screens show. It needs no network and no key, so a second machine can do it.
 
-A file is an intent, the network's descriptor (network.json), an answer to prepare, the signed request for a quote, or a quote; each is known by its
-content, or named with a flag. A plan file counts as its intent, and what call, transfer, swap or apply printed with --json as the answers in it. One file can be a
-bundle of them all. The quote of a call is judged against the prepared answer; whether that was
-signed is known only with the signed request or the signatures of a bundle.
+A file is an intent, the network's descriptor (network.json), an answer to prepare, the signed request for a quote, or
+a quote; each is known by its content, or named with a flag. A plan file counts as its intent, and what call,
+transfer, swap or apply printed with --json as the answers in it. One file can be a bundle of them all. The quote of a
+call is judged against the prepared answer; whether that was signed is known only with the signed request or the
+signatures of a bundle.
 
-A reused nonce or quote id, a recipient that is new and what was spent today are known to the journal of the wallet alone and are not checked here.
+A reused nonce or quote id, a recipient that is new and what was spent today are known to the journal of the wallet
+alone and are not checked here.
 
-Exit codes: 0 accepted, 4 refused (a gate that is not open counts), 2 the command line, or a file that cannot be read, 1 anything else.`
+Exit codes: 0 accepted, 4 refused (a gate that is not open counts), 2 the command line, or a file that cannot be read,
+1 anything else.`
 
 // options are the flags of `coffer verify`.
 type options struct {

@@ -18,8 +18,9 @@ func (c Commands) Intent(*cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "intent",
 		Short: "Convert intent files from and to Safe Transaction Builder batches",
-		Long: `An intent file says which calls run on which chain, what they need and who pays. A batch of the Safe Transaction Builder has the calls and the chain alone. Both
-conversions read a file and print the other form; nothing is asked of a service.`,
+		Long: `An intent file says which calls run on which chain, what they need and who pays. A batch of the Safe
+Transaction Builder has the calls and the chain alone. Both conversions read a file and print the other form; nothing
+is asked of a service.`,
 		Example: "  coffer intent from-safe batch.json > intent.json\n  coffer intent to-safe intent.json > batch.json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -33,8 +34,8 @@ conversions read a file and print the other form; nothing is asked of a service.
 	cmd.AddCommand(
 		asJSON(&cobra.Command{
 			Use: "from-safe FILE", Args: oneFile, Short: "Print the calls of a batch as an intent file",
-			Long: `Prints a draft with the calls and the target chain of the batch. The network, the accounts and the tokens that the calls need are not in a batch:
-complete the file with them.`,
+			Long: `Prints a draft with the calls and the target chain of the batch. The network, the accounts and the
+tokens that the calls need are not in a batch: complete the file with them.`,
 			Example: "  coffer intent from-safe batch.json > intent.json",
 			RunE:    func(_ *cobra.Command, args []string) error { return c.fromSafe(args[0]) },
 		}),

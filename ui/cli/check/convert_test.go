@@ -50,7 +50,8 @@ func TestConversionsThatLoseSomethingAreRefused(t *testing.T) {
 	f := save(t, map[string][]byte{
 		"swap": open(t, "v3-swap-evm").Intent, "broken": []byte(`{`),
 		"batch": []byte(
-			`{"version":"1.0","chainId":"8453","transactions":[{"to":"0x12","value":"0","data":"0x"},{"to":"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0","value":"0","data":"0x","operation":1}]}`),
+			`{"version":"1.0","chainId":"8453","transactions":[{"to":"0x12","value":"0","data":"0x"},` +
+				`{"to":"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0","value":"0","data":"0x","operation":1}]}`),
 		"allowance": bytes.Replace(call, []byte(`"version": 1`), []byte(`"validUntil": "1760000100", "version": 1`), 1),
 		"escape":    []byte(`{"version":1,"\u001b[31m":1}`),
 	})

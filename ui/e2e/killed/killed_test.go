@@ -16,8 +16,8 @@ import (
 
 // TestTerminalKilledDuringExecute kills the program with signal 9 at several moments after the second confirmation.
 // After a restart the operation is under Activity, and the chains agree with what it says: the recipient was paid once
-// or not at all, and the escrow holds nothing. Killed between the journal and the wire, nothing has run, and the outcome
-// is unknown until some time after the quote has expired (see rig.Person.Outcome).
+// or not at all, and the escrow holds nothing. Killed between the journal and the wire, nothing has run, and the
+// outcome is unknown until some time after the quote has expired (see rig.Person.Outcome).
 func TestTerminalKilledDuringExecute(t *testing.T) {
 	for name, moment := range map[string]func(p rig.Person){
 		"the key was just pressed": func(rig.Person) {},

@@ -305,7 +305,8 @@ func TestOnlyAnOperationThatWaitsOpensAReview(t *testing.T) {
 
 func TestTheReasonOfARefundHasWordsAdviceAndTheServicesOwnName(t *testing.T) {
 	for reason, want := range map[string]string{
-		"SLIPPAGE": "The price moved further than you allowed. Ask again, or allow a larger move. The service says: SLIPPAGE",
+		"SLIPPAGE": "The price moved further than you allowed. Ask again, or allow a larger move. The service says: " +
+			"SLIPPAGE",
 		"SOMETHING\x1bNEW": "Coffer has no words for this cause. Copy the support bundle (b) for the operator of the " +
 			"service. The service says: SOMETHING\uFFFDNEW",
 	} {

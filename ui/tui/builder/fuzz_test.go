@@ -36,7 +36,9 @@ func FuzzDrafts(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add([]byte(
-		`{"version":1,"calls":{"chain":"eip155:1","calls":[{"signature":"f((uint256,bytes[])[2] x)","args":[{"items":[{"items":[{},{"items":[{"text":"0x"}]}]},{"items":[{},{}]}]}]}],"slip":{"preset":0},"valid":{"preset":3},"start":{"preset":-1}}}`))
+		`{"version":1,"calls":{"chain":"eip155:1","calls":[{"signature":"f((uint256,bytes[])[2] x)",` +
+			`"args":[{"items":[{"items":[{},{"items":[{"text":"0x"}]}]},{"items":[{},{}]}]}]}],"slip":{"preset":0},` +
+			`"valid":{"preset":3},"start":{"preset":-1}}}`))
 	r := newRig(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		d, err := r.s.ParseDesk(raw)
@@ -112,7 +114,8 @@ func FuzzImport(f *testing.F) {
 	}
 	f.Add(batch)
 	f.Add([]byte(
-		`{"version":1,"targetChain":"eip155:10","calls":[{"to":"0x01","data":"0xabc","value":"0x5","function":"f(uint256)"}],"overrides":[{"address":"x","balance":"y","stateDiff":{"a":"b"}}]}`))
+		`{"version":1,"targetChain":"eip155:10","calls":[{"to":"0x01","data":"0xabc","value":"0x5",` +
+			`"function":"f(uint256)"}],"overrides":[{"address":"x","balance":"y","stateDiff":{"a":"b"}}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		in, err := compose.ReadDocument(raw)
 		if err != nil {

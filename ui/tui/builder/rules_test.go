@@ -151,7 +151,8 @@ func TestRawCallDataIsDecodedIntoFieldsWhenAKnownFunctionFits(t *testing.T) {
 func TestABIJSONIsTakenFromAPaste(t *testing.T) {
 	r := newRig(t)
 	r.fill(compose.IDTo(0), router).on(compose.IDSig(0)).paste(
-		`[{"type":"function","name":"one","inputs":[]},{"type":"function","name":"two","inputs":[{"name":"x","type":"uint8"}]}]`)
+		`[{"type":"function","name":"one","inputs":[]},{"type":"function","name":"two","inputs":[{"name":"x",` +
+			`"type":"uint8"}]}]`)
 	if !r.s.choice.IsOpen() {
 		t.Fatal("no list of functions")
 	}

@@ -58,7 +58,8 @@ func TestTheCostIsCalculatedInTheOpen(t *testing.T) {
 		}},
 		"no times": {func(q *verify.QuoteView) { q.Legs[0].RefundAfter, q.Legs[1].Until = time.Time{}, time.Time{} },
 			[]string{
-				"2 figures ?: when the payment on Optimism can be reclaimed, when the payment on Arbitrum stops being valid",
+				"2 figures ?: when the payment on Optimism can be reclaimed, when the payment on Arbitrum stops " +
+					"being valid",
 			}},
 		"no minimum": {func(q *verify.QuoteView) { q.Minimum.Amount = nil }, []string{
 			"(expected - least) / expected = unknown, you allowed 0.50 %", "1 figure ?: the least that is delivered",

@@ -92,7 +92,8 @@ func accountLines(f screen.Frame, v *verify.PreparedView) []string {
 		kit.Span{Text: "approves it", Style: th.Dim, Whole: true})...)
 	out = append(out, kit.Row(th, w, indent, labelW, "can run", kit.Plain(window))...)
 	return append(out, kit.Prose(w, indent+2, marked(th, theme.Warn,
-		"Your approval itself has no end: it stays good until another operation of this account uses its number. Fees and sponsor are not part of it.")...)...)
+		"Your approval itself has no end: it stays good until another operation of this account uses its number. "+
+			"Fees and sponsor are not part of it.")...)...)
 }
 
 // solanaLines shows each Solana message of a quote as it will be signed: its fee payer, its instructions and its

@@ -249,7 +249,9 @@ func TestDelegationsHaveTheirOwnSentenceAndTheirOwnSignature(t *testing.T) {
 	r.op.next.Legs[0].Delegation = delegation(10, "Optimism")
 	r.open().settle()
 	v := strings.Join(strings.Fields(r.view()), " ")
-	for _, want := range []string{"From this signature on, the code below (Kernel v3.3 account) controls your EOA on Base, until you change it.", "Base (eip155:8453) only, with account nonce 7", "to undo"} {
+	for _, want := range []string{
+		"From this signature on, the code below (Kernel v3.3 account) controls your EOA on Base, until you change it.",
+		"Base (eip155:8453) only, with account nonce 7", "to undo"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
@@ -262,7 +264,9 @@ func TestDelegationsHaveTheirOwnSentenceAndTheirOwnSignature(t *testing.T) {
 		t.Fatal("not signed")
 	}
 	v = strings.Join(strings.Fields(r.view()), " ")
-	for i, want := range []string{"From signature 3 on, the code below (Kernel v3.3 account) controls your EOA on Optimism", "signature 3 of 5 [ ] delegation", "signature 4 of 5 [ ]", "signature 5 of 5 [ ]"} {
+	for i, want := range []string{
+		"From signature 3 on, the code below (Kernel v3.3 account) controls your EOA on Optimism",
+		"signature 3 of 5 [ ] delegation", "signature 4 of 5 [ ]", "signature 5 of 5 [ ]"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%d: %q is missing:\n%s", i, want, r.view())
 		}

@@ -230,7 +230,8 @@ func (s *Screen) leave() tea.Cmd {
 		s.stop()
 	}
 	switch {
-	case ph == phaseExecute, s.running(): // it keeps running, and its answer moves no screen: the person is elsewhere then
+	// it keeps running, and its answer moves no screen: the user is elsewhere then
+	case ph == phaseExecute, s.running():
 		s.gen++
 		cmd := s.handOver()
 		s.phase = phaseEmpty
