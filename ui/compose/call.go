@@ -64,15 +64,20 @@ func (c *Call) defaultUnits() {
 
 // Moved is the amount argument of the functions that move a token's own units.
 func (c *Call) Moved() *Arg {
-	if c.Fn == nil {
+	if c.Fn == nil || !Moves(*c.Fn) {
 		return nil
 	}
-	switch c.Fn.Signature() {
-	case "transfer(address,uint256)", "transferFrom(address,address,uint256)", "approve(address,uint256)",
+	return c.Args[len(c.Args)-1]
+}
+
+// Moves reports whether the last argument of a function is an amount of the token that is called.
+func Moves(fn abicall.Function) bool {
+	switch fn.Signature() {
+	case transferOf, "transferFrom(address,address,uint256)", "approve(address,uint256)",
 		"withdraw(uint256)", "burn(uint256)", "mint(address,uint256)":
-		return c.Args[len(c.Args)-1]
+		return true
 	}
-	return nil
+	return false
 }
 
 // Paid is the argument that names the recipient of the token; nil when the function sends none.

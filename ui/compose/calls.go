@@ -135,6 +135,14 @@ func Slippage(text string) (bps int, problem string) {
 	return int(v.Int64()), ""
 }
 
+// Percent is Slippage in percent, with or without its sign.
+func Percent(text string) (bps int, problem string) {
+	if bps, problem = Slippage(strings.TrimSuffix(trim(text), "%") + "%"); problem != "" {
+		problem = "that is not a percentage from 0.01 to 100 with at most two decimals"
+	}
+	return bps, problem
+}
+
 // ChoiceOf takes a number where it is a preset, and else writes it as text.
 func ChoiceOf(n, own int, presets []int) Choice {
 	if slices.Contains(presets, n) {
@@ -161,6 +169,14 @@ func (t Choice) Minutes(from, to int) (n int, problem string) {
 }
 
 func unixText(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
+
+// Until is the end of a validity, in Unix seconds; "" for the service's own.
+func Until(minutes int, now time.Time) string {
+	if minutes == DefaultMinutes {
+		return ""
+	}
+	return unixText(now.Add(time.Duration(minutes) * time.Minute))
+}
 
 // Add inserts an empty call after call i.
 func (b *Calls) Add(i int) int {

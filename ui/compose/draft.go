@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -146,8 +147,8 @@ func (b *Calls) Draft(w *World) intent.Draft {
 	if n, problem := b.Start.Minutes(0, MaxMinutes); problem == "" && n > 0 && b.After == "" {
 		d.ValidAfter = unixText(now.Add(time.Duration(n) * time.Minute))
 	}
-	if n, problem := b.Valid.Minutes(MinMinutes, MaxMinutes); problem == "" && n != DefaultMinutes {
-		d.ValidUntil = unixText(now.Add(time.Duration(n) * time.Minute))
+	if n, problem := b.Valid.Minutes(MinMinutes, MaxMinutes); problem == "" {
+		d.ValidUntil = Until(n, now)
 	}
 	return w.older(d, b.V1)
 }
@@ -163,4 +164,13 @@ func (w *World) base(asset, text string) string {
 		return ""
 	}
 	return v.String()
+}
+
+// Freeze makes the intent of a draft for the profile.
+func (w *World) Freeze(d intent.Draft) (intent.Intent, error) {
+	d = d.Fill(w.Network, w.Accounts)
+	if d.Network != w.Network {
+		return intent.Intent{}, errors.New("this is for another network than that of the profile")
+	}
+	return intent.Freeze(d, w.Rules())
 }

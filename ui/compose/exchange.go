@@ -95,14 +95,16 @@ func (x *Exchange) account(w *World) string {
 	if trim(x.To) == "" || at == (caip.Chain{}) {
 		return ""
 	}
-	text, problem := w.Recipient(at, x.To)
-	if a, err := caip.ParseAccount(at.String() + ":" + text); err == nil && problem == "" {
-		if address, ok := a.EVM(); ok {
-			id, _ := at.EVMID()
-			return caip.EVMAccount(id, address).Display()
-		}
+	address, _ := w.Recipient(at, x.To)
+	return AccountOn(at, address)
+}
+
+// AccountOn is the CAIP-10 account of an address on a chain.
+func AccountOn(chain caip.Chain, address string) string {
+	if a, err := caip.ParseAccount(chain.String() + ":" + address); err == nil && addressMistake(chain, address) == "" {
+		return a.Display()
 	}
-	return at.String() + ":" + text
+	return chain.String() + ":" + address
 }
 
 // Draft turns a transfer or a swap into a draft. It is only meaningful without mistakes.

@@ -12,6 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 )
 
@@ -20,7 +21,6 @@ type money struct {
 	at     time.Time
 	assets []holding
 	total  *big.Int // micro USD of everything that has a price; nil: unknown
-	held   map[caip.Asset]*big.Int
 }
 
 // holding is an asset over all chains, or on one. amount is in base units, nil when unknown; micro is nil without a
@@ -37,7 +37,7 @@ type holding struct {
 
 // readMoney takes ids, amounts and values from an answer, and everything else from the catalogue.
 func readMoney(c *catalog.Catalog, b api.AggregatedBalance, at time.Time) money {
-	m := money{at: at, held: map[caip.Asset]*big.Int{}}
+	m := money{at: at}
 	for _, a := range b.BalanceByAggregatedAsset {
 		h := holding{id: clean(a.AggregatedAssetID, 80), decimals: -1, micro: micro(a.FiatValue)}
 		h.symbol, h.name = strings.TrimPrefix(h.id, "ob:"), "not in this program's catalogue"
@@ -46,7 +46,7 @@ func readMoney(c *catalog.Catalog, b api.AggregatedBalance, at time.Time) money 
 			h.amount = units(a.Balance)
 		}
 		for _, p := range a.IndividualAssetBalances {
-			h.parts = append(h.parts, m.part(c, p, h))
+			h.parts = append(h.parts, part(c, p, h))
 		}
 		if h.micro != nil {
 			if m.total == nil {
@@ -64,7 +64,7 @@ func readMoney(c *catalog.Catalog, b api.AggregatedBalance, at time.Time) money 
 
 // part converts the balance on one chain; decimals count only when the catalogue has the asset under the same aggregate
 // (TH-B2).
-func (m money) part(c *catalog.Catalog, p api.AssetBalance, of holding) holding {
+func part(c *catalog.Catalog, p api.AssetBalance, of holding) holding {
 	h := holding{id: clean(p.AssetType, 200), name: "unknown chain", symbol: of.symbol, decimals: -1,
 		micro: micro(p.FiatValue)}
 	id, err := caip.ParseAsset(p.AssetType)
@@ -74,9 +74,6 @@ func (m money) part(c *catalog.Catalog, p api.AssetBalance, of holding) holding 
 	h.id, h.name = id.Display(), present.ChainName(c, id.Chain.String())
 	if e, ok := c.Entity(id); ok && string(e.Aggregate) == of.id {
 		h.decimals, h.symbol, h.amount = e.Decimals, e.Symbol, units(p.Balance)
-		if h.amount != nil {
-			m.held[id] = h.amount
-		}
 	}
 	return h
 }
@@ -97,26 +94,12 @@ func micro(n api.Number) *big.Int {
 	return v
 }
 
-// of sums an aggregate except one asset, in the aggregate's decimals; nil before the first reading.
-func (m money) of(agg catalog.Aggregate, but caip.Asset) *big.Int {
-	if m.at.IsZero() {
-		return nil
-	}
-	sum := new(big.Int)
-	for _, e := range agg.Entities {
-		if v := m.held[e.Asset]; v != nil && e.Asset != but {
-			sum.Add(sum, amount.Scale(v, e.Decimals, agg.Decimals))
-		}
-	}
-	return sum
-}
-
 // refresh reads the balances; after a failure the last known ones stay.
 func (s *session) refresh(ctx context.Context) {
 	b, err := s.deps.Balances(ctx)
 	switch {
 	case err == nil:
-		s.money = readMoney(s.ctx.Catalog, b, s.now())
+		s.money, s.Money = readMoney(s.Catalog, b, s.now()), compose.ReadMoney(s.Catalog, b)
 	case s.money.at.IsZero():
 		s.out.say("The balances are not known: " + sentence(present.ErrorText(err)))
 	default:

@@ -3,26 +3,13 @@ package linear
 import (
 	"context"
 	"errors"
-	"math/big"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
-
-	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
-	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/wallet/intent"
-)
-
-const (
-	defaultMinutes = 10 // the service's own window (protocol §2.2)
-	minMinutes     = 2
-	maxMinutes     = 10
 )
 
 // plan is the request under construction. follows: the list of required tokens follows the calls. minutes is the
@@ -60,7 +47,7 @@ func (s *session) buildCall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &plan{follows: true, minutes: defaultMinutes}
+	p := &plan{follows: true, minutes: compose.DefaultMinutes}
 	p.d = intent.Draft{Version: intent.Version, TargetChain: chains[i].Chain.String(),
 		SlippageBps: intent.DefaultSlippageBps}
 	if err := s.addCall(ctx, p, -1); err != nil {
@@ -147,20 +134,14 @@ func (s *session) submit(ctx context.Context, p *plan) (finished bool, err error
 
 // freeze makes the intent of a plan.
 func (s *session) freeze(p *plan) (intent.Intent, error) {
-	d := p.d.Fill(s.ctx.Network.ID, s.ctx.Accounts)
-	if d.Network != s.ctx.Network.ID {
-		return intent.Intent{}, errors.New("this intent is for another network than that of the profile")
-	}
+	d := p.d
 	if p.follows {
-		d.TokensRequired = s.suggested(d)
+		d.TokensRequired = s.Spent(d)
 	}
 	if !p.exchange() && p.minutes != 0 {
-		d.ValidUntil = ""
-		if p.minutes != defaultMinutes {
-			d.ValidUntil = strconv.FormatInt(s.now().Add(time.Duration(p.minutes)*time.Minute).Unix(), 10)
-		}
+		d.ValidUntil = compose.Until(p.minutes, s.now())
 	}
-	return intent.Freeze(d, api.Rules{Catalog: s.ctx.Catalog, Now: s.now()})
+	return s.Freeze(d)
 }
 
 // failures prints what is wrong with a plan, place by place.
@@ -172,57 +153,6 @@ func (s *session) failures(list []api.Failure) {
 	for i, f := range list {
 		s.out.put(2, plain(itoa(i+1)+". "+sentence(clean(f.String(), 400))))
 	}
-}
-
-// suggested is the visible spending of the calls: transfers of known tokens, native value and allowances, each asset
-// once.
-func (s *session) suggested(d intent.Draft) []api.TokenRequirement {
-	var out []api.TokenRequirement
-	add := func(asset, text string) {
-		v := units(text)
-		if v == nil || v.Sign() == 0 {
-			return
-		}
-		i := slices.IndexFunc(out, func(r api.TokenRequirement) bool { return r.AssetType == asset })
-		if i < 0 {
-			out = append(out, api.TokenRequirement{AssetType: asset, Amount: v.String()})
-			return
-		}
-		out[i].Amount = v.Add(v, units(out[i].Amount)).String()
-	}
-	chain, _ := caip.ParseChain(d.TargetChain)
-	id, _ := chain.EVMID()
-	for _, c := range d.Calls {
-		if e, ok := s.tokenAt(chain, c.To); ok {
-			add(e.Asset.String(), transferred(c.Data))
-		}
-		add(caip.Native(id).String(), c.Value)
-	}
-	for _, a := range d.Allowances {
-		if asset, err := caip.ParseAsset(a.AssetType); err == nil {
-			add(asset.String(), a.Amount)
-		}
-	}
-	return out
-}
-
-// transferred is the amount of a transfer(address,uint256), "" for any other data.
-func transferred(data string) string {
-	b := common.FromHex(data)
-	if len(b) != 68 || !strings.HasPrefix(strings.ToLower(data), "0xa9059cbb") {
-		return ""
-	}
-	return new(big.Int).SetBytes(b[36:]).String()
-}
-
-// tokenAt is the known token at an address of a chain.
-func (s *session) tokenAt(chain caip.Chain, text string) (catalog.Entity, bool) {
-	a, err := caip.ParseAddress(text)
-	id, ok := chain.EVMID()
-	if err != nil || !ok {
-		return catalog.Entity{}, false
-	}
-	return s.ctx.Catalog.Entity(caip.ERC20(id, a))
 }
 
 // readPlan prints the plan.
@@ -243,7 +173,7 @@ func (s *session) readPlan(p *plan) {
 	}
 	needs := d.TokensRequired
 	if p.follows {
-		needs = s.suggested(d)
+		needs = s.Spent(d)
 	}
 	for _, r := range needs {
 		s.out.fact(2, "Needs", plain(s.asked(r.AssetType, r.Amount)+s.there(r.AssetType)))
@@ -261,37 +191,49 @@ func (s *session) readPlan(p *plan) {
 
 // there gives the balance of a required token, on the chain and elsewhere.
 func (s *session) there(asset string) string {
-	a, err := caip.ParseAsset(asset)
-	if err != nil || s.money.at.IsZero() || s.hidden {
+	if !s.Money.Known || s.hidden {
 		return "."
 	}
-	e, ok := s.ctx.Catalog.Entity(a)
-	agg, known := s.ctx.Catalog.Aggregate(e.Aggregate)
-	if !ok || !known {
+	x, ok := s.Side(asset)
+	if !ok || !x.Exact {
 		return "."
 	}
 	here := amount.Unknown
-	if v := s.money.held[a]; v != nil {
-		here = amount.Human(v, e.Decimals)
+	if v := s.Money.Of(x.Entity.Asset); v != nil {
+		here = amount.Human(v, x.Decimals)
 	}
-	return "; you have " + here + " there and " + amount.Human(s.money.of(agg, a), agg.Decimals) + " elsewhere."
+	return "; you have " + here + " there and " +
+		amount.Human(s.Money.Elsewhere(x.Agg, x.Entity.Asset), x.Agg.Decimals) + " elsewhere."
+}
+
+// wrong prints a mistake.
+func (s *session) wrong(problem string) { s.out.say(capital(sentence(problem))) }
+
+// read asks until the text of an answer can be read.
+func (s *session) read(ctx context.Context, text string, read func(string) (problem string)) error {
+	for {
+		a, err := s.ask(ctx, question{text: text})
+		if err != nil {
+			return err
+		}
+		problem := read(a)
+		if problem == "" {
+			return nil
+		}
+		s.wrong(problem)
+	}
 }
 
 // askSlippage asks for the tolerance.
 func (s *session) askSlippage(ctx context.Context, p *plan) error {
-	for {
-		text, err := s.ask(ctx, question{
-			text: "How far may the price move, in percent? Type a number such as 0.5, from 0.01 to 100:"})
-		if err != nil {
-			return err
-		}
-		v, err := amount.Parse(strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(text, "%")), " "), 2)
-		if err == nil && v.IsInt64() && v.Int64() >= 1 && v.Int64() <= api.MaxSlippageBps {
-			p.d.SlippageBps = int(v.Int64())
-			return nil
-		}
-		s.out.say("That is not a percentage from 0.01 to 100 with at most two decimals.")
-	}
+	return s.read(ctx, "How far may the price move, in percent? Type a number such as 0.5, from 0.01 to 100:",
+		func(a string) string {
+			bps, problem := compose.Percent(a)
+			if problem == "" {
+				p.d.SlippageBps = bps
+			}
+			return problem
+		})
 }
 
 // save writes the plan as an intent file.

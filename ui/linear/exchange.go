@@ -2,18 +2,14 @@ package linear
 
 import (
 	"context"
+	"slices"
 
-	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
-
-// chainOf names the chain of an asset.
-func (s *session) chainOf(e catalog.Entity) string {
-	return present.ChainName(s.ctx.Catalog, e.Asset.Chain.String())
-}
 
 // buildTransfer asks for an asset, an amount, a recipient and a chain.
 func (s *session) buildTransfer(ctx context.Context) error {
@@ -60,7 +56,7 @@ func (s *session) paySide(ctx context.Context, kind, title string) (*plan, catal
 		return nil, catalog.Aggregate{}, err
 	}
 	base, err := s.askAmount(ctx, "How much "+aggs[i].Symbol+"? Type an amount; what it costs is taken out of it:",
-		decimals)
+		decimals, aggs[i].Symbol)
 	if err != nil {
 		return nil, catalog.Aggregate{}, err
 	}
@@ -75,11 +71,11 @@ func (s *session) askReceiver(ctx context.Context, p *plan, agg catalog.Aggregat
 	if err != nil {
 		return err
 	}
-	to, err := s.askAddress(ctx, e.Asset.Chain, "Who gets it on "+s.chainOf(e)+"?")
+	to, err := s.askAddress(ctx, e.Asset.Chain, "Who gets it on "+s.ChainName(e.Asset.Chain)+"?", true)
 	if err != nil {
 		return err
 	}
-	p.d.Receive = &intent.Receive{Asset: e.Asset.String(), Account: e.Asset.Chain.String() + ":" + to}
+	p.d.Receive = &intent.Receive{Asset: e.Asset.String(), Account: compose.AccountOn(e.Asset.Chain, to)}
 	return nil
 }
 
@@ -87,7 +83,7 @@ func (s *session) askReceiver(ctx context.Context, p *plan, agg catalog.Aggregat
 func (s *session) askGot(ctx context.Context, p *plan, but caip.AggregateID) error {
 	m := menu{title: "Which asset do you get?"}
 	var aggs []catalog.Aggregate
-	for _, a := range s.ctx.Catalog.Aggregates() {
+	for _, a := range s.Catalog.Aggregates() {
 		if a.ID != but && len(s.reachable(a)) > 0 {
 			aggs, m.items = append(aggs, a), append(m.items, a.Symbol+", "+a.Name)
 		}
@@ -106,23 +102,13 @@ func (s *session) askGot(ctx context.Context, p *plan, but caip.AggregateID) err
 
 // reachable lists the chains of an asset on which the profile has an account.
 func (s *session) reachable(a catalog.Aggregate) []catalog.Entity {
-	var evm, solana bool
-	for _, x := range s.ctx.Accounts {
-		evm, solana = evm || x.IsEVM(), solana || x.Type == api.AccountSolana
-	}
-	var out []catalog.Entity
-	for _, e := range a.Entities {
-		if e.Asset.Chain.IsSolana() && solana || !e.Asset.Chain.IsSolana() && evm {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(a.Entities), func(e catalog.Entity) bool { return !s.Holds(e.Asset.Chain) })
 }
 
 func (s *session) askEntity(ctx context.Context, title string, from []catalog.Entity) (catalog.Entity, error) {
 	m := menu{title: title}
 	for _, e := range from {
-		m.items = append(m.items, s.chainOf(e)+": "+e.Symbol)
+		m.items = append(m.items, s.ChainName(e.Asset.Chain)+": "+e.Symbol)
 	}
 	i, _, err := s.choose(ctx, m)
 	if err != nil {
@@ -134,12 +120,12 @@ func (s *session) askEntity(ctx context.Context, title string, from []catalog.En
 // exchangeChoices lists the changes to a swap or a transfer.
 func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string, func() error)) {
 	add("Change the amount", func() error {
-		a, ok := s.assetOf(p.d.Pay.Asset)
+		a, ok := s.Side(p.d.Pay.Asset)
 		if !ok {
 			s.out.say("The units of this asset are not known here.")
 			return nil
 		}
-		base, err := s.askAmount(ctx, "How much "+a.symbol+"? Type an amount:", a.decimals)
+		base, err := s.askAmount(ctx, "How much "+a.Symbol+"? Type an amount:", a.Decimals, a.Symbol)
 		if err == nil {
 			p.d.Pay = &intent.Pay{Asset: p.d.Pay.Asset, Amount: base}
 		}
@@ -147,44 +133,32 @@ func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string,
 	})
 	if p.d.Kind == intent.KindTransfer {
 		add("Change who gets it, and where", func() error {
-			agg, ok := s.aggregateOf(p.d.Pay.Asset)
+			from, ok := s.Side(p.d.Pay.Asset)
 			if !ok {
 				s.out.say("This asset is not known here.")
 				return nil
 			}
-			return s.askReceiver(ctx, p, agg)
+			return s.askReceiver(ctx, p, from.Agg)
 		})
 		return
 	}
 	add("Change what you get, and where", func() error {
-		agg, _ := s.aggregateOf(p.d.Pay.Asset)
-		return s.askGot(ctx, p, agg.ID)
+		from, _ := s.Side(p.d.Pay.Asset)
+		return s.askGot(ctx, p, from.Agg.ID)
 	})
 	add("Set the least that you take", func() error {
-		a, ok := s.assetOf(p.d.Receive.Asset)
-		if !ok || chainIn(p.d.Receive.Asset) == "" {
+		a, ok := s.Side(p.d.Receive.Asset)
+		if !ok || !a.Exact {
 			s.out.say("That needs an asset on one chain: its units differ by chain.")
 			return nil
 		}
-		base, err := s.askAmount(ctx, "What is the least "+a.symbol+" that you take? Type an amount:", a.decimals)
+		base, err := s.askAmount(ctx, "What is the least "+a.Symbol+" that you take? Type an amount:",
+			a.Decimals, a.Symbol)
 		if err == nil {
 			p.d.Receive = &intent.Receive{Asset: p.d.Receive.Asset, Account: p.d.Receive.Account, Minimum: base}
 		}
 		return err
 	})
-}
-
-// aggregateOf is the aggregate of an aggregated or a single asset.
-func (s *session) aggregateOf(asset string) (catalog.Aggregate, bool) {
-	if agg, ok := s.ctx.Catalog.Aggregate(caip.AggregateID(asset)); ok {
-		return agg, true
-	}
-	a, err := caip.ParseAsset(asset)
-	if err != nil {
-		return catalog.Aggregate{}, false
-	}
-	e, _ := s.ctx.Catalog.Entity(a)
-	return s.ctx.Catalog.Aggregate(e.Aggregate)
 }
 
 // readExchange prints a swap or a transfer as it will be requested.
@@ -195,7 +169,7 @@ func (s *session) readExchange(d intent.Draft) {
 	}
 	from := ", from all chains together"
 	if on := chainIn(d.Pay.Asset); on != "" {
-		from = ", from " + present.ChainName(s.ctx.Catalog, on)
+		from = ", from " + present.ChainName(s.Catalog, on)
 	}
 	s.out.say(capital(d.Kind) + ": you pay " + s.asked(d.Pay.Asset, d.Pay.Amount) + from + ".")
 	s.out.fact(2, "Arrives as", plain(s.assetWords(d.Receive.Asset)+"."))

@@ -10,6 +10,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/secret"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -243,12 +244,12 @@ func TestGoldenActivity(t *testing.T) {
 
 // callIntent is the intent that callScript builds.
 func callIntent(r *rig) intent.Intent {
-	p := &plan{follows: true, minutes: defaultMinutes, d: intent.Draft{
+	p := &plan{follows: true, minutes: compose.DefaultMinutes, d: intent.Draft{
 		Version: intent.Version, TargetChain: "eip155:8453", SlippageBps: 50,
 		Calls: []intent.Call{{To: usdc, Data: prepared(utc()).Lines[0].Data,
 			Function: "transfer(address to, uint256 amount)"}},
 	}}
-	s := &session{ctx: r.opts.Context}
+	s := &session{World: worldOf(r.opts), ctx: r.opts.Context}
 	in, err := s.freeze(p)
 	if err != nil {
 		r.t.Fatal(err)

@@ -126,6 +126,7 @@ type Options struct {
 
 // session is one conversation. It runs on one goroutine; the input has another.
 type session struct {
+	compose.World
 	ctx      Context
 	deps     Deps
 	in       *input
@@ -148,7 +149,8 @@ func Run(ctx context.Context, o Options) error {
 		o.Deps.TypeFrom = big.NewInt(100_000_000)
 	}
 	s := &session{
-		ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock), out: newPrinter(o.Out, o.Width),
+		World: worldOf(o), ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock),
+		out:    newPrinter(o.Out, o.Width),
 		hidden: o.Context.Hidden,
 		given:  map[string]bool{}, paidFor: map[string]bool{}, told: map[string]bool{}, life: ctx,
 	}
@@ -168,6 +170,12 @@ func Run(ctx context.Context, o Options) error {
 		return s.out.err
 	}
 	return err
+}
+
+// worldOf is what typed text refers to.
+func worldOf(o Options) compose.World {
+	return compose.World{Catalog: o.Context.Catalog, Network: o.Context.Network.ID, Accounts: o.Context.Accounts,
+		Clock: o.Context.Clock, Book: o.Deps.Book}
 }
 
 // now is the present time.

@@ -1,19 +1,12 @@
 package linear
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 
+	"coffer/ui/compose"
 	"coffer/wallet/intent"
 )
-
-// maxFile bounds the size of a loaded file, in bytes.
-const maxFile = 4 << 20
 
 // load reads an intent, or a batch of the Safe Transaction Builder, from a file.
 func (s *session) load(ctx context.Context) error {
@@ -38,45 +31,20 @@ func (s *session) load(ctx context.Context) error {
 	}
 }
 
-// loadPlan reads the file as an intent, and else as a Safe batch.
+// loadPlan reads the file as a plan.
 func loadPlan(path string) (*plan, error) {
-	b, err := readFile(path)
+	b, err := compose.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := intent.ParseDraft(b)
-	if err == nil {
-		p := planOf(d)
-		p.d.SlippageBps = cmp.Or(d.SlippageBps, intent.DefaultSlippageBps)
-		if d.Kind == intent.KindCall {
-			p.d.Kind = ""
-		}
-		p.follows = false
-		return p, nil
-	}
-	if !bytes.Contains(b, []byte(`"transactions"`)) {
-		return nil, err
-	}
-	if d, err = intent.FromSafe(b); err != nil {
-		return nil, err
-	}
-	d.SlippageBps = intent.DefaultSlippageBps
-	return &plan{d: d, follows: true, minutes: defaultMinutes}, nil
-}
-
-// readFile reads a regular file within a size limit.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	doc, err := compose.ReadDocument(b)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }()
-	if at, err := f.Stat(); err != nil || !at.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
+	p := &plan{d: doc.Draft, follows: doc.Safe}
+	p.d.SlippageBps = cmp.Or(p.d.SlippageBps, intent.DefaultSlippageBps)
+	if doc.Safe {
+		p.minutes = compose.DefaultMinutes
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(b) > maxFile {
-		err = fmt.Errorf("%s is larger than %d bytes", path, maxFile)
-	}
-	return b, err
+	return p, nil
 }

@@ -8,21 +8,9 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 )
-
-// tokensOn lists the assets of a chain.
-func (s *session) tokensOn(chain caip.Chain, coin bool) []catalog.Entity {
-	var out []catalog.Entity
-	for _, agg := range s.ctx.Catalog.Aggregates() {
-		for _, e := range agg.Entities {
-			if e.Asset.Chain == chain && (coin || !e.Asset.IsNative()) {
-				out = append(out, e)
-			}
-		}
-	}
-	return out
-}
 
 // askToken asks for an asset of a chain and its amount.
 func (s *session) askToken(ctx context.Context, title string, from []catalog.Entity) (asset caip.Asset, base string,
@@ -35,27 +23,20 @@ func (s *session) askToken(ctx context.Context, title string, from []catalog.Ent
 	if err != nil {
 		return asset, "", err
 	}
-	base, err = s.askAmount(ctx, "How much "+from[i].Symbol+"? Type an amount:", from[i].Decimals)
+	base, err = s.askAmount(ctx, "How much "+from[i].Symbol+"? Type an amount:", from[i].Decimals, from[i].Symbol)
 	return from[i].Asset, base, err
 }
 
 // askAmount asks for an amount in whole units; the answer is in base units.
-func (s *session) askAmount(ctx context.Context, text string, decimals int) (string, error) {
-	for {
-		a, err := s.ask(ctx, question{text: text})
-		if err != nil {
-			return "", err
+func (s *session) askAmount(ctx context.Context, text string, decimals int, symbol string) (base string, err error) {
+	err = s.read(ctx, text, func(a string) string {
+		v, problem := compose.Positive(a, decimals, symbol)
+		if problem == "" {
+			base = v.String()
 		}
-		v, err := amount.Parse(a, decimals)
-		switch {
-		case err != nil:
-			s.out.say(capital(sentence(clean(err.Error(), 200))))
-		case v.Sign() == 0:
-			s.out.say("The amount has to be more than 0.")
-		default:
-			return v.String(), nil
-		}
-	}
+		return problem
+	})
+	return base, err
 }
 
 // changeAllowances adds or removes an allowance, which contracts may use while the calls run.
@@ -73,11 +54,11 @@ func (s *session) changeAllowances(ctx context.Context, p *plan) error {
 		p.d.Allowances = slices.Delete(slices.Clone(p.d.Allowances), i-1, i)
 		return nil
 	}
-	asset, base, err := s.askToken(ctx, "Which token may be taken?", s.tokensOn(p.chain(), false))
+	asset, base, err := s.askToken(ctx, "Which token may be taken?", s.AssetsOn(p.chain(), false))
 	if err != nil {
 		return err
 	}
-	spender, err := s.askAddress(ctx, p.chain(), "Who may take it?")
+	spender, err := s.askAddress(ctx, p.chain(), "Who may take it?", false)
 	if err != nil {
 		return err
 	}
@@ -105,13 +86,13 @@ func (s *session) changeNeeds(ctx context.Context, p *plan) error {
 		p.d.TokensRequired = slices.Delete(slices.Clone(p.d.TokensRequired), i-2, i-1)
 		return nil
 	}
-	asset, base, err := s.askToken(ctx, "Which token do the calls need?", s.tokensOn(p.chain(), true))
+	asset, base, err := s.askToken(ctx, "Which token do the calls need?", s.AssetsOn(p.chain(), true))
 	if err != nil {
 		return err
 	}
 	list := slices.Clone(p.d.TokensRequired)
 	if p.follows {
-		list = s.suggested(p.d)
+		list = s.Spent(p.d)
 	}
 	list = slices.DeleteFunc(list, func(r api.TokenRequirement) bool { return r.AssetType == asset.String() })
 	p.follows, p.d.TokensRequired = false, append(list, api.TokenRequirement{AssetType: asset.String(), Amount: base})
@@ -140,8 +121,8 @@ func (s *session) changeFunding(ctx context.Context, p *plan) error {
 // held lists the assets with a balance, or all when no balance is known.
 func (s *session) held() []catalog.Aggregate {
 	var out []catalog.Aggregate
-	for _, a := range s.ctx.Catalog.Aggregates() {
-		if v := s.money.of(a, caip.Asset{}); v == nil || v.Sign() > 0 {
+	for _, a := range s.Catalog.Aggregates() {
+		if v := s.Money.Total(a); v == nil || v.Sign() > 0 {
 			out = append(out, a)
 		}
 	}
@@ -150,7 +131,7 @@ func (s *session) held() []catalog.Aggregate {
 
 func (s *session) heldLine(a catalog.Aggregate) string {
 	line := a.Symbol + ", " + a.Name
-	if v := s.money.of(a, caip.Asset{}); v != nil && !s.hidden {
+	if v := s.Money.Total(a); v != nil && !s.hidden {
 		line += ": you have " + amount.Human(v, a.Decimals)
 	}
 	return line
@@ -162,9 +143,9 @@ func (s *session) askSource(ctx context.Context, a catalog.Aggregate) (asset str
 	m := menu{title: "From where?", items: []string{"All chains together"}}
 	var from []catalog.Entity
 	for _, e := range a.Entities {
-		if v := s.money.held[e.Asset]; v != nil && v.Sign() > 0 {
+		if v := s.Money.Of(e.Asset); v != nil && v.Sign() > 0 {
 			from = append(from, e)
-			line := "Only from " + s.chainOf(e)
+			line := "Only from " + s.ChainName(e.Asset.Chain)
 			if !s.hidden {
 				line += ", where you have " + amount.Human(v, e.Decimals)
 			}

@@ -344,8 +344,8 @@ func TestFilesAreLoaded(t *testing.T) {
 	batch := write("batch.json", safe)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t).begins()
-		r.wants(r.types("6", filepath.Join(dir, "nowhere")), "It was not loaded.", "no such file")
-		r.wants(r.types(dir), "is not a regular file")
+		r.wants(r.types("6", filepath.Join(dir, "nowhere")), "It was not loaded.", "there is no file")
+		r.wants(r.types(dir), "is not a file")
 		r.wants(r.types(wrong), "nonsense")
 		r.wants(r.types(call), "Transfer: you pay 90 USDC, from all chains together.", "To: 0x93DB D23b")
 		r.wants(r.types("1", "1", "yes", ""), "COMPLETED.")
