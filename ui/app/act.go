@@ -30,7 +30,7 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 		Service: s.Client, Lists: s.Lists,
 		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close,
 		Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
-		Names: func(address string) string { return nameIn(s, address) },
+		Names: func(address string) string { return nameIn(s, address) }, Book: s.Contacts(),
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {

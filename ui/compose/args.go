@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
@@ -297,6 +300,46 @@ func clones[T any](list []*T, clone func(*T) *T) []*T {
 func shallow[T any](x *T) *T {
 	c := *x
 	return &c
+}
+
+// Read takes a text: a list or a tuple is JSON in which every value is text, or true or false.
+func (n *Arg) Read(text string) (problem string) {
+	if n.IsLeaf() {
+		n.Text = text
+		return ""
+	}
+	if !n.readJSON(jsontext.Value(text)) {
+		return "a list or a tuple is JSON with every value as text"
+	}
+	return ""
+}
+
+func (n *Arg) readJSON(raw jsontext.Value) bool {
+	if n.IsLeaf() {
+		k := raw.Kind()
+		if n.Text = string(raw); n.Param.Type == "bool" && (k == 't' || k == 'f') {
+			return true
+		}
+		b, err := jsontext.AppendUnquote(nil, raw)
+		n.Text = string(b)
+		return k == '"' && err == nil
+	}
+	var items []jsontext.Value
+	if raw.Kind() != '[' || json.Unmarshal(raw, &items) != nil {
+		return false
+	}
+	for n.IsList() && len(n.Items) < len(items) {
+		n.Add()
+	}
+	if len(items) != len(n.Items) {
+		return false
+	}
+	for i, it := range n.Items {
+		if !it.readJSON(items[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Add appends an empty item to a list.

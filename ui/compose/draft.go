@@ -166,11 +166,14 @@ func (w *World) base(asset, text string) string {
 	return v.String()
 }
 
+// ErrNetwork refuses a draft of another network.
+var ErrNetwork = errors.New("this is for another network than that of the profile")
+
 // Freeze makes the intent of a draft for the profile.
 func (w *World) Freeze(d intent.Draft) (intent.Intent, error) {
 	d = d.Fill(w.Network, w.Accounts)
 	if d.Network != w.Network {
-		return intent.Intent{}, errors.New("this is for another network than that of the profile")
+		return intent.Intent{}, ErrNetwork
 	}
 	return intent.Freeze(d, w.Rules())
 }

@@ -208,3 +208,24 @@ func FuzzQuantity(f *testing.F) {
 		_ = suspicious(v, decimals, "USDC", true)
 	})
 }
+
+// FuzzArgument: the text of one argument is taken whole or refused, and what is taken is encoded or has a mistake.
+func FuzzArgument(f *testing.F) {
+	for _, s := range [][2]string{{"uint256 a", "25 usdc"}, {"uint256[] a", `["3","4"]`}, {"(address to, bool yes) b",
+		`["` + payee + `", true]`}, {"uint256[2] a", `["1"]`}, {"bytes a", "0x0"}, {"string a", ""},
+		{"bool[] a", "[[]]"}} {
+		f.Add(s[0], s[1])
+	}
+	w := world(f)
+	f.Fuzz(func(t *testing.T, param, text string) {
+		c := &Call{To: usdc, Signature: "f(" + param + ")"}
+		c.ReadSignature(false)
+		if c.Fn == nil || len(c.Args) != 1 || c.Args[0].Read(text) != "" {
+			return
+		}
+		at := w.Target(caip.EVM(8453), c.To)
+		if _, ok := c.Calldata(at); ok == (len(c.argMistakes(at, true)) > 0) {
+			t.Fatalf("%s of %q: encoded %v, mistakes %v", param, text, ok, c.argMistakes(at, true))
+		}
+	})
+}

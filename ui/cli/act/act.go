@@ -36,6 +36,7 @@ import (
 	"coffer/api/secret"
 	"coffer/api/text"
 	"coffer/ui/cli"
+	"coffer/ui/compose"
 	"coffer/ui/profile"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -144,6 +145,7 @@ type Session struct {
 	Read func() (Book, error)
 	// Names gives the known name of an address, "" for none; nil: no address has a name.
 	Names func(address string) string
+	Book  []compose.Contact // the names that can be typed in the place of an address
 	// Work opens the journal for operations. tighten narrows the limits of the profile's policy and may refuse; nil
 	// leaves them.
 	Work func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)

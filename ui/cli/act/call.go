@@ -1,7 +1,6 @@
 package act
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coffer/api"
 	"coffer/ui/cli"
+	"coffer/ui/compose"
 	"coffer/wallet/intent"
 )
 
@@ -84,7 +83,7 @@ func (c Commands) exchange(g *cli.Global, kind, short, example string) *cobra.Co
 				return err
 			}
 			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
-				d, err := a.exchangeDraft(s.Catalog, kind)
+				d, err := a.exchangeDraft(s.world(c.Clock), kind)
 				if err != nil {
 					return err
 				}
@@ -100,7 +99,7 @@ func (c Commands) exchange(g *cli.Global, kind, short, example string) *cobra.Co
 // draft is what a command line asks for: the named file, completed by flags, or flags alone.
 func (c Commands) draft(cmd *cobra.Command, s *Session, a *asked, args []string) (intent.Draft, error) {
 	if len(args) == 0 {
-		return a.callDraft(s.Catalog, c.Clock())
+		return a.callDraft(s.world(c.Clock))
 	}
 	if twice := a.changed(a.names()...); len(twice) > 0 {
 		return intent.Draft{}, usage("", "the file describes the calls, so --%s has no place beside it", twice[0])
@@ -119,7 +118,7 @@ func (c Commands) draft(cmd *cobra.Command, s *Session, a *asked, args []string)
 		}
 		return d, a.common(&d)
 	}
-	return d, a.complete(s.Catalog, &d, c.Clock())
+	return d, a.complete(s.world(c.Clock), &d)
 }
 
 // readFile reads a file, or standard input for "-".
@@ -128,14 +127,14 @@ func (c Commands) readFile(cmd *cobra.Command, path string) ([]byte, error) {
 		if n, err := cmd.Flags().GetInt(cli.PassphraseFlag); err == nil && n == 0 {
 			return nil, usage("use another descriptor for the passphrase", "standard input is the file already")
 		}
-		return readAll(c.In)
+		return compose.ReadAll(c.In)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, cli.InFile(err)
 	}
 	defer func() { _ = f.Close() }()
-	b, err := readAll(f)
+	b, err := compose.ReadAll(f)
 	if err != nil {
 		return nil, cli.InFile(fmt.Errorf("%s: %w", clean(path), err))
 	}
@@ -144,30 +143,21 @@ func (c Commands) readFile(cmd *cobra.Command, path string) ([]byte, error) {
 
 // intentFile reads an intent, or a batch of the Safe Transaction Builder.
 func intentFile(name string, b []byte) (intent.Draft, error) {
-	d, err := intent.ParseDraft(b)
-	if err == nil {
-		if d.Kind == intent.KindCall {
-			d.Kind = ""
-		}
-		return d, nil
+	doc, err := compose.ReadDocument(b)
+	if err != nil {
+		return intent.Draft{}, refusedFile(name, err)
 	}
-	if bytes.Contains(b, []byte(`"transactions"`)) {
-		if d, err = intent.FromSafe(b); err == nil {
-			d.SlippageBps = intent.DefaultSlippageBps
-			return d, nil
-		}
-	}
-	return intent.Draft{}, refusedFile(name, err)
+	return doc.Draft, nil
 }
 
 // refusedFile lists every broken rule of a file.
 func refusedFile(name string, err error) error {
 	problem := clean(name) + " cannot be used"
-	var broken *intent.Error
-	if !errors.As(err, &broken) {
+	failures := compose.Failures(err)
+	if len(failures) == 0 {
 		return usage("", "%s: %s", problem, clean(err.Error()))
 	}
-	for _, f := range broken.Failures {
+	for _, f := range failures {
 		problem += "\n  " + clean(f.String())
 	}
 	return &cli.UsageError{Problem: problem}
@@ -175,11 +165,10 @@ func refusedFile(name string, err error) error {
 
 // frozen makes the intent of a draft for the profile.
 func (c Commands) frozen(s *Session, d intent.Draft) (intent.Intent, error) {
-	d = d.Fill(s.Network.ID, s.Accounts)
-	if d.Network != s.Network.ID {
-		return intent.Intent{}, usage("", "this is for another network than that of profile %s", clean(s.Profile))
+	in, err := s.world(c.Clock).Freeze(d)
+	if errors.Is(err, compose.ErrNetwork) {
+		return in, usage("", "%s", err)
 	}
-	in, err := intent.Freeze(d, api.Rules{Catalog: s.Catalog, Now: c.Clock()})
 	if err != nil {
 		return in, refusedFile("the request", err)
 	}

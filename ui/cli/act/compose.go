@@ -1,25 +1,20 @@
 package act
 
 import (
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"coffer/api"
-	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/wallet/intent"
 )
-
-// maxFunction bounds a signature that an intent keeps for display, in bytes.
-const maxFunction = 512
 
 // asked is the request on the command line: the flags of call, transfer, swap and plan.
 type asked struct {
@@ -85,11 +80,11 @@ func (a *asked) changed(names ...string) []string {
 // common fills in what every kind has.
 func (a *asked) common(d *intent.Draft) error {
 	if a.slippage != "" {
-		v, err := amount.Parse(strings.TrimSpace(strings.TrimSuffix(a.slippage, "%")), 2)
-		if err != nil || !v.IsInt64() || v.Int64() < 1 || v.Int64() > api.MaxSlippageBps {
-			return usage("", "--slippage takes a percentage from 0.01 to 100 with at most two decimals")
+		bps, problem := compose.Percent(a.slippage)
+		if problem != "" {
+			return wrong("--slippage", problem, "")
 		}
-		d.SlippageBps = int(v.Int64())
+		d.SlippageBps = bps
 	}
 	switch a.service {
 	case "":
@@ -102,12 +97,12 @@ func (a *asked) common(d *intent.Draft) error {
 }
 
 // callDraft is the call that the flags describe.
-func (a *asked) callDraft(cat *catalog.Catalog, now time.Time) (intent.Draft, error) {
+func (a *asked) callDraft(w *compose.World) (intent.Draft, error) {
 	d := intent.Draft{Version: intent.Version, SlippageBps: intent.DefaultSlippageBps}
 	if a.chain == "" || a.to == "" {
 		return d, usage("or give a file with an intent or a Safe batch", "a call needs --chain and --to")
 	}
-	chain, err := chainNamed(cat, a.chain)
+	chain, err := chainNamed(w.Catalog, a.chain)
 	if err != nil {
 		return d, err
 	}
@@ -115,44 +110,69 @@ func (a *asked) callDraft(cat *catalog.Catalog, now time.Time) (intent.Draft, er
 		return d, usage("", "calls run on EVM chains")
 	}
 	d.TargetChain = chain.String()
-	c := intent.Call{}
-	if c.To, err = addressOn(cat, "--to", chain, a.to, true); err != nil {
-		return d, err
-	}
-	if err := a.input(cat, chain, &c); err != nil {
-		return d, err
-	}
-	if c.Value, err = a.wei(cat, chain); err != nil {
+	c, err := a.call(w, chain)
+	if err != nil {
 		return d, err
 	}
 	d.Calls = []intent.Call{c}
-	return d, a.complete(cat, &d, now)
+	return d, a.complete(w, &d)
 }
 
-// wei reads --value; "" is none.
-func (a *asked) wei(cat *catalog.Catalog, chain caip.Chain) (string, error) {
-	if a.value == "" {
-		return "", nil
-	}
-	id, _ := chain.EVMID()
-	coin, known := cat.NativeOf(id)
-	v, err := amount.ParseBase(a.value)
-	if figure, symbol, ok := strings.Cut(a.value, " "); ok && known && strings.EqualFold(symbol, coin.Symbol) {
-		v, err = amount.Parse(figure, coin.Decimals)
+// call reads the flags of one call. A value without a unit is in wei, an argument in base units.
+func (a *asked) call(w *compose.World, chain caip.Chain) (intent.Call, error) {
+	form := w.NewCalls(chain)
+	c := form.Calls[0]
+	*c = compose.Call{To: a.to, Signature: a.function, Raw: a.data != "", Data: a.data, Value: a.value}
+	if _, unit := compose.SplitUnit(a.value); a.value != "" && unit == "" {
+		c.Value += " wei"
 	}
 	switch {
-	case err != nil:
-		return "", usage("", `--value takes wei, or an amount of the chain's coin such as "0.1 %s"`,
-			orElse(coin.Symbol, "ETH"))
-	case v.Sign() == 0:
-		return "", nil
+	case a.function != "" && a.data != "":
+		return intent.Call{}, usage("", "--function and --data both make the call data: give one")
+	case a.function == "" && len(a.args) > 0:
+		return intent.Call{}, usage("", "--arg needs --function")
 	}
-	return v.String(), nil
+	if !c.Raw {
+		c.ReadSignature(false)
+	}
+	if c.Fn != nil && len(a.args) != len(c.Args) {
+		return intent.Call{}, usage("one --arg for each", "%s takes %d arguments, %d were given", clean(c.Fn.String()),
+			len(c.Args), len(a.args))
+	}
+	flags := [][3]string{{compose.IDTo(0), "--to"}, {compose.IDSig(0), "--function"}, {compose.IDData(0), "--data"},
+		{compose.IDValue(0), "--value", "wei, or an amount of the chain's coin such as \"0.1 " +
+			w.Coin(chain).Symbol + "\""}}
+	for i, n := range c.Args {
+		flag := "--arg " + clean(n.Param.Name)
+		if err := wrong(flag, n.Read(a.args[i]), `for instance --arg '["0x…", "5"]'`); err != nil {
+			return intent.Call{}, err
+		}
+		compose.Walk([]*compose.Arg{n}, func(path []int, _ *compose.Arg) {
+			flags = append(flags, [3]string{compose.IDArg(0, append([]int{i}, path[1:]...)), flag})
+		})
+	}
+	c.Resolve(w, chain)
+	t := w.Target(chain, c.To)
+	if problem := c.Granted(t); problem != "" {
+		return intent.Call{}, usage(`for instance --allow "250 USDC"`, "%s", clean(problem))
+	}
+	return c.Intent(t), a.mistake(w, form, flags)
+}
+
+// mistake is the first mistake of a form, said of its flag: field, flag and hint.
+func (a *asked) mistake(w *compose.World, form compose.Form, flags [][3]string) error {
+	mistakes := w.Mistakes(form, true)
+	for _, f := range flags {
+		if problem := mistakes[f[0]]; problem != "" {
+			return wrong(f[1], problem, f[2])
+		}
+	}
+	return nil
 }
 
 // complete adds what the calls themselves do not contain: allowances, needs, funding, time. It serves calls from flags
 // and from a file.
-func (a *asked) complete(cat *catalog.Catalog, d *intent.Draft, now time.Time) error {
+func (a *asked) complete(w *compose.World, d *intent.Draft) error {
 	chain, err := caip.ParseChain(d.TargetChain)
 	if err != nil {
 		return usage("", "the calls name no chain")
@@ -162,15 +182,17 @@ func (a *asked) complete(cat *catalog.Catalog, d *intent.Draft, now time.Time) e
 		if len(part) != 2 && len(part) != 3 {
 			return usage("", `--allow takes "AMOUNT TOKEN" or "AMOUNT TOKEN SPENDER"`)
 		}
-		e, base, err := amountOn(cat, "--allow", part[0], part[1], chain)
+		e, base, err := amountOn(w, "--allow", part[0], part[1], chain)
 		if err != nil {
 			return err
 		}
 		r := api.AllowanceRequirement{AssetType: e.Asset.String(), Amount: base}
 		if len(part) == 3 {
-			if r.Spender, err = addressOn(cat, "--allow", chain, part[2], false); err != nil {
-				return err
+			spender, problem := w.Address(chain, part[2])
+			if problem != "" {
+				return wrong("--allow", problem, "")
 			}
+			r.Spender = spender
 		}
 		d.Allowances = append(d.Allowances, r)
 	}
@@ -179,7 +201,7 @@ func (a *asked) complete(cat *catalog.Catalog, d *intent.Draft, now time.Time) e
 		if len(part) != 2 {
 			return usage("", `--require takes "AMOUNT ASSET"`)
 		}
-		e, base, err := amountOn(cat, "--require", part[0], part[1], chain)
+		e, base, err := amountOn(w, "--require", part[0], part[1], chain)
 		if err != nil {
 			return err
 		}
@@ -189,7 +211,7 @@ func (a *asked) complete(cat *catalog.Catalog, d *intent.Draft, now time.Time) e
 		d.TokensRequired = append(d.TokensRequired, api.TokenRequirement{AssetType: e.Asset.String(), Amount: base})
 	}
 	if a.fundWith != "" {
-		if d.FundWith, err = assetNamed(cat, a.fundWith); err != nil {
+		if d.FundWith, err = assetNamed(w.Catalog, a.fundWith); err != nil {
 			return err
 		}
 	}
@@ -197,56 +219,23 @@ func (a *asked) complete(cat *catalog.Catalog, d *intent.Draft, now time.Time) e
 		if a.validFor < 2*time.Minute || a.validFor > 10*time.Minute {
 			return usage("", "--valid-for takes 2m to 10m")
 		}
-		d.ValidUntil = strconv.FormatInt(now.Add(a.validFor).Unix(), 10)
+		d.ValidUntil = strconv.FormatInt(w.Clock().Add(a.validFor).Unix(), 10)
 	}
 	if len(d.TokensRequired) == 0 {
-		d.TokensRequired = spent(cat, chain, *d)
+		d.TokensRequired = w.Spent(*d)
 	}
 	return a.common(d)
 }
 
-func amountOn(cat *catalog.Catalog, flag, figure, name string, chain caip.Chain) (catalog.Entity, string, error) {
-	e, ok := entityNamed(cat, name, chain)
+func amountOn(w *compose.World, flag, figure, name string, chain caip.Chain) (catalog.Entity, string, error) {
+	e, ok := w.AssetOn(chain, name)
 	if !ok {
 		return e, "", usage("`coffer assets` lists the assets", "%s: there is no asset %q on this chain", flag,
 			clean(name))
 	}
-	v, err := amount.Parse(figure, e.Decimals)
-	if err != nil {
-		return e, "", usage("", "%s: %s", flag, clean(err.Error()))
+	v, problem := compose.Amount(figure, e.Decimals, e.Symbol)
+	if problem != "" {
+		return e, "", wrong(flag, problem, "")
 	}
 	return e, v.String(), nil
-}
-
-// spent is the visible spending of calls: transfers of known tokens, native value and allowances, each asset once.
-func spent(cat *catalog.Catalog, chain caip.Chain, d intent.Draft) []api.TokenRequirement {
-	var out []api.TokenRequirement
-	add := func(asset, base string) {
-		v, err := amount.ParseBase(base)
-		if err != nil || v.Sign() == 0 {
-			return
-		}
-		i := slices.IndexFunc(out, func(r api.TokenRequirement) bool { return r.AssetType == asset })
-		if i < 0 {
-			out = append(out, api.TokenRequirement{AssetType: asset, Amount: v.String()})
-			return
-		}
-		sum, _ := new(big.Int).SetString(out[i].Amount, 10)
-		out[i].Amount = sum.Add(sum, v).String()
-	}
-	id, _ := chain.EVMID()
-	for _, c := range d.Calls {
-		if e, ok := tokenAt(cat, chain, c.To); ok {
-			if b := common.FromHex(c.Data); len(b) == 68 && strings.HasPrefix(strings.ToLower(c.Data), "0xa9059cbb") {
-				add(e.Asset.String(), new(big.Int).SetBytes(b[36:]).String())
-			}
-		}
-		add(caip.Native(id).String(), c.Value)
-	}
-	for _, r := range d.Allowances {
-		if asset, err := caip.ParseAsset(r.AssetType); err == nil {
-			add(asset.String(), r.Amount)
-		}
-	}
-	return out
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"coffer/api/caip"
 	"coffer/wallet/intent"
 )
 
@@ -54,12 +55,8 @@ func TestFlagsMakeTheIntent(t *testing.T) {
 func TestArgumentsOfEveryShape(t *testing.T) {
 	r := newRig(t)
 	one := func(signature string, args ...string) string {
-		a := &asked{function: signature, args: args}
-		var c intent.Call
-		base, err := chainNamed(r.s.Catalog, "base")
-		if err == nil {
-			err = a.input(r.s.Catalog, base, &c)
-		}
+		a := &asked{to: payee, function: signature, args: args}
+		c, err := a.call(r.s.world(r.clock), caip.EVM(8453))
 		if err != nil {
 			return err.Error()
 		}
@@ -106,7 +103,7 @@ func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
 		{"transfer", "--asset", "usdc", "--amount", "1", "--to", payee}, {"transfer", "--asset", "x", "--amount", "1"},
 		{"transfer", "--asset", "usdc", "--amount", "-1", "--to", payee, "--chain", "base"},
 		{"swap", "--asset", "usdc", "--amount", "1"}, {"swap", "--asset", "usdc", "--amount", "1", "--for", "eth",
-			"--min", "1"}, {"swap", "--asset", "usdc", "--amount", "1", "--for", "usdc@base"},
+			"--to", payee}, {"swap", "--asset", "usdc", "--amount", "1", "--for", "usdc@base"},
 		{"transfer", "extra"},
 	} {
 		r := newRig(t)

@@ -1,41 +1,54 @@
 package act
 
 import (
-	"errors"
-	"io"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"coffer/api/caip"
-	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/wallet/intent"
 )
 
 // exchangeDraft is the transfer or the swap that the flags describe.
-func (a *asked) exchangeDraft(cat *catalog.Catalog, kind string) (intent.Draft, error) {
-	d := intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: intent.DefaultSlippageBps}
+func (a *asked) exchangeDraft(w *compose.World, kind string) (intent.Draft, error) {
 	if a.asset == "" || a.amount == "" {
-		return d, usage("", "a %s needs --asset and --amount", kind)
+		return intent.Draft{}, usage("", "a %s needs --asset and --amount", kind)
 	}
-	pays, err := assetNamed(cat, a.asset)
-	if err != nil {
-		return d, err
+	x := compose.NewExchange(kind)
+	x.Amount, x.To, x.Minimum = a.amount, a.to, a.minima
+	var err error
+	if x.Pay, err = assetNamed(w.Catalog, a.asset); err != nil {
+		return intent.Draft{}, err
 	}
-	base, err := baseUnits(cat, "--amount", a.amount, pays)
-	if err != nil {
-		return d, err
-	}
-	d.Pay = &intent.Pay{Asset: pays, Amount: base}
+	arrives, hint := "--for", "for instance --for eth@base"
 	if kind == intent.KindTransfer {
-		d.Receive, err = a.receiver(cat, pays)
+		arrives, hint = "--chain", ""
+		err = a.arrive(w, x)
+	} else if a.receive == "" {
+		return intent.Draft{}, usage("", "a swap needs --for: what is received, such as eth@base")
 	} else {
-		d.Receive, err = a.got(cat)
+		x.Receive, err = assetNamed(w.Catalog, a.receive)
+	}
+	if err == nil {
+		err = a.mistake(w, x, [][3]string{{compose.IDPay, "--asset"}, {compose.IDAmount, "--amount"},
+			{compose.IDReceive, arrives, hint}, {compose.IDTarget, "--to"}, {compose.IDMin, "--min", hint}})
 	}
 	if err != nil {
-		return d, err
+		return intent.Draft{}, err
 	}
+	d := x.Draft(w)
+	d.Network, d.Accounts = "", nil // a plan is of the profile that writes it
 	return d, a.common(&d)
+}
+
+// arrive reads where a transfer arrives.
+func (a *asked) arrive(w *compose.World, x *compose.Exchange) error {
+	if a.to == "" || a.on == "" {
+		return usage("", "a transfer needs --to and --chain: who gets it, and where")
+	}
+	chain, err := chainNamed(w.Catalog, a.on)
+	if err != nil {
+		return err
+	}
+	return wrong("--chain", x.ArriveOn(w, chain), "")
 }
 
 // sideFlags add the flags of a transfer or a swap to a command that takes those of a call.
@@ -48,12 +61,12 @@ func (a *asked) sideFlags(cmd *cobra.Command) {
 }
 
 // anyDraft is the call, or with --asset the transfer or the swap that the flags describe.
-func (a *asked) anyDraft(cat *catalog.Catalog, now time.Time) (intent.Draft, error) {
+func (a *asked) anyDraft(w *compose.World) (intent.Draft, error) {
 	if a.asset == "" {
 		if other := a.changed("amount", "for", "min"); len(other) > 0 {
 			return intent.Draft{}, usage("", "--%s needs --asset: what is paid", other[0])
 		}
-		return a.callDraft(cat, now)
+		return a.callDraft(w)
 	}
 	if call := a.changed("function", "arg", "data", "value", "allow", "require", "fund-with",
 		"valid-for"); len(call) > 0 {
@@ -64,69 +77,5 @@ func (a *asked) anyDraft(cat *catalog.Catalog, now time.Time) (intent.Draft, err
 		kind = intent.KindSwap
 	}
 	a.on = a.chain
-	return a.exchangeDraft(cat, kind)
-}
-
-// receiver is the receiving side of a transfer.
-func (a *asked) receiver(cat *catalog.Catalog, pays string) (*intent.Receive, error) {
-	if a.to == "" || a.on == "" {
-		return nil, usage("", "a transfer needs --to and --chain: who gets it, and where")
-	}
-	chain, err := chainNamed(cat, a.on)
-	if err != nil {
-		return nil, err
-	}
-	to, err := addressOn(cat, "--to", chain, a.to, false)
-	if err != nil {
-		return nil, err
-	}
-	id := caip.AggregateID(pays)
-	if asset, err := caip.ParseAsset(pays); err == nil {
-		e, _ := cat.Entity(asset)
-		id = e.Aggregate
-	}
-	e, ok := entityNamed(cat, id.String(), chain)
-	if !ok {
-		return nil, usage("", "that asset does not exist on that chain")
-	}
-	return &intent.Receive{Asset: e.Asset.String(), Account: chain.String() + ":" + to}, nil
-}
-
-// got is the receiving side of a swap.
-func (a *asked) got(cat *catalog.Catalog) (*intent.Receive, error) {
-	if a.receive == "" {
-		return nil, usage("", "a swap needs --for: what is received, such as eth@base")
-	}
-	id, err := assetNamed(cat, a.receive)
-	if err != nil {
-		return nil, err
-	}
-	r := &intent.Receive{Asset: id}
-	asset, one := caip.ParseAsset(id)
-	if one != nil && (a.to != "" || a.minima != "") {
-		return nil, usage("for instance --for eth@base", "--to and --min need to know the chain of what is received")
-	}
-	if a.to != "" {
-		to, err := addressOn(cat, "--to", asset.Chain, a.to, false)
-		if err != nil {
-			return nil, err
-		}
-		r.Account = asset.Chain.String() + ":" + to
-	}
-	if a.minima != "" {
-		r.Minimum, err = baseUnits(cat, "--min", a.minima, id)
-	}
-	return r, err
-}
-
-// maxFile bounds an input file, in bytes.
-const maxFile = 4 << 20
-
-// readAll reads a bounded input.
-func readAll(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err == nil && len(b) > maxFile {
-		err = errors.New("it is larger than 4 MiB")
-	}
-	return b, err
+	return a.exchangeDraft(w, kind)
 }

@@ -16,6 +16,7 @@ import (
 	"coffer/api/op/abicall"
 	"coffer/ui/cli"
 	"coffer/ui/cli/act/plan"
+	"coffer/ui/compose"
 	"coffer/wallet/intent"
 )
 
@@ -121,7 +122,7 @@ func (c Commands) planned(cmd *cobra.Command, s *Session, a *asked, o *planOptio
 			if isExchange(d) {
 				return d, a.common(&d)
 			}
-			return d, a.complete(s.Catalog, &d, c.Clock())
+			return d, a.complete(s.world(c.Clock), &d)
 		})
 	}
 	if o.fresh {
@@ -130,7 +131,7 @@ func (c Commands) planned(cmd *cobra.Command, s *Session, a *asked, o *planOptio
 	if o.template {
 		return c.template(s, o)
 	}
-	return c.newPlan(s, o, func() (intent.Draft, error) { return a.anyDraft(s.Catalog, c.Clock()) })
+	return c.newPlan(s, o, func() (intent.Draft, error) { return a.anyDraft(s.world(c.Clock)) })
 }
 
 // resealed is the plan of a file with another salt, or unchanged; writing it makes the hash.
@@ -200,7 +201,7 @@ func (c Commands) template(s *Session, o *planOptions) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	token, ok := entityNamed(s.Catalog, "USDC", chain)
+	token, ok := s.world(c.Clock).AssetOn(chain, "USDC")
 	if !ok {
 		return plan.Plan{}, errors.New("the catalogue has no USDC")
 	}
@@ -283,20 +284,15 @@ func (s *Session) explain(d intent.Draft) plan.Explain {
 			if err != nil {
 				return nil
 			}
-			token, known := tokenAt(s.Catalog, chain, c.To)
+			token, known := s.world(nil).TokenAt(chain, c.To)
 			if known {
 				out = append(out, token.Symbol+" on "+s.chainName(d.TargetChain))
 			}
-			data := common.FromHex(c.Data)
-			if len(data) < 4 {
+			if len(common.FromHex(c.Data)) < 4 {
 				return out
 			}
-			fn, ok := abicall.Lookup(abicall.Known(), [4]byte(data))
+			fn, values, ok := compose.Decode(c.Data)
 			if !ok {
-				return append(out, "not decoded: what this call does depends on the contract")
-			}
-			values, err := fn.Decode(data)
-			if err != nil {
 				return append(out, "not decoded: what this call does depends on the contract")
 			}
 			for _, l := range fn.Lines(values) {
