@@ -111,22 +111,6 @@ func Describe(base string, endpoints []Endpoint) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// Unused returns the rows of the table that no type of the endpoints has: each is a mistake.
-func Unused(endpoints []Endpoint) []string {
-	b := &builder{notes: notes(), used: map[string]bool{}, schemas: map[string]object{}}
-	for _, e := range endpoints {
-		_, _ = b.operation(e) // an error shows in Describe
-	}
-	_ = b.errors()
-	var out []string
-	for name := range b.notes {
-		if !b.used[name] {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 func tags(endpoints []Endpoint) []any {
 	var out []any
 	seen := map[string]bool{}

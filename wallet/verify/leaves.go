@@ -105,12 +105,6 @@ func accountLeaves(code string, v1 bool) []Leaf {
 	return rows
 }
 
-// PreparedLeaves is the class table of an answer of prepare-call-quote (v3).
-func PreparedLeaves() []Leaf { return preparedTable(false) }
-
-// PreparedLeavesV1 is the class table of an answer of prepare-call-quote (v1).
-func PreparedLeavesV1() []Leaf { return preparedTable(true) }
-
 func preparedTable(v1 bool) []Leaf {
 	rows := append(accountLeaves("P1", v1), operationLeaves("/chainOperation", "P7")...)
 	return append(rows,
@@ -122,26 +116,6 @@ func preparedTable(v1 bool) []Leaf {
 		Leaf{"/sourceAssetBalances/*/balance", Display, "P6", formString},
 		Leaf{"/sourceAssetBalances/*/fiatValue", Display, "P6", formNumber},
 	)
-}
-
-// QuoteLeaves is the class table of a quote (v3).
-func QuoteLeaves() []Leaf { return quoteTable(false) }
-
-// QuoteLeavesV1 is the class table of a quote (v1).
-func QuoteLeavesV1() []Leaf { return quoteTable(true) }
-
-// ExchangeLeaves is the class table of the quote of a swap or a transfer (v3). It is that of a quote, but what is
-// delivered is only known within bounds.
-func ExchangeLeaves() []Leaf { return exchangeTable(false) }
-
-// ExchangeLeavesV1 is the class table of the quote of a swap or a transfer (v1).
-func ExchangeLeavesV1() []Leaf { return exchangeTable(true) }
-
-func exchangeTable(v1 bool) []Leaf {
-	return append([]Leaf{
-		{"/destinationToken/amount", Bounded, "Q8", formString},
-		{"/destinationToken/minimumAmount", Bounded, "Q8", formString},
-	}, quoteTable(v1)...)
 }
 
 func quoteTable(v1 bool) []Leaf {
@@ -208,9 +182,6 @@ func costLeaves() []Leaf {
 	}
 	return rows
 }
-
-// FindLeaf returns the row of the table that a pointer falls under; of several the first.
-func FindLeaf(table []Leaf, pointer string) (Leaf, bool) { return newLeafTree(table).find(pointer) }
 
 // leafTree is a class table by the parts of its patterns, so that a document of many leaves costs no more than its
 // length (TH-F16).

@@ -175,15 +175,6 @@ func TestParseJSONReadsTheContractsOfThisProject(t *testing.T) {
 		if !slices.Equal(got, wanted) {
 			t.Errorf("%s: %v, want %v", name, got, wanted)
 		}
-		failures, err := abicall.ParseErrorsJSON(a.ABI)
-		if err != nil || len(failures) != len(want.Errors) {
-			t.Errorf("%s: %d errors, want %d, %v", name, len(failures), len(want.Errors), err)
-		}
-		for _, f := range failures {
-			if e, ok := want.Errors[f.Name()]; !ok || e.Sig != f.Signature() {
-				t.Errorf("%s: error %s", name, f.Signature())
-			}
-		}
 		total += len(got)
 	}
 	if total < 40 {
@@ -214,8 +205,5 @@ func TestParseJSONRefusesWhatItCannotCall(t *testing.T) {
 		if f, err := abicall.ParseJSON([]byte(in)); err == nil {
 			t.Errorf("%.80s was read as %v", in, f)
 		}
-	}
-	if list, err := abicall.ParseErrorsJSON([]byte(`[]`)); err != nil || list != nil {
-		t.Errorf("no errors: %v, %v", list, err)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"reflect"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"coffer/api/op/abicall"
 	"coffer/assets"
@@ -112,24 +110,5 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%x became %x, %v", data, again, err)
 		}
 		fn.Lines(values)
-	})
-}
-
-func FuzzDecodeRevert(f *testing.F) {
-	f.Add([]byte{0x08, 0xc3, 0x79, 0xa0})
-	for _, e := range abicall.KnownErrors() {
-		s := e.Selector()
-		f.Add(append(s[:], make([]byte, 96)...))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := abicall.DecodeRevert(data)
-		if s == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > 4000 {
-			t.Fatalf("%q", s)
-		}
-		for _, r := range s {
-			if !unicode.IsPrint(r) {
-				t.Fatalf("%q holds %U", s, r)
-			}
-		}
 	})
 }

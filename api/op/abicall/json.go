@@ -24,21 +24,7 @@ type jsonParam struct {
 
 // ParseJSON reads the functions of ABI JSON: one entry, or an array of entries, of
 // which those that are not functions are left out. At least one function must be there.
-func ParseJSON(b []byte) ([]Function, error) { return parseJSON(b, "function") }
-
-// ParseErrorsJSON reads the custom errors of ABI JSON, for DecodeRevert. There may be
-// none.
-func ParseErrorsJSON(b []byte) ([]Function, error) {
-	list, err := parseJSON(b, "error")
-	if errors.Is(err, errNone) {
-		return nil, nil
-	}
-	return list, err
-}
-
-var errNone = errors.New("the ABI holds no function")
-
-func parseJSON(b []byte, kind string) ([]Function, error) {
+func ParseJSON(b []byte) ([]Function, error) {
 	entries, err := readEntries(b)
 	if err != nil {
 		return nil, err
@@ -48,7 +34,7 @@ func parseJSON(b []byte, kind string) ([]Function, error) {
 		if e.Type == "" {
 			e.Type = "function" // the default of the ABI specification
 		}
-		if e.Type != kind {
+		if e.Type != "function" {
 			continue
 		}
 		f, problem := e.function()
@@ -58,7 +44,7 @@ func parseJSON(b []byte, kind string) ([]Function, error) {
 		out = append(out, f)
 	}
 	if len(out) == 0 {
-		return nil, errNone
+		return nil, errors.New("the ABI holds no function")
 	}
 	return out, nil
 }

@@ -69,33 +69,6 @@ func Known() []Function {
 	)
 }
 
-// KnownErrors lists custom errors of tokens, of EntryPoint v0.7 and of our contracts.
-func KnownErrors() []Function {
-	return parseAll(
-		"ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)",
-		"ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)",
-		"ERC20InvalidSender(address sender)",
-		"ERC20InvalidReceiver(address receiver)",
-		"ERC20InvalidApprover(address approver)",
-		"ERC20InvalidSpender(address spender)",
-		"OwnableUnauthorizedAccount(address account)",
-		"SafeERC20FailedOperation(address token)",
-		"FailedOp(uint256 opIndex, string reason)",
-		"FailedOpWithRevert(uint256 opIndex, string reason, bytes inner)",
-		"PostOpReverted(bytes returnData)",
-		"SignatureValidationFailed(address aggregator)",
-		"NotOperator()",
-		"InvalidAmount()",
-		"InvalidDeadline()",
-		"InvalidRecipient()",
-		"AlreadyDeposited(bytes32 quoteId, address depositor)",
-		"NotHeld(bytes32 quoteId, address depositor)",
-		"NotYetRefundable(uint64 refundDeadline)",
-		"TransferFailed()",
-		"Reentered()",
-	)
-}
-
 func parseAll(signatures ...string) []Function {
 	out := make([]Function, len(signatures))
 	for i, s := range signatures {

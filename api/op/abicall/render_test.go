@@ -3,7 +3,6 @@ package abicall_test
 import (
 	"encoding/hex"
 	"reflect"
-	"strings"
 	"testing"
 
 	"coffer/api/op/abicall"
@@ -42,7 +41,7 @@ func TestFormatAndLinesShowEveryField(t *testing.T) {
 func TestKnownFunctionsHaveTheirPublishedSelectors(t *testing.T) {
 	known := abicall.Known()
 	seen := map[[4]byte]string{}
-	for _, f := range append(known, abicall.KnownErrors()...) {
+	for _, f := range known {
 		if other, twice := seen[f.Selector()]; twice {
 			t.Errorf("%s and %s share a selector", other, f.Signature())
 		}
@@ -66,41 +65,5 @@ func TestKnownFunctionsHaveTheirPublishedSelectors(t *testing.T) {
 	}
 	if _, ok := abicall.Lookup(known, [4]byte{1, 2, 3, 4}); ok {
 		t.Error("an unknown selector was found")
-	}
-}
-
-func TestDecodeRevertPutsReasonsIntoWords(t *testing.T) {
-	call := func(s string, args ...string) []byte {
-		data, err := parse(t, s).Encode(text(args...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	inner := call("ERC20InsufficientBalance(address,uint256,uint256)", "0x000000000000000000000000000000000000dEaD",
-		"1", "2")
-	for _, c := range []struct {
-		data []byte
-		want string
-	}{
-		{nil, "reverted without a reason"}, {[]byte{1, 2}, "reverted with 0x0102"},
-		{call("Error(string)", "no money"), "no money"},
-		{call("Error(string)", ""), "reverted without a reason"}, {call("Error(string)", `\x1b[31mred`), `\x1b[31mred`},
-		{call("Panic(uint256)", "0x11"), "arithmetic overflow or underflow (panic 0x11)"},
-		{call("Panic(uint256)", "0x77"), "panic 0x77"},
-		{inner, "ERC20InsufficientBalance(sender 0x000000000000000000000000000000000000dEaD, balance 1, needed 2)"},
-		{call("FailedOpWithRevert(uint256,string,bytes)", "0", "AA23 reverted", "0x"+hex.EncodeToString(inner)),
-			"AA23 reverted: ERC20InsufficientBalance(sender 0x000000000000000000000000000000000000dEaD, balance 1, " +
-				"needed 2)"},
-		{call("Mine(uint8)", "3"), "Mine(code 3)"}, {[]byte{1, 2, 3, 4, 5}, "unknown error 0x01020304 with 1 bytes"},
-		{append(call("Error(string)", "x"), 0), "unknown error 0x08c379a0 with 97 bytes"},
-	} {
-		if got := abicall.DecodeRevert(c.data, parse(t, "error Mine(uint8 code)")); got != c.want {
-			t.Errorf("%x: %q, want %q", c.data, got, c.want)
-		}
-	}
-	long := abicall.DecodeRevert(call("Error(string)", strings.Repeat("é", 5000)))
-	if len(long) > 2000 || !strings.HasSuffix(long, "…") {
-		t.Errorf("%d bytes", len(long))
 	}
 }

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"bytes"
 	"errors"
 	"maps"
 	"path/filepath"
@@ -73,7 +72,6 @@ func checkView(t *rapid.T, tx store.Tx, m model) {
 		checkScan(t, b, want, keys, nil)
 		from := smallKey(t, "from")
 		checkScan(t, b, want, keys, &from)
-		checkPrefix(t, b, keys, smallKey(t, "prefix"))
 		for _, k := range append(keys, "zz", "\x00") {
 			v, ok := want[k]
 			if got := b.Get([]byte(k)); (got != nil) != ok || string(got) != v {
@@ -109,21 +107,6 @@ func checkScan(t *rapid.T, b store.Bucket, m map[string]string, keys []string, f
 	got = nil
 	if b.Descend(down, collect); !slices.Equal(got, wantDown) {
 		t.Fatalf("descend from %q: %q, want %q", down, got, wantDown)
-	}
-}
-
-func checkPrefix(t *rapid.T, b store.Bucket, keys []string, prefix string) {
-	want := slices.DeleteFunc(slices.Clone(keys),
-		func(k string) bool { return !bytes.HasPrefix([]byte(k), []byte(prefix)) })
-	var got []string
-	collect := func(k, _ []byte) bool { got = append(got, string(k)); return true }
-	if store.AscendPrefix(b, []byte(prefix), collect); !slices.Equal(got, want) {
-		t.Fatalf("prefix %q ascending: %q, want %q", prefix, got, want)
-	}
-	got = nil
-	slices.Reverse(want)
-	if store.DescendPrefix(b, []byte(prefix), collect); !slices.Equal(got, want) {
-		t.Fatalf("prefix %q descending: %q, want %q", prefix, got, want)
 	}
 }
 
