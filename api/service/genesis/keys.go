@@ -115,8 +115,11 @@ func deriveECDSA(seed []byte, label string) (*ecdsa.PrivateKey, error) {
 	below := new(big.Int).Sub(crypto.S256().Params().N, big.NewInt(1))
 	d := new(big.Int).SetBytes(raw)
 	d.Mod(d, below).Add(d, big.NewInt(1))
-	public := op.PublicOf(secp256k1.PrivKeyFromBytes(d.Bytes()))
-	return &ecdsa.PrivateKey{PublicKey: ecdsa.PublicKey{Curve: crypto.S256(), X: public.X(), Y: public.Y()}, D: d}, nil
+	public, err := crypto.UnmarshalPubkey(op.PublicOf(secp256k1.PrivKeyFromBytes(d.Bytes())).SerializeUncompressed())
+	if err != nil {
+		return nil, fmt.Errorf("derive %s: %w", label, err)
+	}
+	return &ecdsa.PrivateKey{PublicKey: *public, D: d}, nil //nolint:staticcheck // the standard library lacks the curve
 }
 
 func derive(seed []byte, label string, n int) ([]byte, error) {
