@@ -101,6 +101,7 @@ func TestASocketThatADeadProcessLeftIsTakenOver(t *testing.T) {
 }
 
 func TestAHolderThatCannotBeReachedIsNamedWithinThreeSeconds(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	db, err := store.OpenBolt(filepath.Join(dir, service.DatabaseFile), store.BoltOptions{Holder: "coffer serve"})
 	if err != nil {

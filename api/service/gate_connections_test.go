@@ -95,6 +95,7 @@ func TestADirectoryThatEverybodyMayWriteToIsRefused(t *testing.T) {
 
 // A process that was started with another base path says so, instead of only that it cannot reach the other one.
 func TestAnotherBasePathIsNamed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	attach(t, dir)
 	o := options(nil)

@@ -136,6 +136,7 @@ func TestADirectoryWithoutADatabaseIsNamed(t *testing.T) {
 }
 
 func TestAHolderWithoutASocketIsNamed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	db, err := store.OpenBolt(filepath.Join(dir, service.DatabaseFile), store.BoltOptions{Holder: "somebody"})
 	if err != nil {

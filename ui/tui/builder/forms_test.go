@@ -460,7 +460,7 @@ func TestEveryIntentOfTheFormsPassesTheParserAndTheRules(t *testing.T) {
 			rt.Fatalf("%v\n%s", err, b)
 		}
 	})
-	if handed < 20 {
+	if handed < 20 && !testing.Short() {
 		t.Fatalf("only %d intents were made", handed)
 	}
 }
