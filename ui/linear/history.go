@@ -9,6 +9,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 )
 
@@ -128,11 +129,11 @@ func (s *session) recordLine(r api.HistoryRecord) string {
 }
 
 func (s *session) paid(o api.OriginToken) string {
-	if a, ok := s.assetOf(o.AggregatedAssetID); ok {
+	if a, ok := s.Side(o.AggregatedAssetID); ok {
 		return moved(o.Amount, a)
 	}
 	if len(o.AssetType) == 1 {
-		if a, ok := s.assetOf(o.AssetType[0]); ok {
+		if a, ok := s.Side(o.AssetType[0]); ok {
 			return moved(o.Amount, a)
 		}
 	}
@@ -140,7 +141,7 @@ func (s *session) paid(o api.OriginToken) string {
 }
 
 func (s *session) received(d api.DestinationToken) string {
-	a, ok := s.assetOf(d.AssetType)
+	a, ok := s.Side(d.AssetType)
 	if !ok {
 		return "an unknown amount of " + clean(d.AssetType, 200)
 	}
@@ -151,15 +152,15 @@ func (s *session) received(d api.DestinationToken) string {
 	return text
 }
 
-func moved(base string, a named) string {
+func moved(base string, a compose.Side) string {
 	v := units(base)
 	switch {
 	case v == nil:
-		return "an unknown amount of " + a.symbol
+		return "an unknown amount of " + a.Symbol
 	case v.Sign() == 0:
-		return "no " + a.symbol
+		return "no " + a.Symbol
 	}
-	return amount.Human(v, a.decimals) + " " + a.symbol
+	return amount.Human(v, a.Decimals) + " " + a.Symbol
 }
 
 // recordStatus is the status in a word, for the list. Only COMPLETED is a success (TH-H4).

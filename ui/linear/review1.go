@@ -7,7 +7,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
-	"coffer/api/caip"
 	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/verify"
@@ -180,8 +179,8 @@ func (s *session) known(a string) []span {
 // asked writes an amount of the intent: base units of an aggregated or a single asset.
 func (s *session) asked(asset, text string) string {
 	v := verify.AmountView{Amount: units(text), Decimals: -1}
-	if e, ok := s.assetOf(asset); ok {
-		v.Decimals, v.Symbol = e.decimals, e.symbol
+	if e, ok := s.Side(asset); ok {
+		v.Decimals, v.Symbol = e.Decimals, e.Symbol
 	}
 	if v.Amount != nil && v.Decimals < 0 {
 		return amount.Group(v.Amount.String()) + " base units of " + whole(asset)
@@ -243,23 +242,4 @@ func (c *reviewSession) delegation(d *verify.DelegationView, when string) {
 	c.out.fact(2, "where", plain(clean(d.Chain.Name, 40)+" ("+clean(d.Chain.CAIP, 60)+") only, with account nonce "+
 		strconv.FormatUint(d.Nonce, 10)))
 	c.out.fact(2, "to undo", plain("with a transaction that delegates to other code, or to none"))
-}
-
-// named is an asset of the catalogue.
-type named struct {
-	symbol   string
-	decimals int
-}
-
-// assetOf finds an aggregated or a single asset.
-func (s *session) assetOf(asset string) (named, bool) {
-	if agg, ok := s.ctx.Catalog.Aggregate(caip.AggregateID(asset)); ok {
-		return named{agg.Symbol, agg.Decimals}, true
-	}
-	if a, err := caip.ParseAsset(asset); err == nil {
-		if e, ok := s.ctx.Catalog.Entity(a); ok {
-			return named{e.Symbol, e.Decimals}, true
-		}
-	}
-	return named{}, false
 }

@@ -97,7 +97,7 @@ func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.Quote
 	if isExchange(d) && d.Pay != nil && d.Receive != nil {
 		paid := new(big.Int)
 		for _, a := range consent.ByAsset(s.Catalog, v.Pay) {
-			if _, n := unitOf(s.Catalog, d.Pay.Asset, d.Pay.Asset); n >= 0 && a.Amount != nil && a.Decimals >= 0 {
+			if _, n := unitOf(s.Catalog, d.Pay.Asset); n >= 0 && a.Amount != nil && a.Decimals >= 0 {
 				paid.Add(paid, amount.Scale(a.Amount, a.Decimals, n))
 			}
 		}

@@ -11,8 +11,8 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
-	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -91,7 +91,7 @@ func paidWords(cat *catalog.Catalog, e *entry) string {
 }
 
 func gotWords(cat *catalog.Catalog, e *entry) string {
-	symbol, decimals := entityUnit(cat, e.DestinationToken.AssetType)
+	symbol, decimals := unitOf(cat, e.DestinationToken.AssetType)
 	words := "for "
 	if present.Used(e.Type) {
 		words = "for a call with " // a call may have used what was there before
@@ -99,24 +99,17 @@ func gotWords(cat *catalog.Catalog, e *entry) string {
 	return words + figureOf(e.DestinationToken.Amount, symbol, decimals)
 }
 
-// unitOf is the unit of an aggregated asset, or of the one asset behind ob:single; decimals are -1 when unknown.
+// unitOf is the unit of an asset, or of the one asset behind ob:single; decimals are -1 when unknown.
 func unitOf(cat *catalog.Catalog, id string, single ...string) (string, int) {
-	if a, ok := cat.Aggregate(caip.AggregateID(id)); ok {
-		return a.Symbol, a.Decimals
+	w := compose.World{Catalog: cat}
+	x, ok := w.Side(id)
+	if !ok && len(single) == 1 {
+		x, ok = w.Side(single[0])
 	}
-	if len(single) == 1 {
-		return entityUnit(cat, single[0])
+	if !ok {
+		return "", -1
 	}
-	return "", -1
-}
-
-func entityUnit(cat *catalog.Catalog, asset string) (string, int) {
-	if a, err := caip.ParseAsset(asset); err == nil {
-		if e, ok := cat.Entity(a); ok {
-			return e.Symbol, e.Decimals
-		}
-	}
-	return "", -1
+	return x.Symbol, x.Decimals
 }
 
 func figureOf(base, symbol string, decimals int) string {
@@ -160,7 +153,7 @@ func (p csvLines) end() error {
 func (p csvLines) put(e *entry) error {
 	o, d := e.OriginToken, e.DestinationToken
 	paid, paidDecimals := unitOf(p.from.Catalog, o.AggregatedAssetID, o.AssetType...)
-	got, gotDecimals := entityUnit(p.from.Catalog, d.AssetType)
+	got, gotDecimals := unitOf(p.from.Catalog, d.AssetType)
 	at := ""
 	if !e.at.IsZero() {
 		at = e.at.UTC().Format(time.RFC3339)

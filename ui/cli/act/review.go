@@ -314,7 +314,7 @@ func (s *Session) chainName(id string) string {
 
 // baseWords writes base units of an asset of an intent.
 func (s *Session) baseWords(asset, base string) string {
-	symbol, n := unitOf(s.Catalog, asset, asset)
+	symbol, n := unitOf(s.Catalog, asset)
 	if n < 0 {
 		return clean(base) + " base units of " + clean(asset)
 	}
@@ -322,6 +322,6 @@ func (s *Session) baseWords(asset, base string) string {
 }
 
 func (s *Session) assetWords(asset string) string {
-	symbol, _ := unitOf(s.Catalog, asset, asset)
+	symbol, _ := unitOf(s.Catalog, asset)
 	return strings.TrimSpace(fmt.Sprintf("%s (%s)", orElse(symbol, "an unknown asset"), clean(asset)))
 }

@@ -11,7 +11,7 @@
 //
 // Unfinished work is kept in the document drafts.json, named templates in templates.json; templates hold no network and
 // no account. Update itself writes neither. Files of intents and of the Safe Transaction Builder can be imported and
-// exported; foreign bytes pass strict parsers (intent.ParseDraft, FromSafe).
+// exported. What is typed or read is judged by package compose; here are rows, keys and layout.
 //
 // Units: amounts of a known asset are typed in whole tokens ("250.5"), or with a unit ("20 gwei"), and kept in base
 // units; slippage in basis points or percent; times in minutes. An unknown balance is "unknown", never zero. Sources:
