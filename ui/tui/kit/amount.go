@@ -25,14 +25,10 @@ func (f Figure) Cell(th theme.Theme) Cell {
 	return Cell{Text: f.Main, Tail: f.Zeros, TailStyle: th.Dim}
 }
 
-// Exact writes all decimals of an amount in base units, grouped in thousands: 250500000 with 6 decimals is "250.5" and
-// "00000". nil is "?".
-func Exact(v *big.Int, decimals int) Figure {
-	if v == nil || decimals < 0 || decimals > amount.MaxDecimals {
-		return Figure{Main: present.UnknownText}
-	}
-	return split(amount.Group(amount.Format(v, decimals)))
-}
+// Exact is present.Exact as a figure.
+func Exact(v *big.Int, decimals int) Figure { return figure(present.Exact(v, decimals)) }
+
+func figure(digits, zeros string) Figure { return Figure{digits, zeros} }
 
 // Short writes at most shown decimals, rounded towards zero, and marks a loss: "…" (more) follows when it drops digits
 // other than zeros, and an amount too small to show is "<0.000001". With at least shown decimals the point is shown+2
@@ -50,7 +46,7 @@ func Short(v *big.Int, decimals, shown int, more string) Figure {
 		}
 		return Figure{Main: "<" + tiny + " "}
 	}
-	f := split(amount.Group(amount.Format(cut, min(decimals, shown))))
+	f := figure(present.Zeros(amount.Group(amount.Format(cut, min(decimals, shown)))))
 	pad := shown - min(decimals, shown)
 	if decimals == 0 || shown == 0 {
 		pad = shown + 1
@@ -61,16 +57,6 @@ func Short(v *big.Int, decimals, shown int, more string) Figure {
 	}
 	f.Zeros += strings.Repeat(" ", pad+1)
 	return f
-}
-
-// split splits a decimal figure before its trailing zeros; the point goes with the zeros when no other digit follows
-// it.
-func split(s string) Figure {
-	if !strings.Contains(s, ".") {
-		return Figure{Main: s}
-	}
-	main := amount.Trim(s)
-	return Figure{Main: main, Zeros: s[len(main):]}
 }
 
 // Masked hides a figure: the same few cells for any size.

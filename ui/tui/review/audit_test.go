@@ -105,39 +105,6 @@ func TestTheWayOfPayingIsSaidInWordsWithItsConsequence(t *testing.T) {
 	}
 }
 
-func TestOldAndNewFiguresStandSideBySideWithTheirDifference(t *testing.T) {
-	old, now := quote(begin(), time.Minute), quote(begin(), time.Minute)
-	now.SlippageBps, now.Recipient, now.CostMicro, now.Delivered.Amount = 100, escrow, nil, nil
-	now.Fees = []verify.AmountView{ethOf("1000000000000000", 3_000_000, "Optimism")}
-	got := map[string]change{}
-	for _, c := range changes(old, now) {
-		got[c.label+" "+c.diff] = c
-	}
-	for key, want := range map[string][2]string{
-		"Slippage changed":      {"0.50 %", "1.00 %"},
-		"Delivered to changed":  {present.Address(account), present.Address(escrow)},
-		"Fees new":              {"nothing", "0.001000000000000000 ETH"},
-		"Fees gone":             {"0.480000 USDC", "nothing"},
-		"Cost changed":          {"$0.479904", "unknown"},
-		"The call gets changed": {"250.500000 USDC", "unknown"},
-		"You pay ":              {"225.980000 USDC", "225.980000 USDC"},
-	} {
-		if c, ok := got[key]; !ok || c.old != want[0] || c.now != want[1] {
-			t.Errorf("%s: %+v", key, got)
-		}
-	}
-	foreign := verify.AmountView{Asset: baseUSDC(), Decimals: -1, Amount: big.NewInt(1_000)}
-	more := foreign
-	more.Amount = big.NewInt(3_500)
-	if c := amountChange("Fees", &foreign, &more); c.diff != "+2,500" ||
-		!strings.Contains(c.now, "3,500 base units of") {
-		t.Errorf("%+v", c)
-	}
-	if c := microChange("Cost", big.NewInt(2), big.NewInt(1)); c.diff != "-$0.000001" {
-		t.Errorf("%+v", c)
-	}
-}
-
 func TestEveryErrorOfAStepSaysWhatToDo(t *testing.T) {
 	for err, want := range map[error]string{
 		&client.Error{Op: "call-quote", Kind: client.KindNetwork,

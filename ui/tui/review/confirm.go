@@ -7,7 +7,6 @@ import (
 
 	"coffer/ui/present"
 	"coffer/wallet/consent"
-	"coffer/wallet/verify"
 )
 
 // heldKey is the time within which the same key again counts as held down: terminals that do not report repeats send
@@ -25,14 +24,6 @@ func (s *Screen) review() consent.Review {
 		return consent.Review{}
 	}
 	return s.snap.Under(s.phase == phaseReview2)
-}
-
-// first is review 1 of the call whose quote is on the screen; nil for a swap or a transfer.
-func (s *Screen) first() *verify.PreparedView {
-	if s.exchange() {
-		return nil
-	}
-	return s.snap.Review1
 }
 
 // wanted is the input that the confirmation waits for.

@@ -12,6 +12,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/ui/present"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -193,7 +194,7 @@ func (f *fakeOp) quoted() (flow.Snapshot, error) {
 	}
 	f.snap.Previous, f.snap.Review2, f.snap.Report2 = f.snap.Review2, f.next, f.report2
 	f.snap.State, f.snap.Deadline, f.snap.SignaturesTotal = flow.StateReview2, f.next.Expires,
-		f.snap.SignaturesDone+payments(f.next)
+		f.snap.SignaturesDone+present.Payments(f.next)
 	if f.report2.Refused() {
 		f.snap.Review2, f.snap.State = nil, flow.StateRefused
 	}
@@ -223,7 +224,7 @@ func (f *fakeOp) Execute(_ context.Context, confirmed string, progress func(flow
 	}
 	n := f.snap.SignaturesDone
 	for _, l := range f.next.Legs {
-		for range legCount(l) {
+		for range present.LegSignatures(l) {
 			n++
 			progress(flow.Event{Kind: flow.EventSigned, Index: n, Chain: l.Chain.CAIP, At: f.clock.now})
 		}

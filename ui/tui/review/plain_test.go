@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/colorprofile"
 	"pgregory.net/rapid"
 
 	"coffer/api"
@@ -174,59 +173,6 @@ func TestTheKeyLineSaysInWordsWhatIsSigned(t *testing.T) {
 	}
 }
 
-func TestASlippageThatIsAllowedNeverReadsAsMoreThanWhatIsAllowed(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		v := quote(begin(), time.Minute)
-		v.SlippageBps = rapid.IntRange(0, 5_000).Draw(rt, "bps")
-		v.Delivered.Amount = big.NewInt(rapid.Int64Range(2_000_000, 1<<50).Draw(rt, "expected"))
-		least := new(big.Int).Mul(v.Delivered.Amount, big.NewInt(int64(10_000-v.SlippageBps)))
-		v.Minimum.Amount = least.Quo(least, big.NewInt(10_000)) // rounded down to a whole unit, as the service does
-		text := spansText(slippageSpans(theme.Theme{}, v))
-		if want := "= " + present.Percent(v.SlippageBps) + ", you allowed " +
-			present.Percent(v.SlippageBps); !strings.Contains(text, want) {
-			rt.Fatalf("%q has no %q", text, want)
-		}
-		v.Minimum.Amount = new(big.Int).Sub(v.Minimum.Amount, big.NewInt(1+v.Delivered.Amount.Int64()/100_000))
-		if text = spansText(slippageSpans(theme.Theme{}, v)); !strings.Contains(text, "more than the") ||
-			strings.Contains(text, "= "+present.Percent(v.SlippageBps)+",") {
-			rt.Fatalf("too much reads as allowed: %q", text)
-		}
-	})
-}
-
-func spansText(spans []kit.Span) string {
-	var b strings.Builder
-	for _, s := range spans {
-		b.WriteString(s.Text)
-	}
-	return b.String()
-}
-
-func TestOnlyACostThatIsExplainedInFullIsMarkedGood(t *testing.T) {
-	for name, x := range map[string]struct {
-		unexplained int64
-		explained   bool
-		want        string
-		meaning     theme.Meaning
-	}{
-		"in full":                        {0, true, "explained by fees: 100 %", theme.Good},
-		"within what prices are off by":  {3_650_000, true, "explained by fees: 25 %", theme.None},
-		"beyond it":                      {3_650_000, false, "explained by fees: only 25 %", theme.Warn},
-		"nobody says what the fees were": {0, false, "explained by fees: unknown", theme.None},
-	} {
-		th := theme.New(true, colorprofile.NoTTY, false)
-		v := quote(begin(), time.Minute)
-		v.CostMicro, v.UnexplainedMicro, v.Explained = big.NewInt(4_866_667), big.NewInt(x.unexplained), x.explained
-		want := x.want
-		if x.meaning != theme.None {
-			want += " " + th.Sign(x.meaning)
-		}
-		if got := spansText(costSpans(th, v)); !strings.HasSuffix(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}
-
 func TestTheRecipientOfAnExchangeIsOnTheFirstScreenAboveTheFigures(t *testing.T) {
 	for name, open := range map[string]func(*rig) *rig{"transfer": (*rig).openTransfer, "swap": (*rig).openSwap} {
 		r := newRig(t)
@@ -296,8 +242,8 @@ func TestTheIndentOfArgumentsNeverDecreasesWithDepth(t *testing.T) {
 		w, before := rapid.IntRange(25, 120).Draw(rt, "w"), 0
 		for depth := range 16 {
 			label := rapid.StringMatching(`[a-z]{1,20}`).Draw(rt, "label")
-			rows := argRow(theme.Theme{}, w, 0, verify.ArgView{Name: strings.Repeat("  ", depth) + label,
-				Type: "address", Value: payee}, verify.CallView{})
+			rows := (&layout{w: w}).block(present.Block{Kind: present.KindRow, Level: 1, Depth: depth, Label: label,
+				Spans: []present.Span{{Text: present.Address(payee), Whole: true}}})
 			in := len(rows[0]) - len(strings.TrimLeft(rows[0], " "))
 			if in < before || depth == 3 && w >= 58 && in != indent+2+6 ||
 				!strings.Contains(squash(strings.Join(rows, "")), label+payee) {

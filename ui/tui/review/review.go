@@ -15,7 +15,7 @@
 // One key confirms a value below Deps.TypeFrom. A higher or unknown value, and a costly one, takes typing the amount,
 // or the end of the recipient's address where the amount is too long to type. What the calls take counts like what pays
 // for them, unless review 1 asked for it in full; a call that cannot be decoded takes the end of its contract's
-// address. The linear mode asks for the same (stake.go). Behind an open gate the gate's sentence comes first, typed
+// address. The linear mode asks for the same. Behind an open gate the gate's sentence comes first, typed
 // exactly and by hand. When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never
 // drawn and is wiped; afterwards the review waits for its confirmation as before (TH-K6).
 //
@@ -124,8 +124,9 @@ type Screen struct {
 
 	page   page
 	text   [3]kit.Scroll
-	width  int    // of the last drawing, in cells
-	drawn  string // the review that the main text belongs to: a new fingerprint forgets what was seen
+	width  int      // of the last drawing, in cells
+	shown  []string // the facts of the review that were laid out
+	drawn  string   // the review that the main text belongs to: a new fingerprint forgets what was seen
 	guard  kit.Guard
 	typed  *kit.Field
 	agreed bool     // the sentence of an open gate is typed correctly; the amount is still missing

@@ -43,9 +43,6 @@ func TestBytesAndHashesOfBothDocumentsAreShownWhole(t *testing.T) {
 	if !strings.Contains(r.flat(), "Usable balances, says the service") {
 		t.Error("the balances that the service counts on are missing")
 	}
-	if decimalHex("not a number") != "not a number" || decimalHex("255") != "0xff" {
-		t.Error("a nonce is written wrong")
-	}
 	r.press("space", "c")
 	if r.s.page != pageMain {
 		t.Error("c does not go back")

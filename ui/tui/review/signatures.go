@@ -12,56 +12,20 @@ import (
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
-	"coffer/wallet/verify"
 )
 
 // exchange reports a swap or a transfer: there is nothing to prepare, so the quote is its first review.
-func (s *Screen) exchange() bool {
-	k := s.snap.Intent.Kind
-	return k == intent.KindSwap || k == intent.KindTransfer
-}
+func (s *Screen) exchange() bool { return s.about(nil).Exchange() }
 
 // noun names the kind of operation.
-func (s *Screen) noun() string {
-	if s.exchange() {
-		return s.snap.Intent.Kind
-	}
-	return "call"
-}
+func (s *Screen) noun() string { return s.about(nil).Noun() }
 
 // firstCount is the number of signatures that were made before the quote: those of review 1.
-func (s *Screen) firstCount() int {
-	switch v := s.snap.Review1; {
-	case s.exchange():
-		return 0
-	case v != nil && v.Signatures > 0:
-		return v.Signatures
-	}
-	return 1
-}
-
-// legCount is the number of signatures of a payment: its own and one for a delegation.
-func legCount(l verify.LegView) int {
-	if l.Delegation != nil {
-		return 2
-	}
-	return 1
-}
-
-// payments counts the signatures of all payments of a quote.
-func payments(v *verify.QuoteView) int {
-	n := 0
-	if v != nil && !v.SameChainOnly {
-		for _, l := range v.Legs {
-			n += legCount(l)
-		}
-	}
-	return n
-}
+func (s *Screen) firstCount() int { return s.about(nil).First() }
 
 // total is the number of all signatures: the flow's count, and at least the number on the screen.
 func (s *Screen) total() int {
-	return max(s.snap.SignaturesTotal, s.firstCount()+payments(s.snap.Review2))
+	return max(s.snap.SignaturesTotal, s.firstCount()+present.Payments(s.snap.Review2))
 }
 
 // mark is one signature of the operation. Index counts from 1 over all of them.
@@ -77,15 +41,6 @@ func (s *Screen) marks() []mark {
 		out = append(out, mark{i + 1, words})
 	}
 	return out
-}
-
-// tick draws the number of one signature, ticked off once it is given.
-func tick(th theme.Theme, n, total int, given bool) kit.Span {
-	text := "signature " + strconv.Itoa(n) + " of " + strconv.Itoa(total)
-	if given {
-		return kit.Span{Text: text + " [" + th.Sign(theme.Good) + "]", Style: th.Good}
-	}
-	return kit.Span{Text: text + " [ ]", Style: th.Dim}
 }
 
 // liveFor says how long the first signature can be used: "until 12:11:03", or that it does not expire.
@@ -174,7 +129,7 @@ func (s *Screen) executeView(f screen.Frame) string {
 		at, ok := s.event(x.kind, 0)
 		words := x.words
 		if ok {
-			words += th.Dim.Render("  " + clockText(at, f.Now))
+			words += th.Dim.Render("  " + clockText(at, f.Now.Location()))
 		}
 		add(ok, words)
 	}

@@ -10,7 +10,6 @@ import (
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/consent"
-	"coffer/wallet/verify"
 )
 
 const (
@@ -53,13 +52,11 @@ func (s *Screen) page0(f screen.Frame, lines []string) string {
 	title, right := s.title(f)
 	switch {
 	case s.page == pageChecks:
-		title, right, lines = "Checks", "", s.checkLines(f)
+		title, right, lines = "Checks", "", s.lines(f, present.Checks(s.report()))
 	case s.page == pageInspect:
-		title, right, lines = "Bytes and hashes", "", s.inspectLines(f)
-	case s.phase == phaseReview1:
-		lines = s.lines1(f)
-	case s.phase == phaseReview2:
-		lines = s.lines2(f)
+		title, right, lines = "Bytes and hashes", "", s.lines(f, present.Inspect(s.about(f.Now.Location())))
+	case s.reviewing():
+		lines = s.mainLines(f)
 	}
 	text := &s.text[s.page]
 	if s.page == pageMain && s.drawn != s.shownID() {
@@ -100,10 +97,7 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 	case phaseRefused:
 		return "Refused", th.Danger.Render("nothing can be signed ") + th.Mark(theme.Danger)
 	case phaseReview2:
-		title := "Review 2 of 2: what it costs"
-		if s.exchange() {
-			title = "Review of the " + s.noun() + ": what you pay and what you get"
-		}
+		title := s.about(nil).Title()
 		if s.expired(f.Now) {
 			return title, th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
 		}
@@ -112,10 +106,7 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 	if s.expired(f.Now) {
 		return "Review 1: what will be allowed to run", th.Danger.Render("closed ") + th.Mark(theme.Danger)
 	}
-	if s.snap.Review1.WholeConsent {
-		return "Review: what will run with this one signature", count("closes in ")
-	}
-	return "Review 1 of 2: what will be allowed to run", count("closes in ")
+	return s.about(nil).Title(), count("closes in ")
 }
 
 // foot is the last line: how much is left to read, or how to confirm.
@@ -200,27 +191,7 @@ func (s *Screen) typedFoot(f screen.Frame, k consent.Demand) string {
 }
 
 // verb says what confirming does.
-func (s *Screen) verb() string {
-	switch {
-	case s.phase == phaseReview1 && s.snap.Review1.WholeConsent:
-		return "sign and run"
-	case s.phase == phaseReview1 && s.snap.Review1.Delegation != nil:
-		return "sign the delegation and the call"
-	case s.phase == phaseReview1:
-		return "sign the call"
-	case s.snap.Review2.SameChainOnly:
-		return "run it (nothing more gets signed)"
-	}
-	v := s.snap.Review2
-	what := "sign " + present.Plural(len(v.Legs), "payment", "payments")
-	if more := payments(v) - len(v.Legs); more > 0 {
-		what += " and " + present.Plural(more, "delegation", "delegations")
-	}
-	if s.exchange() {
-		return what + " and " + s.noun()
-	}
-	return what + " and run"
-}
+func (s *Screen) verb() string { return s.about(nil).Verb() }
 
 // waitView says what the screen waits for, and since when.
 func (s *Screen) waitView(f screen.Frame) string {
@@ -252,48 +223,25 @@ func (s *Screen) waitView(f screen.Frame) string {
 		"since "+s.since.In(f.Now.Location()).Format("15:04:05")+" ("+age+")")
 }
 
-// amountSpans writes an amount in full with its value.
-func amountSpans(th theme.Theme, a verify.AmountView) []kit.Span {
-	return kit.AmountSpans(th, a.Amount, a.Decimals, a.Symbol, a.Asset.Display())
-}
-
-func usd(a verify.AmountView) string {
-	if a.Micro == nil {
-		return "value unknown"
-	}
-	return present.USD(a.Micro)
-}
-
-// entry draws an amount as a line of a ledger.
-func entry(th theme.Theme, label string, a verify.AmountView) kit.Entry {
-	e := kit.Entry{Label: label, Figure: kit.Exact(a.Amount, a.Decimals), Unit: present.Clean(a.Symbol, 60),
-		Aside: usd(a)}
-	switch {
-	case a.Amount == nil:
-		e.Figure, e.FigureLook = kit.Figure{Main: "unknown"}, th.Unknown
-	case a.Decimals < 0:
-		e.Figure = kit.Figure{Main: a.Amount.String()}
-		e.Unit, e.Note = "base units", []kit.Span{{Text: "of " + present.Clean(a.Asset.Display(), 120),
-			Style: th.Unknown}}
-	}
-	if a.Micro == nil {
-		e.AsideLook = th.Unknown
-	}
-	return e
-}
-
-// address writes an address in full, in groups of four, kept on one line.
-func address(a string) kit.Span { return kit.Span{Text: present.Address(a), Whole: true} }
-
 func marked(th theme.Theme, m theme.Meaning, text string) []kit.Span {
 	return []kit.Span{{Text: th.Sign(m) + " ", Style: th.Style(m)}, {Text: text, Style: th.Style(m)}}
 }
 
-func clockText(t, now time.Time) string {
+func clockText(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
 		return "unknown"
 	}
-	return t.In(now.Location()).Format("15:04:05")
+	return t.In(zone).Format("15:04:05")
+}
+
+// event finds an event; index 0 is any.
+func (s *Screen) event(kind string, index int) (time.Time, bool) {
+	for _, e := range s.events {
+		if e.Kind == kind && (index == 0 || e.Index == index) {
+			return e.At, true
+		}
+	}
+	return time.Time{}, false
 }
 
 func blank(lines []string) []string { return append(lines, "") }

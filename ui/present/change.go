@@ -1,0 +1,129 @@
+package present
+
+import (
+	"math/big"
+	"strconv"
+
+	"coffer/api/amount"
+	"coffer/wallet/consent"
+	"coffer/wallet/verify"
+)
+
+// Change is one figure of the previous quote beside the new one. Diff is "" when they are equal.
+type Change struct{ Label, Old, New, Diff string }
+
+// changes puts the figures of the previous quote beside the new ones, with the difference.
+func (p *Page) changes(r Review) {
+	p.prose(0, nil, strong("New quote. The old figures are dim; what was confirmed or typed for them does not count."))
+	p.add(Block{Kind: KindChanges, Table: TableCosts, Changes: r.changed(r.Previous, r.Quote)})
+	p.blank()
+}
+
+// changed lists the figures that a person decides on: payments, what arrives, fees, cost and tolerance.
+func (r Review) changed(old, now *verify.QuoteView) []Change {
+	list := sumChanges("You pay", r.sums(old.Pay), r.sums(now.Pay))
+	if exchanged(now) {
+		list = append(list, amountChange("At least", &old.Minimum, &now.Minimum),
+			amountChange("Expected", &old.Delivered, &now.Delivered))
+	} else if now.Delivered.Amount != nil || old.Delivered.Amount != nil {
+		list = append(list, amountChange("The call gets", &old.Delivered, &now.Delivered))
+	}
+	list = append(list, sumChanges("Fees", r.sums(old.Fees), r.sums(now.Fees))...)
+	list = append(list, microChange("Cost", old.CostMicro, now.CostMicro))
+	for _, c := range []Change{
+		{Label: "Slippage", Old: Percent(old.SlippageBps), New: Percent(now.SlippageBps)},
+		{Label: "Delivered to", Old: Address(old.Recipient), New: Address(now.Recipient)},
+		{Label: "Payments", Old: strconv.Itoa(len(old.Legs)), New: strconv.Itoa(len(now.Legs))},
+	} {
+		if c.Old != c.New {
+			c.Diff = "changed"
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// sumChanges compares two lists by asset: new, changed and gone.
+func sumChanges(label string, old, now []verify.AmountView) []Change {
+	var out []Change
+	for i := range now {
+		out = append(out, amountChange(label, findAmount(old, now[i]), &now[i]))
+	}
+	for i := range old {
+		if findAmount(now, old[i]) == nil {
+			out = append(out, amountChange(label, &old[i], nil))
+		}
+	}
+	return out
+}
+
+func findAmount(list []verify.AmountView, a verify.AmountView) *verify.AmountView {
+	for i := range list {
+		if list[i].Asset == a.Asset && list[i].Amount != nil {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// amountChange compares two amounts. Different assets have no difference; nil is no amount.
+func amountChange(label string, old, now *verify.AmountView) Change {
+	c := Change{Label: label, Old: "nothing", New: "nothing", Diff: "new"}
+	if old != nil {
+		c.Old = Amount(*old)
+	}
+	switch {
+	case now == nil:
+		c.Diff = "gone"
+		return c
+	case old == nil:
+		c.New = Amount(*now)
+		return c
+	}
+	c.New, c.Diff = Amount(*now), "changed"
+	if old.Asset != now.Asset || old.Amount == nil || now.Amount == nil {
+		return c
+	}
+	x, y, decimals := now.Amount, old.Amount, now.Decimals
+	if now.Decimals >= 0 && old.Decimals >= 0 {
+		x, y, decimals = consent.SameDecimals(*now, *old)
+	}
+	c.Diff = signed(new(big.Int).Sub(x, y), func(v *big.Int) string {
+		if decimals < 0 {
+			return amount.Group(v.String())
+		}
+		digits, _ := Exact(v, decimals)
+		return digits
+	})
+	return c
+}
+
+// microChange compares two values in micro USD.
+func microChange(label string, old, now *big.Int) Change {
+	c := Change{Label: label, Old: knownUSD(old), New: knownUSD(now)}
+	switch {
+	case old != nil && now != nil:
+		c.Diff = signed(new(big.Int).Sub(now, old), exactUSD)
+	case c.Old != c.New:
+		c.Diff = "changed"
+	}
+	return c
+}
+
+func knownUSD(v *big.Int) string {
+	if v == nil {
+		return amount.Unknown
+	}
+	return exactUSD(v)
+}
+
+// signed writes a difference with its sign; "" for none.
+func signed(v *big.Int, write func(*big.Int) string) string {
+	switch v.Sign() {
+	case 0:
+		return ""
+	case 1:
+		return "+" + write(v)
+	}
+	return write(v)
+}

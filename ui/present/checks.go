@@ -1,0 +1,283 @@
+package present
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/wallet/consent"
+	"coffer/wallet/verify"
+)
+
+// gates names every open gate of the review.
+func (p *Page) gates(r verify.Report) {
+	for i, x := range r.Reasons {
+		if x.Level == verify.Gate && x.Open {
+			p.finding(0, ToneDanger, x, false, consent.Finding(i))
+			p.blank()
+		}
+	}
+}
+
+// finding is a reason of a check with the expected and the actual value. coded adds the code of the check, where a
+// person looks codes up; a review has no room for it.
+func (p *Page) finding(level int, t Tone, x verify.Reason, coded bool, path ...string) {
+	b := Block{Level: level, Spans: []Span{marked(t, Clean(Title(x), 400))}, Code: cited(x), Paths: path}
+	if coded {
+		b.Spans = append(b.Spans, gap(), dim(Clean(x.Code, 8)))
+	}
+	p.add(b)
+	p.compared(level+1, 0, x)
+}
+
+// cited is a finding as the documents cite it: "WARN V4".
+func cited(x verify.Reason) string {
+	level := strings.ToUpper(string(x.Level))
+	if x.Level == verify.Gate {
+		level += map[bool]string{true: " (open)", false: " (closed)"}[x.Open]
+	}
+	return level + " " + Clean(x.Code, 8)
+}
+
+// compared is what a check compared, and the setting of a gate.
+func (p *Page) compared(level, detail int, x verify.Reason) {
+	table := TableFound
+	if Policy(x) {
+		table = TableLimited
+	}
+	for _, f := range Compared(x) {
+		p.add(Block{Kind: KindRow, Table: table, Level: level, Label: f.Label, Detail: detail,
+			Spans: []Span{say(Clean(f.Text, 600))}})
+	}
+	if words := Gate(x); words != "" {
+		p.add(Block{Level: level, Detail: detail, Spans: []Span{say(Clean(words, 300))}})
+	}
+}
+
+// report counts the checks and names everything that needs attention or could not be checked.
+func (p *Page) report(r Review) {
+	count := func(l verify.Level, t Tone, words string) []Span {
+		n := r.Report.Count(l)
+		if n == 0 {
+			return []Span{gap(), aside("0 " + words)}
+		}
+		return []Span{gap(), remark(t, strconv.Itoa(n)+" "+words)}
+	}
+	spans := []Span{ended(ToneGood, strconv.Itoa(len(r.Report.Passed))+" passed")}
+	spans = append(spans, count(verify.Warn, ToneWarn, "to read")...)
+	spans = append(spans, count(verify.Refuse, ToneDanger, "refused")...)
+	spans = append(spans, count(verify.Unknown, ToneUnknown, "could not be checked")...)
+	if n := r.Report.Count(verify.Gate); n > 0 {
+		spans = append(spans, gap(), remark(ToneDanger, Plural(n, "open gate", "open gates")))
+	}
+	if r.ListChecks != "" {
+		spans = append(spans, gap(), aside(r.ListChecks))
+	}
+	p.row(TableOperation, 0, "checks", nil, spans...)
+	for i, x := range r.Report.Reasons {
+		t, detail := ToneWarn, 0
+		switch x.Level {
+		case verify.Warn:
+		case verify.Unknown:
+			t = ToneUnknown
+		case verify.Show:
+			t, detail = TonePlain, 2
+		default:
+			if x.Open { // a gate, which is named at the top
+				continue
+			}
+			t = ToneDanger
+		}
+		p.add(Block{Level: 1, Spans: []Span{marked(t, Clean(Title(x), 400))}, Code: cited(x), Detail: detail,
+			Paths: []string{consent.Finding(i)}})
+		p.compared(2, max(1, detail), x)
+	}
+}
+
+// Findings are the counts of the checks and everything that they found.
+func Findings(r Review) Page {
+	var p Page
+	p.gates(r.Report)
+	p.report(r)
+	return p
+}
+
+// Rejected is the page of a refusal: which checks refused, which values they compared, and what to do. problem is an
+// error in words, signed what was signed and can still be used; "": nothing was signed.
+func Rejected(r Review, problem, signed string) Page {
+	p := Page(one(marked(ToneDanger, Refused(r.Report))))
+	for _, x := range r.Report.Reasons {
+		if Refuses(x) {
+			p.blank()
+			p.finding(0, ToneDanger, x, true)
+		}
+	}
+	if problem != "" && r.Report.Count(verify.Refuse)+r.Report.Count(verify.Gate) == 0 {
+		p.blank()
+		p.prose(0, nil, say(Clean(problem, 800)))
+	}
+	p.blank()
+	p.prose(0, nil, strong("What to do"), gap(), say(Advice(r.Report)+r.AfterAdvice))
+	if signed != "" {
+		p.prose(0, nil, marked(ToneWarn, signed))
+	} else {
+		p.prose(0, nil, say("Nothing was signed."))
+	}
+	return p
+}
+
+// Checks lists every check: refused, needs attention, could not be checked, passed.
+func Checks(r verify.Report) Page {
+	var p Page
+	for _, g := range []struct {
+		in    func(verify.Reason) bool
+		tone  Tone
+		title string
+	}{
+		{func(x verify.Reason) bool { return x.Level == verify.Refuse }, ToneDanger, "Refused"},
+		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, ToneDanger, "Refused by a closed gate"},
+		{func(x verify.Reason) bool { return x.Level == verify.Gate && x.Open }, ToneDanger, "Behind an open gate"},
+		{func(x verify.Reason) bool { return x.Level == verify.Warn }, ToneWarn, "To read"},
+		{func(x verify.Reason) bool { return x.Level == verify.Unknown }, ToneUnknown,
+			"Could not be checked: take it neither for right nor for wrong"},
+		{func(x verify.Reason) bool { return x.Level == verify.Show }, TonePlain, "For your information"},
+	} {
+		if !slices.ContainsFunc(r.Reasons, g.in) {
+			continue
+		}
+		p.prose(0, nil, strong(g.title))
+		for _, x := range r.Reasons {
+			if g.in(x) {
+				p.finding(0, g.tone, x, true)
+			}
+		}
+		p.blank()
+	}
+	p.prose(0, nil, strong(strconv.Itoa(len(r.Passed))+" passed"))
+	for _, c := range r.Passed {
+		p.prose(0, nil, ended(ToneGood, ""), say(" "+Clean(c.Title, 400)), gap(), dim(Clean(c.Code, 8)))
+	}
+	return p
+}
+
+// Inspect shows the bytes and hashes in groups of four, for comparing with a second machine.
+func Inspect(r Review) Page {
+	p := Operated(r)
+	if v := r.Call; v != nil {
+		for _, l := range v.Lines {
+			p.blank()
+			p.prose(0, nil, dim("call "+strconv.Itoa(l.Index)+" ("+Clean(l.Role, 12)+")"))
+			p.hex("to", l.To)
+			if l.Value != nil {
+				p.row(TableHashes, 0, "value", nil, say(l.Value.String()+" wei"))
+			}
+			p.hex("data", l.Data)
+		}
+		p.blank()
+		if len(v.Sources) > 0 {
+			p.prose(0, nil, strong("Usable balances, says the service"))
+			b := Block{Kind: KindLedger, Table: TableHashes}
+			for i, a := range v.Sources {
+				b.Entries = append(b.Entries, Entry{Label: Clean(a.ChainName, 40), Amount: &v.Sources[i]})
+			}
+			p.add(b)
+		}
+	}
+	if r.Quote != nil {
+		p.blank()
+		p = append(p, Quoted(r)...)
+	}
+	return p
+}
+
+// Operated are the hashes of the prepared operation; none for a swap or a transfer.
+func Operated(r Review) Page {
+	var p Page
+	if v := r.Call; v != nil {
+		p.prose(0, nil, strong("Prepared operation on "+Clean(v.Chain.Name, 40)))
+		p.hex("fingerprint", v.Fingerprint)
+		p.hex("what is signed", v.Digest)
+		p.hex("userOpHash", v.OpHash)
+		p.hex("account type", v.AccountType)
+		p.hex("nonce", decimalHex(v.Nonce))
+		p.hex("account", v.Sender)
+		p.hex("signer", v.Signer)
+		p.hex("network", v.Network)
+		p.hexDelegation(v.Delegation)
+		p.units("can leave", v.Outflow...)
+	}
+	return p
+}
+
+// Quoted are the hashes of a quote.
+func Quoted(r Review) Page {
+	v := r.Quote
+	p := Page(one(strong("Quote")))
+	p.hex("id", v.ID)
+	p.hex("fingerprint", v.Fingerprint)
+	p.hex("delivered to", v.Recipient)
+	p.units("delivers", v.Delivered)
+	p.units("minimum", v.Minimum)
+	p.units("fees", v.Fees...)
+	for i, l := range v.Legs {
+		p.blank()
+		p.prose(0, nil, dim("payment "+strconv.Itoa(i+1)+" on "+Clean(l.Chain.Name, 40)))
+		p.units("pays", l.Pays)
+		p.hex("account type", l.AccountType)
+		if l.Solana != nil {
+			p.hex("message SHA-256", l.OpHash)
+			p.hex("block hash", l.Solana.BlockHash)
+			p.hex("fee payer", l.Solana.FeePayer)
+		} else {
+			p.hex("userOpHash", l.OpHash)
+			p.hex("nonce", decimalHex(l.Nonce))
+		}
+		p.hex("held in", l.Escrow)
+		p.hexDelegation(l.Delegation)
+	}
+	return p
+}
+
+// units writes amounts in base units with the ids of their assets; a screen has no room for it.
+func (p *Page) units(label string, list ...verify.AmountView) {
+	for _, a := range list {
+		if a.Amount != nil {
+			p.add(Block{Kind: KindRow, Table: TableHashes, Label: label, Detail: 1,
+				Spans: []Span{say(a.Amount.String() + " base units of " + Whole(a.Asset.Display()))}})
+		}
+	}
+}
+
+func (p *Page) hex(label, v string) {
+	if v != "" {
+		p.row(TableHashes, 0, label, nil, grouped(v))
+	}
+}
+
+func (p *Page) hexDelegation(d *verify.DelegationView) {
+	if d != nil {
+		p.hex("delegates", d.Authority)
+		p.hex("to the code", d.Contract)
+		p.hex("with nonce", strconv.FormatUint(d.Nonce, 10))
+	}
+}
+
+// decimalHex writes a decimal nonce as hex, because its parts are bytes; anything else it returns unchanged.
+func decimalHex(s string) string {
+	v, ok := new(big.Int).SetString(s, 10)
+	if !ok || v.Sign() < 0 {
+		return s
+	}
+	return "0x" + v.Text(16)
+}
+
+// whose says whether an address belongs to the person.
+func (r Review) whose(address string) string {
+	for _, a := range r.Intent.Accounts {
+		if a.AccountAddress == address {
+			return "you"
+		}
+	}
+	return "the service"
+}

@@ -1,0 +1,269 @@
+package present
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/wallet/consent"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// Review is what the pages of a review are made of: the review under confirmation and what is known beside it. Previous
+// is the quote before this one. Signatures is the number of all signatures as far as it is known, From the value in
+// micro USD from which something has to be typed. Names gives the name of an address in the person's contact book, nil:
+// there is no book. Clock writes a time in the zone and form of a front end.
+type Review struct {
+	consent.Review
+	Catalog    *catalog.Catalog
+	Previous   *verify.QuoteView
+	Signatures int
+	From       *big.Int
+	Names      func(address string) string
+	Clock      func(time.Time) string
+	// How a front end asks for the list of checks, behind the counts and behind the advice of a refusal; may be empty.
+	ListChecks, AfterAdvice string
+}
+
+// Title is the heading of a review: of the quote where there is one, else of the prepared operation.
+func (r Review) Title() string {
+	switch {
+	case r.Quote != nil && r.Exchange():
+		return "Review of the " + r.Noun() + ": what you pay and what you get"
+	case r.Quote != nil:
+		return "Review 2 of 2: what it costs"
+	case r.Call != nil && r.Call.WholeConsent:
+		return "Review: what will run with this one signature"
+	}
+	return "Review 1 of 2: what will be allowed to run"
+}
+
+// Exchange reports a swap or a transfer: there is nothing to prepare, so the quote is its first review.
+func (r Review) Exchange() bool {
+	return r.Intent.Kind == intent.KindSwap || r.Intent.Kind == intent.KindTransfer
+}
+
+// Noun names the kind of operation.
+func (r Review) Noun() string {
+	if r.Exchange() {
+		return r.Intent.Kind
+	}
+	return "call"
+}
+
+// First is the number of signatures that are made before the quote: those of review 1.
+func (r Review) First() int {
+	switch v := r.Call; {
+	case r.Exchange():
+		return 0
+	case v != nil && v.Signatures > 0:
+		return v.Signatures
+	}
+	return 1
+}
+
+// Payments counts the signatures of all payments of a quote.
+func Payments(v *verify.QuoteView) int {
+	n := 0
+	if v != nil && !v.SameChainOnly {
+		for _, l := range v.Legs {
+			n += LegSignatures(l)
+		}
+	}
+	return n
+}
+
+// LegSignatures is the number of signatures of a payment: its own and one for a delegation.
+func LegSignatures(l verify.LegView) int {
+	if l.Delegation != nil {
+		return 2
+	}
+	return 1
+}
+
+// Total is the number of all signatures, and at least those that the review shows.
+func (r Review) Total() int { return max(r.Signatures, r.First()+Payments(r.Quote)) }
+
+// Verb says what confirming does.
+func (r Review) Verb() string {
+	switch v := r.Call; {
+	case r.Quote != nil:
+	case v.WholeConsent:
+		return "sign and run"
+	case v.Delegation != nil:
+		return "sign the delegation and the call"
+	default:
+		return "sign the call"
+	}
+	v := r.Quote
+	if v.SameChainOnly {
+		return "run it (nothing more gets signed)"
+	}
+	what := "sign " + Plural(len(v.Legs), "payment", "payments")
+	if more := Payments(v) - len(v.Legs); more > 0 {
+		what += " and " + Plural(more, "delegation", "delegations")
+	}
+	if r.Exchange() {
+		return what + " and " + r.Noun()
+	}
+	return what + " and run"
+}
+
+// demand is what confirming the review takes.
+func (r Review) demand() consent.Demand { return consent.Demanded(r.Catalog, r.Review, r.From) }
+
+// named writes an address in full, after its name in the contact book.
+func (r Review) named(to string) []Span {
+	if name := r.nameOf(to); name != "" {
+		return []Span{say(name + " "), address(to)}
+	}
+	return []Span{address(to)}
+}
+
+func (r Review) nameOf(to string) string {
+	if r.Names == nil {
+		return ""
+	}
+	return Clean(r.Names(Checksummed(to)), 60)
+}
+
+// coins writes wei of the target chain in its own coin, exactly.
+func (r Review) coins(wei *big.Int) string {
+	if e, ok := r.Catalog.NativeOf(r.Call.Chain.ID); ok {
+		return amount.Human(wei, e.Decimals) + " " + Clean(e.Symbol, 60)
+	}
+	return amount.Group(wei.String()) + " base units of the chain's own coin"
+}
+
+// asked writes an amount of the intent: base units of an aggregated or a single asset.
+func (r Review) asked(asset, text string) []Span {
+	v, err := amount.ParseBase(text)
+	if err != nil {
+		return []Span{missing()}
+	}
+	if symbol, decimals, ok := Asset(r.Catalog, asset); ok {
+		return amountSpans(verify.AmountView{Amount: v, Decimals: decimals, Symbol: symbol})
+	}
+	return []Span{say(amount.Group(v.String()) + " base units of " + Clean(asset, 120))}
+}
+
+// Asset finds the unit of an aggregated ("ob:usdc") or a single asset (CAIP-19).
+func Asset(c *catalog.Catalog, id string) (symbol string, decimals int, ok bool) {
+	if agg, ok := c.Aggregate(caip.AggregateID(id)); ok {
+		return agg.Symbol, agg.Decimals, true
+	}
+	if a, err := caip.ParseAsset(id); err == nil {
+		if e, ok := c.Entity(a); ok {
+			return e.Symbol, e.Decimals, true
+		}
+	}
+	return "", 0, false
+}
+
+// sums are the amounts of a quote with one figure per asset over all chains.
+func (r Review) sums(list []verify.AmountView) []verify.AmountView {
+	return consent.ByAsset(r.Catalog, list)
+}
+
+// tail shows the address whose end is typed, and why; sentence shows the sentence that confirms behind an open gate,
+// exactly as it has to be typed.
+func (p *Page) tail(d consent.Demand) {
+	if d.TypesTail() {
+		p.prose(0, nil, strong("To confirm, the end of this address has to be typed, because "+Because(d)+":"))
+		p.prose(1, nil, address(d.Tail))
+	}
+}
+
+func (p *Page) sentence(phrase, path string) {
+	if phrase != "" {
+		p.prose(0, nil, marked(ToneDanger, "To sign in spite of the open gate, type this sentence exactly:"))
+		p.prose(1, []string{path}, strong(phrase))
+	}
+}
+
+// fingerprint identifies exactly this document and intent, as a second machine prints it.
+func (p *Page) fingerprint(v, path string) {
+	p.row(TableAsked, 0, "fingerprint", []string{path}, grouped(v), gap(), aside("(coffer verify)"))
+}
+
+// delegationAt is a delegation, the number of the signature that makes it (0: the one that review 1 asks for), and its
+// place.
+type delegationAt struct {
+	*verify.DelegationView
+	signature int
+	path      string
+}
+
+// delegations explain in one sentence what EIP-7702 authorizations do, then list exactly what they are (TH-D6): once for
+// each EOA and code, with every chain on which the delegation is valid.
+func (p *Page) delegations(all []delegationAt) {
+	for len(all) > 0 {
+		first := all[0]
+		var same, rest []delegationAt
+		for _, d := range all {
+			if d.Authority == first.Authority && d.Contract == first.Contract && d.ContractName == first.ContractName {
+				same = append(same, d)
+			} else {
+				rest = append(rest, d)
+			}
+		}
+		p.delegation(same)
+		all = rest
+	}
+}
+
+func (p *Page) delegation(all []delegationAt) {
+	d := all[0]
+	paths := func(field string) []string {
+		var out []string
+		for _, x := range all {
+			out = append(out, x.path+field)
+		}
+		return out
+	}
+	name, when, where := Clean(d.ContractName, 80), "this signature", Clean(d.Chain.Name, 40)
+	if name == "" {
+		name = "an unknown contract"
+	}
+	switch {
+	case len(all) > 1:
+		when, where = "these signatures", "each chain below"
+	case d.signature > 0:
+		when = "signature " + strconv.Itoa(d.signature)
+	}
+	p.prose(0, paths(".contractName"), marked(ToneWarn, "From "+when+" on, the code below ("+name+
+		") controls your EOA on "+where+", until you change it."))
+	p.row(TableOperation, 1, "your EOA", paths(".authority"), address(d.Authority))
+	p.row(TableOperation, 1, "the code", paths(".contract"), address(d.Contract))
+	for i, x := range all {
+		label, text := "", Clean(x.Chain.Name, 40)+" ("+Clean(x.Chain.CAIP, 60)+") only, with account nonce "+
+			strconv.FormatUint(x.Nonce, 10)
+		if i == 0 {
+			label = "where"
+		}
+		if len(all) > 1 {
+			text += ", signature " + strconv.Itoa(x.signature)
+		}
+		p.row(TableOperation, 1, label, []string{x.path + ".chain", x.path + ".nonce"}, say(text))
+	}
+	p.row(TableOperation, 1, "to undo", nil, say("with a transaction that delegates to other code, or to none"))
+	p.blank()
+}
+
+// argLabel is the name of an argument, or its number.
+func argLabel(name string, i int) string {
+	if name == "" {
+		return "#" + strconv.Itoa(i)
+	}
+	return Clean(name, 60)
+}
+
+// item is the path of an element of a list.
+func item(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+
+func bytesOf(data string) string { return strings.TrimPrefix(strings.ToLower(data), "0x") }

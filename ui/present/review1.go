@@ -1,0 +1,417 @@
+package present
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/wallet/consent"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// The titles of the two sides of a comparison.
+const (
+	AskedTitle = "You asked"
+	HoldsTitle = "The operation contains"
+)
+
+// Review1 is the page of review 1.
+func Review1(r Review) Page {
+	v := r.Call
+	var p Page
+	p.gates(r.Report)
+	if v.Delegation != nil {
+		p.delegations([]delegationAt{{v.Delegation, 0, "call.delegation"}})
+	}
+	p.add(Block{Kind: KindPairs, Pairs: r.pairs()})
+	p.outflow(r)
+	p.recipients(r)
+	if v.Deploys {
+		p.prose(0, []string{"call.deploys"}, say("Creates your account on "+v.Chain.Name+
+			": it is used there for the first time."))
+	}
+	p.account(r)
+	p.report(r)
+	p.fingerprint(v.Fingerprint, "call.fingerprint")
+	p.prose(0, []string{"call.callTypeWords"}, say(Clean(v.CallTypeWords, 400)))
+	if v.WholeConsent {
+		p.prose(0, []string{"call.wholeConsent"}, strong("This one signature is your whole consent: with it the calls "+
+			"above run. There is no second review."))
+	} else {
+		p.row(TableOperation, 0, "slippage", nil, say(SlippageWords(r.Intent)))
+		p.prose(0, nil, strong("Fees are known only after this signature."), say(" Once funded, the calls run. "+OnTopWords))
+	}
+	p.tail(r.demand())
+	p.sentence(v.Phrase, "call.phrase")
+	return p
+}
+
+// outflow lists what can leave the account on the target chain.
+func (p *Page) outflow(r Review) {
+	v := r.Call
+	b := Block{Kind: KindLedger, Level: 1, Spans: []Span{strong("Leaves your account on " + v.Chain.Name)},
+		Paths: []string{"call.chain"}}
+	for i := range v.Outflow {
+		b.Entries = append(b.Entries, Entry{Amount: &v.Outflow[i]})
+		b.Paths = append(b.Paths, item("call.outflow", i))
+	}
+	if len(v.Outflow) == 0 {
+		p.prose(0, b.Paths, say("As far as the bytes show, nothing leaves your account on "+v.Chain.Name+"."))
+		return
+	}
+	p.add(b)
+}
+
+// recipients lists every recipient and spender, each once and in full.
+func (p *Page) recipients(r Review) {
+	first := map[string]int{} // the row of an address
+	for i, l := range r.Call.Lines {
+		if l.Recipient == "" {
+			continue
+		}
+		at, seen := first[l.Recipient]
+		if !seen {
+			label := "sent to"
+			if l.Role != verify.RoleCall {
+				label = "spender"
+			}
+			at, first[l.Recipient] = len(*p), len(*p)
+			p.row(TableOperation, 0, label, nil, r.named(l.Recipient)...)
+		}
+		row := &(*p)[at]
+		path := item("call.lines", i)
+		row.Paths = append(row.Paths, path+".recipient")
+		if l.FirstTime {
+			row.Paths = append(row.Paths, path+".firstTime")
+			if row.Spans[len(row.Spans)-1].Sign == NoSign {
+				row.Spans = append(row.Spans, say(" "), remark(ToneWarn, "first time"))
+			}
+		}
+	}
+}
+
+// account names the account that acts, and for a role-based one the rights that its session key gives away.
+func (p *Page) account(r Review) {
+	v := r.Call
+	spans := []Span{address(v.Sender)}
+	if v.AccountType != "" {
+		spans = append(spans, gap(), aside(AccountType(v.AccountType)))
+	}
+	p.row(TableOperation, 0, "account", []string{"call.sender", "call.accountType"}, spans...)
+	window := r.Clock(v.Window.From) + " to " + r.Clock(v.Window.Until) + ", once"
+	if v.Window.Until.IsZero() {
+		window = "once; until when is not known"
+	}
+	if v.AccountType == api.AccountRoleBased {
+		p.row(TableOperation, 0, "session", []string{"call.signer"}, address(v.Signer), gap(), aside("approves it"))
+	}
+	p.row(TableOperation, 0, "can run", []string{"call.window.until"}, say(window))
+	if v.AccountType == api.AccountRoleBased {
+		p.prose(1, nil, marked(ToneWarn, "Your approval itself has no end: it stays good until another operation of "+
+			"this account uses its number. Fees and sponsor are not part of it."))
+	}
+}
+
+// pairs lists everything on either side, in the order of execution. It compares both again, byte for byte, and does not
+// rely on the verdict that came with the view.
+func (r Review) pairs() []Pair {
+	v, d := r.Call, r.Intent
+	calls, allowed := make([]bool, len(d.Calls)), make([]bool, len(d.Allowances))
+	var out []Pair
+	for n, l := range v.Lines {
+		switch i := l.Asked - 1; {
+		case l.Role != verify.RoleCall:
+			out = append(out, r.allowance(n, allowed))
+		case i < 0 || i >= len(calls):
+			out = append(out, Pair{Holds: r.held(n, foreign)})
+		default:
+			how := same
+			if calls[i] || !l.AsAsked || !consent.SameCall(d.Calls[i], l) {
+				how = foreign
+			}
+			calls[i] = true
+			out = append(out, Pair{r.wanted(d.Calls[i], l, how == same, false), r.wanted(d.Calls[i], l, how == same, true),
+				r.held(n, how)})
+		}
+	}
+	for i, done := range allowed {
+		if !done {
+			asked := r.allowed(d.Allowances[i])
+			out = append(out, Pair{asked, asked, one(dim("no approval: the contract may already take that much"))})
+		}
+	}
+	for i, done := range calls {
+		if !done {
+			asked := r.wanted(d.Calls[i], verify.CallView{Asked: i + 1}, false, false)
+			out = append(out, Pair{asked, asked,
+				one(marked(ToneDanger, "your call "+strconv.Itoa(i+1)+" is missing"))})
+		}
+	}
+	out = append(out, r.needed()...)
+	nothing, more := one(say("nothing else")), one(say("nothing else "), ended(ToneGood, ""))
+	if at := Assumed(d); len(at) > 0 {
+		state := Page(one(marked(ToneWarn, AssumedWords(len(at)))))
+		for _, a := range at {
+			var paths []string
+			for i, o := range d.Overrides {
+				if Checksummed(o.Address) == a {
+					paths = append(paths, item("intent.overrides", i))
+				}
+			}
+			state.prose(1, paths, r.named(a)...)
+		}
+		out = append(out, Pair{Asked: state, Brief: state})
+		more = one(marked(ToneWarn,
+			"nothing else, but tried on an assumed state: the chain's own one decides when it runs"))
+	}
+	if !consent.Faithful(d, v, r.Report) {
+		more = one(marked(ToneDanger, "not the same as what you asked"))
+	}
+	return append(out, Pair{nothing, nothing, more})
+}
+
+// one is a side that is one sentence.
+func one(spans ...Span) []Block { return []Block{{Spans: spans}} }
+
+// needed lists the tokens that the calls need: as the request has them, and what the view has beyond that.
+func (r Review) needed() []Pair {
+	var out []Pair
+	left := slices.Clone(r.Call.Requires)
+	for i, t := range r.Intent.TokensRequired {
+		row := Block{Kind: KindRow, Table: TableNeeded, Label: "needs", Spans: r.asked(t.AssetType, t.Amount)}
+		if i < len(left) && number(left[i]) == t.Amount && left[i].Asset.String() == t.AssetType {
+			row.Paths, left[i].Amount = []string{item("call.requires", i)}, nil
+		}
+		out = append(out, Pair{Asked: []Block{row}, Brief: []Block{row}})
+	}
+	for i, a := range left {
+		if a.Amount != nil {
+			row := Block{Kind: KindRow, Table: TableNeeded, Label: "needs", Spans: amountSpans(a),
+				Paths: []string{item("call.requires", i)}}
+			out = append(out, Pair{Asked: []Block{row}, Brief: []Block{row}})
+		}
+	}
+	return out
+}
+
+func number(a verify.AmountView) string {
+	if a.Amount == nil {
+		return ""
+	}
+	return a.Amount.String()
+}
+
+// allowance puts an approval, or its revocation, beside the allowance that asks for it.
+func (r Review) allowance(n int, used []bool) Pair {
+	l := r.Call.Lines[n]
+	for i, a := range r.Intent.Allowances {
+		if !consent.Allows(a, r.Intent, l) {
+			continue
+		}
+		p := Pair{Asked: one(dim("the allowance above, taken back afterwards")), Holds: r.held(n, added)}
+		if !used[i] {
+			p.Asked = r.allowed(a)
+			p.Brief = p.Asked
+		}
+		used[i] = true
+		return p
+	}
+	return Pair{Holds: r.held(n, foreign)}
+}
+
+// allowed is a declared allowance as the intent has it.
+func (r Review) allowed(a api.AllowanceRequirement) []Block {
+	spender, _ := api.SpenderOf(a, consent.WireCalls(r.Intent))
+	return []Block{{Spans: append([]Span{strong("allowance ")}, r.asked(a.AssetType, a.Amount)...)},
+		{Kind: KindRow, Level: 1, Label: "spender", Spans: []Span{address(spender)}}}
+}
+
+// wanted is one call of the intent. Where its bytes equal those of the operation it is decoded the same way, else it
+// shows the bytes. The brief form gives recipient and amount, and refers to the lines below it for the rest.
+func (r Review) wanted(c intent.Call, l verify.CallView, equal, brief bool) []Block {
+	p := Page(one(strong(strconv.Itoa(l.Asked) + " " + askedName(c))))
+	p.row(TableOperation, 1, targetLabel(c.Data), nil, r.named(c.To)...)
+	if v, ok := api.ParseWei(c.Value); !ok {
+		p.row(TableOperation, 1, "value", nil, say(Clean(c.Value, 100)+" base units of the chain's own coin"))
+	} else if v.Sign() > 0 {
+		p.row(TableOperation, 1, "value", nil, say(r.coins(v)))
+	}
+	bytes := Plural(len(bytesOf(c.Data))/2, "byte", "bytes")
+	switch {
+	case !equal:
+		p.row(TableOperation, 1, "data", nil, grouped(c.Data))
+	case bytesOf(c.Data) == "":
+	case l.Decoded:
+		p.wantedArgs(l, brief)
+	case brief:
+		p.row(TableOperation, 1, "data", nil, say(bytes+", as below"))
+	default:
+		p.row(TableOperation, 1, "data", nil, say(bytes+", as on the right"))
+	}
+	return p
+}
+
+// wantedArgs are the arguments of a call. The brief form keeps addresses and the moved amount only, each in full.
+func (p *Page) wantedArgs(l verify.CallView, brief bool) {
+	left := 0
+	for i, a := range l.Args {
+		if brief && a.Type != "address" && !movedBy(a, l) {
+			left++
+			continue
+		}
+		p.arg(i, l, nil)
+	}
+	if left > 0 {
+		p.prose(1, nil, dim(Plural(left, "more line", "more lines")+" of arguments, as below"))
+	}
+}
+
+// arg is one argument with its label: addresses in groups, the moved amount with its unit, everything else as decoded.
+func (p *Page) arg(i int, l verify.CallView, paths []string) {
+	a := l.Args[i]
+	depth, name := Nested(a.Name)
+	b := Block{Kind: KindRow, Level: 1, Depth: depth, Label: argLabel(name, i), Paths: paths}
+	switch {
+	case a.Type == "address":
+		b.Spans = []Span{address(a.Value)}
+	case movedBy(a, l):
+		b.Spans = amountSpans(*l.Amount)
+	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
+		b.Spans = []Span{grouped(a.Value)}
+	default:
+		b.Spans = []Span{say(Whole(a.Value)), gap(), dim(Clean(a.Type, 200))}
+	}
+	p.add(b)
+}
+
+// movedBy reports whether the argument is the amount that the call moves.
+func movedBy(a verify.ArgView, l verify.CallView) bool {
+	m := l.Amount
+	return m != nil && m.Decimals >= 0 && m.Amount != nil && !m.Asset.IsNative() && a.Value == m.Amount.String() &&
+		strings.HasPrefix(a.Type, "uint")
+}
+
+// targetLabel labels the target of a call: without data the call is a payment, whose recipient need not be a contract.
+func targetLabel(data string) string {
+	if bytesOf(data) == "" {
+		return "to"
+	}
+	return "contract"
+}
+
+// target describes the target of a call of the operation: its name in the contact book, its address in full, and what
+// is known about it.
+func (r Review) target(l verify.CallView) []Span {
+	about := nameOn(l.ToName, r.Call.Chain.Name)
+	switch named, pays := r.nameOf(l.To) != "", bytesOf(l.Data) == ""; {
+	case l.ToName != "":
+	case named && pays:
+		return r.named(l.To)
+	case named, pays:
+		about = "on " + r.Call.Chain.Name
+	}
+	return append(r.named(l.To), say(" "), aside(Clean(about, 80)))
+}
+
+func nameOn(name, chain string) string {
+	if name == "" {
+		return "an unknown contract, " + chain
+	}
+	return name + ", " + chain
+}
+
+// askedName is the function as the person wrote it.
+func askedName(c intent.Call) string {
+	switch {
+	case c.Function != "":
+		return Clean(c.Function, 600)
+	case bytesOf(c.Data) == "":
+		return "plain transfer of the chain's own coin"
+	}
+	return "a call with " + Plural(len(bytesOf(c.Data))/2, "byte", "bytes") + " of data"
+}
+
+// fit says how a call of the operation relates to the intent.
+type fit int
+
+const (
+	same    fit = iota // a call of the intent, byte for byte
+	added              // added for a declared allowance
+	foreign            // not in the intent
+)
+
+func (f fit) verdict() []Span {
+	switch f {
+	case same:
+		return []Span{say("same "), ended(ToneGood, "")}
+	case added:
+		return []Span{ended(ToneWarn, "added, as you allowed")}
+	}
+	return []Span{ended(ToneDanger, "not what you asked")}
+}
+
+// held is one decoded call of the operation, and whether it was asked for.
+func (r Review) held(n int, how fit) []Block {
+	l, path := r.Call.Lines[n], item("call.lines", n)
+	p := Page{{Spans: callTitle(l), Right: how.verdict(), Paths: []string{path + ".role", path + ".function"}}}
+	p.row(TableOperation, 1, targetLabel(l.Data), []string{path + ".to"}, r.target(l)...)
+	moves := []string{path + ".amount"} // goes with the first row that shows it
+	for i, a := range l.Args {
+		paths := []string{item(path+".args", i) + ".value"}
+		if movedBy(a, l) {
+			paths, moves = append(paths, moves...), nil
+		}
+		p.arg(i, l, paths)
+	}
+	if l.Value != nil && l.Value.Sign() > 0 {
+		paths := []string{path + ".value"}
+		if a := l.Amount; a != nil && a.Asset.IsNative() && a.Amount != nil && a.Amount.Cmp(l.Value) == 0 {
+			paths, moves = append(paths, moves...), nil
+		}
+		p.row(TableOperation, 1, "value", paths, say(r.coins(l.Value)))
+	}
+	if a := l.Amount; a != nil && a.Amount != nil && moves != nil {
+		p.row(TableOperation, 1, "amount", moves, amountSpans(*a)...)
+	}
+	if !l.Decoded {
+		p.prose(1, nil, marked(ToneUnknown, "Coffer cannot decode this call: what it does depends on the contract. Its "+
+			Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes")+":"))
+		p.prose(1, []string{path + ".data"}, grouped(l.Data))
+	}
+	return p
+}
+
+func callTitle(l verify.CallView) []Span {
+	switch l.Role {
+	case verify.RoleApprove:
+		return []Span{strong("allowance"), say(" before your calls: " + shortName(l.Function))}
+	case verify.RoleRevoke:
+		return []Span{strong("allowance taken back"), say(": " + shortName(l.Function))}
+	}
+	n := strconv.Itoa(l.Asked) + " "
+	switch {
+	case l.Function != "":
+		return []Span{strong(n + Clean(l.Function, 600))}
+	case l.Decoded:
+		return []Span{strong(n + "plain transfer of the chain's own coin")}
+	}
+	return []Span{strong(n + "unknown function " + Clean(l.Data[:min(10, len(l.Data))], 10))}
+}
+
+// shortName is the name of a function without its arguments, which follow below it.
+func shortName(function string) string {
+	name, _, _ := strings.Cut(function, "(")
+	return Clean(name, 600)
+}
+
+// figureOf writes a figure of the same asset without its unit and trailing zeros.
+func figureOf(v *big.Int, of verify.AmountView) string {
+	if of.Decimals < 0 {
+		return amount.Group(v.String())
+	}
+	return amount.Human(v, of.Decimals)
+}

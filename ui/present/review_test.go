@@ -1,0 +1,106 @@
+package present
+
+import (
+	"coffer/api/catalog"
+	"coffer/ui/internal/reviewtest"
+	"coffer/wallet/verify"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestASlippageThatIsAllowedNeverReadsAsMoreThanWhatIsAllowed(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		v := reviewtest.Quote().Quote
+		v.SlippageBps = rapid.IntRange(0, 5_000).Draw(rt, "bps")
+		v.Delivered.Amount = big.NewInt(rapid.Int64Range(2_000_000, 1<<50).Draw(rt, "expected"))
+		least := new(big.Int).Mul(v.Delivered.Amount, big.NewInt(int64(10_000-v.SlippageBps)))
+		v.Minimum.Amount = least.Quo(least, big.NewInt(10_000)) // rounded down to a whole unit, as the service does
+		text := joined(slippageSpans(v))
+		if want := "= " + Percent(v.SlippageBps) + ", you allowed " +
+			Percent(v.SlippageBps); !strings.Contains(text, want) {
+			rt.Fatalf("%q has no %q", text, want)
+		}
+		v.Minimum.Amount = new(big.Int).Sub(v.Minimum.Amount, big.NewInt(1+v.Delivered.Amount.Int64()/100_000))
+		if text = joined(slippageSpans(v)); !strings.Contains(text, "more than the") ||
+			strings.Contains(text, "= "+Percent(v.SlippageBps)+",") {
+			rt.Fatalf("too much reads as allowed: %q", text)
+		}
+	})
+}
+
+func joined(spans []Span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+func TestOnlyACostThatIsExplainedInFullIsMarkedGood(t *testing.T) {
+	for name, x := range map[string]struct {
+		unexplained int64
+		explained   bool
+		want        string
+		tone        Tone
+	}{
+		"in full":                        {0, true, "explained by fees: 100 %", ToneGood},
+		"within what prices are off by":  {3_650_000, true, "explained by fees: 25 %", TonePlain},
+		"beyond it":                      {3_650_000, false, "explained by fees: only 25 %", ToneWarn},
+		"nobody says what the fees were": {0, false, "explained by fees: unknown", TonePlain},
+	} {
+		v := reviewtest.Quote().Quote
+		v.CostMicro, v.UnexplainedMicro, v.Explained = big.NewInt(4_866_667), big.NewInt(x.unexplained), x.explained
+		spans := costSpans(v)
+		last := spans[len(spans)-1]
+		if got := joined(spans); !strings.HasSuffix(got, x.want) || last.Sign == After && last.Tone != x.tone ||
+			last.Sign == NoSign && x.tone != TonePlain {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}
+
+func TestOldAndNewFiguresStandSideBySideWithTheirDifference(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, now := reviewtest.Quote().Quote, reviewtest.Quote().Quote
+	now.SlippageBps, now.Recipient, now.CostMicro, now.Delivered.Amount = 100, reviewtest.Escrow, nil, nil
+	now.Fees = []verify.AmountView{reviewtest.Swap().Quote.Minimum}
+	got := map[string]Change{}
+	for _, c := range (Review{Catalog: cat}).changed(old, now) {
+		got[c.Label+" "+c.Diff] = c
+	}
+	for key, want := range map[string][2]string{
+		"Slippage changed":      {"0.50 %", "1.00 %"},
+		"Delivered to changed":  {Address(reviewtest.Account), Address(reviewtest.Escrow)},
+		"Fees new":              {"nothing", "0.029113700000000000 ETH"},
+		"Fees gone":             {"0.480000 USDC", "nothing"},
+		"Cost changed":          {"$0.479904", "unknown"},
+		"The call gets changed": {"250.500000 USDC", "unknown"},
+		"You pay ":              {"225.980000 USDC", "225.980000 USDC"},
+	} {
+		if c, ok := got[key]; !ok || c.Old != want[0] || c.New != want[1] {
+			t.Errorf("%s: %+v", key, got)
+		}
+	}
+	foreign := verify.AmountView{Asset: now.Minimum.Asset, Decimals: -1, Amount: big.NewInt(1_000)}
+	more := foreign
+	more.Amount = big.NewInt(3_500)
+	if c := amountChange("Fees", &foreign, &more); c.Diff != "+2,500" ||
+		!strings.Contains(c.New, "3,500 base units of") {
+		t.Errorf("%+v", c)
+	}
+	if c := microChange("Cost", big.NewInt(2), big.NewInt(1)); c.Diff != "-$0.000001" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestANonceIsWrittenAsBytes(t *testing.T) {
+	if decimalHex("not a number") != "not a number" || decimalHex("255") != "0xff" {
+		t.Error("a nonce is written wrong")
+	}
+}

@@ -1,0 +1,337 @@
+package review
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"coffer/ui/present"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// sideBySide is the width of the body from which intent and operation are shown in two columns; below it one follows
+// the other.
+const sideBySide = 100
+
+// layout lays a page out in w cells. Nothing is cut: text wraps.
+type layout struct {
+	th    theme.Theme
+	w     int
+	shown []string // the facts of what was laid out
+}
+
+// page lays a page out and leaves out what the page of checks lists.
+func (l *layout) page(p present.Page) []string {
+	p = p.Without(0)
+	l.shown = p.Paths()
+	return slices.Concat(l.blocks(p)...)
+}
+
+// blocks lays each block out in lines of its own.
+func (l *layout) blocks(list []present.Block) [][]string {
+	var out [][]string
+	for _, b := range list {
+		out = append(out, l.block(b))
+	}
+	return out
+}
+
+func (l *layout) block(b present.Block) []string {
+	in := indent + 2*b.Level
+	switch b.Kind {
+	case present.KindBlank:
+		return []string{""}
+	case present.KindRow:
+		return l.row(b, in)
+	case present.KindLedger:
+		return l.ledger(b, in)
+	case present.KindPairs:
+		return l.pairs(b.Pairs)
+	case present.KindChanges:
+		return changeTable(l.th, b.Changes, l.w)
+	}
+	if len(b.Right) == 0 {
+		return kit.Prose(l.w, in, l.spans(b.Spans)...)
+	}
+	var right strings.Builder
+	for _, s := range l.spans(b.Right) {
+		right.WriteString(s.Style.Render(s.Text))
+	}
+	return sides(kit.Prose(l.w-present.Width(right.String())-1, in, l.spans(b.Spans)...), right.String(), l.w)
+}
+
+// row lays a label and its value out. The label of a nested argument is indented further than its parent's as far as
+// there is room, and never less; where it does not fit beside its value, the value follows on the next line.
+func (l *layout) row(b present.Block, in int) []string {
+	column := columnOf(b.Table)
+	lead := min(2*b.Depth, max(0, l.w/3-in))
+	if lead == 0 || lead+present.Width(b.Label) < column && column <= l.w/2 {
+		return kit.Row(l.th, l.w, in, column, strings.Repeat(" ", lead)+b.Label, l.spans(b.Spans)...)
+	}
+	out := kit.Prose(l.w, in+lead, kit.Span{Text: b.Label, Style: l.th.Dim})
+	return append(out, kit.Prose(l.w, in+2+lead, l.spans(b.Spans)...)...)
+}
+
+// columnOf is the width of the labels of a table, in cells.
+func columnOf(t present.Table) int {
+	switch t {
+	case present.TableOperation, present.TableLimited:
+		return labelW
+	case present.TableAsked:
+		return 13
+	case present.TableNeeded:
+		return labelW + 2
+	case present.TableCosts:
+		return costW
+	case present.TableExchanged:
+		return 17
+	case present.TableHashes:
+		return 16
+	case present.TableMessage:
+		return 14
+	case present.TableFound:
+		return 8
+	}
+	return labelW
+}
+
+// ledger aligns amounts. A single one goes beside the heading when there is room.
+func (l *layout) ledger(b present.Block, in int) []string {
+	var entries []kit.Entry
+	for _, e := range b.Entries {
+		entries = append(entries, l.entry(e))
+	}
+	column := columnOf(b.Table)
+	if len(b.Spans) == 0 {
+		return kit.Ledger(l.th, l.w, in, column, entries)
+	}
+	out := kit.Prose(l.w, indent, l.spans(b.Spans)...)
+	lines := kit.Ledger(l.th, l.w, in, 0, entries)
+	if first := strings.TrimLeft(lines[0], " "); len(lines) == 1 &&
+		present.Width(out[0])+present.Width(first)+3 <= l.w {
+		return []string{out[0] + "   " + first}
+	}
+	return append(out, lines...)
+}
+
+// entry draws an amount as a line of a ledger.
+func (l *layout) entry(x present.Entry) kit.Entry {
+	e := kit.Entry{Label: x.Label, Figure: kit.Figure{Main: x.Text}, FigureLook: l.style(x.Tone)}
+	if x.Arrow {
+		e.Lead = kit.Span{Text: l.th.Signs.Arrow + " ", Style: l.th.Accent}
+	}
+	if a := x.Amount; a != nil {
+		e.Figure, e.Unit, e.Aside = kit.Exact(a.Amount, a.Decimals), present.Clean(a.Symbol, 60), present.Worth(*a)
+		switch {
+		case a.Amount == nil:
+			e.Figure, e.FigureLook = kit.Figure{Main: "unknown"}, l.th.Unknown
+		case a.Decimals < 0:
+			e.Figure = kit.Figure{Main: a.Amount.String()}
+			e.Unit, e.Note = "base units", []kit.Span{{Text: "of " + present.Clean(a.Asset.Display(), 120),
+				Style: l.th.Unknown}}
+			if len(x.Note) > 0 {
+				e.Note = append(e.Note, kit.Plain("  "))
+			}
+		}
+		if a.Micro == nil {
+			e.AsideLook = l.th.Unknown
+		}
+	}
+	e.Note = append(e.Note, l.spans(x.Note)...)
+	return e
+}
+
+// pairs puts the frozen intent beside the calls decoded from the bytes to sign: in two columns with a line between
+// them, row beside row, or one below the other.
+func (l *layout) pairs(list []present.Pair) []string {
+	strong := l.th.Strong.Render
+	if l.w+1 < sideBySide {
+		out, holds := []string{" " + strong(present.AskedTitle)}, []string{" " + strong(present.HoldsTitle)}
+		for _, p := range list {
+			out = append(out, slices.Concat(l.blocks(p.Brief)...)...)
+			holds = append(holds, slices.Concat(l.blocks(p.Holds)...)...)
+		}
+		return append(out, holds...)
+	}
+	left := (l.w - 2) / 2
+	join := func(a, b string) string { return kit.Fit(a, left) + " " + l.th.Rule.Render(l.th.Signs.Divider) + b }
+	out := []string{join(" "+strong(present.AskedTitle), " "+strong(present.HoldsTitle))}
+	for _, p := range list {
+		a := (&layout{th: l.th, w: left}).blocks(p.Asked)
+		b := (&layout{th: l.th, w: l.w - 2 - left}).blocks(p.Holds)
+		for i := range max(len(a), len(b)) {
+			x, y := at(a, i), at(b, i)
+			for k := range max(len(x), len(y)) {
+				out = append(out, join(at(x, k), at(y, k)))
+			}
+		}
+	}
+	return out
+}
+
+// at returns element i, or the zero value behind the end.
+func at[T any](list []T, i int) (none T) {
+	if i < len(list) {
+		return list[i]
+	}
+	return none
+}
+
+func (l *layout) style(t present.Tone) theme.Style {
+	switch t {
+	case present.ToneFigure:
+		return l.th.Text
+	case present.ToneStrong:
+		return l.th.Strong
+	case present.ToneDim, present.ToneZeros:
+		return l.th.Dim
+	case present.ToneGood, present.ToneWarn, present.ToneDanger, present.ToneUnknown:
+		return l.th.Style(meaning(t))
+	}
+	return theme.Style{}
+}
+
+func meaning(t present.Tone) theme.Meaning {
+	switch t {
+	case present.ToneGood:
+		return theme.Good
+	case present.ToneWarn:
+		return theme.Warn
+	case present.ToneDanger:
+		return theme.Danger
+	case present.ToneUnknown:
+		return theme.Unknown
+	}
+	return theme.None
+}
+
+// spans gives text its colours and signs.
+func (l *layout) spans(list []present.Span) []kit.Span {
+	var out []kit.Span
+	for _, s := range list {
+		text, sign := s.Text, l.th.Sign(meaning(s.Tone))
+		switch {
+		case s.Sign == present.Before:
+			text = sign + " " + text
+		case s.Sign == present.After && text != "":
+			text += " " + sign
+		case s.Sign == present.After:
+			text = sign
+		case s.Sign == present.Given:
+			text += " [" + sign + "]"
+		case s.Sign == present.Pending:
+			text += " [ ]"
+		}
+		out = append(out, kit.Span{Text: text, Style: l.style(s.Tone), Whole: s.Whole})
+	}
+	return out
+}
+
+const changeGap = 2
+
+// changeTable puts old figures, dim, beside new ones in columns when all of them fit into w cells; else it lists one
+// figure after another and cuts nothing.
+func changeTable(th theme.Theme, list []present.Change, w int) []string {
+	head := present.Change{Old: "old quote", New: "new quote", Diff: "difference"}
+	label, old, now, diff := costW, present.Width(head.Old), present.Width(head.New), present.Width(head.Diff)
+	for _, c := range list {
+		label, old = max(label, present.Width(c.Label)+1), max(old, present.Width(c.Old))
+		now, diff = max(now, present.Width(c.New)), max(diff, present.Width(diffText(th, c)))
+	}
+	var out []string
+	if indent+label+old+now+diff+2*changeGap > w {
+		for _, c := range list {
+			out = append(out, kit.Row(th, w, indent, costW, c.Label, kit.Span{Text: c.New, Style: th.Strong},
+				kit.Span{Text: "  was " + c.Old + "  ", Style: th.Dim},
+				kit.Span{Text: diffText(th, c), Style: diffLook(th, c)})...)
+		}
+		return out
+	}
+	line := func(c present.Change, a, b, d theme.Style) string {
+		return kit.Fit("", indent) + th.Dim.Render(kit.Fit(c.Label, label)) + a.Render(kit.FitRight(c.Old, old)) +
+			kit.Fit("", changeGap) +
+			b.Render(kit.FitRight(c.New, now)) + kit.Fit("", changeGap) + d.Render(diffText(th, c))
+	}
+	out = append(out, line(head, th.Dim, th.Dim, th.Dim))
+	for _, c := range list {
+		out = append(out, line(c, th.Dim, th.Strong, diffLook(th, c)))
+	}
+	return out
+}
+
+// diffText is the difference with its sign beside it; the head of the table has no sign.
+func diffText(th theme.Theme, c present.Change) string {
+	switch {
+	case c.Label == "":
+		return c.Diff
+	case c.Diff == "":
+		return "the same"
+	}
+	return c.Diff + " " + th.Sign(theme.Warn)
+}
+
+func diffLook(th theme.Theme, c present.Change) theme.Style {
+	if c.Diff == "" {
+		return th.Dim
+	}
+	return th.Warn
+}
+
+// about is what the pages of this operation are made of.
+func (s *Screen) about(zone *time.Location) present.Review {
+	return present.Review{Review: s.snap.Under(s.phase == phaseReview2), Catalog: s.ctx.Catalog,
+		Previous: s.snap.Previous, Signatures: s.snap.SignaturesTotal, From: s.deps.TypeFrom, Names: s.deps.Names,
+		Clock:      func(t time.Time) string { return clockText(t, zone) },
+		ListChecks: "(c list)", AfterAdvice: " e changes what you ask, c lists all checks."}
+}
+
+// mainLines is the text of a review. That of an expired quote is all dim: nothing in it can be accepted any more.
+func (s *Screen) mainLines(f screen.Frame) []string {
+	l := layout{th: f.Theme, w: f.W - 1}
+	r := s.about(f.Now.Location())
+	var out []string
+	if s.deps.NoSigner != "" {
+		out = append(l.warn(theme.Warn,
+			"Read only: "+s.deps.NoSigner+". You can look at everything; nothing can be signed."), "")
+	}
+	if s.phase == phaseReview1 {
+		out = append(out, l.page(present.Review1(r))...)
+	} else {
+		if s.expired(f.Now) {
+			l.th, r.Previous = greyed(f.Theme), nil
+			out = append(out, (&layout{th: f.Theme, w: l.w}).warn(theme.Danger,
+				"This quote has expired. Its figures can no longer be accepted; r asks for new ones.")...)
+		}
+		out = append(out, l.page(present.Review2(r))...)
+	}
+	s.shown = l.shown
+	return out
+}
+
+func (l *layout) warn(m theme.Meaning, text string) []string {
+	return kit.Prose(l.w, indent, marked(l.th, m, text)...)
+}
+
+// refusedLines says which checks refused, which values they compared, and what to do.
+func (s *Screen) refusedLines(f screen.Frame) []string {
+	r, signed := s.about(f.Now.Location()), ""
+	r.Report = s.report()
+	if s.signed {
+		signed = s.stillLive()
+	}
+	return s.lines(f, present.Rejected(r, s.snap.Problem, signed))
+}
+
+func (s *Screen) lines(f screen.Frame, p present.Page) []string {
+	return (&layout{th: f.Theme, w: f.W - 1}).page(p)
+}
+
+// greyed is a theme in which every figure is dim.
+func greyed(th theme.Theme) theme.Theme {
+	for _, s := range []*theme.Style{&th.Text, &th.Strong, &th.Accent, &th.Good, &th.Warn, &th.Unknown} {
+		*s = th.Dim
+	}
+	return th
+}
