@@ -2,18 +2,15 @@ package act
 
 import (
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
-	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/ui/cli/act/plan"
 	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
-	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
@@ -63,7 +60,7 @@ func (s *Session) callDifferences(x flow.Snapshot, v *verify.PreparedView) []dif
 			Operation: "left out: the present one is sufficient", Same: true}
 		var found []string
 		for _, l := range v.Lines {
-			if l.Role != verify.RoleCall && declared(a, d, l) {
+			if l.Role != verify.RoleCall && consent.Allows(a, d, l) {
 				found = append(found, l.Role+" in call "+strconv.Itoa(l.Index))
 			}
 		}
@@ -155,22 +152,4 @@ func differencesText(hash string, list []difference) string {
 		}
 	}
 	return p.b.String()
-}
-
-// declared reports that an approval of the operation belongs to an allowance: the same token and the same spender.
-func declared(a api.AllowanceRequirement, d intent.Draft, l verify.CallView) bool {
-	calls := make([]api.Call, len(d.Calls))
-	for i, c := range d.Calls {
-		calls[i].To = c.To
-	}
-	asset, err := caip.ParseAsset(a.AssetType)
-	token, ok := asset.Token()
-	spender, found := api.SpenderOf(a, calls)
-	if err != nil || !ok || !found || !strings.EqualFold(token.Hex(), l.To) {
-		return false
-	}
-	return slices.ContainsFunc(l.Args, func(x verify.ArgView) bool {
-		return x.Type == "address" &&
-			strings.EqualFold(x.Value, spender)
-	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/network"
-	"coffer/ui/present"
 	"coffer/wallet/verify"
 )
 
@@ -52,15 +51,6 @@ func figure(a verify.AmountView) string {
 	return amount.Human(a.Amount, a.Decimals) + " " + clean(a.Symbol)
 }
 
-// worth adds the value and the chain.
-func worth(a verify.AmountView) string {
-	s := figure(a) + ", " + dollars(a.Micro)
-	if a.ChainName != "" {
-		s += ", on " + clean(a.ChainName)
-	}
-	return s
-}
-
 func dollars(micro *big.Int) string {
 	if micro == nil {
 		return "value unknown"
@@ -73,38 +63,4 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// findings are the checks of an answer: how many passed, and every reason, the worst first.
-func (p *page) findings(r verify.Report) {
-	p.row("checks", plural(len(r.Passed), "check")+" passed, "+strconv.Itoa(r.Count(verify.Refuse))+" refused, "+
-		strconv.Itoa(r.Count(verify.Warn))+" to read, "+
-		strconv.Itoa(r.Count(verify.Unknown))+" could not be made")
-	for _, level := range []verify.Level{verify.Refuse, verify.Gate, verify.Warn, verify.Unknown, verify.Show} {
-		for _, x := range r.Reasons {
-			if x.Level != level {
-				continue
-			}
-			word := strings.ToUpper(string(level))
-			if level == verify.Gate {
-				word += map[bool]string{true: " (open)", false: " (closed)"}[x.Open]
-			}
-			p.row(word+" "+x.Code, present.Title(x))
-			p.sub("setting", x.Setting)
-			p.sub("at", x.Path)
-			p.sub("expected", x.Want)
-			p.sub("found", x.Got)
-		}
-	}
-}
-
-func (p *page) delegation(d *verify.DelegationView) {
-	if d == nil {
-		return
-	}
-	p.row("WARNING", "from this signature on, the code below controls your EOA on "+clean(d.Chain.Name)+
-		", until you change it")
-	p.sub("your EOA", d.Authority)
-	p.sub("the code", d.Contract+" ("+orElse(clean(d.ContractName), "unknown")+")")
-	p.sub("where", d.Chain.CAIP+" only, with account nonce "+strconv.FormatUint(d.Nonce, 10))
 }

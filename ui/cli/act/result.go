@@ -41,11 +41,11 @@ func (r *runner) print(ctx context.Context, err error) error {
 	}
 	members = append(members, member{"prepared", r.prepared})
 	if !r.exchange() && (r.x.Review1 != nil || judged(r.x.Report1)) {
-		members = append(members, member{"review1", encode(review1Of(r.x.Review1, r.x.Report1, r.x.Intent))})
+		members = append(members, member{"review1", encode(r.s.reviewOf(r.x, false))})
 	}
 	members = append(members, member{"quote", r.quote})
 	if r.x.Review2 != nil || judged(r.x.Report2) {
-		members = append(members, member{"review2", encode(review2Of(r.x.Review2, r.x.Report2))})
+		members = append(members, member{"review2", encode(r.s.reviewOf(r.x, true))})
 	}
 	members = append(members, member{"status", r.statusDocument(ctx)})
 	if r.x.Said {

@@ -168,7 +168,7 @@ func TestAnotherOperationThanAskedForIsNotSigned(t *testing.T) {
 	if r.op.signs != 0 {
 		t.Error("signed")
 	}
-	r.says("not what you asked for")
+	r.says("not what you asked")
 }
 
 // liar shows another recipient than requested and claims that it is the requested one.

@@ -118,6 +118,7 @@ type runner struct {
 	op     Operation
 	x      flow.Snapshot
 	signed bool
+	shown  []string // the facts of the review that was printed last
 	// prepared and quote are the last answers that passed; the journal keeps them until the operation has ended.
 	prepared, quote []byte
 }
@@ -401,15 +402,11 @@ func (r *runner) show(second bool) {
 	if rec := record(r.w.Operations(), r.op.ID()); rec != nil {
 		r.prepared, r.quote = rec.Prepared, rec.Quote
 	}
-	text := r.s.review1Text(r.x)
-	if second {
-		if r.x.Review2 == nil && len(r.x.Report2.Reasons) == 0 && len(r.x.Report2.Passed) == 0 {
-			return // no answer to review
-		}
-		text = r.s.review2Text(r.x)
-	} else if r.x.Review1 == nil && len(r.x.Report1.Reasons) == 0 && len(r.x.Report1.Passed) == 0 {
-		return
+	if second && r.x.Review2 == nil && !judged(r.x.Report2) || !second && r.x.Review1 == nil && !judged(r.x.Report1) {
+		return // no answer to review
 	}
+	text, shown := r.s.reviewText(r.x, second)
+	r.shown = shown
 	if r.j.compared != nil {
 		text += r.j.compared(r.x)
 	}

@@ -80,15 +80,15 @@ func TestL1_FlagsAndHelpNameTheSameSlippage(t *testing.T) {
 func TestL1_Review1NamesTheSlippage(t *testing.T) {
 	r := newRig(t)
 	r.run(callFlags("--slippage", "0.7", "--dry-run")...)
-	text := r.s.review1Text(r.op.snap)
+	text, _ := r.s.reviewText(r.op.snap, false)
 	if !strings.Contains(text, "the price may move by at most 0.70 %") {
 		t.Errorf("%s", text)
 	}
-	if got := review1Of(r.op.snap.Review1, r.op.snap.Report1, r.op.snap.Intent); got.Call.Slippage != 70 {
+	if got := r.s.reviewOf(r.op.snap, false); got.Call.Slippage != 70 {
 		t.Errorf("%+v", got.Call)
 	}
 	r.op.snap.Review1.WholeConsent = true
-	if text := r.s.review1Text(r.op.snap); strings.Contains(text, "the price may move") {
+	if text, _ := r.s.reviewText(r.op.snap, false); strings.Contains(text, "the price may move") {
 		t.Errorf("%s", text)
 	}
 }

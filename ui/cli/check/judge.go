@@ -12,6 +12,8 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/ui/cli"
+	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/intent"
 	"coffer/wallet/policy"
 	"coffer/wallet/verify"
@@ -28,6 +30,7 @@ type judgement struct {
 
 	intent intent.Intent
 	rules  verify.Policy
+	call   *verify.PreparedView // nil until the prepared call is accepted
 }
 
 // readPolicy reads the limits of a named file; the file must exist.
@@ -146,6 +149,14 @@ func (j *judgement) judge() error {
 	return nil
 }
 
+// about is what a review is made of, judged without the journal.
+func (j *judgement) about(report verify.Report) present.Review {
+	return present.Review{
+		Review:  consent.Review{Intent: j.intent.Draft(), Report: verify.WithoutHistory(report)},
+		Catalog: j.catalog, From: consent.TypeFrom(), Clock: cli.Clock,
+	}
+}
+
 func (j *judgement) add(r Review) { j.result.Reviews = append(j.result.Reviews, r) }
 
 // unread adds a review of a document that does not read.
@@ -162,11 +173,13 @@ func (j *judgement) prepared() *verify.PreparedOp {
 		return nil
 	}
 	p, report := verify.Prepared(j.intent, j.rules, verify.NoHistory{}, j.now, doc)
-	r := Review{Document: name}
-	r.report(report)
+	about := j.about(report)
 	if p != nil {
 		v := p.View()
-		r.Fingerprint, r.Phrase, r.Call = v.Fingerprint, v.Phrase, callOf(v)
+		about.Call, j.call = &v, &v
+	}
+	r := Of(name, about)
+	if p != nil {
 		r.Operations = []Operation{operationOf(p.Signing().Digests())}
 	}
 	j.add(r)
@@ -188,15 +201,17 @@ func (j *judgement) exchange() error {
 
 // quoted adds the review of a judged quote with all that belongs to it.
 func (j *judgement) quoted(name string, q *verify.VerifiedQuote, report verify.Report) {
-	r := Review{Document: name}
-	r.report(report)
+	about := j.about(report)
+	var operations []Operation
 	if q != nil {
 		v := q.View()
-		r.Fingerprint, r.Phrase, r.Quote = v.Fingerprint, v.Phrase, quoteOf(v)
+		about.Call, about.Quote = j.call, &v
 		for _, s := range q.Operations() {
-			r.Operations = append(r.Operations, operationOf(s.Digests()))
+			operations = append(operations, operationOf(s.Digests()))
 		}
 	}
+	r := Of(name, about)
+	r.Operations = operations
 	j.add(r)
 }
 
@@ -229,15 +244,17 @@ func (j *judgement) quote(prepared *verify.PreparedOp) error {
 		j.quoted(name, q, report)
 	default:
 		q, report := verify.Unsigned(j.intent, j.rules, verify.NoHistory{}, j.now, prepared, doc)
-		r := Review{Document: name}
-		r.report(report)
+		about := j.about(report)
+		var operations []Operation
 		if q != nil {
 			v := q.View()
-			r.Fingerprint, r.Phrase, r.Quote = v.Fingerprint, v.Phrase, quoteOf(v)
+			about.Call, about.Quote = j.call, &v
 			for _, d := range q.Digests() {
-				r.Operations = append(r.Operations, operationOf(d))
+				operations = append(operations, operationOf(d))
 			}
 		}
+		r := Of(name, about)
+		r.Operations = operations
 		j.add(r)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/text"
+	"coffer/ui/present"
 	"coffer/wallet/verify"
 )
 
@@ -62,6 +63,41 @@ type Review struct {
 	Operations  []Operation `json:"operations,omitempty"`
 	Passed      []Passed    `json:"passed,omitempty"`
 	Reasons     []Reason    `json:"reasons,omitempty"`
+
+	about present.Review // what text writes
+}
+
+// Of is a review as `coffer verify` and the commands that sign print it: the contents decoded from the bytes that get
+// signed, and every check. Operations are left to the caller.
+func Of(document string, about present.Review) Review {
+	out := Review{Document: document, Accepted: !about.Report.Refused(), about: about}
+	switch {
+	case about.Quote != nil:
+		v := about.Quote
+		out.Fingerprint, out.Phrase, out.Quote = v.Fingerprint, v.Phrase, quoteOf(*v)
+	case about.Call != nil:
+		v := about.Call
+		out.Fingerprint, out.Phrase, out.Call = v.Fingerprint, v.Phrase, callOf(*v, about.Intent)
+	}
+	for _, p := range about.Report.Passed {
+		out.Passed = append(out.Passed, Passed{p.Code, clean(p.Title)})
+	}
+	for _, x := range about.Report.Reasons {
+		out.Reasons = append(out.Reasons, reasonOf(x))
+	}
+	return out
+}
+
+// Prepared is Of for review 1, with the operation that gets signed.
+func Prepared(document string, about present.Review) Review {
+	out := Of(document, about)
+	if v := about.Call; v != nil {
+		out.Operations = []Operation{{
+			Role: verify.RolePrepared, Type: v.AccountType, Chain: v.Chain.CAIP, Sender: v.Sender, Nonce: v.Nonce,
+			Spends: amountsOf(v.Outflow), Hash: v.OpHash, Digest: v.Digest,
+		}}
+	}
+	return out
 }
 
 // Passed is a check that passed.
@@ -130,22 +166,12 @@ func reasonOf(x verify.Reason) Reason {
 	}
 }
 
-// report copies a report, made without the journal, into the review.
-func (r *Review) report(v verify.Report) {
-	v = verify.WithoutHistory(v)
-	for _, p := range v.Passed {
-		r.Passed = append(r.Passed, Passed{p.Code, clean(p.Title)})
-	}
-	for _, x := range v.Reasons {
-		r.Reasons = append(r.Reasons, reasonOf(x))
-	}
-	r.Accepted = !v.Refused()
-}
-
 // refuse adds a reason of this package.
 func (r *Review) refuse(code, title string) {
 	r.Accepted = false
-	r.Reasons = append(r.Reasons, Reason{Code: code, Level: string(verify.Refuse), Title: title})
+	x := verify.Reason{Code: code, Level: verify.Refuse, Title: title}
+	r.about.Report.Reasons = append(r.about.Report.Reasons, x)
+	r.Reasons = append(r.Reasons, reasonOf(x))
 }
 
 func operationOf(d verify.Digests) Operation {

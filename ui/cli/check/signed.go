@@ -49,7 +49,9 @@ func (j *judgement) signed(prepared *verify.PreparedOp, review *Review) (signed 
 		review.refuse("X1", "The request for a quote is not the prepared answer with signatures.")
 		return nil, true, nil
 	}
-	review.Passed = append(review.Passed, Passed{"U15", "the signature is the account's for this operation"})
+	passed := verify.Check{Code: "U15", Title: "the signature is the account's for this operation"}
+	review.about.Report.Passed = append(review.about.Report.Passed, passed)
+	review.Passed = append(review.Passed, Passed{passed.Code, passed.Title})
 	return signed, true, nil
 }
 

@@ -5,18 +5,32 @@ import (
 	"testing"
 
 	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/cli"
+	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
 
+// told is the text of a review.
+func told(t *testing.T, name string, r consent.Review) string {
+	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Result{Reviews: []Review{Of(name, present.Review{Review: r, Catalog: cat, From: consent.TypeFrom(),
+		Clock: cli.Clock})}}.text()
+}
+
 func TestTH_V3_ACallThatIsNotDecodedSaysSoAndShowsItsData(t *testing.T) {
 	data := "0x12345678" + strings.Repeat("ab", 5_000)
-	call := callOf(verify.PreparedView{Lines: []verify.CallView{
+	out := told(t, "prepared call", consent.Review{Call: &verify.PreparedView{Lines: []verify.CallView{
 		{Index: 1, Role: verify.RoleCall, To: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", Data: data},
 		{Index: 2, Role: verify.RoleCall, To: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", Decoded: true},
-	}})
-	out := Result{Reviews: []Review{{Document: "prepared call", Call: call}}}.text()
-	for _, want := range []string{"NOT DECODED", data, "(unknown)", "plain transfer of the chain's own coin",
-		"unknown wei", "nothing, as far as the bytes show", "the time is not known"} {
+	}}})
+	for _, want := range []string{"cannot decode this call", data, "an unknown contract",
+		"plain transfer of the chain's own coin", "nothing leaves your account", "until when is not known"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing: %.400s", want, out)
 		}
@@ -37,17 +51,15 @@ func TestTheKindOfNetworkIsSaidLoudly(t *testing.T) {
 // listed.
 func TestTH_Q5_EveryPartOfAPaymentIsListed(t *testing.T) {
 	pays := verify.AmountView{Asset: caip.Native(8453), Decimals: -1}
-	q := quoteOf(verify.QuoteView{CostBps: -1, Legs: []verify.LegView{{Pays: pays, Parts: []verify.PartView{
+	out := told(t, "quote", consent.Review{Quote: &verify.QuoteView{CostBps: -1, Legs: []verify.LegView{{Pays: pays, Parts: []verify.PartView{
 		{To: "0x1111111111111111111111111111111111111111", Amount: pays, ShareBps: 9695},
 		{To: "0x2222222222222222222222222222222222222222", ToName: "second", Amount: pays, ShareBps: 305,
 			Approval: true},
-	}, Delegation: &verify.DelegationView{Authority: "0xA", Contract: "0xB", Nonce: 7}}}})
-	out := Result{Reviews: []Review{{Document: "quote", Quote: q}}}.text()
+	}, Delegation: &verify.DelegationView{Authority: "0xA", Contract: "0xB", Nonce: 7}}}}})
 	for _, want := range []string{
-		"0x1111111111111111111111111111111111111111 (unknown)", "96.95 %", "lets take", "3.05 %",
-		"0x2222222222222222222222222222222222222222 (second)",
-		"unknown base units of eip155:8453/slip44:60", "cost              unknown", "0xB (unknown)",
-		"account nonce   7", "nothing more",
+		"goes to              0x1111111111111111111111111111111111111111, unknown contract", "(96.95 % of the payment)",
+		"taken by             0x2222222222222222222222222222222222222222, second", "(3.05 % of the payment)",
+		"Cost                 unknown", "the code           0xB", "account nonce 7",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)

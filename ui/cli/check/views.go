@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
+	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
@@ -25,6 +27,11 @@ type Call struct {
 	OnlyOne    bool        `json:"onlySignature"` // with this signature the calls can run
 	Delegation *Delegation `json:"delegation,omitzero"`
 	Slippage   int         `json:"slippageBps,omitzero"` // what the request allows where payments follow
+	Network    string      `json:"network,omitzero"`
+	Worst      []Amount    `json:"worst,omitempty"`   // by asset: what this signature alone can make leave
+	Sources    []Amount    `json:"sources,omitempty"` // balances that the service says are usable; not checked
+	Assumed    []string    `json:"assumed,omitempty"` // addresses on whose assumed state the calls were tried
+	Signatures int         `json:"signatures"`        // that follow from confirming
 }
 
 // Line is one call inside the operation. Data is set when the call could not be decoded.
@@ -40,6 +47,9 @@ type Line struct {
 	Decoded   bool    `json:"decoded"`
 	Moves     *Amount `json:"moves,omitzero"`
 	Recipient string  `json:"recipient,omitzero"`
+	Asked     int     `json:"asked,omitzero"`     // the call of the request, from 1
+	AsAsked   bool    `json:"asAsked"`            // it equals that call, or was added for a declared allowance
+	FirstTime bool    `json:"firstTime,omitzero"` // the recipient was never used before
 }
 
 // Arg is one decoded argument.
@@ -80,6 +90,23 @@ type Quote struct {
 	AtMinimum int      `json:"costBpsAtMinimum"` // the cost if no more than the minimum arrives; the limits apply to it
 	Slippage  int      `json:"slippageBps"`
 	SameChain bool     `json:"sameChainOnly"`
+	// values in USD, absent where one is unknown
+	PayUSD         string `json:"payUSD,omitzero"`
+	DeliversUSD    string `json:"deliversUSD,omitzero"`
+	FeesUSD        string `json:"feesUSD,omitzero"`
+	AtMinimumUSD   string `json:"costUSDAtMinimum,omitzero"`
+	UnexplainedUSD string `json:"unexplainedUSD,omitzero"`
+	Explained      bool   `json:"explained"` // the fees explain the cost
+	Needs          []Need `json:"needs,omitempty"`
+	FirstTime      bool   `json:"recipientFirstTime,omitzero"`
+}
+
+// Need is what the calls need of an asset on their chain, and what the service says is there; absent where it is
+// unknown.
+type Need struct {
+	Amount Amount `json:"amount"`
+	Have   string `json:"have,omitzero"`
+	Short  string `json:"short,omitzero"`
 }
 
 // Leg is one payment.
@@ -95,6 +122,8 @@ type Leg struct {
 	Delegation  *Delegation `json:"delegation,omitzero"`
 	Parts       []Part      `json:"parts,omitempty"`
 	Solana      *Solana     `json:"solana,omitzero"`
+	Nonce       string      `json:"nonce,omitzero"`
+	Hash        string      `json:"hash,omitzero"` // userOpHash, or the SHA-256 of a Solana message
 }
 
 // Part is a part of a payment into a contract that is not pinned.
@@ -122,13 +151,17 @@ type Instruction struct {
 	Args        []Arg  `json:"args,omitempty"`
 }
 
-func callOf(v verify.PreparedView) *Call {
+func callOf(v verify.PreparedView, d intent.Draft) *Call {
 	c := &Call{
 		Chain: v.Chain.CAIP, ChainName: clean(v.Chain.Name), Account: v.Sender, Type: v.AccountType, Signer: v.Signer,
 		Leaves: amountsOf(v.Outflow), Requires: amountsOf(v.Requires),
 		From: at(v.Window.From), Until: at(v.Window.Until), CallType: clean(v.CallType),
 		Routing: clean(v.CallTypeWords), Deploys: v.Deploys, OnlyOne: v.WholeConsent,
-		Delegation: delegationOf(v.Delegation),
+		Delegation: delegationOf(v.Delegation), Network: v.Network, Worst: amountsOf(v.Worst),
+		Sources: amountsOf(v.Sources), Assumed: present.Assumed(d), Signatures: v.Signatures,
+	}
+	if !v.WholeConsent {
+		c.Slippage = d.SlippageBps
 	}
 	for _, l := range v.Lines {
 		c.Lines = append(c.Lines, lineOf(l))
@@ -140,7 +173,7 @@ func lineOf(l verify.CallView) Line {
 	out := Line{
 		Index: l.Index, Role: l.Role, To: l.To, ToName: clean(l.ToName), Value: number(l.Value),
 		Function: clean(l.Function), Args: argsOf(l.Args), Decoded: l.Decoded,
-		Recipient: l.Recipient,
+		Recipient: l.Recipient, Asked: l.Asked, AsAsked: l.AsAsked, FirstTime: l.FirstTime,
 	}
 	if !l.Decoded {
 		out.Data = inFull(l.Data)
@@ -155,6 +188,14 @@ func lineOf(l verify.CallView) Line {
 func number(v *big.Int) string {
 	if v == nil {
 		return amount.Unknown
+	}
+	return v.String()
+}
+
+// known writes base units, "" for an unknown amount.
+func known(v *big.Int) string {
+	if v == nil {
+		return ""
 	}
 	return v.String()
 }
@@ -182,6 +223,12 @@ func quoteOf(v verify.QuoteView) *Quote {
 		Minimum: amountOf(v.Minimum), Recipient: v.Recipient, Own: v.RecipientOwn, Fees: amountsOf(v.Fees),
 		FeeSays: clean(v.FeeUSD), CostUSD: usd(v.CostMicro), CostBps: v.CostBps,
 		AtMinimum: v.MinimumCostBps, Worst: amountsOf(v.Worst), Slippage: v.SlippageBps, SameChain: v.SameChainOnly,
+		PayUSD: usd(v.PayMicro), DeliversUSD: usd(v.DeliverMicro), FeesUSD: usd(v.FeesMicro),
+		AtMinimumUSD: usd(v.MinimumCostMicro), UnexplainedUSD: usd(v.UnexplainedMicro), Explained: v.Explained,
+		FirstTime: v.RecipientFirstTime,
+	}
+	for _, n := range v.Needs {
+		q.Needs = append(q.Needs, Need{amountOf(n.Need), known(n.Have), known(n.Short)})
 	}
 	for _, l := range v.Legs {
 		q.Legs = append(q.Legs, legOf(l))
@@ -193,7 +240,7 @@ func legOf(l verify.LegView) Leg {
 	out := Leg{
 		Chain: l.Pays.Asset.Chain.String(), ChainName: clean(l.Chain.Name), Type: l.AccountType, Pays: amountOf(l.Pays),
 		Escrow: l.Escrow, RefundAfter: at(l.RefundAfter), Until: at(l.Until),
-		Deploys: l.Deploys, Delegation: delegationOf(l.Delegation),
+		Deploys: l.Deploys, Delegation: delegationOf(l.Delegation), Nonce: l.Nonce, Hash: l.OpHash,
 	}
 	for _, p := range l.Parts {
 		out.Parts = append(out.Parts, Part{To: p.To, ToName: clean(p.ToName), Pays: amountOf(p.Amount),
