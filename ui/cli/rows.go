@@ -18,16 +18,16 @@ const column = 22
 func Rows(p present.Page) (rows string, shown []string) {
 	var b strings.Builder
 	for _, l := range p.Say(true) {
-		indent := strings.Repeat(" ", 2+2*l.Level)
+		indent, value := strings.Repeat(" ", 2+2*l.Level), l.Text()
 		switch {
 		case l.Code != "":
-			l.Label, l.Text = l.Code, strings.TrimPrefix(l.Text, l.Word+": ")
+			l.Label, value = l.Code, strings.TrimPrefix(value, l.Word+": ")
 		case l.Label == "" && l.Row:
 			indent = strings.Repeat(" ", column+1)
 		}
-		line := indent + l.Text
+		line := indent + value
 		if l.Label != "" {
-			line = fmt.Sprintf("%s%-*s %s", indent, column-len(indent), l.Label, l.Text)
+			line = fmt.Sprintf("%s%-*s %s", indent, column-len(indent), l.Label, value)
 		}
 		line = strings.TrimRight(line, " ")
 		fmt.Fprintln(&b, text.Clean(line, max(1, len(line))))

@@ -46,9 +46,6 @@ func figure(a verify.AmountView) string {
 	return amount.Human(a.Amount, a.Decimals) + " " + clean(a.Symbol, 60)
 }
 
-// worth writes an amount with its value.
-func worth(a verify.AmountView) string { return figure(a) + ", " + value(a.Micro) }
-
 // value writes micro USD.
 func value(micro *big.Int) string {
 	if micro == nil {

@@ -11,7 +11,6 @@ import (
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/vault"
-	"coffer/wallet/verify"
 )
 
 // review prints a review once, and asks what to do about it.
@@ -87,33 +86,11 @@ func (c *reviewSession) edit(failures []api.Failure) {
 	c.change = &edit{draft: c.snap.Intent, failures: failures}
 }
 
-// readOut prints a whole review.
-func (c *reviewSession) readOut(st stage) {
-	if st == stageReview1 {
-		c.review1()
-	} else {
-		c.review2()
-	}
-	c.printed = c.fingerprint(st)
-}
-
 // refused says which checks refused, which values they compared, and what to do.
 func (c *reviewSession) refused(ctx context.Context) error {
-	r := c.report()
-	say := func() {
-		c.out.say("Refused: " + present.Refused(r))
-		for _, x := range r.Reasons {
-			if present.Refuses(x) {
-				c.coded("Refused", x)
-			}
-		}
-		if c.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {
-			c.out.say(sentence(clean(c.snap.Problem, 800)))
-		}
-		c.out.say("What to do: " + present.Advice(r))
-		c.out.say(c.stillLive())
-	}
-	say()
+	r := present.Review{}
+	r.Report = c.report()
+	c.out.page(present.Rejected(r, c.snap.Problem, c.stillLive()))
 	m := menu{title: "It cannot be signed.", items: []string{"Change what you ask for", "Ask again", "List every check",
 		"Leave"}}
 	i, _, err := c.choose(ctx, m)
@@ -143,7 +120,11 @@ func (c *reviewSession) problem(ctx context.Context) error {
 		c.out.say(a)
 	}
 	if !c.submitted() { // Activity and History show how it ended
-		c.out.say(c.stillLive())
+		if live := c.stillLive(); live != "" {
+			c.out.say(live)
+		} else {
+			c.out.say("Nothing was signed.")
+		}
 	}
 	var m menu
 	var do []func() error
@@ -260,7 +241,7 @@ func (c *reviewSession) spell(st stage) {
 			say("Receives or may spend", l.Recipient)
 			for _, a := range l.Args {
 				if a.Type == "address" {
-					say("Argument "+argName(a, 0), a.Value)
+					say("Argument "+clean(strings.TrimSpace(a.Name), 60), a.Value)
 				}
 			}
 		}
@@ -282,14 +263,6 @@ func (c *reviewSession) spell(st stage) {
 			say("The code", l.Delegation.Contract)
 		}
 	}
-}
-
-// whereOf names a contract for a reader.
-func whereOf(name, chain string) string {
-	if name == "" {
-		return "an unknown contract, " + clean(chain, 80)
-	}
-	return clean(name, 80) + ", " + clean(chain, 80)
 }
 
 // plural is present.Plural, for short.

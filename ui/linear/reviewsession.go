@@ -45,10 +45,11 @@ type reviewSession struct {
 	snap    flow.Snapshot
 	failed  error // of the last step
 	last    step
-	signed  bool   // something was signed
-	printed string // fingerprint of the last review that was printed in full
-	brief   bool   // the choices were just printed
-	change  *edit  // set when the person wants to change the request
+	signed  bool     // something was signed
+	printed string   // fingerprint of the last review that was printed in full
+	shown   []string // the facts of that review
+	brief   bool     // the choices were just printed
+	change  *edit    // set when the person wants to change the request
 }
 
 // operate takes an intent to its end. It returns the edit when the person wants to change the request.

@@ -14,7 +14,11 @@ type Change struct{ Label, Old, New, Diff string }
 
 // changes puts the figures of the previous quote beside the new ones, with the difference.
 func (p *Page) changes(r Review) {
-	p.prose(0, nil, strong("New quote. The old figures are dim; what was confirmed or typed for them does not count."))
+	text := "What was confirmed or typed for the old figures does not count."
+	if r.OldFigures != "" {
+		text = r.OldFigures + "; what was confirmed or typed for them does not count."
+	}
+	p.prose(0, nil, strong("New quote. "+text))
 	p.add(Block{Kind: KindChanges, Table: TableCosts, Changes: r.changed(r.Previous, r.Quote)})
 	p.blank()
 }

@@ -205,7 +205,7 @@ func Operated(r Review) Page {
 		p.hex("signer", v.Signer)
 		p.hex("network", v.Network)
 		p.hexDelegation(v.Delegation)
-		p.units("can leave", v.Outflow...)
+		p.units("leaving", v.Outflow...)
 	}
 	return p
 }
@@ -217,13 +217,13 @@ func Quoted(r Review) Page {
 	p.hex("id", v.ID)
 	p.hex("fingerprint", v.Fingerprint)
 	p.hex("delivered to", v.Recipient)
-	p.units("delivers", v.Delivered)
+	p.units("delivered", v.Delivered)
 	p.units("minimum", v.Minimum)
 	p.units("fees", v.Fees...)
 	for i, l := range v.Legs {
 		p.blank()
 		p.prose(0, nil, dim("payment "+strconv.Itoa(i+1)+" on "+Clean(l.Chain.Name, 40)))
-		p.units("pays", l.Pays)
+		p.units("paid", l.Pays)
 		p.hex("account type", l.AccountType)
 		if l.Solana != nil {
 			p.hex("message SHA-256", l.OpHash)

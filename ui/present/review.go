@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/wallet/consent"
-	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
@@ -26,8 +26,9 @@ type Review struct {
 	From       *big.Int
 	Names      func(address string) string
 	Clock      func(time.Time) string
-	// How a front end asks for the list of checks, behind the counts and behind the advice of a refusal; may be empty.
-	ListChecks, AfterAdvice string
+	// How a front end asks for the list of checks, behind the counts and behind the advice of a refusal, and how it
+	// draws old figures; may be empty.
+	ListChecks, AfterAdvice, OldFigures string
 }
 
 // Title is the heading of a review: of the quote where there is one, else of the prepared operation.
@@ -44,9 +45,7 @@ func (r Review) Title() string {
 }
 
 // Exchange reports a swap or a transfer: there is nothing to prepare, so the quote is its first review.
-func (r Review) Exchange() bool {
-	return r.Intent.Kind == intent.KindSwap || r.Intent.Kind == intent.KindTransfer
-}
+func (r Review) Exchange() bool { return r.Intent.Exchanges() }
 
 // Noun names the kind of operation.
 func (r Review) Noun() string {
@@ -112,6 +111,44 @@ func (r Review) Verb() string {
 		return what + " and " + r.Noun()
 	}
 	return what + " and run"
+}
+
+// LiveFor says how long the first signature can be used: "until 12:11:03", or that it does not expire.
+func (r Review) LiveFor() string {
+	switch v := r.Call; {
+	case v == nil:
+		return "until its window ends"
+	case v.AccountType == api.AccountRoleBased, v.Window.Until.IsZero():
+		return "with no end of its own"
+	}
+	return "until " + r.Clock(r.Call.Window.Until)
+}
+
+// FirstLives is the sentence about the life of the first signature, without a final stop; it covers a delegation beside
+// it.
+func (r Review) FirstLives() string {
+	text := "The first signature stays live " + r.LiveFor()
+	if v := r.Call; v != nil && v.Delegation != nil {
+		text += "; the delegation has no end of its own"
+	}
+	return text
+}
+
+// StillLive says what was signed and can still be used, when a quote cannot be confirmed. paid: payments of this
+// operation were signed; sent: it was sent.
+func (r Review) StillLive(paid, sent bool) string {
+	const listed = "; Activity lists it under outstanding signatures."
+	switch {
+	case r.Exchange():
+		return "What you signed for an earlier quote can still be used until it ends" + listed
+	case paid:
+		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be " +
+			"used until they end" + listed
+	case sent:
+		return "It was sent before, and nothing shows that it was accepted. What was signed for it can still be used " +
+			"until it ends" + listed
+	}
+	return "No payment was signed. " + r.FirstLives() + listed
 }
 
 // demand is what confirming the review takes.

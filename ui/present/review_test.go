@@ -31,14 +31,6 @@ func TestASlippageThatIsAllowedNeverReadsAsMoreThanWhatIsAllowed(t *testing.T) {
 	})
 }
 
-func joined(spans []Span) string {
-	var b strings.Builder
-	for _, s := range spans {
-		b.WriteString(s.Text)
-	}
-	return b.String()
-}
-
 func TestOnlyACostThatIsExplainedInFullIsMarkedGood(t *testing.T) {
 	for name, x := range map[string]struct {
 		unexplained int64

@@ -2,14 +2,27 @@ package present
 
 import "strings"
 
-// Line is one fact of a page for front ends without columns and colours: its tones are words. Word is the one that Text
-// begins with, and Code the level and the code of a finding. Row tells a fact without a label, which belongs to the one
-// above, from a sentence.
+// Line is one fact of a page for front ends without columns and colours: its tones are words. Spans are the value. Word
+// is the one that it begins with, and Code the level and the code of a finding. Row tells a fact without a label, which
+// belongs to the one above, from a sentence.
 type Line struct {
-	Level       int
-	Label, Text string
-	Word, Code  string
-	Row         bool
+	Level int
+	Label string
+	Spans []Span
+	Word  string
+	Code  string
+	Row   bool
+}
+
+// Text is the value in one piece.
+func (l Line) Text() string { return joined(l.Spans) }
+
+func joined(spans []Span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // Say writes a page as lines. raw leaves addresses and bytes in one piece, for copying.
@@ -27,9 +40,9 @@ func (b Block) say(raw bool) []Line {
 	case KindBlank:
 	case KindLedger:
 		for _, e := range b.Entries {
-			l := Line{Level: b.Level, Label: e.Label, Text: e.spoken(raw)}
+			l := Line{Level: b.Level, Label: e.Label, Spans: e.spoken(raw)}
 			if len(b.Spans) > 0 {
-				l.Level, l.Label = b.Level-1, spoken(b.Spans, raw)
+				l.Level, l.Label = b.Level-1, joined(b.Spans)
 			}
 			out = append(out, l)
 		}
@@ -38,46 +51,49 @@ func (b Block) say(raw bool) []Line {
 		for _, x := range b.Pairs {
 			asked, holds = append(asked, x.Brief...), append(holds, x.Holds...)
 		}
-		out = append(append(out, Line{Text: AskedTitle + ":"}), asked.Say(raw)...)
-		out = append(append(out, Line{Text: HoldsTitle + ":"}), holds.Say(raw)...)
+		out = append(append(out, Line{Spans: []Span{say(AskedTitle + ":")}}), asked.Say(raw)...)
+		out = append(append(out, Line{Spans: []Span{say(HoldsTitle + ":")}}), holds.Say(raw)...)
 	case KindChanges:
 		for _, c := range b.Changes {
-			text := c.New + ", was " + c.Old + ", the same"
+			end := dim("the same")
 			if c.Diff != "" {
-				text = c.New + ", was " + c.Old + ", " + spoken([]Span{ended(ToneWarn, c.Diff)}, raw)
+				end = ended(ToneWarn, c.Diff)
 			}
-			out = append(out, Line{Level: 1, Label: c.Label, Text: text})
+			out = append(out, Line{Level: 1, Label: c.Label,
+				Spans: spoken([]Span{say(c.New + ", was " + c.Old + ", "), end}, raw)})
 		}
 	default:
-		l := Line{Level: b.Level + b.Depth, Label: b.Label, Text: spoken(b.Spans, raw), Code: b.Code,
-			Row: b.Kind == KindRow}
+		l := Line{Level: b.Level + b.Depth, Label: b.Label, Code: b.Code, Row: b.Kind == KindRow}
+		spans := b.Spans
 		if len(b.Right) > 0 {
-			l.Text += ", " + spoken(b.Right, raw)
+			spans = append(append(spans[:len(spans):len(spans)], gap()), b.Right...)
 		}
-		if len(b.Spans) > 0 && b.Spans[0].Sign == Before {
-			l.Word = b.Spans[0].Tone.word()
+		if len(spans) > 0 && spans[0].Sign == Before {
+			l.Word = spans[0].Tone.word()
 		}
-		l.Text = strings.TrimPrefix(l.Text, l.Label+": ") // "Unknown: Unknown: 2 figures"
+		l.Spans = spoken(spans, raw)
+		if len(l.Spans) > 0 {
+			l.Spans[0].Text = strings.TrimPrefix(l.Spans[0].Text, l.Label+": ") // "Unknown: Unknown: 2 figures"
+		}
 		out = append(out, l)
 	}
 	return out
 }
 
-func (e Entry) spoken(raw bool) string {
-	var parts []string
+func (e Entry) spoken(raw bool) []Span {
+	var out []Span
 	if e.Amount != nil {
-		text := spoken(amountSpans(*e.Amount), raw)
 		if e.Arrow {
-			text = "pays " + text
+			out = append(out, say("pays "))
 		}
-		parts = append(parts, text, Worth(*e.Amount))
+		out = append(append(out, amountSpans(*e.Amount)...), gap(), say(Worth(*e.Amount)))
 	} else if e.Text != "" {
-		parts = append(parts, e.Text)
+		out = append(out, say(e.Text))
 	}
-	if note := spoken(e.Note, raw); note != "" {
-		parts = append(parts, note)
+	if len(out) > 0 && len(e.Note) > 0 {
+		out = append(out, gap())
 	}
-	return strings.Join(parts, ", ")
+	return spoken(append(out, e.Note...), raw)
 }
 
 // word is what a tone is called where it has no colour; "" for one that says nothing by itself.
@@ -95,27 +111,25 @@ func (t Tone) word() string {
 
 // spoken writes spans without colours. The word of a tone comes before its text, and after a comma that the text begins
 // with.
-func spoken(spans []Span, raw bool) string {
-	var b strings.Builder
+func spoken(spans []Span, raw bool) []Span {
+	var out []Span
 	for _, s := range spans {
-		text, word := s.Text, s.Tone.word()
-		if raw && s.Raw != "" {
-			text = s.Raw
-		}
-		rest := strings.TrimLeft(text, " ,")
+		word, rest := s.Tone.word(), strings.TrimLeft(s.Text, " ,")
 		switch {
 		case s.Tone == ToneZeros:
 			continue
 		case s.Tone == ToneGap:
-			text = ", "
+			s.Text = ", "
+		case raw && s.Raw != "":
+			s.Text = s.Raw
 		case s.Sign == Given:
-			text += " (given)"
+			s.Text += " (given)"
 		case s.Sign == Pending:
-			text += " (not given yet)"
+			s.Text += " (not given yet)"
 		case s.Sign != NoSign && word != "" && rest != "":
-			text = text[:len(text)-len(rest)] + word + ": " + rest
+			s.Text = s.Text[:len(s.Text)-len(rest)] + word + ": " + rest
 		}
-		b.WriteString(text)
+		out = append(out, s)
 	}
-	return strings.TrimSpace(b.String())
+	return out
 }

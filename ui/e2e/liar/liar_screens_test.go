@@ -18,11 +18,10 @@ import (
 // What reviews say can leave the account: the stated sum, or else what is shown of the call and of the payments, on the
 // dashboard and by commands.
 var (
-	reUpTo     = regexp.MustCompile(`[Uu]p to ([^()]+) \([^)]*\) can leave`)
-	reCanLeave = regexp.MustCompile(`can leave ([0-9][0-9,.]*) ([A-Za-z.]+)`)
-	reAmount   = regexp.MustCompile(`([0-9][0-9,.]*) ([A-Za-z.]+)`)
-	reShown    = regexp.MustCompile(`(?:Leaves your account on \S+|→|payment \d+) +([0-9][0-9,.]*) ([A-Za-z.]+)`)
-	rePrompt   = regexp.MustCompile(`(?m)^ *To sign, (?:type yes:|type the amount ([0-9.]+),.*)[^\n]*\n?\s*$`)
+	reUpTo   = regexp.MustCompile(`[Uu]p to ([^()]+) \([^)]*\) can leave`)
+	reAmount = regexp.MustCompile(`([0-9][0-9,.]*) ([A-Za-z.]+)`)
+	reShown  = regexp.MustCompile(`(?:Leaves your account on [^0-9]+?|→|pays) +([0-9][0-9,.]*) ([A-Za-z.]+)`)
+	rePrompt = regexp.MustCompile(`(?m)^ *To sign, (?:type yes:|type the amount ([0-9.]+),.*)[^\n]*\n?\s*$`)
 )
 
 // symbols are amounts by symbol, with 18 decimals.
@@ -54,10 +53,8 @@ func onScreen(screen string) (out symbols, stated bool) {
 		}
 		return out, true
 	}
-	for _, re := range []*regexp.Regexp{reCanLeave, reShown} {
-		for _, m := range re.FindAllStringSubmatch(text, -1) {
-			out.add(m[2], m[1])
-		}
+	for _, m := range reShown.FindAllStringSubmatch(text, -1) {
+		out.add(m[2], m[1])
 	}
 	return out, false
 }
@@ -74,10 +71,10 @@ func TestLiarReadsWhatCanLeave(t *testing.T) {
 		"payments": {" Optimism  → 125.980000 USDC  $125.95\n Arbitrum  → 1,100.000000 USDC   $99.98\n",
 			map[string]string{"USDC": "1225.98"}, false},
 		"a command's payments": {
-			"  payment 1            20 USDC, $20.00, on Ethereum\n  payment 2            0.5 ETH\n",
+			"  Ethereum             pays 20 USDC, $20.00, signature 2 of 3 (not given yet)\n  Base   pays 0.5 ETH\n",
 			map[string]string{"USDC": "20", "ETH": "0.5"}, false},
-		"a command's review 1": {"  can leave            25 USDC, $25.00, on Base\n", map[string]string{"USDC": "25"},
-			false},
+		"a command's review 1": {"  Leaves your account on Arbitrum One 25 USDC, $25.00\n",
+			map[string]string{"USDC": "25"}, false},
 		"a stated worst case": {
 			" Worst case  Up to 1,276.85 USDC and 0.5 ETH\n             ($2,276.85) can leave if the balances\n " +
 				"Optimism  → 125.980000 USDC\n",

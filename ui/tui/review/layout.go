@@ -284,7 +284,8 @@ func (s *Screen) about(zone *time.Location) present.Review {
 	return present.Review{Review: s.snap.Under(s.phase == phaseReview2), Catalog: s.ctx.Catalog,
 		Previous: s.snap.Previous, Signatures: s.snap.SignaturesTotal, From: s.deps.TypeFrom, Names: s.deps.Names,
 		Clock:      func(t time.Time) string { return clockText(t, zone) },
-		ListChecks: "(c list)", AfterAdvice: " e changes what you ask, c lists all checks."}
+		ListChecks: "(c list)", AfterAdvice: " e changes what you ask, c lists all checks.",
+		OldFigures: "The old figures are dim"}
 }
 
 // mainLines is the text of a review. That of an expired quote is all dim: nothing in it can be accepted any more.

@@ -126,8 +126,8 @@ func TestASameChainQuoteSignsNothingMore(t *testing.T) {
 
 func TestWhatWasSignedForEarlierQuotesIsNotForgotten(t *testing.T) {
 	r := newRig(t)
-	if r.s.liveFor() != "until its window ends" {
-		t.Error(r.s.liveFor())
+	if !strings.HasSuffix(r.s.firstLives(), "until its window ends") {
+		t.Error(r.s.firstLives())
 	}
 	r.toReview2()
 	r.op.err, r.op.snap.SignaturesDone = errors.New("gone"), 3
@@ -136,8 +136,8 @@ func TestWhatWasSignedForEarlierQuotesIsNotForgotten(t *testing.T) {
 		t.Error(r.view())
 	}
 	r.s.snap.Review1.AccountType = api.AccountRoleBased
-	if r.s.liveFor() != "with no end of its own" {
-		t.Error(r.s.liveFor())
+	if !strings.HasSuffix(r.s.firstLives(), "with no end of its own") {
+		t.Error(r.s.firstLives())
 	}
 	r.s.enter(phaseQuote)
 	if v := r.flat(); !strings.Contains(v, "for the same signed operation") {

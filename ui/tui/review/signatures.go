@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/api"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -43,26 +42,8 @@ func (s *Screen) marks() []mark {
 	return out
 }
 
-// liveFor says how long the first signature can be used: "until 12:11:03", or that it does not expire.
-func (s *Screen) liveFor() string {
-	v := s.snap.Review1
-	switch {
-	case v == nil:
-		return "until its window ends"
-	case v.AccountType == api.AccountRoleBased, v.Window.Until.IsZero():
-		return "with no end of its own"
-	}
-	return "until " + v.Window.Until.In(s.ctx.Clock().Location()).Format("15:04:05")
-}
-
-// firstLives is the sentence about the first signature's life, without a final stop; it covers a delegation beside it.
-func (s *Screen) firstLives() string {
-	text := "The first signature stays live " + s.liveFor()
-	if v := s.snap.Review1; v != nil && v.Delegation != nil {
-		text += "; the delegation has no end of its own"
-	}
-	return text
-}
+// firstLives is the sentence about the first signature's life, without a final stop.
+func (s *Screen) firstLives() string { return s.about(s.ctx.Clock().Location()).FirstLives() }
 
 // note records what was signed of the operation on the screen.
 func (s *Screen) note(x flow.Snapshot) {
@@ -91,18 +72,7 @@ func (s *Screen) before() bool { return s.paid[s.snap.ID] || s.snap.BodyHash != 
 
 // stillLive says what was signed and can still be used, when a quote cannot be confirmed.
 func (s *Screen) stillLive() string {
-	const listed = "; Activity lists it under outstanding signatures."
-	switch {
-	case s.exchange():
-		return "What you signed for an earlier quote can still be used until it ends" + listed
-	case s.paid[s.snap.ID]:
-		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be " +
-			"used until they end" + listed
-	case s.before():
-		return "It was sent before, and nothing shows that it was accepted. What was signed for it can still be used " +
-			"until it ends" + listed
-	}
-	return "No payment was signed. " + s.firstLives() + listed
+	return s.about(s.ctx.Clock().Location()).StillLive(s.paid[s.snap.ID], s.before())
 }
 
 // executeView ticks the signatures off as they are made and shows the progress of sending.

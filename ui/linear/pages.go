@@ -1,0 +1,126 @@
+package linear
+
+import (
+	"strings"
+
+	"coffer/api/amount"
+	"coffer/ui/present"
+	"coffer/wallet/verify"
+)
+
+// about is what the pages of a review are made of.
+func (c *reviewSession) about(st stage) present.Review {
+	return present.Review{Review: c.under(st), Catalog: c.ctx.Catalog, Previous: c.snap.Previous,
+		Signatures: c.snap.SignaturesTotal, From: c.deps.TypeFrom, Names: c.nameIn, Clock: c.clock}
+}
+
+// readOut prints a whole review.
+func (c *reviewSession) readOut(st stage) {
+	r := c.about(st)
+	c.out.say(r.Title() + ". " + networkWords(c.ctx.Network.Kind))
+	page := present.Review1
+	if st == stageReview2 {
+		page = present.Review2
+	}
+	c.shown = c.out.page(page(r).Without(1))
+	c.printed = c.fingerprint(st)
+}
+
+// report returns the findings on the last answer that was judged.
+func (c *reviewSession) report() verify.Report {
+	if c.snap.Report2.Refused() || c.snap.Review2 != nil {
+		return c.snap.Report2
+	}
+	return c.snap.Report1
+}
+
+// checks prints every check: refused, needs attention, could not be checked, passed.
+func (c *reviewSession) checks() { c.out.page(present.Checks(c.report())) }
+
+// inspect prints bytes and hashes in groups of four, for comparing with a second machine.
+func (c *reviewSession) inspect(st stage) { c.out.page(present.Inspect(c.about(st))) }
+
+// maxLevel bounds the indent of a nested argument, in steps of two cells.
+const maxLevel = 9
+
+// page prints a page, one sentence for each fact, and returns the facts that it has.
+func (p *printer) page(page present.Page) (shown []string) {
+	for _, l := range page.Say(false) {
+		var out []span
+		switch {
+		case l.Label != "" && l.Level == 0:
+			out = append(out, plain(capital(l.Label)+": "))
+		case l.Label != "":
+			out = append(out, plain(l.Label+": "))
+		case l.Row:
+			l.Level++
+		case l.Level == 0 && len(l.Spans) > 0:
+			l.Spans[0].Text = capital(l.Spans[0].Text)
+		}
+		address := false
+		for _, s := range l.Spans {
+			if s.Text != "" {
+				out, address = append(out, span{Text: s.Text, Whole: s.Whole}), s.Raw != ""
+			}
+		}
+		if n := len(out); n > 0 && !address { // nothing follows an address, which may be copied
+			out[n-1].Text = ended(strings.TrimRight(out[n-1].Text, " "))
+		}
+		p.put(2*min(l.Level, maxLevel), out...)
+	}
+	return page.Paths()
+}
+
+// ended ends a text with a full stop, where no other mark ends it.
+func ended(text string) string {
+	if strings.HasSuffix(text, ":") {
+		return text
+	}
+	if end := sentence(text); len(end) > len(strings.TrimSpace(text)) {
+		return text + "."
+	}
+	return text
+}
+
+// asked writes an amount of the intent: base units of an aggregated or a single asset.
+func (s *session) asked(asset, text string) string {
+	v := verify.AmountView{Amount: units(text), Decimals: -1}
+	if e, ok := s.assetOf(asset); ok {
+		v.Decimals, v.Symbol = e.decimals, e.symbol
+	}
+	if v.Amount != nil && v.Decimals < 0 {
+		return amount.Group(v.Amount.String()) + " base units of " + whole(asset)
+	}
+	return figure(v)
+}
+
+// nameIn is the name of an address in the contact book, "" without one.
+func (s *session) nameIn(a string) string {
+	for _, c := range s.deps.Book {
+		if present.Checksummed(c.Address) == present.Checksummed(a) {
+			return clean(c.Name, 60)
+		}
+	}
+	return ""
+}
+
+// named is an asset of the catalogue.
+type named struct {
+	symbol   string
+	decimals int
+}
+
+// assetOf finds an aggregated or a single asset.
+func (s *session) assetOf(asset string) (named, bool) {
+	symbol, decimals, ok := present.Asset(s.ctx.Catalog, asset)
+	return named{symbol, decimals}, ok
+}
+
+// assetWords names an asset of an intent: its symbol, and its chain if it belongs to one.
+func (s *session) assetWords(asset string) string {
+	text := present.AssetName(s.ctx.Catalog, asset)
+	if on := chainIn(asset); on != "" {
+		text += " on " + present.ChainName(s.ctx.Catalog, on)
+	}
+	return text
+}
