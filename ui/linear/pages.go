@@ -85,8 +85,8 @@ func ended(text string) string {
 // asked writes an amount of the intent: base units of an aggregated or a single asset.
 func (s *session) asked(asset, text string) string {
 	v := verify.AmountView{Amount: units(text), Decimals: -1}
-	if e, ok := s.assetOf(asset); ok {
-		v.Decimals, v.Symbol = e.decimals, e.symbol
+	if e, ok := s.Side(asset); ok {
+		v.Decimals, v.Symbol = e.Decimals, e.Symbol
 	}
 	if v.Amount != nil && v.Decimals < 0 {
 		return amount.Group(v.Amount.String()) + " base units of " + whole(asset)
@@ -102,18 +102,6 @@ func (s *session) nameIn(a string) string {
 		}
 	}
 	return ""
-}
-
-// named is an asset of the catalogue.
-type named struct {
-	symbol   string
-	decimals int
-}
-
-// assetOf finds an aggregated or a single asset.
-func (s *session) assetOf(asset string) (named, bool) {
-	symbol, decimals, ok := present.Asset(s.ctx.Catalog, asset)
-	return named{symbol, decimals}, ok
 }
 
 // assetWords names an asset of an intent: its symbol, and its chain if it belongs to one.

@@ -136,7 +136,8 @@ func Checks(r verify.Report) Page {
 		title string
 	}{
 		{func(x verify.Reason) bool { return x.Level == verify.Refuse }, ToneDanger, "Refused"},
-		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, ToneDanger, "Refused by a closed gate"},
+		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, ToneDanger,
+			"Refused by a closed gate"},
 		{func(x verify.Reason) bool { return x.Level == verify.Gate && x.Open }, ToneDanger, "Behind an open gate"},
 		{func(x verify.Reason) bool { return x.Level == verify.Warn }, ToneWarn, "To read"},
 		{func(x verify.Reason) bool { return x.Level == verify.Unknown }, ToneUnknown,

@@ -168,8 +168,8 @@ func grouped(hex string) Span { return Span{Text: Groups(hex), Raw: Whole(hex)} 
 // missing is a figure that is not known.
 func missing() Span { return Span{Text: amount.Unknown, Tone: ToneUnknown} }
 
-// Exact writes all decimals of an amount in base units, grouped in thousands, in two parts: 250500000 with 6 decimals is
-// "250.5" and "00000". nil is "?".
+// Exact writes all decimals of an amount in base units, grouped in thousands, in two parts: 250500000 with 6 decimals
+// is "250.5" and "00000". nil is "?".
 func Exact(v *big.Int, decimals int) (digits, zeros string) {
 	if v == nil || decimals < 0 || decimals > amount.MaxDecimals {
 		return UnknownText, ""
@@ -177,7 +177,8 @@ func Exact(v *big.Int, decimals int) (digits, zeros string) {
 	return Zeros(amount.Group(amount.Format(v, decimals)))
 }
 
-// Zeros splits a decimal figure before its trailing zeros; the point goes with the zeros when no other digit follows it.
+// Zeros splits a decimal figure before its trailing zeros; the point goes with the zeros when no other digit follows
+// it.
 func Zeros(s string) (digits, zeros string) {
 	if !strings.Contains(s, ".") {
 		return s, ""

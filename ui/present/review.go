@@ -236,8 +236,8 @@ type delegationAt struct {
 	path      string
 }
 
-// delegations explain in one sentence what EIP-7702 authorizations do, then list exactly what they are (TH-D6): once for
-// each EOA and code, with every chain on which the delegation is valid.
+// delegations explain in one sentence what EIP-7702 authorizations do, then list exactly what they are (TH-D6): once
+// for each EOA and code, with every chain on which the delegation is valid.
 func (p *Page) delegations(all []delegationAt) {
 	for len(all) > 0 {
 		first := all[0]

@@ -43,7 +43,8 @@ func Review1(r Review) Page {
 			"above run. There is no second review."))
 	} else {
 		p.row(TableOperation, 0, "slippage", nil, say(SlippageWords(r.Intent)))
-		p.prose(0, nil, strong("Fees are known only after this signature."), say(" Once funded, the calls run. "+OnTopWords))
+		p.prose(0, nil, strong("Fees are known only after this signature."),
+			say(" Once funded, the calls run. "+OnTopWords))
 	}
 	p.tail(r.demand())
 	p.sentence(v.Phrase, "call.phrase")
@@ -134,7 +135,8 @@ func (r Review) pairs() []Pair {
 				how = foreign
 			}
 			calls[i] = true
-			out = append(out, Pair{r.wanted(d.Calls[i], l, how == same, false), r.wanted(d.Calls[i], l, how == same, true),
+			out = append(out, Pair{r.wanted(d.Calls[i], l, how == same, false),
+				r.wanted(d.Calls[i], l, how == same, true),
 				r.held(n, how)})
 		}
 	}
@@ -378,8 +380,9 @@ func (r Review) held(n int, how fit) []Block {
 		p.row(TableOperation, 1, "amount", moves, amountSpans(*a)...)
 	}
 	if !l.Decoded {
-		p.prose(1, nil, marked(ToneUnknown, "Coffer cannot decode this call: what it does depends on the contract. Its "+
-			Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes")+":"))
+		p.prose(1, nil, marked(ToneUnknown,
+			"Coffer cannot decode this call: what it does depends on the contract. Its "+
+				Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes")+":"))
 		p.prose(1, []string{path + ".data"}, grouped(l.Data))
 	}
 	return p

@@ -51,11 +51,12 @@ func TestTheKindOfNetworkIsSaidLoudly(t *testing.T) {
 // listed.
 func TestTH_Q5_EveryPartOfAPaymentIsListed(t *testing.T) {
 	pays := verify.AmountView{Asset: caip.Native(8453), Decimals: -1}
-	out := told(t, "quote", consent.Review{Quote: &verify.QuoteView{CostBps: -1, Legs: []verify.LegView{{Pays: pays, Parts: []verify.PartView{
-		{To: "0x1111111111111111111111111111111111111111", Amount: pays, ShareBps: 9695},
-		{To: "0x2222222222222222222222222222222222222222", ToName: "second", Amount: pays, ShareBps: 305,
-			Approval: true},
-	}, Delegation: &verify.DelegationView{Authority: "0xA", Contract: "0xB", Nonce: 7}}}}})
+	out := told(t, "quote", consent.Review{Quote: &verify.QuoteView{CostBps: -1,
+		Legs: []verify.LegView{{Pays: pays, Parts: []verify.PartView{
+			{To: "0x1111111111111111111111111111111111111111", Amount: pays, ShareBps: 9695},
+			{To: "0x2222222222222222222222222222222222222222", ToName: "second", Amount: pays, ShareBps: 305,
+				Approval: true},
+		}, Delegation: &verify.DelegationView{Authority: "0xA", Contract: "0xB", Nonce: 7}}}}})
 	for _, want := range []string{
 		"goes to              0x1111111111111111111111111111111111111111, unknown contract", "(96.95 % of the payment)",
 		"taken by             0x2222222222222222222222222222222222222222, second", "(3.05 % of the payment)",

@@ -55,7 +55,8 @@ func report(reasons ...verify.Reason) verify.Report {
 func findings() verify.Report {
 	return report(
 		verify.Reason{Code: "V4", Level: verify.Warn, Title: "You never sent anything to this recipient.", Got: Payee},
-		verify.Reason{Code: "P6", Level: verify.Unknown, Title: "The balances are the service's word.", Path: "/balances"},
+		verify.Reason{Code: "P6", Level: verify.Unknown, Title: "The balances are the service's word.",
+			Path: "/balances"},
 		verify.Reason{Code: "L4", Level: verify.Show, Title: "The answer carries members that are not used."},
 		verify.Reason{Code: "T7", Level: verify.Gate, Open: true, Setting: verify.GateBlindSigning, Want: "a hash",
 			Title: "The hash that would be signed cannot be computed here."})
@@ -67,13 +68,15 @@ func Call() consent.Review {
 	data := "0x" + common.Bytes2Hex(erc20.Transfer(common.HexToAddress(Payee), a.Amount))
 	return consent.Review{
 		Intent: intent.Draft{
-			Version: intent.Version, Kind: intent.KindCall, Network: Hash(1), TargetChain: "eip155:8453", SlippageBps: 50,
+			Version: intent.Version, Kind: intent.KindCall, Network: Hash(1), TargetChain: "eip155:8453",
+			SlippageBps:    50,
 			Accounts:       []api.Account{{Type: api.AccountKernelV31, SignerAddress: Payee, AccountAddress: Account}},
 			Calls:          []intent.Call{{To: USDC, Data: data, Function: "transfer(address to, uint256 amount)"}},
 			TokensRequired: []api.TokenRequirement{{AssetType: a.Asset.String(), Amount: "250500000"}},
 		},
 		Call: &verify.PreparedView{
-			Network: Hash(1), AccountType: api.AccountKernelV31, Chain: chain(8453, "Base"), Sender: Account, Signer: Payee,
+			Network: Hash(1), AccountType: api.AccountKernelV31, Chain: chain(8453, "Base"), Sender: Account,
+			Signer: Payee,
 			Lines: []verify.CallView{{Index: 1, Asked: 1, Role: verify.RoleCall, To: USDC, ToName: "USDC",
 				Value: new(big.Int), Function: "transfer(address to, uint256 amount)",
 				Args: []verify.ArgView{{Name: "to", Type: "address", Value: Payee},
@@ -95,13 +98,15 @@ func Quote() consent.Review {
 	pay := usdc(225_980_000, "")
 	r.Quote = &verify.QuoteView{
 		ID: Hash(5), Kind: intent.KindCall, CallType: api.CallCrossChain,
-		CallTypeWords: "The same asset on other chains will pay for what is missing.", Expires: Begin().Add(time.Minute),
+		CallTypeWords: "The same asset on other chains will pay for what is missing.",
+		Expires:       Begin().Add(time.Minute),
 		Legs: []verify.LegView{
 			{Chain: chain(10, "Optimism"), Pays: usdc(125_980_000, "Optimism"), Nonce: "11", OpHash: Hash(6),
 				Escrow: Escrow, RefundAfter: Begin().Add(time.Hour), Until: Begin().Add(10 * time.Minute),
 				AccountType: api.AccountKernelV31},
 			{Chain: chain(42161, "Arbitrum"), Pays: usdc(100_000_000, "Arbitrum"), Deploys: true, Nonce: "12",
-				OpHash: Hash(7), Escrow: Escrow, RefundAfter: Begin().Add(time.Hour), Until: Begin().Add(10 * time.Minute),
+				OpHash: Hash(7), Escrow: Escrow, RefundAfter: Begin().Add(time.Hour),
+				Until:       Begin().Add(10 * time.Minute),
 				AccountType: api.AccountKernelV31},
 		},
 		Pay: []verify.AmountView{pay}, Worst: []verify.AmountView{usdc(476_480_000, "")},
@@ -110,8 +115,9 @@ func Quote() consent.Review {
 		UnexplainedMicro: new(big.Int), Explained: true,
 		Needs: []verify.NeedView{{Need: usdc(250_500_000, "Base"), Have: big.NewInt(25_000_000),
 			Short: big.NewInt(225_500_000)}},
-		Delivered: usdc(250_500_000, "Base"), Minimum: usdc(250_500_000, "Base"), Recipient: Account, RecipientOwn: true,
-		Fees: []verify.AmountView{usdc(480_000, "")}, FeeUSD: "0.48", SlippageBps: 50, Fingerprint: Hash(8),
+		Delivered: usdc(250_500_000, "Base"), Minimum: usdc(250_500_000, "Base"), Recipient: Account,
+		RecipientOwn: true,
+		Fees:         []verify.AmountView{usdc(480_000, "")}, FeeUSD: "0.48", SlippageBps: 50, Fingerprint: Hash(8),
 	}
 	return r
 }
@@ -159,13 +165,15 @@ func All() []Case {
 		r.Call.Lines = append(r.Call.Lines, verify.CallView{Index: 2, Asked: 2, Role: verify.RoleCall, To: Escrow,
 			Value: value.Amount, Data: "0xdeadbeef", AsAsked: true, Amount: &value})
 		r.Call.Outflow = append(r.Call.Outflow, value)
-		r.Intent.Calls = append(r.Intent.Calls, intent.Call{To: Escrow, Value: value.Amount.String(), Data: "0xdeadbeef"})
+		r.Intent.Calls = append(r.Intent.Calls, intent.Call{To: Escrow, Value: value.Amount.String(),
+			Data: "0xdeadbeef"})
 		r.Call.Phrase = "this signature can move everything in the account"
 	})
 	add("allowance", Call(), func(r *consent.Review) {
 		approve := func(index int, role string, units int64) verify.CallView {
 			a := usdc(units, "Base")
-			return verify.CallView{Index: index, Role: role, To: USDC, ToName: "USDC", Value: new(big.Int), Decoded: true,
+			return verify.CallView{Index: index, Role: role, To: USDC, ToName: "USDC", Value: new(big.Int),
+				Decoded:  true,
 				Function: "approve(address spender, uint256 amount)", AsAsked: true, Amount: &a, Recipient: Escrow,
 				Data: "0x" + common.Bytes2Hex(erc20.Approve(common.HexToAddress(Escrow), a.Amount)),
 				Args: []verify.ArgView{{Name: "spender", Type: "address", Value: Escrow},
@@ -186,7 +194,8 @@ func All() []Case {
 	})
 	add("quote", Quote(), nil)
 	add("delegations of payments", Quote(), func(r *consent.Review) {
-		r.Quote.Legs[0].Delegation, r.Quote.Legs[1].Delegation = delegation(10, "Optimism"), delegation(42161, "Arbitrum")
+		r.Quote.Legs[0].Delegation, r.Quote.Legs[1].Delegation = delegation(10, "Optimism"),
+			delegation(42161, "Arbitrum")
 	})
 	add("solana", Quote(), func(r *consent.Review) {
 		r.Quote.Legs[1] = verify.LegView{
@@ -196,9 +205,11 @@ func All() []Case {
 			Solana: &verify.SolanaView{FeePayer: Payer, BlockHash: Block, Memo: Hash(5),
 				Instructions: []verify.InstructionView{
 					{Program: "ComputeBudget111111111111111111111111111111", ProgramName: "ComputeBudget",
-						Name: "setComputeUnitLimit", Args: []verify.ArgView{{Name: "units", Type: "u32", Value: "60000"}}},
+						Name: "setComputeUnitLimit",
+						Args: []verify.ArgView{{Name: "units", Type: "u32", Value: "60000"}}},
 					{Program: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", ProgramName: "Token",
-						Name: "transferChecked", Args: []verify.ArgView{{Name: "destination", Type: "address", Value: Vault}}},
+						Name: "transferChecked", Args: []verify.ArgView{
+							{Name: "destination", Type: "address", Value: Vault}}},
 				}},
 		}
 	})
@@ -215,7 +226,8 @@ func All() []Case {
 	})
 	add("unknown figures", Quote(), func(r *consent.Review) {
 		q := r.Quote
-		q.PayMicro, q.DeliverMicro, q.CostMicro, q.FeesMicro, q.UnexplainedMicro, q.CostBps = nil, nil, nil, nil, nil, -1
+		q.PayMicro, q.DeliverMicro, q.CostMicro, q.FeesMicro, q.UnexplainedMicro, q.CostBps = nil, nil, nil, nil,
+			nil, -1
 		q.Delivered.Amount, q.Fees, q.Explained, q.RecipientOwn, q.Needs[0].Have = nil, nil, false, false, nil
 		q.RecipientFirstTime = true
 	})

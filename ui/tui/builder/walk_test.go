@@ -215,7 +215,8 @@ func TestTheMainJobCanBeWalkedFromTheTrialCallToCompleted(t *testing.T) {
 		}
 		p.press("G", "y")
 		must("Review 2 of 2")
-		p.press("down", "down", "down", "down", "down", "down", "down", "down", "down") // until the last line was on the screen
+		// until the last line was on the screen
+		p.press("down", "down", "down", "down", "down", "down", "down", "down", "down")
 		must("type 226")
 		if op.sign != 1 || op.execute != 0 {
 			t.Fatalf("signed %d, executed %d", op.sign, op.execute)

@@ -240,7 +240,8 @@ func (s *Screen) leave() tea.Cmd {
 		s.reset(nil)
 		return screen.Send(screen.BackMsg{From: screen.Review})
 	case s.signed:
-		text := "Left. The first signature stays live " + s.about(s.ctx.Clock().Location()).LiveFor() + " (Activity, then o)."
+		text := "Left. The first signature stays live " + s.about(s.ctx.Clock().Location()).LiveFor() +
+			" (Activity, then o)."
 		switch {
 		case s.exchange(), s.before() && !s.paid[op.ID()]:
 			text = "Left. What you signed before can still be used until it ends (Activity, o)."
