@@ -9,6 +9,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/client"
 	"coffer/api/op"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 	"coffer/wallet/sign"
@@ -65,7 +66,7 @@ func (p *Person) review1(ctx context.Context, o *flow.Operation) {
 	a.worst.atLeast(worstOfCall(*v))
 	a.takes(place(v.Chain.CAIP, v.Nonce, v.OpHash), v.OpHash, worstOfCall(*v))
 	p.pen.open(a, verify.Report{})
-	_, _ = o.SignPrepared(ctx, typed(v.Fingerprint, v.Phrase))
+	_, _ = o.SignPrepared(ctx, consents(s, false))
 	p.pen.close()
 }
 
@@ -96,15 +97,23 @@ func (p *Person) review2(ctx context.Context, o *flow.Operation) {
 		a.takes(place(l.Chain.CAIP, l.Nonce, l.OpHash), l.OpHash, sumOf([]verify.AmountView{l.Pays}))
 	}
 	p.pen.open(a, s.Report2)
-	_, _ = o.Execute(ctx, typed(v.Fingerprint, v.Phrase), nil)
+	_, _ = o.Execute(ctx, consents(s, true), nil)
 	p.pen.close()
 }
 
-func typed(fingerprint, phrase string) string {
-	if phrase == "" {
-		return fingerprint
+// consents agrees to a review whatever it warns of and types the sentence of every gate, as the most careless person
+// could.
+func consents(s flow.Snapshot, quote bool) consent.Consent {
+	r := s.Under(quote)
+	var codes []string
+	for _, x := range r.Report.Reasons {
+		codes = append(codes, x.Code)
 	}
-	return fingerprint + "\n" + phrase
+	c, err := consent.ByPolicy(r, codes, []string{r.Phrase()})
+	if err != nil {
+		return consent.Consent{} // nothing can be signed; the flow refuses it
+	}
+	return c
 }
 
 // figures looks at every figure of the reviews: one without an amount is never a zero in disguise.

@@ -17,28 +17,19 @@ func (c *reviewSession) atStake(st stage) consent.Demand {
 // under is a review as consent to it is given.
 func (c *reviewSession) under(st stage) consent.Review { return c.snap.Under(st == stageReview2) }
 
-// confirmation identifies the printed review: its fingerprint and, behind an open gate, the typed sentence.
-func (c *reviewSession) confirmation(st stage) string {
-	fingerprint, phrase := c.fingerprint(st), c.atStake(st).Phrase
-	if phrase != "" {
-		return fingerprint + "\n" + phrase
-	}
-	return fingerprint
-}
-
 func (c *reviewSession) fingerprint(st stage) string { return c.under(st).Fingerprint() }
 
 // agreed asks for everything that confirming a review takes, one question each: the sentence of an open gate, then the
-// amount or a word. It reports whether the person gave all of it before the deadline.
-func (c *reviewSession) agreed(ctx context.Context, st stage) (bool, error) {
+// amount or a word. It returns the consent if the person gave all of it before the deadline, and none otherwise.
+func (c *reviewSession) agreed(ctx context.Context, st stage) (none consent.Consent, err error) {
 	if why := c.obstacle(st); why != "" {
 		c.out.say(why)
-		return false, nil
+		return none, nil
 	}
 	if ok, err := c.unlock(ctx, st); !ok {
-		return false, err
+		return none, err
 	}
-	k, id := c.atStake(st), c.printed
+	k, id, a := c.atStake(st), c.printed, consent.Answers{Shown: c.shown}
 	if k.Phrase != "" {
 		say := func() {
 			c.out.say("A gate stands open. To " + c.verb(st) + " all the same, this sentence has to be typed exactly:")
@@ -46,47 +37,55 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (bool, error) {
 		}
 		say()
 		q := question{text: c.left(st) + " Type the sentence:", repeat: say}
-		if ok, err := c.typed(ctx, st, q, func(text string) bool { return text == k.Phrase }); !ok {
-			return false, err
+		right := func(text string) bool { return text == k.Phrase }
+		if a.Phrase, err = c.typed(ctx, st, q, right); a.Phrase == "" {
+			return none, err
 		}
 	}
-	var ok bool
-	var err error
-	switch {
+	q := question{text: c.left(st) + " To " + c.verb(st) + ", type "}
+	switch because := ", because " + present.Because(k) + ":"; {
 	case k.TypesTail():
-		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the last " + itoa(consent.TailLetters) +
-			" characters of the address above, because " + present.Because(k) + ":"}
+		q.text += "the last " + itoa(consent.TailLetters) + " characters of the address above" + because
 		q.repeat = func() { c.out.fact(0, "The address", address(k.Tail)) }
 		q.repeat()
-		ok, err = c.typed(ctx, st, q, k.Right)
+		a.Typed, err = c.typed(ctx, st, q, k.Right)
 	case k.Cause != consent.None:
-		want := k.AmountText()
-		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the amount " + want + ", because " +
-			present.Because(k) + ":"}
-		ok, err = c.typed(ctx, st, q, k.Right)
-	case k.Phrase != "":
-		ok = true
-	default:
-		q := question{text: c.left(st) + " To " + c.verb(st) + ", type yes:"}
-		ok, err = c.typed(ctx, st, q, func(text string) bool { return strings.EqualFold(text, "yes") })
+		q.text += "the amount " + k.AmountText() + because
+		a.Typed, err = c.typed(ctx, st, q, k.Right)
+	case k.Phrase == "":
+		q.text += "yes:"
+		word := ""
+		word, err = c.typed(ctx, st, q, func(text string) bool { return strings.EqualFold(text, "yes") })
+		if word == "" {
+			return none, err
+		}
 	}
-	return ok && id == c.fingerprint(st) && c.obstacle(st) == "", err
+	if err != nil || id != c.fingerprint(st) || c.obstacle(st) != "" || k.Cause != consent.None && a.Typed == "" {
+		return none, err
+	}
+	given, err := consent.Give(c.under(st), k, a)
+	if err != nil {
+		c.out.say("Nothing was confirmed: " + sentence(clean(err.Error(), 300)))
+		return none, nil
+	}
+	return given, nil
 }
 
-// typed asks once for text to be typed by hand. A wrong answer, or one after the deadline, confirms nothing.
-func (c *reviewSession) typed(ctx context.Context, st stage, q question, right func(string) bool) (bool, error) {
+// typed asks once for text to be typed by hand, and returns it. A wrong answer, or one after the deadline, confirms
+// nothing and is returned as "".
+func (c *reviewSession) typed(ctx context.Context, st stage, q question, right func(string) bool) (string, error) {
 	text, err := c.confirm(ctx, q)
 	switch {
 	case err != nil:
-		return false, err
+		return "", err
 	case c.obstacle(st) != "":
 		c.out.say(c.obstacle(st))
-		return false, nil
+		return "", nil
 	case !right(text):
 		c.out.say("That is not the same. Nothing was confirmed.")
-		return false, nil
+		return "", nil
 	}
-	return true, nil
+	return text, nil
 }
 
 // obstacle says why a review cannot be confirmed now; "" when it can.

@@ -11,6 +11,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -229,9 +230,9 @@ func (f *fakeOp) Prepare(context.Context) (flow.Snapshot, error) {
 	return f.snap, nil
 }
 
-func (f *fakeOp) SignPrepared(_ context.Context, confirmed string) (flow.Snapshot, error) {
+func (f *fakeOp) SignPrepared(_ context.Context, c consent.Consent) (flow.Snapshot, error) {
 	f.signs++
-	if err := f.check(confirmed, f.view1.Fingerprint, f.view1.Phrase); err != nil {
+	if err := f.check(c.Confirmation(), f.view1.Fingerprint, f.view1.Phrase); err != nil {
 		return f.snap, err
 	}
 	f.snap.SignaturesDone = f.view1.Signatures
@@ -276,9 +277,9 @@ func (f *fakeOp) quoted() (flow.Snapshot, error) {
 	return f.snap, nil
 }
 
-func (f *fakeOp) Execute(_ context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error) {
+func (f *fakeOp) Execute(_ context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error) {
 	f.executes++
-	if err := f.check(confirmed, f.next.Fingerprint, f.next.Phrase); err != nil {
+	if err := f.check(c.Confirmation(), f.next.Fingerprint, f.next.Phrase); err != nil {
 		return f.snap, err
 	}
 	for _, l := range f.next.Legs {

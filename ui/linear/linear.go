@@ -35,6 +35,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/ui/compose"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -46,9 +47,9 @@ type Operation interface {
 	Snapshot() flow.Snapshot
 	Prepare(ctx context.Context) (flow.Snapshot, error)
 	Quote(ctx context.Context) (flow.Snapshot, error)
-	SignPrepared(ctx context.Context, confirmed string) (flow.Snapshot, error)
+	SignPrepared(ctx context.Context, c consent.Consent) (flow.Snapshot, error)
 	Requote(ctx context.Context) (flow.Snapshot, error)
-	Execute(ctx context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error)
+	Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error)
 	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
 	Abandon() error
 }
@@ -146,7 +147,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Context.Clock = time.Now
 	}
 	if o.Deps.TypeFrom == nil {
-		o.Deps.TypeFrom = big.NewInt(100_000_000)
+		o.Deps.TypeFrom = consent.TypeFrom()
 	}
 	s := &session{
 		World: worldOf(o), ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock),

@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/vault"
@@ -52,7 +53,7 @@ func (c *reviewSession) review(ctx context.Context, st stage) error {
 
 // decide asks for the confirmation and does what it confirms. A late answer leads to new figures, never to a signature.
 func (c *reviewSession) decide(ctx context.Context, st stage) error {
-	ok, err := c.agreed(ctx, st)
+	given, err := c.agreed(ctx, st)
 	switch {
 	case errors.Is(err, errBack):
 		c.out.say("Nothing was confirmed.")
@@ -64,11 +65,11 @@ func (c *reviewSession) decide(ctx context.Context, st stage) error {
 	case c.expired(st):
 		c.out.say("It is asked for again; what you typed for the old one does not count.")
 		c.anew(ctx, st)
-	case !ok:
+	case given == consent.Consent{}:
 	case st == stageReview1:
-		c.sign(ctx)
+		c.sign(ctx, given)
 	default:
-		c.execute(ctx)
+		c.execute(ctx, given)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"coffer/api"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/vault"
@@ -193,11 +194,11 @@ func (c *reviewSession) again(ctx context.Context) {
 }
 
 // sign signs what was confirmed. The end of ctx does not cancel it: the journal records every signature that is made.
-func (c *reviewSession) sign(ctx context.Context) {
+func (c *reviewSession) sign(ctx context.Context, given consent.Consent) {
 	c.out.say("Signing.")
 	before := c.signed
 	c.signed = true
-	snap, err := c.op.SignPrepared(context.WithoutCancel(ctx), c.confirmation(stageReview1))
+	snap, err := c.op.SignPrepared(context.WithoutCancel(ctx), given)
 	if err != nil && snap.State == flow.StateReview1 {
 		c.signed = before
 	}
@@ -208,9 +209,9 @@ func (c *reviewSession) sign(ctx context.Context) {
 }
 
 // execute signs the payments and sends them; like sign it runs to its end.
-func (c *reviewSession) execute(ctx context.Context) {
+func (c *reviewSession) execute(ctx context.Context, given consent.Consent) {
 	c.out.say("Signing and sending.")
-	snap, err := c.op.Execute(context.WithoutCancel(ctx), c.confirmation(stageReview2), func(e flow.Event) {
+	snap, err := c.op.Execute(context.WithoutCancel(ctx), given, func(e flow.Event) {
 		switch e.Kind {
 		case flow.EventSigned:
 			c.out.note("Signature " + itoa(e.Index) + " of " + itoa(c.total()) + " is given: " +

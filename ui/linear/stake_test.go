@@ -185,8 +185,8 @@ func TestAQuoteThatWasSubmittedBeforeIsNotAskedForAgain(t *testing.T) {
 // sentOp is a swap whose first quote was sent and not accepted: a new quote counts its signatures anew.
 type sentOp struct{ *fakeOp }
 
-func (o sentOp) Execute(ctx context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error) {
-	if _, err := o.fakeOp.Execute(ctx, confirmed, progress); err != nil {
+func (o sentOp) Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error) {
+	if _, err := o.fakeOp.Execute(ctx, c, progress); err != nil {
 		return o.snap, err
 	}
 	o.snap.State, o.snap.BodyHash = flow.StateReview2, strings.Repeat("ab", 32)

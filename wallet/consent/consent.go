@@ -45,8 +45,8 @@ func (r Review) Fingerprint() string {
 	return ""
 }
 
-// phrase is the sentence to type because a gate stands open; "" when none does.
-func (r Review) phrase() string {
+// Phrase is the sentence to type because a gate stands open; "" when none does.
+func (r Review) Phrase() string {
 	switch {
 	case r.Quote != nil:
 		return r.Quote.Phrase
@@ -76,7 +76,7 @@ func (c Consent) Permits(r Review) bool {
 func (c Consent) Confirmation() string { return c.confirmation }
 
 func confirmation(r Review) string {
-	if p := r.phrase(); p != "" {
+	if p := r.Phrase(); p != "" {
 		return r.Fingerprint() + "\n" + p
 	}
 	return r.Fingerprint()
@@ -108,7 +108,7 @@ func Give(r Review, d Demand, a Answers) (Consent, error) {
 	if missing := Unshown(r, a.Shown); len(missing) > 0 {
 		return Consent{}, fmt.Errorf("%w: %s", ErrUnshown, strings.Join(missing, ", "))
 	}
-	if d.Phrase != r.phrase() || a.Phrase != d.Phrase || !d.Right(a.Typed) {
+	if d.Phrase != r.Phrase() || a.Phrase != d.Phrase || !d.Right(a.Typed) {
 		return Consent{}, ErrTyped
 	}
 	return made(r), nil
@@ -123,7 +123,7 @@ func ByPolicy(r Review, accepted, phrases []string) (Consent, error) {
 	if len(Unaccepted(r.Report, accepted)) > 0 {
 		return Consent{}, ErrWarnings
 	}
-	if p := r.phrase(); p != "" && !slices.Contains(phrases, p) {
+	if p := r.Phrase(); p != "" && !slices.Contains(phrases, p) {
 		return Consent{}, ErrTyped
 	}
 	return made(r), nil

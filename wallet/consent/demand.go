@@ -62,7 +62,7 @@ func Demanded(c *catalog.Catalog, r Review, from *big.Int) Demand {
 	case r.Call != nil && r.Call.WholeConsent:
 		d = ofCalls(r.Call, from)
 	}
-	d.Phrase = r.phrase()
+	d.Phrase = r.Phrase()
 	return d
 }
 

@@ -210,18 +210,18 @@ func (a *ambiguity) run(arm func(), wait time.Duration, stalls <-chan struct{}) 
 	}
 	s, err := o.Prepare(t.Context())
 	if err == nil {
-		s, err = o.SignPrepared(t.Context(), confirmation1(o))
+		s, err = o.SignPrepared(t.Context(), consent1(o))
 	}
 	if err != nil {
 		t.Fatalf("%v %+v %+v", err, s.Report1.Reasons, s.Report2.Reasons)
 	}
-	s, err = o.Execute(t.Context(), confirmation2(o), nil)
+	s, err = o.Execute(t.Context(), consent2(o), nil)
 	// proven not to have been accepted: the person tries again, on a busy machine more than once
 	for s.State == flow.StateReview2 && t.Context().Err() == nil {
 		if err == nil {
 			t.Fatal("back in review without a reason")
 		}
-		s, err = o.Execute(t.Context(), confirmation2(o), nil)
+		s, err = o.Execute(t.Context(), consent2(o), nil)
 	}
 	if err != nil && s.State != flow.StateUnknown {
 		t.Fatal(s.State, err)

@@ -15,6 +15,7 @@ import (
 	"coffer/api/client"
 	"coffer/api/op"
 	"coffer/api/secret"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/internal/golden"
 	"coffer/wallet/journal"
@@ -348,29 +349,30 @@ func (b *bench) review1() *flow.Operation {
 func (b *bench) review2() *flow.Operation {
 	b.t.Helper()
 	o := b.review1()
-	s, err := o.SignPrepared(b.t.Context(), confirmation1(o))
+	s, err := o.SignPrepared(b.t.Context(), consent1(o))
 	if err != nil || s.State != flow.StateReview2 {
 		b.t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
 	}
 	return o
 }
 
-// confirmation1 is what a person confirms review 1 with, and confirmation2 review 2.
-func confirmation1(o *flow.Operation) string {
-	v := o.Snapshot().Review1
-	return typed(v.Fingerprint, v.Phrase)
-}
+// consent1 is a person's consent to review 1, and consent2 to review 2.
+func consent1(o *flow.Operation) consent.Consent { return consentTo(o.Snapshot(), false) }
 
-func confirmation2(o *flow.Operation) string {
-	v := o.Snapshot().Review2
-	return typed(v.Fingerprint, v.Phrase)
-}
+func consent2(o *flow.Operation) consent.Consent { return consentTo(o.Snapshot(), true) }
 
-func typed(fingerprint, phrase string) string {
-	if phrase == "" {
-		return fingerprint
+// consentTo accepts every warning of a review and types the sentence of its gates; the zero Consent where it refuses.
+func consentTo(s flow.Snapshot, quote bool) consent.Consent {
+	r := s.Under(quote)
+	var codes []string
+	for _, x := range r.Report.Reasons {
+		codes = append(codes, x.Code)
 	}
-	return fingerprint + "\n" + phrase
+	c, err := consent.ByPolicy(r, codes, []string{r.Phrase()})
+	if err != nil {
+		return consent.Consent{}
+	}
+	return c
 }
 
 func (b *bench) record() journal.Operation {

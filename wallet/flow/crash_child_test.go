@@ -186,7 +186,7 @@ func (c *child) work(f *flow.Flow, rules api.Rules) error {
 	if in.Kind() != intent.KindCall {
 		_, err = o.Quote(ctx)
 	} else if _, err = o.Prepare(ctx); err == nil {
-		_, err = o.SignPrepared(ctx, confirmation1(o))
+		_, err = o.SignPrepared(ctx, consent1(o))
 	}
 	if err != nil && o.Snapshot().State != flow.StateUnknown {
 		return err
@@ -207,7 +207,7 @@ func (c *child) goOn(ctx context.Context, o *flow.Operation) error {
 		}
 	}
 	if o.Snapshot().State == flow.StateReview2 {
-		if _, err := o.Execute(ctx, confirmation2(o), nil); err != nil && o.Snapshot().State != flow.StateUnknown {
+		if _, err := o.Execute(ctx, consent2(o), nil); err != nil && o.Snapshot().State != flow.StateUnknown {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 	"coffer/wallet/sign"
@@ -40,14 +41,14 @@ func TestU15_AForgedSignatureIsNeitherRecordedNorSent(t *testing.T) {
 	b := newBench(t)
 	b.useSigner(&forger{Signer: b.pen, from: 1})
 	o := b.review1()
-	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); err == nil || s.State != flow.StateReview1 ||
+	if s, err := o.SignPrepared(t.Context(), consent1(o)); err == nil || s.State != flow.StateReview1 ||
 		len(b.j.Outstanding(b.now())) != 0 || len(b.f.quoted) != 0 {
 		t.Fatal(s.State, err)
 	}
 	b = newBench(t)
 	b.useSigner(&forger{Signer: b.pen, from: 2})
 	o = b.review2()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil || s.State != flow.StateReview2 ||
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err == nil || s.State != flow.StateReview2 ||
 		b.record().State != journal.Quoted || len(b.f.executed) != 0 {
 		t.Fatal(s.State, err)
 	}
@@ -62,7 +63,7 @@ func TestAFailedDelegationStopsTheOperationBesideIt(t *testing.T) {
 	if _, err := o.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.SignPrepared(t.Context(), confirmation1(o))
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if !errors.Is(err, sign.ErrExternal) || s.State != flow.StateReview1 || s.SignaturesDone != 0 ||
 		b.pen.count.Load() != 1 || !strings.HasPrefix(s.Problem, "The signer command") {
 		t.Fatalf("%+v", s)
@@ -73,7 +74,7 @@ func TestQ10_AQuoteThatExpiresWhileItIsSignedIsNotSent(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
 	b.pen.before = func() { b.clock.Store(29) } // a person took time over the device
-	s, err := o.Execute(t.Context(), confirmation2(o), nil)
+	s, err := o.Execute(t.Context(), consent2(o), nil)
 	if !errors.Is(err, flow.ErrExpired) || s.State != flow.StateReview2 || b.record().State != journal.QuoteSigned ||
 		len(b.f.executed) != 0 {
 		t.Fatal(s.State, err)
@@ -88,7 +89,7 @@ func TestJ5_AClosedJournalStopsEveryStep(t *testing.T) {
 	o := b.review2()
 	signed := b.pen.count.Load()
 	b.j.Close()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); !errors.Is(err, journal.ErrClosed) ||
+	if s, err := o.Execute(t.Context(), consent2(o), nil); !errors.Is(err, journal.ErrClosed) ||
 		s.State != flow.StateReview2 || b.pen.count.Load() != signed {
 		t.Fatal(s.State, err)
 	}
@@ -113,7 +114,7 @@ func TestARefusalThatCannotBeRecordedLeavesTheOutcomeOpen(t *testing.T) {
 		b.j.Close()
 		return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "price moved")
 	}
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); !errors.Is(err, journal.ErrClosed) ||
+	if s, err := o.Execute(t.Context(), consent2(o), nil); !errors.Is(err, journal.ErrClosed) ||
 		s.State != flow.StateUnknown {
 		t.Fatal(s.State, err)
 	}
@@ -123,7 +124,7 @@ func TestAnErrorOfAnotherKindIsAnUnknownOutcome(t *testing.T) {
 	b := newBench(t)
 	b.f.execute = func([]byte) (api.ExecuteResponse, error) { return api.ExecuteResponse{}, errors.New("anything") }
 	o := b.review2()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil || s.State != flow.StateUnknown {
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err == nil || s.State != flow.StateUnknown {
 		t.Fatal(s.State, err)
 	}
 }
@@ -138,7 +139,7 @@ func TestOnlyOneStepOfAnOperationRunsAtATime(t *testing.T) {
 		for name, step := range map[string]func() error{
 			"prepare": func() error { _, err := o.Prepare(t.Context()); return err },
 			"quote":   func() error { _, err := o.Quote(t.Context()); return err },
-			"sign":    func() error { _, err := o.SignPrepared(t.Context(), "x"); return err },
+			"sign":    func() error { _, err := o.SignPrepared(t.Context(), consent.Consent{}); return err },
 			"watch":   func() error { _, err := o.Watch(t.Context(), nil); return err },
 			"abandon": o.Abandon,
 		} {
@@ -169,7 +170,7 @@ func TestASponsorThatIsNotPinnedMaySayNothingOfItsWindow(t *testing.T) {
 	if s.Review1.Phrase == "" || !s.Deadline.Equal(b.now().Add(b.policy.MaxWindow)) {
 		t.Fatalf("%q until %s", s.Review1.Phrase, s.Deadline)
 	}
-	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); err != nil {
+	if s, err := o.SignPrepared(t.Context(), consent1(o)); err != nil {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
 	for _, l := range b.j.Outstanding(b.now().Add(time.Hour)) {
@@ -266,7 +267,7 @@ func TestASwapWhoseIntentDoesNotHoldIsNotQuoted(t *testing.T) {
 		return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "no")
 	}
 	o := b.toReviewOnly()
-	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err == nil {
 		t.Fatal("accepted")
 	}
 	sent := len(b.f.calls)
@@ -291,7 +292,7 @@ func TestTheEndOfATransferIsToldAsOne(t *testing.T) {
 			return api.ExecutionStatus{QuoteID: id, Status: status}, nil
 		}
 		o := b.toReview2()
-		if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+		if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 			t.Fatal(err)
 		}
 		if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateFailed ||
@@ -305,7 +306,7 @@ func TestTheEndOfATransferIsToldAsOne(t *testing.T) {
 	}
 	b := newRecorded(t, "v3-transfer")
 	o := b.toReview2()
-	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.Watch(t.Context(), nil); err != nil || len(b.j.Recipients()) != 1 {
@@ -345,7 +346,7 @@ func TestY5_ADaysCapCountsEveryOperationOnceHoweverOftenItsStepsAreJudged(t *tes
 		t.Fatalf("prepared again: %+v", s.Report1.Reasons)
 	}
 	b.w.ID = "0x" + strings.Repeat("3", 64)
-	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); err != nil {
+	if s, err := o.SignPrepared(t.Context(), consent1(o)); err != nil {
 		t.Fatalf("signed again: %+v", s.Report2.Reasons)
 	}
 	b.reopen()
@@ -357,7 +358,7 @@ func TestY5_ADaysCapCountsEveryOperationOnceHoweverOftenItsStepsAreJudged(t *tes
 	if s, err := o.Requote(t.Context()); err != nil {
 		t.Fatalf("quoted after a restart: %+v", s.Report2.Reasons)
 	}
-	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := b.start().Prepare(t.Context()); !errors.Is(err, flow.ErrRefused) ||
@@ -369,7 +370,7 @@ func TestY5_ADaysCapCountsEveryOperationOnceHoweverOftenItsStepsAreJudged(t *tes
 	b.policy.Limits.MaxSpendPerDay = big.NewInt(476_000_000)
 	b.reopen()
 	o = b.review1()
-	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); !errors.Is(err, flow.ErrRefused) ||
+	if s, err := o.SignPrepared(t.Context(), consent1(o)); !errors.Is(err, flow.ErrRefused) ||
 		!s.Report2.Has("Y5", verify.Refuse) {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}

@@ -10,26 +10,26 @@ import (
 	"coffer/api"
 	"coffer/api/client"
 	"coffer/api/text"
+	"coffer/wallet/consent"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
-// Execute signs the operations of the quote that was confirmed and sends the quote, once; confirmed is the review's
-// fingerprint and, where a gate stands open, a newline and the sentence that was typed. It ends in StateAccepted; in
+// Execute signs the operations of the quote that c permits and sends the quote, once. It ends in StateAccepted; in
 // StateUnknown when the request may have arrived but no answer came; or back in StateReview2 with the reason when the
 // service refused or nothing was sent. progress may be nil and is called from this goroutine, once for each signature.
-func (o *Operation) Execute(ctx context.Context, confirmed string, progress func(Event)) (Snapshot, error) {
+func (o *Operation) Execute(ctx context.Context, c consent.Consent, progress func(Event)) (Snapshot, error) {
 	if err := o.begin(StateReview2); err != nil {
 		return o.Snapshot(), err
 	}
 	defer o.step.Unlock()
-	if o.quote == nil || confirmed == "" || confirmed != o.quote.Confirmation() {
+	if o.quote == nil || c.Confirmation() != o.quote.Confirmation() || !c.Permits(o.Snapshot().Under(true)) {
 		return o.fail("", ErrConfirmation)
 	}
 	if progress == nil {
 		progress = func(Event) {}
 	}
-	return o.execute(ctx, confirmed, progress)
+	return o.execute(ctx, c.Confirmation(), progress)
 }
 
 // execute runs the confirmed quote. The journal is held from before the first signature until the answer to the request

@@ -9,16 +9,16 @@
 // another process went on with the same operation meanwhile. Waiting, for a person or between two questions, holds
 // nothing.
 //
-// Promise: nothing is signed without a confirmation that carries the fingerprint of exactly the review that was shown
-// (protocol §1.3), and behind an open gate the sentence that had to be typed. Every record is on disk before what it
-// announces is on the wire: SIGNED before call-quote, QUOTE_SIGNED and EXECUTING before execute (TH-J2). An execute
-// request is sent once for a quote id, and once more only after the service refused it or no byte of it left; if its
-// outcome is unknown it is asked for by status and never sent again (TH-N7). The body that is sent is the reviewed
-// document with signatures and nothing else (TH-X1). There is one Operation for a record of the journal, however often
-// it is asked for, and no signature is made beside an open one of the same lane with another nonce (TH-U3). A
-// same-chain call executes on its one signature only if the quote brings back exactly the signed operation (protocol
-// §3.2). The clock is judged conservatively: a review is open only while both the local and the service's clock say so
-// (TH-N9).
+// Promise: nothing is signed without a consent.Consent to exactly the review that is on record: its fingerprint, every
+// fact in it and, behind an open gate, the sentence that had to be typed (protocol §1.3). Every record is on disk
+// before what it announces is on the wire: SIGNED before call-quote, QUOTE_SIGNED and EXECUTING before execute (TH-J2).
+// An execute request is sent once for a quote id, and once more only after the service refused it or no byte of it
+// left; if its outcome is unknown it is asked for by status and never sent again (TH-N7). The body that is sent is the
+// reviewed document with signatures and nothing else (TH-X1). There is one Operation for a record of the journal,
+// however often it is asked for, and no signature is made beside an open one of the same lane with another nonce
+// (TH-U3). A same-chain call executes on its one signature only if the quote brings back exactly the signed operation
+// (protocol §3.2). The clock is judged conservatively: a review is open only while both the local and the service's
+// clock say so (TH-N9).
 //
 // The methods of an Operation are synchronous; while one runs the others return ErrBusy, Snapshot always answers.
 // Errors are also in Snapshot.Problem, in plain words.

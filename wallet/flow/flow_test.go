@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"coffer/api"
 	"coffer/api/client"
 	"coffer/api/op"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/internal/golden"
 	"coffer/wallet/journal"
@@ -27,7 +29,7 @@ func TestACallRunsThroughBothReviewsToItsEnd(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
 	var events []string
-	s, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint,
+	s, err := o.Execute(t.Context(), consent2(o),
 		func(e flow.Event) { events = append(events, e.Kind) })
 	if err != nil || s.State != flow.StateAccepted || s.SignaturesDone != 3 || s.SignaturesTotal != 3 {
 		t.Fatalf("%+v %v", s, err)
@@ -57,27 +59,50 @@ func TestACallRunsThroughBothReviewsToItsEnd(t *testing.T) {
 func TestNothingIsSignedBeforeEachConfirmation(t *testing.T) {
 	b := newBench(t)
 	o := b.review1()
-	fp := o.Snapshot().Review1.Fingerprint
-	for _, wrong := range []string{"", "0000 0000 0000 0000", fp + " ", strings.ToUpper(fp) + "x"} {
+	first := consent1(o)
+	altered := func(change func(*verify.PreparedView)) consent.Consent {
+		s := o.Snapshot()
+		v := *s.Review1
+		v.Lines = slices.Clone(v.Lines)
+		change(&v)
+		s.Review1 = &v
+		c := consentTo(s, false)
+		if c.Confirmation() == "" {
+			t.Error("no consent was made")
+		}
+		return c
+	}
+	for name, wrong := range map[string]consent.Consent{
+		"none":           {},
+		"another review": altered(func(v *verify.PreparedView) { v.Fingerprint = "0000 0000 0000 0000" }),
+		"another payee":  altered(func(v *verify.PreparedView) { v.Lines[0].Recipient = stranger }),
+		"less leaves":    altered(func(v *verify.PreparedView) { v.Outflow = nil }),
+		"a later end":    altered(func(v *verify.PreparedView) { v.Window.Until = v.Window.Until.Add(time.Hour) }),
+	} {
 		if _, err := o.SignPrepared(t.Context(), wrong); !errors.Is(err, flow.ErrConfirmation) {
-			t.Errorf("%q: %v", wrong, err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := o.Execute(t.Context(), fp, nil); !errors.Is(err, flow.ErrState) {
+	if _, err := o.Execute(t.Context(), first, nil); !errors.Is(err, flow.ErrState) {
 		t.Error(err)
 	}
 	if b.pen.count.Load() != 0 || len(b.f.calls) != 1 {
 		t.Fatalf("%d signatures, calls %v", b.pen.count.Load(), b.f.calls)
 	}
-	if _, err := o.SignPrepared(t.Context(), fp); err != nil {
+	if _, err := o.SignPrepared(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
 	if b.pen.count.Load() != 1 {
 		t.Fatalf("%d signatures after review 1", b.pen.count.Load())
 	}
-	for _, wrong := range []string{"", fp} { // the first confirmation does not count for the second review
+	cheaper := o.Snapshot()
+	v := *cheaper.Review2
+	v.Worst = nil
+	cheaper.Review2 = &v
+	// the first consent does not count for the second review, nor does one to other figures
+	for i, wrong := range []consent.Consent{{}, first, consentTo(cheaper, true)} {
 		if _, err := o.Execute(t.Context(), wrong, nil); !errors.Is(err, flow.ErrConfirmation) {
-			t.Errorf("%q: %v", wrong, err)
+			t.Errorf("%d: %v", i, err)
 		}
 	}
 	if b.pen.count.Load() != 1 || len(b.f.executed) != 0 {
@@ -88,7 +113,7 @@ func TestNothingIsSignedBeforeEachConfirmation(t *testing.T) {
 func TestAConfirmationOfAnOldReviewIsVoid(t *testing.T) {
 	b := newBench(t)
 	o := b.review1()
-	old := o.Snapshot().Review1.Fingerprint
+	old := consent1(o)
 	b.f.prepare = func(r *api.PrepareResponse) error { r.TamperProofSignature = "0x1234"; return nil }
 	if _, err := o.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -96,21 +121,21 @@ func TestAConfirmationOfAnOldReviewIsVoid(t *testing.T) {
 	if _, err := o.SignPrepared(t.Context(), old); !errors.Is(err, flow.ErrConfirmation) || b.pen.count.Load() != 0 {
 		t.Fatal(err)
 	}
-	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := s.Review2
+	first, void := s.Review2, consent2(o)
 	b.w.ID = "0x" + strings.Repeat("2", 64)
 	if s, err = o.Requote(t.Context()); err != nil || s.Previous == nil || s.Previous.ID != first.ID ||
 		s.Review2.ID == first.ID {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
-	if _, err := o.Execute(t.Context(), first.Fingerprint, nil); !errors.Is(err, flow.ErrConfirmation) ||
+	if _, err := o.Execute(t.Context(), void, nil); !errors.Is(err, flow.ErrConfirmation) ||
 		b.pen.count.Load() != 1 {
 		t.Fatal(err)
 	}
-	if _, err := o.Execute(t.Context(), s.Review2.Fingerprint, nil); err != nil {
+	if _, err := o.Execute(t.Context(), consentTo(s, true), nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -154,7 +179,7 @@ func TestATamperedPreparedAnswerIsNeverSigned(t *testing.T) {
 				!s.Report1.Has(c.code, verify.Refuse) || s.Review1 != nil {
 				t.Fatalf("%v %v %+v", s.State, err, s.Report1.Reasons)
 			}
-			if _, err := o.SignPrepared(t.Context(), "x"); !errors.Is(err, flow.ErrState) {
+			if _, err := o.SignPrepared(t.Context(), consent.Consent{}); !errors.Is(err, flow.ErrState) {
 				t.Error(err)
 			}
 			if b.pen.count.Load() != 0 || len(b.f.quoted)+len(b.f.executed) != 0 {
@@ -221,7 +246,7 @@ func TestATamperedQuoteIsNeverSigned(t *testing.T) {
 			b := newBench(t)
 			o := b.review1()
 			b.f.quote = func(q *api.Quote) error { c.change(b, q); return nil }
-			s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+			s, err := o.SignPrepared(t.Context(), consent1(o))
 			refused := s.Report2.Has(c.code, verify.Refuse) || s.Report2.Has(c.code, verify.Gate)
 			if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateQuoting || !refused || s.Review2 != nil {
 				t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
@@ -250,7 +275,7 @@ func TestJ2_EveryRecordIsOnDiskBeforeTheWire(t *testing.T) {
 		at[call] = r.Operations()[0]
 	}
 	o := b.review2()
-	if _, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); err != nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(err)
 	}
 	if at["prepare"].State != journal.Intent {
@@ -271,7 +296,7 @@ func TestJ5_AFullJournalStopsEverySignature(t *testing.T) {
 	b := newBench(t)
 	o := b.review1()
 	b.j.Close()
-	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if err == nil || b.pen.count.Load() != 0 || len(b.f.quoted) != 0 || s.Problem == "" {
 		t.Fatalf("%v, %d signatures", err, b.pen.count.Load())
 	}
@@ -282,7 +307,7 @@ func TestX1_TheBodyIsTheReviewedQuoteWithSignatures(t *testing.T) {
 	var reviewed *api.Document
 	b.f.rawQuote = func(d *api.Document) *api.Document { reviewed = d; return d }
 	o := b.review2()
-	s, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil)
+	s, err := o.Execute(t.Context(), consent2(o), nil)
 	if err != nil || s.BodyHash == "" {
 		t.Fatal(err)
 	}
@@ -301,7 +326,7 @@ func TestX1_TheBodyIsTheReviewedQuoteWithSignatures(t *testing.T) {
 func TestX3_AThousandExecutesMakeOneRequest(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
-	fp := o.Snapshot().Review2.Fingerprint
+	fp := consent2(o)
 	var wg sync.WaitGroup
 	var accepted atomic.Int64
 	for range 1000 {
@@ -342,7 +367,7 @@ func TestN7_AnUnknownOutcomeIsAskedForAndNeverSentAgain(t *testing.T) {
 					return api.ExecutionStatus{QuoteID: id, Status: api.StatusCompleted}, nil
 				}
 				o := b.review2()
-				fp := o.Snapshot().Review2.Fingerprint
+				fp := consent2(o)
 				s, got := o.Execute(t.Context(), fp, nil)
 				if s.State != flow.StateUnknown || got == nil || s.Problem == "" {
 					t.Fatalf("%v %v", s.State, got)
@@ -389,7 +414,7 @@ func TestARefusedExecuteLeavesTheQuoteUsable(t *testing.T) {
 			b := newBench(t)
 			b.f.execute = func([]byte) (api.ExecuteResponse, error) { return c.answer, c.err }
 			o := b.review2()
-			fp := o.Snapshot().Review2.Fingerprint
+			fp := consent2(o)
 			s, err := o.Execute(t.Context(), fp, nil)
 			if err == nil || s.State != flow.StateReview2 || s.Problem == "" ||
 				b.record().State != journal.QuoteSigned {
@@ -410,7 +435,7 @@ func TestSameChainExecutesOnOneSignatureOnlyIfTheQuoteIsThatOperation(t *testing
 	if v := o.Snapshot().Review1; !v.WholeConsent || v.Signatures != 1 {
 		t.Fatalf("%+v", v)
 	}
-	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if err != nil || s.State != flow.StateAccepted || b.pen.count.Load() != 1 || len(b.f.executed) != 1 ||
 		s.SignaturesTotal != 1 {
 		t.Fatalf("%v %v, %d signatures", s.State, err, b.pen.count.Load())
@@ -424,7 +449,7 @@ func TestSameChainThatTurnsIntoAFundedCallNeedsTheSecondReview(t *testing.T) {
 	b := newBench(t)
 	b.w.CallType = api.CallSameChainExcludeSolver // announced so, but the quote wants payments
 	o := b.review1()
-	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if err != nil || s.State != flow.StateReview2 || b.pen.count.Load() != 1 || len(b.f.executed) != 0 ||
 		!s.Report2.Has("P4", verify.Warn) {
 		t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
@@ -438,7 +463,7 @@ func TestFundedCallThatTurnsOutToNeedNothingStillWaitsForTheSecondReview(t *test
 	if b.pen.count.Load() != 1 || len(b.f.executed) != 0 {
 		t.Fatal("executed without the second confirmation")
 	}
-	if s, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); err != nil ||
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err != nil ||
 		s.State != flow.StateAccepted || b.pen.count.Load() != 1 {
 		t.Fatal(s.State, err)
 	}
@@ -449,7 +474,7 @@ func TestSameChainWithOneChangedByteIsRefused(t *testing.T) {
 	b.w.CallType, b.f.build = api.CallSameChainExcludeSolver, b.w.SameChain
 	b.f.quote = func(q *api.Quote) error { q.OriginChainsOperations[0].UserOp.CallGasLimit = "400001"; return nil }
 	o := b.review1()
-	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if !errors.Is(err, flow.ErrRefused) || len(b.f.executed) != 0 || !s.Report2.Has("Q14", verify.Refuse) {
 		t.Fatalf("%v %v", s.State, err)
 	}
@@ -459,14 +484,14 @@ func TestQ10_ExpiryIsCheckedAgainAtSigningAndAtExecute(t *testing.T) {
 	b := newBench(t)
 	o := b.review1()
 	b.clock.Store(575) // the window ends at 600
-	if _, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint); !errors.Is(err, flow.ErrExpired) ||
+	if _, err := o.SignPrepared(t.Context(), consent1(o)); !errors.Is(err, flow.ErrExpired) ||
 		b.pen.count.Load() != 0 {
 		t.Fatal(err)
 	}
 	b = newBench(t)
 	o = b.review2()
 	b.clock.Store(29)
-	if _, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); !errors.Is(err, flow.ErrExpired) ||
+	if _, err := o.Execute(t.Context(), consent2(o), nil); !errors.Is(err, flow.ErrExpired) ||
 		b.pen.count.Load() != 1 {
 		t.Fatal(err)
 	}
@@ -479,7 +504,7 @@ func TestN9_TheStricterClockDecides(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
 	b.f.skew = 29 * time.Second // the service's clock is nearly at the expiry
-	if _, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); !errors.Is(err, flow.ErrExpired) {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); !errors.Is(err, flow.ErrExpired) {
 		t.Fatal(err)
 	}
 	b = newBench(t)
@@ -521,7 +546,7 @@ func TestAFailedSignatureChangesNothing(t *testing.T) {
 		b := newBench(t)
 		o := b.review1()
 		b.pen.fail = fault
-		s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+		s, err := o.SignPrepared(t.Context(), consent1(o))
 		if !errors.Is(err, fault) || s.State != flow.StateReview1 || b.record().State != journal.Prepared ||
 			len(b.f.quoted) != 0 || s.Problem == "" {
 			t.Fatalf("%v %v", s.State, err)
@@ -529,7 +554,7 @@ func TestAFailedSignatureChangesNothing(t *testing.T) {
 		b = newBench(t)
 		o = b.review2()
 		b.pen.fail = fault
-		if s, err = o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); !errors.Is(err, fault) ||
+		if s, err = o.Execute(t.Context(), consent2(o), nil); !errors.Is(err, fault) ||
 			s.State != flow.StateReview2 || len(b.f.executed) != 0 {
 			t.Fatalf("%v %v", s.State, err)
 		}
@@ -540,7 +565,7 @@ func TestAQuoteThatFailsCanBeAskedForAgain(t *testing.T) {
 	b := newBench(t)
 	o := b.review1()
 	b.f.quote = func(*api.Quote) error { return api.NewError(api.ErrNoRoute, "none") }
-	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if err == nil || s.State != flow.StateQuoting || s.SignaturesDone != 1 {
 		t.Fatal(s.State, err)
 	}
@@ -567,14 +592,14 @@ func TestJ3_ARestartResumesWithoutSendingAnything(t *testing.T) {
 		{"after quote", func(b *bench) { b.review2() }, flow.StateQuoting, 1},
 		{"after execute", func(b *bench) {
 			o := b.review2()
-			o.Execute(b.t.Context(), o.Snapshot().Review2.Fingerprint, nil)
+			o.Execute(b.t.Context(), consent2(o), nil)
 		}, flow.StateAccepted, 3},
 		{"in execute", func(b *bench) {
 			b.f.execute = func([]byte) (api.ExecuteResponse, error) {
 				return api.ExecuteResponse{}, &client.Error{Op: "execute", Sent: true, Err: errors.New("killed")}
 			}
 			o := b.review2()
-			o.Execute(b.t.Context(), o.Snapshot().Review2.Fingerprint, nil)
+			o.Execute(b.t.Context(), consent2(o), nil)
 		}, flow.StateUnknown, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -602,7 +627,7 @@ func TestJ3_ARestartResumesWithoutSendingAnything(t *testing.T) {
 				if err != nil || s.State != flow.StateReview2 {
 					t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
 				}
-				if s, err = o.Execute(t.Context(), s.Review2.Fingerprint, nil); err != nil {
+				if s, err = o.Execute(t.Context(), consentTo(s, true), nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -649,7 +674,7 @@ func TestRefundedAndFailedAreEndsWithWords(t *testing.T) {
 					FailReason: reason}, nil
 			}
 			o := b.review2()
-			if _, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); err != nil {
+			if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 				t.Fatal(err)
 			}
 			s, err := o.Watch(t.Context(), nil)
@@ -675,7 +700,7 @@ func TestH4_UnknownStatusesAreNoEndAndOtherQuotesAreIgnored(t *testing.T) {
 		return api.ExecutionStatus{QuoteID: id, Status: api.StatusCompleted}, nil
 	}
 	o := b.review2()
-	o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil)
+	o.Execute(t.Context(), consent2(o), nil)
 	var problems int
 	s, err := o.Watch(t.Context(), func(s flow.Snapshot) {
 		if s.Problem != "" {
@@ -690,7 +715,7 @@ func TestH4_UnknownStatusesAreNoEndAndOtherQuotesAreIgnored(t *testing.T) {
 func TestN13_CancelledWatchingCanGoOn(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
-	o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil)
+	o.Execute(t.Context(), consent2(o), nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	b.f.status = func(_ int, id string) (api.ExecutionStatus, error) {
 		cancel()
@@ -737,10 +762,10 @@ func TestJ2_NothingIsSentThatCouldNotBeRecorded(t *testing.T) {
 		o := b.start()
 		s, err := o.Prepare(t.Context())
 		if err == nil {
-			s, err = o.SignPrepared(t.Context(), s.Review1.Fingerprint)
+			s, err = o.SignPrepared(t.Context(), consentTo(s, false))
 		}
 		if err == nil {
-			s, err = o.Execute(t.Context(), s.Review2.Fingerprint, nil)
+			s, err = o.Execute(t.Context(), consentTo(s, true), nil)
 		}
 		if err == nil {
 			s, err = o.Watch(t.Context(), nil)

@@ -52,14 +52,14 @@ func TestK8_AStepStopsWhereAnotherProcessWentOn(t *testing.T) {
 		t.Fatal(s.State, err)
 	}
 	signed := b.pen.count.Load()
-	s, err := o.Execute(t.Context(), confirmation2(o), nil)
+	s, err := o.Execute(t.Context(), consent2(o), nil)
 	if !errors.Is(err, flow.ErrMoved) || s.State != flow.StateQuoting || s.Problem == "" {
 		t.Fatalf("%s: %v: %q", s.State, err, s.Problem)
 	}
 	if b.pen.count.Load() != signed || len(b.f.executed) != 0 {
 		t.Error("signed or sent all the same")
 	}
-	if s, err := x.Execute(t.Context(), confirmation2(x), nil); err != nil || s.State != flow.StateAccepted {
+	if s, err := x.Execute(t.Context(), consent2(x), nil); err != nil || s.State != flow.StateAccepted {
 		t.Fatal(s.State, err)
 	}
 	if _, err := o.Requote(t.Context()); !errors.Is(err, flow.ErrMoved) || o.Snapshot().State != flow.StateAccepted {
@@ -94,7 +94,7 @@ func TestK8_NothingIsResumedWhileItIsSent(t *testing.T) {
 		inside()
 		return api.ExecuteResponse{Success: true}, nil
 	}
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil || s.State != flow.StateAccepted {
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err != nil || s.State != flow.StateAccepted {
 		t.Fatal(s.State, err)
 	}
 	if _, err := x.Requote(t.Context()); err == nil || x.Snapshot().State != flow.StateAccepted {
@@ -108,7 +108,7 @@ func TestK8_NothingIsResumedWhileItIsSent(t *testing.T) {
 func TestK8_AWaitHoldsNothingAndTakesTheEndOfAnotherProcess(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(s.State, err)
 	}
 	b.f.status = func(n int, id string) (api.ExecutionStatus, error) {
@@ -172,11 +172,11 @@ func TestK8_TheCapOfTheDayCountsWhatAnotherProcessSigned(t *testing.T) {
 	if _, err := in.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := in.SignPrepared(t.Context(), confirmation1(in)); s.SignaturesDone == 0 {
+	if s, err := in.SignPrepared(t.Context(), consent1(in)); s.SignaturesDone == 0 {
 		t.Fatal(s.State, err)
 	}
 	signed := b.pen.count.Load()
-	s, err := o.Execute(t.Context(), confirmation2(o), nil)
+	s, err := o.Execute(t.Context(), consent2(o), nil)
 	if !errors.Is(err, flow.ErrSpent) || !errors.Is(err, flow.ErrExpired) || s.State != flow.StateReview2 ||
 		b.pen.count.Load() != signed {
 		t.Fatal(s.State, err)
@@ -190,7 +190,7 @@ func TestK8_PendingPastTheRefundSaysWhatToDo(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
 	after := o.Snapshot().Review2.Legs[0].RefundAfter
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(s.State, err)
 	}
 	b.f.status = func(_ int, id string) (api.ExecutionStatus, error) {

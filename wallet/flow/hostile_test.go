@@ -21,10 +21,10 @@ func TestU3_OfTwoOpenReviewsWithDifferentNoncesOnlyOneIsSigned(t *testing.T) {
 	first := b.review1()
 	b.w.Sequence = 1 // nothing is signed yet, so the second answer passes on its own
 	second := b.review1()
-	if _, err := first.SignPrepared(t.Context(), first.Snapshot().Review1.Fingerprint); err != nil {
+	if _, err := first.SignPrepared(t.Context(), consent1(first)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := second.SignPrepared(t.Context(), second.Snapshot().Review1.Fingerprint)
+	s, err := second.SignPrepared(t.Context(), consent1(second))
 	if !errors.Is(err, journal.ErrConflict) || b.pen.count.Load() != 1 || len(b.f.quoted) != 1 ||
 		s.State != flow.StateReview1 || s.Problem == "" {
 		t.Fatalf("%v %v, %d signatures", s.State, err, b.pen.count.Load())
@@ -44,11 +44,11 @@ func TestU3_OfTwoQuotesWithDifferentFundingNoncesOnlyOneIsSigned(t *testing.T) {
 			golden.Payment{Asset: golden.OpUSDC, Amount: 100_000_000, Deploy: true})
 	}
 	second := b.review2()
-	if s, err := first.Execute(t.Context(), first.Snapshot().Review2.Fingerprint, nil); err != nil {
+	if s, err := first.Execute(t.Context(), consent2(first), nil); err != nil {
 		t.Fatal(s.Problem, err)
 	}
 	signed := b.pen.count.Load()
-	s, err := second.Execute(t.Context(), second.Snapshot().Review2.Fingerprint, nil)
+	s, err := second.Execute(t.Context(), consent2(second), nil)
 	if !errors.Is(err, journal.ErrConflict) || b.pen.count.Load() != signed || len(b.f.executed) != 1 ||
 		s.State != flow.StateReview2 || s.Problem == "" {
 		t.Fatalf("%v %v, %d signatures, %d executes", s.State, err, b.pen.count.Load(), len(b.f.executed))
@@ -75,7 +75,7 @@ func TestU3_ASignatureThatAppearsWhileAnotherIsMadeIsThrownAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if !errors.Is(err, journal.ErrConflict) || len(b.f.quoted) != 0 || s.State != flow.StateReview1 {
 		t.Fatalf("%v %v, %d bodies with a signature left", s.State, err, len(b.f.quoted))
 	}
@@ -137,7 +137,7 @@ func TestN9_AClockThatIsSetBackDoesNotReopenAReview(t *testing.T) {
 	})
 	o := b.review2()
 	passed, back = 45*time.Second, time.Hour // the quote lived 30 s
-	s, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil)
+	s, err := o.Execute(t.Context(), consent2(o), nil)
 	if !errors.Is(err, flow.ErrExpired) || b.pen.count.Load() != 1 || len(b.f.executed) != 0 {
 		t.Fatalf("%v %v", s.State, err)
 	}
@@ -146,7 +146,7 @@ func TestN9_AClockThatIsSetBackDoesNotReopenAReview(t *testing.T) {
 func TestAnAcceptedQuoteThatTheServiceForgetsStaysOpen(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
-	if _, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); err != nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -218,7 +218,7 @@ func TestR1_TextOfTheServiceIsCleanInErrorsAndRecords(t *testing.T) {
 	evil := "no\x1b]0;owned\x07\u202e"
 	b := newBench(t)
 	o := b.review2()
-	fp := o.Snapshot().Review2.Fingerprint
+	fp := consent2(o)
 	b.f.execute = func([]byte) (api.ExecuteResponse, error) { return api.ExecuteResponse{Error: &evil}, nil }
 	s, err := o.Execute(t.Context(), fp, nil)
 	clean(t, "execute", err.Error(), s.Err.Error(), s.Problem, b.record().Note)

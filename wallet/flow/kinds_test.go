@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -75,7 +76,7 @@ func TestEveryKindOfOperationIsSignedWithItsOwnVerbsAndSentWhereItBelongs(t *tes
 					t.Fatalf("before the second review: %v, %d of %d", b.pen.verbs, s.SignaturesDone, s.SignaturesTotal)
 				}
 				index := len(before)
-				s, err := o.Execute(t.Context(), confirmation2(o), func(e flow.Event) {
+				s, err := o.Execute(t.Context(), consent2(o), func(e flow.Event) {
 					events = append(events, e.Kind)
 					if e.Kind == flow.EventSigned {
 						index++
@@ -228,12 +229,12 @@ func (b *bench) toUnknown() *flow.Operation {
 		if _, err = o.Prepare(b.t.Context()); err != nil {
 			b.t.Fatal(err)
 		}
-		_, err = o.SignPrepared(b.t.Context(), confirmation1(o))
+		_, err = o.SignPrepared(b.t.Context(), consent1(o))
 	} else {
 		_, err = o.Quote(b.t.Context())
 	}
 	if o.Snapshot().State == flow.StateReview2 && err == nil {
-		_, err = o.Execute(b.t.Context(), confirmation2(o), nil)
+		_, err = o.Execute(b.t.Context(), consent2(o), nil)
 	}
 	if err == nil || o.Snapshot().State != flow.StateUnknown {
 		b.t.Fatal(o.Snapshot().State, err)
@@ -292,7 +293,7 @@ func (b *bench) toReviewOnly() *flow.Operation {
 	}
 	quote := b.f.recorded.quote
 	b.f.recorded.quote = b.f.recorded.prepared // no quote at all
-	if _, err := o.SignPrepared(b.t.Context(), confirmation1(o)); !errors.Is(err, flow.ErrRefused) {
+	if _, err := o.SignPrepared(b.t.Context(), consent1(o)); !errors.Is(err, flow.ErrRefused) {
 		b.t.Fatal(err)
 	}
 	b.f.recorded.quote = quote
@@ -304,9 +305,9 @@ func TestASwapHasOneReviewAndCanBeQuotedAgain(t *testing.T) {
 	o := b.start()
 	for name, step := range map[string]func() (flow.Snapshot, error){
 		"prepare": func() (flow.Snapshot, error) { return o.Prepare(t.Context()) },
-		"sign":    func() (flow.Snapshot, error) { return o.SignPrepared(t.Context(), "x") },
+		"sign":    func() (flow.Snapshot, error) { return o.SignPrepared(t.Context(), consent.Consent{}) },
 		"requote": func() (flow.Snapshot, error) { return o.Requote(t.Context()) },
-		"execute": func() (flow.Snapshot, error) { return o.Execute(t.Context(), "x", nil) },
+		"execute": func() (flow.Snapshot, error) { return o.Execute(t.Context(), consent.Consent{}, nil) },
 	} {
 		if _, err := step(); !errors.Is(err, flow.ErrState) {
 			t.Errorf("%s in draft: %v", name, err)
@@ -321,7 +322,7 @@ func TestASwapHasOneReviewAndCanBeQuotedAgain(t *testing.T) {
 		s.Review2.Kind != intent.KindSwap {
 		t.Fatal(s.State, err)
 	}
-	old := confirmation2(o)
+	old := consent2(o)
 	// The same quote once more is an id that was met before (TH-Q1).
 	if s, err := o.Requote(t.Context()); !errors.Is(err, flow.ErrRefused) || !s.Report2.Has("Q1", verify.Refuse) ||
 		s.Previous == nil {
@@ -362,7 +363,7 @@ func TestASwapThatWasRefusedIsQuotedAgainOrAbandoned(t *testing.T) {
 		return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "price moved")
 	}
 	o := b.toReviewOnly()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil || s.State != flow.StateReview2 {
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err == nil || s.State != flow.StateReview2 {
 		t.Fatal(s.State, err)
 	}
 	b.reopen()
@@ -394,11 +395,11 @@ func TestTH_S13_OneSolanaMessageOfAnAccountIsOpenAtATime(t *testing.T) {
 		return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "price moved")
 	}
 	first := b.toReviewOnly()
-	if _, err := first.Execute(t.Context(), confirmation2(first), nil); err == nil {
+	if _, err := first.Execute(t.Context(), consent2(first), nil); err == nil {
 		t.Fatal("accepted")
 	}
 	// The same message is no second one; it may be sent again.
-	if s, err := first.Execute(t.Context(), confirmation2(first), nil); err == nil || s.State != flow.StateReview2 ||
+	if s, err := first.Execute(t.Context(), consent2(first), nil); err == nil || s.State != flow.StateReview2 ||
 		len(b.f.executed) != 2 {
 		t.Fatal(s.State, err)
 	}
@@ -433,21 +434,24 @@ func TestGatedReviewsNeedTheSentenceBesideTheFingerprint(t *testing.T) {
 	if err != nil || s.Review1.Phrase == "" || !s.Report1.Gated() {
 		t.Fatalf("%v %+v", err, s.Report1.Reasons)
 	}
-	for _, wrong := range []string{s.Review1.Fingerprint, s.Review1.Fingerprint + "\n", s.Review1.Phrase,
-		s.Review1.Fingerprint + "\n" + strings.ToUpper(s.Review1.Phrase)} {
-		if _, err := o.SignPrepared(t.Context(), wrong); !errors.Is(err, flow.ErrConfirmation) ||
+	for _, phrase := range []string{"", strings.ToUpper(s.Review1.Phrase)} { // not the sentence of the gate
+		wrong, v := s, *s.Review1
+		v.Phrase, wrong.Review1 = phrase, &v
+		if _, err := o.SignPrepared(t.Context(), consentTo(wrong, false)); !errors.Is(err, flow.ErrConfirmation) ||
 			b.pen.count.Load() != 0 {
-			t.Fatalf("%q: %v", wrong, err)
+			t.Fatalf("%q: %v", phrase, err)
 		}
 	}
-	if s, err = o.SignPrepared(t.Context(), confirmation1(o)); err != nil || s.Review2.Phrase == "" {
+	if s, err = o.SignPrepared(t.Context(), consent1(o)); err != nil || s.Review2.Phrase == "" {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
-	if _, err := o.Execute(t.Context(), s.Review2.Fingerprint, nil); !errors.Is(err, flow.ErrConfirmation) ||
+	wrong, v := s, *s.Review2
+	v.Phrase, wrong.Review2 = "", &v
+	if _, err := o.Execute(t.Context(), consentTo(wrong, true), nil); !errors.Is(err, flow.ErrConfirmation) ||
 		b.pen.count.Load() != 1 {
 		t.Fatal(err)
 	}
-	if s, err = o.Execute(t.Context(), confirmation2(o), nil); err != nil || s.State != flow.StateAccepted {
+	if s, err = o.Execute(t.Context(), consent2(o), nil); err != nil || s.State != flow.StateAccepted {
 		t.Fatal(s.State, err)
 	}
 	if a := b.record().Agreed; len(a) != 2 || !strings.HasSuffix(a[0].Confirmed, "\n"+s.Review2.Phrase) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coffer/api/client"
+	"coffer/wallet/consent"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -14,23 +15,22 @@ import (
 // minWindowLeft is what must remain of the prepared operation's window for signing it to make sense.
 const minWindowLeft = 30 * time.Second
 
-// SignPrepared signs the prepared operation that was confirmed and asks for a quote; confirmed is the review's
-// fingerprint and, where a gate stands open, a newline and the sentence that was typed. It ends in StateReview2; a
-// same-chain call whose quote brings back exactly the signed operation is executed right away (StateAccepted, or
-// StateUnknown). If the quote fails, the state is StateQuoting and Requote tries again with the same signature.
-func (o *Operation) SignPrepared(ctx context.Context, confirmed string) (Snapshot, error) {
+// SignPrepared signs the prepared operation that c permits and asks for a quote. It ends in StateReview2; a same-chain
+// call whose quote brings back exactly the signed operation is executed right away (StateAccepted, or StateUnknown). If
+// the quote fails, the state is StateQuoting and Requote tries again with the same signature.
+func (o *Operation) SignPrepared(ctx context.Context, c consent.Consent) (Snapshot, error) {
 	if err := o.begin(StateReview1); err != nil {
 		return o.Snapshot(), err
 	}
 	defer o.step.Unlock()
 	p := o.prepared
-	if p == nil || confirmed == "" || confirmed != p.Confirmation() {
+	if p == nil || c.Confirmation() != p.Confirmation() || !c.Permits(o.Snapshot().Under(false)) {
 		return o.fail("", ErrConfirmation)
 	}
 	if o.over(o.window, minWindowLeft) {
 		return o.fail("", ErrExpired)
 	}
-	if err := o.signCall(ctx, confirmed); err != nil {
+	if err := o.signCall(ctx, c.Confirmation()); err != nil {
 		return o.unheld(StateReview1, err)
 	}
 	snap, err := o.askQuote(ctx)

@@ -30,7 +30,7 @@ func unknown(t *testing.T) (*bench, *flow.Operation) {
 	}
 	b.f.status = func(int, string) (api.ExecutionStatus, error) { return api.ExecutionStatus{}, nil }
 	o := b.review2()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil || s.State != flow.StateUnknown {
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err == nil || s.State != flow.StateUnknown {
 		t.Fatal(s.State, err)
 	}
 	return b, o

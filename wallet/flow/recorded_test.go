@@ -151,7 +151,7 @@ func (b *bench) toReview2() *flow.Operation {
 	if s, err := o.Prepare(b.t.Context()); err != nil {
 		b.t.Fatalf("%v %v %+v", s.State, err, s.Report1.Reasons)
 	}
-	if s, err := o.SignPrepared(b.t.Context(), confirmation1(o)); err != nil {
+	if s, err := o.SignPrepared(b.t.Context(), consent1(o)); err != nil {
 		b.t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
 	}
 	return o

@@ -49,7 +49,7 @@ func TestK5_TwoStepsOfOneProcessDoNotBothFitIntoTheDay(t *testing.T) {
 	var failed []error
 	for _, o := range []*flow.Operation{first, second} {
 		wg.Go(func() {
-			if _, err := o.SignPrepared(t.Context(), confirmation1(o)); err != nil {
+			if _, err := o.SignPrepared(t.Context(), consent1(o)); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				failed = append(failed, err)
@@ -67,7 +67,7 @@ func TestK5_TwoStepsOfOneProcessDoNotBothFitIntoTheDay(t *testing.T) {
 func TestK1_OnePaymentExplainsOneLowerBalance(t *testing.T) {
 	b := onLab(t)
 	o := b.review2()
-	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone {

@@ -35,7 +35,7 @@ func (b *bench) ended(status string) (*flow.Operation, flow.Snapshot) {
 		b.f.execute = func([]byte) (api.ExecuteResponse, error) { return api.ExecuteResponse{}, errUnclear }
 	}
 	o := b.review2()
-	if s, err := o.Execute(b.t.Context(), confirmation2(o), nil); err != nil && s.State != flow.StateUnknown {
+	if s, err := o.Execute(b.t.Context(), consent2(o), nil); err != nil && s.State != flow.StateUnknown {
 		b.t.Fatal(s.State, err)
 	}
 	s, err := o.Watch(b.t.Context(), nil)
@@ -90,7 +90,7 @@ func TestK3_TheWordsSayWhenNoTimeEndsASignature(t *testing.T) {
 		return api.ExecutionStatus{QuoteID: id, Status: api.StatusRefunded}, nil
 	}
 	o := b.toReviewOnly()
-	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := o.Watch(t.Context(), nil); err != nil ||
@@ -122,7 +122,7 @@ func TestK3_WhatIsSignedBetweenReviewAndConfirmationIsNoticed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := o.SignPrepared(t.Context(), confirmation1(o))
+	s, err := o.SignPrepared(t.Context(), consent1(o))
 	if !errors.Is(err, flow.ErrBeside) || b.pen.count.Load() != 0 || s.State != flow.StateReview1 ||
 		!strings.Contains(s.Problem, "Nothing was signed") {
 		t.Fatalf("%v %v: %s", s.State, err, s.Problem)

@@ -81,7 +81,7 @@ func TestK1_ABalanceThatContradictsAnEarlierOneIsAWarningWithBothFigures(t *test
 func TestK1_OwnOperationsExplainALowerBalance(t *testing.T) {
 	b := newBench(t)
 	o := b.review2() // signs a call of 250.5 USDC on Base
-	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone {

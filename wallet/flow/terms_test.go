@@ -15,7 +15,7 @@ func TestD3_TheJournalKeepsWhatWasReviewed(t *testing.T) {
 	if _, known := b.j.Terms(v.ID); known {
 		t.Error("terms of a quote that was not signed")
 	}
-	if s, err := o.Execute(t.Context(), v.Fingerprint, nil); err != nil || s.State != flow.StateAccepted {
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err != nil || s.State != flow.StateAccepted {
 		t.Fatal(s.State, err)
 	}
 	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone {

@@ -36,7 +36,7 @@ func denied(t *testing.T, build func(b *bench) api.Quote) (*bench, *flow.Operati
 		return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "price moved")
 	}
 	o := b.review2()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil || s.State != flow.StateReview2 {
+	if s, err := o.Execute(t.Context(), consent2(o), nil); err == nil || s.State != flow.StateReview2 {
 		t.Fatal(s.State, err)
 	}
 	b.w.ID = "0x" + strings.Repeat("2", 64)
@@ -89,7 +89,7 @@ func TestU3_ARequoteMayNotPayBesideAPaymentThatWasSent(t *testing.T) {
 			if s, err := o.Requote(t.Context()); err != nil || s.State != flow.StateReview2 {
 				t.Fatalf("%v %+v", err, s.Report2.Reasons)
 			}
-			if s, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil || s.State != flow.StateAccepted {
+			if s, err := o.Execute(t.Context(), consent2(o), nil); err != nil || s.State != flow.StateAccepted {
 				t.Fatal(s.State, err)
 			}
 		})
@@ -116,7 +116,7 @@ func TestU3_AfterTheEndOfASentPaymentAnotherPlaceMayPay(t *testing.T) {
 		t.Fatalf("%v %+v", err, s.Report1.Reasons)
 	}
 	b.f.build = func() api.Quote { return b.onlyOptimism(9) }
-	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); err != nil || s.State != flow.StateReview2 {
+	if s, err := o.SignPrepared(t.Context(), consent1(o)); err != nil || s.State != flow.StateReview2 {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
 }
@@ -130,7 +130,7 @@ func TestY5_TheWordOfTheServiceTakesNothingOffTheDay(t *testing.T) {
 			b.reopen()
 			b.f.execute = func([]byte) (api.ExecuteResponse, error) { return api.ExecuteResponse{}, errUnclear }
 			o := b.review2()
-			if s, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil || s.State != flow.StateUnknown {
+			if s, err := o.Execute(t.Context(), consent2(o), nil); err == nil || s.State != flow.StateUnknown {
 				t.Fatal(s.State, err)
 			}
 			b.f.status = func(_ int, id string) (api.ExecutionStatus, error) {
@@ -157,7 +157,7 @@ func TestU3_OnlyTheOwnersTypedWordVoidsAnEndlessSignature(t *testing.T) {
 		return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "price moved")
 	}
 	o := b.toReviewOnly()
-	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil {
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err == nil {
 		t.Fatal("accepted")
 	}
 	if err := o.Abandon(); err != nil {
@@ -215,7 +215,7 @@ func TestK3_WhatWasSentAndRefusedStaysInTheWorstCase(t *testing.T) {
 			}
 			o := b.review2()
 			first := o.Snapshot().Review2.Worst
-			if _, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil {
+			if _, err := o.Execute(t.Context(), consent2(o), nil); err == nil {
 				t.Fatal("accepted")
 			}
 			end, _ := b.sent(o.ID())[0].Ends()
@@ -226,7 +226,7 @@ func TestK3_WhatWasSentAndRefusedStaysInTheWorstCase(t *testing.T) {
 			}
 			b.w.ID = "0x" + strings.Repeat("7", 64)
 			b.f.build = func() api.Quote { return b.onlyOptimism(9) }
-			s, err := o.SignPrepared(t.Context(), confirmation1(o))
+			s, err := o.SignPrepared(t.Context(), consent1(o))
 			if err != nil {
 				t.Fatalf("%v %+v", err, s.Report2.Reasons)
 			}

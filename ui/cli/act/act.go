@@ -38,6 +38,7 @@ import (
 	"coffer/ui/cli"
 	"coffer/ui/compose"
 	"coffer/ui/profile"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -85,9 +86,9 @@ type Operation interface {
 	Snapshot() flow.Snapshot
 	Prepare(ctx context.Context) (flow.Snapshot, error)
 	Quote(ctx context.Context) (flow.Snapshot, error)
-	SignPrepared(ctx context.Context, confirmed string) (flow.Snapshot, error)
+	SignPrepared(ctx context.Context, c consent.Consent) (flow.Snapshot, error)
 	Requote(ctx context.Context) (flow.Snapshot, error)
-	Execute(ctx context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error)
+	Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error)
 	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
 	Abandon() error
 }

@@ -57,7 +57,8 @@ func (c Commands) adopt(ctx context.Context, s *Session, confirm string) error {
 	default:
 		c.say("To go on all the same, this sentence has to be typed exactly: %s", adoptSentence)
 		r := &runner{c: c, s: s}
-		if err := r.typed(ctx, "Type the sentence: ", func(a string) bool { return a == adoptSentence }); err != nil {
+		if _, err := r.typed(ctx, "Type the sentence: ",
+			func(a string) bool { return a == adoptSentence }); err != nil {
 			return r.unconfirmed(err)
 		}
 	}

@@ -70,10 +70,11 @@ func (s *Session) callDifferences(x flow.Snapshot, v *verify.PreparedView) []dif
 		out = append(out, row)
 	}
 	besides := "nothing"
-	if !faithful(x) {
+	as := consent.Faithful(x.Intent, x.Review1, x.Report1)
+	if !as {
 		besides = "something that was not asked for"
 	}
-	return append(out, difference{"besides", "nothing", besides, faithful(x)})
+	return append(out, difference{"besides", "nothing", besides, as})
 }
 
 func callWords(to, value, data string) string {

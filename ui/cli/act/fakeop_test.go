@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/verify"
 )
@@ -115,9 +116,9 @@ func confirmed(given, fingerprint, phrase string) error {
 	return nil
 }
 
-func (f *fakeOp) SignPrepared(_ context.Context, given string) (flow.Snapshot, error) {
+func (f *fakeOp) SignPrepared(_ context.Context, c consent.Consent) (flow.Snapshot, error) {
 	f.signs++
-	if err := confirmed(given, f.snap.Review1.Fingerprint, f.phrase1); err != nil {
+	if err := confirmed(c.Confirmation(), f.snap.Review1.Fingerprint, f.phrase1); err != nil {
 		return f.fail(flow.StateReview1, err, "What you confirmed is not what is on the screen now.")
 	}
 	if err := take(&f.errSign); err != nil {
@@ -169,9 +170,9 @@ func (f *fakeOp) quote() (flow.Snapshot, error) {
 	return f.snap, nil
 }
 
-func (f *fakeOp) Execute(ctx context.Context, given string, progress func(flow.Event)) (flow.Snapshot, error) {
+func (f *fakeOp) Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error) {
 	f.executes++
-	if err := confirmed(given, f.snap.Review2.Fingerprint, f.phrase2); err != nil {
+	if err := confirmed(c.Confirmation(), f.snap.Review2.Fingerprint, f.phrase2); err != nil {
 		return f.fail(flow.StateReview2, err, "What you confirmed is not what is on the screen now.")
 	}
 	if err := take(&f.errExec); err != nil {

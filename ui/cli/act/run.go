@@ -249,7 +249,7 @@ func (r *runner) first(ctx context.Context) (done bool, err error) {
 		if r.o.dry {
 			return true, nil
 		}
-		confirmed, err := r.agree(ctx, false)
+		given, err := r.agree(ctx, false)
 		if err == nil {
 			err = r.once()
 		}
@@ -258,7 +258,7 @@ func (r *runner) first(ctx context.Context) (done bool, err error) {
 		}
 		r.c.say("Signing the call and asking for a quote.")
 		r.signed = true
-		r.x, err = r.op.SignPrepared(ctx, confirmed)
+		r.x, err = r.op.SignPrepared(ctx, given)
 		if r.x.State == flow.StateReview1 {
 			r.signed = false
 		}
@@ -283,14 +283,14 @@ func (r *runner) second(ctx context.Context) error {
 		if r.o.dry {
 			return nil
 		}
-		confirmed, err := r.agree(ctx, true)
+		given, err := r.agree(ctx, true)
 		if err == nil {
 			err = r.once()
 		}
 		if err != nil {
 			return r.unconfirmed(err)
 		}
-		r.x, err = r.op.Execute(ctx, confirmed, r.progress)
+		r.x, err = r.op.Execute(ctx, given, r.progress)
 		r.signed = r.signed || r.x.SignaturesDone > 0
 		switch {
 		case r.x.State == flow.StateAccepted || r.x.State == flow.StateUnknown:

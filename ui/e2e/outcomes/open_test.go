@@ -32,6 +32,7 @@ import (
 	"coffer/api/service/store"
 	"coffer/config"
 	"coffer/ui/e2e/rig"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -246,14 +247,22 @@ func (b *believer) reviews(o *flow.Operation) (flow.Snapshot, error) {
 	if err != nil {
 		return s, err
 	}
-	return o.SignPrepared(b.Context(), said(s.Review1.Fingerprint, s.Review1.Phrase))
+	return o.SignPrepared(b.Context(), consents(b, s, false))
 }
 
-func said(fingerprint, phrase string) string {
-	if phrase == "" {
-		return fingerprint
+// consents agrees to a review, whatever it warns of.
+func consents(t testing.TB, s flow.Snapshot, quote bool) consent.Consent {
+	t.Helper()
+	r := s.Under(quote)
+	var codes []string
+	for _, x := range r.Report.Reasons {
+		codes = append(codes, x.Code)
 	}
-	return fingerprint + "\n" + phrase
+	c, err := consent.ByPolicy(r, codes, []string{r.Phrase()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // runs carries an operation through to what the service says is its end.
@@ -265,7 +274,7 @@ func (b *believer) runs(d intent.Draft) flow.Snapshot {
 		b.Fatalf("%v: %s %+v %+v", err, s.Problem, s.Report1.Reasons, s.Report2.Reasons)
 	}
 	if s.State == flow.StateReview2 {
-		s, err = o.Execute(b.Context(), said(s.Review2.Fingerprint, s.Review2.Phrase), nil)
+		s, err = o.Execute(b.Context(), consents(b, s, true), nil)
 		b.Must(err)
 	}
 	s, err = o.Watch(b.Context(), nil)
@@ -423,16 +432,18 @@ func TestK3_ARepeatBehindTheGateNeedsItsSentence(t *testing.T) {
 	if err != nil || s.Review2.Phrase != "I may pay this twice" {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
-	if _, err := o.Execute(t.Context(), s.Review2.Fingerprint, nil); !errors.Is(err, flow.ErrConfirmation) {
+	untyped, v := s, *s.Review2
+	v.Phrase, untyped.Review2 = "", &v
+	if _, err := o.Execute(t.Context(), consents(t, untyped, true), nil); !errors.Is(err, flow.ErrConfirmation) {
 		t.Fatal(err)
 	}
 	// Another operation is signed between review and confirmation.
 	b.heldService.lies(api.StatusFailed)
-	if _, err := other.Execute(t.Context(), said(other.Snapshot().Review2.Fingerprint, other.Snapshot().Review2.Phrase),
+	if _, err := other.Execute(t.Context(), consents(t, other.Snapshot(), true),
 		nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.Execute(t.Context(), said(s.Review2.Fingerprint, s.Review2.Phrase), nil); err == nil {
+	if _, err := o.Execute(t.Context(), consents(t, s, true), nil); err == nil {
 		t.Fatal("signed beside what the review did not know")
 	}
 }

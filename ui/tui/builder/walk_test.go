@@ -21,6 +21,7 @@ import (
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -58,8 +59,8 @@ func (o *walkOp) Prepare(context.Context) (flow.Snapshot, error) {
 	return o.snap, nil
 }
 
-func (o *walkOp) SignPrepared(_ context.Context, confirmed string) (flow.Snapshot, error) {
-	if confirmed != "one" {
+func (o *walkOp) SignPrepared(_ context.Context, c consent.Consent) (flow.Snapshot, error) {
+	if c.Confirmation() != "one" {
 		return o.snap, flow.ErrConfirmation
 	}
 	o.sign++
@@ -80,8 +81,8 @@ func (o *walkOp) Requote(context.Context) (flow.Snapshot, error) {
 	return o.snap, nil
 }
 
-func (o *walkOp) Execute(_ context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error) {
-	if confirmed != "two" {
+func (o *walkOp) Execute(_ context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error) {
+	if c.Confirmation() != "two" {
 		return o.snap, flow.ErrConfirmation
 	}
 	o.execute++

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 )
@@ -72,7 +73,7 @@ func (s *Screen) prepare() tea.Cmd {
 
 // signPrepared signs the reviewed operation. Leaving does not cancel it: the journal records every signature that is
 // made.
-func (s *Screen) signPrepared(confirmed string) tea.Cmd {
+func (s *Screen) signPrepared(given consent.Consent) tea.Cmd {
 	s.enter(phaseQuote)
 	s.signed, s.busy[s.op.ID()] = true, wordsSign
 	if s.snap.Review1.WholeConsent {
@@ -80,7 +81,7 @@ func (s *Screen) signPrepared(confirmed string) tea.Cmd {
 	}
 	gen, op, ctx := s.gen, s.op, s.life
 	return func() tea.Msg {
-		snap, err := op.SignPrepared(ctx, confirmed)
+		snap, err := op.SignPrepared(ctx, given)
 		return steppedMsg{gen: gen, step: stepSign, op: op, snap: snap, err: err}
 	}
 }
@@ -95,13 +96,13 @@ func (s *Screen) requote() tea.Cmd {
 }
 
 // execute signs the payments and sends them. Leaving does not cancel it.
-func (s *Screen) execute(confirmed string) tea.Cmd {
+func (s *Screen) execute(given consent.Consent) tea.Cmd {
 	s.enter(phaseExecute)
 	s.events, s.busy[s.op.ID()] = nil, wordsExecute
 	gen, op, ctx, feed := s.gen, s.op, s.life, make(chan flow.Event, 32)
 	run := func() tea.Msg {
 		defer close(feed)
-		snap, err := op.Execute(ctx, confirmed, func(e flow.Event) {
+		snap, err := op.Execute(ctx, given, func(e flow.Event) {
 			select {
 			case feed <- e:
 			case <-ctx.Done():

@@ -38,7 +38,7 @@ const (
 
 func (s *Screen) wants() wanted {
 	switch k := s.atStake(); {
-	case k.Phrase != "" && !s.agreed:
+	case k.Phrase != "" && s.sentence != k.Phrase:
 		return wantPhrase
 	case k.TypesTail():
 		return wantTail
@@ -106,10 +106,14 @@ func (s *Screen) held(m tea.KeyPressMsg, now time.Time) bool {
 // fingerprint identifies the review on the screen; "" without a review.
 func (s *Screen) fingerprint() string { return s.review().Fingerprint() }
 
-// confirmation identifies the review on the screen: its fingerprint and, behind an open gate, the typed sentence.
-func (s *Screen) confirmation() string {
-	if k := s.atStake(); k.Phrase != "" {
-		return s.fingerprint() + "\n" + k.Phrase
+// consents makes the consent to the review on the screen, from what was shown and what was typed by hand.
+func (s *Screen) consents() (consent.Consent, error) {
+	a := consent.Answers{Shown: s.shown, Phrase: s.sentence}
+	switch s.wants() {
+	case wantPhrase:
+		a.Phrase = s.typed.Value()
+	case wantTail, wantAmount:
+		a.Typed = s.typed.Value()
 	}
-	return s.fingerprint()
+	return consent.Give(s.review(), s.atStake(), a)
 }

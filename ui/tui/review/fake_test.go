@@ -13,6 +13,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -158,10 +159,10 @@ func (f *fakeOp) Prepare(context.Context) (flow.Snapshot, error) {
 
 var errFingerprint = errors.New("confirmed something else than was shown")
 
-func (f *fakeOp) SignPrepared(_ context.Context, confirmed string) (flow.Snapshot, error) {
+func (f *fakeOp) SignPrepared(_ context.Context, c consent.Consent) (flow.Snapshot, error) {
 	f.sign++
-	f.confirmed = confirmed
-	if err := f.refuses(confirmed, f.view1.Fingerprint, f.view1.Phrase); err != nil {
+	f.confirmed = c.Confirmation()
+	if err := f.refuses(f.confirmed, f.view1.Fingerprint, f.view1.Phrase); err != nil {
 		return f.snap, err
 	}
 	f.snap.SignaturesDone = max(1, f.view1.Signatures)
@@ -216,10 +217,10 @@ func (f *fakeOp) Requote(context.Context) (flow.Snapshot, error) {
 	return f.quoted()
 }
 
-func (f *fakeOp) Execute(_ context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error) {
+func (f *fakeOp) Execute(_ context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error) {
 	f.execute++
-	f.confirmed = confirmed
-	if err := f.refuses(confirmed, f.next.Fingerprint, f.next.Phrase); err != nil {
+	f.confirmed = c.Confirmation()
+	if err := f.refuses(f.confirmed, f.next.Fingerprint, f.next.Phrase); err != nil {
 		return f.snap, err
 	}
 	n := f.snap.SignaturesDone

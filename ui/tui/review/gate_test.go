@@ -103,7 +103,7 @@ func TestASentenceForOneQuoteIsVoidForTheNext(t *testing.T) {
 	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.toReview2().press("enter").typeText(r.op.next.Phrase)
 	r.press("esc", "r").settle().read()
-	if r.s.typed.Value() != "" || r.s.agreed {
+	if r.s.typed.Value() != "" || r.s.sentence != "" {
 		t.Fatal("what was typed for the old quote stands")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -155,10 +156,14 @@ func (s *Screen) confirm(held bool) tea.Cmd {
 		return nil
 	}
 	s.read.id, s.read.text = s.drawn, s.text[pageMain]
-	if s.phase == phaseReview1 {
-		return s.signPrepared(s.confirmation())
+	given, err := s.consents()
+	switch {
+	case err != nil:
+		return screen.Toast(theme.Warn, present.ErrorText(err))
+	case s.phase == phaseReview1:
+		return s.signPrepared(given)
 	}
-	return s.execute(s.confirmation())
+	return s.execute(given)
 }
 
 // typedAll checks the typed text. Behind an open gate the sentence comes first and, where one is needed, the amount
@@ -174,7 +179,7 @@ func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
 		if k.Cause == consent.None {
 			return nil, true
 		}
-		s.agreed = true
+		s.sentence = s.typed.Value()
 		s.typed.Set("")
 		s.typed.Error = ""
 		s.guard.Open(s.ctx.Clock())

@@ -35,6 +35,7 @@ import (
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 )
@@ -45,9 +46,9 @@ type Operation interface {
 	activity.Operation
 	Prepare(ctx context.Context) (flow.Snapshot, error)
 	Quote(ctx context.Context) (flow.Snapshot, error)
-	SignPrepared(ctx context.Context, confirmed string) (flow.Snapshot, error)
+	SignPrepared(ctx context.Context, c consent.Consent) (flow.Snapshot, error)
 	Requote(ctx context.Context) (flow.Snapshot, error)
-	Execute(ctx context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error)
+	Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error)
 	Abandon() error
 }
 
@@ -122,15 +123,15 @@ type Screen struct {
 	retry  step  // which step to try again
 	events []flow.Event
 
-	page   page
-	text   [3]kit.Scroll
-	width  int      // of the last drawing, in cells
-	shown  []string // the facts of the review that were laid out
-	drawn  string   // the review that the main text belongs to: a new fingerprint forgets what was seen
-	guard  kit.Guard
-	typed  *kit.Field
-	agreed bool     // the sentence of an open gate is typed correctly; the amount is still missing
-	read   struct { // how far the review under confirmation was read
+	page     page
+	text     [3]kit.Scroll
+	width    int      // of the last drawing, in cells
+	shown    []string // the facts of the review that were laid out
+	drawn    string   // the review that the main text belongs to: a new fingerprint forgets what was seen
+	guard    kit.Guard
+	typed    *kit.Field
+	sentence string   // the sentence of an open gate, as it was typed; the amount is still missing
+	read     struct { // how far the review under confirmation was read
 		id   string
 		text kit.Scroll
 	}
@@ -146,7 +147,7 @@ type Screen struct {
 // New makes the screen.
 func New(ctx screen.Context, d Deps) *Screen {
 	if d.TypeFrom == nil {
-		d.TypeFrom = big.NewInt(100_000_000)
+		d.TypeFrom = consent.TypeFrom()
 	}
 	life, cancel := context.WithCancel(context.Background())
 	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 600),

@@ -71,8 +71,8 @@ func TestACallThatCannotBeReadIsNeverTheWholeConsentOfOneKey(t *testing.T) {
 	r := newRig(t)
 	v := r.op.view1
 	v.WholeConsent, v.Outflow = true, nil
-	v.Lines[0].Decoded, v.Lines[0].Function, v.Lines[0].Args, v.Lines[0].Amount, v.Lines[0].Recipient = false, "", nil,
-		nil, ""
+	l := &v.Lines[0]
+	l.Decoded, l.Function, l.Args, l.Amount, l.Recipient, l.FirstTime = false, "", nil, nil, "", false
 	r.open().settle().read().press("y").count(0, 0)
 	r.press("enter").typeText("0000").press("enter").count(0, 0)
 	r.s.typed.Set("")

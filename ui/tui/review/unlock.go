@@ -66,7 +66,7 @@ func (s *Screen) unask() {
 
 // refresh restarts the grace period of the review and forgets the typed text; the lines that were read stay read.
 func (s *Screen) refresh() {
-	s.key, s.agreed = "", false
+	s.key, s.sentence = "", ""
 	s.guard.Open(s.ctx.Clock())
 	s.typed.Set("")
 	s.typed.Error = ""

@@ -127,7 +127,7 @@ func (s *Screen) enter(p phase) {
 	s.guard.Open(now)
 	s.typed.Set("")
 	s.typed.Blur()
-	s.typed.Error, s.agreed = "", false
+	s.typed.Error, s.sentence = "", ""
 	if s.unlock.open {
 		s.unask()
 	}
