@@ -12,6 +12,7 @@ import (
 
 	"coffer/api/caip"
 	"coffer/config"
+	"coffer/ui/compose"
 	"coffer/wallet/journal"
 )
 
@@ -122,19 +123,15 @@ func (v values) contracts(c *cobra.Command, _ []string, _ string) ([]cobra.Compl
 	if err != nil || chain == nil || c.Name() != "call" && c.Name() != "plan" {
 		return nil, noFiles
 	}
+	w := compose.World{Catalog: cat}
+	on, problem := w.Chain(chain.Value.String())
+	if problem != "" || on.IsSolana() {
+		return nil, inOrder
+	}
 	var out []cobra.Completion
-	for _, k := range cat.Chains() {
-		if on := chain.Value.String(); !strings.EqualFold(on, k.Short) && !strings.EqualFold(on, k.Name) &&
-			on != k.Chain.String() {
-			continue
-		}
-		for _, a := range cat.Aggregates() {
-			for _, e := range a.Entities {
-				if _, token := e.Asset.Token(); token && e.Asset.Chain == k.Chain {
-					out = append(out, with(strings.ToLower(a.Symbol), e.Name+" on "+k.Name))
-				}
-			}
-		}
+	for _, e := range w.AssetsOn(on, false) {
+		agg, _ := cat.Aggregate(e.Aggregate)
+		out = append(out, with(strings.ToLower(agg.Symbol), e.Name+" on "+w.ChainName(on)))
 	}
 	return out, inOrder
 }

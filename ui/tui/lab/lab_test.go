@@ -15,6 +15,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/review"
@@ -224,9 +225,9 @@ func TestVariantsOfASwapAreTheSameAssetAndTheSameAmount(t *testing.T) {
 	}
 	for _, v := range b.variants {
 		got := v.in.Draft()
-		_, decimals, ok := form(b.ctx.Catalog, got.Pay.Asset)
+		x, ok := (&compose.World{Catalog: b.ctx.Catalog}).Side(got.Pay.Asset)
 		if !ok || !strings.HasPrefix(v.fund, "USDC") ||
-			figure(Money{Amount: number(t, got.Pay.Amount), Decimals: decimals}) != "10" || got.SlippageBps != 50 {
+			figure(Money{Amount: number(t, got.Pay.Amount), Decimals: x.Decimals}) != "10" || got.SlippageBps != 50 {
 			t.Errorf("%s pays %s %s", v.fund, got.Pay.Amount, got.Pay.Asset)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coffer/api/amount"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
@@ -20,9 +21,9 @@ func (m *Model) asks() string {
 	d, c := m.draft, m.ctx.Catalog
 	if d.Pay != nil && d.Receive != nil {
 		pays := present.AssetName(c, d.Pay.Asset)
-		if _, decimals, ok := form(c, d.Pay.Asset); ok {
+		if x, ok := (&compose.World{Catalog: c}).Side(d.Pay.Asset); ok {
 			if v, err := amount.ParseBase(d.Pay.Amount); err == nil {
-				pays = amount.Human(v, decimals) + " " + pays
+				pays = amount.Human(v, x.Decimals) + " " + pays
 			}
 		}
 		if m.hidden {

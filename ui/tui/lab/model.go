@@ -2,13 +2,13 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -180,9 +180,9 @@ func (m *Model) replan() {
 	m.variants, m.total, err = p.plan(m.axes)
 	m.wrong = ""
 	if err != nil {
-		var broken *intent.Error
-		if m.wrong = present.Clean(err.Error(), 300); errors.As(err, &broken) && len(broken.Failures) > 0 {
-			m.wrong = present.Clean(broken.Failures[0].String(), 300)
+		m.wrong = present.Clean(err.Error(), 300)
+		if broken := compose.Failures(err); len(broken) > 0 {
+			m.wrong = present.Clean(broken[0].String(), 300)
 		}
 	}
 	m.table.SetRows(len(m.variants))

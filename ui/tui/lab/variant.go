@@ -10,7 +10,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
-	"coffer/api/catalog"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
@@ -180,18 +180,19 @@ func (p planner) funding() []choice {
 func (p planner) paying() []choice {
 	own := choice{p.fundLabel(p.draft.Pay.Asset), func(*intent.Draft) {}}
 	out := []choice{own}
-	id, decimals, ok := form(p.rules.Catalog, p.draft.Pay.Asset)
+	w := compose.World{Catalog: p.rules.Catalog}
+	from, ok := w.Side(p.draft.Pay.Asset)
 	v, err := amount.ParseBase(p.draft.Pay.Amount)
 	if !ok || err != nil {
 		return out
 	}
 	for _, h := range p.holdings() {
-		other, d, ok := form(p.rules.Catalog, h.asset)
-		if !ok || other != id || h.asset == p.draft.Pay.Asset {
+		other, ok := w.Side(h.asset)
+		if !ok || other.Agg.ID != from.Agg.ID || h.asset == p.draft.Pay.Asset {
 			continue
 		}
-		scaled := amount.Scale(v, decimals, d)
-		if amount.Scale(scaled, d, decimals).Cmp(v) != 0 {
+		scaled := amount.Scale(v, from.Decimals, other.Decimals)
+		if amount.Scale(scaled, other.Decimals, from.Decimals).Cmp(v) != 0 {
 			continue
 		}
 		out = append(out, choice{p.fundLabel(h.asset), func(dr *intent.Draft) {
@@ -200,19 +201,6 @@ func (p planner) paying() []choice {
 		}})
 	}
 	return out
-}
-
-// form is the aggregate and the decimals of an aggregated asset id or a CAIP-19 asset.
-func form(c *catalog.Catalog, asset string) (caip.AggregateID, int, bool) {
-	if a, ok := c.Aggregate(caip.AggregateID(asset)); ok {
-		return a.ID, a.Decimals, true
-	}
-	parsed, err := caip.ParseAsset(asset)
-	if err != nil {
-		return "", 0, false
-	}
-	e, ok := c.Entity(parsed)
-	return e.Aggregate, e.Decimals, ok
 }
 
 // fundLabel names a form of an asset for a reader.
