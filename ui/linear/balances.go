@@ -9,97 +9,38 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
-	"coffer/api/caip"
-	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/ui/compose"
 	"coffer/ui/present"
+	"coffer/wallet/verify"
 )
 
 // money is the last reading of the balances. at is its time; zero: never.
 type money struct {
-	at     time.Time
-	assets []holding
-	total  *big.Int // micro USD of everything that has a price; nil: unknown
+	at  time.Time
+	all *present.Holdings
 }
 
-// holding is an asset over all chains, or on one. amount is in base units, nil when unknown; micro is nil without a
-// price; decimals is -1 for an asset that the catalogue does not know.
-type holding struct {
-	id       string
-	symbol   string
-	name     string
-	decimals int
-	amount   *big.Int
-	micro    *big.Int
-	parts    []holding
-}
-
-// readMoney takes ids, amounts and values from an answer, and everything else from the catalogue.
-func readMoney(c *catalog.Catalog, b api.AggregatedBalance, at time.Time) money {
-	m := money{at: at}
-	for _, a := range b.BalanceByAggregatedAsset {
-		h := holding{id: clean(a.AggregatedAssetID, 80), decimals: -1, micro: micro(a.FiatValue)}
-		h.symbol, h.name = strings.TrimPrefix(h.id, "ob:"), "not in this program's catalogue"
-		if known, ok := c.Aggregate(caip.AggregateID(a.AggregatedAssetID)); ok {
-			h.symbol, h.name, h.decimals = known.Symbol, known.Name, known.Decimals
-			h.amount = units(a.Balance)
-		}
-		for _, p := range a.IndividualAssetBalances {
-			h.parts = append(h.parts, part(c, p, h))
-		}
-		if h.micro != nil {
-			if m.total == nil {
-				m.total = new(big.Int)
-			}
-			m.total.Add(m.total, h.micro)
-		}
-		m.assets = append(m.assets, h)
-	}
-	if says := micro(b.TotalBalance.FiatValue); m.total == nil && says != nil && says.Sign() == 0 {
-		m.total = says
-	}
-	return m
-}
-
-// part converts the balance on one chain; decimals count only when the catalogue has the asset under the same aggregate
-// (TH-B2).
-func part(c *catalog.Catalog, p api.AssetBalance, of holding) holding {
-	h := holding{id: clean(p.AssetType, 200), name: "unknown chain", symbol: of.symbol, decimals: -1,
-		micro: micro(p.FiatValue)}
-	id, err := caip.ParseAsset(p.AssetType)
+// readMoney interprets an answer; it fails for one about another account.
+func readMoney(c Context, b api.AggregatedBalance, at time.Time) (money, error) {
+	r := present.BalanceReader{Catalog: c.Catalog, Symbols: verify.NewSymbols(c.Catalog), Accounts: c.Accounts}
+	all, err := r.Read(b)
 	if err != nil {
-		return h
+		return money{}, err
 	}
-	h.id, h.name = id.Display(), present.ChainName(c, id.Chain.String())
-	if e, ok := c.Entity(id); ok && string(e.Aggregate) == of.id {
-		h.decimals, h.symbol, h.amount = e.Decimals, e.Symbol, units(p.Balance)
-	}
-	return h
-}
-
-func units(text string) *big.Int {
-	v, err := amount.ParseBase(text)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
-func micro(n api.Number) *big.Int {
-	v, ok := n.Micro()
-	if !ok || v.Sign() < 0 {
-		return nil
-	}
-	return v
+	return money{at: at, all: all}, nil
 }
 
 // refresh reads the balances; after a failure the last known ones stay.
 func (s *session) refresh(ctx context.Context) {
 	b, err := s.deps.Balances(ctx)
+	var read money
+	if err == nil {
+		read, err = readMoney(s.ctx, b, s.now())
+	}
 	switch {
 	case err == nil:
-		s.money, s.Money = readMoney(s.Catalog, b, s.now()), compose.ReadMoney(s.Catalog, b)
+		s.money, s.Money = read, compose.ReadMoney(s.Catalog, b)
 	case s.money.at.IsZero():
 		s.out.say("The balances are not known: " + sentence(present.ErrorText(err)))
 	default:
@@ -117,7 +58,10 @@ func (s *session) balances(ctx context.Context) error {
 			return errBack
 		}
 		listed, left := s.listed(all)
-		m := menu{title: "Total " + s.masked(value(s.money.total)) + ", read at " + s.clock(s.money.at) + ".",
+		if !brief {
+			s.doubts()
+		}
+		m := menu{title: "Total " + s.masked(value(s.money.all.Total)) + ", read at " + s.clock(s.money.at) + ".",
 			brief: brief}
 		brief = false
 		for _, h := range listed {
@@ -146,24 +90,47 @@ func (s *session) balances(ctx context.Context) error {
 	}
 }
 
+// doubts prints what the checks of the answer found.
+func (s *session) doubts() {
+	of := func(name string, list []verify.Reason) {
+		for _, x := range list {
+			word := "Warning"
+			if x.Level == verify.Unknown {
+				word = "Remark"
+			}
+			s.out.note(word + name + ": " + sentence(present.Title(x)))
+		}
+	}
+	if words := s.money.all.Doubt(); words != "" && !s.hidden {
+		s.out.note("Warning: " + words + ".")
+	}
+	of("", s.money.all.Reasons)
+	for _, a := range s.money.all.Assets {
+		of(", "+a.Symbol, a.Reasons)
+		for _, p := range a.Parts {
+			of(", "+a.Symbol+" on "+p.ChainName, p.Reasons)
+		}
+	}
+}
+
 // listed sorts the list: the most valuable first, assets without a price last.
-func (s *session) listed(all bool) (out []holding, left int) {
-	for _, h := range s.money.assets {
-		nothing := h.amount != nil && h.amount.Sign() == 0
-		dust := h.micro != nil && s.ctx.Dust != nil && h.micro.Cmp(s.ctx.Dust) < 0
+func (s *session) listed(all bool) (out []present.Holding, left int) {
+	for _, h := range s.money.all.Assets {
+		nothing := h.Amount != nil && h.Amount.Sign() == 0
+		dust := h.Micro != nil && s.ctx.Dust != nil && h.Micro.Cmp(s.ctx.Dust) < 0
 		if !all && (nothing || dust) {
 			left++
 			continue
 		}
 		out = append(out, h)
 	}
-	slices.SortStableFunc(out, func(a, b holding) int {
+	slices.SortStableFunc(out, func(a, b present.Holding) int {
 		switch {
-		case a.micro != nil && b.micro != nil:
-			return b.micro.Cmp(a.micro)
-		case a.micro != nil:
+		case a.Micro != nil && b.Micro != nil:
+			return b.Micro.Cmp(a.Micro)
+		case a.Micro != nil:
 			return -1
-		case b.micro != nil:
+		case b.Micro != nil:
 			return 1
 		}
 		return 0
@@ -179,35 +146,35 @@ func (s *session) masked(text string) string {
 	return text
 }
 
-func (s *session) assetLine(h holding) string {
+func (s *session) assetLine(h present.Holding) string {
 	on := 0
-	for _, p := range h.parts {
-		if p.amount == nil || p.amount.Sign() > 0 {
+	for _, p := range h.Parts {
+		if p.Amount == nil || p.Amount.Sign() > 0 {
 			on++
 		}
 	}
-	line := h.symbol + ", " + h.name + ": " + s.masked(h.figure()+", "+value(h.micro))
+	line := h.Symbol + ", " + h.Name + ": " + s.masked(held(h.Amount, h.Decimals)+", "+value(h.Micro))
 	if on > 0 {
 		line += ", on " + present.Plural(on, "chain", "chains")
 	}
 	return line
 }
 
-func (h holding) figure() string {
-	if h.amount == nil || h.decimals < 0 {
+func held(v *big.Int, decimals int) string {
+	if v == nil || decimals < 0 {
 		return amount.Unknown
 	}
-	return amount.Human(h.amount, h.decimals)
+	return amount.Human(v, decimals)
 }
 
 // expand says where an asset is.
-func (s *session) expand(h holding) {
+func (s *session) expand(h present.Holding) {
 	s.out.say(s.assetLine(h))
-	for _, p := range h.parts {
-		if p.amount != nil && p.amount.Sign() == 0 {
+	for _, p := range h.Parts {
+		if p.Amount != nil && p.Amount.Sign() == 0 {
 			continue
 		}
-		s.out.note(p.name + ": " + s.masked(p.figure()+" "+p.symbol+", "+value(p.micro)))
+		s.out.note(p.ChainName + ": " + s.masked(held(p.Amount, p.Decimals)+" "+p.Symbol+", "+value(p.Micro)))
 	}
 }
 

@@ -153,7 +153,7 @@ func (s *session) received(d api.DestinationToken) string {
 }
 
 func moved(base string, a compose.Side) string {
-	v := units(base)
+	v := present.BaseUnits(base)
 	switch {
 	case v == nil:
 		return "an unknown amount of " + a.Symbol

@@ -84,7 +84,7 @@ func ended(text string) string {
 
 // asked writes an amount of the intent: base units of an aggregated or a single asset.
 func (s *session) asked(asset, text string) string {
-	v := verify.AmountView{Amount: units(text), Decimals: -1}
+	v := verify.AmountView{Amount: present.BaseUnits(text), Decimals: -1}
 	if e, ok := s.Side(asset); ok {
 		v.Decimals, v.Symbol = e.Decimals, e.Symbol
 	}

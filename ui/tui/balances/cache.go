@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 )
 
@@ -35,7 +36,7 @@ type identity struct {
 func identityOf(c screen.Context) identity {
 	id := identity{Network: c.Network.ID}
 	for _, a := range c.Accounts {
-		id.Accounts = append(id.Accounts, ownerKey(a.AccountAddress, a.IsEVM()))
+		id.Accounts = append(id.Accounts, present.OwnerKey(a.AccountAddress, a.IsEVM()))
 	}
 	slices.Sort(id.Accounts)
 	id.Accounts = slices.Compact(id.Accounts)
@@ -113,7 +114,7 @@ func encodeLast(b api.AggregatedBalance, of identity, at time.Time) ([]byte, err
 
 // cachedMsg brings the cache. last is nil when it has nothing of these accounts.
 type cachedMsg struct {
-	last   *holdings
+	last   *present.Holdings
 	at     time.Time
 	points []point
 }
@@ -134,7 +135,7 @@ func (m *Model) loadCache() tea.Cmd {
 		var out cachedMsg
 		if raw, err := keep.Load(lastName); err == nil && raw != nil {
 			if b, at, ok, err := parseLast(raw, of, now); err == nil && ok {
-				if h, err := r.read(b); err == nil {
+				if h, err := r.Read(b); err == nil {
 					out.last, out.at = h, at
 				}
 			}

@@ -317,18 +317,18 @@ func FuzzLastKnown(f *testing.F) {
 		if err != nil || at.After(now.Add(time.Minute)) {
 			t.Fatalf("%v: %v", at, err)
 		}
-		h, err := r.read(b)
+		h, err := r.Read(b)
 		if err != nil {
 			return
 		}
 		total := new(big.Int)
-		for _, a := range h.assets {
-			if a.micro != nil {
-				total.Add(total, a.micro)
+		for _, a := range h.Assets {
+			if a.Micro != nil {
+				total.Add(total, a.Micro)
 			}
 		}
-		if h.total != nil && h.total.Cmp(total) != 0 {
-			t.Fatalf("the total is %s, its parts are %s", h.total, total)
+		if h.Total != nil && h.Total.Cmp(total) != 0 {
+			t.Fatalf("the total is %s, its parts are %s", h.Total, total)
 		}
 	})
 }

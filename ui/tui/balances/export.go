@@ -99,34 +99,34 @@ func (m *Model) held() heldFile {
 	out := heldFile{
 		Format: "coffer holdings 1", Profile: m.ctx.Profile, Network: m.ctx.Network.ID,
 		Kind:   string(m.ctx.Network.Kind),
-		ReadAt: m.at.UTC().Format(time.RFC3339), LastKnown: m.last, Without: h.without != "", Holdings: []heldRow{},
+		ReadAt: m.at.UTC().Format(time.RFC3339), LastKnown: m.last, Without: h.Without != "", Holdings: []heldRow{},
 	}
-	if h.total != nil {
-		out.TotalUSD = pointer(strings.NewReplacer("$", "", ",", "").Replace(exactUSD(h.total)))
+	if h.Total != nil {
+		out.TotalUSD = pointer(strings.NewReplacer("$", "", ",", "").Replace(exactUSD(h.Total)))
 	}
 	address := map[string]string{}
-	for _, o := range h.owners {
-		address[o.key] = o.address
+	for _, o := range h.Owners {
+		address[o.Key] = o.Address
 	}
-	for _, a := range h.assets {
-		if len(a.parts) == 0 && !isZero(a.amount, a.micro) {
+	for _, a := range h.Assets {
+		if len(a.Parts) == 0 && !present.IsZero(a.Amount, a.Micro) {
 			out.Holdings = append(out.Holdings, heldRow{
-				Aggregate: a.id, Symbol: a.symbol, Decimals: decimals(a.decimals), BaseUnits: pointer(a.given.amount),
-				FiatUSD: pointer(a.given.fiat), Checks: titlesOf(a.reasons),
+				Aggregate: a.ID, Symbol: a.Symbol, Decimals: decimals(a.Decimals), BaseUnits: pointer(a.Given.Amount),
+				FiatUSD: pointer(a.Given.Fiat), Checks: titlesOf(a.Reasons),
 			})
 		}
-		for _, p := range a.parts {
-			if isZero(p.amount, p.micro) {
+		for _, p := range a.Parts {
+			if present.IsZero(p.Amount, p.Micro) {
 				continue
 			}
 			one := heldRow{
-				Account: pointer(address[p.owner]), Aggregate: a.id, Asset: p.id, ChainName: p.chainTo,
-				Symbol: p.symbol, Decimals: decimals(p.decimals),
-				BaseUnits: pointer(p.given.amount), FiatUSD: pointer(p.given.fiat),
-				Checks: titlesOf(append(p.reasons[:len(p.reasons):len(p.reasons)], a.reasons...)),
+				Account: pointer(address[p.Owner]), Aggregate: a.ID, Asset: p.ID, ChainName: p.ChainName,
+				Symbol: p.Symbol, Decimals: decimals(p.Decimals),
+				BaseUnits: pointer(p.Given.Amount), FiatUSD: pointer(p.Given.Fiat),
+				Checks: titlesOf(append(p.Reasons[:len(p.Reasons):len(p.Reasons)], a.Reasons...)),
 			}
-			if p.chain.Namespace != "" {
-				one.Chain = p.chain.String()
+			if p.Chain.Namespace != "" {
+				one.Chain = p.Chain.String()
 			}
 			out.Holdings = append(out.Holdings, one)
 		}

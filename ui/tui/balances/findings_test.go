@@ -52,19 +52,19 @@ func TestGoldenFindings(t *testing.T) {
 func TestWhatAChecksRefusesHasNoFigure(t *testing.T) {
 	m := loaded(t, tuitest.Context(t), &source{b: lying()})
 	h := m.real
-	if a := h.assets[1].parts[1]; a.amount != nil || a.micro != nil {
+	if a := h.Assets[1].Parts[1]; a.Amount != nil || a.Micro != nil {
 		t.Error("USDC that is counted to ether has figures")
 	}
-	if a := h.assets[2]; a.amount != nil || a.micro != nil {
+	if a := h.Assets[2]; a.Amount != nil || a.Micro != nil {
 		t.Error("a negative balance is a figure")
 	}
-	if a := h.assets[3]; a.amount != nil || a.micro != nil {
+	if a := h.Assets[3]; a.Amount != nil || a.Micro != nil {
 		t.Error("an asset that is listed twice counts twice")
 	}
-	if !h.refused || h.snapshot(m.at) != nil {
+	if !h.Refused || snapshotOf(h, m.at) != nil {
 		t.Error("a total with refused figures is kept")
 	}
-	if got := h.total.String(); got != "3022000000" {
+	if got := h.Total.String(); got != "3022000000" {
 		t.Errorf("the total is %s", got)
 	}
 	for i, want := range []theme.Meaning{theme.Warn, theme.Danger, theme.Danger, theme.Danger, theme.Danger,
@@ -73,8 +73,8 @@ func TestWhatAChecksRefusesHasNoFigure(t *testing.T) {
 			t.Errorf("asset %d is marked %v, not %v", i, got, want)
 		}
 	}
-	if len(h.reasons) != 1 || h.reasons[0].Path != "/totalBalance/fiatValue" {
-		t.Errorf("%+v", h.reasons)
+	if len(h.Reasons) != 1 || h.Reasons[0].Path != "/totalBalance/fiatValue" {
+		t.Errorf("%+v", h.Reasons)
 	}
 }
 

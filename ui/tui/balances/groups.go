@@ -8,18 +8,18 @@ import (
 )
 
 func (m *Model) assetGroups() []group {
-	out := make([]group, 0, len(m.data.assets))
-	for _, a := range m.data.assets {
+	out := make([]group, 0, len(m.data.Assets))
+	for _, a := range m.data.Assets {
 		g := group{row: row{
-			key: a.key, title: a.symbol, name: a.name, amount: a.amount, decimals: a.decimals, figure: true,
-			micro: a.micro, reasons: a.reasons,
-			arg: screen.AssetArg{Aggregate: a.id}, ids: []string{a.id},
+			key: a.Key, title: a.Symbol, name: a.Name, amount: a.Amount, decimals: a.Decimals, figure: true,
+			micro: a.Micro, reasons: a.Reasons,
+			arg: screen.AssetArg{Aggregate: a.ID}, ids: []string{a.ID},
 		}}
-		for _, p := range a.parts {
-			g.ids = append(g.ids, p.id)
-			g.below = append(g.below, p.reasons...)
-			g.partial = g.partial || g.micro != nil && p.micro == nil && !isZero(p.amount, p.micro)
-			g.parts = append(g.parts, partOf(p, p.chainTo, "", a))
+		for _, p := range a.Parts {
+			g.ids = append(g.ids, p.ID)
+			g.below = append(g.below, p.Reasons...)
+			g.partial = g.partial || g.micro != nil && p.Micro == nil && !present.IsZero(p.Amount, p.Micro)
+			g.parts = append(g.parts, partOf(p, p.ChainName, "", a))
 		}
 		m.sortParts(g.parts)
 		out = append(out, g)
@@ -27,27 +27,27 @@ func (m *Model) assetGroups() []group {
 	return out
 }
 
-func partOf(p holding, title, name string, a asset) row {
+func partOf(p present.Part, title, name string, a present.Holding) row {
 	return row{
-		kind: partRow, key: a.key + " " + p.id, title: title, name: name, amount: p.amount, decimals: p.decimals,
-		figure: true, micro: p.micro,
-		reasons: p.reasons, arg: screen.AssetArg{Aggregate: a.id, Chain: p.chain.String()}, ids: []string{p.id},
+		kind: partRow, key: a.Key + " " + p.ID, title: title, name: name, amount: p.Amount, decimals: p.Decimals,
+		figure: true, micro: p.Micro,
+		reasons: p.Reasons, arg: screen.AssetArg{Aggregate: a.ID, Chain: p.Chain.String()}, ids: []string{p.ID},
 	}
 }
 
 func (m *Model) chainGroups() []group {
 	var out []group
 	at := map[string]int{}
-	for _, a := range m.data.assets {
-		for _, p := range a.parts {
-			i, ok := at[p.chainTo]
+	for _, a := range m.data.Assets {
+		for _, p := range a.Parts {
+			i, ok := at[p.ChainName]
 			if !ok {
 				i = len(out)
-				at[p.chainTo] = i
-				out = append(out, group{row: row{key: "chain " + p.chainTo, title: p.chainTo,
-					arg: screen.AssetArg{Chain: p.chain.String()}, ids: []string{p.chain.String()}}})
+				at[p.ChainName] = i
+				out = append(out, group{row: row{key: "chain " + p.ChainName, title: p.ChainName,
+					arg: screen.AssetArg{Chain: p.Chain.String()}, ids: []string{p.Chain.String()}}})
 			}
-			out[i].take(p, partOf(p, p.symbol, a.name, a))
+			out[i].take(p, partOf(p, p.Symbol, a.Name, a))
 		}
 	}
 	for i := range out {
@@ -58,29 +58,29 @@ func (m *Model) chainGroups() []group {
 
 // accountGroups lists every account, including empty ones, and last the holdings that belong to none.
 func (m *Model) accountGroups() []group {
-	out := make([]group, 0, len(m.data.owners)+1)
+	out := make([]group, 0, len(m.data.Owners)+1)
 	at := map[string]int{}
-	for i, o := range m.data.owners {
-		at[o.key] = i
-		g := group{row: row{key: "account " + o.key, title: o.words, name: "not told apart", address: o.address,
-			untold: !o.told}}
-		if o.address != "" {
-			g.name, g.ids = present.ShortID(o.address, "…"), []string{o.address}
+	for i, o := range m.data.Owners {
+		at[o.Key] = i
+		g := group{row: row{key: "account " + o.Key, title: o.Words, name: "not told apart", address: o.Address,
+			untold: !o.Told}}
+		if o.Address != "" {
+			g.name, g.ids = present.ShortID(o.Address, "…"), []string{o.Address}
 		}
 		out = append(out, g)
 	}
-	for _, a := range m.data.assets {
-		for _, p := range a.parts {
-			i, ok := at[p.owner]
+	for _, a := range m.data.Assets {
+		for _, p := range a.Parts {
+			i, ok := at[p.Owner]
 			if !ok {
-				if isZero(p.amount, p.micro) {
+				if present.IsZero(p.Amount, p.Micro) {
 					continue
 				}
 				i = len(out)
-				at[p.owner] = i
+				at[p.Owner] = i
 				out = append(out, group{row: row{key: "account", title: "no account", name: "of none of yours"}})
 			}
-			out[i].take(p, partOf(p, p.symbol, p.chainTo, a))
+			out[i].take(p, partOf(p, p.Symbol, p.ChainName, a))
 		}
 	}
 	for i := range out {
@@ -90,13 +90,13 @@ func (m *Model) accountGroups() []group {
 }
 
 // take adds a holding to the group.
-func (g *group) take(p holding, part row) {
+func (g *group) take(p present.Part, part row) {
 	g.parts = append(g.parts, part)
 	g.below = append(g.below, part.reasons...)
 	switch {
-	case isZero(p.amount, p.micro):
-	case p.micro != nil:
-		g.micro = sum(g.micro, p.micro)
+	case present.IsZero(p.Amount, p.Micro):
+	case p.Micro != nil:
+		g.micro = present.Plus(g.micro, p.Micro)
 	default:
 		g.partial = true
 	}
@@ -108,7 +108,7 @@ func (m *Model) finish(g *group) {
 		g.micro = new(big.Int)
 	}
 	for _, p := range g.parts {
-		if m.zero || !isZero(p.amount, p.micro) {
+		if m.zero || !present.IsZero(p.amount, p.micro) {
 			g.row.parts++
 		}
 	}

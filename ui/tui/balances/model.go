@@ -23,6 +23,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/verify"
@@ -62,15 +63,15 @@ func Random(r io.Reader) Option { return func(m *Model) { m.random = r } }
 type Model struct {
 	ctx      screen.Context
 	src      Source
-	reader   reader
+	reader   present.BalanceReader
 	random   io.Reader
 	identity identity
 
-	real     *holdings // last good data; nil before the first
-	data     *holdings // the drawn data: real, or a scrambled copy
-	at       time.Time // when data was read
-	last     bool      // data comes from the cache; nothing was read yet
-	err      error     // of the last reading
+	real     *present.Holdings // last good data; nil before the first
+	data     *present.Holdings // the drawn data: real, or a scrambled copy
+	at       time.Time         // when data was read
+	last     bool              // data comes from the cache; nothing was read yet
+	err      error             // of the last reading
 	loading  bool
 	since    time.Time // start of the present reading
 	retryAt  time.Time // next reading after a failure
@@ -110,8 +111,9 @@ type Model struct {
 func New(ctx screen.Context, src Source, options ...Option) *Model {
 	m := &Model{
 		ctx: ctx, src: src, open: map[string]bool{unpricedKey: true}, filter: kit.NewField("", 60), random: rand.Reader,
-		hidden:   ctx.Settings.Hidden,
-		reader:   reader{c: ctx.Catalog, symbols: verify.NewSymbols(ctx.Catalog), accounts: ctx.Accounts},
+		hidden: ctx.Settings.Hidden,
+		reader: present.BalanceReader{Catalog: ctx.Catalog, Symbols: verify.NewSymbols(ctx.Catalog),
+			Accounts: ctx.Accounts},
 		identity: identityOf(ctx),
 	}
 	for _, o := range options {
@@ -200,7 +202,7 @@ func (m *Model) total() *big.Int {
 	if m.data == nil {
 		return nil
 	}
-	return m.data.total
+	return m.data.Total
 }
 
 // show sets the data to draw.

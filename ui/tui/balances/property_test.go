@@ -139,7 +139,7 @@ func TestNoDigitIsLostWhateverIsHeld(t *testing.T) {
 			rt.Fatal(m.err)
 		}
 		if m.marked() != 0 {
-			rt.Fatalf("%+v", m.real.reasons)
+			rt.Fatalf("%+v", m.real.Reasons)
 		}
 		w, h := rapid.IntRange(60, 160).Draw(rt, "w"), rapid.IntRange(15, 45).Draw(rt, "h")
 		m.Update(screen.ResizedMsg{W: w, H: h})
@@ -203,7 +203,7 @@ func checkTotals(rt *rapid.T, m *Model) {
 	if seen && m.total() == nil || m.total() != nil && m.total().Cmp(total) != 0 {
 		rt.Fatalf("%s: lines add up to %s, the total is %s", m.view.words(), total, m.total())
 	}
-	if m.real.differs() {
+	if m.real.Differs() {
 		rt.Fatal("the service's total is doubted")
 	}
 }

@@ -117,7 +117,7 @@ func (m *Model) addUnder(key string, groups []group) {
 	for i := range groups {
 		groups[i].deep = true
 		if key == dustKey {
-			head.micro = sum(head.micro, groups[i].micro)
+			head.micro = present.Plus(head.micro, groups[i].micro)
 		}
 	}
 	m.rows = append(m.rows, head)
@@ -143,10 +143,10 @@ func (m *Model) isZeroGroup(g group) bool {
 		return false
 	}
 	if m.view == byAsset {
-		return isZero(g.amount, g.micro)
+		return present.IsZero(g.amount, g.micro)
 	}
 	for _, p := range g.parts {
-		if !isZero(p.amount, p.micro) {
+		if !present.IsZero(p.amount, p.micro) {
 			return false
 		}
 	}
@@ -159,7 +159,7 @@ func (m *Model) add(groups []group) {
 		parts := g.parts
 		if !m.zero {
 			parts = slices.DeleteFunc(slices.Clone(parts),
-				func(p row) bool { return isZero(p.amount, p.micro) && p.worst() != theme.Danger })
+				func(p row) bool { return present.IsZero(p.amount, p.micro) && p.worst() != theme.Danger })
 		}
 		g.row.parts = len(parts)
 		m.rows = append(m.rows, g.row)
@@ -223,7 +223,7 @@ func (m *Model) filtered(groups []group) []group {
 		}
 		g.parts = slices.DeleteFunc(g.parts, func(p row) bool {
 			return !has(p) ||
-				!m.zero && isZero(p.amount, p.micro)
+				!m.zero && present.IsZero(p.amount, p.micro)
 		})
 		if g.via = len(g.parts) > 0; g.via {
 			out = append(out, g)
@@ -261,14 +261,14 @@ func (m *Model) counted() string {
 	}
 	chains := map[string]bool{}
 	held := 0
-	for _, a := range m.data.assets {
-		if isZero(a.amount, a.micro) {
+	for _, a := range m.data.Assets {
+		if present.IsZero(a.Amount, a.Micro) {
 			continue
 		}
 		held++
-		for _, p := range a.parts {
-			if !isZero(p.amount, p.micro) {
-				chains[p.chainTo] = true
+		for _, p := range a.Parts {
+			if !present.IsZero(p.Amount, p.Micro) {
+				chains[p.ChainName] = true
 			}
 		}
 	}
@@ -277,11 +277,11 @@ func (m *Model) counted() string {
 
 // marked counts the assets with findings, and the findings about the answer as a whole.
 func (m *Model) marked() int {
-	n := len(m.data.reasons)
-	for _, a := range m.data.assets {
-		found := len(a.reasons) > 0
-		for _, p := range a.parts {
-			found = found || len(p.reasons) > 0
+	n := len(m.data.Reasons)
+	for _, a := range m.data.Assets {
+		found := len(a.Reasons) > 0
+		for _, p := range a.Parts {
+			found = found || len(p.Reasons) > 0
 		}
 		if found {
 			n++

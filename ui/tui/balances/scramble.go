@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 )
 
 // scrambler turns real figures into believable others: it multiplies everything by one factor, so that shares, prices
@@ -43,72 +44,72 @@ func (s scrambler) figure(v *big.Int) *big.Int {
 }
 
 // holdings scales a copy of everything. Correct sums stay correct to the last digit.
-func (s scrambler) holdings(real *holdings) *holdings {
+func (s scrambler) holdings(real *present.Holdings) *present.Holdings {
 	out := *real
-	out.assets = slices.Clone(real.assets)
-	out.total = nil
-	for i := range out.assets {
-		out.assets[i] = s.asset(real.assets[i])
-		if m := out.assets[i].micro; m != nil {
-			out.total = sum(out.total, m)
+	out.Assets = slices.Clone(real.Assets)
+	out.Total = nil
+	for i := range out.Assets {
+		out.Assets[i] = s.asset(real.Assets[i])
+		if m := out.Assets[i].Micro; m != nil {
+			out.Total = present.Plus(out.Total, m)
 		}
 	}
-	if out.total == nil {
-		out.total = s.figure(real.total)
+	if out.Total == nil {
+		out.Total = s.figure(real.Total)
 	}
-	out.says = s.figure(real.says)
-	if !real.differs() {
-		out.says = out.total
+	out.Says = s.figure(real.Says)
+	if !real.Differs() {
+		out.Says = out.Total
 	}
 	return &out
 }
 
-func (s scrambler) asset(real asset) asset {
+func (s scrambler) asset(real present.Holding) present.Holding {
 	out := real
-	out.given = given{}
-	out.parts = slices.Clone(real.parts)
-	for i := range out.parts {
-		p := &out.parts[i]
-		p.amount, p.micro, p.given = s.figure(p.amount), s.figure(p.micro), given{}
+	out.Given = present.Stated{}
+	out.Parts = slices.Clone(real.Parts)
+	for i := range out.Parts {
+		p := &out.Parts[i]
+		p.Amount, p.Micro, p.Given = s.figure(p.Amount), s.figure(p.Micro), present.Stated{}
 	}
-	out.amount, out.micro = s.figure(real.amount), s.figure(real.micro)
-	if now, was := partsAmount(out), partsAmount(real); was != nil && real.amount != nil && was.Cmp(real.amount) == 0 {
-		out.amount = now
+	out.Amount, out.Micro = s.figure(real.Amount), s.figure(real.Micro)
+	if now, was := partsAmount(out), partsAmount(real); was != nil && real.Amount != nil && was.Cmp(real.Amount) == 0 {
+		out.Amount = now
 	}
-	if now, was := partsWorth(out), partsWorth(real); was != nil && real.micro != nil && was.Cmp(real.micro) == 0 {
-		out.micro = now
+	if now, was := partsWorth(out), partsWorth(real); was != nil && real.Micro != nil && was.Cmp(real.Micro) == 0 {
+		out.Micro = now
 	}
 	return out
 }
 
 // partsAmount adds up the parts in the decimals of the asset; nil when one is unknown or there are no parts.
-func partsAmount(a asset) *big.Int {
-	if len(a.parts) == 0 || a.decimals < 0 {
+func partsAmount(a present.Holding) *big.Int {
+	if len(a.Parts) == 0 || a.Decimals < 0 {
 		return nil
 	}
 	total := new(big.Int)
-	for _, p := range a.parts {
-		if p.amount == nil {
+	for _, p := range a.Parts {
+		if p.Amount == nil {
 			return nil
 		}
-		if p.decimals >= 0 {
-			total.Add(total, amount.Scale(p.amount, p.decimals, a.decimals))
+		if p.Decimals >= 0 {
+			total.Add(total, amount.Scale(p.Amount, p.Decimals, a.Decimals))
 		}
 	}
 	return total
 }
 
 // partsWorth adds up the values of the parts; nil when one is unknown or there are no parts.
-func partsWorth(a asset) *big.Int {
-	if len(a.parts) == 0 {
+func partsWorth(a present.Holding) *big.Int {
+	if len(a.Parts) == 0 {
 		return nil
 	}
 	total := new(big.Int)
-	for _, p := range a.parts {
-		if p.micro == nil {
+	for _, p := range a.Parts {
+		if p.Micro == nil {
 			return nil
 		}
-		total.Add(total, p.micro)
+		total.Add(total, p.Micro)
 	}
 	return total
 }

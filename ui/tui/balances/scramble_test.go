@@ -12,6 +12,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/screen"
 )
@@ -38,27 +39,28 @@ func TestScrambledFiguresHaveTheSharesOfTheRealOnes(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		real := asset{decimals: 6, amount: new(big.Int), micro: new(big.Int)}
+		real := present.Holding{Decimals: 6, Amount: new(big.Int), Micro: new(big.Int)}
 		for range rapid.IntRange(1, 5).Draw(rt, "parts") {
-			p := holding{decimals: rapid.IntRange(0, 18).Draw(rt, "decimals"), amount: figure.Draw(rt, "amount"),
-				micro: figure.Draw(rt, "micro")}
-			real.parts = append(real.parts, p)
-			real.amount.Add(real.amount, amount.Scale(p.amount, p.decimals, 6))
-			real.micro.Add(real.micro, p.micro)
+			p := present.Part{Decimals: rapid.IntRange(0, 18).Draw(rt, "decimals"), Amount: figure.Draw(rt, "amount"),
+				Micro: figure.Draw(rt, "micro")}
+			real.Parts = append(real.Parts, p)
+			real.Amount.Add(real.Amount, amount.Scale(p.Amount, p.Decimals, 6))
+			real.Micro.Add(real.Micro, p.Micro)
 		}
-		got := s.holdings(&holdings{assets: []asset{real, {amount: new(big.Int), micro: nil}, {}}, total: real.micro,
-			says: real.micro})
-		a := got.assets[0]
-		if a.amount.Cmp(partsAmount(a)) != 0 || a.micro.Cmp(partsWorth(a)) != 0 || got.total.Cmp(a.micro) != 0 ||
-			got.differs() {
+		got := s.holdings(&present.Holdings{Assets: []present.Holding{real, {Amount: new(big.Int), Micro: nil}, {}},
+			Total: real.Micro,
+			Says:  real.Micro})
+		a := got.Assets[0]
+		if a.Amount.Cmp(partsAmount(a)) != 0 || a.Micro.Cmp(partsWorth(a)) != 0 || got.Total.Cmp(a.Micro) != 0 ||
+			got.Differs() {
 			rt.Fatal("a sum that was right is wrong")
 		}
-		if z := got.assets[1]; z.amount.Sign() != 0 || z.micro != nil || got.assets[2].amount != nil {
+		if z := got.Assets[1]; z.Amount.Sign() != 0 || z.Micro != nil || got.Assets[2].Amount != nil {
 			rt.Fatal("zero or unknown changed")
 		}
 		// every figure times the factor, to less than one unit: f*num/den - 1 < g <= max(1, f*num/den)
-		for i, p := range a.parts {
-			for _, x := range [][2]*big.Int{{real.parts[i].amount, p.amount}, {real.parts[i].micro, p.micro}} {
+		for i, p := range a.Parts {
+			for _, x := range [][2]*big.Int{{real.Parts[i].Amount, p.Amount}, {real.Parts[i].Micro, p.Micro}} {
 				d := new(big.Int).Sub(new(big.Int).Mul(x[0], s.num), new(big.Int).Mul(x[1], s.den))
 				if x[1].Sign() <= 0 || d.Cmp(s.den) >= 0 || d.Sign() < 0 && x[1].Cmp(big.NewInt(1)) > 0 {
 					rt.Fatalf("%s became %s", x[0], x[1])

@@ -12,6 +12,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 )
 
@@ -176,11 +177,11 @@ func addPoint(keep screen.Keep, of identity, p point, now time.Time) ([]point, e
 }
 
 // snapshot is the total as a point; nil when it cannot be compared: nothing has a price, or a figure was refused.
-func (h *holdings) snapshot(at time.Time) *point {
-	if h.total == nil || h.refused || len(h.total.String()) > 77 {
+func snapshotOf(h *present.Holdings, at time.Time) *point {
+	if h.Total == nil || h.Refused || len(h.Total.String()) > 77 {
 		return nil
 	}
-	return &point{at: at.Unix(), micro: h.total, without: h.without}
+	return &point{at: at.Unix(), micro: h.Total, without: h.Without}
 }
 
 // comparable lists the points that leave out the same as the present total.

@@ -111,7 +111,7 @@ func change(from, to *big.Int) string {
 func (m *Model) retrend() {
 	m.alike = nil
 	if m.real != nil {
-		m.alike = comparable(m.points, m.real.without)
+		m.alike = comparable(m.points, m.real.Without)
 	}
 }
 
@@ -121,7 +121,7 @@ func (m *Model) hasTrend() bool {
 }
 
 func (m *Model) trend(now time.Time, cells int) *trend {
-	p := m.real.snapshot(m.at)
+	p := snapshotOf(m.real, m.at)
 	if p == nil || p.at > now.Unix() {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (m *Model) trendLine(f screen.Frame) string {
 	if t.since != "" {
 		line += th.Dim.Render(" since " + t.since)
 	}
-	if m.real.without != "" {
+	if m.real.Without != "" {
 		line += th.Dim.Render(" without unpriced")
 	}
 	return line

@@ -16,7 +16,7 @@ import (
 type loadedMsg struct {
 	gen  int
 	b    api.AggregatedBalance
-	read *holdings
+	read *present.Holdings
 	err  error
 }
 
@@ -35,7 +35,7 @@ func (m *Model) load() tea.Cmd {
 		defer cancel()
 		out := loadedMsg{gen: gen}
 		if out.b, out.err = src.Balances(ctx); out.err == nil {
-			out.read, out.err = r.read(out.b)
+			out.read, out.err = r.Read(out.b)
 		}
 		return out
 	}
@@ -99,7 +99,7 @@ func (m *Model) keep(b api.AggregatedBalance, now time.Time) tea.Cmd {
 	if m.ctx.Keep == nil || !m.identity.whole() || m.saving || now.Sub(m.savedAt) < keepEvery && !m.savedAt.IsZero() {
 		return nil
 	}
-	p := m.real.snapshot(now)
+	p := snapshotOf(m.real, now)
 	if p != nil && !due(m.points, now) {
 		p = nil
 	}

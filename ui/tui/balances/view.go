@@ -117,11 +117,10 @@ func (m *Model) noteLine(f screen.Frame) string {
 	case len(reasons) > 0:
 		return kit.Sides(note(meaning(reasons[0].Level), m.finding(reasons[0])),
 			th.Dim.Render(others(len(reasons))+" "), f.W)
-	case m.data.differs() && !m.hidden:
-		return note(theme.Warn, "the service says the total is "+present.USD(m.data.says)+"; its assets add up to "+
-			present.USD(m.data.total))
-	case len(m.data.reasons) > 0:
-		return note(meaning(m.data.reasons[0].Level), m.finding(m.data.reasons[0]))
+	case m.data.Differs() && !m.hidden:
+		return note(theme.Warn, m.data.Doubt())
+	case len(m.data.Reasons) > 0:
+		return note(meaning(m.data.Reasons[0].Level), m.finding(m.data.Reasons[0]))
 	}
 	return ""
 }

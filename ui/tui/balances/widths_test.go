@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/screen"
 )
@@ -84,7 +85,7 @@ func TestZerosThatAreAskedForAreNotDust(t *testing.T) {
 		if r.kind == headRow && r.key == dustKey {
 			t.Errorf("dust of %d lines that hold nothing", r.parts)
 		}
-		if r.kind == groupRow && isZero(r.amount, r.micro) {
+		if r.kind == groupRow && present.IsZero(r.amount, r.micro) {
 			zeros++
 		}
 	}
