@@ -161,7 +161,7 @@ func (d *opened) noSigner() string {
 	case err == nil:
 		return ""
 	case d.visit != nil:
-		return toldReadOnly
+		return guestReadOnly
 	}
 	return err.Error()
 }

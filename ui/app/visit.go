@@ -36,7 +36,7 @@ const (
 	noSwitch = "this dashboard runs on a server and shows this one account"
 
 	// The full error names paths of this machine, which a guest must not see.
-	toldReadOnly = "your journal on this server cannot be written, so nothing can be signed; tell the operator"
+	guestReadOnly = "your journal on this server cannot be written, so nothing can be signed; tell the operator"
 )
 
 // Receive shows a visit until the guest leaves or ctx ends, when its keys are wiped at once, whatever its terminal
@@ -48,7 +48,7 @@ func Receive(ctx context.Context, v Visit) (err error) {
 	}
 	defer context.AfterFunc(ctx, v.Profile.Wipe)()
 	if err := d.start(); err != nil {
-		return errors.Join(told(err), v.Profile.Close())
+		return errors.Join(forGuest(err), v.Profile.Close())
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
 	life, end := context.WithCancel(ctx)
@@ -69,7 +69,7 @@ func Receive(ctx context.Context, v Visit) (err error) {
 	v.Away.Broken = v.Broken
 	o.In, o.Out, o.Away, o.NoSwitch, o.Switch, o.Suspended = v.In, v.Out, &v.Away, noSwitch, nil, nil
 	if d.book.ReadOnly() != nil {
-		o.Notice = toldReadOnly
+		o.Notice = guestReadOnly
 	}
 	err = tui.Run(ctx, o)
 	if ctx.Err() != nil {
@@ -89,29 +89,29 @@ func (v *Visit) restrict(c *screen.Context) {
 	}
 }
 
-// told puts an error of the journal into words for a guest, without the paths of this machine.
-func told(err error) error {
+// forGuest puts an error of the journal into words for a guest, without the paths of this machine.
+func forGuest(err error) error {
 	if errors.Is(err, journal.ErrLocked) {
-		return notTold{
+		return guestError{
 			"your journal is in use by another process on the server; try again in a moment, or tell the operator", err}
 	}
-	return notTold{"your journal on the server cannot be opened; tell the operator, whose log has the reason", err}
+	return guestError{"your journal on the server cannot be opened; tell the operator, whose log has the reason", err}
 }
 
-// notTold is an error in words for a guest, with the full error for the log.
-type notTold struct {
+// guestError is an error in words for a guest, with the full error for the log.
+type guestError struct {
 	words string
 	of    error
 }
 
 // Error is the text for the guest.
-func (e notTold) Error() string { return e.words }
+func (e guestError) Error() string { return e.words }
 
 // Whole is the text for the operator.
-func (e notTold) Whole() string { return e.of.Error() }
+func (e guestError) Whole() string { return e.of.Error() }
 
 // Unwrap returns the full error.
-func (e notTold) Unwrap() error { return e.of }
+func (e guestError) Unwrap() error { return e.of }
 
 // maxKept bounds a document that a guest's screens keep on the server, in bytes.
 const maxKept = 1 << 20

@@ -55,7 +55,7 @@ func (s *session) activity(ctx context.Context) error {
 		}
 		for _, o := range ops {
 			x := o.Snapshot()
-			m.items = append(m.items, s.what(x)+", begun "+s.date(x.Started)+": "+s.stand(x).Word)
+			m.items = append(m.items, s.what(x)+", begun "+s.date(x.Started)+": "+s.stateOf(x).Word)
 		}
 		if len(live) > 0 {
 			m.words = []word{{"s", plural(len(live), "outstanding signature", "outstanding signatures")}}
@@ -78,7 +78,7 @@ func (s *session) activity(ctx context.Context) error {
 // operation describes one operation and the choices for it.
 func (s *session) operation(ctx context.Context, o Operation) error {
 	x := o.Snapshot()
-	st := s.stand(x)
+	st := s.stateOf(x)
 	s.out.say(capital(s.what(x)) + ": " + st.Word + ". " + st.Sentence)
 	if x.Problem != "" && !x.State.Terminal() {
 		s.out.note("Remark: " + sentence(clean(x.Problem, 500)))

@@ -56,18 +56,18 @@ func (s *session) news() {
 	for _, op := range s.operations() {
 		x := op.Snapshot()
 		switch {
-		case s.told[op.ID()]:
+		case s.reported[op.ID()]:
 		case under(x):
 			if !s.watched(op) {
 				s.unwatch(op)
 				s.watch(op)
 			}
 		case x.State == flow.StateDone, x.State == flow.StateFailed, x.State == flow.StateNotExecuted:
-			st := s.stand(x)
+			st := s.stateOf(x)
 			s.out.say("Meanwhile: " + s.what(x) + ", begun " + s.date(x.Started) + ": " + st.Word + ". " + st.Sentence)
 			s.failReason(x)
 			s.unwatch(op)
-			s.told[op.ID()] = true
+			s.reported[op.ID()] = true
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (s *session) follow(ctx context.Context, op Operation) error {
 	f := follower{session: s, said: map[string]bool{}}
 	s.unwatch(op)
 	snap := op.Snapshot()
-	defer func() { s.told[op.ID()] = op.Snapshot().State.Terminal() }()
+	defer func() { s.reported[op.ID()] = op.Snapshot().State.Terminal() }()
 	f.hear(snap)
 	if !under(snap) {
 		return nil
@@ -85,7 +85,7 @@ type follower struct {
 
 // hear prints the news of a snapshot.
 func (f *follower) hear(x flow.Snapshot) {
-	st := f.stand(x)
+	st := f.stateOf(x)
 	for _, r := range x.Status.OriginChainOperations {
 		f.once("Deposit on "+present.ChainName(f.ctx.Catalog, r.Chain), r)
 	}
@@ -145,10 +145,10 @@ func (s *session) refused(reason string) {
 	}
 }
 
-// stand is the state of an operation by the clock and the journal.
-func (s *session) stand(x flow.Snapshot) present.State {
+// stateOf is the state of an operation by the clock and the journal.
+func (s *session) stateOf(x flow.Snapshot) present.State {
 	live := present.LiveOf(s.signed(), x.ID, s.now(), s.deps.Outstanding != nil)
-	return present.Stand(x, live, s.clock, present.Keys{})
+	return present.StateOf(x, live, s.clock, present.Keys{})
 }
 
 // what describes an operation in a phrase.

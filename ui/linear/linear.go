@@ -135,7 +135,7 @@ type session struct {
 	hidden   bool            // amounts outside a review are hidden
 	given    map[string]bool // operations with a signature: a new quote counts anew and takes nothing back
 	paidFor  map[string]bool // operations with a signed payment, likewise
-	told     map[string]bool // operations whose end was reported
+	reported map[string]bool // operations whose end was reported
 	lookouts []*lookout
 	life     context.Context // of the lookouts, which outlive the question that starts them
 	money    money
@@ -153,7 +153,7 @@ func Run(ctx context.Context, o Options) error {
 		World: worldOf(o), ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock),
 		out:    newPrinter(o.Out, o.Width),
 		hidden: o.Context.Hidden,
-		given:  map[string]bool{}, paidFor: map[string]bool{}, told: map[string]bool{}, life: ctx,
+		given:  map[string]bool{}, paidFor: map[string]bool{}, reported: map[string]bool{}, life: ctx,
 	}
 	defer s.in.close()
 	defer s.unwatchAll()

@@ -18,7 +18,7 @@ func TestStatesStatusesAndReasonsAreSaidInTheCommonWords(t *testing.T) {
 		s := &session{ctx: r.opts.Context, out: newPrinter(&b, 10_000)}
 		f := follower{session: s, said: map[string]bool{}}
 		f.hear(x)
-		want := present.Stand(x, present.Live{}, time.Time.String, present.Keys{})
+		want := present.StateOf(x, present.Live{}, time.Time.String, present.Keys{})
 		if !strings.Contains(b.String(), want.Sentence) {
 			t.Errorf("%s, %q: %s", x.State, x.Status.Status, b.String())
 		}

@@ -44,10 +44,10 @@ func (k Keys) operator(copies, asks string) string {
 	return copies
 }
 
-// Stand is the state of an operation by its snapshot, and by the clock and the journal, which know the signatures that
-// still live. at writes a moment. An unknown status is named and never taken for an end (TH-H4).
-func Stand(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) State {
-	s := stateOf(x, k)
+// StateOf is the state of an operation by its snapshot, and by the clock and the journal, which know the signatures
+// that still live. at writes a moment. An unknown status is named and never taken for an end (TH-H4).
+func StateOf(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) State {
+	s := bySnapshot(x, k)
 	switch {
 	case x.Said:
 		s.Word, s.Sentence = "service: "+s.Word, Said(x, l, at)
@@ -66,8 +66,8 @@ func Stand(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) State {
 	return s
 }
 
-// stateOf is the state of an operation by its snapshot alone.
-func stateOf(x flow.Snapshot, k Keys) State {
+// bySnapshot is the state of an operation by its snapshot alone.
+func bySnapshot(x flow.Snapshot, k Keys) State {
 	if s, ok := sentOnce(x); ok {
 		return s
 	}

@@ -14,9 +14,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// stand is the state of an operation of whose signatures nothing is known.
-func stand(x flow.Snapshot) present.State {
-	return present.Stand(x, present.Live{}, time.Time.String, present.Keys{})
+// stateOf is the state of an operation of whose signatures nothing is known.
+func stateOf(x flow.Snapshot) present.State {
+	return present.StateOf(x, present.Live{}, time.Time.String, present.Keys{})
 }
 
 func operation(state flow.State, kind, status string) flow.Snapshot {
@@ -35,7 +35,7 @@ func TestEveryStateOfAnOperationHasWordsOfItsOwn(t *testing.T) {
 		if state == flow.StatePreparing || state == flow.StateExecuting { // as a draft, and as one that was sent
 			continue
 		}
-		x := stand(operation(state, intent.KindCall, ""))
+		x := stateOf(operation(state, intent.KindCall, ""))
 		if x.Word == "" || !strings.HasSuffix(x.Sentence, ".") || seen[x.Word] != "" {
 			t.Errorf("%s: %+v", state, x)
 		}
@@ -46,7 +46,7 @@ func TestEveryStateOfAnOperationHasWordsOfItsOwn(t *testing.T) {
 func TestEveryStatusHasWordsAndAnUnknownOneIsNoEnd(t *testing.T) {
 	seen := map[string]bool{}
 	for _, status := range presenttest.Statuses(t) {
-		x := stand(operation(flow.StateAccepted, intent.KindCall, status))
+		x := stateOf(operation(flow.StateAccepted, intent.KindCall, status))
 		if !strings.HasSuffix(x.Sentence, ".") || seen[x.Word] || x.Meaning == present.Unknown {
 			t.Errorf("%s: %+v", status, x)
 		}
@@ -55,7 +55,7 @@ func TestEveryStatusHasWordsAndAnUnknownOneIsNoEnd(t *testing.T) {
 		}
 		seen[x.Word] = true
 	}
-	odd := stand(operation(flow.StateAccepted, intent.KindCall, "ESCAPED\x1b[31m"))
+	odd := stateOf(operation(flow.StateAccepted, intent.KindCall, "ESCAPED\x1b[31m"))
 	if odd.Meaning != present.Unknown || strings.Contains(odd.Word, "\x1b") ||
 		!strings.Contains(odd.Sentence, "It is taken as not ended") ||
 		!strings.Contains(odd.Sentence, "Ask the operator of the service.") {
@@ -69,7 +69,7 @@ func TestWhatWasSentAndNotAcceptedIsNeverSaidToBeUnsentUnsignedOrWithoutEffect(t
 			flow.StateAbandoned} {
 			x := operation(state, kind, "")
 			x.SignaturesDone, x.BodyHash = 0, strings.Repeat("ab", 32)
-			got := stand(x).Sentence
+			got := stateOf(x).Sentence
 			for _, lie := range []string{"never sent", "No payment is signed", "Nothing is signed. "} {
 				if strings.Contains(got, lie) || !strings.Contains(got, "nothing shows that it was accepted") {
 					t.Errorf("%s %s: %q", kind, state, got)
@@ -100,7 +100,7 @@ func TestSwapsAndTransfersHaveTheirOwnWords(t *testing.T) {
 	}
 	for _, state := range presenttest.States(t) {
 		for _, status := range append(presenttest.Statuses(t), "") {
-			if s := stand(operation(state, intent.KindSwap, status)); s.Word == "" ||
+			if s := stateOf(operation(state, intent.KindSwap, status)); s.Word == "" ||
 				strings.Contains(s.Sentence, "call") {
 				t.Errorf("%s %s: %+v", state, status, s)
 			}
@@ -108,7 +108,7 @@ func TestSwapsAndTransfersHaveTheirOwnWords(t *testing.T) {
 	}
 	unsigned := operation(flow.StateQuoting, intent.KindSwap, "")
 	unsigned.SignaturesDone = 0
-	a, b := stand(unsigned), stand(operation(flow.StateQuoting, intent.KindSwap, ""))
+	a, b := stateOf(unsigned), stateOf(operation(flow.StateQuoting, intent.KindSwap, ""))
 	if !strings.Contains(a.Sentence, "Nothing is signed") || strings.Contains(b.Sentence, "Nothing is signed") {
 		t.Errorf("%q and %q", a.Sentence, b.Sentence)
 	}
@@ -117,11 +117,11 @@ func TestSwapsAndTransfersHaveTheirOwnWords(t *testing.T) {
 func TestAFrontEndsKeysAreNamedWhereItHasThem(t *testing.T) {
 	x := operation(flow.StateQuoting, intent.KindCall, "")
 	keys := present.Keys{Go: " (enter)", Abandon: " (x)", Bundle: " (b)"}
-	got := present.Stand(x, present.Live{Known: true, N: 1}, time.Time.String, keys).Sentence
+	got := present.StateOf(x, present.Live{Known: true, N: 1}, time.Time.String, keys).Sentence
 	if !strings.Contains(got, "ask for a quote (enter), or abandon it (x).") {
 		t.Error(got)
 	}
-	if got := stand(x).Sentence; strings.ContainsAny(got, "()") {
+	if got := stateOf(x).Sentence; strings.ContainsAny(got, "()") {
 		t.Error(got)
 	}
 	if got := present.FailReason("NEW", keys); !strings.Contains(got, "Copy the support bundle (b)") {

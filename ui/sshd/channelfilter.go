@@ -203,15 +203,15 @@ func (g *channelFilter) resize(columns, rows uint32) {
 	g.sizes <- size // there is room: only this method sends, under the lock
 }
 
-// told are the names that describe a terminal. The request for the terminal has TERM.
-func told() []string {
+// terminalNames are the names that describe a terminal. The request for the terminal has TERM.
+func terminalNames() []string {
 	return []string{"COLORTERM", "COLORFGBG", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM_PROGRAM"}
 }
 
 var plainValue = regexp.MustCompile(`^[A-Za-z0-9 ._@:;,+-]{0,128}$`)
 
 func (g *channelFilter) keep(name, value string) bool {
-	if !slices.Contains(told(), name) || !plainValue.MatchString(value) {
+	if !slices.Contains(terminalNames(), name) || !plainValue.MatchString(value) {
 		return false
 	}
 	g.mu.Lock()

@@ -46,7 +46,7 @@ type connLimiter struct {
 	from   map[netip.Addr]int
 	pace   map[netip.Addr]*rate.Limiter
 	turned int // closed since the last log line
-	told   time.Time
+	logged time.Time
 	number atomic.Int64
 }
 
@@ -152,9 +152,9 @@ func (d *connLimiter) refused(why string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.turned++
-	if now := time.Now(); now.Sub(d.told) >= 10*time.Second {
+	if now := time.Now(); now.Sub(d.logged) >= 10*time.Second {
 		d.o.Log.Warn("ssh: connections are closed", "why", why, "closed", d.turned)
-		d.told, d.turned = now, 0
+		d.logged, d.turned = now, 0
 	}
 }
 

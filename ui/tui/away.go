@@ -33,7 +33,7 @@ func (a *Away) options(o Options) []tea.ProgramOption {
 
 // run shows the program, and forwards resizes and notes until it ends.
 func (a *Away) run(m *Model, opts []tea.ProgramOption) error {
-	g := &guarded{m: m, told: a.Broken}
+	g := &guarded{m: m, report: a.Broken}
 	p := tea.NewProgram(g, opts...)
 	life, end := context.WithCancel(context.Background())
 	defer end()
@@ -60,7 +60,7 @@ func (a *Away) run(m *Model, opts []tea.ProgramOption) error {
 // standard error of this process.
 type guarded struct {
 	m      *Model
-	told   func(what any, stack []byte)
+	report func(what any, stack []byte)
 	broken bool // used on the event loop only
 }
 
@@ -69,8 +69,8 @@ type brokeMsg struct{}
 
 func (g *guarded) caught(what any) {
 	g.broken = true
-	if g.told != nil {
-		g.told(what, debug.Stack())
+	if g.report != nil {
+		g.report(what, debug.Stack())
 	}
 }
 
@@ -123,8 +123,8 @@ func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
 	return func() (msg tea.Msg) {
 		defer func() {
 			if what := recover(); what != nil {
-				if g.told != nil {
-					g.told(what, debug.Stack())
+				if g.report != nil {
+					g.report(what, debug.Stack())
 				}
 				msg = brokeMsg{}
 			}

@@ -55,7 +55,7 @@ func (k *keymap) translate(owner string, keys []kit.Key) ([]kit.Key, back) {
 		}
 	}
 	for action, i := range given {
-		out[i].Press = append([]string{want[action]}, kept(keys[i].Press)...)
+		out[i].Press = append([]string{want[action]}, remaining(keys[i].Press)...)
 		out[i].Show = ""
 		to[want[action]] = keys[i].Press[0]
 	}
@@ -107,7 +107,7 @@ func (k *keymap) holder(owner string, keys []kit.Key, given map[string]int, acti
 	for i, key := range keys {
 		press := key.Press
 		if j, ok := given[key.ActionName()]; ok && j == i {
-			press = kept(key.Press)
+			press = remaining(key.Press)
 		}
 		if i == given[action] {
 			continue
@@ -123,9 +123,9 @@ func (k *keymap) holder(owner string, keys []kit.Key, given map[string]int, acti
 	return ""
 }
 
-// kept lists the keys that an action keeps beside its new one: all but the first, and the first too when it is one that
-// moves.
-func kept(press []string) []string {
+// remaining lists the keys that an action keeps beside its new one: all but the first, and the first too when it is one
+// that moves.
+func remaining(press []string) []string {
 	if slices.Contains(config.FixedKeys(), press[0]) {
 		return press
 	}

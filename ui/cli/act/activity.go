@@ -90,7 +90,7 @@ func (c Commands) activity(s *Session, asJSON bool) error {
 	}
 	p.line(plural(len(f.Unfinished), "unfinished operation"))
 	for _, x := range unfinished {
-		st := present.Stand(x, present.LiveOf(signed, x.ID, c.Clock(), true), stamp, present.Keys{})
+		st := present.StateOf(x, present.LiveOf(signed, x.ID, c.Clock(), true), stamp, present.Keys{})
 		p.row(x.ID, present.Operation(s.Catalog, x)+", begun "+stamp(x.Started)+": "+st.Word)
 		p.sub("", st.Sentence)
 		p.sub("quote id", x.QuoteID)

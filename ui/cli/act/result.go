@@ -128,7 +128,7 @@ func (s *Session) openOf(op string, now time.Time) []journal.Outstanding {
 // state writes what an operation has come to, by its snapshot and by the signatures that can still be used.
 func (p *page) state(s *Session, x flow.Snapshot, now time.Time) {
 	open := present.Signatures(s.Catalog, s.openOf(x.ID, now), 0)
-	st := present.Stand(x, present.LiveOf(open, x.ID, now, true), stamp, present.Keys{})
+	st := present.StateOf(x, present.LiveOf(open, x.ID, now, true), stamp, present.Keys{})
 	p.row("state", st.Word)
 	p.row("", st.Sentence)
 }

@@ -379,7 +379,7 @@ var errWaited = errors.New("the wait is over")
 func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) error {
 	last := ""
 	say := func(s flow.Snapshot) {
-		st := present.Stand(s, present.Live{}, stamp, present.Keys{})
+		st := present.StateOf(s, present.Live{}, stamp, present.Keys{})
 		words := st.Word + ". " + st.Sentence
 		if s.Problem != "" && !s.State.Terminal() {
 			words += " " + s.Problem

@@ -15,7 +15,7 @@ func TestStatesStatusesAndReasonsArePrintedInTheCommonWords(t *testing.T) {
 	for _, x := range presenttest.Snapshots(t) {
 		p := &page{}
 		p.state(r.s, x, r.c.Clock())
-		want := present.Stand(x, present.Live{Known: true}, stamp, present.Keys{})
+		want := present.StateOf(x, present.Live{Known: true}, stamp, present.Keys{})
 		if got := p.b.String(); !strings.Contains(got, " "+want.Word+"\n") || !strings.Contains(got, want.Sentence) {
 			t.Errorf("%s, %q: %s", x.State, x.Status.Status, got)
 		}

@@ -137,7 +137,7 @@ func (c Commands) unsent(s *Session, rec *journal.Operation, asJSON bool) error 
 	if err != nil {
 		return err
 	}
-	st := present.Stand(x, present.Live{}, stamp, present.Keys{})
+	st := present.StateOf(x, present.Live{}, stamp, present.Keys{})
 	return outcome(cli.ExitExpired, nil, "nothing of this operation was sent: %s", st.Word)
 }
 

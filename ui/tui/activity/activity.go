@@ -53,20 +53,20 @@ type ShowArg struct{ Op Operation }
 // review.
 type ReopenArg struct{ Op Operation }
 
-// item is one operation of the list. watching is true while a Watch runs; told is true after its end was announced.
+// item is one operation of the list. watching is true while a Watch runs; announced is true after its end was.
 // stop ends the running Watch; again says that the next one starts at once; asked is when r was pressed last; page
 // counts the explorer addresses copied.
 type item struct {
-	op       Operation
-	snap     flow.Snapshot
-	watching bool
-	stop     context.CancelFunc
-	again    bool
-	asked    time.Time
-	page     int
-	told     bool
-	err      string
-	errAt    time.Time
+	op        Operation
+	snap      flow.Snapshot
+	watching  bool
+	stop      context.CancelFunc
+	again     bool
+	asked     time.Time
+	page      int
+	announced bool
+	err       string
+	errAt     time.Time
 }
 
 // Screen is the activity screen. It is used on the event loop only.

@@ -261,7 +261,7 @@ func TestUnfinishedOperationsAreWatchedAfterAStart(t *testing.T) {
 	if op.watched != 1 || waits.watched != 0 || len(r.s.items) != 2 {
 		t.Fatalf("watched %d and %d, %d items", op.watched, waits.watched, len(r.s.items))
 	}
-	if st := r.s.stand(r.s.find("op1").snap, r.now); st.Word != "never ran" {
+	if st := r.s.state(r.s.find("op1").snap, r.now); st.Word != "never ran" {
 		t.Fatal(st.Word)
 	}
 }

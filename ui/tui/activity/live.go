@@ -19,10 +19,10 @@ func (s *Screen) forget(now time.Time) {
 	}
 }
 
-// stand is the state of an operation in words, by the clock and the journal.
-func (s *Screen) stand(x flow.Snapshot, now time.Time) present.State {
+// state is the state of an operation in words, by the clock and the journal.
+func (s *Screen) state(x flow.Snapshot, now time.Time) present.State {
 	live := present.LiveOf(s.live, x.ID, now, s.deps.Outstanding != nil && s.loaded)
-	return present.Stand(x, live, func(t time.Time) string { return clock(t.In(now.Location())) }, keys())
+	return present.StateOf(x, live, func(t time.Time) string { return clock(t.In(now.Location())) }, keys())
 }
 
 // keys are the keys of this screen that sentences name.

@@ -21,7 +21,7 @@ func TestStatesStatusesAndReasonsAreShownInTheCommonWords(t *testing.T) {
 		}
 	}
 	for _, x := range presenttest.Snapshots(t) {
-		st := present.Stand(x, present.Live{}, clock, keys())
+		st := present.StateOf(x, present.Live{}, clock, keys())
 		shows(x, st.Word)
 		shows(x, st.Sentence)
 	}

@@ -111,7 +111,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 			known := s.find(op.ID()) != nil
 			cmds = append(cmds, s.track(op))
 			if it := s.find(op.ID()); !known && it != nil { // announce also an end that came unseen
-				it.told = false
+				it.announced = false
 				cmds = append(cmds, s.moved(op.ID(), it.snap))
 			}
 		}
@@ -167,7 +167,7 @@ func (s *Screen) track(op Operation) tea.Cmd {
 			return nil
 		}
 		s.items = append(s.items, it)
-		it.told = ended(it.snap)
+		it.announced = ended(it.snap)
 	}
 	it.op = op
 	cmd := s.moved(op.ID(), op.Snapshot())
@@ -187,11 +187,11 @@ func (s *Screen) moved(id string, snap flow.Snapshot) tea.Cmd {
 		return nil
 	}
 	s.sort()
-	if !ended(snap) || it.told {
+	if !ended(snap) || it.announced {
 		return nil
 	}
-	it.told = true
-	st := s.stand(snap, s.ctx.Clock())
+	it.announced = true
+	st := s.state(snap, s.ctx.Clock())
 	return tea.Batch(
 		screen.Send(screen.BalancesChangedMsg{}),
 		screen.Toast(st.Meaning, present.Operation(s.ctx.Catalog, snap)+": "+st.Word),

@@ -84,7 +84,7 @@ func (s *Screen) emptyView(f screen.Frame) string {
 
 func (s *Screen) row(th theme.Theme, i int, c []kit.Cell) []kit.Cell {
 	snap := s.items[i].snap
-	st := s.stand(snap, s.ctx.Clock())
+	st := s.state(snap, s.ctx.Clock())
 	return append(c,
 		kit.Styled(clock(snap.Started.In(s.ctx.Clock().Location())), th.Dim),
 		kit.Text(present.Operation(s.ctx.Catalog, snap)),
@@ -109,7 +109,7 @@ type step struct {
 
 func (s *Screen) details(f screen.Frame, it *item) []string {
 	th, snap := f.Theme, it.snap
-	st := s.stand(snap, f.Now)
+	st := s.state(snap, f.Now)
 	out := []string{kit.Sides(" "+th.Strong.Render(present.Operation(s.ctx.Catalog, snap)),
 		th.Style(st.Meaning).Render(st.Word)+" "+th.Mark(st.Meaning)+" ", f.W)}
 	if v := snap.Review1; v != nil {

@@ -51,7 +51,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 			return m.loaded(msg)
 		}
 	case cachedMsg:
-		return m.kept(msg)
+		return m.cached(msg)
 	case savedMsg:
 		return m.saved(msg)
 	case exportedMsg:
@@ -122,8 +122,8 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 	return screen.Toast(theme.Warn, "balances cannot be kept for the next start: "+present.Clean(msg.err.Error(), 200))
 }
 
-// kept shows the cache, unless this start has read newer data already.
-func (m *Model) kept(msg cachedMsg) tea.Cmd {
+// cached shows the cache, unless this start has read newer data already.
+func (m *Model) cached(msg cachedMsg) tea.Cmd {
 	if len(m.points) == 0 {
 		m.points = msg.points
 		m.retrend()

@@ -74,7 +74,7 @@ func encodeCache(o owner, at time.Time, rows []*record) ([]byte, error) {
 	f := cacheFile{Version: keptVersion, Network: o.network, User: o.user, At: at.Unix(),
 		Records: make([]cachedRecord, 0, min(len(rows), MaxKept))}
 	for _, r := range rows[:min(len(rows), MaxKept)] {
-		f.Records = append(f.Records, r.kept())
+		f.Records = append(f.Records, r.cached())
 	}
 	for {
 		b, err := json.Marshal(f)
@@ -85,7 +85,7 @@ func encodeCache(o owner, at time.Time, rows []*record) ([]byte, error) {
 	}
 }
 
-func (r *record) kept() cachedRecord {
+func (r *record) cached() cachedRecord {
 	k := cachedRecord{
 		ID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), Reason: r.reason.Value(), User: r.user.Value(),
 		Recipient: r.recipient.Value(),
@@ -123,7 +123,7 @@ func decodeCache(b []byte, o owner, rd reader) (rows []*record, at time.Time, er
 	seen := make(map[string]bool, len(f.Records))
 	rows = make([]*record, 0, len(f.Records))
 	for i := range f.Records {
-		r, ok := rd.kept(&f.Records[i])
+		r, ok := rd.restored(&f.Records[i])
 		if !ok || seen[r.id] {
 			return nil, at, fmt.Errorf("%w: record %d", errKept, i)
 		}
@@ -136,7 +136,7 @@ func decodeCache(b []byte, o owner, rd reader) (rows []*record, at time.Time, er
 // maxSeconds is the last second of the year 9999.
 const maxSeconds = 253_402_300_799
 
-func (rd reader) kept(k *cachedRecord) (*record, bool) {
+func (rd reader) restored(k *cachedRecord) (*record, bool) {
 	if k.ID == "" || len(k.Legs) > maxLegs || k.More < 0 || k.When < -maxSeconds*1000 || k.When > maxSeconds*1000 {
 		return nil, false
 	}

@@ -112,23 +112,23 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 		least := figure(r.minimum, m.format.gotUnit(r))
 		d.amount("at least", "amount", orNone(show(least)), bare(least))
 	}
-	for _, row := range m.told().Rows(r.told()) {
-		m.toldField(d, row)
+	for _, row := range m.receipts().Rows(r.facts()) {
+		m.receiptField(d, row)
 	}
 }
 
-// told is the source of the facts that the service's records leave out.
-func (m *Model) told() present.Receipts {
+// receipts is the source of the facts that the service's records leave out.
+func (m *Model) receipts() present.Receipts {
 	return present.Receipts{Catalog: m.ctx.Catalog, Accounts: m.ctx.Accounts, Terms: m.ctx.Terms, Names: m.ctx.Names}
 }
 
-func (r *record) told() present.Record {
+func (r *record) facts() present.Record {
 	return present.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(),
 		Got: r.got}
 }
 
-// toldField is one fact of the journal: a payee with its full address, or a figure.
-func (m *Model) toldField(d *detail, row present.Row) {
+// receiptField is one fact of the journal: a payee with its full address, or a figure.
+func (m *Model) receiptField(d *detail, row present.Row) {
 	text := row.Text
 	if row.Money && m.hidden {
 		text = kit.Masked(d.th)

@@ -176,7 +176,7 @@ func (b *book) shed(from, to, most int) {
 		if c == nil {
 			return
 		}
-		b.giveBack(c)
+		b.release(c)
 	}
 }
 
@@ -210,8 +210,8 @@ func (b *book) farthest(from, to int) *chunk {
 	return best
 }
 
-// giveBack releases the rows of a chunk, but keeps its filter matches and its sums.
-func (b *book) giveBack(c *chunk) {
+// release releases the rows of a chunk, but keeps its filter matches and its sums.
+func (b *book) release(c *chunk) {
 	c.sums = b.sumsOf(c)
 	var found []*record
 	if b.keep != nil {

@@ -40,8 +40,8 @@ func (m *Model) receipt(r *record) string {
 	if r.minimum != "" {
 		put("at least", figure(r.minimum, ln.gotUnit(r)))
 	}
-	own := m.told()
-	for _, row := range own.Rows(r.told()) {
+	own := m.receipts()
+	for _, row := range own.Rows(r.facts()) {
 		if row.Label == "" {
 			row.Label = " "
 		}

@@ -44,13 +44,13 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		m.alone = 0
 		return m.press(msg)
 	default:
-		return m.kept(msg)
+		return m.cached(msg)
 	}
 	return nil
 }
 
-// kept handles what commands report about files.
-func (m *Model) kept(msg tea.Msg) tea.Cmd {
+// cached handles what commands report about files.
+func (m *Model) cached(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case loadedMsg:
 		return m.wasLoaded(msg)

@@ -49,7 +49,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case screen.AmountsMsg:
 		m.hidden = msg.Hidden
 	case keptMsg:
-		return m.kept(msg)
+		return m.cached(msg)
 	case heldMsg:
 		if msg.gen == m.heldGen {
 			m.holds(msg)
@@ -72,7 +72,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (m *Model) kept(msg keptMsg) tea.Cmd {
+func (m *Model) cached(msg keptMsg) tea.Cmd {
 	if msg.err != nil {
 		return screen.Toast(theme.Warn, "the lab begins anew: "+present.Clean(msg.err.Error(), 160))
 	}

@@ -54,7 +54,7 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 				"It may have run before that: look at the chain before you build it again."},
 		} {
 			live(c.open...)
-			if st := s.stand(c.x); st.Word != c.word || !strings.Contains(st.Sentence, c.says) {
+			if st := s.stateOf(c.x); st.Word != c.word || !strings.Contains(st.Sentence, c.says) {
 				t.Errorf("%s: %+v", name, st)
 			}
 		}
