@@ -80,12 +80,12 @@ func (s *session) clock(t time.Time) string {
 	return t.In(s.now().Location()).Format("15:04:05")
 }
 
-// date writes a time of any day.
+// date writes a time of any day, with the name of its zone.
 func (s *session) date(t time.Time) string {
 	if t.IsZero() {
 		return "time unknown"
 	}
-	return t.In(s.now().Location()).Format("2006-01-02 15:04:05")
+	return t.In(s.now().Location()).Format("2006-01-02 15:04:05 MST")
 }
 
 // spelled writes an address for listening: one line per group of four, digits as they are, capitals named.

@@ -4,6 +4,9 @@
 // Promise: one fact has one wording. Nothing here has a style, a key or a width, and nothing does input or output. What
 // a service or a file wrote passes through Clean before it is shown; an address and an exact amount are never cut; a
 // missing figure reads "unknown" and never zero.
+//
+// Screens and lines write times in the person's zone and name it beside a date; commands write UTC, JSON RFC 3339 in
+// UTC.
 package present
 
 import (

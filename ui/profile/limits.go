@@ -7,6 +7,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/catalog"
+	"coffer/ui/present"
 	"coffer/wallet/verify"
 )
 
@@ -43,10 +44,10 @@ func LimitWords(l verify.Limits, cat *catalog.Catalog) []string {
 		say("within 24 hours at most %s are signed for", dollars(l.MaxSpendPerDay))
 	}
 	if l.MaxCostBps > 0 {
-		say("at most %s of a payment is lost on the way", percent(l.MaxCostBps))
+		say("at most %s of a payment is lost on the way", present.Percent(l.MaxCostBps))
 	}
 	if l.MaxSlippageBps > 0 {
-		say("the price may move by at most %s", percent(l.MaxSlippageBps))
+		say("the price may move by at most %s", present.Percent(l.MaxSlippageBps))
 	}
 	if l.NeverDelegate {
 		say("no EIP-7702 delegation is signed")
@@ -69,8 +70,4 @@ const microDecimals = 6
 
 func dollars(micro *big.Int) string {
 	return "$" + amount.Group(amount.Trim(amount.Format(micro, microDecimals)))
-}
-
-func percent(bps int) string {
-	return strings.TrimSuffix(strings.TrimSuffix(fmt.Sprintf("%d.%02d", bps/100, bps%100), "0"), ".0") + " %"
 }

@@ -33,21 +33,12 @@ func TestEveryLimitHasWords(t *testing.T) {
 		"only your own accounts and these receive: 0x93dbd23b6b71b82e3a19ad8d51ddebbb13af7bc0",
 		"only these contracts are called: " + common.Address{0xc0}.Hex(), "one operation spends at most $250.5",
 		"within 24 hours at most $1,000 are signed for",
-		"at most 3 % of a payment is lost on the way", "the price may move by at most 0.25 %",
+		"at most 3.00 % of a payment is lost on the way", "the price may move by at most 0.25 %",
 		"no EIP-7702 delegation is signed",
 		"gates that stand open, each with a sentence to type: unknown-paymaster",
 		"one address is trusted on this network beside the shipped ones",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-func TestPercentages(t *testing.T) {
-	for bps, want := range map[int]string{300: "3 %", 25: "0.25 %", 110: "1.1 %", 1000: "10 %", 1: "0.01 %",
-		2005: "20.05 %"} {
-		if got := percent(bps); got != want {
-			t.Errorf("%d: %s, expected %s", bps, got, want)
-		}
 	}
 }
