@@ -38,7 +38,7 @@ func (c *reviewSession) report() verify.Report {
 func (c *reviewSession) checks() { c.out.page(present.Checks(c.report())) }
 
 // inspect prints bytes and hashes in groups of four, for comparing with a second machine.
-func (c *reviewSession) inspect(st stage) { c.out.page(present.Inspect(c.about(st))) }
+func (c *reviewSession) inspect(st stage) { c.out.page(present.Inspect(c.about(st)).Without(0)) }
 
 // maxLevel bounds the indent of a nested argument, in steps of two cells.
 const maxLevel = 9

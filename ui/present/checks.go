@@ -176,14 +176,7 @@ func Inspect(r Review) Page {
 			p.hex("data", l.Data)
 		}
 		p.blank()
-		if len(v.Sources) > 0 {
-			p.prose(0, nil, strong("Usable balances, says the service"))
-			b := Block{Kind: KindLedger, Table: TableHashes}
-			for i, a := range v.Sources {
-				b.Entries = append(b.Entries, Entry{Label: Clean(a.ChainName, 40), Amount: &v.Sources[i]})
-			}
-			p.add(b)
-		}
+		p.sources(v, 0)
 	}
 	if r.Quote != nil {
 		p.blank()
@@ -207,8 +200,22 @@ func Operated(r Review) Page {
 		p.hex("network", v.Network)
 		p.hexDelegation(v.Delegation)
 		p.units("leaving", v.Outflow...)
+		p.sources(v, 1)
 	}
 	return p
+}
+
+// sources lists the balances that the service counts on; none of them is checked here.
+func (p *Page) sources(v *verify.PreparedView, detail int) {
+	if len(v.Sources) == 0 {
+		return
+	}
+	b := Block{Kind: KindLedger, Table: TableHashes, Detail: detail}
+	for i, a := range v.Sources {
+		b.Entries = append(b.Entries, Entry{Label: Clean(a.ChainName, 40), Amount: &v.Sources[i]})
+	}
+	p.add(Block{Spans: []Span{strong("Usable balances, says the service")}, Detail: detail})
+	p.add(b)
 }
 
 // Quoted are the hashes of a quote.

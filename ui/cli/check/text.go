@@ -13,7 +13,10 @@ import (
 )
 
 // page collects lines of a label and a value.
-type page struct{ b strings.Builder }
+type page struct {
+	b     strings.Builder
+	shown []string // the facts of the reviews
+}
 
 // column is where values begin, as in cli.Rows.
 const column = 23
@@ -99,7 +102,8 @@ func (p *page) review(r Review) {
 	if r.Quote != nil {
 		p.row("ends", r.Quote.Expires)
 	}
-	rows, _ := cli.Rows(text)
+	rows, shown := cli.Rows(text)
+	p.shown = append(p.shown, shown...)
 	p.b.WriteString(rows)
 	for i, o := range r.Operations {
 		p.operation(i+1, o)
