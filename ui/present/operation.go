@@ -54,7 +54,7 @@ func StateOf(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) State {
 		if x.State == flow.StateNotExecuted {
 			s.Meaning = Warn
 		}
-	case !x.Intent.Exchanges() && x.BodyHash == "" && (x.State == flow.StateQuoting || x.State == flow.StateReview2):
+	case !x.Intent.Exchanges() && x.BodyHash == "" && !x.Paid && (x.State == flow.StateQuoting || x.State == flow.StateReview2):
 		s.Sentence = Signed(x, l, at, k)
 		switch {
 		case x.Stuck:
@@ -68,7 +68,7 @@ func StateOf(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) State {
 
 // bySnapshot is the state of an operation by its snapshot alone.
 func bySnapshot(x flow.Snapshot, k Keys) State {
-	if s, ok := sentOnce(x); ok {
+	if s, ok := paidOnce(x); ok {
 		return s
 	}
 	switch x.State {
@@ -107,14 +107,17 @@ func bySnapshot(x flow.Snapshot, k Keys) State {
 	return statusOf(x, k)
 }
 
-// sentOnce describes an operation whose earlier quote was sent and not accepted: its signatures live on, whatever is
-// asked for next.
-func sentOnce(x flow.Snapshot) (State, bool) {
-	if x.BodyHash == "" {
+// paidOnce describes an operation with payments that were signed for an earlier quote, which was not accepted as far as
+// anything shows, or not even sent: its signatures live on, whatever is asked for next.
+func paidOnce(x flow.Snapshot) (State, bool) {
+	if x.BodyHash == "" && !x.Paid {
 		return State{}, false
 	}
-	const live = "An earlier quote was sent, and nothing shows that it was accepted; what was signed for it is " +
+	live := "An earlier quote was sent, and nothing shows that it was accepted; what was signed for it is " +
 		"listed under outstanding signatures until it ends. "
+	if x.BodyHash == "" {
+		live = "The payments were signed and not sent; they are listed under outstanding signatures until they end. "
+	}
 	switch x.State {
 	case flow.StateReview1:
 		return State{"waits for review 1", Warn, live + "Nothing is signed of what waits now."}, true

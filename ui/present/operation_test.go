@@ -79,6 +79,18 @@ func TestWhatWasSentAndNotAcceptedIsNeverSaidToBeUnsentUnsignedOrWithoutEffect(t
 	}
 }
 
+func TestPaymentsThatWereSignedAndNotSentAreNeverSaidToBeUnsigned(t *testing.T) {
+	for _, state := range []flow.State{flow.StateQuoting, flow.StateReview1, flow.StateReview2, flow.StateAbandoned} {
+		x := operation(state, intent.KindCall, "")
+		x.Paid = true
+		got := stateOf(x).Sentence
+		if strings.Contains(got, "No payment is signed") || !strings.Contains(got, "signed and not sent") ||
+			!strings.Contains(got, "outstanding signatures") {
+			t.Errorf("%s: %q", state, got)
+		}
+	}
+}
+
 func TestSwapsAndTransfersHaveTheirOwnWords(t *testing.T) {
 	c, err := catalog.Load()
 	if err != nil {

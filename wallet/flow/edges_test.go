@@ -82,6 +82,10 @@ func TestQ10_AQuoteThatExpiresWhileItIsSignedIsNotSent(t *testing.T) {
 	if n := len(b.record().Signatures); n > 0 && strings.Contains(s.Problem, "Nothing was signed") {
 		t.Errorf("%d signatures are in the journal, and it is said: %s", n, s.Problem)
 	}
+	b.reopen()
+	if left := b.flow.Unfinished(); !s.Paid || len(left) != 1 || !left[0].Snapshot().Paid {
+		t.Error("the payments count as unsigned, at once or after a start")
+	}
 }
 
 func TestJ5_AClosedJournalStopsEveryStep(t *testing.T) {

@@ -55,16 +55,17 @@ func (f *Flow) resume(rec journal.Operation) *Operation {
 // adopt puts the operation where its record is; its step lock is held, or nobody else has it yet.
 func (o *Operation) adopt(rec journal.Operation) {
 	o.prepared, o.signed, o.quote, o.expires, o.refund = nil, nil, nil, rec.Expires, rec.RefundFrom
-	made := 0
+	made, paid := 0, false
 	for _, s := range rec.Signatures {
 		made++
+		paid = paid || s.Role == verify.RoleFunding
 		if s.Delegation != nil {
 			made++
 		}
 	}
 	o.update(func(s *Snapshot) {
 		s.State, s.QuoteID, s.BodyHash, s.Err, s.Problem = StateQuoting, rec.QuoteID, rec.BodyHash, nil, ""
-		s.SignaturesDone, s.SignaturesTotal = made, max(made, 1)
+		s.SignaturesDone, s.SignaturesTotal, s.Paid = made, max(made, 1), paid
 	})
 	o.mu.Lock()
 	o.records = rec.Records

@@ -18,7 +18,10 @@ import (
 // cannot run. Each is counted and told.
 func (o *Operation) sign(ctx context.Context, v verify.Signing, progress func(Event)) (verify.Signatures, error) {
 	made := func() {
-		s := o.update(func(s *Snapshot) { s.SignaturesDone++ })
+		s := o.update(func(s *Snapshot) {
+			s.SignaturesDone++
+			s.Paid = s.Paid || v.Summary().Role == verify.RoleFunding
+		})
 		progress(Event{Kind: EventSigned, Index: s.SignaturesDone, Chain: v.Summary().Chain, At: o.f.d.Clock()})
 	}
 	var out verify.Signatures

@@ -64,6 +64,7 @@ type Snapshot struct {
 	Over            bool
 	Stuck           bool // its record does not hold: it can only be abandoned
 	QuoteID         string
+	Paid            bool // payments of a call were signed, for this quote or an earlier one
 	SignaturesDone  int
 	SignaturesTotal int
 	Said            bool // the end is what the service says; nothing on this machine proves it
