@@ -151,7 +151,7 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	}
 	file := t.TempDir() + "/pay.toml"
 	s.Runs(0, call("plan", "--max-spend", "60", "--out", file)...)
-	if out, _ := s.Runs(0, call("call", "--dry-run")...); !strings.Contains(out, "there is no second review") {
+	if out, _ := s.Runs(0, call("call", "--dry-run")...); !strings.Contains(out, "There is no second review") {
 		t.Fatalf("what is there is not enough:\n%s", out)
 	}
 	l := lies(t, b, asset, held[asset])
@@ -166,7 +166,7 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 		t.Errorf("%d signed operations were sent\n%s", signed(), errs)
 	}
 	_, errs = s.Runs(0, call("call", "--yes", "--accept", "V4,Q11,P6")...)
-	worst := regexp.MustCompile(`worst case +Up to ([0-9.]+) USDC`).FindStringSubmatch(errs)
+	worst := regexp.MustCompile(`Worst case +Warning: Up to ([0-9.]+) USDC`).FindStringSubmatch(errs)
 	if worst == nil || !strings.HasPrefix(worst[1], "100.") {
 		t.Errorf("the review does not say the sum of both:\n%s", errs)
 	}

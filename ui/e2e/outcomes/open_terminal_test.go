@@ -300,7 +300,7 @@ func spends(s *rig.Stage) string {
 	allows(s.T, s.Env, `max_spend_per_day_usd = "1"`)
 	defer allows(s.T, s.Env, "")
 	out, errs := s.Runs(4, rig.Pays(s.T, "call", "--dry-run")...)
-	m := regexp.MustCompile(`found +([0-9.]+ USD)`).FindStringSubmatch(out + errs)
+	m := regexp.MustCompile(`this is +([0-9.]+ USD)`).FindStringSubmatch(out + errs)
 	if m == nil {
 		s.Fatalf("the day's sum is not said:\n%s%s", out, errs)
 	}

@@ -157,7 +157,7 @@ func TestR3_ServeCheckNamesADamagedRecord(t *testing.T) {
 		!strings.Contains(out, "all pages and records are good") {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
-	damage(t, filepath.Join(data, "coffer.db"), "didn't pay prefund")
+	damage(t, filepath.Join(data, "coffer.db"), "beneficiary")
 	out, errs, code := rig.Run(t, env, "serve", "check", filepath.Join(data, "coffer.db"))
 	if code != 7 || !strings.Contains(out, "of evm/code is not what was written") || !strings.Contains(errs, "1 of ") {
 		t.Errorf("code %d, %s%s", code, out, errs)
