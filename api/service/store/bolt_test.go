@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -364,4 +365,45 @@ func FuzzHolderNoteIsSafeOnATerminal(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The library's way to the last key goes round for ever when a transaction has emptied every page of a bucket.
+func TestABucketThatWasEmptiedTakesKeysAgainInTheSameTransaction(t *testing.T) {
+	s, err := OpenBolt(filepath.Join(t.TempDir(), "store.db"), BoltOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const n = 500 // more than a page
+	key := func(i int) []byte { return []byte(fmt.Sprintf("%06d", i)) }
+	put := func(tx Tx, i int) error { return tx.Bucket("b").Put(key(i), make([]byte, 200)) }
+	if err := s.Update(func(tx Tx) error {
+		for i := range n {
+			if err := put(tx, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Update(func(tx Tx) error {
+		for i := range n {
+			if err := tx.Bucket("b").Delete(key(i)); err != nil {
+				return err
+			}
+		}
+		tx.Bucket("b").Descend(nil, func([]byte, []byte) bool { t.Error("a key that was deleted"); return true })
+		return put(tx, n)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.View(func(tx Tx) error {
+		if tx.Bucket("b").Get(key(n)) == nil || tx.Bucket("b").Get(key(0)) != nil {
+			t.Error("not the keys that were put")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -169,7 +168,7 @@ func (b *boltBucket) fill(bk *bolt.Bucket, key []byte) {
 		return
 	}
 	b.looked = true
-	if last, _ := bk.Cursor().Last(); bytes.Compare(key, last) > 0 {
+	if next, _ := bk.Cursor().Seek(key); next == nil {
 		bk.FillPercent = appendFill
 	}
 }
@@ -243,15 +242,24 @@ func (b *boltBucket) walk(fn func(k, v []byte) bool, first, next func(*bolt.Curs
 	}
 }
 
+// last is the last entry. The library's own way there never returns where deletions of the same transaction have emptied
+// every page of a bucket.
+func last(c *bolt.Cursor) (k, v []byte) {
+	if first, _ := c.First(); first == nil {
+		return nil, nil
+	}
+	return c.Last()
+}
+
 // seekLast is the last entry whose key is not greater than from, the last of all when from is nil.
 func seekLast(c *bolt.Cursor, from []byte) (k, v []byte) {
 	if from == nil {
-		return c.Last()
+		return last(c)
 	}
 	at, val := c.Seek(from)
 	switch {
 	case at == nil:
-		return c.Last()
+		return last(c)
 	case string(at) != string(from):
 		return c.Prev()
 	}
