@@ -54,7 +54,8 @@ func StateOf(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) State {
 		if x.State == flow.StateNotExecuted {
 			s.Meaning = Warn
 		}
-	case !x.Intent.Exchanges() && x.BodyHash == "" && !x.Paid && (x.State == flow.StateQuoting || x.State == flow.StateReview2):
+	case !x.Intent.Exchanges() && x.BodyHash == "" && !x.Paid &&
+		(x.State == flow.StateQuoting || x.State == flow.StateReview2):
 		s.Sentence = Signed(x, l, at, k)
 		switch {
 		case x.Stuck:

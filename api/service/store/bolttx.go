@@ -242,8 +242,8 @@ func (b *boltBucket) walk(fn func(k, v []byte) bool, first, next func(*bolt.Curs
 	}
 }
 
-// last is the last entry. The library's own way there never returns where deletions of the same transaction have emptied
-// every page of a bucket.
+// last is the last entry. The library's own way there never returns where deletions of the same transaction have
+// emptied every page of a bucket.
 func last(c *bolt.Cursor) (k, v []byte) {
 	if first, _ := c.First(); first == nil {
 		return nil, nil
