@@ -35,7 +35,7 @@ func TestSSHTheMainJob(t *testing.T) {
 				t.Fatalf("code %d: %v %s%s", code, err, out, errs)
 			}
 			if out, errs, code := h.runs("", "coffer", "status", record.QuoteID); code != 0 ||
-				!strings.Contains(out, "completed") {
+				!strings.Contains(out, "COMPLETED") {
 				t.Errorf("code %d: %s%s", code, out, errs)
 			}
 			again := h.opens(a, "coffer")
