@@ -233,7 +233,7 @@ func (s *Service) wire() error {
 	codec := entry.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)
 	quoter := quote.New(quote.Deps{
 		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime,
-		NoRoute: o.Faults.NoRoute, Codec: codec,
+		NoRoute: o.Faults.NoRoute, Codec: codec, Fund: accounts.FundAccounts,
 	})
 	s.settler = settle.New(settle.Deps{
 		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, ExplorerBase: *s.explorer.Load(),
@@ -243,7 +243,7 @@ func (s *Service) wire() error {
 	if err := s.settler.Resume(context.Background()); err != nil {
 		return errors.Join(fmt.Errorf("service: resume settlement: %w", err), s.settler.Close())
 	}
-	if err := s.serveWith(funding{quoter, accounts}, accounts, codec); err != nil {
+	if err := s.serveWith(quoter, accounts, codec); err != nil {
 		return errors.Join(err, s.settler.Close())
 	}
 	s.sweep()
@@ -264,7 +264,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 		ExplorerBase: explorer, Private: o.Private,
 		Condition: s.condition,
 		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log,
-			Codec: codec}),
+			Codec: codec, Fund: accounts.FundAccounts}),
 	}
 	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
 	if s.watch != nil {

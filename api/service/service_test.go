@@ -157,8 +157,8 @@ func TestQuoteRequestsFundTheirAccounts(t *testing.T) {
 	rt := service.RoundTripper(s.Handler())
 	const named = "0x000000000000000000000000000000000000bEEF"
 	body :=
-		`{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0x1111111111111111111111111111111111111111",` +
-			`"accountAddress":"` + named +
+		`{"accounts":[{"type":"kernel-v3.3-ecdsa","deploymentType":"EIP7702","signerAddress":"` + named +
+			`","accountAddress":"` + named +
 			`"}],"targetChain":"eip155:8453","calls":[{"to":"0x3333333333333333333333333333333333333333"}]}`
 	r := request(t, context.Background(), http.MethodPost, "https://x/api/v3/quote/prepare-call-quote", body)
 	r.Header.Set("x-api-key", key)

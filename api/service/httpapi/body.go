@@ -15,15 +15,15 @@ import (
 // maxURL bounds path and query of a request in bytes; the server's own header limit does not reach requests in process.
 const maxURL = 64 << 10
 
-// body reads and checks the body of a route that takes one; it is nil for the others. The caller calls leave, never
-// nil, after the answer.
+// body reads the body of a route that takes one; it is nil for the others. The use case judges what it says. The caller
+// calls leave, never nil, after the answer.
 func (h *handler) body(w *answer, r *http.Request, rt route) (doc *api.Document, leave func(), err error) {
 	leave = func() {}
 	if len(r.URL.RawQuery) > maxURL {
 		return nil, leave, invalid("", "a query of at most "+strconv.Itoa(maxURL)+" bytes",
 			strconv.Itoa(len(r.URL.RawQuery))+" bytes")
 	}
-	if rt.rules == nil {
+	if !rt.post {
 		return nil, leave, nil
 	}
 	if err := checkMediaType(r.Header); err != nil {
@@ -39,18 +39,12 @@ func (h *handler) body(w *answer, r *http.Request, rt route) (doc *api.Document,
 			leave()
 		}
 	}()
-	doc, err = h.parse(raw, rt)
+	doc, err = api.ParseDocument(raw, h.limits)
 	panicked = false
-	return doc, leave, err
-}
-
-// parse reads a body and checks it by the rules of its route.
-func (h *handler) parse(raw []byte, rt route) (*api.Document, error) {
-	doc, err := api.ParseDocument(raw, h.limits)
 	if err != nil {
-		return nil, invalid("", "a JSON document", err.Error())
+		err = invalid("", "a JSON document", err.Error())
 	}
-	return doc, api.NewValidationError(rt.rules(api.Rules{Catalog: h.Installation.Catalog, Now: h.Clock()}, doc))
+	return doc, leave, err
 }
 
 // unread says why a body could not be read.

@@ -80,21 +80,6 @@ func (h *handler) describe(*http.Request, *api.Document) (*api.Document, error) 
 	return h.description()
 }
 
-// relay carries an admin's message. The account gets its test funds first: deployed, it would no longer be new
-// (protocol §5.4).
-func (h *handler) relay(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	var named struct {
-		Account api.Account `json:"account"`
-	}
-	if err := doc.Decode(&named); err != nil {
-		return nil, api.NewDecodeError(err)
-	}
-	if err := h.Portfolio.FundAccounts(ctx, []api.Account{named.Account}); err != nil {
-		return nil, err
-	}
-	return h.Relay.Relay(ctx, doc)
-}
-
 func (h *handler) roles(r *http.Request, _ *api.Document) (*api.Document, error) {
 	v, err := query(r, "account")
 	if err != nil {

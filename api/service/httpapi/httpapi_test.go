@@ -320,14 +320,13 @@ func TestOnlySoManyLargeBodiesAreUnderWay(t *testing.T) {
 
 func TestAValidationErrorListsEveryFailure(t *testing.T) {
 	b := newBench(t)
-	w := b.post("/api/v3/quote/prepare-call-quote",
-		`{"targetChain":"eip155:999","calls":[{"to":"0x1"}],"slippageTolerance":0}`)
+	w := b.post("/api/account/predict-address", `{"type":"role-based","sessionAddress":"0x1"}`)
 	m := errorOf(t, w)
 	var paths []string
 	for _, d := range m["details"].([]any) {
 		paths = append(paths, d.(map[string]any)["path"].(string))
 	}
-	for _, want := range []string{"accounts", "targetChain", "calls[0].to", "slippageTolerance"} {
+	for _, want := range []string{"sessionAddress", "adminAddress"} {
 		if !strings.Contains(strings.Join(paths, " "), want) || !strings.Contains(m["message"].(string), want) {
 			t.Errorf("%s is not among the failures: %s", want, w.Body)
 		}

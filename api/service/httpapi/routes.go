@@ -22,19 +22,18 @@ const (
 // ExplorerEndpoint is what the pages of the explorer are called as an endpoint; their paths begin with it.
 const ExplorerEndpoint = "/explorer"
 
-// route is one endpoint: rules check the body of a POST, run answers. An open route asks for no key.
+// route is one endpoint. An open route asks for no key; a POST has a body, which run judges.
 type route struct {
 	status     int
 	permission string
 	open       bool
 	steady     bool                   // it needs a clock that is not behind the chains
 	tag        func() (string, error) // names an answer that seldom changes, for caches; nil for the others
-	rules      func(api.Rules, *api.Document) []api.Failure
+	post       bool
 	run        func(*http.Request, *api.Document) (*api.Document, error)
 }
 
 type (
-	rules   func(api.Rules, *api.Document) []api.Failure
 	useCase func(context.Context, *api.Document) (*api.Document, error)
 	reader  func(*http.Request, *api.Document) (*api.Document, error)
 )
@@ -58,9 +57,9 @@ func (h *handler) build() error {
 	h.routes = map[string]map[string]route{}
 	for _, e := range endpoints {
 		rt := route{status: e.Status, permission: e.Permission, open: e.Open}
-		if p, ok := posts[e.ID]; ok && e.Method == http.MethodPost {
-			rt.rules, rt.steady = p.rules, e.ID != "predictAddress"
-			rt.run = func(r *http.Request, d *api.Document) (*api.Document, error) { return p.run(r.Context(), d) }
+		if run, ok := posts[e.ID]; ok && e.Method == http.MethodPost {
+			rt.post, rt.steady = true, e.ID != "predictAddress"
+			rt.run = func(r *http.Request, d *api.Document) (*api.Document, error) { return run(r.Context(), d) }
 		} else if g, ok := gets[e.ID]; ok && e.Method == http.MethodGet {
 			rt.run = g
 			if e.Tagged {
@@ -98,26 +97,21 @@ func (h *handler) route(path, method string, rt route) {
 	h.routes[path][method] = rt
 }
 
-type post struct {
-	rules rules
-	run   useCase
-}
-
 // posts are the endpoints with a body, by their id in the description.
-func (h *handler) posts() map[string]post {
-	out := map[string]post{
-		"predictAddress":     {api.Rules.Predict, h.predict},
-		"prepareCallQuote":   {api.Rules.Prepare, h.Quoter.Prepare},
-		"prepareCallQuoteV1": {api.Rules.PrepareV1, h.Quoter.PrepareV1},
-		"getCallQuote":       {api.Rules.CallQuote, h.Quoter.CallQuote},
-		"getCallQuoteV1":     {api.Rules.CallQuoteV1, h.Quoter.CallQuoteV1},
-		"getQuote":           {api.Rules.Quote, h.Quoter.Quote},
-		"getQuoteV1":         {api.Rules.QuoteV1, h.Quoter.QuoteV1},
-		"executeQuote":       {api.Rules.Execute, h.Settler.Execute},
-		"executeQuoteV1":     {api.Rules.ExecuteV1, h.Settler.ExecuteV1},
+func (h *handler) posts() map[string]useCase {
+	out := map[string]useCase{
+		"predictAddress":     h.predict,
+		"prepareCallQuote":   h.Quoter.Prepare,
+		"prepareCallQuoteV1": h.Quoter.PrepareV1,
+		"getCallQuote":       h.Quoter.CallQuote,
+		"getCallQuoteV1":     h.Quoter.CallQuoteV1,
+		"getQuote":           h.Quoter.Quote,
+		"getQuoteV1":         h.Quoter.QuoteV1,
+		"executeQuote":       h.Settler.Execute,
+		"executeQuoteV1":     h.Settler.ExecuteV1,
 	}
 	if h.Relay != nil {
-		out["relay"] = post{api.Rules.Relay, h.relay}
+		out["relay"] = h.Relay.Relay
 	}
 	return out
 }

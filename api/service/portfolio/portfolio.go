@@ -49,6 +49,9 @@ func New(d Deps) *Portfolio {
 // that no other request would accept are refused here, too: what is sent to such an address is stuck. The address gets
 // test funds.
 func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
+	if err := api.NewValidationError(api.Rules{Catalog: p.in.Catalog}.Predict(doc)); err != nil {
+		return api.PredictResponse{}, err
+	}
 	var req api.PredictRequest
 	if err := doc.Decode(&req); err != nil {
 		return api.PredictResponse{}, api.NewDecodeError(err)

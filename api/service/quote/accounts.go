@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -70,6 +71,14 @@ func (q *Quoter) open(f form, accounts []api.Account) (p payer, err error) {
 		}
 	}
 	return p, q.checkPayer(p, f)
+}
+
+// fundNew gives test funds to accounts that never had any.
+func (q *Quoter) fundNew(ctx context.Context, accounts []api.Account) error {
+	if q.Fund == nil {
+		return nil
+	}
+	return q.Fund(ctx, accounts)
 }
 
 // needEVM is the refusal of a request whose calls nobody could make.

@@ -34,6 +34,9 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 	if err != nil {
 		return nil, err
 	}
+	if err := q.fundNew(ctx, c.wire); err != nil {
+		return nil, err
+	}
 	at := max(c.now.Unix(), int64(c.context.ValidAfter))
 	st, err := q.state(c.context.ChainID, time.Unix(at, 0))
 	if err != nil {
@@ -65,13 +68,11 @@ func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
 	if f.v1 {
 		check = rules.CallQuoteV1
 	}
-	failures := check(doc)
-	digest, err := integrity.Prepare(doc)
-	if err := integrity.Verify(doc, digest, err, q.Installation.Network.Pins.TamperProof); err != nil &&
-		!integrity.Incomplete(failures) {
+	if err := api.NewValidationError(check(doc)); err != nil {
 		return nil, err
 	}
-	if err := api.NewValidationError(failures); err != nil {
+	digest, err := integrity.Prepare(doc)
+	if err := integrity.Verify(doc, digest, err, q.Installation.Network.Pins.TamperProof); err != nil {
 		return nil, err
 	}
 	if err := c.decode(doc); err != nil {

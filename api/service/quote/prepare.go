@@ -39,6 +39,9 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	if err != nil {
 		return nil, err
 	}
+	if err := q.fundNew(ctx, r.wire); err != nil {
+		return nil, err
+	}
 	at := max(r.now.Unix(), int64(r.window.ValidAfter))
 	st, err := q.state(r.chainID, time.Unix(at, 0))
 	if err != nil {

@@ -90,10 +90,12 @@ type Prices interface {
 	GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bool)
 }
 
-// Deps is what a Quoter stands on. Random gives quote ids. NoRoute is a fault for tests and developers: when it returns
-// true, no funding is found; nil in production.
+// Deps is what a Quoter stands on. Fund gives test funds to the accounts that a request names (protocol §5.4), who
+// receives not among them; nil gives none. Random gives quote ids. NoRoute is a fault for tests and developers: when it
+// returns true, no funding is found; nil in production.
 type Deps struct {
 	Installation *genesis.Installation
+	Fund         func(context.Context, []api.Account) error
 	Book         *book.Book
 	Prices       Prices
 	Clock        func() time.Time

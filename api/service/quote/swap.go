@@ -32,6 +32,9 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 	if err != nil {
 		return nil, err
 	}
+	if err := q.fundNew(ctx, x.wire); err != nil {
+		return nil, err
+	}
 	if err := q.match(x); err != nil {
 		return nil, err
 	}

@@ -1,12 +1,11 @@
 package relay
 
 import (
-	"encoding/hex"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"coffer/api"
 	"coffer/api/amount"
@@ -26,85 +25,50 @@ const (
 type reader struct{ failures []api.Failure }
 
 func (r *reader) fail(path, expected, got string) {
-	if got == "" {
-		got = "nothing"
-	}
 	r.failures = append(r.failures, api.Failure{Path: path, Expected: expected, Got: got})
 }
 
-// absent refuses a member that does not belong to the action.
-func (r *reader) absent(path, got, action string) {
-	if got != "" {
-		r.fail(path, "nothing with action "+action, got)
+// read reads a request that keeps the rules; what only the chain can tell comes later.
+func (r *Relay) read(w api.RelayRequest) (q request, err error) {
+	q.action = w.Action
+	if q.chain, err = caip.ParseChain(w.Chain); err != nil {
+		return q, err
 	}
-}
-
-// read checks the form of a request; what only the chain can tell comes later.
-func (r *Relay) read(w api.RelayRequest) (request, error) {
-	var in reader
-	q := request{action: w.Action}
-	var err error
-	if q.chain, err = caip.ParseChain(w.Chain); err == nil {
-		q.on, err = r.Installation.ChainOf(q.chain)
-	}
-	if err != nil {
-		in.fail("chain", "an EVM chain of this network such as eip155:8453", w.Chain)
+	if q.on, err = r.Installation.ChainOf(q.chain); err != nil {
+		return q, err
 	}
 	var unserved *account.Unserved
 	q.account, err = account.Open(r.Installation.Network.Pins, w.Account)
-	switch {
-	case errors.As(err, &unserved):
-		in.failures = append(in.failures, unserved.Failure("account"))
-	case err != nil:
-		return request{}, err
-	case !q.account.IsRoleBased():
-		in.fail("account.type", "role-based: other accounts have no admin", w.Account.Type)
+	if errors.As(err, &unserved) {
+		return q, api.NewValidationError([]api.Failure{unserved.Failure("account")})
 	}
-	switch w.Action {
-	case api.AdminRotateSession, api.AdminAnnounceExit, api.AdminCancelExit:
-		in.message(&q, w)
-	case api.AdminOperate:
-		in.operation(&q, w, r.Installation.Network.Pins.RoleBasedValidator)
-	default:
-		in.fail("action", "rotate-session, announce-exit, cancel-exit or operate", w.Action)
+	if err != nil {
+		return q, err
 	}
+	if q.action != api.AdminOperate {
+		return q, q.readMessage(w)
+	}
+	var in reader
+	in.operation(&q, w, r.Installation.Network.Pins.RoleBasedValidator)
 	return q, api.NewValidationError(in.failures)
 }
 
-// message reads what goes to the validator.
-func (r *reader) message(q *request, w api.RelayRequest) {
+// readMessage reads what goes to the validator.
+func (q *request) readMessage(w api.RelayRequest) (err error) {
 	q.message = op.AdminMessage{Action: w.Action, Account: q.account.Address}
-	var err error
 	if q.message.Nonce, err = amount.ParseBase(w.Nonce); err != nil {
-		r.fail("nonce", "a decimal number below 2^256", w.Nonce)
+		return err
 	}
-	digits, prefixed := strings.CutPrefix(w.Signature, "0x")
-	if q.signature, err = hex.DecodeString(digits); err != nil || !prefixed || len(q.signature) != op.SignatureLength {
-		r.fail("signature", "0x and a signature of 65 bytes", w.Signature)
+	if q.signature, err = hexutil.Decode(w.Signature); err != nil || w.Action != api.AdminRotateSession {
+		return err
 	}
-	if w.UserOp != nil {
-		r.fail("userOp", "nothing with action "+w.Action, "an operation")
-	}
-	if w.Action != api.AdminRotateSession {
-		r.absent("newSession", w.NewSession, w.Action)
-		return
-	}
-	if q.message.NewSession, err = caip.ParseAddress(w.NewSession); err != nil ||
-		q.message.NewSession == (common.Address{}) {
-		r.fail("newSession", "a 0x address", w.NewSession)
-	}
+	q.message.NewSession, err = caip.ParseAddress(w.NewSession)
+	return err
 }
 
 // operation reads the operation that the admin signed alone: no fees, no paymaster, no factory, limits that fit into
 // one transaction.
 func (r *reader) operation(q *request, w api.RelayRequest, validator common.Address) {
-	r.absent("newSession", w.NewSession, w.Action)
-	r.absent("nonce", w.Nonce, w.Action)
-	r.absent("signature", w.Signature, w.Action)
-	if w.UserOp == nil {
-		r.fail("userOp", "the operation that the admin signed", "")
-		return
-	}
 	o, err := op.FromWire(*w.UserOp)
 	var bad *op.Error
 	if errors.As(err, &bad) {

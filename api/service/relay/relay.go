@@ -32,9 +32,12 @@ import (
 	"coffer/api/service/quote/entry"
 )
 
-// Deps is what a Relay stands on. ExplorerBase is the URL in front of /explorer/{chain}/tx/{hash}. Log may be nil.
+// Deps is what a Relay stands on. Fund gives an account its test funds before its first message: deployed, it would no
+// longer be new (protocol §5.4). ExplorerBase is the URL in front of /explorer/{chain}/tx/{hash}. Fund and Log may be
+// nil.
 type Deps struct {
 	Installation *genesis.Installation
+	Fund         func(context.Context, []api.Account) error
 	Clock        func() time.Time
 	ExplorerBase func() string
 	Log          *slog.Logger
@@ -101,6 +104,10 @@ func (r *Relay) Relay(ctx context.Context, doc *api.Document) (*api.Document, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	rules := api.Rules{Catalog: r.Installation.Catalog, Now: r.Clock()}
+	if err := api.NewValidationError(rules.Relay(doc)); err != nil {
+		return nil, err
+	}
 	var w api.RelayRequest
 	if err := doc.Decode(&w); err != nil {
 		return nil, api.NewDecodeError(err)
@@ -108,6 +115,11 @@ func (r *Relay) Relay(ctx context.Context, doc *api.Document) (*api.Document, er
 	q, err := r.read(w)
 	if err != nil {
 		return nil, err
+	}
+	if r.Fund != nil {
+		if err := r.Fund(ctx, []api.Account{w.Account}); err != nil {
+			return nil, err
+		}
 	}
 	// Another message or settlement may come between the look and the commit. Then the block is not accepted, nothing
 	// has changed, and the second look tells what is true now.

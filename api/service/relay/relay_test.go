@@ -146,9 +146,9 @@ func TestMessagesThatTheContractWouldRefuseAreRefusedInPlainWords(t *testing.T) 
 		"unknown action": {forged(good, func(r *api.RelayRequest) { r.Action = "upgrade" }), "action",
 			"rotate-session"},
 		"unknown chain": {forged(good, func(r *api.RelayRequest) { r.Chain = "eip155:5" }), "chain",
-			"EVM chain of this network"},
+			"a supported chain"},
 		"solana": {forged(good, func(r *api.RelayRequest) { r.Chain = caip.SolanaMainnet().String() }),
-			"chain", "EVM chain of this network"},
+			"chain", "a CAIP-2 chain such as eip155:8453"},
 		"an operation too": {forged(good, func(r *api.RelayRequest) { r.UserOp = &api.UserOp{} }), "userOp", "nothing"},
 		"another account": {forged(good, func(r *api.RelayRequest) {
 			r.Account.AccountAddress = common.Address{
@@ -233,10 +233,10 @@ func TestOperationsThatAreNotTheAdminsAloneAreRefused(t *testing.T) {
 	w.refused(foreign, api.ErrValidation, "account.type", "role-based")
 	extra := w.operate(base, good, w.admin)
 	extra.Nonce, extra.Signature = "1", "0x"
-	w.refused(extra, api.ErrValidation, "nonce", "nothing with action operate")
+	w.refused(extra, api.ErrValidation, "nonce", "nothing: operate takes no nonce")
 	none := w.operate(base, good, w.admin)
 	none.UserOp = nil
-	w.refused(none, api.ErrValidation, "userOp", "admin signed")
+	w.refused(none, api.ErrValidation, "userOp", "an object")
 	w.done(base, w.operate(base, good, w.admin))
 }
 

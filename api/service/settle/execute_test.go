@@ -160,14 +160,19 @@ func mutate(value []byte) []byte {
 func TestEveryChangedLeafIsTamperProof(t *testing.T) {
 	w := New(t, Options{})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	rules := api.Rules{Catalog: w.Installation.Catalog, Now: w.Clock.Now()}
 	leaves := 0
 	signed.Leaves(func(pointer string, value []byte) {
 		if strings.HasSuffix(pointer, "/userOp/signature") {
 			return
 		}
-		leaves++
 		changed, err := signed.Splice(api.Edit{Pointer: pointer, Value: mutate(value)})
 		Must(t, err)
+		if len(rules.Execute(changed)) > 0 { // it breaks its described form
+			Refused(t, w.Execute(changed), api.ErrValidation)
+			return
+		}
+		leaves++
 		e := Refused(t, w.Execute(changed), api.ErrTamperProof)
 		if !strings.HasPrefix(e.Message, "Incorrect tamper proof signature") {
 			t.Errorf("%s: message %q", pointer, e.Message)
@@ -176,9 +181,9 @@ func TestEveryChangedLeafIsTamperProof(t *testing.T) {
 	if leaves < 90 {
 		t.Errorf("only %d leaves were tried", leaves)
 	}
-	for _, added := range []string{"/note", "/originChainsOperations/0/signature",
-		"/originChainsOperations/0/userOp/initCode", "/fees/assets/x"} {
-		changed, err := signed.Splice(api.Edit{Pointer: added, Value: []byte(`"0x"`)})
+	for added, value := range map[string]string{"/note": `"0x"`, "/originChainsOperations/0/signature": `"0x"`,
+		"/originChainsOperations/0/userOp/initCode": `"0x"`, "/fees/assets/x": `"1"`} {
+		changed, err := signed.Splice(api.Edit{Pointer: added, Value: []byte(value)})
 		Must(t, err)
 		Refused(t, w.Execute(changed), api.ErrTamperProof)
 	}

@@ -66,13 +66,11 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v version) (*orde
 	if v == v1 {
 		check = rules.ExecuteV1
 	}
-	failures := check(doc)
-	digest, err := integrity.Quote(doc)
-	if err := integrity.Verify(doc, digest, err, s.Installation.Network.Pins.TamperProof); err != nil &&
-		!integrity.Incomplete(failures) {
+	if err := api.NewValidationError(check(doc)); err != nil {
 		return nil, err
 	}
-	if err := api.NewValidationError(failures); err != nil {
+	digest, err := integrity.Quote(doc)
+	if err := integrity.Verify(doc, digest, err, s.Installation.Network.Pins.TamperProof); err != nil {
 		return nil, err
 	}
 	if err := integrity.Decode(doc, &o.body); err != nil {

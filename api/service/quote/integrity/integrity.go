@@ -197,17 +197,6 @@ func Verify(doc *api.Document, d common.Hash, err error, signer common.Address) 
 	return Check(d, tag, signer)
 }
 
-// Incomplete reports whether a whole member of a document is absent: then its sender has built another document rather
-// than changed this one, and is better told what it lacks than that the signature is wrong.
-func Incomplete(failures []api.Failure) bool {
-	for _, f := range failures {
-		if f.Got == "nothing" && !strings.ContainsAny(f.Path, ".[") {
-			return true
-		}
-	}
-	return false
-}
-
 // Refusal is the answer to a document that is not as it was signed.
 func Refusal() error {
 	return api.NewError(api.ErrTamperProof, Message+
