@@ -342,11 +342,14 @@ type AggregatedAsset struct {
 	AggregatedEntities []AggregatedEntity `json:"aggregatedEntities"`
 }
 
-// AssetBalance is the balance of one chain's token; FiatValue is USD and absent when there is no price.
+// AssetBalance is the balance of one chain's token; FiatValue is USD and absent when there is no price. Decimals and
+// Symbol are there for tokens outside the list of assets: what the token says of itself.
 type AssetBalance struct {
 	AssetType string `json:"assetType"`
 	Balance   string `json:"balance"`
 	FiatValue Number `json:"fiatValue"`
+	Decimals  *int   `json:"decimals,omitzero"`
+	Symbol    string `json:"symbol,omitzero"`
 }
 
 // AggregateBalance sums one aggregated asset over its chains, Balance in the aggregate's decimals.

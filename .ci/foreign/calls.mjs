@@ -1,6 +1,7 @@
 // Calls: prepared, signed, quoted, signed, executed, followed to their end. Each check says what every balance of the account became.
 import assert from 'node:assert/strict';
-import { encodeFunctionData, erc20Abi } from 'viem';
+import fs from 'node:fs';
+import { concat, encodeDeployData, encodeFunctionData, erc20Abi, getContractAddress } from 'viem';
 import * as flow from './flow.mjs';
 import { evmKey, kernel31, kernel33, readMessage, roleBased, signTypedData, SOLANA, solana, together } from './holders.mjs';
 
@@ -95,6 +96,28 @@ async function declaredAllowance({ service, usdc }) {
   assert.deepEqual([before, after, rest], [approve(2_000_000n), approve(0n), []]);
   const signed = { ...prepared, chainOperation: await holder.sign(prepared.chainOperation) };
   await flow.execute(service, 3, await flow.signed(await flow.callQuote(service, 3, signed), holder));
+}
+
+// A token that /assets/list does not have: a call of the account deploys it, then every version tells what is held of it.
+async function unlistedToken({ service }) {
+  const holder = await kernel31(service, 'unlisted token');
+  const { abi, bytecode } = JSON.parse(fs.readFileSync(new URL('../../assets/contracts/artifacts/Token.json', import.meta.url)));
+  const creation = encodeDeployData({ abi, bytecode, args: ['Ant coin', 'ANT', 9, holder.address, 1_234_567n] });
+  const salt = `0x${'00'.repeat(32)}`;
+  const deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+  const prepared = await service.post(flow.paths(3).prepare, {
+    accounts: holder.accounts, targetChain: BASE, calls: [{ to: deployer, data: concat([salt, creation]) }],
+  });
+  const operation = { ...prepared, chainOperation: await holder.sign(prepared.chainOperation) };
+  await flow.execute(service, 3, await flow.signed(await flow.callQuote(service, 3, operation), holder));
+  const token = getContractAddress({ opcode: 'CREATE2', from: deployer, salt, bytecode: creation });
+  const assetId = `${BASE}/erc20:${token}`;
+  const told = { assetType: assetId, balance: '1234567', fiatValue: null, decimals: 9, symbol: 'ANT' };
+  const v3 = await service.get('/v3/balances/aggregated-balance', { account: `eip155:1:${holder.address}`, assetId });
+  assert.deepEqual(v3.balanceBySpecificAsset, [told]);
+  const v2 = await service.get('/v2/balances/aggregated-balance', { address: holder.address, assetId });
+  assert.deepEqual(v2.balanceBySpecificAsset, [told]);
+  await service.get('/v2/balances/aggregated-balance', { address: holder.address, assetId: `${BASE}/erc20:${PAYEE}` }, { want: 400 });
 }
 
 // The first quote leaves destinationChainOperation as it came, the second has it signed as older clients do.
@@ -211,6 +234,7 @@ export const calls = {
   'v3 call, kernel v3.1, paid on the chain, twice': paidOnTheChain,
   'v3 call, kernel v3.1, paid with another asset': paidWithAnotherAsset,
   'v3 call with a declared allowance': declaredAllowance,
+  'balances of a token that the service does not list': unlistedToken,
   'v1 call, role-based account without type': v1RoleBased,
   "the admin's messages: announce and cancel an exit, rotate the session key": adminMessages,
   'v3 call, EIP-7702 account, and again without delegation': delegatedEoa,

@@ -258,6 +258,8 @@ func answerNotes() map[string]Note {
 		"SupportedChain.isTestnet":                   {},
 		"AggregatedAsset.aggregatedEntities":         text("One element a chain."),
 		"AssetBalance.fiatValue":                     text("USD; null when there is no price."),
+		"AssetBalance.decimals":                      text("Of a token outside /assets/list, as it says itself."),
+		"AssetBalance.symbol":                        text("Of a token outside /assets/list, as it says itself."),
 		"AggregateBalance.balance":                   units("In the aggregate's decimals."),
 		"AggregateBalance.individualAssetBalances":   text("Every chain, zero included."),
 		"AggregateBalance.fiatValue":                 text("USD; null when there is no price."),

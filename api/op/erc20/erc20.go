@@ -51,6 +51,12 @@ func Allowance(owner, spender common.Address) []byte {
 	return word.Address(word.Address(s[:], owner), spender)
 }
 
+// Decimals is decimals().
+func Decimals() []byte { return []byte{0x31, 0x3c, 0xe5, 0x67} }
+
+// Symbol is symbol().
+func Symbol() []byte { return []byte{0x95, 0xd8, 0x9b, 0x41} }
+
 // DecodeApprove reads approve(spender, amount).
 func DecodeApprove(data []byte) (spender common.Address, amount *big.Int, ok bool) {
 	a, v, ok := decode(approveSelector(), data, 1)

@@ -61,14 +61,14 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, e
 		out.BalanceByAggregatedAsset = append(out.BalanceByAggregatedAsset, line)
 	}
 	for _, asked := range q.Assets {
-		e, _ := p.in.Catalog.Entity(asked.Asset)
-		v, worth, err := s.entity(e)
+		if err := ctx.Err(); err != nil {
+			return api.AggregatedBalance{}, err
+		}
+		line, err := s.specific(asked)
 		if err != nil {
 			return api.AggregatedBalance{}, err
 		}
-		out.BalanceBySpecificAsset = append(out.BalanceBySpecificAsset, api.AssetBalance{
-			AssetType: asked.As, Balance: v.String(), FiatValue: api.Micro(worth),
-		})
+		out.BalanceBySpecificAsset = append(out.BalanceBySpecificAsset, line)
 	}
 	out.TotalBalance.FiatValue = api.Micro(s.total.worth())
 	return out, nil
@@ -132,6 +132,16 @@ func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
 	}
 	line.Balance, line.FiatValue = sum.String(), api.Micro(fiat.worth())
 	return line, nil
+}
+
+// specific is the balance of an asset that was asked for by its own id.
+func (s *sheet) specific(asked Asked) (api.AssetBalance, error) {
+	if asked.Unlisted {
+		return s.unlisted(asked)
+	}
+	e, _ := s.p.in.Catalog.Entity(asked.Asset)
+	v, worth, err := s.entity(e)
+	return api.AssetBalance{AssetType: asked.As, Balance: v.String(), FiatValue: api.Micro(worth)}, err
 }
 
 // entity is the balance of one entity and its worth in micro-USD, nil when something is held that has no price.

@@ -233,7 +233,7 @@ func TestABalanceQueryNamesEveryFailure(t *testing.T) {
 		"bare address":          {"0x1111111111111111111111111111111111111111", "ob:usdc", "", []string{"account[0]"}},
 		"a plus sign unescaped": {a, "ob:eth ", "", []string{"aggregatedAssetId[0]"}},
 		"blanks before":         {a, " ob:usdc, ob:eth+", "", nil},
-		"unknown ids": {a, "ob:nothing,USDC", "eip155:1/erc20:0x1111111111111111111111111111111111111111,x",
+		"unknown ids": {a, "ob:nothing,USDC", "eip155:5/erc20:0x1111111111111111111111111111111111111111,x",
 			[]string{"aggregatedAssetId[0]", "aggregatedAssetId[1]", "assetId[0]", "assetId[1]"}},
 		"empty elements":       {a + ",", "ob:usdc,,ob:eth", "", []string{"account[1]", "aggregatedAssetId[1]"}},
 		"oversized":            {a, "ob:usdc", strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},

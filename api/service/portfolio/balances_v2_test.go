@@ -113,7 +113,7 @@ func TestAQueryOfTheSecondVersionNamesEveryFailure(t *testing.T) {
 		"nothing":          {"", "", []string{"address"}},
 		"CAIP-10":          {"eip155:1:" + someone.Hex(), "", []string{"address"}},
 		"a Solana address": {solanaAddress, "", []string{"address"}},
-		"everything wrong": {"0x12", "x,eip155:1/erc20:0x1111111111111111111111111111111111111111",
+		"everything wrong": {"0x12", "x,eip155:5/erc20:0x1111111111111111111111111111111111111111",
 			[]string{"address", "assetId[0]", "assetId[1]"}},
 		"oversized": {someone.Hex(), strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},
 	} {

@@ -46,3 +46,6 @@ func ServeBroken(f *Faucet, a common.Address) error {
 	}
 	return s.err
 }
+
+// Symbol reads the answer to symbol().
+var Symbol = symbol

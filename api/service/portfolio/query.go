@@ -30,10 +30,12 @@ func (q Query) solanaKey() (solmsg.Key, bool) {
 	return k, err == nil
 }
 
-// Asked is a specific asset together with the spelling in which it was asked for, which the answer repeats.
+// Asked is a specific asset together with the spelling in which it was asked for, which the answer repeats, and its
+// place in the request.
 type Asked struct {
-	Asset caip.Asset
-	As    string
+	Asset    caip.Asset
+	As, At   string
+	Unlisted bool // a token that the catalogue does not have
 }
 
 // ParseQuery reads the query parameters account, aggregatedAssetId and assetId, comma-separated lists all. It returns
@@ -145,16 +147,26 @@ func (p *queryParser) asset(path, item string) {
 		p.fail(path, "an asset type as /assets/list has it, such as eip155:8453/slip44:60", shown(item))
 		return
 	}
-	if _, known := p.cat.Entity(a); !known {
-		p.fail(path, "an asset of /assets/list", shown(item))
-		return
-	}
+	unlisted := 0
 	for _, have := range p.q.Assets {
 		if have.Asset == a {
 			return
 		}
+		if have.Unlisted {
+			unlisted++
+		}
 	}
-	p.q.Assets = append(p.q.Assets, Asked{Asset: a, As: item})
+	_, known := p.cat.Entity(a)
+	_, served := p.cat.Chain(a.Chain)
+	switch {
+	case !known && (!served || a.IsNative()):
+		p.fail(path, "an asset of /assets/list, or a token of a supported chain", shown(item))
+		return
+	case !known && unlisted == MaxUnlisted:
+		p.fail(path, "at most "+strconv.Itoa(MaxUnlisted)+" tokens that are not in /assets/list", shown(item))
+		return
+	}
+	p.q.Assets = append(p.q.Assets, Asked{Asset: a, As: item, At: path, Unlisted: !known})
 }
 
 // shown makes foreign text fit for an error message.
