@@ -107,9 +107,10 @@ func isWei(s string) bool {
 	return ok
 }
 
-// ParseWei reads a call value: decimal or 0x hex wei, below 2^256. The empty string is zero (protocol §7).
+// ParseWei reads a call value: decimal or 0x hex wei, below 2^256. The empty string is zero, and so is 0x, as some
+// clients write it (protocol §7).
 func ParseWei(s string) (*big.Int, bool) {
-	if s == "" {
+	if s == "" || s == "0x" {
 		return new(big.Int), true
 	}
 	if reHexNumber.MatchString(s) {

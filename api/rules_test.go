@@ -57,6 +57,19 @@ func prepareBody(change map[string]string) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
+func TestAValueOfNothingIsZero(t *testing.T) {
+	for text, want := range map[string]string{"": "0", "0x": "0", "0x0": "0", "0x10": "16", "10": "10"} {
+		if v, ok := ParseWei(text); !ok || v.String() != want {
+			t.Errorf("%q: %v, expected %s", text, v, want)
+		}
+	}
+	for _, text := range []string{"0X", "x", "0xg", "-1", "1e3", " 1"} {
+		if v, ok := ParseWei(text); ok {
+			t.Errorf("%q is taken as %v", text, v)
+		}
+	}
+}
+
 func TestPrepareAcceptsEveryAccountVariant(t *testing.T) {
 	for name, accounts := range map[string]string{
 		"kernel 3.1":            accKernel31,

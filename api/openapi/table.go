@@ -169,7 +169,7 @@ func requestNotes() map[string]Note {
 		"Call.data": {Text: "Call data; none when absent.", Pattern: reHex,
 			Example: "0xa9059cbb"},
 		"Call.value": {Text: "Native currency in wei, decimal or 0x hex; 0 when absent.",
-			Pattern: `^(0x[0-9a-fA-F]{1,64}|0|[1-9][0-9]{0,77}|)$`, Example: "0"},
+			Pattern: `^(0x[0-9a-fA-F]{0,64}|0|[1-9][0-9]{0,77}|)$`, Example: "0"},
 		"AllowanceRequirement.amount": units(`Smallest unit; "0" revokes.`),
 		"AllowanceRequirement.spender": address(
 			"May be absent when the calls have one target that is not the token."),

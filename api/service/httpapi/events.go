@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"reflect"
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
@@ -131,8 +132,6 @@ func (d decoder) text(on caip.Chain, token common.Address, name string, v any) s
 	switch v := v.(type) {
 	case common.Address:
 		return v.Hex()
-	case [32]byte:
-		return common.Hash(v).Hex()
 	case []byte:
 		return "0x" + hex.EncodeToString(v)
 	case *big.Int:
@@ -146,6 +145,9 @@ func (d decoder) text(on caip.Chain, token common.Address, name string, v any) s
 		if name == "refundDeadline" {
 			return fmt.Sprintf("%d = %s", v, utc(v))
 		}
+	}
+	if t := reflect.TypeOf(v); t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8 { // bytes1 to bytes32
+		return fmt.Sprintf("%#x", v)
 	}
 	return fmt.Sprint(v)
 }

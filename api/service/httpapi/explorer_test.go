@@ -115,6 +115,19 @@ func TestExplorerNamesTokensAndShowsAuthorizations(t *testing.T) {
 	}
 }
 
+// TestExplorerWritesBytesInHex: also those of other lengths than 32, as the account's root validator has.
+func TestExplorerWritesBytesInHex(t *testing.T) {
+	b := newBench(t)
+	pins := b.in.Network.Pins
+	owner := common.HexToAddress("0x1111111111111111111111111111111111111111")
+	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: pins.MetaFactory,
+		Data: op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, owner), new(big.Int))})
+	if want := "0x01" + strings.ToLower(pins.ECDSAValidator.Hex()[2:]); !strings.Contains(page, want) ||
+		strings.Contains(page, "[1 ") {
+		t.Errorf("the page does not show %q: %s", want, page)
+	}
+}
+
 func TestExplorerEscapesWhatTheAddressSays(t *testing.T) {
 	b := newBench(t)
 	hash := "0x" + strings.Repeat("0", 64)
