@@ -169,7 +169,8 @@ func FuzzSymbol(f *testing.F) {
 	f.Add(append(make([]byte, 31), 32))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		said := portfolio.Symbol(raw)
-		if n := utf8.RuneCountInString(said); n > 33 || !utf8.ValidString(said) || strings.ContainsAny(said, "\x00\x1b\n") {
+		if n := utf8.RuneCountInString(said); n > 33 || !utf8.ValidString(said) ||
+			strings.ContainsAny(said, "\x00\x1b\n") {
 			t.Errorf("%q", said)
 		}
 	})
