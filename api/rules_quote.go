@@ -133,6 +133,13 @@ type side struct {
 	chain     caip.Chain // zero when the aggregate was named
 }
 
+// moves reports whether an exchange takes one chain's asset to another chain: then there is something to do for one's
+// own account.
+func (s side) moves(to side) bool {
+	none := caip.Chain{}
+	return s.chain != none && to.chain != none && s.chain != to.chain
+}
+
 // exchange checks what both forms of a swap or transfer have in common; types are the accounts that pay.
 func (r Rules) exchange(body place, types map[string]bool, solana bool) {
 	from, to := body.get("from"), body.get("to")
@@ -159,7 +166,7 @@ func (r Rules) exchange(body place, types map[string]bool, solana bool) {
 			at.fail("an account on a chain that has the asset")
 		}
 	case at.present():
-	case pays.aggregate == gets.aggregate:
+	case pays.aggregate == gets.aggregate && !pays.moves(gets):
 		at.fail("a CAIP-10 account that receives: both sides are the same asset")
 	case len(types) > 0 && !holds(types, gets.chain):
 		at.fail("a CAIP-10 account that receives: none of the accounts is on " + gets.chain.String())

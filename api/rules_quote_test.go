@@ -13,6 +13,9 @@ const (
 	solSig     = "2z1h92bonjpq5yELFiDfNgKoAFEp1MxU8qLuAV7RRbFDTHZ6Ts8AvGYBry7TR9doZK1ePMdWJGNt7XiNzU9wAd5B"
 	solanaSOL  = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501"
 	solanaMain = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+
+	usdcOptimism = "eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85"
+	usdcSolana   = solanaMain + "/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 )
 
 var (
@@ -348,6 +351,10 @@ func TestWhoReceivesMustBeNamedWhenItIsNotTheSender(t *testing.T) {
 		"transfer to a friend":                 {body(accKernel31, "ob:usdc", "ob:usdc", "eip155:10:"+evmOther), ""},
 		"transfer to nobody":                   {body(accKernel31, "ob:usdc", "ob:usdc", ""), "to.account"},
 		"aggregate to its entity":              {body(accKernel31, "ob:usdc", usdcBase, ""), "to.account"},
+		"from one chain to another":            {body(accKernel31, usdcOptimism, usdcBase, ""), ""},
+		"to the chain where it is":             {body(accKernel31, usdcBase, usdcBase, ""), "to.account"},
+		"entity to its aggregate, to nobody":   {body(accKernel31, usdcBase, "ob:usdc", ""), "to.account"},
+		"from one chain to Solana":             {body(accKernel31, usdcBase, usdcSolana, ""), "to.account"},
 		"entity to its aggregate":              {body(accKernel31, usdcBase, "ob:usdc", "eip155:10:"+evmOwner), ""},
 		"Solana to EVM without a recipient":    {body(accSolana, solanaSOL, usdcBase, ""), "to.account"},
 		"Solana to EVM with a recipient":       {body(accSolana, solanaSOL, usdcBase, "eip155:8453:"+evmOther), ""},

@@ -47,6 +47,18 @@ async function evmToSolana({ service, usdc, eth }) {
   assert.deepEqual(assertDelivered(quote, before, await state()), { [key(from)]: -amount });
 }
 
+// From one chain to another, with nobody named: the own account receives.
+async function acrossChains({ service, usdc }) {
+  const holder = await kernel31(service, 'across chains');
+  const before = await flow.balances(service, holder.address);
+  const from = richest(before, usdc.evm);
+  const into = usdc.evm.find((a) => a !== from);
+  const amount = before[key(from)] / 2n;
+  const { quote } = await flow.exchange(service, 3, holder, { from, amount, into });
+  assert.equal(key(quote.destinationToken.recipientAccount), key(`${flow.chainOf(into)}:${holder.address}`));
+  assert.deepEqual(assertDelivered(quote, before, await flow.balances(service, holder.address)), { [key(from)]: -amount });
+}
+
 // An aggregated asset is paid from as many chains as it takes. No recipient is named: the own account receives.
 async function aggregateToOneChain({ service, usdc, eth }) {
   const holder = await kernel31(service, 'aggregate');
@@ -89,6 +101,7 @@ export const exchanges = {
   'v3 swap from Solana to an EVM chain': solanaToEvm,
   'v3 swap from an EVM chain to Solana': evmToSolana,
   'v3 swap of an aggregated asset, several chains pay': aggregateToOneChain,
+  'v3 transfer from one chain to another, to the own account': acrossChains,
   'v3 transfer to a Solana account that nobody has seen': toANewSolanaAccount,
   'v1 transfer between chains, role-based account without type': transferBetweenChains,
 };

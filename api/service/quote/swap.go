@@ -166,9 +166,6 @@ func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error)
 		if recipient, err = q.recipientOf(x.To.Account); err != nil {
 			return catalog.Entity{}, err
 		}
-	} else if side.aggregate.ID == x.paying.aggregate.ID {
-		return catalog.Entity{}, fail("to.account", "a CAIP-10 account that receives: both sides are the same asset",
-			"nothing")
 	}
 	e, found := entityFor(side, recipient, q.paysMost(x, sources), x.v1)
 	if !found {

@@ -102,6 +102,19 @@ func TestTransferNeedsARecipientAndIsOne(t *testing.T) {
 	}
 }
 
+// TestFromOneChainToAnotherTheOwnAccountReceives: clients that move money between the chains of an account name nobody.
+func TestFromOneChainToAnotherTheOwnAccountReceives(t *testing.T) {
+	w := funded(t) // 120 on Arbitrum
+	from, to := w.Asset("usdc", Arbitrum).String(), w.Asset("usdc", Base).String()
+	q := w.Decode(w.Swap(Exchange{From: from, Amount: plain(50), Get: to}))
+	if r := stored(w, q.ID); r.Type != api.RecordTransfer || q.DestinationToken.AssetType != to ||
+		r.RecipientAccount().Address != strings.ToLower(w.User.Address.Hex()) {
+		t.Errorf("%+v", r)
+	}
+	_, err := w.TrySwap(Exchange{From: from, Amount: plain(50), Get: from})
+	Refused(t, err, api.ErrValidation)
+}
+
 func TestWhatIsDeliveredToOneselfDoesNotPayForItself(t *testing.T) {
 	w := funded(t) // 25 on Base, 120 on Arbitrum, 90 on Polygon
 	q := w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: plain(200), Get: "ob:usdc",
