@@ -1,19 +1,21 @@
-// A foreign client of the service: it knows the interface and nothing else. Reads {"baseUrl","caFile","apiKey"} as JSON from standard input, runs its
-// checks in order, prints a line for each, and exits with 1 when one failed. Arguments are parts of names: only those checks run.
+// A foreign client of the service: it knows the interface and nothing else. Reads two lines {"baseUrl","caFile","apiKey"} from standard input, of the
+// service and of one that is slow and fails, runs its checks in order, prints a line for each, and exits with 1 when one failed. Arguments are parts
+// of names: only those checks run.
 import fs from 'node:fs';
 import { calls } from './calls.mjs';
 import { description } from './description.mjs';
+import { endings } from './endings.mjs';
 import { exchanges } from './exchanges.mjs';
 import { offered } from './flow.mjs';
 import { lateQuote, refusals } from './refusals.mjs';
 import { Service } from './service.mjs';
 
 const only = process.argv.slice(2);
-const service = new Service(JSON.parse(fs.readFileSync(0, 'utf8')));
-const all = Object.entries({ ...calls, ...exchanges, ...refusals, ...description });
+const [service, faulty] = fs.readFileSync(0, 'utf8').trim().split('\n').map((line) => new Service(JSON.parse(line)));
+const all = Object.entries({ ...calls, ...exchanges, ...endings, ...refusals, ...description });
 const chosen = all.filter(([name]) => !only.length || only.some((part) => name.includes(part)));
 const assets = await service.get('/assets/list');
-const context = { service, usdc: offered(assets, 'ob:usdc'), eth: offered(assets, 'ob:eth') };
+const context = { service, faulty, usdc: offered(assets, 'ob:usdc'), eth: offered(assets, 'ob:eth') };
 if (chosen.some(([name]) => name.includes('expired'))) {
   context.late = lateQuote(context);
   context.late.catch(() => {}); // the check that needs it says so
@@ -32,5 +34,5 @@ for (const [name, check] of chosen) {
   }
 }
 console.log(`${chosen.length - failed} of ${chosen.length} checks passed`);
-service.agent.destroy();
+for (const s of [service, faulty]) s.agent.destroy();
 process.exitCode = failed ? 1 : 0;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-async function describes({ service }) {
+async function describes({ service, faulty }) {
   const doc = await service.get('/openapi.json', {}, { key: null });
   assert.deepEqual([doc.openapi, doc.info.version], ['3.1.0', '1.6.2']);
   assert.equal(doc.servers[0].url, service.base.pathname);
@@ -13,13 +13,14 @@ async function describes({ service }) {
     await service.get(path, Object.fromEntries(asked.map((p) => [p.name, p.example])));
   }
 
+  const answers = [...service.answers, ...faulty.answers];
   const validator = schemas(doc);
   const wrong = new Set();
   const hold = (what, value, ...at) => {
     const validate = validator(...at, 'content', 'application/json', 'schema');
     if (!validate(value)) wrong.add(`${what}: ${validate.errors.map((e) => `${e.instancePath} ${e.message}`).join(', ')}\n      ${JSON.stringify(value).slice(0, 1500)}`);
   };
-  for (const { method, path, request, status, body } of service.answers) {
+  for (const { method, path, request, status, body } of answers) {
     const [what, at] = [`${method} ${path} ${status}`, ['paths', path, method.toLowerCase()]];
     const operation = doc.paths[path]?.[method.toLowerCase()];
     const response = operation?.responses[status];
@@ -27,11 +28,11 @@ async function describes({ service }) {
     else hold(what, body, ...(response.$ref ? response.$ref.slice(2).split('/') : [...at, 'responses', String(status)]));
     if (response && request && status < 300) hold(`${what}, its request`, request, ...at, 'requestBody');
   }
-  assert.equal(wrong.size, 0, `${wrong.size} kinds of ${service.answers.length} answers do not fit:\n    - ${[...wrong].slice(0, 8).join('\n    - ')}`);
+  assert.equal(wrong.size, 0, `${wrong.size} kinds of ${answers.length} answers do not fit:\n    - ${[...wrong].slice(0, 8).join('\n    - ')}`);
 
-  const met = new Set(service.answers.map(({ method, path }) => `${method} ${path}`));
+  const met = new Set(answers.map(({ method, path }) => `${method} ${path}`));
   const all = Object.entries(doc.paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
-  return `${service.answers.length} answers of ${met.size} endpoints; not used: ${all.filter((e) => !met.has(e)).join(', ') || 'none'}`;
+  return `${answers.length} answers of ${met.size} endpoints; not used: ${all.filter((e) => !met.has(e)).join(', ') || 'none'}`;
 }
 
 // schemas returns a function that compiles the schema at a place of the document. Members that no schema describes are errors.
