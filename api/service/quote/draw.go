@@ -99,9 +99,11 @@ func drawOnce(m market, sources []source, want *big.Int, g int, onTop bool, empt
 }
 
 // withheld is what of the paying asset cannot be spent at the moment, in the aggregate's decimals: what quotes in
-// execution will take, and the rent that stays on Solana until they have. Nil is nothing.
+// execution will take, and the rent that stays on Solana until they have. Nil is nothing. unserved says in words what
+// lies where the account cannot pay as the request names it, say because its session key was replaced there.
 type withheld struct {
 	pledged, rent *big.Int
+	unserved      []string
 }
 
 // add counts what is withheld of an asset with the given decimals.
@@ -150,6 +152,7 @@ func reasons(m market, sources []source, stuck *source, g int) string {
 	if m.held.rent != nil {
 		out = append(out, words(m.held.rent, m.decimals)+" stays for rent until they end")
 	}
+	out = append(out, m.held.unserved...)
 	dust := new(big.Int)
 	for _, s := range sources {
 		if s.worthless(m, g) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -177,6 +178,9 @@ func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err er
 			if p.only != (caip.Asset{}) {
 				return nil, held, refusal
 			}
+			if err := q.leaveOut(&held, e, f, refusal); err != nil {
+				return nil, held, err
+			}
 			continue
 		}
 		if err != nil {
@@ -189,6 +193,17 @@ func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err er
 	}
 	order(out)
 	return out, held, nil
+}
+
+// leaveOut notes what lies on a chain where the account cannot pay, and why.
+func (q *Quoter) leaveOut(held *withheld, e catalog.Entity, f funds, refusal error) error {
+	balance, err := q.Installation.Balance(f.evm.Address, e.Asset)
+	if err != nil || balance.Sign() == 0 {
+		return err
+	}
+	held.unserved = append(held.unserved, amount.Trim(amount.Format(balance, e.Decimals))+" "+e.Symbol+" on "+
+		place(e.Asset)+" cannot pay: "+strings.TrimPrefix(refusal.Error(), "Validation failed: Validation error: "))
+	return nil
 }
 
 // unusable tells an account that cannot be served on a chain from a fault: the refusal for the former, nil for the

@@ -50,7 +50,11 @@ func TestReplacedSessionKeyEndsWhatItsChainCanPayAndCall(t *testing.T) {
 		}
 	}
 	_, err := w.Prepare(pay(w, Base, 200*usdcPlain))
-	Refused(t, err, api.ErrInsufficientBalance)
+	if e := Refused(t, err, api.ErrInsufficientBalance); !strings.Contains(e.Message,
+		"500 USDC on eip155:137 cannot pay: ") ||
+		!strings.Contains(e.Message, "replaced there by "+payee().Hex()) || strings.Contains(e.Message, "eip155:1 ") {
+		t.Error(e.Message)
+	}
 	_, err = w.TrySwap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:eth"})
 	Refused(t, err, api.ErrValidation)
 
