@@ -52,114 +52,80 @@ const (
 	given       // where there is a value: not "", not an unknown time, not false
 )
 
-// rules has a line for every place of a review; Facts panics without one, and a test walks all of them. Indexes are
+// rules has a rule for every place of a review; Facts panics without one, and a test walks all of them. Indexes are
 // left out of the names.
 func rules() map[string]rule {
-	return map[string]rule{
-		"intent.overrides": {Own, given},
-
-		"call.network":                 {Own, never},
-		"call.accountType":             {Own, given},
-		"call.chain":                   {Decoded, given},
-		"call.sender":                  {Decoded, given},
-		"call.signer":                  {Decoded, never},
-		"call.lines.index":             {Own, never},
-		"call.lines.asked":             {Own, never},
-		"call.lines.role":              {Decoded, given},
-		"call.lines.to":                {Decoded, given},
-		"call.lines.toName":            {Catalogue, never},
-		"call.lines.value":             {Decoded, given},
-		"call.lines.function":          {Decoded, given},
-		"call.lines.args.name":         {Decoded, never},
-		"call.lines.args.type":         {Decoded, never},
-		"call.lines.args.value":        {Decoded, given},
-		"call.lines.data":              {Decoded, never}, // mandatory where nothing is decoded
-		"call.lines.decoded":           {Decoded, never},
-		"call.lines.asAsked":           {Own, never}, // an operation that is not as asked cannot be consented to
-		"call.lines.amount":            {Decoded, given},
-		"call.lines.recipient":         {Decoded, given},
-		"call.lines.firstTime":         {Own, given},
-		"call.outflow":                 {Decoded, always},
-		"call.requires":                {Own, given},
-		"call.worst":                   {Decoded, never}, // review 2 states the worst case of all signatures
-		"call.window.from":             {Decoded, never},
-		"call.window.until":            {Decoded, given},
-		"call.callType":                {Service, never},
-		"call.callTypeWords":           {Service, given},
-		"call.deploys":                 {Decoded, given},
-		"call.nonce":                   {Decoded, never},
-		"call.opHash":                  {Decoded, never},
-		"call.digest":                  {Decoded, never},
-		"call.fingerprint":             {Own, given},
-		"call.sources":                 {Service, never},
-		"call.wholeConsent":            {Own, given},
-		"call.signatures":              {Own, never},
-		"call.delegation.chain":        {Decoded, given},
-		"call.delegation.authority":    {Decoded, given},
-		"call.delegation.contract":     {Decoded, given},
-		"call.delegation.contractName": {Catalogue, given},
-		"call.delegation.nonce":        {Decoded, given},
-		"call.phrase":                  {Own, given},
-
-		"quote.id":                                   {Service, never},
-		"quote.kind":                                 {Own, never},
-		"quote.callType":                             {Service, never},
-		"quote.callTypeWords":                        {Service, given},
-		"quote.expires":                              {Service, never}, // the deadline stands beside every confirmation
-		"quote.legs.chain":                           {Decoded, given},
-		"quote.legs.pays":                            {Decoded, always},
-		"quote.legs.deploys":                         {Decoded, given},
-		"quote.legs.nonce":                           {Decoded, never},
-		"quote.legs.opHash":                          {Decoded, never},
-		"quote.legs.escrow":                          {Decoded, given},
-		"quote.legs.refundAfter":                     {Decoded, given},
-		"quote.legs.until":                           {Decoded, given},
-		"quote.legs.accountType":                     {Own, never},
-		"quote.legs.parts.to":                        {Decoded, given},
-		"quote.legs.parts.toName":                    {Catalogue, never},
-		"quote.legs.parts.amount":                    {Decoded, always},
-		"quote.legs.parts.shareBps":                  {Decoded, given},
-		"quote.legs.parts.approval":                  {Decoded, given},
-		"quote.legs.delegation.chain":                {Decoded, given},
-		"quote.legs.delegation.authority":            {Decoded, given},
-		"quote.legs.delegation.contract":             {Decoded, given},
-		"quote.legs.delegation.contractName":         {Catalogue, given},
-		"quote.legs.delegation.nonce":                {Decoded, given},
-		"quote.legs.solana.feePayer":                 {Decoded, given},
-		"quote.legs.solana.blockHash":                {Decoded, given},
-		"quote.legs.solana.memo":                     {Decoded, given},
-		"quote.legs.solana.instructions.program":     {Decoded, never},
-		"quote.legs.solana.instructions.programName": {Catalogue, given},
-		"quote.legs.solana.instructions.name":        {Decoded, given},
-		"quote.legs.solana.instructions.args.name":   {Decoded, never},
-		"quote.legs.solana.instructions.args.type":   {Decoded, never},
-		"quote.legs.solana.instructions.args.value":  {Decoded, given},
-		"quote.pay":                                  {Decoded, never}, // each payment is shown; the sums are by asset
-		"quote.worst":                                {Decoded, always},
-		"quote.payMicro":                             {Catalogue, always},
-		"quote.deliverMicro":                         {Catalogue, always},
-		"quote.feesMicro":                            {Catalogue, always},
-		"quote.costMicro":                            {Catalogue, always},
-		"quote.costBps":                              {Catalogue, never},
-		"quote.minimumCostMicro":                     {Catalogue, never},
-		"quote.minimumCostBps":                       {Catalogue, never},
-		"quote.unexplainedMicro":                     {Catalogue, always},
-		"quote.explained":                            {Catalogue, never},
-		"quote.needs.need":                           {Own, always},
-		"quote.needs.have":                           {Service, never},
-		"quote.needs.short":                          {Service, never},
-		"quote.delivered":                            {Decoded, always},
-		"quote.minimum":                              {Decoded, always},
-		"quote.recipient":                            {Decoded, given},
-		"quote.fees":                                 {Decoded, always},
-		"quote.feeUSD":                               {Service, given},
-		"quote.slippageBps":                          {Own, always},
-		"quote.sameChainOnly":                        {Own, given},
-		"quote.fingerprint":                          {Own, given},
-		"quote.phrase":                               {Own, given},
-		"quote.recipientOwn":                         {Own, given},
-		"quote.recipientFirstTime":                   {Own, given},
+	out := map[string]rule{}
+	for _, g := range []struct {
+		rule
+		places []string
+	}{
+		{rule{Decoded, always}, []string{
+			"call.outflow", "quote.legs.pays", "quote.legs.parts.amount", "quote.worst", "quote.delivered",
+			"quote.minimum", "quote.fees",
+		}},
+		{rule{Decoded, given}, []string{
+			"call.chain", "call.sender", "call.lines.role", "call.lines.to", "call.lines.value", "call.lines.function",
+			"call.lines.args.value", "call.lines.amount", "call.lines.recipient", "call.window.until", "call.deploys",
+			"call.delegation.chain", "call.delegation.authority", "call.delegation.contract", "call.delegation.nonce",
+			"quote.legs.chain", "quote.legs.deploys", "quote.legs.escrow", "quote.legs.refundAfter", "quote.legs.until",
+			"quote.legs.parts.to", "quote.legs.parts.shareBps", "quote.legs.parts.approval",
+			"quote.legs.delegation.chain", "quote.legs.delegation.authority", "quote.legs.delegation.contract",
+			"quote.legs.delegation.nonce", "quote.legs.solana.feePayer", "quote.legs.solana.blockHash",
+			"quote.legs.solana.memo", "quote.legs.solana.instructions.name",
+			"quote.legs.solana.instructions.args.value", "quote.recipient",
+		}},
+		{rule{Decoded, never}, []string{
+			"call.signer", "call.lines.args.name", "call.lines.args.type",
+			"call.lines.data", // mandatory where nothing is decoded
+			"call.lines.decoded",
+			"call.worst", // review 2 states the worst case of all signatures
+			"call.window.from", "call.nonce", "call.opHash", "call.digest", "quote.legs.nonce", "quote.legs.opHash",
+			"quote.legs.solana.instructions.program", "quote.legs.solana.instructions.args.name",
+			"quote.legs.solana.instructions.args.type",
+			"quote.pay", // each payment is shown; the sums are by asset
+		}},
+		{rule{Own, always}, []string{
+			"quote.needs.need", "quote.slippageBps",
+		}},
+		{rule{Own, given}, []string{
+			"intent.overrides", "call.accountType", "call.lines.firstTime", "call.requires", "call.fingerprint",
+			"call.wholeConsent", "call.phrase", "quote.sameChainOnly", "quote.fingerprint", "quote.phrase",
+			"quote.recipientOwn", "quote.recipientFirstTime",
+		}},
+		{rule{Own, never}, []string{
+			"call.network", "call.lines.index", "call.lines.asked",
+			"call.lines.asAsked", // an operation that is not as asked cannot be consented to
+			"call.signatures", "quote.kind", "quote.legs.accountType",
+		}},
+		{rule{Catalogue, always}, []string{
+			"quote.payMicro", "quote.deliverMicro", "quote.feesMicro", "quote.costMicro", "quote.unexplainedMicro",
+		}},
+		{rule{Catalogue, given}, []string{
+			"call.delegation.contractName", "quote.legs.delegation.contractName",
+			"quote.legs.solana.instructions.programName",
+		}},
+		{rule{Catalogue, never}, []string{
+			"call.lines.toName", "quote.legs.parts.toName", "quote.costBps", "quote.minimumCostMicro",
+			"quote.minimumCostBps", "quote.explained",
+		}},
+		{rule{Service, given}, []string{
+			"call.callTypeWords", "quote.callTypeWords", "quote.feeUSD",
+		}},
+		{rule{Service, never}, []string{
+			"call.callType", "call.sources", "quote.id", "quote.callType",
+			"quote.expires", // the deadline stands beside every confirmation
+			"quote.needs.have", "quote.needs.short",
+		}},
+	} {
+		for _, place := range g.places {
+			if _, twice := out[place]; twice {
+				panic("consent: two rules for " + place)
+			}
+			out[place] = g.rule
+		}
 	}
+	return out
 }
 
 // Facts lists everything that a review states, in the order of its fields, and its findings. The facts of review 1 are
