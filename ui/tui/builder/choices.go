@@ -262,54 +262,6 @@ func (s *Screen) fundLabel(v string) string {
 	return present.Clean(v, 120)
 }
 
-func slipItems() []kit.Item {
-	var out []kit.Item
-	for _, b := range compose.Slippages() {
-		out = append(out, kit.Item{Value: strconv.Itoa(b), Label: present.Percent(b)})
-	}
-	return append(out, kit.Item{Value: strconv.Itoa(compose.OwnBps), Label: "your own", Note: "basis points or percent",
-		Typed: asShare})
-}
-
-func (s *Screen) takeSlip(v string) tea.Cmd {
-	t := s.shown().Tolerance()
-	if t.Preset != compose.OwnBps && t.Text == "" {
-		t.Text = strconv.Itoa(t.Preset)
-	}
-	t.Preset, _ = strconv.Atoi(v)
-	if t.Preset == compose.OwnBps {
-		s.focus = compose.IDSlipBps
-		s.edit()
-	}
-	return nil
-}
-
-func (s *Screen) spanItems(words func(int) string, presets []int) func() []kit.Item {
-	return func() []kit.Item {
-		var out []kit.Item
-		for _, n := range presets {
-			out = append(out, kit.Item{Value: strconv.Itoa(n), Label: words(n)})
-		}
-		return append(out, kit.Item{Value: strconv.Itoa(compose.OwnMinutes), Label: "your own", Note: "in minutes",
-			Typed: asMinutes})
-	}
-}
-
-// takeSpan takes a preset of minutes, or opens the field for another number.
-func (s *Screen) takeSpan(id string, m *compose.Choice) func(string) tea.Cmd {
-	return func(v string) tea.Cmd {
-		if id == compose.IDAfter {
-			s.b.After = ""
-		}
-		m.Preset, _ = strconv.Atoi(v)
-		if m.Preset == compose.OwnMinutes {
-			s.focus = id + compose.OwnText
-			s.edit()
-		}
-		return nil
-	}
-}
-
 func (s *Screen) openList(title string, items []kit.Item, current string, take func(string) tea.Cmd) {
 	s.stopEditing()
 	s.looks = false

@@ -50,7 +50,7 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 			out = append(out, s.minRow(x))
 		}
 	}
-	out = append(out, s.slipRows()...)
+	out = append(out, s.dialRows(s.slip())...)
 	if x.V1 {
 		out = append(out, s.v1Row())
 	}

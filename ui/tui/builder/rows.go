@@ -75,7 +75,7 @@ func (s *Screen) rows() []row {
 	out = append(out, s.needRows()...)
 	out = append(out, s.allowRows()...)
 	out = append(out, s.fundRow())
-	out = append(out, s.slipRows()...)
+	out = append(out, s.dialRows(s.slip())...)
 	out = append(out, s.windowRows()...)
 	out = append(out, s.overrideRows()...)
 	if s.b.V1 {
@@ -279,75 +279,10 @@ func (s *Screen) fundRow() row {
 		help: "what pays for what is missing on the chain; enter chooses"}
 }
 
-func (s *Screen) slipRows() []row {
-	t := s.shown().Tolerance()
-	text := "your own"
-	if t.Preset != compose.OwnBps {
-		text = present.Percent(t.Preset)
-	}
-	out := []row{{id: compose.IDSlip, label: "slippage", title: "Price move allowed", text: text,
-		value: strconv.Itoa(t.Preset),
-		call:  -1, items: slipItems, take: s.takeSlip, typed: s.typeSlip, reads: s.readSlip,
-		help: "how far the price may move before it is refused"}}
-	if t.Preset == compose.OwnBps {
-		aside := "basis points"
-		if n := t.Bps(); n > 0 {
-			aside = "= " + present.Percent(n)
-		}
-		out = append(out, row{id: compose.IDSlipBps, label: "", depth: 1, field: &t.Text, limit: slipLimit,
-			empty: "50, or 0.5 %", aside: aside, call: -1,
-			help: "basis points from 1 to 10000, of which 100 are 1 %, or a percentage such as 0.5 %"})
-	}
-	return out
-}
-
-// windowRows set when the calls may run.
-func (s *Screen) windowRows() []row {
-	out := spanRows(compose.IDValid, "valid", &s.b.Valid, minutesText, compose.Validities(), s,
-		"how long it may run once prepared; enter chooses, 10 minutes at most")
-	if s.b.After != "" {
-		text := present.Clean(s.b.After, 80) + " (Unix seconds)"
-		if n, err := strconv.ParseInt(s.b.After, 10, 64); err == nil {
-			text = time.Unix(n, 0).In(s.Clock().Location()).Format("2006-01-02 15:04:05")
-		}
-		return append(out, row{id: compose.IDAfter, label: "not before", text: text, call: -1,
-			items: s.spanItems(startText, compose.Starts()), take: s.takeSpan(compose.IDAfter, &s.b.Start),
-			typed: s.typeSpan(compose.IDAfter, &s.b.Start, compose.Starts()), reads: readSpan(startText),
-			help: "it runs from this moment on; ctrl+x lets it run at once"})
-	}
-	return append(out, spanRows(compose.IDAfter, "starts", &s.b.Start, startText, compose.Starts(), s,
-		"it does not run before; the wallet waits with the execution")...)
-}
-
-// spanRows are a preset of minutes and, when the person types another number, its field.
-func spanRows(id, label string, m *compose.Choice, words func(int) string, presets []int, s *Screen,
-	help string) []row {
-	text := "your own"
-	if m.Preset != compose.OwnMinutes {
-		text = words(m.Preset)
-	}
-	out := []row{{id: id, label: label, text: text, value: strconv.Itoa(m.Preset), call: -1,
-		items: s.spanItems(words, presets), take: s.takeSpan(id, m), typed: s.typeSpan(id, m, presets),
-		reads: readSpan(words), help: help}}
-	out[0].title = map[string]string{compose.IDValid: "How long it may run", compose.IDAfter: "When it may start"}[id]
-	if m.Preset == compose.OwnMinutes {
-		out = append(out, row{id: id + compose.OwnText, label: "", depth: 1, field: &m.Text, limit: spanLimit,
-			empty: "minutes", aside: "minutes", call: -1,
-			help: "whole minutes"})
-	}
-	return out
-}
-
 // The rows that belong to no field.
 const (
 	idAddNeed = "needs.add"
 	idReview  = "review"
-)
-
-// slipLimit and spanLimit bound the text beside a preset.
-const (
-	slipLimit = 12
-	spanLimit = 4
 )
 
 func minutesText(n int) string { return present.Plural(n, "minute", "minutes") }
@@ -387,3 +322,23 @@ func example(t string) string {
 func plain(err error) string { return present.Clean(err.Error(), 200) }
 
 func trim(s string) string { return strings.TrimSpace(s) }
+
+// windowRows set when the calls may run.
+func (s *Screen) windowRows() []row {
+	out := s.dialRows(timeSpan(row{id: compose.IDValid, label: "valid", title: "How long it may run",
+		help: "how long it may run once prepared; enter chooses, 10 minutes at most"}, &s.b.Valid, compose.Validities(),
+		minutesText))
+	start := s.dialRows(timeSpan(row{id: compose.IDAfter, label: "starts", title: "When it may start",
+		help: "it does not run before; the wallet waits with the execution"}, &s.b.Start, compose.Starts(), startText))
+	if s.b.After == "" {
+		return append(out, start...)
+	}
+	text := present.Clean(s.b.After, 80) + " (Unix seconds)"
+	if n, err := strconv.ParseInt(s.b.After, 10, 64); err == nil {
+		text = time.Unix(n, 0).In(s.Clock().Location()).Format("2006-01-02 15:04:05")
+	}
+	r := start[0]
+	r.label, r.text, r.title, r.value = "not before", text, "", ""
+	r.help = "it runs from this moment on; ctrl+x lets it run at once"
+	return append(out, r)
+}

@@ -2,13 +2,11 @@ package builder
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/compose"
-	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -74,30 +72,6 @@ func (s *Screen) typeInto(r row) func(string) tea.Cmd {
 	}
 }
 
-// readSlip interprets a typed tolerance.
-func (s *Screen) readSlip(text string) kit.Reading {
-	out := kit.Reading{Own: numeric(text)}
-	if n, _ := compose.Slippage(text); n > 0 {
-		out.Note = "= " + present.Percent(n)
-	}
-	if !fits(slipLimit, text) {
-		out.Off = tooLong
-	}
-	return out
-}
-
-// typeSlip takes a typed tolerance; one that cannot be read goes into the field, with its mistake.
-func (s *Screen) typeSlip(text string) tea.Cmd {
-	t := s.shown().Tolerance()
-	t.Text = text
-	if n, _ := compose.Slippage(text); slices.Contains(compose.Slippages(), n) {
-		t.Preset = n
-		return nil
-	}
-	t.Preset, s.focus = compose.OwnBps, compose.IDSlipBps
-	return nil
-}
-
 // minutesOf is the number of a time span such as "5", "5 min" or "5 minutes"; other text stays unchanged.
 func minutesOf(text string) string {
 	number, unit := compose.SplitUnit(text)
@@ -105,38 +79,6 @@ func minutesOf(text string) string {
 		return number
 	}
 	return text
-}
-
-func readSpan(words func(int) string) func(string) kit.Reading {
-	return func(text string) kit.Reading {
-		out := kit.Reading{Own: numeric(text)}
-		text = minutesOf(text)
-		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= compose.MaxMinutes {
-			out.Note = words(n)
-		}
-		if !fits(spanLimit, text) {
-			out.Off = tooLong
-		}
-		return out
-	}
-}
-
-// typeSpan takes a typed number of minutes; one that cannot be read goes into the field, with its mistake.
-func (s *Screen) typeSpan(id string, m *compose.Choice, presets []int) func(string) tea.Cmd {
-	return func(text string) tea.Cmd {
-		if id == compose.IDAfter {
-			s.b.After = ""
-		}
-		text = minutesOf(text)
-		m.Preset = compose.OwnMinutes
-		m.Text = text
-		if n, err := strconv.Atoi(text); err == nil && slices.Contains(presets, n) {
-			m.Preset = n
-			return nil
-		}
-		s.focus = id + compose.OwnText
-		return nil
-	}
 }
 
 // readFunction tells a signature, ABI JSON and call data from a search for a function.
