@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -172,7 +173,7 @@ func (s *Screen) takeFunction(c *compose.Call) func(string) tea.Cmd {
 		switch v {
 		case typeIt:
 			c.Raw = false
-			s.focusOn(c, "sig")
+			s.focusOn(c)
 			s.edit()
 			return nil
 		case pickRaw:
@@ -181,7 +182,7 @@ func (s *Screen) takeFunction(c *compose.Call) func(string) tea.Cmd {
 			if ok {
 				c.Data = compose.Hex(data)
 			}
-			s.focusOn(c, "data")
+			s.focusOn(c)
 			s.edit()
 			return nil
 		case pickNone:
@@ -192,18 +193,18 @@ func (s *Screen) takeFunction(c *compose.Call) func(string) tea.Cmd {
 			c.Raw = false
 			c.Signature = v[len(pickFn):]
 		}
-		s.focusOn(c, "sig")
+		s.focusOn(c)
 		s.changed()
 		s.step(1, false)
 		return nil
 	}
 }
 
-func (s *Screen) focusOn(c *compose.Call, part string) {
-	for i, x := range s.b.Calls {
-		if x == c {
-			s.focus = map[string]string{"sig": compose.IDSig(i), "data": compose.IDData(i)}[part]
-		}
+// focusOn moves the focus to the function of a call, or to its raw data.
+func (s *Screen) focusOn(c *compose.Call) {
+	i := slices.Index(s.b.Calls, c)
+	if s.focus = compose.IDSig(i); c.Raw {
+		s.focus = compose.IDData(i)
 	}
 }
 

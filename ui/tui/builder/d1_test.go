@@ -179,7 +179,7 @@ func TestD1_FromATextRowEveryKeyIsOneEscAway(t *testing.T) {
 			if r.s.Capturing() {
 				t.Fatalf("esc on %s leads to %s, which takes text", row.id, r.s.focus)
 			}
-			if at := r.s.current(); row.call >= 0 && at.call != row.call {
+			if at := r.s.current(); row.of != nil && at.of != row.of {
 				t.Errorf("esc on %s leads to %s", row.id, at.id)
 			}
 		}

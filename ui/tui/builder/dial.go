@@ -77,13 +77,13 @@ func timeSpan(r row, m *compose.Choice, presets []int, words func(n int) string)
 // dialRows are the rows of a dial, the second one only while the text counts.
 func (s *Screen) dialRows(d dial) []row {
 	r := d.row
-	r.text, r.value, r.call = "your own", strconv.Itoa(d.choice.Preset), -1
+	r.text, r.value = "your own", strconv.Itoa(d.choice.Preset)
 	r.items, r.take, r.typed, r.reads = d.items, s.turn(d), s.typeDial(d), d.reading
 	if d.choice.Preset != d.stands {
 		r.text = d.words(d.choice.Preset)
 		return []row{r}
 	}
-	d.own.depth, d.own.field, d.own.call = 1, &d.choice.Text, -1
+	d.own.depth, d.own.field = 1, &d.choice.Text
 	return []row{r, d.own}
 }
 

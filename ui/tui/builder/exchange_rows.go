@@ -19,7 +19,7 @@ import (
 // exchangeRows lists the form of a transfer or a swap from top to bottom.
 func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 	from, known := s.Side(x.Pay)
-	pay := row{id: compose.IDPay, label: "send", text: s.sideText(x.Pay, "choose an asset"), value: x.Pay, call: -1,
+	pay := row{id: compose.IDPay, label: "send", text: s.sideText(x.Pay, "choose an asset"), value: x.Pay,
 		title: "What to send", items: s.payItems, take: s.takePay,
 		help: "what you pay with; enter chooses, on any chain or on one"}
 	if x.What == intent.KindSwap {
@@ -31,7 +31,7 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 			pay.aside, pay.mean = "it has no price, so it cannot pay", theme.Warn
 		}
 	}
-	sum := row{id: compose.IDAmount, label: "amount", field: &x.Amount, limit: 100, empty: "how much, or max", call: -1,
+	sum := row{id: compose.IDAmount, label: "amount", field: &x.Amount, limit: 100, empty: "how much, or max",
 		title: "How much", items: s.amountItems,
 		take: s.setText(&x.Amount), help: "in whole tokens; the word max takes everything"}
 	if v := s.Paying(x); v != nil {
@@ -54,11 +54,11 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 	if x.V1 {
 		out = append(out, s.v1Row())
 	}
-	out = append(out, row{heading: true, label: "What happens", call: -1})
+	out = append(out, row{heading: true, label: "What happens"})
 	for _, text := range s.story(x) {
-		out = append(out, row{text: text, call: -1})
+		out = append(out, row{text: text})
 	}
-	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review,
+	return append(out, row{id: idReview, text: "Review", press: s.review,
 		help: "enter asks for a quote and shows it; nothing is signed yet"})
 }
 
@@ -68,12 +68,12 @@ func (s *Screen) receiveRow(x *compose.Exchange) row {
 		if at := s.Arrives(x); at != (caip.Chain{}) {
 			text = s.ChainName(at)
 		}
-		return row{id: compose.IDReceive, label: "on", text: text, value: x.Receive, call: -1,
+		return row{id: compose.IDReceive, label: "on", text: text, value: x.Receive,
 			title: "The chain on which it arrives", items: s.arriveItems, take: s.takeReceive,
 			help: "the chain on which it arrives; enter chooses"}
 	}
 	r := row{id: compose.IDReceive, label: "receive", text: s.sideText(x.Receive, "choose an asset"), value: x.Receive,
-		call: -1, title: "What to receive", items: s.receiveItems, take: s.takeReceive,
+		title: "What to receive", items: s.receiveItems, take: s.takeReceive,
 		help: "what you get for it; one chain's asset lets you name a minimum"}
 	if v := s.Expected(x); v != nil {
 		decimals, symbol, _ := s.Delivered(x)
@@ -84,7 +84,7 @@ func (s *Screen) receiveRow(x *compose.Exchange) row {
 
 func (s *Screen) targetRow(x *compose.Exchange) row {
 	r := row{id: compose.IDTarget, label: "to", field: &x.To, limit: 160, empty: "an address or a name; enter lists",
-		address: true, call: -1, title: "Who gets it",
+		address: true, title: "Who gets it",
 		items: s.targetPeople, take: s.setText(&x.To), help: "who gets it: a full address or a name; enter lists"}
 	if x.What == intent.KindSwap {
 		r.optional, r.empty = true, "your own account"
@@ -96,7 +96,7 @@ func (s *Screen) targetRow(x *compose.Exchange) row {
 
 func (s *Screen) minRow(x *compose.Exchange) row {
 	r := row{id: compose.IDMin, label: "at least", field: &x.Minimum, limit: 100, empty: "what the slippage leaves",
-		call: -1, optional: true, title: "The least that you take",
+		optional: true, title: "The least that you take",
 		items: s.minItems, take: s.setText(&x.Minimum), help: "the smallest amount that you take; less is never signed"}
 	if decimals, symbol, ok := s.Delivered(x); ok {
 		r.aside = symbol
@@ -108,7 +108,7 @@ func (s *Screen) minRow(x *compose.Exchange) row {
 }
 
 func (s *Screen) v1Row() row {
-	return row{id: compose.IDInterface, label: "interface", text: "the service's older one (v1)", call: -1,
+	return row{id: compose.IDInterface, label: "interface", text: "the service's older one (v1)",
 		help: "it came with what was loaded; x takes the present one"}
 }
 

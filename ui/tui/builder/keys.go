@@ -66,7 +66,7 @@ func (s *Screen) textKeys(r row) []kit.Key {
 		keys = append(keys, kit.NewKey("list", "ctrl+k"))
 	}
 	if r.node != nil && r.node.CanUnits() {
-		off := !s.target(s.b.Calls[r.call]).Known && !r.node.Units
+		off := !s.target(r.of).Known && !r.node.Units
 		keys = append(keys, kit.NewKey("units", "ctrl+t").OffWhen(off,
 			"the target is no known token: its decimals are not known"))
 	}
@@ -133,10 +133,9 @@ func moveKeys() []kit.Key {
 }
 
 func (s *Screen) offersAllowance(r row) bool {
-	if r.call < 0 {
+	if r.of == nil {
 		return false
 	}
-	c := s.b.Calls[r.call]
-	_, _, name := c.Approval(s.target(c))
+	_, _, name := r.of.Approval(s.target(r.of))
 	return name == "approve"
 }

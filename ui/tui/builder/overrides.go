@@ -20,32 +20,31 @@ func (s *Screen) overrideRows() []row {
 		out = append(out,
 			row{id: compose.IDOverride(i, "address"), label: "assumes", field: &o.Address,
 				empty: "whose state is assumed to be another", address: true, aside: whose,
-				mean: mean, call: -1, items: s.spenderItems, take: s.setText(&o.Address),
+				mean: mean, items: s.spenderItems, take: s.setText(&o.Address),
 				help: "another state of this address, for the trial only; ctrl+x takes it away"},
 			row{id: compose.IDOverride(i, "balance"), label: "balance", depth: 1, field: &o.Balance, empty: "as it is",
-				aside: native, call: -1,
-				help: "whole coins it is assumed to hold; empty: as it is"},
+				aside: native,
+				help:  "whole coins it is assumed to hold; empty: as it is"},
 			row{id: compose.IDOverride(i, "code"), label: "code", depth: 1, field: &o.Code, limit: compose.MaxText,
-				empty: "as it is", call: -1,
-				help: "0x hex of the code it is assumed to have; empty: as it is"})
+				empty: "as it is",
+				help:  "0x hex of the code it is assumed to have; empty: as it is"})
 		for k, x := range o.Slots {
 			out = append(out,
 				row{id: compose.IDSlot(i, k, "key"), label: "slot", depth: 1, field: &x.Key, limit: 80,
-					empty: emptyWord, call: -1,
-					help: "which word of its storage; ctrl+x takes it away"},
+					empty: emptyWord,
+					help:  "which word of its storage; ctrl+x takes it away"},
 				row{id: compose.IDSlot(i, k, "value"), label: "holds", depth: 2, field: &x.Value, limit: 80,
-					empty: emptyWord, call: -1,
-					help: "the 32 bytes that it is assumed to hold"})
+					empty: emptyWord,
+					help:  "the 32 bytes that it is assumed to hold"})
 		}
 		out = append(out, row{id: compose.IDOverride(i, "add"), label: "", depth: 1, text: "add a storage slot",
-			call:  -1,
 			press: func() tea.Cmd { s.addSlot(i); return nil }, help: "enter assumes another word of its storage"})
 	}
 	text, label := "assume another state", ""
 	if len(out) == 0 {
 		label, text = "assumes", "the chain as it is"
 	}
-	return append(out, row{id: compose.IDOver, label: label, text: text, call: -1,
+	return append(out, row{id: compose.IDOver, label: label, text: text,
 		press: func() tea.Cmd { s.addOverride(); return nil },
 		help:  "enter lets the service try the calls as if an address had another state"})
 }

@@ -108,7 +108,7 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 		}
 		return nil
 	}
-	i := max(0, r.call)
+	i := max(0, slices.Index(s.b.Calls, r.of))
 	switch key {
 	case "d":
 		if s.b.Empty() {
@@ -164,7 +164,7 @@ func (s *Screen) takeAway(r row) tea.Cmd {
 // enter opens the list of a row, edits its text, or runs its action.
 func (s *Screen) enter(r row) tea.Cmd {
 	switch {
-	case r.items != nil && (r.field == nil || trim(*r.field) == "" || r.call >= 0 && r.id == compose.IDSig(r.call)):
+	case r.items != nil && (r.field == nil || trim(*r.field) == "" || r.function() && !r.of.Raw):
 		return s.list(r)
 	case r.field != nil:
 		s.edit()
@@ -200,10 +200,10 @@ func (s *Screen) list(r row) tea.Cmd {
 }
 
 func (s *Screen) toggleUnits(r row) {
-	if r.node == nil || r.call < 0 {
+	if r.node == nil {
 		return
 	}
-	if t := s.target(s.b.Calls[r.call]); t.Known || r.node.Units {
+	if t := s.target(r.of); t.Known || r.node.Units {
 		r.node.SetUnits(!r.node.Units && t.Known, t)
 		if s.editing {
 			s.editor.Set(*r.field)
@@ -250,13 +250,13 @@ func (s *Screen) remove(r row) tea.Cmd {
 		s.b.V1 = false
 		return nil
 	}
-	if r.call < 0 {
+	if r.of == nil {
 		return screen.Toast(theme.None, "nothing to remove here")
 	}
 	if r.node != nil && s.removeItem(r) {
 		return nil
 	}
-	s.focus = compose.IDCall(s.b.Remove(r.call))
+	s.focus = compose.IDCall(s.b.Remove(slices.Index(s.b.Calls, r.of)))
 	return nil
 }
 
@@ -266,27 +266,26 @@ func (s *Screen) removeItem(r row) bool {
 	if list == nil {
 		return false
 	}
-	parent := compose.Find(s.b.Calls[r.call].Args, list)
+	parent := compose.Find(r.of.Args, list)
 	parent.Items = slices.Delete(parent.Items, at, at+1)
-	s.focus = compose.IDArg(r.call, list)
+	s.focus = compose.IDArg(slices.Index(s.b.Calls, r.of), list)
 	return true
 }
 
 // itemOf is the path of the innermost array around a row, and the index of its item; nil when there is no array.
 func (s *Screen) itemOf(r row) (list []int, at int) {
-	if r.node == nil || r.call < 0 {
+	if r.node == nil {
 		return nil, 0
 	}
-	c := s.b.Calls[r.call]
 	var path []int
-	compose.Walk(c.Args, func(p []int, n *compose.Arg) {
+	compose.Walk(r.of.Args, func(p []int, n *compose.Arg) {
 		if n == r.node {
 			path = p
 		}
 	})
 	for ; len(path) > 1; path = path[:len(path)-1] {
 		list = path[:len(path)-1]
-		if compose.Find(c.Args, list).IsList() {
+		if compose.Find(r.of.Args, list).IsList() {
 			return list, path[len(path)-1]
 		}
 	}

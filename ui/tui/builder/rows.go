@@ -38,8 +38,8 @@ type row struct {
 	typed   func(text string) tea.Cmd
 	reads   func(text string) kit.Reading
 	press   func() tea.Cmd
-	call    int          // index of its call, -1: none
-	node    *compose.Arg // of an argument
+	of      *compose.Call // nil: it belongs to no call
+	node    *compose.Arg  // of an argument
 	heading bool
 
 	optional bool   // the field may stay empty
@@ -55,6 +55,9 @@ func (r row) listed() bool {
 // takesText reports whether typing goes into the row: a field, or a list that takes free text.
 func (r row) takesText() bool { return r.field != nil || r.typed != nil }
 
+// function reports the row of a function or of the call data in its place.
+func (r row) function() bool { return r.field != nil && r.typed != nil }
+
 // head reports a row above others, such as that of a call or a tuple: there is nothing to type, to choose or to press
 // on it.
 func (r row) head() bool { return r.field == nil && r.items == nil && r.press == nil }
@@ -66,12 +69,14 @@ func (s *Screen) rows() []row {
 	}
 	out := []row{s.chainRow()}
 	for i, c := range s.b.Calls {
-		out = append(out, row{id: compose.IDCall(i), label: "Call " + kit.Count(i+1, len(s.b.Calls)), heading: true,
-			call: i,
-			help: callHelp})
-		out = append(out, s.callRows(i, c)...)
+		rows := append([]row{{id: compose.IDCall(i), label: "Call " + kit.Count(i+1, len(s.b.Calls)), heading: true,
+			help: callHelp}}, s.callRows(i, c)...)
+		for k := range rows {
+			rows[k].of = c
+		}
+		out = append(out, rows...)
 	}
-	out = append(out, row{label: "What it takes", heading: true, call: -1})
+	out = append(out, row{label: "What it takes", heading: true})
 	out = append(out, s.needRows()...)
 	out = append(out, s.allowRows()...)
 	out = append(out, s.fundRow())
@@ -81,7 +86,7 @@ func (s *Screen) rows() []row {
 	if s.b.V1 {
 		out = append(out, s.v1Row())
 	}
-	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review,
+	return append(out, row{id: idReview, text: "Review", press: s.review,
 		help: "enter prepares it for review; nothing is signed yet"})
 }
 
@@ -89,7 +94,7 @@ func (s *Screen) rows() []row {
 const callHelp = "n adds a call, x removes this one, p copies it, K and J move it"
 
 func (s *Screen) chainRow() row {
-	return row{id: compose.IDChain, label: "on", text: s.ChainName(s.b.Chain), value: s.b.Chain.String(), call: -1,
+	return row{id: compose.IDChain, label: "on", text: s.ChainName(s.b.Chain), value: s.b.Chain.String(),
 		title: "Run the calls on",
 		items: s.chainItems, take: s.takeChain, help: "the chain on which the calls run; enter chooses"}
 }
@@ -97,7 +102,7 @@ func (s *Screen) chainRow() row {
 func (s *Screen) callRows(i int, c *compose.Call) []row {
 	t := s.target(c)
 	to := row{id: compose.IDTo(i), label: "to", field: &c.To, limit: 100, empty: "an address, or the symbol of a token",
-		address: true, call: i, title: "The contract or receiver",
+		address: true, title: "The contract or receiver",
 		items: s.targetItems, take: s.setText(&c.To), help: "the contract or receiver: address or symbol; enter lists"}
 	if to.aside, to.mean = s.whose(c.To); t.Known {
 		to.aside, to.mean = t.Token.Symbol+" known", theme.Good
@@ -105,12 +110,12 @@ func (s *Screen) callRows(i int, c *compose.Call) []row {
 	out := []row{to}
 	if c.Raw {
 		out = append(out, row{id: compose.IDData(i), label: "call data", field: &c.Data, limit: compose.MaxText,
-			empty: "0x", call: i, title: "Which function",
+			empty: "0x", title: "Which function",
 			items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction,
 			help: "0x hex; a known function becomes fields when you leave"})
 	} else {
 		fn := row{id: compose.IDSig(i), label: "function", field: &c.Signature, limit: 8192,
-			empty: "a signature such as transfer(address to, uint256 amount)", call: i, title: "Which function",
+			empty: "a signature such as transfer(address to, uint256 amount)", title: "Which function",
 			items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction,
 			help: "a signature, ABI JSON or call data; enter lists functions"}
 		if v := c.Wei(t.Coin()); v != nil && v.Sign() > 0 && trim(c.Data) == "" {
@@ -121,7 +126,6 @@ func (s *Screen) callRows(i int, c *compose.Call) []row {
 	}
 	native := t.Coin()
 	value := row{id: compose.IDValue(i), label: "value", field: &c.Value, limit: 100, empty: "0", aside: native.Symbol,
-		call: i,
 		help: "the coin that is sent along; a unit may follow: wei, gwei, ether"}
 	if v := c.Wei(native); v != nil && v.Sign() > 0 {
 		value.aside = native.Symbol + " = " + compose.Spaced(v) + " wei"
@@ -134,7 +138,7 @@ func (s *Screen) argRow(i int, path []int, n *compose.Arg, t compose.Target) row
 	if label == "" {
 		label = "#" + strconv.Itoa(path[len(path)-1])
 	}
-	r := row{id: compose.IDArg(i, path), label: present.Clean(label, 40), depth: len(path), call: i, node: n,
+	r := row{id: compose.IDArg(i, path), label: present.Clean(label, 40), depth: len(path), node: n,
 		limit: compose.MaxText, empty: example(n.Param.Type),
 		address: n.Param.Type == "address", help: present.Clean(n.Param.Type, 200)}
 	if n.IsLeaf() {
@@ -169,7 +173,6 @@ func (s *Screen) needRows() []row {
 		list := s.b.Spent(&s.World)
 		if len(list) == 0 {
 			return []row{{id: compose.IDNeeds, label: "needs", text: "nothing that can be seen from the calls",
-				call:  -1,
 				press: s.ownNeeds, help: "enter starts your own list of what the calls spend"}}
 		}
 		var out []row
@@ -177,7 +180,7 @@ func (s *Screen) needRows() []row {
 			e, _ := s.Entity(r.AssetType)
 			v, _ := amount.ParseBase(r.Amount)
 			x := row{label: "", text: amount.Human(v, e.Decimals) + " " + e.Symbol, aside: s.haveText(e),
-				mean: s.haveMeaning(e, v), call: -1}
+				mean: s.haveMeaning(e, v)}
 			if i == 0 {
 				x.id, x.label, x.press, x.help = compose.IDNeeds, "needs", s.ownNeeds,
 					"follows the calls; enter makes it your own list"
@@ -191,15 +194,15 @@ func (s *Screen) needRows() []row {
 		e, _ := s.Entity(n.Asset)
 		v, _ := compose.Amount(n.Amount, e.Decimals, e.Symbol)
 		out = append(out,
-			row{id: compose.IDNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.Asset), call: -1,
+			row{id: compose.IDNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.Asset),
 				title: "What the calls spend", items: s.assetItems(true),
 				take: func(v string) tea.Cmd { n.Asset = v; return nil },
 				help: "enter chooses the asset; x removes it"},
 			row{id: compose.IDNeed(i, "amount"), label: "amount", depth: 1, field: &n.Amount, limit: 100,
 				empty: "how much", aside: s.haveText(e),
-				mean: s.haveMeaning(e, v), call: -1, help: "in whole tokens; ctrl+x removes it"})
+				mean: s.haveMeaning(e, v), help: "in whole tokens; ctrl+x removes it"})
 	}
-	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, title: "What the calls spend",
+	return append(out, row{id: idAddNeed, label: "", text: "add a token", title: "What the calls spend",
 		items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; f follows the calls again"})
 }
 
@@ -245,25 +248,25 @@ func (s *Screen) allowRows() []row {
 	for i, a := range s.b.Allow {
 		whose, mean := s.whose(a.Spender)
 		out = append(out,
-			row{id: compose.IDAllowance(i, "asset"), label: "allow", text: tokenLabel(s, a.Asset), call: -1,
+			row{id: compose.IDAllowance(i, "asset"), label: "allow", text: tokenLabel(s, a.Asset),
 				title: "Allow a contract to take", items: s.assetItems(false),
 				take: func(v string) tea.Cmd { a.Asset = v; return nil },
 				help: "enter chooses the token; x removes the allowance"},
 			row{id: compose.IDAllowance(i, "spender"), label: "spender", depth: 1, field: &a.Spender, limit: 80,
 				empty: "who may take it", address: true, aside: whose,
-				mean: mean, call: -1, items: s.spenderItems, take: s.setText(&a.Spender),
+				mean: mean, items: s.spenderItems, take: s.setText(&a.Spender),
 				help: "the contract that may take it while your calls run"},
 			row{id: compose.IDAllowance(i, "amount"), label: "amount", depth: 1, field: &a.Amount, limit: 100,
 				empty: "how much",
-				aside: tokenLabel(s, a.Asset) + ", only while your calls run", call: -1,
-				help: "in whole tokens; 0 takes an old allowance back"})
+				aside: tokenLabel(s, a.Asset) + ", only while your calls run",
+				help:  "in whole tokens; 0 takes an old allowance back"})
 	}
 	text := "add an allowance"
 	label := ""
 	if len(out) == 0 {
 		label, text = "allow", "none"
 	}
-	return append(out, row{id: compose.IDAllow, label: label, text: text, call: -1, title: "Allow a contract to take",
+	return append(out, row{id: compose.IDAllow, label: label, text: text, title: "Allow a contract to take",
 		items: s.assetItems(false), take: s.addAllowance,
 		help: "enter lets a contract take a token while your calls run"})
 }
@@ -273,7 +276,7 @@ func (s *Screen) fundRow() row {
 	if s.b.Fund != "" {
 		text = s.fundLabel(s.b.Fund)
 	}
-	return row{id: compose.IDFund, label: "fund with", text: text, value: s.b.Fund, call: -1,
+	return row{id: compose.IDFund, label: "fund with", text: text, value: s.b.Fund,
 		title: "Pay for what is missing with", items: s.fundItems,
 		take: func(v string) tea.Cmd { s.b.Fund = v; return nil },
 		help: "what pays for what is missing on the chain; enter chooses"}

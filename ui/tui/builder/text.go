@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -85,8 +86,8 @@ func (s *Screen) chord(key string, r row) (cmd tea.Cmd, taken bool) {
 // toKeys moves to a row without text, where single keys work: the heading of the call, else the nearest such row above.
 func (s *Screen) toKeys() {
 	s.leaveField()
-	if r := s.current(); r.call >= 0 {
-		s.focus = compose.IDCall(r.call)
+	if r := s.current(); r.of != nil {
+		s.focus = compose.IDCall(slices.Index(s.b.Calls, r.of))
 		return
 	}
 	to := ""
@@ -119,7 +120,7 @@ func (s *Screen) removable(r row) bool {
 }
 
 func (s *Screen) howToRemove(r row) string {
-	if r.call >= 0 {
+	if r.of != nil {
 		return "esc, then x, removes the call; ctrl+u clears the field"
 	}
 	return "ctrl+u clears the field"

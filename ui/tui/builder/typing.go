@@ -96,17 +96,17 @@ func (s *Screen) typeFunction(c *compose.Call) func(string) tea.Cmd {
 			c.Raw, c.Why, c.Fn, c.Args = true, "", nil, nil
 			c.Signature = ""
 			c.Data = text
-			s.focusOn(c, "data")
+			s.focusOn(c)
 			s.changed()
 			return nil
 		case hexed, isABI(text):
 			cmd, _ := s.takePaste(c, text)
-			s.tidyFocus(slices.Index(s.b.Calls, c))
+			s.tidyFocus(c)
 			return cmd
 		}
 		c.Raw = false
 		c.Signature = text
-		s.focusOn(c, "sig")
+		s.focusOn(c)
 		s.changed()
 		s.step(1, false)
 		return nil
@@ -127,15 +127,14 @@ func (s *Screen) pasteList(content string) tea.Cmd {
 	text, r := trim(content), s.current()
 	document := strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{")
 	whole := document || strings.HasPrefix(text, "0x") && len(text) >= 10 && len(text) <= compose.MaxText
-	if whole && s.typed != nil && s.choice.Text() == "" && r.call >= 0 &&
-		(r.id == compose.IDSig(r.call) || r.id == compose.IDData(r.call)) {
+	if whole && s.typed != nil && s.choice.Text() == "" && r.function() {
 		s.choice.Close()
 		s.touched()
 		if !document {
 			return s.typed(text)
 		}
-		cmd, _ := s.takePaste(s.b.Calls[r.call], text)
-		s.tidyFocus(r.call)
+		cmd, _ := s.takePaste(r.of, text)
+		s.tidyFocus(r.of)
 		return cmd
 	}
 	if len(text)+len(s.choice.Text()) > kit.FilterLimit {

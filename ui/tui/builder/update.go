@@ -115,7 +115,7 @@ func (s *Screen) current() row {
 			return r
 		}
 	}
-	return row{call: -1}
+	return row{}
 }
 
 // step moves the focus by d rows; with edit, a text row gets the keyboard.
@@ -173,10 +173,10 @@ func (s *Screen) leaveField() {
 	}
 	s.tidyField(r)
 	changed := *r.field != before
-	if r.call >= 0 && r.id == compose.IDData(r.call) {
-		c := s.b.Calls[r.call]
+	if c := r.of; r.function() && c.Raw {
 		if data, problem := compose.Bytes(c.Data); problem == "" && len(data) >= 4 && c.TakeData(data, s.target(c)) {
-			s.focus, changed = compose.IDSig(r.call), true
+			s.focusOn(c)
+			changed = true
 		}
 	}
 	if changed {
@@ -214,8 +214,8 @@ func (s *Screen) tidyField(r row) {
 		}
 	case r.id == compose.IDTarget && strings.Count(text, ":") == 2:
 		s.tidyTarget(text)
-	case r.node != nil && r.node.IsNumber() && r.call >= 0:
-		t := s.target(s.b.Calls[r.call])
+	case r.node != nil && r.node.IsNumber():
+		t := s.target(r.of)
 		if number, unit := compose.SplitUnit(text); t.Known && unit != "" && strings.EqualFold(unit, t.Token.Symbol) &&
 			r.node.CanUnits() {
 			r.node.Units = true
@@ -251,10 +251,10 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 	r := s.current()
 	document := !s.editing && strings.HasPrefix(trim(m.Content), "[") ||
 		!s.editing && strings.HasPrefix(trim(m.Content), "{")
-	if r.call >= 0 && (document || r.id == compose.IDSig(r.call) || r.id == compose.IDData(r.call)) {
-		if cmd, taken := s.takePaste(s.b.Calls[r.call], m.Content); taken {
+	if r.of != nil && (document || r.function()) {
+		if cmd, taken := s.takePaste(r.of, m.Content); taken {
 			s.touched()
-			s.tidyFocus(r.call)
+			s.tidyFocus(r.of)
 			return cmd
 		}
 	}
@@ -274,13 +274,9 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 }
 
 // tidyFocus keeps the focus on the function after a paste replaced it.
-func (s *Screen) tidyFocus(i int) {
+func (s *Screen) tidyFocus(c *compose.Call) {
 	s.stopEditing()
-	if s.choice.IsOpen() {
-		return
-	}
-	s.focus = compose.IDSig(i)
-	if s.b.Calls[i].Raw {
-		s.focus = compose.IDData(i)
+	if !s.choice.IsOpen() {
+		s.focusOn(c)
 	}
 }
