@@ -11,14 +11,14 @@ import (
 )
 
 // Level is how much a remark matters.
-type Level int
+type Level = present.Meaning
 
 // The levels.
 const (
-	None Level = iota
-	Good
-	Warn
-	Danger
+	None   = present.None
+	Good   = present.Good
+	Warn   = present.Warn
+	Danger = present.Danger
 )
 
 // Caution is a remark at a field that blocks nothing.

@@ -32,8 +32,7 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 		}
 	}
 	sum := row{id: compose.IDAmount, label: "amount", field: &x.Amount, limit: 100, empty: "how much, or max",
-		title: "How much", items: s.amountItems,
-		take: s.setText(&x.Amount), help: "in whole tokens; the word max takes everything"}
+		title: "How much", items: s.amountItems, help: "in whole tokens; the word max takes everything"}
 	if v := s.Paying(x); v != nil {
 		symbol := from.Agg.Symbol
 		if micro := amount.Value(v, from.Decimals, from.Agg.PriceMicroUSD); micro != nil {
@@ -58,8 +57,7 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 	for _, text := range s.story(x) {
 		out = append(out, row{text: text})
 	}
-	return append(out, row{id: idReview, text: "Review", press: s.review,
-		help: "enter asks for a quote and shows it; nothing is signed yet"})
+	return out
 }
 
 func (s *Screen) receiveRow(x *compose.Exchange) row {
@@ -85,19 +83,18 @@ func (s *Screen) receiveRow(x *compose.Exchange) row {
 func (s *Screen) targetRow(x *compose.Exchange) row {
 	r := row{id: compose.IDTarget, label: "to", field: &x.To, limit: 160, empty: "an address or a name; enter lists",
 		address: true, title: "Who gets it",
-		items: s.targetPeople, take: s.setText(&x.To), help: "who gets it: a full address or a name; enter lists"}
+		items: s.targetPeople, help: "who gets it: a full address or a name; enter lists"}
 	if x.What == intent.KindSwap {
 		r.optional, r.empty = true, "your own account"
 		r.help = "empty: your own account; else a full address or a name"
 	}
-	r.aside, r.mean = s.whose(x.To)
 	return r
 }
 
 func (s *Screen) minRow(x *compose.Exchange) row {
 	r := row{id: compose.IDMin, label: "at least", field: &x.Minimum, limit: 100, empty: "what the slippage leaves",
 		optional: true, title: "The least that you take",
-		items: s.minItems, take: s.setText(&x.Minimum), help: "the smallest amount that you take; less is never signed"}
+		items: s.minItems, help: "the smallest amount that you take; less is never signed"}
 	if decimals, symbol, ok := s.Delivered(x); ok {
 		r.aside = symbol
 		if v, problem := compose.Amount(x.Minimum, decimals, symbol); problem == "" {

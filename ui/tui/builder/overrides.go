@@ -16,11 +16,9 @@ func (s *Screen) overrideRows() []row {
 	var out []row
 	native := s.Coin(s.b.Chain).Symbol
 	for i, o := range s.b.Overrides {
-		whose, mean := s.whose(o.Address)
 		out = append(out,
 			row{id: compose.IDOverride(i, "address"), label: "assumes", field: &o.Address,
-				empty: "whose state is assumed to be another", address: true, aside: whose,
-				mean: mean, items: s.spenderItems, take: s.setText(&o.Address),
+				empty: "whose state is assumed to be another", address: true, items: s.spenderItems,
 				help: "another state of this address, for the trial only; ctrl+x takes it away"},
 			row{id: compose.IDOverride(i, "balance"), label: "balance", depth: 1, field: &o.Balance, empty: "as it is",
 				aside: native,

@@ -62,11 +62,33 @@ func (r row) function() bool { return r.field != nil && r.typed != nil }
 // on it.
 func (r row) head() bool { return r.field == nil && r.items == nil && r.press == nil }
 
-// rows lists the form from top to bottom.
+// rows lists the form from top to bottom. A chosen item goes into the field of its row unless the row says otherwise,
+// and the known name of an address stands beside it.
 func (s *Screen) rows() []row {
-	if s.form != formCalls {
-		return s.exchangeRows(s.x[s.form])
+	var out []row
+	end := row{id: idReview, text: "Review", press: s.review,
+		help: "enter prepares it for review; nothing is signed yet"}
+	if s.form == formCalls {
+		out = s.formRows()
+	} else {
+		out = s.exchangeRows(s.x[s.form])
+		end.help = "enter asks for a quote and shows it; nothing is signed yet"
 	}
+	out = append(out, end)
+	for i := range out {
+		r := &out[i]
+		if r.field != nil && r.take == nil {
+			r.take = s.setText(r.field)
+		}
+		if r.address && r.aside == "" {
+			r.aside, r.mean = s.Whose(*r.field)
+		}
+	}
+	return out
+}
+
+// formRows lists the form of calls.
+func (s *Screen) formRows() []row {
 	out := []row{s.chainRow()}
 	for i, c := range s.b.Calls {
 		rows := append([]row{{id: compose.IDCall(i), label: "Call " + kit.Count(i+1, len(s.b.Calls)), heading: true,
@@ -86,8 +108,7 @@ func (s *Screen) rows() []row {
 	if s.b.V1 {
 		out = append(out, s.v1Row())
 	}
-	return append(out, row{id: idReview, text: "Review", press: s.review,
-		help: "enter prepares it for review; nothing is signed yet"})
+	return out
 }
 
 // callHelp is the help of the heading of a call.
@@ -103,21 +124,20 @@ func (s *Screen) callRows(i int, c *compose.Call) []row {
 	t := s.target(c)
 	to := row{id: compose.IDTo(i), label: "to", field: &c.To, limit: 100, empty: "an address, or the symbol of a token",
 		address: true, title: "The contract or receiver",
-		items: s.targetItems, take: s.setText(&c.To), help: "the contract or receiver: address or symbol; enter lists"}
-	if to.aside, to.mean = s.whose(c.To); t.Known {
+		items: s.targetItems, help: "the contract or receiver: address or symbol; enter lists"}
+	if t.Known {
 		to.aside, to.mean = t.Token.Symbol+" known", theme.Good
 	}
 	out := []row{to}
+	fn := row{id: compose.IDSig(i), label: "function", field: &c.Signature, limit: 8192,
+		empty: "a signature such as transfer(address to, uint256 amount)", title: "Which function",
+		items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction,
+		help: "a signature, ABI JSON or call data; enter lists functions"}
 	if c.Raw {
-		out = append(out, row{id: compose.IDData(i), label: "call data", field: &c.Data, limit: compose.MaxText,
-			empty: "0x", title: "Which function",
-			items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction,
-			help: "0x hex; a known function becomes fields when you leave"})
+		fn.id, fn.label, fn.field, fn.limit, fn.empty = compose.IDData(i), "call data", &c.Data, compose.MaxText, "0x"
+		fn.help = "0x hex; a known function becomes fields when you leave"
+		out = append(out, fn)
 	} else {
-		fn := row{id: compose.IDSig(i), label: "function", field: &c.Signature, limit: 8192,
-			empty: "a signature such as transfer(address to, uint256 amount)", title: "Which function",
-			items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction,
-			help: "a signature, ABI JSON or call data; enter lists functions"}
 		if v := c.Wei(t.Coin()); v != nil && v.Sign() > 0 && trim(c.Data) == "" {
 			fn.empty, fn.none = "none: only the value is sent", true
 		}
@@ -152,11 +172,10 @@ func (s *Screen) argRow(i int, path []int, n *compose.Arg, t compose.Target) row
 	case !n.IsLeaf():
 		r.text = present.Clean(n.Param.Type, 60)
 	case r.address:
-		r.items, r.take, r.help = s.addressItems(n == s.b.Calls[i].Paid()), s.setText(&n.Text),
+		r.items, r.help = s.addressItems(n == s.b.Calls[i].Paid()),
 			"address: 0x and 40 digits, or a name; enter lists"
-		r.aside, r.mean = s.whose(n.Text)
 	case n.Param.Type == "bool":
-		r.items, r.take = boolItems, s.setText(&n.Text)
+		r.items = boolItems
 	case n.CanUnits() && t.Known:
 		r.aside = n.Note(t)
 		r.help = "ctrl+t switches to base units and back"
@@ -246,15 +265,13 @@ func (s *Screen) haveMeaning(e catalog.Entity, need *big.Int) theme.Meaning {
 func (s *Screen) allowRows() []row {
 	var out []row
 	for i, a := range s.b.Allow {
-		whose, mean := s.whose(a.Spender)
 		out = append(out,
 			row{id: compose.IDAllowance(i, "asset"), label: "allow", text: tokenLabel(s, a.Asset),
 				title: "Allow a contract to take", items: s.assetItems(false),
 				take: func(v string) tea.Cmd { a.Asset = v; return nil },
 				help: "enter chooses the token; x removes the allowance"},
 			row{id: compose.IDAllowance(i, "spender"), label: "spender", depth: 1, field: &a.Spender, limit: 80,
-				empty: "who may take it", address: true, aside: whose,
-				mean: mean, items: s.spenderItems, take: s.setText(&a.Spender),
+				empty: "who may take it", address: true, items: s.spenderItems,
 				help: "the contract that may take it while your calls run"},
 			row{id: compose.IDAllowance(i, "amount"), label: "amount", depth: 1, field: &a.Amount, limit: 100,
 				empty: "how much",
@@ -295,16 +312,6 @@ func startText(n int) string {
 		return "at once"
 	}
 	return minutesText(n) + " after it is prepared"
-}
-
-// whose names an address, and says whether that is good.
-func (s *Screen) whose(address string) (string, theme.Meaning) {
-	name, level := s.Whose(address)
-	return name, meaning(level)
-}
-
-func meaning(l compose.Level) theme.Meaning {
-	return [...]theme.Meaning{theme.None, theme.Good, theme.Warn, theme.Danger}[l]
 }
 
 // example is the placeholder of an argument.

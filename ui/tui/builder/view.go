@@ -146,8 +146,8 @@ func (s *Screen) noteLines(th theme.Theme, c caution, indent, w int) []string {
 	if c.Level == compose.None {
 		return kit.Prose(w-1, indent, kit.Span{Text: c.Text, Style: th.Dim})
 	}
-	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(meaning(c.Level)) + " ", Style: th.Style(meaning(c.Level))},
-		kit.Span{Text: c.Text, Style: th.Style(meaning(c.Level))})
+	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(c.Level) + " ", Style: th.Style(c.Level)},
+		kit.Span{Text: c.Text, Style: th.Style(c.Level)})
 }
 
 // help is the last line: what the focused field expects, and how much is out of sight.
