@@ -71,8 +71,7 @@ func (p *prompt) view(th theme.Theme, body string, w, h int) string {
 		lines = append(lines, p.field.Text(th, inner))
 	}
 	if p.wrong != "" {
-		lines = append(lines, kit.Prose(inner, 0, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
-			kit.Span{Text: p.wrong, Style: th.Danger})...)
+		lines = append(lines, kit.Prose(inner, 0, kit.Marked(th, theme.Danger, p.wrong)...)...)
 	} else {
 		lines = append(lines, kit.Prose(inner, 0, kit.Span{Text: p.hint, Style: th.Dim})...)
 	}

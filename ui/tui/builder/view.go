@@ -33,12 +33,11 @@ func (s *Screen) View(f screen.Frame) string {
 			from = len(lines)
 		}
 		lines = append(lines, s.rowLines(th, r, focused, f.W)...)
-		if problem := wrong[r.id]; problem != "" && r.id != "" {
-			lines = append(lines, kit.Prose(f.W-1, s.column(r),
-				kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
-				kit.Span{Text: problem, Style: th.Danger})...)
+		c := notes[r.id]
+		if problem := wrong[r.id]; problem != "" {
+			c = remark(compose.Danger, problem)
 		}
-		if c := notes[r.id]; c.Text != "" && r.id != "" && wrong[r.id] == "" {
+		if c.Text != "" && r.id != "" {
 			lines = append(lines, s.noteLines(th, c, s.column(r), f.W)...)
 		}
 		if focused {
@@ -98,11 +97,13 @@ func (s *Screen) scroll(from, to, n, h int) {
 	s.top = max(0, min(s.top, n-h))
 }
 
-// formName is a form with its key and name.
-type formName struct{ form, key, name string }
+// formName is a form with its key, its name and what it is for.
+type formName struct{ form, key, name, does string }
 
 func forms() []formName {
-	return []formName{{formCalls, "c", "calls"}, {intent.KindTransfer, "t", "transfer"}, {intent.KindSwap, "w", "swap"}}
+	return []formName{{formCalls, "c", "calls", "build contract calls"},
+		{intent.KindTransfer, "t", "transfer", "send an asset"},
+		{intent.KindSwap, "w", "swap", "swap one asset for another"}}
 }
 
 // formGap is the room between two names in the first line.
@@ -146,8 +147,7 @@ func (s *Screen) noteLines(th theme.Theme, c caution, indent, w int) []string {
 	if c.Level == compose.None {
 		return kit.Prose(w-1, indent, kit.Span{Text: c.Text, Style: th.Dim})
 	}
-	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(c.Level) + " ", Style: th.Style(c.Level)},
-		kit.Span{Text: c.Text, Style: th.Style(c.Level)})
+	return kit.Prose(w-1, indent, kit.Marked(th, c.Level, c.Text)...)
 }
 
 // help is the last line: what the focused field expects, and how much is out of sight.

@@ -20,6 +20,11 @@ func (f Figure) Spans(th theme.Theme, s theme.Style) []Span {
 	return []Span{{Text: f.Main, Style: s}, {Text: f.Zeros, Style: th.Dim}}
 }
 
+// Marked is text behind the sign of its meaning, both in its style.
+func Marked(th theme.Theme, m theme.Meaning, text string) []Span {
+	return []Span{{Text: th.Sign(m) + " ", Style: th.Style(m)}, {Text: text, Style: th.Style(m)}}
+}
+
 // Prose breaks spans into lines of at most w cells, at spaces where it can; a word wider than a line breaks anywhere.
 // It never drops text. Every line starts with indent blank cells, which leave room for a label.
 func Prose(w, indent int, spans ...Span) []string {

@@ -312,7 +312,7 @@ func (s *Screen) mainLines(f screen.Frame) []string {
 }
 
 func (l *layout) warn(m theme.Meaning, text string) []string {
-	return kit.Prose(l.w, indent, marked(l.th, m, text)...)
+	return kit.Prose(l.w, indent, kit.Marked(l.th, m, text)...)
 }
 
 // refusedLines says which checks refused, which values they compared, and what to do.

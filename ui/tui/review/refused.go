@@ -30,7 +30,7 @@ func (s *Screen) problemView(f screen.Frame) string {
 	words, rest := s.problemWords()
 	out := []string{kit.Sides(" "+th.Strong.Render(s.problemTitle()),
 		th.Warn.Render("not done ")+th.Mark(theme.Warn)+" ", f.W), ""}
-	out = append(out, kit.Prose(w, indent, marked(th, theme.Warn, present.Clean(words, 2000))...)...)
+	out = append(out, kit.Prose(w, indent, kit.Marked(th, theme.Warn, present.Clean(words, 2000))...)...)
 	for _, x := range rest {
 		out = append(out, kit.Prose(w, indent+2, kit.Plain(present.Clean(x.String(), 600)))...)
 	}

@@ -187,7 +187,7 @@ func (s *Screen) unlockView(f screen.Frame, body string) string {
 	lines = append(lines, "", th.Accent.Render(label)+field)
 	for _, text := range []string{u.field.Error, u.wrong} {
 		if text != "" {
-			lines = append(lines, kit.Prose(in, 0, marked(th, theme.Danger, text)...)...)
+			lines = append(lines, kit.Prose(in, 0, kit.Marked(th, theme.Danger, text)...)...)
 		}
 	}
 	lines = append(lines, "", th.Dim.Render(foot))

@@ -223,10 +223,6 @@ func (s *Screen) waitView(f screen.Frame) string {
 		"since "+s.since.In(f.Now.Location()).Format("15:04:05")+" ("+age+")")
 }
 
-func marked(th theme.Theme, m theme.Meaning, text string) []kit.Span {
-	return []kit.Span{{Text: th.Sign(m) + " ", Style: th.Style(m)}, {Text: text, Style: th.Style(m)}}
-}
-
 func clockText(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
 		return "unknown"

@@ -227,8 +227,7 @@ func (m *Model) policyFacts(th theme.Theme) []fact {
 	case !m.limitsGot:
 		out = append(out, plain("limits", "being read"))
 	case m.limitsErr != nil:
-		out = append(out, fact{"limits", []kit.Span{{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
-			{Text: problem(m.limitsErr), Style: th.Danger}}})
+		out = append(out, fact{"limits", kit.Marked(th, theme.Danger, problem(m.limitsErr))})
 	case len(m.limits) == 0:
 		out = append(out, plain("limits", "none"))
 	}

@@ -125,8 +125,7 @@ func (m *Model) wrongLines(th theme.Theme, w int) []string {
 	if m.wrong == "" {
 		return nil
 	}
-	return kit.Prose(w-1, 4+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
-		kit.Span{Text: m.wrong, Style: th.Danger})
+	return kit.Prose(w-1, 4+labelW, kit.Marked(th, theme.Danger, m.wrong)...)
 }
 
 // keyLines lists the actions of the keys.

@@ -283,9 +283,7 @@ func (m *Model) secretText(r row, focused bool, w int) string {
 }
 
 func (m *Model) problem(text string, w int) []string {
-	th := m.theme
-	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
-		kit.Span{Text: text, Style: th.Danger})
+	return kit.Prose(w, margin+labelW, kit.Marked(m.theme, theme.Danger, text)...)
 }
 
 // fieldNote is the text below a field: the result of a check, and while it has the keyboard what belongs there.
