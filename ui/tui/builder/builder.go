@@ -54,25 +54,19 @@ type Screen struct {
 	life   context.Context
 	cancel context.CancelFunc
 
-	form        string // which form is shown
-	b           *compose.Calls
-	x           map[string]*compose.Exchange // transfer and swap
-	editor      *kit.Field                   // of the focused row while it is edited
-	focus       string                       // id of the focused row
-	editing     bool                         // a text field has the keyboard
-	tried       bool                         // Review was pressed: empty fields are mistakes now
-	fieldErrors map[string]string
-	general     []string      // failures that belong to no field
-	note        caution       // the source of the shown form
-	frozen      string        // id of the intent handed over last
-	before      *compose.Desk // what U restores
+	form   string // which form is shown
+	b      *compose.Calls
+	x      map[string]*compose.Exchange // transfer and swap
+	editor *kit.Field                   // of the focused row while it is edited
+	place
+	frozen string        // id of the intent handed over last
+	before *compose.Desk // what U restores
 
 	choice *kit.Choice
 	take   func(value string) tea.Cmd
 	typed  func(text string) tea.Cmd // takes the text typed into the open list; nil: the list takes its items only
 	looks  bool                      // the open list changes nothing in the form
 	prompt prompt
-	top    int      // first visible line
 	hits   []string // the row of each line of the last drawn body
 	width  int      // of the last drawn body
 
@@ -83,6 +77,17 @@ type Screen struct {
 
 	store   store
 	changes int // counts changes
+}
+
+// place is where the person is in a form, and what is said of it. Another form begins without any of that.
+type place struct {
+	focus       string // id of the focused row
+	editing     bool   // a text field has the keyboard
+	tried       bool   // Review was pressed: empty fields are mistakes now
+	fieldErrors map[string]string
+	general     []string // failures that belong to no field
+	note        caution  // the source of the shown form
+	top         int      // first visible line
 }
 
 // caution is a remark at a field or above the form.
@@ -109,8 +114,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 
 // clear empties the shown form; calls start again on the chain that was chosen last.
 func (s *Screen) clear() {
-	s.focus, s.editing, s.tried, s.fieldErrors, s.general, s.top, s.trialDue, s.note = "", false, false, nil, nil, 0,
-		false, caution{}
+	s.place, s.trialDue = place{}, false
 	if s.form != formCalls {
 		s.x[s.form] = compose.NewExchange(s.form)
 		return
@@ -139,8 +143,7 @@ func (s *Screen) show(form string) {
 	if s.form == form {
 		return
 	}
-	s.form, s.focus, s.tried, s.fieldErrors, s.general, s.top, s.frozen, s.note = form, "", false, nil, nil, 0, "",
-		caution{}
+	s.form, s.frozen, s.place = form, "", place{}
 	s.changes++
 }
 

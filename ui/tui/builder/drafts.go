@@ -79,23 +79,6 @@ func (s *Screen) loadKept() tea.Cmd {
 	}
 }
 
-// heard handles the answers of commands.
-func (s *Screen) heard(msg tea.Msg) tea.Cmd {
-	switch m := msg.(type) {
-	case keptMsg:
-		s.restoreKept(m)
-	case saveDueMsg:
-		return s.saveNow()
-	case savedMsg:
-		return s.wasSaved(m)
-	case importedMsg:
-		return s.imported(m)
-	case exportedMsg:
-		return s.exported(m)
-	}
-	return nil
-}
-
 // restoreKept puts the unfinished work on the screen, unless the person typed meanwhile.
 func (s *Screen) restoreKept(m keptMsg) {
 	s.store.ready, s.store.templates, s.store.broken = true, m.templates, m.broken
@@ -129,8 +112,7 @@ func (s *Screen) lay(d compose.Desk) {
 			s.x[kind] = x
 		}
 	}
-	s.form, s.focus, s.editing, s.tried, s.top = d.Form, "", false, false, 0
-	s.fieldErrors, s.general = nil, nil
+	s.form, s.place = d.Form, place{}
 }
 
 // desk is the present content of the screen. A form that was handed over is not unfinished.

@@ -3,7 +3,6 @@ package builder
 import (
 	"coffer/ui/compose"
 	"coffer/ui/tui/kit"
-	"coffer/wallet/intent"
 )
 
 // Keys lists the keys that work now.
@@ -102,16 +101,9 @@ func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
 // formKeys lists the keys that choose a form and save it.
 func (s *Screen) formKeys() []kit.Key {
 	var keys []kit.Key
-	for _, k := range []struct {
-		form string
-		key  kit.Key
-	}{
-		{formCalls, kit.NewKey("calls", "c").Explain("build contract calls")},
-		{intent.KindTransfer, kit.NewKey("transfer", "t").Explain("send an asset")},
-		{intent.KindSwap, kit.NewKey("swap", "w").Explain("swap one asset for another")},
-	} {
-		if k.form != s.form {
-			keys = append(keys, k.key)
+	for _, f := range forms() {
+		if f.form != s.form {
+			keys = append(keys, kit.NewKey(f.name, f.key).Explain(f.does))
 		}
 	}
 	return append(keys,

@@ -131,7 +131,7 @@ func (s *Screen) restore(d intent.Draft, fs []api.Failure) {
 // fill fills the form from a draft.
 func (s *Screen) fill(d intent.Draft) {
 	s.touched()
-	s.focus, s.editing, s.tried, s.top = "", false, false, 0
+	s.place = place{}
 	switch f := s.FormOf(d).(type) {
 	case *compose.Exchange:
 		s.form, s.x[f.What] = f.What, f

@@ -12,7 +12,6 @@ import (
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
-	"coffer/wallet/intent"
 )
 
 // press handles a key while no text field has the keyboard.
@@ -70,13 +69,13 @@ func (s *Screen) walk(key string) bool {
 
 // pressForm handles the keys that work on every form: choosing a form, and saving it.
 func (s *Screen) pressForm(key string) (cmd tea.Cmd, taken bool) {
+	for _, f := range forms() {
+		if f.key == key {
+			s.show(f.form)
+			return nil, true
+		}
+	}
 	switch key {
-	case "c":
-		s.show(formCalls)
-	case "t":
-		s.show(intent.KindTransfer)
-	case "w":
-		s.show(intent.KindSwap)
 	case "s":
 		return s.askTemplate(), true
 	case "o":
@@ -90,10 +89,8 @@ func (s *Screen) pressForm(key string) (cmd tea.Cmd, taken bool) {
 		s.touched()
 		s.clear()
 		return screen.Toast(theme.None, "the form is empty; U brings back what was there"), true
-	default:
-		return nil, false
 	}
-	return nil, true
+	return nil, false
 }
 
 // change handles the keys that change the shown form.

@@ -27,8 +27,16 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 
 func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
-	case keptMsg, saveDueMsg, savedMsg, importedMsg, exportedMsg:
-		return s.heard(m)
+	case keptMsg:
+		s.restoreKept(m)
+	case saveDueMsg:
+		return s.saveNow()
+	case savedMsg:
+		return s.wasSaved(m)
+	case importedMsg:
+		return s.imported(m)
+	case exportedMsg:
+		return s.exported(m)
 	case screen.ClickMsg:
 		return s.click(m)
 	case balancesMsg:
