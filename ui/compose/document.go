@@ -19,7 +19,7 @@ type Document struct {
 }
 
 // ReadDocument reads an intent of this program, or a batch of the Safe Transaction Builder. A wrong checksum is an
-// error; the broken rules of an error are its Failures.
+// error; the broken rules of an error are present.Failures.
 func ReadDocument(b []byte) (Document, error) {
 	doc, err := api.ParseDocument(b, api.DefaultLimits())
 	if err != nil {

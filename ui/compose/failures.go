@@ -1,23 +1,12 @@
 package compose
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
 	"coffer/api"
 	"coffer/ui/present"
-	"coffer/wallet/intent"
 )
-
-// Failures are the broken rules that an error of package intent lists.
-func Failures(err error) []api.Failure {
-	var ie *intent.Error
-	if errors.As(err, &ie) {
-		return ie.Failures
-	}
-	return nil
-}
 
 // Failed puts the failures of the rules or of the service at their fields; general are those without a field, and an
 // error that lists none.

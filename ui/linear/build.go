@@ -118,8 +118,8 @@ func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) 
 func (s *session) submit(ctx context.Context, p *plan) (finished bool, err error) {
 	in, err := s.freeze(p)
 	if err != nil {
-		s.failures(failuresOf(err))
-		if len(failuresOf(err)) == 0 {
+		s.failures(present.Failures(err))
+		if len(present.Failures(err)) == 0 {
 			s.out.say(sentence(clean(err.Error(), 400)))
 		}
 		return false, nil
@@ -240,7 +240,7 @@ func (s *session) askSlippage(ctx context.Context, p *plan) error {
 func (s *session) save(p *plan) {
 	in, err := s.freeze(p)
 	if err != nil {
-		s.failures(failuresOf(err))
+		s.failures(present.Failures(err))
 		return
 	}
 	raw, err := in.MarshalJSON()

@@ -103,18 +103,6 @@ func (c *reviewSession) obstacle(st stage) string {
 	return ""
 }
 
-// deadline is the moment after which a review cannot be confirmed; zero: unknown, and then nothing can be confirmed
-// either.
-func (c *reviewSession) deadline(st stage) time.Time {
-	switch {
-	case !c.snap.Deadline.IsZero():
-		return c.snap.Deadline
-	case st == stageReview1:
-		return c.snap.Review1.Window.Until
-	}
-	return c.snap.Review2.Expires
-}
-
 func (c *reviewSession) expired(st stage) bool { return !c.now().Before(c.deadline(st)) }
 
 // left says how much time remains.
@@ -134,3 +122,7 @@ func (c *reviewSession) left(st stage) string {
 func (c *reviewSession) faithful() bool {
 	return consent.Faithful(c.snap.Intent, c.snap.Review1, c.snap.Report1)
 }
+
+// deadline is the moment after which a review cannot be confirmed; zero: unknown, and then nothing can be confirmed
+// either.
+func (c *reviewSession) deadline(st stage) time.Time { return present.Deadline(c.snap, c.under(st)) }

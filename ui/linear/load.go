@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -21,7 +22,7 @@ func (s *session) load(ctx context.Context) error {
 			return s.planned(ctx, p, nil)
 		}
 		s.out.say("It was not loaded.")
-		list := failuresOf(err)
+		list := present.Failures(err)
 		for _, f := range list {
 			s.out.note(sentence(clean(f.String(), 400)))
 		}

@@ -3,15 +3,12 @@ package linear
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"coffer/api"
 	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
-	"coffer/wallet/intent"
-	"coffer/wallet/vault"
 )
 
 // review prints a review once, and asks what to do about it.
@@ -112,12 +109,12 @@ func (c *reviewSession) refused(ctx context.Context) error {
 
 // problem says what went wrong, what it means and what can be done.
 func (c *reviewSession) problem(ctx context.Context) error {
-	words, rest := c.problemWords()
+	words, rest := present.Problem(c.snap, c.failed, c.last == stepExecute && c.before())
 	c.out.say("Not done: " + sentence(clean(words, 2000)))
 	for _, f := range rest {
 		c.out.note(sentence(clean(f.String(), 600)))
 	}
-	if a := advice(c.failed); a != "" {
+	if a := present.Help(c.failed, hands()); a != "" {
 		c.out.say(a)
 	}
 	if !c.submitted() { // Activity and History show how it ended
@@ -134,7 +131,7 @@ func (c *reviewSession) problem(ctx context.Context) error {
 		add("Try again", func() error { c.again(ctx); return nil })
 	}
 	if !c.submitted() {
-		add("Change what you ask for", func() error { c.edit(failuresOf(c.failed)); return nil })
+		add("Change what you ask for", func() error { c.edit(present.Failures(c.failed)); return nil })
 	}
 	add("Leave", func() error { return errBack })
 	i, _, err := c.choose(ctx, m)
@@ -144,76 +141,16 @@ func (c *reviewSession) problem(ctx context.Context) error {
 	return do[i]()
 }
 
+// hands are the choices that do what helps.
+func hands() present.Hands {
+	return present.Hands{Change: "Change", Fields: "Change it", Retry: "try again", Follow: "Activity follows it"}
+}
+
 // canRetry reports whether asking again makes sense. An execute is never repeated: after one without effect, the person
 // can ask for a new quote.
 func (c *reviewSession) canRetry() bool {
 	return !c.submitted() && (c.last != stepExecute || c.snap.State == flow.StateReview2 ||
 		c.snap.State == flow.StateQuoting)
-}
-
-// problemWords says what went wrong, and returns the service's failures that the words do not cover. A call that would
-// fail is counted from 1.
-func (c *reviewSession) problemWords() (string, []api.Failure) {
-	rest := failuresOf(c.failed)
-	var e *api.Error
-	if errors.As(c.failed, &e) && e.Name == api.ErrSimulationFailed && len(rest) == 1 {
-		var i int
-		if n, err := fmt.Sscanf(rest[0].Path, "calls[%d]", &i); err == nil && n == 1 && i >= 0 {
-			return fmt.Sprintf("Call %d would fail: %s", i+1, rest[0].Got), nil
-		}
-	}
-	var ring *vault.KeyringError
-	switch {
-	case errors.As(c.failed, &ring):
-		return ring.Error(), rest
-	case c.last == stepExecute && c.before() && errors.Is(c.failed, flow.ErrExpired):
-		return "The time for this quote ended before it was sent. It was not sent.", rest
-	case c.snap.Problem != "":
-		return c.snap.Problem, rest
-	case c.failed != nil:
-		return c.failed.Error(), rest
-	}
-	return "The last step did not finish.", rest
-}
-
-// advice says what to do about an error of the service.
-func advice(err error) string {
-	var e *api.Error
-	switch {
-	case errors.Is(err, flow.ErrSubmitted):
-		return "Do not ask for the same again before you know how it ended: Activity follows it."
-	case !errors.As(err, &e):
-		return ""
-	}
-	switch e.Name {
-	case api.ErrInsufficientBalance, api.ErrNoRoute:
-		return "Change the amount or the asset that pays."
-	case api.ErrSimulationFailed:
-		return "The contract would refuse this call: change it."
-	case api.ErrValidation:
-		return "The service does not accept the request as it is: change it."
-	case api.ErrPrepareAgain, api.ErrQuoteExpired:
-		return "It has to be asked for again."
-	case api.ErrUnauthorized, api.ErrForbidden:
-		return "The key of this profile is set with: coffer keys api-key set"
-	case api.ErrTooManyRequests:
-		return "The service asks for fewer requests: wait a moment."
-	case api.ErrTamperProof, api.ErrInvalidSignature:
-		return "The service does not accept what it was sent. Do not insist: leave, and build it again."
-	}
-	return ""
-}
-
-func failuresOf(err error) []api.Failure {
-	var no *api.Error
-	var wrong *intent.Error
-	switch {
-	case errors.As(err, &no):
-		return no.Details
-	case errors.As(err, &wrong):
-		return wrong.Failures
-	}
-	return nil
 }
 
 func capital(text string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"coffer/api"
+	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -12,14 +13,14 @@ import (
 )
 
 // stage says what a review session waits for.
-type stage int
+type stage = present.Stage
 
 const (
-	stageReview1 stage = iota
-	stageReview2
-	stageRefused // a check refused
-	stageProblem // a step failed and may be tried again
-	stageGone    // sent, or ended
+	stageReview1 = present.StageReview1
+	stageReview2 = present.StageReview2
+	stageRefused = present.StageRefused
+	stageProblem = present.StageProblem
+	stageGone    = present.StageGone
 )
 
 // step names the last step.
@@ -58,7 +59,7 @@ func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) 
 	op, err := s.deps.Start(ctx, in)
 	if err != nil {
 		s.out.say("It cannot be begun: " + sentence(clean(err.Error(), 400)) + " Nothing was signed.")
-		return &edit{draft: in.Draft(), failures: failuresOf(err)}, nil
+		return &edit{draft: in.Draft(), failures: present.Failures(err)}, nil
 	}
 	c := &reviewSession{session: s, op: op, snap: op.Snapshot()}
 	c.snap.Intent = in.Draft()
@@ -116,7 +117,7 @@ func (c *reviewSession) run(ctx context.Context) error {
 
 // stage is the stage of the operation.
 func (c *reviewSession) stage() stage {
-	at := standing(c.snap)
+	at := present.StageOf(c.snap)
 	if c.failed != nil && at != stageRefused && at != stageGone && !c.lockedOut() {
 		return stageProblem
 	}
@@ -126,31 +127,6 @@ func (c *reviewSession) stage() stage {
 // lockedOut reports whether the last step needed a key of a locked vault: the review is unchanged then.
 func (c *reviewSession) lockedOut() bool {
 	return c.deps.Unlock != nil && errors.Is(c.failed, vault.ErrLocked)
-}
-
-func standing(x flow.Snapshot) stage {
-	switch x.State {
-	case flow.StateReview1:
-		if x.Review1 != nil && !x.Report1.Refused() {
-			return stageReview1
-		}
-		return stageRefused
-	case flow.StateReview2:
-		if x.Review2 != nil && !x.Report2.Refused() {
-			return stageReview2
-		}
-		return stageRefused
-	case flow.StateRefused:
-		return stageRefused
-	case flow.StateQuoting:
-		if errors.Is(x.Err, flow.ErrRefused) {
-			return stageRefused
-		}
-	case flow.StateExecuting, flow.StateAccepted, flow.StateUnknown, flow.StateDone, flow.StateFailed,
-		flow.StateNotExecuted, flow.StateAbandoned:
-		return stageGone
-	}
-	return stageProblem
 }
 
 // took records the outcome of a step.
@@ -229,14 +205,11 @@ func (c *reviewSession) execute(ctx context.Context, given consent.Consent) {
 
 // note records what was signed or sent of the operation: nothing that is asked for next takes it back.
 func (c *reviewSession) note() {
-	x := c.snap
-	if x.SignaturesDone > 0 || x.BodyHash != "" {
-		c.given[x.ID] = true
-	}
-	if x.SignaturesDone > c.firstCount() && (c.exchange() || x.Review1 != nil) {
-		c.paidFor[x.ID] = true
-	}
-	c.signed = c.signed || c.given[x.ID]
+	id := c.snap.ID
+	something, payment := present.WasSigned(c.snap)
+	c.given[id] = c.given[id] || something
+	c.paidFor[id] = c.paidFor[id] || payment
+	c.signed = c.signed || c.given[id]
 }
 
 // before reports whether more was signed than review 1 asks for: payments of an earlier quote, or a quote that was sent

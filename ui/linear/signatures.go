@@ -10,9 +10,6 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func (c *reviewSession) exchange() bool { return c.snap.Intent.Exchanges() }
 
-// firstCount is the number of signatures before the quote.
-func (c *reviewSession) firstCount() int { return c.about(stageReview2).First() }
-
 // signatureWords says what signature n is for.
 func (c *reviewSession) signatureWords(n int) string {
 	if all := present.SignatureNames(c.snap); n >= 1 && n <= len(all) {

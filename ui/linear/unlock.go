@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"coffer/api/secret"
-	"coffer/wallet/vault"
+	"coffer/ui/present"
 )
 
 // unlock opens the vault when the confirmed step needs a key of it. That confirms nothing. It reports whether the
@@ -28,7 +28,7 @@ func (c *reviewSession) unlock(ctx context.Context, st stage) (bool, error) {
 	err = c.deps.Unlock(ctx, pass)
 	pass.Wipe()
 	if err != nil {
-		c.out.say(unlockWords(err, empty))
+		c.out.say(sentence(present.Locked(err, empty)))
 		return false, nil
 	}
 	c.failed = nil
@@ -48,20 +48,4 @@ func (s *session) secret(ctx context.Context, ask string) (secret.Secret, error)
 		}
 	}
 	return s.deps.Secret(ctx, ask)
-}
-
-// unlockWords says why a vault did not open.
-func unlockWords(err error, empty bool) string {
-	var ring *vault.KeyringError
-	switch {
-	case errors.As(err, &ring):
-		return whole(ring.Error())
-	case errors.Is(err, vault.ErrPassphrase) && empty:
-		return "Nothing was typed. The keys stay locked."
-	case errors.Is(err, vault.ErrPassphrase):
-		return "Wrong passphrase. Nothing was unlocked."
-	case errors.Is(err, vault.ErrNoPassphrase):
-		return "This vault has no passphrase, the system's keyring alone protects it: leave the passphrase empty."
-	}
-	return sentence(clean(err.Error(), 600))
 }

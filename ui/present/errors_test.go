@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/wallet/vault"
 )
 
 func TestErrorTextSaysWhatHappened(t *testing.T) {
@@ -48,5 +49,22 @@ func TestEveryReasonOfTheInterfaceHasWords(t *testing.T) {
 	}
 	if what, todo := RefundReason("SOMETHING_NEW"); what != "" || todo != "" {
 		t.Error("an unknown reason is explained")
+	}
+}
+
+func TestWhatAVaultRefusesIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		empty bool
+		want  string
+	}{
+		{vault.ErrPassphrase, true, "Type the passphrase first."},
+		{vault.ErrPassphrase, false, "Wrong passphrase"},
+		{vault.ErrNoPassphrase, true, "has no passphrase"},
+		{errors.New("the file\x1b is gone"), false, "the file\uFFFD is gone"},
+	} {
+		if got := Locked(c.err, c.empty); !strings.Contains(got, c.want) {
+			t.Errorf("%q", got)
+		}
 	}
 }

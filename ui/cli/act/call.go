@@ -10,6 +10,7 @@ import (
 
 	"coffer/ui/cli"
 	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -153,7 +154,7 @@ func intentFile(name string, b []byte) (intent.Draft, error) {
 // refusedFile lists every broken rule of a file.
 func refusedFile(name string, err error) error {
 	problem := clean(name) + " cannot be used"
-	failures := compose.Failures(err)
+	failures := present.Failures(err)
 	if len(failures) == 0 {
 		return usage("", "%s: %s", problem, clean(err.Error()))
 	}

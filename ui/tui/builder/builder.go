@@ -28,6 +28,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
@@ -180,7 +181,7 @@ func (s *Screen) freeze() (intent.Intent, bool) {
 	}
 	in, err := intent.Freeze(s.shown().Draft(&s.World), s.Rules())
 	if err != nil {
-		s.refuse(compose.Failures(err), err)
+		s.refuse(present.Failures(err), err)
 		return intent.Intent{}, false
 	}
 	s.fieldErrors, s.general = nil, nil

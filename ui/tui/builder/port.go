@@ -68,7 +68,7 @@ func readIn(b []byte, path string, err error) tea.Msg {
 	m := importedMsg{from: path, err: err}
 	if err == nil {
 		m.doc, m.err = compose.ReadDocument(b)
-		m.failures = compose.Failures(m.err)
+		m.failures = present.Failures(m.err)
 	}
 	if d := m.doc.Draft; m.err == nil && len(d.Calls) == 0 && d.Pay == nil && d.Receive == nil {
 		m.err = errors.New("it has neither calls nor a swap or transfer")
@@ -198,7 +198,7 @@ func (s *Screen) takeExport(format string) tea.Cmd {
 	d := in.Draft()
 	d.ValidUntil = "" // relative to now, so it means nothing in a file
 	b, err := intent.ToSafe(d, s.Clock())
-	if fs := compose.Failures(err); len(fs) > 0 {
+	if fs := present.Failures(err); len(fs) > 0 {
 		s.refuse(fs, err)
 		return s.firstMistake()
 	}

@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
-	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -181,7 +180,7 @@ func (m *Model) replan() {
 	m.wrong = ""
 	if err != nil {
 		m.wrong = present.Clean(err.Error(), 300)
-		if broken := compose.Failures(err); len(broken) > 0 {
+		if broken := present.Failures(err); len(broken) > 0 {
 			m.wrong = present.Clean(broken[0].String(), 300)
 		}
 	}

@@ -24,7 +24,6 @@ package review
 
 import (
 	"context"
-	"errors"
 	"math/big"
 	"time"
 
@@ -32,6 +31,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/secret"
+	"coffer/ui/present"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -227,47 +227,17 @@ func (s *Screen) Wake(now time.Time) time.Duration {
 	return 0
 }
 
-// deadline is the moment after which the review on the screen cannot be confirmed; zero: unknown.
-func (s *Screen) deadline() time.Time {
-	switch {
-	case !s.snap.Deadline.IsZero():
-		return s.snap.Deadline
-	case s.phase == phaseReview1 && s.snap.Review1 != nil:
-		return s.snap.Review1.Window.Until
-	case s.phase == phaseReview2 && s.snap.Review2 != nil:
-		return s.snap.Review2.Expires
-	}
-	return time.Time{}
-}
-
 // expired reports whether the deadline has passed. Without a deadline nothing can be confirmed either.
 func (s *Screen) expired(now time.Time) bool { return !now.Before(s.deadline()) }
 
 // reviewing reports whether a review waits for a decision.
 func (s *Screen) reviewing() bool { return s.phase == phaseReview1 || s.phase == phaseReview2 }
 
+// deadline is the moment after which the review on the screen cannot be confirmed; zero: unknown.
+func (s *Screen) deadline() time.Time { return present.Deadline(s.snap, s.review()) }
+
 // waitsFor returns the phase that belongs to a snapshot.
 func waitsFor(x flow.Snapshot) phase {
-	switch x.State {
-	case flow.StateReview1:
-		if x.Review1 != nil && !x.Report1.Refused() {
-			return phaseReview1
-		}
-		return phaseRefused
-	case flow.StateReview2:
-		if x.Review2 != nil && !x.Report2.Refused() {
-			return phaseReview2
-		}
-		return phaseRefused
-	case flow.StateRefused:
-		return phaseRefused
-	case flow.StateQuoting:
-		if errors.Is(x.Err, flow.ErrRefused) {
-			return phaseRefused
-		}
-	case flow.StateExecuting, flow.StateAccepted, flow.StateUnknown, flow.StateDone, flow.StateFailed,
-		flow.StateNotExecuted, flow.StateAbandoned:
-		return phaseGone
-	}
-	return phaseProblem
+	return map[present.Stage]phase{present.StageReview1: phaseReview1, present.StageReview2: phaseReview2,
+		present.StageRefused: phaseRefused, present.StageGone: phaseGone, present.StageProblem: phaseProblem}[present.StageOf(x)]
 }

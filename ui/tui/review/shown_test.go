@@ -13,7 +13,6 @@ import (
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
-	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
 
@@ -149,18 +148,6 @@ func TestWhatWasSignedForEarlierQuotesIsNotForgotten(t *testing.T) {
 	if v := swap.flat(); !strings.Contains(v, "Asking for a new quote.") ||
 		!strings.Contains(v, "earlier quote can still be used") {
 		t.Error(swap.view())
-	}
-}
-
-func TestWhatAVaultRefusesIsSaid(t *testing.T) {
-	for msg, want := range map[unlockedMsg]string{
-		{err: vault.ErrPassphrase, empty: true}: "Type the passphrase first.",
-		{err: vault.ErrPassphrase}:              "Wrong passphrase", {err: vault.ErrNoPassphrase}: "has no passphrase",
-		{err: errors.New("the file\x1b is gone")}: "the file\uFFFD is gone",
-	} {
-		if got := unlockWords(msg); !strings.Contains(got, want) {
-			t.Errorf("%q", got)
-		}
 	}
 }
 

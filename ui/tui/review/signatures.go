@@ -10,7 +10,6 @@ import (
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
-	"coffer/wallet/intent"
 )
 
 // exchange reports a swap or a transfer: there is nothing to prepare, so the quote is its first review.
@@ -49,21 +48,6 @@ func (s *Screen) firstLives() string { return s.about(s.ctx.Clock().Location()).
 func (s *Screen) note(x flow.Snapshot) {
 	s.remember(x)
 	s.signed = s.signed || s.given[x.ID]
-}
-
-// remember records what was signed or sent of an operation: nothing that is asked for next takes it back.
-func (s *Screen) remember(x flow.Snapshot) {
-	if x.SignaturesDone > 0 || x.BodyHash != "" {
-		s.given[x.ID] = true
-	}
-	first := 0
-	if v := x.Review1; v != nil {
-		first = max(1, v.Signatures)
-	}
-	exchange := x.Intent.Kind == intent.KindSwap || x.Intent.Kind == intent.KindTransfer
-	if x.SignaturesDone > first && (exchange || x.Review1 != nil) {
-		s.paid[x.ID] = true
-	}
 }
 
 // before reports whether more was signed than review 1 asks for: payments of an earlier quote, or a quote that was sent
@@ -116,4 +100,11 @@ func (s *Screen) quote() tea.Cmd {
 		snap, err := op.Quote(ctx)
 		return steppedMsg{gen: gen, step: stepQuote, op: op, snap: snap, err: err, fresh: fresh}
 	}
+}
+
+// remember records what was signed or sent of an operation: nothing that is asked for next takes it back.
+func (s *Screen) remember(x flow.Snapshot) {
+	something, payment := present.WasSigned(x)
+	s.given[x.ID] = s.given[x.ID] || something
+	s.paid[x.ID] = s.paid[x.ID] || payment
 }

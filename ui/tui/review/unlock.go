@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,7 +10,6 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
-	"coffer/wallet/vault"
 )
 
 // unlock is the passphrase dialog over a review. It signs nothing: afterwards the person is back on the review.
@@ -136,7 +134,7 @@ func (s *Screen) unlocked(m unlockedMsg) tea.Cmd {
 		if late {
 			s.lock()
 		}
-		u.busy, u.wrong = false, unlockWords(m)
+		u.busy, u.wrong = false, present.Locked(m.err, m.empty)
 		u.guard.Open(s.ctx.Clock())
 		return nil
 	}
@@ -149,22 +147,6 @@ func (s *Screen) lock() {
 	if s.ctx.Vault.Lock != nil {
 		s.ctx.Vault.Lock()
 	}
-}
-
-// unlockWords says why a vault did not open, and what to do.
-func unlockWords(m unlockedMsg) string {
-	var ring *vault.KeyringError
-	switch {
-	case errors.As(m.err, &ring):
-		return present.Clean(ring.Error(), 2000)
-	case errors.Is(m.err, vault.ErrPassphrase) && m.empty:
-		return "Type the passphrase first."
-	case errors.Is(m.err, vault.ErrPassphrase):
-		return "Wrong passphrase. Nothing was unlocked; try again."
-	case errors.Is(m.err, vault.ErrNoPassphrase):
-		return "This vault has no passphrase, the system's keyring alone protects it: press enter with the field empty."
-	}
-	return present.Clean(m.err.Error(), 600)
 }
 
 // unlockView draws the dialog over the review.

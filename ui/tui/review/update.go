@@ -263,7 +263,7 @@ func (s *Screen) leave() tea.Cmd {
 // edit goes back to the builder with the draft and its mistakes.
 func (s *Screen) edit() tea.Cmd {
 	op, signed := s.op, s.signed
-	arg := EditArg{Draft: s.snap.Intent, Failures: failures(s.failed)}
+	arg := EditArg{Draft: s.snap.Intent, Failures: present.Failures(s.failed)}
 	if !s.start.IsZero() {
 		arg.Draft = s.start.Draft()
 	}
@@ -278,18 +278,6 @@ func (s *Screen) edit() tea.Cmd {
 		cmds = append(cmds, tea.Sequence(abandon(op), track(op)))
 	}
 	return tea.Batch(cmds...)
-}
-
-func failures(err error) []api.Failure {
-	var ae *api.Error
-	var ie *intent.Error
-	switch {
-	case errors.As(err, &ae):
-		return ae.Details
-	case errors.As(err, &ie):
-		return ie.Failures
-	}
-	return nil
 }
 
 // again repeats the failed step, or asks for a new preparation or quote.
