@@ -61,16 +61,6 @@ func (s *Screen) startOp(in intent.Intent) tea.Cmd {
 	}
 }
 
-func (s *Screen) prepare() tea.Cmd {
-	fresh := !s.signed
-	s.enter(phasePrepare)
-	gen, op, ctx := s.gen, s.op, s.leavable()
-	return func() tea.Msg {
-		snap, err := op.Prepare(ctx)
-		return steppedMsg{gen: gen, step: stepPrepare, op: op, snap: snap, err: err, fresh: fresh}
-	}
-}
-
 // signPrepared signs the reviewed operation. Leaving does not cancel it: the journal records every signature that is
 // made.
 func (s *Screen) signPrepared(given consent.Consent) tea.Cmd {
@@ -79,19 +69,38 @@ func (s *Screen) signPrepared(given consent.Consent) tea.Cmd {
 	if s.snap.Review1.WholeConsent {
 		s.busy[s.op.ID()] = wordsRun
 	}
-	gen, op, ctx := s.gen, s.op, s.life
-	return func() tea.Msg {
-		snap, err := op.SignPrepared(ctx, given)
-		return steppedMsg{gen: gen, step: stepSign, op: op, snap: snap, err: err}
-	}
+	op := s.op
+	return s.run(s.life, stepSign, false, func(ctx context.Context) (flow.Snapshot, error) {
+		return op.SignPrepared(ctx, given)
+	})
 }
 
-func (s *Screen) requote() tea.Cmd {
-	s.enter(phaseQuote)
-	gen, op, ctx := s.gen, s.op, s.leavable()
+// prepare asks for the operation.
+func (s *Screen) prepare() tea.Cmd { return s.askFor(phasePrepare, stepPrepare, s.op.Prepare) }
+
+// quote asks for the first quote of a swap or a transfer, or for a new one.
+func (s *Screen) quote() tea.Cmd {
+	ask := s.op.Requote
+	if s.exchange() {
+		ask = s.op.Quote
+	}
+	return s.askFor(phaseQuote, stepQuote, ask)
+}
+
+// askFor asks the service for something to review. Leaving cancels it.
+func (s *Screen) askFor(p phase, at step, ask func(context.Context) (flow.Snapshot, error)) tea.Cmd {
+	fresh := !s.signed
+	s.enter(p)
+	return s.run(s.leavable(), at, fresh, ask)
+}
+
+// run runs a step of the operation on the screen. fresh: nothing is signed yet.
+func (s *Screen) run(ctx context.Context, at step, fresh bool,
+	do func(context.Context) (flow.Snapshot, error)) tea.Cmd {
+	gen, op := s.gen, s.op
 	return func() tea.Msg {
-		snap, err := op.Requote(ctx)
-		return steppedMsg{gen: gen, step: stepQuote, op: op, snap: snap, err: err}
+		snap, err := do(ctx)
+		return steppedMsg{gen: gen, step: at, op: op, snap: snap, err: err, fresh: fresh}
 	}
 }
 
@@ -99,18 +108,16 @@ func (s *Screen) requote() tea.Cmd {
 func (s *Screen) execute(given consent.Consent) tea.Cmd {
 	s.enter(phaseExecute)
 	s.events, s.busy[s.op.ID()] = nil, wordsExecute
-	gen, op, ctx, feed := s.gen, s.op, s.life, make(chan flow.Event, 32)
-	run := func() tea.Msg {
+	op, feed := s.op, make(chan flow.Event, 32)
+	return tea.Batch(s.run(s.life, stepExecute, false, func(ctx context.Context) (flow.Snapshot, error) {
 		defer close(feed)
-		snap, err := op.Execute(ctx, given, func(e flow.Event) {
+		return op.Execute(ctx, given, func(e flow.Event) {
 			select {
 			case feed <- e:
 			case <-ctx.Done():
 			}
 		})
-		return steppedMsg{gen: gen, step: stepExecute, op: op, snap: snap, err: err}
-	}
-	return tea.Batch(run, nextEvent(gen, feed))
+	}), nextEvent(s.gen, feed))
 }
 
 func nextEvent(gen int, feed chan flow.Event) tea.Cmd {

@@ -34,7 +34,7 @@ func TestTheScreensShowEveryFact(t *testing.T) {
 				}
 			}
 			text = append(text, side...)
-			behind := append(s.lines(f, present.Inspect(s.about(f.Now.Location()))),
+			behind := append(s.lines(f, present.Inspect(s.about())),
 				s.lines(f, present.Checks(c.Review.Report))...)
 			return strings.Join(text, "\n"), s.shown, strings.Join(behind, "\n")
 		})

@@ -83,18 +83,14 @@ func (s *Screen) confirmKey() kit.Key {
 	if s.phase == phaseReview1 && !s.snap.Review1.WholeConsent {
 		k.Label = s.shortVerb()
 	}
-	switch s.wants() {
-	case wantAmount:
+	if want := s.wants(); want != wantKey {
 		k.Press, k.Label = []string{"enter"}, "confirm what you typed"
-	case wantPhrase:
-		k.Press, k.Label = []string{"enter"}, "type the sentence"
-		if s.writing() {
-			k.Label = "confirm what you typed"
-		}
-	case wantTail:
-		k.Press, k.Label = []string{"enter"}, "type the end of the address"
-		if s.writing() {
-			k.Label = "confirm what you typed"
+		switch {
+		case s.writing():
+		case want == wantPhrase:
+			k.Label = "type the sentence"
+		case want == wantTail:
+			k.Label = "type the end of the address"
 		}
 	}
 	why := s.obstacle(s.ctx.Clock())

@@ -280,7 +280,8 @@ func diffLook(th theme.Theme, c present.Change) theme.Style {
 }
 
 // about is what the pages of this operation are made of.
-func (s *Screen) about(zone *time.Location) present.Review {
+func (s *Screen) about() present.Review {
+	zone := s.ctx.Clock().Location()
 	return present.Review{Review: s.snap.Under(s.phase == phaseReview2), Catalog: s.ctx.Catalog,
 		Previous: s.snap.Previous, Signatures: s.snap.SignaturesTotal, From: s.deps.TypeFrom, Names: s.deps.Names,
 		Clock:      func(t time.Time) string { return clockText(t, zone) },
@@ -291,7 +292,7 @@ func (s *Screen) about(zone *time.Location) present.Review {
 // mainLines is the text of a review. That of an expired quote is all dim: nothing in it can be accepted any more.
 func (s *Screen) mainLines(f screen.Frame) []string {
 	l := layout{th: f.Theme, w: f.W - 1}
-	r := s.about(f.Now.Location())
+	r := s.about()
 	var out []string
 	if s.deps.NoSigner != "" {
 		out = append(l.warn(theme.Warn,
@@ -317,7 +318,7 @@ func (l *layout) warn(m theme.Meaning, text string) []string {
 
 // refusedLines says which checks refused, which values they compared, and what to do.
 func (s *Screen) refusedLines(f screen.Frame) []string {
-	r, signed := s.about(f.Now.Location()), ""
+	r, signed := s.about(), ""
 	r.Report = s.report()
 	if s.signed {
 		signed = s.stillLive()

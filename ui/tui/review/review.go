@@ -188,7 +188,7 @@ func (s *Screen) KeepOpen() string {
 	case phaseRefused, phaseProblem:
 		switch {
 		case s.signed && s.before():
-			return "what was signed before can still be used; the " + s.noun() + " is not finished"
+			return "what was signed before can still be used; the " + s.about().Noun() + " is not finished"
 		case s.signed:
 			return "the first signature is given; the call is not finished"
 		}

@@ -125,8 +125,8 @@ func TestASameChainQuoteSignsNothingMore(t *testing.T) {
 
 func TestWhatWasSignedForEarlierQuotesIsNotForgotten(t *testing.T) {
 	r := newRig(t)
-	if !strings.HasSuffix(r.s.firstLives(), "until its window ends") {
-		t.Error(r.s.firstLives())
+	if !strings.HasSuffix(r.s.about().FirstLives(), "until its window ends") {
+		t.Error(r.s.about().FirstLives())
 	}
 	r.toReview2()
 	r.op.err, r.op.snap.SignaturesDone = errors.New("gone"), 3
@@ -135,8 +135,8 @@ func TestWhatWasSignedForEarlierQuotesIsNotForgotten(t *testing.T) {
 		t.Error(r.view())
 	}
 	r.s.snap.Review1.AccountType = api.AccountRoleBased
-	if !strings.HasSuffix(r.s.firstLives(), "with no end of its own") {
-		t.Error(r.s.firstLives())
+	if !strings.HasSuffix(r.s.about().FirstLives(), "with no end of its own") {
+		t.Error(r.s.about().FirstLives())
 	}
 	r.s.enter(phaseQuote)
 	if v := r.flat(); !strings.Contains(v, "for the same signed operation") {

@@ -3,8 +3,6 @@ package review
 import (
 	"strconv"
 
-	tea "charm.land/bubbletea/v2"
-
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -13,36 +11,10 @@ import (
 )
 
 // exchange reports a swap or a transfer: there is nothing to prepare, so the quote is its first review.
-func (s *Screen) exchange() bool { return s.about(nil).Exchange() }
-
-// noun names the kind of operation.
-func (s *Screen) noun() string { return s.about(nil).Noun() }
+func (s *Screen) exchange() bool { return s.about().Exchange() }
 
 // firstCount is the number of signatures that were made before the quote: those of review 1.
-func (s *Screen) firstCount() int { return s.about(nil).First() }
-
-// total is the number of all signatures: the flow's count, and at least the number on the screen.
-func (s *Screen) total() int {
-	return max(s.snap.SignaturesTotal, s.firstCount()+present.Payments(s.snap.Review2))
-}
-
-// mark is one signature of the operation. Index counts from 1 over all of them.
-type mark struct {
-	index int
-	words string
-}
-
-// marks lists all signatures in the order in which they are made.
-func (s *Screen) marks() []mark {
-	var out []mark
-	for i, words := range present.SignatureNames(s.snap) {
-		out = append(out, mark{i + 1, words})
-	}
-	return out
-}
-
-// firstLives is the sentence about the first signature's life, without a final stop.
-func (s *Screen) firstLives() string { return s.about(s.ctx.Clock().Location()).FirstLives() }
+func (s *Screen) firstCount() int { return s.about().First() }
 
 // note records what was signed of the operation on the screen.
 func (s *Screen) note(x flow.Snapshot) {
@@ -56,7 +28,7 @@ func (s *Screen) before() bool { return s.paid[s.snap.ID] || s.snap.BodyHash != 
 
 // stillLive says what was signed and can still be used, when a quote cannot be confirmed.
 func (s *Screen) stillLive() string {
-	return s.about(s.ctx.Clock().Location()).StillLive(s.paid[s.snap.ID], s.before())
+	return s.about().StillLive(s.paid[s.snap.ID], s.before())
 }
 
 // executeView ticks the signatures off as they are made and shows the progress of sending.
@@ -70,11 +42,11 @@ func (s *Screen) executeView(f screen.Frame) string {
 		}
 		lines = append(lines, "  "+m+" "+text)
 	}
-	marks := s.marks()
-	for _, m := range marks {
-		_, ok := s.event(flow.EventSigned, m.index)
-		add(ok || m.index <= s.firstCount(), "signature "+strconv.Itoa(m.index)+" of "+
-			strconv.Itoa(max(len(marks), s.total()))+": "+m.words)
+	names := present.SignatureNames(s.snap)
+	for i, words := range names {
+		_, ok := s.event(flow.EventSigned, i+1)
+		add(ok || i < s.firstCount(), "signature "+strconv.Itoa(i+1)+" of "+
+			strconv.Itoa(max(len(names), s.snap.SignaturesTotal))+": "+words)
 	}
 	for _, x := range []struct{ kind, words string }{
 		{flow.EventJournaled, "written to the journal"}, {flow.EventSent, "sent to the service, once"},
@@ -89,17 +61,6 @@ func (s *Screen) executeView(f screen.Frame) string {
 	}
 	lines = append(lines, "", " "+th.Dim.Render("You can leave: it goes on, and Activity shows how it ends."))
 	return kit.Box(kit.Lines(lines...), f.W, f.H)
-}
-
-// quote asks for the first quote of a swap or a transfer, or for a new one.
-func (s *Screen) quote() tea.Cmd {
-	fresh := !s.signed
-	s.enter(phaseQuote)
-	gen, op, ctx := s.gen, s.op, s.leavable()
-	return func() tea.Msg {
-		snap, err := op.Quote(ctx)
-		return steppedMsg{gen: gen, step: stepQuote, op: op, snap: snap, err: err, fresh: fresh}
-	}
 }
 
 // remember records what was signed or sent of an operation: nothing that is asked for next takes it back.

@@ -84,7 +84,7 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 		return nil
 	}
 	if s.busy[o.ID()] != "" {
-		return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}),
+		return tea.Sequence(back(),
 			screen.Toast(theme.Warn, "the answer to the last step is still awaited"))
 	}
 	s.reset(o)
@@ -94,17 +94,9 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 	case s.snap.Over && s.snap.State == flow.StateQuoting:
 		return s.prepare()
 	case s.snap.State == flow.StateQuoting:
-		return s.askAgain()
-	}
-	return nil
-}
-
-// askAgain asks for another quote.
-func (s *Screen) askAgain() tea.Cmd {
-	if s.exchange() {
 		return s.quote()
 	}
-	return s.requote()
+	return nil
 }
 
 // reset forgets the previous operation; its late answers are dropped.
@@ -219,7 +211,7 @@ func (s *Screen) fail(err error, at step) {
 
 // handOver hands the operation to the activity screen.
 func (s *Screen) handOver() tea.Cmd {
-	return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}),
+	return tea.Sequence(back(),
 		screen.Open(screen.Activity, activity.ShowArg{Op: s.op}))
 }
 
@@ -238,9 +230,9 @@ func (s *Screen) leave() tea.Cmd {
 		return cmd
 	case ph == phaseEmpty, ph == phaseGone, op == nil:
 		s.reset(nil)
-		return screen.Send(screen.BackMsg{From: screen.Review})
+		return back()
 	case s.signed:
-		text := "Left. The first signature stays live " + s.about(s.ctx.Clock().Location()).LiveFor() +
+		text := "Left. The first signature stays live " + s.about().LiveFor() +
 			" (Activity, then o)."
 		switch {
 		case s.exchange(), s.before() && !s.paid[op.ID()]:
@@ -251,12 +243,12 @@ func (s *Screen) leave() tea.Cmd {
 		}
 		s.gen++
 		s.phase = phaseEmpty
-		return tea.Batch(track(op), tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}),
+		return tea.Batch(track(op), tea.Sequence(back(),
 			screen.Toast(theme.Warn, text)))
 	}
 	s.reset(nil)
 	return tea.Batch(tea.Sequence(abandon(op), track(op)),
-		tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}),
+		tea.Sequence(back(),
 			screen.Toast(theme.None, "Left. Nothing was signed.")))
 }
 
@@ -268,7 +260,7 @@ func (s *Screen) edit() tea.Cmd {
 		arg.Draft = s.start.Draft()
 	}
 	s.reset(nil)
-	cmds := []tea.Cmd{tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Open(screen.Build, arg))}
+	cmds := []tea.Cmd{tea.Sequence(back(), screen.Open(screen.Build, arg))}
 	switch {
 	case op == nil:
 	case signed:
@@ -288,11 +280,12 @@ func (s *Screen) again() tea.Cmd {
 		s.enter(phasePrepare)
 		return s.startOp(s.start)
 	case s.exchange():
-		return s.quote()
-	case errors.As(s.failed, &no) && no.Name == api.ErrPrepareAgain, s.op.Snapshot().Over:
-		return s.prepare()
-	case s.phase == phaseReview1 || s.retry == stepPrepare || !s.signed:
+	case errors.As(s.failed, &no) && no.Name == api.ErrPrepareAgain, s.op.Snapshot().Over, s.phase == phaseReview1,
+		s.retry == stepPrepare, !s.signed:
 		return s.prepare()
 	}
-	return s.requote()
+	return s.quote()
 }
+
+// back closes the review in favour of the screen below it.
+func back() tea.Cmd { return screen.Send(screen.BackMsg{From: screen.Review}) }

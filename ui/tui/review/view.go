@@ -54,7 +54,7 @@ func (s *Screen) page0(f screen.Frame, lines []string) string {
 	case s.page == pageChecks:
 		title, right, lines = "Checks", "", s.lines(f, present.Checks(s.report()))
 	case s.page == pageInspect:
-		title, right, lines = "Bytes and hashes", "", s.lines(f, present.Inspect(s.about(f.Now.Location())))
+		title, right, lines = "Bytes and hashes", "", s.lines(f, present.Inspect(s.about()))
 	case s.reviewing():
 		lines = s.mainLines(f)
 	}
@@ -97,7 +97,7 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 	case phaseRefused:
 		return "Refused", th.Danger.Render("nothing can be signed ") + th.Mark(theme.Danger)
 	case phaseReview2:
-		title := s.about(nil).Title()
+		title := s.about().Title()
 		if s.expired(f.Now) {
 			return title, th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
 		}
@@ -106,7 +106,7 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 	if s.expired(f.Now) {
 		return "Review 1: what will be allowed to run", th.Danger.Render("closed ") + th.Mark(theme.Danger)
 	}
-	return s.about(nil).Title(), count("closes in ")
+	return s.about().Title(), count("closes in ")
 }
 
 // foot is the last line: how much is left to read, or how to confirm.
@@ -148,11 +148,15 @@ func (s *Screen) phraseFoot(f screen.Frame) string {
 	if !s.writing() {
 		return kit.Fit(" "+th.Accent.Render(th.Signs.Enter)+" type the sentence above to "+s.verb(), f.W)
 	}
-	lead := " the sentence: "
-	if s.typed.Error != "" {
+	return s.typedLine(f, " the sentence: ")
+}
+
+// typedLine is the field behind what belongs there, or behind the word that it is wrong.
+func (s *Screen) typedLine(f screen.Frame, lead string) string {
+	if th := f.Theme; s.typed.Error != "" {
 		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
 	}
-	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-present.Width(lead)-1)), f.W)
+	return kit.Fit(lead+s.typed.Text(f.Theme, max(1, f.W-present.Width(lead)-1)), f.W)
 }
 
 // tailFoot is the field for the end of an address; the text above shows the address.
@@ -165,16 +169,11 @@ func (s *Screen) tailFoot(f screen.Frame, k consent.Demand) string {
 		}
 		return kit.Fit(lead+"the address above", f.W)
 	}
-	lead := " its last " + strconv.Itoa(consent.TailLetters) + " characters: "
-	if s.typed.Error != "" {
-		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
-	}
-	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-present.Width(lead)-1)), f.W)
+	return s.typedLine(f, " its last "+strconv.Itoa(consent.TailLetters)+" characters: ")
 }
 
 // typedFoot is the field for the amount. The text above shows a very long amount; the field stays visible.
 func (s *Screen) typedFoot(f screen.Frame, k consent.Demand) string {
-	th := f.Theme
 	want := k.AmountText()
 	lead := " type the amount above and press enter: "
 	for _, l := range []string{" type " + want + " and press enter to " + s.verb() + ": ",
@@ -184,14 +183,11 @@ func (s *Screen) typedFoot(f screen.Frame, k consent.Demand) string {
 			break
 		}
 	}
-	if s.typed.Error != "" {
-		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
-	}
-	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-present.Width(lead)-1)), f.W)
+	return s.typedLine(f, lead)
 }
 
 // verb says what confirming does.
-func (s *Screen) verb() string { return s.about(nil).Verb() }
+func (s *Screen) verb() string { return s.about().Verb() }
 
 // waitView says what the screen waits for, and since when.
 func (s *Screen) waitView(f screen.Frame) string {
@@ -202,7 +198,7 @@ func (s *Screen) waitView(f screen.Frame) string {
 	case s.phase == phaseQuote:
 		what = "Asking for a quote."
 		if s.signed {
-			more = "The first signature was given; no payment is signed. " + s.firstLives() + ", also when you leave."
+			more = "The first signature was given; no payment is signed. " + s.about().FirstLives() + ", also when you leave."
 			if s.before() {
 				more = s.stillLive()
 			}
