@@ -44,7 +44,8 @@ func (s *Screen) slip() dial {
 			help: "how far the price may move before it is refused"},
 		own: row{id: compose.IDSlipBps, limit: slipLimit, empty: "50, or 0.5 %", aside: aside,
 			help: "basis points from 1 to 10000, of which 100 are 1 %, or a percentage such as 0.5 %"},
-		choice: t, stands: compose.OwnBps, presets: compose.Slippages(), units: "basis points or percent", says: asShare,
+		choice: t, stands: compose.OwnBps, presets: compose.Slippages(), units: "basis points or percent",
+		says:  asShare,
 		words: present.Percent, read: readSlip,
 	}
 }

@@ -27,7 +27,8 @@ func (s *Screen) problemView(f screen.Frame) string {
 	for _, x := range rest {
 		out = append(out, kit.Prose(w, indent+2, kit.Plain(present.Clean(x.String(), 600)))...)
 	}
-	out = append(blank(out), kit.Prose(w, indent, kit.Plain(cmp.Or(present.Help(s.failed, hands()), "r tries again.")))...)
+	out = append(blank(out), kit.Prose(w, indent,
+		kit.Plain(cmp.Or(present.Help(s.failed, hands()), "r tries again.")))...)
 	out = blank(out)
 	switch {
 	case s.submitted(): // Activity and History show how it ended

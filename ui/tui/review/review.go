@@ -239,5 +239,6 @@ func (s *Screen) deadline() time.Time { return present.Deadline(s.snap, s.review
 // waitsFor returns the phase that belongs to a snapshot.
 func waitsFor(x flow.Snapshot) phase {
 	return map[present.Stage]phase{present.StageReview1: phaseReview1, present.StageReview2: phaseReview2,
-		present.StageRefused: phaseRefused, present.StageGone: phaseGone, present.StageProblem: phaseProblem}[present.StageOf(x)]
+		present.StageRefused: phaseRefused, present.StageGone: phaseGone,
+		present.StageProblem: phaseProblem}[present.StageOf(x)]
 }

@@ -198,7 +198,8 @@ func (s *Screen) waitView(f screen.Frame) string {
 	case s.phase == phaseQuote:
 		what = "Asking for a quote."
 		if s.signed {
-			more = "The first signature was given; no payment is signed. " + s.about().FirstLives() + ", also when you leave."
+			more = "The first signature was given; no payment is signed. " + s.about().FirstLives() +
+				", also when you leave."
 			if s.before() {
 				more = s.stillLive()
 			}
