@@ -60,7 +60,7 @@ func (s *session) keyNote(ctx context.Context, who string) {
 	}
 	switch there, err := s.ctx.Vault.Has(ctx, who); {
 	case err != nil:
-		s.out.note("Whether the vault has this key is not known: " + sentence(clean(err.Error(), 200)))
+		s.out.note("Whether the vault has this key is not known: " + why(err))
 	case there:
 		s.out.note("The vault has this key.")
 	default:

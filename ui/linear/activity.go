@@ -89,22 +89,19 @@ func (s *session) operation(ctx context.Context, o Operation) error {
 	}
 	switch x.State {
 	case flow.StateReview1, flow.StateReview2, flow.StateQuoting:
-		goOn := []string{"Go on with it: review it"}
-		switch {
-		case x.Stuck:
-			goOn = nil
-		case x.Over:
-			goOn = []string{"Prepare it again"}
+		var m menu
+		goOn := "Go on with it: review it"
+		if x.Over {
+			goOn = "Prepare it again"
 		}
-		i, _, err := s.choose(ctx, menu{items: append(goOn, "Abandon it: it is never sent")})
-		switch {
-		case err != nil:
-			return err
-		case i == 0 && len(goOn) > 0:
-			change, err := s.reopen(ctx, o)
-			return s.afterwards(ctx, change, err)
+		if !x.Stuck {
+			m.add(goOn, func() error {
+				change, err := s.reopen(ctx, o)
+				return s.afterwards(ctx, change, err)
+			})
 		}
-		return s.abandon(ctx, o, x)
+		m.add("Abandon it: it is never sent", func() error { return s.abandon(ctx, o, x) })
+		return s.offer(ctx, m)
 	case flow.StateAccepted, flow.StateUnknown:
 		return s.follow(ctx, o)
 	}
@@ -125,7 +122,7 @@ func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) err
 		return err
 	}
 	if err := o.Abandon(); err != nil {
-		s.out.say("It was not abandoned: " + sentence(clean(err.Error(), 300)))
+		s.out.say("It was not abandoned: " + why(err))
 		return nil
 	}
 	s.out.say("Abandoned.")
@@ -136,25 +133,23 @@ func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) err
 func (s *session) signaturesOpen(ctx context.Context) error {
 	for {
 		live := s.signed()
-		var voidable []present.Signature
 		s.out.say("These signatures were given and can still be used by whoever has them.")
 		m := menu{
 			title: "A signature that no time ends can be declared dead, if you know that it cannot be used any more:"}
 		for i, o := range live {
 			s.signature(i+1, o)
 			if o.Voidable && s.deps.Void != nil {
-				voidable = append(voidable, o)
-				m.items = append(m.items, "Void signature "+itoa(i+1))
+				m.add("Void signature "+itoa(i+1), func() error { return s.void(ctx, o) })
 			}
 		}
-		if len(voidable) == 0 {
+		if len(m.items) == 0 {
 			return nil
 		}
 		i, _, err := s.choose(ctx, m)
 		if err != nil {
 			return err
 		}
-		if err := s.void(ctx, voidable[i]); err != nil && !errors.Is(err, errBack) {
+		if err := m.do[i](); err != nil && !errors.Is(err, errBack) {
 			return err
 		}
 	}
@@ -216,7 +211,7 @@ func (s *session) void(ctx context.Context, o present.Signature) error {
 	case errors.Is(err, flow.ErrVoidTyped):
 		s.out.say("That is not the end of the account's address. Nothing was voided.")
 	case err != nil:
-		s.out.say("It was not voided: " + sentence(clean(err.Error(), 300)))
+		s.out.say("It was not voided: " + why(err))
 	default:
 		s.out.say("Voided.")
 	}

@@ -185,18 +185,13 @@ func (s *session) receive(ctx context.Context) error {
 		s.out.say("This profile has no account.")
 		return errBack
 	}
-	i := 0
+	a := accounts[0]
 	if len(accounts) > 1 {
-		m := menu{title: "Which account receives?"}
-		for _, a := range accounts {
-			m.items = append(m.items, accountName(a))
-		}
 		var err error
-		if i, _, err = s.choose(ctx, m); err != nil {
+		if a, err = one(ctx, s, "Which account receives?", accounts, accountName); err != nil {
 			return err
 		}
 	}
-	a := accounts[i]
 	s.out.fact(0, "Your address, "+present.AccountType(a.Type), address(a.AccountAddress))
 	for _, l := range spelled(a.AccountAddress) {
 		s.out.note(l)

@@ -7,6 +7,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/wallet/intent"
@@ -38,17 +39,13 @@ func (p *plan) chain() caip.Chain {
 // buildCall asks for a chain and a first call, and continues with the plan.
 func (s *session) buildCall(ctx context.Context) error {
 	s.refresh(ctx)
-	chains := s.ctx.Catalog.Chains()
-	m := menu{title: "On which chain does the call run?"}
-	for _, c := range chains {
-		m.items = append(m.items, c.Name)
-	}
-	i, _, err := s.choose(ctx, m)
+	on, err := one(ctx, s, "On which chain does the call run?", s.Catalog.Chains(),
+		func(c catalog.ChainInfo) string { return c.Name })
 	if err != nil {
 		return err
 	}
 	p := &plan{follows: true, minutes: compose.DefaultMinutes}
-	p.d = intent.Draft{Version: intent.Version, TargetChain: chains[i].Chain.String(),
+	p.d = intent.Draft{Version: intent.Version, TargetChain: on.Chain.String(),
 		SlippageBps: intent.DefaultSlippageBps}
 	if err := s.addCall(ctx, p, -1); err != nil {
 		return err
@@ -76,30 +73,25 @@ func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) 
 	for {
 		s.readPlan(p)
 		var m menu
-		var do []func() error
-		add := func(text string, fn func() error) { m.items, do = append(m.items, text), append(do, fn) }
 		finished := false
-		add("Review it: the service is asked, nothing is signed yet", func() error {
+		m.add("Review it: the service is asked, nothing is signed yet", func() error {
 			var err error
 			finished, err = s.submit(ctx, p)
 			return err
 		})
 		if p.exchange() {
-			s.exchangeChoices(ctx, p, add)
+			s.exchangeChoices(ctx, p, m.add)
 		} else {
-			s.callChoices(ctx, p, add)
+			s.callChoices(ctx, p, m.add)
 		}
-		add("Slippage: "+present.Percent(p.d.SlippageBps), func() error { return s.askSlippage(ctx, p) })
+		m.add("Slippage: "+present.Percent(p.d.SlippageBps), func() error { return s.askSlippage(ctx, p) })
 		if s.ctx.Export != nil {
-			add("Save it as an intent file", func() error { s.save(p); return nil })
+			m.add("Save it as an intent file", func() error { s.save(p); return nil })
 		}
-		add("Throw it away", func() error { return errBack })
+		m.items = append(m.items, "Throw it away")
 		i, _, err := s.choose(ctx, m)
-		if err == nil && i < len(do)-1 {
-			if err = do[i](); errors.Is(err, errBack) {
-				continue
-			}
-			if err != nil || finished {
+		if err == nil && i < len(m.do) {
+			if err = m.do[i](); !errors.Is(err, errBack) && (err != nil || finished) {
 				return err
 			}
 			continue
@@ -118,10 +110,7 @@ func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) 
 func (s *session) submit(ctx context.Context, p *plan) (finished bool, err error) {
 	in, err := s.freeze(p)
 	if err != nil {
-		s.failures(present.Failures(err))
-		if len(present.Failures(err)) == 0 {
-			s.out.say(sentence(clean(err.Error(), 400)))
-		}
+		s.cannot(err)
 		return false, nil
 	}
 	change, err := s.operate(ctx, in)
@@ -135,13 +124,20 @@ func (s *session) submit(ctx context.Context, p *plan) (finished bool, err error
 // freeze makes the intent of a plan.
 func (s *session) freeze(p *plan) (intent.Intent, error) {
 	d := p.d
-	if p.follows {
-		d.TokensRequired = s.Spent(d)
-	}
+	d.TokensRequired = s.needs(p)
 	if !p.exchange() && p.minutes != 0 {
 		d.ValidUntil = compose.Until(p.minutes, s.now())
 	}
 	return s.Freeze(d)
+}
+
+// cannot says why a plan cannot be sent or saved.
+func (s *session) cannot(err error) {
+	list := present.Failures(err)
+	s.failures(list)
+	if len(list) == 0 {
+		s.out.say(why(err))
+	}
 }
 
 // failures prints what is wrong with a plan, place by place.
@@ -171,10 +167,7 @@ func (s *session) readPlan(p *plan) {
 	for i, a := range d.Allowances {
 		s.out.put(2, plain("Allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "), address(a.Spender))
 	}
-	needs := d.TokensRequired
-	if p.follows {
-		needs = s.Spent(d)
-	}
+	needs := s.needs(p)
 	for _, r := range needs {
 		s.out.fact(2, "Needs", plain(s.asked(r.AssetType, r.Amount)+s.there(r.AssetType)))
 	}
@@ -240,17 +233,16 @@ func (s *session) askSlippage(ctx context.Context, p *plan) error {
 func (s *session) save(p *plan) {
 	in, err := s.freeze(p)
 	if err != nil {
-		s.failures(present.Failures(err))
+		s.cannot(err)
 		return
 	}
+	path := ""
 	raw, err := in.MarshalJSON()
-	if err != nil {
-		s.out.say("It was not saved: " + sentence(clean(err.Error(), 300)))
-		return
+	if err == nil {
+		path, err = s.ctx.Export("intent.json", raw)
 	}
-	path, err := s.ctx.Export("intent.json", raw)
 	if err != nil {
-		s.out.say("It was not saved: " + sentence(clean(err.Error(), 300)))
+		s.out.say("It was not saved: " + why(err))
 		return
 	}
 	s.out.fact(0, "Saved to", plain(whole(path)))

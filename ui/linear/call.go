@@ -2,6 +2,7 @@ package linear
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"coffer/api"
@@ -148,27 +149,21 @@ func (s *session) approval(ctx context.Context, p *plan, c *compose.Call, proble
 
 // changeCall changes or removes one call.
 func (s *session) changeCall(ctx context.Context, p *plan) error {
-	var m menu
-	for i := range p.d.Calls {
-		m.items = append(m.items, "Change call "+itoa(i+1))
-	}
-	n := len(m.items)
-	for i := range p.d.Calls {
-		m.items = append(m.items, "Remove call "+itoa(i+1))
-	}
-	if n == 0 {
+	if len(p.d.Calls) == 0 {
 		s.out.say("There is no call yet.")
 		return nil
 	}
-	i, _, err := s.choose(ctx, m)
-	switch {
-	case err != nil:
-		return err
-	case i < n:
-		return s.addCall(ctx, p, i)
+	var m menu
+	for i := range p.d.Calls {
+		m.add("Change call "+itoa(i+1), func() error { return s.addCall(ctx, p, i) })
 	}
-	p.d.Calls = append(p.d.Calls[:i-n:i-n], p.d.Calls[i-n+1:]...)
-	return nil
+	for i := range p.d.Calls {
+		m.add("Remove call "+itoa(i+1), func() error {
+			p.d.Calls = slices.Delete(slices.Clone(p.d.Calls), i, i+1)
+			return nil
+		})
+	}
+	return s.offer(ctx, m)
 }
 
 // readCall prints one call of the plan.

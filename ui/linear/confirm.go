@@ -22,8 +22,8 @@ func (c *reviewSession) fingerprint(st stage) string { return c.under(st).Finger
 // agreed asks for everything that confirming a review takes, one question each: the sentence of an open gate, then the
 // amount or a word. It returns the consent if the person gave all of it before the deadline, and none otherwise.
 func (c *reviewSession) agreed(ctx context.Context, st stage) (none consent.Consent, err error) {
-	if why := c.obstacle(st); why != "" {
-		c.out.say(why)
+	if words := c.obstacle(st); words != "" {
+		c.out.say(words)
 		return none, nil
 	}
 	if ok, err := c.unlock(ctx, st); !ok {
@@ -65,7 +65,7 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (none consent.Cons
 	}
 	given, err := consent.Give(c.under(st), k, a)
 	if err != nil {
-		c.out.say("Nothing was confirmed: " + sentence(clean(err.Error(), 300)))
+		c.out.say("Nothing was confirmed: " + why(err))
 		return none, nil
 	}
 	return given, nil

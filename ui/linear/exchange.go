@@ -43,26 +43,22 @@ func (s *session) paySide(ctx context.Context, kind, title string) (*plan, catal
 		s.out.say("Your accounts hold nothing.")
 		return nil, catalog.Aggregate{}, errBack
 	}
-	m := menu{title: title}
-	for _, a := range aggs {
-		m.items = append(m.items, s.heldLine(a))
-	}
-	i, _, err := s.choose(ctx, m)
+	agg, err := one(ctx, s, title, aggs, s.heldLine)
 	if err != nil {
-		return nil, catalog.Aggregate{}, err
+		return nil, agg, err
 	}
-	asset, decimals, err := s.askSource(ctx, aggs[i])
+	asset, decimals, err := s.askSource(ctx, agg)
 	if err != nil {
-		return nil, catalog.Aggregate{}, err
+		return nil, agg, err
 	}
-	base, err := s.askAmount(ctx, "How much "+aggs[i].Symbol+"? Type an amount; what it costs is taken out of it:",
-		decimals, aggs[i].Symbol)
+	base, err := s.askAmount(ctx, "How much "+agg.Symbol+"? Type an amount; what it costs is taken out of it:",
+		decimals, agg.Symbol)
 	if err != nil {
-		return nil, catalog.Aggregate{}, err
+		return nil, agg, err
 	}
 	p := &plan{d: intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: intent.DefaultSlippageBps,
 		Pay: &intent.Pay{Asset: asset, Amount: base}}}
-	return p, aggs[i], nil
+	return p, agg, nil
 }
 
 // askReceiver asks for the chain and the account that receive a transfer.
@@ -81,18 +77,14 @@ func (s *session) askReceiver(ctx context.Context, p *plan, agg catalog.Aggregat
 
 // askGot asks for the asset that a swap delivers, and where.
 func (s *session) askGot(ctx context.Context, p *plan, but caip.AggregateID) error {
-	m := menu{title: "Which asset do you get?"}
-	var aggs []catalog.Aggregate
-	for _, a := range s.Catalog.Aggregates() {
-		if a.ID != but && len(s.reachable(a)) > 0 {
-			aggs, m.items = append(aggs, a), append(m.items, a.Symbol+", "+a.Name)
-		}
-	}
-	i, _, err := s.choose(ctx, m)
+	aggs := slices.DeleteFunc(slices.Clone(s.Catalog.Aggregates()),
+		func(a catalog.Aggregate) bool { return a.ID == but || len(s.reachable(a)) == 0 })
+	agg, err := one(ctx, s, "Which asset do you get?", aggs,
+		func(a catalog.Aggregate) string { return a.Symbol + ", " + a.Name })
 	if err != nil {
 		return err
 	}
-	e, err := s.askEntity(ctx, "On which chain do you get it?", s.reachable(aggs[i]))
+	e, err := s.askEntity(ctx, "On which chain do you get it?", s.reachable(agg))
 	if err != nil {
 		return err
 	}
@@ -106,15 +98,8 @@ func (s *session) reachable(a catalog.Aggregate) []catalog.Entity {
 }
 
 func (s *session) askEntity(ctx context.Context, title string, from []catalog.Entity) (catalog.Entity, error) {
-	m := menu{title: title}
-	for _, e := range from {
-		m.items = append(m.items, s.ChainName(e.Asset.Chain)+": "+e.Symbol)
-	}
-	i, _, err := s.choose(ctx, m)
-	if err != nil {
-		return catalog.Entity{}, err
-	}
-	return from[i], nil
+	return one(ctx, s, title, from,
+		func(e catalog.Entity) string { return s.ChainName(e.Asset.Chain) + ": " + e.Symbol })
 }
 
 // exchangeChoices lists the changes to a swap or a transfer.

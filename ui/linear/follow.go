@@ -55,7 +55,7 @@ func (s *session) follow(ctx context.Context, op Operation) error {
 		case end := <-done:
 			f.hear(end.snap)
 			if end.err != nil && ctx.Err() == nil {
-				s.out.say("Following it failed: " + sentence(clean(end.err.Error(), 300)))
+				s.out.say("Following it failed: " + why(end.err))
 			}
 			return ctx.Err()
 		case r := <-typed:

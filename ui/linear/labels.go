@@ -117,3 +117,6 @@ func sentence(text string) string {
 	}
 	return text + "."
 }
+
+// why is an error in a sentence.
+func why(err error) string { return sentence(clean(err.Error(), 600)) }

@@ -194,11 +194,7 @@ func (s *session) mainMenu(ctx context.Context) error {
 	for {
 		s.news()
 		m := menu{title: "What do you want to do?", top: true}
-		do := []func(context.Context) error{}
-		add := func(text string, fn func(context.Context) error) {
-			m.items = append(m.items, text)
-			do = append(do, fn)
-		}
+		add := func(text string, fn func(context.Context) error) { m.add(text, func() error { return fn(ctx) }) }
 		add("Balances", s.balances)
 		add("Receive: your address", s.receive)
 		add("Build a call", s.buildCall)
@@ -212,11 +208,7 @@ func (s *session) mainMenu(ctx context.Context) error {
 			add("Lock the keys", s.lock)
 		}
 		add("Quit", func(context.Context) error { return errQuit })
-		i, _, err := s.choose(ctx, m)
-		if err == nil {
-			err = do[i](ctx)
-		}
-		if err != nil && !errors.Is(err, errBack) {
+		if err := s.offer(ctx, m); err != nil && !errors.Is(err, errBack) {
 			return err
 		}
 	}

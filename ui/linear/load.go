@@ -27,7 +27,7 @@ func (s *session) load(ctx context.Context) error {
 			s.out.note(sentence(clean(f.String(), 400)))
 		}
 		if len(list) == 0 {
-			s.out.note(sentence(clean(err.Error(), 400)))
+			s.out.note(why(err))
 		}
 	}
 }

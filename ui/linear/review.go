@@ -25,27 +25,21 @@ func (c *reviewSession) review(ctx context.Context, st stage) error {
 	m := menu{title: c.left(st), brief: c.brief && !over, careful: true}
 	c.brief = false
 	look := func(fn func()) func() error { return func() error { fn(); c.brief = true; return nil } }
-	var do []func() error
-	add := func(text string, fn func() error) { m.items, do = append(m.items, text), append(do, fn) }
 	if !over {
-		add(confirm, func() error { return c.decide(ctx, st) })
+		m.add(confirm, func() error { return c.decide(ctx, st) })
 	}
-	add(anew, func() error { c.anew(ctx, st); return nil })
-	add("Read the review again", look(func() { c.readOut(st) }))
-	add("List every check", look(c.checks))
-	add("Bytes and hashes, for comparing", look(func() { c.inspect(st) }))
-	add("Spell the addresses", look(func() { c.spell(st) }))
-	add("Change what you ask for", func() error { c.edit(nil); return nil })
+	m.add(anew, func() error { c.anew(ctx, st); return nil })
+	m.add("Read the review again", look(func() { c.readOut(st) }))
+	m.add("List every check", look(c.checks))
+	m.add("Bytes and hashes, for comparing", look(func() { c.inspect(st) }))
+	m.add("Spell the addresses", look(func() { c.spell(st) }))
+	m.add("Change what you ask for", func() error { c.edit(nil); return nil })
 	leaving := "Leave; nothing is signed"
 	if c.signed {
 		leaving = "Leave"
 	}
-	add(leaving, func() error { return errBack })
-	i, _, err := c.choose(ctx, m)
-	if err != nil {
-		return err
-	}
-	return do[i]()
+	m.add(leaving, func() error { return errBack })
+	return c.offer(ctx, m)
 }
 
 // decide asks for the confirmation and does what it confirms. A late answer leads to new figures, never to a signature.
@@ -89,22 +83,12 @@ func (c *reviewSession) refused(ctx context.Context) error {
 	r := present.Review{}
 	r.Report = c.report()
 	c.out.page(present.Rejected(r, c.snap.Problem, c.stillLive()))
-	m := menu{title: "It cannot be signed.", items: []string{"Change what you ask for", "Ask again", "List every check",
-		"Leave"}}
-	i, _, err := c.choose(ctx, m)
-	switch {
-	case err != nil:
-		return err
-	case i == 0:
-		c.edit(nil)
-	case i == 1:
-		c.again(ctx)
-	case i == 2:
-		c.checks()
-	default:
-		return errBack
-	}
-	return nil
+	m := menu{title: "It cannot be signed."}
+	m.add("Change what you ask for", func() error { c.edit(nil); return nil })
+	m.add("Ask again", func() error { c.again(ctx); return nil })
+	m.add("List every check", func() error { c.checks(); return nil })
+	m.add("Leave", func() error { return errBack })
+	return c.offer(ctx, m)
 }
 
 // problem says what went wrong, what it means and what can be done.
@@ -125,20 +109,14 @@ func (c *reviewSession) problem(ctx context.Context) error {
 		}
 	}
 	var m menu
-	var do []func() error
-	add := func(text string, fn func() error) { m.items, do = append(m.items, text), append(do, fn) }
 	if c.canRetry() {
-		add("Try again", func() error { c.again(ctx); return nil })
+		m.add("Try again", func() error { c.again(ctx); return nil })
 	}
 	if !c.submitted() {
-		add("Change what you ask for", func() error { c.edit(present.Failures(c.failed)); return nil })
+		m.add("Change what you ask for", func() error { c.edit(present.Failures(c.failed)); return nil })
 	}
-	add("Leave", func() error { return errBack })
-	i, _, err := c.choose(ctx, m)
-	if err != nil {
-		return err
-	}
-	return do[i]()
+	m.add("Leave", func() error { return errBack })
+	return c.offer(ctx, m)
 }
 
 // hands are the choices that do what helps.

@@ -58,7 +58,7 @@ type reviewSession struct {
 func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) {
 	op, err := s.deps.Start(ctx, in)
 	if err != nil {
-		s.out.say("It cannot be begun: " + sentence(clean(err.Error(), 400)) + " Nothing was signed.")
+		s.out.say("It cannot be begun: " + why(err) + " Nothing was signed.")
 		return &edit{draft: in.Draft(), failures: present.Failures(err)}, nil
 	}
 	c := &reviewSession{session: s, op: op, snap: op.Snapshot()}
@@ -228,7 +228,7 @@ func (c *reviewSession) leave() {
 		c.out.say("Left. " + c.firstLives() + ": see Activity.")
 	default:
 		if err := c.op.Abandon(); err != nil && !errors.Is(err, flow.ErrState) {
-			c.out.say("The journal could not be written: " + sentence(clean(err.Error(), 300)))
+			c.out.say("The journal could not be written: " + why(err))
 		}
 		if c.change != nil {
 			c.out.say("Nothing was signed. This is what you asked for:")

@@ -140,10 +140,12 @@ func (s *session) followed(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// menu is a list of choices: items by their numbers, words by their letters.
+// menu is a list of choices: items by their numbers, words by their letters. do is what each item does, where it says
+// so.
 type menu struct {
 	title string
 	items []string
+	do    []func() error
 	words []word
 	top   bool
 	brief bool // the list was just printed: it returns for a question mark only
@@ -153,6 +155,33 @@ type menu struct {
 
 // word is a choice without a number: what to type and what it does.
 type word struct{ key, text string }
+
+// add appends an item and what it does.
+func (m *menu) add(text string, do func() error) {
+	m.items, m.do = append(m.items, text), append(m.do, do)
+}
+
+// offer shows a list of items that do something, and does the chosen one.
+func (s *session) offer(ctx context.Context, m menu) error {
+	i, _, err := s.choose(ctx, m)
+	if err != nil {
+		return err
+	}
+	return m.do[i]()
+}
+
+// one asks for an element of a list.
+func one[T any](ctx context.Context, s *session, title string, list []T, words func(T) string) (x T, err error) {
+	m := menu{title: title}
+	for _, it := range list {
+		m.items = append(m.items, words(it))
+	}
+	i, _, err := s.choose(ctx, m)
+	if err == nil {
+		x = list[i]
+	}
+	return x, err
+}
 
 // choose shows a list and asks for a choice: the index of an item, or -1 and the key of a word with the text typed
 // after it.

@@ -21,7 +21,7 @@ func (c *reviewSession) unlock(ctx context.Context, st stage) (bool, error) {
 	case errors.Is(err, errEnd), err != nil && ctx.Err() != nil:
 		return false, err
 	case err != nil:
-		c.out.say("No passphrase: " + sentence(clean(err.Error(), 300)) + " Nothing was signed.")
+		c.out.say("No passphrase: " + why(err) + " Nothing was signed.")
 		return false, nil
 	}
 	empty := pass.Empty()
