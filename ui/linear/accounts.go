@@ -11,7 +11,7 @@ import (
 func (s *session) accounts(ctx context.Context) error {
 	n := len(s.ctx.Accounts)
 	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + present.Plural(n, "account", "accounts") + ". " +
-		networkWords(s.ctx.Network.Kind))
+		"Network " + present.Network(s.ctx.Network.Kind) + ".")
 	if s.ctx.BaseURL != "" {
 		s.out.fact(0, "Service", plain(whole(s.ctx.BaseURL)))
 	}

@@ -179,7 +179,7 @@ func (s *session) row(indent int, r present.Row) {
 		if i > 0 {
 			text += ", "
 		}
-		text += s.masked(figure(a))
+		text += s.masked(present.Human(a))
 	}
 	switch {
 	case r.Label == "":

@@ -8,6 +8,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/op/abicall"
 	"coffer/ui/compose"
+	"coffer/ui/present"
 )
 
 // maxItems bounds the items of an array that is typed in.
@@ -117,8 +118,7 @@ func (s *session) readArgs(fn abicall.Function, values []abicall.Value, token ca
 		indent, label := 4+2*l.Depth, clean(l.Label, 60)
 		switch {
 		case known && arg == len(values)-1 && compose.Moves(fn):
-			s.out.fact(indent, label, plain(moved(l.Text,
-				compose.Side{Symbol: token.Symbol, Decimals: token.Decimals})))
+			s.out.fact(indent, label, plain(present.Figure(s.Catalog, token.Asset.String(), l.Text)))
 		case l.Type == "address" && l.Leaf:
 			s.out.fact(indent, label, address(l.Text))
 		default:

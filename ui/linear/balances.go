@@ -61,7 +61,7 @@ func (s *session) balances(ctx context.Context) error {
 		if !brief {
 			s.doubts()
 		}
-		m := menu{title: "Total " + s.masked(value(s.money.all.Total)) + ", read at " + s.clock(s.money.at) + ".",
+		m := menu{title: "Total " + s.masked(present.Value(s.money.all.Total)) + ", read at " + s.clock(s.money.at) + ".",
 			brief: brief}
 		brief = false
 		for _, h := range listed {
@@ -153,7 +153,7 @@ func (s *session) assetLine(h present.Holding) string {
 			on++
 		}
 	}
-	line := h.Symbol + ", " + h.Name + ": " + s.masked(held(h.Amount, h.Decimals)+", "+value(h.Micro))
+	line := h.Symbol + ", " + h.Name + ": " + s.masked(held(h.Amount, h.Decimals)+", "+present.Value(h.Micro))
 	if on > 0 {
 		line += ", on " + present.Plural(on, "chain", "chains")
 	}
@@ -174,7 +174,7 @@ func (s *session) expand(h present.Holding) {
 		if p.Amount != nil && p.Amount.Sign() == 0 {
 			continue
 		}
-		s.out.note(p.ChainName + ": " + s.masked(held(p.Amount, p.Decimals)+" "+p.Symbol+", "+value(p.Micro)))
+		s.out.note(p.ChainName + ": " + s.masked(held(p.Amount, p.Decimals)+" "+p.Symbol+", "+present.Value(p.Micro)))
 	}
 }
 

@@ -165,11 +165,11 @@ func (s *session) readPlan(p *plan) {
 		s.readCall(i+1, p.chain(), c)
 	}
 	for i, a := range d.Allowances {
-		s.out.put(2, plain("Allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "), address(a.Spender))
+		s.out.put(2, plain("Allowance "+itoa(i+1)+": "+present.Figure(s.Catalog, a.AssetType, a.Amount)+" to "), address(a.Spender))
 	}
 	needs := s.needs(p)
 	for _, r := range needs {
-		s.out.fact(2, "Needs", plain(s.asked(r.AssetType, r.Amount)+s.there(r.AssetType)))
+		s.out.fact(2, "Needs", plain(present.Figure(s.Catalog, r.AssetType, r.Amount)+s.there(r.AssetType)))
 	}
 	if len(needs) == 0 {
 		s.out.note("Needs no token, as far as it can be seen.")

@@ -8,6 +8,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -186,7 +187,7 @@ func (s *session) readCall(n int, chain caip.Chain, c intent.Call) {
 	}
 	if c.Value != "" {
 		id, _ := chain.EVMID()
-		s.out.put(4, plain("with "+s.asked(caip.Native(id).String(), c.Value)))
+		s.out.put(4, plain("with "+present.Figure(s.Catalog, caip.Native(id).String(), c.Value)))
 	}
 }
 

@@ -156,10 +156,10 @@ func (s *session) readExchange(d intent.Draft) {
 	if on := chainIn(d.Pay.Asset); on != "" {
 		from = ", from " + present.ChainName(s.Catalog, on)
 	}
-	s.out.say(capital(d.Kind) + ": you pay " + s.asked(d.Pay.Asset, d.Pay.Amount) + from + ".")
+	s.out.say(capital(d.Kind) + ": you pay " + present.Figure(s.Catalog, d.Pay.Asset, d.Pay.Amount) + from + ".")
 	s.out.fact(2, "Arrives as", plain(s.assetWords(d.Receive.Asset)+"."))
 	if d.Receive.Minimum != "" {
-		s.out.fact(2, "At least", plain(s.asked(d.Receive.Asset, d.Receive.Minimum)+"."))
+		s.out.fact(2, "At least", plain(present.Figure(s.Catalog, d.Receive.Asset, d.Receive.Minimum)+"."))
 	}
 	if a := accountIn(d.Receive.Account); a != "" {
 		s.out.fact(2, "To", address(a))

@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"coffer/api"
-	"coffer/api/amount"
 	"coffer/api/caip"
-	"coffer/ui/compose"
 	"coffer/ui/present"
+	"coffer/wallet/verify"
 )
 
 // Bounds of the history.
@@ -124,56 +123,8 @@ func (s *session) recordLine(r api.HistoryRecord) string {
 	if t, err := time.Parse(time.RFC3339, r.Timestamp); err == nil {
 		when = s.date(t)
 	}
-	line := when + ", " + clean(strings.ToLower(r.Type), 20) + ", " + s.masked(s.received(r.DestinationToken))
-	return line + ", " + recordStatus(r.Status)
-}
-
-func (s *session) paid(o api.OriginToken) string {
-	if a, ok := s.Side(o.AggregatedAssetID); ok {
-		return moved(o.Amount, a)
-	}
-	if len(o.AssetType) == 1 {
-		if a, ok := s.Side(o.AssetType[0]); ok {
-			return moved(o.Amount, a)
-		}
-	}
-	return "an unknown amount of " + clean(o.AggregatedAssetID, 40)
-}
-
-func (s *session) received(d api.DestinationToken) string {
-	a, ok := s.Side(d.AssetType)
-	if !ok {
-		return "an unknown amount of " + clean(d.AssetType, 200)
-	}
-	text := moved(d.Amount, a)
-	if on := chainIn(d.AssetType); on != "" {
-		text += " on " + present.ChainName(s.ctx.Catalog, on)
-	}
-	return text
-}
-
-func moved(base string, a compose.Side) string {
-	v := present.BaseUnits(base)
-	switch {
-	case v == nil:
-		return "an unknown amount of " + a.Symbol
-	case v.Sign() == 0:
-		return "no " + a.Symbol
-	}
-	return amount.Human(v, a.Decimals) + " " + a.Symbol
-}
-
-// recordStatus is the status in a word, for the list. Only COMPLETED is a success (TH-H4).
-func recordStatus(status string) string {
-	switch status {
-	case api.StatusCompleted, api.StatusRefunded, api.StatusFailed, api.StatusPending, api.StatusExecuted:
-		return strings.ToLower(status)
-	case api.StatusInProgress:
-		return "in progress"
-	case "":
-		return "status unknown"
-	}
-	return "unknown status " + clean(status, 30)
+	line := when + ", " + clean(strings.ToLower(r.Type), 20) + ", " + s.masked(s.received(r))
+	return line + ", " + verify.Status(r.Status).Text
 }
 
 // record prints everything about one record; nothing is cut.
@@ -183,7 +134,7 @@ func (s *session) record(r api.HistoryRecord) {
 	s.refused(r.FailReason)
 	paid, got := present.AmountLabels(r.Type, r.Status)
 	s.out.fact(0, capital(paid), plain(s.masked(s.paid(r.OriginToken))))
-	s.out.fact(0, capital(got), plain(s.masked(s.received(r.DestinationToken))))
+	s.out.fact(0, capital(got), plain(s.masked(s.received(r))))
 	if a, err := caip.ParseSlashAccount(r.RecipientAccountID); err == nil {
 		s.out.fact(0, "To", address(a.Address))
 	} else if r.RecipientAccountID != "" {
@@ -210,4 +161,17 @@ func (s *session) whoGot(r api.HistoryRecord) {
 		row.Label = capital(row.Label)
 		s.row(0, row)
 	}
+}
+
+// paid is the payment of a record, in its aggregate or in the one asset that was asked for.
+func (s *session) paid(o api.OriginToken) string {
+	asset := o.AggregatedAssetID
+	if _, known := s.Side(asset); !known && len(o.AssetType) == 1 {
+		asset = o.AssetType[0]
+	}
+	return present.Figure(s.Catalog, asset, o.Amount)
+}
+
+func (s *session) received(r api.HistoryRecord) string {
+	return present.Placed(s.Catalog, r.DestinationToken.AssetType, r.DestinationToken.Amount)
 }

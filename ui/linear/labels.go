@@ -1,16 +1,13 @@
 package linear
 
 import (
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"coffer/api/amount"
-	"coffer/api/network"
 	"coffer/ui/present"
-	"coffer/wallet/verify"
 )
 
 // clean is the gate for foreign text.
@@ -21,38 +18,6 @@ func whole(text string) string { return present.Clean(text, max(1, len(text))) }
 
 // address is an address in full, in groups of four, on one line where a line can hold it.
 func address(a string) span { return span{Text: present.Address(a), Whole: true} }
-
-// networkWords names the kind of money on the network.
-func networkWords(k network.Kind) string {
-	switch k {
-	case network.Embedded:
-		return "Network EMBEDDED: play money on chains inside this program."
-	case network.Lab:
-		return "Network LAB: test chains, no real money."
-	case network.Real:
-		return "Network REAL: real money."
-	}
-	return "Network of an unknown kind: take it for real money."
-}
-
-// figure writes an amount exactly, without trailing zeros: "250.5 USDC". An unknown asset is written in its base units.
-func figure(a verify.AmountView) string {
-	switch {
-	case a.Amount == nil:
-		return amount.Unknown
-	case a.Decimals < 0:
-		return amount.Group(a.Amount.String()) + " base units of " + whole(a.Asset.Display())
-	}
-	return amount.Human(a.Amount, a.Decimals) + " " + clean(a.Symbol, 60)
-}
-
-// value writes micro USD.
-func value(micro *big.Int) string {
-	if micro == nil {
-		return "value unknown"
-	}
-	return present.USD(micro)
-}
 
 // spanWords writes a duration in words, rounded up to the second: "9 minutes 41 seconds".
 func spanWords(d time.Duration) string {

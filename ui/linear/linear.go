@@ -35,6 +35,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -184,7 +185,7 @@ func (s *session) now() time.Time { return s.ctx.Clock() }
 
 // greet prints the profile and the network.
 func (s *session) greet() {
-	s.out.say("Coffer, line by line. Profile " + clean(s.ctx.Profile, 60) + ". " + networkWords(s.ctx.Network.Kind))
+	s.out.say("Coffer, line by line. Profile " + clean(s.ctx.Profile, 60) + ". " + "Network " + present.Network(s.ctx.Network.Kind) + ".")
 	s.out.say("At every question: type the number or the word of a choice and press Enter. A question mark repeats, " +
 		"an empty line goes back.")
 }

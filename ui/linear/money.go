@@ -51,7 +51,7 @@ func (s *session) changeAllowances(ctx context.Context, p *plan) error {
 		return err
 	})
 	for i, a := range p.d.Allowances {
-		m.add("Remove allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "+present.Address(a.Spender),
+		m.add("Remove allowance "+itoa(i+1)+": "+present.Figure(s.Catalog, a.AssetType, a.Amount)+" to "+present.Address(a.Spender),
 			func() error {
 				p.d.Allowances = slices.Delete(slices.Clone(p.d.Allowances), i, i+1)
 				return nil
@@ -79,7 +79,7 @@ func (s *session) changeNeeds(ctx context.Context, p *plan) error {
 	})
 	for i, r := range p.d.TokensRequired {
 		if !p.follows {
-			m.add("Remove "+s.asked(r.AssetType, r.Amount), func() error {
+			m.add("Remove "+present.Figure(s.Catalog, r.AssetType, r.Amount), func() error {
 				p.d.TokensRequired = slices.Delete(slices.Clone(p.d.TokensRequired), i, i+1)
 				return nil
 			})

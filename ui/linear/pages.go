@@ -3,7 +3,6 @@ package linear
 import (
 	"strings"
 
-	"coffer/api/amount"
 	"coffer/ui/present"
 	"coffer/wallet/verify"
 )
@@ -17,7 +16,7 @@ func (c *reviewSession) about(st stage) present.Review {
 // readOut prints a whole review.
 func (c *reviewSession) readOut(st stage) {
 	r := c.about(st)
-	c.out.say(r.Title() + ". " + networkWords(c.ctx.Network.Kind))
+	c.out.say(r.Title() + ". " + "Network " + present.Network(c.ctx.Network.Kind) + ".")
 	page := present.Review1
 	if st == stageReview2 {
 		page = present.Review2
@@ -80,18 +79,6 @@ func ended(text string) string {
 		return text + "."
 	}
 	return text
-}
-
-// asked writes an amount of the intent: base units of an aggregated or a single asset.
-func (s *session) asked(asset, text string) string {
-	v := verify.AmountView{Amount: present.BaseUnits(text), Decimals: -1}
-	if e, ok := s.Side(asset); ok {
-		v.Decimals, v.Symbol = e.Decimals, e.Symbol
-	}
-	if v.Amount != nil && v.Decimals < 0 {
-		return amount.Group(v.Amount.String()) + " base units of " + whole(asset)
-	}
-	return figure(v)
 }
 
 // nameIn is the name of an address in the contact book, "" without one.

@@ -3,41 +3,25 @@ package present
 import (
 	"strings"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"coffer/api/caip"
 )
 
 // Checksummed writes an EVM address in EIP-55 form; any other text (a Solana address) is cleaned and returned
 // in full.
 func Checksummed(address string) string {
-	if !common.IsHexAddress(address) {
-		return Clean(address, max(1, len(address)))
+	if a, err := caip.ParseAddress(address); err == nil {
+		return a.Hex()
 	}
-	a, err := caip.ParseAddress(address)
-	if err != nil {
-		return Clean(address, max(1, len(address)))
-	}
-	return a.Hex()
+	return Whole(address)
 }
 
 // Address writes an address in full, checksummed, in groups of four: "0x12Ab 34Cd …", 51 cells for EVM.
 func Address(address string) string {
 	s := Checksummed(address)
-	var b strings.Builder
-	if rest, ok := strings.CutPrefix(s, "0x"); ok {
-		b.WriteString("0x")
-		s = rest
+	if strings.HasPrefix(s, "0x") {
+		return Groups(s)
 	}
-	n := 0
-	for _, r := range s {
-		if n > 0 && n%4 == 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return b.String()
+	return fours(s)
 }
 
 // ShortID is the beginning and end of an identifier, for places where no money depends on it: "0x9f3c…41ab".

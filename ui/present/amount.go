@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/wallet/verify"
 )
 
@@ -44,7 +46,45 @@ func Amount(a verify.AmountView) string {
 	case a.Amount == nil:
 		return amount.Unknown
 	case a.Decimals < 0:
-		return amount.Group(a.Amount.String()) + " base units of " + Clean(a.Asset.Display(), 120)
+		return amount.Group(a.Amount.String()) + " base units of " + Whole(a.Asset.Display())
 	}
 	return amount.Group(amount.Format(a.Amount, a.Decimals)) + " " + Clean(a.Symbol, 60)
+}
+
+// Human writes an amount with its unit and without trailing zeros, or in base units where the asset is not known.
+func Human(a verify.AmountView) string {
+	if a.Amount == nil || a.Decimals < 0 {
+		return Amount(a)
+	}
+	return amount.Human(a.Amount, a.Decimals) + " " + Clean(a.Symbol, 60)
+}
+
+// Figure writes base units of an aggregated ("ob:usdc") or a single asset (CAIP-19) without trailing zeros.
+func Figure(c *catalog.Catalog, asset, base string) string {
+	v := BaseUnits(base)
+	symbol, decimals, ok := Asset(c, asset)
+	switch {
+	case v == nil:
+		return amount.Unknown
+	case !ok:
+		return amount.Group(v.String()) + " base units of " + Whole(asset)
+	}
+	return amount.Human(v, decimals) + " " + symbol
+}
+
+// Placed is Figure with the chain of a single asset.
+func Placed(c *catalog.Catalog, asset, base string) string {
+	words := Figure(c, asset, base)
+	if a, err := caip.ParseAsset(asset); err == nil {
+		words += " on " + ChainName(c, a.Chain.String())
+	}
+	return words
+}
+
+// Value writes micro USD, or says that the value is unknown.
+func Value(micro *big.Int) string {
+	if micro == nil {
+		return "value unknown"
+	}
+	return USD(micro)
 }

@@ -47,15 +47,11 @@ func WorstCase(c *catalog.Catalog, v *verify.QuoteView, first *verify.PreparedVi
 	for _, a := range worst {
 		parts = append(parts, Amount(a))
 	}
-	value := "value unknown"
-	if sum := consent.Sum(worst); sum != nil {
-		value = USD(sum)
-	}
 	when := "."
 	if first != nil && len(v.Legs) > 0 {
 		when = " if the balances that the service states are false."
 	}
-	return "Up to " + strings.Join(parts, " and ") + " (" + value + ") can leave" + when + unreadable(first)
+	return "Up to " + strings.Join(parts, " and ") + " (" + Value(consent.Sum(worst)) + ") can leave" + when + unreadable(first)
 }
 
 func unreadable(first *verify.PreparedView) string {

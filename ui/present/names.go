@@ -4,6 +4,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/network"
 )
 
 // AccountType names the type of an account in a word or two; an unknown type stays as it is.
@@ -25,13 +26,8 @@ func AccountType(kind string) string {
 // catalogue does not know.
 func AssetName(c *catalog.Catalog, asset string) string {
 	if c != nil {
-		if agg, ok := c.Aggregate(caip.AggregateID(asset)); ok {
-			return Clean(agg.Symbol, 40)
-		}
-		if a, err := caip.ParseAsset(asset); err == nil {
-			if e, ok := c.Entity(a); ok {
-				return Clean(e.Symbol, 40)
-			}
+		if symbol, _, ok := Asset(c, asset); ok {
+			return Clean(symbol, 40)
 		}
 	}
 	return Clean(asset, 120)
@@ -45,4 +41,17 @@ func ChainName(c *catalog.Catalog, id string) string {
 		}
 	}
 	return Clean(id, 60)
+}
+
+// Network says what kind of money a network has.
+func Network(k network.Kind) string {
+	switch k {
+	case network.Embedded:
+		return "EMBEDDED: play money on chains inside this program"
+	case network.Lab:
+		return "LAB: test chains, no real money"
+	case network.Real:
+		return "REAL: real money"
+	}
+	return "of an unknown kind: take it for real money"
 }

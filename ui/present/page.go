@@ -201,9 +201,4 @@ func amountSpans(a verify.AmountView) []Span {
 }
 
 // Worth is the value of an amount.
-func Worth(a verify.AmountView) string {
-	if a.Micro == nil {
-		return "value unknown"
-	}
-	return USD(a.Micro)
-}
+func Worth(a verify.AmountView) string { return Value(a.Micro) }

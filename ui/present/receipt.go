@@ -49,7 +49,7 @@ func (s Receipts) Rows(r Record) []Row {
 		out = append(out, s.payee(r, p))
 	}
 	for _, p := range t.Paid {
-		out = append(out, Row{Label: "payment", Text: s.placed(p.Asset, p.Amount), Money: true})
+		out = append(out, Row{Label: "payment", Text: Placed(s.Catalog, p.Asset, p.Amount), Money: true})
 	}
 	if !Runs(r.Status) {
 		return out
@@ -75,7 +75,7 @@ func (s Receipts) Fees(quoteID string) string {
 	}
 	var out []string
 	for _, f := range t.Fees {
-		out = append(out, s.figure(f.Asset, f.Amount))
+		out = append(out, Figure(s.Catalog, f.Asset, f.Amount))
 	}
 	words := strings.Join(out, ", ")
 	if v, ok := new(big.Int).SetString(t.FeesMicro, 10); ok {
@@ -118,7 +118,7 @@ func (s Receipts) payee(r Record, p journal.Payee) Row {
 		asset, base = r.GotAsset, r.Got
 	}
 	row := Row{Label: "payee", Name: s.name(p.To), Address: p.To, Money: true}
-	switch figure := s.placed(asset, base); {
+	switch figure := Placed(s.Catalog, asset, base); {
 	case !Runs(r.Status):
 		row.Text, row.Money = "got nothing", false
 	case asset == "" && r.Kind == "":
@@ -152,7 +152,7 @@ func (s Receipts) there(t journal.Terms) string {
 	}
 	var out []string
 	for _, x := range t.There {
-		out = append(out, s.placed(x.Asset, x.Amount))
+		out = append(out, Placed(s.Catalog, x.Asset, x.Amount))
 	}
 	return strings.Join(out, ", ") + ", as the service said"
 }
@@ -196,28 +196,4 @@ func (s Receipts) entity(asset string) (catalog.Entity, bool) {
 		return catalog.Entity{}, false
 	}
 	return s.Catalog.Entity(a)
-}
-
-// figure writes base units of an asset, exactly.
-func (s Receipts) figure(asset, base string) string {
-	v, err := amount.ParseBase(base)
-	e, ok := s.entity(asset)
-	switch {
-	case err != nil:
-		return amount.Unknown
-	case !ok:
-		return amount.Group(v.String()) + " base units of " + Clean(asset, 200)
-	}
-	return amount.Human(v, e.Decimals) + " " + e.Symbol
-}
-
-// placed adds the chain.
-func (s Receipts) placed(asset, base string) string {
-	words := s.figure(asset, base)
-	if a, err := caip.ParseAsset(asset); err == nil {
-		if info, ok := s.Catalog.Chain(a.Chain); ok {
-			return words + " on " + info.Name
-		}
-	}
-	return words
 }

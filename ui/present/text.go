@@ -91,13 +91,16 @@ func plain(s string) bool {
 func Groups(hex string) string {
 	rest, ok := strings.CutPrefix(hex, "0x")
 	if !ok {
-		return Clean(hex, max(1, len(hex)))
+		return Whole(hex)
 	}
-	rest = Clean(rest, max(1, len(rest)))
+	return "0x" + fours(Whole(rest))
+}
+
+// fours puts a blank after every four characters.
+func fours(s string) string {
 	var b strings.Builder
-	b.WriteString("0x")
 	n := 0
-	for _, r := range rest {
+	for _, r := range s {
 		if n > 0 && n%4 == 0 {
 			b.WriteByte(' ')
 		}

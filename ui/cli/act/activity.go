@@ -120,7 +120,7 @@ func (p *page) open(s *Session, n int, x present.Signature, made journal.Outstan
 	for _, r := range x.Rows(s.Catalog, "") {
 		var figures []string
 		for _, a := range r.Amounts {
-			figures = append(figures, figure(a))
+			figures = append(figures, present.Human(a))
 		}
 		text := orElse(r.Text, strings.Join(figures, ", "))
 		if r.Address != "" {

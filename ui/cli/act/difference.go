@@ -102,14 +102,14 @@ func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.Quote
 		out = append(out, difference{"pay", s.baseWords(d.Pay.Asset, d.Pay.Amount),
 			s.baseWords(d.Pay.Asset, paid.String()), paid.String() == d.Pay.Amount})
 		out = append(out, difference{"receive", s.assetWords(d.Receive.Asset),
-			figure(v.Delivered) + ", at least " + figure(v.Minimum), true})
+			present.Human(v.Delivered) + ", at least " + present.Human(v.Minimum), true})
 	}
 	funding := d.FundWith
 	if funding != "" {
 		same := true
 		var pays []string
 		for _, a := range v.Pay {
-			pays = append(pays, figure(a))
+			pays = append(pays, present.Human(a))
 			e, known := s.Catalog.Entity(a.Asset)
 			same = same && (a.Asset.String() == funding || known && e.Aggregate == caip.AggregateID(funding))
 		}

@@ -49,7 +49,7 @@ func (s *Session) reviewText(x flow.Snapshot, second bool) (text string, shown [
 	}
 	title, about, _ := strings.Cut(r.Title(), ":")
 	p.line(strings.ToUpper(title) + ":" + about)
-	p.row("network", networkWords(s.Network.Kind))
+	p.row("network", present.Network(s.Network.Kind))
 	var rows, hashes string
 	if second {
 		p.row("expires", clock(r.Quote.Expires))
