@@ -77,26 +77,7 @@ func (s *sums) add(asset caip.Asset, v *big.Int) {
 }
 
 // Spent is the visible spending of the calls of a draft: transfers of known tokens, the chain's coin and allowances.
-func (w *World) Spent(d intent.Draft) []api.TokenRequirement {
-	var out sums
-	chain, _ := caip.ParseChain(d.TargetChain)
-	for _, x := range d.Calls {
-		t := w.Target(chain, x.To)
-		if fn, values, ok := Decode(x.Data); ok && t.Known && fn.Signature() == transferOf {
-			v, _ := amount.ParseBase(values[1].Text)
-			out.add(t.Token.Asset, v)
-		}
-		v, _ := amount.ParseBase(x.Value)
-		out.add(t.Coin().Asset, v)
-	}
-	for _, a := range d.Allowances {
-		asset, err := caip.ParseAsset(a.AssetType)
-		if v, _ := amount.ParseBase(a.Amount); err == nil {
-			out.add(asset, v)
-		}
-	}
-	return out
-}
+func (w *World) Spent(d intent.Draft) []api.TokenRequirement { return w.CallsOf(d).Spent(w) }
 
 // Spent is the visible spending of the calls as typed, finished or not.
 func (b *Calls) Spent(w *World) []api.TokenRequirement {

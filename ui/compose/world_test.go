@@ -133,6 +133,10 @@ func TestWhatCallsSpendIsTheSameFromTextAndFromData(t *testing.T) {
 		len(d.TokensRequired) != 2 || got[0] != d.TokensRequired[0] || got[1] != d.TokensRequired[1] {
 		t.Errorf("%+v\n%+v", got, d.TokensRequired)
 	}
+	d.Allowances[0].AssetType = "eip155:8453/erc20:0x1111111111111111111111111111111111111111"
+	if got := w.Spent(d); len(got) != 2 || got[0].Amount != "30500000" { // only known tokens can be required
+		t.Errorf("%+v", got)
+	}
 	if again := w.CallsOf(d).Draft(w); len(again.Calls) != 2 || again.Calls[0] != d.Calls[0] ||
 		again.Calls[1] != d.Calls[1] || len(again.TokensRequired) != 2 {
 		t.Errorf("%+v", again)
