@@ -18,7 +18,7 @@ func (p *Page) changes(r Review) {
 	if r.OldFigures != "" {
 		text = r.OldFigures + "; what was confirmed or typed for them does not count."
 	}
-	p.prose(0, nil, strong("New quote. "+text))
+	p.text(strong("New quote. " + text))
 	p.add(Block{Kind: KindChanges, Table: TableCosts, Changes: r.changed(r.Previous, r.Quote)})
 	p.blank()
 }

@@ -115,14 +115,14 @@ func Rejected(r Review, problem, signed string) Page {
 	}
 	if problem != "" && r.Report.Count(verify.Refuse)+r.Report.Count(verify.Gate) == 0 {
 		p.blank()
-		p.prose(0, nil, say(Clean(problem, 800)))
+		p.text(say(Clean(problem, 800)))
 	}
 	p.blank()
-	p.prose(0, nil, strong("What to do"), gap(), say(Advice(r.Report)+r.AfterAdvice))
+	p.text(strong("What to do"), gap(), say(Advice(r.Report)+r.AfterAdvice))
 	if signed != "" {
-		p.prose(0, nil, marked(ToneWarn, signed))
+		p.text(marked(ToneWarn, signed))
 	} else {
-		p.prose(0, nil, say("Nothing was signed."))
+		p.text(say("Nothing was signed."))
 	}
 	return p
 }
@@ -131,33 +131,33 @@ func Rejected(r Review, problem, signed string) Page {
 func Checks(r verify.Report) Page {
 	var p Page
 	for _, g := range []struct {
-		in    func(verify.Reason) bool
+		level verify.Level
+		open  bool // of a gate
 		tone  Tone
 		title string
 	}{
-		{func(x verify.Reason) bool { return x.Level == verify.Refuse }, ToneDanger, "Refused"},
-		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, ToneDanger,
-			"Refused by a closed gate"},
-		{func(x verify.Reason) bool { return x.Level == verify.Gate && x.Open }, ToneDanger, "Behind an open gate"},
-		{func(x verify.Reason) bool { return x.Level == verify.Warn }, ToneWarn, "To read"},
-		{func(x verify.Reason) bool { return x.Level == verify.Unknown }, ToneUnknown,
-			"Could not be checked: take it neither for right nor for wrong"},
-		{func(x verify.Reason) bool { return x.Level == verify.Show }, TonePlain, "For your information"},
+		{verify.Refuse, false, ToneDanger, "Refused"},
+		{verify.Gate, false, ToneDanger, "Refused by a closed gate"},
+		{verify.Gate, true, ToneDanger, "Behind an open gate"},
+		{verify.Warn, false, ToneWarn, "To read"},
+		{verify.Unknown, false, ToneUnknown, "Could not be checked: take it neither for right nor for wrong"},
+		{verify.Show, false, TonePlain, "For your information"},
 	} {
-		if !slices.ContainsFunc(r.Reasons, g.in) {
+		in := func(x verify.Reason) bool { return x.Level == g.level && (x.Level != verify.Gate || x.Open == g.open) }
+		if !slices.ContainsFunc(r.Reasons, in) {
 			continue
 		}
-		p.prose(0, nil, strong(g.title))
+		p.text(strong(g.title))
 		for _, x := range r.Reasons {
-			if g.in(x) {
+			if in(x) {
 				p.finding(0, g.tone, x, true)
 			}
 		}
 		p.blank()
 	}
-	p.prose(0, nil, strong(strconv.Itoa(len(r.Passed))+" passed"))
+	p.text(strong(strconv.Itoa(len(r.Passed)) + " passed"))
 	for _, c := range r.Passed {
-		p.prose(0, nil, ended(ToneGood, ""), say(" "+Clean(c.Title, 400)), gap(), dim(Clean(c.Code, 8)))
+		p.text(ended(ToneGood, ""), say(" "+Clean(c.Title, 400)), gap(), dim(Clean(c.Code, 8)))
 	}
 	return p
 }
@@ -168,7 +168,7 @@ func Inspect(r Review) Page {
 	if v := r.Call; v != nil {
 		for _, l := range v.Lines {
 			p.blank()
-			p.prose(0, nil, dim("call "+strconv.Itoa(l.Index)+" ("+Clean(l.Role, 12)+")"))
+			p.text(dim("call " + strconv.Itoa(l.Index) + " (" + Clean(l.Role, 12) + ")"))
 			p.hex("to", l.To)
 			if l.Value != nil {
 				p.row(TableHashes, 0, "value", nil, say(l.Value.String()+" wei"))
@@ -189,7 +189,7 @@ func Inspect(r Review) Page {
 func Operated(r Review) Page {
 	var p Page
 	if v := r.Call; v != nil {
-		p.prose(0, nil, strong("Prepared operation on "+Clean(v.Chain.Name, 40)))
+		p.text(strong("Prepared operation on " + chainName(v.Chain)))
 		p.hex("fingerprint", v.Fingerprint)
 		p.hex("what is signed", v.Digest)
 		p.hex("userOpHash", v.OpHash)
@@ -230,7 +230,7 @@ func Quoted(r Review) Page {
 	p.units("fees", v.Fees...)
 	for i, l := range v.Legs {
 		p.blank()
-		p.prose(0, nil, dim("payment "+strconv.Itoa(i+1)+" on "+Clean(l.Chain.Name, 40)))
+		p.text(dim("payment " + strconv.Itoa(i+1) + " on " + chainName(l.Chain)))
 		p.units("paid", l.Pays)
 		p.hex("account type", l.AccountType)
 		if l.Solana != nil {

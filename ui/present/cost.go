@@ -277,7 +277,7 @@ func (p *Page) unknowns(t Table, v *verify.QuoteView) {
 		add(n.Have == nil, "what is there of "+unit)
 	}
 	for _, l := range v.Legs {
-		where := " on " + Clean(l.Chain.Name, 40)
+		where := " on " + chainName(l.Chain)
 		add(l.Pays.Micro == nil, "the value of the payment"+where)
 		add(l.Solana == nil && l.RefundAfter.IsZero() && len(l.Parts) == 0,
 			"when the payment"+where+" can be reclaimed")

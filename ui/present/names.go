@@ -5,6 +5,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/wallet/verify"
 )
 
 // AccountType names the type of an account in a word or two; an unknown type stays as it is.
@@ -55,3 +56,5 @@ func Network(k network.Kind) string {
 	}
 	return "of an unknown kind: take it for real money"
 }
+
+func chainName(c verify.ChainLabel) string { return Clean(c.Name, 40) }

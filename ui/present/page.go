@@ -140,6 +140,9 @@ func (p *Page) prose(level int, paths []string, spans ...Span) {
 	p.add(Block{Level: level, Spans: spans, Paths: paths})
 }
 
+// text is a sentence that shows no fact.
+func (p *Page) text(spans ...Span) { p.prose(0, nil, spans...) }
+
 func (p *Page) row(t Table, level int, label string, paths []string, spans ...Span) {
 	p.add(Block{Kind: KindRow, Table: t, Level: level, Label: label, Spans: spans, Paths: paths})
 }

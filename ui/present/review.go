@@ -211,14 +211,14 @@ func (r Review) sums(list []verify.AmountView) []verify.AmountView {
 // exactly as it has to be typed.
 func (p *Page) tail(d consent.Demand) {
 	if d.TypesTail() {
-		p.prose(0, nil, strong("To confirm, the end of this address has to be typed, because "+Because(d)+":"))
+		p.text(strong("To confirm, the end of this address has to be typed, because " + Because(d) + ":"))
 		p.prose(1, nil, address(d.Tail))
 	}
 }
 
 func (p *Page) sentence(phrase, path string) {
 	if phrase != "" {
-		p.prose(0, nil, marked(ToneDanger, "To sign in spite of the open gate, type this sentence exactly:"))
+		p.text(marked(ToneDanger, "To sign in spite of the open gate, type this sentence exactly:"))
 		p.prose(1, []string{path}, strong(phrase))
 	}
 }
@@ -263,7 +263,7 @@ func (p *Page) delegation(all []delegationAt) {
 		}
 		return out
 	}
-	name, when, where := Clean(d.ContractName, 80), "this signature", Clean(d.Chain.Name, 40)
+	name, when, where := Clean(d.ContractName, 80), "this signature", chainName(d.Chain)
 	if name == "" {
 		name = "an unknown contract"
 	}
@@ -278,7 +278,7 @@ func (p *Page) delegation(all []delegationAt) {
 	p.row(TableOperation, 1, "your EOA", paths(".authority"), address(d.Authority))
 	p.row(TableOperation, 1, "the code", paths(".contract"), address(d.Contract))
 	for i, x := range all {
-		label, text := "", Clean(x.Chain.Name, 40)+" ("+Clean(x.Chain.CAIP, 60)+") only, with account nonce "+
+		label, text := "", chainName(x.Chain)+" ("+Clean(x.Chain.CAIP, 60)+") only, with account nonce "+
 			strconv.FormatUint(x.Nonce, 10)
 		if i == 0 {
 			label = "where"

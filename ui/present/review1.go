@@ -43,7 +43,7 @@ func Review1(r Review) Page {
 			"above run. There is no second review."))
 	} else {
 		p.row(TableOperation, 0, "slippage", nil, say(SlippageWords(r.Intent)))
-		p.prose(0, nil, strong("Fees are known only after this signature."),
+		p.text(strong("Fees are known only after this signature."),
 			say(" Once funded, the calls run. "+OnTopWords))
 	}
 	p.tail(r.demand())

@@ -89,7 +89,7 @@ func (p *Page) recipient(r Review, t Table) {
 func (p *Page) way(v *verify.QuoteView) {
 	p.prose(0, []string{"quote.callTypeWords"}, say(Clean(v.CallTypeWords, 400)))
 	if text := consequence(v); text != "" {
-		p.prose(0, nil, dim(text))
+		p.text(dim(text))
 	}
 }
 
@@ -159,13 +159,13 @@ func (p *Page) needs(v *verify.QuoteView) {
 func (p *Page) legs(r Review) {
 	v := r.Quote
 	if len(v.Legs) == 0 {
-		p.prose(0, nil, say("No payment on any other chain."))
+		p.text(say("No payment on any other chain."))
 		return
 	}
 	b := Block{Kind: KindLedger, Entries: r.given()}
 	n, total := r.First(), r.Total()
 	for i, l := range v.Legs {
-		chain, path := Clean(l.Chain.Name, 40), item("quote.legs", i)
+		chain, path := chainName(l.Chain), item("quote.legs", i)
 		b.Paths = append(b.Paths, path+".pays", path+".chain", path+".deploys")
 		n += LegSignatures(l)
 		if l.Delegation != nil {
@@ -204,7 +204,7 @@ func (r Review) given() []Entry {
 		if i+1 < r.First() {
 			note = " delegation"
 		}
-		out = append(out, Entry{Label: Clean(r.Call.Chain.Name, 40),
+		out = append(out, Entry{Label: chainName(r.Call.Chain),
 			Note: []Span{signature(i+1, r.Total(), Given), say(note)}})
 	}
 	return out
@@ -226,7 +226,7 @@ func (p *Page) parts(v *verify.QuoteView) {
 			if x.To == l.Escrow && !partTo(l.Parts[:k], l.Escrow) {
 				paths = append(paths, item("quote.legs", i)+".escrow")
 			}
-			spans := append([]Span{address(x.To), gap(), say(name + " on " + Clean(l.Chain.Name, 40) + ": ")},
+			spans := append([]Span{address(x.To), gap(), say(name + " on " + chainName(l.Chain) + ": ")},
 				amountSpans(x.Amount)...)
 			p.row(TableOperation, 0, label, paths, append(spans, say(" ("+Percent(x.ShareBps)+" of the payment)"))...)
 		}
@@ -288,7 +288,7 @@ func (p *Page) windows(r Review) {
 			list = append(list, window{until: l.Until})
 		}
 		w := &list[len(list)-1]
-		w.chains = append(w.chains, Clean(l.Chain.Name, 40))
+		w.chains = append(w.chains, chainName(l.Chain))
 		w.paths = append(w.paths, item("quote.legs", i)+".until")
 	}
 	for _, w := range list {
@@ -304,7 +304,7 @@ func (p *Page) messages(r Review) {
 		if v == nil {
 			continue
 		}
-		p.prose(0, nil, strong("The message that your account signs on "+Clean(l.Chain.Name, 40)))
+		p.text(strong("The message that your account signs on " + chainName(l.Chain)))
 		p.row(TableMessage, 1, "fee paid by", []string{path + ".solana.feePayer"}, address(v.FeePayer), gap(),
 			aside(r.whose(v.FeePayer)))
 		switch memo := []string{path + ".solana.memo"}; v.Memo {

@@ -176,7 +176,7 @@ func SignatureNames(x flow.Snapshot) []string {
 	var out []string
 	sign := func(d *verify.DelegationView, what string) {
 		if d != nil {
-			out = append(out, "the delegation of your EOA on "+Clean(d.Chain.Name, 40))
+			out = append(out, "the delegation of your EOA on "+chainName(d.Chain))
 		}
 		out = append(out, what)
 	}
@@ -189,7 +189,7 @@ func SignatureNames(x flow.Snapshot) []string {
 	}
 	if q := x.Review2; q != nil && !q.SameChainOnly {
 		for _, l := range q.Legs {
-			sign(l.Delegation, "payment on "+Clean(l.Chain.Name, 40))
+			sign(l.Delegation, "payment on "+chainName(l.Chain))
 		}
 	}
 	return out
