@@ -9,14 +9,14 @@ import (
 
 // accounts lists the accounts of the profile and the signer of each.
 func (s *session) accounts(ctx context.Context) error {
-	n := len(s.ctx.Accounts)
+	n := len(s.Accounts)
 	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + present.Plural(n, "account", "accounts") + ". " +
 		"Network " + present.Network(s.ctx.Network.Kind) + ".")
 	if s.ctx.BaseURL != "" {
-		s.out.fact(0, "Service", plain(whole(s.ctx.BaseURL)))
+		s.out.fact(0, "Service", whole(s.ctx.BaseURL))
 	}
 	if s.ctx.Network.ID != "" {
-		s.out.fact(0, "Network id", plain(present.Groups(s.ctx.Network.ID)))
+		s.out.fact(0, "Network id", present.Groups(s.ctx.Network.ID))
 	}
 	if v := s.ctx.Vault; v.Where != "" {
 		state := ""
@@ -27,18 +27,18 @@ func (s *session) accounts(ctx context.Context) error {
 		default:
 			state = ", unlocked"
 		}
-		s.out.fact(0, "Keys", plain(clean(v.Where, 120)+state))
+		s.out.fact(0, "Keys", clean(v.Where, 120)+state)
 	}
-	for i, a := range s.ctx.Accounts {
-		s.out.fact(0, "Account "+itoa(i+1)+", "+present.AccountType(a.Type), address(a.AccountAddress))
+	for i, a := range s.Accounts {
+		s.out.where(0, "Account "+itoa(i+1)+", "+present.AccountType(a.Type), address(a.AccountAddress))
 		label, who := signerOf(a)
 		if who != "" {
-			s.out.fact(2, label, address(who))
+			s.out.where(2, label, address(who))
 		} else {
 			who = a.AccountAddress
 		}
 		if a.AdminAddress != "" {
-			s.out.fact(2, "Admin key", address(a.AdminAddress))
+			s.out.where(2, "Admin key", address(a.AdminAddress))
 		}
 		s.keyNote(ctx, who)
 	}

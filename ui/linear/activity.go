@@ -19,7 +19,7 @@ func (s *session) signed() []present.Signature {
 	if s.deps.Outstanding == nil {
 		return nil
 	}
-	return present.Signatures(s.ctx.Catalog, s.deps.Outstanding(s.now()), 0)
+	return present.Signatures(s.Catalog, s.deps.Outstanding(s.now()), 0)
 }
 
 // activityWords counts, for the main menu, the operations and signatures that wait.
@@ -85,7 +85,7 @@ func (s *session) operation(ctx context.Context, o Operation) error {
 	}
 	s.failReason(x)
 	if x.QuoteID != "" {
-		s.out.fact(0, "Quote", plain(present.Groups(clean(x.QuoteID, 512))))
+		s.out.fact(0, "Quote", present.Groups(clean(x.QuoteID, 512)))
 	}
 	switch x.State {
 	case flow.StateReview1, flow.StateReview2, flow.StateQuoting:
@@ -157,14 +157,14 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 
 // signature describes a signature: its purpose, what it allows, its expiry, and what ends it.
 func (s *session) signature(n int, o present.Signature) {
-	s.out.say(itoa(n) + ". " + capital(o.Name(s.ctx.Catalog)) + ": " + o.Lasts(s.now(), s.clock, spanWords) + ".")
+	s.out.say(itoa(n) + ". " + capital(o.Name(s.Catalog)) + ": " + o.Lasts(s.now(), s.clock, spanWords) + ".")
 	what := ""
 	for _, op := range s.operations() {
 		if op.ID() == o.Operation {
 			what = s.what(op.Snapshot())
 		}
 	}
-	for _, r := range o.Rows(s.ctx.Catalog, what) {
+	for _, r := range o.Rows(s.Catalog, what) {
 		s.row(2, r)
 	}
 }
@@ -185,7 +185,7 @@ func (s *session) row(indent int, r present.Row) {
 	case r.Label == "":
 		s.out.note(sentence(text))
 	case r.Address == "":
-		s.out.fact(indent, r.Label, plain(text))
+		s.out.fact(indent, r.Label, text)
 	default:
 		if r.Name != "" {
 			r.Name += ", "
@@ -193,7 +193,7 @@ func (s *session) row(indent int, r present.Row) {
 		if text != "" {
 			text = ", " + text
 		}
-		s.out.fact(indent, r.Label, plain(r.Name), address(r.Address), plain(text))
+		s.out.where(indent, r.Label, plain(r.Name), address(r.Address), plain(text))
 	}
 }
 
@@ -202,7 +202,7 @@ func (s *session) void(ctx context.Context, o present.Signature) error {
 	s.out.say("Warning: whoever holds this signature can still use it until its nonce is used. Void it only if you " +
 		"know that nobody holds it, or that its nonce was used. " +
 		"From then on it is in the way of no new signature; it stays listed.")
-	s.out.fact(0, "Account", address(o.Summary.Sender))
+	s.out.where(0, "Account", address(o.Summary.Sender))
 	text, err := s.confirm(ctx, question{text: "To void it, type the last four characters of the account's address:"})
 	if err != nil {
 		return err

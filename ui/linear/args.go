@@ -103,7 +103,7 @@ func (f args) fillLeaf(ctx context.Context, n *compose.Arg, path []int, label st
 		return f.c.ArgMistake(f.at, path)
 	})
 	if err == nil && isAddress {
-		f.out.fact(2, "That is", address(n.Text))
+		f.out.where(2, "That is", address(n.Text))
 	}
 	return err
 }
@@ -118,11 +118,11 @@ func (s *session) readArgs(fn abicall.Function, values []abicall.Value, token ca
 		indent, label := 4+2*l.Depth, clean(l.Label, 60)
 		switch {
 		case known && arg == len(values)-1 && compose.Moves(fn):
-			s.out.fact(indent, label, plain(present.Figure(s.Catalog, token.Asset.String(), l.Text)))
+			s.out.fact(indent, label, present.Figure(s.Catalog, token.Asset.String(), l.Text))
 		case l.Type == "address" && l.Leaf:
-			s.out.fact(indent, label, address(l.Text))
+			s.out.where(indent, label, address(l.Text))
 		default:
-			s.out.fact(indent, label, plain(whole(l.Text)))
+			s.out.fact(indent, label, whole(l.Text))
 		}
 	}
 }

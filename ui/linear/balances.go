@@ -68,7 +68,7 @@ func (s *session) balances(ctx context.Context) error {
 			m.items = append(m.items, s.assetLine(h))
 		}
 		m.words = []word{{"r", "read again"}, {"h", map[bool]string{true: "say the amounts",
-			false: "do not say the amounts"}[s.hidden]}}
+			false: "do not say the amounts"}[s.Hidden]}}
 		if left > 0 {
 			m.words = append(m.words, word{"all", "list " + present.Plural(left, "more asset", "more assets") +
 				": nothing held, or next to nothing"})
@@ -80,7 +80,7 @@ func (s *session) balances(ctx context.Context) error {
 		case key == "r":
 			s.refresh(ctx)
 		case key == "h":
-			s.hidden = !s.hidden
+			s.Hidden = !s.Hidden
 		case key == "all":
 			all = true
 		case i >= 0:
@@ -101,7 +101,7 @@ func (s *session) doubts() {
 			s.out.note(word + name + ": " + sentence(present.Title(x)))
 		}
 	}
-	if words := s.money.all.Doubt(); words != "" && !s.hidden {
+	if words := s.money.all.Doubt(); words != "" && !s.Hidden {
 		s.out.note("Warning: " + words + ".")
 	}
 	of("", s.money.all.Reasons)
@@ -140,7 +140,7 @@ func (s *session) listed(all bool) (out []present.Holding, left int) {
 
 // masked replaces a figure while amounts are hidden.
 func (s *session) masked(text string) string {
-	if s.hidden {
+	if s.Hidden {
 		return "hidden"
 	}
 	return text
@@ -180,7 +180,7 @@ func (s *session) expand(h present.Holding) {
 
 // receive prints an address in full: in groups, spelled, and in one piece.
 func (s *session) receive(ctx context.Context) error {
-	accounts := s.ctx.Accounts
+	accounts := s.Accounts
 	if len(accounts) == 0 {
 		s.out.say("This profile has no account.")
 		return errBack
@@ -192,7 +192,7 @@ func (s *session) receive(ctx context.Context) error {
 			return err
 		}
 	}
-	s.out.fact(0, "Your address, "+present.AccountType(a.Type), address(a.AccountAddress))
+	s.out.where(0, "Your address, "+present.AccountType(a.Type), address(a.AccountAddress))
 	for _, l := range spelled(a.AccountAddress) {
 		s.out.note(l)
 	}
@@ -201,7 +201,7 @@ func (s *session) receive(ctx context.Context) error {
 	where := "It is a Solana address."
 	if a.IsEVM() {
 		names := make([]string, 0, 8)
-		for _, c := range s.ctx.Catalog.Chains() {
+		for _, c := range s.Catalog.Chains() {
 			names = append(names, c.Name)
 		}
 		where = "It is the same on " + strings.Join(names, ", ") + "."

@@ -159,7 +159,7 @@ func (s *session) readPlan(p *plan) {
 		return
 	}
 	s.out.say(capital(plural(len(d.Calls), "call", "calls")) + " on " +
-		present.ChainName(s.ctx.Catalog, d.TargetChain) +
+		present.ChainName(s.Catalog, d.TargetChain) +
 		".")
 	for i, c := range d.Calls {
 		s.readCall(i+1, p.chain(), c)
@@ -169,13 +169,13 @@ func (s *session) readPlan(p *plan) {
 	}
 	needs := s.needs(p)
 	for _, r := range needs {
-		s.out.fact(2, "Needs", plain(present.Figure(s.Catalog, r.AssetType, r.Amount)+s.there(r.AssetType)))
+		s.out.fact(2, "Needs", present.Figure(s.Catalog, r.AssetType, r.Amount)+s.there(r.AssetType))
 	}
 	if len(needs) == 0 {
 		s.out.note("Needs no token, as far as it can be seen.")
 	}
 	for _, a := range d.Accounts {
-		s.out.fact(2, "Account of the file", address(a.AccountAddress))
+		s.out.where(2, "Account of the file", address(a.AccountAddress))
 	}
 	if n := len(d.Overrides); n > 0 {
 		s.out.note("Carries " + plural(n, "state override", "state overrides") + " for the simulation.")
@@ -184,7 +184,7 @@ func (s *session) readPlan(p *plan) {
 
 // there gives the balance of a required token, on the chain and elsewhere.
 func (s *session) there(asset string) string {
-	if !s.Money.Known || s.hidden {
+	if !s.Money.Known || s.Hidden {
 		return "."
 	}
 	x, ok := s.Side(asset)
@@ -245,5 +245,5 @@ func (s *session) save(p *plan) {
 		s.out.say("It was not saved: " + why(err))
 		return
 	}
-	s.out.fact(0, "Saved to", plain(whole(path)))
+	s.out.fact(0, "Saved to", whole(path))
 }

@@ -126,7 +126,7 @@ func (s *session) askAddress(ctx context.Context, chain caip.Chain, text string,
 		return problem
 	})
 	if err == nil {
-		s.out.fact(2, "That is", address(found))
+		s.out.where(2, "That is", address(found))
 	}
 	return found, err
 }

@@ -11,7 +11,7 @@ import (
 
 // atStake judges a review the way the screens do.
 func (c *reviewSession) atStake(st stage) consent.Demand {
-	return consent.Demanded(c.ctx.Catalog, c.under(st), c.deps.TypeFrom)
+	return consent.Demanded(c.Catalog, c.under(st), c.deps.TypeFrom)
 }
 
 // under is a review as consent to it is given.
@@ -46,7 +46,7 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (none consent.Cons
 	switch because := ", because " + present.Because(k) + ":"; {
 	case k.TypesTail():
 		q.text += "the last " + itoa(consent.TailLetters) + " characters of the address above" + because
-		q.repeat = func() { c.out.fact(0, "The address", address(k.Tail)) }
+		q.repeat = func() { c.out.where(0, "The address", address(k.Tail)) }
 		q.repeat()
 		a.Typed, err = c.typed(ctx, st, q, k.Right)
 	case k.Cause != consent.None:

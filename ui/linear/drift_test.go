@@ -21,7 +21,7 @@ func TestTheLinesSayEveryFact(t *testing.T) {
 				x.Review2, x.Report2, st = c.Review.Quote, c.Review.Report, stageReview2
 			}
 			r.opts.Deps.TypeFrom, r.opts.Context.Clock = consent.TypeFrom(), reviewtest.Begin
-			s := &reviewSession{session: &session{ctx: r.opts.Context, deps: r.opts.Deps,
+			s := &reviewSession{session: &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: r.opts.Deps,
 				out: newPrinter(r.paper, w)}, snap: x}
 			s.readOut(st)
 			text := r.paper.take()

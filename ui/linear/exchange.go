@@ -157,16 +157,16 @@ func (s *session) readExchange(d intent.Draft) {
 		from = ", from " + present.ChainName(s.Catalog, on)
 	}
 	s.out.say(capital(d.Kind) + ": you pay " + present.Figure(s.Catalog, d.Pay.Asset, d.Pay.Amount) + from + ".")
-	s.out.fact(2, "Arrives as", plain(s.assetWords(d.Receive.Asset)+"."))
+	s.out.fact(2, "Arrives as", s.assetWords(d.Receive.Asset)+".")
 	if d.Receive.Minimum != "" {
-		s.out.fact(2, "At least", plain(present.Figure(s.Catalog, d.Receive.Asset, d.Receive.Minimum)+"."))
+		s.out.fact(2, "At least", present.Figure(s.Catalog, d.Receive.Asset, d.Receive.Minimum)+".")
 	}
 	if a := accountIn(d.Receive.Account); a != "" {
-		s.out.fact(2, "To", address(a))
+		s.out.where(2, "To", address(a))
 	} else {
 		s.out.note("To your own account.")
 	}
 	for _, a := range d.Accounts {
-		s.out.fact(2, "Account of the file", address(a.AccountAddress))
+		s.out.where(2, "Account of the file", address(a.AccountAddress))
 	}
 }

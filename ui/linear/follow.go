@@ -87,10 +87,10 @@ type follower struct {
 func (f *follower) hear(x flow.Snapshot) {
 	st := f.stateOf(x)
 	for _, r := range x.Status.OriginChainOperations {
-		f.once("Deposit on "+present.ChainName(f.ctx.Catalog, r.Chain), r)
+		f.once("Deposit on "+present.ChainName(f.Catalog, r.Chain), r)
 	}
 	for _, r := range x.Status.DestinationChainOperations {
-		f.once("Ran on "+present.ChainName(f.ctx.Catalog, r.Chain), r)
+		f.once("Ran on "+present.ChainName(f.Catalog, r.Chain), r)
 	}
 	if st.Word != f.state {
 		f.state = st.Word
@@ -121,13 +121,13 @@ func (f *follower) once(what string, r api.OperationRef) {
 // transaction prints a transaction and the address of its page. It marks an address that is no page of the known
 // explorer (TH-H2).
 func (s *session) transaction(what string, r api.OperationRef) {
-	s.out.fact(0, what+", transaction", plain(present.Groups(clean(r.Hash, 512))))
+	s.out.fact(0, what+", transaction", present.Groups(clean(r.Hash, 512)))
 	link := clean(r.ExplorerURL, maxLink)
 	if link == "" || s.ctx.Network.Kind == network.Embedded { // those chains have no pages
 		return
 	}
-	s.out.fact(2, "page", plain(link))
-	known, _ := verify.ExplorerURL(s.ctx.Catalog, s.ctx.Network.Kind, s.ctx.BaseURL, r.Chain, r.ExplorerURL)
+	s.out.fact(2, "page", link)
+	known, _ := verify.ExplorerURL(s.Catalog, s.ctx.Network.Kind, s.ctx.BaseURL, r.Chain, r.ExplorerURL)
 	if !known {
 		s.out.note("Warning: that is not a page of the known explorer; do not trust it.")
 	}
@@ -152,7 +152,7 @@ func (s *session) stateOf(x flow.Snapshot) present.State {
 }
 
 // what describes an operation in a phrase.
-func (s *session) what(x flow.Snapshot) string { return present.Operation(s.ctx.Catalog, x) }
+func (s *session) what(x flow.Snapshot) string { return present.Operation(s.Catalog, x) }
 
 // accountIn is the address of a CAIP-10 account, "" for any other text.
 func accountIn(account string) string {

@@ -133,20 +133,20 @@ func (s *session) record(r api.HistoryRecord) {
 	s.out.say(present.Status(s.ctx.Network.Kind, r.Status))
 	s.refused(r.FailReason)
 	paid, got := present.AmountLabels(r.Type, r.Status)
-	s.out.fact(0, capital(paid), plain(s.masked(s.paid(r.OriginToken))))
-	s.out.fact(0, capital(got), plain(s.masked(s.received(r))))
+	s.out.fact(0, capital(paid), s.masked(s.paid(r.OriginToken)))
+	s.out.fact(0, capital(got), s.masked(s.received(r)))
 	if a, err := caip.ParseSlashAccount(r.RecipientAccountID); err == nil {
-		s.out.fact(0, "To", address(a.Address))
+		s.out.where(0, "To", address(a.Address))
 	} else if r.RecipientAccountID != "" {
-		s.out.fact(0, "To", plain(clean(r.RecipientAccountID, 512)))
+		s.out.fact(0, "To", clean(r.RecipientAccountID, 512))
 	}
 	s.whoGot(r)
-	s.out.fact(0, "Quote", plain(present.Groups(clean(r.QuoteID, 512))))
+	s.out.fact(0, "Quote", present.Groups(clean(r.QuoteID, 512)))
 	for _, o := range r.OriginChainOperations {
-		s.transaction("Origin chain "+present.ChainName(s.ctx.Catalog, o.Chain), o)
+		s.transaction("Origin chain "+present.ChainName(s.Catalog, o.Chain), o)
 	}
 	for _, o := range r.DestinationChainOperations {
-		s.transaction("Target chain "+present.ChainName(s.ctx.Catalog, o.Chain), o)
+		s.transaction("Target chain "+present.ChainName(s.Catalog, o.Chain), o)
 	}
 	if len(r.OriginChainOperations)+len(r.DestinationChainOperations) == 0 {
 		s.out.say("There is no transaction yet.")
@@ -155,7 +155,7 @@ func (s *session) record(r api.HistoryRecord) {
 
 // whoGot prints the payees, their amounts and the costs, from the wallet's journal.
 func (s *session) whoGot(r api.HistoryRecord) {
-	from := present.Receipts{Catalog: s.ctx.Catalog, Accounts: s.ctx.Accounts, Terms: s.ctx.Terms, Names: s.nameIn}
+	from := present.Receipts{Catalog: s.Catalog, Accounts: s.Accounts, Terms: s.ctx.Terms, Names: s.ctx.Names}
 	for _, row := range from.Rows(present.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status,
 		GotAsset: r.DestinationToken.AssetType, Got: r.DestinationToken.Amount}) {
 		row.Label = capital(row.Label)

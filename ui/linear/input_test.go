@@ -100,7 +100,7 @@ func FuzzPrinterWritesPlainLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, width, indent int) {
 		var b bytes.Buffer
 		p := newPrinter(&b, width%200)
-		p.fact(max(0, indent)%5, text, address(text))
+		p.where(max(0, indent)%5, text, address(text))
 		p.raw(text)
 		r := &rig{t: t, paper: &paper{}}
 		r.opts.Width = p.width

@@ -69,8 +69,8 @@ type Context struct {
 	Hidden   bool     // amounts are hidden at the start
 	// Export writes a new file, 0600, whose name derives from name, and returns its path; nil: nothing can be exported.
 	Export func(name string, data []byte) (path string, err error)
-	// Terms looks up, by quote id, the terms in the wallet's journal that the person agreed to; Names gives the known
-	// name of an address, "" for none. nil: nothing is known.
+	// Terms looks up, by quote id, the terms in the wallet's journal that the person agreed to; Names gives the name of
+	// an address in the book, "" for none. nil: nothing is known.
 	Terms func(quoteID string) (journal.Terms, bool)
 	Names func(address string) string
 }
@@ -129,11 +129,11 @@ type Options struct {
 // session is one conversation. It runs on one goroutine; the input has another.
 type session struct {
 	compose.World
-	ctx      Context
-	deps     Deps
-	in       *input
-	out      *printer
-	hidden   bool            // amounts outside a review are hidden
+	ctx  Context
+	deps Deps
+	in   *input
+	out  *printer
+
 	given    map[string]bool // operations with a signature: a new quote counts anew and takes nothing back
 	paidFor  map[string]bool // operations with a signed payment, likewise
 	reported map[string]bool // operations whose end was reported
@@ -152,9 +152,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &session{
 		World: worldOf(o), ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock),
-		out:    newPrinter(o.Out, o.Width),
-		hidden: o.Context.Hidden,
-		given:  map[string]bool{}, paidFor: map[string]bool{}, reported: map[string]bool{}, life: ctx,
+		out:   newPrinter(o.Out, o.Width),
+		given: map[string]bool{}, paidFor: map[string]bool{}, reported: map[string]bool{}, life: ctx,
 	}
 	defer s.in.close()
 	defer s.unwatchAll()
@@ -177,7 +176,7 @@ func Run(ctx context.Context, o Options) error {
 // worldOf is what typed text refers to.
 func worldOf(o Options) compose.World {
 	return compose.World{Catalog: o.Context.Catalog, Network: o.Context.Network.ID, Accounts: o.Context.Accounts,
-		Clock: o.Context.Clock, Book: o.Deps.Book}
+		Clock: o.Context.Clock, Book: o.Deps.Book, Hidden: o.Context.Hidden}
 }
 
 // now is the present time.

@@ -17,7 +17,7 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.begins()
-		s := &session{ctx: r.opts.Context, deps: r.opts.Deps}
+		s := &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: r.opts.Deps}
 		sig := journal.Signature{Role: verify.RolePrepared, Kind: api.AccountKernelV31, Chain: "eip155:8453",
 			Sender: account, Nonce: "7", ValidUntil: utc().Add(time.Minute).Unix()}
 		endless := sig

@@ -128,7 +128,7 @@ func (s *session) held() []catalog.Aggregate {
 
 func (s *session) heldLine(a catalog.Aggregate) string {
 	line := a.Symbol + ", " + a.Name
-	if v := s.Money.Total(a); v != nil && !s.hidden {
+	if v := s.Money.Total(a); v != nil && !s.Hidden {
 		line += ": you have " + amount.Human(v, a.Decimals)
 	}
 	return line
@@ -148,7 +148,7 @@ func (s *session) askSource(ctx context.Context, a catalog.Aggregate) (asset str
 	for _, e := range a.Entities {
 		if v := s.Money.Of(e.Asset); v != nil && v.Sign() > 0 {
 			line := "Only from " + s.ChainName(e.Asset.Chain)
-			if !s.hidden {
+			if !s.Hidden {
 				line += ", where you have " + amount.Human(v, e.Decimals)
 			}
 			take(line, e.Asset.String(), e.Decimals)

@@ -9,8 +9,8 @@ import (
 
 // about is what the pages of a review are made of.
 func (c *reviewSession) about(st stage) present.Review {
-	return present.Review{Review: c.under(st), Catalog: c.ctx.Catalog, Previous: c.snap.Previous,
-		Signatures: c.snap.SignaturesTotal, From: c.deps.TypeFrom, Names: c.nameIn, Clock: c.clock}
+	return present.Review{Review: c.under(st), Catalog: c.Catalog, Previous: c.snap.Previous,
+		Signatures: c.snap.SignaturesTotal, From: c.deps.TypeFrom, Names: c.ctx.Names, Clock: c.clock}
 }
 
 // readOut prints a whole review.
@@ -81,21 +81,11 @@ func ended(text string) string {
 	return text
 }
 
-// nameIn is the name of an address in the contact book, "" without one.
-func (s *session) nameIn(a string) string {
-	for _, c := range s.deps.Book {
-		if present.Checksummed(c.Address) == present.Checksummed(a) {
-			return clean(c.Name, 60)
-		}
-	}
-	return ""
-}
-
 // assetWords names an asset of an intent: its symbol, and its chain if it belongs to one.
 func (s *session) assetWords(asset string) string {
-	text := present.AssetName(s.ctx.Catalog, asset)
+	text := present.AssetName(s.Catalog, asset)
 	if on := chainIn(asset); on != "" {
-		text += " on " + present.ChainName(s.ctx.Catalog, on)
+		text += " on " + present.ChainName(s.Catalog, on)
 	}
 	return text
 }

@@ -62,7 +62,9 @@ func (p *printer) say(text string) { p.put(0, plain(text)) }
 // note writes a paragraph below another.
 func (p *printer) note(text string) { p.put(2, plain(text)) }
 
-// fact writes "label: value".
-func (p *printer) fact(indent int, label string, value ...span) {
+// fact writes "label: value"; where is one with an address.
+func (p *printer) fact(indent int, label, value string) { p.where(indent, label, plain(value)) }
+
+func (p *printer) where(indent int, label string, value ...span) {
 	p.put(indent, append([]span{plain(label + ": ")}, value...)...)
 }

@@ -146,7 +146,7 @@ func (c *reviewSession) spell(st stage) {
 			return
 		}
 		seen[a] = true
-		c.out.fact(0, label, address(a))
+		c.out.where(0, label, address(a))
 		for _, l := range spelled(a) {
 			c.out.note(l)
 		}

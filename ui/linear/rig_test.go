@@ -119,6 +119,7 @@ func newRig(t *testing.T) *rig {
 		Context: Context{
 			Profile: "demo", BaseURL: "inside this program", Catalog: cat, Clock: utc, Accounts: someAccounts(),
 			Network: network.Descriptor{ID: hash(1), Kind: network.Embedded},
+			Names:   func(address string) string { return map[string]string{payee: "alice"}[address] },
 		},
 		In: r.keys, Out: r.paper,
 		Deps: Deps{

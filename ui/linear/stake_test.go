@@ -86,7 +86,7 @@ func TestWhatIsAtStakeDecidesWhatIsTyped(t *testing.T) {
 		if x.first != nil {
 			x.first(first)
 		}
-		c := &reviewSession{session: &session{ctx: r.opts.Context, deps: Deps{TypeFrom: from}},
+		c := &reviewSession{session: &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: Deps{TypeFrom: from}},
 			snap: flow.Snapshot{Review1: first}}
 		st := stageReview1
 		if x.quote != nil {

@@ -15,7 +15,7 @@ func TestStatesStatusesAndReasonsAreSaidInTheCommonWords(t *testing.T) {
 	r := newRig(t)
 	for _, x := range presenttest.Snapshots(t) {
 		var b strings.Builder
-		s := &session{ctx: r.opts.Context, out: newPrinter(&b, 10_000)}
+		s := &session{World: worldOf(r.opts), ctx: r.opts.Context, out: newPrinter(&b, 10_000)}
 		f := follower{session: s, said: map[string]bool{}}
 		f.hear(x)
 		want := present.StateOf(x, present.Live{}, time.Time.String, present.Keys{})
@@ -25,7 +25,7 @@ func TestStatesStatusesAndReasonsAreSaidInTheCommonWords(t *testing.T) {
 	}
 	for _, reason := range append(presenttest.Reasons(t), "NEW") {
 		var b strings.Builder
-		s := &session{ctx: r.opts.Context, out: newPrinter(&b, 10_000)}
+		s := &session{World: worldOf(r.opts), ctx: r.opts.Context, out: newPrinter(&b, 10_000)}
 		s.refused(reason)
 		if want := present.FailReason(reason, present.Keys{}) + " The service says: " + reason + "."; !strings.Contains(
 			b.String(), want) {
