@@ -13,15 +13,18 @@ func (c *reviewSession) about(st stage) present.Review {
 		Signatures: c.snap.SignaturesTotal, From: c.deps.TypeFrom, Names: c.ctx.Names, Clock: c.clock}
 }
 
+// text is the page of a review.
+func (c *reviewSession) text(st stage) present.Page {
+	if st == stageReview2 {
+		return present.Review2(c.about(st))
+	}
+	return present.Review1(c.about(st))
+}
+
 // readOut prints a whole review.
 func (c *reviewSession) readOut(st stage) {
-	r := c.about(st)
-	c.out.say(r.Title() + ". " + "Network " + present.Network(c.ctx.Network.Kind) + ".")
-	page := present.Review1
-	if st == stageReview2 {
-		page = present.Review2
-	}
-	c.shown = c.out.page(page(r).Without(1))
+	c.out.say(c.about(st).Title() + ". " + "Network " + present.Network(c.ctx.Network.Kind) + ".")
+	c.shown = c.out.page(c.text(st).Without(1))
 	c.printed = c.fingerprint(st)
 }
 

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
+
+	"github.com/ethereum/go-ethereum/common"
 )
 
 // review prints a review once, and asks what to do about it.
@@ -138,48 +141,23 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// spell prints every address of a review for listening, each once.
+// plural is present.Plural, for short.
+func plural(n int, one, many string) string { return present.Plural(n, one, many) }
+
+// spell prints every address of a review and of its bytes for listening, each once.
 func (c *reviewSession) spell(st stage) {
 	seen := map[string]bool{}
-	say := func(label, a string) {
-		if a == "" || seen[a] {
-			return
-		}
-		seen[a] = true
-		c.out.where(0, label, address(a))
-		for _, l := range spelled(a) {
-			c.out.note(l)
-		}
-	}
-	if v := c.snap.Review1; st == stageReview1 {
-		for _, l := range v.Lines {
-			say("Contract of call "+itoa(l.Index), l.To)
-			say("Receives or may spend", l.Recipient)
-			for _, a := range l.Args {
-				if a.Type == "address" {
-					say("Argument "+clean(strings.TrimSpace(a.Name), 60), a.Value)
-				}
+	for _, l := range append(c.text(st), present.Inspect(c.about(st))...).Say(false) {
+		for _, s := range l.Spans {
+			a := present.Checksummed(s.Raw)
+			if a == "" || seen[a] || !s.Whole && !common.IsHexAddress(a) {
+				continue
 			}
-		}
-		say("Your account", v.Sender)
-		say("Signer", v.Signer)
-		if v.Delegation != nil {
-			say("The code", v.Delegation.Contract)
-		}
-		return
-	}
-	v := c.snap.Review2
-	say("Delivered to", v.Recipient)
-	for _, l := range v.Legs {
-		say("Held in", l.Escrow)
-		for _, p := range l.Parts {
-			say("Goes to", p.To)
-		}
-		if l.Delegation != nil {
-			say("The code", l.Delegation.Contract)
+			seen[a] = true
+			c.out.where(0, capital(cmp.Or(l.Label, "address")), address(a))
+			for _, group := range spelled(a) {
+				c.out.note(group)
+			}
 		}
 	}
 }
-
-// plural is present.Plural, for short.
-func plural(n int, one, many string) string { return present.Plural(n, one, many) }
