@@ -179,20 +179,16 @@ func Until(minutes int, now time.Time) string {
 }
 
 // Add inserts an empty call after call i.
-func (b *Calls) Add(i int) int {
-	if len(b.Calls) >= api.MaxListed {
-		return i
-	}
-	b.Calls = slices.Insert(b.Calls, i+1, &Call{})
-	return i + 1
-}
+func (b *Calls) Add(i int) int { return b.insert(i, &Call{}) }
 
 // Duplicate inserts a copy of call i after it.
-func (b *Calls) Duplicate(i int) int {
+func (b *Calls) Duplicate(i int) int { return b.insert(i, b.Calls[i].Clone()) }
+
+func (b *Calls) insert(i int, c *Call) int {
 	if len(b.Calls) >= api.MaxListed {
 		return i
 	}
-	b.Calls = slices.Insert(b.Calls, i+1, b.Calls[i].Clone())
+	b.Calls = slices.Insert(b.Calls, i+1, c)
 	return i + 1
 }
 

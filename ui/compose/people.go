@@ -66,7 +66,7 @@ func (w *World) alike(address string) (Contact, bool) {
 		if a == b || len(a) < 8 {
 			continue
 		}
-		if head, tail := sameStart(a, b), sameStart(reverse(a), reverse(b)); head >= 4 || tail >= 4 {
+		if sameStart(a, b) >= 4 || sameEnd(a, b) >= 4 {
 			return c, true
 		}
 	}
@@ -76,18 +76,19 @@ func (w *World) alike(address string) (Contact, bool) {
 // sameStart counts the characters that two texts share at the start.
 func sameStart(a, b string) int {
 	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
 	return n
 }
 
-func reverse(s string) string {
-	b := []byte(s)
-	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
-		b[i], b[j] = b[j], b[i]
+// sameEnd counts the characters that two texts share at the end.
+func sameEnd(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
 	}
-	return string(b)
+	return n
 }
 
 // recipientCaution warns of reasons against sending to an address; chain is the chain of the payment.

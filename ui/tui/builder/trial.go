@@ -8,7 +8,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/ui/compose"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -50,8 +49,17 @@ func (s *Screen) trialAmount(e catalog.Entity) string {
 	if !known || total == nil {
 		return trialFallback
 	}
-	floor := new(big.Int).Add(largestOther(s.Money, agg, e.Asset),
-		amount.Scale(orZero(s.Money.Held[e.Asset]), e.Decimals, agg.Decimals))
+	here, top := new(big.Int), new(big.Int) // what the service does not list holds nothing that could pay
+	for _, x := range agg.Entities {
+		switch v := amount.Scale(s.Money.Of(x.Asset), x.Decimals, agg.Decimals); {
+		case v == nil:
+		case x.Asset == e.Asset:
+			here = v
+		case v.Cmp(top) > 0:
+			top = v
+		}
+	}
+	floor := new(big.Int).Add(here, top)
 	ceiling := new(big.Int).Quo(new(big.Int).Mul(total, big.NewInt(9)), big.NewInt(10))
 	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(agg.Decimals)), nil)
 	half := new(big.Int).Quo(one, big.NewInt(2))
@@ -65,25 +73,4 @@ func (s *Screen) trialAmount(e catalog.Entity) string {
 		}
 	}
 	return trialFallback
-}
-
-// largestOther is the largest balance of an aggregate on one other chain, in the aggregate's decimals.
-func largestOther(m compose.Money, agg catalog.Aggregate, here caip.Asset) *big.Int {
-	top := new(big.Int)
-	for _, e := range agg.Entities {
-		if v := m.Held[e.Asset]; e.Asset != here && v != nil {
-			if v = amount.Scale(v, e.Decimals, agg.Decimals); v.Cmp(top) > 0 {
-				top = v
-			}
-		}
-	}
-	return top
-}
-
-// orZero is for balances that were read: an asset that the service does not list holds nothing that could pay.
-func orZero(v *big.Int) *big.Int {
-	if v == nil {
-		return new(big.Int)
-	}
-	return v
 }
