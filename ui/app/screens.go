@@ -49,10 +49,7 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 		screen.Balances: balances.New(c, d), screen.Build: build, screen.History: history.New(c, d),
 		screen.Accounts: accounts.NewWith(c, accountDeps(d.s, d.book)),
 		screen.Review: review.New(c, review.Deps{
-			Start: func(ctx context.Context, in intent.Intent) (review.Operation,
-				error) {
-				return d.flow.Start(ctx, in)
-			},
+			Start:  d.begin,
 			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: cmp.Or(d.noSigner(), d.watch),
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
@@ -73,6 +70,11 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 	own.Actions = settings.Collect(all)
 	all[screen.Settings] = settings.New(c, own)
 	return all
+}
+
+// begin begins an operation in the journal.
+func (d *opened) begin(ctx context.Context, in intent.Intent) (present.Driven, error) {
+	return d.flow.Start(ctx, in)
 }
 
 // name returns the name of a known recipient; "" for any other address.
@@ -130,10 +132,7 @@ func (d *opened) talk(ctx context.Context) error {
 		},
 		In: d.o.In, Out: d.o.Out, Notice: d.notice(),
 		Deps: linear.Deps{
-			Start: func(ctx context.Context, in intent.Intent) (linear.Operation,
-				error) {
-				return d.flow.Start(ctx, in)
-			},
+			Start:       d.begin,
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
 			Outstanding: d.outstanding,
 			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: d.s.Contacts(),

@@ -37,23 +37,12 @@ import (
 	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/wallet/consent"
-	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
 )
 
-// Operation is an operation in progress; *flow.Operation is one.
-type Operation interface {
-	ID() string
-	Snapshot() flow.Snapshot
-	Prepare(ctx context.Context) (flow.Snapshot, error)
-	Quote(ctx context.Context) (flow.Snapshot, error)
-	SignPrepared(ctx context.Context, c consent.Consent) (flow.Snapshot, error)
-	Requote(ctx context.Context) (flow.Snapshot, error)
-	Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error)
-	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
-	Abandon() error
-}
+// Operation is an operation in progress.
+type Operation = present.Driven
 
 // Context is what the conversation knows of its profile. It does not change while the conversation runs. Catalog must
 // be set; a missing Clock is time.Now.

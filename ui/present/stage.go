@@ -1,12 +1,27 @@
 package present
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 )
+
+// Driven is an operation that a front end leads through its reviews; *flow.Operation is one. Every method but ID and
+// Snapshot may take long.
+type Driven interface {
+	ID() string
+	Snapshot() flow.Snapshot
+	Prepare(ctx context.Context) (flow.Snapshot, error)
+	Quote(ctx context.Context) (flow.Snapshot, error)
+	SignPrepared(ctx context.Context, c consent.Consent) (flow.Snapshot, error)
+	Requote(ctx context.Context) (flow.Snapshot, error)
+	Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error)
+	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
+	Abandon() error
+}
 
 // Stage is what an operation waits for.
 type Stage int

@@ -37,9 +37,8 @@ import (
 	"coffer/api/text"
 	"coffer/ui/cli"
 	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/ui/profile"
-	"coffer/wallet/consent"
-	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -80,18 +79,8 @@ type Service interface {
 	StatusDocument(ctx context.Context, quoteID string) (client.Answer, error)
 }
 
-// Operation is one operation under way; *flow.Operation is one.
-type Operation interface {
-	ID() string
-	Snapshot() flow.Snapshot
-	Prepare(ctx context.Context) (flow.Snapshot, error)
-	Quote(ctx context.Context) (flow.Snapshot, error)
-	SignPrepared(ctx context.Context, c consent.Consent) (flow.Snapshot, error)
-	Requote(ctx context.Context) (flow.Snapshot, error)
-	Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error)
-	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
-	Abandon() error
-}
+// Operation is one operation under way.
+type Operation = present.Driven
 
 // Book is the journal for reading; *journal.Journal is one.
 type Book interface {

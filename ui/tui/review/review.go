@@ -32,7 +32,6 @@ import (
 	"coffer/api"
 	"coffer/api/secret"
 	"coffer/ui/present"
-	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/consent"
@@ -40,17 +39,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Operation is the operation that this screen drives. Every method may take long; the screen calls them from commands
-// only, one at a time.
-type Operation interface {
-	activity.Operation
-	Prepare(ctx context.Context) (flow.Snapshot, error)
-	Quote(ctx context.Context) (flow.Snapshot, error)
-	SignPrepared(ctx context.Context, c consent.Consent) (flow.Snapshot, error)
-	Requote(ctx context.Context) (flow.Snapshot, error)
-	Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error)
-	Abandon() error
-}
+// Operation is the operation that this screen drives: from commands only, one step at a time.
+type Operation = present.Driven
 
 // Deps are the dependencies of the screen. Start begins an operation in the journal; it is called from a command.
 // TypeFrom is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
