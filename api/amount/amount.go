@@ -143,7 +143,10 @@ func Group(s string) string {
 }
 
 // Human is Group(Trim(Format(v, decimals))).
-func Human(v *big.Int, decimals int) string { return Group(Trim(Format(v, decimals))) }
+func Human(v *big.Int, decimals int) string { return Group(Plain(v, decimals)) }
+
+// Plain is Human without separators, as an amount is typed.
+func Plain(v *big.Int, decimals int) string { return Trim(Format(v, decimals)) }
 
 // isNatural reports whether s is 0 or digits without a leading zero.
 func isNatural(s string) bool { return isDigits(s) && (s == "0" || s[0] != '0') }

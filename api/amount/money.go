@@ -26,9 +26,9 @@ func scale(v *big.Int, from, to int) (scaled, rest *big.Int) {
 		return nil, nil
 	}
 	if to >= from {
-		return new(big.Int).Mul(v, pow10(to-from)), nil
+		return new(big.Int).Mul(v, One(to-from)), nil
 	}
-	return new(big.Int).QuoRem(v, pow10(from-to), new(big.Int))
+	return new(big.Int).QuoRem(v, One(from-to), new(big.Int))
 }
 
 // Value is the worth in micro USD, rounded down, of v base units of an asset with the
@@ -44,7 +44,7 @@ func Value(v *big.Int, decimals int, priceMicroUSD *big.Int) *big.Int {
 		return nil
 	}
 	worth := new(big.Int).Mul(v, priceMicroUSD)
-	return worth.Div(worth, pow10(decimals))
+	return worth.Div(worth, One(decimals))
 }
 
 // USD2 writes micro USD with two decimals, rounded half away from zero: 12345678 is
@@ -62,6 +62,7 @@ func USD2(micro *big.Int) string {
 	return Format(cents, 2)
 }
 
-func pow10(n int) *big.Int {
-	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
+// One is one whole token of an asset with decimals, in base units.
+func One(decimals int) *big.Int {
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
 }

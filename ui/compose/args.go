@@ -205,7 +205,7 @@ func (n *Arg) SetUnits(on bool, t Target) {
 	switch {
 	case v == nil:
 	case on:
-		n.Text = whole(v, t.Token.Decimals)
+		n.Text = amount.Plain(v, t.Token.Decimals)
 	default:
 		n.Text = v.String()
 	}

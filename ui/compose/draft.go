@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op/abicall"
 	"coffer/ui/present"
@@ -61,7 +62,7 @@ func (w *World) callOf(chain caip.Chain, x intent.Call) *Call {
 	if v, ok := api.ParseWei(x.Value); !ok {
 		c.Value = x.Value // shows as a mistake at its field
 	} else if v.Sign() > 0 {
-		c.Value = whole(v, w.Coin(chain).Decimals)
+		c.Value = amount.Plain(v, w.Coin(chain).Decimals)
 	}
 	if fn, err := abicall.ParseSignature(x.Function); err == nil {
 		c.Fn = &fn

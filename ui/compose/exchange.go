@@ -154,7 +154,7 @@ func (w *World) Expected(x *Exchange) *big.Int {
 	if micro == nil {
 		return nil
 	}
-	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
+	one := amount.One(decimals)
 	return one.Mul(one, micro).Quo(one, to.Agg.PriceMicroUSD)
 }
 

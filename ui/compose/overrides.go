@@ -33,7 +33,7 @@ type Slot struct {
 func overrideOf(o api.StateOverride, native catalog.Entity) *Override {
 	out := &Override{Address: o.Address}
 	if v, ok := api.ParseWei(o.Balance); ok && o.Balance != "" {
-		out.Balance = whole(v, native.Decimals)
+		out.Balance = amount.Plain(v, native.Decimals)
 	} else {
 		out.Balance = o.Balance
 	}

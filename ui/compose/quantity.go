@@ -62,7 +62,7 @@ func suspicious(v *big.Int, decimals int, symbol string, whole bool) string {
 	if v == nil || v.Sign() == 0 || decimals < 6 {
 		return ""
 	}
-	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
+	one := amount.One(decimals)
 	tokens, rest := new(big.Int).QuoRem(v, one, new(big.Int))
 	if whole {
 		n := zeros(tokens)
@@ -122,9 +122,7 @@ func Whole(base string, decimals int) string {
 	if err != nil {
 		return ""
 	}
-	return whole(v, decimals)
+	return amount.Plain(v, decimals)
 }
-
-func whole(v *big.Int, decimals int) string { return amount.Trim(amount.Format(v, decimals)) }
 
 func plain(err error) string { return present.Clean(err.Error(), 200) }

@@ -69,5 +69,5 @@ func LimitWords(l verify.Limits, cat *catalog.Catalog) []string {
 const microDecimals = 6
 
 func dollars(micro *big.Int) string {
-	return "$" + amount.Group(amount.Trim(amount.Format(micro, microDecimals)))
+	return "$" + amount.Group(amount.Plain(micro, microDecimals))
 }

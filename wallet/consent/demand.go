@@ -175,5 +175,5 @@ func (d Demand) AmountText() string {
 	case d.Amount.Decimals < 0:
 		return d.Amount.Amount.String()
 	}
-	return amount.Trim(amount.Format(d.Amount.Amount, d.Amount.Decimals))
+	return amount.Plain(d.Amount.Amount, d.Amount.Decimals)
 }

@@ -255,7 +255,7 @@ func (s *Screen) amountItems() []kit.Item {
 		of    int64
 	}{{"everything", 1}, {"a half", 2}, {"a quarter", 4}} {
 		v := new(big.Int).Quo(all, big.NewInt(part.of))
-		text := amount.Trim(amount.Format(v, from.Decimals))
+		text := amount.Plain(v, from.Decimals)
 		out = append(out, kit.Item{Value: text, Label: part.words, Note: amount.Group(text) + " " + from.Agg.Symbol})
 	}
 	return out
@@ -273,7 +273,7 @@ func (s *Screen) minItems() []kit.Item {
 	for _, bps := range compose.Slippages() {
 		least := new(big.Int).Mul(v, big.NewInt(int64(10_000-bps)))
 		least = roundDown(least.Quo(least, big.NewInt(10_000)), decimals)
-		text := amount.Trim(amount.Format(least, decimals))
+		text := amount.Plain(least, decimals)
 		out = append(out, kit.Item{Value: text, Label: "list price less " + present.Percent(bps),
 			Note: amount.Group(text) + " " + symbol})
 	}
@@ -300,7 +300,7 @@ func (s *Screen) takeMax() tea.Cmd {
 		return screen.Toast(theme.Warn, "there is nothing of it that could be sent")
 	}
 	s.touched()
-	x.Amount = amount.Trim(amount.Format(all, from.Decimals))
+	x.Amount = amount.Plain(all, from.Decimals)
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (s *Screen) trialAmount(e catalog.Entity) string {
 	}
 	floor := new(big.Int).Add(here, top)
 	ceiling := new(big.Int).Quo(new(big.Int).Mul(total, big.NewInt(9)), big.NewInt(10))
-	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(agg.Decimals)), nil)
+	one := amount.One(agg.Decimals)
 	half := new(big.Int).Quo(one, big.NewInt(2))
 	for _, step := range []int64{50, 10, 2} {
 		unit := new(big.Int).Mul(one, big.NewInt(step))
@@ -69,7 +69,7 @@ func (s *Screen) trialAmount(e catalog.Entity) string {
 		v := new(big.Int).Add(floor, margin)
 		v.Add(v.Quo(v, unit), big.NewInt(1)).Mul(v, unit).Add(v, half)
 		if v.Cmp(ceiling) <= 0 {
-			return amount.Trim(amount.Format(v, agg.Decimals))
+			return amount.Plain(v, agg.Decimals)
 		}
 	}
 	return trialFallback

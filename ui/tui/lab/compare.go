@@ -92,7 +92,7 @@ func (m *Model) deltaUSD(th theme.Theme, a, b *big.Int) string {
 		return kit.Masked(th)
 	}
 	d := new(big.Int).Sub(b, a)
-	return signed(d, "$"+amount.Trim(amount.Format(new(big.Int).Abs(d), 6)))
+	return signed(d, "$"+amount.Plain(new(big.Int).Abs(d), 6))
 }
 
 func deltaBps(a, b int) string {
