@@ -169,19 +169,12 @@ func (s *session) changeCall(ctx context.Context, p *plan) error {
 
 // readCall prints one call of the plan.
 func (s *session) readCall(n int, chain caip.Chain, c intent.Call) {
-	name := c.Function
-	if name == "" {
-		name = "plain payment"
-		if c.Data != "" {
-			name = "a call with " + plural((len(c.Data)-2)/2, "byte", "bytes") + " of data"
-		}
-	}
 	at := "an unknown contract"
 	token, known := s.TokenAt(chain, c.To)
 	if known {
 		at = token.Symbol
 	}
-	s.out.put(2, plain("Call "+itoa(n)+": "+clean(name, 600)+", on "+at+", "), address(c.To))
+	s.out.put(2, plain("Call "+itoa(n)+": "+present.CallName(c)+", on "+at+", "), address(c.To))
 	if fn, values, ok := compose.Decode(c.Data); ok {
 		s.readArgs(fn, values, token, known)
 	}

@@ -183,28 +183,24 @@ func one(spans ...Span) []Block { return []Block{{Spans: spans}} }
 func (r Review) needed() []Pair {
 	var out []Pair
 	left := slices.Clone(r.Call.Requires)
+	needs := func(spans []Span, paths ...string) {
+		row := []Block{{Kind: KindRow, Table: TableNeeded, Label: "needs", Spans: spans, Paths: paths}}
+		out = append(out, Pair{Asked: row, Brief: row})
+	}
 	for i, t := range r.Intent.TokensRequired {
-		row := Block{Kind: KindRow, Table: TableNeeded, Label: "needs", Spans: r.asked(t.AssetType, t.Amount)}
-		if i < len(left) && number(left[i]) == t.Amount && left[i].Asset.String() == t.AssetType {
-			row.Paths, left[i].Amount = []string{item("call.requires", i)}, nil
+		var paths []string
+		if i < len(left) && left[i].Amount != nil && left[i].Amount.String() == t.Amount &&
+			left[i].Asset.String() == t.AssetType {
+			paths, left[i].Amount = []string{item("call.requires", i)}, nil
 		}
-		out = append(out, Pair{Asked: []Block{row}, Brief: []Block{row}})
+		needs(r.asked(t.AssetType, t.Amount), paths...)
 	}
 	for i, a := range left {
 		if a.Amount != nil {
-			row := Block{Kind: KindRow, Table: TableNeeded, Label: "needs", Spans: amountSpans(a),
-				Paths: []string{item("call.requires", i)}}
-			out = append(out, Pair{Asked: []Block{row}, Brief: []Block{row}})
+			needs(amountSpans(a), item("call.requires", i))
 		}
 	}
 	return out
-}
-
-func number(a verify.AmountView) string {
-	if a.Amount == nil {
-		return ""
-	}
-	return a.Amount.String()
 }
 
 // allowance puts an approval, or its revocation, beside the allowance that asks for it.
@@ -235,7 +231,7 @@ func (r Review) allowed(a api.AllowanceRequirement) []Block {
 // wanted is one call of the intent. Where its bytes equal those of the operation it is decoded the same way, else it
 // shows the bytes. The brief form gives recipient and amount, and refers to the lines below it for the rest.
 func (r Review) wanted(c intent.Call, l verify.CallView, equal, brief bool) []Block {
-	p := Page(one(strong(strconv.Itoa(l.Asked) + " " + askedName(c))))
+	p := Page(one(strong(strconv.Itoa(l.Asked) + " " + CallName(c))))
 	p.row(TableOperation, 1, targetLabel(c.Data), nil, r.named(c.To)...)
 	if v, ok := api.ParseWei(c.Value); !ok {
 		p.row(TableOperation, 1, "value", nil, say(Clean(c.Value, 100)+" base units of the chain's own coin"))
@@ -326,8 +322,8 @@ func nameOn(name, chain string) string {
 	return name + ", " + chain
 }
 
-// askedName is the function as the person wrote it.
-func askedName(c intent.Call) string {
+// CallName is the function of a call as the person wrote it.
+func CallName(c intent.Call) string {
 	switch {
 	case c.Function != "":
 		return Clean(c.Function, 600)
