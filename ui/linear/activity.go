@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"coffer/ui/present"
 	"coffer/wallet/flow"
@@ -24,19 +25,17 @@ func (s *session) signed() []present.Signature {
 
 // activityWords counts, for the main menu, the operations and signatures that wait.
 func (s *session) activityWords() string {
-	text := ""
+	var waits []string
 	if n := len(s.unfinished()); n > 0 {
-		text = ": " + plural(n, "unfinished operation", "unfinished operations")
+		waits = append(waits, plural(n, "unfinished operation", "unfinished operations"))
 	}
 	if n := len(s.signed()); n > 0 {
-		if text == "" {
-			text = ":"
-		} else {
-			text += ","
-		}
-		text += " " + plural(n, "outstanding signature", "outstanding signatures")
+		waits = append(waits, plural(n, "outstanding signature", "outstanding signatures"))
 	}
-	return text
+	if len(waits) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(waits, ", ")
 }
 
 // activity lists the operations in progress and the live signatures.

@@ -104,6 +104,9 @@ func (s *session) askEntity(ctx context.Context, title string, from []catalog.En
 
 // exchangeChoices lists the changes to a swap or a transfer.
 func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string, func() error)) {
+	if p.d.Pay == nil || p.d.Receive == nil { // a file left it out
+		return
+	}
 	add("Change the amount", func() error {
 		a, ok := s.Side(p.d.Pay.Asset)
 		if !ok {

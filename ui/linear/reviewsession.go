@@ -225,7 +225,7 @@ func (c *reviewSession) leave() {
 	case c.signed && (c.exchange() || c.before()):
 		c.out.say("Left. What you signed before can still be used until it ends: see Activity.")
 	case c.signed:
-		c.out.say("Left. " + c.firstLives() + ": see Activity.")
+		c.out.say("Left. " + c.about(stageReview2).FirstLives() + ": see Activity.")
 	default:
 		if err := c.op.Abandon(); err != nil && !errors.Is(err, flow.ErrState) {
 			c.out.say("The journal could not be written: " + why(err))

@@ -341,7 +341,7 @@ func TestFilesAreLoaded(t *testing.T) {
 	call, wrong, other := write("transfer.json", transfer), write("wrong.json", `{"version":1,"nonsense":2}`),
 		write("other.json", `{"version":1,"network":"`+hash(2)+`","targetChain":"eip155:8453","calls":[{"to":"`+payee+
 			`","value":"1"}]}`)
-	batch := write("batch.json", safe)
+	batch, half := write("batch.json", safe), write("half.json", `{"version":1,"kind":"swap"}`)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t).begins()
 		r.wants(r.types("6", filepath.Join(dir, "nowhere")), "It was not loaded.", "there is no file")
@@ -354,6 +354,9 @@ func TestFilesAreLoaded(t *testing.T) {
 		r.wants(r.types("1"), "contains:")
 		r.types("", "", "yes")
 		r.wants(r.types("6", other, "1"), "another network")
+		r.types("", "yes")
+		r.wants(r.types("6", half), "It does not say what is paid", "1. Review it", "2. Slippage")
+		r.wants(r.types("1"), "It cannot be sent as it is:")
 		if err := r.ends(); err != nil || r.op.executes != 1 || len(r.started) != 2 {
 			t.Errorf("%d executed, %d begun, %v", r.op.executes, len(r.started), err)
 		}

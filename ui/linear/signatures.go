@@ -26,9 +26,6 @@ func (c *reviewSession) total() int {
 // verb says what confirming does.
 func (c *reviewSession) verb(st stage) string { return c.about(st).Verb() }
 
-// firstLives says how long the first signature can be used, without a full stop.
-func (c *reviewSession) firstLives() string { return c.about(stageReview2).FirstLives() }
-
 // stillLive says what was signed and can still be used, when there is nothing to confirm; "": nothing was signed.
 func (c *reviewSession) stillLive() string {
 	if !c.signed {

@@ -253,14 +253,14 @@ func (s *Screen) fundItems() []kit.Item {
 }
 
 func (s *Screen) fundLabel(v string) string {
+	text := s.sideText(v, "")
 	switch x, ok := s.Side(v); {
 	case ok && x.Exact:
-		return x.Symbol + " on " + s.ChainName(x.Entity.Asset.Chain) + " only, you have " +
-			s.held(s.Money.Of(x.Entity.Asset), x.Decimals)
+		text += " only, you have " + s.held(s.Money.Of(x.Entity.Asset), x.Decimals)
 	case ok:
-		return x.Symbol + " on any chain, you have " + s.held(s.Money.Total(x.Agg), x.Decimals)
+		text += ", you have " + s.held(s.Money.Total(x.Agg), x.Decimals)
 	}
-	return present.Clean(v, 120)
+	return text
 }
 
 func (s *Screen) openList(title string, items []kit.Item, current string, take func(string) tea.Cmd) {

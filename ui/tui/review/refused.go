@@ -27,9 +27,9 @@ func (s *Screen) problemView(f screen.Frame) string {
 	for _, x := range rest {
 		out = append(out, kit.Prose(w, indent+2, kit.Plain(present.Clean(x.String(), 600)))...)
 	}
-	out = append(blank(out), kit.Prose(w, indent,
+	out = append(append(out, ""), kit.Prose(w, indent,
 		kit.Plain(cmp.Or(present.Help(s.failed, hands()), "r tries again.")))...)
-	out = blank(out)
+	out = append(out, "")
 	switch {
 	case s.submitted(): // Activity and History show how it ended
 	case s.signed:

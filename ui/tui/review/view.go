@@ -237,8 +237,6 @@ func (s *Screen) event(kind string, index int) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func blank(lines []string) []string { return append(lines, "") }
-
 // sides puts a mark at the right end of the last of some lines, or on its own line when there is no room.
 func sides(lines []string, right string, w int) []string {
 	last := lines[len(lines)-1]
