@@ -11,7 +11,7 @@ import (
 func (s *session) accounts(ctx context.Context) error {
 	n := len(s.Accounts)
 	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + present.Plural(n, "account", "accounts") + ". " +
-		"Network " + present.Network(s.ctx.Network.Kind) + ".")
+		s.networkWords())
 	if s.ctx.BaseURL != "" {
 		s.out.fact(0, "Service", whole(s.ctx.BaseURL))
 	}

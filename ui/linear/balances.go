@@ -61,7 +61,8 @@ func (s *session) balances(ctx context.Context) error {
 		if !brief {
 			s.doubts()
 		}
-		m := menu{title: "Total " + s.masked(present.Value(s.money.all.Total)) + ", read at " + s.clock(s.money.at) + ".",
+		m := menu{title: "Total " + s.masked(present.Value(s.money.all.Total)) + ", read at " + s.clock(s.money.at) +
+			".",
 			brief: brief}
 		brief = false
 		for _, h := range listed {

@@ -165,7 +165,8 @@ func (s *session) readPlan(p *plan) {
 		s.readCall(i+1, p.chain(), c)
 	}
 	for i, a := range d.Allowances {
-		s.out.put(2, plain("Allowance "+itoa(i+1)+": "+present.Figure(s.Catalog, a.AssetType, a.Amount)+" to "), address(a.Spender))
+		s.out.put(2, plain("Allowance "+itoa(i+1)+": "+present.Figure(s.Catalog, a.AssetType, a.Amount)+" to "),
+			address(a.Spender))
 	}
 	needs := s.needs(p)
 	for _, r := range needs {

@@ -85,3 +85,8 @@ func sentence(text string) string {
 
 // why is an error in a sentence.
 func why(err error) string { return sentence(clean(err.Error(), 600)) }
+
+// networkWords says what kind of money is on the network.
+func (s *session) networkWords() string {
+	return "Network " + present.Network(s.ctx.Network.Kind) + "."
+}

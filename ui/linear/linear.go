@@ -173,7 +173,7 @@ func (s *session) now() time.Time { return s.ctx.Clock() }
 
 // greet prints the profile and the network.
 func (s *session) greet() {
-	s.out.say("Coffer, line by line. Profile " + clean(s.ctx.Profile, 60) + ". " + "Network " + present.Network(s.ctx.Network.Kind) + ".")
+	s.out.say("Coffer, line by line. Profile " + clean(s.ctx.Profile, 60) + ". " + s.networkWords())
 	s.out.say("At every question: type the number or the word of a choice and press Enter. A question mark repeats, " +
 		"an empty line goes back.")
 }

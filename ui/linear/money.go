@@ -51,7 +51,8 @@ func (s *session) changeAllowances(ctx context.Context, p *plan) error {
 		return err
 	})
 	for i, a := range p.d.Allowances {
-		m.add("Remove allowance "+itoa(i+1)+": "+present.Figure(s.Catalog, a.AssetType, a.Amount)+" to "+present.Address(a.Spender),
+		m.add("Remove allowance "+itoa(i+1)+": "+present.Figure(s.Catalog, a.AssetType, a.Amount)+" to "+
+			present.Address(a.Spender),
 			func() error {
 				p.d.Allowances = slices.Delete(slices.Clone(p.d.Allowances), i, i+1)
 				return nil
@@ -74,7 +75,8 @@ func (s *session) changeNeeds(ctx context.Context, p *plan) error {
 		}
 		list := slices.DeleteFunc(slices.Clone(s.needs(p)),
 			func(r api.TokenRequirement) bool { return r.AssetType == asset.String() })
-		p.follows, p.d.TokensRequired = false, append(list, api.TokenRequirement{AssetType: asset.String(), Amount: base})
+		p.follows, p.d.TokensRequired = false, append(list,
+			api.TokenRequirement{AssetType: asset.String(), Amount: base})
 		return nil
 	})
 	for i, r := range p.d.TokensRequired {

@@ -23,7 +23,7 @@ func (c *reviewSession) text(st stage) present.Page {
 
 // readOut prints a whole review.
 func (c *reviewSession) readOut(st stage) {
-	c.out.say(c.about(st).Title() + ". " + "Network " + present.Network(c.ctx.Network.Kind) + ".")
+	c.out.say(c.about(st).Title() + ". " + c.networkWords())
 	c.shown = c.out.page(c.text(st).Without(1))
 	c.printed = c.fingerprint(st)
 }

@@ -17,7 +17,8 @@ func said(t *testing.T, x flow.Snapshot, say func(c *reviewSession)) string {
 	t.Helper()
 	r := newRig(t)
 	r.opts.Deps.TypeFrom = number(100_000_000)
-	c := &reviewSession{session: &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: r.opts.Deps, out: newPrinter(r.paper, 0)}, snap: x}
+	c := &reviewSession{session: &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: r.opts.Deps,
+		out: newPrinter(r.paper, 0)}, snap: x}
 	say(c)
 	return r.paper.take()
 }

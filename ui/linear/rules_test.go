@@ -125,7 +125,8 @@ func TestAVaultThatLocksMeanwhileLeadsBackToTheReview(t *testing.T) {
 func TestALineThatIsBeingReadComesBeforeThePassphrase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		s := &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: r.opts.Deps, in: newInput(r.keys, utc), out: newPrinter(r.paper, 0)}
+		s := &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: r.opts.Deps, in: newInput(r.keys, utc),
+			out: newPrinter(r.paper, 0)}
 		asked := false
 		s.deps.Secret = func(context.Context, string) (secret.Secret, error) {
 			asked = true

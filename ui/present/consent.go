@@ -51,7 +51,8 @@ func WorstCase(c *catalog.Catalog, v *verify.QuoteView, first *verify.PreparedVi
 	if first != nil && len(v.Legs) > 0 {
 		when = " if the balances that the service states are false."
 	}
-	return "Up to " + strings.Join(parts, " and ") + " (" + Value(consent.Sum(worst)) + ") can leave" + when + unreadable(first)
+	return "Up to " + strings.Join(parts, " and ") + " (" + Value(consent.Sum(worst)) + ") can leave" + when +
+		unreadable(first)
 }
 
 func unreadable(first *verify.PreparedView) string {
