@@ -57,17 +57,20 @@ func (p *Page) compared(level, detail int, x verify.Reason) {
 
 // report counts the checks and names everything that needs attention or could not be checked.
 func (p *Page) report(r Review) {
-	count := func(l verify.Level, t Tone, words string) []Span {
-		n := r.Report.Count(l)
-		if n == 0 {
-			return []Span{gap(), aside("0 " + words)}
-		}
-		return []Span{gap(), remark(t, strconv.Itoa(n)+" "+words)}
-	}
 	spans := []Span{ended(ToneGood, strconv.Itoa(len(r.Report.Passed))+" passed")}
-	spans = append(spans, count(verify.Warn, ToneWarn, "to read")...)
-	spans = append(spans, count(verify.Refuse, ToneDanger, "refused")...)
-	spans = append(spans, count(verify.Unknown, ToneUnknown, "could not be checked")...)
+	for _, c := range []struct {
+		level verify.Level
+		tone  Tone
+		words string
+	}{{verify.Warn, ToneWarn, "to read"}, {verify.Refuse, ToneDanger, "refused"},
+		{verify.Unknown, ToneUnknown, "could not be checked"}} {
+		n := r.Report.Count(c.level)
+		counted := remark(c.tone, strconv.Itoa(n)+" "+c.words)
+		if n == 0 {
+			counted = aside(counted.Text)
+		}
+		spans = append(spans, gap(), counted)
+	}
 	if n := r.Report.Count(verify.Gate); n > 0 {
 		spans = append(spans, gap(), remark(ToneDanger, Plural(n, "open gate", "open gates")))
 	}

@@ -23,19 +23,20 @@ func (s *Screen) problemView(f screen.Frame) string {
 	words, rest := present.Problem(s.snap, s.failed, s.retry == stepExecute && s.before())
 	out := []string{kit.Sides(" "+th.Strong.Render(s.problemTitle()),
 		th.Warn.Render("not done ")+th.Mark(theme.Warn)+" ", f.W), ""}
-	out = append(out, kit.Prose(w, indent, kit.Marked(th, theme.Warn, present.Clean(words, 2000))...)...)
+	say := func(in int, spans ...kit.Span) { out = append(out, kit.Prose(w, in, spans...)...) }
+	say(indent, kit.Marked(th, theme.Warn, present.Clean(words, 2000))...)
 	for _, x := range rest {
-		out = append(out, kit.Prose(w, indent+2, kit.Plain(present.Clean(x.String(), 600)))...)
+		say(indent+2, kit.Plain(present.Clean(x.String(), 600)))
 	}
-	out = append(append(out, ""), kit.Prose(w, indent,
-		kit.Plain(cmp.Or(present.Help(s.failed, hands()), "r tries again.")))...)
+	out = append(out, "")
+	say(indent, kit.Plain(cmp.Or(present.Help(s.failed, hands()), "r tries again.")))
 	out = append(out, "")
 	switch {
 	case s.submitted(): // Activity and History show how it ended
 	case s.signed:
-		out = append(out, kit.Prose(w, indent, kit.Plain(s.stillLive()))...)
+		say(indent, kit.Plain(s.stillLive()))
 	default:
-		out = append(out, kit.Prose(w, indent, kit.Plain("Nothing was signed."))...)
+		say(indent, kit.Plain("Nothing was signed."))
 	}
 	text := &s.text[pageMain]
 	text.Resize(f.H - 1)
