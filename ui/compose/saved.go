@@ -187,8 +187,7 @@ func (w *World) load(b *Calls) error {
 	if b.Chain == (caip.Chain{}) {
 		return errors.New("it names no chain")
 	}
-	if len(b.Calls) < 1 || len(b.Calls) > api.MaxListed || len(b.Needs) > api.MaxListed ||
-		len(b.Allow) > api.MaxListed || len(b.Overrides) > api.MaxListed {
+	if len(b.Calls) < 1 || max(len(b.Calls), len(b.Needs), len(b.Allow), len(b.Overrides)) > api.MaxListed {
 		return fmt.Errorf("a list has not 1 to %d entries", api.MaxListed)
 	}
 	if slices.Contains(b.Calls, nil) || slices.Contains(b.Needs, nil) || slices.Contains(b.Allow, nil) ||

@@ -46,14 +46,10 @@ func Changes(i int) []Change {
 			}
 		}
 		for k := range c.Review.Report.Reasons {
-			x := &c.Review.Report.Reasons[k]
-			for _, f := range []struct {
-				name string
-				text *string
-			}{{"findings.title", &x.Title}, {"findings.want", &x.Want}, {"findings.got", &x.Got},
-				{"findings.path", &x.Path}} {
-				if *f.text != "" {
-					w.visit(f.name, reflect.ValueOf(f.text).Elem())
+			x := reflect.ValueOf(&c.Review.Report.Reasons[k]).Elem()
+			for _, name := range []string{"Title", "Want", "Got", "Path"} {
+				if text := x.FieldByName(name); text.String() != "" {
+					w.visit("findings."+strings.ToLower(name), text)
 				}
 			}
 		}

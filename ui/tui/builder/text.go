@@ -52,7 +52,8 @@ func (s *Screen) pressEditing(m tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (s *Screen) typeKey(m tea.KeyPressMsg, r row) tea.Cmd {
+// typeKey puts a key or a paste into the field.
+func (s *Screen) typeKey(m tea.Msg, r row) tea.Cmd {
 	if r.field != nil && s.editor.Update(m) {
 		*r.field = s.editor.Value()
 		s.changed()

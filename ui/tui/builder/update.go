@@ -274,11 +274,7 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 	if len(text)+len(*r.field) > compose.MaxText {
 		return screen.Toast(theme.Warn, "that is too long for a field; nothing was pasted")
 	}
-	if s.editor.Update(tea.PasteMsg{Content: text}) {
-		*r.field = s.editor.Value()
-		s.changed()
-	}
-	return nil
+	return s.typeKey(tea.PasteMsg{Content: text}, r)
 }
 
 // tidyFocus keeps the focus on the function after a paste replaced it.
