@@ -14,6 +14,7 @@
 package compose
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -170,22 +171,13 @@ func (w *World) Side(asset string) (Side, bool) {
 
 // Own reports whether an address is one of the person's accounts.
 func (w *World) Own(address string) bool {
-	for _, x := range w.Accounts {
-		if strings.EqualFold(x.AccountAddress, trim(address)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Accounts,
+		func(a api.Account) bool { return strings.EqualFold(a.AccountAddress, trim(address)) })
 }
 
 // Holds reports whether one of the accounts can hold assets of a chain.
 func (w *World) Holds(c caip.Chain) bool {
-	for _, a := range w.Accounts {
-		if a.IsEVM() != c.IsSolana() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Accounts, func(a api.Account) bool { return a.IsEVM() != c.IsSolana() })
 }
 
 // older sets the older interface, which takes one EVM account only.

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -234,12 +235,7 @@ func (p *Page) parts(v *verify.QuoteView) {
 }
 
 func partTo(parts []verify.PartView, to string) bool {
-	for _, x := range parts {
-		if x.To == to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(x verify.PartView) bool { return x.To == to })
 }
 
 // escrows names each escrow in full, with the time after which its deposits can be reclaimed: once for all payments

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -148,15 +149,8 @@ func (s *Screen) importNote(m importedMsg) caution {
 }
 
 func sameAccounts(a, b []api.Account) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !strings.EqualFold(a[i].AccountAddress, b[i].AccountAddress) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b,
+		func(x, y api.Account) bool { return strings.EqualFold(x.AccountAddress, y.AccountAddress) })
 }
 
 // The formats of an export.

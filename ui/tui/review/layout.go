@@ -76,25 +76,11 @@ func (l *layout) row(b present.Block, in int) []string {
 
 // columnOf is the width of the labels of a table, in cells.
 func columnOf(t present.Table) int {
-	switch t {
-	case present.TableOperation, present.TableLimited:
-		return labelW
-	case present.TableAsked:
-		return 13
-	case present.TableNeeded:
-		return labelW + 2
-	case present.TableCosts:
-		return costW
-	case present.TableExchanged:
-		return 17
-	case present.TableHashes:
-		return 16
-	case present.TableMessage:
-		return 14
-	case present.TableFound:
-		return 8
-	}
-	return labelW
+	return [...]int{
+		present.TableOperation: labelW, present.TableAsked: 13, present.TableCosts: costW, present.TableExchanged: 17,
+		present.TableNeeded: labelW + 2, present.TableHashes: 16, present.TableMessage: 14, present.TableFound: 8,
+		present.TableLimited: labelW,
+	}[t]
 }
 
 // ledger aligns amounts. A single one goes beside the heading when there is room.
