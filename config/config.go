@@ -121,7 +121,7 @@ func Load(path string) (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("read configuration: %w", err)
 	}
-	if err := checkMode(path); err != nil {
+	if err := CheckMode(path); err != nil {
 		return File{}, err
 	}
 	return Parse(path, data)

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"coffer/api/files"
 )
 
 // AddProfile appends a profile to the configuration file at path. It creates a missing file (0600, its directory 0700)
@@ -192,7 +194,7 @@ func readToEdit(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
-	return data, checkMode(path)
+	return data, CheckMode(path)
 }
 
 func appendBlock(data, block []byte) []byte {
@@ -211,21 +213,11 @@ func write(path string, data []byte) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	f, err := os.CreateTemp(dir, ".config-*") // has mode 0600
-	if err != nil {
+	if err := files.Replace(path, ".config-*", data); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write configuration: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }

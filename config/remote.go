@@ -4,7 +4,9 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"path/filepath"
 
+	"coffer/api/files"
 	"coffer/api/network"
 )
 
@@ -16,7 +18,7 @@ func (p Profile) Network() (network.Descriptor, error) {
 	if err != nil {
 		return network.Descriptor{}, fmt.Errorf("network file: %w", err)
 	}
-	if err := checkMode(p.NetworkFile); err != nil {
+	if err := CheckMode(p.NetworkFile); err != nil {
 		return network.Descriptor{}, err
 	}
 	n, err := network.Decode(raw)
@@ -41,7 +43,7 @@ func (p Profile) Roots() (*x509.CertPool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ca_file: %w", err)
 	}
-	if err := checkMode(p.CAFile); err != nil {
+	if err := CheckMode(p.CAFile); err != nil {
 		return nil, err
 	}
 	roots := x509.NewCertPool()
@@ -51,6 +53,18 @@ func (p Profile) Roots() (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// CheckMode refuses a file that another user may write, or whose directory another user may write (TH-C3); where files
-// have no modes it checks nothing.
-func CheckMode(path string) error { return checkMode(path) }
+// CheckMode refuses a file that another user may write, or whose directory another user may write (TH-C3): a user who
+// can change the base URL or the network can change where keys and signatures go. Where files have no modes it checks
+// nothing.
+func CheckMode(path string) error {
+	for _, p := range []string{path, filepath.Dir(path)} {
+		info, err := os.Stat(p)
+		if err != nil {
+			return fmt.Errorf("read configuration: %w", err)
+		}
+		if problem := files.Changeable(p, info); problem != "" {
+			return &Error{Path: p, Problem: problem}
+		}
+	}
+	return nil
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/files"
 	"coffer/api/service/store"
 )
 
@@ -68,7 +69,7 @@ func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 	if err != nil {
 		return r, backupError(file, err)
 	}
-	return r, store.SyncDir(filepath.Dir(file))
+	return r, files.SyncDir(filepath.Dir(file))
 }
 
 // backupError is why a backup cannot have its name; nil: there is a file of that name.

@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"coffer/api/files"
 )
 
 // Names of the certificate authority's files in the data directory. The certificate is what a client trusts; the key
@@ -184,25 +186,9 @@ func serialNumber() (*big.Int, error) {
 const unfinished = ".new-"
 
 // writeFile replaces a file in one step: a reader sees the old content or the new, never a part. Mode 0600.
-func writeFile(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*") // made with mode 0600
-	if err != nil {
+func writeFile(path string, content []byte) error {
+	if err := files.Replace(path, unfinished+"*", content); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-			err = fmt.Errorf("write %s: %w", path, err)
-		}
-	}()
-	if _, err = f.Write(content); err == nil {
-		err = f.Sync()
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"coffer/api/files"
 )
 
 // Folder keeps one small document per name in a directory (0700), each in its own file (0600) that is replaced as a
@@ -39,16 +41,7 @@ func (f Folder) Save(name string, data []byte) error {
 	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
 		return err
 	}
-	t, err := os.CreateTemp(f.Dir, ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(t.Name()) }()
-	_, err = t.Write(data)
-	if err = errors.Join(err, t.Sync(), t.Close()); err != nil {
-		return err
-	}
-	return os.Rename(t.Name(), filepath.Join(f.Dir, name))
+	return files.Replace(filepath.Join(f.Dir, name), ".new-*", data)
 }
 
 // Export writes a new file of the name; when the file exists, a number goes before the suffix. It returns the path.

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"coffer/api/files"
 )
 
 // OpenHostKey reads the server's key from the directory, or creates it there (ed25519, 0600). It refuses a key that
@@ -80,6 +82,25 @@ func makeHostKey(dir, path string) error {
 		return nil
 	}
 	return os.Rename(file.Name(), path) // a file system without links
+}
+
+// writable says why other users can write a file; "" when none can.
+func writable(info fs.FileInfo) string {
+	switch {
+	case files.OthersMayWrite(info):
+		return "may be written to by others"
+	case files.Foreign(info):
+		return "belongs to another user"
+	}
+	return ""
+}
+
+// readable says why other users can read a file; "" when none can.
+func readable(info fs.FileInfo) string {
+	if files.OthersMayRead(info) {
+		return "may be read by others"
+	}
+	return writable(info)
 }
 
 // plainLine is a public key in the format of key files, without a comment.

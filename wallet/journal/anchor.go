@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"coffer/api/files"
 )
 
 // anchorVersion is the version of the anchor's form.
@@ -82,7 +84,7 @@ func readAnchor(path, network string) (anchor, bool, error) {
 		return anchor{}, false, nil
 	case err != nil:
 		return anchor{}, false, err
-	case !info.Mode().IsRegular() || othersMayWrite(info.Mode()):
+	case !info.Mode().IsRegular() || files.OthersMayWrite(info):
 		return anchor{}, false, errors.New("it is not a file that you alone may write to")
 	}
 	f, err := os.Open(path)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"coffer/api/files"
 )
 
 // The journal is written anew when that saves so many bytes and such a part of the file.
@@ -93,4 +95,12 @@ func (j *Journal) replace() error {
 		return errors.Join(err, os.Remove(beside))
 	}
 	return syncDir(j.dir)
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	if err := files.SyncDir(dir); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/api/files"
 	"coffer/api/text"
 )
 
@@ -16,7 +17,10 @@ import (
 // decides, so the text of a dead process is harmless.
 type lock struct{ f *os.File }
 
-const maxHolder = 200
+const (
+	maxHolder = 200
+	lockedAt  = 1 << 30 // beyond the note, which stays readable
+)
 
 // patience is how long a step waits for another process, which holds the lock for the length of one step; again is how
 // often it looks.
@@ -36,7 +40,7 @@ func takeLock(ctx context.Context, path string, o Options) (*lock, error) {
 	defer over.Stop()
 	tick := time.NewTicker(again)
 	defer tick.Stop()
-	for lockFile(f) != nil {
+	for files.TryLock(f, lockedAt) != nil {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

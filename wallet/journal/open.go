@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"coffer/api/files"
 	"coffer/api/network"
 )
 
@@ -116,7 +117,7 @@ func prepareDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	if othersMayWrite(info.Mode()) {
+	if files.OthersMayWrite(info) {
 		return fmt.Errorf("journal: others may write to %s; make it private first (chmod 700)", dir)
 	}
 	return nil

@@ -7,6 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+
+	"coffer/api/files"
 )
 
 // maxSize bounds a policy file, in bytes.
@@ -23,6 +26,26 @@ func Load(path string) (File, error) {
 		return File{}, nil
 	}
 	return f, err
+}
+
+// checkMode refuses a file that somebody else may write, or whose directory they may write without the sticky bit:
+// whoever can change the limits can lift them (TH-C3). The mode of the file is that of the open one.
+func checkMode(path string, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("read policy: %w", err)
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("read policy: %w", err)
+	}
+	if problem := files.Changeable(path, info); problem != "" {
+		return &Error{Path: path, Problem: problem}
+	}
+	if problem := files.Changeable(filepath.Dir(path), dir); problem != "" {
+		return &Error{Path: filepath.Dir(path), Problem: problem}
+	}
+	return nil
 }
 
 // Read reads the policy file at path, which must exist. Errors of the content and of the mode are *Error; the others

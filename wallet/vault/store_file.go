@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"coffer/api/files"
 )
 
 // maxFile bounds a vault file, in bytes: every record that fits into a vault, and some.
@@ -119,22 +121,13 @@ func (f *fileStore) write(r records) (err error) {
 	if err := makeDir(dir); err != nil {
 		return err
 	}
-	beside, err := os.CreateTemp(dir, f.beside()) // mode 0600
-	if err != nil {
+	if err := files.Replace(f.path, f.beside(), b); err != nil {
 		return fmt.Errorf("vault file: %w", err)
 	}
-	_, err = beside.Write(b)
-	if err == nil {
-		err = beside.Sync()
+	if err := files.SyncDir(dir); err != nil {
+		return fmt.Errorf("vault directory: %w", err)
 	}
-	err = errors.Join(err, beside.Close())
-	if err == nil {
-		err = os.Rename(beside.Name(), f.path)
-	}
-	if err != nil {
-		return fmt.Errorf("vault file: %w", errors.Join(err, os.Remove(beside.Name())))
-	}
-	return syncDir(dir)
+	return nil
 }
 
 // makeDir makes the directory of a vault, for its owner alone, and checks the one that is there.
@@ -154,7 +147,7 @@ func checkDir(dir string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("vault directory: %s is not a directory", dir)
 	}
-	if othersMayWrite(info.Mode()) || !ownedByUs(info) {
+	if files.OthersMayWrite(info) || files.Foreign(info) {
 		return fmt.Errorf("vault directory: others may write in %s; make it yours alone: chmod 700 %s", dir, dir)
 	}
 	return nil
@@ -162,7 +155,7 @@ func checkDir(dir string) error {
 
 // readPrivate reads a regular file of at most limit bytes that nobody but its owner may read or write.
 func readPrivate(path string, limit int) ([]byte, error) {
-	f, err := openPrivate(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +166,7 @@ func readPrivate(path string, limit int) ([]byte, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
-	case othersMayRead(info.Mode()) || !ownedByUs(info):
+	case files.OthersMayRead(info) || files.Foreign(info):
 		return nil, fmt.Errorf("others may use %s; make it yours alone: chmod 600 %s", path, path)
 	case info.Size() > int64(limit):
 		return nil, fmt.Errorf("%s has more than %d bytes", path, limit)
@@ -207,7 +200,7 @@ func (l *dirLock) hold(ctx context.Context) (release func(), err error) {
 	defer cancel()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
-	for lockFile(f) != nil {
+	for files.TryLock(f, 0) != nil {
 		select {
 		case <-again.C:
 		case <-wait.Done():

@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"coffer/api/files"
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -176,24 +177,12 @@ func (s *boltStore) settle(created bool, holder string) error {
 		}
 	}
 	if created {
-		if err := SyncDir(filepath.Dir(s.path)); err != nil {
+		if err := files.SyncDir(filepath.Dir(s.path)); err != nil {
 			return fmt.Errorf("make the database file durable: %w", err)
 		}
 	}
 	writeHolder(s.path, holder)
 	return nil
-}
-
-// SyncDir makes the names in a directory durable, where the system can.
-func SyncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 func (s *boltStore) View(fn func(Tx) error) error {

@@ -1,0 +1,79 @@
+// Package files is what files need that one person or one process owns: who else may write or read them, a lock between
+// processes, and a content that is replaced as a whole.
+//
+// Promise: whatever the system cannot tell is taken for no: where files have no modes (Windows, whose access lists the
+// modes do not show) nobody else may write or read. Sources: TH-C3, TH-K1.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// OthersMayWrite reports whether the mode of a file lets other users write.
+func OthersMayWrite(info fs.FileInfo) bool { return lets(info, 0o022) }
+
+// OthersMayRead reports whether the mode of a file lets other users read, write or enter.
+func OthersMayRead(info fs.FileInfo) bool { return lets(info, 0o077) }
+
+func lets(info fs.FileInfo, mode fs.FileMode) bool {
+	return info.Mode().Perm()&mode != 0 && runtime.GOOS != "windows"
+}
+
+// Changeable says why another user can change a file or a directory and how to end that; "" when none can. A directory
+// with the sticky bit is nobody's to change but the owner's of each file.
+func Changeable(path string, info fs.FileInfo) string {
+	switch sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0; {
+	case OthersMayWrite(info) && !sticky:
+		return fmt.Sprintf("others may write here (mode %o); run: chmod go-w %q", info.Mode().Perm(), path)
+	case Foreign(info):
+		return "this belongs to another user, who may change it at any time"
+	}
+	return ""
+}
+
+// Open opens a file for reading without waiting for the writer of a named pipe.
+func Open(path string) (*os.File, error) {
+	flag := os.O_RDONLY
+	if runtime.GOOS != "windows" {
+		flag |= syscall.O_NONBLOCK
+	}
+	return os.OpenFile(path, flag, 0)
+}
+
+// Replace writes a file as a whole, mode 0600: under a new name beside it first, made of the pattern as os.CreateTemp
+// does. A reader sees the old content or the new, and so does who comes after a crash; SyncDir makes the new one last.
+func Replace(path, pattern string, content []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), pattern) // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}
+
+// SyncDir makes the names in a directory durable, where the system can.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,21 @@
+//go:build unix
+
+package files
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Foreign reports whether a file belongs to another user than this one and the system's administrator.
+func Foreign(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || s.Uid != 0 && int(s.Uid) != os.Geteuid()
+}
+
+// TryLock locks an open file against other processes until it is closed, or fails at once. at is the byte that is
+// locked where a lock keeps others from reading.
+func TryLock(f *os.File, _ uint32) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
