@@ -11,7 +11,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/op"
 	"coffer/wallet/verify"
 )
 
@@ -116,8 +115,8 @@ func (s Signature) void() string {
 
 // of reports whether a signature is of an account's lane on a chain.
 func (s Signature) of(sender common.Address, chainID uint64, lane uint16) bool {
-	return !s.solana() && s.Role != RoleDelegation && s.Lane == lane && s.ChainID == chainID &&
-		common.HexToAddress(s.Sender) == sender
+	key, evm := s.key()
+	return evm && key == laneKey{chainID, sender, lane}
 }
 
 func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
@@ -142,15 +141,10 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, 
 	next := set.Sequence
 	for _, o := range b.ops {
 		for _, s := range o.Signatures {
-			if !s.of(sender, chainID, lane) {
+			at, ok := s.Sequence()
+			if !ok || !s.of(sender, chainID, lane) {
 				continue
 			}
-			v, _ := new(big.Int).SetString(s.Nonce, 10)
-			n, err := op.ParseNonce(v)
-			if err != nil {
-				continue
-			}
-			at := n.Sequence
 			switch {
 			case b.said[s.slot()]:
 				at++

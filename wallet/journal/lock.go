@@ -67,5 +67,3 @@ func readHolder(f *os.File) string {
 
 // release ends the lock; closing the file is what releases it.
 func (l *lock) release() { _ = l.f.Close() }
-
-func lower(s string) string { return strings.ToLower(s) }

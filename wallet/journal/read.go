@@ -2,6 +2,7 @@ package journal
 
 import (
 	"math/big"
+	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -9,19 +10,22 @@ import (
 	"coffer/wallet/verify"
 )
 
+// reading begins a look at what is known, with what other processes appended; the result ends it.
+func (j *Journal) reading() (end func()) {
+	j.mu.Lock()
+	j.refresh()
+	return j.mu.Unlock
+}
+
 // Operations returns the latest state of every operation, oldest first.
 func (j *Journal) Operations() []Operation {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	return j.book.list()
 }
 
 // Operation returns the latest state of one operation.
 func (j *Journal) Operation(id string) (Operation, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	o, ok := j.book.ops[id]
 	if !ok {
 		return Operation{}, false
@@ -32,50 +36,38 @@ func (j *Journal) Operation(id string) (Operation, bool) {
 // Outstanding lists every signature that is not known to be used and whose time is not over (TH-J4). The authorizations
 // beside operations are entries of their own with RoleDelegation.
 func (j *Journal) Outstanding(now time.Time) []Outstanding {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	return j.book.outstanding(now)
 }
 
 // LiveNonces is part of verify.History.
 func (j *Journal) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	return j.book.liveNonces(sender, chainID, lane, now)
 }
 
 // NextSequence is part of verify.History.
 func (j *Journal) NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	return j.book.nextSequence(sender, chainID, lane, j.o.Clock())
 }
 
 // SeenQuote is part of verify.History.
 func (j *Journal) SeenQuote(id string) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
-	return j.book.quotes[lower(id)]
+	defer j.reading()()
+	return j.book.quotes[strings.ToLower(id)]
 }
 
 // Recipients is part of verify.History.
 func (j *Journal) Recipients() []string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	return j.book.recipients()
 }
 
 // Spent is part of verify.History: what was signed since then and counts against the caps, summed by asset, whatever
 // the service says became of it (TH-Y5).
 func (j *Journal) Spent(since time.Time) []verify.Spend {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	return j.book.spent(since, j.o.Clock(), beside{})
 }
 
@@ -83,17 +75,13 @@ func (j *Journal) Spent(since time.Time) []verify.Spend {
 // are its payments that were never sent and, when it is prepared, the open prepared call; with prepared, when it is
 // quoted, that call counts. What was sent for an earlier quote always counts.
 func (j *Journal) SpentBeside(op string, prepared bool, since time.Time) []verify.Spend {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	return j.book.spent(since, j.o.Clock(), beside{op, prepared})
 }
 
 // NextAuthorization is part of verify.History.
 func (j *Journal) NextAuthorization(eoa common.Address, chainID uint64) (uint64, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.refresh()
+	defer j.reading()()
 	return j.book.nextAuthorization(eoa, chainID, j.o.Clock())
 }
 

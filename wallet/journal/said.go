@@ -73,21 +73,26 @@ func (b *book) open(now time.Time) []verify.Open {
 			continue
 		}
 		o := b.ops[x.Op]
-		v := verify.Open{
-			Operation: x.Op, Hash: x.OpHash, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce,
-			Made: x.Made, Sent: x.Sent, Intent: o.Intent,
-			Ran: x.Said == SaidRan, Nothing: x.Said == SaidNothing || x.Said == SaidDoubted, Running: x.State == Acked,
-			Tried: o.BodyHash != "",
-		}
+		v := o.weighed(x.Signature, x.Spend)
+		v.Running, v.Tried = x.State == Acked, o.BodyHash != ""
 		if end, ends := x.Ends(); ends {
 			v.Ends = end
-		}
-		for _, p := range x.Spend {
-			v.Spend = add(v.Spend, p)
 		}
 		out = append(out, v)
 	}
 	return append(out, b.past(now)...)
+}
+
+// weighed is a signature of the operation as verify weighs it, with what it counts for.
+func (o *Operation) weighed(s Signature, spend []Spend) verify.Open {
+	v := verify.Open{
+		Operation: o.ID, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce, Made: s.Made,
+		Sent: s.Sent, Intent: o.Intent, Ran: s.Said == SaidRan, Nothing: s.Said == SaidNothing || s.Said == SaidDoubted,
+	}
+	for _, p := range spend {
+		v.Spend = add(v.Spend, p)
+	}
+	return v
 }
 
 // pastFor is how long what was sent and has ended is still weighed: nothing proves that it did not run in time.
@@ -106,14 +111,8 @@ func (b *book) past(now time.Time) []verify.Open {
 			if now.Sub(end) > pastFor {
 				continue
 			}
-			v := verify.Open{
-				Operation: id, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce,
-				Made: s.Made, Ends: end, Sent: true, Past: true,
-				Ran: s.Said == SaidRan, Nothing: s.Said == SaidNothing || s.Said == SaidDoubted, Intent: o.Intent,
-			}
-			for _, p := range s.Spend {
-				v.Spend = add(v.Spend, p)
-			}
+			v := o.weighed(s, s.Spend)
+			v.Ends, v.Past = end, true
 			out = append(out, v)
 		}
 	}
@@ -128,15 +127,9 @@ func (b *book) sentFor(op string) []verify.Open {
 	}
 	var out []verify.Open
 	for _, s := range o.Signatures {
-		if !s.Sent {
-			continue
+		if s.Sent {
+			out = append(out, o.weighed(s, s.counts()))
 		}
-		v := verify.Open{Operation: op, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce,
-			Made: s.Made, Sent: true}
-		for _, p := range s.counts() {
-			v.Spend = add(v.Spend, p)
-		}
-		out = append(out, v)
 	}
 	return out
 }

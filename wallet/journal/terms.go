@@ -67,13 +67,13 @@ func (t *Terms) Cells() []string {
 func (j *Journal) Terms(quoteID string) (Terms, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	t, ok := j.book.terms[lower(quoteID)]
+	t, ok := j.book.terms[strings.ToLower(quoteID)]
 	return t.copy(), ok
 }
 
 // agree takes in what a record says of the terms of its quote.
 func (b *book) agree(o *Operation, r record) {
-	id := lower(r.entry.QuoteID)
+	id := strings.ToLower(r.entry.QuoteID)
 	if r.entry.Terms != nil {
 		b.terms[id] = *r.entry.Terms
 	}
