@@ -12,13 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ethereum/go-ethereum/common"
 	"github.com/go-json-experiment/json"
 
 	"coffer/api/caip"
 	"coffer/api/client"
 	"coffer/api/network"
-	"coffer/api/op/solmsg"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
@@ -93,7 +91,8 @@ func (h *House) session(ctx context.Context, b Batch, dir string, seed uint64, e
 	}
 	s := &Session{
 		Seed: seed, Embedded: embedded, Kind: p.Kind, Told: a.Told,
-		names: p.Names(), confirmed: p.Confirmed, watched: p.watched, policy: p.policy, began: h.Clock.Now().Unix(),
+		names: p.user.Names(), confirmed: p.Confirmed, watched: p.watched, policy: p.policy,
+		began: h.Clock.Now().Unix(),
 	}
 	if p.holdings, err = h.funds(ctx, p); err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -127,16 +126,7 @@ func (h *House) session(ctx context.Context, b Batch, dir string, seed uint64, e
 
 // funds gives the person test funds, honestly, and reads what came.
 func (h *House) funds(ctx context.Context, p *Person) ([]holding, error) {
-	query := url.Values{"aggregatedAssetId": {"ob:usdc"}}
-	var names []string
-	for _, a := range p.accounts {
-		if a.IsEVM() {
-			names = append(names, "eip155:1:"+a.AccountAddress)
-		} else {
-			names = append(names, "solana:"+a.AccountAddress)
-		}
-	}
-	query.Set("account", strings.Join(names, ","))
+	query := url.Values{"aggregatedAssetId": {"ob:usdc"}, "account": {strings.Join(p.user.Asked(), ",")}}
 	page := client.EmbeddedBaseURL + "/v3/balances/aggregated-balance?" + query.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {
@@ -170,17 +160,11 @@ func (h *House) funds(ctx context.Context, p *Person) ([]holding, error) {
 }
 
 func (h *House) balance(p *Person, asset caip.Asset) (*big.Int, error) {
-	for _, a := range p.accounts {
-		switch {
-		case a.IsEVM() && !asset.Chain.IsSolana():
-			return h.chains.Balance(common.HexToAddress(a.AccountAddress), asset)
-		case !a.IsEVM() && asset.Chain.IsSolana():
-			k, err := solmsg.ParseKey(a.AccountAddress)
-			if err != nil {
-				return nil, err
-			}
-			return h.chains.SolanaBalance(k, asset)
-		}
+	switch {
+	case !asset.Chain.IsSolana():
+		return h.chains.Balance(p.user.Address, asset)
+	case p.user.HasSolana():
+		return h.chains.SolanaBalance(p.user.Wallet, asset)
 	}
 	return new(big.Int), nil
 }

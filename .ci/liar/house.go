@@ -4,43 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"coffer/api/network"
 	"coffer/api/service"
 	"coffer/api/service/genesis"
+	"coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
 )
 
 // DatabaseFile is the name of the store in a house's directory.
 const DatabaseFile = "coffer.db"
 
-// beginning is the first moment of a house's clock, in Unix seconds.
-const beginning = 1_760_000_000
-
 // idleLimit bounds, in real time, the wait for settlements that are under way.
 const idleLimit = 20 * time.Second
 
-// Clock only moves when it is told to. It is safe for concurrent use.
-type Clock struct{ after atomic.Int64 }
-
-// Now is the clock's moment.
-func (c *Clock) Now() time.Time {
-	return unix(beginning).Add(time.Duration(c.after.Load()))
-}
-
-// Advance moves the clock; it never goes back.
-func (c *Clock) Advance(d time.Duration) { c.after.Add(int64(max(d, 0))) }
-
 // House is a genuine service in process, whose keys and chains the attacker has as well.
 type House struct {
-	Clock   *Clock
+	Clock   *settletest.Clock
 	Network network.Descriptor
 
 	service *service.Service
@@ -56,8 +40,8 @@ func OpenHouse(dir string, seed uint64, kind network.Kind) (*House, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &House{Clock: &Clock{}, store: s, key: fmt.Sprintf("%064x", seed)}
-	random := &lockedRandom{r: rand.NewChaCha8(seedBytes(seed, "house"))}
+	h := &House{Clock: settletest.NewClock(), store: s, key: fmt.Sprintf("%064x", seed)}
+	random := settletest.Locked(rand.NewChaCha8(seedBytes(seed, "house")))
 	h.service, err = service.Open(service.Options{
 		Store: s, Clock: h.Clock.Now, Random: random, Kind: kind, Fund: true, Lifetime: time.Minute, APIKey: h.key,
 	})
@@ -82,16 +66,3 @@ func (h *House) settle(ctx context.Context) {
 
 // Close ends the service; the store can then be read by another program.
 func (h *House) Close() error { return errors.Join(h.service.Close(), h.store.Close()) }
-
-// lockedRandom lets the service's requests draw from one source.
-type lockedRandom struct {
-	mu sync.Mutex
-	r  io.Reader
-}
-
-// Read implements io.Reader.
-func (l *lockedRandom) Read(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.r.Read(b)
-}

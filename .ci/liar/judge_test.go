@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/api"
 	"coffer/api/catalog"
@@ -65,14 +66,16 @@ func TestEveryClaimCanFail(t *testing.T) {
 			"cap loss"},
 		"more than one may": {func(s *Session, _ *Chains) { s.policy.Limits.MaxSpend = dollars(40) }, "cap loss"},
 		"no longer listed": {func(s *Session, c *Chains) {
-			s.watched["0x01"].gone, s.watched["0x01"].state = unix(90), api.StatusCompleted
+			s.watched["0x01"].gone, s.watched["0x01"].state = time.Unix(90, 0), api.StatusCompleted
 		}, "told"},
 		"told to be back, and it ran": {func(s *Session, _ *Chains) {
-			s.watched["0x01"].gone, s.watched["0x01"].state = unix(90), api.StatusRefunded
+			s.watched["0x01"].gone, s.watched["0x01"].state = time.Unix(90, 0), api.StatusRefunded
 		}, "told twice"},
-		"no longer listed when it was over": {func(s *Session, _ *Chains) { s.watched["0x01"].gone = unix(2_000) }, ""},
+		"no longer listed when it was over": {func(s *Session, _ *Chains) {
+			s.watched["0x01"].gone = time.Unix(2_000, 0)
+		}, ""},
 		"no longer listed when its nonce was used": {func(s *Session, c *Chains) {
-			s.watched["0x01"].gone = unix(200)
+			s.watched["0x01"].gone = time.Unix(200, 0)
 			c.Ran[0].Hash = "0x09"
 			s.operations[0].State = journal.Abandoned
 		}, ""},

@@ -37,10 +37,10 @@ type Person struct {
 	Trace     func(string) // is told each step, for a session that is run again
 
 	dice     dice
-	clock    *Clock
+	clock    *settletest.Clock
 	network  network.Descriptor
 	catalog  *catalog.Catalog
-	accounts []api.Account
+	user     *settletest.User
 	holdings []holding
 	v1       bool
 	policy   verify.Policy
@@ -59,7 +59,7 @@ type Person struct {
 type PersonOptions struct {
 	Dir     string
 	Seed    uint64
-	Clock   *Clock
+	Clock   *settletest.Clock
 	Network network.Descriptor
 	Ask     http.RoundTripper
 }
@@ -80,7 +80,7 @@ func NewPerson(o PersonOptions) (*Person, error) {
 		random:  rand.NewChaCha8(seedBytes(o.Seed, "journal")),
 	}
 	user := settletest.NewUserOf(o.Network.Pins, p.Kind, o.Seed)
-	p.accounts, p.v1 = user.Accounts(), !user.HasSolana() && d.chance(20)
+	p.user, p.v1 = user, !user.HasSolana() && d.chance(20)
 	if d.chance(40) {
 		p.policy.Limits = limits(d)
 	}
@@ -95,7 +95,7 @@ func NewPerson(o PersonOptions) (*Person, error) {
 	p.pen = &pen{inner: sign.New(keys, o.Network.ID), person: p}
 	p.client, err = client.New(client.Options{
 		BaseURL: client.EmbeddedBaseURL, Transport: o.Ask, Clock: o.Clock.Now, Rand: d.Float64,
-		Sleep: func(ctx context.Context, w time.Duration) error { o.Clock.Advance(w); return ctx.Err() },
+		Sleep: func(ctx context.Context, w time.Duration) error { o.Clock.Advance(max(w, 0)); return ctx.Err() },
 	})
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (p *Person) open() (err error) {
 	p.flow = flow.New(flow.Deps{
 		Client: p.client, Signer: p.pen, Journal: p.journal, Policy: p.policy, Clock: p.clock.Now,
 		Sleep: func(ctx context.Context, w time.Duration) error {
-			p.clock.Advance(w)
+			p.clock.Advance(max(w, 0))
 			if p.pen.polls--; p.pen.polls <= 0 {
 				return errEnough
 			}
@@ -136,9 +136,6 @@ func (p *Person) Close() error {
 	p.client.Close()
 	return errors.Join(p.journal.Close(), os.RemoveAll(p.dir))
 }
-
-// Names are the person's accounts as the sums are listed.
-func (p *Person) Names() []string { return namesOf(p.accounts) }
 
 func (p *Person) problem(code, format string, args ...any) {
 	p.Problems = append(p.Problems, code+": "+fmt.Sprintf(format, args...))
@@ -303,16 +300,4 @@ func (p *Person) void() {
 			return
 		}
 	}
-}
-
-func namesOf(accounts []api.Account) []string {
-	var out []string
-	for _, a := range accounts {
-		name := a.AccountAddress
-		if a.IsEVM() {
-			name = lowered(name)
-		}
-		out = append(out, name)
-	}
-	return out
 }

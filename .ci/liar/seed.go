@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/big"
 	"math/rand/v2"
-	"time"
 )
 
 // seedBytes derives the seed of one source from that of the batch.
@@ -36,5 +35,3 @@ func (d dice) part(v *big.Int, percent int) *big.Int {
 }
 
 func pick[T any](d dice, list []T) T { return list[d.IntN(len(list))] }
-
-func unix(seconds int64) time.Time { return time.Unix(seconds, 0) }

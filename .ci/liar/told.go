@@ -3,7 +3,6 @@ package liar
 import (
 	"context"
 	"math/big"
-	"strings"
 	"time"
 
 	"coffer/api/caip"
@@ -15,8 +14,6 @@ import (
 	"coffer/wallet/sign"
 	"coffer/wallet/verify"
 )
-
-func lowered(s string) string { return strings.ToLower(s) }
 
 // agreed is what the person confirmed for one operation: the worst case that the reviews stated, and the same by the
 // place in the account's sequence that each signature takes. Hashes are the operations whose signatures were agreed to.
@@ -63,11 +60,11 @@ func (p *Person) review1(ctx context.Context, o *flow.Operation) {
 	}
 	v := s.Review1
 	a := p.agreed(s.ID)
-	a.worst.atLeast(worstOfCall(*v))
-	a.takes(place(v.Chain.CAIP, v.Nonce, v.OpHash), v.OpHash, worstOfCall(*v))
-	p.pen.open(a, verify.Report{})
+	a.worst.atLeast(sumOf(v.Worst))
+	a.takes(place(v.Chain.CAIP, v.Nonce, v.OpHash), v.OpHash, sumOf(v.Worst))
+	p.pen.for_ = a
 	_, _ = o.SignPrepared(ctx, consents(s, false))
-	p.pen.close()
+	p.pen.for_ = nil
 }
 
 // review2 reads the second review: pays, asks for another quote, waits, or leaves.
@@ -92,13 +89,13 @@ func (p *Person) review2(ctx context.Context, o *flow.Operation) {
 	}
 	v := s.Review2
 	a := p.agreed(s.ID)
-	a.worst.atLeast(worstOfQuote(*v))
+	a.worst.atLeast(sumOf(v.Worst))
 	for _, l := range v.Legs {
 		a.takes(place(l.Chain.CAIP, l.Nonce, l.OpHash), l.OpHash, sumOf([]verify.AmountView{l.Pays}))
 	}
-	p.pen.open(a, s.Report2)
+	p.pen.for_ = a
 	_, _ = o.Execute(ctx, consents(s, true), nil)
-	p.pen.close()
+	p.pen.for_ = nil
 }
 
 // consents agrees to a review whatever it warns of and types the sentence of every gate, as the most careless person
@@ -145,15 +142,9 @@ func (p *Person) figures(s flow.Snapshot) {
 // look reads balances and lists as a screen does. What the checks let pass must be what the answer says; a figure that
 // is not there must be told.
 func (p *Person) look(ctx context.Context) {
-	var names []string
-	for _, a := range p.accounts {
-		if a.IsEVM() {
-			names = append(names, "eip155:1:"+a.AccountAddress)
-		} else {
-			names = append(names, "solana:"+a.AccountAddress)
-		}
-	}
-	b, err := p.client.Balances(ctx, client.BalanceQuery{Accounts: names, Aggregates: []string{"ob:usdc", "ob:eth"}})
+	b, err := p.client.Balances(ctx, client.BalanceQuery{
+		Accounts: p.user.Asked(), Aggregates: []string{"ob:usdc", "ob:eth"},
+	})
 	if err != nil {
 		return
 	}
@@ -227,13 +218,9 @@ func (p *Person) observe() {
 type pen struct {
 	inner  flow.Signer
 	person *Person
-	for_   *agreed
+	for_   *agreed // the review that is confirmed now
 	polls  int
 }
-
-func (n *pen) open(a *agreed, _ verify.Report) { n.for_ = a }
-
-func (n *pen) close() { n.for_ = nil }
 
 // signs notes a signature of an operation with this hash, "" when the verb does not tell it.
 func (n *pen) signs(what, hash string) {

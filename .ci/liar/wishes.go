@@ -21,10 +21,10 @@ type holding struct {
 
 // wish makes up something to do.
 func (p *Person) wish() (intent.Draft, bool) {
-	d := intent.Draft{Version: intent.Version, Network: p.network.ID, Accounts: p.accounts,
+	d := intent.Draft{Version: intent.Version, Network: p.network.ID, Accounts: p.user.Accounts(),
 		SlippageBps: 50 + p.dice.IntN(400)}
 	if p.v1 {
-		d.Interface, d.Accounts = intent.InterfaceV1, p.accounts[:1]
+		d.Interface, d.Accounts = intent.InterfaceV1, d.Accounts[:1]
 	}
 	h := pick(p.dice, p.holdings)
 	switch n := p.dice.IntN(100); {
@@ -124,7 +124,7 @@ func (p *Person) source(h holding) string {
 
 // own is the person's account on a chain, CAIP-10.
 func (p *Person) own(c caip.Chain) string {
-	for _, a := range p.accounts {
+	for _, a := range p.user.Accounts() {
 		if a.IsEVM() != c.IsSolana() {
 			return c.String() + ":" + a.AccountAddress
 		}

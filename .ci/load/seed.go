@@ -41,7 +41,7 @@ func seed(ctx context.Context, o options, data string, out io.Writer) ([]*traffi
 	}
 	people := make([]*traffic.Person, o.accounts)
 	for i := range people {
-		if people[i], err = traffic.NewPerson(pins, api.AccountKernelV31, false, o.seed, i); err != nil {
+		if people[i], err = traffic.NewPerson(pins, api.AccountKernelV31, o.seed, i); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +96,7 @@ func sampleRecord(ctx context.Context) (q *book.Quote, document []byte, pins net
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	pins = s.Network().Pins
-	p, err := traffic.NewPerson(pins, api.AccountKernelV31, false, 0, 0)
+	p, err := traffic.NewPerson(pins, api.AccountKernelV31, 0, 0)
 	if err != nil {
 		return nil, nil, pins, err
 	}
@@ -167,7 +167,7 @@ func recordOne(b *book.Book, tx store.Tx, now time.Time, sample *book.Quote, doc
 	}
 	q := sample.Clone()
 	q.ID, q.OpHash = "0x"+hex.EncodeToString(random[:32]), common.Hash(random[32:])
-	q.Accounts, q.Owner = p.Accounts, p.Address
+	q.Accounts, q.Owner = p.Accounts(), p.Address
 	q.Status, q.FailReason = "", ""
 	q.Expires, q.ValidUntil = uint64(now.Unix())+30, uint64(now.Unix())+600
 	document = bytes.ReplaceAll(document, []byte(sample.ID), []byte(q.ID))

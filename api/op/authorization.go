@@ -64,8 +64,12 @@ func (a Authorization) Sign(key *ecdsa.PrivateKey) (SignedAuthorization, error) 
 	if err != nil {
 		return SignedAuthorization{}, err
 	}
-	return SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27},
-		nil
+	return a.With(sig), nil
+}
+
+// With joins the authorization and its signature: 65 bytes r‖s‖v with v 27 or 28.
+func (a Authorization) With(sig []byte) SignedAuthorization {
+	return SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
 }
 
 // SignedAuthorization is an authorization with its signature; YParity is 0 or 1.

@@ -152,8 +152,7 @@ func recovered(digest common.Hash, sig []byte, signer common.Address) (Signature
 
 // authorized joins a signature that was checked to its authorization, and checks the whole.
 func authorized(a op.Authorization, sig Signature, signer common.Address) (op.SignedAuthorization, error) {
-	signed := op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]),
-		YParity: sig[64] - 27}
+	signed := a.With(sig)
 	if who, err := signed.Authority(); err != nil || who != signer {
 		return op.SignedAuthorization{}, ErrFault
 	}

@@ -177,7 +177,7 @@ func (h *harness) checkMember(in *genesis.Installation, m *member) error {
 	}
 	for _, chain := range in.ChainIDs {
 		for _, lane := range []uint16{op.LanePrepared, op.LaneFunding} {
-			key := op.Nonce{Validator: m.Validator(), Key: lane}.Key192()
+			key := op.Nonce{Validator: m.Validator(in.Network.Pins), Key: lane}.Key192()
 			v, err := in.AccountNonce(chain, m.Address, key)
 			if err != nil {
 				return err

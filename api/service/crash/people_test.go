@@ -187,7 +187,7 @@ func (h *harness) somebody(dice *rand.Rand) *traffic.Person {
 func (h *harness) bear(r traffic.Recipe) (*traffic.Person, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p, err := traffic.NewPerson(h.network.Pins, r.Account, r.Solana, h.seed, len(h.born))
+	p, err := traffic.NewPerson(h.network.Pins, r.Kind, h.seed, len(h.born))
 	if err == nil {
 		h.born = append(h.born, p)
 	}
@@ -201,6 +201,6 @@ func (h *harness) join(payer int, p *traffic.Person, have []traffic.Holding) {
 	h.active[payer] = p
 	h.people[p] = &member{Person: p, uses: map[traffic.Use]uint64{}}
 	for _, x := range have {
-		h.move(traffic.Move{Account: p.On(x.Asset.Chain), Asset: x.Asset, Amount: x.Amount})
+		h.move(traffic.Move{Account: p.Name(x.Asset.Chain), Asset: x.Asset, Amount: x.Amount})
 	}
 }

@@ -28,7 +28,7 @@ func (e Effect) CrossChain() bool {
 	return false
 }
 
-// Move changes a balance. Account is an EVM address in lower case or a Solana address.
+// Move changes a balance. Account is one of the Names of a user.
 type Move struct {
 	Account string
 	Asset   caip.Asset
@@ -68,7 +68,7 @@ func (p *Person) effectOfCall(w Wish, prepared api.ChainOperation, q api.Quote) 
 	if err != nil {
 		return Effect{}, err
 	}
-	me := strings.ToLower(p.Address.Hex())
+	me := p.Name(w.Asset.Chain)
 	e.Moves = append(e.Moves, Move{me, w.Asset, net}, Move{me, w.Asset, new(big.Int).Neg(w.Amount)},
 		Move{Key(w.To), w.Asset, w.Amount})
 	if q.DestinationToken.Amount != w.Amount.String() {
@@ -109,10 +109,7 @@ func (e *Effect) pay(p *Person, q api.Quote) (*big.Int, error) {
 		if err != nil {
 			return nil, err
 		}
-		account := strings.ToLower(p.Address.Hex())
-		if o.IsSolana() {
-			account = p.solanaAddress()
-		} else {
+		if !o.IsSolana() {
 			use, err := lane(o)
 			if err != nil {
 				return nil, err
@@ -126,7 +123,7 @@ func (e *Effect) pay(p *Person, q api.Quote) (*big.Int, error) {
 		if !ok {
 			return nil, fmt.Errorf("a funding operation of %q", o.Amount)
 		}
-		e.Moves = append(e.Moves, Move{account, asset, new(big.Int).Neg(v)})
+		e.Moves = append(e.Moves, Move{p.Name(asset.Chain), asset, new(big.Int).Neg(v)})
 		net.Add(net, v)
 	}
 	if q.Fees == nil {

@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/op/erc20"
+	"coffer/api/service/foreign"
 )
 
 // Paying is the aggregated asset that all traffic moves.
@@ -31,12 +31,8 @@ type Holding struct {
 // Holdings reads what the person has of the given aggregated assets, entity by entity. The first such question is what
 // gives a new account its test funds.
 func (p *Person) Holdings(ctx context.Context, c *Client, aggregates ...string) ([]Holding, error) {
-	accounts := []string{"eip155:1:" + p.Address.Hex()}
-	if p.solana != nil {
-		accounts = append(accounts, "solana:"+p.solanaAddress())
-	}
 	var b api.AggregatedBalance
-	query := url.Values{"account": {strings.Join(accounts, ",")}, "aggregatedAssetId": {strings.Join(aggregates, ",")}}
+	query := url.Values{"account": {strings.Join(p.Asked(), ",")}, "aggregatedAssetId": {strings.Join(aggregates, ",")}}
 	if err := c.Get(ctx, "/v3/balances/aggregated-balance", query, &b); err != nil {
 		return nil, err
 	}
@@ -47,7 +43,7 @@ func (p *Person) Holdings(ctx context.Context, c *Client, aggregates ...string) 
 			if err != nil {
 				return nil, err
 			}
-			if _, has := p.Account(asset.Chain); !has {
+			if _, has := p.At(asset.Chain); !has {
 				continue
 			}
 			v, ok := new(big.Int).SetString(one.Balance, 10)
@@ -119,7 +115,7 @@ func (p *Person) Prepare(ctx context.Context, c *Client, w Wish) (*api.Document,
 		return nil, fmt.Errorf("no call pays %s to %s", w.Asset, w.To)
 	}
 	body, err := api.Encode(api.PrepareRequest{
-		Accounts: p.Accounts, TargetChain: w.Asset.Chain.String(),
+		Accounts: p.Accounts(), TargetChain: w.Asset.Chain.String(),
 		Calls:          []api.Call{{To: token.Hex(), Data: "0x" + hex.EncodeToString(erc20.Transfer(to, w.Amount))}},
 		TokensRequired: []api.TokenRequirement{{AssetType: w.Asset.Display(), Amount: w.Amount.String()}},
 	})
@@ -131,25 +127,11 @@ func (p *Person) Prepare(ctx context.Context, c *Client, w Wish) (*api.Document,
 
 // CallQuote signs a prepared operation, asks for its quote and signs that.
 func (p *Person) CallQuote(ctx context.Context, c *Client, w Wish, prepared *api.Document) (*Offer, error) {
-	signed, err := p.sign(prepared, "/chainOperation")
+	signed, err := p.Sign(p.pins, prepared, "/chainOperation")
 	if err != nil {
 		return nil, err
 	}
-	var parts struct {
-		Accounts   jsontext.Value `json:"accounts"`
-		Operation  jsontext.Value `json:"chainOperation"`
-		Proof      jsontext.Value `json:"tamperProofSignature"`
-		Aggregated string         `json:"fromAggregatedAssetId"`
-	}
-	if err := json.Unmarshal(signed.Raw(), &parts); err != nil {
-		return nil, err
-	}
-	parts.Aggregated = Paying
-	ask, err := json.Marshal(parts)
-	if err != nil {
-		return nil, err
-	}
-	body, err := api.ParseDocument(ask, api.DefaultLimits())
+	body, err := foreign.CallQuote(signed, Paying)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +149,7 @@ func (p *Person) CallQuote(ctx context.Context, c *Client, w Wish, prepared *api
 // Swap asks for a quote that pays an amount of Paying for another asset, delivered to an account, and signs it.
 func (p *Person) Swap(ctx context.Context, c *Client, amount *big.Int, get string, to caip.Account) (*Offer, error) {
 	body, err := api.Encode(api.QuoteRequest{
-		From: api.QuoteFrom{Accounts: p.Accounts, Asset: api.AssetRef{AssetID: Paying}, Amount: amount.String()},
+		From: api.QuoteFrom{Accounts: p.Accounts(), Asset: api.AssetRef{AssetID: Paying}, Amount: amount.String()},
 		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: get}, Account: to.String()},
 	})
 	if err != nil {
@@ -186,17 +168,12 @@ func (p *Person) seal(quoted *api.Document, effect func(api.Quote) (Effect, erro
 	if err := quoted.Decode(&q); err != nil {
 		return nil, err
 	}
-	o := &Offer{ID: q.ID, Signed: quoted}
-	var err error
-	if o.Effect, err = effect(q); err != nil {
+	e, err := effect(q)
+	if err != nil {
 		return nil, fmt.Errorf("quote %s: %w", q.ID, err)
 	}
-	for i := range q.OriginChainsOperations {
-		if o.Signed, err = p.sign(o.Signed, fmt.Sprintf("/originChainsOperations/%d", i)); err != nil {
-			return nil, err
-		}
-	}
-	return o, nil
+	signed, err := p.SignQuote(p.pins, quoted)
+	return &Offer{q.ID, signed, e}, err
 }
 
 // Execute sends a signed quote, once.

@@ -7,14 +7,14 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/service/foreign"
 )
 
 // A Recipe is one sort of traffic: the accounts of a person and what the person does with them. A new sort of traffic
 // is one more recipe.
 type Recipe struct {
-	Name    string
-	Account string // type of the EVM account
-	Solana  bool   // a Solana account beside it
+	Name string
+	Kind string // of the person's accounts, one of foreign.Kinds
 	// Offer makes up a payment to somebody out of what the person holds of Paying, and gets a signed quote for it. The
 	// error is ErrPoor when there is too little.
 	Offer func(ctx context.Context, c *Client, dice *rand.Rand, p *Person, have []Holding, to *Person) (*Offer, error)
@@ -23,12 +23,12 @@ type Recipe struct {
 // Recipes are all sorts of traffic.
 func Recipes() []Recipe {
 	return []Recipe{
-		{"calls of a kernel account", api.AccountKernelV31, false, offerCall},
-		{"calls of a role-based account", api.AccountRoleBased, false, offerCall},
-		{"calls of a delegated account", api.AccountKernelV33, false, offerCall},
-		{"calls that Solana helps to pay", api.AccountKernelV31, true, offerCall},
-		{"transfers and swaps between EVM chains", api.AccountKernelV31, false, offerTrade},
-		{"transfers and swaps with Solana", api.AccountRoleBased, true, offerTrade},
+		{"calls of a kernel account", api.AccountKernelV31, offerCall},
+		{"calls of a role-based account", api.AccountRoleBased, offerCall},
+		{"calls of a delegated account", api.AccountKernelV33, offerCall},
+		{"calls that Solana helps to pay", api.AccountKernelV31 + foreign.WithSolana, offerCall},
+		{"transfers and swaps between EVM chains", api.AccountKernelV31, offerTrade},
+		{"transfers and swaps with Solana", api.AccountRoleBased + foreign.WithSolana, offerTrade},
 	}
 }
 
@@ -58,14 +58,14 @@ func offerTrade(ctx context.Context, c *Client, dice *rand.Rand, p *Person, have
 	}
 	if dice.IntN(4) == 0 {
 		at, get := caip.EVMAccount(base, p.Address), "ob:eth"
-		if sol, ok := p.Account(caip.SolanaMainnet()); ok && dice.IntN(2) == 0 {
+		if sol, ok := p.At(caip.SolanaMainnet()); ok && dice.IntN(2) == 0 {
 			at, get = sol, "ob:sol"
 		}
 		return p.Swap(ctx, c, part(total, 1+dice.Int64N(2)), get, at)
 	}
 	for {
 		h := have[dice.IntN(len(have))]
-		if at, ok := to.Account(h.Asset.Chain); ok {
+		if at, ok := to.At(h.Asset.Chain); ok {
 			return p.Swap(ctx, c, part(total, 10+dice.Int64N(50)), h.Asset.Display(), at)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"encoding/hex"
-	"fmt"
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -12,6 +11,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/erc20"
+	"coffer/api/service/foreign"
 )
 
 // Transfer is a call that moves a token.
@@ -37,9 +37,7 @@ func (w *World) Prepare(r api.PrepareRequest) (*api.Document, error) {
 // Encode makes a request body.
 func (w *World) Encode(v any) *api.Document {
 	w.TB.Helper()
-	doc, err := api.Encode(v)
-	Must(w.TB, err)
-	return doc
+	return w.made(api.Encode(v))
 }
 
 // CallQuote signs a prepared operation and asks for a quote; from is "" or the paying asset.
@@ -51,26 +49,7 @@ func (w *World) CallQuote(prepared *api.Document, from string) (*api.Document, e
 // CallQuoteBody is the body of call-quote, signed by key.
 func (w *World) CallQuoteBody(prepared *api.Document, from string, key *ecdsa.PrivateKey) *api.Document {
 	w.TB.Helper()
-	signed := w.SignOperation(prepared, "/chainOperation", key)
-	part := func(at string) []byte {
-		raw, ok := signed.At(at)
-		if !ok {
-			w.TB.Fatalf("no %s", at)
-		}
-		return raw
-	}
-	body := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s`, part("/accounts"),
-		part("/chainOperation"), part("/tamperProofSignature"))
-	if from != "" {
-		name := "fromAggregatedAssetId"
-		if _, err := caip.ParseAsset(from); err == nil {
-			name = "fromAssetId"
-		}
-		body += fmt.Sprintf(`,%q:%q`, name, from)
-	}
-	doc, err := api.ParseDocument([]byte(body+"}"), api.DefaultLimits())
-	Must(w.TB, err)
-	return doc
+	return w.made(foreign.CallQuote(w.SignOperation(prepared, "/chainOperation", key), from))
 }
 
 // Decode reads a quote.
@@ -87,11 +66,7 @@ func (w *World) Quote(r api.PrepareRequest, from string) *api.Document {
 	if r.FromAssetID == "" {
 		r.FromAssetID = from
 	}
-	prepared, err := w.Prepare(r)
-	Must(w.TB, err)
-	doc, err := w.CallQuote(prepared, from)
-	Must(w.TB, err)
-	return doc
+	return w.made(w.CallQuote(w.made(w.Prepare(r)), from))
 }
 
 // Execute posts a signed quote.

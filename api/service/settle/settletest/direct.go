@@ -25,7 +25,7 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 	Must(w.TB, err)
 	data, err := op.EncodeExecute(calls)
 	Must(w.TB, err)
-	nonce := op.Nonce{Validator: w.User.validator(pins), Key: lane, Sequence: w.Nonce(chainID, lane)}.Big()
+	nonce := op.Nonce{Validator: w.User.Validator(pins), Key: lane, Sequence: w.Nonce(chainID, lane)}.Big()
 	million := big.NewInt(1_000_000)
 	o := op.UserOp{
 		Sender: w.User.Address, Nonce: nonce, CallData: data, CallGasLimit: million, VerificationGasLimit: million,
@@ -46,7 +46,8 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 	Must(w.TB, err)
 	o.PaymasterData = op.EncodePaymasterData(window, sig)
 	wire, typed := o.Wire(), a.TypedData(o, chainID)
-	o.Signature = w.signature(w.User, api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed})
+	o.Signature, err = w.User.Signature(pins, api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed})
+	Must(w.TB, err)
 	o, err = a.CoSign(o, chainID, w.Installation.CoSigner)
 	Must(w.TB, err)
 	codec := entry.New(pins.EntryPoint, pins.Escrow)
@@ -76,10 +77,9 @@ func (w *World) Authorize(chainID uint64, contract string) op.SignedAuthorizatio
 	at, err := caip.ParseAddress(contract)
 	Must(w.TB, err)
 	a := op.Authorization{ChainID: new(big.Int).SetUint64(chainID), Address: at, Nonce: st.Nonce(w.User.Address)}
-	sig, err := op.Sign(a.Hash(), w.User.Key)
+	sig, err := op.Sign(a.Hash(), w.User.Key) // a.Sign refuses the zero address
 	Must(w.TB, err)
-	return op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]),
-		YParity: sig[64] - 27}
+	return a.With(sig)
 }
 
 // Delegate lets the user's EOA run the code of a contract on a chain, past the service.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"strings"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/foreign"
 	"coffer/api/service/genesis"
 )
 
@@ -41,20 +41,16 @@ func (w *World) TrySwap(x Exchange) (*api.Document, error) {
 // Swap is TrySwap that must succeed.
 func (w *World) Swap(x Exchange) *api.Document {
 	w.TB.Helper()
-	doc, err := w.TrySwap(x)
-	Must(w.TB, err)
-	return doc
+	return w.made(w.TrySwap(x))
 }
 
 // SwapV1 asks for a swap or a transfer in the v1 form.
 func (w *World) SwapV1(x Exchange) *api.Document {
 	w.TB.Helper()
-	doc, err := w.Quoter.QuoteV1(context.Background(), w.Encode(api.QuoteRequestV1{
+	return w.made(w.Quoter.QuoteV1(context.Background(), w.Encode(api.QuoteRequestV1{
 		From: api.QuoteFromV1{Account: w.User.Account, Asset: api.AssetRef{AssetID: x.From}, Amount: x.Amount.String()},
 		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: x.Get}, Account: x.To}, SlippageTolerance: x.Slippage,
-	}))
-	Must(w.TB, err)
-	return doc
+	})))
 }
 
 // PrepareV1 posts a prepare request in the v1 form.
@@ -71,25 +67,9 @@ func (w *World) PrepareV1(r api.PrepareRequest) (*api.Document, error) {
 // QuoteV1 prepares, signs and quotes a request in the v1 form; from is an `ob:` id or "".
 func (w *World) QuoteV1(r api.PrepareRequest, from string) *api.Document {
 	w.TB.Helper()
-	prepared, err := w.PrepareV1(r)
-	Must(w.TB, err)
-	signed := w.SignOperationAs(w.User, prepared, "/chainOperation")
-	body := "{"
-	for _, name := range []string{"account", "chainOperation", "tamperProofSignature"} {
-		raw, ok := signed.At("/" + name)
-		if !ok {
-			w.TB.Fatalf("no %s", name)
-		}
-		body += fmt.Sprintf("%q:%s,", name, raw)
-	}
-	if from != "" {
-		body += fmt.Sprintf("%q:%q,", "fromAggregatedAssetId", from)
-	}
-	ask, err := api.ParseDocument([]byte(strings.TrimSuffix(body, ",")+"}"), api.DefaultLimits())
-	Must(w.TB, err)
-	doc, err := w.Quoter.CallQuoteV1(context.Background(), ask)
-	Must(w.TB, err)
-	return doc
+	signed := w.SignOperationAs(w.User, w.made(w.PrepareV1(r)), "/chainOperation")
+	ask := w.made(foreign.CallQuote(signed, from))
+	return w.made(w.Quoter.CallQuoteV1(context.Background(), ask))
 }
 
 // ExecuteV1 posts a signed v1 quote.

@@ -7,6 +7,7 @@ package settletest
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"math/big"
 	"math/rand/v2"
@@ -120,7 +121,7 @@ func New(tb testing.TB, o Options) *World {
 	w.Book, err = book.Open(o.Store, book.Options{Clock: o.Clock.Now, Random: random})
 	Must(tb, err)
 	w.Quoter = quote.New(quote.Deps{
-		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, Random: &lockedReader{r: random},
+		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, Random: Locked(random),
 		Lifetime: o.Lifetime,
 	})
 	w.Settler = settle.New(settle.Deps{
@@ -142,9 +143,12 @@ func New(tb testing.TB, o Options) *World {
 	return w
 }
 
+// Locked lets several requests draw from one source.
+func Locked(r io.Reader) io.Reader { return &lockedReader{r: r} }
+
 type lockedReader struct {
 	mu sync.Mutex
-	r  *rand.ChaCha8
+	r  io.Reader
 }
 
 func (l *lockedReader) Read(p []byte) (int, error) {
@@ -267,7 +271,7 @@ func (w *World) SameSums(before, after map[caip.Asset]*big.Int) {
 // Nonce is the next sequence of the user's lane on a chain.
 func (w *World) Nonce(chainID uint64, lane uint16) uint64 {
 	w.TB.Helper()
-	key := op.Nonce{Validator: w.User.validator(w.Installation.Network.Pins), Key: lane}.Key192()
+	key := op.Nonce{Validator: w.User.Validator(w.Installation.Network.Pins), Key: lane}.Key192()
 	v, err := w.Installation.AccountNonce(chainID, w.User.Address, key)
 	Must(w.TB, err)
 	n, err := op.ParseNonce(v)
