@@ -2,23 +2,20 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/metrics"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"coffer/api/network"
 	"coffer/api/service"
@@ -73,11 +70,9 @@ func openServed(ctx context.Context, dir string, workers int) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	args, metricsAt, err := arguments(ctx, program, dir)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(program, args...) //nolint:gosec,noctx // the program under test; a signal ends it in order
+	//nolint:gosec,noctx // the program under test; a signal ends it in order
+	cmd := exec.Command(program, "serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0", "--metrics",
+		"127.0.0.1:0", "--json")
 	log, err := os.Create(filepath.Join(dir, "serve.log"))
 	if err != nil {
 		return nil, err
@@ -92,12 +87,7 @@ func openServed(ctx context.Context, dir string, workers int) (*target, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	t := &target{heap: residentOf(cmd.Process.Pid),
-		how: "anonymous resident memory of the process, as it has no metrics listener"}
-	if metricsAt != "" {
-		t.heap, t.how = scraped("http://"+metricsAt+"/metrics"),
-			"Go heap that lived after the last collection, from the metrics listener"
-	}
+	t := &target{how: "Go heap that lived after the last collection, from the metrics listener"}
 	t.stop = func() error {
 		if t.client != nil {
 			t.client.Close()
@@ -106,39 +96,14 @@ func openServed(ctx context.Context, dir string, workers int) (*target, error) {
 	}
 	line, err := bufio.NewReader(stdout).ReadBytes('\n')
 	if t.opening = time.Since(begin); err == nil {
-		t.client, err = connect(line, workers)
+		var at traffic.Served
+		t.client, at, err = traffic.Connect(line, workers)
+		t.heap = scraped(at.MetricsURL)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("coffer serve (see serve.log): %w", err), t.stop())
 	}
 	return t, nil
-}
-
-// arguments are those of `coffer serve`, with a metrics listener when it has one.
-func arguments(ctx context.Context, program, dir string) (args []string, metricsAt string, err error) {
-	args = []string{"serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0", "--json"}
-	help, err := exec.CommandContext(ctx, program, "serve", "--help").Output() //nolint:gosec // the program under test
-	if err != nil || !bytes.Contains(help, []byte("--metrics")) {
-		return args, "", err
-	}
-	metricsAt, err = freePort(ctx)
-	return append(args, "--metrics", metricsAt), metricsAt, err
-}
-
-func connect(line []byte, workers int) (*traffic.Client, error) {
-	var said struct {
-		BaseURL string `json:"baseUrl"`
-		CAFile  string `json:"caFile"`
-		APIKey  string `json:"apiKey"`
-	}
-	if err := json.Unmarshal(line, &said); err != nil {
-		return nil, err
-	}
-	transport, err := traffic.Trusting(said.CAFile, workers)
-	if err != nil {
-		return nil, err
-	}
-	return traffic.NewClient(said.BaseURL, said.APIKey, transport), nil
 }
 
 // program is what COFFER_BIN names, or one that is built now.
@@ -155,29 +120,7 @@ func program(ctx context.Context, dir string) (string, error) {
 	return built, nil
 }
 
-func freePort(ctx context.Context) (string, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-// residentOf reads the anonymous memory of a process, which leaves out the mapped database file.
-func residentOf(pid int) func(context.Context) (uint64, error) {
-	return func(context.Context) (uint64, error) {
-		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-		if err != nil {
-			return 0, err
-		}
-		kB, err := figure(raw, "RssAnon:")
-		return uint64(kB) << 10, err
-	}
-}
-
-// scraped reads the live heap from a metrics listener. A service that does not tell it tells the goal of the next
-// collection, which by Go's default is twice what lived.
+// scraped reads the live heap from a metrics listener.
 func scraped(url string) func(context.Context) (uint64, error) {
 	return func(ctx context.Context) (uint64, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -189,25 +132,15 @@ func scraped(url string) func(context.Context) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		var body bytes.Buffer
-		_, err = body.ReadFrom(res.Body)
+		text, err := io.ReadAll(res.Body)
 		if err = errors.Join(err, res.Body.Close()); err != nil {
 			return 0, err
 		}
-		if live, err := figure(body.Bytes(), "go_gc_heap_live_bytes"); err == nil {
-			return uint64(live), nil
+		live := regexp.MustCompile(`(?m)^go_gc_heap_live_bytes (\S+)$`).FindSubmatch(text)
+		if live == nil {
+			return 0, errors.New("the metrics do not tell the live heap")
 		}
-		goal, err := figure(body.Bytes(), "go_memstats_next_gc_bytes")
-		return uint64(goal / 2), err
+		bytes, err := strconv.ParseFloat(string(live[1]), 64)
+		return uint64(bytes), err
 	}
-}
-
-// figure finds the number after a word at the beginning of a line.
-func figure(text []byte, word string) (float64, error) {
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == word {
-			return strconv.ParseFloat(f[1], 64)
-		}
-	}
-	return 0, fmt.Errorf("no %s", word)
 }

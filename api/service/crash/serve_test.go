@@ -16,8 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"coffer/api/network"
 	"coffer/api/service/crash/traffic"
 )
@@ -108,20 +106,11 @@ func (h *harness) launch(ctx context.Context) (*served, error) {
 
 // connect reads the line that the service prints, and the first time the network that it runs.
 func (h *harness) connect(s *served, line string) error {
-	var said struct {
-		BaseURL     string `json:"baseUrl"`
-		CAFile      string `json:"caFile"`
-		APIKey      string `json:"apiKey"`
-		NetworkFile string `json:"networkFile"`
-	}
-	if err := json.Unmarshal([]byte(line), &said); err != nil {
-		return fmt.Errorf("the service says %q: %w", line, err)
-	}
-	transport, err := traffic.Trusting(said.CAFile, crowd)
+	client, said, err := traffic.Connect([]byte(line), crowd)
 	if err != nil {
 		return err
 	}
-	s.client = traffic.NewClient(said.BaseURL, said.APIKey, transport)
+	s.client = client
 	raw, err := os.ReadFile(said.NetworkFile)
 	if err != nil {
 		return err

@@ -14,15 +14,12 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"coffer/api/service/crash/traffic"
 )
 
 // Serving is the line that `coffer serve --json` prints.
-type Serving struct {
-	BaseURL     string `json:"baseUrl"`
-	CAFile      string `json:"caFile"`
-	APIKey      string `json:"apiKey"`
-	NetworkFile string `json:"networkFile"`
-}
+type Serving = traffic.Served
 
 // Serve starts the service in a process of its own, with more flags if any, and returns the line that it printed.
 func Serve(
@@ -92,9 +89,7 @@ func KeysOf(t *testing.T, env []string, into any, args ...string) (text string) 
 // Scrape asks for the metrics of a served line.
 func Scrape(t *testing.T, line string) string {
 	t.Helper()
-	var at struct {
-		MetricsURL string `json:"metricsUrl"`
-	}
+	var at Serving
 	if err := json.Unmarshal([]byte(line), &at); err != nil || !strings.HasPrefix(at.MetricsURL, "http://127.0.0.1:") {
 		t.Fatalf("%v %s", err, line)
 	}

@@ -23,6 +23,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"coffer/api"
 )
 
@@ -38,9 +40,28 @@ func NewClient(base, key string, rt http.RoundTripper) *Client {
 	return &Client{base: strings.TrimSuffix(base, "/"), key: key, http: &http.Client{Transport: rt}}
 }
 
-// Trusting is a transport that trusts the certificate authority of a file and keeps one connection for each of n
+// Served is the line that `coffer serve --json` prints.
+type Served struct {
+	BaseURL     string `json:"baseUrl"`
+	CAFile      string `json:"caFile"`
+	APIKey      string `json:"apiKey"`
+	NetworkFile string `json:"networkFile"`
+	MetricsURL  string `json:"metricsUrl"`
+}
+
+// Connect makes the client of a service that printed a line, with one connection for each of n people.
+func Connect(line []byte, n int) (*Client, Served, error) {
+	var at Served
+	if err := json.Unmarshal(line, &at); err != nil {
+		return nil, at, fmt.Errorf("the service says %q: %w", line, err)
+	}
+	transport, err := trusting(at.CAFile, n)
+	return NewClient(at.BaseURL, at.APIKey, transport), at, err
+}
+
+// trusting is a transport that trusts the certificate authority of a file and keeps one connection for each of n
 // people.
-func Trusting(caFile string, n int) (*http.Transport, error) {
+func trusting(caFile string, n int) (*http.Transport, error) {
 	pem, err := os.ReadFile(caFile)
 	if err != nil {
 		return nil, err
