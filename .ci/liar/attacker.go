@@ -106,7 +106,7 @@ type Attacker struct {
 	past     *Past
 	held     []exchange          // executes that were not passed on
 	stands   map[string]standing // what is said about a quote
-	patch    map[string]patch    // what call-quote must change, by the prepared operation's call data
+	patch    map[string]string   // the amount that call-quote must name, by the prepared operation's call data
 	forged   map[string]bool     // quotes that the genuine service would not take back
 }
 
@@ -140,7 +140,7 @@ func NewAttacker(h *House, ask http.RoundTripper, key string, seed uint64, embed
 	return &Attacker{
 		Told: map[string]int{}, house: h, embedded: embedded, ask: ask, key: key, dice: d,
 		manner: mannerOf(d, embedded), past: p,
-		stands: map[string]standing{}, patch: map[string]patch{}, forged: map[string]bool{},
+		stands: map[string]standing{}, patch: map[string]string{}, forged: map[string]bool{},
 	}
 }
 

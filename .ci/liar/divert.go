@@ -52,16 +52,17 @@ func (a *Attacker) diverted(x exchange) exchange {
 func (a *Attacker) elsewhere(doc *api.Document, p string) (string, map[string]any) {
 	text, _ := at[string](doc, p+"/amount")
 	v, isNumber := new(big.Int).SetString(text, 10)
-	asset, err := caip.ParseAsset(first(at[string](doc, p+"/assetType")))
+	name, _ := at[string](doc, p+"/assetType")
+	asset, err := caip.ParseAsset(name)
 	if !isNumber || err != nil {
 		return "", nil
 	}
 	to := pick(a.dice, friends()).address
 	token, isToken := asset.Token()
-	calls, name := []op.Call{{To: to, Value: v}}, "a payment elsewhere"
+	calls, lie := []op.Call{{To: to, Value: v}}, "a payment elsewhere"
 	switch {
 	case isToken && a.dice.chance(50):
-		calls, name = []op.Call{{To: token, Value: new(big.Int), Data: erc20.Approve(to, v)},
+		calls, lie = []op.Call{{To: token, Value: new(big.Int), Data: erc20.Approve(to, v)},
 			{To: to, Value: new(big.Int), Data: []byte{1, 2, 3, 4}}}, "an approval elsewhere"
 	case isToken:
 		calls = []op.Call{{To: token, Value: new(big.Int), Data: erc20.Transfer(to, v)}}
@@ -70,10 +71,8 @@ func (a *Attacker) elsewhere(doc *api.Document, p string) (string, map[string]an
 	if err != nil {
 		return "", nil
 	}
-	return name, map[string]any{p + "/userOp/callData": "0x" + common.Bytes2Hex(data)}
+	return lie, map[string]any{p + "/userOp/callData": "0x" + common.Bytes2Hex(data)}
 }
-
-func first[T any](v T, _ bool) T { return v }
 
 // assumed is a request under assumptions about the account's balances, or for another person's accounts.
 func (a *Attacker) assumed(x exchange) []byte {

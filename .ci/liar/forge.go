@@ -186,9 +186,6 @@ func (a *Attacker) balances(x exchange) exchange {
 	return x
 }
 
-// patch is how the answer to call-quote must be dressed for a prepared call about which was lied.
-type patch struct{ amount string }
-
 // poorer makes the person pay for what is there already: it has the genuine service prepare a call that needs as much
 // more as the account holds, and says that this balance is not there. The operation to sign is the same; the quote
 // then asks for deposits elsewhere (TH-P6).
@@ -219,7 +216,7 @@ func (a *Attacker) poorer(x exchange) exchange {
 		}
 	}
 	if data, ok := at[string](answer, "/chainOperation/userOp/callData"); ok {
-		a.patch[data] = patch{needs}
+		a.patch[data] = needs
 	}
 	x.raw = a.sealed(x.at, put(x.raw, map[string]any{"/chainOperation/amount": needs, "/sourceAssetBalances": kept}))
 	return x
@@ -242,7 +239,7 @@ func (a *Attacker) patched(x *exchange) {
 	if x.at != CallQuote || x.fault != nil || x.status/100 != 2 || !a.baited(*x) {
 		return
 	}
-	p := a.patch[callDataOf(*x)]
+	amount := a.patch[callDataOf(*x)]
 	answer, ok := document(x.raw)
 	if !ok {
 		return
@@ -252,7 +249,7 @@ func (a *Attacker) patched(x *exchange) {
 	}
 	a.tell("call-quote: a payment for what is there")
 	x.raw = a.sealed(CallQuote, put(x.raw, map[string]any{
-		"/destinationToken/amount": p.amount, "/destinationToken/minimumAmount": p.amount,
+		"/destinationToken/amount": amount, "/destinationToken/minimumAmount": amount,
 	}))
 }
 
@@ -350,8 +347,8 @@ func (a *Attacker) history(x exchange) exchange {
 	if !ok || x.fault != nil {
 		return x
 	}
-	page, err := decodePage(doc)
-	if err != nil {
+	var page api.HistoryPage
+	if doc.Decode(&page) != nil {
 		return x
 	}
 	switch a.dice.IntN(4) {
@@ -372,10 +369,6 @@ func (a *Attacker) history(x exchange) exchange {
 		return a.spoiled(x)
 	}
 	return x.says(200, page)
-}
-
-func decodePage(doc *api.Document) (p api.HistoryPage, err error) {
-	return p, doc.Decode(&p)
 }
 
 // chainNames are the chains of the house, CAIP-2.

@@ -51,19 +51,12 @@ func (s Sums) beyond(t Sums) []string {
 	return out
 }
 
-func sumOf(lists ...[]verify.AmountView) Sums {
+// sumOf adds amounts up. The worst case of review 1 is what can leave the account by the call alone, that of review 2
+// what can leave it when everything is signed: the call of review 1 and every payment.
+func sumOf(list []verify.AmountView) Sums {
 	out := Sums{}
-	for _, l := range lists {
-		for _, a := range l {
-			out.add(a.Asset.String(), a.Amount)
-		}
+	for _, a := range list {
+		out.add(a.Asset.String(), a.Amount)
 	}
 	return out
 }
-
-// worstOfCall is what review 1 says can leave the account by the call alone.
-func worstOfCall(v verify.PreparedView) Sums { return sumOf(v.Worst) }
-
-// worstOfQuote is what review 2 says can leave the account when everything is signed, the call of review 1 and every
-// payment.
-func worstOfQuote(q verify.QuoteView) Sums { return sumOf(q.Worst) }
