@@ -47,19 +47,18 @@ func isState(err error, state State) bool {
 	return errors.As(err, &k) && k.State == state
 }
 
+// sign is a text in the error of a keyring, and what it means.
+type sign struct {
+	state State
+	text  string
+}
+
 // signs are the texts by which the errors of the keyring library are told apart, measured and documented ones (TH-KR2);
 // the first that is found decides. goos "" is any system but macOS, whose tool only answers with an exit status: the
 // lowest byte of the system's error number.
-func signs(goos string) []struct {
-	state State
-	text  string
-} {
-	type row = struct {
-		state State
-		text  string
-	}
+func signs(goos string) []sign {
 	if goos == "darwin" {
-		return []row{
+		return []sign{
 			{StateNotFound, "exit status 44"},          // errSecItemNotFound
 			{StateLocked, "exit status 36"},            // errSecInteractionNotAllowed: locked, and nobody can be asked
 			{StateDenied, "exit status 51"},            // errSecAuthFailed
@@ -69,7 +68,7 @@ func signs(goos string) []struct {
 			{StateNoService, "/usr/bin/security: no "}, // the tool is not there
 		}
 	}
-	return []row{
+	return []sign{
 		{StateLocked, "failed to unlock correct collection"},
 		{StateLocked, "org.freedesktop.Secret.Error.IsLocked"},
 		{StateLocked, "Cannot create an item in a locked collection"},

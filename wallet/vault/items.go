@@ -92,7 +92,7 @@ func (v *Vault) each(ctx context.Context, fn func(m meta, key []byte) error) err
 			return err
 		}
 		if err := v.with(false, func(k *keys) error {
-			m, plaintext, key, err := k.openKey(v.network, name, text)
+			m, plaintext, key, err := k.openRecord(v.network, name, text)
 			if err != nil {
 				return err
 			}
@@ -173,6 +173,11 @@ func (v *Vault) Use(ctx context.Context, networkID, address string, fn func(key 
 	if err := v.with(true, func(k *keys) error { name = k.recordName(address); return nil }); err != nil {
 		return err
 	}
+	return v.lend(ctx, name, true, fn)
+}
+
+// lend lends the secret of a record to fn and wipes it when fn returns; use counts as a use, then too.
+func (v *Vault) lend(ctx context.Context, name string, use bool, fn func(secret.Secret) error) error {
 	text, err := v.store.get(ctx, name)
 	if errors.Is(err, errNone) {
 		return ErrNoKey
@@ -180,13 +185,15 @@ func (v *Vault) Use(ctx context.Context, networkID, address string, fn func(key 
 		return err
 	}
 	var plaintext, key []byte
-	if err := v.with(true, func(k *keys) (err error) {
-		_, plaintext, key, err = k.openKey(v.network, name, text)
+	if err := v.with(use, func(k *keys) (err error) {
+		_, plaintext, key, err = k.openRecord(v.network, name, text)
 		return err
 	}); err != nil {
 		return err
 	}
-	defer v.Touch()
+	if use {
+		defer v.Touch()
+	}
 	defer clear(plaintext)
 	guard.Do(func() { err = fn(secret.New(key)) })
 	return err
@@ -267,41 +274,7 @@ func (v *Vault) APIKey(ctx context.Context, fn func(key secret.Secret) error) er
 	if err := v.opened(false); err != nil {
 		return err
 	}
-	text, err := v.store.get(ctx, nameAPIKey)
-	if errors.Is(err, errNone) {
-		return ErrNoKey
-	} else if err != nil {
-		return err
-	}
-	var plaintext, key []byte
-	if err := v.with(false, func(k *keys) (err error) {
-		plaintext, key, err = k.openAPIKey(v.network, text)
-		return err
-	}); err != nil {
-		return err
-	}
-	defer clear(plaintext)
-	guard.Do(func() { err = fn(secret.New(key)) })
-	return err
-}
-
-// openAPIKey opens the record of the API key. The caller wipes the plaintext, of which the key is a part.
-func (k *keys) openAPIKey(network string, text []byte) (plaintext, key []byte, err error) {
-	if plaintext, err = k.open64(network, nameAPIKey, text); err != nil {
-		return nil, nil, err
-	}
-	m, key, err := decodeRecord(plaintext)
-	switch {
-	case err == nil && m.Network != network:
-		err = ErrNetwork
-	case err == nil && (m.Kind != kindAPIKey || !isAPIKey(key)):
-		err = ErrDamaged
-	}
-	if err != nil {
-		clear(plaintext)
-		return nil, nil, err
-	}
-	return plaintext, key, nil
+	return v.lend(ctx, nameAPIKey, false, fn)
 }
 
 // RemoveAPIKey deletes the profile's API key; none is no error.

@@ -152,14 +152,18 @@ func decodeRecord(plaintext []byte) (meta, []byte, error) {
 	return m, plaintext[3+length:], nil
 }
 
-// openKey opens the record of a key and checks that it is the one of the name and the network: its address is derived
-// again. The caller wipes the plaintext, of which the key is a part.
-func (k *keys) openKey(network, name string, text []byte) (m meta, plaintext, key []byte, err error) {
+// openRecord opens the record of a key, or of the API key, and checks that it is the one of the name and the network.
+// The caller wipes the plaintext, of which the key is a part.
+func (k *keys) openRecord(network, name string, text []byte) (m meta, plaintext, key []byte, err error) {
 	if plaintext, err = k.open64(network, name, text); err != nil {
 		return meta{}, nil, nil, err
 	}
-	if m, key, err = decodeRecord(plaintext); err == nil {
-		err = k.checkKey(m, key, network, name)
+	switch m, key, err = decodeRecord(plaintext); {
+	case err != nil:
+	case m.Network != network:
+		err = ErrNetwork
+	case !k.sound(m, key, name):
+		err = ErrDamaged
 	}
 	if err != nil {
 		clear(plaintext)
@@ -168,17 +172,15 @@ func (k *keys) openKey(network, name string, text []byte) (m meta, plaintext, ke
 	return m, plaintext, key, nil
 }
 
-func (k *keys) checkKey(m meta, key []byte, network, name string) error {
-	if m.Network != network {
-		return ErrNetwork
+// sound reports whether a record is the one of its name: the address of a key is derived again.
+func (k *keys) sound(m meta, key []byte, name string) bool {
+	if name == nameAPIKey {
+		return m.Kind == kindAPIKey && isAPIKey(key)
 	}
 	var address string
 	var err error
 	guard.Do(func() { address, err = addressOf(m.Kind, key) })
-	if err != nil || address != m.Address || k.recordName(address) != name || checkLabel(m.Label) != nil {
-		return ErrDamaged
-	}
-	return nil
+	return err == nil && address == m.Address && k.recordName(address) == name && checkLabel(m.Label) == nil
 }
 
 func checkLabel(label string) error {
