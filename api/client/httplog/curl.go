@@ -2,6 +2,7 @@ package httplog
 
 import (
 	"bytes"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func (e Exchange) Curl(base string) string {
 		address = Quote("https://" + u.Host + target)
 	}
 	parts := []string{"curl", "-sS", "-X", Quote(e.Method), address, "-H", `"x-api-key: $API_KEY"`}
-	for _, name := range sorted(e.RequestHeader) {
+	for _, name := range slices.Sorted(maps.Keys(e.RequestHeader)) {
 		if name != "content-length" { // curl counts by itself
 			parts = append(parts, "-H", Quote(name+": "+e.RequestHeader[name]))
 		}
@@ -36,12 +37,3 @@ func (e Exchange) Curl(base string) string {
 // Quote writes s as one word of a POSIX shell in which nothing is special. s must not hold a zero byte: no argument
 // can.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-func sorted(m map[string]string) []string {
-	names := make([]string, 0, len(m))
-	for n := range m {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
-}

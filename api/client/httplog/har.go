@@ -1,6 +1,7 @@
 package httplog
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"time"
@@ -110,7 +111,7 @@ func entry(e Exchange) harEntry {
 
 func pairs(m map[string]string) []harPair {
 	out := []harPair{}
-	for _, n := range sorted(m) {
+	for _, n := range slices.Sorted(maps.Keys(m)) {
 		out = append(out, harPair{n, m[n]})
 	}
 	return out
@@ -119,12 +120,7 @@ func pairs(m map[string]string) []harPair {
 func query(raw string) []harPair {
 	out := []harPair{}
 	values, _ := url.ParseQuery(raw) // what does not parse is in the address
-	names := make([]string, 0, len(values))
-	for n := range values {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(values)) {
 		for _, v := range values[n] {
 			out = append(out, harPair{n, v})
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -187,11 +188,6 @@ func (e exchange) response(r *http.Request) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", e.status, http.StatusText(e.status)), StatusCode: e.status, Proto: "HTTP/1.1",
 		ProtoMajor: 1, ProtoMinor: 1, Header: h,
-		Body: nopBody{bytes.NewReader(e.answer)}, ContentLength: int64(len(e.answer)), Request: r,
+		Body: io.NopCloser(bytes.NewReader(e.answer)), ContentLength: int64(len(e.answer)), Request: r,
 	}
 }
-
-type nopBody struct{ *bytes.Reader }
-
-// Close does nothing: the body is in memory.
-func (nopBody) Close() error { return nil }
