@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -130,39 +129,17 @@ func (w *walker) types(keys string) {
 	}
 }
 
-func (w *walker) finds(pattern string) string {
-	re, found := regexp.MustCompile(pattern), ""
+func (w *walker) finds(pattern string) (found string) {
 	if w.err == nil {
-		w.err = w.term.WaitUntil(pattern, patience, func(screen string) bool {
-			if m := re.FindStringSubmatch(screen); m != nil {
-				found = m[1]
-			}
-			return found != ""
-		})
+		found, w.err = w.term.Find(patience, pattern)
 	}
 	return found
 }
 
 // reads scrolls to the end of a review and lets its countdown move twice.
 func (w *walker) reads() {
-	for more := regexp.MustCompile(`\d+ more lines? below`); w.err == nil; {
-		m := more.FindString(w.term.Screen())
-		if m == "" {
-			break
-		}
-		w.types(" ")
-		w.err = w.term.WaitUntil("less than "+m, patience,
-			func(screen string) bool { return more.FindString(screen) != m })
-	}
-	left := regexp.MustCompile(`(?:closes|expires) in (\d+:\d\d)`)
-	for range 2 {
-		now := w.finds(left.String())
-		if w.err == nil {
-			w.err = w.term.WaitUntil("the countdown", patience, func(screen string) bool {
-				m := left.FindStringSubmatch(screen)
-				return m != nil && m[1] != now
-			})
-		}
+	if w.err == nil {
+		w.err = w.term.ReadReview(patience, `(?:closes|expires) in (\d+:\d\d)`)
 	}
 }
 

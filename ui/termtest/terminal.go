@@ -1,16 +1,16 @@
-//go:build unix
-
 // Package termtest drives a real program through a pseudo-terminal, for tests and measurements: an emulated terminal
 // shows what a user would see and answers the program's queries. It waits for the contents of the screen and never
 // sleeps. Coffer does not link it.
 package termtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +45,7 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start in a pseudo-terminal: %w", err)
 	}
-	t := attach(Far{
+	t := Attach(Far{
 		In: f, Out: f, Wait: cmd.Wait,
 		Resize: func(cols, rows int) error {
 			return pty.Setsize(f, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // small
@@ -62,20 +62,19 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 }
 
 // Far is a program that runs elsewhere, such as behind an SSH client of a test: what it reads and writes, how to
-// resize its terminal, its end, and how to release it.
+// resize its terminal, its end, and how to release it. Piped: its lines end with a line feed alone, as those of a
+// program do that takes its output for a pipe.
 type Far struct {
 	In     io.Writer
 	Out    io.Reader
+	Piped  bool
 	Resize func(cols, rows int) error
 	Wait   func() error
 	End    func(running bool)
 }
 
-// Attach shows a program that runs elsewhere. It expects output in a terminal's form: lines end with a carriage
-// return.
-func Attach(far Far, cols, rows int) *Terminal { return attach(far, cols, rows) }
-
-func attach(far Far, cols, rows int) *Terminal {
+// Attach shows a program that runs elsewhere.
+func Attach(far Far, cols, rows int) *Terminal {
 	t := &Terminal{far: far, emu: vt.NewEmulator(cols, rows), began: time.Now()}
 	t.changed = sync.NewCond(&t.mu)
 	go func() { _, _ = io.Copy(far.In, t.emu) }() // answers to the program's queries
@@ -92,7 +91,11 @@ func (t *Terminal) read() {
 		if n > 0 {
 			t.raw = append(t.raw, buf[:n]...)
 			t.lastByte = time.Now()
-			_, _ = t.emu.Write(buf[:n])
+			shown := buf[:n]
+			if t.far.Piped {
+				shown = bytes.ReplaceAll(shown, []byte("\n"), []byte("\r\n"))
+			}
+			_, _ = t.emu.Write(shown)
 		}
 		if err != nil {
 			t.drained = true
@@ -158,6 +161,52 @@ func (t *Terminal) WaitUntil(what string, limit time.Duration, ok func(screen st
 	return err
 }
 
+// Find waits until the pattern is on the screen and returns its first group.
+func (t *Terminal) Find(limit time.Duration, pattern string) (found string, err error) {
+	re := regexp.MustCompile(pattern)
+	return found, t.WaitUntil(pattern, limit, func(screen string) bool {
+		m := re.FindStringSubmatch(screen)
+		if m != nil {
+			found = m[1]
+		}
+		return m != nil
+	})
+}
+
+// ReadReview scrolls to the end of a review of Coffer, then lets its countdown, whose time is the first group of the
+// pattern, move twice: the first moments of a screen confirm nothing.
+func (t *Terminal) ReadReview(limit time.Duration, countdown string) error {
+	for more := regexp.MustCompile(`\d+ more lines? below`); ; {
+		if err := t.Still(100*time.Millisecond, limit); err != nil { // the whole of the last frame is there
+			return err
+		}
+		m := more.FindString(t.Screen())
+		if m == "" {
+			break
+		}
+		err := errors.Join(t.Type(" "), t.WaitUntil("less than "+m, limit,
+			func(screen string) bool { return more.FindString(screen) != m }))
+		if err != nil {
+			return err
+		}
+	}
+	left := regexp.MustCompile(countdown)
+	for range 2 {
+		now, err := t.Find(limit, countdown)
+		if err != nil {
+			return err
+		}
+		err = t.WaitUntil("the countdown to move on from "+now, limit, func(screen string) bool {
+			m := left.FindStringSubmatch(screen)
+			return m != nil && m[1] != now
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WaitExit waits until the program has ended and its output is drained, and returns its error.
 func (t *Terminal) WaitExit(limit time.Duration) error {
 	if err := t.until("the end of the program", limit, func() bool { return t.exited && t.drained }); err != nil {
@@ -179,24 +228,27 @@ func (t *Terminal) Paste(text string) error { return t.Type("\x1b[200~" + text +
 
 // Resize changes the size of the terminal.
 func (t *Terminal) Resize(cols, rows int) error {
-	t.mu.Lock()
-	t.emu.Resize(cols, rows)
-	t.mu.Unlock()
+	t.Do(func(e *vt.Emulator) { e.Resize(cols, rows) })
 	return t.far.Resize(cols, rows)
 }
 
-// Screen returns the text on the screen.
-func (t *Terminal) Screen() string {
+// Do calls f with the emulated terminal, while nothing else uses it.
+func (t *Terminal) Do(f func(*vt.Emulator)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.emu.String()
+	f(t.emu)
+}
+
+// Screen returns the text on the screen.
+func (t *Terminal) Screen() (text string) {
+	t.Do(func(e *vt.Emulator) { text = e.String() })
+	return text
 }
 
 // AltScreen reports whether the program uses the alternate screen.
-func (t *Terminal) AltScreen() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.emu.IsAltScreen()
+func (t *Terminal) AltScreen() (is bool) {
+	t.Do(func(e *vt.Emulator) { is = e.IsAltScreen() })
+	return is
 }
 
 // Raw returns everything that the program has written.

@@ -34,7 +34,7 @@ func TestProgramInATerminal(t *testing.T) {
 	if want := ansi.SetSystemClipboard(tuitest.Account); !strings.Contains(s.Raw(), want) {
 		t.Error("the clipboard was not set")
 	}
-	s.Key(tea.KeyEscape, 0)
+	s.Type("\x1b")
 	s.Wait("closed panel", func(v string) bool { return !strings.Contains(v, "613d 747E") })
 	s.Type("4")
 	s.WaitText("newest first")

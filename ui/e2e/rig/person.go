@@ -63,14 +63,10 @@ func (p Person) Ends() error {
 // Finds waits until the pattern is on the screen and returns its first group.
 func (p Person) Finds(pattern string) string {
 	p.Helper()
-	re, found := regexp.MustCompile(pattern), ""
-	p.Waits(pattern, func(screen string) bool {
-		m := re.FindStringSubmatch(screen)
-		if m != nil {
-			found = m[1]
-		}
-		return m != nil
-	})
+	found, err := p.Term.Find(Limit, pattern)
+	if err != nil {
+		p.Fatal(err)
+	}
 	return found
 }
 
@@ -78,24 +74,8 @@ func (p Person) Finds(pattern string) string {
 // nothing.
 func (p Person) Reads(countdown string) {
 	p.Helper()
-	for more := regexp.MustCompile(`(\d+) more lines? below`); ; {
-		if err := p.Term.Still(100*time.Millisecond, Limit); err != nil { // the whole of the last frame is there
-			p.Fatal(err)
-		}
-		m := more.FindString(p.Term.Screen())
-		if m == "" {
-			break
-		}
-		p.Types(" ")
-		p.Waits("less than "+m, func(screen string) bool { return more.FindString(screen) != m })
-	}
-	left := regexp.MustCompile(countdown)
-	for range 2 {
-		now := p.Finds(countdown)
-		p.Waits("the countdown to move on from "+now, func(screen string) bool {
-			m := left.FindStringSubmatch(screen)
-			return m != nil && m[1] != now
-		})
+	if err := p.Term.ReadReview(Limit, countdown); err != nil {
+		p.Fatal(err)
 	}
 }
 
