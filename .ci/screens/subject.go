@@ -14,7 +14,6 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,12 +21,11 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
-	"coffer/api/amount"
 	"coffer/api/catalog"
 	"coffer/api/client/httplog"
-	"coffer/api/network"
 	"coffer/assets"
 	"coffer/ui/compose"
+	"coffer/ui/sample"
 	"coffer/ui/tui"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/builder"
@@ -60,17 +58,14 @@ func subject(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	account := api.Account{
-		Type: api.AccountKernelV31, AccountAddress: "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442",
-		SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",
-	}
+	account := api.Account{Type: api.AccountKernelV31, AccountAddress: sample.Account, SignerAddress: sample.Signer}
 	solana := api.Account{Type: api.AccountSolana, AccountAddress: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"}
 	return tui.Run(ctx, tui.Options{
 		Env: os.Environ(),
 		Context: screen.Context{
 			Profile: "measured", BaseURL: "https://embedded.invalid/api", Catalog: c, Clock: time.Now,
 			Accounts: []api.Account{account, solana},
-			Network:  network.Descriptor{Version: 1, ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Embedded},
+			Network:  sample.Network(),
 		},
 		Services: tui.Services{Balances: s, History: s, More: func(x screen.Context) map[screen.ID]screen.Screen {
 			build := builder.New(x, builder.Deps{
@@ -128,31 +123,14 @@ type source struct {
 
 // Balances holds something of every asset.
 func (s *source) Balances(context.Context) (api.AggregatedBalance, error) {
-	var out api.AggregatedBalance
-	total := new(big.Int)
-	for n, a := range s.catalog.Aggregates() {
-		agg := api.AggregateBalance{AggregatedAssetID: string(a.ID)}
-		sum := new(big.Int)
-		for i, e := range a.Entities {
-			have := new(big.Int).Mul(big.NewInt(int64(1+n*31+i*7)),
-				new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(0, e.Decimals-1))), nil))
-			part := api.AssetBalance{AssetType: e.Asset.String(), Balance: have.String()}
-			if a.PriceMicroUSD != nil {
-				part.FiatValue = api.Micro(amount.Value(have, e.Decimals, a.PriceMicroUSD))
-			}
-			sum.Add(sum, amount.Scale(have, e.Decimals, a.Decimals))
-			agg.IndividualAssetBalances = append(agg.IndividualAssetBalances, part)
+	n := -1 // of the aggregate
+	return sample.Balances(s.catalog, func(a catalog.Aggregate, i int) *big.Int {
+		if i == 0 {
+			n++
 		}
-		agg.Balance = sum.String()
-		if a.PriceMicroUSD != nil {
-			worth := amount.Value(sum, a.Decimals, a.PriceMicroUSD)
-			agg.FiatValue = api.Micro(worth)
-			total.Add(total, worth)
-		}
-		out.BalanceByAggregatedAsset = append(out.BalanceByAggregatedAsset, agg)
-	}
-	out.TotalBalance.FiatValue = api.Micro(total)
-	return out, nil
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(0, a.Entities[i].Decimals-1))), nil)
+		return unit.Mul(unit, big.NewInt(int64(1+n*31+i*7)))
+	}), nil
 }
 
 // History serves pages of a million records, newest first; a continuation is the number of the next one.
@@ -166,7 +144,7 @@ func (s *source) History(_ context.Context, limit int, continuation string) (api
 	}
 	var page api.HistoryPage
 	for i := from; i < min(from+limit, manyRecords); i++ {
-		page.Transactions = append(page.Transactions, record(i))
+		page.Transactions = append(page.Transactions, sample.Record(i))
 	}
 	if next := from + limit; next < manyRecords {
 		page.Continuation = strconv.Itoa(next)
@@ -205,37 +183,6 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := api.Encode(page)
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
 		Body: io.NopCloser(bytes.NewReader(body.Raw())), Request: r}, err
-}
-
-// record is the i-th youngest record.
-func record(i int) api.HistoryRecord {
-	const usdcBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
-	const usdcOptimism = "eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85"
-	units := strconv.Itoa(225_500_000 + i)
-	kinds := []string{api.RecordCall, api.RecordSwap, api.RecordTransfer}
-	statuses := []string{api.StatusCompleted, api.StatusCompleted, api.StatusRefunded, api.StatusFailed}
-	r := api.HistoryRecord{
-		QuoteID: fmt.Sprintf("0x%064x", uint64(i)*0x9e3779b97f4a7c15+1), //nolint:gosec // a counter
-		Status:  statuses[i%len(statuses)], Type: kinds[i%len(kinds)],
-		User:        "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442",
-		OriginToken: api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: units, AssetType: []string{usdcOptimism}},
-		DestinationToken: api.DestinationToken{
-			AggregatedAssetID: "ob:usdc", Amount: units, AssetType: usdcBase,
-			FiatValue: amount.USD2(big.NewInt(int64(225_500_000 + i))),
-		},
-		Timestamp: time.Date(2026, 1, 1, 0, 0, 0, 0,
-			time.UTC).Add(-time.Duration(i) * 3 * time.Minute).Format(time.RFC3339),
-	}
-	for chain, n := range map[string]int{"eip155:10": 0, "eip155:8453": 1} {
-		op := api.OperationRef{Hash: fmt.Sprintf("0x%064x", i*2+n+1<<30), Chain: chain,
-			ExplorerURL: "https://embedded.invalid/explorer"}
-		if n == 0 {
-			r.OriginChainOperations = append(r.OriginChainOperations, op)
-		} else {
-			r.DestinationChainOperations = append(r.DestinationChainOperations, op)
-		}
-	}
-	return r
 }
 
 // tell answers SIGUSR1 with facts.

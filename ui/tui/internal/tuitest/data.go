@@ -1,27 +1,27 @@
 package tuitest
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
-	"strings"
 	"testing"
 	"time"
 
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/catalog"
-	"coffer/api/network"
+	"coffer/ui/sample"
 	"coffer/ui/tui/screen"
 )
 
-// Account is the address of the sample account, in EIP-55 form.
-const Account = "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442"
-
-// Signer is its signer.
-const Signer = "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72"
+// The sample account and its signer, in EIP-55 form.
+const (
+	Account = sample.Account
+	Signer  = sample.Signer
+)
 
 // Now is the time of the sample clock.
-func Now() time.Time { return time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC) }
+func Now() time.Time { return sample.Now() }
 
 // Context is the context of the demo profile on an embedded network, with a stopped clock.
 func Context(t testing.TB) screen.Context {
@@ -31,99 +31,30 @@ func Context(t testing.TB) screen.Context {
 	}
 	return screen.Context{
 		Profile: "demo", BaseURL: "https://embedded.invalid/api", Catalog: c, Clock: Now,
-		Network: network.Descriptor{Version: 1, ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Embedded},
+		Network: sample.Network(),
 		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: Account, SignerAddress: Signer,
 			DeploymentType: api.DeploymentERC4337}},
 	}
 }
 
-// holding is one sample amount: an aggregate, the index of its entity and an amount in whole units.
-type holding struct {
-	aggregate string
-	entity    int
-	amount    string
-}
-
 // Balances lists the balances of the sample account; every other asset of the catalog is zero.
 func Balances(t testing.TB) api.AggregatedBalance {
-	return balances(t, []holding{
-		{"ob:usdc", 3, "25"}, {"ob:usdc", 1, "850.25"}, {"ob:usdc", 4, "1400"}, {"ob:eth", 0, "0.1"},
-		{"ob:eth", 2, "0.2123"},
-		{"ob:eth", 3, "0.100000000000000001"}, {"ob:wbtc", 0, "0.01"}, {"ob:dai", 0, "310.5"}, {"ob:weth", 3, "0.05"},
-		{"ob:zero", 0, "1200"},
+	held := map[string]string{ // whole units, by aggregate and index of its entity
+		"ob:usdc 3": "25", "ob:usdc 1": "850.25", "ob:usdc 4": "1400", "ob:eth 0": "0.1", "ob:eth 2": "0.2123",
+		"ob:eth 3": "0.100000000000000001", "ob:wbtc 0": "0.01", "ob:dai 0": "310.5", "ob:weth 3": "0.05",
+		"ob:zero 0": "1200",
+	}
+	return sample.Balances(Context(t).Catalog, func(a catalog.Aggregate, i int) *big.Int {
+		v, err := amount.Parse(cmp.Or(held[fmt.Sprint(a.ID, " ", i)], "0"), a.Entities[i].Decimals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	})
 }
 
-func balances(t testing.TB, held []holding) api.AggregatedBalance {
-	c := Context(t).Catalog
-	var out api.AggregatedBalance
-	total := new(big.Int)
-	for _, a := range c.Aggregates() {
-		agg := api.AggregateBalance{AggregatedAssetID: string(a.ID)}
-		sum, worth := new(big.Int), new(big.Int)
-		for i, e := range a.Entities {
-			have := new(big.Int)
-			for _, h := range held {
-				if h.aggregate == string(a.ID) && h.entity == i {
-					v, err := amount.Parse(h.amount, e.Decimals)
-					if err != nil {
-						t.Fatal(err)
-					}
-					have = v
-				}
-			}
-			part := api.AssetBalance{AssetType: e.Asset.String(), Balance: have.String()}
-			if a.PriceMicroUSD != nil {
-				v := amount.Value(have, e.Decimals, a.PriceMicroUSD)
-				part.FiatValue = api.Micro(v)
-				worth.Add(worth, v)
-			}
-			sum.Add(sum, amount.Scale(have, e.Decimals, a.Decimals))
-			agg.IndividualAssetBalances = append(agg.IndividualAssetBalances, part)
-		}
-		agg.Balance = sum.String()
-		if a.PriceMicroUSD != nil {
-			agg.FiatValue = api.Micro(worth)
-			total.Add(total, worth)
-		}
-		out.BalanceByAggregatedAsset = append(out.BalanceByAggregatedAsset, agg)
-	}
-	out.TotalBalance.FiatValue = api.Micro(total)
-	return out
-}
-
 // QuoteID is the id of sample record i.
-func QuoteID(i int) string { return fmt.Sprintf("0x%064x", 0x9f3c0000_00000000+uint64(i)*7919) }
+func QuoteID(i int) string { return sample.QuoteID(i) }
 
 // Record is sample record i of history; a larger i is older.
-func Record(i int) api.HistoryRecord {
-	const usdcBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
-	const usdcOptimism = "eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85"
-	kinds := []string{api.RecordCall, api.RecordCall, api.RecordSwap, api.RecordTransfer}
-	statuses := []string{api.StatusCompleted, api.StatusCompleted, api.StatusRefunded, api.StatusCompleted,
-		api.StatusFailed, api.StatusCompleted, "SETTLING"}
-	n := i & 0xffff // records newer than number 0 have negative numbers
-	units := 225_500_000 + n*1_000_000
-	r := api.HistoryRecord{
-		QuoteID: QuoteID(i), Status: statuses[n%len(statuses)], User: Account,
-		RecipientAccountID: "eip155:8453/" + Account, Type: kinds[n%len(kinds)],
-		OriginToken: api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: fmt.Sprint(units + 480_000),
-			AssetType: []string{usdcOptimism}},
-		DestinationToken: api.DestinationToken{AggregatedAssetID: "ob:usdc", Amount: fmt.Sprint(units),
-			AssetType: usdcBase,
-			FiatValue: amount.USD2(big.NewInt(int64(units)))},
-		Timestamp: Now().Add(-time.Duration(i) * 97 * time.Minute).Format(time.RFC3339),
-	}
-	if r.Status == api.StatusRefunded {
-		r.FailReason = "SLIPPAGE"
-	}
-	r.OriginChainOperations = []api.OperationRef{operation("eip155:10", i*2)}
-	r.DestinationChainOperations = []api.OperationRef{operation("eip155:8453", i*2+1)}
-	return r
-}
-
-func operation(chain string, i int) api.OperationRef {
-	hash := fmt.Sprintf("0x%064x", 0x51ab0000_00000000+uint64(i)*104729)
-	return api.OperationRef{Hash: hash, Chain: chain, ExplorerURL: "https://embedded.invalid/explorer/" + chain +
-		"/tx/" + hash}
-}
+func Record(i int) api.HistoryRecord { return sample.Record(i) }
