@@ -72,32 +72,29 @@ func (s *Scanner) add(name, of string, v []byte) {
 	reversed := bytes.Clone(v)
 	slices.Reverse(reversed)
 	const text, list = 16, 32 // how much of a form is enough: each is at least 64 bits
-	s.take(name, of+"bytes", v, 12)
-	s.take(name, of+"reversed bytes", reversed, 12)
-	s.take(name, of+"hex", []byte(hex.EncodeToString(v)), text)
-	s.take(name, of+"HEX", []byte(strings.ToUpper(hex.EncodeToString(v))), text)
-	s.take(name, of+"reversed hex", []byte(hex.EncodeToString(reversed)), text)
-	s.take(name, of+"reversed HEX", []byte(strings.ToUpper(hex.EncodeToString(reversed))), text)
-	s.take(name, of+"base58", []byte(toBase58(v)), text)
-	s.take(name, of+"a number", []byte(new(big.Int).SetBytes(v).String()), text)
-	decimals, words := make([]string, len(v)), make([]string, len(v))
+	decimals, words, escaped := make([]string, len(v)), make([]string, len(v)), ""
 	for i, b := range v {
 		decimals[i], words[i] = strconv.Itoa(int(b)), fmt.Sprintf("%#x", b)
+		escaped += fmt.Sprintf(`\x%02x`, b)
 	}
-	s.take(name, of+"a list", []byte(strings.Join(decimals, " ")), list)
-	s.take(name, of+"a JSON list", []byte(strings.Join(decimals, ",")), list)
-	s.take(name, of+"a list with commas", []byte(strings.Join(decimals, ", ")), list)
-	s.take(name, of+"hex words", []byte(strings.Join(words, ", ")), list)
-	var escaped strings.Builder
-	for _, b := range v {
-		fmt.Fprintf(&escaped, `\x%02x`, b)
-	}
-	s.take(name, of+"escaped bytes", []byte(escaped.String()), list)
 	wide := make([]byte, 0, 2*len(v))
 	for _, u := range utf16.Encode([]rune(string(v))) {
 		wide = binary.LittleEndian.AppendUint16(wide, u)
 	}
-	s.take(name, of+"UTF-16", wide, text)
+	for _, f := range []struct {
+		name, text string
+		enough     int
+	}{
+		{"bytes", string(v), 12}, {"reversed bytes", string(reversed), 12},
+		{"hex", hex.EncodeToString(v), text}, {"HEX", fmt.Sprintf("%X", v), text},
+		{"reversed hex", hex.EncodeToString(reversed), text}, {"reversed HEX", fmt.Sprintf("%X", reversed), text},
+		{"base58", toBase58(v), text}, {"a number", new(big.Int).SetBytes(v).String(), text},
+		{"a list", strings.Join(decimals, " "), list}, {"a JSON list", strings.Join(decimals, ","), list},
+		{"a list with commas", strings.Join(decimals, ", "), list}, {"hex words", strings.Join(words, ", "), list},
+		{"escaped bytes", escaped, list}, {"UTF-16", string(wide), text},
+	} {
+		s.take(name, of+f.name, []byte(f.text), f.enough)
+	}
 	for shift := range 3 {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			// The characters at both ends also hold bits of the neighbours.
