@@ -112,14 +112,9 @@ func (a *Attacker) responsored(doc *api.Document, p string) map[string]any {
 	}
 	pins := a.house.Network.Pins
 	window, _, err := op.DecodePaymasterData(u.PaymasterData)
-	packed, errPack := u.Pack()
-	if err != nil || errPack != nil || u.Paymaster == nil || *u.Paymaster != pins.Paymaster {
-		return out
-	}
-	hash := op.PaymasterHash(packed, window, new(big.Int).SetUint64(typed.Domain.ChainID), pins.Paymaster)
-	sig, err := op.Sign(op.EIP191(hash), a.house.chains.Operator)
-	if err == nil {
-		out[p+"/userOp/paymasterData"] = "0x" + common.Bytes2Hex(op.EncodePaymasterData(window, sig))
+	if err == nil && u.Paymaster != nil && *u.Paymaster == pins.Paymaster &&
+		u.Sponsor(window, typed.Domain.ChainID, a.house.chains.Operator) == nil {
+		out[p+"/userOp/paymasterData"] = "0x" + common.Bytes2Hex(u.PaymasterData)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"crypto/ecdsa"
 	"math/big"
 	"strconv"
 
@@ -28,6 +29,21 @@ const (
 func EncodePaymasterData(w PaymasterWindow, sig []byte) []byte {
 	out := appendUint48(nil, w.ValidUntil)
 	return append(appendUint48(out, w.ValidAfter), sig...)
+}
+
+// Sponsor writes the data of the operation's paymaster: the window, and the operator's signature over the operation as
+// it stands, on a chain.
+func (o *UserOp) Sponsor(w PaymasterWindow, chainID uint64, operator *ecdsa.PrivateKey) error {
+	p, err := o.Pack()
+	if err != nil {
+		return err
+	}
+	sig, err := Sign(EIP191(PaymasterHash(p, w, new(big.Int).SetUint64(chainID), *o.Paymaster)), operator)
+	if err != nil {
+		return err
+	}
+	o.PaymasterData = EncodePaymasterData(w, sig)
+	return nil
 }
 
 // DecodePaymasterData reads the data of our paymaster: exactly 77 bytes. It returns the

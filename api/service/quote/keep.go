@@ -39,7 +39,7 @@ func (q *Quoter) keep(r *request, c *book.Context) error {
 	least, content := o.CallGasLimit, contentOf(*c)
 	for try := range mostTries {
 		o.CallGasLimit = new(big.Int).Add(least, moreGas(content, try))
-		if err := q.sponsor(&o, r.chainID, r.window); err != nil {
+		if err := o.Sponsor(r.window, r.chainID, q.Installation.Operator); err != nil {
 			return err
 		}
 		c.Op = o.Wire()

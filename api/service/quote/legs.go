@@ -78,7 +78,7 @@ func (q *Quoter) leg(target chain.State, d *deal, l leg) (built, error) {
 	if here {
 		w.ValidAfter = d.window.ValidAfter // it runs in one transaction with a prepared operation
 	}
-	if err := q.sponsor(&f, l.chainID, w); err != nil {
+	if err := f.Sponsor(w, l.chainID, q.Installation.Operator); err != nil {
 		return built{}, err
 	}
 	pays := book.Amount{Asset: l.asset.String(), Value: l.amount}

@@ -196,21 +196,6 @@ func (q *Quoter) newOp(a account.Account, nonce *big.Int, callData []byte, deplo
 	return o
 }
 
-// sponsor writes the paymaster's data: the window and the operator's signature over the operation as it stands.
-func (q *Quoter) sponsor(o *op.UserOp, chainID uint64, w op.PaymasterWindow) error {
-	p, err := o.Pack()
-	if err != nil {
-		return err
-	}
-	hash := op.PaymasterHash(p, w, new(big.Int).SetUint64(chainID), *o.Paymaster)
-	sig, err := op.Sign(op.EIP191(hash), q.Installation.Operator)
-	if err != nil {
-		return err
-	}
-	o.PaymasterData = op.EncodePaymasterData(w, sig)
-	return nil
-}
-
 // hashOf is the operation's hash on its chain.
 func (q *Quoter) hashOf(o op.UserOp, chainID uint64) (common.Hash, error) {
 	return o.Hash(q.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(chainID))

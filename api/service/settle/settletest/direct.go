@@ -38,13 +38,8 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 	} else if deploys {
 		tx.Authorizations = []op.SignedAuthorization{w.Authorize(chainID, pins.KernelV33.Hex())}
 	}
-	id := new(big.Int).SetUint64(chainID)
 	window := op.PaymasterWindow{ValidAfter: now, ValidUntil: now + 60}
-	packed, err := o.Pack()
-	Must(w.TB, err)
-	sig, err := op.Sign(op.EIP191(op.PaymasterHash(packed, window, id, pins.Paymaster)), w.Installation.Operator)
-	Must(w.TB, err)
-	o.PaymasterData = op.EncodePaymasterData(window, sig)
+	Must(w.TB, o.Sponsor(window, chainID, w.Installation.Operator))
 	wire, typed := o.Wire(), a.TypedData(o, chainID)
 	o.Signature, err = w.User.Signature(pins, api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed})
 	Must(w.TB, err)
