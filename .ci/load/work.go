@@ -181,10 +181,8 @@ func (w *worker) flow(ctx context.Context, r *result) (id string, err error) {
 }
 
 func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

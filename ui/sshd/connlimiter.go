@@ -76,12 +76,10 @@ const lull = 500 * time.Millisecond
 
 // take takes the slot, or reports that another channel holds it.
 func (c *conn) take() bool {
-	late := time.NewTimer(lull)
-	defer late.Stop()
 	select {
 	case c.slot <- struct{}{}:
 		return true
-	case <-late.C:
+	case <-time.After(lull):
 		return false
 	}
 }

@@ -169,10 +169,8 @@ func (i *intake) next(b []byte) (int, error) {
 }
 
 func (i *intake) pause(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 	case <-i.refused:
 	case <-i.ended:
 	}

@@ -50,13 +50,11 @@ func (s *Server) sole(v *session) (mine *live, why string) {
 		}
 		s.log.Info("ssh: dashboard taken over", "conn", v.id, "of", other.id, "key", v.print)
 		other.stop(errTaken)
-		patience := time.NewTimer(4 * s.o.Limits.Ending)
 		select {
 		case <-other.done:
-		case <-patience.C:
+		case <-time.After(4 * s.o.Limits.Ending):
 		case <-v.ctx.Done():
 		}
-		patience.Stop()
 	}
 }
 

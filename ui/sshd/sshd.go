@@ -260,20 +260,16 @@ func (s *Server) run(ctx context.Context) {
 	_ = s.limiter.Close()
 	ended := make(chan struct{})
 	go func() { s.visit.Wait(); close(ended) }()
-	grace := time.NewTimer(3 * s.o.Limits.Ending)
-	defer grace.Stop()
 	select {
 	case <-ended:
-	case <-grace.C:
+	case <-time.After(3 * s.o.Limits.Ending):
 		s.log.Warn("ssh: a dashboard does not end", "open", s.Open())
 	}
 	_ = s.ssh.Close()
 	s.limiter.closeAll() // which also frees goroutines that wait for a client
-	last := time.NewTimer(s.o.Limits.Ending)
-	defer last.Stop()
 	select {
 	case <-ended:
-	case <-last.C:
+	case <-time.After(s.o.Limits.Ending):
 	}
 }
 

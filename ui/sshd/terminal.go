@@ -84,12 +84,10 @@ func (v *session) watch() {
 			v.note("this closes in " + words(left.Round(time.Second)) + ": a dashboard is open for " + words(most) +
 				" at most")
 		}
-		timer := time.NewTimer(max(next, time.Millisecond))
 		select {
 		case <-v.ctx.Done():
-			timer.Stop()
 			return
-		case <-timer.C:
+		case <-time.After(max(next, time.Millisecond)):
 		}
 	}
 }
