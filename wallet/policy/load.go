@@ -2,10 +2,8 @@ package policy
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,19 +12,6 @@ import (
 
 // maxSize bounds a policy file, in bytes.
 const maxSize = 1 << 20
-
-// Load reads the policy file at path. No path and a file that is not there mean no limits; every other failure is an
-// error. Use Read for a file that a person has named and that should be there.
-func Load(path string) (File, error) {
-	if path == "" {
-		return File{}, nil
-	}
-	f, err := Read(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, nil
-	}
-	return f, err
-}
 
 // checkMode refuses a file that somebody else may write, or whose directory they may write without the sticky bit:
 // whoever can change the limits can lift them (TH-C3). The mode of the file is that of the open one.

@@ -4,8 +4,8 @@
 //
 // Promise: the file is strict TOML. An unknown key, a wrong type, a malformed address or chain, a wrong checksum, an
 // amount that is not a plain decimal text, an unknown gate or an empty list is an *Error with line and column. A file
-// that cannot be read, is no plain file, is larger than 1 MiB or can be written by others is an error as well: nothing
-// but a file that is empty or not there means "no limits" (fail closed).
+// that is not there, cannot be read, is empty, is no plain file, is larger than 1 MiB or can be written by others is an
+// error as well (fail closed).
 //
 // Units: money is USD in decimal text with at most six decimals, kept as micro USD; shares are in basis points. Chains
 // are CAIP-2, recipients are EVM addresses or Solana keys in base58, pins belong to one network id. Sources:
@@ -14,7 +14,6 @@ package policy
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 
@@ -64,9 +63,6 @@ func (f File) Limits(network string) verify.Limits {
 	l.Programs = slices.Clone(p.Programs)
 	return l
 }
-
-// Networks lists the ids of the networks that the file has pins for, in order.
-func (f File) Networks() []string { return slices.Sorted(maps.Keys(f.pins)) }
 
 func copyInt(v *big.Int) *big.Int {
 	if v == nil {
