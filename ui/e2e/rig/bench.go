@@ -3,34 +3,26 @@
 package rig
 
 import (
-	"sync"
 	"testing"
 	"time"
+
+	"coffer/api/service/settle/settletest"
 )
 
 // Bench is a test with a clock that moves only when it is told to. It is safe for concurrent use.
 type Bench struct {
 	*testing.T
-	mu  sync.Mutex
-	now time.Time
+	time *settletest.Clock
 }
 
 // NewBench is a bench whose clock shows 2025-10-09 08:53:20 UTC.
-func NewBench(t *testing.T) *Bench { return &Bench{T: t, now: time.Unix(1_760_000_000, 0)} }
+func NewBench(t *testing.T) *Bench { return &Bench{t, settletest.NewClock()} }
 
 // Clock is the time.
-func (b *Bench) Clock() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.now
-}
+func (b *Bench) Clock() time.Time { return b.time.Now() }
 
 // Advance moves the clock.
-func (b *Bench) Advance(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.now = b.now.Add(d)
-}
+func (b *Bench) Advance(d time.Duration) { b.time.Advance(d) }
 
 // Must ends the test with an error that is not nil.
 func (b *Bench) Must(err error) {

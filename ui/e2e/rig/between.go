@@ -166,16 +166,12 @@ func (b *Between) forward(r *http.Request, body []byte) (int, http.Header, []byt
 
 // Behaves sets what happens to the next answers; nil: nothing.
 func (b *Between) Behaves(change func(Request, int, []byte) (int, []byte)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.change = change
+	b.With(func() { b.change = change })
 }
 
 // Cuts sets which requests get no answer: those that the service hears of, and those that it does not.
 func (b *Between) Cuts(cut, refuse func(Request) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.cut, b.refuse = cut, refuse
+	b.With(func() { b.cut, b.refuse = cut, refuse })
 }
 
 // Holds holds back what is executed from now on and says that it was accepted, and then that it ended so.
@@ -202,18 +198,14 @@ func (b *Between) Holds(status string) {
 
 // Honest ends the lies; what was held stays held until it is released.
 func (b *Between) Honest() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.lie = nil
+	b.With(func() { b.lie = nil })
 }
 
 // Releases passes on what was held, and says with which status it was answered last.
 func (b *Between) Releases(t *testing.T) int {
 	t.Helper()
-	b.mu.Lock()
-	held := b.held
-	b.held = nil
-	b.mu.Unlock()
+	var held []func() (int, error)
+	b.With(func() { held, b.held = b.held, nil })
 	last := 0
 	for _, pass := range held {
 		status, err := pass()

@@ -90,15 +90,8 @@ func Team(t *testing.T, serve ...string) (env []string, b *Between) {
 // TestKeysAreSetUpWhereTheProfileSaysAndNeverInTheClear.
 func KeepsKey(t *testing.T, dir, networkID string) {
 	t.Helper()
-	v, err := vault.OpenFile(vault.Options{
-		Profile: "team", NetworkID: networkID,
-		Dir:   config.Paths{Data: filepath.Join(dir, "data", "coffer")}.ProfileKeys("team"),
-		Clock: time.Now, Random: rand.Reader, WorkFactor: 8,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = v.Create(t.Context(), secret.New([]byte(Passphrase)))
+	v := easyVault(t, dir, "team", networkID)
+	err := v.Create(t.Context(), secret.New([]byte(Passphrase)))
 	if err == nil {
 		_, err = v.Add(t.Context(), vault.EVM, secret.New(common.FromHex(AdminKeyText)), "main")
 	}
@@ -111,21 +104,28 @@ func KeepsKey(t *testing.T, dir, networkID string) {
 // little work to try. What follows then spends no seconds on every command; the program's own work was done before.
 func EasesPassphrase(t *testing.T, dir, profile, passphrase string) {
 	t.Helper()
-	data := filepath.Join(dir, "data", "coffer")
-	in, closeStore := OpenStore(t, filepath.Join(data, profile))
+	in, closeStore := OpenStore(t, filepath.Join(dir, "data", "coffer", profile))
 	id := in.Network.ID
 	closeStore()
+	v := easyVault(t, dir, profile, id)
+	same := secret.New([]byte(passphrase))
+	if err := errors.Join(v.ChangePassphrase(t.Context(), same, same), v.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// easyVault is the vault of a profile in a home, whose next passphrase takes little work to try.
+func easyVault(t *testing.T, dir, profile, networkID string) *vault.Vault {
+	t.Helper()
 	v, err := vault.OpenFile(vault.Options{
-		Profile: profile, NetworkID: id, Dir: config.Paths{Data: data}.ProfileKeys(profile),
+		Profile: profile, NetworkID: networkID,
+		Dir:   config.Paths{Data: filepath.Join(dir, "data", "coffer")}.ProfileKeys(profile),
 		Clock: time.Now, Random: rand.Reader, WorkFactor: 8,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same := secret.New([]byte(passphrase))
-	if err := errors.Join(v.ChangePassphrase(t.Context(), same, same), v.Close()); err != nil {
-		t.Fatal(err)
-	}
+	return v
 }
 
 // Opens starts the dashboard of the team's profile.
