@@ -86,11 +86,10 @@ func run(ctx context.Context, args []string) error {
 
 // actCommands are the actions of the dashboard as commands.
 func actCommands() act.Commands {
-	name, _ := os.Hostname()
 	p := prompt()
 	return act.Commands{
 		Open: func(ctx context.Context, profile string, ask act.Ask) (*act.Session, error) {
-			return app.Session(ctx, host(), profile, ask, name)
+			return app.Session(ctx, host(), profile, ask, machine())
 		},
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: app.Sleep, Random: rand.Reader,
 		Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),
@@ -302,14 +301,13 @@ func keyLine(i access.KeyInfo) cli.Key {
 
 // appOptions puts together the options of the dashboard: for whom it runs and on which terminal.
 func appOptions(g cli.Global) app.Options {
-	name, _ := os.Hostname()
 	h, asks := host(), prompt()
 	if g.Linear {
 		asks.Out = cli.Plain(os.Stderr)
 		h.Ask = asks.Secret
 	}
 	return app.Options{
-		Host: h, Global: g, Build: cli.ReadBuild(), Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Machine: name,
+		Host: h, Global: g, Build: cli.ReadBuild(), Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Machine: machine(),
 		Secret: asks.Secret, Abort: func() { os.Exit(cli.ExitFailed) },
 	}
 }
