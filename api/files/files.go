@@ -6,6 +6,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // OthersMayWrite reports whether the mode of a file lets other users write.
@@ -64,6 +66,21 @@ func Replace(path, pattern string, content []byte) (err error) {
 		err = errors.Join(err, os.Remove(f.Name()))
 	}
 	return err
+}
+
+// Lock waits until it has locked an open file against other processes, which ends when the file is closed, or until ctx
+// ends. at is a byte that others cannot read meanwhile on Windows.
+func Lock(ctx context.Context, f *os.File, at uint32) error {
+	again := time.NewTicker(15 * time.Millisecond)
+	defer again.Stop()
+	for tryLock(f, at) != nil {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // SyncDir makes the names in a directory durable, where the system can.

@@ -3,6 +3,8 @@
 package files
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,16 +80,18 @@ func TestALockKeepsASecondOneOutUntilItIsClosed(t *testing.T) {
 	}
 	first, second := open(), open()
 	defer func() { _ = second.Close() }()
-	if err := TryLock(first, 0); err != nil {
+	if err := Lock(t.Context(), first, 0); err != nil {
 		t.Fatal(err)
 	}
-	if TryLock(second, 0) == nil {
-		t.Error("two processes hold one lock")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := Lock(ended, second, 0); !errors.Is(err, context.Canceled) {
+		t.Error("two hold one lock:", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := TryLock(second, 0); err != nil {
+	if err := Lock(t.Context(), second, 0); err != nil {
 		t.Error("the lock outlived its file:", err)
 	}
 }

@@ -16,6 +16,4 @@ func Foreign(info fs.FileInfo) bool {
 	return !ok || s.Uid != 0 && int(s.Uid) != os.Geteuid()
 }
 
-// TryLock locks an open file against other processes until it is closed, or fails at once. at is the byte that is
-// locked where a lock keeps others from reading.
-func TryLock(f *os.File, _ uint32) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+func tryLock(f *os.File, _ uint32) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }

@@ -10,9 +10,7 @@ import (
 // Foreign reports whether a file belongs to another user; access is governed by lists there.
 func Foreign(fs.FileInfo) bool { return false }
 
-// TryLock locks a byte of an open file against other processes until it is closed, or fails at once. Others cannot read
-// that byte meanwhile.
-func TryLock(f *os.File, at uint32) error {
+func tryLock(f *os.File, at uint32) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{Offset: at})
 }

@@ -22,12 +22,8 @@ const (
 	lockedAt  = 1 << 30 // beyond the note, which stays readable
 )
 
-// patience is how long a step waits for another process, which holds the lock for the length of one step; again is how
-// often it looks.
-const (
-	patience = 5 * time.Second
-	again    = 15 * time.Millisecond
-)
+// patience is how long a step waits for another process, which holds the lock for the length of one step.
+const patience = 5 * time.Second
 
 // takeLock waits for the lock until ctx ends or the time is over. The error is then ErrLocked with the name of the
 // holder.
@@ -36,18 +32,14 @@ func takeLock(ctx context.Context, path string, o Options) (*lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	over := time.NewTimer(o.Patience)
-	defer over.Stop()
-	tick := time.NewTicker(again)
-	defer tick.Stop()
-	for files.TryLock(f, lockedAt) != nil {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), f.Close())
-		case <-over.C:
-			return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, readHolder(f)), f.Close())
+	wait, cancel := context.WithTimeout(ctx, o.Patience)
+	defer cancel()
+	if files.Lock(wait, f, lockedAt) != nil {
+		err := ctx.Err()
+		if err == nil {
+			err = fmt.Errorf("%w: %s", ErrLocked, readHolder(f))
 		}
+		return nil, errors.Join(err, f.Close())
 	}
 	note := fmt.Sprintf("%s, process %d", o.Holder, os.Getpid())
 	if err := f.Truncate(0); err == nil {

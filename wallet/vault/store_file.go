@@ -198,15 +198,9 @@ func (l *dirLock) hold(ctx context.Context) (release func(), err error) {
 	}
 	wait, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for files.TryLock(f, 0) != nil {
-		select {
-		case <-again.C:
-		case <-wait.Done():
-			return nil, fmt.Errorf("vault lock: another program is changing this vault (%s): %w", l.path,
-				errors.Join(wait.Err(), f.Close()))
-		}
+	if err := files.Lock(wait, f, 0); err != nil {
+		return nil, fmt.Errorf("vault lock: another program is changing this vault (%s): %w", l.path,
+			errors.Join(err, f.Close()))
 	}
 	return func() { _ = f.Close() }, nil // closing releases it
 }
