@@ -85,7 +85,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 			err = stopped
 		}
 	}()
-	size, err := os.Stat(filepath.Join(data, "coffer.db"))
+	size, err := os.Stat(t.database)
 	if err != nil {
 		return err
 	}

@@ -158,18 +158,13 @@ func (s source) common(ctx context.Context, work string) ([]entry, error) {
 		return nil, err
 	}
 	var out []entry
-	for dir, pattern := range map[string]string{man: "*.1", s.root: "*.md", filepath.Join(s.root, "docs"): "*",
-		filepath.Join(s.root, "assets", "licenses"): "*.txt"} {
-		below := map[string]string{man: "man/man1/", filepath.Join(s.root, "docs"): "docs/",
-			filepath.Join(s.root, "assets", "licenses"): "licenses/"}[dir]
-		more, err := readAll(dir, pattern, below)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, more...)
-	}
-	for _, name := range []string{"LICENSE", "NOTICE"} {
-		more, err := readAll(s.root, name, "")
+	for _, some := range []struct{ dir, pattern, below string }{
+		{man, "*.1", "man/man1/"},
+		{s.root, "*.md", ""}, {s.root, "LICENSE", ""}, {s.root, "NOTICE", ""},
+		{filepath.Join(s.root, "docs"), "*", "docs/"},
+		{filepath.Join(s.root, "assets", "licenses"), "*.txt", "licenses/"},
+	} {
+		more, err := readAll(some.dir, some.pattern, some.below)
 		if err != nil {
 			return nil, err
 		}

@@ -53,16 +53,16 @@ func main() {
 
 // end ends the program, with what a tool said of its end where one failed.
 func end(err error) {
-	var tool *exec.ExitError
-	switch {
-	case err == nil:
+	if err == nil {
 		os.Exit(0)
-	case errors.As(err, &tool):
-		fmt.Fprintln(os.Stderr, "release:", err) //nolint:forbidigo // this is a main
-		os.Exit(max(1, tool.ExitCode()))
 	}
 	fmt.Fprintln(os.Stderr, "release:", err) //nolint:forbidigo // this is a main
-	os.Exit(1)
+	code := 1
+	var tool *exec.ExitError
+	if errors.As(err, &tool) {
+		code = max(code, tool.ExitCode())
+	}
+	os.Exit(code)
 }
 
 func run(ctx context.Context, o options, out io.Writer) error {
