@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,8 +161,7 @@ func Parse(path string, data []byte) (File, error) {
 		f.Default = DemoProfile
 	}
 	if _, ok := f.Profiles[f.Default]; !ok {
-		return File{}, at(path, data, "default", fmt.Sprintf("there is no profile %q; profiles: %s", f.Default,
-			f.names()))
+		return File{}, at(path, data, "default", f.missing(f.Default))
 	}
 	for _, name := range f.names() {
 		p := f.Profiles[name]
@@ -178,18 +178,12 @@ func Parse(path string, data []byte) (File, error) {
 }
 
 // names returns the profile names in order.
-func (f File) names() names {
-	out := make(names, 0, len(f.Profiles))
-	for n := range f.Profiles {
-		out = append(out, n)
-	}
-	sort.Strings(out)
-	return out
+func (f File) names() []string { return slices.Sorted(maps.Keys(f.Profiles)) }
+
+// missing says that there is no such profile.
+func (f File) missing(name string) string {
+	return fmt.Sprintf("there is no profile %q; profiles: %s", name, strings.Join(f.names(), ", "))
 }
-
-type names []string
-
-func (n names) String() string { return strings.Join(n, ", ") }
 
 // Profile returns the named profile, or the default one when name is empty.
 func (f File) Profile(name string) (Profile, error) {
@@ -198,7 +192,7 @@ func (f File) Profile(name string) (Profile, error) {
 	}
 	p, ok := f.Profiles[name]
 	if !ok {
-		return Profile{}, fmt.Errorf("there is no profile %q; profiles: %s", name, f.names())
+		return Profile{}, errors.New(f.missing(name))
 	}
 	return p, nil
 }

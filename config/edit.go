@@ -65,19 +65,25 @@ func withProfile(path string, p Profile, makeDefault bool) ([]byte, error) {
 	if makeDefault && bytes.Equal(data, newFile()) {
 		data = append(data, fmt.Sprintf("default = %q\n", p.Name)...)
 	}
-	block, err := toml.Marshal(struct {
-		Profiles map[string]Profile `toml:"profiles"`
-	}{map[string]Profile{p.Name: p}})
+	// Only the profile's own table: the file may already have the table around it, and TOML needs no header for that
+	// one.
+	return withTable(data, p.Name, p, "[profiles.", "profile")
+}
+
+// withTable appends what a profile of the name holds, as a table that begins with a header; what names it.
+func withTable(data []byte, name string, holds any, header, what string) ([]byte, error) {
+	block, err := toml.Marshal(map[string]map[string]any{"profiles": {name: holds}})
 	if err != nil {
 		return nil, fmt.Errorf("write configuration: %w", err)
 	}
-	// Only the profile's own table: the file may already have the table around it, and TOML needs no header for that
-	// one.
-	_, block, found := bytes.Cut(block, []byte("[profiles."))
-	if !found {
-		return nil, errors.New("write configuration: the profile has no table of its own")
+	at := bytes.Index(block, []byte(header))
+	if at < 0 {
+		return nil, fmt.Errorf("write configuration: the %s has no table of its own", what)
 	}
-	return appendBlock(data, append([]byte("[profiles."), block...)), nil
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(data, '\n')
+	}
+	return append(append(bytes.Clone(data), '\n'), block[at:]...), nil
 }
 
 // SetDefault makes a profile the one that is used without --profile. The rest of the file stays as it is.
@@ -167,21 +173,12 @@ func AddAccount(path, profile string, a Account) error {
 		return &Error{Path: path, Key: "profiles." + profile,
 			Problem: "there is no such profile in the file; add it first"}
 	}
-	type accounts struct {
-		Accounts []Account `toml:"accounts"`
-	}
-	block, err := toml.Marshal(struct {
-		Profiles map[string]accounts `toml:"profiles"`
-	}{map[string]accounts{profile: {[]Account{a}}}})
-	if err != nil {
-		return fmt.Errorf("write configuration: %w", err)
-	}
 	// The file already has the tables above the account's.
-	_, block, found := bytes.Cut(block, []byte("[["))
-	if !found {
-		return errors.New("write configuration: the account has no table of its own")
+	data, err = withTable(data, profile, map[string][]Account{"accounts": {a}}, "[[", "account")
+	if err != nil {
+		return err
 	}
-	return write(path, appendBlock(data, append([]byte("[["), block...)))
+	return write(path, data)
 }
 
 func newFile() []byte { return fmt.Appendf(nil, "version = %d\n", SchemaVersion) }
@@ -195,13 +192,6 @@ func readToEdit(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	return data, CheckMode(path)
-}
-
-func appendBlock(data, block []byte) []byte {
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		data = append(data, '\n')
-	}
-	return append(append(bytes.Clone(data), '\n'), block...)
 }
 
 // write checks the new content and replaces the old file atomically. Where path is a symbolic link, it replaces the

@@ -3,8 +3,6 @@ package config
 import (
 	"slices"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 // RemoveAccount removes the account at index at from a profile in the configuration file at path. Comments and
@@ -14,18 +12,13 @@ func RemoveAccount(path, profile string, at int) error {
 	if err != nil {
 		return err
 	}
-	var own struct {
-		Profiles map[string]any `toml:"profiles"`
-	}
-	if err := toml.Unmarshal(data, &own); err != nil {
-		return tomlError(path, data, err)
-	}
 	want, err := Parse(path, data)
 	if err != nil {
 		return err
 	}
-	p, ok := want.Profiles[profile]
-	if _, written := own.Profiles[profile]; !ok || !written || at < 0 || at >= len(p.Accounts) {
+	// A profile that is not in the file has no accounts.
+	p := want.Profiles[profile]
+	if at < 0 || at >= len(p.Accounts) {
 		return &Error{Path: path, Key: "profiles." + profile,
 			Problem: "there is no such account in the file; nothing was written"}
 	}
