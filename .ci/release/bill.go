@@ -102,6 +102,9 @@ var reLicence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|unlicense|pa
 // licenceFiles are the licences of the modules, and that of Go itself, whose library is in every program.
 func licenceFiles(parts []component) ([]entry, error) {
 	var out []entry
+	add := func(name string, data []byte) {
+		out = append(out, entry{name: "licenses/modules/" + name, mode: 0o644, data: data})
+	}
 	for _, p := range parts {
 		list, err := os.ReadDir(p.dir)
 		if err != nil {
@@ -117,8 +120,7 @@ func licenceFiles(parts []component) ([]entry, error) {
 				return nil, err
 			}
 			found++
-			out = append(out, entry{name: "licenses/modules/" + p.path + "@" + p.version + "/" + f.Name(), mode: 0o644,
-				data: b})
+			add(p.path+"@"+p.version+"/"+f.Name(), b)
 		}
 		if found > 0 || strings.HasPrefix(p.licence, unlicensed) {
 			continue
@@ -127,14 +129,14 @@ func licenceFiles(parts []component) ([]entry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %s, %s: %w", p.path, p.version, p.licence, err)
 		}
-		out = append(out, entry{name: "licenses/modules/" + p.path + "@" + p.version + "/STATED", mode: 0o644,
-			data: stated})
+		add(p.path+"@"+p.version+"/STATED", stated)
 	}
-	return append(out, entry{name: "licenses/modules/README", mode: 0o644, data: []byte(
-		"The licences of the Go modules that are linked into the program, each as it lies in the module's source. " +
-			"STATED is the head of a source file, where a module has no file\n" +
-			"of its own for its licence; the text of the MIT License is in NOTICE. docs/modules.tsv names all " +
-			"modules.\n")}), nil
+	add("README", []byte(
+		"The licences of the Go modules that are linked into the program, each as it lies in the module's source. "+
+			"STATED is the head of a source file, where a module has no file\n"+
+			"of its own for its licence; the text of the MIT License is in NOTICE. docs/modules.tsv names all "+
+			"modules.\n"))
+	return out, nil
 }
 
 // statedIn is the comment at the head of the first source file that speaks of a licence.

@@ -93,51 +93,38 @@ const maxRequest = 4096
 
 // take decides about a request; true passes it on.
 func (g *channelFilter) take(r *gossh.Request) bool {
-	if len(r.Payload) > maxRequest && r.Type != "exec" {
-		_ = r.Reply(false, nil)
+	ok := false // of subsystem, auth-agent-req@openssh.com, x11-req, signal, break, …
+	switch {
+	case r.Type == "exec" && g.first():
+		g.noCommand(r)
 		return false
-	}
-	switch r.Type {
-	case "pty-req":
-		return g.terminal(r)
-	case "window-change":
+	case r.Type == "exec", len(r.Payload) > maxRequest:
+	case r.Type == "pty-req" && g.terminal(r), r.Type == "shell" && g.first():
+		return true
+	case r.Type == "window-change":
 		var w struct{ Columns, Rows, Width, Height uint32 }
-		ok := gossh.Unmarshal(r.Payload, &w) == nil
-		if ok {
+		if ok = gossh.Unmarshal(r.Payload, &w) == nil; ok {
 			g.resize(w.Columns, w.Rows)
 		}
-		_ = r.Reply(ok, nil)
-	case "env":
+	case r.Type == "env":
 		var e struct{ Name, Value string }
-		ok := gossh.Unmarshal(r.Payload, &e) == nil && g.keep(e.Name, e.Value)
-		_ = r.Reply(ok, nil)
-	case "shell":
-		g.mu.Lock()
-		first := !g.shell
-		g.shell = true
-		g.mu.Unlock()
-		if first {
-			return true
-		}
-		_ = r.Reply(false, nil)
-	case "exec":
-		g.noCommand(r)
-	default: // subsystem, auth-agent-req@openssh.com, x11-req, signal, break, …
-		_ = r.Reply(false, nil)
+		ok = gossh.Unmarshal(r.Payload, &e) == nil && g.keep(e.Name, e.Value)
 	}
+	_ = r.Reply(ok, nil)
 	return false
+}
+
+// first reports whether a shell or a command is the first one of this channel, which allows no further one.
+func (g *channelFilter) first() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was := g.shell
+	g.shell = true
+	return !was
 }
 
 // noCommand refuses a command with a message: on a bare refusal, clients show nothing that a user understands.
 func (g *channelFilter) noCommand(r *gossh.Request) {
-	g.mu.Lock()
-	refuse := g.shell
-	g.shell = true // this channel allows no further request
-	g.mu.Unlock()
-	if refuse {
-		_ = r.Reply(false, nil)
-		return
-	}
 	close(g.ended) // nothing was passed on, and nothing will be
 	_ = r.Reply(true, nil)
 	go func() { // a client that reads nothing delays only itself
@@ -164,7 +151,6 @@ func (g *channelFilter) terminal(r *gossh.Request) bool {
 		Modes                        string
 	}
 	if gossh.Unmarshal(r.Payload, &p) != nil {
-		_ = r.Reply(false, nil)
 		return false
 	}
 	if !plainTerm.MatchString(p.Term) {
