@@ -14,6 +14,24 @@ type PrepareRequestV1 struct {
 	SlippageTolerance     int                    `json:"slippageTolerance,omitzero"`
 }
 
+// V1 is the request in its v1 form: for the first account, and without the asset that pays, which v1 takes with the
+// quote.
+func (r PrepareRequest) V1() PrepareRequestV1 {
+	return PrepareRequestV1{
+		Account: firstOf(r.Accounts), TargetChain: r.TargetChain, Calls: r.Calls, TokensRequired: r.TokensRequired,
+		AllowanceRequirements: r.AllowanceRequirements, Overrides: r.Overrides, ValidAfter: r.ValidAfter,
+		ValidUntil: r.ValidUntil, SlippageTolerance: r.SlippageTolerance,
+	}
+}
+
+// firstOf is the account of a v1 body; the zero Account when there is none.
+func firstOf(accounts []Account) Account {
+	if len(accounts) == 0 {
+		return Account{}
+	}
+	return accounts[0]
+}
+
 // PrepareResponseV1 is the answer of POST /quotes/prepare-call-quote.
 type PrepareResponseV1 struct {
 	Account              Account              `json:"account"`
@@ -21,6 +39,14 @@ type PrepareResponseV1 struct {
 	TamperProofSignature string               `json:"tamperProofSignature"`
 	CallType             string               `json:"callType"`
 	SourceAssetBalances  []SourceAssetBalance `json:"sourceAssetBalances"`
+}
+
+// V1 is the answer in its v1 form: with the first account.
+func (r PrepareResponse) V1() PrepareResponseV1 {
+	return PrepareResponseV1{
+		Account: firstOf(r.Accounts), ChainOperation: r.ChainOperation, TamperProofSignature: r.TamperProofSignature,
+		CallType: r.CallType, SourceAssetBalances: r.SourceAssetBalances,
+	}
 }
 
 // CallQuoteRequestV1 is the body of POST /quotes/call-quote.
@@ -43,6 +69,16 @@ type QuoteV1 struct {
 	ExpirationTimestamp       string           `json:"expirationTimestamp"`
 	TamperProofSignature      string           `json:"tamperProofSignature"`
 	DestinationChainOperation *ChainOperation  `json:"destinationChainOperation,omitzero"`
+}
+
+// V1 is the quote in its v1 form: with the first account, without fees and tolerances, and with the prepared operation
+// of a call that is funded, nil for none.
+func (q Quote) V1(prepared *ChainOperation) QuoteV1 {
+	return QuoteV1{
+		ID: q.ID, Account: firstOf(q.Accounts), OriginChainsOperations: q.OriginChainsOperations,
+		OriginToken: q.OriginToken, DestinationToken: q.DestinationToken, ExpirationTimestamp: q.ExpirationTimestamp,
+		TamperProofSignature: q.TamperProofSignature, DestinationChainOperation: prepared,
+	}
 }
 
 // AssetRef names an aggregated asset or a CAIP-19 asset.
@@ -82,6 +118,14 @@ type QuoteRequestV1 struct {
 	From              QuoteFromV1 `json:"from"`
 	To                QuoteTo     `json:"to"`
 	SlippageTolerance int         `json:"slippageTolerance,omitzero"`
+}
+
+// V1 is the request in its v1 form: for the first account.
+func (r QuoteRequest) V1() QuoteRequestV1 {
+	return QuoteRequestV1{
+		From: QuoteFromV1{firstOf(r.From.Accounts), r.From.Asset, r.From.Amount}, To: r.To,
+		SlippageTolerance: r.SlippageTolerance,
+	}
 }
 
 // Actions of an admin message (RoleBasedECDSAValidator).

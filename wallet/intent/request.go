@@ -15,13 +15,13 @@ func checkRequest(d Draft, rules api.Rules) (*api.Document, []api.Failure) {
 	var check func(*api.Document) []api.Failure
 	switch {
 	case d.Exchanges() && v1:
-		request, check = quoteRequestV1(d), rules.QuoteV1
+		request, check = quoteRequest(d).V1(), rules.QuoteV1
 	case d.Exchanges():
 		request, check = quoteRequest(d), rules.Quote
 	case d.Kind != "":
 		return nil, nil
 	case v1:
-		request, check = prepareRequestV1(d), rules.PrepareV1
+		request, check = prepareRequest(d).V1(), rules.PrepareV1
 	default:
 		request, check = prepareRequest(d), rules.Prepare
 	}
@@ -79,28 +79,10 @@ func prepareRequest(d Draft) api.PrepareRequest {
 	}
 }
 
-// prepareRequestV1 has no funding asset: v1 takes that with the quote.
-func prepareRequestV1(d Draft) api.PrepareRequestV1 {
-	return api.PrepareRequestV1{
-		Account: account(d), TargetChain: d.TargetChain, Calls: calls(d), TokensRequired: d.TokensRequired,
-		AllowanceRequirements: d.Allowances,
-		Overrides:             d.Overrides, ValidAfter: d.ValidAfter, ValidUntil: d.ValidUntil,
-		SlippageTolerance: d.SlippageBps,
-	}
-}
-
 func quoteRequest(d Draft) api.QuoteRequest {
 	pay, to := sides(d)
 	return api.QuoteRequest{
 		From: api.QuoteFrom{Accounts: d.Accounts, Asset: api.AssetRef{AssetID: pay.Asset}, Amount: pay.Amount}, To: to,
-		SlippageTolerance: d.SlippageBps,
-	}
-}
-
-func quoteRequestV1(d Draft) api.QuoteRequestV1 {
-	pay, to := sides(d)
-	return api.QuoteRequestV1{
-		From: api.QuoteFromV1{Account: account(d), Asset: api.AssetRef{AssetID: pay.Asset}, Amount: pay.Amount}, To: to,
 		SlippageTolerance: d.SlippageBps,
 	}
 }
@@ -115,14 +97,6 @@ func sides(d Draft) (Pay, api.QuoteTo) {
 		receive = *d.Receive
 	}
 	return pay, api.QuoteTo{Asset: api.AssetRef{AssetID: receive.Asset}, Account: receive.Account}
-}
-
-// account is the account of a v1 body.
-func account(d Draft) api.Account {
-	if len(d.Accounts) == 0 {
-		return api.Account{}
-	}
-	return d.Accounts[0]
 }
 
 func calls(d Draft) []api.Call {

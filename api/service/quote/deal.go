@@ -117,12 +117,7 @@ func (q *Quoter) terms(d *deal, expires uint64, to api.DestinationToken) api.Quo
 func (q *Quoter) seal(d *deal, body api.Quote, destination *api.ChainOperation) (*api.Document, common.Hash, error) {
 	var form any = body
 	if d.v1 {
-		form = api.QuoteV1{
-			ID: body.ID, Account: body.Accounts[0], OriginChainsOperations: body.OriginChainsOperations,
-			OriginToken:      body.OriginToken,
-			DestinationToken: body.DestinationToken, ExpirationTimestamp: body.ExpirationTimestamp,
-			DestinationChainOperation: destination,
-		}
+		form = body.V1(destination)
 	}
 	doc, err := api.Encode(form)
 	if err != nil {

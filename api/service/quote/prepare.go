@@ -224,10 +224,7 @@ func (q *Quoter) answerPrepare(r *request, c book.Context, sources []api.SourceA
 	}
 	var form any = body
 	if r.v1 {
-		form = api.PrepareResponseV1{
-			Account: body.Accounts[0], ChainOperation: body.ChainOperation, CallType: body.CallType,
-			SourceAssetBalances: sources,
-		}
+		form = body.V1()
 	}
 	doc, err := api.Encode(form)
 	if err != nil {

@@ -98,29 +98,13 @@ func formulas(validator common.Address) []network.Formula {
 func (w *World) v1(v any) any {
 	switch a := v.(type) {
 	case api.PrepareResponse:
-		one := api.PrepareResponseV1{
-			ChainOperation: a.ChainOperation, TamperProofSignature: a.TamperProofSignature, CallType: a.CallType,
-			SourceAssetBalances: a.SourceAssetBalances,
-		}
-		if len(a.Accounts) > 0 {
-			one.Account = a.Accounts[0]
-		}
-		return one
+		return a.V1()
 	case api.Quote:
-		one := api.QuoteV1{
-			ID: a.ID, OriginChainsOperations: a.OriginChainsOperations, OriginToken: a.OriginToken,
-			DestinationToken:    a.DestinationToken,
-			ExpirationTimestamp: a.ExpirationTimestamp, TamperProofSignature: a.TamperProofSignature,
+		shown := w.Shown
+		if prepared := w.PreparedOperation(w.Asked()); shown == nil && !w.Alone {
+			shown = &prepared
 		}
-		if len(a.Accounts) > 0 {
-			one.Account = a.Accounts[0]
-		}
-		if prepared := w.PreparedOperation(w.Asked()); w.Shown != nil {
-			one.DestinationChainOperation = w.Shown
-		} else if !w.Alone {
-			one.DestinationChainOperation = &prepared
-		}
-		return one
+		return a.V1(shown)
 	}
 	return v
 }

@@ -25,11 +25,15 @@ type Exchange struct {
 // SwapBody is the body of POST /v3/quote.
 func (w *World) SwapBody(x Exchange) *api.Document {
 	w.TB.Helper()
-	return w.Encode(api.QuoteRequest{
+	return w.Encode(w.request(x))
+}
+
+func (w *World) request(x Exchange) api.QuoteRequest {
+	return api.QuoteRequest{
 		From: api.QuoteFrom{Accounts: w.User.Accounts(), Asset: api.AssetRef{AssetID: x.From},
 			Amount: x.Amount.String()},
 		To: api.QuoteTo{Asset: api.AssetRef{AssetID: x.Get}, Account: x.To}, SlippageTolerance: x.Slippage,
-	})
+	}
 }
 
 // TrySwap asks for a quote of a swap or a transfer.
@@ -47,21 +51,13 @@ func (w *World) Swap(x Exchange) *api.Document {
 // SwapV1 asks for a swap or a transfer in the v1 form.
 func (w *World) SwapV1(x Exchange) *api.Document {
 	w.TB.Helper()
-	return w.made(w.Quoter.QuoteV1(context.Background(), w.Encode(api.QuoteRequestV1{
-		From: api.QuoteFromV1{Account: w.User.Account, Asset: api.AssetRef{AssetID: x.From}, Amount: x.Amount.String()},
-		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: x.Get}, Account: x.To}, SlippageTolerance: x.Slippage,
-	})))
+	return w.made(w.Quoter.QuoteV1(context.Background(), w.Encode(w.request(x).V1())))
 }
 
 // PrepareV1 posts a prepare request in the v1 form.
 func (w *World) PrepareV1(r api.PrepareRequest) (*api.Document, error) {
 	w.TB.Helper()
-	return w.Quoter.PrepareV1(context.Background(), w.Encode(api.PrepareRequestV1{
-		Account: w.User.Account, TargetChain: r.TargetChain, Calls: r.Calls, TokensRequired: r.TokensRequired,
-		Overrides:             r.Overrides,
-		AllowanceRequirements: r.AllowanceRequirements, ValidAfter: r.ValidAfter, ValidUntil: r.ValidUntil,
-		SlippageTolerance: r.SlippageTolerance,
-	}))
+	return w.Quoter.PrepareV1(context.Background(), w.Encode(r.V1()))
 }
 
 // QuoteV1 prepares, signs and quotes a request in the v1 form; from is an `ob:` id or "".
