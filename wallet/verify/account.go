@@ -11,7 +11,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op"
-	"coffer/wallet/intent"
 )
 
 // account is the EVM account of an intent with everything that follows from its keys and the pins.
@@ -26,13 +25,13 @@ type account struct {
 }
 
 // evmAccount takes the EVM account from the intent and checks that it is the one its keys and the pins lead to (TH-U1).
-func (j *judge) evmAccount(p Policy, in intent.Intent) (account, bool) {
-	a, _ := in.EVMAccount() // without one no type fits
-	return j.accountOf(p, a)
+func (j *judge) evmAccount() (account, bool) {
+	a, _ := j.in.EVMAccount() // without one no type fits
+	return j.accountOf(a)
 }
 
-func (j *judge) accountOf(p Policy, a api.Account) (account, bool) {
-	pins := p.Network.Pins
+func (j *judge) accountOf(a api.Account) (account, bool) {
+	pins := j.Network.Pins
 	acc := account{kind: a.Type, address: common.HexToAddress(a.AccountAddress),
 		signer: common.HexToAddress(a.SignerAddress), validator: pins.ECDSAValidator}
 	switch a.Type {
@@ -40,7 +39,7 @@ func (j *judge) accountOf(p Policy, a api.Account) (account, bool) {
 		acc.name, acc.version = "ECDSAValidator", "0.3.1"
 		acc.initData = op.InitDataECDSA(pins.ECDSAValidator, acc.signer)
 	case api.AccountRoleBased:
-		return j.roleBased(p, a, acc)
+		return j.roleBased(a, acc)
 	default:
 		acc.name, acc.version = "ECDSAValidator", "0.3.3"
 		ok := a.Type == api.AccountKernelV33 && a.DeploymentType == api.DeploymentEIP7702 && acc.address == acc.signer
@@ -52,8 +51,8 @@ func (j *judge) accountOf(p Policy, a api.Account) (account, bool) {
 
 // roleBased checks an account of session, admin and the pinned co-signer. After the session key was replaced the
 // address still follows from the first one.
-func (j *judge) roleBased(p Policy, a api.Account, acc account) (account, bool) {
-	pins := p.Network.Pins
+func (j *judge) roleBased(a api.Account, acc account) (account, bool) {
+	pins := j.Network.Pins
 	session, admin := common.HexToAddress(a.SessionAddress), common.HexToAddress(a.AdminAddress)
 	d := op.RoleBasedDomain(0, pins.RoleBasedValidator)
 	acc.signer, acc.validator, acc.name, acc.version = session, pins.RoleBasedValidator, d.Name, d.Version
@@ -64,7 +63,7 @@ func (j *judge) roleBased(p Policy, a api.Account, acc account) (account, bool) 
 		return acc, false
 	}
 	first := session
-	if s, known := p.FirstSession[acc.address]; known && s != session {
+	if s, known := j.FirstSession[acc.address]; known && s != session {
 		first, acc.replaced = s, true
 	}
 	acc.initData = op.InitDataRoleBased(pins.RoleBasedValidator, first, admin, pins.CoSigner)
@@ -77,7 +76,8 @@ func (j *judge) follows(pins network.Pins, acc account, title string) bool {
 }
 
 // accounts compares the accounts of an answer with those that were sent, as sets (TH-P1, Q2).
-func (j *judge) accounts(code string, want, got []api.Account, v1 bool) {
+func (j *judge) accounts(code string, got []api.Account) {
+	want := j.in.Draft().Accounts
 	title := "the answer is for your accounts and no others"
 	if !j.must(len(want) == len(got), code, title, "/accounts", plural(len(want), "account"),
 		plural(len(got), "account")) {
@@ -85,7 +85,7 @@ func (j *judge) accounts(code string, want, got []api.Account, v1 bool) {
 	}
 	for i, g := range got {
 		path := "/accounts/" + strconv.Itoa(i)
-		if v1 {
+		if j.in.V1() {
 			path = "/account"
 		}
 		for _, s := range []string{g.AccountAddress, g.SignerAddress, g.SessionAddress, g.AdminAddress} {

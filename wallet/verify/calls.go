@@ -113,7 +113,7 @@ func arrange(calls, asked []op.Call, allowances []allowance) ([]line, int, bool)
 }
 
 // preparedCalls checks rows U5 to U10 for the prepared operation and returns its lines.
-func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender common.Address, callData []byte,
+func (j *judge) preparedCalls(d intent.Draft, chainID uint64, sender common.Address, callData []byte,
 	path string) []line {
 	calls, err := op.DecodeExecute(callData)
 	if err != nil {
@@ -127,10 +127,10 @@ func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender c
 	if !j.must(okCalls && okAllow, "U7", "the intent can be compared", "", "a frozen intent", "") {
 		return nil
 	}
-	j.forbiddenTargets(p, sender, calls, path)
+	j.forbiddenTargets(sender, calls, path)
 	lines, at, ok := arrange(calls, asked, allowances)
 	if !ok {
-		j.explainMismatch(p, chainID, calls, asked, at, path)
+		j.explainMismatch(chainID, calls, asked, at, path)
 		return nil
 	}
 	again, err := op.EncodeExecute(calls)
@@ -149,9 +149,9 @@ func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender c
 }
 
 // forbiddenTargets refuses calls that would reconfigure the account (TH-U9).
-func (j *judge) forbiddenTargets(p Policy, sender common.Address, calls []op.Call, path string) {
+func (j *judge) forbiddenTargets(sender common.Address, calls []op.Call, path string) {
 	for i, c := range calls {
-		if p.controls(sender, c.To) {
+		if j.controls(sender, c.To) {
 			j.add(Refuse, "U9", "A call goes to the account itself or to a contract that controls it.", path,
 				"other targets", "call "+strconv.Itoa(i+1)+" to "+c.To.Hex())
 			return
@@ -161,14 +161,14 @@ func (j *judge) forbiddenTargets(p Policy, sender common.Address, calls []op.Cal
 }
 
 // explainMismatch finds the row that best names why the calls are not the asked ones.
-func (j *judge) explainMismatch(p Policy, chainID uint64, calls, asked []op.Call, at int, path string) {
+func (j *judge) explainMismatch(chainID uint64, calls, asked []op.Call, at int, path string) {
 	if at >= len(calls) {
 		j.add(Refuse, "U7", "The operation leaves out something that you asked for.", path,
 			plural(len(asked), "call")+" of yours", plural(len(calls), "call")+" in all")
 		return
 	}
 	got := calls[at]
-	where := "call " + strconv.Itoa(at+1) + ": " + p.describe(chainID, got)
+	where := "call " + strconv.Itoa(at+1) + ": " + j.describe(chainID, got)
 	if grantsRights(got.Data) {
 		j.add(Refuse, "U8", "The operation contains an approval that you did not declare.", path,
 			"declared approvals only", where)
@@ -184,7 +184,7 @@ func (j *judge) explainMismatch(p Policy, chainID uint64, calls, asked []op.Call
 	want := "nothing more"
 	for _, a := range asked {
 		if !contains(calls, a) {
-			want = p.describe(chainID, a)
+			want = j.describe(chainID, a)
 			break
 		}
 	}

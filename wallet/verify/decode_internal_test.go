@@ -121,8 +121,8 @@ func TestWhatLeavesTheAccountIsTheSumOfEveryLineThatCanTakeIt(t *testing.T) {
 
 func TestU9_ARefusalNamesTheCallThatWouldReconfigureTheAccount(t *testing.T) {
 	w := golden.New(t)
-	j := &judge{}
-	j.forbiddenTargets(DefaultPolicy(w.Network, w.Catalog), w.Account,
+	j := &judge{Policy: DefaultPolicy(w.Network, w.Catalog)}
+	j.forbiddenTargets(w.Account,
 		[]op.Call{call(someone, 0, nil), call(w.Account, 0, nil), call(w.Account, 1, nil)}, "/at")
 	if r := j.report.Reasons; len(r) != 1 || r[0].Code != "U9" || r[0].Got != "call 2 to "+w.Account.Hex() ||
 		r[0].Path != "/at" {
@@ -152,8 +152,8 @@ func TestU7_AMismatchNamesTheCallAndTheFirstOneThatIsMissing(t *testing.T) {
 		"other data to the same one": {[]op.Call{call(someone, 1, []byte{1})}, []op.Call{a}, 0, "U7",
 			p.describe(8453, a), "call 1: " + p.describe(8453, call(someone, 1, []byte{1}))},
 	} {
-		j := &judge{}
-		j.explainMismatch(p, 8453, x.calls, x.asked, x.at, "/at")
+		j := &judge{Policy: p}
+		j.explainMismatch(8453, x.calls, x.asked, x.at, "/at")
 		if r := j.report.Reasons; len(r) != 1 || r[0].Code != x.code || r[0].Want != x.want || r[0].Got != x.got ||
 			r[0].Level != Refuse {
 			t.Errorf("%s: %+v", name, r)
@@ -193,8 +193,8 @@ func TestU7_WhatCannotBeComparedIsRefusedForTheCallsAndForTheAllowancesAlike(t *
 			t.Fatal(err)
 		}
 		change(w)
-		j := &judge{}
-		if lines := j.preparedCalls(DefaultPolicy(w.Network, w.Catalog), w.Draft, 8453, w.Account, callData,
+		j := &judge{Policy: DefaultPolicy(w.Network, w.Catalog)}
+		if lines := j.preparedCalls(w.Draft, 8453, w.Account, callData,
 			"/chainOperation"); lines != nil || !j.report.Has("U7", Refuse) {
 			t.Errorf("%s: %+v", name, j.report.Reasons)
 		}

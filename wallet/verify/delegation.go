@@ -16,7 +16,7 @@ import (
 const maxAuthorizationNonce = 1 << 32
 
 // delegation checks the EIP-7702 authorization that an operation asks for (TH-D1 to D5; protocol §2.12).
-func (j *judge) delegation(p Policy, acc account, h History, w api.ChainOperation, o *operation) {
+func (j *judge) delegation(acc account, w api.ChainOperation, o *operation) {
 	path := o.role.path + "/delegation"
 	if w.Delegation == nil {
 		j.pass("D1", "no delegation is asked for")
@@ -27,7 +27,7 @@ func (j *judge) delegation(p Policy, acc account, h History, w api.ChainOperatio
 		w.Delegation.ContractAddress) {
 		return
 	}
-	j.must(!p.Limits.NeverDelegate, "Y7", "your policy allows delegations", path, "no delegation",
+	j.must(!j.Limits.NeverDelegate, "Y7", "your policy allows delegations", path, "no delegation",
 		w.Delegation.ContractAddress)
 	j.pass("D5", "the delegation arrives unsigned") // the class table knows no signature of it
 	if caip.CheckEIP55(w.Delegation.ContractAddress) != nil {
@@ -36,8 +36,8 @@ func (j *judge) delegation(p Policy, acc account, h History, w api.ChainOperatio
 		return
 	}
 	delegate := common.HexToAddress(w.Delegation.ContractAddress)
-	pinned := p.Network.Pins.KernelV33
-	known := delegate == pinned || slices.Contains(p.Limits.Delegates, delegate)
+	pinned := j.Network.Pins.KernelV33
+	known := delegate == pinned || slices.Contains(j.Limits.Delegates, delegate)
 	if !j.must(known, "D2", "the delegation is to the pinned account code and nothing else", path+"/contractAddress",
 		pinned.Hex(), delegate.Hex()) {
 		return
@@ -48,18 +48,18 @@ func (j *judge) delegation(p Policy, acc account, h History, w api.ChainOperatio
 		return
 	}
 	j.pass("D3", "the delegation is for the operation's chain only")
-	if j.delegationNonce(p, acc, h, a, path+"/nonce") {
+	if j.delegationNonce(acc, a, path+"/nonce") {
 		o.delegation = &a
 	}
 }
 
 // delegationNonce: an authorization with a later nonce than the next would stay good for a time nobody can foresee
 // (TH-D4).
-func (j *judge) delegationNonce(p Policy, acc account, h History, a op.Authorization, path string) bool {
+func (j *judge) delegationNonce(acc account, a op.Authorization, path string) bool {
 	got := strconv.FormatUint(a.Nonce, 10)
-	next, known := h.NextAuthorization(acc.address, a.ChainID.Uint64())
+	next, known := j.h.NextAuthorization(acc.address, a.ChainID.Uint64())
 	switch {
-	case known && a.Nonce < next && !p.believes():
+	case known && a.Nonce < next && !j.believes():
 		j.add(Warn, "D4", "By what the service said before, this nonce of your EOA is used. If that was true, this "+
 			"delegation can never be used; if not, it takes the place of the earlier one.",
 			path, "from "+strconv.FormatUint(next, 10), got)

@@ -87,14 +87,14 @@ func TestP6_AThousandBalancesAreListedAndEachIsLookedAt(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
 	for n, plausible := range map[int]bool{1000: true, 1001: false} {
-		j := &judge{}
-		j.sources(p, make([]api.SourceAssetBalance, n))
+		j := &judge{Policy: p}
+		j.sources(make([]api.SourceAssetBalance, n))
 		if told(j, Refuse, "plausible length") == plausible {
 			t.Errorf("%d: %+v", n, j.report.Reasons[0])
 		}
 	}
-	j := &judge{}
-	j.sources(p, []api.SourceAssetBalance{
+	j := &judge{Policy: p}
+	j.sources([]api.SourceAssetBalance{
 		{AssetType: "a", Balance: "1"}, {AssetType: "b", Balance: "1"}, {AssetType: golden.BaseUSDC, Balance: "x"},
 		{AssetType: golden.ArbUSDC, Balance: "y"},
 	})
@@ -117,8 +117,8 @@ func TestQ10_TheLifeOfAQuoteHasExactEnds(t *testing.T) {
 		1: Refuse, 2: Warn, 14: Warn, 15: "", 600: "", 630: "", 631: Refuse, 1 << 32: Refuse, 1<<33 + 60: Refuse,
 		18_446_744_076: Refuse, 0: Refuse, -1: Refuse, -1_759_999_999: Refuse,
 	} {
-		j := &judge{}
-		at := j.expiry(p, now, strconv.FormatInt(now.Unix()+left, 10))
+		j := &judge{Policy: p, now: now}
+		at := j.expiry(strconv.FormatInt(now.Unix()+left, 10))
 		if (want == "" && len(j.report.Reasons) > 0) || (want != "" && !j.report.Has("Q10", want)) ||
 			(at == 0) != (want == Refuse) {
 			t.Errorf("%d s: %d, %+v", left, at, j.report.Reasons)
@@ -132,8 +132,8 @@ func TestQ10_TheQuoteMayEndWithItsOperationAndNotAfterIt(t *testing.T) {
 	for late, refused := range map[int64]bool{-1: false, 0: false, 1: true} {
 		in := w.Intent()
 		prepared := &SignedPrepared{prepared: &PreparedOp{intent: in.Hash(), end: w.Now.Unix() + 30 - late}}
-		j := &judge{}
-		j.quote(in, p, NoHistory{}, w.Now, prepared, w.Document(w.CrossChain()))
+		j := &judge{Policy: p, in: in, h: NoHistory{}, now: w.Now}
+		j.quote(prepared, w.Document(w.CrossChain()))
 		if told(j, Refuse, "ends before the operation") != refused {
 			t.Errorf("%d s late: %+v", late, j.report.Reasons)
 		}
@@ -148,8 +148,8 @@ func TestQ3_TenOperationsAreLookedAt(t *testing.T) {
 		for len(q.OriginChainsOperations) < n {
 			q.OriginChainsOperations = append(q.OriginChainsOperations, q.OriginChainsOperations[0])
 		}
-		j := &judge{}
-		j.quote(in, p, NoHistory{}, w.Now, &SignedPrepared{
+		j := &judge{Policy: p, in: in, h: NoHistory{}, now: w.Now}
+		j.quote(&SignedPrepared{
 			prepared: &PreparedOp{intent: in.Hash(), end: w.Now.Unix() + 30}}, w.Document(q))
 		if told(j, Refuse, "one to ten operations") != many {
 			t.Errorf("%d: %+v", n, j.report.Reasons)
@@ -164,8 +164,8 @@ func TestEveryPaymentIsLookedAtAlsoAfterOneThatIsRefused(t *testing.T) {
 	for i := range q.OriginChainsOperations {
 		q.OriginChainsOperations[i].UserOp.CallData = "0x00"
 	}
-	j := &judge{}
-	j.quote(in, p, NoHistory{}, w.Now, &SignedPrepared{prepared: &PreparedOp{intent: in.Hash(),
+	j := &judge{Policy: p, in: in, h: NoHistory{}, now: w.Now}
+	j.quote(&SignedPrepared{prepared: &PreparedOp{intent: in.Hash(),
 		end: w.Now.Unix() + 30}}, w.Document(q))
 	for i := range q.OriginChainsOperations {
 		path := operationPath(i)
@@ -240,15 +240,15 @@ func TestQ5_ADepositThatIsCutOffIsNamedByWhatIsMissing(t *testing.T) {
 	}
 	want := w.DepositCalls(a, big.NewInt(5))
 	for n, missing := range map[int]string{0: p.describe(8453, want[0]), 1: p.describe(8453, want[1])} {
-		j := &judge{}
-		j.explainDeposit(p, 8453, want[:n], want, "/x")
+		j := &judge{Policy: p}
+		j.explainDeposit(8453, want[:n], want, "/x")
 		if x := j.report.Reasons[0]; x.Code != "Q5" || !strings.HasPrefix(missing, strings.TrimSuffix(x.Want, "…")) ||
 			len(x.Want) < 40 || x.Got != "nothing more" {
 			t.Errorf("%d: %+v", n, x)
 		}
 	}
-	j := &judge{}
-	j.explainDeposit(p, 8453, append(want, call(common.Address{1}, 1, nil)), want, "/x")
+	j := &judge{Policy: p}
+	j.explainDeposit(8453, append(want, call(common.Address{1}, 1, nil)), want, "/x")
 	if x := j.report.Reasons[0]; x.Want != "nothing more" || !strings.Contains(x.Got, "plain transfer") {
 		t.Errorf("%+v", x)
 	}
@@ -274,16 +274,16 @@ func TestQ11_TheCostHasExactSteps(t *testing.T) {
 		"above it, and more than bit": {2001, 1_000_001, Refuse, false},
 		"above it, and a bit":         {2001, 1_000_000, Warn, false},
 	} {
-		j := &judge{}
-		j.cost(p, &VerifiedQuote{view: QuoteView{PayMicro: big.NewInt(1), MinimumCostMicro: big.NewInt(c.micro),
+		j := &judge{Policy: p}
+		j.cost(&VerifiedQuote{view: QuoteView{PayMicro: big.NewInt(1), MinimumCostMicro: big.NewInt(c.micro),
 			MinimumCostBps: c.bps}})
 		if (c.level == "") != (len(j.report.Reasons) == 0) || (c.level != "" && !j.report.Has("Q11", c.level)) ||
 			(len(j.report.Passed) == 1) != c.passed {
 			t.Errorf("%s: %+v", name, j.report)
 		}
 	}
-	j := &judge{}
-	j.cost(p, &VerifiedQuote{view: QuoteView{MinimumCostBps: -1}})
+	j := &judge{Policy: p}
+	j.cost(&VerifiedQuote{view: QuoteView{MinimumCostBps: -1}})
 	if !j.report.Has("Q11", Unknown) || len(j.report.Passed) != 0 {
 		t.Errorf("an unknown cost passes: %+v", j.report)
 	}
@@ -297,8 +297,8 @@ func TestQ5_WhatTheServiceSaidIsMissingIsComparedExactly(t *testing.T) {
 		required int64
 		level    Level
 	}{7: {10, ""}, 8: {10, Warn}, 10: {10, Warn}, 11: {10, Refuse}} {
-		j := &judge{}
-		j.exactFlow(p, w.Intent(), big.NewInt(delivered+1), big.NewInt(1), big.NewInt(c.required), 6,
+		j := &judge{Policy: p, in: w.Intent()}
+		j.exactFlow(big.NewInt(delivered+1), big.NewInt(1), big.NewInt(c.required), 6,
 			&VerifiedQuote{view: QuoteView{Needs: []NeedView{need}}})
 		if (c.level == "") != (len(j.report.Reasons) == 0) || (c.level != "" && !j.report.Has("Q5", c.level)) {
 			t.Errorf("%d: %+v", delivered, j.report.Reasons)
@@ -326,7 +326,7 @@ func TestQ12_AQuoteWithoutFeesHidesWhatIsPaidAboveTheRequirement(t *testing.T) {
 	p := DefaultPolicy(w.Network, w.Catalog)
 	for paid, bps := range map[int64]int{9: -1, 10: 0, 20: 5000} {
 		q := &VerifiedQuote{}
-		(&judge{}).hiddenFees(p, w.Intent(), big.NewInt(paid), big.NewInt(10), 6, q)
+		(&judge{Policy: p, in: w.Intent()}).hiddenFees(big.NewInt(paid), big.NewInt(10), 6, q)
 		if q.view.CostBps != bps || (q.view.CostMicro == nil) != (bps < 0) {
 			t.Errorf("%d paid for 10: %d, %v", paid, q.view.CostBps, q.view.CostMicro)
 		}
@@ -353,8 +353,8 @@ func TestQ5_PricesExplainAPaymentInAnotherAsset(t *testing.T) {
 			Needs: []NeedView{
 				{Need: micro(c.need)}, {Need: AmountView{Amount: new(big.Int)}}, // nothing of an asset without a price
 			}}}
-		j := &judge{}
-		j.pricedFlow(p, in, q)
+		j := &judge{Policy: p, in: in}
+		j.pricedFlow(q)
 		v := q.view
 		if v.DeliverMicro == nil || v.DeliverMicro.Int64() != c.delivered ||
 			v.UnexplainedMicro.Int64() != c.unexplained || v.Explained != c.explained ||
@@ -373,8 +373,8 @@ func TestQ5_PricesExplainAPaymentInAnotherAsset(t *testing.T) {
 				{Need: AmountView{Amount: big.NewInt(1), Micro: big.NewInt(1)}},
 			}}},
 	} {
-		j := &judge{}
-		if j.pricedFlow(p, in, q); !j.report.Has("Q5", Refuse) || q.view.CostBps != -1 {
+		j := &judge{Policy: p, in: in}
+		if j.pricedFlow(q); !j.report.Has("Q5", Refuse) || q.view.CostBps != -1 {
 			t.Errorf("%s has no price: %+v", name, j.report)
 		}
 	}
@@ -433,19 +433,19 @@ func TestQ4_TheLargestPartPaysAndTheFirstOfEquals(t *testing.T) {
 	}
 	for want, amounts := range map[common.Address][]int64{someone: {5, 5}, other: {4, 5}} {
 		l := &leg{asset: a, amount: big.NewInt(10)}
-		(&judge{}).shares(p, l, []part{{to: someone, amount: big.NewInt(amounts[0])},
+		(&judge{Policy: p}).shares(l, []part{{to: someone, amount: big.NewInt(amounts[0])},
 			{to: other, amount: big.NewInt(amounts[1])}}, "/x")
 		if l.escrow != want {
 			t.Errorf("%v: %s pays", amounts, l.escrow)
 		}
 	}
 	for n, many := range map[int]bool{maxParts: false, maxParts + 1: true} {
-		j := &judge{}
+		j := &judge{Policy: p}
 		list := w.DepositCalls(a, big.NewInt(1))
 		for len(list) < n {
 			list = append(list, call(someone, 1, []byte{1, 2, 3, 4}))
 		}
-		j.unknownTarget(p, &leg{asset: a, amount: big.NewInt(1)}, [32]byte{}, list, "/x")
+		j.unknownTarget(&leg{asset: a, amount: big.NewInt(1)}, [32]byte{}, list, "/x")
 		if told(j, Refuse, "few parts") != many {
 			t.Errorf("%d: %+v", n, j.report.Reasons)
 		}

@@ -18,63 +18,63 @@ import (
 // Exchange judges the quote of a swap or a transfer, v1 or v3 as the intent says. now is the local clock. The quote is
 // nil when the report refuses.
 func Exchange(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) (*VerifiedQuote, Report) {
-	j := &judge{gates: p.Limits.Gates}
-	q := j.exchange(in, p, h, now, doc)
+	j := &judge{Policy: p, in: in, h: h, now: now}
+	q := j.exchange(doc)
 	if j.refused() {
 		q = nil
 	}
 	return q, j.report
 }
 
-func (j *judge) exchange(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) *VerifiedQuote {
-	if !j.must(doc != nil && h != nil, "Q14", "there is a quote", "", "a quote", "nothing") || !j.network(p, in) {
+func (j *judge) exchange(doc *api.Document) *VerifiedQuote {
+	if !j.must(doc != nil && j.h != nil, "Q14", "there is a quote", "", "a quote", "nothing") || !j.network() {
 		return nil
 	}
-	d := in.Draft()
-	trades := (in.Kind() == intent.KindSwap || in.Kind() == intent.KindTransfer) && d.Pay != nil && d.Receive != nil
-	if !j.must(trades, "Q14", "the intent is a swap or a transfer", "", "a swap or a transfer", in.Kind()) {
+	d := j.in.Draft()
+	trades := (j.in.Kind() == intent.KindSwap || j.in.Kind() == intent.KindTransfer) && d.Pay != nil && d.Receive != nil
+	if !j.must(trades, "Q14", "the intent is a swap or a transfer", "", "a swap or a transfer", j.in.Kind()) {
 		return nil
 	}
-	acc, ok := j.payer(p, in)
+	acc, ok := j.payer()
 	if !ok {
 		return nil
 	}
-	w, again, ok := j.readQuote(doc, in.V1())
+	w, again, ok := j.readQuote(doc)
 	if !ok {
 		return nil
 	}
 	j.must(again == nil, "Q13", "the quote brings no prepared operation", "/destinationChainOperation", "nothing",
 		"an operation")
-	id := j.quoteID(h, w.ID)
-	j.accounts("Q2", d.Accounts, w.Accounts, in.V1())
+	id := j.quoteID(w.ID)
+	j.accounts("Q2", w.Accounts)
 	j.tamperProof(w.TamperProofSignature)
-	expires := j.expiry(p, now, w.ExpirationTimestamp)
+	expires := j.expiry(w.ExpirationTimestamp)
 	n := len(w.OriginChainsOperations)
 	if !j.must(n >= 1 && n <= maxOperations, "Q3", "the quote has one to ten operations", "/originChainsOperations",
 		"1 to 10", strconv.Itoa(n)) {
 		return nil
 	}
 	j.slippage(w.Slippage, 0, d.SlippageBps)
-	legs, ok := j.legs(p, in, acc, h, now, w, id, expires)
+	legs, ok := j.legs(acc, w, id, expires)
 	if !ok {
 		return nil
 	}
 	q := &VerifiedQuote{doc: doc, expires: expires}
-	q.view = QuoteView{ID: w.ID, Kind: in.Kind(), CallTypeWords: exchangeWords(in.Kind()),
+	q.view = QuoteView{ID: w.ID, Kind: j.in.Kind(), CallTypeWords: exchangeWords(j.in.Kind()),
 		Expires: time.Unix(expires, 0), SlippageBps: d.SlippageBps}
-	if !j.received(p, in, acc, h, legs, w.DestinationToken, q) {
+	if !j.received(acc, legs, w.DestinationToken, q) {
 		return nil
 	}
-	j.trade(p, in, w, legs, q)
+	j.trade(w, legs, q)
 	if j.refused() {
 		return nil
 	}
 	for _, l := range legs {
 		q.operations = append(q.operations, l.verified)
 	}
-	j.quoteLimits(p, h, now, q)
-	q.stood = j.beside(p, in, h, now, q.operations)
-	q.view.Fingerprint = fingerprint("coffer/review/3", in.Hash(), doc, q.operations...)
+	j.quoteLimits(q)
+	q.stood = j.beside(q.operations)
+	q.view.Fingerprint = fingerprint("coffer/review/3", j.in.Hash(), doc, q.operations...)
 	q.view.Phrase = j.report.Phrase()
 	return q
 }
@@ -90,11 +90,11 @@ func exchangeWords(kind string) string {
 
 // payer takes the accounts that pay from the intent: an EVM account, a Solana account or both. Without an EVM account
 // the first result is empty.
-func (j *judge) payer(p Policy, in intent.Intent) (account, bool) {
-	if _, evm := in.EVMAccount(); evm {
-		return j.evmAccount(p, in)
+func (j *judge) payer() (account, bool) {
+	if _, evm := j.in.EVMAccount(); evm {
+		return j.evmAccount()
 	}
-	_, ok := in.SolanaAccount()
+	_, ok := j.in.SolanaAccount()
 	return account{}, j.must(ok, "U1", "there is an account to act for", "", "an account", "none")
 }
 
@@ -110,17 +110,16 @@ func (acc account) own(in intent.Intent, c caip.Chain) (caip.Account, bool) {
 }
 
 // received checks what is delivered and to whom (TH-Q7, Q8, Q9), and shows it.
-func (j *judge) received(p Policy, in intent.Intent, acc account, h History, legs []leg, w api.DestinationToken,
-	q *VerifiedQuote) bool {
+func (j *judge) received(acc account, legs []leg, w api.DestinationToken, q *VerifiedQuote) bool {
 	const path = "/destinationToken"
-	want, _ := p.wanted(in, legs) // nothing is equal to an asset that is not in the catalogue
+	want, _ := j.wanted(legs) // nothing is equal to an asset that is not in the catalogue
 	got, err := caip.ParseAsset(w.AssetType)
 	if !j.must(err == nil && got == want.Asset, "Q7",
 		"what is delivered is what you asked for, on the chain that you chose", path+"/assetType", want.Asset.Display(),
 		w.AssetType) {
 		return false
 	}
-	j.names(in, want, w)
+	j.names(want, w)
 	v, err := parseAmount(w.Amount)
 	least, errLeast := parseAmount(w.MinimumAmount)
 	ok := j.must(err == nil && v.Sign() > 0, "Q8", "something is delivered", path+"/amount", "more than 0", w.Amount)
@@ -129,16 +128,16 @@ func (j *judge) received(p Policy, in intent.Intent, acc account, h History, leg
 	if !ok {
 		return false
 	}
-	j.minimum(in, v, least)
-	q.view.Delivered, q.view.Minimum = p.amountView(want.Asset, v), p.amountView(want.Asset, least)
-	return j.recipient(in, acc, h, want.Asset.Chain, w.RecipientAccount, q)
+	j.minimum(v, least)
+	q.view.Delivered, q.view.Minimum = j.amountView(want.Asset, v), j.amountView(want.Asset, least)
+	return j.recipient(acc, want.Asset.Chain, w.RecipientAccount, q)
 }
 
 // names compares the names of what is delivered with the catalogue.
-func (j *judge) names(in intent.Intent, e catalog.Entity, w api.DestinationToken) {
+func (j *judge) names(e catalog.Entity, w api.DestinationToken) {
 	const path = "/destinationToken"
 	id := caip.Single.String()
-	if asked, err := caip.ParseAggregate(in.Draft().Receive.Asset); err == nil {
+	if asked, err := caip.ParseAggregate(j.in.Draft().Receive.Asset); err == nil {
 		id = asked.String()
 	}
 	j.must(w.AggregatedAssetID == id, "Q7", "the delivered token has the id that you asked for",
@@ -150,9 +149,9 @@ func (j *judge) names(in intent.Intent, e catalog.Entity, w api.DestinationToken
 }
 
 // minimum: no less arrives than the tolerance allows, and never less than the user's own bound (TH-Q8; protocol §3.7).
-func (j *judge) minimum(in intent.Intent, v, least *big.Int) {
+func (j *judge) minimum(v, least *big.Int) {
 	const path = "/destinationToken/minimumAmount"
-	d := in.Draft()
+	d := j.in.Draft()
 	j.must(least.Cmp(v) <= 0, "Q8", "the minimum is not above the amount", path, "at most "+v.String(), least.String())
 	floor := new(big.Int).Mul(v, big.NewInt(int64(10_000-d.SlippageBps)))
 	floor.Quo(floor, big.NewInt(10_000))
@@ -169,13 +168,13 @@ func (j *judge) minimum(in intent.Intent, v, least *big.Int) {
 // wanted is the asset that the intent asks for. Of an aggregate it is the one on the recipient's chain; without a
 // recipient the one on the chain that most is paid from, where that chain has one, else the first of the catalogue, for
 // v1 the first on an EVM chain.
-func (p Policy) wanted(in intent.Intent, legs []leg) (catalog.Entity, bool) {
-	r := in.Draft().Receive
+func (j *judge) wanted(legs []leg) (catalog.Entity, bool) {
+	r := j.in.Draft().Receive
 	if a, err := caip.ParseAsset(r.Asset); err == nil {
-		return p.Catalog.Entity(a)
+		return j.Catalog.Entity(a)
 	}
 	id, _ := caip.ParseAggregate(r.Asset) // what is none is unknown to the catalogue
-	aggregate, _ := p.Catalog.Aggregate(id)
+	aggregate, _ := j.Catalog.Aggregate(id)
 	on := func(c caip.Chain) (catalog.Entity, bool) {
 		i := slices.IndexFunc(aggregate.Entities, func(e catalog.Entity) bool { return e.Asset.Chain == c })
 		if i < 0 {
@@ -191,7 +190,7 @@ func (p Policy) wanted(in intent.Intent, legs []leg) (catalog.Entity, bool) {
 		return e, true
 	}
 	for _, e := range aggregate.Entities {
-		if !in.V1() || !e.Asset.Chain.IsSolana() {
+		if !j.in.V1() || !e.Asset.Chain.IsSolana() {
 			return e, true
 		}
 	}
@@ -211,12 +210,11 @@ func paidMost(legs []leg) caip.Chain {
 }
 
 // recipient checks who receives: the account that the intent names, or the user's own on that chain (TH-Q9, H1, V4).
-func (j *judge) recipient(in intent.Intent, acc account, h History, chain caip.Chain, text string,
-	q *VerifiedQuote) bool {
+func (j *judge) recipient(acc account, chain caip.Chain, text string, q *VerifiedQuote) bool {
 	const path = "/destinationToken/recipientAccount"
-	own, has := acc.own(in, chain)
+	own, has := acc.own(j.in, chain)
 	want, named := own, has
-	if asked := in.Draft().Receive.Account; asked != "" {
+	if asked := j.in.Draft().Receive.Account; asked != "" {
 		a, err := caip.ParseAccount(asked)
 		want, named = a, err == nil && a.Chain == chain
 	}
@@ -239,20 +237,20 @@ func (j *judge) recipient(in intent.Intent, acc account, h History, chain caip.C
 		q.view.Recipient = want.Address
 	}
 	if !q.view.RecipientOwn {
-		j.stranger(in, h, q, path)
+		j.stranger(q, path)
 	}
 	return true
 }
 
 // stranger looks at a recipient that is none of the user's accounts: one that imitates an address the user knows is
 // refused, a new one is pointed out.
-func (j *judge) stranger(in intent.Intent, h History, q *VerifiedQuote, path string) {
-	known := slices.Clone(h.Recipients())
+func (j *judge) stranger(q *VerifiedQuote, path string) {
+	known := slices.Clone(j.h.Recipients())
 	if slices.Contains(known, q.view.Recipient) {
 		return
 	}
 	q.view.RecipientFirstTime = true
-	for _, a := range in.Draft().Accounts {
+	for _, a := range j.in.Draft().Accounts {
 		known = append(known, a.AccountAddress, a.SignerAddress, a.SessionAddress, a.AdminAddress)
 	}
 	for _, k := range known {

@@ -18,7 +18,7 @@ func fine(v *big.Int, decimals int) *big.Int { return amount.Scale(v, decimals, 
 
 // trade checks that exactly what the user chose is paid, and that it is explained by what arrives and the fees (TH-Q5,
 // Q6, Q11; protocol §3.5, §3.7).
-func (j *judge) trade(p Policy, in intent.Intent, w api.Quote, legs []leg, q *VerifiedQuote) {
+func (j *judge) trade(w api.Quote, legs []leg, q *VerifiedQuote) {
 	pay := map[caip.Asset]*big.Int{}
 	for _, l := range legs {
 		if pay[l.asset] == nil {
@@ -26,19 +26,19 @@ func (j *judge) trade(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 		}
 		pay[l.asset].Add(pay[l.asset], l.amount)
 	}
-	if _, ok := j.originToken(p, in, w.OriginToken, legs, pay); !ok {
+	if _, ok := j.originToken(w.OriginToken, legs, pay); !ok {
 		return
 	}
-	fees, ok := j.fees(p, w.Fees, pay)
+	fees, ok := j.fees(w.Fees, pay)
 	if !ok {
 		return
 	}
-	j.legViews(p, in, legs, pay, fees, w, q)
-	paid := p.sum(pay, fineDecimals)
-	if !j.chosen(p, in, paid, q.view.Delivered.Decimals) {
+	j.legViews(legs, pay, fees, w, q)
+	paid := j.sum(pay, fineDecimals)
+	if !j.chosen(paid, q.view.Delivered.Decimals) {
 		return
 	}
-	if !j.must(p.sum(fees, fineDecimals).Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets",
+	if !j.must(j.sum(fees, fineDecimals).Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets",
 		"less than the payment", "more") {
 		return
 	}
@@ -46,24 +46,24 @@ func (j *judge) trade(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 		j.add(Unknown, "Q11", "The quote does not say its fees; they are part of what is paid.", "/fees", "", "")
 		fees, q.view.Fees, q.view.FeesMicro = nil, nil, nil
 	}
-	if in.Kind() == intent.KindTransfer {
-		j.sent(p, in, paid, fees, q)
+	if j.in.Kind() == intent.KindTransfer {
+		j.sent(paid, fees, q)
 	} else {
-		j.swapped(p, in, fees, q)
+		j.swapped(fees, q)
 	}
-	j.cost(p, q)
+	j.cost(q)
 }
 
 // chosen: a swap or a transfer pays exactly what the user named. What the coarsest chain cannot express stays where it
 // is; a transfer also has to arrive to the unit, in the given decimals.
-func (j *judge) chosen(p Policy, in intent.Intent, paid *big.Int, arrives int) bool {
-	pay := in.Draft().Pay
+func (j *judge) chosen(paid *big.Int, arrives int) bool {
+	pay := j.in.Draft().Pay
 	v, err := parseAmount(pay.Amount)
-	units, coarsest, ok := p.units(pay.Asset)
+	units, coarsest, ok := j.units(pay.Asset)
 	if !j.must(err == nil && ok, "Q5", "what you pay can be compared", "/originToken/amount", pay.Amount, "unknown") {
 		return false
 	}
-	if in.Kind() == intent.KindTransfer {
+	if j.in.Kind() == intent.KindTransfer {
 		coarsest = min(coarsest, arrives)
 	}
 	rest := new(big.Int).Sub(fine(v, units), paid)
@@ -90,21 +90,21 @@ func (p Policy) units(name string) (units, coarsest int, ok bool) {
 
 // sent: the same asset is paid and delivered, so what is paid arrives, except for the fees. Without named fees, as in
 // v1, all that does not arrive is cost.
-func (j *judge) sent(p Policy, in intent.Intent, paid *big.Int, fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
+func (j *judge) sent(paid *big.Int, fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	const title = "what is paid arrives, except for the fees"
 	to := q.view.Delivered
 	arrives := fine(to.Amount, to.Decimals)
 	cost := new(big.Int).Sub(paid, arrives)
 	named := cost
 	if fees != nil {
-		named = p.sum(fees, fineDecimals)
+		named = j.sum(fees, fineDecimals)
 	}
 	ok := cost.Sign() >= 0 && named.Cmp(cost) == 0
 	if !j.must(ok, "Q5", title, "/destinationToken/amount", amount.Human(new(big.Int).Sub(paid, named), fineDecimals),
 		amount.Human(arrives, fineDecimals)) {
 		return
 	}
-	price := p.fundingPrice(in)
+	price := j.fundingPrice()
 	v := &q.view
 	v.PayMicro, v.DeliverMicro, v.CostMicro = amount.Value(paid, fineDecimals, price),
 		amount.Value(arrives, fineDecimals, price), amount.Value(cost, fineDecimals, price)
@@ -115,13 +115,13 @@ func (j *judge) sent(p Policy, in intent.Intent, paid *big.Int, fees map[caip.As
 
 // swapped: another asset is delivered, so catalogue prices have to explain the payment. Where one is missing only the
 // user's own minimum protects, and without that nothing does.
-func (j *judge) swapped(p Policy, in intent.Intent, fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
+func (j *judge) swapped(fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	v := &q.view
 	v.PayMicro, v.DeliverMicro, v.CostBps, v.MinimumCostBps = micro(v.Pay), v.Delivered.Micro, -1, -1
-	feesMicro := micro(p.amounts(fees)) // fees that nobody names are part of the unexplained rest
+	feesMicro := micro(j.amounts(fees)) // fees that nobody names are part of the unexplained rest
 	if v.PayMicro == nil || v.DeliverMicro == nil || feesMicro == nil {
 		v.Explained = false
-		bounded := in.Draft().Receive.Minimum != ""
+		bounded := j.in.Draft().Receive.Minimum != ""
 		j.must(bounded, "Q5", "the payment can be compared with what is delivered", "/originToken",
 			"known prices, or a minimum of your own", "a price is missing")
 		return
@@ -132,10 +132,10 @@ func (j *judge) swapped(p Policy, in intent.Intent, fees map[caip.Asset]*big.Int
 	v.MinimumCostMicro = atLeastZero(new(big.Int).Sub(v.PayMicro, v.Minimum.Micro))
 	v.MinimumCostBps = bpsOf(v.MinimumCostMicro, v.PayMicro)
 	v.UnexplainedMicro = atLeastZero(new(big.Int).Sub(v.CostMicro, feesMicro))
-	v.Explained = bpsOf(v.UnexplainedMicro, v.PayMicro) <= p.WarnUnexplainedBps
+	v.Explained = bpsOf(v.UnexplainedMicro, v.PayMicro) <= j.WarnUnexplainedBps
 	if !v.Explained {
 		j.add(Warn, "Q5", "Part of the payment is explained neither by what is delivered nor by the fees.",
-			"/originToken/amount", "at most "+percent(p.WarnUnexplainedBps), amount.USD2(v.UnexplainedMicro)+" USD")
+			"/originToken/amount", "at most "+percent(j.WarnUnexplainedBps), amount.USD2(v.UnexplainedMicro)+" USD")
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 // that knows nothing of it.
 func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
 	w := golden.New(t)
-	j := &judge{}
-	if _, ok := j.payer(DefaultPolicy(w.Network, w.Catalog), intent.Intent{}); ok || !j.report.Has("U1", Refuse) {
+	j := &judge{Policy: DefaultPolicy(w.Network, w.Catalog)}
+	if _, ok := j.payer(); ok || !j.report.Has("U1", Refuse) {
 		t.Error("nobody pays")
 	}
 	for name, change := range map[string]func(*intent.Draft){
@@ -34,12 +34,12 @@ func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := DefaultPolicy(w.Network, &catalog.Catalog{})
-		j := &judge{}
-		if j.chosen(p, in, big.NewInt(1), 6) || !j.report.Has("Q5", Refuse) {
+		j := &judge{Policy: p, in: in}
+		if j.chosen(big.NewInt(1), 6) || !j.report.Has("Q5", Refuse) {
 			t.Errorf("%s: what is paid was compared with nothing: %+v", name, j.report.Reasons)
 		}
-		j = &judge{}
-		if j.received(p, in, account{}, NoHistory{}, nil, api.DestinationToken{}, &VerifiedQuote{}) ||
+		j = &judge{Policy: p, in: in, h: NoHistory{}}
+		if j.received(account{}, nil, api.DestinationToken{}, &VerifiedQuote{}) ||
 			!j.report.Has("Q7", Refuse) {
 			t.Errorf("%s: what is delivered was compared with nothing: %+v", name, j.report.Reasons)
 		}

@@ -12,7 +12,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/op/escrow"
-	"coffer/wallet/intent"
 )
 
 // leg is one checked funding operation. On Solana it has no user operation and no deadline; solana shows its message.
@@ -29,33 +28,31 @@ type leg struct {
 }
 
 // fundingQuote checks every funding operation and then the flow of value.
-func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote,
-	id [32]byte, expires int64, q *VerifiedQuote) {
-	legs, ok := j.legs(p, in, acc, h, now, w, id, expires)
+func (j *judge) fundingQuote(acc account, w api.Quote, id [32]byte, expires int64, q *VerifiedQuote) {
+	legs, ok := j.legs(acc, w, id, expires)
 	if !ok {
 		return
 	}
 	if j.oneDelegation(q.prepared.prepared, legs); j.refused() {
 		return
 	}
-	j.value(p, in, w, legs, q)
+	j.value(w, legs, q)
 	for _, l := range legs {
 		q.operations = append(q.operations, l.verified)
 	}
 }
 
 // legs checks every operation that pays; each chain pays with one. It reports false when anything was refused.
-func (j *judge) legs(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte,
-	expires int64) ([]leg, bool) {
+func (j *judge) legs(acc account, w api.Quote, id [32]byte, expires int64) ([]leg, bool) {
 	var legs []leg
 	seen := map[caip.Chain]leg{}
 	for i, entry := range w.OriginChainsOperations {
 		var l leg
 		var ok bool
 		if entry.IsSolana() {
-			l, ok = j.solanaLeg(p, in, now, entry, i, w.ID, expires)
+			l, ok = j.solanaLeg(entry, i, w.ID, expires)
 		} else {
-			l, ok = j.leg(p, in, acc, h, now, entry, i, id, expires)
+			l, ok = j.leg(acc, entry, i, id, expires)
 		}
 		if !ok {
 			continue
@@ -75,22 +72,21 @@ func (j *judge) legs(p Policy, in intent.Intent, acc account, h History, now tim
 
 // leg checks one funding operation (protocol §3.3): one approve of the exact amount and one deposit for this quote into
 // the pinned escrow, or a native deposit.
-func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.ChainOperation, i int,
-	id [32]byte, expires int64) (leg, bool) {
+func (j *judge) leg(acc account, w api.ChainOperation, i int, id [32]byte, expires int64) (leg, bool) {
 	path := operationPath(i)
-	asset, e, ok := j.legAsset(p, in, w, path)
+	asset, e, ok := j.legAsset(w, path)
 	if !ok || !j.evmOnly(acc, w, path) {
 		return leg{}, false
 	}
 	chainID, _ := asset.Chain.EVMID()
 	l := leg{asset: asset, entity: e}
-	d := in.Draft()
-	r := role{name: fundingRole(in), path: path, chainID: chainID, lane: op.LaneFunding,
-		mayDeploy: chainID != in.ChainID(), until: seconds(d.ValidUntil)}
-	if chainID == in.ChainID() {
+	d := j.in.Draft()
+	r := role{name: j.fundingRole(), path: path, chainID: chainID, lane: op.LaneFunding,
+		mayDeploy: chainID != j.in.ChainID(), until: seconds(d.ValidUntil)}
+	if chainID == j.in.ChainID() {
 		r.start = seconds(d.ValidAfter) // it runs in one transaction with the prepared operation
 	}
-	if l.operation, ok = j.operation(p, acc, h, now, w, r); !ok {
+	if l.operation, ok = j.operation(acc, w, r); !ok {
 		return leg{}, false
 	}
 	v, err := parseAmount(w.Amount)
@@ -99,22 +95,22 @@ func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time
 		return leg{}, false
 	}
 	l.amount = v
-	calls, ok := j.deposit(p, &l, id, expires, now)
+	calls, ok := j.deposit(&l, id, expires)
 	if !ok {
 		return leg{}, false
 	}
-	l.verified, ok = j.rebuild(p, acc, l.operation, calls)
-	l.verified.summary.Spend = []AmountView{p.amountView(asset, v)}
+	l.verified, ok = j.rebuild(acc, l.operation, calls)
+	l.verified.summary.Spend = []AmountView{j.amountView(asset, v)}
 	return l, ok
 }
 
 // legAsset demands an asset that the user let pay (TH-Q6).
-func (j *judge) legAsset(p Policy, in intent.Intent, w api.ChainOperation, path string) (caip.Asset, entity, bool) {
+func (j *judge) legAsset(w api.ChainOperation, path string) (caip.Asset, entity, bool) {
 	const title = "each payment is in the asset that you chose to pay with"
 	asset, err := caip.ParseAsset(w.AssetType)
-	known, ok := p.Catalog.Entity(asset)
+	known, ok := j.Catalog.Entity(asset)
 	ok = ok && asset.Chain.IsSolana() == w.IsSolana()
-	want := in.Funding()
+	want := j.in.Funding()
 	if !j.must(err == nil && ok && want != "", "Q6", title, path+"/assetType", want, w.AssetType) {
 		return asset, entity{}, false
 	}
@@ -122,7 +118,7 @@ func (j *judge) legAsset(p Policy, in intent.Intent, w api.ChainOperation, path 
 	if chosen, err := caip.ParseAsset(want); err == nil {
 		matches = chosen == asset
 	}
-	return asset, entity{known.Decimals, p.Catalog.Price(asset)},
+	return asset, entity{known.Decimals, j.Catalog.Price(asset)},
 		j.must(matches, "Q6", title, path+"/assetType", want, w.AssetType)
 }
 
@@ -139,7 +135,7 @@ func (j *judge) evmOnly(acc account, w api.ChainOperation, path string) bool {
 }
 
 // deposit compares the calls with those that pay into the escrow, and returns them built from checked values.
-func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.Time) ([]op.Call, bool) {
+func (j *judge) deposit(l *leg, id [32]byte, expires int64) ([]op.Call, bool) {
 	path := l.role.path + "/userOp/callData"
 	calls, err := op.DecodeExecute(l.userOp.CallData)
 	if err != nil {
@@ -148,13 +144,13 @@ func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.T
 	}
 	last := calls[len(calls)-1]
 	got, ok := escrow.DecodeDeposit(last.Data)
-	if !ok || !p.escrowPinned(last.To) {
-		return j.unknownTarget(p, l, id, calls, path)
+	if !ok || !j.escrowPinned(last.To) {
+		return j.unknownTarget(l, id, calls, path)
 	}
 	j.pass("Q4", "each payment goes into a pinned escrow")
 	j.must(got.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]),
 		hex0x(got.QuoteID[:]))
-	limit := uint64(expires) + uint64(p.MaxRefundDelay/time.Second)
+	limit := uint64(expires) + uint64(j.MaxRefundDelay/time.Second)
 	j.must(expires > 0 && got.RefundDeadline > uint64(expires) &&
 		got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
 		"between the expiry and "+unixText(limit), unixText(got.RefundDeadline))
@@ -162,7 +158,7 @@ func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.T
 	want := depositCalls(last.To, id, l.asset, l.amount, got.RefundDeadline)
 	same := slices.EqualFunc(calls, want, sameCall)
 	if !same {
-		j.explainDeposit(p, l.role.chainID, calls, want, path)
+		j.explainDeposit(l.role.chainID, calls, want, path)
 		return nil, false
 	}
 	j.pass("Q5", "each payment takes the named amount and nothing else")
@@ -172,17 +168,17 @@ func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.T
 }
 
 // explainDeposit names the first call that is not the one that pays.
-func (j *judge) explainDeposit(p Policy, chainID uint64, calls, want []op.Call, path string) {
+func (j *judge) explainDeposit(chainID uint64, calls, want []op.Call, path string) {
 	at := 0
 	for at < len(calls) && at < len(want) && sameCall(calls[at], want[at]) {
 		at++
 	}
 	code, expected, got := "Q5", "nothing more", "nothing more"
 	if at < len(want) {
-		expected = p.describe(chainID, want[at])
+		expected = j.describe(chainID, want[at])
 	}
 	if at < len(calls) {
-		got = p.describe(chainID, calls[at])
+		got = j.describe(chainID, calls[at])
 		if grantsRights(calls[at].Data) {
 			code = "U8"
 		}

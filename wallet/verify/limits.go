@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -87,29 +86,29 @@ func phrase(setting string) string {
 // gate adds a reason that forbids a signature unless its setting is on, and reports whether it is. It stands on every
 // report, however full, for its sentence; there are a few for each operation at most.
 func (j *judge) gate(setting, code, title, path, want, got string) bool {
-	open := slices.Contains(j.gates, setting)
+	open := slices.Contains(j.Limits.Gates, setting)
 	j.put(Reason{Code: code, Level: Gate, Title: title, Path: path, Want: want, Got: got, Setting: setting, Open: open})
 	return open
 }
 
 // preparedLimits applies the user's limits to a prepared call (rows Y1 to Y5, Y8), and notes in v what it counts.
-func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Intent, lines []line, prep *PreparedOp) {
-	d, v := in.Draft(), &prep.signing
-	callType, needs := prep.callType, p.needs(in.Draft(), prep)
-	j.blind(p)
-	j.slippageLimit(p, d.SlippageBps)
-	j.chainLimit(p, caip.EVM(in.ChainID()), "/chainOperation")
-	own := p.ownAccounts(d)
+func (j *judge) preparedLimits(lines []line, prep *PreparedOp) {
+	d, v := j.in.Draft(), &prep.signing
+	callType, needs := prep.callType, j.needs(j.in.Draft(), prep)
+	j.blind()
+	j.slippageLimit(d.SlippageBps)
+	j.chainLimit(caip.EVM(j.in.ChainID()), "/chainOperation")
+	own := j.ownAccounts(d)
 	for _, l := range lines {
-		j.recipientLimit(p, own, in.ChainID(), l)
-		j.contractLimit(p, l.call.To.Hex(), len(l.call.Data) == 0, "/chainOperation/userOp/callData")
+		j.recipientLimit(own, j.in.ChainID(), l)
+		j.contractLimit(l.call.To.Hex(), len(l.call.Data) == 0, "/chainOperation/userOp/callData")
 	}
-	v.summary.Counts = p.counted(d, v.summary.Spend)
-	prep.view.Worst = j.worst(p, h, *v)
-	if j.capsHold(p, in.ChainID(), lines) {
-		expected := p.expectedPayments(callType, needs)
-		j.spendLimit(p, slices.Concat(expected, prep.view.Worst))
-		j.dayLimit(p, h, now, slices.Concat(expected, v.summary.Counts))
+	v.summary.Counts = j.counted(d, v.summary.Spend)
+	prep.view.Worst = j.worst(*v)
+	if j.capsHold(j.in.ChainID(), lines) {
+		expected := j.expectedPayments(callType, needs)
+		j.spendLimit(slices.Concat(expected, prep.view.Worst))
+		j.dayLimit(slices.Concat(expected, v.summary.Counts))
 	}
 }
 
@@ -130,22 +129,22 @@ func (p Policy) expectedPayments(callType string, needs []NeedView) []AmountView
 
 // quoteLimits applies the user's limits to a quote (rows Y1 to Y6, Y8), and notes in its operations what they count. It
 // knows the accounts that receive because the view says whether the recipient is one of the user's own.
-func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote) {
+func (j *judge) quoteLimits(q *VerifiedQuote) {
 	v := q.view
-	j.blind(p)
-	j.slippageLimit(p, v.SlippageBps)
-	j.chainLimit(p, v.Delivered.Asset.Chain, "/destinationToken")
+	j.blind()
+	j.slippageLimit(v.SlippageBps)
+	j.chainLimit(v.Delivered.Asset.Chain, "/destinationToken")
 	if !v.RecipientOwn {
-		j.mayReceive(p, nil, v.Recipient, "/destinationToken/recipientAccount")
+		j.mayReceive(nil, v.Recipient, "/destinationToken/recipientAccount")
 	}
 	for i, l := range v.Legs {
-		j.chainLimit(p, l.Pays.Asset.Chain, operationPath(i))
+		j.chainLimit(l.Pays.Asset.Chain, operationPath(i))
 		for _, x := range l.Parts {
-			j.mayReceive(p, nil, x.To, operationPath(i)+"/userOp/callData")
-			j.contractLimit(p, x.To, !x.Approval, operationPath(i)+"/userOp/callData")
+			j.mayReceive(nil, x.To, operationPath(i)+"/userOp/callData")
+			j.contractLimit(x.To, !x.Approval, operationPath(i)+"/userOp/callData")
 		}
 	}
-	if limit := p.Limits.MaxCostBps; limit > 0 {
+	if limit := j.Limits.MaxCostBps; limit > 0 {
 		got := "unknown"
 		if v.MinimumCostBps >= 0 {
 			got = percent(v.MinimumCostBps)
@@ -162,15 +161,15 @@ func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote
 	if q.prepared != nil {
 		signs = append(slices.Clone(signs), q.prepared.prepared.signing)
 	}
-	q.view.Worst = j.worst(p, h, signs...)
-	j.spendLimit(p, q.view.Worst)
-	j.dayLimit(p, h, now, counts) // the history holds the prepared operation, which is signed
+	q.view.Worst = j.worst(signs...)
+	j.spendLimit(q.view.Worst)
+	j.dayLimit(counts) // the history holds the prepared operation, which is signed
 }
 
 // blind: what a limit compares was decoded from what is shown; behind the gate of blind signing something else may be
 // signed, so no limit can hold.
-func (j *judge) blind(p Policy) {
-	l := p.Limits
+func (j *judge) blind() {
+	l := j.Limits
 	limited := l.MaxSpend != nil || l.MaxSpendPerDay != nil || l.Recipients != nil || l.Contracts != nil ||
 		l.Chains != nil
 	blind := slices.ContainsFunc(j.report.Reasons, func(r Reason) bool { return r.Setting == GateBlindSigning })
@@ -180,16 +179,16 @@ func (j *judge) blind(p Policy) {
 	}
 }
 
-func (j *judge) slippageLimit(p Policy, bps int) {
-	if limit := p.Limits.MaxSlippageBps; limit > 0 {
+func (j *judge) slippageLimit(bps int) {
+	if limit := j.Limits.MaxSlippageBps; limit > 0 {
 		j.must(bps <= limit, "Y8", "your slippage tolerance is within your policy", "", "at most "+percent(limit),
 			percent(bps))
 	}
 }
 
-func (j *judge) chainLimit(p Policy, c caip.Chain, path string) {
-	if p.Limits.Chains != nil {
-		j.must(slices.Contains(p.Limits.Chains, c), "Y1", "your policy allows the chain", path,
+func (j *judge) chainLimit(c caip.Chain, path string) {
+	if j.Limits.Chains != nil {
+		j.must(slices.Contains(j.Limits.Chains, c), "Y1", "your policy allows the chain", path,
 			"a chain of your policy", c.String())
 	}
 }
@@ -206,42 +205,42 @@ func (p Policy) ownAccounts(d intent.Draft) []string {
 // recipientLimit demands that everybody who gets something by a call, or the right to take it, is on the list. A call
 // of which this program does not know who that is cannot pass (fail closed); the name that an intent gives a function
 // decides nothing.
-func (j *judge) recipientLimit(p Policy, own []string, chainID uint64, l line) {
+func (j *judge) recipientLimit(own []string, chainID uint64, l line) {
 	const path = "/chainOperation/userOp/callData"
-	if p.Limits.Recipients == nil {
+	if j.Limits.Recipients == nil {
 		return
 	}
 	if len(l.call.Data) == 0 || l.call.Value.Sign() > 0 {
-		j.mayReceive(p, own, l.call.To.Hex(), path)
+		j.mayReceive(own, l.call.To.Hex(), path)
 	}
 	if len(l.call.Data) == 0 {
 		return
 	}
 	k, _ := decodeKnown(l.call.Data)
 	if !j.must(k.moves != nil, "Y2", "everybody who receives something can be read", path, "transfers and approvals",
-		p.describe(chainID, l.call)) {
+		j.describe(chainID, l.call)) {
 		return
 	}
 	if k.moves.Sign() > 0 {
-		j.mayReceive(p, own, k.recipient.Hex(), path)
+		j.mayReceive(own, k.recipient.Hex(), path)
 	}
 }
 
 // mayReceive demands that an address is on the list of recipients, if there is one; own addresses always are.
-func (j *judge) mayReceive(p Policy, own []string, who, path string) {
-	if p.Limits.Recipients != nil {
-		j.must(listed(p.Limits.Recipients, who) || listed(own, who), "Y2", "your policy allows the recipient", path,
+func (j *judge) mayReceive(own []string, who, path string) {
+	if j.Limits.Recipients != nil {
+		j.must(listed(j.Limits.Recipients, who) || listed(own, who), "Y2", "your policy allows the recipient", path,
 			"a recipient of your policy", who)
 	}
 }
 
 // contractLimit demands that the target of a call is on the list of contracts, if there is one. What only receives the
 // native coin may be on the list of recipients instead.
-func (j *judge) contractLimit(p Policy, to string, plain bool, path string) {
-	if p.Limits.Contracts == nil {
+func (j *judge) contractLimit(to string, plain bool, path string) {
+	if j.Limits.Contracts == nil {
 		return
 	}
-	ok := slices.Contains(p.Limits.Contracts, common.HexToAddress(to)) || (plain && listed(p.Limits.Recipients, to))
+	ok := slices.Contains(j.Limits.Contracts, common.HexToAddress(to)) || (plain && listed(j.Limits.Recipients, to))
 	j.must(ok, "Y3", "your policy allows the contract", path, "a contract of your policy", to)
 }
 

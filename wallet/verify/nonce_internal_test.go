@@ -15,11 +15,10 @@ func TestU2_EveryOtherModeAndTypeOfTheNonceIsRefused(t *testing.T) {
 	accepted := 0
 	for i := range 1 << 16 {
 		n := op.Nonce{Mode: byte(i >> 8), Type: byte(i), Validator: p.Network.Pins.ECDSAValidator}
-		j := &judge{}
+		j := &judge{Policy: p, h: NoHistory{}, now: golden.Clock()}
 		o := operation{role: role{path: "/chainOperation", chainID: 8453, lane: op.LanePrepared},
 			userOp: op.UserOp{Nonce: n.Big()}}
-		j.nonce(p, account{address: w.Account, validator: p.Network.Pins.ECDSAValidator}, NoHistory{}, golden.Clock(),
-			&o)
+		j.nonce(account{address: w.Account, validator: p.Network.Pins.ECDSAValidator}, &o)
 		if j.report.Has("U2", Refuse) == (i == 0) {
 			t.Fatalf("mode %02x type %02x: refused %v", n.Mode, n.Type, i == 0)
 		}

@@ -45,12 +45,12 @@ func (q *UnsignedQuote) Digests() []Digests { return slices.Clone(q.operations) 
 // when the report refuses.
 func Unsigned(in intent.Intent, p Policy, h History, now time.Time, prepared *PreparedOp,
 	doc *api.Document) (*UnsignedQuote, Report) {
-	j := &judge{gates: p.Limits.Gates}
+	j := &judge{Policy: p, in: in, h: h, now: now}
 	var without *SignedPrepared
 	if prepared != nil {
 		without = &SignedPrepared{prepared: prepared}
 	}
-	q := j.quote(in, p, h, now, without, doc)
+	q := j.quote(without, doc)
 	j.add(Unknown, "U15", "The signature of the prepared operation is not at hand, so it was not checked.", "",
 		"a signature", "none")
 	if q == nil || j.refused() {

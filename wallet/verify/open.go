@@ -91,27 +91,27 @@ func (s standing) all() []string {
 // beside judges an operation beside the open signatures of others (TH-J4): a repeat of what may still run stands behind
 // a gate, anything else is warned about. Both say the sum, and until when waiting settles it. next is what the
 // operation signs, signed what was signed for it before. It returns what stood beside.
-func (j *judge) beside(p Policy, in intent.Intent, h History, now time.Time, next []Signing,
-	signed ...Signing) []string {
-	s := p.stand(in, h, now, in.Kind() != intent.KindCall || len(signed) > 0, append(slices.Clone(next), signed...))
+func (j *judge) beside(next []Signing, signed ...Signing) []string {
+	s := j.stand(j.in, j.h, j.now, j.in.Kind() != intent.KindCall ||
+		len(signed) > 0, append(slices.Clone(next), signed...))
 	j.replaces(s.replaced)
 	if len(s.again) > 0 {
 		j.add(Show, "J4", "This repeats what you signed on "+made(s.again)+". The service says that it ran; "+
-			p.figures(p.openSum(s.again))+" of it can still be taken if it did not. "+untilWhen(s.again), "", "", "")
+			j.figures(j.openSum(s.again))+" of it can still be taken if it did not. "+untilWhen(s.again), "", "", "")
 	}
 	if len(s.past) > 0 {
 		j.add(Warn, "J4", "This repeats what you signed on "+made(s.past)+
 			". That has ended, but it may have run before: only the service says that it did not. "+
-			p.figures(p.openSum(s.past))+" may have left already; look at the chain first.", "",
+			j.figures(j.openSum(s.past))+" may have left already; look at the chain first.", "",
 			"nothing that this repeats", saidOf(s.past))
 	}
 	if len(s.repeats)+len(s.others) == 0 {
 		return nil
 	}
 	open := slices.Concat(s.repeats, s.others)
-	could, mine := p.openSum(open), p.signedSum(append(slices.Clone(next), signed...))
-	words := fmt.Sprintf("%s can still be taken, and this can move %s: %s in all. %s", p.figures(could),
-		p.figures(mine), p.figures(p.addAmounts(could, mine)), untilWhen(open))
+	could, mine := j.openSum(open), j.signedSum(append(slices.Clone(next), signed...))
+	words := fmt.Sprintf("%s can still be taken, and this can move %s: %s in all. %s", j.figures(could),
+		j.figures(mine), j.figures(j.addAmounts(could, mine)), untilWhen(open))
 	if len(s.repeats) > 0 {
 		j.gate(GateOpenRepeat, "J4", "This repeats what you signed on "+made(s.repeats)+
 			", which can still run: you could pay twice. "+words, "", "nothing open that this repeats",

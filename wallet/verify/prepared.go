@@ -21,68 +21,68 @@ import (
 // Prepared judges an answer of prepare-call-quote, v1 or v3 as the intent says, against the intent that was sent. now
 // is the local clock. The operation is nil when the report refuses.
 func Prepared(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) (*PreparedOp, Report) {
-	j := &judge{gates: p.Limits.Gates}
-	op := j.prepared(in, p, h, now, doc)
+	j := &judge{Policy: p, in: in, h: h, now: now}
+	op := j.prepared(doc)
 	if j.refused() {
 		op = nil
 	}
 	return op, j.report
 }
 
-func (j *judge) prepared(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) *PreparedOp {
-	if !j.must(doc != nil && h != nil, "L2", "there is an answer", "", "a document", "nothing") || !j.network(p, in) {
+func (j *judge) prepared(doc *api.Document) *PreparedOp {
+	if !j.must(doc != nil && j.h != nil, "L2", "there is an answer", "", "a document", "nothing") || !j.network() {
 		return nil
 	}
-	if !j.must(in.Kind() == intent.KindCall, "U7", "the intent is a call", "", intent.KindCall, in.Kind()) {
+	if !j.must(j.in.Kind() == intent.KindCall, "U7", "the intent is a call", "", intent.KindCall, j.in.Kind()) {
 		return nil
 	}
-	acc, ok := j.evmAccount(p, in)
+	acc, ok := j.evmAccount()
 	if !ok {
 		return nil
 	}
-	j.lexical(doc, preparedTable(in.V1()), "/chainOperation/")
-	w, err := readPrepared(doc, in.V1())
+	j.lexical(doc, preparedTable(j.in.V1()), "/chainOperation/")
+	w, err := readPrepared(doc, j.in.V1())
 	if err != nil || j.refused() {
 		j.must(err == nil, "L3", "the answer has the shape of a prepared call", "", "a prepare answer", "another shape")
 		return nil
 	}
-	d := in.Draft()
-	chainID := in.ChainID()
-	j.accounts("P1", d.Accounts, w.Accounts, in.V1())
+	d := j.in.Draft()
+	chainID := j.in.ChainID()
+	j.accounts("P1", w.Accounts)
 	j.tamperProof(w.TamperProofSignature)
 	j.callType(w.CallType)
-	sources := j.sources(p, w.SourceAssetBalances)
+	sources := j.sources(w.SourceAssetBalances)
 	j.callTypeFits(d, w.CallType, sources)
 	j.operationAsset(d, chainID, w.ChainOperation)
 	r := role{
 		name: RolePrepared, path: "/chainOperation", chainID: chainID, lane: op.LanePrepared, mayDeploy: true,
 		after: seconds(d.ValidAfter), start: seconds(d.ValidAfter), until: seconds(d.ValidUntil),
 	}
-	o, ok := j.operation(p, acc, h, now, w.ChainOperation, r)
+	o, ok := j.operation(acc, w.ChainOperation, r)
 	if !ok {
 		if len(o.userOp.CallData) > 0 {
 			// name what is wrong with the calls as well
-			j.preparedCalls(p, d, chainID, acc.address, o.userOp.CallData, r.path)
+			j.preparedCalls(d, chainID, acc.address, o.userOp.CallData, r.path)
 		}
 		return nil
 	}
-	lines := j.preparedCalls(p, d, chainID, acc.address, o.userOp.CallData, r.path)
+	lines := j.preparedCalls(d, chainID, acc.address, o.userOp.CallData, r.path)
 	if j.refused() || lines == nil {
 		return nil
 	}
-	v, ok := j.rebuild(p, acc, o, callsOf(lines))
+	v, ok := j.rebuild(acc, o, callsOf(lines))
 	if !ok {
 		return nil
 	}
-	v.summary.Spend = p.outflow(chainID, acc.address, lines)
+	v.summary.Spend = j.outflow(chainID, acc.address, lines)
 	prep := &PreparedOp{
-		signing: v, end: o.window.until(), doc: doc, callType: w.CallType, intent: in.Hash(), v1: in.V1(),
-		funding: in.Funding(), slippage: d.SlippageBps, sources: sources,
+		signing: v, end: o.window.until(), doc: doc, callType: w.CallType, intent: j.in.Hash(), v1: j.in.V1(),
+		funding: j.in.Funding(), slippage: d.SlippageBps, sources: sources,
 	}
-	prep.view = j.preparedView(p, h, d, w, acc, o, v, lines, sources)
-	j.preparedLimits(p, h, now, in, lines, prep)
-	prep.stood = j.beside(p, in, h, now, []Signing{v})
-	prep.view.Fingerprint, prep.view.Phrase = fingerprint("coffer/review/1", in.Hash(), doc, v), j.report.Phrase()
+	prep.view = j.preparedView(d, w, acc, o, v, lines, sources)
+	j.preparedLimits(lines, prep)
+	prep.stood = j.beside([]Signing{v})
+	prep.view.Fingerprint, prep.view.Phrase = fingerprint("coffer/review/1", j.in.Hash(), doc, v), j.report.Phrase()
 	return prep
 }
 
@@ -168,7 +168,7 @@ func (j *judge) callTypeFits(d intent.Draft, announced string, sources []AmountV
 }
 
 // sources checks the usable balances that the service names; they are shown as its word (TH-P5, P6).
-func (j *judge) sources(p Policy, list []api.SourceAssetBalance) []AmountView {
+func (j *judge) sources(list []api.SourceAssetBalance) []AmountView {
 	const root = "/sourceAssetBalances"
 	if !j.must(len(list) <= maxBalances, "P6", "the list of balances has a plausible length", root,
 		"at most "+strconv.Itoa(maxBalances), strconv.Itoa(len(list))) {
@@ -188,7 +188,7 @@ func (j *judge) sources(p Policy, list []api.SourceAssetBalance) []AmountView {
 		if !j.must(err == nil, "P6", "each balance is a plain amount", path+"/balance", "base units", s.Balance) {
 			continue
 		}
-		e, known := p.Catalog.Entity(asset)
+		e, known := j.Catalog.Entity(asset)
 		if !known && unknown == "" {
 			// one reason for all of them: the report has no room for every name that a service can think of
 			unknown = s.AssetType
@@ -199,7 +199,7 @@ func (j *judge) sources(p Policy, list []api.SourceAssetBalance) []AmountView {
 			j.must(s.Decimals == e.Decimals, "P5", "decimals are those of this wallet's list", path+"/decimals",
 				strconv.Itoa(e.Decimals), strconv.Itoa(s.Decimals))
 		}
-		out = append(out, p.amountView(asset, v))
+		out = append(out, j.amountView(asset, v))
 	}
 	return out
 }
@@ -219,28 +219,28 @@ func (j *judge) operationAsset(d intent.Draft, chainID uint64, w api.ChainOperat
 }
 
 // preparedView shows what was decoded, and adds the remarks that need the history (TH-V3, V4, H1).
-func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareResponse, acc account, o operation,
-	v Signing, lines []line, sources []AmountView) PreparedView {
+func (j *judge) preparedView(d intent.Draft, w api.PrepareResponse, acc account, o operation, v Signing, lines []line,
+	sources []AmountView) PreparedView {
 	known := map[common.Address]bool{}
-	for _, a := range h.Recipients() {
+	for _, a := range j.h.Recipients() {
 		if strings.HasPrefix(a, "0x") {
 			known[common.HexToAddress(a)] = true
 		}
 	}
 	view := PreparedView{
-		Network: p.Network.ID, AccountType: acc.kind, Chain: p.chainLabel(o.role.chainID),
+		Network: j.Network.ID, AccountType: acc.kind, Chain: j.chainLabel(o.role.chainID),
 		Sender: o.userOp.Sender.Hex(), Signer: acc.signer.Hex(), Outflow: v.summary.Spend,
 		Window:   o.window.view(),
 		CallType: w.CallType, CallTypeWords: callTypeWords(w.CallType), Deploys: o.userOp.Factory != nil,
 		Nonce:  o.userOp.Nonce.String(),
 		OpHash: v.Hash(), Digest: v.Digest(), Sources: sources,
 		WholeConsent: w.CallType == api.CallSameChainExcludeSolver, Signatures: v.Count(),
-		Delegation: p.delegationView(v),
+		Delegation: j.delegationView(v),
 	}
 	for _, t := range d.TokensRequired {
 		asset, _ := caip.ParseAsset(t.AssetType)
 		if n, err := amount.ParseBase(t.Amount); err == nil {
-			view.Requires = append(view.Requires, p.amountView(asset, n))
+			view.Requires = append(view.Requires, j.amountView(asset, n))
 		}
 	}
 	for i, l := range lines {
@@ -248,11 +248,11 @@ func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareR
 		if l.asked >= 0 {
 			function = d.Calls[l.asked].Function
 		}
-		c := p.callView(i+1, o.role.chainID, l, function, known)
+		c := j.callView(i+1, o.role.chainID, l, function, known)
 		view.Lines = append(view.Lines, c)
 		j.remarks(c, o.userOp.Sender, known)
 	}
-	j.undeclared(p, d, view.Outflow)
+	j.undeclared(d, view.Outflow)
 	j.skippedAllowances(d, lines)
 	return view
 }
@@ -291,7 +291,7 @@ func looksLike(a, b common.Address) bool {
 
 // undeclared points at assets that can leave the account beyond what the intent requires; they must be there already
 // (protocol §2.8).
-func (j *judge) undeclared(p Policy, d intent.Draft, outflow []AmountView) {
+func (j *judge) undeclared(d intent.Draft, outflow []AmountView) {
 	for _, out := range outflow {
 		declared := new(big.Int)
 		for _, t := range d.TokensRequired {
@@ -301,7 +301,7 @@ func (j *judge) undeclared(p Policy, d intent.Draft, outflow []AmountView) {
 		}
 		if declared == nil || out.Amount.Cmp(declared) > 0 {
 			j.add(Show, "U10", "More of an asset can leave the account than the tokens you listed as required; the "+
-				"rest must be there already.", "", "", p.human(out.Asset, out.Amount))
+				"rest must be there already.", "", "", j.human(out.Asset, out.Amount))
 		}
 	}
 }

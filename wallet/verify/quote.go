@@ -24,37 +24,36 @@ const maxOperations = 10
 // operation. now is the local clock. The quote is nil when the report refuses.
 func Quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared,
 	doc *api.Document) (*VerifiedQuote, Report) {
-	j := &judge{gates: p.Limits.Gates}
-	q := j.quote(in, p, h, now, prepared, doc)
+	j := &judge{Policy: p, in: in, h: h, now: now}
+	q := j.quote(prepared, doc)
 	if j.refused() {
 		q = nil
 	}
 	return q, j.report
 }
 
-func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared,
-	doc *api.Document) *VerifiedQuote {
+func (j *judge) quote(prepared *SignedPrepared, doc *api.Document) *VerifiedQuote {
 	if !j.must(doc != nil && prepared != nil && prepared.prepared != nil &&
-		h != nil, "Q14", "there is a quote for a signed operation", "", "a quote", "nothing") || !j.network(p, in) {
+		j.h != nil, "Q14", "there is a quote for a signed operation", "", "a quote", "nothing") || !j.network() {
 		return nil
 	}
-	if !j.must(prepared.prepared.intent == in.Hash(), "Q14", "the signed operation belongs to this intent", "",
+	if !j.must(prepared.prepared.intent == j.in.Hash(), "Q14", "the signed operation belongs to this intent", "",
 		"the same intent", "another intent") {
 		return nil
 	}
-	acc, ok := j.evmAccount(p, in)
+	acc, ok := j.evmAccount()
 	if !ok {
 		return nil
 	}
-	w, again, ok := j.readQuote(doc, in.V1())
+	w, again, ok := j.readQuote(doc)
 	if !ok {
 		return nil
 	}
-	d := in.Draft()
-	id := j.quoteID(h, w.ID)
-	j.accounts("Q2", d.Accounts, w.Accounts, in.V1())
+	d := j.in.Draft()
+	id := j.quoteID(w.ID)
+	j.accounts("Q2", w.Accounts)
 	j.tamperProof(w.TamperProofSignature)
-	expires := j.expiry(p, now, w.ExpirationTimestamp)
+	expires := j.expiry(w.ExpirationTimestamp)
 	end := prepared.prepared.end
 	j.must(expires <= end, "Q10", "the quote ends before the operation that it is for", "/expirationTimestamp",
 		"not after "+unixText(uint64(max(end, 0))), unixText(uint64(expires)))
@@ -63,28 +62,28 @@ func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prep
 		"1 to 10", strconv.Itoa(n)) {
 		return nil
 	}
-	dest := j.destination(p, in, acc, w.DestinationToken)
+	dest := j.destination(acc, w.DestinationToken)
 	j.slippage(w.Slippage, d.SlippageBps, 0)
 	q := &VerifiedQuote{doc: doc, prepared: prepared, expires: expires}
 	q.view = QuoteView{ID: w.ID, Kind: intent.KindCall, RecipientOwn: true, Expires: time.Unix(expires, 0),
-		SlippageBps: d.SlippageBps, Recipient: acc.address.Hex(), Needs: p.needs(d, prepared.prepared)}
+		SlippageBps: d.SlippageBps, Recipient: acc.address.Hex(), Needs: j.needs(d, prepared.prepared)}
 	if dest != nil {
 		q.view.Delivered, q.view.Minimum = *dest, *dest
 	}
 	j.destinationOperation(prepared.prepared, doc, again, isPreparedAgain(prepared.prepared, w.OriginChainsOperations))
 	if isPreparedAgain(prepared.prepared, w.OriginChainsOperations) {
-		j.sameChain(p, prepared.prepared, doc, w, dest, q)
+		j.sameChain(prepared.prepared, doc, w, dest, q)
 	} else {
-		j.fundingQuote(p, in, acc, h, now, w, id, expires, q)
+		j.fundingQuote(acc, w, id, expires, q)
 	}
 	if j.refused() {
 		return nil
 	}
-	j.quoteLimits(p, h, now, q)
+	j.quoteLimits(q)
 	if len(q.operations) > 0 {
-		q.stood = j.beside(p, in, h, now, q.operations, prepared.prepared.signing)
+		q.stood = j.beside(q.operations, prepared.prepared.signing)
 	}
-	q.view.Fingerprint = fingerprint("coffer/review/2", in.Hash(), doc,
+	q.view.Fingerprint = fingerprint("coffer/review/2", j.in.Hash(), doc,
 		append([]Signing{prepared.prepared.signing}, q.operations...)...)
 	q.view.Phrase = j.report.Phrase()
 	return q
@@ -92,10 +91,10 @@ func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prep
 
 // readQuote passes a quote of either version through its class table and reads it; that of v1 names one account, has
 // neither fees nor tolerances, and may show the prepared operation once more.
-func (j *judge) readQuote(doc *api.Document, v1 bool) (w api.Quote, again *api.ChainOperation, ok bool) {
-	j.lexical(doc, quoteTable(v1), "/originChainsOperations/", "/destinationChainOperation/")
+func (j *judge) readQuote(doc *api.Document) (w api.Quote, again *api.ChainOperation, ok bool) {
+	j.lexical(doc, quoteTable(j.in.V1()), "/originChainsOperations/", "/destinationChainOperation/")
 	var err error
-	if v1 {
+	if j.in.V1() {
 		var one api.QuoteV1
 		err = doc.Decode(&one)
 		w = api.Quote{
@@ -133,11 +132,11 @@ func (j *judge) destinationOperation(p *PreparedOp, doc *api.Document, again *ap
 
 var reQuoteID = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
 
-func (j *judge) quoteID(h History, s string) (id [32]byte) {
+func (j *judge) quoteID(s string) (id [32]byte) {
 	if !j.must(reQuoteID.MatchString(s), "Q1", "the quote has an id of 32 bytes", "/id", "0x and 64 hex digits", s) {
 		return id
 	}
-	j.must(!h.SeenQuote(s), "Q1", "the quote id is new", "/id", "an id never seen before", s)
+	j.must(!j.h.SeenQuote(s), "Q1", "the quote id is new", "/id", "an id never seen before", s)
 	return [32]byte(common.FromHex(s))
 }
 
@@ -147,19 +146,19 @@ const maxExpiry = 1 << 32
 var reUnixSeconds = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
 
 // expiry checks how long the quote stays valid (TH-Q10).
-func (j *judge) expiry(p Policy, now time.Time, s string) int64 {
+func (j *judge) expiry(s string) int64 {
 	const path = "/expirationTimestamp"
 	if !j.must(reUnixSeconds.MatchString(s), "Q10", "the expiry is a time in Unix seconds", path, "Unix seconds", s) {
 		return 0
 	}
 	at, _ := strconv.ParseInt(s, 10, 64)
-	left := time.Duration(min(at-now.Unix(), maxExpiry)) * time.Second
-	if !j.must(left >= p.MinQuoteLife && left <= p.MaxQuoteLife+p.ClockTolerance, "Q10",
+	left := time.Duration(min(at-j.now.Unix(), maxExpiry)) * time.Second
+	if !j.must(left >= j.MinQuoteLife && left <= j.MaxQuoteLife+j.ClockTolerance, "Q10",
 		"the quote is still open, and not for long", path,
-		"between "+p.MinQuoteLife.String()+" and "+p.MaxQuoteLife.String()+" from now", unixText(uint64(max(at, 0)))) {
+		"between "+j.MinQuoteLife.String()+" and "+j.MaxQuoteLife.String()+" from now", unixText(uint64(max(at, 0)))) {
 		return 0
 	}
-	if left < p.WarnQuoteLife {
+	if left < j.WarnQuoteLife {
 		j.add(Warn, "Q10", "The quote ends in a few seconds.", path, "", left.String())
 	}
 	return at
@@ -167,12 +166,12 @@ func (j *judge) expiry(p Policy, now time.Time, s string) int64 {
 
 // destination checks what is delivered: a required token in full, exactly, to the account itself (TH-Q7, Q8, Q9;
 // protocol §3.6, §3.7).
-func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.DestinationToken) *AmountView {
+func (j *judge) destination(acc account, w api.DestinationToken) *AmountView {
 	const path = "/destinationToken"
-	d := in.Draft()
+	d := j.in.Draft()
 	required := d.TokensRequired
 	if len(required) == 0 {
-		required = []api.TokenRequirement{{AssetType: caip.Native(in.ChainID()).String(), Amount: "0"}}
+		required = []api.TokenRequirement{{AssetType: caip.Native(j.in.ChainID()).String(), Amount: "0"}}
 	}
 	asset, err := caip.ParseAsset(w.AssetType)
 	at := slices.IndexFunc(required, func(t api.TokenRequirement) bool {
@@ -183,7 +182,7 @@ func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.Desti
 		required[0].AssetType, w.AssetType) {
 		return nil
 	}
-	e, known := p.Catalog.Entity(asset)
+	e, known := j.Catalog.Entity(asset)
 	if !j.must(known, "Q7", "the delivered token is in this wallet's list", path+"/assetType", "a known token",
 		w.AssetType) {
 		return nil
@@ -199,7 +198,7 @@ func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.Desti
 		required[at].Amount, w.Amount)
 	j.must(w.MinimumAmount == required[at].Amount, "Q8", "no less than the required amount may arrive",
 		path+"/minimumAmount", required[at].Amount, w.MinimumAmount)
-	want := caip.EVMAccount(in.ChainID(), acc.address)
+	want := caip.EVMAccount(j.in.ChainID(), acc.address)
 	got, err := caip.ParseAccount(w.RecipientAccount)
 	if j.must(err == nil && got == want, "Q9", "the recipient is your own account on the target chain",
 		path+"/recipientAccount", want.Display(), w.RecipientAccount) {
@@ -208,7 +207,7 @@ func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.Desti
 			path+"/recipientAccount", "lower case or a correct checksum", raw)
 	}
 	v, _ := new(big.Int).SetString(required[at].Amount, 10)
-	view := p.amountView(asset, v)
+	view := j.amountView(asset, v)
 	return &view
 }
 
@@ -248,10 +247,9 @@ func isPreparedAgain(p *PreparedOp, ops []api.ChainOperation) bool {
 }
 
 // sameChain accepts a quote whose single entry is the prepared operation, byte for byte (protocol §3.2).
-func (j *judge) sameChain(policy Policy, p *PreparedOp, doc *api.Document, w api.Quote, dest *AmountView,
-	q *VerifiedQuote) {
+func (j *judge) sameChain(p *PreparedOp, doc *api.Document, w api.Quote, dest *AmountView, q *VerifiedQuote) {
 	if dest != nil {
-		j.sameOrigin(policy, w.OriginToken, *dest)
+		j.sameOrigin(w.OriginToken, *dest)
 	}
 	want, _ := p.doc.At("/chainOperation")
 	got, _ := doc.At("/originChainsOperations/0")
@@ -272,9 +270,9 @@ func (j *judge) sameChain(policy Policy, p *PreparedOp, doc *api.Document, w api
 }
 
 // sameOrigin: without a payment the quote names what the calls take, which is the required token itself.
-func (j *judge) sameOrigin(p Policy, w api.OriginToken, dest AmountView) {
-	e, _ := p.Catalog.Entity(dest.Asset)
-	agg, _ := p.Catalog.Aggregate(e.Aggregate)
+func (j *judge) sameOrigin(w api.OriginToken, dest AmountView) {
+	e, _ := j.Catalog.Entity(dest.Asset)
+	agg, _ := j.Catalog.Aggregate(e.Aggregate)
 	want := amount.Scale(dest.Amount, e.Decimals, agg.Decimals).String()
 	j.must(w.AggregatedAssetID == agg.ID.String(), "Q6", "the quote names the required token",
 		"/originToken/aggregatedAssetId", agg.ID.String(), w.AggregatedAssetID)

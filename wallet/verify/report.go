@@ -4,9 +4,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"coffer/api/op"
 	"coffer/api/text"
+	"coffer/wallet/intent"
 )
 
 // Level says what a reason means for signing.
@@ -99,11 +101,15 @@ const (
 	maxReasons = 100 // of one report: more than a person reads, and a bound on what a hostile answer can make us keep
 )
 
-// judge collects the outcome while an answer is checked. Checks go on after a refusal where that is safe, so that one
-// report names everything.
+// judge collects the outcome while an answer is checked, by a policy, for an intent, with what the journal knows, at a
+// moment; lists have none of these. Checks go on after a refusal where that is safe, so that one report names
+// everything.
 type judge struct {
+	Policy
+	in     intent.Intent
+	h      History
+	now    time.Time
 	report Report
-	gates  []string // settings that are on
 }
 
 // add puts a reason on the report. When the report is full only a refusal is added, so that it never passes for one

@@ -27,7 +27,6 @@ const (
 // to, and what was found of it.
 type solanaPay struct {
 	*judge
-	p    Policy
 	path string
 	wire api.ChainOperation
 	memo string // the quote's id
@@ -48,17 +47,16 @@ type solanaPay struct {
 
 // solanaLeg checks one payment on Solana (TH-S1 to S13; protocol §3.4): one transfer of the named amount into the
 // pinned vault, and a memo with the quote's id.
-func (j *judge) solanaLeg(p Policy, in intent.Intent, now time.Time, w api.ChainOperation, i int, id string,
-	expires int64) (leg, bool) {
+func (j *judge) solanaLeg(w api.ChainOperation, i int, id string, expires int64) (leg, bool) {
 	before := j.report.Count(Refuse)
 	path := operationPath(i)
-	asset, e, ok := j.legAsset(p, in, w, path)
+	asset, e, ok := j.legAsset(w, path)
 	if !ok {
 		return leg{}, false
 	}
-	s := &solanaPay{judge: j, p: p, path: path, wire: w, memo: id, decimals: e.decimals}
+	s := &solanaPay{judge: j, path: path, wire: w, memo: id, decimals: e.decimals}
 	s.solanaOnly()
-	if !s.parties(in) || !s.quantity(asset) || !s.read() {
+	if !s.parties() || !s.quantity(asset) || !s.read() {
 		return leg{}, false
 	}
 	s.signers()
@@ -75,21 +73,21 @@ func (j *judge) solanaLeg(p Policy, in intent.Intent, now time.Time, w api.Chain
 		return leg{}, false
 	}
 	l := leg{asset: asset, entity: e, amount: new(big.Int).SetUint64(s.amount), solana: s.view()}
-	l.role = role{name: fundingRole(in), path: path}
+	l.role = role{name: j.fundingRole(), path: path}
 	l.verified = Signing{
-		message: VerifiedMessage{network: p.Network.ID, signer: s.user, message: s.message.Bytes()},
+		message: VerifiedMessage{network: j.Network.ID, signer: s.user, message: s.message.Bytes()},
 		summary: OpSummary{
 			Role: l.role.name, Kind: api.AccountSolana, Chain: asset.Chain.String(), Sender: s.user.String(),
 			BlockHash: s.message.Blockhash.String(),
-			Spend:     p.solanaSpend(asset, l.amount, fee), ValidUntil: max(expires, now.Add(blockHashLife).Unix()),
+			Spend:     j.solanaSpend(asset, l.amount, fee), ValidUntil: max(expires, j.now.Add(blockHashLife).Unix()),
 		},
 	}
 	return l, true
 }
 
 // fundingRole names the operations that pay for what the intent asks.
-func fundingRole(in intent.Intent) string {
-	switch in.Kind() {
+func (j *judge) fundingRole() string {
+	switch j.in.Kind() {
 	case intent.KindSwap:
 		return RoleSwap
 	case intent.KindTransfer:
@@ -112,16 +110,16 @@ func (s *solanaPay) solanaOnly() {
 }
 
 // parties takes the payer from the intent, and sponsor and vault from the pins.
-func (s *solanaPay) parties(in intent.Intent) bool {
-	account, ok := in.SolanaAccount()
+func (s *solanaPay) parties() bool {
+	account, ok := s.in.SolanaAccount()
 	if !s.must(ok, "Q3", "each payment is from one of your accounts", s.path, "an account of yours",
 		"a payment on Solana") {
 		return false
 	}
 	var errUser, errSponsor, errVault error
 	s.user, errUser = solmsg.ParseKey(account.AccountAddress)
-	s.sponsor, errSponsor = solmsg.ParseKey(s.p.Network.Pins.SolanaSponsor)
-	s.vault, errVault = solmsg.ParseKey(s.p.Network.Pins.SolanaVault)
+	s.sponsor, errSponsor = solmsg.ParseKey(s.Network.Pins.SolanaSponsor)
+	s.vault, errVault = solmsg.ParseKey(s.Network.Pins.SolanaVault)
 	known := errSponsor == nil && errVault == nil
 	if !s.must(known, "S11", "the network's vault and sponsor on Solana are pinned", s.path, "pinned keys", "none") {
 		return false
@@ -242,10 +240,10 @@ func (s *solanaPay) networkFee() *big.Int {
 		fee.Add(fee, big.NewInt(999_999)).Quo(fee, big.NewInt(1_000_000))
 	}
 	fee.Add(fee, big.NewInt(int64(lamportsPerSignature*len(s.message.Signers()))))
-	limit := new(big.Int).SetUint64(s.p.Caps.SolanaFee)
-	got := s.p.human(caip.SOL(), fee)
+	limit := new(big.Int).SetUint64(s.Caps.SolanaFee)
+	got := s.human(caip.SOL(), fee)
 	if s.must(fee.Cmp(limit) <= 0, "S3", "Solana's fee is within this wallet's limit", s.path+"/dataToSign",
-		"at most "+s.p.human(caip.SOL(), limit), got) {
+		"at most "+s.human(caip.SOL(), limit), got) {
 		s.add(Show, "S3", "You pay Solana's fee, not the sponsor.", s.path+"/feePayer", "", got)
 	}
 	return fee

@@ -165,7 +165,7 @@ func (s *solanaPay) budget(k int, ix solmsg.Instruction) {
 // signature of the user: with those it could take everything (TH-S6).
 func (s *solanaPay) foreign(k int, ix solmsg.Instruction) {
 	path := s.at(k)
-	pinned := slices.Contains(s.p.Limits.Programs, ix.Program)
+	pinned := slices.Contains(s.Limits.Programs, ix.Program)
 	if !s.must(pinned, "S6", "only known programs run with your signature", path+"/programId",
 		"a program of this wallet's list", ix.Program.String()) {
 		return

@@ -53,7 +53,7 @@ func (p Policy) counted(d intent.Draft, outflow []AmountView) []AmountView {
 // worst is what can leave the account in the worst case: everything that ops can move, and what the operation sent
 // before. Where the service's word proves nothing it may have taken that although it says that it did not, also after
 // the window has ended. Of two signatures in one place only one can run.
-func (j *judge) worst(p Policy, h History, ops ...Signing) []AmountView {
+func (j *judge) worst(ops ...Signing) []AmountView {
 	var all []Open
 	for _, s := range ops {
 		m := s.summary
@@ -63,18 +63,18 @@ func (j *judge) worst(p Policy, h History, ops ...Signing) []AmountView {
 		}
 		all = append(all, x)
 	}
-	if p.believes() {
-		return p.openSum(all)
+	if j.believes() {
+		return j.openSum(all)
 	}
 	again := false
-	for _, x := range h.Sent() {
+	for _, x := range j.h.Sent() {
 		all = append(all, x)
 		again = again || !slices.ContainsFunc(ops, func(s Signing) bool { return s.takes(x) })
 	}
-	out := p.openSum(all)
+	out := j.openSum(all)
 	if again {
 		j.add(Warn, "J4", "Something was sent for this operation before, and only the service says that it did not "+
-			"take it. With that "+p.figures(out)+" can leave in all.", "", "", "")
+			"take it. With that "+j.figures(out)+" can leave in all.", "", "", "")
 	}
 	return out
 }
@@ -82,17 +82,17 @@ func (j *judge) worst(p Policy, h History, ops ...Signing) []AmountView {
 // capsHold reports whether a cap on spending can be judged: a call of a listed token that is neither a transfer nor an
 // approval may take what nobody can read. Other contracts take only native values, what is approved to them and what
 // the intent requires, as far as anybody can tell beforehand; that is said.
-func (j *judge) capsHold(p Policy, chainID uint64, lines []line) bool {
-	if p.Limits.MaxSpend == nil && p.Limits.MaxSpendPerDay == nil {
+func (j *judge) capsHold(chainID uint64, lines []line) bool {
+	if j.Limits.MaxSpend == nil && j.Limits.MaxSpendPerDay == nil {
 		return false
 	}
-	own := p.Limits.MaxSpend != nil || !p.softDayCap()
+	own := j.Limits.MaxSpend != nil || !j.softDayCap()
 	for _, l := range lines {
 		if _, ok := decodeKnown(l.call.Data); ok || len(l.call.Data) == 0 {
 			continue
 		}
-		where := p.describe(chainID, l.call)
-		if own && !j.must(!p.isToken(chainID, l.call.To), "Y4", "what the calls spend can be read",
+		where := j.describe(chainID, l.call)
+		if own && !j.must(!j.isToken(chainID, l.call.To), "Y4", "what the calls spend can be read",
 			"/chainOperation/userOp/callData", "transfers and approvals of tokens", where) {
 			return false
 		}
@@ -104,8 +104,8 @@ func (j *judge) capsHold(p Policy, chainID uint64, lines []line) bool {
 }
 
 // spendLimit compares what one operation counts with its cap.
-func (j *judge) spendLimit(p Policy, counts []AmountView) {
-	limit := p.Limits.MaxSpend
+func (j *judge) spendLimit(counts []AmountView) {
+	limit := j.Limits.MaxSpend
 	if limit == nil {
 		return
 	}
@@ -117,24 +117,24 @@ func (j *judge) spendLimit(p Policy, counts []AmountView) {
 }
 
 // dayLimit compares what this operation and everything signed within a day count with their cap.
-func (j *judge) dayLimit(p Policy, h History, now time.Time, counts []AmountView) {
-	limit := p.Limits.MaxSpendPerDay
+func (j *judge) dayLimit(counts []AmountView) {
+	limit := j.Limits.MaxSpendPerDay
 	if limit == nil {
 		return
 	}
 	all := append([]AmountView{}, counts...)
-	for _, s := range h.Spent(now.Add(-day)) {
+	for _, s := range j.h.Spent(j.now.Add(-day)) {
 		if !j.must(s.Amount != nil, "Y5", "what was spent within a day is known", "", "an amount", "unknown") {
 			return
 		}
-		all = append(all, p.amountView(s.Asset, s.Amount))
+		all = append(all, j.amountView(s.Asset, s.Amount))
 	}
-	if p.softDayCap() {
+	if j.softDayCap() {
 		all = j.pricedOnly(all)
 	}
 	total, missing := worth(all)
 	if j.must(total != nil, "Y5", "what is spent within a day has a known price", "", "a price", missing) {
-		j.must(total.Cmp(limit) <= 0, "Y5", "what is spent within a day is within "+p.capName(), "",
+		j.must(total.Cmp(limit) <= 0, "Y5", "what is spent within a day is within "+j.capName(), "",
 			"at most "+usd(limit), usd(total))
 	}
 }

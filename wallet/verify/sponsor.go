@@ -37,8 +37,8 @@ func (w window) view() Window {
 
 // gas compares the gas fields with the caps (TH-U11). An approval of a role-based account does not cover fees, so that
 // they must be zero, whatever the caps say.
-func (j *judge) gas(p Policy, acc account, u op.UserOp, path string) {
-	c := p.Caps
+func (j *judge) gas(acc account, u op.UserOp, path string) {
+	c := j.Caps
 	fee := c.MaxFeePerGas
 	if acc.kind == api.AccountRoleBased {
 		fee = 0
@@ -68,19 +68,19 @@ func (j *judge) gas(p Policy, acc account, u op.UserOp, path string) {
 // paymaster demands a sponsor: the pinned one with a short window, or another one that the user's policy or an open
 // gate lets pass (TH-U12; protocol §2.2, §2.4). The data of another one, of which the codec lets 4 kB pass, is carried
 // without being understood.
-func (j *judge) paymaster(p Policy, now time.Time, o *operation) {
+func (j *judge) paymaster(o *operation) {
 	path := o.role.path + "/userOp/paymaster"
-	want := p.Network.Pins.Paymaster.Hex()
+	want := j.Network.Pins.Paymaster.Hex()
 	if o.userOp.Paymaster == nil {
 		j.add(Refuse, "U12", "The operation has no sponsor of its gas, and so no end.", path, want, "none")
 		return
 	}
 	o.sponsor = *o.userOp.Paymaster
-	own, pinned := p.sponsors(o.sponsor)
+	own, pinned := j.sponsors(o.sponsor)
 	switch {
 	case own:
 		j.pass("U12", "the sponsor of the gas is a pinned one")
-		j.window(p, now, o)
+		j.window(o)
 		return
 	case pinned:
 		j.pass("U12", "the sponsor of the gas is a pinned one")
@@ -98,7 +98,7 @@ func (j *judge) paymaster(p Policy, now time.Time, o *operation) {
 
 // window reads the time for which our paymaster sponsors the operation and compares it with the limits and with what
 // the intent asks for.
-func (j *judge) window(p Policy, now time.Time, o *operation) {
+func (j *judge) window(o *operation) {
 	path := o.role.path + "/userOp/paymasterData"
 	w, _, err := op.DecodePaymasterData(o.userOp.PaymasterData)
 	if err != nil {
@@ -106,8 +106,8 @@ func (j *judge) window(p Policy, now time.Time, o *operation) {
 		return
 	}
 	o.window = window{w, true}
-	at, tolerance := uint64(max(now.Unix(), 0)), uint64(p.ClockTolerance/time.Second)
-	latest := at + tolerance + uint64(p.MaxWindow/time.Second)
+	at, tolerance := uint64(max(j.now.Unix(), 0)), uint64(j.ClockTolerance/time.Second)
+	latest := at + tolerance + uint64(j.MaxWindow/time.Second)
 	earliest := max(at+tolerance, o.role.start)
 	if o.role.until != 0 && o.role.until < latest {
 		latest = o.role.until

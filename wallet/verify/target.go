@@ -30,18 +30,18 @@ type part struct {
 // unknownTarget judges a payment that does not end in a deposit into a pinned escrow (TH-Q4). Behind its gate only
 // calls pass of which every amount can be read: what they move of the paid asset must be the named amount, and nothing
 // else may move. What the contract then does with it cannot be known.
-func (j *judge) unknownTarget(p Policy, l *leg, id [32]byte, calls []op.Call, path string) ([]op.Call, bool) {
+func (j *judge) unknownTarget(l *leg, id [32]byte, calls []op.Call, path string) ([]op.Call, bool) {
 	if !j.must(len(calls) <= maxParts, "Q4", "a payment has few parts", path, "at most "+strconv.Itoa(maxParts),
 		plural(len(calls), "call")) {
 		return nil, false
 	}
-	target := p.target(l, calls)
-	if !j.gate(GateTarget, "Q4", "A payment does not go into a pinned escrow.", path, p.Network.Pins.Escrow.Hex(),
-		p.describe(l.role.chainID, calls[target])) {
+	target := j.target(l, calls)
+	if !j.gate(GateTarget, "Q4", "A payment does not go into a pinned escrow.", path, j.Network.Pins.Escrow.Hex(),
+		j.describe(l.role.chainID, calls[target])) {
 		return nil, false
 	}
-	j.forbiddenTargets(p, l.userOp.Sender, calls, path)
-	parts, bound, ok := j.parts(p, l, id, calls, target, path)
+	j.forbiddenTargets(l.userOp.Sender, calls, path)
+	parts, bound, ok := j.parts(l, id, calls, target, path)
 	if !ok {
 		return nil, false
 	}
@@ -50,7 +50,7 @@ func (j *judge) unknownTarget(p Policy, l *leg, id [32]byte, calls []op.Call, pa
 		total.Add(total, x.amount)
 	}
 	if !j.must(total.Cmp(l.amount) == 0, "Q5", "each payment takes the named amount and nothing else", path,
-		p.human(l.asset, l.amount), p.human(l.asset, total)) {
+		j.human(l.asset, l.amount), j.human(l.asset, total)) {
 		return nil, false
 	}
 	if !bound {
@@ -58,7 +58,7 @@ func (j *judge) unknownTarget(p Policy, l *leg, id [32]byte, calls []op.Call, pa
 			hex0x(id[:]), "")
 	}
 	j.add(Unknown, "Q5", "It is not known whether a payment that is not used comes back, or when.", path, "", "")
-	j.shares(p, l, parts, path)
+	j.shares(l, parts, path)
 	again, err := op.EncodeExecute(calls)
 	return calls, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6",
 		"the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
@@ -77,12 +77,12 @@ func (p Policy) target(l *leg, calls []op.Call) int {
 }
 
 // parts reads what each call moves. bound reports whether one of them carries the quote's id.
-func (j *judge) parts(p Policy, l *leg, id [32]byte, calls []op.Call, target int, path string) (parts []part, bound,
+func (j *judge) parts(l *leg, id [32]byte, calls []op.Call, target int, path string) (parts []part, bound,
 	ok bool) {
 	token, isToken := l.asset.Token()
 	refuse := func(code, title string, c op.Call) ([]part, bool, bool) {
 		j.add(Refuse, code, title, path, "approvals and transfers of the named amount, and calls that take it",
-			p.describe(l.role.chainID, c))
+			j.describe(l.role.chainID, c))
 		return nil, false, false
 	}
 	for i, c := range calls {
@@ -105,7 +105,7 @@ func (j *judge) parts(p Policy, l *leg, id [32]byte, calls []op.Call, target int
 				return refuse("Q4", "A payment approves nothing, or somebody else than the contract that is named.", c)
 			}
 			parts = append(parts, x)
-		case p.isToken(l.role.chainID, c.To) || movesTokens(c.Data):
+		case j.isToken(l.role.chainID, c.To) || movesTokens(c.Data):
 			return refuse("Q5", "A payment moves something else than the named asset.", c)
 		case len(c.Data) > 0 && i != target:
 			return refuse("Q4", "A payment calls a second contract, of which nobody can tell what it does.", c)
@@ -144,7 +144,7 @@ func movesTokens(data []byte) bool {
 }
 
 // shares shows every part of a payment; the largest is what pays, the others are fees that the amount does not name.
-func (j *judge) shares(p Policy, l *leg, parts []part, path string) {
+func (j *judge) shares(l *leg, parts []part, path string) {
 	main := 0
 	for i, x := range parts {
 		if x.amount.Cmp(parts[main].amount) > 0 { //nolint:gosec // main is an index of parts
@@ -154,7 +154,7 @@ func (j *judge) shares(p Policy, l *leg, parts []part, path string) {
 	l.escrow = parts[main].to
 	for i, x := range parts {
 		v := PartView{
-			To: x.to.Hex(), ToName: p.nameOf(l.role.chainID, x.to), Amount: p.amountView(l.asset, x.amount),
+			To: x.to.Hex(), ToName: j.nameOf(l.role.chainID, x.to), Amount: j.amountView(l.asset, x.amount),
 			ShareBps: bpsOf(x.amount, l.amount), Approval: x.approval,
 		}
 		l.parts = append(l.parts, v)
@@ -166,7 +166,7 @@ func (j *judge) shares(p Policy, l *leg, parts []part, path string) {
 			level = Warn
 		}
 		j.add(level, "Q5", "Part of the payment goes to another address.", path, "at most "+percent(warnPartBps),
-			v.To+" "+p.human(l.asset, x.amount)+", "+percent(v.ShareBps))
+			v.To+" "+j.human(l.asset, x.amount)+", "+percent(v.ShareBps))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -13,23 +12,22 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op"
-	"coffer/wallet/intent"
 )
 
 // network refuses an intent for another network, and answers that are judged without pins.
-func (j *judge) network(p Policy, in intent.Intent) bool {
-	if !j.must(p.Catalog != nil && !in.IsZero(), "U7", "there is an intent to compare with", "", "an intent",
+func (j *judge) network() bool {
+	if !j.must(j.Catalog != nil && !j.in.IsZero(), "U7", "there is an intent to compare with", "", "an intent",
 		"nothing") {
 		return false
 	}
-	d := in.Draft()
-	j.must(d.SlippageBps <= p.MaxSlippageBps, "Q11", "your slippage tolerance is within this wallet's limit", "",
-		percent(p.MaxSlippageBps), percent(d.SlippageBps))
-	if !j.must(p.pinsHold(), "U14", "the network's fixed addresses are those of this program or of your policy", "",
+	d := j.in.Draft()
+	j.must(d.SlippageBps <= j.MaxSlippageBps, "Q11", "your slippage tolerance is within this wallet's limit", "",
+		percent(j.MaxSlippageBps), percent(d.SlippageBps))
+	if !j.must(j.pinsHold(), "U14", "the network's fixed addresses are those of this program or of your policy", "",
 		"the pinned addresses", "others") {
 		return false
 	}
-	return j.must(d.Network == p.Network.ID, "U14", "the intent was made for this network", "", p.Network.ID, d.Network)
+	return j.must(d.Network == j.Network.ID, "U14", "the intent was made for this network", "", j.Network.ID, d.Network)
 }
 
 // role says what an operation is for and what it may therefore contain.
@@ -58,7 +56,7 @@ type operation struct {
 }
 
 // operation checks everything of an EVM operation but its calls and amounts (rows L, U1–U4, U11–U13, T, D1).
-func (j *judge) operation(p Policy, acc account, h History, now time.Time, w api.ChainOperation, r role) (operation,
+func (j *judge) operation(acc account, w api.ChainOperation, r role) (operation,
 	bool) {
 	before := j.report.Count(Refuse)
 	path := r.path + "/userOp"
@@ -71,23 +69,23 @@ func (j *judge) operation(p Policy, acc account, h History, now time.Time, w api
 		j.codec(err, "L3", "the user operation can be read", r.path)
 		return operation{}, false
 	}
-	j.must(p.onNetwork(r.chainID), "B3", "the chain is one of the network's", r.path, "a chain of the network",
+	j.must(j.onNetwork(r.chainID), "B3", "the chain is one of the network's", r.path, "a chain of the network",
 		caip.EVM(r.chainID).String())
 	o := operation{role: r, userOp: u, endless: acc.kind == api.AccountRoleBased}
 	j.must(u.Sender == acc.address, "U1", "the operation belongs to your account", path+"/sender", acc.address.Hex(),
 		u.Sender.Hex())
 	j.pass("U13", "the operation arrives unsigned") // the lexical layer lets no other spelling pass
-	j.nonce(p, acc, h, now, &o)
-	j.factory(p, acc, &o)
-	j.gas(p, acc, u, path)
-	j.paymaster(p, now, &o)
-	j.typedData(p, acc, w, &o)
-	j.delegation(p, acc, h, w, &o)
+	j.nonce(acc, &o)
+	j.factory(acc, &o)
+	j.gas(acc, u, path)
+	j.paymaster(&o)
+	j.typedData(acc, w, &o)
+	j.delegation(acc, w, &o)
 	return o, j.report.Count(Refuse) == before
 }
 
 // nonce checks mode, type, validator, lane and sequence (TH-U2, U3; protocol §2.5).
-func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operation) {
+func (j *judge) nonce(acc account, o *operation) {
 	path := o.role.path + "/userOp/nonce"
 	n, err := op.ParseNonce(o.userOp.Nonce)
 	if err != nil {
@@ -100,7 +98,7 @@ func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operat
 		describeNonce(want), describeNonce(n)) {
 		return
 	}
-	live := h.LiveNonces(acc.address, o.role.chainID, o.role.lane, now)
+	live := j.h.LiveNonces(acc.address, o.role.chainID, o.role.lane, j.now)
 	if len(live) > 0 {
 		same := slices.ContainsFunc(live, func(v *big.Int) bool { return v.Cmp(o.userOp.Nonce) == 0 })
 		j.must(same, "U3", "an earlier signature that is still open cannot run beside this one", path,
@@ -112,10 +110,10 @@ func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operat
 		j.must(n.Sequence == 0, "U3", "a new account starts at sequence 0", path, "0", seq)
 		return
 	}
-	next, known := h.NextSequence(acc.address, o.role.chainID, o.role.lane)
+	next, known := j.h.NextSequence(acc.address, o.role.chainID, o.role.lane)
 	switch {
 	case known:
-		j.sequence(p, acc, o, next, h.Open(now))
+		j.sequence(acc, o, next, j.h.Open(j.now))
 	case n.Sequence == 0:
 		j.pass("U3", "the nonce follows the last one known")
 	default:
@@ -129,7 +127,7 @@ func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operat
 // explained and let through: it takes the place of a signature that did not run, or it can never run; and a gap is, as
 // far as the policy allows one. Where the wallet itself signed for what is between, that has run if this can. Where
 // service and wallet are one program both know.
-func (j *judge) sequence(p Policy, acc account, o *operation, next uint64, open []Open) {
+func (j *judge) sequence(acc account, o *operation, next uint64, open []Open) {
 	const title = "the nonce follows the last one known"
 	path, n := o.role.path+"/userOp/nonce", o.nonce.Sequence
 	want, seq := "a sequence from "+strconv.FormatUint(next, 10), "sequence "+strconv.FormatUint(n, 10)
@@ -137,10 +135,10 @@ func (j *judge) sequence(p Policy, acc account, o *operation, next uint64, open 
 		acc.address.Hex() +
 		" --lane " + strconv.Itoa(int(o.role.lane)) + " --sequence N"
 	switch {
-	case n >= next && n-next > p.MaxSequenceGap:
-		j.must(false, "U3", title, path, want+", at most "+strconv.FormatUint(p.MaxSequenceGap, 10)+" ahead"+repair,
+	case n >= next && n-next > j.MaxSequenceGap:
+		j.must(false, "U3", title, path, want+", at most "+strconv.FormatUint(j.MaxSequenceGap, 10)+" ahead"+repair,
 			seq)
-	case p.believes():
+	case j.believes():
 		j.must(n >= next, "U3", title, path, want+repair, seq)
 	case n < next:
 		j.add(Warn, "U3", "By what the service said before, this place is used: if that was true, this can never "+
@@ -187,13 +185,13 @@ func describeSequence(live []*big.Int) string {
 }
 
 // factory compares the deployment with the bytes built here (TH-U4; protocol §2.6).
-func (j *judge) factory(p Policy, acc account, o *operation) {
+func (j *judge) factory(acc account, o *operation) {
 	path := o.role.path + "/userOp/factory"
 	if o.userOp.Factory == nil {
 		j.pass("U4", "nothing is deployed but your own account")
 		return
 	}
-	pins := p.Network.Pins
+	pins := j.Network.Pins
 	if !j.must(o.role.mayDeploy && acc.initData != nil, "U4",
 		"the account is deployed only by the operation that may do it", path, "no factory here",
 		o.userOp.Factory.Hex()) {
@@ -210,7 +208,7 @@ func (j *judge) factory(p Policy, acc account, o *operation) {
 
 // typedData checks the Approve document: it must be that of this very operation. A kernel account never signs it
 // (TH-T8; protocol §2.10), a role-based account signs nothing else (TH-T1 to T7).
-func (j *judge) typedData(p Policy, acc account, w api.ChainOperation, o *operation) {
+func (j *judge) typedData(acc account, w api.ChainOperation, o *operation) {
 	path := o.role.path + "/typedDataToSign"
 	d, hash, err := op.CheckTypedData(*w.TypedDataToSign)
 	if err != nil {
@@ -225,7 +223,7 @@ func (j *judge) typedData(p Policy, acc account, w api.ChainOperation, o *operat
 	j.must(d.VerifyingContract == acc.validator, "T3", "the typed data is for the pinned validator",
 		path+"/domain/verifyingContract", acc.validator.Hex(), d.VerifyingContract.Hex())
 	path += "/message/callDataAndNonceHash"
-	if acc.kind == api.AccountRoleBased && !p.knowsFormula(acc) {
+	if acc.kind == api.AccountRoleBased && !j.knowsFormula(acc) {
 		j.gate(GateBlindSigning, "T7", "The hash that would be signed cannot be computed here: the service could "+
 			"show one operation and have another one signed. "+
 			"This signature can move everything in the account.", path, "a known formula for "+acc.name+" "+acc.version,
@@ -246,14 +244,14 @@ func (p Policy) knowsFormula(acc account) bool {
 }
 
 // rebuild makes what gets signed from the checked values, and demands that it is what was received (TH-U14).
-func (j *judge) rebuild(p Policy, acc account, o operation, calls []op.Call) (Signing, bool) {
+func (j *judge) rebuild(acc account, o operation, calls []op.Call) (Signing, bool) {
 	path := o.role.path + "/userOp"
 	callData, err := op.EncodeExecute(calls)
 	if err != nil {
 		j.codec(err, "U6", "the calls can be encoded", o.role.path)
 		return Signing{}, false
 	}
-	pins := p.Network.Pins
+	pins := j.Network.Pins
 	paymaster := o.sponsor
 	nonce := op.Nonce{Validator: acc.validator, Key: o.role.lane, Sequence: o.nonce.Sequence}
 	u := o.userOp
@@ -277,14 +275,14 @@ func (j *judge) rebuild(p Policy, acc account, o operation, calls []op.Call) (Si
 		return Signing{}, false
 	}
 	s := Signing{op: VerifiedUserOp{
-		network: p.Network.ID, kind: acc.kind, userOp: mine, chainID: o.role.chainID, entryPoint: pins.EntryPoint,
+		network: j.Network.ID, kind: acc.kind, userOp: mine, chainID: o.role.chainID, entryPoint: pins.EntryPoint,
 		signer: acc.signer, opHash: hash,
 	}}
 	if acc.kind == api.AccountRoleBased {
-		s.roleBased, s.approve = true, p.approval(acc, o, mine)
+		s.roleBased, s.approve = true, j.approval(acc, o, mine)
 	}
 	if o.delegation != nil {
-		s.delegation = VerifiedDelegation{network: p.Network.ID, kind: acc.kind, signer: acc.signer,
+		s.delegation = VerifiedDelegation{network: j.Network.ID, kind: acc.kind, signer: acc.signer,
 			authorization: *o.delegation}
 	}
 	s.summary = OpSummary{

@@ -23,7 +23,7 @@ func parseAmount(s string) (*big.Int, error) { return amount.ParseBase(s) }
 
 // value checks that what is taken is what was announced, and that it is explained by what is delivered and the fees
 // (TH-Q5, Q6, Q11; protocol §3.5).
-func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *VerifiedQuote) {
+func (j *judge) value(w api.Quote, legs []leg, q *VerifiedQuote) {
 	pay := map[caip.Asset]*big.Int{}
 	for _, l := range legs {
 		if pay[l.asset] == nil {
@@ -31,35 +31,35 @@ func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 		}
 		pay[l.asset].Add(pay[l.asset], l.amount)
 	}
-	decimals, ok := j.originToken(p, in, w.OriginToken, legs, pay)
+	decimals, ok := j.originToken(w.OriginToken, legs, pay)
 	if !ok {
 		return
 	}
-	fees, ok := j.fees(p, w.Fees, pay)
+	fees, ok := j.fees(w.Fees, pay)
 	if !ok {
 		return
 	}
-	j.legViews(p, in, legs, pay, fees, w, q)
+	j.legViews(legs, pay, fees, w, q)
 	if w.Fees == nil {
 		j.add(Unknown, "Q11", "The quote does not say its fees; they are part of what is paid.", "/fees", "", "")
 		q.view.Fees, q.view.FeesMicro = nil, nil
 	}
-	paid, cost := p.sum(pay, decimals), p.sum(fees, decimals)
+	paid, cost := j.sum(pay, decimals), j.sum(fees, decimals)
 	if !j.must(cost.Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets",
 		"less than the payment", "more") {
 		return
 	}
-	if required, same := p.requiredIn(in, decimals); same && w.Fees == nil {
-		j.hiddenFees(p, in, paid, required, decimals, q)
+	if required, same := j.requiredIn(decimals); same && w.Fees == nil {
+		j.hiddenFees(paid, required, decimals, q)
 	} else if same {
-		j.exactFlow(p, in, paid, cost, required, decimals, q)
+		j.exactFlow(paid, cost, required, decimals, q)
 	} else {
-		j.pricedFlow(p, in, q)
+		j.pricedFlow(q)
 	}
 	// a call gets exactly what it requires
 	q.view.MinimumCostMicro, q.view.MinimumCostBps = q.view.CostMicro, q.view.CostBps
-	j.cost(p, q)
-	words := p.callTypeOf(in, legs)
+	j.cost(q)
+	words := j.callTypeOf(legs)
 	q.view.CallType, q.view.CallTypeWords = words, callTypeWords(words)
 	if announced := q.prepared.prepared.callType; announced != words {
 		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.",
@@ -69,11 +69,10 @@ func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 
 // originToken checks the announced sum against the sum of the operations (protocol §3.5), and returns the decimals in
 // which it is written.
-func (j *judge) originToken(p Policy, in intent.Intent, w api.OriginToken, legs []leg,
-	pay map[caip.Asset]*big.Int) (int, bool) {
-	want, decimals := in.Funding(), legs[0].entity.decimals
+func (j *judge) originToken(w api.OriginToken, legs []leg, pay map[caip.Asset]*big.Int) (int, bool) {
+	want, decimals := j.in.Funding(), legs[0].entity.decimals
 	if id, err := caip.ParseAggregate(want); err == nil {
-		if agg, ok := p.Catalog.Aggregate(id); ok {
+		if agg, ok := j.Catalog.Aggregate(id); ok {
 			decimals = agg.Decimals
 		}
 	} else {
@@ -94,14 +93,14 @@ func (j *judge) originToken(p Policy, in intent.Intent, w api.OriginToken, legs 
 	}
 	j.must(len(listed) == len(pay), "Q6", "the listed assets are those of the operations", "/originToken/assetType",
 		plural(len(pay), "asset"), plural(len(listed), "asset"))
-	sum := p.sum(pay, decimals)
+	sum := j.sum(pay, decimals)
 	j.must(w.Amount == sum.String(), "Q5", "the announced payment is the sum of the operations", "/originToken/amount",
 		sum.String(), w.Amount)
 	return decimals, !j.refused()
 }
 
 // fees reads the announced fees; they must be in assets that pay.
-func (j *judge) fees(p Policy, w *api.Fees, pay map[caip.Asset]*big.Int) (map[caip.Asset]*big.Int, bool) {
+func (j *judge) fees(w *api.Fees, pay map[caip.Asset]*big.Int) (map[caip.Asset]*big.Int, bool) {
 	fees := map[caip.Asset]*big.Int{}
 	if w == nil {
 		return fees, true
@@ -131,16 +130,16 @@ func (p Policy) sum(m map[caip.Asset]*big.Int, decimals int) *big.Int {
 
 // requiredIn sums the requirements in the funding asset's decimals, and reports false when one of them is another
 // asset.
-func (p Policy) requiredIn(in intent.Intent, decimals int) (*big.Int, bool) {
+func (j *judge) requiredIn(decimals int) (*big.Int, bool) {
 	total := new(big.Int)
-	for _, t := range in.Draft().TokensRequired {
+	for _, t := range j.in.Draft().TokensRequired {
 		a, errAsset := caip.ParseAsset(t.AssetType)
 		v, err := parseAmount(t.Amount)
 		if err == nil && v.Sign() == 0 {
 			continue // nothing of an asset needs no price
 		}
-		e, known := p.Catalog.Entity(a)
-		same := e.Aggregate.String() == in.Funding() || p.sameAggregate(in.Funding(), e.Aggregate)
+		e, known := j.Catalog.Entity(a)
+		same := e.Aggregate.String() == j.purpose(j.in.Funding())
 		if errAsset != nil || err != nil || !known || !same {
 			return nil, false
 		}
@@ -149,19 +148,9 @@ func (p Policy) requiredIn(in intent.Intent, decimals int) (*big.Int, bool) {
 	return total, true
 }
 
-// sameAggregate reports whether a CAIP-19 funding asset belongs to an aggregate.
-func (p Policy) sameAggregate(funding string, id caip.AggregateID) bool {
-	a, err := caip.ParseAsset(funding)
-	if err != nil {
-		return false
-	}
-	e, ok := p.Catalog.Entity(a)
-	return ok && e.Aggregate == id
-}
-
 // exactFlow: the same asset is paid and delivered, so what is taken minus the fees is what arrives and must not exceed
 // what is required.
-func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.Int, decimals int, q *VerifiedQuote) {
+func (j *judge) exactFlow(paid, cost, required *big.Int, decimals int, q *VerifiedQuote) {
 	delivered := new(big.Int).Sub(paid, cost)
 	j.must(delivered.Cmp(required) <= 0, "Q5", "no more is taken than what is required plus the fees",
 		"/originToken/amount", "at most "+required.String()+" plus fees", paid.String())
@@ -169,7 +158,7 @@ func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.
 		j.add(Warn, "Q5", "More is paid than the service said is missing.", "/originToken/amount",
 			amount.Human(short, decimals), amount.Human(delivered, decimals))
 	}
-	price := p.fundingPrice(in)
+	price := j.fundingPrice()
 	q.view.PayMicro = amount.Value(paid, decimals, price)
 	q.view.DeliverMicro = amount.Value(delivered, decimals, price)
 	q.view.CostMicro = amount.Value(cost, decimals, price)
@@ -179,8 +168,8 @@ func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.
 
 // hiddenFees: a quote of v1 names no fees, so all that is paid above the requirement is cost; whatever the account
 // holds already makes the true cost higher, which is why it is unknown as soon as less is paid than required.
-func (j *judge) hiddenFees(p Policy, in intent.Intent, paid, required *big.Int, decimals int, q *VerifiedQuote) {
-	price := p.fundingPrice(in)
+func (j *judge) hiddenFees(paid, required *big.Int, decimals int, q *VerifiedQuote) {
+	price := j.fundingPrice()
 	q.view.PayMicro, q.view.CostBps = amount.Value(paid, decimals, price), -1
 	if short, known := missing(q.view.Needs, decimals); known {
 		required = short // what is there already need not be delivered
@@ -206,7 +195,7 @@ func missing(needs []NeedView, decimals int) (*big.Int, bool) {
 }
 
 // pricedFlow: another asset is delivered, so catalogue prices have to explain the payment.
-func (j *judge) pricedFlow(p Policy, in intent.Intent, q *VerifiedQuote) {
+func (j *judge) pricedFlow(q *VerifiedQuote) {
 	// unknown fees count as none: they are part of the unexplained rest
 	pay, fees := micro(q.view.Pay), micro(q.view.Fees)
 	required := new(big.Int)
@@ -233,10 +222,10 @@ func (j *judge) pricedFlow(p Policy, in intent.Intent, q *VerifiedQuote) {
 	q.view.DeliverMicro = arrives
 	q.view.CostMicro = new(big.Int).Sub(pay, arrives)
 	q.view.CostBps = bpsOf(q.view.CostMicro, pay)
-	q.view.Explained = bpsOf(q.view.UnexplainedMicro, pay) <= p.WarnUnexplainedBps
+	q.view.Explained = bpsOf(q.view.UnexplainedMicro, pay) <= j.WarnUnexplainedBps
 	if !q.view.Explained {
 		j.add(Warn, "Q5", "Part of the payment is explained neither by what is delivered nor by the fees.",
-			"/originToken/amount", "at most "+percent(p.WarnUnexplainedBps),
+			"/originToken/amount", "at most "+percent(j.WarnUnexplainedBps),
 			amount.USD2(q.view.UnexplainedMicro)+" USD")
 	}
 }
@@ -254,7 +243,7 @@ func micro(list []AmountView) *big.Int {
 
 // cost compares what is lost if no more than the minimum arrives with the limits (TH-Q11). A share of the payment is
 // bounded, but not below a sum that small payments cost anyway.
-func (j *judge) cost(p Policy, q *VerifiedQuote) {
+func (j *judge) cost(q *VerifiedQuote) {
 	v := q.view
 	if v.PayMicro == nil || v.MinimumCostMicro == nil {
 		j.add(Unknown, "Q11", "What this costs in dollars is unknown: a price is missing, or the fees are not named.",
@@ -268,15 +257,15 @@ func (j *judge) cost(p Policy, q *VerifiedQuote) {
 	if v.MinimumCostMicro != nil {
 		got += ", " + usd(v.MinimumCostMicro)
 	}
-	limit := max(p.RefuseCostBps, p.Limits.AllowCostBps)
+	limit := max(j.RefuseCostBps, j.Limits.AllowCostBps)
 	switch {
-	case above(limit, p.RefuseCostFloor):
+	case above(limit, j.RefuseCostFloor):
 		j.add(Refuse, "Q11", "The quote costs far more than it delivers. A higher max_cost_bps of your policy file, "+
 			"or --max-cost-bps, allows it on purpose.", "/fees",
-			costBound(limit, p.RefuseCostFloor), got)
-	case above(p.WarnCostBps, p.WarnCostFloor):
+			costBound(limit, j.RefuseCostFloor), got)
+	case above(j.WarnCostBps, j.WarnCostFloor):
 		j.add(Warn, "Q11", "The quote costs much for what it delivers.", "/fees",
-			costBound(p.WarnCostBps, p.WarnCostFloor), got)
+			costBound(j.WarnCostBps, j.WarnCostFloor), got)
 	case v.MinimumCostBps >= 0:
 		j.pass("Q11", "the cost is in proportion")
 	}
@@ -289,36 +278,35 @@ func costBound(bps int, floor *big.Int) string {
 	return "at most " + percent(bps) + ", or " + usd(floor)
 }
 
-func (p Policy) fundingPrice(in intent.Intent) *big.Int {
-	if a, err := caip.ParseAsset(in.Funding()); err == nil {
-		return p.Catalog.Price(a)
+func (j *judge) fundingPrice() *big.Int {
+	if a, err := caip.ParseAsset(j.in.Funding()); err == nil {
+		return j.Catalog.Price(a)
 	}
-	id, err := caip.ParseAggregate(in.Funding())
+	id, err := caip.ParseAggregate(j.in.Funding())
 	if err != nil {
 		return nil
 	}
-	agg, _ := p.Catalog.Aggregate(id)
+	agg, _ := j.Catalog.Aggregate(id)
 	return agg.PriceMicroUSD
 }
 
 // callTypeOf names the way of paying by the operations themselves (protocol §3.1).
-func (p Policy) callTypeOf(in intent.Intent, legs []leg) string {
-	if !slices.ContainsFunc(legs, func(l leg) bool { return l.role.chainID != in.ChainID() }) {
+func (j *judge) callTypeOf(legs []leg) string {
+	if !slices.ContainsFunc(legs, func(l leg) bool { return l.role.chainID != j.in.ChainID() }) {
 		return api.CallSameChainWithSolver
 	}
-	if _, same := p.requiredIn(in, 18); same {
+	if _, same := j.requiredIn(18); same {
 		return api.CallCrossChain
 	}
 	return api.CallCrossChainSwaps
 }
 
 // legViews fills the parts of the view that come from the operations and the fees.
-func (j *judge) legViews(p Policy, in intent.Intent, legs []leg, pay, fees map[caip.Asset]*big.Int, w api.Quote,
-	q *VerifiedQuote) {
+func (j *judge) legViews(legs []leg, pay, fees map[caip.Asset]*big.Int, w api.Quote, q *VerifiedQuote) {
 	for _, l := range legs {
-		q.view.Legs = append(q.view.Legs, p.legView(l))
+		q.view.Legs = append(q.view.Legs, j.legView(l))
 	}
-	q.view.Pay, q.view.Fees = p.amounts(pay), p.amounts(fees)
+	q.view.Pay, q.view.Fees = j.amounts(pay), j.amounts(fees)
 	q.view.FeesMicro = micro(q.view.Fees)
 	if w.Fees != nil && reDecimal.MatchString(w.Fees.CumulativeUSD) {
 		q.view.FeeUSD = w.Fees.CumulativeUSD

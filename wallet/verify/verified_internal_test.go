@@ -80,17 +80,17 @@ func TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame(t *testing.T) {
 		},
 		"no gas limit": func(o *operation) { o.userOp.CallGasLimit = nil },
 	} {
-		j := &judge{}
+		j := &judge{Policy: p}
 		o := operation{role: role{name: RolePrepared, path: "/chainOperation", chainID: 8453, lane: op.LanePrepared},
 			userOp: u, sponsor: p.Network.Pins.Paymaster}
 		change(&o)
-		v, ok := j.rebuild(p, acc, o, w.Asked())
+		v, ok := j.rebuild(acc, o, w.Asked())
 		if ok != (name == "as it came") || ok == (v.Count() == 0) || ok == j.refused() {
 			t.Errorf("%s: built %v, %+v", name, ok, j.report.Reasons)
 		}
 	}
-	j := &judge{}
-	if _, ok := j.rebuild(p, acc, operation{userOp: u}, nil); ok || !j.refused() {
+	j := &judge{Policy: p}
+	if _, ok := j.rebuild(acc, operation{userOp: u}, nil); ok || !j.refused() {
 		t.Error("an operation without calls was built")
 	}
 }
@@ -142,12 +142,12 @@ func TestQ5_WithoutAPriceAPaymentInAnotherAssetIsRefused(t *testing.T) {
 		"requirement": {Pay: []AmountView{priced}, Needs: []NeedView{{Need: unlisted}}},
 		"fees":        {Pay: []AmountView{priced}, Needs: []NeedView{{Need: priced}}, Fees: []AmountView{unlisted}},
 	} {
-		j, q := &judge{}, &VerifiedQuote{view: v}
-		j.pricedFlow(p, w.Intent(), q)
+		j, q := &judge{Policy: p, in: w.Intent()}, &VerifiedQuote{view: v}
+		j.pricedFlow(q)
 		if !j.report.Has("Q5", Refuse) || q.view.CostBps != -1 {
 			t.Errorf("%s without a price: %+v", name, j.report.Reasons)
 		}
-		j.cost(p, q)
+		j.cost(q)
 		if !j.report.Has("Q11", Unknown) {
 			t.Errorf("%s: an unknown cost is not said", name)
 		}
@@ -186,8 +186,8 @@ func TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell(t *testing.T) {
 				new(big.Int)).Hex()
 		}), false},
 	} {
-		j := &judge{}
-		if _, ok := j.accountOf(p, c.a); ok != c.ok || j.report.Has("U1", Refuse) == c.ok {
+		j := &judge{Policy: p}
+		if _, ok := j.accountOf(c.a); ok != c.ok || j.report.Has("U1", Refuse) == c.ok {
 			t.Errorf("%s: accepted %v, %+v", name, ok, j.report.Reasons)
 		}
 	}
@@ -199,8 +199,8 @@ func TestU3_ANonceThatIsNoNumberOf256BitsIsRefused(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
 	for _, n := range []*big.Int{nil, big.NewInt(-1), new(big.Int).Lsh(big.NewInt(1), 256)} {
-		j := &judge{}
-		j.nonce(p, account{}, NoHistory{}, golden.Clock(), &operation{userOp: op.UserOp{Nonce: n}})
+		j := &judge{Policy: p, h: NoHistory{}, now: golden.Clock()}
+		j.nonce(account{}, &operation{userOp: op.UserOp{Nonce: n}})
 		if !j.refused() {
 			t.Errorf("%v was taken for a nonce", n)
 		}
@@ -225,8 +225,8 @@ func TestU7_WhatCannotBeComparedIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &judge{}
-	if lines := j.preparedCalls(DefaultPolicy(w.Network, w.Catalog), d, 8453, w.Account, callData,
+	j := &judge{Policy: DefaultPolicy(w.Network, w.Catalog)}
+	if lines := j.preparedCalls(d, 8453, w.Account, callData,
 		"/chainOperation"); lines != nil || !j.report.Has("U7", Refuse) {
 		t.Errorf("%+v", j.report.Reasons)
 	}
