@@ -431,7 +431,7 @@ func TestGatedReviewsNeedTheSentenceBesideTheFingerprint(t *testing.T) {
 	b.reopen()
 	o = b.start()
 	s, err := o.Prepare(t.Context())
-	if err != nil || s.Review1.Phrase == "" || !s.Report1.Gated() {
+	if err != nil || s.Review1.Phrase == "" || s.Report1.Phrase() == "" {
 		t.Fatalf("%v %+v", err, s.Report1.Reasons)
 	}
 	for _, phrase := range []string{"", strings.ToUpper(s.Review1.Phrase)} { // not the sentence of the gate

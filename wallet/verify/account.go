@@ -72,7 +72,7 @@ func (j *judge) roleBased(a api.Account, acc account) (account, bool) {
 
 func (j *judge) follows(pins network.Pins, acc account, title string) bool {
 	predicted := op.PredictAddress(pins.Factory, pins.KernelV31, acc.initData, new(big.Int))
-	return j.must(predicted == acc.address, "U1", title, "/accounts", predicted.Hex(), acc.address.Hex())
+	return same(j, predicted, acc.address, "U1", title, "/accounts")
 }
 
 // accounts compares the accounts of an answer with those that were sent, as sets (TH-P1, Q2).

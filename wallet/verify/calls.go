@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -183,21 +184,12 @@ func (j *judge) explainMismatch(chainID uint64, calls, asked []op.Call, at int, 
 	}
 	want := "nothing more"
 	for _, a := range asked {
-		if !contains(calls, a) {
+		if !slices.ContainsFunc(calls, func(c op.Call) bool { return sameCall(c, a) }) {
 			want = j.describe(chainID, a)
 			break
 		}
 	}
 	j.add(Refuse, "U7", "The operation contains a call that is not yours, or not in its place.", path, want, where)
-}
-
-func contains(calls []op.Call, c op.Call) bool {
-	for _, x := range calls {
-		if sameCall(x, c) {
-			return true
-		}
-	}
-	return false
 }
 
 // grantsRights reports whether call data gives others rights (TH-U8), or may do so in a multicall that cannot be read.

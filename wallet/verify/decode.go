@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"math/big"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -70,14 +71,12 @@ func (p Policy) describe(chainID uint64, c op.Call) string {
 	}
 	what := "plain transfer to " + to
 	if k, ok := decodeKnown(c.Data); ok {
-		what = to + " " + k.function[:indexByte(k.function, '(')] + "("
-		for i, a := range k.args {
-			if i > 0 {
-				what += ", "
-			}
-			what += a.Value
+		name, _, _ := strings.Cut(k.function, "(")
+		var values []string
+		for _, a := range k.args {
+			values = append(values, a.Value)
 		}
-		what += ")"
+		what = to + " " + name + "(" + strings.Join(values, ", ") + ")"
 	} else if len(c.Data) > 0 {
 		what = to + " data 0x" + hex.EncodeToString(c.Data[:min(4, len(c.Data))])
 	}
@@ -85,15 +84,6 @@ func (p Policy) describe(chainID uint64, c op.Call) string {
 		what += " with " + c.Value.String() + " wei"
 	}
 	return what
-}
-
-func indexByte(s string, b byte) int {
-	for i := range len(s) {
-		if s[i] == b {
-			return i
-		}
-	}
-	return len(s)
 }
 
 // callView shows one line of the prepared operation.

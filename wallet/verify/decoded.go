@@ -32,9 +32,6 @@ func (v VerifiedUserOp) UserOp() op.UserOp {
 	return u
 }
 
-// Kind is the account type.
-func (v VerifiedUserOp) Kind() string { return v.kind }
-
 // EntryPoint is the pinned contract that the hash binds the operation to.
 func (v VerifiedUserOp) EntryPoint() common.Address { return v.entryPoint }
 
@@ -55,12 +52,6 @@ func (v VerifiedApprove) Approved() (Approved, bool) {
 	return Approved{Sender: v.approved.Sender, CallData: bytes.Clone(v.approved.CallData),
 		Nonce: new(big.Int).Set(v.approved.Nonce)}, true
 }
-
-// Kind is the account type.
-func (v VerifiedApprove) Kind() string { return v.kind }
-
-// Kind is the account type.
-func (v VerifiedDelegation) Kind() string { return v.kind }
 
 // Domain is the EIP-712 domain of the approval.
 func (v VerifiedApprove) Domain() op.Domain { return v.domain }

@@ -135,17 +135,13 @@ func (j *judge) received(acc account, legs []leg, w api.DestinationToken, q *Ver
 
 // names compares the names of what is delivered with the catalogue.
 func (j *judge) names(e catalog.Entity, w api.DestinationToken) {
-	const path = "/destinationToken"
 	id := caip.Single.String()
 	if asked, err := caip.ParseAggregate(j.in.Draft().Receive.Asset); err == nil {
 		id = asked.String()
 	}
 	j.must(w.AggregatedAssetID == id, "Q7", "the delivered token has the id that you asked for",
-		path+"/aggregatedAssetId", id, w.AggregatedAssetID)
-	j.must(w.Decimals == nil || *w.Decimals == e.Decimals, "Q7", "the delivered token has its own decimals",
-		path+"/decimals", strconv.Itoa(e.Decimals), "other decimals")
-	j.must(w.Symbol == "" || w.Symbol == e.Symbol, "Q7", "the delivered token has its own symbol", path+"/symbol",
-		e.Symbol, w.Symbol)
+		"/destinationToken/aggregatedAssetId", id, w.AggregatedAssetID)
+	j.asListed(e, w)
 }
 
 // minimum: no less arrives than the tolerance allows, and never less than the user's own bound (TH-Q8; protocol §3.7).
@@ -229,9 +225,7 @@ func (j *judge) recipient(acc account, chain caip.Chain, text string, q *Verifie
 	}
 	q.view.RecipientOwn = has && want == own
 	if a, evm := want.EVM(); evm {
-		raw := text[strings.LastIndexByte(text, ':')+1:]
-		j.must(caip.CheckEIP55(raw) == nil, "L5", "the recipient's address has a correct checksum", path,
-			"lower case or a correct checksum", raw)
+		j.checksum(text)
 		q.view.Recipient = a.Hex()
 	} else {
 		q.view.Recipient = want.Address

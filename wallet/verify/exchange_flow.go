@@ -19,13 +19,7 @@ func fine(v *big.Int, decimals int) *big.Int { return amount.Scale(v, decimals, 
 // trade checks that exactly what the user chose is paid, and that it is explained by what arrives and the fees (TH-Q5,
 // Q6, Q11; protocol §3.5, §3.7).
 func (j *judge) trade(w api.Quote, legs []leg, q *VerifiedQuote) {
-	pay := map[caip.Asset]*big.Int{}
-	for _, l := range legs {
-		if pay[l.asset] == nil {
-			pay[l.asset] = new(big.Int)
-		}
-		pay[l.asset].Add(pay[l.asset], l.amount)
-	}
+	pay := paidBy(legs)
 	if _, ok := j.originToken(w.OriginToken, legs, pay); !ok {
 		return
 	}

@@ -46,7 +46,7 @@ func FuzzPrepared(f *testing.F) {
 		// Whatever is accepted calls what the user asked for, for the user's account and chain, with the user's key.
 		v, s := p.View(), p.Signing().Summary()
 		if v.Sender != w.Account.Hex() || v.Signer != w.Signer.Hex() || v.Chain.ID != 8453 ||
-			s.Chain != "eip155:8453" || len(v.Lines) != len(w.Draft.Calls) || r.Gated() {
+			s.Chain != "eip155:8453" || len(v.Lines) != len(w.Draft.Calls) || r.Phrase() != "" {
 			t.Fatalf("accepted %+v", v)
 		}
 		if _, err := signedBy(t, p, w.Key).CallQuoteBody(); err != nil {
@@ -80,7 +80,7 @@ func FuzzQuote(f *testing.F) {
 		}
 		limit := w.Intent().Draft().TokensRequired[0].Amount
 		v := q.View()
-		if v.Delivered.Amount.String() != limit || v.Recipient != w.Account.Hex() || r.Gated() != (v.Phrase != "") {
+		if v.Delivered.Amount.String() != limit || v.Recipient != w.Account.Hex() || r.Phrase() != v.Phrase {
 			t.Fatalf("accepted %+v", v)
 		}
 		var sigs []verify.Signatures

@@ -41,7 +41,7 @@ func TestGoldenPreparedAnswerPasses(t *testing.T) {
 					t.Fatalf("view %+v", v)
 				}
 				if len(v.Lines) != 2 || v.Lines[0].Function != "transfer(address to, uint256 amount)" ||
-					v.Lines[0].Recipient != payee || p.Confirmation() != p.Fingerprint() || v.Phrase != "" {
+					v.Lines[0].Recipient != payee || p.Confirmation() != p.View().Fingerprint || v.Phrase != "" {
 					t.Fatalf("view %+v", v)
 				}
 				if len(v.Requires) != 1 || v.Requires[0].Symbol != "USDC" ||
@@ -69,7 +69,7 @@ func TestGoldenCrossChainQuotePasses(t *testing.T) {
 			t.Fatalf("view %+v", v)
 		}
 		if v.Legs[1].Deploys == (v.Legs[1].Delegation != nil) || v.Needs[0].Short.String() != "225500000" ||
-			q.Confirmation() != q.Fingerprint() || v.Phrase != "" {
+			q.Confirmation() != q.View().Fingerprint || v.Phrase != "" {
 			t.Fatalf("view %+v", v)
 		}
 		if named := w.Draft.Interface == ""; named != v.Explained || v.CostBps != 22 || named != (len(v.Fees) == 2) ||

@@ -98,7 +98,7 @@ func TestL1_AnOpenGateIsOnEveryReport(t *testing.T) {
 		if p, r = w.prepared(doc); p == nil || len(r.Reasons) > 110 {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		opened(t, r, verify.GatePaymaster, p.Fingerprint(), p.View().Phrase, p.Confirmation())
+		opened(t, r, verify.GatePaymaster, p.View().Fingerprint, p.View().Phrase, p.Confirmation())
 	})
 }
 
@@ -201,7 +201,7 @@ func TestU14_EveryMemberOfTheOperationIsInTheDigest(t *testing.T) {
 		case p != nil:
 			tolerated[name] = true
 			if p.Signing().Digest() == base.Signing().Digest() || p.View().Digest == base.View().Digest ||
-				p.Fingerprint() == base.Fingerprint() {
+				p.View().Fingerprint == base.View().Fingerprint {
 				t.Errorf("%s is not in what gets signed", name)
 			}
 		}

@@ -157,11 +157,7 @@ func (j *judge) quoteLimits(q *VerifiedQuote) {
 		q.operations[i].summary.Counts = q.operations[i].summary.Spend
 		counts = append(counts, q.operations[i].summary.Spend...)
 	}
-	signs := q.operations
-	if q.prepared != nil {
-		signs = append(slices.Clone(signs), q.prepared.prepared.signing)
-	}
-	q.view.Worst = j.worst(signs...)
+	q.view.Worst = j.worst(q.signs()...)
 	j.spendLimit(q.view.Worst)
 	j.dayLimit(counts) // the history holds the prepared operation, which is signed
 }

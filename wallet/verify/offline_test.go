@@ -94,7 +94,7 @@ func TestTH_V5_AQuoteWithoutTheSignatureIsJudgedLikeOneWithIt(t *testing.T) {
 			len(got.Passed) != len(want.Passed) {
 			t.Errorf("%s: %+v, with the signature %+v", name, got.Reasons, want.Reasons)
 		}
-		if u.View().Fingerprint != q.Fingerprint() || len(u.Digests()) != len(q.Operations()) {
+		if u.View().Fingerprint != q.View().Fingerprint || len(u.Digests()) != len(q.Operations()) {
 			t.Errorf("%s: another review", name)
 		}
 		for i, s := range q.Operations() {

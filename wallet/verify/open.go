@@ -288,11 +288,7 @@ func (q *VerifiedQuote) Unseen(rules Policy, in intent.Intent, h History, now ti
 	if len(q.operations) == 0 {
 		return false
 	}
-	ops := slices.Clone(q.operations)
-	if q.prepared != nil {
-		ops = append(ops, q.prepared.prepared.signing)
-	}
-	return unseen(rules.stand(in, h, now, true, ops), q.stood)
+	return unseen(rules.stand(in, h, now, true, q.signs()), q.stood)
 }
 
 func unseen(s standing, stood []string) bool {

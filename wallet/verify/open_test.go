@@ -74,7 +74,7 @@ func TestK3_ARepeatOfWhatMayStillRunStandsBehindAGateWithTheSum(t *testing.T) {
 	if p == nil {
 		t.Fatalf("%+v", r.Reasons)
 	}
-	opened(t, r, verify.GateOpenRepeat, p.Fingerprint(), p.View().Phrase, p.Confirmation())
+	opened(t, r, verify.GateOpenRepeat, p.View().Fingerprint, p.View().Phrase, p.Confirmation())
 	w.Policy.Limits.Gates = others(verify.GateOpenRepeat)
 	if p, r = w.prepareBeside(h); p != nil || !r.Refused() {
 		t.Fatal("another gate opens it")
@@ -150,7 +150,7 @@ func TestK3_TheSameNonceReplacesWhatIsOpen(t *testing.T) {
 		x := w.earlier(t, 3)
 		x.Ran, x.Nothing = c.ran, !c.ran
 		p, r := w.prepareBeside(memory{next: 3, known: true, standing: []verify.Open{x}})
-		if p == nil || !r.Has("U3", c.level) || r.Gated() || r.Has("J4", verify.Warn) {
+		if p == nil || !r.Has("U3", c.level) || r.Phrase() != "" || r.Has("J4", verify.Warn) {
 			t.Errorf("%s: %+v", name, r.Reasons)
 		}
 	}
@@ -196,7 +196,7 @@ func TestK3_ATransferIsJudgedAtItsQuote(t *testing.T) {
 	if q, r = a.judge(a.doc); q == nil {
 		t.Fatalf("%+v", r.Reasons)
 	}
-	opened(t, r, verify.GateOpenRepeat, q.Fingerprint(), q.View().Phrase, q.Confirmation())
+	opened(t, r, verify.GateOpenRepeat, q.View().Fingerprint, q.View().Phrase, q.Confirmation())
 	// Signed in between: the confirmation is for another state of things.
 	if q.Unseen(a.policy, a.intent(), a.seen, a.now) {
 		t.Error("nothing new stands beside it")

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -14,6 +13,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/wallet/intent"
 )
 
@@ -190,10 +190,7 @@ func (j *judge) destination(acc account, w api.DestinationToken) *AmountView {
 	idOK := w.AggregatedAssetID == e.Aggregate.String() || w.AggregatedAssetID == caip.Single.String()
 	j.must(idOK, "Q7", "the delivered token has its own aggregated id", path+"/aggregatedAssetId", e.Aggregate.String(),
 		w.AggregatedAssetID)
-	j.must(w.Decimals == nil || *w.Decimals == e.Decimals, "Q7", "the delivered token has its own decimals",
-		path+"/decimals", strconv.Itoa(e.Decimals), "other decimals")
-	j.must(w.Symbol == "" || w.Symbol == e.Symbol, "Q7", "the delivered token has its own symbol", path+"/symbol",
-		e.Symbol, w.Symbol)
+	j.asListed(e, w)
 	j.must(w.Amount == required[at].Amount, "Q8", "the delivered amount is the required one", path+"/amount",
 		required[at].Amount, w.Amount)
 	j.must(w.MinimumAmount == required[at].Amount, "Q8", "no less than the required amount may arrive",
@@ -202,13 +199,26 @@ func (j *judge) destination(acc account, w api.DestinationToken) *AmountView {
 	got, err := caip.ParseAccount(w.RecipientAccount)
 	if j.must(err == nil && got == want, "Q9", "the recipient is your own account on the target chain",
 		path+"/recipientAccount", want.Display(), w.RecipientAccount) {
-		raw := w.RecipientAccount[strings.LastIndexByte(w.RecipientAccount, ':')+1:]
-		j.must(caip.CheckEIP55(raw) == nil, "L5", "the recipient's address has a correct checksum",
-			path+"/recipientAccount", "lower case or a correct checksum", raw)
+		j.checksum(w.RecipientAccount)
 	}
 	v, _ := new(big.Int).SetString(required[at].Amount, 10)
 	view := j.amountView(asset, v)
 	return &view
+}
+
+// asListed compares decimals and symbol of what is delivered with the catalogue.
+func (j *judge) asListed(e catalog.Entity, w api.DestinationToken) {
+	j.must(w.Decimals == nil || *w.Decimals == e.Decimals, "Q7", "the delivered token has its own decimals",
+		"/destinationToken/decimals", strconv.Itoa(e.Decimals), "other decimals")
+	j.must(w.Symbol == "" || w.Symbol == e.Symbol, "Q7", "the delivered token has its own symbol",
+		"/destinationToken/symbol", e.Symbol, w.Symbol)
+}
+
+// checksum checks the address of an EVM account that receives.
+func (j *judge) checksum(recipient string) {
+	raw := addressOf(recipient)
+	j.must(caip.CheckEIP55(raw) == nil, "L5", "the recipient's address has a correct checksum",
+		"/destinationToken/recipientAccount", "lower case or a correct checksum", raw)
 }
 
 var reDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$`)

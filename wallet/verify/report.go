@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -59,9 +60,6 @@ func (r Report) Refused() bool {
 			(x.Level == Gate && !x.Open)
 	})
 }
-
-// Gated reports whether a gate stands open: a signature then needs a sentence typed beside the confirmation.
-func (r Report) Gated() bool { return r.Phrase() != "" }
 
 // Phrase is the sentence to type when a gate stands open, one for each setting; "" when none does.
 func (r Report) Phrase() string {
@@ -130,12 +128,9 @@ func (j *judge) full() bool { return len(j.report.Reasons) >= maxReasons }
 
 func (j *judge) pass(code, title string) {
 	c := Check{Code: code, Title: title}
-	for _, p := range j.report.Passed {
-		if p == c {
-			return
-		}
+	if !slices.Contains(j.report.Passed, c) {
+		j.report.Passed = append(j.report.Passed, c)
 	}
-	j.report.Passed = append(j.report.Passed, c)
 }
 
 // must records a passed check or a refusal and returns ok.
@@ -146,6 +141,14 @@ func (j *judge) must(ok bool, code, title, path, want, got string) bool {
 		j.add(Refuse, code, failed(title), path, want, got)
 	}
 	return ok
+}
+
+// same is must of two values that ought to be equal.
+func same[T interface {
+	comparable
+	fmt.Stringer
+}](j *judge, want, got T, code, title, path string) bool {
+	return j.must(want == got, code, title, path, want.String(), got.String())
 }
 
 // failed turns the name of a check into the sentence of its failure.

@@ -183,7 +183,7 @@ func TestD4_TheNonceIsTheNextOneAsFarAsAnybodyKnows(t *testing.T) {
 					if p, r = verify.Prepared(w.Intent(), w.Policy, c.history, clock(), doc); p == nil {
 						t.Fatalf("%+v", r.Reasons)
 					}
-					opened(t, r, verify.GateDelegationNonce, p.Fingerprint(), p.View().Phrase, p.Confirmation())
+					opened(t, r, verify.GateDelegationNonce, p.View().Fingerprint, p.View().Phrase, p.Confirmation())
 					if p.View().Delegation.Nonce != c.nonce {
 						t.Fatalf("%+v", p.View().Delegation)
 					}
@@ -483,10 +483,10 @@ func TestFingerprintsCoverTheDelegation(t *testing.T) {
 			if p == nil {
 				t.Fatalf("%+v", r.Reasons)
 			}
-			if at, again := seen[p.Fingerprint()]; again {
+			if at, again := seen[p.View().Fingerprint]; again {
 				t.Fatalf("nonce %d has the fingerprint of %s", nonce, at)
 			}
-			seen[p.Fingerprint()] = fmt.Sprint(nonce)
+			seen[p.View().Fingerprint] = fmt.Sprint(nonce)
 		}
 	})
 }

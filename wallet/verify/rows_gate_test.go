@@ -31,7 +31,8 @@ func others(setting string) []string {
 // opened demands that a gate stands open: the value is there, and its confirmation needs the sentence of the setting.
 func opened(t *testing.T, r verify.Report, setting, fingerprint, phrase, confirmation string) {
 	t.Helper()
-	if r.Refused() || !r.Gated() || phrase == "" || phrase != r.Phrase() || confirmation != fingerprint+"\n"+phrase {
+	if r.Refused() || r.Phrase() == "" || phrase == "" || phrase != r.Phrase() ||
+		confirmation != fingerprint+"\n"+phrase {
 		t.Fatalf("phrase %q, confirmation %q; report %+v", phrase, confirmation, r.Reasons)
 	}
 	for _, x := range r.Reasons {
@@ -56,12 +57,12 @@ func TestEachGateHasASentenceOfItsOwn(t *testing.T) {
 	}
 	both := verify.Report{Reasons: []verify.Reason{{Level: verify.Gate, Setting: verify.GateTarget, Open: true},
 		{Level: verify.Gate, Setting: verify.GatePaymaster, Open: true}}}
-	if both.Phrase() != "I trust this contract with the payment, I trust this paymaster" || !both.Gated() ||
+	if both.Phrase() != "I trust this contract with the payment, I trust this paymaster" ||
 		both.Refused() {
 		t.Errorf("%q", both.Phrase())
 	}
 	if unknown := (verify.Report{Reasons: []verify.Reason{{Level: verify.Gate, Setting: "all",
-		Open: true}}}); unknown.Gated() {
+		Open: true}}}); unknown.Phrase() != "" {
 		t.Error("an unknown setting has a sentence")
 	}
 }
@@ -88,7 +89,7 @@ func TestU12_AnUnknownPaymasterIsBehindItsGate(t *testing.T) {
 		if p == nil {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		opened(t, r, verify.GatePaymaster, p.Fingerprint(), p.View().Phrase, p.Confirmation())
+		opened(t, r, verify.GatePaymaster, p.View().Fingerprint, p.View().Phrase, p.Confirmation())
 		if v := p.View(); !v.Window.From.IsZero() || !v.Window.Until.IsZero() || !r.Has("U12", verify.Unknown) ||
 			p.Signing().Summary().ValidUntil != verify.NoEnd {
 			t.Fatalf("an unknown window is not said: %+v", r.Reasons)
@@ -103,7 +104,7 @@ func TestU12_AnUnknownPaymasterIsBehindItsGate(t *testing.T) {
 		if v == nil {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		opened(t, r, verify.GatePaymaster, v.Fingerprint(), v.View().Phrase, v.Confirmation())
+		opened(t, r, verify.GatePaymaster, v.View().Fingerprint, v.View().Phrase, v.Confirmation())
 		// what it signs carries no time, whoever sponsors it
 		endless := w.Draft.Accounts[0].Type == api.AccountRoleBased
 		if legs := v.View().Legs; !legs[0].Until.IsZero() || legs[1].Until.IsZero() != endless {
@@ -148,7 +149,7 @@ func TestU12_APaymasterOfTheUsersPolicyNeedsNoGate(t *testing.T) {
 		answer := w.PrepareResponse()
 		foreignSponsor(&answer.ChainOperation, []byte{1})
 		p, r := w.prepared(w.Document(answer))
-		if p == nil || r.Gated() || p.Confirmation() != p.Fingerprint() || p.View().Phrase != "" ||
+		if p == nil || r.Phrase() != "" || p.Confirmation() != p.View().Fingerprint || p.View().Phrase != "" ||
 			!r.Has("U12", verify.Unknown) {
 			t.Fatalf("%+v", r.Reasons)
 		}
@@ -178,7 +179,7 @@ func TestT7_WithoutAFormulaAnApprovalIsBlindAndBehindItsGate(t *testing.T) {
 					}
 				})
 				if w.Kind != api.AccountRoleBased { // signs no approval
-					if p, r := w.prepared(w.Document(w.PrepareResponse())); p == nil || r.Gated() {
+					if p, r := w.prepared(w.Document(w.PrepareResponse())); p == nil || r.Phrase() != "" {
 						t.Fatalf("%+v", r.Reasons)
 					}
 					return
@@ -203,7 +204,7 @@ func blindSigning(t *testing.T, w *world) {
 	if p, r = w.prepared(doc); p == nil {
 		t.Fatalf("%+v", r.Reasons)
 	}
-	opened(t, r, verify.GateBlindSigning, p.Fingerprint(), p.View().Phrase, p.Confirmation())
+	opened(t, r, verify.GateBlindSigning, p.View().Fingerprint, p.View().Phrase, p.Confirmation())
 	if p.View().Phrase != "this signature can move everything in the account" {
 		t.Fatalf("%q", p.View().Phrase)
 	}
@@ -222,7 +223,7 @@ func blindSigning(t *testing.T, w *world) {
 	if v == nil {
 		t.Fatalf("%+v", r.Reasons)
 	}
-	opened(t, r, verify.GateBlindSigning, v.Fingerprint(), v.View().Phrase, v.Confirmation())
+	opened(t, r, verify.GateBlindSigning, v.View().Fingerprint, v.View().Phrase, v.Confirmation())
 	w.Policy.Limits.Gates = nil
 	v, r = w.quote(s, w.Document(q))
 	gated(t, v != nil, r, "T7", verify.GateBlindSigning)
@@ -291,7 +292,7 @@ func TestQ4_AnUnknownTargetIsBehindItsGate(t *testing.T) {
 				if q, r = w.quote(s, doc); q == nil {
 					t.Fatalf("%+v", r.Reasons)
 				}
-				opened(t, r, verify.GateTarget, q.Fingerprint(), q.View().Phrase, q.Confirmation())
+				opened(t, r, verify.GateTarget, q.View().Fingerprint, q.View().Phrase, q.Confirmation())
 				leg := q.View().Legs[0]
 				sum := new(big.Int)
 				for _, x := range leg.Parts {
@@ -492,7 +493,7 @@ func TestQ4_AnEscrowOfTheUsersPolicyCountsAsPinned(t *testing.T) {
 		w.Policy.Limits.Escrows = []common.Address{common.HexToAddress(stranger)}
 		s := w.signed()
 		q, r := w.quote(s, w.Document(toStranger(w, w.elsewhere()...)))
-		if q == nil || r.Gated() || q.View().Legs[0].Escrow != stranger || len(q.View().Legs[0].Parts) != 0 ||
+		if q == nil || r.Phrase() != "" || q.View().Legs[0].Escrow != stranger || len(q.View().Legs[0].Parts) != 0 ||
 			q.View().Legs[0].RefundAfter.IsZero() {
 			t.Fatalf("%+v", r.Reasons)
 		}

@@ -106,9 +106,9 @@ func TestAnswersOfTheRealServicePassUnderTheirCallType(t *testing.T) {
 				q, report := verify.Quote(r.in, r.policy, verify.NoHistory{}, clock(), r.signed(t), r.quote)
 				accepted(t, report)
 				v := q.View()
-				if p.CallType() != want.callType || v.CallType != want.callType || len(v.Legs) < want.legs ||
+				if p.View().CallType != want.callType || v.CallType != want.callType || len(v.Legs) < want.legs ||
 					(want.legs == 0) != q.SameChainOnly() || p.View().Deploys != want.deploys {
-					t.Fatalf("announced %s, found %s with %d payments, deploys %v", p.CallType(), v.CallType,
+					t.Fatalf("announced %s, found %s with %d payments, deploys %v", p.View().CallType, v.CallType,
 						len(v.Legs), p.View().Deploys)
 				}
 				if report.Has("P4", verify.Warn) || !v.Explained {

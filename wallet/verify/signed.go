@@ -120,11 +120,16 @@ type VerifiedQuote struct {
 // Operations returns what is to be signed; nothing when the prepared operation is the only one.
 func (q *VerifiedQuote) Operations() []Signing { return slices.Clone(q.operations) }
 
+// signs are the operations with the prepared one behind them, which is signed.
+func (q *VerifiedQuote) signs() []Signing {
+	if q.prepared == nil {
+		return q.Operations()
+	}
+	return append(q.Operations(), q.prepared.prepared.signing)
+}
+
 // View is what review 2 shows.
 func (q *VerifiedQuote) View() QuoteView { return q.view }
-
-// Fingerprint identifies exactly this quote.
-func (q *VerifiedQuote) Fingerprint() string { return q.view.Fingerprint }
 
 // Confirmation is what a confirmation of review 2 must carry: the fingerprint and, where a gate stands open, a newline
 // and the sentence that was typed.

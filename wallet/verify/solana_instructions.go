@@ -56,9 +56,8 @@ func (s *solanaPay) system(k int, ix solmsg.Instruction) {
 	}
 	from, to := ix.Accounts[0].Key, ix.Accounts[1].Key
 	s.must(!s.token, "S10", "the payment is of the named asset", path, s.wire.AssetType, "a transfer of SOL")
-	s.must(from == s.user, "S10", "the payment leaves your own account", path+"/keys/0", s.user.String(), from.String())
-	s.must(to == s.vault, "S11", "the payment goes into the pinned vault", path+"/keys/1", s.vault.String(),
-		to.String())
+	same(s.judge, s.user, from, "S10", "the payment leaves your own account", path+"/keys/0")
+	same(s.judge, s.vault, to, "S11", "the payment goes into the pinned vault", path+"/keys/1")
 	s.must(lamports == s.amount, "S10", "the payment is exactly the named amount", path+"/data",
 		strconv.FormatUint(s.amount, 10), strconv.FormatUint(lamports, 10))
 	s.paid++
@@ -90,14 +89,12 @@ func (s *solanaPay) transferToken(k int, ix solmsg.Instruction) {
 	if !s.must(s.token, "S10", "the payment is of the named asset", path, s.wire.AssetType, "a transfer of tokens") {
 		return
 	}
-	s.must(mint == s.mint, "S10", "the payment is of the named asset", path+"/keys/1", s.mint.String(), mint.String())
+	same(s.judge, s.mint, mint, "S10", "the payment is of the named asset", path+"/keys/1")
 	s.must(int(decimals) == s.decimals, "S10", "the token has its own decimals", path+"/data", strconv.Itoa(s.decimals),
 		strconv.Itoa(int(decimals)))
-	s.must(source == s.source, "S10", "the payment leaves your own account", path+"/keys/0", s.source.String(),
-		source.String())
-	s.must(owner == s.user, "S10", "you are the owner of what is paid", path+"/keys/3", s.user.String(), owner.String())
-	s.must(target == s.target, "S11", "the payment goes into the pinned vault", path+"/keys/2", s.target.String(),
-		target.String())
+	same(s.judge, s.source, source, "S10", "the payment leaves your own account", path+"/keys/0")
+	same(s.judge, s.user, owner, "S10", "you are the owner of what is paid", path+"/keys/3")
+	same(s.judge, s.target, target, "S11", "the payment goes into the pinned vault", path+"/keys/2")
 	s.must(v == s.amount, "S10", "the payment is exactly the named amount", path+"/data",
 		strconv.FormatUint(s.amount, 10), strconv.FormatUint(v, 10))
 	s.builds = append(s.builds, solmsg.TokenTransferChecked(s.source, s.mint, s.target, s.user, s.amount, decimals))
@@ -116,8 +113,7 @@ func (s *solanaPay) openAccount(k int, ix solmsg.Instruction) {
 		return
 	}
 	payer, account, owner, mint := ix.Accounts[0].Key, ix.Accounts[1].Key, ix.Accounts[2].Key, ix.Accounts[3].Key
-	s.must(payer == s.sponsor, "S10", "the sponsor pays for the vault's token account", path+"/keys/0",
-		s.sponsor.String(), payer.String())
+	same(s.judge, s.sponsor, payer, "S10", "the sponsor pays for the vault's token account", path+"/keys/0")
 	s.must(account == s.target && owner == s.vault && mint == s.mint, "S11",
 		"the token account that is opened is the vault's", path+"/keys/2", s.vault.String(), owner.String())
 	s.builds = append(s.builds, solmsg.CreateATAIdempotent(s.sponsor, s.vault, s.mint))

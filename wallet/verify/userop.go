@@ -72,8 +72,7 @@ func (j *judge) operation(acc account, w api.ChainOperation, r role) (operation,
 	j.must(j.onNetwork(r.chainID), "B3", "the chain is one of the network's", r.path, "a chain of the network",
 		caip.EVM(r.chainID).String())
 	o := operation{role: r, userOp: u, endless: acc.kind == api.AccountRoleBased}
-	j.must(u.Sender == acc.address, "U1", "the operation belongs to your account", path+"/sender", acc.address.Hex(),
-		u.Sender.Hex())
+	same(j, acc.address, u.Sender, "U1", "the operation belongs to your account", path+"/sender")
 	j.pass("U13", "the operation arrives unsigned") // the lexical layer lets no other spelling pass
 	j.nonce(acc, &o)
 	j.factory(acc, &o)
@@ -199,8 +198,7 @@ func (j *judge) factory(acc account, o *operation) {
 	}
 	j.must(!acc.replaced, "U4", "the account is not deployed with a session key that was replaced", path,
 		"no deployment", "a deployment with the first session key")
-	j.must(*o.userOp.Factory == pins.MetaFactory, "U4", "nothing is deployed but your own account", path,
-		pins.MetaFactory.Hex(), o.userOp.Factory.Hex())
+	same(j, pins.MetaFactory, *o.userOp.Factory, "U4", "nothing is deployed but your own account", path)
 	want := op.FactoryData(pins.Factory, acc.initData, new(big.Int))
 	j.must(bytes.Equal(o.userOp.FactoryData, want), "U4", "nothing is deployed but your own account", path+"Data",
 		"the deployment of your account", "other bytes")
@@ -220,8 +218,8 @@ func (j *judge) typedData(acc account, w api.ChainOperation, o *operation) {
 		path+"/domain", acc.name+" "+acc.version, d.Name+" "+d.Version)
 	j.must(d.ChainID == o.role.chainID, "T2", "the typed data is for the same chain", path+"/domain/chainId",
 		strconv.FormatUint(o.role.chainID, 10), strconv.FormatUint(d.ChainID, 10))
-	j.must(d.VerifyingContract == acc.validator, "T3", "the typed data is for the pinned validator",
-		path+"/domain/verifyingContract", acc.validator.Hex(), d.VerifyingContract.Hex())
+	same(j, acc.validator, d.VerifyingContract, "T3", "the typed data is for the pinned validator",
+		path+"/domain/verifyingContract")
 	path += "/message/callDataAndNonceHash"
 	if acc.kind == api.AccountRoleBased && !j.knowsFormula(acc) {
 		j.gate(GateBlindSigning, "T7", "The hash that would be signed cannot be computed here: the service could "+
@@ -231,7 +229,7 @@ func (j *judge) typedData(acc account, w api.ChainOperation, o *operation) {
 		return
 	}
 	want := op.CallDataAndNonceHash(acc.address, o.userOp.CallData, o.userOp.Nonce)
-	j.must(hash == want, "T7", "the typed data is about this operation", path, want.Hex(), hash.Hex())
+	same(j, want, hash, "T7", "the typed data is about this operation", path)
 }
 
 // knowsFormula reports whether the network's registry says how the validator computes the hash of an approval (protocol
@@ -274,16 +272,14 @@ func (j *judge) rebuild(acc account, o operation, calls []op.Call) (Signing, boo
 		"what gets signed is exactly what was checked", path, hash.Hex(), received.Hex()) {
 		return Signing{}, false
 	}
-	s := Signing{op: VerifiedUserOp{
-		network: j.Network.ID, kind: acc.kind, userOp: mine, chainID: o.role.chainID, entryPoint: pins.EntryPoint,
-		signer: acc.signer, opHash: hash,
-	}}
+	by := verified{j.Network.ID, acc.kind, acc.signer}
+	s := Signing{op: VerifiedUserOp{verified: by, userOp: mine, chainID: o.role.chainID, entryPoint: pins.EntryPoint,
+		opHash: hash}}
 	if acc.kind == api.AccountRoleBased {
-		s.roleBased, s.approve = true, j.approval(acc, o, mine)
+		s.roleBased, s.approve = true, j.approval(by, acc, o, mine)
 	}
 	if o.delegation != nil {
-		s.delegation = VerifiedDelegation{network: j.Network.ID, kind: acc.kind, signer: acc.signer,
-			authorization: *o.delegation}
+		s.delegation = VerifiedDelegation{by, *o.delegation}
 	}
 	s.summary = OpSummary{
 		Role: o.role.name, Kind: acc.kind, Chain: caip.EVM(o.role.chainID).String(), Sender: acc.address.Hex(),
@@ -297,10 +293,9 @@ func (j *judge) rebuild(acc account, o operation, calls []op.Call) (Signing, boo
 }
 
 // approval is what a role-based account signs instead of its operation.
-func (p Policy) approval(acc account, o operation, mine op.UserOp) VerifiedApprove {
-	v := VerifiedApprove{network: p.Network.ID, kind: acc.kind, signer: acc.signer}
-	v.domain = op.Domain{Name: acc.name, Version: acc.version, ChainID: o.role.chainID,
-		VerifyingContract: acc.validator}
+func (p Policy) approval(by verified, acc account, o operation, mine op.UserOp) VerifiedApprove {
+	v := VerifiedApprove{verified: by, domain: op.Domain{Name: acc.name, Version: acc.version, ChainID: o.role.chainID,
+		VerifyingContract: acc.validator}}
 	if !p.knowsFormula(acc) {
 		v.hash = o.hash // behind the gate of blind signing
 		return v

@@ -24,13 +24,7 @@ func parseAmount(s string) (*big.Int, error) { return amount.ParseBase(s) }
 // value checks that what is taken is what was announced, and that it is explained by what is delivered and the fees
 // (TH-Q5, Q6, Q11; protocol §3.5).
 func (j *judge) value(w api.Quote, legs []leg, q *VerifiedQuote) {
-	pay := map[caip.Asset]*big.Int{}
-	for _, l := range legs {
-		if pay[l.asset] == nil {
-			pay[l.asset] = new(big.Int)
-		}
-		pay[l.asset].Add(pay[l.asset], l.amount)
-	}
+	pay := paidBy(legs)
 	decimals, ok := j.originToken(w.OriginToken, legs, pay)
 	if !ok {
 		return
@@ -65,6 +59,18 @@ func (j *judge) value(w api.Quote, legs []leg, q *VerifiedQuote) {
 		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.",
 			"/originChainsOperations", announced, words)
 	}
+}
+
+// paidBy sums payments by asset.
+func paidBy(legs []leg) map[caip.Asset]*big.Int {
+	pay := map[caip.Asset]*big.Int{}
+	for _, l := range legs {
+		if pay[l.asset] == nil {
+			pay[l.asset] = new(big.Int)
+		}
+		pay[l.asset].Add(pay[l.asset], l.amount)
+	}
+	return pay
 }
 
 // originToken checks the announced sum against the sum of the operations (protocol §3.5), and returns the decimals in

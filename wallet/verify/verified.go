@@ -10,15 +10,29 @@ import (
 	"coffer/api/op"
 )
 
+// verified is what all values have that an EVM account signs.
+type verified struct {
+	network string
+	kind    string
+	signer  common.Address
+}
+
+// Network is the id of the network that the value belongs to.
+func (v verified) Network() string { return v.network }
+
+// Kind is the account type.
+func (v verified) Kind() string { return v.kind }
+
+// Signer is the address whose key must sign: the owner, the session key, or the EOA itself.
+func (v verified) Signer() common.Address { return v.signer }
+
 // VerifiedUserOp is a user operation that passed every check and was built again from the checked values. Only this
 // package makes one; the zero value is refused by the signer.
 type VerifiedUserOp struct {
-	network    string
-	kind       string
+	verified
 	userOp     op.UserOp
 	chainID    uint64
 	entryPoint common.Address
-	signer     common.Address
 	opHash     common.Hash
 }
 
@@ -50,29 +64,18 @@ const (
 // IsZero reports whether the value was not made by this package.
 func (v VerifiedUserOp) IsZero() bool { return v.opHash == (common.Hash{}) }
 
-// Network is the id of the network that the operation belongs to.
-func (v VerifiedUserOp) Network() string { return v.network }
-
 // OpHash is the userOpHash on the operation's chain and the pinned entry point.
 func (v VerifiedUserOp) OpHash() common.Hash { return v.opHash }
 
 // Digest is what the key signs: the EIP-191 form of OpHash.
 func (v VerifiedUserOp) Digest() common.Hash { return op.EIP191(v.opHash) }
 
-// Signer is the address whose key must sign.
-func (v VerifiedUserOp) Signer() common.Address { return v.signer }
-
 // ChainID is the chain on which the operation runs.
 func (v VerifiedUserOp) ChainID() uint64 { return v.chainID }
 
-// Nonce is the full nonce.
-func (v VerifiedUserOp) Nonce() *big.Int { return new(big.Int).Set(v.userOp.Nonce) }
-
 // VerifiedApprove is a role-based account's approval whose hash was computed here (TH-T7).
 type VerifiedApprove struct {
-	network  string
-	kind     string
-	signer   common.Address
+	verified
 	domain   op.Domain
 	hash     common.Hash
 	approved *Approved // nil: behind the gate of blind signing
@@ -81,31 +84,17 @@ type VerifiedApprove struct {
 // IsZero reports whether the value was not made by this package.
 func (v VerifiedApprove) IsZero() bool { return v.domain == (op.Domain{}) }
 
-// Network is the id of the network that the approval belongs to.
-func (v VerifiedApprove) Network() string { return v.network }
-
-// Signer is the session address whose key must sign.
-func (v VerifiedApprove) Signer() common.Address { return v.signer }
-
 // Digest is the EIP-712 digest of the approval.
 func (v VerifiedApprove) Digest() common.Hash { return v.domain.ApproveDigest(v.hash) }
 
 // VerifiedDelegation is an EIP-7702 authorization to a pinned delegate on one chain (TH-D2, D3).
 type VerifiedDelegation struct {
-	network       string
-	kind          string
-	signer        common.Address
+	verified
 	authorization op.Authorization
 }
 
 // IsZero reports whether the value was not made by this package.
 func (v VerifiedDelegation) IsZero() bool { return v.authorization.ChainID == nil }
-
-// Network is the id of the network that the authorization belongs to.
-func (v VerifiedDelegation) Network() string { return v.network }
-
-// Signer is the EOA whose key must sign.
-func (v VerifiedDelegation) Signer() common.Address { return v.signer }
 
 // Authorization is the content that is signed.
 func (v VerifiedDelegation) Authorization() op.Authorization {
@@ -156,9 +145,6 @@ func (p *PreparedOp) Signing() Signing { return p.signing }
 // View is what review 1 shows.
 func (p *PreparedOp) View() PreparedView { return p.view }
 
-// Fingerprint identifies exactly this answer and intent.
-func (p *PreparedOp) Fingerprint() string { return p.view.Fingerprint }
-
 // Confirmation is what a confirmation of review 1 must carry: the fingerprint and, where a gate stands open, a newline
 // and the sentence that was typed.
 func (p *PreparedOp) Confirmation() string { return confirmation(p.view.Fingerprint, p.view.Phrase) }
@@ -172,6 +158,3 @@ func confirmation(fingerprint, phrase string) string {
 
 // Document is the answer as received.
 func (p *PreparedOp) Document() *api.Document { return p.doc }
-
-// CallType is the routing that the service announced.
-func (p *PreparedOp) CallType() string { return p.callType }
