@@ -148,6 +148,19 @@ func (c *Catalog) Aggregate(id caip.AggregateID) (Aggregate, bool) {
 	return a.copy(), true
 }
 
+// On lists the assets of a chain in the order of their aggregates.
+func (c *Catalog) On(chain caip.Chain) []Entity {
+	var out []Entity
+	for _, id := range c.order {
+		for _, e := range c.aggregates[id].Entities {
+			if e.Asset.Chain == chain {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
 // Entity finds the asset of one chain.
 func (c *Catalog) Entity(a caip.Asset) (Entity, bool) {
 	e, ok := c.entities[a]

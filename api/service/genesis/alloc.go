@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 	"golang.org/x/sync/errgroup"
 
+	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/chain/evm"
 	"coffer/assets"
@@ -209,16 +211,8 @@ const nativeDecimals = 18
 
 // tokensOf lists the token entities of one chain in catalogue order.
 func tokensOf(id uint64, cat *catalog.Catalog) []catalog.Entity {
-	var out []catalog.Entity
-	for _, agg := range cat.Aggregates() {
-		for _, e := range agg.Entities {
-			if at, evm := e.Asset.Chain.EVMID(); !evm || at != id {
-				continue
-			}
-			if _, token := e.Asset.Token(); token {
-				out = append(out, e)
-			}
-		}
-	}
-	return out
+	return slices.DeleteFunc(cat.On(caip.EVM(id)), func(e catalog.Entity) bool {
+		_, token := e.Asset.Token()
+		return !token
+	})
 }

@@ -3,6 +3,7 @@ package genesis
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
@@ -73,15 +74,10 @@ func (in *Installation) solanaSpec() (solana.Spec, error) {
 
 // solanaTokens lists the SPL tokens of the catalogue.
 func (in *Installation) solanaTokens() []catalog.Entity {
-	var out []catalog.Entity
-	for _, agg := range in.Catalog.Aggregates() {
-		for _, e := range agg.Entities {
-			if _, token := e.Asset.Mint(); token {
-				out = append(out, e)
-			}
-		}
-	}
-	return out
+	return slices.DeleteFunc(in.Catalog.On(caip.SolanaMainnet()), func(e catalog.Entity) bool {
+		_, token := e.Asset.Mint()
+		return !token
+	})
 }
 
 // createSolana makes a ledger in a store that has none and stocks it with the treasury's signed transactions: SOL for

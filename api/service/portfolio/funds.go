@@ -160,15 +160,10 @@ func (f *Faucet) usedOn(id uint64, a common.Address) (bool, error) {
 	if used := st.Nonce(a) > 0 || st.Balance(a).Sign() > 0 || len(st.Code(a)) > 0; used || st.Err() != nil {
 		return used, st.Err()
 	}
-	for _, agg := range f.in.Catalog.Aggregates() {
-		for _, e := range agg.Entities {
-			if at, evm := e.Asset.Chain.EVMID(); !evm || at != id {
-				continue
-			}
-			v, err := f.in.BalanceAt(st, a, e.Asset)
-			if err != nil || v.Sign() > 0 {
-				return err == nil, err
-			}
+	for _, e := range f.in.Catalog.On(caip.EVM(id)) {
+		v, err := f.in.BalanceAt(st, a, e.Asset)
+		if err != nil || v.Sign() > 0 {
+			return err == nil, err
 		}
 	}
 	return false, nil

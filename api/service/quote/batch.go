@@ -84,17 +84,12 @@ func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
 // balancesOf reads the account's balances of all known assets of a chain.
 func (q *Quoter) balancesOf(st chain.State, owner common.Address, chainID uint64) (map[caip.Asset]*big.Int, error) {
 	out := map[caip.Asset]*big.Int{}
-	for _, agg := range q.Installation.Catalog.Aggregates() {
-		for _, e := range agg.Entities {
-			if id, evm := e.Asset.Chain.EVMID(); !evm || id != chainID {
-				continue
-			}
-			v, err := q.Installation.BalanceAt(st, owner, e.Asset)
-			if err != nil {
-				return nil, err
-			}
-			out[e.Asset] = v
+	for _, e := range q.Installation.Catalog.On(caip.EVM(chainID)) {
+		v, err := q.Installation.BalanceAt(st, owner, e.Asset)
+		if err != nil {
+			return nil, err
 		}
+		out[e.Asset] = v
 	}
 	return out, nil
 }

@@ -1,12 +1,14 @@
 package quote
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
@@ -45,29 +47,16 @@ func (q *Quoter) stranded(a caip.Account) string {
 		return wantOwned
 	case isEVM && q.ownAddress(evm), isSolana && q.Installation.OwnsKey(k):
 		return wantForeign
-	case isEVM && q.isAsset(func(e caip.Asset) bool {
-		t, token := e.Token()
-		return token && t == evm &&
-			e.Chain == a.Chain
-	}),
-		isSolana && q.isAsset(func(e caip.Asset) bool { m, token := e.Mint(); return token && m == key }):
+	case slices.ContainsFunc(q.Installation.Catalog.On(a.Chain), func(e catalog.Entity) bool {
+		contract, token := e.Asset.Token()
+		mint, minted := e.Asset.Mint()
+		return token && contract == evm || minted && mint == key
+	}):
 		return "an account that is not a token itself"
 	case isSolana && !isWallet(k):
 		return wantWallet
 	}
 	return ""
-}
-
-// isAsset looks through the assets of the catalogue.
-func (q *Quoter) isAsset(is func(caip.Asset) bool) bool {
-	for _, agg := range q.Installation.Catalog.Aggregates() {
-		for _, e := range agg.Entities {
-			if is(e.Asset) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // checkPayer refuses accounts that could never sign for the user: the service's own, and on Solana what no key signs

@@ -21,29 +21,24 @@ func (q *Quoter) taken(f funds, declared []book.Amount) ([]book.Amount, error) {
 		at[d.Asset] = i
 		out = append(out, book.Amount{Asset: d.Asset, Value: d.Value})
 	}
-	for _, agg := range q.Installation.Catalog.Aggregates() {
-		for _, e := range agg.Entities {
-			if id, evm := e.Asset.Chain.EVMID(); !evm || id != f.chainID {
-				continue
-			}
-			spent, err := f.spent(e.Asset)
-			if err != nil {
-				return nil, err
-			}
-			i, known := at[e.Asset.String()]
-			if spent.Sign() == 0 || known && spent.Cmp(out[i].Value) <= 0 {
-				continue
-			}
-			balance, err := q.Installation.Balance(f.evm.Address, e.Asset)
-			if err != nil {
-				return nil, err
-			}
-			switch spent = minOf(spent, balance); {
-			case !known:
-				out = append(out, book.Amount{Asset: e.Asset.String(), Value: spent})
-			case spent.Cmp(out[i].Value) > 0:
-				out[i].Value = spent
-			}
+	for _, e := range q.Installation.Catalog.On(caip.EVM(f.chainID)) {
+		spent, err := f.spent(e.Asset)
+		if err != nil {
+			return nil, err
+		}
+		i, known := at[e.Asset.String()]
+		if spent.Sign() == 0 || known && spent.Cmp(out[i].Value) <= 0 {
+			continue
+		}
+		balance, err := q.Installation.Balance(f.evm.Address, e.Asset)
+		if err != nil {
+			return nil, err
+		}
+		switch spent = minOf(spent, balance); {
+		case !known:
+			out = append(out, book.Amount{Asset: e.Asset.String(), Value: spent})
+		case spent.Cmp(out[i].Value) > 0:
+			out[i].Value = spent
 		}
 	}
 	return out, nil

@@ -101,14 +101,9 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error {
 	pledged := map[caip.Asset]*big.Int{}
 	err := s.Book.View(func(tx store.Tx) error {
-		for _, agg := range s.Installation.Catalog.Aggregates() {
-			for _, e := range agg.Entities {
-				if id, evm := e.Asset.Chain.EVMID(); !evm || id != chainID {
-					continue
-				}
-				if v := s.Book.Pledged(tx, o.Owner.Hex(), e.Asset.String()); v.Sign() > 0 {
-					pledged[e.Asset] = v
-				}
+		for _, e := range s.Installation.Catalog.On(caip.EVM(chainID)) {
+			if v := s.Book.Pledged(tx, o.Owner.Hex(), e.Asset.String()); v.Sign() > 0 {
+				pledged[e.Asset] = v
 			}
 		}
 		return nil
