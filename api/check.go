@@ -17,14 +17,21 @@ type checker struct {
 	failures []Failure
 }
 
-// finish adds what does not have the types of view, the Go form of the body, where nothing was found yet: a request
-// without failures can always be decoded. Members that view does not know are nobody's business.
-func (c *checker) finish(view any) []Failure {
+// check applies rules to a body and adds what does not have the types of view, the Go form of the body, where nothing
+// was found yet: a request without failures can always be decoded. Members that view does not know are nobody's
+// business.
+func check(doc *Document, view any, rules func(body place)) []Failure {
+	c := &checker{doc: doc}
+	body := place{c, "", doc.root}
+	if !body.object() {
+		return c.failures
+	}
+	rules(body)
 	broken := map[string]bool{}
 	for _, f := range c.failures {
 		broken[f.Path] = true
 	}
-	c.shape(place{c, "", c.doc.root}, reflect.TypeOf(view), broken)
+	c.shape(body, reflect.TypeOf(view), broken)
 	return c.failures
 }
 
@@ -94,11 +101,6 @@ type place struct {
 	c    *checker
 	path string
 	e    *element
-}
-
-func newChecker(doc *Document) (*checker, place) {
-	c := &checker{doc: doc}
-	return c, place{c, "", doc.root}
 }
 
 func (p place) present() bool { return p.e != nil && p.e.kind != 'n' }

@@ -126,6 +126,11 @@ func NewValidationError(failures []Failure) error {
 		Message: "Validation error: " + strings.Join(parts, "; "), Details: listed}
 }
 
+// Invalid is the validation error of one failure.
+func Invalid(path, expected, got string) error {
+	return NewValidationError([]Failure{{path, expected, got}})
+}
+
 // NewDecodeError is the validation error for a document whose values do not have the types of its view; err is what
 // Decode returned.
 func NewDecodeError(err error) error {

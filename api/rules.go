@@ -40,21 +40,18 @@ var (
 
 // Predict checks the body of POST /account/predict-address and returns every failure.
 func (r Rules) Predict(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	kind, _ := body.get("type").optional(`"kernel-v3.1-ecdsa" or no type for a role-based account`,
-		func(s string) bool {
-			return s == AccountKernelV31 || s == AccountRoleBased
-		})
-	switch {
-	case kind == AccountKernelV31:
-		body.get("signerAddress").str(WantKeyAddress, isKeyAddress)
-	case !body.get("type").present() || kind == AccountRoleBased:
-		differentRoles(body)
-	}
-	return c.finish(PredictRequest{})
+	return check(doc, PredictRequest{}, func(body place) {
+		kind, _ := body.get("type").optional(`"kernel-v3.1-ecdsa" or no type for a role-based account`,
+			func(s string) bool {
+				return s == AccountKernelV31 || s == AccountRoleBased
+			})
+		switch {
+		case kind == AccountKernelV31:
+			body.get("signerAddress").str(WantKeyAddress, isKeyAddress)
+		case !body.get("type").present() || kind == AccountRoleBased:
+			differentRoles(body)
+		}
+	})
 }
 
 func (r Rules) targetChain(p place) (caip.Chain, bool) {

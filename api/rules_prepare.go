@@ -19,32 +19,26 @@ const (
 
 // Prepare checks the body of POST /v3/quote/prepare-call-quote and returns every failure.
 func (r Rules) Prepare(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	types := r.accounts(body.get("accounts"))
-	if len(types) == 1 && types[AccountSolana] {
-		body.get("accounts").failGot("an EVM account: a Solana account cannot make EVM calls by itself",
-			"a single solana account")
-	}
-	r.prepared(body)
-	r.fromAsset(body.get("fromAssetId"))
-	return c.finish(PrepareRequest{})
+	return check(doc, PrepareRequest{}, func(body place) {
+		types := r.accounts(body.get("accounts"))
+		if len(types) == 1 && types[AccountSolana] {
+			body.get("accounts").failGot("an EVM account: a Solana account cannot make EVM calls by itself",
+				"a single solana account")
+		}
+		r.prepared(body)
+		r.fromAsset(body.get("fromAssetId"))
+	})
 }
 
 // PrepareV1 checks the body of POST /quotes/prepare-call-quote and returns every failure.
 func (r Rules) PrepareV1(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	r.accountV1(body.get("account"))
-	if t := body.get("tokensRequired"); !t.present() {
-		t.fail("an array of token requirements, empty when nothing is needed")
-	}
-	r.prepared(body)
-	return c.finish(PrepareRequestV1{})
+	return check(doc, PrepareRequestV1{}, func(body place) {
+		r.accountV1(body.get("account"))
+		if t := body.get("tokensRequired"); !t.present() {
+			t.fail("an array of token requirements, empty when nothing is needed")
+		}
+		r.prepared(body)
+	})
 }
 
 // prepared checks what both forms of prepare have in common.

@@ -6,27 +6,21 @@ import (
 
 // CallQuote checks the body of POST /v3/quote/call-quote and returns every failure.
 func (r Rules) CallQuote(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	r.accounts(body.get("accounts"))
-	r.called(body)
-	if p := body.get("fromAssetId"); p.present() {
-		p.str("a known CAIP-19 asset type", r.knownAsset)
-	}
-	return c.finish(CallQuoteRequest{})
+	return check(doc, CallQuoteRequest{}, func(body place) {
+		r.accounts(body.get("accounts"))
+		r.called(body)
+		if p := body.get("fromAssetId"); p.present() {
+			p.str("a known CAIP-19 asset type", r.knownAsset)
+		}
+	})
 }
 
 // CallQuoteV1 checks the body of POST /quotes/call-quote and returns every failure.
 func (r Rules) CallQuoteV1(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	r.accountV1(body.get("account"))
-	r.called(body)
-	return c.finish(CallQuoteRequestV1{})
+	return check(doc, CallQuoteRequestV1{}, func(body place) {
+		r.accountV1(body.get("account"))
+		r.called(body)
+	})
 }
 
 // called checks what both forms of call-quote have in common.
@@ -51,34 +45,29 @@ func tamperProof(body place) {
 // Execute checks the form of the body of POST /v3/quote/execute-quote, as the description has it, and returns every
 // failure. What the values must be is the business of tamperProofSignature.
 func (r Rules) Execute(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	r.accounts(body.get("accounts"))
-	r.executed(body, true)
-	tolerances(body.get("slippage"))
-	fees(body.get("fees"))
-	return c.finish(Quote{})
+	return check(doc, Quote{}, func(body place) {
+		r.accounts(body.get("accounts"))
+		r.executed(body, true)
+		tolerances(body.get("slippage"))
+		fees(body.get("fees"))
+	})
 }
 
 // ExecuteV1 checks the form of the body of POST /quotes/execute-quote and returns every failure. The account of a quote
 // has its type, also where the request that led to it left it out.
 func (r Rules) ExecuteV1(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	if account := body.get("account"); account.present() && account.e.kind == '{' && !account.get("type").present() {
-		account.get("type").fail("role-based, kernel-v3.1-ecdsa or kernel-v3.3-ecdsa")
-	} else {
-		r.accountV1(account)
-	}
-	r.executed(body, false)
-	if p := body.get("destinationChainOperation"); p.present() {
-		r.operation(p, unsigned)
-	}
-	return c.finish(QuoteV1{})
+	return check(doc, QuoteV1{}, func(body place) {
+		if account := body.get("account"); account.present() && account.e.kind == '{' &&
+			!account.get("type").present() {
+			account.get("type").fail("role-based, kernel-v3.1-ecdsa or kernel-v3.3-ecdsa")
+		} else {
+			r.accountV1(account)
+		}
+		r.executed(body, false)
+		if p := body.get("destinationChainOperation"); p.present() {
+			r.operation(p, unsigned)
+		}
+	})
 }
 
 // executed checks what both forms of execute have in common.
@@ -99,32 +88,26 @@ func (r Rules) executed(body place, solana bool) {
 
 // Quote checks the body of POST /v3/quote, a swap or a transfer, and returns every failure.
 func (r Rules) Quote(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	types := map[string]bool{}
-	if from := body.get("from"); from.object() {
-		types = r.accounts(from.get("accounts"))
-	}
-	r.exchange(body, types, true)
-	return c.finish(QuoteRequest{})
+	return check(doc, QuoteRequest{}, func(body place) {
+		types := map[string]bool{}
+		if from := body.get("from"); from.object() {
+			types = r.accounts(from.get("accounts"))
+		}
+		r.exchange(body, types, true)
+	})
 }
 
 // QuoteV1 checks the body of POST /v1/quote, a swap or a transfer of one EVM account, and returns every failure.
 func (r Rules) QuoteV1(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	types := map[string]bool{}
-	if from := body.get("from"); from.object() {
-		if kind, ok := r.accountV1(from.get("account")); ok {
-			types[kind] = true
+	return check(doc, QuoteRequestV1{}, func(body place) {
+		types := map[string]bool{}
+		if from := body.get("from"); from.object() {
+			if kind, ok := r.accountV1(from.get("account")); ok {
+				types[kind] = true
+			}
 		}
-	}
-	r.exchange(body, types, false)
-	return c.finish(QuoteRequestV1{})
+		r.exchange(body, types, false)
+	})
 }
 
 // side is one asset of an exchange: an aggregate, or one chain's asset of it.

@@ -3,22 +3,20 @@ package api
 // Relay checks the body of POST /account/relay and returns every failure: a role-based account, one of the four
 // actions, and exactly the members that the action takes.
 func (r Rules) Relay(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	account := body.get("account")
-	if kind, ok := r.accountV1(account); ok && kind != AccountRoleBased {
-		account.get("type").fail("role-based: no other account has an admin")
-	}
-	r.targetChain(body.get("chain"))
-	action, ok := body.get("action").str("rotate-session, announce-exit, cancel-exit or operate", func(s string) bool {
-		return s == AdminRotateSession || s == AdminAnnounceExit || s == AdminCancelExit || s == AdminOperate
+	return check(doc, RelayRequest{}, func(body place) {
+		account := body.get("account")
+		if kind, ok := r.accountV1(account); ok && kind != AccountRoleBased {
+			account.get("type").fail("role-based: no other account has an admin")
+		}
+		r.targetChain(body.get("chain"))
+		action, ok := body.get("action").str("rotate-session, announce-exit, cancel-exit or operate",
+			func(s string) bool {
+				return s == AdminRotateSession || s == AdminAnnounceExit || s == AdminCancelExit || s == AdminOperate
+			})
+		if ok {
+			r.relayed(body, action)
+		}
 	})
-	if ok {
-		r.relayed(body, action)
-	}
-	return c.finish(RelayRequest{})
 }
 
 func (r Rules) relayed(body place, action string) {

@@ -199,8 +199,7 @@ func bodyOf(r *http.Request, into any) error {
 		return err
 	}
 	if len(raw) > maxAdminBody {
-		return api.NewValidationError([]api.Failure{{Expected: fmt.Sprintf("a body of at most %d bytes", maxAdminBody),
-			Got: "a larger one"}})
+		return api.Invalid("", fmt.Sprintf("a body of at most %d bytes", maxAdminBody), "a larger one")
 	}
 	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
 		return api.NewDecodeError(err)

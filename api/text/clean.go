@@ -5,6 +5,7 @@
 package text
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,3 +51,6 @@ func ignorable(r rune) bool {
 	}
 	return unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r)
 }
+
+// Named is foreign text as an error message names it: cut to 80 characters, "nothing" when it is empty.
+func Named(s string) string { return cmp.Or(Clean(s, 80), "nothing") }

@@ -194,8 +194,7 @@ func (k *Keys) get(id string) (record, error) {
 	one, ok := k.keys[id]
 	if !ok {
 		if in, whole := IDOf(id); whole {
-			return record{}, api.NewValidationError([]api.Failure{
-				{Path: "id", Expected: "the id alone, " + in, Got: "a whole key"}})
+			return record{}, api.Invalid("id", "the id alone, "+in, "a whole key")
 		}
 		return record{}, api.NewError(api.ErrNotFound, "there is no key %q", text.Clean(id, 2*idLength))
 	}

@@ -76,8 +76,5 @@ func (b *Book) unseal(s string, q HistoryQuery) (cursor, error) {
 }
 
 func cursorError(got string) error {
-	return api.NewValidationError([]api.Failure{{
-		Path: "continuation", Expected: "a continuation of an earlier page of the same history, as it was answered",
-		Got: got,
-	}})
+	return api.Invalid("continuation", "a continuation of an earlier page of the same history, as it was answered", got)
 }

@@ -79,6 +79,14 @@ func (in *Installation) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*bi
 	return v, nil
 }
 
+// Stock is what the solver can give of a catalogue asset, on any chain.
+func (in *Installation) Stock(asset caip.Asset) (*big.Int, error) {
+	if asset.Chain.IsSolana() {
+		return in.SolanaSpendable(KeyOf(in.SolanaSolver), asset)
+	}
+	return in.Balance(AddressOf(in.Solver), asset)
+}
+
 // SolanaExists reports whether the account that holds an asset for an owner exists: the owner's own for SOL, the
 // associated one for a token.
 func (in *Installation) SolanaExists(owner solmsg.Key, asset caip.Asset) (bool, error) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"coffer/api"
-	"coffer/api/text"
 )
 
 // maxURL bounds path and query of a request in bytes; the server's own header limit does not reach requests in process.
@@ -20,7 +19,7 @@ const maxURL = 64 << 10
 func (h *handler) body(w *answer, r *http.Request, rt route) (doc *api.Document, leave func(), err error) {
 	leave = func() {}
 	if len(r.URL.RawQuery) > maxURL {
-		return nil, leave, invalid("", "a query of at most "+strconv.Itoa(maxURL)+" bytes",
+		return nil, leave, api.Invalid("", "a query of at most "+strconv.Itoa(maxURL)+" bytes",
 			strconv.Itoa(len(r.URL.RawQuery))+" bytes")
 	}
 	if !rt.post {
@@ -42,7 +41,7 @@ func (h *handler) body(w *answer, r *http.Request, rt route) (doc *api.Document,
 	doc, err = api.ParseDocument(raw, h.limits)
 	panicked = false
 	if err != nil {
-		err = invalid("", "a JSON document", err.Error())
+		err = api.Invalid("", "a JSON document", err.Error())
 	}
 	return doc, leave, err
 }
@@ -53,11 +52,12 @@ func (h *handler) unread(err error) error {
 	var known *api.Error
 	switch {
 	case errors.As(err, &large):
-		return tooLarge(h.limits.Bytes)
+		// a validation failure like any other: the interface knows no status of its own for it (protocol §6)
+		return api.Invalid("", "a body of at most "+strconv.Itoa(h.limits.Bytes)+" bytes", "a larger one")
 	case errors.As(err, &known):
 		return err
 	}
-	return invalid("", "a complete body", "one that broke off")
+	return api.Invalid("", "a complete body", "one that broke off")
 }
 
 func checkMediaType(head http.Header) error {
@@ -72,21 +72,12 @@ func checkMediaType(head http.Header) error {
 	return nil
 }
 
-func invalid(path, expected, got string) error {
-	return api.NewValidationError([]api.Failure{{Path: path, Expected: expected, Got: text.Clean(got, 200)}})
-}
-
-// tooLarge is a validation failure like any other: the interface knows no status of its own for it (protocol §6).
-func tooLarge(limit int) error {
-	return invalid("", "a body of at most "+strconv.Itoa(limit)+" bytes", "a larger one")
-}
-
 // query returns the value of each named parameter, "" when absent. A parameter that appears twice is refused: two
 // readers could take different ones.
 func query(r *http.Request, names ...string) ([]string, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, invalid("", "a well-formed query", "a malformed one")
+		return nil, api.Invalid("", "a well-formed query", "a malformed one")
 	}
 	out := make([]string, len(names))
 	var failures []api.Failure

@@ -87,11 +87,11 @@ func (h *handler) roles(r *http.Request, _ *api.Document) (*api.Document, error)
 	}
 	account, err := caip.ParseAccount(v[0])
 	if err != nil {
-		return nil, invalid("account", "a CAIP-10 account such as eip155:8453:0x…", orNothing(v[0]))
+		return nil, api.Invalid("account", "a CAIP-10 account such as eip155:8453:0x…", text.Named(v[0]))
 	}
 	address, evm := account.EVM()
 	if _, known := h.Installation.Catalog.Chain(account.Chain); !evm || !known {
-		return nil, invalid("account", "an account on a supported EVM chain", orNothing(v[0]))
+		return nil, api.Invalid("account", "an account on a supported EVM chain", text.Named(v[0]))
 	}
 	if err := h.Portfolio.FundAccounts(r.Context(), []api.Account{{AccountAddress: address.Hex()}}); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func ParseHistory(user, limit, continuation, sortBy string) (book.HistoryQuery, 
 	q := book.HistoryQuery{Limit: DefaultLimit, Continuation: continuation, SortBy: "createdAt"}
 	var failures []api.Failure
 	fail := func(path, expected, got string) {
-		failures = append(failures, api.Failure{Path: path, Expected: expected, Got: orNothing(got)})
+		failures = append(failures, api.Failure{Path: path, Expected: expected, Got: text.Named(got)})
 	}
 	if a, err := caip.ParseAddress(user); err == nil {
 		q.User = strings.ToLower(a.Hex())
@@ -149,11 +149,4 @@ func ParseHistory(user, limit, continuation, sortBy string) (book.HistoryQuery, 
 		fail("sortBy", "createdAt or updatedAt", sortBy)
 	}
 	return q, failures
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return text.Clean(s, 80)
 }

@@ -9,6 +9,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/service/store"
+	"coffer/api/text"
 )
 
 // version is the form of a record: v1 adds the chain id to EVM transactions (protocol §7).
@@ -36,7 +37,7 @@ func (h *handler) statusOf(r *http.Request, v version) (*api.Document, error) {
 		return nil, err
 	}
 	if !reQuoteID.MatchString(asked[0]) {
-		return nil, invalid("quoteId", "a quote id: 0x and 64 hex digits", orNothing(asked[0]))
+		return nil, api.Invalid("quoteId", "a quote id: 0x and 64 hex digits", text.Named(asked[0]))
 	}
 	out, known, err := h.Records.Status(r.Context(), strings.ToLower(asked[0]))
 	if errors.Is(err, store.ErrDamaged) {

@@ -58,7 +58,7 @@ func ParseQueryV2(cat *catalog.Catalog, address, assets string) (common.Address,
 	p := queryParser{cat: cat}
 	a, err := caip.ParseAddress(address)
 	if err != nil {
-		p.fail("address", "a 0x address with 40 hexadecimal digits", shown(address))
+		p.fail("address", "a 0x address with 40 hexadecimal digits", text.Named(address))
 	}
 	p.list("assetId", assets, p.asset)
 	return a, p.q.Assets, p.failures
@@ -96,7 +96,7 @@ func (p *queryParser) accounts(value string) {
 	p.list("account", value, func(path, item string) {
 		a, err := caip.ParseBalanceAccount(item)
 		if err != nil {
-			p.fail(path, "a CAIP-10 account such as eip155:1:0x…, or solana:<address>", shown(item))
+			p.fail(path, "a CAIP-10 account such as eip155:1:0x…, or solana:<address>", text.Named(item))
 			return
 		}
 		if evm, ok := a.EVM(); ok {
@@ -108,7 +108,7 @@ func (p *queryParser) accounts(value string) {
 			return
 		}
 		if a.Chain != caip.SolanaMainnet() {
-			p.fail(path, "an account on an eip155 chain or on Solana", shown(item))
+			p.fail(path, "an account on an eip155 chain or on Solana", text.Named(item))
 			return
 		}
 		if p.q.Solana != "" && p.q.Solana != a.Address {
@@ -126,11 +126,11 @@ func (p *queryParser) aggregate(path, item string) {
 		if strings.HasSuffix(item, " ") {
 			expected += " (in a query a plus sign is written %2B)"
 		}
-		p.fail(path, expected, shown(item))
+		p.fail(path, expected, text.Named(item))
 		return
 	}
 	if _, known := p.cat.Aggregate(id); !known {
-		p.fail(path, "a known aggregated asset id", shown(item))
+		p.fail(path, "a known aggregated asset id", text.Named(item))
 		return
 	}
 	for _, have := range p.q.Aggregates {
@@ -144,7 +144,7 @@ func (p *queryParser) aggregate(path, item string) {
 func (p *queryParser) asset(path, item string) {
 	a, err := caip.ParseAsset(item)
 	if err != nil {
-		p.fail(path, "an asset type as /assets/list has it, such as eip155:8453/slip44:60", shown(item))
+		p.fail(path, "an asset type as /assets/list has it, such as eip155:8453/slip44:60", text.Named(item))
 		return
 	}
 	unlisted := 0
@@ -160,19 +160,11 @@ func (p *queryParser) asset(path, item string) {
 	_, served := p.cat.Chain(a.Chain)
 	switch {
 	case !known && (!served || a.IsNative()):
-		p.fail(path, "an asset of /assets/list, or a token of a supported chain", shown(item))
+		p.fail(path, "an asset of /assets/list, or a token of a supported chain", text.Named(item))
 		return
 	case !known && unlisted == MaxUnlisted:
-		p.fail(path, "at most "+strconv.Itoa(MaxUnlisted)+" tokens that are not in /assets/list", shown(item))
+		p.fail(path, "at most "+strconv.Itoa(MaxUnlisted)+" tokens that are not in /assets/list", text.Named(item))
 		return
 	}
 	p.q.Assets = append(p.q.Assets, Asked{Asset: a, As: item, At: path, Unlisted: !known})
-}
-
-// shown makes foreign text fit for an error message.
-func shown(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return text.Clean(s, 80)
 }

@@ -46,8 +46,8 @@ func (s *sheet) unlisted(asked Asked) (api.AssetBalance, error) {
 		return api.AssetBalance{}, err
 	}
 	if found == nil {
-		return api.AssetBalance{}, api.NewValidationError([]api.Failure{{Path: asked.At,
-			Expected: "a token: nothing there tells a balance and decimals", Got: shown(asked.As)}})
+		return api.AssetBalance{}, api.Invalid(asked.At, "a token: nothing there tells a balance and decimals",
+			text.Named(asked.As))
 	}
 	worth := amount.Value(found.held, found.decimals, nil)
 	s.total.add(worth)

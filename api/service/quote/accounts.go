@@ -86,7 +86,7 @@ func (p payer) needEVM(f form) error {
 	if p.hasEVM {
 		return nil
 	}
-	return api.NewValidationError([]api.Failure{{Path: f.rename("accounts"), Expected: "an EVM account", Got: "none"}})
+	return api.Invalid(f.rename("accounts"), "an EVM account", "none")
 }
 
 // refused turns what an account says about its standing into the answer: an *account.Unserved becomes a validation

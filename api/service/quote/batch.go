@@ -60,10 +60,8 @@ func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
 			Data: erc20.Allowance(r.evm.Address, spender), Gas: 1_000_000})
 		now, ok := erc20.DecodeUint(res.Return)
 		if res.Err != nil || !ok {
-			return nil, batch{}, api.NewValidationError([]api.Failure{{
-				Path:     fmt.Sprintf("allowanceRequirements[%d].assetType", i),
-				Expected: "a token contract on the target chain", Got: a.AssetType,
-			}})
+			return nil, batch{}, api.Invalid(fmt.Sprintf("allowanceRequirements[%d].assetType", i),
+				"a token contract on the target chain", a.AssetType)
 		}
 		if want.Sign() > 0 && now.Cmp(want) >= 0 {
 			continue

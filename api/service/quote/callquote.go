@@ -84,13 +84,8 @@ func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
 	if err := c.needEVM(f); err != nil {
 		return nil, err
 	}
-	if c.ChainOperation.UserOp == nil || c.ChainOperation.TypedDataToSign == nil {
-		return nil, api.NewValidationError([]api.Failure{{Path: "chainOperation",
-			Expected: "the prepared EVM operation", Got: "another"}})
-	}
 	if c.op, err = op.FromWire(*c.ChainOperation.UserOp); err != nil {
-		return nil, api.NewValidationError([]api.Failure{{Path: "chainOperation.userOp",
-			Expected: "a well-formed operation", Got: err.Error()}})
+		return nil, api.Invalid("chainOperation.userOp", "a well-formed operation", err.Error())
 	}
 	return c, q.recall(c)
 }
@@ -113,8 +108,7 @@ func (c *call) decode(doc *api.Document) error {
 		return api.NewDecodeError(err)
 	}
 	if c.FromAggregatedAssetID != "" && c.FromAssetID != "" {
-		return api.NewValidationError([]api.Failure{{Path: "fromAssetId",
-			Expected: "nothing beside fromAggregatedAssetId", Got: c.FromAssetID}})
+		return api.Invalid("fromAssetId", "nothing beside fromAggregatedAssetId", c.FromAssetID)
 	}
 	return nil
 }
@@ -214,16 +208,16 @@ func (q *Quoter) rehearse(st chain.State, c *call) error {
 		return err
 	}
 	operator := genesis.AddressOf(q.Installation.Operator)
-	data, err := q.codec.HandleOps(operator, complete)
+	data, err := q.Codec.HandleOps(operator, complete)
 	if err != nil {
 		return err
 	}
 	r := st.Call(chain.Message{From: operator, To: q.Installation.Network.Pins.EntryPoint, Data: data,
 		Authorizations: c.authorize})
 	if r.Err != nil {
-		return Refused(outcomeOf(q.codec, r))
+		return Refused(q.Codec.Failed(r))
 	}
-	outcomes, err := q.codec.Outcomes(r.Logs)
+	outcomes, err := q.Codec.Outcomes(r.Logs)
 	if err != nil { // only under overrides that put other code in its place
 		return api.NewError(api.ErrSimulationFailed,
 			"Simulation failed: under the overrides the entry point does not work: %v", err)
@@ -233,7 +227,7 @@ func (q *Quoter) rehearse(st chain.State, c *call) error {
 		if len(outcomes) == 1 {
 			revert = outcomes[0].Revert
 		}
-		return failed(batch{approvals: k.Approvals, calls: k.Calls}, q.codec.Explain(revert))
+		return failed(batch{approvals: k.Approvals, calls: k.Calls}, q.Codec.Explain(revert))
 	}
 	return q.take(c, data)
 }
@@ -242,10 +236,8 @@ func (q *Quoter) rehearse(st chain.State, c *call) error {
 func (q *Quoter) price(c *call) (err error) {
 	asked := c.FromAggregatedAssetID + c.FromAssetID
 	if asked == "" && c.v1 && missing(c.funds.needs) {
-		return api.NewValidationError([]api.Failure{{
-			Path:     "fromAggregatedAssetId",
-			Expected: "an aggregated asset id such as ob:usdc: the account lacks what the calls need", Got: "nothing",
-		}})
+		return api.Invalid("fromAggregatedAssetId",
+			"an aggregated asset id such as ob:usdc: the account lacks what the calls need", "nothing")
 	}
 	if asked == "" {
 		asked = c.context.From

@@ -13,7 +13,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/op"
 	"coffer/api/service/book"
-	"coffer/api/service/genesis"
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/store"
 )
@@ -60,13 +59,7 @@ func (q *Quoter) draw(b []byte) error {
 // stocked checks that the solver holds what it would deliver.
 func (q *Quoter) stocked(fills []fill) error {
 	for _, f := range fills {
-		var have *big.Int
-		var err error
-		if f.asset.Chain.IsSolana() {
-			have, err = q.Installation.SolanaSpendable(genesis.KeyOf(q.Installation.SolanaSolver), f.asset)
-		} else {
-			have, err = q.Installation.Balance(genesis.AddressOf(q.Installation.Solver), f.asset)
-		}
+		have, err := q.Installation.Stock(f.asset)
 		if err != nil {
 			return err
 		}

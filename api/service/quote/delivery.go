@@ -63,7 +63,7 @@ func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 		m.To, m.Value, m.Data = token, new(big.Int), erc20.Transfer(to, d.amount)
 	}
 	if r := st.Call(m); r.Err != nil {
-		return refusedDelivery(outcomeOf(q.codec, r).Text)
+		return refusedDelivery(q.Codec.Failed(r).Text)
 	}
 	return st.Err()
 }

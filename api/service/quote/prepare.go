@@ -161,8 +161,7 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 	}
 	callData, err := op.EncodeExecute(calls)
 	if err != nil {
-		return fail(api.NewValidationError([]api.Failure{{Path: "calls", Expected: "calls that fit into one batch",
-			Got: err.Error()}}))
+		return fail(api.Invalid("calls", "calls that fit into one batch", err.Error()))
 	}
 	nonce, err := q.Installation.AccountNonceAt(st, owner, r.evm.Key192(op.LanePrepared))
 	if err != nil {

@@ -50,6 +50,7 @@
 package quote
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math/big"
@@ -109,7 +110,6 @@ type Deps struct {
 type Quoter struct {
 	Deps
 	drawing sync.Mutex
-	codec   *entry.Codec
 }
 
 // New makes a Quoter.
@@ -117,11 +117,8 @@ func New(d Deps) *Quoter {
 	if d.Lifetime <= 0 {
 		d.Lifetime = DefaultLifetime
 	}
-	q := &Quoter{Deps: d}
-	if q.codec = d.Codec; q.codec == nil {
-		q.codec = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
-	}
-	return q
+	d.Codec = cmp.Or(d.Codec, entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow))
+	return &Quoter{Deps: d}
 }
 
 // Prepare answers POST /v3/quote/prepare-call-quote. Without fromAssetId the aggregate of the first required token

@@ -36,14 +36,6 @@ func failed(b batch, f entry.Failure) error {
 	return e
 }
 
-// outcomeOf explains a failed call, whether it reverted or ran into a limit.
-func outcomeOf(c *entry.Codec, r chain.Result) entry.Failure {
-	if len(r.Return) == 0 && r.Err != nil {
-		return entry.Failure{Op: -1, Call: -1, Text: r.Err.Error()}
-	}
-	return c.Explain(r.Return)
-}
-
 // state opens a view of a chain in a block at the given moment.
 func (q *Quoter) state(chainID uint64, at time.Time) (chain.State, error) {
 	ch := q.Installation.Chains[chainID]
@@ -115,7 +107,7 @@ func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainI
 		r := st.Call(chain.Message{From: point, To: *o.Factory, Data: o.FactoryData, Gas: maxVerificationGas})
 		if r.Err != nil {
 			return 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the account cannot be deployed: %s",
-				outcomeOf(q.codec, r).Text)
+				q.Codec.Failed(r).Text)
 		}
 		deploy = r.GasUsed
 	}
@@ -125,7 +117,7 @@ func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainI
 	}
 	r := st.Call(chain.Message{From: point, To: a.Address, Data: o.CallData, Gas: maxCallGas + dataGas(o.CallData)})
 	if r.Err != nil {
-		return 0, failed(b, outcomeOf(q.codec, r))
+		return 0, failed(b, q.Codec.Failed(r))
 	}
 	o.CallGasLimit = limit(r.GasUsed*13/10+50_000, maxCallGas)
 	o.VerificationGasLimit = limit((deploy+validate)*3/2, maxVerificationGas)
@@ -151,11 +143,11 @@ func (q *Quoter) measureValidation(st chain.State, a account.Account, o op.UserO
 	if err != nil {
 		return 0, 0, err
 	}
-	own, err := q.codec.ValidateUserOp(p, hash)
+	own, err := q.Codec.ValidateUserOp(p, hash)
 	if err != nil {
 		return 0, 0, err
 	}
-	ours, err := q.codec.ValidatePaymaster(p, hash)
+	ours, err := q.Codec.ValidatePaymaster(p, hash)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -168,7 +160,7 @@ func (q *Quoter) measureValidation(st chain.State, a account.Account, o op.UserO
 			Gas: maxVerificationGas + dataGas(e.data)})
 		if r.Err != nil {
 			return 0, 0, api.NewError(api.ErrSimulationFailed,
-				"Simulation failed: the operation cannot be validated: %s", outcomeOf(q.codec, r).Text)
+				"Simulation failed: the operation cannot be validated: %s", q.Codec.Failed(r).Text)
 		}
 		*e.gas = r.GasUsed
 	}

@@ -65,7 +65,7 @@ func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
 		x.hasSolana = false
 	}
 	if x.give, err = amount.ParseBase(x.From.Amount); err != nil || x.give.Sign() == 0 {
-		return nil, fail("from.amount", "an amount in base units, more than 0", x.From.Amount)
+		return nil, api.Invalid("from.amount", "an amount in base units, more than 0", x.From.Amount)
 	}
 	if x.paying, err = q.choose(x.From.Asset.AssetID, 0, nil); err != nil {
 		return nil, err
@@ -99,11 +99,6 @@ func (q *Quoter) decodeSwap(doc *api.Document, x *trade) error {
 	return err
 }
 
-// fail is a validation error of one place.
-func fail(path, expected, got string) error {
-	return api.NewValidationError([]api.Failure{{Path: path, Expected: expected, Got: got}})
-}
-
 // match finds where the trade goes and what pays for it.
 func (q *Quoter) match(x *trade) error {
 	x.funds = funds{now: x.now, payer: x.payer}
@@ -123,7 +118,8 @@ func (q *Quoter) match(x *trade) error {
 			}
 		}
 		if len(kept) == 0 && len(sources) > 0 {
-			return fail("to.account", "another account, or another asset: the money is there already", own.Address)
+			return api.Invalid("to.account", "another account, or another asset: the money is there already",
+				own.Address)
 		}
 		sources = kept
 	}
@@ -169,15 +165,15 @@ func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error)
 	}
 	e, found := entityFor(side, recipient, q.paysMost(x, sources), x.v1)
 	if !found {
-		return e, fail("to.account", "an account on a chain that has "+side.aggregate.Symbol, x.To.Account)
+		return e, api.Invalid("to.account", "an account on a chain that has "+side.aggregate.Symbol, x.To.Account)
 	}
 	if x.v1 && e.Asset.Chain.IsSolana() {
-		return e, fail("to.asset.assetId", "an asset on an EVM chain: Solana needs v3", x.To.Asset.AssetID)
+		return e, api.Invalid("to.asset.assetId", "an asset on an EVM chain: Solana needs v3", x.To.Asset.AssetID)
 	}
 	if recipient == (caip.Account{}) {
 		var has bool
 		if recipient, has = x.on(e.Asset.Chain); !has {
-			return e, fail("to.account", "an account that receives on "+e.Asset.Chain.String()+
+			return e, api.Invalid("to.account", "an account that receives on "+e.Asset.Chain.String()+
 				": the request has none there", "nothing")
 		}
 	}
@@ -189,13 +185,13 @@ func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error)
 func (q *Quoter) recipientOf(text string) (caip.Account, error) {
 	a, err := caip.ParseAccount(text)
 	if err != nil {
-		return a, fail("to.account", "a CAIP-10 account such as eip155:42161:0x…", text)
+		return a, api.Invalid("to.account", "a CAIP-10 account such as eip155:42161:0x…", text)
 	}
 	if _, known := q.Installation.Catalog.Chain(a.Chain); !known {
-		return a, fail("to.account", "an account on a supported chain", text)
+		return a, api.Invalid("to.account", "an account on a supported chain", text)
 	}
 	if want := q.stranded(a); want != "" {
-		return a, fail("to.account", want, text)
+		return a, api.Invalid("to.account", want, text)
 	}
 	return a, nil
 }

@@ -21,11 +21,12 @@ func (r *Relay) operation(q request, st chain.State, roles account.Roles, now ui
 		return chain.Tx{}, err
 	}
 	if by, err := op.Recover(op.EIP191(hash), o.Signature); err != nil || by != roles.Admin {
-		return chain.Tx{}, invalid("userOp.signature", "the signature of the account's admin, "+roles.Admin.Hex()+
+		return chain.Tx{}, api.Invalid("userOp.signature", "the signature of the account's admin, "+roles.Admin.Hex()+
 			", over this operation", "a signature that is not")
 	}
 	if roles.ExitAvailableAt == 0 {
-		return chain.Tx{}, invalid("action", "an account whose exit was announced; the admin operates alone only then",
+		return chain.Tx{}, api.Invalid("action",
+			"an account whose exit was announced; the admin operates alone only then",
 			"no announced exit on "+q.chain.String())
 	}
 	n, err := op.ParseNonce(o.Nonce)
@@ -37,7 +38,8 @@ func (r *Relay) operation(q request, st chain.State, roles account.Roles, now ui
 		return chain.Tx{}, err
 	}
 	if next.Cmp(o.Nonce) != 0 {
-		return chain.Tx{}, invalid("userOp.nonce", "the account's next nonce on "+q.chain.String()+", "+next.String(),
+		return chain.Tx{}, api.Invalid("userOp.nonce", "the account's next nonce on "+q.chain.String()+", "+
+			next.String(),
 			o.Nonce.String())
 	}
 	data, err := op.HandleOpsCall(genesis.AddressOf(r.Installation.Operator), o)
@@ -55,7 +57,7 @@ func (r *Relay) rehearse(tx chain.Tx, st chain.State, roles account.Roles, now u
 		return err
 	}
 	if res.Err != nil {
-		f := r.explain(res)
+		f := r.Codec.Failed(res)
 		if now < roles.ExitAvailableAt {
 			return api.NewError(api.ErrSimulationFailed,
 				"The entry point refuses the operation: %s. The announced exit opens at %s", f.Text,
@@ -68,7 +70,7 @@ func (r *Relay) rehearse(tx chain.Tx, st chain.State, roles account.Roles, now u
 
 // outcome reads what came of the one operation of a transaction.
 func (r *Relay) outcome(logs []chain.Log) error {
-	out, err := r.codec.Outcomes(logs)
+	out, err := r.Codec.Outcomes(logs)
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func (r *Relay) outcome(logs []chain.Log) error {
 	if out[0].Success {
 		return nil
 	}
-	f := r.codec.Explain(out[0].Revert)
+	f := r.Codec.Explain(out[0].Revert)
 	e := api.NewError(api.ErrSimulationFailed, "Simulation failed: the operation would revert: %s", f.Text)
 	if f.Call >= 0 {
 		e = api.NewError(api.ErrSimulationFailed, "Simulation failed: call %d of the operation would revert: %s",

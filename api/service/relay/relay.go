@@ -14,9 +14,9 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/big"
 	"time"
@@ -45,21 +45,15 @@ type Deps struct {
 }
 
 // Relay answers GET /account/roles and POST /account/relay. It is safe for concurrent use.
-type Relay struct {
-	Deps
-	codec *entry.Codec
-}
+type Relay struct{ Deps }
 
 // New makes a Relay.
 func New(d Deps) *Relay {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Relay{Deps: d}
-	if r.codec = d.Codec; r.codec == nil {
-		r.codec = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
-	}
-	return r
+	d.Codec = cmp.Or(d.Codec, entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow))
+	return &Relay{d}
 }
 
 // Roles reads the roles of a role-based account on one chain. An address without code may still become one, so the
@@ -70,7 +64,7 @@ func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (ap
 	}
 	ch, err := r.Installation.ChainOf(on)
 	if err != nil {
-		return api.RolesResponse{}, invalid("account", "an account on an EVM chain of this network", on.String())
+		return api.RolesResponse{}, api.Invalid("account", "an account on an EVM chain of this network", on.String())
 	}
 	st, err := ch.State(uint64(r.Clock().Unix()))
 	if err != nil {
@@ -83,7 +77,7 @@ func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (ap
 		return api.RolesResponse{}, err
 	}
 	if !roles.Deployed && len(st.Code(at)) > 0 {
-		return api.RolesResponse{}, invalid("account", "a role-based account of this network", at.Hex())
+		return api.RolesResponse{}, api.Invalid("account", "a role-based account of this network", at.Hex())
 	}
 	nonce, err := r.Installation.AccountNonceAt(st, at,
 		op.Nonce{Validator: pins.RoleBasedValidator, Key: op.LanePrepared}.Key192())
@@ -211,11 +205,11 @@ func (r *Relay) roles(q request, st chain.State) (roles account.Roles, deployed 
 		return roles, true, err
 	}
 	if len(st.Code(q.account.Address)) > 0 {
-		return roles, false, invalid("account.accountAddress", "a role-based account of this network",
+		return roles, false, api.Invalid("account.accountAddress", "a role-based account of this network",
 			q.account.Address.Hex())
 	}
 	if _, _, needed := q.account.Deployment(); !needed {
-		return roles, false, invalid("account.accountAddress",
+		return roles, false, api.Invalid("account.accountAddress",
 			"the account of these keys, as it is not deployed on "+q.chain.String()+" yet", q.account.Address.Hex())
 	}
 	w := q.account.Wire()
@@ -233,7 +227,8 @@ func (r *Relay) domain(q request) op.Domain {
 func checkMessage(q request, roles account.Roles, d op.Domain) error {
 	m := q.message
 	if m.Nonce.Cmp(roles.AdminNonce) != 0 {
-		return invalid("nonce", "the account's next admin nonce on "+q.chain.String()+", "+roles.AdminNonce.String(),
+		return api.Invalid("nonce", "the account's next admin nonce on "+q.chain.String()+", "+
+			roles.AdminNonce.String(),
 			m.Nonce.String())
 	}
 	digest, err := m.Digest(d)
@@ -241,30 +236,20 @@ func checkMessage(q request, roles account.Roles, d op.Domain) error {
 		return err
 	}
 	if by, err := op.Recover(digest, q.signature); err != nil || by != roles.Admin {
-		return invalid("signature", "the signature of the account's admin, "+roles.Admin.Hex()+", over this message",
+		return api.Invalid("signature", "the signature of the account's admin, "+roles.Admin.Hex()+
+			", over this message",
 			"a signature that is not")
 	}
 	switch {
 	case m.Action == api.AdminAnnounceExit && roles.ExitAvailableAt != 0:
-		return invalid("action", "an account whose exit is not announced yet",
+		return api.Invalid("action", "an account whose exit is not announced yet",
 			"an exit announced, open from "+moment(roles.ExitAvailableAt))
 	case m.Action == api.AdminRotateSession && (m.NewSession == roles.Admin || m.NewSession == roles.CoSigner):
-		return invalid("newSession", "a key that is neither the account's admin nor its co-signer", m.NewSession.Hex())
+		return api.Invalid("newSession", "a key that is neither the account's admin nor its co-signer",
+			m.NewSession.Hex())
 	}
 	return nil
 }
 
 // moment writes Unix seconds for a person.
 func moment(at uint64) string { return time.Unix(int64(at), 0).UTC().Format(time.RFC3339) }
-
-func invalid(path, expected, got string) error {
-	return api.NewValidationError([]api.Failure{{Path: path, Expected: expected, Got: got}})
-}
-
-// explain is the reason of a failed call.
-func (r *Relay) explain(res chain.Result) entry.Failure {
-	if len(res.Return) == 0 && res.Err != nil {
-		return entry.Failure{Op: -1, Call: -1, Text: fmt.Sprint(res.Err)}
-	}
-	return r.codec.Explain(res.Return)
-}

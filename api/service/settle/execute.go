@@ -56,7 +56,7 @@ func (s *Settler) execute(ctx context.Context, doc *api.Document, v version) (*a
 	}
 	s.step("accepted")
 	s.start(o.Quote)
-	return accepted()
+	return api.Encode(api.ExecuteResponse{Success: true})
 }
 
 // mostTries bounds how often the checks are made again because other quotes of the account took steps meanwhile.
@@ -241,12 +241,7 @@ func (s *Settler) startIfAccepted(id string) {
 // orExecuted prefers to say that the quote itself was executed meanwhile: its own deposits and nonces are then what a
 // check stumbled over.
 func (s *Settler) orExecuted(o *order, err error) error {
-	var q *book.Quote
-	errRead := s.Book.View(func(tx store.Tx) (err error) {
-		q, err = s.Book.Quote(tx, o.ID)
-		return err
-	})
-	if errRead == nil && q.Status != "" {
+	if q, errRead := s.reload(o.ID); errRead == nil && q.Status != "" {
 		return executedBefore(o.ID)
 	}
 	return err

@@ -1,6 +1,8 @@
 package settle
 
 import (
+	"slices"
+
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/book"
@@ -34,10 +36,10 @@ func (r refusal) Error() string { return r.reason + ": " + r.text }
 // and each of the deposits lies in escrow.
 func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg) error {
 	if !r.Success {
-		f := s.codec.Explain(r.Revert)
+		f := s.Codec.Explain(r.Revert)
 		return refusal{reasonOf(f), f.Text}
 	}
-	outcomes, err := s.codec.Outcomes(r.Logs)
+	outcomes, err := s.Codec.Outcomes(r.Logs)
 	if err != nil {
 		return err
 	}
@@ -46,10 +48,10 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg)
 	}
 	for _, out := range outcomes {
 		if !out.Success {
-			return refusal{reasonReverted, s.codec.Explain(out.Revert).Text}
+			return refusal{reasonReverted, s.Codec.Explain(out.Revert).Text}
 		}
 	}
-	landed, err := s.codec.Deposits(r.Logs)
+	landed, err := s.Codec.Deposits(r.Logs)
 	if err != nil {
 		return err
 	}
@@ -63,13 +65,10 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg)
 
 func contains(landed []entry.Deposit, o *order, l book.Leg) bool {
 	token, _ := l.Pays.CAIP().Token() // zero for the native coin, as the escrow says it
-	for _, d := range landed {
-		if d.QuoteID == common.HexToHash(o.ID) && d.Depositor == o.Owner && d.Token == token &&
-			d.Amount.Cmp(l.Pays.Value) == 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(landed, func(d entry.Deposit) bool {
+		return d.QuoteID == common.HexToHash(o.ID) && d.Depositor == o.Owner && d.Token == token &&
+			d.Amount.Cmp(l.Pays.Value) == 0
+	})
 }
 
 func reasonOf(f entry.Failure) string {

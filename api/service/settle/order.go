@@ -83,9 +83,7 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v version) (*orde
 		return nil, integrity.Refusal()
 	}
 	if uint64(o.now.Unix()) < o.ValidAfter {
-		return nil, api.NewValidationError([]api.Failure{{
-			Path: "validAfter", Expected: "a time that has come", Got: strconv.FormatUint(o.ValidAfter, 10),
-		}})
+		return nil, api.Invalid("validAfter", "a time that has come", strconv.FormatUint(o.ValidAfter, 10))
 	}
 	return o, nil
 }

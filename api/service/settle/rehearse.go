@@ -70,13 +70,9 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 	res := st.Call(chain.Message{From: genesis.AddressOf(bundle.From), To: bundle.To, Data: bundle.Data,
 		Authorizations: bundle.Authorizations})
 	if res.Err != nil {
-		f := s.codec.Explain(res.Return)
-		if len(res.Return) == 0 {
-			f.Text = res.Err.Error()
-		}
-		return quote.Refused(f)
+		return quote.Refused(s.Codec.Failed(res))
 	}
-	outcomes, err := s.codec.Outcomes(res.Logs)
+	outcomes, err := s.Codec.Outcomes(res.Logs)
 	if err != nil {
 		return err
 	}
@@ -87,7 +83,7 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 		if out.Success {
 			continue
 		}
-		f := s.codec.Explain(out.Revert)
+		f := s.Codec.Explain(out.Revert)
 		if o.HasPrepared() && chainID == o.ChainID && i == 0 {
 			return quote.CallsFailed(o.context.Approvals, o.context.Calls, f)
 		}
@@ -128,7 +124,7 @@ func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error 
 // fillFails tells a solver without inventory from a recipient that takes nothing.
 func (s *Settler) fillFails(o *order, r chain.Result) error {
 	for _, f := range o.Fills {
-		have, err := s.stock(f.Delivers.CAIP())
+		have, err := s.Installation.Stock(f.Delivers.CAIP())
 		if err != nil {
 			return err
 		}
@@ -137,7 +133,7 @@ func (s *Settler) fillFails(o *order, r chain.Result) error {
 		}
 	}
 	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the recipient does not accept the transfer: %s",
-		s.codec.Explain(r.Return).Text)
+		s.Codec.Explain(r.Return).Text)
 }
 
 func noCapacity() error {

@@ -107,7 +107,7 @@ func (s *Settler) settledByOthers(q *book.Quote, chainID uint64) (book.LegState,
 
 // inEscrow asks the escrow of a chain about the deposit of a quote.
 func (s *Settler) inEscrow(q *book.Quote, chainID uint64) (entry.DepositState, error) {
-	ask, err := s.codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
+	ask, err := s.Codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
 	if err != nil {
 		return entry.DepositNone, err
 	}
@@ -116,7 +116,7 @@ func (s *Settler) inEscrow(q *book.Quote, chainID uint64) (entry.DepositState, e
 		return entry.DepositNone, err
 	}
 	defer st.Close()
-	state, err := s.codec.ReadDeposit(st.Call(chain.Message{To: s.Installation.Network.Pins.Escrow, Data: ask}).Return)
+	state, err := s.Codec.ReadDeposit(st.Call(chain.Message{To: s.Installation.Network.Pins.Escrow, Data: ask}).Return)
 	return state, errors.Join(err, st.Err())
 }
 

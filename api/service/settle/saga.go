@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -168,12 +169,7 @@ func (s *Settler) save(tx store.Tx, q, next *book.Quote) error {
 
 // held is the index of a deposit that lies in escrow, −1 when none does.
 func held(q *book.Quote) int {
-	for i, l := range q.Legs {
-		if l.State == book.LegDeposited {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(q.Legs, func(l book.Leg) bool { return l.State == book.LegDeposited })
 }
 
 // deposit runs one funding operation on its chain and commits the block with the record.

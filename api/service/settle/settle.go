@@ -31,6 +31,7 @@
 package settle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,6 @@ import (
 	"sync"
 	"time"
 
-	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/service/book"
 	"coffer/api/service/genesis"
@@ -72,8 +72,6 @@ type Deps struct {
 // Settler executes quotes. It is safe for concurrent use.
 type Settler struct {
 	Deps
-	codec *entry.Codec
-
 	ctx       context.Context
 	cancel    context.CancelFunc
 	accepting sync.Mutex // held from the last look at balances and pledges until the acceptance is committed
@@ -98,11 +96,9 @@ func New(d Deps) *Settler {
 	if d.Pause == nil {
 		d.Pause = pause
 	}
+	d.Codec = cmp.Or(d.Codec, entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow))
 	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if s.codec = d.Codec; s.codec == nil {
-		s.codec = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
-	}
 	return s
 }
 
@@ -175,6 +171,3 @@ func (s *Settler) isClosed() bool {
 	defer s.mu.Unlock()
 	return s.closed
 }
-
-// accepted is the answer of execute (protocol §5.1).
-func accepted() (*api.Document, error) { return api.Encode(api.ExecuteResponse{Success: true}) }

@@ -93,7 +93,7 @@ func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operati
 // a new account.
 func (s *Settler) fillFailsOnSolana(o *order, r solana.Receipt) error {
 	for _, f := range o.Fills {
-		have, err := s.stock(f.Delivers.CAIP())
+		have, err := s.Installation.Stock(f.Delivers.CAIP())
 		if err != nil {
 			return err
 		}

@@ -123,7 +123,7 @@ func (s *Settler) bundle(st chain.State, o *order, chainID uint64, ops []operati
 			return chain.Tx{}, err
 		}
 	}
-	tx.Data, err = s.codec.HandleOps(genesis.AddressOf(s.Installation.Operator), signed...)
+	tx.Data, err = s.Codec.HandleOps(genesis.AddressOf(s.Installation.Operator), signed...)
 	return tx, err
 }
 

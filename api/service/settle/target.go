@@ -10,11 +10,9 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
-	"coffer/api/caip"
 	"coffer/api/op/erc20"
 	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
 	"coffer/api/service/quote"
 	"coffer/api/service/store"
 )
@@ -73,7 +71,7 @@ func (s *Settler) targetEVM(o *order, next *book.Quote) error {
 func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) error {
 	for _, r := range rs[:fills] {
 		if !r.Success {
-			why := s.codec.Explain(r.Revert).Text
+			why := s.Codec.Explain(r.Revert).Text
 			if o.HasPrepared() || s.short(o.Quote) {
 				return refusal{reasonCapacity, "the solver's transfer failed: " + why}
 			}
@@ -95,19 +93,11 @@ func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) erro
 // short reports whether the solver has less than a quote delivers.
 func (s *Settler) short(q *book.Quote) bool {
 	for _, f := range q.Fills {
-		if have, err := s.stock(f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
+		if have, err := s.Installation.Stock(f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
 			return true
 		}
 	}
 	return false
-}
-
-// stock is what the solver can give of an asset.
-func (s *Settler) stock(asset caip.Asset) (*big.Int, error) {
-	if asset.Chain.IsSolana() {
-		return s.Installation.SolanaSpendable(genesis.KeyOf(s.Installation.SolanaSolver), asset)
-	}
-	return s.Installation.Balance(genesis.AddressOf(s.Installation.Solver), asset)
 }
 
 // executed writes what the target block has done into the record. The last transaction is the one with the account's

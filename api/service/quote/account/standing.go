@@ -82,9 +82,8 @@ func Solana(accounts []api.Account) (solmsg.Key, bool, error) {
 		}
 		k, err := solmsg.ParseKey(w.AccountAddress)
 		if err != nil {
-			return solmsg.Key{}, false, api.NewValidationError([]api.Failure{{
-				Path: place(i) + ".accountAddress", Expected: "a base58 Solana address", Got: w.AccountAddress,
-			}})
+			return solmsg.Key{}, false, api.Invalid(place(i)+".accountAddress", "a base58 Solana address",
+				w.AccountAddress)
 		}
 		return k, true, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/service/chain"
 	"coffer/api/text"
 )
 
@@ -33,6 +34,14 @@ func (c *Codec) Explain(data []byte) Failure {
 		f.Text = "it failed without a reason"
 	}
 	return f
+}
+
+// Failed explains a call that failed, whether it reverted or ran into a limit.
+func (c *Codec) Failed(r chain.Result) Failure {
+	if len(r.Return) == 0 && r.Err != nil {
+		return Failure{Op: -1, Call: -1, Text: r.Err.Error()}
+	}
+	return c.Explain(r.Return)
 }
 
 func (c *Codec) explain(data []byte, f *Failure, depth int) string {
