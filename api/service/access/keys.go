@@ -164,15 +164,8 @@ func (k *Keys) funding(one *key, r *kept, permission string) func(bool) bool {
 	if permission == Read && !r.quotes {
 		return nil
 	}
-	return func(newAccount bool) bool {
-		if !newAccount {
-			return true
-		}
-		one.mu.Lock()
-		defer one.mu.Unlock()
-		ok, _, _ := one.funded.take(k.clock().Sub(k.start), cmp.Or(r.FundLimit, k.funds))
-		return ok
-	}
+	elapsed := func() time.Duration { return k.clock().Sub(k.start) }
+	return one.funded.budget(&one.mu, elapsed, cmp.Or(r.FundLimit, k.funds))
 }
 
 func tooMany(wait time.Duration, format string, n int) error {

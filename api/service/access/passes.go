@@ -97,22 +97,10 @@ func (p *Passes) Admit(_ context.Context, a Attempt) (Grant, error) {
 	elapsed := now.Sub(p.start)
 	ok, remaining, reset := one.window.take(elapsed, p.perMinute)
 	g := Grant{Caller: one.caller, Limit: p.perMinute, Remaining: remaining, Reset: now.Add(reset - elapsed),
-		Funds: p.funding(one), Project: one.project}
+		Funds:   one.funded.budget(&p.mu, func() time.Duration { return p.clock().Sub(p.start) }, p.fundLimit),
+		Project: one.project}
 	if !ok {
 		return g, tooMany(reset-elapsed, "This visitor may make %d requests in 60 seconds", p.perMinute)
 	}
 	return g, nil
-}
-
-// funding lets new accounts have test funds within the caller's budget.
-func (p *Passes) funding(one *passing) func(bool) bool {
-	return func(newAccount bool) bool {
-		if !newAccount {
-			return true
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		ok, _, _ := one.funded.take(p.clock().Sub(p.start), p.fundLimit)
-		return ok
-	}
 }

@@ -2,6 +2,7 @@ package access
 
 import (
 	"cmp"
+	"sync"
 	"time"
 )
 
@@ -51,6 +52,19 @@ func (w *window) take(now time.Duration, limit int) (ok bool, remaining int, res
 		*w.at(w.n - 1) = now
 	}
 	return ok, limit - w.n, *w.at(0) + w.life()
+}
+
+// budget lets new accounts have test funds while a window has room for them; lock guards the window.
+func (w *window) budget(lock sync.Locker, now func() time.Duration, limit int) func(newAccount bool) bool {
+	return func(newAccount bool) bool {
+		if !newAccount {
+			return true
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		ok, _, _ := w.take(now(), limit)
+		return ok
+	}
 }
 
 func (w *window) grow(limit int) {

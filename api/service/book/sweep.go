@@ -1,6 +1,7 @@
 package book
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"time"
@@ -45,19 +46,21 @@ func (b *Book) SweepAll() error {
 }
 
 // due reports whether Sweep would find anything.
-func (b *Book) due(tx store.Tx) (found bool) {
-	sound(tx.Bucket(bucketEnds)).Ascend(nil, func(k, _ []byte) bool {
-		found = binary.BigEndian.Uint64(k) < uint64(b.clock().Unix())
-		return false
-	})
-	if found {
+func (b *Book) due(tx store.Tx) bool {
+	return len(before(tx, bucketEnds, uint64(b.clock().Unix()), 1))+
+		len(before(tx, bucketReplaced, b.replacedBefore(), 1)) > 0
+}
+
+// before lists the first keys of a bucket that begin with a moment before another one, at most n.
+func before(tx store.Tx, bucket string, moment uint64, n int) (keys [][]byte) {
+	sound(tx.Bucket(bucket)).Ascend(nil, func(k, _ []byte) bool {
+		if binary.BigEndian.Uint64(k) >= moment || len(keys) == n {
+			return false
+		}
+		keys = append(keys, bytes.Clone(k))
 		return true
-	}
-	sound(tx.Bucket(bucketReplaced)).Ascend(nil, func(k, _ []byte) bool {
-		found = binary.BigEndian.Uint64(k) < b.replacedBefore()
-		return false
 	})
-	return found
+	return keys
 }
 
 // replacedBefore is the stamp below which no live cursor needs a replaced entry. A cursor knows whole seconds only and
@@ -68,15 +71,7 @@ func (b *Book) replacedBefore() uint64 {
 
 // sweep reports whether it stopped at its bound.
 func (b *Book) sweep(tx store.Tx) (more bool, err error) {
-	now := uint64(b.clock().Unix())
-	var due [][]byte
-	sound(tx.Bucket(bucketEnds)).Ascend(nil, func(k, _ []byte) bool {
-		if binary.BigEndian.Uint64(k) >= now || len(due) == sweepAtOnce {
-			return false
-		}
-		due = append(due, append([]byte{}, k...))
-		return true
-	})
+	due := before(tx, bucketEnds, uint64(b.clock().Unix()), sweepAtOnce)
 	for _, k := range due {
 		// what cannot be read stays
 		if err := b.sweepOne(tx, k[8], k[9:]); err != nil && !errors.Is(err, store.ErrDamaged) {
@@ -113,15 +108,7 @@ func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
 
 // sweepReplaced forgets replaced entries of the index by update once every cursor that could show them has expired.
 func (b *Book) sweepReplaced(tx store.Tx) (more bool, err error) {
-	before := b.replacedBefore()
-	var due [][]byte
-	sound(tx.Bucket(bucketReplaced)).Ascend(nil, func(k, _ []byte) bool {
-		if binary.BigEndian.Uint64(k) >= before || len(due) == sweepAtOnce {
-			return false
-		}
-		due = append(due, append([]byte{}, k...))
-		return true
-	})
+	due := before(tx, bucketReplaced, b.replacedBefore(), sweepAtOnce)
 	for _, k := range due {
 		if err := tx.Bucket(bucketUpdated).Delete(k[8:]); err != nil {
 			return false, err

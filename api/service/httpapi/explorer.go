@@ -32,6 +32,7 @@ func newExplorer(in *genesis.Installation) *explorer {
 	return x
 }
 
+// reHash is the form of a transaction's hash and of a quote's id.
 var reHash = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
 
 // explorerPath splits a path below the base: /explorer/eip155:8453/tx/0x…

@@ -135,10 +135,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		h.logEnd(log, out, r, start)
 	}()
-	h.serve(out, r, log)
+	if err := h.serve(out, r); err != nil {
+		h.fail(out, r, log, err)
+	}
 }
 
-func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
+// serve answers a request, or says why it cannot.
+func (h *handler) serve(w *answer, r *http.Request) error {
 	method := r.Method
 	if method == http.MethodHead { // as GET, only without a body
 		method = http.MethodGet
@@ -146,28 +149,24 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 	path, below := strings.CutPrefix(r.URL.Path, h.BasePath)
 	if chain, hash, ok := explorerPath(path); below && ok && method == http.MethodGet {
 		w.endpoint = ExplorerEndpoint
-		h.page(w, r, log, chain, hash)
-		return
+		return h.page(w, r, chain, hash)
 	}
 	if r.URL.Path == healthPath || r.URL.Path == descriptionPath {
 		path, below = r.URL.Path, true // whoever watches the process, or wants to learn the base path, need not know it
 	}
 	rt, ok := h.routes[path][method]
 	if !below {
-		h.fail(w, r, log, api.NewError(api.ErrNotFound, "Cannot %s %s: the interface is below %s",
-			text.Clean(r.Method, 16), text.Clean(r.URL.Path, maxShown), h.BasePath))
-		return
+		return api.NewError(api.ErrNotFound, "Cannot %s %s: the interface is below %s",
+			text.Clean(r.Method, 16), text.Clean(r.URL.Path, maxShown), h.BasePath)
 	}
 	if !ok {
-		h.fail(w, r, log, notFound(r, h.routes[path]))
-		return
+		return notFound(r, h.routes[path])
 	}
 	w.endpoint = path
 	if !rt.open {
 		grant, err := h.admit(w, r, path, rt.permission)
 		if err != nil {
-			h.fail(w, r, log, err)
-			return
+			return err
 		}
 		if grant.Release != nil {
 			defer grant.Release()
@@ -177,31 +176,28 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 	doc, leave, err := h.body(w, r, rt)
 	defer leave()
 	if err != nil {
-		h.fail(w, r, log, err)
-		return
+		return err
 	}
 	if rt.tag != nil {
 		tag, err := rt.tag()
 		if err != nil {
-			h.fail(w, r, log, err)
-			return
+			return err
 		}
 		if unchanged(w, r, tag) {
-			return
+			return nil
 		}
 	}
 	if rt.steady && h.Condition != nil {
 		if err := h.Condition.Ready(r.Context()); err != nil {
-			h.fail(w, r, log, err)
-			return
+			return err
 		}
 	}
 	answer, err := rt.run(r, doc)
 	if err != nil {
-		h.fail(w, r, log, err)
-		return
+		return err
 	}
 	h.write(w, rt.status, answer.Raw())
+	return nil
 }
 
 // admit asks the authenticator and tells the caller of its window.
@@ -218,12 +214,11 @@ func (h *handler) admit(w *answer, r *http.Request, endpoint, permission string)
 }
 
 // page answers with a page of the explorer.
-func (h *handler) page(w *answer, r *http.Request, log *slog.Logger, chain, hash string) {
+func (h *handler) page(w *answer, r *http.Request, chain, hash string) error {
 	if h.Private {
 		grant, err := h.admit(w, r, ExplorerEndpoint, access.Read)
 		if err != nil {
-			h.fail(w, r, log, err)
-			return
+			return err
 		}
 		if grant.Release != nil {
 			defer grant.Release()
@@ -231,6 +226,7 @@ func (h *handler) page(w *answer, r *http.Request, log *slog.Logger, chain, hash
 		w.Header().Set("Cache-Control", "no-store")
 	}
 	h.explorer.serve(w, chain, hash)
+	return nil
 }
 
 // unchanged tells caches what the answer is called and that they must ask again each time, and answers 304 when the

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"errors"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"coffer/api"
@@ -12,31 +11,13 @@ import (
 	"coffer/api/text"
 )
 
-// version is the form of a record: v1 adds the chain id to EVM transactions (protocol §7).
-type version int
-
-const (
-	v1 version = 1
-	v3 version = 3
-)
-
-var reQuoteID = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
-
-func (h *handler) status(r *http.Request, _ *api.Document) (*api.Document, error) {
-	return h.statusOf(r, v3)
-}
-
-func (h *handler) statusV1(r *http.Request, _ *api.Document) (*api.Document, error) {
-	return h.statusOf(r, v1)
-}
-
-// statusOf answers {} with 200 for a quote id that never was executed (docs/interface.md#status).
-func (h *handler) statusOf(r *http.Request, v version) (*api.Document, error) {
+// status answers {} with 200 for a quote id that never was executed (docs/interface.md#status).
+func (h *handler) status(r *http.Request, v1 bool) (*api.Document, error) {
 	asked, err := query(r, "quoteId")
 	if err != nil {
 		return nil, err
 	}
-	if !reQuoteID.MatchString(asked[0]) {
+	if !reHash.MatchString(asked[0]) {
 		return nil, api.Invalid("quoteId", "a quote id: 0x and 64 hex digits", text.Named(asked[0]))
 	}
 	out, known, err := h.Records.Status(r.Context(), strings.ToLower(asked[0]))
@@ -52,8 +33,8 @@ func (h *handler) statusOf(r *http.Request, v version) (*api.Document, error) {
 	if !known {
 		return api.Encode(struct{}{})
 	}
-	h.link(out.OriginChainOperations, v)
-	h.link(out.DestinationChainOperations, v)
+	h.link(out.OriginChainOperations, v1)
+	h.link(out.DestinationChainOperations, v1)
 	doc, err := api.Encode(out)
 	if err != nil || len(out.OriginChainOperations) > 0 {
 		return doc, err
@@ -61,15 +42,7 @@ func (h *handler) statusOf(r *http.Request, v version) (*api.Document, error) {
 	return doc.Splice(api.Edit{Pointer: "/originChainOperations", Value: []byte("[]")}) // required of a known quote
 }
 
-func (h *handler) history(r *http.Request, _ *api.Document) (*api.Document, error) {
-	return h.historyOf(r, v3)
-}
-
-func (h *handler) historyV1(r *http.Request, _ *api.Document) (*api.Document, error) {
-	return h.historyOf(r, v1)
-}
-
-func (h *handler) historyOf(r *http.Request, v version) (*api.Document, error) {
+func (h *handler) history(r *http.Request, v1 bool) (*api.Document, error) {
 	asked, err := query(r, "user", "limit", "continuation", "sortBy")
 	if err != nil {
 		return nil, err
@@ -86,33 +59,24 @@ func (h *handler) historyOf(r *http.Request, v version) (*api.Document, error) {
 	for _, damage := range page.Reasons {
 		h.Log.Error("a record is damaged and left out of a page of history", "error", damage)
 	}
-	if out.Transactions == nil {
-		out.Transactions = []api.HistoryRecord{}
-	}
 	for i := range out.Transactions {
 		t := &out.Transactions[i]
-		if t.OriginChainOperations == nil {
-			t.OriginChainOperations = []api.OperationRef{}
-		}
-		if t.DestinationChainOperations == nil {
-			t.DestinationChainOperations = []api.OperationRef{}
-		}
-		h.link(t.OriginChainOperations, v)
-		h.link(t.DestinationChainOperations, v)
+		h.link(t.OriginChainOperations, v1)
+		h.link(t.DestinationChainOperations, v1)
 	}
 	return api.Encode(out)
 }
 
 // link makes explorer addresses of this moment, as a record outlives the port that the service listened on when it was
-// written, and gives the transactions the form of the version.
-func (h *handler) link(ops []api.OperationRef, v version) {
+// written, and gives the transactions the form of the version: v1 has the chain id of those on EVM chains (protocol §7).
+func (h *handler) link(ops []api.OperationRef, v1 bool) {
 	for i, o := range ops {
 		ops[i].ChainID = 0
 		chain, err := caip.ParseChain(o.Chain)
 		if err != nil {
 			continue
 		}
-		if id, evm := chain.EVMID(); evm && v == v1 {
+		if id, evm := chain.EVMID(); evm && v1 {
 			ops[i].ChainID = id
 		}
 		if isTransaction(chain, o.Hash) {

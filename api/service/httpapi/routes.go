@@ -118,15 +118,18 @@ func (h *handler) posts() map[string]useCase {
 
 // gets are the endpoints that only read, by their id in the description.
 func (h *handler) gets() map[string]reader {
+	version := func(read func(*http.Request, bool) (*api.Document, error), v1 bool) reader {
+		return func(r *http.Request, _ *api.Document) (*api.Document, error) { return read(r, v1) }
+	}
 	out := map[string]reader{
 		"listChains":             h.chains,
 		"listAssets":             h.assets,
 		"getAggregatedBalance":   h.balances,
 		"getAggregatedBalanceV2": h.balancesV2,
-		"getExecutionStatus":     h.status,
-		"getExecutionStatusV1":   h.statusV1,
-		"getTxHistory":           h.history,
-		"getTxHistoryV1":         h.historyV1,
+		"getExecutionStatus":     version(h.status, false),
+		"getExecutionStatusV1":   version(h.status, true),
+		"getTxHistory":           version(h.history, false),
+		"getTxHistoryV1":         version(h.history, true),
 		"getHealth":              h.health,
 		"getDescription":         h.describe,
 	}

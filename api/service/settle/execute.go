@@ -17,22 +17,22 @@ import (
 
 // Execute answers POST /v3/quote/execute-quote.
 func (s *Settler) Execute(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return s.execute(ctx, doc, v3)
+	return s.execute(ctx, doc, false)
 }
 
 // ExecuteV1 answers POST /quotes/execute-quote: quotes that were answered in the v1 form.
 func (s *Settler) ExecuteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return s.execute(ctx, doc, v1)
+	return s.execute(ctx, doc, true)
 }
 
-func (s *Settler) execute(ctx context.Context, doc *api.Document, v version) (*api.Document, error) {
+func (s *Settler) execute(ctx context.Context, doc *api.Document, v1 bool) (*api.Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if s.isClosed() {
 		return nil, ErrClosed
 	}
-	o, err := s.read(ctx, doc, v)
+	o, err := s.read(ctx, doc, v1)
 	if err != nil {
 		return nil, err
 	}

@@ -49,21 +49,13 @@ type operation struct {
 	tx   *solana.Tx
 }
 
-// version of the endpoint that a document came to.
-type version int
-
-const (
-	v1 version = 1
-	v3 version = 3
-)
-
 // read checks the integrity of the document, finds its quote, and checks that it may be executed now by the caller of
 // the context.
-func (s *Settler) read(ctx context.Context, doc *api.Document, v version) (*order, error) {
+func (s *Settler) read(ctx context.Context, doc *api.Document, v1 bool) (*order, error) {
 	o := &order{now: s.Clock()}
 	rules := api.Rules{Catalog: s.Installation.Catalog, Now: o.now}
 	check := rules.Execute
-	if v == v1 {
+	if v1 {
 		check = rules.ExecuteV1
 	}
 	if err := api.NewValidationError(check(doc)); err != nil {
@@ -79,7 +71,7 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v version) (*orde
 	if err := s.find(o, digest, s.Book.Reader(ctx)); err != nil {
 		return nil, err
 	}
-	if (o.Version == int(v1)) != (v == v1) {
+	if (o.Version == 1) != v1 {
 		return nil, integrity.Refusal()
 	}
 	if uint64(o.now.Unix()) < o.ValidAfter {
