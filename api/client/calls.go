@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -41,12 +40,12 @@ func (c *Client) PredictAddress(ctx context.Context, r api.PredictRequest) (api.
 
 // Chains lists the supported chains.
 func (c *Client) Chains(ctx context.Context) ([]api.SupportedChain, error) {
-	return view[[]api.SupportedChain](c.get(ctx, "list chains", "/chains/supported-list", nil))
+	return view[[]api.SupportedChain](c.ChainsDocument(ctx))
 }
 
 // Assets lists the aggregated assets.
 func (c *Client) Assets(ctx context.Context) ([]api.AggregatedAsset, error) {
-	return view[[]api.AggregatedAsset](c.get(ctx, "list assets", "/assets/list", nil))
+	return view[[]api.AggregatedAsset](c.AssetsDocument(ctx))
 }
 
 // Balances reads aggregated balances.
@@ -124,23 +123,12 @@ func (c *Client) execute(ctx context.Context, path string, body []byte) (api.Exe
 
 // Status reads the execution status of a quote; every member is empty when the service does not know the quote.
 func (c *Client) Status(ctx context.Context, quoteID string) (api.ExecutionStatus, error) {
-	return view[api.ExecutionStatus](c.get(ctx, "read status", "/v3/status/get-execution-status",
-		url.Values{"quoteId": {quoteID}}))
+	return view[api.ExecutionStatus](c.StatusDocument(ctx, quoteID))
 }
 
 // History reads a page of history.
 func (c *Client) History(ctx context.Context, q HistoryQuery) (api.HistoryPage, error) {
-	v := url.Values{"user": {q.User}}
-	if q.Limit > 0 {
-		v.Set("limit", strconv.Itoa(q.Limit))
-	}
-	if q.Continuation != "" {
-		v.Set("continuation", q.Continuation)
-	}
-	if q.SortBy != "" {
-		v.Set("sortBy", q.SortBy)
-	}
-	return view[api.HistoryPage](c.get(ctx, "read history", "/v3/status/get-tx-history", v))
+	return view[api.HistoryPage](c.HistoryDocument(ctx, q))
 }
 
 // Roles reads the roles of a role-based account on one chain; account is CAIP-10. The answer is the service's claim.

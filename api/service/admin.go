@@ -85,12 +85,8 @@ func reachStore(ctx context.Context, dir string, own func(path string) error,
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%w, and it cannot be reached: %w", busy, err)
 		}
-		pause := time.NewTimer(attachPause)
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return context.Cause(ctx)
-		case <-pause.C:
+		if err := pause(ctx, attachPause); err != nil {
+			return err
 		}
 	}
 }
@@ -147,35 +143,35 @@ func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, next http.Han
 	mux.HandleFunc("GET "+keysPath, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, keyList{keys.List()}, nil)
 	})
-	mux.HandleFunc("POST "+keysPath, func(w http.ResponseWriter, r *http.Request) {
-		var spec access.KeySpec
-		var a keyAnswer
-		err := bodyOf(r, &spec)
+	changed := func(path string, status int, did string, do func(*http.Request) (keyAnswer, error)) {
+		mux.HandleFunc("POST "+keysPath+path, func(w http.ResponseWriter, r *http.Request) {
+			a, err := do(r)
+			if err == nil {
+				log.Info(did, "key", a.Info.ID, "caller", "local socket")
+			}
+			reply(w, status, a, err)
+		})
+	}
+	changed("", http.StatusCreated, "key added", func(r *http.Request) (a keyAnswer, err error) {
+		spec, err := bodyOf[access.KeySpec](r)
 		if err == nil {
 			a.Key, a.Info, err = keys.Add(spec)
 		}
-		note(log, "key added", a.Info.ID, err)
-		reply(w, http.StatusCreated, a, err)
+		return a, err
 	})
-	mux.HandleFunc("POST "+keysPath+"/rotate", func(w http.ResponseWriter, r *http.Request) {
-		var ask change
-		var a keyAnswer
-		err := bodyOf(r, &ask)
+	changed("/rotate", http.StatusOK, "key rotated", func(r *http.Request) (a keyAnswer, err error) {
+		ask, err := bodyOf[change](r)
 		if err == nil {
 			a.Key, a.Info, err = keys.Rotate(ask.ID, time.Duration(ask.Grace))
 		}
-		note(log, "key rotated", a.Info.ID, err)
-		reply(w, http.StatusOK, a, err)
+		return a, err
 	})
-	mux.HandleFunc("POST "+keysPath+"/revoke", func(w http.ResponseWriter, r *http.Request) {
-		var ask change
-		var a keyAnswer
-		err := bodyOf(r, &ask)
+	changed("/revoke", http.StatusOK, "key revoked", func(r *http.Request) (a keyAnswer, err error) {
+		ask, err := bodyOf[change](r)
 		if err == nil {
 			a.Info, err = keys.Revoke(ask.ID)
 		}
-		note(log, "key revoked", a.Info.ID, err)
-		reply(w, http.StatusOK, a, err)
+		return a, err
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == keysPath || strings.HasPrefix(r.URL.Path, keysPath+"/") || r.URL.Path == backupPath {
@@ -186,25 +182,18 @@ func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, next http.Han
 	})
 }
 
-// note writes down that a key was changed.
-func note(log *slog.Logger, what, id string, err error) {
-	if err == nil {
-		log.Info(what, "key", id, "caller", "local socket")
-	}
-}
-
-func bodyOf(r *http.Request, into any) error {
+func bodyOf[T any](r *http.Request) (v T, err error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxAdminBody+1))
 	if err != nil {
-		return err
+		return v, err
 	}
 	if len(raw) > maxAdminBody {
-		return api.Invalid("", fmt.Sprintf("a body of at most %d bytes", maxAdminBody), "a larger one")
+		return v, api.Invalid("", fmt.Sprintf("a body of at most %d bytes", maxAdminBody), "a larger one")
 	}
-	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
-		return api.NewDecodeError(err)
+	if err := json.Unmarshal(raw, &v, json.RejectUnknownMembers(true)); err != nil {
+		return v, api.NewDecodeError(err)
 	}
-	return nil
+	return v, nil
 }
 
 func reply(w http.ResponseWriter, status int, answer any, err error) {

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -162,34 +161,18 @@ func (a *Attachment) takeOver(ctx context.Context, dead http.RoundTripper) (http
 
 // find opens the database or reaches its holder, whichever succeeds first within attachWait. The turn is held.
 func (a *Attachment) find(ctx context.Context) error {
-	deadline := time.Now().Add(attachWait)
-	path := filepath.Join(a.dir, DatabaseFile)
-	for {
-		if err := a.check(checkFile(a.dir)); err != nil {
-			return err
-		}
-		s, busy := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer"})
-		if busy == nil {
+	return reachStore(ctx, a.dir,
+		func(path string) error {
+			if err := a.check(checkFile(a.dir)); err != nil {
+				return err
+			}
+			s, err := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer"})
+			if err != nil {
+				return err
+			}
 			return a.become(s)
-		}
-		if !errors.Is(busy, store.ErrInUse) {
-			return busy
-		}
-		unreached := a.reach(ctx)
-		if unreached == nil {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%w, and it cannot be reached: %w", busy, unreached)
-		}
-		pause := time.NewTimer(attachPause)
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return context.Cause(ctx)
-		case <-pause.C:
-		}
-	}
+		},
+		func(way *http.Transport) (bool, error) { return false, a.reach(ctx, way) })
 }
 
 // check is what a check for a lost network found, unless a new one begins on purpose. The turn is held.
@@ -211,8 +194,7 @@ func (a *Attachment) use(way http.RoundTripper, own *owner, d network.Descriptor
 }
 
 // reach attaches to the process behind the socket.
-func (a *Attachment) reach(ctx context.Context) error {
-	t := socketTransport(filepath.Join(a.dir, SocketFile))
+func (a *Attachment) reach(ctx context.Context, t *http.Transport) error {
 	d, err := askDescriptor(ctx, t, a.opts.BasePath)
 	if err != nil {
 		return err

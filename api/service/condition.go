@@ -62,13 +62,21 @@ func (c *condition) Ready(ctx context.Context) error {
 			return slow(lag)
 		}
 		left -= lag
-		pause := time.NewTimer(lag)
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return context.Cause(ctx)
-		case <-pause.C:
+		if err := pause(ctx, lag); err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits; the error is the context's cause when that ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
 	}
 }
 

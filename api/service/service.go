@@ -26,10 +26,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"coffer/api/network"
-	"coffer/api/op/solmsg"
 	"coffer/api/service/access"
 	"coffer/api/service/book"
 	"coffer/api/service/genesis"
@@ -222,7 +219,7 @@ func (s *Service) wire() error {
 	var faucet *portfolio.Faucet
 	if o.Fund {
 		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{
-			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory, KnownSolana: s.solanaInHistory,
+			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory,
 			May: mayFund,
 		})
 		if err != nil {
@@ -331,20 +328,10 @@ func reader(ctx context.Context) book.Reader {
 	return book.Reader{Project: g.Project, All: g.All}
 }
 
-// inHistory reports whether a record of the book names the address.
-func (s *Service) inHistory(_ context.Context, a common.Address) (bool, error) {
-	return s.named(a.Hex())
-}
-
-// solanaInHistory is inHistory for an address on Solana.
-func (s *Service) solanaInHistory(_ context.Context, k solmsg.Key) (bool, error) {
-	return s.named(k.String())
-}
-
-// named looks at the records of every project.
-func (s *Service) named(user string) (named bool, err error) {
+// inHistory reports whether a record of the book, of any project, names the account.
+func (s *Service) inHistory(_ context.Context, account string) (named bool, err error) {
 	err = s.book.View(func(tx store.Tx) error {
-		named = s.book.Named(tx, user)
+		named = s.book.Named(tx, account)
 		return nil
 	})
 	return named, err

@@ -68,7 +68,8 @@ func (h *handler) history(r *http.Request, v1 bool) (*api.Document, error) {
 }
 
 // link makes explorer addresses of this moment, as a record outlives the port that the service listened on when it was
-// written, and gives the transactions the form of the version: v1 has the chain id of those on EVM chains (protocol §7).
+// written, and gives the transactions the form of the version: in v1 those on EVM chains have the chain's id (protocol
+// §7).
 func (h *handler) link(ops []api.OperationRef, v1 bool) {
 	for i, o := range ops {
 		ops[i].ChainID = 0

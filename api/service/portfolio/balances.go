@@ -35,7 +35,7 @@ func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalanc
 func (p *Portfolio) BalancesV2(ctx context.Context, address common.Address, assets []Asked) (api.AggregatedBalance,
 	error) {
 	q := Query{EVM: &address, Assets: assets}
-	for _, a := range p.in.Catalog.Aggregates() {
+	for _, a := range p.Installation.Catalog.Aggregates() {
 		q.Aggregates = append(q.Aggregates, a.ID)
 	}
 	return p.sums(ctx, q)
@@ -46,7 +46,7 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, e
 	if err := p.fund(ctx, q); err != nil {
 		return api.AggregatedBalance{}, err
 	}
-	s := &sheet{p: p, q: q, at: p.clock(), views: map[uint64]chain.State{}, counted: map[caip.Asset]bool{}}
+	s := &sheet{p: p, q: q, at: p.Clock(), views: map[uint64]chain.State{}, counted: map[caip.Asset]bool{}}
 	defer s.close()
 	out := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{},
 		BalanceBySpecificAsset: []api.AssetBalance{}}
@@ -76,12 +76,12 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, e
 
 func (p *Portfolio) fund(ctx context.Context, q Query) error {
 	if q.EVM != nil {
-		if err := p.faucet.Consider(ctx, *q.EVM); err != nil {
+		if err := p.Faucet.Consider(ctx, *q.EVM); err != nil {
 			return err
 		}
 	}
 	if owner, ok := q.solanaKey(); ok {
-		return p.faucet.ConsiderSolana(ctx, owner)
+		return p.Faucet.ConsiderSolana(ctx, owner)
 	}
 	return nil
 }
@@ -109,13 +109,13 @@ func (s *sheet) close() {
 
 func (s *sheet) openSolana() (err error) {
 	if s.solana == nil {
-		s.solana, err = s.p.in.Solana.State()
+		s.solana, err = s.p.Installation.Solana.State()
 	}
 	return err
 }
 
 func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
-	agg, _ := s.p.in.Catalog.Aggregate(id)
+	agg, _ := s.p.Installation.Catalog.Aggregate(id)
 	line := api.AggregateBalance{AggregatedAssetID: id.String(), IndividualAssetBalances: []api.AssetBalance{}}
 	sum := new(big.Int)
 	var fiat tally
@@ -139,7 +139,7 @@ func (s *sheet) specific(asked Asked) (api.AssetBalance, error) {
 	if asked.Unlisted {
 		return s.unlisted(asked)
 	}
-	e, _ := s.p.in.Catalog.Entity(asked.Asset)
+	e, _ := s.p.Installation.Catalog.Entity(asked.Asset)
 	v, worth, err := s.entity(e)
 	return api.AssetBalance{AssetType: asked.As, Balance: v.String(), FiatValue: api.Micro(worth)}, err
 }
@@ -149,7 +149,7 @@ func (s *sheet) entity(e catalog.Entity) (v, worth *big.Int, err error) {
 	if v, err = s.balance(e.Asset); err != nil {
 		return nil, nil, err
 	}
-	price, _ := s.p.prices.Price(e.Aggregate, s.at)
+	price, _ := s.p.Prices.Price(e.Aggregate, s.at)
 	worth = amount.Value(v, e.Decimals, price)
 	if !s.counted[e.Asset] {
 		s.counted[e.Asset] = true
@@ -169,24 +169,24 @@ func (s *sheet) balance(a caip.Asset) (*big.Int, error) {
 		if err := s.openSolana(); err != nil {
 			return nil, err
 		}
-		return s.p.in.SolanaBalanceAt(s.solana, owner, a)
+		return s.p.Installation.SolanaBalanceAt(s.solana, owner, a)
 	}
 	id, evm := a.Chain.EVMID()
-	if !evm || s.q.EVM == nil || s.p.in.Chains[id] == nil {
+	if !evm || s.q.EVM == nil || s.p.Installation.Chains[id] == nil {
 		return new(big.Int), nil
 	}
 	view, err := s.view(id)
 	if err != nil {
 		return nil, err
 	}
-	return s.p.in.BalanceAt(view, *s.q.EVM, a)
+	return s.p.Installation.BalanceAt(view, *s.q.EVM, a)
 }
 
 func (s *sheet) view(id uint64) (chain.State, error) {
 	if v := s.views[id]; v != nil {
 		return v, nil
 	}
-	c := s.p.in.Chains[id]
+	c := s.p.Installation.Chains[id]
 	v, err := c.State(c.Head().Time)
 	if err == nil {
 		s.views[id] = v

@@ -33,10 +33,10 @@ func ServeTogether(f *Faucet, a common.Address, budgets ...bool) (err error) {
 // ServeBroken serves an address in a turn that panics, and returns what those who wait are told.
 func ServeBroken(f *Faucet, a common.Address) error {
 	s := f.join(a, func() bool { return true })
-	clock := f.clock
+	clock := f.Clock
 	func() {
-		defer func() { _, f.clock = recover(), clock }()
-		f.clock = func() time.Time { panic("broken") }
+		defer func() { _, f.Clock = recover(), clock }()
+		f.Clock = func() time.Time { panic("broken") }
 		f.turn.Lock()
 		defer f.turn.Unlock()
 		f.serve(context.Background(), f.take())

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"coffer/api/caip"
-	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
 	"coffer/api/service/store"
@@ -28,26 +27,20 @@ import (
 // gets its funds when it is named again by a request that may bring them. A nil *Faucet pays nothing. It is safe for
 // concurrent use.
 type Faucet struct {
-	in    *genesis.Installation
-	clock func() time.Time
-	known func(context.Context, common.Address) (bool, error)
-	named func(context.Context, solmsg.Key) (bool, error)
-	may   func(context.Context, bool) bool
-	log   *slog.Logger
+	FaucetOptions
 	seed  []byte
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
 	queue queue
 }
 
-// FaucetOptions configure a Faucet. Known and KnownSolana report whether the service's history names an address; nil
-// means that there is no history to ask. May reports whether a request may bring test funds; it is asked with true once
-// for each new address, which counts against a budget, and with false otherwise; nil means always. Log is told of every
-// grant that a chain refuses and of every address that a budget leaves out; it may be nil.
+// FaucetOptions configure a Faucet. Known reports whether the service's history names an account, an EVM address or a
+// Solana one; nil means that there is no history to ask. May reports whether a request may bring test funds; it is
+// asked with true once for each new address, which counts against a budget, and with false otherwise; nil means always.
+// Log is told of every grant that a chain refuses and of every address that a budget leaves out; it may be nil.
 type FaucetOptions struct {
 	Installation *genesis.Installation
 	Clock        func() time.Time
-	Known        func(context.Context, common.Address) (bool, error)
-	KnownSolana  func(context.Context, solmsg.Key) (bool, error)
+	Known        func(ctx context.Context, account string) (bool, error)
 	May          func(ctx context.Context, newAddress bool) bool
 	Log          *slog.Logger
 }
@@ -76,25 +69,25 @@ func NewFaucet(o FaucetOptions) (*Faucet, error) {
 	if o.May == nil {
 		o.May = func(context.Context, bool) bool { return true }
 	}
-	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, named: o.KnownSolana, may: o.May, log: o.Log,
-		seed: seed}, nil
+	if o.Known == nil {
+		o.Known = func(context.Context, string) (bool, error) { return false, nil }
+	}
+	return &Faucet{FaucetOptions: o, seed: seed}, nil
 }
 
-// Consider funds the addresses that deserve it. It returns when the blocks are sealed.
-func (f *Faucet) Consider(ctx context.Context, addresses ...common.Address) error {
+// Consider funds an address that deserves it. It returns when the blocks are sealed.
+func (f *Faucet) Consider(ctx context.Context, a common.Address) error {
 	if f == nil {
 		return nil
 	}
-	for _, a := range addresses {
-		if err := f.consider(ctx, a); err != nil {
-			return fmt.Errorf("test funds for %s: %w", a.Hex(), err)
-		}
+	if err := f.consider(ctx, a); err != nil {
+		return fmt.Errorf("test funds for %s: %w", a.Hex(), err)
 	}
 	return nil
 }
 
 func (f *Faucet) consider(ctx context.Context, a common.Address) error {
-	if d, err := f.decision(a[:]); err != nil || d == declined || d == funded || !f.may(ctx, false) {
+	if d, err := f.decision(a[:]); err != nil || d == declined || d == funded || !f.May(ctx, false) {
 		return err
 	}
 	s := f.join(a, func() bool { return f.within(ctx, a.Hex()) })
@@ -108,21 +101,21 @@ func (f *Faucet) consider(ctx context.Context, a common.Address) error {
 
 // within takes a new address out of the request's budget; false when that is used up.
 func (f *Faucet) within(ctx context.Context, account string) bool {
-	ok := f.may(ctx, true)
+	ok := f.May(ctx, true)
 	if !ok {
-		f.log.Info("no test funds: the caller has named as many new accounts as it may", "account", account)
+		f.Log.Info("no test funds: the caller has named as many new accounts as it may", "account", account)
 	}
 	return ok
 }
 
 func (f *Faucet) decline(a []byte) error {
-	return f.in.Store.Update(func(tx store.Tx) error { return decline(tx, a) })
+	return f.Installation.Store.Update(func(tx store.Tx) error { return decline(tx, a) })
 }
 
 func decline(tx store.Tx, a []byte) error { return tx.Bucket(bucketFunds).Put(a, []byte{declined}) }
 
 func (f *Faucet) decision(a []byte) (d byte, err error) {
-	err = f.in.Store.View(func(tx store.Tx) error {
+	err = f.Installation.Store.View(func(tx store.Tx) error {
 		if v := tx.Bucket(bucketFunds).Get(a); len(v) > 0 {
 			d = v[0]
 		}
@@ -137,12 +130,10 @@ func (f *Faucet) used(ctx context.Context, a common.Address) (bool, error) {
 	if chain.Nobodys(a) {
 		return true, nil
 	}
-	if f.known != nil {
-		if known, err := f.known(ctx, a); err != nil || known {
-			return known, err
-		}
+	if known, err := f.Known(ctx, a.Hex()); err != nil || known {
+		return known, err
 	}
-	for _, id := range f.in.ChainIDs {
+	for _, id := range f.Installation.ChainIDs {
 		if used, err := f.usedOn(id, a); err != nil || used {
 			return used, err
 		}
@@ -151,7 +142,7 @@ func (f *Faucet) used(ctx context.Context, a common.Address) (bool, error) {
 }
 
 func (f *Faucet) usedOn(id uint64, a common.Address) (bool, error) {
-	c := f.in.Chains[id]
+	c := f.Installation.Chains[id]
 	st, err := c.State(c.Head().Time)
 	if err != nil {
 		return false, err
@@ -160,8 +151,8 @@ func (f *Faucet) usedOn(id uint64, a common.Address) (bool, error) {
 	if used := st.Nonce(a) > 0 || st.Balance(a).Sign() > 0 || len(st.Code(a)) > 0; used || st.Err() != nil {
 		return used, st.Err()
 	}
-	for _, e := range f.in.Catalog.On(caip.EVM(id)) {
-		v, err := f.in.BalanceAt(st, a, e.Asset)
+	for _, e := range f.Installation.Catalog.On(caip.EVM(id)) {
+		v, err := f.Installation.BalanceAt(st, a, e.Asset)
 		if err != nil || v.Sign() > 0 {
 			return err == nil, err
 		}
@@ -207,7 +198,7 @@ type part struct {
 // pay seals the block of one chain, or declines, unless either was done before a crash.
 func (f *Faucet) pay(p part, all map[uint64][]gift) error {
 	over := false
-	err := f.in.Store.View(func(tx store.Tx) error {
+	err := f.Installation.Store.View(func(tx store.Tx) error {
 		over = tx.Bucket(bucketFunds).Get(onChain(p.to, p.chain)) != nil
 		return nil
 	})
@@ -223,20 +214,20 @@ func (f *Faucet) pay(p part, all map[uint64][]gift) error {
 
 // seal makes the block of one chain. The error is a *refusal when the chain does not take the transfers.
 func (f *Faucet) seal(p part, record func(store.Tx, chain.Block) error) error {
-	txs := p.transfers(f.in)
+	txs := p.transfers(f.Installation)
 	accept := func(receipts []chain.Receipt) error {
 		if i := slices.IndexFunc(receipts, func(r chain.Receipt) bool { return !r.Success }); i >= 0 {
 			return &refusal{p.gifts[i].entity.Asset, genesis.AllSucceed(receipts)}
 		}
 		return nil
 	}
-	c := f.in.Chains[p.chain]
-	_, err := c.Seal(chain.SealRequest{Time: uint64(f.clock().Unix()), Txs: txs, Accept: accept, Record: record})
+	c := f.Installation.Chains[p.chain]
+	_, err := c.Seal(chain.SealRequest{Time: uint64(f.Clock().Unix()), Txs: txs, Accept: accept, Record: record})
 	t, excluded := errors.AsType[*chain.TxError](err)
 	if !excluded {
 		return err
 	}
-	broke, fault := short(c, genesis.AddressOf(f.in.Faucet), txs[:t.Index+1])
+	broke, fault := short(c, genesis.AddressOf(f.Installation.Faucet), txs[:t.Index+1])
 	if fault != nil || !broke {
 		return errors.Join(err, fault)
 	}

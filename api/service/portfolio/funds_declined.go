@@ -25,10 +25,10 @@ func (r *refusal) Unwrap() error { return r.why }
 // refused writes a refusal down and then tells of it: whoever has read the warning can rely on it that nothing more
 // will come.
 func (f *Faucet) refused(account string, r *refusal, note func(store.Tx) error) error {
-	if err := f.in.Store.Update(note); err != nil {
+	if err := f.Installation.Store.Update(note); err != nil {
 		return err
 	}
-	f.log.Warn("test funds declined: the chain refuses the faucet's transfers",
+	f.Log.Warn("test funds declined: the chain refuses the faucet's transfers",
 		"account", account, "chain", r.asset.Chain.String(), "asset", r.asset.String(), "error", r.why)
 	return nil
 }

@@ -19,23 +19,21 @@ const (
 	solanaUSDC = "250"
 )
 
-// ConsiderSolana funds the Solana accounts that deserve it: 5 SOL and 250 USDC, once, when the account is first named,
+// ConsiderSolana funds a Solana account that deserves it: 5 SOL and 250 USDC, once, when the account is first named,
 // and only if it holds nothing and never did anything on the ledger. The faucet's signed transaction and the decision
 // are one commit; what the ledger refuses is declined for good.
-func (f *Faucet) ConsiderSolana(ctx context.Context, owners ...solmsg.Key) error {
+func (f *Faucet) ConsiderSolana(ctx context.Context, k solmsg.Key) error {
 	if f == nil {
 		return nil
 	}
-	for _, k := range owners {
-		if err := f.considerSolana(ctx, k); err != nil {
-			return fmt.Errorf("test funds for %s: %w", k, err)
-		}
+	if err := f.considerSolana(ctx, k); err != nil {
+		return fmt.Errorf("test funds for %s: %w", k, err)
 	}
 	return nil
 }
 
 func (f *Faucet) considerSolana(ctx context.Context, k solmsg.Key) error {
-	if d, err := f.decision(k[:]); err != nil || d != 0 || !f.may(ctx, false) {
+	if d, err := f.decision(k[:]); err != nil || d != 0 || !f.May(ctx, false) {
 		return err
 	}
 	f.turn.Lock()
@@ -62,21 +60,16 @@ func (f *Faucet) usedSolana(ctx context.Context, k solmsg.Key) (bool, error) {
 	if !k.OnCurve() {
 		return true, nil
 	}
-	if f.named != nil {
-		if known, err := f.named(ctx, k); err != nil || known {
-			return known, err
-		}
+	if known, err := f.Known(ctx, k.String()); err != nil || known {
+		return known, err
 	}
-	return f.in.Solana.Used(k)
+	return f.Installation.Solana.Used(k)
 }
 
 func (f *Faucet) fundSolana(k solmsg.Key) error {
 	err := f.sealSolana(k)
 	if r, ok := errors.AsType[*refusal](err); ok {
-		return f.refused(k.String(), r, func(tx store.Tx) error {
-			return tx.Bucket(bucketFunds).Put(k[:],
-				[]byte{declined})
-		})
+		return f.refused(k.String(), r, func(tx store.Tx) error { return decline(tx, k[:]) })
 	}
 	return err
 }
@@ -87,9 +80,9 @@ func (f *Faucet) sealSolana(k solmsg.Key) error {
 	if err != nil {
 		return err
 	}
-	at := uint64(f.clock().Unix())
-	hash, _ := f.in.Solana.Blockhash(at)
-	m, err := solmsg.Compose(genesis.KeyOf(f.in.SolanaFaucet), hash, builds...)
+	at := uint64(f.Clock().Unix())
+	hash, _ := f.Installation.Solana.Blockhash(at)
+	m, err := solmsg.Compose(genesis.KeyOf(f.Installation.SolanaFaucet), hash, builds...)
 	if err != nil {
 		return err
 	}
@@ -104,8 +97,8 @@ func (f *Faucet) sealSolana(k solmsg.Key) error {
 		// no single instruction failed: the faucet would fall below its own rent minimum
 		return &refusal{caip.SOL(), err}
 	}
-	_, err = f.in.Solana.Seal(solana.SealRequest{
-		Time: at, Txs: []solana.Tx{solana.Sign(m, f.in.SolanaFaucet)}, Accept: accept,
+	_, err = f.Installation.Solana.Seal(solana.SealRequest{
+		Time: at, Txs: []solana.Tx{solana.Sign(m, f.Installation.SolanaFaucet)}, Accept: accept,
 		Record: func(tx store.Tx, _ []solana.Receipt) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) },
 	})
 	if errors.Is(err, solana.ErrPayer) {
@@ -116,12 +109,12 @@ func (f *Faucet) sealSolana(k solmsg.Key) error {
 
 // solanaGrant makes the instructions of a grant, and names the asset that each takes from the faucet.
 func (f *Faucet) solanaGrant(k solmsg.Key) (builds []solmsg.Build, gives []caip.Asset, err error) {
-	faucet := genesis.KeyOf(f.in.SolanaFaucet)
+	faucet := genesis.KeyOf(f.Installation.SolanaFaucet)
 	for _, gift := range []struct {
 		aggregate caip.AggregateID
 		whole     string
 	}{{"ob:sol", solanaSOL}, {usdc, solanaUSDC}} {
-		agg, ok := f.in.Catalog.Aggregate(gift.aggregate)
+		agg, ok := f.Installation.Catalog.Aggregate(gift.aggregate)
 		if !ok {
 			return nil, nil, fmt.Errorf("%s is not in the catalogue", gift.aggregate)
 		}
@@ -133,7 +126,7 @@ func (f *Faucet) solanaGrant(k solmsg.Key) (builds []solmsg.Build, gives []caip.
 			if err != nil {
 				return nil, nil, err
 			}
-			transfer, err := f.in.SolanaTransfer(faucet, k, faucet, e.Asset, v)
+			transfer, err := f.Installation.SolanaTransfer(faucet, k, faucet, e.Asset, v)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -202,7 +202,7 @@ func TestAddressesWithHistoryCodeOrNonceGetNothing(t *testing.T) {
 	in := open(t, store.NewMemory())
 	known := common.HexToAddress("0x4157")
 	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now,
-		Known: func(_ context.Context, a common.Address) (bool, error) { return a == known, nil }})
+		Known: func(_ context.Context, a string) (bool, error) { return a == known.Hex(), nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func (f *Faucet) together(seats []*seat) error {
 		return nil
 	}
 	requests := map[uint64]chain.SealRequest{}
-	now := uint64(f.clock().Unix())
+	now := uint64(f.Clock().Unix())
 	parts := map[uint64][]part{}
 	grants := map[common.Address]map[uint64][]gift{}
 	for _, s := range seats {
@@ -158,7 +158,7 @@ func (f *Faucet) together(seats []*seat) error {
 	for id, list := range parts {
 		var txs []chain.Tx
 		for _, p := range list {
-			txs = append(txs, p.transfers(f.in)...)
+			txs = append(txs, p.transfers(f.Installation)...)
 		}
 		record := func(tx store.Tx, block chain.Block) error {
 			first := 0
@@ -172,6 +172,6 @@ func (f *Faucet) together(seats []*seat) error {
 		}
 		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: genesis.AllSucceed, Record: record}
 	}
-	_, err := f.in.SealAll(requests)
+	_, err := f.Installation.SealAll(requests)
 	return err
 }

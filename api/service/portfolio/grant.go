@@ -70,7 +70,7 @@ func (f *Faucet) grant(a common.Address) ([]gift, error) {
 	var gifts []gift
 	chosen := map[caip.Chain]bool{caip.EVM(baseChain): true}
 	for _, s := range shares() {
-		agg, ok := f.in.Catalog.Aggregate(s.asset)
+		agg, ok := f.Installation.Catalog.Aggregate(s.asset)
 		if !ok {
 			return nil, fmt.Errorf("%s is not in the catalogue", s.asset)
 		}

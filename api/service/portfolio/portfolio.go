@@ -32,16 +32,11 @@ type Deps struct {
 }
 
 // Portfolio holds the use cases. It is safe for concurrent use.
-type Portfolio struct {
-	in     *genesis.Installation
-	prices *price.Table
-	faucet *Faucet
-	clock  func() time.Time
-}
+type Portfolio struct{ Deps }
 
 // New makes the use cases.
 func New(d Deps) *Portfolio {
-	return &Portfolio{in: d.Installation, prices: d.Prices, faucet: d.Faucet, clock: d.Clock}
+	return &Portfolio{d}
 }
 
 // PredictAddress answers POST /account/predict-address for a document that passed api.Rules.Predict: the address that
@@ -49,14 +44,14 @@ func New(d Deps) *Portfolio {
 // that no other request would accept are refused here, too: what is sent to such an address is stuck. The address gets
 // test funds.
 func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
-	if err := api.NewValidationError(api.Rules{Catalog: p.in.Catalog}.Predict(doc)); err != nil {
+	if err := api.NewValidationError(api.Rules{Catalog: p.Installation.Catalog}.Predict(doc)); err != nil {
 		return api.PredictResponse{}, err
 	}
 	var req api.PredictRequest
 	if err := doc.Decode(&req); err != nil {
-		return api.PredictResponse{}, api.NewDecodeError(err)
+		return api.PredictResponse{}, err
 	}
-	predicted, err := account.Predict(p.in.Network.Pins, api.Account{
+	predicted, err := account.Predict(p.Installation.Network.Pins, api.Account{
 		Type: req.Type, SignerAddress: req.SignerAddress, SessionAddress: req.SessionAddress,
 		AdminAddress: req.AdminAddress,
 	})
@@ -67,7 +62,7 @@ func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.
 	if err != nil {
 		return api.PredictResponse{}, err
 	}
-	if err := p.faucet.Consider(ctx, predicted); err != nil {
+	if err := p.Faucet.Consider(ctx, predicted); err != nil {
 		return api.PredictResponse{}, err
 	}
 	return api.PredictResponse{PredictedAddress: predicted.Hex()}, nil
@@ -76,7 +71,7 @@ func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.
 // Chains answers GET /chains/supported-list: the EVM chains in ascending order of their ids.
 func (p *Portfolio) Chains() []api.SupportedChain {
 	out := []api.SupportedChain{}
-	for _, c := range p.in.Catalog.Chains() {
+	for _, c := range p.Installation.Catalog.Chains() {
 		out = append(out, api.SupportedChain{
 			Chain: api.ChainRef{Chain: c.Chain.String(), Namespace: c.Chain.Namespace, Reference: c.Chain.Reference},
 		})
@@ -88,7 +83,7 @@ func (p *Portfolio) Chains() []api.SupportedChain {
 // ERC-20 references are in EIP-55 form.
 func (p *Portfolio) Assets() []api.AggregatedAsset {
 	out := []api.AggregatedAsset{}
-	for _, a := range p.in.Catalog.Aggregates() {
+	for _, a := range p.Installation.Catalog.Aggregates() {
 		item := api.AggregatedAsset{
 			AggregatedAssetID: a.ID.String(), Symbol: a.Symbol, Name: a.Name, Decimals: a.Decimals,
 			AggregatedEntities: []api.AggregatedEntity{},
@@ -112,7 +107,7 @@ func (p *Portfolio) FundAccounts(ctx context.Context, accounts []api.Account) er
 			if err != nil {
 				return fmt.Errorf("account address: %w", err)
 			}
-			if err := p.faucet.ConsiderSolana(ctx, owner); err != nil {
+			if err := p.Faucet.ConsiderSolana(ctx, owner); err != nil {
 				return err
 			}
 			continue
@@ -121,7 +116,7 @@ func (p *Portfolio) FundAccounts(ctx context.Context, accounts []api.Account) er
 		if err != nil {
 			return fmt.Errorf("account address: %w", err)
 		}
-		if err := p.faucet.Consider(ctx, at); err != nil {
+		if err := p.Faucet.Consider(ctx, at); err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ func (s *sheet) mint(a caip.Asset) (*token, error) {
 func (s *sheet) erc20(a caip.Asset) (*token, error) {
 	id, _ := a.Chain.EVMID()
 	at, _ := a.Token()
-	ch := s.p.in.Chains[id]
+	ch := s.p.Installation.Chains[id]
 	if ch == nil {
 		return nil, nil
 	}

@@ -110,13 +110,13 @@ func (q *Quoter) decodePrepare(doc *api.Document, r *request) error {
 		if err := api.NewValidationError(q.rules(r.now).Prepare(doc)); err != nil {
 			return err
 		}
-		return decode(doc, &r.PrepareRequest)
+		return doc.Decode(&r.PrepareRequest)
 	}
 	if err := api.NewValidationError(q.rules(r.now).PrepareV1(doc)); err != nil {
 		return err
 	}
 	var body api.PrepareRequestV1
-	err := decode(doc, &body)
+	err := doc.Decode(&body)
 	r.PrepareRequest = api.PrepareRequest{
 		Accounts: []api.Account{integrity.Typed(body.Account)}, TargetChain: body.TargetChain, Calls: body.Calls,
 		TokensRequired:        body.TokensRequired,
@@ -125,14 +125,6 @@ func (q *Quoter) decodePrepare(doc *api.Document, r *request) error {
 		SlippageTolerance: body.SlippageTolerance,
 	}
 	return err
-}
-
-// decode reads a request; the error is a validation error.
-func decode(doc *api.Document, v any) error {
-	if err := doc.Decode(v); err != nil {
-		return api.NewDecodeError(err)
-	}
-	return nil
 }
 
 // window is the paymaster's: [max(now, validAfter), min(now + Window, validUntil)] (protocol §2.2).

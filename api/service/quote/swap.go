@@ -84,13 +84,13 @@ func (q *Quoter) decodeSwap(doc *api.Document, x *trade) error {
 		if err := api.NewValidationError(q.rules(x.now).Quote(doc)); err != nil {
 			return err
 		}
-		return decode(doc, &x.QuoteRequest)
+		return doc.Decode(&x.QuoteRequest)
 	}
 	if err := api.NewValidationError(q.rules(x.now).QuoteV1(doc)); err != nil {
 		return err
 	}
 	var body api.QuoteRequestV1
-	err := decode(doc, &body)
+	err := doc.Decode(&body)
 	x.QuoteRequest = api.QuoteRequest{
 		From: api.QuoteFrom{Accounts: []api.Account{integrity.Typed(body.From.Account)}, Asset: body.From.Asset,
 			Amount: body.From.Amount},

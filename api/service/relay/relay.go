@@ -104,7 +104,7 @@ func (r *Relay) Relay(ctx context.Context, doc *api.Document) (*api.Document, er
 	}
 	var w api.RelayRequest
 	if err := doc.Decode(&w); err != nil {
-		return nil, api.NewDecodeError(err)
+		return nil, err
 	}
 	q, err := r.read(w)
 	if err != nil {
