@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"net/http"
+	"slices"
 
 	"coffer/api"
 )
@@ -30,17 +31,9 @@ func Endpoints() []Endpoint {
 func getErrors() []int { return []int{400, 401, 403, 429, 500, 503} }
 
 func postErrors(more ...int) []int {
-	out := []int{400, 401, 403}
-	for _, s := range []int{http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType,
-		http.StatusUnprocessableEntity} {
-		for _, m := range append(more, http.StatusUnsupportedMediaType) {
-			if m == s {
-				out = append(out, s)
-				break
-			}
-		}
-	}
-	return append(out, 429, 500, 503)
+	out := append([]int{400, 401, 403, 415, 429, 500, 503}, more...)
+	slices.Sort(out)
+	return out
 }
 
 func get(id, path, group, summary string, response any, parameters ...Parameter) Endpoint {

@@ -49,7 +49,6 @@ type Table struct {
 	base   map[caip.AggregateID]*big.Int
 	gas    map[uint64]*big.Int       // wei per gas
 	native map[uint64]catalog.Entity // coin that pays gas
-	entity func(caip.Asset) (catalog.Entity, bool)
 }
 
 // New makes the table of a catalogue. The seed may have any length. It fails when a chain has no gas price or no native
@@ -57,7 +56,7 @@ type Table struct {
 func New(cat *catalog.Catalog, seed []byte) (*Table, error) {
 	t := &Table{
 		seed: sha256.Sum256(seed), base: map[caip.AggregateID]*big.Int{}, gas: map[uint64]*big.Int{},
-		native: map[uint64]catalog.Entity{}, entity: cat.Entity,
+		native: map[uint64]catalog.Entity{},
 	}
 	for _, a := range cat.Aggregates() {
 		if a.PriceMicroUSD != nil {
@@ -89,15 +88,6 @@ func (t *Table) Price(id caip.AggregateID, at time.Time) (*big.Int, bool) {
 	scale := new(big.Int).SetInt64(unit * ppm)
 	v := new(big.Int).SetInt64(unit*ppm + t.walk(base, at)*bound)
 	return v.Mul(v, base).Quo(v, scale), true
-}
-
-// PriceOf is the price of an entity: that of its aggregate.
-func (t *Table) PriceOf(a caip.Asset, at time.Time) (*big.Int, bool) {
-	e, ok := t.entity(a)
-	if !ok {
-		return nil, false
-	}
-	return t.Price(e.Aggregate, at)
 }
 
 // GasCostMicroUSD is the worth of an amount of gas on a chain at the table's gas price, rounded up, and false when

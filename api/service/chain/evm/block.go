@@ -77,9 +77,6 @@ func (e *env) begin(r *reader, parent head, time uint64) (*builder, error) {
 	return b, nil
 }
 
-// release returns what the EVM holds; the builder is useless afterwards.
-func (b *builder) release() { b.evm.Release() }
-
 // add executes one transaction. An error means that the protocol refuses it.
 func (b *builder) add(tx *types.Transaction, signer types.Signer) error {
 	msg, err := core.TransactionToMessage(tx, signer, b.header.BaseFee)

@@ -107,26 +107,36 @@ func (c *Chain) catchUp() {
 	})
 }
 
-// build executes the request on a snapshot of its own, which is released
-// before anything is written.
+// build executes the request.
 func (c *Chain) build(req chain.SealRequest) (*sealed, error) {
+	return c.execute(req.Time, func(b *builder, snap store.Snapshot) error {
+		for i, t := range req.Txs {
+			if err := b.addUnsigned(t); err != nil {
+				if damage := snap.Err(); damage != nil {
+					return damage
+				}
+				return &chain.TxError{Index: i, Err: err}
+			}
+		}
+		return nil
+	})
+}
+
+// execute makes the next block of what add adds, on a snapshot of its own, which is released before anything is
+// written.
+func (c *Chain) execute(time uint64, add func(*builder, store.Snapshot) error) (*sealed, error) {
 	snap, parent, r, err := c.open()
 	if err != nil {
 		return nil, err
 	}
 	defer snap.Release()
-	b, err := c.env.begin(r, parent, req.Time)
+	b, err := c.env.begin(r, parent, time)
 	if err != nil {
 		return nil, err
 	}
-	defer b.release()
-	for i, t := range req.Txs {
-		if err := b.addUnsigned(t); err != nil {
-			if damage := snap.Err(); damage != nil {
-				return nil, damage
-			}
-			return nil, &chain.TxError{Index: i, Err: err}
-		}
+	defer b.evm.Release()
+	if err := add(b, snap); err != nil {
+		return nil, err
 	}
 	done, err := b.finish()
 	return done, errors.Join(err, snap.Err())

@@ -3,6 +3,7 @@ package evm
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/ethereum/go-ethereum/common"
 	"golang.org/x/sync/errgroup"
@@ -178,9 +179,7 @@ func create(s store.Store, chains []*Chain, geneses []*genesis, missing []int) e
 			if err := geneses[i].write(tx, chains[i].layout); err != nil {
 				return err
 			}
-			for h, code := range geneses[i].codes {
-				codes[h] = code
-			}
+			maps.Copy(codes, geneses[i].codes)
 		}
 		b := tx.Bucket(codeBucket)
 		for h, code := range codes {

@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -78,13 +79,6 @@ func fromAuthorizations(in []types.SetCodeAuthorization) []op.SignedAuthorizatio
 	return out
 }
 
-func gasOrLimit(gas uint64) uint64 {
-	if gas == 0 {
-		return MaxTxGas
-	}
-	return gas
-}
-
 // sign builds the transaction with the given nonce at the given base fee.
 func (e *env) sign(t chain.Tx, nonce uint64, baseFee *big.Int) (*types.Transaction, error) {
 	value, err := toUint256(t.Value)
@@ -99,12 +93,12 @@ func (e *env) sign(t chain.Tx, nonce uint64, baseFee *big.Int) (*types.Transacti
 	if auths == nil {
 		data = &types.DynamicFeeTx{
 			ChainID: e.cfg.ChainID, Nonce: nonce, GasTipCap: new(big.Int), GasFeeCap: baseFee,
-			Gas: gasOrLimit(t.Gas), To: &t.To, Value: value.ToBig(), Data: t.Data,
+			Gas: cmp.Or(t.Gas, MaxTxGas), To: &t.To, Value: value.ToBig(), Data: t.Data,
 		}
 	} else {
 		data = &types.SetCodeTx{
 			ChainID: uint256.MustFromBig(e.cfg.ChainID), Nonce: nonce, GasTipCap: new(uint256.Int),
-			GasFeeCap: uint256.MustFromBig(baseFee), Gas: gasOrLimit(t.Gas), To: t.To, Value: value,
+			GasFeeCap: uint256.MustFromBig(baseFee), Gas: cmp.Or(t.Gas, MaxTxGas), To: t.To, Value: value,
 			Data: t.Data, AuthList: auths,
 		}
 	}

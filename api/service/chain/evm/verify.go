@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/core/types"
 
@@ -98,39 +99,20 @@ func (c *Chain) checkLookups(tx store.Tx, r *record) error {
 
 // reexecute builds the block again from its transactions and its time.
 func (c *Chain) reexecute(want *record) (*sealed, error) {
-	snap, parent, r, err := c.open()
-	if err != nil {
-		return nil, err
-	}
-	defer snap.Release()
-	b, err := c.env.begin(r, parent, want.Header.Time)
-	if err != nil {
-		return nil, err
-	}
-	defer b.release()
-	for i, tx := range want.Txs {
-		if err := b.add(tx, c.env.signer); err != nil {
-			return nil, damaged("transaction", fmt.Errorf("%d is refused: %w", i, err))
+	return c.execute(want.Header.Time, func(b *builder, _ store.Snapshot) error {
+		for i, tx := range want.Txs {
+			if err := b.add(tx, c.env.signer); err != nil {
+				return damaged("transaction", fmt.Errorf("%d is refused: %w", i, err))
+			}
 		}
-	}
-	return b.finish()
+		return nil
+	})
 }
 
 func sameLogs(a, b []*types.Log) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Address != b[i].Address || !bytes.Equal(a[i].Data, b[i].Data) || len(a[i].Topics) != len(b[i].Topics) {
-			return false
-		}
-		for j := range a[i].Topics {
-			if a[i].Topics[j] != b[i].Topics[j] {
-				return false
-			}
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y *types.Log) bool {
+		return x.Address == y.Address && bytes.Equal(x.Data, y.Data) && slices.Equal(x.Topics, y.Topics)
+	})
 }
 
 // compareState compares the whole stored state with that of the copy, and

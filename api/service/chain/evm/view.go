@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -132,7 +133,7 @@ func toMessage(m chain.Message) (*core.Message, error) {
 		return nil, err
 	}
 	msg := &core.Message{
-		From: m.From, To: &m.To, Value: value, GasLimit: gasOrLimit(m.Gas), Data: m.Data,
+		From: m.From, To: &m.To, Value: value, GasLimit: cmp.Or(m.Gas, MaxTxGas), Data: m.Data,
 		GasPrice: new(uint256.Int), GasFeeCap: new(uint256.Int), GasTipCap: new(uint256.Int),
 		SetCodeAuthorizations: auths,
 	}

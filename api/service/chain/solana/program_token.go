@@ -34,36 +34,30 @@ func (c *call) token() error {
 	}
 	switch tag {
 	case tokenTransfer, tokenTransferChecked:
-		t, err := c.amounts(tag == tokenTransferChecked)
-		if err != nil {
-			return err
-		}
-		return c.transfer(t)
+		return c.amounts(tag == tokenTransferChecked, c.transfer)
 	case tokenApprove, tokenApproveChecked:
-		t, err := c.amounts(tag == tokenApproveChecked)
-		if err != nil {
-			return err
-		}
-		return c.approve(t)
-	case tokenRevoke, tokenCloseAccount, tokenSyncNative:
-		if len(c.data) != 1 {
-			return errData
-		}
-	default:
-		return fmt.Errorf("%w: SPL Token %d", errOffered, tag)
-	}
-	switch tag {
+		return c.amounts(tag == tokenApproveChecked, c.approve)
 	case tokenRevoke:
-		return c.revoke()
+		return c.bare(c.revoke)
 	case tokenCloseAccount:
-		return c.closeAccount()
+		return c.bare(c.closeAccount)
+	case tokenSyncNative:
+		return c.bare(c.syncNative)
 	}
-	return c.syncNative()
+	return fmt.Errorf("%w: SPL Token %d", errOffered, tag)
 }
 
-// amounts reads the instructions that carry an amount: [3|4, amount] with accounts
+// bare runs an instruction that is its tag alone.
+func (c *call) bare(run func() error) error {
+	if len(c.data) != 1 {
+		return errData
+	}
+	return run()
+}
+
+// amounts runs the instructions that carry an amount: [3|4, amount] with accounts
 // source, other, authority; [12|13, amount, decimals] with source, mint, other, authority.
-func (c *call) amounts(checked bool) (tokenCall, error) {
+func (c *call) amounts(checked bool, run func(tokenCall) error) error {
 	t := tokenCall{source: 0, mint: -1, other: 1, authority: 2}
 	size := 9
 	if checked {
@@ -71,13 +65,16 @@ func (c *call) amounts(checked bool) (tokenCall, error) {
 		size = 10
 	}
 	if len(c.data) != size {
-		return t, errData
+		return errData
 	}
 	t.amount = binary.LittleEndian.Uint64(c.data[1:])
 	if checked {
 		t.decimals = c.data[9]
 	}
-	return t, c.need(t.authority + 1)
+	if err := c.need(t.authority + 1); err != nil {
+		return err
+	}
+	return run(t)
 }
 
 // tokenAt is the token account at a place, ready to be changed.
