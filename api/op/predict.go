@@ -9,18 +9,6 @@ import (
 	"coffer/api/op/internal/word"
 )
 
-// Factory is where accounts of one kind come from: the CREATE2 deployer and the
-// implementation behind the proxies it deploys.
-type Factory struct {
-	Factory        common.Address
-	Implementation common.Address
-}
-
-// Predict is PredictAddress for this factory.
-func (f Factory) Predict(initData []byte, index *big.Int) common.Address {
-	return PredictAddress(f.Factory, f.Implementation, initData, index)
-}
-
 // Roles of a role-based account's keys (protocol §8.4).
 const (
 	RoleCoSigner = 1

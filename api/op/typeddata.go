@@ -73,13 +73,6 @@ func domainFields() []api.TypedDataField {
 	}
 }
 
-// ApproveTypedData is ApproveDigest with the domain's members as arguments.
-func ApproveTypedData(domainName, version string, chainID uint64, verifying common.Address,
-	hash common.Hash) common.Hash {
-	return Domain{Name: domainName, Version: version, ChainID: chainID,
-		VerifyingContract: verifying}.ApproveDigest(hash)
-}
-
 // CallDataAndNonceHash is keccak256(abi.encode(sender, callData, nonce)), the formula
 // of our role-based validator (protocol §2.11). It needs a nonce of 0 … 2^256-1, which
 // FromWire guarantees.

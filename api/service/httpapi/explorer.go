@@ -49,12 +49,8 @@ func cutTwo(s, sep string) (before, after string, ok bool) {
 	return before, after, ok && before != "" && after != "" && !strings.Contains(after, "/")
 }
 
-// ExplorerPath is the path of a transaction's page below the base path.
-func ExplorerPath(chain caip.Chain, tx common.Hash) string {
-	return TransactionPath(chain, tx.Hex())
-}
-
-// TransactionPath is ExplorerPath for a transaction of any chain: id is a 0x hash, or a base58 signature on Solana.
+// TransactionPath is the path of a transaction's page below the base path: id is a 0x hash, or a base58 signature on
+// Solana.
 func TransactionPath(chain caip.Chain, id string) string {
 	return ExplorerEndpoint + "/" + chain.String() + "/tx/" + id
 }

@@ -36,7 +36,7 @@ func TestExplorerShowsTheDecodedReceiptWithoutAKey(t *testing.T) {
 			transfer = r
 		}
 	}
-	w := b.withoutKey("/api" + httpapi.ExplorerPath(caip.EVM(8453), transfer.TxHash))
+	w := b.withoutKey("/api" + httpapi.TransactionPath(caip.EVM(8453), transfer.TxHash.Hex()))
 	page := w.Body.String()
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Fatalf("%d %s", w.Code, w.Header())
@@ -60,7 +60,7 @@ func (b *bench) explained(t *testing.T, on uint64, tx chain.Tx) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := b.withoutKey("/api" + httpapi.ExplorerPath(caip.EVM(on), block.Receipts[0].TxHash))
+	w := b.withoutKey("/api" + httpapi.TransactionPath(caip.EVM(on), block.Receipts[0].TxHash.Hex()))
 	if w.Code != http.StatusOK {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}

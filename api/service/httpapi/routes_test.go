@@ -148,7 +148,7 @@ func TestHEADIsAnsweredLikeGETWithoutABody(t *testing.T) {
 	for _, path := range []string{
 		"/healthz", "/api/healthz", "/api/openapi.json", "/api/assets/list", "/api/chains/supported-list",
 		"/api/v3/status/get-tx-history?user=x",
-		"/api" + httpapi.ExplorerPath(caip.EVM(8453), block.Receipts[0].TxHash),
+		"/api" + httpapi.TransactionPath(caip.EVM(8453), block.Receipts[0].TxHash.Hex()),
 		"/api/explorer/eip155:1/tx/0x" + strings.Repeat("0", 64), "/api/nothing",
 	} {
 		whole := b.get(path)

@@ -32,7 +32,7 @@ func (w *world) personal(k *ecdsa.PrivateKey) func(op.UserOp) []byte {
 }
 
 func (w *world) predict(initData []byte, index int64) common.Address {
-	return op.Factory{Factory: w.factory.at, Implementation: w.implementation.at}.Predict(initData, big.NewInt(index))
+	return op.PredictAddress(w.factory.at, w.implementation.at, initData, big.NewInt(index))
 }
 
 // ecdsaAccount is the undeployed account of an owner key.

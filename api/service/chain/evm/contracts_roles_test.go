@@ -28,7 +28,8 @@ func (w *world) roleAccount(k roleKeys) owned {
 // approve signs the operation's Approve document, as a wallet does.
 func (w *world) approve(session *ecdsa.PrivateKey, u op.UserOp) []byte {
 	hash := op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce)
-	return signDigest(session, op.ApproveTypedData("RoleBasedECDSAValidator", "1.4.3", w.chain.ID(), w.roles.at, hash))
+	return signDigest(session, op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: w.chain.ID(),
+		VerifyingContract: w.roles.at}.ApproveDigest(hash))
 }
 
 func rolesData(keys []common.Address, roles []uint8) []byte {
@@ -82,11 +83,13 @@ func TestRoleBasedOperationNeedsSessionAndCoSigner(t *testing.T) {
 		"zeros":                   make([]byte, 130),
 		"zeros of an admin":       make([]byte, 65),
 		"session of another chain": append(signDigest(k.session,
-			op.ApproveTypedData("RoleBasedECDSAValidator", "1.4.3", 10, w.roles.at,
-				op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))), cosigned...),
+			op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: 10,
+				VerifyingContract: w.roles.at}.ApproveDigest(op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))),
+			cosigned...),
 		"session, ECDSA domain": append(signDigest(k.session,
-			op.ApproveTypedData("ECDSAValidator", "0.3.1", chainID, w.ecdsa.at,
-				op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))), cosigned...),
+			op.Domain{Name: "ECDSAValidator", Version: "0.3.1", ChainID: chainID,
+				VerifyingContract: w.ecdsa.at}.ApproveDigest(op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))),
+			cosigned...),
 	}
 	for name, bad := range malformed(approved) {
 		if len(bad) == len(approved) {
@@ -169,7 +172,8 @@ func TestApproveIsTheContractsForAnyCallDataAndNonce(t *testing.T) {
 		if common.Hash(got) != c.TypedData.Message.CallDataAndNonceHash {
 			t.Fatalf("contract %x, vector %s", got, c.TypedData.Message.CallDataAndNonceHash)
 		}
-		want := op.ApproveTypedData("RoleBasedECDSAValidator", "1.4.3", chainID, w.roles.at, common.Hash(got))
+		want := op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: chainID,
+			VerifyingContract: w.roles.at}.ApproveDigest(common.Hash(got))
 		if digest := get[[32]byte](w, w.roles, "approveDigest", c.Sender, data, nonce); common.Hash(digest) != want {
 			t.Fatalf("contract %x, codec %s", digest, want)
 		}
