@@ -203,17 +203,20 @@ func (p PackedUserOp) Hash(entryPoint common.Address, chainID *big.Int) (common.
 	if !word.Fits(chainID, 256) || chainID.Sign() == 0 {
 		return common.Hash{}, refuse("U14", "chainId", "a chain id from 1", "")
 	}
-	inner := word.Address(nil, p.Sender)
-	inner = word.Uint(inner, p.Nonce)
-	inner = append(inner, crypto.Keccak256(p.InitCode)...)
-	inner = append(inner, crypto.Keccak256(p.CallData)...)
-	inner = append(inner, p.AccountGasLimits[:]...)
-	inner = word.Uint(inner, p.PreVerificationGas)
+	inner := word.Uint(p.head(), p.PreVerificationGas)
 	inner = append(inner, p.GasFees[:]...)
 	inner = append(inner, crypto.Keccak256(p.PaymasterAndData)...)
 
 	outer := word.Address(crypto.Keccak256(inner), entryPoint)
 	return crypto.Keccak256Hash(word.Uint(outer, chainID)), nil
+}
+
+// head is what every hash of an operation begins with, up to its gas limits.
+func (p PackedUserOp) head() []byte {
+	b := word.Uint(word.Address(nil, p.Sender), p.Nonce)
+	b = append(b, crypto.Keccak256(p.InitCode)...)
+	b = append(b, crypto.Keccak256(p.CallData)...)
+	return append(b, p.AccountGasLimits[:]...)
 }
 
 func pair(hi, lo *big.Int) (w [32]byte) {

@@ -66,12 +66,7 @@ func PaymasterHash(p PackedUserOp, w PaymasterWindow, chainID *big.Int, paymaste
 	if len(p.PaymasterAndData) > common.AddressLength {
 		copy(gas[:], p.PaymasterAndData[common.AddressLength:])
 	}
-	b := word.Address(nil, p.Sender)
-	b = word.Uint(b, p.Nonce)
-	b = append(b, crypto.Keccak256(p.InitCode)...)
-	b = append(b, crypto.Keccak256(p.CallData)...)
-	b = append(b, p.AccountGasLimits[:]...)
-	b = append(b, gas[:]...)
+	b := append(p.head(), gas[:]...)
 	b = word.Uint(b, p.PreVerificationGas)
 	b = append(b, p.GasFees[:]...)
 	b = word.Uint(b, chainID)

@@ -90,8 +90,7 @@ func (o *Operation) later(err error) (Snapshot, bool, error) {
 		s := o.Snapshot()
 		return s, s.State.Terminal(), nil
 	case errors.Is(err, journal.ErrLocked):
-		snap, _ := o.fail("", err)
-		return snap, false, nil
+		return o.unknown(err, nil)
 	}
 	return o.failed(err)
 }

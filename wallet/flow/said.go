@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,26 +26,31 @@ func (o *Operation) saidWords(status api.ExecutionStatus) string {
 
 // liveWords says until when the signatures of the operation can still be used.
 func (o *Operation) liveWords() string {
-	var last time.Time
-	open := false
-	for _, x := range o.f.d.Journal.Outstanding(o.f.earliest()) {
-		if x.Op != o.ID() || x.Role == journal.RoleDelegation || !x.Sent {
-			continue
-		}
-		open = true
+	open := slices.DeleteFunc(o.f.d.Journal.Outstanding(o.f.earliest()), func(x journal.Outstanding) bool {
+		return x.Op != o.ID() || x.Role == journal.RoleDelegation || !x.Sent
+	})
+	if len(open) == 0 {
+		return "Its signatures have ended and cannot be used any more."
+	}
+	last, ends := o.lastEnd(open)
+	if !ends {
+		return "The signatures can still be used; no time ends them. See `coffer activity`."
+	}
+	return fmt.Sprintf("The signatures can still be used until %s.", last.Format("15:04:05 UTC"))
+}
+
+// lastEnd is when the last of open signatures has ended by both clocks; false when no time ends one of them.
+func (o *Operation) lastEnd(open []journal.Outstanding) (last time.Time, ends bool) {
+	for _, x := range open {
 		end, ends := x.Ends()
 		if !ends {
-			return "The signatures can still be used; no time ends them. See `coffer activity`."
+			return last, false
 		}
 		if end.After(last) {
 			last = end
 		}
 	}
-	if !open {
-		return "Its signatures have ended and cannot be used any more."
-	}
-	last = last.Add(-min(o.f.d.Client.Skew(), 0)).UTC() // the clock that is behind decides
-	return fmt.Sprintf("The signatures can still be used until %s.", last.Format("15:04:05 UTC"))
+	return last.Add(-min(o.f.d.Client.Skew(), 0)).UTC(), true // the clock that is behind decides
 }
 
 // ErrRepairTyped says that a repair was not confirmed.

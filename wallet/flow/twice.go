@@ -3,7 +3,6 @@ package flow
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -36,18 +35,11 @@ func (o *Operation) paysTwice(q *verify.VerifiedQuote) (verify.Reason, bool) {
 
 // untilWhen says when the last of the open payments has ended.
 func (o *Operation) untilWhen(open []journal.Outstanding) string {
-	var last time.Time
-	for _, x := range open {
-		end, ends := x.Ends()
-		if !ends {
-			return "It does not end by itself: another quote becomes possible when its nonce was used or you void " +
-				"it. You can also abandon this operation."
-		}
-		if end.After(last) {
-			last = end
-		}
+	last, ends := o.lastEnd(open)
+	if !ends {
+		return "It does not end by itself: another quote becomes possible when its nonce was used or you void " +
+			"it. You can also abandon this operation."
 	}
-	last = last.Add(-min(o.f.d.Client.Skew(), 0)).UTC() // the clock that is behind decides
 	return fmt.Sprintf("Ask again after %s, when it has ended, or abandon this operation.",
 		last.Format("2 January 2006, 15:04:05 UTC"))
 }

@@ -75,16 +75,11 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 	id := o.Snapshot().QuoteID
 	status, err := o.f.d.Client.Status(ctx, id)
 	if err != nil {
-		snap, _ := o.fail("", err)
-		if ctx.Err() != nil {
-			return snap, false, ctx.Err()
-		}
-		return snap, false, nil
+		return o.unknown(err, ctx.Err())
 	}
 	if status.QuoteID == "" && o.overdue() {
 		if status, err = o.lookUp(ctx, id); err != nil { // nothing is concluded before the history was read as well
-			snap, _ := o.fail("", err)
-			return snap, false, ctx.Err()
+			return o.unknown(err, ctx.Err())
 		}
 	}
 	release, err := o.hold(ctx)
@@ -96,9 +91,7 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 		return o.notSeen()
 	}
 	if !strings.EqualFold(status.QuoteID, id) {
-		snap, _ := o.fail("", fmt.Errorf("the service answered about another quote: %s",
-			text.Clean(status.QuoteID, 20)))
-		return snap, false, nil
+		return o.unknown(fmt.Errorf("the service answered about another quote: %s", text.Clean(status.QuoteID, 20)), nil)
 	}
 	o.update(func(s *Snapshot) {
 		s.Status, s.StatusAt, s.Err, s.Problem = status, o.f.d.Clock(), nil, ""
@@ -140,8 +133,7 @@ func (o *Operation) untilOverdue() time.Duration {
 // quote that the service accepted it proves nothing: one of its two answers is wrong, so the operation stays open.
 func (o *Operation) notSeen() (Snapshot, bool, error) {
 	if o.accepted {
-		snap, _ := o.fail("", errForgotten)
-		return snap, false, nil
+		return o.unknown(errForgotten, nil)
 	}
 	o.update(func(s *Snapshot) { s.StatusAt, s.Err, s.Problem = o.f.d.Clock(), nil, "" })
 	if !o.overdue() {
@@ -227,7 +219,11 @@ func (o *Operation) journaled() []journal.Signature {
 	return nil
 }
 
-func (o *Operation) failed(err error) (Snapshot, bool, error) {
-	snap, err := o.fail("", err)
-	return snap, false, err
+// failed puts an error on record that ends the questions.
+func (o *Operation) failed(err error) (Snapshot, bool, error) { return o.unknown(err, err) }
+
+// unknown puts on record why a question brought no answer; ends is why no other one is asked, nil when one is.
+func (o *Operation) unknown(why, ends error) (Snapshot, bool, error) {
+	snap, _ := o.fail("", why)
+	return snap, false, ends
 }

@@ -93,7 +93,10 @@ func DecodeSystemTransfer(data []byte) (lamports uint64, ok bool) {
 
 // DecodeTokenTransfer reads the amount of a token program's Transfer (tag 3; accounts:
 // source, destination, authority).
-func DecodeTokenTransfer(data []byte) (amount uint64, ok bool) {
+func DecodeTokenTransfer(data []byte) (amount uint64, ok bool) { return tag3(data) }
+
+// tag3 reads the number behind the tag 3, which two programs use.
+func tag3(data []byte) (uint64, bool) {
 	if len(data) != 9 || data[0] != 3 {
 		return 0, false
 	}
@@ -127,9 +130,4 @@ func DecodeComputeUnitLimit(data []byte) (units uint32, ok bool) {
 
 // DecodeComputeUnitPrice reads SetComputeUnitPrice (tag 3), in micro-lamports per
 // compute unit.
-func DecodeComputeUnitPrice(data []byte) (microLamports uint64, ok bool) {
-	if len(data) != 9 || data[0] != 3 {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint64(data[1:]), true
-}
+func DecodeComputeUnitPrice(data []byte) (microLamports uint64, ok bool) { return tag3(data) }
