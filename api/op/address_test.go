@@ -53,7 +53,8 @@ func TestKernelAddressesEqualTheVectors(t *testing.T) {
 		if crypto.Keccak256Hash(op.ProxyInitCode(c.Implementation)) != c.InitCodeHash {
 			t.Errorf("%s: the proxy's creation code differs", c.KernelVersion)
 		}
-		if got := op.PredictAddress(c.Factory, c.Implementation, op.InitDataECDSA(c.Validator, c.Owner), dec(t, c.Index)); got != c.Address {
+		if got := op.PredictAddress(c.Factory, c.Implementation, op.InitDataECDSA(c.Validator, c.Owner),
+			dec(t, c.Index)); got != c.Address {
 			t.Errorf("%s index %s: %s, want %s", c.KernelVersion, c.Index, got, c.Address)
 		}
 		if c.KernelVersion == "0.3.1" {

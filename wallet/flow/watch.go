@@ -91,7 +91,8 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 		return o.notSeen()
 	}
 	if !strings.EqualFold(status.QuoteID, id) {
-		return o.unknown(fmt.Errorf("the service answered about another quote: %s", text.Clean(status.QuoteID, 20)), nil)
+		return o.unknown(fmt.Errorf("the service answered about another quote: %s", text.Clean(status.QuoteID, 20)),
+			nil)
 	}
 	o.update(func(s *Snapshot) {
 		s.Status, s.StatusAt, s.Err, s.Problem = status, o.f.d.Clock(), nil, ""

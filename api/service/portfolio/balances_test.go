@@ -264,8 +264,9 @@ func TestPredictionUsesOurCoSignerAndFundsThePredictedAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	pins := in.Network.Pins
-	want := op.PredictAddress(pins.Factory, pins.KernelV31, op.InitDataRoleBased(pins.RoleBasedValidator, session, admin,
-		genesis.AddressOf(in.CoSigner)), new(big.Int))
+	want := op.PredictAddress(pins.Factory, pins.KernelV31,
+		op.InitDataRoleBased(pins.RoleBasedValidator, session, admin,
+			genesis.AddressOf(in.CoSigner)), new(big.Int))
 	if got.PredictedAddress != want.Hex() {
 		t.Errorf("%s, expected %s", got.PredictedAddress, want.Hex())
 	}
