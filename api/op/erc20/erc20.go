@@ -60,28 +60,19 @@ func Symbol() []byte { return []byte{0x95, 0xd8, 0x9b, 0x41} }
 // DecodeApprove reads approve(spender, amount).
 func DecodeApprove(data []byte) (spender common.Address, amount *big.Int, ok bool) {
 	a, v, ok := decode(approveSelector(), data, 1)
-	if !ok {
-		return common.Address{}, nil, false
-	}
-	return a[0], v, true
+	return a[0], v, ok
 }
 
 // DecodeTransfer reads transfer(to, amount).
 func DecodeTransfer(data []byte) (to common.Address, amount *big.Int, ok bool) {
 	a, v, ok := decode(transferSelector(), data, 1)
-	if !ok {
-		return common.Address{}, nil, false
-	}
-	return a[0], v, true
+	return a[0], v, ok
 }
 
 // DecodeTransferFrom reads transferFrom(from, to, amount).
 func DecodeTransferFrom(data []byte) (from, to common.Address, amount *big.Int, ok bool) {
 	a, v, ok := decode(transferFromSelector(), data, 2)
-	if !ok {
-		return common.Address{}, common.Address{}, nil, false
-	}
-	return a[0], a[1], v, true
+	return a[0], a[1], v, ok
 }
 
 // DecodeUint reads the answer of balanceOf, allowance or totalSupply: one word.
@@ -110,15 +101,17 @@ func encode(selector Selector, amount *big.Int, addresses ...common.Address) []b
 	return word.Uint(out, amount)
 }
 
-func decode(selector Selector, data []byte, addresses int) ([]common.Address, *big.Int, bool) {
+// decode reads one or two addresses and an amount; what does not decode is zero.
+func decode(selector Selector, data []byte, addresses int) (out [2]common.Address, v *big.Int, ok bool) {
 	if len(data) != len(selector)+(addresses+1)*word.Size || Selector(data[:4]) != selector {
-		return nil, nil, false
+		return out, nil, false
 	}
 	r := word.NewReader(data[4:])
-	out := make([]common.Address, addresses)
-	for i := range out {
+	for i := range addresses {
 		out[i] = r.Address()
 	}
-	v := r.Uint()
-	return out, v, r.Err() == nil
+	if v = r.Uint(); r.Err() != nil {
+		return [2]common.Address{}, nil, false
+	}
+	return out, v, true
 }

@@ -138,7 +138,7 @@ func route(m market, needs []need, sources []source) (plan, error) {
 		return plan{}, insufficient(m, needs, sources, g, taken)
 	}
 	p.spread(extra, g)
-	p.callType = p.kind(m, needs)
+	p.callType = p.kind(m)
 	return p, nil
 }
 
@@ -199,7 +199,7 @@ func (p *plan) spread(extra *big.Int, g int) {
 }
 
 // kind is the call type of a plan with legs (protocol §3.1).
-func (p *plan) kind(m market, needs []need) string {
+func (p *plan) kind(m market) string {
 	elsewhere := slices.ContainsFunc(p.legs, func(l leg) bool { return l.chainID != m.targetChain })
 	swaps := slices.ContainsFunc(p.fills, func(f fill) bool { return f.swapped })
 	switch {

@@ -53,7 +53,7 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 	for _, t := range fills {
 		r := st.Call(chain.Message{From: genesis.AddressOf(t.From), To: t.To, Value: t.Value, Data: t.Data, Gas: t.Gas})
 		if r.Err != nil {
-			return s.fillFails(o, r)
+			return s.fillFails(o, "the recipient does not accept the transfer: "+s.Codec.Explain(r.Return).Text)
 		}
 	}
 	if len(ops) == 0 {
@@ -121,8 +121,9 @@ func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error 
 	return nil
 }
 
-// fillFails tells a solver without inventory from a recipient that takes nothing.
-func (s *Settler) fillFails(o *order, r chain.Result) error {
+// fillFails tells a solver without inventory from a recipient that takes nothing, or a transfer that cannot arrive,
+// such as less than the rent of a new account on Solana.
+func (s *Settler) fillFails(o *order, why string) error {
 	for _, f := range o.Fills {
 		have, err := s.Installation.Stock(f.Delivers.CAIP())
 		if err != nil {
@@ -132,8 +133,7 @@ func (s *Settler) fillFails(o *order, r chain.Result) error {
 			return noCapacity()
 		}
 	}
-	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the recipient does not accept the transfer: %s",
-		s.Codec.Explain(r.Return).Text)
+	return api.NewError(api.ErrSimulationFailed, "Simulation failed: %s", why)
 }
 
 func noCapacity() error {

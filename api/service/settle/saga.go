@@ -68,7 +68,8 @@ func (s *Settler) next(ctx context.Context, q *book.Quote, kept **order) (string
 	o.Quote = q
 	waiting := ahead(q)
 	if len(waiting) == 0 {
-		return s.orRefuse(s.target(ctx, o))
+		next, err := s.target(ctx, o)
+		return s.orRefuse("target", q, next, err)
 	}
 	if err := s.Faults.wait(ctx, AtDeposit, q.ID); err != nil {
 		return "", nil, err
@@ -77,10 +78,11 @@ func (s *Settler) next(ctx context.Context, q *book.Quote, kept **order) (string
 	if err == nil && len(waiting) == 1 {
 		err = s.Faults.refused(AtLastDeposit, q.ID)
 	}
-	if err != nil {
-		return s.orRefuse("", o, nil, err)
+	var next *book.Quote
+	if err == nil {
+		next, err = s.deposit(o, waiting[0])
 	}
-	return s.orRefuse(s.deposit(o, waiting[0]))
+	return s.orRefuse("deposit "+q.Legs[waiting[0]].Chain().String(), q, next, err)
 }
 
 // ahead lists the deposits that must still land before the target block, in the order in which they are made.
@@ -121,10 +123,10 @@ func outOfTime() refusal {
 }
 
 // orRefuse turns a step that the world refused into the decision to refund; other errors stop the saga.
-func (s *Settler) orRefuse(name string, o *order, next *book.Quote, err error) (string, *book.Quote, error) {
+func (s *Settler) orRefuse(name string, q, next *book.Quote, err error) (string, *book.Quote, error) {
 	var r refusal
 	if errors.As(err, &r) {
-		return s.refuse(o.Quote, r)
+		return s.refuse(q, r)
 	}
 	return name, next, err
 }
@@ -173,16 +175,14 @@ func held(q *book.Quote) int {
 }
 
 // deposit runs one funding operation on its chain and commits the block with the record.
-func (s *Settler) deposit(o *order, i int) (string, *order, *book.Quote, error) {
+func (s *Settler) deposit(o *order, i int) (*book.Quote, error) {
 	l := o.Legs[i]
-	name := "deposit " + l.Chain().String()
 	if l.ChainID == 0 {
-		next, err := s.depositSolana(o, i)
-		return name, o, next, err
+		return s.depositSolana(o, i)
 	}
 	tx, err := s.bundleNow(o, l.ChainID, []operation{o.deposits[i]})
 	if err != nil {
-		return name, o, nil, err
+		return nil, err
 	}
 	next := o.Clone()
 	_, err = s.Installation.Chains[l.ChainID].Seal(chain.SealRequest{
@@ -199,7 +199,7 @@ func (s *Settler) deposit(o *order, i int) (string, *order, *book.Quote, error) 
 			return s.save(tx, o.Quote, next)
 		},
 	})
-	return name, o, next, err
+	return next, err
 }
 
 // landed writes down a deposit.

@@ -82,27 +82,11 @@ func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operati
 			continue
 		}
 		if i < len(fills) {
-			return s.fillFailsOnSolana(o, r)
+			return s.fillFails(o, fmt.Sprintf("the transfer to %s cannot arrive: %s", o.RecipientAccount(), r.Error))
 		}
 		return depositFails(caip.SolanaMainnet(), entry.Failure{Text: r.Error})
 	}
 	return nil
-}
-
-// fillFailsOnSolana tells a solver without inventory from a transfer that cannot arrive, such as less than the rent of
-// a new account.
-func (s *Settler) fillFailsOnSolana(o *order, r solana.Receipt) error {
-	for _, f := range o.Fills {
-		have, err := s.Installation.Stock(f.Delivers.CAIP())
-		if err != nil {
-			return err
-		}
-		if have.Cmp(f.Delivers.Value) < 0 {
-			return noCapacity()
-		}
-	}
-	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the transfer to %s cannot arrive: %s",
-		o.RecipientAccount(), r.Error)
 }
 
 // depositSolana lands a deposit on Solana with its record in one commit.

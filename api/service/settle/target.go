@@ -18,11 +18,10 @@ import (
 )
 
 // target seals fill and operations in one block, or nothing (protocol §5.1, step d).
-func (s *Settler) target(ctx context.Context, o *order) (string, *order, *book.Quote, error) {
-	const name = "target"
+func (s *Settler) target(ctx context.Context, o *order) (*book.Quote, error) {
 	fills, err := s.beforeFill(ctx, o)
 	if err != nil {
-		return name, o, nil, err
+		return nil, err
 	}
 	next := o.Clone()
 	next.Fills = fills
@@ -31,7 +30,7 @@ func (s *Settler) target(ctx context.Context, o *order) (string, *order, *book.Q
 	} else {
 		err = s.targetEVM(o, next)
 	}
-	return name, o, next, err
+	return next, err
 }
 
 // targetEVM seals the target block of an EVM chain.
