@@ -69,11 +69,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 	case m.help.open:
 		return nil
 	case m.palette.IsOpen():
-		px, pw := m.paletteAt(w)
-		if x < px || x >= px+pw {
-			return nil
-		}
-		return m.choose(m.palette.Click(y-chromeTop-paletteTop, h-2*paletteTop))
+		return m.choose(m.palette.ClickOver(x, y-chromeTop, w, h))
 	case y == 1:
 		return m.clickTabs(x, w)
 	case y >= chromeTop && y < chromeTop+h:

@@ -48,9 +48,7 @@ func (m *Model) content() string {
 	case m.help.open:
 		body = m.help.view(m.theme, body, w, h)
 	case m.palette.IsOpen():
-		body, _, _, _ = kit.TakeCursor(body)
-		_, pw := m.paletteAt(w)
-		body = kit.Over(body, m.palette.View(m.theme, pw, h-2*paletteTop), pw, w, paletteTop)
+		body = m.palette.Over(m.theme, body, w, h)
 	}
 	rule := m.theme.Rule.Render(kit.Rule(m.theme.Signs.Rule, w))
 	last := rule
@@ -60,15 +58,6 @@ func (m *Model) content() string {
 		body = kit.Overlay(body, strings.Join(toast[:above], "\n"), 0, h-above)
 	}
 	return kit.Lines(m.headLine(w), m.tabView(w), rule, body, last, m.keyLine(w))
-}
-
-// paletteTop is the first line of the palette in the body.
-const paletteTop = 1
-
-// paletteAt is the first column of the palette and its width.
-func (m *Model) paletteAt(w int) (x, width int) {
-	width = min(w-4, 60)
-	return (w - width) / 2, width
 }
 
 func (m *Model) smallView() string {

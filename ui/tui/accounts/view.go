@@ -12,28 +12,13 @@ import (
 // View draws the body.
 func (m *Model) View(f screen.Frame) string {
 	lines, _, _ := m.lines(f.Theme, f.W)
-	room := textRoom(len(lines), f.H)
-	m.text.Resize(room)
-	m.text.Keep(lines)
-	body := m.text.View(f.W)
-	if room != f.H {
-		body = kit.Lines(body, kit.Fit("  "+f.Theme.Dim.Render(m.text.More(f.Theme)), f.W))
-	}
+	body := m.text.Body(f.Theme, lines, f.W, f.H)
 	for _, open := range []*kit.Choice{m.switching, m.accepting} {
 		if open.IsOpen() {
-			w := min(f.W-4, 60)
-			body = kit.Over(body, open.View(f.Theme, w, f.H-2), w, f.W, 1)
+			body = open.Over(f.Theme, body, f.W, f.H)
 		}
 	}
 	return body
-}
-
-// textRoom is the height of the text in a body of h lines: when not all lines fit, the last one says so.
-func textRoom(lines, h int) int {
-	if lines <= h {
-		return h
-	}
-	return max(1, h-1)
 }
 
 // reveal scrolls the selected account into view.
@@ -42,19 +27,11 @@ func (m *Model) reveal() {
 		return
 	}
 	lines, at, end := m.lines(theme.New(true, colorprofile.NoTTY, false), m.w)
-	room := textRoom(len(lines), m.h)
-	m.text.Resize(room)
-	m.text.Keep(lines)
-	top := m.text.Top()
-	if end > top+room {
-		m.text.Move(end - top - room)
-	}
 	if m.sel == 0 {
 		at = 0
 	}
-	if at < m.text.Top() {
-		m.text.Move(at - m.text.Top())
-	}
+	m.text.Fill(lines, m.h)
+	m.text.Reveal(at, end)
 }
 
 // The label columns of an account and of the rest. With the first one an address and its remark fit on one line of 80

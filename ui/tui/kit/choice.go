@@ -94,6 +94,30 @@ func (c *Choice) Update(msg tea.Msg) (item Item, chosen bool) {
 	return Item{}, false
 }
 
+// Over draws the open list in the middle of a body of w×h cells, one line below its top. Only the list has a cursor.
+func (c *Choice) Over(th theme.Theme, body string, w, h int) string {
+	body, _, _, _ = TakeCursor(body)
+	_, panel := c.across(w)
+	return Over(body, c.View(th, panel, h-2*choiceTop), panel, w, choiceTop)
+}
+
+// ClickOver takes the item at x, y of a body of w×h cells over which Over draws the list.
+func (c *Choice) ClickOver(x, y, w, h int) (item Item, chosen bool) {
+	if at, panel := c.across(w); x < at || x >= at+panel {
+		return Item{}, false
+	}
+	return c.Click(y-choiceTop, h-2*choiceTop)
+}
+
+// choiceTop is the line of a body on which Over begins.
+const choiceTop = 1
+
+// across is the first column of the list over a body of w cells, and its width.
+func (c *Choice) across(w int) (x, panel int) {
+	panel = min(w-4, 60)
+	return (w - panel) / 2, panel
+}
+
 // Click takes the item on line y of the list's own view of at most h lines, as enter does. A click beside the items
 // does nothing.
 func (c *Choice) Click(y, h int) (item Item, chosen bool) {

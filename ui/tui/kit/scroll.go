@@ -104,6 +104,31 @@ func (s *Scroll) View(w int) string {
 	return Box(strings.Join(s.lines[min(s.top, end):end], "\n"), w, s.height)
 }
 
+// Fill takes the lines of a Body of h lines and returns the height of the window: when not all lines fit, the last one
+// is left for More.
+func (s *Scroll) Fill(lines []string, h int) int {
+	if len(lines) > h {
+		h = max(1, h-1)
+	}
+	s.Resize(h)
+	s.Keep(lines)
+	return s.height
+}
+
+// Body draws lines in a body of w×h cells, which ends with More when not all of them fit.
+func (s *Scroll) Body(th theme.Theme, lines []string, w, h int) string {
+	if s.Fill(lines, h) == h {
+		return s.View(w)
+	}
+	return Lines(s.View(w), Fit("  "+th.Dim.Render(s.More(th)), w))
+}
+
+// Reveal scrolls so that the lines from up to to are on the screen, the first of them in any case.
+func (s *Scroll) Reveal(from, to int) {
+	s.Move(max(0, to-s.top-s.height))
+	s.Move(min(0, from-s.top))
+}
+
 // More counts the lines out of sight: "12 more lines below", or "" when the end is visible.
 func (s *Scroll) More(th theme.Theme) string {
 	if n := s.Below(); n > 0 {

@@ -19,35 +19,18 @@ const labelW = 14
 func (m *Model) View(f screen.Frame) string {
 	m.look = f.Theme
 	lines, _, _ := m.lines(f.Theme, f.W)
-	room := room(len(lines), f.H)
-	m.text.Resize(room)
-	m.text.Keep(lines)
-	body := m.text.View(f.W)
-	if room != f.H {
-		body = kit.Lines(body, kit.Fit("  "+f.Theme.Dim.Render(m.text.More(f.Theme)), f.W))
-	}
+	body := m.text.Body(f.Theme, lines, f.W, f.H)
 	if m.choice.IsOpen() {
-		w := min(f.W-4, 60)
-		body, _, _, _ = kit.TakeCursor(body)
-		body = kit.Over(body, m.choice.View(f.Theme, w, f.H-2), w, f.W, 1)
+		body = m.choice.Over(f.Theme, body, f.W, f.H)
 	}
 	return kit.Box(body, f.W, f.H)
 }
 
-func room(lines, h int) int {
-	if lines <= h {
-		return h
-	}
-	return max(1, h-1)
-}
-
-// layout lays out the text and returns the height of its window, and the first and last line of the selected row.
-func (m *Model) layout() (r, from, to int) {
+// layout lays out the text and returns the first and last line of the selected row.
+func (m *Model) layout() (from, to int) {
 	lines, from, to := m.lines(theme.New(true, colorprofile.NoTTY, false), m.w)
-	r = room(len(lines), m.h)
-	m.text.Resize(r)
-	m.text.Keep(lines)
-	return r, from, to
+	m.text.Fill(lines, m.h)
+	return from, to
 }
 
 // reveal scrolls the selected row into view.
@@ -55,16 +38,11 @@ func (m *Model) reveal() {
 	if m.h == 0 || m.page == pageDoctor {
 		return
 	}
-	r, from, to := m.layout()
-	if to > m.text.Top()+r {
-		m.text.Move(to - m.text.Top() - r)
-	}
+	from, to := m.layout()
 	if m.sel[m.page] == 0 {
 		from = 0
 	}
-	if from < m.text.Top() {
-		m.text.Move(from - m.text.Top())
-	}
+	m.text.Reveal(from, to)
 }
 
 // lines is the whole text, and the first and last line of the selected row.

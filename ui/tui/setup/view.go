@@ -115,16 +115,7 @@ func (m *Model) intro() []string {
 // body draws the text of the step, scrolled to the row with the keyboard.
 func (m *Model) body() string {
 	lines, _, _ := m.lines()
-	room := m.h - chrome
-	if len(lines) > room {
-		room--
-	}
-	m.scroll.Resize(room)
-	m.scroll.Keep(lines)
-	if room == m.h-chrome {
-		return m.scroll.View(m.w)
-	}
-	return kit.Lines(m.scroll.View(m.w), kit.Fit("  "+m.theme.Dim.Render(m.scroll.More(m.theme)), m.w))
+	return m.scroll.Body(m.theme, lines, m.w, m.h-chrome)
 }
 
 // reveal scrolls the row with the keyboard into sight.
@@ -133,30 +124,16 @@ func (m *Model) reveal() {
 		return
 	}
 	lines, from, to := m.lines()
-	room := m.h - chrome
-	if len(lines) > room {
-		room--
-	}
-	m.scroll.Resize(room)
-	m.scroll.Keep(lines)
-	if to > m.scroll.Top()+room {
-		m.scroll.Move(to - m.scroll.Top() - room)
-	}
-	if m.at[m.step] == 0 && to <= room {
+	if room := m.scroll.Fill(lines, m.h-chrome); m.at[m.step] == 0 && to <= room {
 		from = 0
 	}
-	if from < m.scroll.Top() {
-		m.scroll.Move(from - m.scroll.Top())
-	}
+	m.scroll.Reveal(from, to)
 }
 
 // inSight reports whether the row with the keyboard is on the screen.
 func (m *Model) inSight() bool {
 	lines, from, to := m.lines()
-	room := m.h - chrome
-	if len(lines) > room {
-		room--
-	}
+	room := m.scroll.Fill(lines, m.h-chrome)
 	return m.h == 0 || from >= m.scroll.Top() && min(to, from+1) <= m.scroll.Top()+room
 }
 
