@@ -36,12 +36,12 @@ func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 		return nil
 	}
 	text := "sent to the terminal's clipboard: " + msg.What + " " + present.ShortID(msg.Text, m.theme.Signs.More)
-	if m.opt.getenv("TMUX") != "" && !m.toldTmux {
+	if m.opt.Env.Get("TMUX") != "" && !m.toldTmux {
 		m.toldTmux = true
 		text += " (tmux hands it on with set-clipboard on)"
 	}
 	m.show(screen.ToastMsg{Meaning: theme.Good, Text: text})
-	if m.opt.getenv("STY") != "" && strings.HasPrefix(m.opt.getenv("TERM"), "screen") {
+	if m.opt.Env.Get("STY") != "" && strings.HasPrefix(m.opt.Env.Get("TERM"), "screen") {
 		return tea.Raw(ansi.ScreenPassthrough(ansi.SetSystemClipboard(msg.Text), screenChunk))
 	}
 	return tea.SetClipboard(msg.Text)
@@ -50,11 +50,11 @@ func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 // noClipboard names the terminals that are known to offer programs no clipboard.
 func (o Options) noClipboard() string {
 	switch {
-	case o.getenv("TERM") == "linux":
+	case o.Env.Get("TERM") == "linux":
 		return "the console has no clipboard"
 	case Dumb(o.Env):
 		return "this terminal has no clipboard"
-	case o.getenv("TERM_PROGRAM") == "Apple_Terminal":
+	case o.Env.Get("TERM_PROGRAM") == "Apple_Terminal":
 		return "this terminal takes no copies from programs: select the text with the mouse (M first)"
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coffer/ui/tui/internal/job"
+	"coffer/ui/tui/internal/term"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -65,7 +66,7 @@ func New(o Options) *Model {
 	o.Context.Settings.Hidden = o.Context.Settings.Hidden || o.UI.HideAmounts
 	m := &Model{
 		opt: o, ctx: o.Context, screens: o.screens(), over: map[screen.ID][]screen.ID{},
-		look: lookOf(o.UI), ground: o.ground(), profile: o.profile(), palette: kit.NewChoice("Go to or do"),
+		look: term.Look(o.UI), ground: o.ground(), profile: o.profile(), palette: kit.NewChoice("Go to or do"),
 		mouseOn: o.UI.MouseOn(o.remote()), keys: newKeymap(o.UI.Keys), hidden: o.Context.Settings.Hidden,
 	}
 	m.palette.Fuzzy, m.palette.Reasons = true, true

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/balances"
 	"coffer/ui/tui/history"
+	"coffer/ui/tui/internal/term"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -43,7 +43,7 @@ type Options struct {
 	Services Services
 	In       io.Reader // nil: the terminal
 	Out      io.Writer // nil: standard output
-	Env      []string
+	Env      term.Env
 	NoColor  bool
 	ASCII    bool
 	Start    screen.ID // the first screen; "": Balances
@@ -74,32 +74,20 @@ type Options struct {
 // QuietEnvironment removes the environment variables with which the terminal library would log every keystroke
 // (TEA_TRACE) or write stacks into the working directory (TEA_DEBUG). Run calls it; a program calls it as early as it
 // can.
-func QuietEnvironment() {
-	_ = os.Unsetenv("TEA_TRACE")
-	_ = os.Unsetenv("TEA_DEBUG")
-}
-
-func (o Options) getenv(name string) string {
-	for i := len(o.Env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(o.Env[i], "="); ok && k == name {
-			return v
-		}
-	}
-	return ""
-}
+func QuietEnvironment() { term.Quiet() }
 
 // remote reports whether the session runs over SSH. A shell inside tmux or sudo keeps one of these names when it loses
 // another.
 func (o Options) remote() bool {
-	return o.getenv("SSH_TTY") != "" || o.getenv("SSH_CONNECTION") != "" || o.getenv("SSH_CLIENT") != ""
+	return o.Env.Get("SSH_TTY") != "" || o.Env.Get("SSH_CONNECTION") != "" || o.Env.Get("SSH_CLIENT") != ""
 }
 
 // ground is the background according to the environment, until the terminal answers, if it ever does.
 func (o Options) ground() theme.Ground {
-	if o.getenv("TERM") == "linux" {
+	if o.Env.Get("TERM") == "linux" {
 		return theme.OnDark // the console
 	}
-	colours := strings.Split(o.getenv("COLORFGBG"), ";") // text;background, or text;default;background
+	colours := strings.Split(o.Env.Get("COLORFGBG"), ";") // text;background, or text;default;background
 	switch n, err := strconv.Atoi(colours[len(colours)-1]); {
 	case err != nil || len(colours) < 2 || n < 0 || n > 15:
 		return theme.OnAny
@@ -112,26 +100,15 @@ func (o Options) ground() theme.Ground {
 // Dumb reports whether the environment names a terminal that cannot move its cursor, so that the screens cannot be
 // shown there.
 func Dumb(env []string) bool {
-	term := Options{Env: env}.getenv("TERM")
-	return term == "dumb" || term == "unknown"
+	name := term.Env(env).Get("TERM")
+	return name == "dumb" || name == "unknown"
 }
 
-// ascii reports whether the person asked for ASCII or the locale names a character set other than UTF-8. Without any
-// locale, as often over SSH, terminals are assumed to use UTF-8.
-func (o Options) ascii() bool {
-	if o.ASCII || o.UI.ASCII {
-		return true
-	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToLower(o.getenv(name)); v != "" {
-			return !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
-		}
-	}
-	return false
-}
+// ascii reports whether the person asked for ASCII, or the locale does.
+func (o Options) ascii() bool { return o.ASCII || o.UI.ASCII || o.Env.ASCII() }
 
 func (o Options) profile() colorprofile.Profile {
-	if o.NoColor || o.getenv("NO_COLOR") != "" {
+	if o.NoColor || o.Env.Get("NO_COLOR") != "" {
 		return colorprofile.ASCII
 	}
 	return colorprofile.Env(o.Env)

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/config"
+	"coffer/ui/tui/internal/term"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -14,7 +15,7 @@ import (
 func (m *Model) apply(ui config.UI) tea.Cmd {
 	before := m.opt.UI
 	m.opt.UI = ui
-	m.look = lookOf(ui)
+	m.look = term.Look(ui)
 	m.mouseOn = ui.MouseOn(m.opt.remote())
 	m.keys = newKeymap(ui.Keys)
 	m.retheme()
@@ -23,20 +24,6 @@ func (m *Model) apply(ui config.UI) tea.Cmd {
 		return m.hide()
 	}
 	return nil
-}
-
-func lookOf(ui config.UI) theme.Look {
-	look := theme.Look{Name: ui.Theme}
-	if look.Name == "" {
-		look.Name = theme.Auto
-	}
-	if len(ui.Colors) > 0 {
-		look.Colors = make(map[string]string, len(ui.Colors))
-		for name, c := range ui.Colors {
-			look.Colors[name] = string(c)
-		}
-	}
-	return look
 }
 
 // use switches the theme until the program ends.

@@ -479,12 +479,6 @@ func hiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
 	}
 }
 
-func TestACutKeepsItsMarkInASCII(t *testing.T) {
-	if got := foldASCII("end of history…  日", "~"); got != "end of history~  ??" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestK6LLocksOnEveryScreenAndAKeyCountsAsUse(t *testing.T) { bubble(lLocksOnEveryScreen)(t) }
 
 func lLocksOnEveryScreen(t *testing.T) {

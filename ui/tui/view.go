@@ -10,6 +10,7 @@ import (
 
 	"coffer/api/network"
 	"coffer/ui/present"
+	"coffer/ui/tui/internal/term"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -17,20 +18,11 @@ import (
 
 // View draws the whole terminal.
 func (m *Model) View() tea.View {
-	v := tea.View{AltScreen: true, WindowTitle: "coffer " + present.Clean(m.ctx.Profile, 40) + " (" +
-		badgeText(m.ctx.Network.Kind) + ")"}
-	content, x, y, ok := kit.TakeCursor(m.content())
-	if ok && !m.help.open {
-		v.Cursor = tea.NewCursor(x, y)
-		v.Cursor.Blink = false
-	}
+	title := "coffer " + present.Clean(m.ctx.Profile, 40) + " (" + badgeText(m.ctx.Network.Kind) + ")"
+	v := term.View(m.theme, title, m.content(), !m.help.open)
 	if m.mouseOn && !m.tooSmall() {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	if m.theme.ASCII {
-		content = foldASCII(content, m.theme.Signs.More)
-	}
-	v.SetContent(content)
 	return v
 }
 
@@ -226,22 +218,4 @@ func (m *Model) lineKeys() ([]kit.Key, back) {
 			Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "choose"}, kit.NewKey("leave", "esc")}, nil
 	}
 	return m.screenKeys()
-}
-
-// foldASCII replaces each cell of the remaining non-ASCII characters, such as names from a service, by one ?. The mark
-// of a cut keeps its meaning.
-func foldASCII(s, more string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for _, r := range s {
-		switch {
-		case r < 0x80:
-			b.WriteRune(r)
-		case r == '…':
-			b.WriteString(more)
-		default:
-			b.WriteString(strings.Repeat("?", present.Width(string(r))))
-		}
-	}
-	return b.String()
 }

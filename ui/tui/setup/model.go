@@ -11,6 +11,7 @@ import (
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
 	"coffer/ui/tui/internal/job"
+	"coffer/ui/tui/internal/term"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/vault"
@@ -114,7 +115,9 @@ func (m *Model) Init() tea.Cmd { return tea.Batch(tea.RequestBackgroundColor, m.
 // Close cancels what is in progress and wipes every secret.
 func (m *Model) Close() { m.stop(); m.wipe() }
 
-func (m *Model) retheme() { m.theme = theme.Make(m.opt.look(), m.ground, m.colours, m.opt.ascii()) }
+func (m *Model) retheme() {
+	m.theme = theme.Make(term.Look(m.opt.UI), m.ground, m.colours, m.opt.UI.ASCII || m.opt.Env.ASCII())
+}
 
 // wipe wipes every secret.
 func (m *Model) wipe() {

@@ -14,11 +14,7 @@ package setup
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,7 +24,7 @@ import (
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
 	"coffer/ui/tui/internal/job"
-	"coffer/ui/tui/theme"
+	"coffer/ui/tui/internal/term"
 )
 
 // Maker does the work of a set-up outside of the terminal; profile.Host is one. Every method may do input and output,
@@ -48,7 +44,7 @@ type Maker interface {
 // Options of Run. Maker must be set; Env is the environment of the person's terminal.
 type Options struct {
 	Maker  Maker
-	Env    []string
+	Env    term.Env
 	UI     config.UI        // theme, colours and ASCII of the person; the zero value is no choice
 	In     io.Reader        // nil: the terminal
 	Out    io.Writer        // nil: standard output
@@ -68,32 +64,18 @@ var _ Maker = profile.Host{}
 // the person left: before the end, and nothing was written, or at the end without opening it. When ctx ends first the
 // result is its error.
 func Run(ctx context.Context, o Options) (string, error) {
-	_ = os.Unsetenv("TEA_TRACE") // the library would log every key
-	_ = os.Unsetenv("TEA_DEBUG")
+	term.Quiet()
 	m := New(o)
 	defer m.Close()
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(framesASecond)}
-	if o.Env != nil {
-		opts = append(opts, tea.WithEnvironment(o.Env))
-	}
-	if o.In != nil {
-		opts = append(opts, tea.WithInput(o.In))
-	}
-	if o.Out != nil {
-		opts = append(opts, tea.WithOutput(o.Out))
-	}
-	p := tea.NewProgram(m, opts...)
+	p := tea.NewProgram(m, term.Options(ctx, o.In, o.Out, o.Env, framesASecond)...)
 	if m.job = job.Watch(p, nil); m.job != nil {
 		defer m.job.End()
 	}
 	_, err := p.Run()
-	switch {
-	case err == nil, errors.Is(err, tea.ErrInterrupted):
-		return m.result, nil
-	case ctx.Err() != nil:
-		return "", ctx.Err()
+	if err = term.Ended(ctx, err); err != nil {
+		return "", err
 	}
-	return "", fmt.Errorf("terminal interface: %w", err)
+	return m.result, nil
 }
 
 const framesASecond = 30
@@ -106,35 +88,4 @@ func (o Options) withDefaults() Options {
 		o.Random = rand.Reader
 	}
 	return o
-}
-
-func (o Options) getenv(name string) string {
-	for i := len(o.Env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(o.Env[i], "="); ok && k == name {
-			return v
-		}
-	}
-	return ""
-}
-
-// look is the person's theme.
-func (o Options) look() theme.Look {
-	look := theme.Look{Name: o.UI.Theme, Colors: map[string]string{}}
-	for name, c := range o.UI.Colors {
-		look.Colors[name] = string(c)
-	}
-	return look
-}
-
-// ascii reports whether the person asked for ASCII, or the locale names a character set other than UTF-8.
-func (o Options) ascii() bool {
-	if o.UI.ASCII {
-		return true
-	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToLower(o.getenv(name)); v != "" {
-			return !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
-		}
-	}
-	return false
 }

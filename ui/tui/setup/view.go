@@ -9,6 +9,7 @@ import (
 	"coffer/api"
 	"coffer/ui/doctor"
 	"coffer/ui/present"
+	"coffer/ui/tui/internal/term"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -20,33 +21,7 @@ const (
 
 // View draws the whole terminal.
 func (m *Model) View() tea.View {
-	v := tea.View{AltScreen: true, WindowTitle: "coffer set-up"}
-	content, x, y, ok := kit.TakeCursor(m.content())
-	if ok {
-		v.Cursor = tea.NewCursor(x, y)
-		v.Cursor.Blink = false
-	}
-	if m.theme.ASCII {
-		content = ascii(content, m.theme.Signs.More)
-	}
-	v.SetContent(content)
-	return v
-}
-
-// ascii replaces each cell of the remaining non-ASCII characters by one ?.
-func ascii(s, more string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r < 0x80:
-			b.WriteRune(r)
-		case r == '…':
-			b.WriteString(more)
-		default:
-			b.WriteString(strings.Repeat("?", present.Width(string(r))))
-		}
-	}
-	return b.String()
+	return term.View(m.theme, "coffer set-up", m.content(), true)
 }
 
 func (m *Model) content() string {

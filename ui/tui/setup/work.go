@@ -35,8 +35,8 @@ func (m *Model) path(id string) string {
 	if p == "" {
 		return ""
 	}
-	if rest, ok := strings.CutPrefix(p, "~/"); ok && m.opt.getenv("HOME") != "" {
-		p = filepath.Join(m.opt.getenv("HOME"), rest)
+	if rest, ok := strings.CutPrefix(p, "~/"); ok && m.opt.Env.Get("HOME") != "" {
+		p = filepath.Join(m.opt.Env.Get("HOME"), rest)
 	}
 	if abs, err := filepath.Abs(p); err == nil {
 		return abs
