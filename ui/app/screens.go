@@ -33,7 +33,7 @@ func (d *opened) options(next **screen.SwitchMsg) tui.Options {
 	slices.Sort(names)
 	options := tui.Options{
 		Env: d.o.Env, Suspended: d.s.Lock, Context: d.context(), UI: d.file.UI, Profiles: names,
-		Services: tui.Services{More: d.screens},
+		Screens: d.screens,
 	}
 	if d.o.Global.Record == "" && d.o.Global.Replay == "" { // a recording is of one profile
 		options.Switch = func(m screen.SwitchMsg) { *next = &m }
@@ -47,7 +47,7 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 		Paid: d.book.Recipients})
 	all := map[screen.ID]screen.Screen{
 		screen.Balances: balances.New(c, d), screen.Build: build, screen.History: history.New(c, d),
-		screen.Accounts: accounts.NewWith(c, accountDeps(d.s, d.book)),
+		screen.Accounts: accounts.New(c, accountDeps(d.s, d.book)),
 		screen.Review: review.New(c, review.Deps{
 			Start:  d.begin,
 			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: cmp.Or(d.noSigner(), d.watch),

@@ -111,10 +111,9 @@ func TestAPanicEndsAProgramThatIsShownElsewhereAndNothingElse(t *testing.T) {
 				told <- what
 				cancel() // as the server does
 			}})
-			source := o.Services.Balances
-			o.Services.More = func(c screen.Context) map[screen.ID]screen.Screen {
-				return map[screen.ID]screen.Screen{screen.Balances: &fragile{Screen: balances.New(c, source)}}
-			}
+			o.beside(func(c screen.Context) map[screen.ID]screen.Screen {
+				return map[screen.ID]screen.Screen{screen.Balances: &fragile{Screen: balances.New(c, sample(t))}}
+			})
 			ended := make(chan error, 1)
 			go func() { ended <- Run(ctx, o) }()
 			f.shows(t, "Balances")

@@ -18,10 +18,10 @@ import (
 func TestD1_TheShellLeavesATextRowAlone(t *testing.T) {
 	bubble(func(t *testing.T) {
 		o := options(t, sample(t))
-		o.Services.More = func(ctx screen.Context) map[screen.ID]screen.Screen {
+		o.beside(func(ctx screen.Context) map[screen.ID]screen.Screen {
 			return map[screen.ID]screen.Screen{screen.Build: builder.New(ctx, builder.Deps{}),
 				screen.Lab: &fieldScreen{title: "Lab"}}
-		}
+		})
 		m := started(t, o, 80, 24)
 		press := func(keys ...string) {
 			for _, k := range keys {

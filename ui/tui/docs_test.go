@@ -21,13 +21,13 @@ func TestTheConfigurationPageIsComplete(t *testing.T) {
 		}
 		page := string(raw)
 		m, _, _ := withPad(t, func(o *Options) {
-			o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+			o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 				out := map[screen.ID]screen.Screen{}
 				for _, id := range append(screen.Tabs(), screen.Overlays()...) {
 					out[id] = &padScreen{title: string(id)}
 				}
 				return out
-			}
+			})
 		})
 		m.job = &job.Job{}
 		for _, k := range m.shellKeys() {

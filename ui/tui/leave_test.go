@@ -14,10 +14,10 @@ func TestAScreenThatWasLeftBehindClosesItselfAndNoOther(t *testing.T) {
 
 func aScreenThatWasLeftBehindClosesItselfAndNoOther(t *testing.T) {
 	o := options(t, sample(t))
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{screen.Review: &fieldScreen{field: kit.NewField("to", 0)},
 			screen.Settings: &fieldScreen{field: kit.NewField("x", 0), title: "Settings"}}
-	}
+	})
 	m := started(t, o, 80, 24)
 	drive(m, screen.OpenMsg{Screen: screen.Review})
 	press(m, "4")
@@ -43,9 +43,9 @@ func TestQuittingIsAskedAgainForAnotherReason(t *testing.T) {
 func quittingIsAskedAgainForAnotherReason(t *testing.T) {
 	o := options(t, sample(t))
 	pad := &padScreen{keep: "a call is being built"}
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{screen.Build: pad}
-	}
+	})
 	m := started(t, o, 80, 24)
 	if m.quit() != nil {
 		t.Fatal("it quit at once")
@@ -63,12 +63,12 @@ func quittingIsAskedAgainForAnotherReason(t *testing.T) {
 func TestQuittingTwiceIsEnoughHoweverManyScreensAreUnfinished(t *testing.T) {
 	bubble(func(t *testing.T) {
 		o := options(t, sample(t))
-		o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+		o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 			return map[screen.ID]screen.Screen{
 				screen.Build:    &padScreen{keep: "a call is being built"},
 				screen.Activity: &padScreen{keep: "an operation is under way"},
 			}
-		}
+		})
 		m := started(t, o, 80, 24)
 		const question = "a call is being built; an operation is under way; press again to quit"
 		if m.quit() != nil || !strings.Contains(text(t, m), question) {

@@ -83,9 +83,9 @@ func sizeName(s [2]int) string {
 func TestTheMouseInATerminal(t *testing.T) {
 	pad := &padScreen{title: "Build", keys: padKeys()}
 	o := options(t, sample(t))
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{screen.Build: pad}
-	}
+	})
 	s := tuitest.Start(t, New(o), 80, 24)
 	s.WaitText("$4,952.22")
 	if raw := s.Raw(); !strings.Contains(raw, "\x1b[?1002h") || !strings.Contains(raw, "\x1b[?1006h") {
@@ -118,9 +118,9 @@ func BenchmarkShellView(b *testing.B) {
 	pad := &padScreen{title: "Build", keys: padKeys()}
 	o := options(b, &service{})
 	o.Start = screen.Build
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{screen.Build: pad}
-	}
+	})
 	o.Context.Clock = time.Now
 	for _, bound := range []map[string]string{nil, {"build.sort": "o", "shell.palette": "P"}} {
 		b.Run(map[bool]string{true: "own keys", false: "no keys"}[bound != nil], func(b *testing.B) {

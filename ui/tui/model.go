@@ -65,7 +65,7 @@ func New(o Options) *Model {
 	}
 	o.Context.Settings.Hidden = o.Context.Settings.Hidden || o.UI.HideAmounts
 	m := &Model{
-		opt: o, ctx: o.Context, screens: o.screens(), over: map[screen.ID][]screen.ID{},
+		opt: o, ctx: o.Context, screens: o.Screens(o.Context), over: map[screen.ID][]screen.ID{},
 		look: term.Look(o.UI), ground: o.ground(), profile: o.profile(), palette: kit.NewChoice("Go to or do"),
 		mouseOn: o.UI.MouseOn(o.remote()), keys: newKeymap(o.UI.Keys), hidden: o.Context.Settings.Hidden,
 	}

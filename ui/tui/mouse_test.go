@@ -62,9 +62,9 @@ func withPad(t testing.TB, change func(*Options)) (m *Model, pad, review *padScr
 		&padScreen{title: "Review", keys: []kit.Key{kit.NewKey("sign 1 of 3", "y"), kit.NewKey("edit", "e")}}
 	o := options(t, sample(t))
 	o.Start = screen.Build
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{screen.Build: pad, screen.Review: review}
-	}
+	})
 	if change != nil {
 		change(&o)
 	}

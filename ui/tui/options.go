@@ -8,9 +8,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"coffer/config"
-	"coffer/ui/tui/accounts"
-	"coffer/ui/tui/balances"
-	"coffer/ui/tui/history"
 	"coffer/ui/tui/internal/term"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -28,21 +25,13 @@ const (
 	fpsRemote = 30
 )
 
-// Services are the data sources of the screens. A nil source removes its screen.
-type Services struct {
-	Balances balances.Source
-	History  history.Source
-	// More adds the screens that other packages implement, such as Build, Activity and Review, or replaces one.
-	More func(screen.Context) map[screen.ID]screen.Screen
-}
-
 // Options of Run. Context has the profile and the network; Env is the environment of the person's terminal (over SSH
 // not that of this process).
 type Options struct {
 	Context  screen.Context
-	Services Services
-	In       io.Reader // nil: the terminal
-	Out      io.Writer // nil: standard output
+	Screens  func(screen.Context) map[screen.ID]screen.Screen // builds the screens
+	In       io.Reader                                        // nil: the terminal
+	Out      io.Writer                                        // nil: standard output
 	Env      term.Env
 	NoColor  bool
 	ASCII    bool
@@ -118,20 +107,4 @@ func (o Options) profile() colorprofile.Profile {
 func Abilities(env []string) (colours colorprofile.Profile, ascii bool) {
 	o := Options{Env: env}
 	return o.profile(), o.ascii()
-}
-
-func (o Options) screens() map[screen.ID]screen.Screen {
-	out := map[screen.ID]screen.Screen{screen.Accounts: accounts.New(o.Context)}
-	if o.Services.Balances != nil {
-		out[screen.Balances] = balances.New(o.Context, o.Services.Balances)
-	}
-	if o.Services.History != nil {
-		out[screen.History] = history.New(o.Context, o.Services.History)
-	}
-	if o.Services.More != nil {
-		for id, s := range o.Services.More(o.Context) {
-			out[id] = s
-		}
-	}
-	return out
 }

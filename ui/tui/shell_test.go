@@ -340,10 +340,10 @@ func TestTheShellFitsEveryTerminalWithAnyWords(t *testing.T) {
 		o.UI = config.UI{Theme: rapid.SampledFrom(config.Themes()).Draw(rt, "theme"),
 			ASCII: rapid.Bool().Draw(rt, "ascii"), Keys: map[string]string{"shell.help": "界", "shell.theme": "f4"}}
 		o.Profiles = []string{"demo", "チーム"}
-		o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+		o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 			return map[screen.ID]screen.Screen{screen.Build: pad,
 				screen.Settings: &padScreen{title: "設定", keys: padKeys()}}
-		}
+		})
 		o.Start = screen.Build
 		m := New(o)
 		defer m.Close()

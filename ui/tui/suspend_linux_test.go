@@ -20,6 +20,7 @@ import (
 	"coffer/api/network"
 	"coffer/ui/termtest"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/screen"
 )
 
@@ -53,6 +54,9 @@ func playProgram() int {
 		Env: os.Environ(), Suspended: note,
 		Context: screen.Context{Profile: "demo", Catalog: c,
 			Network: network.Descriptor{Kind: network.Embedded, ID: "0x12"}},
+		Screens: func(c screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{screen.Accounts: accounts.New(c, accounts.Deps{})}
+		},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coffer/api"
+	"coffer/ui/tui/balances"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -62,12 +63,15 @@ func TestIdleProgramIsQuietAndRefreshes(t *testing.T) {
 		var calls atomic.Int32
 		var down atomic.Bool
 		src := sample(t)
-		o.Services.Balances = balancesFunc(func() (api.AggregatedBalance, error) {
+		source := balancesFunc(func() (api.AggregatedBalance, error) {
 			calls.Add(1)
 			if down.Load() {
 				return api.AggregatedBalance{}, errors.New("connection refused")
 			}
 			return src.balances, nil
+		})
+		o.beside(func(c screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{screen.Balances: balances.New(c, source)}
 		})
 		s := tuitest.Start(t, New(o), 80, 24)
 		settle := func() { time.Sleep(100 * time.Millisecond); synctest.Wait() }
@@ -185,9 +189,9 @@ func TestCountdownWakesAtMostFourTimesASecond(t *testing.T) {
 		o := options(t, sample(t))
 		o.Context.Clock = time.Now
 		o.Start = screen.Build
-		o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+		o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 			return map[screen.ID]screen.Screen{screen.Build: fs}
-		}
+		})
 		m := &counting{Model: New(o)}
 		s := tuitest.Start(t, m, 80, 24)
 		time.Sleep(time.Second)

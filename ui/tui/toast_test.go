@@ -32,9 +32,9 @@ func TestAToastIsReadToItsEnd(t *testing.T) {
 func TestAToastNeverCoversWhatAReviewShows(t *testing.T) {
 	bubble(func(t *testing.T) {
 		o := options(t, sample(t))
-		o.Services.More = func(c screen.Context) map[screen.ID]screen.Screen {
+		o.beside(func(c screen.Context) map[screen.ID]screen.Screen {
 			return map[screen.ID]screen.Screen{screen.Review: review.New(c, review.Deps{})}
-		}
+		})
 		m := started(t, o, 60, 24)
 		drive(m, screen.OpenMsg{Screen: screen.Review})
 		before := strings.Split(text(t, m), "\n")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,7 +20,10 @@ import (
 	"coffer/api"
 	"coffer/api/network"
 	"coffer/ui/compose"
+	"coffer/ui/tui/accounts"
+	"coffer/ui/tui/balances"
 	"coffer/ui/tui/builder"
+	"coffer/ui/tui/history"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
@@ -49,8 +53,22 @@ func sample(t testing.TB) *service {
 }
 
 func options(t testing.TB, s *service) Options {
-	return Options{Context: tuitest.Context(t), Services: Services{Balances: s, History: s},
-		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}}
+	return Options{Context: tuitest.Context(t),
+		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"},
+		Screens: func(c screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{screen.Balances: balances.New(c, s), screen.History: history.New(c, s),
+				screen.Accounts: accounts.New(c, accounts.Deps{})}
+		}}
+}
+
+// beside adds screens, or replaces some.
+func (o *Options) beside(more func(screen.Context) map[screen.ID]screen.Screen) {
+	before := o.Screens
+	o.Screens = func(c screen.Context) map[screen.ID]screen.Screen {
+		all := before(c)
+		maps.Copy(all, more(c))
+		return all
+	}
 }
 
 // drive passes a message to the model and then every answer that follows. It runs no timers. It needs the fake clock of
@@ -232,9 +250,9 @@ func (s *fieldScreen) Update(msg tea.Msg) tea.Cmd {
 func withField(t testing.TB) (*Model, *fieldScreen) {
 	fs := &fieldScreen{field: kit.NewField("to", 0)}
 	o := options(t, sample(t))
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{screen.Build: fs}
-	}
+	})
 	return started(t, o, 80, 24), fs
 }
 
@@ -305,9 +323,9 @@ func TestScreenOnTopComesBackWithItsTab(t *testing.T) {
 func screenOnTopComesBackWithItsTab(t *testing.T) {
 	o := options(t, sample(t))
 	top := &fieldScreen{field: kit.NewField("to", 0)}
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{screen.Review: top}
-	}
+	})
 	m := started(t, o, 80, 24)
 	drive(m, screen.OpenMsg{Screen: screen.Review, Arg: 7})
 	if m.activeID() != screen.Review || top.arg != 7 {
@@ -345,7 +363,7 @@ func TestEveryTabFitsTheSmallestTerminal(t *testing.T) { bubble(everyTabFitsTheS
 
 func everyTabFitsTheSmallestTerminal(t *testing.T) {
 	o := options(t, sample(t))
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen {
 		out := map[screen.ID]screen.Screen{}
 		for _, id := range []screen.ID{screen.Build, screen.Activity, screen.Review} {
 			out[id] = &fieldScreen{field: kit.NewField("to", 0),
@@ -353,7 +371,7 @@ func everyTabFitsTheSmallestTerminal(t *testing.T) {
 					screen.Review: "Review"}[id]}
 		}
 		return out
-	}
+	})
 	m := started(t, o, MinWidth, MinHeight)
 	tabs := func() string { return strings.Split(text(t, m), "\n")[1] }
 	for _, want := range []string{"1 Balances", "2 Build", "3 Activity", "4 History", "6 Accounts"} {
@@ -436,13 +454,13 @@ func hiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
 	money := regexp.MustCompile(`\$[0-9<]|[0-9]\.[0-9]{2,}|you have [0-9]`)
 	s := sample(t)
 	o := options(t, s)
-	o.Services.More = func(c screen.Context) map[screen.ID]screen.Screen {
+	o.beside(func(c screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{
 			screen.Build: builder.New(c, builder.Deps{Balances: s.Balances,
 				Book: []compose.Contact{{Name: "Payee", Address: tuitest.Signer}}}),
 			screen.Review: review.New(c, review.Deps{}),
 		}
-	}
+	})
 	m := started(t, o, 120, 40)
 	press(m, "2", "d")
 	for _, key := range []string{"2", "4", "1"} {

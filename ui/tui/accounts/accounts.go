@@ -68,11 +68,8 @@ type statedMsg struct {
 	states map[string]state
 }
 
-// New makes the screen of a program that has one profile.
-func New(ctx screen.Context) *Model { return NewWith(ctx, Deps{}) }
-
-// NewWith makes the screen.
-func NewWith(ctx screen.Context, d Deps) *Model {
+// New makes the screen.
+func New(ctx screen.Context, d Deps) *Model {
 	life, stop := context.WithCancel(context.Background())
 	m := &Model{ctx: ctx, deps: d, life: life, stop: stop, switching: kit.NewChoice("Switch to"),
 		accepting: kit.NewChoice("Trust as it is now listed")}

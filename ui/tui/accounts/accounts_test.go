@@ -55,7 +55,7 @@ func sample(t *testing.T) *Model {
 			return a == tuitest.Signer, nil
 		},
 	}
-	m := New(ctx)
+	m := New(ctx, Deps{})
 	m.Update(m.Init()())
 	return m
 }
@@ -104,7 +104,7 @@ func TestUnknownKindOfNetworkIsRealMoney(t *testing.T) {
 func TestProfileWithoutAccountsRefusesCopying(t *testing.T) {
 	ctx := tuitest.Context(t)
 	ctx.Accounts = nil
-	m := New(ctx)
+	m := New(ctx, Deps{})
 	for _, k := range m.Keys() {
 		if k.Match("y") && k.Off == "" {
 			t.Error("y works without an account")

@@ -64,7 +64,7 @@ func TestB2_AChangedAssetIsToldAtTheStartAndAcceptedOnlyByAPerson(t *testing.T) 
 		{ID: "ob:novel", Was: &verify.SeenAsset{Symbol: "NOVEL", Decimals: 6},
 			Is: &verify.SeenAsset{Symbol: "NOVEL", Decimals: 18}},
 	}}
-	m := NewWith(tuitest.Context(t), l.deps())
+	m := New(tuitest.Context(t), l.deps())
 	defer m.Close()
 	m.Update(screen.ResizedMsg{W: 120, H: 60})
 	if said := told(m, m.Init()); !strings.Contains(said, "2 assets of the service are not what this wallet knows") {
@@ -94,7 +94,7 @@ func TestB2_AChangedAssetIsToldAtTheStartAndAcceptedOnlyByAPerson(t *testing.T) 
 
 func TestB2_ListsThatCouldNotBeReadAreUnknownAndNotGood(t *testing.T) {
 	l := &lister{err: errors.New("no route to host")}
-	m := NewWith(tuitest.Context(t), l.deps())
+	m := New(tuitest.Context(t), l.deps())
 	defer m.Close()
 	m.Update(screen.ResizedMsg{W: 80, H: 60})
 	if said := told(m, m.Init()); said != "" {

@@ -17,6 +17,7 @@ import (
 	"coffer/api/caip"
 	"coffer/ui/compose"
 	"coffer/ui/tui"
+	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/review"
@@ -176,11 +177,11 @@ func opened(r *rig, op *walkOp, w, h int) *program {
 					Intent: in.Draft()}
 				return op, nil
 			}}),
-			screen.Activity: activity.New(c, activity.Deps{}),
+			screen.Activity: activity.New(c, activity.Deps{}), screen.Accounts: accounts.New(c, accounts.Deps{}),
 		}
 	}
 	p := &program{msgs: make(chan tea.Msg, 1000)}
-	p.m = tui.New(tui.Options{Context: ctx, Services: tui.Services{More: more}, Start: screen.Build, NoColor: true})
+	p.m = tui.New(tui.Options{Context: ctx, Screens: more, Start: screen.Build, NoColor: true})
 	for _, m := range []tea.Msg{tea.WindowSizeMsg{Width: w, Height: h},
 		tea.ColorProfileMsg{Profile: colorprofile.NoTTY}} {
 		_, cmd := p.m.Update(m)
