@@ -11,7 +11,6 @@ import (
 	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
-	"coffer/ui/tui/theme"
 )
 
 // action is something that the shell does on every screen.
@@ -130,7 +129,7 @@ func (m *Model) checkKeys() {
 		text = fmt.Sprintf("[ui.keys] has %d mistakes (%s, then n, lists them): %s", len(bad), m.shellKey("help"),
 			bad[0])
 	}
-	m.show(screen.ToastMsg{Meaning: theme.Warn, Text: text})
+	m.warn(text)
 }
 
 func (m *Model) checkScreen(id screen.ID) {

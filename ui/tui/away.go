@@ -67,52 +67,42 @@ type guarded struct {
 // brokeMsg says that a command panicked.
 type brokeMsg struct{}
 
-func (g *guarded) caught(what any) {
-	g.broken = true
-	if g.report != nil {
-		g.report(what, debug.Stack())
-	}
+// safely calls fn, reports its panic, and returns whether there was one.
+func (g *guarded) safely(fn func()) (broke bool) {
+	defer func() {
+		if what := recover(); what != nil {
+			broke = true
+			if g.report != nil {
+				g.report(what, debug.Stack())
+			}
+		}
+	}()
+	fn()
+	return false
 }
 
 // Init starts the program.
 func (g *guarded) Init() (cmd tea.Cmd) {
-	defer func() {
-		if what := recover(); what != nil {
-			g.caught(what)
-			cmd = tea.Quit
-		}
-	}()
-	return g.command(g.m.Init())
+	if g.broken = g.safely(func() { cmd = g.m.Init() }); g.broken {
+		return tea.Quit
+	}
+	return g.command(cmd)
 }
 
 // Update handles one message.
-func (g *guarded) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
-	defer func() {
-		if what := recover(); what != nil {
-			g.caught(what)
-			next, cmd = g, tea.Quit
-		}
-	}()
-	if _, broke := msg.(brokeMsg); broke || g.broken {
-		g.broken = true
+func (g *guarded) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+	_, broke := msg.(brokeMsg)
+	g.broken = g.broken || broke || g.safely(func() { _, cmd = g.m.Update(msg) })
+	if g.broken {
 		return g, tea.Quit
 	}
-	_, cmd = g.m.Update(msg)
 	return g, g.command(cmd)
 }
 
 // View draws. After a panic there is nothing to draw, and the next message ends the program.
 func (g *guarded) View() (v tea.View) {
-	if g.broken {
-		return tea.View{}
-	}
-	defer func() {
-		if what := recover(); what != nil {
-			g.caught(what)
-			v = tea.View{}
-		}
-	}()
-	return g.m.View()
+	g.broken = g.broken || g.safely(func() { v = g.m.View() })
+	return v
 }
 
 // command wraps a command so that its panic becomes a message, and likewise the commands that it contains.
@@ -121,15 +111,9 @@ func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
 		return nil
 	}
 	return func() (msg tea.Msg) {
-		defer func() {
-			if what := recover(); what != nil {
-				if g.report != nil {
-					g.report(what, debug.Stack())
-				}
-				msg = brokeMsg{}
-			}
-		}()
-		msg = cmd()
+		if g.safely(func() { msg = cmd() }) {
+			return brokeMsg{}
+		}
 		if batch, ok := msg.(tea.BatchMsg); ok {
 			for i, c := range batch {
 				batch[i] = g.command(c)

@@ -22,17 +22,17 @@ const (
 // It says where the text went, or why it did not go; whether the terminal accepted it cannot be known.
 func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 	if len(msg.Text) > largestCopy {
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + msg.What + " has " +
+		m.warn("not copied: " + msg.What + " has " +
 			present.Plural(len(msg.Text), "byte", "bytes") +
-			", and terminals take 74,994 at most"})
+			", and terminals take 74,994 at most")
 		return nil
 	}
 	if !m.opt.UI.Copies() { // TH-R2
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: copies are turned off (settings, copies)"})
+		m.warn("not copied: copies are turned off (settings, copies)")
 		return nil
 	}
 	if why := m.opt.noClipboard(); why != "" {
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + why})
+		m.warn("not copied: " + why)
 		return nil
 	}
 	text := "sent to the terminal's clipboard: " + msg.What + " " + present.ShortID(msg.Text, m.theme.Signs.More)

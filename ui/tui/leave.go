@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/tui/screen"
-	"coffer/ui/tui/theme"
 )
 
 // quit ends the program; with unfinished work only on the second request.
@@ -21,7 +20,7 @@ func (m *Model) quit() tea.Cmd {
 // leaveFor ends the screens for another profile or for a set-up; with unfinished work only on the second request.
 func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 	if m.opt.Switch == nil {
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: m.opt.noSwitch()})
+		m.warn(m.opt.noSwitch())
 		return nil
 	}
 	if !m.mayLeave("do it again to leave") {
@@ -63,6 +62,6 @@ func (m *Model) mayLeave(again string) bool {
 		return true
 	}
 	m.quitAsk, m.quitWhy = now, append(m.quitWhy, untold...)
-	m.show(screen.ToastMsg{Meaning: theme.Warn, Text: strings.Join(append(all, again), "; ")})
+	m.warn(strings.Join(append(all, again), "; "))
 	return false
 }

@@ -129,18 +129,13 @@ func (m *Model) active() screen.Screen { return m.screens[m.activeID()] }
 
 // open shows a screen: a tab by switching to it and closing the screens on top, any other on top of the tab.
 func (m *Model) open(id screen.ID) {
-	for _, t := range m.tabs {
-		if t == id {
-			m.tab = id
-			return
-		}
+	if slices.Contains(m.tabs, id) {
+		m.tab = id
+		return
 	}
 	over := m.over[m.tab]
-	for i, o := range over {
-		if o == id {
-			m.over[m.tab] = over[:i+1]
-			return
-		}
+	if i := slices.Index(over, id); i >= 0 {
+		over = over[:i]
 	}
 	m.over[m.tab] = append(over, id)
 }

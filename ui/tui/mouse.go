@@ -5,7 +5,6 @@ import (
 
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
-	"coffer/ui/tui/theme"
 )
 
 // wheelLines is how far one step of the wheel moves.
@@ -105,8 +104,8 @@ func (m *Model) clickKey(k kit.Key, to back) tea.Cmd {
 	case m.palette.IsOpen():
 		return m.choose(m.palette.Update(msg))
 	case k.Off == "" && m.careful(original(k, to)):
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "a click never signs: press " + k.Name(m.theme) +
-			" on the keyboard"})
+		m.warn("a click never signs: press " + k.Name(m.theme) +
+			" on the keyboard")
 		return nil
 	}
 	return m.pressScreen(k, k.Press[0], msg, to)
@@ -135,7 +134,7 @@ func (m *Model) clickTabs(x, w int) tea.Cmd {
 		}
 		if s.hint == "" {
 			if len(m.over[m.tab]) > 0 && m.active().Capturing() {
-				m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "leave what you are typing first: esc"})
+				m.warn("leave what you are typing first: esc")
 				return nil
 			}
 			return m.opened(screen.OpenMsg{Screen: s.tab})

@@ -23,8 +23,7 @@ func (m *Model) suspend(msg job.SuspendMsg) tea.Cmd {
 // resumed draws everything anew: the content of the terminal is unknown now.
 func (m *Model) resumed(msg job.ResumedMsg) tea.Cmd {
 	if !msg.Stopped {
-		m.show(screen.ToastMsg{Meaning: theme.Warn,
-			Text: "no shell here could bring Coffer back, so it was locked and not suspended"})
+		m.warn("no shell here could bring Coffer back, so it was locked and not suspended")
 	}
 	return tea.Sequence(m.broadcast(screen.ResumedMsg{}), tea.ClearScreen, tea.RequestBackgroundColor)
 }

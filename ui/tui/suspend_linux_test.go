@@ -19,8 +19,8 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/ui/termtest"
-	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/accounts"
+	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/screen"
 )
 

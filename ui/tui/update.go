@@ -100,7 +100,7 @@ func (m *Model) hide() tea.Cmd {
 
 func (m *Model) opened(msg screen.OpenMsg) tea.Cmd {
 	if m.screens[msg.Screen] == nil {
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "this program has no screen for that"})
+		m.warn("this program has no screen for that")
 		return nil
 	}
 	if m.toast.refusal || m.toast.Meaning == theme.None && m.ctx.Clock().Sub(m.toast.since) >= toastOwn {
@@ -119,9 +119,12 @@ func (m *Model) show(t screen.ToastMsg) {
 	m.toast = toast{ToastMsg: t, since: now, until: now.Add(d)}
 }
 
+// warn shows a remark of the shell itself.
+func (m *Model) warn(text string) { m.show(screen.ToastMsg{Meaning: theme.Warn, Text: text}) }
+
 // refuse says why a key does nothing here.
 func (m *Model) refuse(why string) {
-	m.show(screen.ToastMsg{Meaning: theme.Warn, Text: why})
+	m.warn(why)
 	m.toast.refusal = true
 }
 
