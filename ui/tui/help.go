@@ -76,7 +76,7 @@ func (h *help) lines(th theme.Theme, owner string, keys []kit.Key, w int) []stri
 	for _, k := range keys {
 		name, spans := th.Accent.Render(kit.Fit(k.Name(th), nameW)), []kit.Span{kit.Plain(k.Words())}
 		if k.Off != "" {
-			spans = []kit.Span{{Text: k.Words(), Style: th.Disabled}, {Text: ": " + k.Off, Style: th.Dim}}
+			spans = []kit.Span{th.Disabled.Span(k.Words()), th.Dim.Span(": " + k.Off)}
 			name = th.Disabled.Render(kit.Fit(k.Name(th), nameW))
 		}
 		words := kit.Prose(w, nameW, spans...)
@@ -106,7 +106,7 @@ func (h *help) notes(th theme.Theme, w int) []string {
 	lines := []string{"", th.Dim.Render("in the configuration")}
 	lines = append(lines, kit.Prose(w, 0, kit.Plain(`Under [ui.keys], "name" = "key" gives an action another key.`))...)
 	for _, b := range h.bad {
-		lines = append(lines, kit.Prose(w, 2, kit.Span{Text: th.Signs.Warn, Style: th.Warn},
+		lines = append(lines, kit.Prose(w, 2, th.Warn.Span(th.Signs.Warn),
 			kit.Plain(" "+present.Clean(b, 200)))...)
 	}
 	return lines

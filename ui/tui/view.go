@@ -147,11 +147,11 @@ func (m *Model) totalText() string {
 	case m.hidden:
 		total = kit.Masked(th)
 	case t.Scrambled:
-		total = th.Mark(theme.Warn) + " " + th.Warn.Render("scrambled") + " " + total
+		total = th.Say(theme.Warn, "scrambled") + " " + total
 	}
 	age := th.Dim.Render(kit.FitRight(kit.DataAge(m.ctx.Clock(), t.At), 10))
 	if t.Stale {
-		return total + "  " + th.Mark(theme.Warn) + " " + th.Warn.Render(kit.Age(m.ctx.Clock(), t.At))
+		return total + "  " + th.Say(theme.Warn, kit.Age(m.ctx.Clock(), t.At))
 	}
 	return total + age
 }
@@ -169,10 +169,10 @@ func (m *Model) toastLines(w int) []string {
 	th := m.theme
 	style, text := th.Style(m.toast.Meaning), present.Clean(m.toast.Text, 400)
 	one := style.Render(text)
-	spans := []kit.Span{{Text: text, Style: style}}
+	spans := []kit.Span{style.Span(text)}
 	if m.toast.Meaning != theme.None {
 		one = th.Mark(m.toast.Meaning) + " " + one
-		spans = append([]kit.Span{{Text: th.Sign(m.toast.Meaning) + " ", Style: style}}, spans...)
+		spans = append([]kit.Span{style.Span(th.Sign(m.toast.Meaning) + " ")}, spans...)
 	}
 	if present.Width(one)+1 < w {
 		return []string{kit.Fit(" "+one, w)}

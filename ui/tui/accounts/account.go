@@ -15,7 +15,7 @@ import (
 // account lists the facts about one account.
 func (m *Model) account(th theme.Theme, a api.Account) []fact {
 	meaning, words := m.follows(a)
-	out := []fact{{"address", []kit.Span{address(a.AccountAddress)}}, {"checked", marked(th, meaning, words)}}
+	out := []fact{{"address", []kit.Span{address(a.AccountAddress)}}, {"checked", kit.Noted(th, meaning, words)}}
 	label, who := signer(a)
 	switch {
 	case who != "":
@@ -32,10 +32,6 @@ func (m *Model) account(th theme.Theme, a api.Account) []fact {
 }
 
 func address(a string) kit.Span { return kit.Span{Text: present.Address(a), Whole: true} }
-
-func marked(th theme.Theme, m theme.Meaning, text string) []kit.Span {
-	return []kit.Span{{Text: th.Sign(m) + " ", Style: th.Style(m)}, kit.Plain(text)}
-}
 
 // keyOf is the address whose key signs for an account.
 func keyOf(a api.Account) string {

@@ -127,7 +127,7 @@ func (m *Model) listLines(th theme.Theme, w int) []string {
 	}
 	out := []string{"  " + th.Strong.Render("Assets of the service")}
 	write := func(mean theme.Meaning, text string) {
-		out = append(out, kit.Prose(w-2, 4, append([]kit.Span{kit.Plain("    ")}, marked(th, mean, text)...)...)...)
+		out = append(out, kit.Prose(w-2, 4, append([]kit.Span{kit.Plain("    ")}, kit.Noted(th, mean, text)...)...)...)
 	}
 	switch {
 	case !m.lists.known:

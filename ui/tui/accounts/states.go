@@ -37,7 +37,7 @@ func (m *Model) stateFacts(th theme.Theme, a api.Account) []fact {
 	case !ok || a.Type == api.AccountSolana:
 		return nil
 	case s.err != nil:
-		return []fact{{"state", marked(th, theme.Unknown, "not known: "+present.ErrorText(s.err))}}
+		return []fact{{"state", kit.Noted(th, theme.Unknown, "not known: "+present.ErrorText(s.err))}}
 	}
 	var there, not, unknown []string
 	for _, c := range s.on {
@@ -61,16 +61,16 @@ func (m *Model) stateFacts(th theme.Theme, a api.Account) []fact {
 		if to := m.ctx.Network.Pins.KernelV33; a.Type == api.AccountKernelV33 && to != (common.Address{}) {
 			text += ", to " + present.Checksummed(to.Hex()) + " (pinned)"
 		}
-		out = append(out, fact{"state", marked(th, theme.Good, text)})
+		out = append(out, fact{"state", kit.Noted(th, theme.Good, text)})
 	}
 	if len(not) > 0 {
-		out = append(out, fact{stateLabel(out), marked(th, theme.None,
+		out = append(out, fact{stateLabel(out), kit.Noted(th, theme.None,
 			"not yet on "+strings.Join(not, ", ")+"; "+first)})
 	}
 	if len(unknown) > 0 {
 		text := "not known for " + strings.Join(unknown, ", ") +
 			": this wallet did nothing there, and the service does not tell"
-		out = append(out, fact{stateLabel(out), marked(th, theme.Unknown, text)})
+		out = append(out, fact{stateLabel(out), kit.Noted(th, theme.Unknown, text)})
 	}
 	return append(out, m.roleFacts(th, a, s.on)...)
 }
@@ -99,12 +99,12 @@ func (m *Model) roleFacts(th theme.Theme, a api.Account, on []OnChain) []fact {
 			{"admin", c.Admin, a.AdminAddress}} {
 			if r.there != "" && common.HexToAddress(r.there) != common.HexToAddress(r.ours) {
 				differs = true
-				out = append(out, fact{"roles", append(marked(th, theme.Warn, name+": the "+r.role+" key is "),
+				out = append(out, fact{"roles", append(kit.Noted(th, theme.Warn, name+": the "+r.role+" key is "),
 					address(r.there), kit.Plain(", not that of the profile"))})
 			}
 		}
 		if !c.ExitAt.IsZero() {
-			out = append(out, fact{"exit", marked(th, theme.Warn,
+			out = append(out, fact{"exit", kit.Noted(th, theme.Warn,
 				name+": announced; the admin operates alone from "+c.ExitAt.UTC().Format(time.RFC3339))})
 		}
 		if !differs {
@@ -112,7 +112,7 @@ func (m *Model) roleFacts(th theme.Theme, a api.Account, on []OnChain) []fact {
 		}
 	}
 	if same > 0 && len(out) == 0 {
-		out = append(out, fact{"roles", marked(th, theme.Good,
+		out = append(out, fact{"roles", kit.Noted(th, theme.Good,
 			"session and admin are those of the profile on "+present.Plural(same, "chain", "chains")+
 				", as the service says")})
 	}

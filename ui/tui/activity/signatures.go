@@ -155,7 +155,7 @@ func (s *Screen) rowSpans(th theme.Theme, r present.Row) []kit.Span {
 			out = append(out, kit.Plain("  "), kit.Span{Text: r.Text, Style: th.Dim, Whole: true})
 		}
 	case r.Text != "":
-		out = append(out, kit.Span{Text: r.Text, Style: quiet})
+		out = append(out, quiet.Span(r.Text))
 	}
 	for i, a := range r.Amounts {
 		if i > 0 {

@@ -64,7 +64,7 @@ func (s *Screen) amount(th theme.Theme, a verify.AmountView) []kit.Span {
 	if unit == "" {
 		unit = present.Clean(a.Asset.Display(), 120)
 	}
-	return []kit.Span{{Text: kit.Masked(th), Style: th.Dim}, kit.Plain(" " + unit)}
+	return []kit.Span{th.Dim.Span(kit.Masked(th)), kit.Plain(" " + unit)}
 }
 
 func (s *Screen) emptyView(f screen.Frame) string {
@@ -137,7 +137,7 @@ func (s *Screen) details(f screen.Frame, it *item) []string {
 	}
 	if snap.QuoteID != "" {
 		out = append(out, kit.Row(th, f.W-1, 1, 8, "quote",
-			kit.Span{Text: present.Groups(snap.QuoteID), Style: th.Dim})...)
+			th.Dim.Span(present.Groups(snap.QuoteID)))...)
 	}
 	return out
 }
@@ -147,8 +147,7 @@ func (it *item) remarks(f screen.Frame) []string {
 	th, snap := f.Theme, it.snap
 	var out []string
 	warn := func(text string) {
-		out = append(out, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn},
-			kit.Plain(text))...)
+		out = append(out, kit.Prose(f.W-1, 1, kit.Noted(th, theme.Warn, text)...)...)
 	}
 	if snap.Problem != "" && !snap.State.Terminal() {
 		warn(present.Clean(snap.Problem, 500))
@@ -182,7 +181,7 @@ func reasonLines(th theme.Theme, w int, s flow.Snapshot) []string {
 		return nil
 	}
 	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(present.FailReason(s.Status.FailReason, keys())+" "),
-		kit.Span{Text: "The service says: " + reason, Style: th.Dim})
+		th.Dim.Span("The service says: "+reason))
 }
 
 func done(ok bool) theme.Meaning {
@@ -215,8 +214,8 @@ func (s *Screen) refLines(th theme.Theme, w int, x step) []string {
 		}
 		out = append(out, kit.Prose(w-1, 3, kit.Plain(where))...)
 		if !s.ctx.KnownPage(r.Chain, r.ExplorerURL) {
-			out = append(out, kit.Prose(w-1, 3, kit.Span{Text: th.Sign(theme.Warn) +
-				" not a page of the known explorer: do not trust it", Style: th.Warn})...)
+			out = append(out, kit.Prose(w-1, 3, th.Warn.Span(th.Sign(theme.Warn)+
+				" not a page of the known explorer: do not trust it"))...)
 		}
 	}
 	return out

@@ -140,14 +140,13 @@ func (s *Screen) voidView(f screen.Frame) string {
 		{theme.None, "It stays on the list as voided, and what it can spend still counts for its day."},
 		{theme.None, "Do it only when you know that the nonce was used elsewhere, or that no one has the signature."},
 	} {
-		lines = append(lines, kit.Row(th, w, 1, 3, th.Sign(x.m), kit.Span{Text: x.text, Style: th.Style(x.m)})...)
+		lines = append(lines, kit.Row(th, w, 1, 3, th.Sign(x.m), th.Style(x.m).Span(x.text))...)
 	}
 	lines = append(lines, kit.Prose(w, 1, kit.Span{
 		Text:  "To void it, type the last four characters of the account's address by hand and press enter.",
 		Style: th.Strong})...)
 	if v.wrong != "" {
-		lines = append(lines, kit.Prose(w, 1, kit.Span{Text: th.Sign(theme.Danger) + " " + v.wrong,
-			Style: th.Danger})...)
+		lines = append(lines, kit.Prose(w, 1, th.Danger.Span(th.Sign(theme.Danger)+" "+v.wrong))...)
 	}
 	v.text.Resize(f.H - 3)
 	v.text.Keep(lines)

@@ -25,8 +25,8 @@ func (m *Model) inspectView(th theme.Theme, body string, w, h int) string {
 		panel = w // the ends of the lines beside it would read as part of it
 	}
 	inner := panel - 4
-	lines := kit.Prose(inner, 0, kit.Span{Text: r.title, Style: th.Strong}, kit.Plain("  "),
-		kit.Span{Text: r.name, Style: th.Dim})
+	lines := kit.Prose(inner, 0, th.Strong.Span(r.title), kit.Plain("  "),
+		th.Dim.Span(r.name))
 	head := len(lines)
 	lines = append(lines, "")
 	lines = append(lines, m.inspectFigures(th, r, inner)...)
@@ -59,11 +59,11 @@ func (m *Model) inspectFigures(th theme.Theme, r row, w int) []string {
 		lines = append(lines, kit.Row(th, w, 0, inspectLabel, label, spans...)...)
 	}
 	if m.hidden {
-		add("amount", kit.Span{Text: kit.Masked(th), Style: th.Dim})
+		add("amount", th.Dim.Span(kit.Masked(th)))
 		return append(lines, "")
 	}
 	if m.scrambled {
-		add("", kit.Span{Text: th.Signs.Warn + " scrambled: these figures are made up", Style: th.Warn})
+		add("", th.Warn.Span(th.Signs.Warn+" scrambled: these figures are made up"))
 	}
 	if r.figure {
 		base := present.UnknownText
@@ -77,7 +77,7 @@ func (m *Model) inspectFigures(th theme.Theme, r row, w int) []string {
 	if r.kind != noteRow {
 		value := []kit.Span{kit.Plain(exactUSD(r.micro))}
 		if r.partial {
-			value = append(value, kit.Span{Text: " and what has no price", Style: th.Unknown})
+			value = append(value, th.Unknown.Span(" and what has no price"))
 		}
 		add("value", value...)
 	}
@@ -97,9 +97,9 @@ func (m *Model) inspectReasons(th theme.Theme, r row, w int) []string {
 	var lines []string
 	for _, x := range r.found() {
 		mean := meaning(x.Level)
-		spans := []kit.Span{{Text: th.Sign(mean) + " " + x.Title, Style: th.Style(mean)}}
+		spans := []kit.Span{th.Style(mean).Span(th.Sign(mean) + " " + x.Title)}
 		if !m.hidden && !m.scrambled && (x.Want != "" || x.Got != "") {
-			spans = append(spans, kit.Plain(" "), kit.Span{Text: compared(x), Style: th.Dim})
+			spans = append(spans, kit.Plain(" "), th.Dim.Span(compared(x)))
 		}
 		lines = append(lines, kit.Row(th, w, 0, inspectLabel, "check "+x.Code, spans...)...)
 	}

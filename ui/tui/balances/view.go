@@ -74,12 +74,12 @@ func (m *Model) stateLine(f screen.Frame) string {
 	left := "  " + th.Strong.Render(m.view.words())
 	switch {
 	case m.last:
-		left += "  " + th.Mark(theme.Warn) + " " + th.Warn.Render("last known, "+kit.Age(f.Now, m.at))
+		left += "  " + th.Say(theme.Warn, "last known, "+kit.Age(f.Now, m.at))
 	case len(m.rows) > 0:
 		left += th.Dim.Render("  " + m.counted() + ", " + m.order.words())
 	}
 	if n := m.marked(); n > 0 {
-		left += "  " + th.Mark(theme.Warn) + " " + th.Warn.Render(present.Plural(n, "finding", "findings"))
+		left += "  " + th.Say(theme.Warn, present.Plural(n, "finding", "findings"))
 	}
 	var right []string
 	switch {
@@ -102,7 +102,7 @@ func (m *Model) stateLine(f screen.Frame) string {
 func (m *Model) noteLine(f screen.Frame) string {
 	th := f.Theme
 	note := func(mean theme.Meaning, text string) string {
-		return "  " + th.Mark(mean) + " " + th.Style(mean).Render(text)
+		return "  " + th.Say(mean, text)
 	}
 	r, _ := m.current()
 	reasons := r.found()

@@ -32,7 +32,7 @@ type detail struct {
 func (d *detail) plain(lines ...string) { d.fields = append(d.fields, field{lines: lines}) }
 
 func (d *detail) text(s string, st theme.Style) {
-	d.plain(kit.Prose(d.w, 0, kit.Span{Text: s, Style: st})...)
+	d.plain(kit.Prose(d.w, 0, st.Span(s))...)
 }
 
 // fact adds a field with a label; it shows text with more behind it.
@@ -99,9 +99,9 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 	value := func(micro string) kit.Span {
 		v := usd(micro)
 		if m.hidden {
-			return kit.Span{Text: "  " + kit.Masked(th), Style: th.Dim}
+			return th.Dim.Span("  " + kit.Masked(th))
 		}
-		return kit.Span{Text: "  " + present.USD(v), Style: th.Dim}
+		return th.Dim.Span("  " + present.USD(v))
 	}
 	paid, received := present.AmountLabels(r.kind.Value(), r.status.Value())
 	d.amount(paid, "amount", orNone(show(l.paid)), bare(l.paid), value(r.paidUSD))
@@ -161,7 +161,7 @@ func (m *Model) units(d *detail, base string) {
 	if base == "" {
 		text = amount.Unknown
 	}
-	d.amount("", "base units", text, base, kit.Span{Text: " base units", Style: d.th.Dim})
+	d.amount("", "base units", text, base, d.th.Dim.Span(" base units"))
 }
 
 func (m *Model) legFields(d *detail, l leg) {

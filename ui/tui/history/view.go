@@ -148,11 +148,11 @@ func (m *Model) middleLine(f screen.Frame, w int) string {
 	case m.asking == askName:
 		line := "  " + th.Strong.Render("Save this filter as ") + m.name.Text(th, min(maxName, max(4, w-40)))
 		if m.name.Error != "" {
-			line += " " + th.Mark(theme.Danger) + " " + th.Danger.Render(m.name.Error)
+			line += " " + th.Say(theme.Danger, m.name.Error)
 		}
 		return kit.Fit(line, w)
 	case len(m.query.mistakes) > 0:
-		return kit.Fit("  "+th.Mark(theme.Warn)+" "+th.Warn.Render(m.query.mistakes[0]), w)
+		return kit.Fit("  "+th.Say(theme.Warn, m.query.mistakes[0]), w)
 	case m.filter.Focused():
 		return kit.Fit("  "+th.Dim.Render(filterHelp), w)
 	}
@@ -177,7 +177,7 @@ func (m *Model) endLine(f screen.Frame, w int) string {
 	th := f.Theme
 	left := "  " + th.Dim.Render(m.endWords())
 	if m.err != nil {
-		return kit.Fit("  "+th.Mark(theme.Warn)+" "+th.Warn.Render(present.ErrorText(m.err))+
+		return kit.Fit("  "+th.Say(theme.Warn, present.ErrorText(m.err))+
 			th.Dim.Render("; ctrl+r tries again"), w)
 	}
 	if m.loading {

@@ -149,7 +149,7 @@ func (f *Field) draw(th theme.Theme, cells []string, widths []int, pos, w int) s
 func (f *Field) Note(th theme.Theme, w, indent int) string {
 	switch {
 	case f.Error != "":
-		return Fit(strings.Repeat(" ", max(0, indent-2))+th.Mark(theme.Danger)+" "+th.Danger.Render(f.Error), w)
+		return Fit(strings.Repeat(" ", max(0, indent-2))+th.Say(theme.Danger, f.Error), w)
 	case f.Hint != "":
 		return Fit(strings.Repeat(" ", indent)+th.Dim.Render(f.Hint), w)
 	}

@@ -36,7 +36,7 @@ func Ledger(th theme.Theme, w, indent, labelW int, entries []Entry) []string {
 		}
 		spans := append([]Span{}, e.Lead)
 		spans = append(spans, e.Figure.Spans(th, e.FigureLook)...)
-		spans = append(spans, Plain(" "+e.Unit+"  "), Span{Text: e.Aside, Style: e.AsideLook}, Plain("  "))
+		spans = append(spans, Plain(" "+e.Unit+"  "), e.AsideLook.Span(e.Aside), Plain("  "))
 		out = append(out, Row(th, w, indent, labelW, e.Label, append(spans, e.Note...)...)...)
 	}
 	return out

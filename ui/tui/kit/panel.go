@@ -46,7 +46,7 @@ func Notice(th theme.Theme, m theme.Meaning, w, h int, lines ...string) string {
 		for k, part := range Wrap(l, max(10, w-8)) {
 			switch {
 			case i == 0 && k == 0 && m != theme.None:
-				out = append(out, "  "+th.Mark(m)+" "+th.Style(m).Render(part))
+				out = append(out, "  "+th.Say(m, part))
 			case i == 0 && m != theme.None:
 				out = append(out, "    "+th.Style(m).Render(part))
 			case i == 0:

@@ -15,14 +15,19 @@ type Span = present.Run[theme.Style]
 // Plain is a span in the terminal's own colour.
 func Plain(s string) Span { return Span{Text: s} }
 
+// Noted is a plain text behind the sign of its meaning.
+func Noted(th theme.Theme, m theme.Meaning, text string) []Span {
+	return []Span{th.Style(m).Span(th.Sign(m) + " "), Plain(text)}
+}
+
 // Spans returns the figure as two spans that stay on one line: the significant digits in style s, trailing zeros dim.
 func (f Figure) Spans(th theme.Theme, s theme.Style) []Span {
-	return []Span{{Text: f.Main, Style: s}, {Text: f.Zeros, Style: th.Dim}}
+	return []Span{s.Span(f.Main), th.Dim.Span(f.Zeros)}
 }
 
 // Marked is text behind the sign of its meaning, both in its style.
 func Marked(th theme.Theme, m theme.Meaning, text string) []Span {
-	return []Span{{Text: th.Sign(m) + " ", Style: th.Style(m)}, {Text: text, Style: th.Style(m)}}
+	return []Span{th.Style(m).Span(th.Sign(m) + " "), th.Style(m).Span(text)}
 }
 
 // Prose breaks spans into lines of at most w cells, at spaces where it can; a word wider than a line breaks anywhere.
@@ -34,7 +39,7 @@ func Prose(w, indent int, spans ...Span) []string {
 // Row is a label in a column of labelW cells and spans beside it, in as many lines as needed.
 func Row(th theme.Theme, w, indent, labelW int, label string, spans ...Span) []string {
 	if labelW > w/2 || present.Width(label) >= labelW {
-		head := Prose(w, indent, Span{Text: label, Style: th.Dim})
+		head := Prose(w, indent, th.Dim.Span(label))
 		return append(head, Prose(w, indent+2, spans...)...)
 	}
 	lines := Prose(w, indent+labelW, spans...)
@@ -46,7 +51,7 @@ func Row(th theme.Theme, w, indent, labelW int, label string, spans ...Span) []s
 // with the asset's id. A nil amount is "unknown".
 func AmountSpans(th theme.Theme, v *big.Int, decimals int, symbol, id string) []Span {
 	if v == nil {
-		return []Span{{Text: amount.Unknown, Style: th.Unknown}}
+		return []Span{th.Unknown.Span(amount.Unknown)}
 	}
 	if decimals < 0 {
 		return []Span{Plain(amount.Group(v.String()) + " base units of " + present.Clean(id, 120))}

@@ -150,9 +150,9 @@ func (m *Model) fieldLines(th theme.Theme, w int, x field) []string {
 	}
 	out := []string{look.Render(mark) + th.Dim.Render(x.name)}
 	out = append(out, kit.Row(th, w, 4, 3, "A", kit.Plain(x.a))...)
-	out = append(out, kit.Row(th, w, 4, 3, "B", kit.Span{Text: x.b, Style: look})...)
+	out = append(out, kit.Row(th, w, 4, 3, "B", look.Span(x.b))...)
 	if x.delta != "" {
-		out = append(out, kit.Row(th, w, 4, 3, "", kit.Span{Text: x.delta, Style: th.Dim})...)
+		out = append(out, kit.Row(th, w, 4, 3, "", th.Dim.Span(x.delta))...)
 	}
 	return out
 }

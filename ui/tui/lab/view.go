@@ -165,25 +165,24 @@ func (m *Model) detailLines(th theme.Theme, w int) []string {
 	add("variant", kit.Plain(v.label(axes{true, true, true})))
 	r, ok := m.latest(v.key)
 	if !ok {
-		add("", kit.Span{Text: "Not asked yet.", Style: th.Dim})
+		add("", th.Dim.Span("Not asked yet."))
 		return out
 	}
 	look, _ := r.outcome()
-	add("checks", kit.Span{Text: th.Sign(look) + " ", Style: th.Style(look)},
+	add("checks", th.Style(look).Span(th.Sign(look)+" "),
 		kit.Plain(fmt.Sprintf("%d passed, %d to read, %d gated, %d refused, %d could not be made", r.Passed, r.Warned,
 			r.Gated, r.Refused, r.Unknown)))
 	switch {
 	case r.Problem != "":
-		add("", kit.Span{Text: r.Problem + ".", Style: th.Danger})
+		add("", th.Danger.Span(r.Problem+"."))
 		return append(out, m.drift(th, w, v.key)...)
 	case r.Refused > 0:
-		add("", kit.Span{Text: present.Clean(r.Reason, 300) + " No figure of a refused answer is shown.",
-			Style: th.Danger})
+		add("", th.Danger.Span(present.Clean(r.Reason, 300)+" No figure of a refused answer is shown."))
 		return append(out, m.drift(th, w, v.key)...)
 	}
 	if r.Prepared {
-		add("", kit.Span{Text: "Prepared only: what a call costs is known after its first signature, and the lab " +
-			"never signs. The review (o) goes on from here.", Style: th.Warn})
+		add("", th.Warn.Span("Prepared only: what a call costs is known after its first signature, and the lab "+
+			"never signs. The review (o) goes on from here."))
 	}
 	for i, p := range r.Pays {
 		add(first(i, "pays"), kit.Plain(m.moneyText(th, &p)))
@@ -206,7 +205,7 @@ func (m *Model) detailLines(th theme.Theme, w int) []string {
 		add("call type", kit.Plain(callType(r.CallType)))
 	}
 	if r.Words != "" {
-		add("", kit.Span{Text: present.Clean(r.Words, 300), Style: th.Dim})
+		add("", th.Dim.Span(present.Clean(r.Words, 300)))
 	}
 	add("signatures", kit.Plain(present.Plural(r.Legs, "operation", "operations")+" to sign, none of them here"))
 	return out
@@ -233,7 +232,7 @@ func (m *Model) drift(th theme.Theme, w int, key string) []string {
 			return
 		}
 		spans := []kit.Span{{Text: kit.Spark(th, values, room), Style: th.Accent, Whole: true}, kit.Plain("  "),
-			{Text: text(lo) + " / " + text(mid) + " / " + text(hi)}, {Text: "  min, median, max", Style: th.Dim}}
+			{Text: text(lo) + " / " + text(mid) + " / " + text(hi)}, th.Dim.Span("  min, median, max")}
 		out = append(out, kit.Row(th, w, 0, 12, label, spans...)...)
 	}
 	amounts, fees := make([]*big.Int, len(all)), make([]*big.Int, len(all))

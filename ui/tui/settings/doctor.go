@@ -114,10 +114,10 @@ func (m *Model) doctorLines(th theme.Theme, w int) []string {
 		}
 		meaning := meanings(f.Level)
 		lines = append(lines, kit.Row(th, w-1, 4, labelW, f.Name,
-			kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Plain(present.Clean(f.Text, 600)))...)
+			kit.Noted(th, meaning, present.Clean(f.Text, 600))...)...)
 		if f.Todo != "" {
 			lines = append(lines, kit.Prose(w-1, 6+labelW,
-				kit.Span{Text: present.Clean(f.Todo, 600), Style: th.Dim})...)
+				th.Dim.Span(present.Clean(f.Todo, 600)))...)
 		}
 	}
 	return lines

@@ -16,9 +16,7 @@ func (m *Model) strength(r row, w int) []string {
 	var meaning theme.Meaning
 	var words string
 	r.secret.Look(func(typed []byte) { meaning, words = strengthOf(typed) })
-	th := m.theme
-	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)},
-		kit.Span{Text: words, Style: th.Style(meaning)})
+	return kit.Prose(w, margin+labelW, kit.Marked(m.theme, meaning, words)...)
 }
 
 // The bits from which a passphrase is rated fair and strong. Every guess costs about a second of work (scrypt, 2^18).

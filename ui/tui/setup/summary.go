@@ -67,7 +67,7 @@ func (m *Model) toKnow(w int) []string {
 	var out []string
 	warn := func(text string) {
 		out = append(out, kit.Row(th, w, margin, labelW, "to know",
-			kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(text))...)
+			kit.Noted(th, theme.Warn, text)...)...)
 	}
 	if missing := m.withoutKey(); missing != "" {
 		warn(missing)

@@ -159,8 +159,7 @@ func (m *Model) after(w int) []string {
 		out = append(out, "", "  "+th.Dim.Render(m.busy+th.Signs.More))
 	case m.note.text != "":
 		out = append(out, "")
-		out = append(out, kit.Prose(w, margin, kit.Span{Text: th.Sign(m.note.meaning) + " ",
-			Style: th.Style(m.note.meaning)}, kit.Span{Text: m.note.text, Style: th.Style(m.note.meaning)})...)
+		out = append(out, kit.Prose(w, margin, kit.Marked(th, m.note.meaning, m.note.text)...)...)
 	}
 	return out
 }
@@ -222,7 +221,7 @@ func (m *Model) choiceLines(r row, mark string, w int) []string {
 	if present.Width(head)+3+present.Width(r.words) <= w {
 		return []string{head + "   " + th.Dim.Render(r.words)}
 	}
-	return append([]string{head}, kit.Prose(w, margin+4, kit.Span{Text: r.words, Style: th.Dim})...)
+	return append([]string{head}, kit.Prose(w, margin+4, th.Dim.Span(r.words))...)
 }
 
 // secretText draws the mask; only the row with the keyboard has a cursor.
@@ -240,10 +239,8 @@ func (m *Model) problem(text string, w int) []string {
 
 // fieldNote is the text below a field: the result of a check, and while it has the keyboard what belongs there.
 func (m *Model) fieldNote(r row, focused bool, w int) []string {
-	th := m.theme
 	if r.id == rowNetwork && m.looked.text != "" && m.looked.path == m.value(rowNetwork) {
-		return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(m.looked.meaning) + " ",
-			Style: th.Style(m.looked.meaning)}, kit.Plain(m.looked.text))
+		return kit.Prose(w, margin+labelW, kit.Noted(m.theme, m.looked.meaning, m.looked.text)...)
 	}
 	if !focused {
 		return nil
@@ -259,7 +256,7 @@ func (m *Model) hint(text string, w int) []string {
 	if text == "" {
 		return nil
 	}
-	return kit.Prose(w, margin+labelW, kit.Span{Text: text, Style: m.theme.Dim})
+	return kit.Prose(w, margin+labelW, m.theme.Dim.Span(text))
 }
 
 // predicted shows the addresses of the accounts as computed here.
@@ -305,10 +302,9 @@ func (m *Model) foundLines(w int) []string {
 func findingLines(th theme.Theme, f doctor.Finding, w int) []string {
 	meaning := map[doctor.Level]theme.Meaning{doctor.Good: theme.Good, doctor.Warn: theme.Warn,
 		doctor.Bad: theme.Danger, doctor.Unknown: theme.Unknown}[f.Level]
-	out := kit.Row(th, w, margin, labelW, f.Name, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)},
-		kit.Plain(present.Clean(f.Text, 400)))
+	out := kit.Row(th, w, margin, labelW, f.Name, kit.Noted(th, meaning, present.Clean(f.Text, 400))...)
 	if f.Todo != "" {
-		out = append(out, kit.Prose(w, margin+labelW+2, kit.Span{Text: present.Clean(f.Todo, 400), Style: th.Dim})...)
+		out = append(out, kit.Prose(w, margin+labelW+2, th.Dim.Span(present.Clean(f.Todo, 400)))...)
 	}
 	return out
 }

@@ -6,6 +6,8 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
+
+	"coffer/ui/present"
 )
 
 // Style is a ready-made escape sequence. Rendering is one concatenation, because a screen of money has hundreds of
@@ -44,6 +46,9 @@ func (s Style) Write(b *strings.Builder, text string) {
 	b.WriteString(text)
 	b.WriteString(reset)
 }
+
+// Span is a run of text in this style, for a paragraph.
+func (s Style) Span(text string) present.Run[Style] { return present.Run[Style]{Text: text, Style: s} }
 
 // And adds the attributes of o to those of s.
 func (s Style) And(o Style) Style { return Style{open: s.open + o.open} }

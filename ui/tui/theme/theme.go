@@ -141,6 +141,9 @@ func (t Theme) Sign(m Meaning) string {
 // Mark renders the sign of a meaning in its style.
 func (t Theme) Mark(m Meaning) string { return t.Style(m).Render(t.Sign(m)) }
 
+// Say renders a text in the style of its meaning, behind its sign.
+func (t Theme) Say(m Meaning, text string) string { return t.Mark(m) + " " + t.Style(m).Render(text) }
+
 func unicodeSigns() Signs {
 	return Signs{
 		Good: "✓", Warn: "!", Bad: "✗", Unknown: "?", Open: "▾", Closed: "▸", Cursor: "›", Arrow: "→", Back: "←",

@@ -208,7 +208,7 @@ func (d *detail) value(th theme.Theme, w int) string {
 	}
 	spans := []kit.Span{kit.Plain(full)}
 	if rest > 0 {
-		spans = append(spans, kit.Span{Text: " " + th.Signs.More + grouped(rest) + " more, v copies", Style: th.Dim})
+		spans = append(spans, th.Dim.Span(" "+th.Signs.More+grouped(rest)+" more, v copies"))
 	}
 	return kit.Lines(append(out, kit.Prose(w-2, 2, spans...)...)...)
 }
