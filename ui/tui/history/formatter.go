@@ -18,12 +18,28 @@ import (
 // look-ups, up to a bound.
 type formatter struct {
 	catalog    *catalog.Catalog
-	aggregates map[word]unit
-	entities   map[word]unit
-	chains     map[word]chainLabel
-	statuses   map[word]string
-	lines      map[*record]line
+	aggregate  func(id word) unit // of an aggregated asset
+	entity     func(id word) unit // of an asset on one chain
+	chain      func(id word) chainLabel
+	statusText func(status word) string
+	line       func(r *record) line
 	terms      func(quoteID string) (journal.Terms, bool) // of the wallet's journal, for exports; nil: no journal
+}
+
+// cached is find with a memory of at most most answers.
+func cached[K comparable, V any](most int, find func(K) V) func(K) V {
+	made := map[K]V{}
+	return func(key K) V {
+		v, ok := made[key]
+		if !ok {
+			if len(made) >= most {
+				clear(made)
+			}
+			v = find(key)
+			made[key] = v
+		}
+		return v
+	}
 }
 
 // unit is the unit of an asset. decimals is -1 when the catalog does not know the asset.
@@ -53,35 +69,17 @@ const (
 )
 
 func newFormatter(c *catalog.Catalog) *formatter {
-	return &formatter{catalog: c, aggregates: map[word]unit{}, entities: map[word]unit{}, chains: map[word]chainLabel{},
-		statuses: map[word]string{}, lines: map[*record]line{}}
+	ln := &formatter{catalog: c}
+	ln.aggregate, ln.entity = cached(maxLooked, ln.findAggregate), cached(maxLooked, ln.findEntity)
+	ln.chain = cached(maxLooked, func(id word) chainLabel { return ln.findChain(id.Value()) })
+	ln.statusText = cached(maxLooked, func(status word) string { return verify.Status(status.Value()).Text })
+	ln.line = cached(maxLines, ln.makeLine)
+	return ln
 }
 
-// line is the line of a record.
-func (ln *formatter) line(r *record) line {
-	l, ok := ln.lines[r]
-	if ok {
-		return l
-	}
-	if len(ln.lines) >= maxLines {
-		clear(ln.lines)
-	}
-	l = line{paid: ln.paid(r), received: ln.received(r), from: ln.origin(r), to: ln.target(r), micro: r.micro()}
+func (ln *formatter) makeLine(r *record) line {
+	l := line{paid: ln.paid(r), received: ln.received(r), from: ln.origin(r), to: ln.target(r), micro: r.micro()}
 	l.verb = verb(r.kind.Value(), l.received)
-	ln.lines[r] = l
-	return l
-}
-
-func (ln *formatter) chain(id word) chainLabel {
-	l, ok := ln.chains[id]
-	if ok {
-		return l
-	}
-	if len(ln.chains) >= maxLooked {
-		clear(ln.chains)
-	}
-	l = ln.findChain(id.Value())
-	ln.chains[id] = l
 	return l
 }
 
@@ -97,40 +95,22 @@ func (ln *formatter) findChain(id string) chainLabel {
 	return chainLabel{name, name}
 }
 
-// aggregate is the unit of an aggregated asset.
-func (ln *formatter) aggregate(id word) unit {
-	u, ok := ln.aggregates[id]
-	if ok {
-		return u
-	}
-	if len(ln.aggregates) >= maxLooked {
-		clear(ln.aggregates)
-	}
-	u = unit{symbol: present.Clean(strings.TrimPrefix(id.Value(), "ob:"), 20), decimals: -1, aggregate: id.Value()}
+func (ln *formatter) findAggregate(id word) unit {
+	u := unit{symbol: present.Clean(strings.TrimPrefix(id.Value(), "ob:"), 20), decimals: -1, aggregate: id.Value()}
 	if a, ok := ln.catalog.Aggregate(caip.AggregateID(id.Value())); ok {
 		u.symbol, u.decimals = a.Symbol, a.Decimals
 	}
-	ln.aggregates[id] = u
 	return u
 }
 
-// entity is the unit of an asset on one chain.
-func (ln *formatter) entity(id word) unit {
-	u, ok := ln.entities[id]
-	if ok {
-		return u
-	}
-	if len(ln.entities) >= maxLooked {
-		clear(ln.entities)
-	}
-	u = unit{decimals: -1}
+func (ln *formatter) findEntity(id word) unit {
+	u := unit{decimals: -1}
 	if a, err := caip.ParseAsset(id.Value()); err == nil {
 		u.chain, u.placed = ln.findChain(a.Chain.String()), true
 		if e, ok := ln.catalog.Entity(a); ok {
 			u.symbol, u.decimals, u.aggregate = e.Symbol, e.Decimals, e.Aggregate.String()
 		}
 	}
-	ln.entities[id] = u
 	return u
 }
 

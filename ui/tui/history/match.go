@@ -107,19 +107,6 @@ func (ln *formatter) says(r *record, want string) bool {
 	return containsFold(verb(r.kind.Value(), received)+" "+received, want) || containsFold(figure(r.paid, paid), want)
 }
 
-// statusText is the status in words.
-func (ln *formatter) statusText(status word) string {
-	t, ok := ln.statuses[status]
-	if !ok {
-		if len(ln.statuses) >= maxLooked {
-			clear(ln.statuses)
-		}
-		t = verify.Status(status.Value()).Text
-		ln.statuses[status] = t
-	}
-	return t
-}
-
 // containsFold is strings.Contains for a lower-case want in a text of any case.
 func containsFold(s, want string) bool {
 	if len(want) == 0 {
