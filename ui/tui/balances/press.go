@@ -14,7 +14,9 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	switch {
 	case m.filter.Focused():
-		m.pressFilter(msg, key)
+		if m.filter.Narrow(msg) {
+			m.arrange()
+		}
 		return nil
 	case m.receive:
 		return m.pressReceive(key)
@@ -80,22 +82,6 @@ func (m *Model) pressView(key string) bool {
 		return false
 	}
 	return true
-}
-
-func (m *Model) pressFilter(msg tea.KeyPressMsg, key string) {
-	switch key {
-	case "enter", "down", "up":
-		m.filter.Blur()
-		return
-	case "esc":
-		m.filter.Set("")
-		m.filter.Blur()
-		m.arrange()
-		return
-	}
-	if m.filter.Update(msg) {
-		m.arrange()
-	}
 }
 
 func (m *Model) pressInspect(key string) tea.Cmd {

@@ -88,11 +88,8 @@ func (m *Model) stateLine(f screen.Frame) string {
 	case m.scrambled:
 		right = append(right, th.BadgeReal.Render(" "+th.Signs.Warn+" SCRAMBLED, not real "))
 	}
-	switch {
-	case m.filter.Focused():
-		right = append(right, th.Dim.Render(kit.FilterPrefix)+m.filter.Text(th, min(24, f.W/3)))
-	case m.filter.Value() != "":
-		right = append(right, th.Accent.Render(kit.FilterPrefix+present.Clean(m.filter.Value(), 24)))
+	if filter := m.filter.Filter(th, min(24, f.W/3), 24); filter != "" {
+		right = append(right, filter)
 	}
 	return kit.Sides(left, strings.Join(right, "  ")+" ", f.W)
 }

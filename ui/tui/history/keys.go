@@ -22,7 +22,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case m.asking != askNothing:
 		return m.answer(key)
 	case m.filter.Focused():
-		return m.pressFilter(msg, key)
+		return m.pressFilter(msg)
 	case m.inside:
 		return m.pressInside(key)
 	}
@@ -114,19 +114,14 @@ func (m *Model) leave() tea.Cmd {
 	return m.useFilter("")
 }
 
-func (m *Model) pressFilter(msg tea.KeyPressMsg, key string) tea.Cmd {
-	switch key {
-	case "enter", "up", "down":
-		m.filter.Blur()
-		return m.wantMore()
-	case "esc":
-		m.filter.Blur()
-		return m.useFilter("")
-	}
-	if m.filter.Update(msg) {
+func (m *Model) pressFilter(msg tea.KeyPressMsg) tea.Cmd {
+	if m.filter.Narrow(msg) {
 		m.setFilter()
 	}
-	return nil
+	if m.filter.Focused() {
+		return nil
+	}
+	return m.wantMore()
 }
 
 // answer handles a key while a question or a panel is open.

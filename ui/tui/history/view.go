@@ -118,13 +118,8 @@ func (m *Model) stateLine(f screen.Frame, w int) string {
 		}
 	}
 	left := "  " + th.Strong.Render("History") + "  " + th.Dim.Render(age)
-	right := ""
-	switch {
-	case m.filter.Focused():
-		right = th.Dim.Render(kit.FilterPrefix) + m.filter.Text(th, min(44, w/2))
-	case m.filter.Value() != "":
-		right = th.Accent.Render(kit.FilterPrefix + present.Clean(m.filter.Value(), 44))
-	case m.hidden:
+	right := m.filter.Filter(th, min(44, w/2), 44)
+	if right == "" && m.hidden {
 		right = th.Dim.Render("amounts hidden")
 	}
 	return kit.Sides(left, right+" ", w)

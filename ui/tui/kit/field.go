@@ -70,6 +70,35 @@ func (f *Field) Update(msg tea.Msg) bool {
 	return f.in.Value() != before
 }
 
+// Narrow handles a key or a paste of a filter and reports whether the list below changes: enter and the arrows leave
+// the filter as it is, esc clears it.
+func (f *Field) Narrow(msg tea.Msg) bool {
+	if key, ok := msg.(tea.KeyPressMsg); ok {
+		switch key.String() {
+		case "enter", "up", "down":
+			f.Blur()
+			return false
+		case "esc":
+			f.Blur()
+			f.Set("")
+			return true
+		}
+	}
+	return f.Update(msg)
+}
+
+// Filter draws a filter for the end of a title line: with the keyboard in w cells, else what it keeps, cut to most
+// characters; "" while it keeps nothing.
+func (f *Field) Filter(th theme.Theme, w, most int) string {
+	switch {
+	case f.Focused():
+		return th.Dim.Render(FilterPrefix) + f.Text(th, w)
+	case f.Value() != "":
+		return th.Accent.Render(FilterPrefix + present.Clean(f.Value(), most))
+	}
+	return ""
+}
+
 // View draws label and text in one line of w cells; labelW is the width of the label column.
 func (f *Field) View(th theme.Theme, w, labelW int) string {
 	label := th.Dim

@@ -33,7 +33,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		switch {
 		case m.Capturing():
-			m.pressField(msg)
+			m.typed(msg)
 		case m.detail != nil:
 			return m.pressDetail(msg.String())
 		default:
@@ -53,7 +53,7 @@ func (m *Model) field() *kit.Field {
 // typed passes a key or a paste to the field with the keyboard.
 func (m *Model) typed(msg tea.Msg) {
 	f := m.field()
-	if !f.Focused() || !f.Update(msg) {
+	if !f.Focused() || !f.Narrow(msg) {
 		return
 	}
 	if m.detail != nil {
@@ -61,24 +61,6 @@ func (m *Model) typed(msg tea.Msg) {
 		return
 	}
 	m.choose()
-}
-
-func (m *Model) pressField(msg tea.KeyPressMsg) {
-	f := m.field()
-	switch msg.String() {
-	case "enter", "up", "down":
-		f.Blur()
-	case "esc":
-		f.Blur()
-		f.Set("")
-		if m.detail == nil {
-			m.choose()
-		} else {
-			m.detail.search(0)
-		}
-	default:
-		m.typed(msg)
-	}
 }
 
 func (m *Model) pressList(key string) tea.Cmd {
