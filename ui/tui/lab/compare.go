@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"math/big"
 	"strconv"
 	"strings"
@@ -40,35 +41,32 @@ func (m *Model) fields(th theme.Theme, a, b Result) []field {
 		}
 		return s
 	}
-	orUnknown := func(s string) string {
-		if s == "" {
-			return present.UnknownText
-		}
-		return s
+	money := func(name string, a, b *Money) field {
+		return field{name, m.moneyText(th, a), m.moneyText(th, b), m.delta(th, a, b)}
+	}
+	usd := func(name string, a, b *big.Int) field {
+		return field{name, m.usd(th, a), m.usd(th, b), m.deltaUSD(th, a, b)}
 	}
 	return []field{
 		{"asked at", a.At.Format("02 Jan 15:04:05"), b.At.Format("02 Jan 15:04:05"), ""},
 		{"checks", outA, outB, ""},
 		{"pays", list(a), list(b), m.delta(th, one(a), one(b))},
-		{"delivered", m.moneyText(th, a.Delivered), m.moneyText(th, b.Delivered),
-			m.delta(th, a.Delivered, b.Delivered)},
-		{"minimum", m.moneyText(th, a.Minimum), m.moneyText(th, b.Minimum), m.delta(th, a.Minimum, b.Minimum)},
-		{"fees", m.usd(th, a.FeesMicro), m.usd(th, b.FeesMicro), m.deltaUSD(th, a.FeesMicro, b.FeesMicro)},
-		{"all-in cost", m.usd(th, a.CostMicro), m.usd(th, b.CostMicro), m.deltaUSD(th, a.CostMicro, b.CostMicro)},
+		money("delivered", a.Delivered, b.Delivered),
+		money("minimum", a.Minimum, b.Minimum),
+		usd("fees", a.FeesMicro, b.FeesMicro),
+		usd("all-in cost", a.CostMicro, b.CostMicro),
 		{"cost of payment", bpsText(a.CostBps), bpsText(b.CostBps), deltaBps(a.CostBps, b.CostBps)},
 		{"good for", secs(a.Lifetime), secs(b.Lifetime), ""},
 		{"answered in", ms(a) + " ms", ms(b) + " ms", ""},
-		{"call type", orUnknown(callType(a.CallType)), orUnknown(callType(b.CallType)), ""},
+		{"call type", cmp.Or(callType(a.CallType), present.UnknownText),
+			cmp.Or(callType(b.CallType), present.UnknownText), ""},
 		{"to sign", strconv.Itoa(a.Legs), strconv.Itoa(b.Legs), ""},
 		{"refusal", orNone(a.Reason + a.Problem), orNone(b.Reason + b.Problem), ""},
 	}
 }
 
 func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return present.Clean(s, 200)
+	return present.Clean(cmp.Or(s, "none"), 200)
 }
 
 // delta is B minus A of the same asset; "" when it is unknown.
