@@ -203,10 +203,8 @@ func detailKeys() []kit.Key {
 }
 
 func (s *Screen) selected() *item {
-	if i := s.table.Selected(); i >= 0 && i < len(s.items) {
-		return s.items[i]
-	}
-	return nil
+	it, _ := kit.Chosen(s.table, s.items)
+	return it
 }
 
 func (s *Screen) find(id string) *item {

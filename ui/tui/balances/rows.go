@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coffer/ui/present"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/verify"
@@ -234,19 +235,12 @@ func (m *Model) filtered(groups []group) []group {
 
 // remember notes the selected line, so that it stays selected when lines come and go.
 func (m *Model) remember() {
-	m.selected = ""
-	if i := m.table.Selected(); i >= 0 && i < len(m.rows) {
-		m.selected = m.rows[i].key
-	}
+	r, _ := m.current()
+	m.selected = r.key
 }
 
 // current is the selected line.
-func (m *Model) current() (row, bool) {
-	if i := m.table.Selected(); i >= 0 && i < len(m.rows) {
-		return m.rows[i], true
-	}
-	return row{}, false
-}
+func (m *Model) current() (row, bool) { return kit.Chosen(m.table, m.rows) }
 
 // counted counts the listed lines, as in "5 assets on 7 chains", or the matches of a filter.
 func (m *Model) counted() string {

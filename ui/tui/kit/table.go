@@ -90,6 +90,14 @@ func (t *Table) Selected() int {
 	return t.sel
 }
 
+// Chosen is the item of a table's selected row; false without one.
+func Chosen[T any](t *Table, items []T) (item T, ok bool) {
+	if i := t.Selected(); i >= 0 && i < len(items) {
+		return items[i], true
+	}
+	return item, false
+}
+
 // Select selects a row and scrolls it into view.
 func (t *Table) Select(i int) { t.sel = i; t.clamp() }
 

@@ -195,10 +195,8 @@ func (m *Model) replan() {
 }
 
 func (m *Model) selected() *variant {
-	if i := m.table.Selected(); i >= 0 && i < len(m.variants) {
-		return m.variants[i]
-	}
-	return nil
+	v, _ := kit.Chosen(m.table, m.variants)
+	return v
 }
 
 // latest is the last result of a variant; false without one.

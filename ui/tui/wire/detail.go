@@ -98,10 +98,8 @@ func (d *detail) refresh() {
 }
 
 func (d *detail) selected() *node {
-	if i := d.table.Selected(); i >= 0 && i < len(d.rows) {
-		return d.rows[i].n
-	}
-	return nil
+	l, _ := kit.Chosen(d.table, d.rows)
+	return l.n
 }
 
 // selectNode reveals a node and selects it.

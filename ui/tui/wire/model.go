@@ -147,11 +147,11 @@ func (m *Model) remember() {
 }
 
 func (m *Model) selected() (httplog.Exchange, bool) {
-	i := m.table.Selected()
-	if i < 0 || i >= len(m.shown) {
+	i, ok := kit.Chosen(m.table, m.shown)
+	if !ok {
 		return httplog.Exchange{}, false
 	}
-	return m.all[m.shown[i]], true
+	return m.all[i], true
 }
 
 func (m *Model) resize(w, h int) {
