@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,12 +33,7 @@ func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 
 const noSwitch = "this program shows one profile: quit, and start it with --profile"
 
-func (o Options) noSwitch() string {
-	if o.NoSwitch != "" {
-		return o.NoSwitch
-	}
-	return noSwitch
-}
+func (o Options) noSwitch() string { return cmp.Or(o.NoSwitch, noSwitch) }
 
 // mayLeave reports whether nothing is unfinished, or the person saw all of it a moment ago. Several screens may have
 // unfinished work: one question names all of it and remembers what it named, so that two presses are enough.

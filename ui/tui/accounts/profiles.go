@@ -1,6 +1,8 @@
 package accounts
 
 import (
+	"cmp"
+
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/network"
@@ -92,11 +94,7 @@ func (m *Model) profileLines(th theme.Theme, w int) []string {
 		if p.Kind == network.Real {
 			kind.Style = th.Danger
 		}
-		where := present.Clean(p.Service, 200)
-		if where == "" {
-			where = "inside this program"
-		}
-		text := where
+		text := cmp.Or(present.Clean(p.Service, 200), "inside this program")
 		if p.Keys != "" {
 			text += ", keys " + p.Keys
 		}

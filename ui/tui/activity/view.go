@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -60,10 +61,7 @@ func (s *Screen) amount(th theme.Theme, a verify.AmountView) []kit.Span {
 	if !s.hidden {
 		return kit.AmountSpans(th, a.Amount, a.Decimals, a.Symbol, a.Asset.Display())
 	}
-	unit := present.Clean(a.Symbol, 60)
-	if unit == "" {
-		unit = present.Clean(a.Asset.Display(), 120)
-	}
+	unit := cmp.Or(present.Clean(a.Symbol, 60), present.Clean(a.Asset.Display(), 120))
 	return []kit.Span{th.Dim.Span(kit.Masked(th)), kit.Plain(" " + unit)}
 }
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -134,7 +135,7 @@ func (m *Model) receiptField(d *detail, row present.Row) {
 		text = kit.Masked(d.th)
 	}
 	if row.Address == "" {
-		d.amount(row.Label, orName(row.Label, "sum"), text, row.Text)
+		d.amount(row.Label, cmp.Or(row.Label, "sum"), text, row.Text)
 		return
 	}
 	var more []kit.Span
@@ -143,13 +144,6 @@ func (m *Model) receiptField(d *detail, row present.Row) {
 	}
 	d.fact(row.Label, row.Label, present.Address(row.Address), present.Checksummed(row.Address),
 		append(more, kit.Plain("  "+text))...)
-}
-
-func orName(label, other string) string {
-	if label == "" {
-		return other
-	}
-	return label
 }
 
 // units is the exact amount as the service wrote it.
@@ -183,12 +177,7 @@ func (m *Model) legFields(d *detail, l leg) {
 	}
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "nothing declared"
-	}
-	return s
-}
+func orNone(s string) string { return cmp.Or(s, "nothing declared") }
 
 // bare is the number in "1,250.5 USDC" for a form: "1250.5".
 func bare(figure string) string {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"math/big"
 	"strings"
 	"time"
@@ -42,11 +43,8 @@ func (m *Model) receipt(r *record) string {
 	}
 	own := m.receipts()
 	for _, row := range own.Rows(r.facts()) {
-		if row.Label == "" {
-			row.Label = " "
-		}
-		put(row.Label, strings.TrimSpace(strings.Join(strings.Fields(row.Name+" "+present.Checksummed(row.Address)+" "+
-			row.Text), " ")))
+		put(cmp.Or(row.Label, " "),
+			strings.Join(strings.Fields(row.Name+" "+present.Checksummed(row.Address)+" "+row.Text), " "))
 	}
 	for _, l := range r.legs {
 		side := "target chain"
@@ -80,14 +78,11 @@ func utc(t time.Time) string {
 
 // amountText writes an amount with its base units and its value.
 func amountText(human, base string, micro *big.Int) string {
-	if base == "" {
-		base = amount.Unknown
-	}
 	value := "value " + amount.Unknown
 	if micro != nil {
 		value = present.USD(micro)
 	}
-	return orNone(human) + "  (" + base + " base units, " + value + ")"
+	return orNone(human) + "  (" + cmp.Or(base, amount.Unknown) + " base units, " + value + ")"
 }
 
 // pageText is the address of a page; it marks one that is not the known explorer's.

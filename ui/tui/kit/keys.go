@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -62,12 +63,7 @@ func (k Key) ActionName() string {
 }
 
 // Words is the text of the key in the help.
-func (k Key) Words() string {
-	if k.More != "" {
-		return k.More
-	}
-	return k.Label
-}
+func (k Key) Words() string { return cmp.Or(k.More, k.Label) }
 
 // OffWhen returns the key switched off with a reason when the condition holds.
 func (k Key) OffWhen(off bool, reason string) Key {

@@ -9,6 +9,7 @@
 package screen
 
 import (
+	"cmp"
 	"context"
 	"math/big"
 	"time"
@@ -105,12 +106,7 @@ type Context struct {
 }
 
 // WhyNoFiles is NoFiles, or otherwise when that is empty.
-func (c Context) WhyNoFiles(otherwise string) string {
-	if c.NoFiles != "" {
-		return c.NoFiles
-	}
-	return otherwise
-}
+func (c Context) WhyNoFiles(otherwise string) string { return cmp.Or(c.NoFiles, otherwise) }
 
 // Preferences are the person's choices about the screens (configuration, table ui).
 type Preferences struct {

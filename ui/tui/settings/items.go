@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -63,10 +64,7 @@ func (m *Model) items() []item {
 	if m.deps.Doctor == nil {
 		sick = m.noDoctor()
 	}
-	look := m.ui.Theme
-	if look == "" {
-		look = config.ThemeAuto
-	}
+	look := cmp.Or(m.ui.Theme, config.ThemeAuto)
 	return []item{
 		{id: idTheme, label: "theme", value: look, shown: themeWords(look), choices: themes(), off: off},
 		{id: idMouse, label: "mouse", value: mouse, shown: mouseWords(mouse), choices: []kit.Item{
@@ -133,12 +131,7 @@ func copyWords(ui config.UI) string {
 	return "off: nothing is sent to a clipboard"
 }
 
-func (m *Model) dust() string {
-	if m.ui.Dust == "" {
-		return config.DefaultDust
-	}
-	return m.ui.Dust
-}
+func (m *Model) dust() string { return cmp.Or(m.ui.Dust, config.DefaultDust) }
 
 func dustWords(ui config.UI) string {
 	micro := ui.DustMicro()
@@ -243,10 +236,7 @@ func (m *Model) policyFacts(th theme.Theme) []fact {
 
 func (m *Model) vaultFacts() []fact {
 	v := m.ctx.Vault
-	where := v.Where
-	if where == "" {
-		where = "none: this profile keeps no keys"
-	}
+	where := cmp.Or(v.Where, "none: this profile keeps no keys")
 	out := []fact{plain("kept in", present.Clean(where, 120))}
 	if v.Locked != nil {
 		state := "unlocked"

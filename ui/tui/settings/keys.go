@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -97,12 +98,7 @@ func (m *Model) narrow() {
 }
 
 // key is the present key of an action.
-func (m *Model) key(a Action) string {
-	if own := m.ui.Keys[a.Name]; own != "" {
-		return own
-	}
-	return a.Key
-}
+func (m *Model) key(a Action) string { return cmp.Or(m.ui.Keys[a.Name], a.Key) }
 
 func (m *Model) selected() (Action, bool) {
 	if at := m.sel[pageKeys]; at < len(m.rows) {
@@ -196,11 +192,7 @@ func (m *Model) holder(ui config.UI, of Action, key string) string {
 		if a.Name == of.Name || other != owner && other != shellOwner && owner != shellOwner {
 			continue
 		}
-		has := a.Key
-		if own := ui.Keys[a.Name]; own != "" {
-			has = own
-		}
-		if has == key {
+		if cmp.Or(ui.Keys[a.Name], a.Key) == key {
 			return a.Words + " (" + a.Screen + ")"
 		}
 	}

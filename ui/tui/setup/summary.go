@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -91,10 +92,7 @@ func (m *Model) withoutKey() string {
 		return ""
 	}
 	for _, a := range m.accounts() {
-		key := a.SignerAddress + a.SessionAddress
-		if key == "" {
-			key = a.AccountAddress
-		}
+		key := cmp.Or(a.SignerAddress+a.SessionAddress, a.AccountAddress)
 		held := false
 		for _, k := range m.held {
 			held = held || k.Address == key || k.Kind == vault.EVM && strings.EqualFold(k.Address, key)

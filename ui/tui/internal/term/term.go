@@ -3,6 +3,7 @@
 package term
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,10 +82,7 @@ func Ended(ctx context.Context, err error) error {
 
 // Look is the person's theme.
 func Look(ui config.UI) theme.Look {
-	look := theme.Look{Name: ui.Theme, Colors: make(map[string]string, len(ui.Colors))}
-	if look.Name == "" {
-		look.Name = theme.Auto
-	}
+	look := theme.Look{Name: cmp.Or(ui.Theme, theme.Auto), Colors: make(map[string]string, len(ui.Colors))}
 	for name, c := range ui.Colors {
 		look.Colors[name] = string(c)
 	}
