@@ -88,8 +88,8 @@ func run(ctx context.Context, args []string) error {
 func actCommands() act.Commands {
 	p := prompt()
 	return act.Commands{
-		Open: func(ctx context.Context, profile string, ask act.Ask) (*act.Session, error) {
-			return app.Session(ctx, host(), profile, ask, machine())
+		Open: func(ctx context.Context, profile string) (*act.Session, error) {
+			return app.Session(ctx, host(), profile, machine())
 		},
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: app.Sleep, Random: rand.Reader,
 		Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),

@@ -16,10 +16,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Session opens a profile for commands. ask supplies a passphrase. Closing the session wipes the keys, and a command
-// closes it as soon as its context has ended.
-func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, machine string) (*act.Session, error) {
-	host.Ask = ask
+// Session opens a profile for commands. Closing the session wipes the keys, and a command closes it as soon as its
+// context has ended.
+func Session(ctx context.Context, host profile.Host, name, machine string) (*act.Session, error) {
 	s, err := host.Open(ctx, name)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -94,26 +93,16 @@ type accountsRoot struct {
 	terminal bool
 }
 
-func (p accountsRoot) command(g *Global) *cobra.Command {
-	cmd := &cobra.Command{
+// command adds the commands of the role-based account to those that look after the accounts.
+func (p accountsRoot) command(g *Global, more ...*cobra.Command) *cobra.Command {
+	return Group(&cobra.Command{
 		Use:   "accounts",
 		Short: "The profile's accounts: addresses, roles, the way out",
 		Long: `list, add, remove and check look after the accounts of the profile. A role-based account has a session
 key for every day, an admin key for emergencies, and the service's co-signer. show, rotate and exit use the admin key:
 to replace the session key, and to leave without the co-signer after a delay.`,
 		Example: "  coffer accounts list\n  coffer accounts show --json",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return missing("accounts", "list, add, remove, check, show, rotate or exit")
-		},
-	}
-	cmd.AddCommand(Passing(p.show(g), p.terminal), Passing(p.rotate(g), p.terminal), p.exit(g))
-	return cmd
-}
-
-func missing(command, names string) error {
-	return &UsageError{Problem: "`coffer " + command + "` needs one of " + names,
-		Hint: "see `coffer " + command + " --help`"}
+	}, append(more, Passing(p.show(g), p.terminal), Passing(p.rotate(g), p.terminal), p.exit(g))...)
 }
 
 func (p accountsRoot) show(g *Global) *cobra.Command {
@@ -125,7 +114,6 @@ func (p accountsRoot) show(g *Global) *cobra.Command {
 		Long: "Prints session key, admin key, co-signer and the state of an exit, as the service reads them from " +
 			"each chain.",
 		Example: "  coffer accounts show\n  coffer accounts show --chain eip155:8453 --json",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			chain, err := chainFlag(on)
 			if err != nil {
@@ -136,13 +124,13 @@ func (p accountsRoot) show(g *Global) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(p.out, roles)
+				return PrintJSON(p.out, roles)
 			}
 			return printRoles(p.out, roles)
 		},
 	}
 	cmd.Flags().StringVar(&on, "chain", "all", "one chain such as eip155:8453, or all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -160,7 +148,7 @@ func (f *adminFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Confirm, "confirm", "",
 		"the last four characters of the account, where no terminal can ask for them")
 	cmd.Flags().BoolVar(&f.Print, "print", false, "print the signed calls instead of sending them")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	JSONFlag(cmd, &f.asJSON)
 }
 
 func (f *adminFlags) read() (err error) {
@@ -179,7 +167,6 @@ func (p accountsRoot) rotate(g *Global) *cobra.Command {
 		Example: "  coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain all\n  " +
 			"coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain eip155:8453 " +
 			"--print",
-		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := RotateOptions{}
 			var err error
@@ -200,7 +187,7 @@ func (p accountsRoot) rotate(g *Global) *cobra.Command {
 }
 
 func (p accountsRoot) exit(g *Global) *cobra.Command {
-	cmd := &cobra.Command{
+	return Group(&cobra.Command{
 		Use:   "exit",
 		Short: "Leave without the co-signer: announce, cancel, sweep",
 		Long: `announce starts a delay of one day, and from then on the co-signer signs nothing for the account. After
@@ -211,15 +198,11 @@ exit at any time.
 		Example: `  coffer accounts exit announce
   coffer accounts exit sweep --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
   coffer accounts exit cancel`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return missing("accounts exit", "announce, cancel or sweep") },
-	}
-	cmd.AddCommand(
+	},
 		Passing(p.exitAction(g, ExitAnnounce, "Start the delay after which the admin operates alone"), p.terminal),
 		Passing(p.exitAction(g, ExitCancel, "End an announced exit, or revoke a signed message"), p.terminal),
 		Passing(p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay"),
 			p.terminal))
-	return cmd
 }
 
 func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command {
@@ -227,7 +210,6 @@ func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command
 	var to string
 	cmd := &cobra.Command{
 		Use: action, Short: short, Long: exitHelp(action) + "\n\n" + adminHelp, Example: exitExample(action),
-		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := ExitOptions{Action: action}
 			if action == ExitSweep {
@@ -305,18 +287,9 @@ func addressFlag(flag, s string) (common.Address, error) {
 	return a, nil
 }
 
-func printJSON(w io.Writer, v any) error {
-	doc, err := api.Encode(v)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", doc.Raw())
-	return err
-}
-
 // printRoles writes one block of lines for each chain. It cleans the values, which come from a service.
 func printRoles(out io.Writer, roles []AccountRoles) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := Columns(out)
 	for i, r := range roles {
 		if i == 0 {
 			fmt.Fprintf(w, "account\t%s\n", text.Clean(r.Account, 80))
@@ -349,7 +322,7 @@ func (p accountsRoot) printResults(done []AdminResult, asJSON bool) error {
 		return nil
 	}
 	if asJSON {
-		return printJSON(p.out, done)
+		return PrintJSON(p.out, done)
 	}
 	for _, r := range done {
 		switch {

@@ -25,7 +25,6 @@ func (p Program) balances(g *Global) *cobra.Command {
 standard error, one line each, also with --json. A figure that must not be used reads "refused", one that is not known
 "unknown"; the total is the sum of the lines above it.`,
 		Example: "  coffer balances\n  coffer balances --json | jq .totalBalance.fiatValue",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			doc, err := p.Balances(cmd.Context(), *g)
 			if err != nil {

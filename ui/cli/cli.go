@@ -303,12 +303,13 @@ that run inside this program.`,
 	root.Flags().StringVar(&g.Replay, "replay", "",
 		"show a recording from this `DIR`, with no network; nothing can be signed")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &UsageError{Problem: err.Error(), Hint: "see `" + c.CommandPath() + " --help`"}
+		return Misused(c, "%s", err)
 	})
-	accounts := accountsRoot{p.Accounts, p.Out, p.Terminal}.command(&g)
+	var more []*cobra.Command
 	if p.AccountsExtra != nil {
-		accounts.AddCommand(p.AccountsExtra(&g)...)
+		more = p.AccountsExtra(&g)
 	}
+	accounts := accountsRoot{p.Accounts, p.Out, p.Terminal}.command(&g, more...)
 	root.AddCommand(Passing(p.balances(&g), p.Terminal), accounts, p.serve(&g), p.config(&g), p.completion(), p.man(),
 		p.version())
 	if p.SetUp != nil {
@@ -324,6 +325,7 @@ that run inside this program.`,
 	root.SetHelpCommand(helpCommand())
 	root.SetUsageFunc(usage)
 	groups(root)
+	strict(root.Commands()...)
 	return root
 }
 
@@ -335,7 +337,6 @@ func (p Program) setUp(g *Global) *cobra.Command {
 		Long: `Asks for the service, its network, the API key, where the keys are kept, a key and an account, tries
 all of it, and writes the profile only at the end. Leaving earlier changes nothing.`,
 		Example: "  coffer setup",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !p.Terminal {
 				return &UsageError{Problem: "the set-up needs a terminal for input and output",

@@ -41,10 +41,9 @@ For every shell that starts:
   coffer completion powershell >> $PROFILE`,
 		ValidArgs:             shells(),
 		DisableFlagsInUseLine: true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells(), args[0]) {
-				return &UsageError{Problem: "`coffer completion` takes the name of a shell: " +
-					strings.Join(shells(), ", "), Hint: "see `coffer completion --help`"}
+				return Misused(c, "`%s` takes the name of a shell: %s", c.CommandPath(), strings.Join(shells(), ", "))
 			}
 			return nil
 		},

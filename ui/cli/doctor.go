@@ -36,11 +36,9 @@ changes nothing and signs nothing. The exit code is 1 when something is bad.`,
 		Example: `  coffer doctor
   coffer doctor --report     without addresses, hosts and directories, to hand to somebody
   coffer doctor --json`,
-		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON && report {
-				return &UsageError{Problem: "--json and --report are two forms: choose one",
-					Hint: "see `coffer doctor --help`"}
+				return Misused(cmd, "--json and --report are two forms: choose one")
 			}
 			found, d, err := p.Doctor(cmd.Context(), *g)
 			if err != nil {

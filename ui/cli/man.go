@@ -28,12 +28,7 @@ the pages is that of SOURCE_DATE_EPOCH, else that of the revision the program wa
 writes the same pages.`,
 		Example: `  coffer man ~/.local/share/man/man1
   coffer man | man -l -`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &UsageError{Problem: "`coffer man` takes one directory", Hint: "see `coffer man --help`"}
-			}
-			return nil
-		},
+		Args: MayHave("directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			date, err := p.manDate()
 			if err != nil {

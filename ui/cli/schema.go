@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,7 @@ import (
 
 // config is the command that shows and checks the configuration. It changes nothing.
 func (p Program) config(g *Global) *cobra.Command {
-	cmd := &cobra.Command{
+	return Group(&cobra.Command{
 		Use:   "config",
 		Short: "Show, check and explain the configuration",
 		Long: `The configuration is one file, and a few variables of the environment for settings. Neither takes a
@@ -24,11 +23,7 @@ there are.`,
   coffer config example > ~/.config/coffer/config.toml
   coffer config check ~/.config/coffer/config.toml
   coffer config schema > coffer.schema.json`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return missing("config", "show, check, example or schema") },
-	}
-	cmd.AddCommand(p.configShow(g), p.configCheck(), p.configExample(), p.configSchema())
-	return cmd
+	}, p.configShow(g), p.configCheck(), p.configExample(), p.configSchema())
 }
 
 // configured is what `coffer config show --json` prints.
@@ -46,7 +41,6 @@ func (p Program) configShow(g *Global) *cobra.Command {
 and its line, a variable of the environment, the command line, or the default. A setting without a value and without a
 default reads "-". Variables that look like settings and are none are named on standard error.`,
 		Example: "  coffer config show\n  coffer config show --profile team --json",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			named := ""
 			if f := cmd.Flag("profile"); f != nil && f.Changed {
@@ -58,7 +52,7 @@ default reads "-". Variables that look like settings and are none are named on s
 			}
 			ignored := append(config.UnknownVariables(p.environ()), config.IgnoredXDG(p.getenv)...)
 			if asJSON {
-				return printJSON(p.Out, configured{all, append([]string{}, ignored...)})
+				return PrintJSON(p.Out, configured{all, append([]string{}, ignored...)})
 			}
 			for _, name := range ignored {
 				fmt.Fprintf(p.Err, "%s is ignored: it is no setting, or no absolute path\n",
@@ -67,7 +61,7 @@ default reads "-". Variables that look like settings and are none are named on s
 			return p.printSettings(all)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -82,7 +76,7 @@ func asProfileError(err error) error {
 }
 
 func (p Program) printSettings(all []config.Effective) error {
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	w := Columns(p.Out)
 	for _, e := range all {
 		value, source := "-", e.Source
 		if e.Value != nil {
@@ -104,13 +98,7 @@ func (p Program) configCheck() *cobra.Command {
 rules are told with line and column, and so is a file that others may write. The exit code is 2 when something is
 wrong.`,
 		Example: "  coffer config check\n  coffer config check ./config.toml",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &UsageError{Problem: "`coffer config check` takes one file",
-					Hint: "see `coffer config check --help`"}
-			}
-			return nil
-		},
+		Args:    MayHave("file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			paths, err := config.PathsFrom(p.getenv)
 			if err != nil {
@@ -141,7 +129,6 @@ func (p Program) configExample() *cobra.Command {
 		Long: `Prints a file with every key there is. All but the version is commented out, so as it stands it
 means the same as no file.`,
 		Example: "  coffer config example > ~/.config/coffer/config.toml",
-		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := p.Out.Write(config.Example())
 			return err
@@ -158,7 +145,6 @@ completes and checks the file with it; the line
   #:schema ./coffer.schema.json
 at the top of the file names it.`,
 		Example: "  coffer config schema > ~/.config/coffer/coffer.schema.json",
-		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b, err := config.JSONSchema()
 			if err != nil {

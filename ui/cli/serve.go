@@ -80,7 +80,6 @@ key to sign with.`,
   coffer serve --fault slow-fill=2s --fault revert@0.25
   coffer serve --ssh 127.0.0.1:2222 --ssh-keys team.pub
   coffer serve --ssh 0.0.0.0:2222 --ssh-open --profile lab`,
-		Args: noArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // also of the commands below
 			if cmd.Flags().Changed("profile") && !cmd.Flags().Changed("ssh") {
 				return &UsageError{Problem: "a service has no profile", Hint: "--data names its data directory"}
@@ -240,8 +239,7 @@ func notEmpty(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		f := cmd.Flags().Lookup(name)
 		if v := f.Value.String(); f.Changed && (v == "" || v == "[]" || v == `[""]`) {
-			return &UsageError{Problem: "--" + name + " was given without a value",
-				Hint: "see `" + cmd.CommandPath() + " --help`"}
+			return Misused(cmd, "--%s was given without a value", name)
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,7 +66,7 @@ type GivenKey struct {
 
 func (p Program) keys() *cobra.Command {
 	var data string
-	cmd := &cobra.Command{
+	cmd := Group(&cobra.Command{
 		Use:   "keys",
 		Short: "Make, list, rotate and revoke the API keys of a service",
 		Long: `Changes the API keys that are stored in the data directory of a service, whether it runs or not: a
@@ -77,12 +76,9 @@ key itself is printed once.`,
   coffer serve keys list
   coffer serve keys rotate k7q2m9xw --grace 24h
   coffer serve keys revoke k7q2m9xw`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return missing("serve keys", "add, list, rotate or revoke") },
-	}
+	}, p.keysAdd(&data), p.keysList(&data), p.keysRotate(&data), p.keysRevoke(&data))
 	cmd.PersistentFlags().StringVar(&data, "data", "",
 		"data `directory` of the service (default: below the user's data directory)")
-	cmd.AddCommand(p.keysAdd(&data), p.keysList(&data), p.keysRotate(&data), p.keysRevoke(&data))
 	return cmd
 }
 
@@ -98,7 +94,6 @@ running service takes it at once; one that began without a stored key goes on ta
 		Example: `  coffer serve keys add --company "Ant Works" --project wallet --permission read --permission ` +
 			`quote --limit 120 --expires 720h
   coffer serve keys add --public-test --expires 2027-01-31`,
-		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if err := notEmpty(cmd, "permission", "endpoint", "expires", "chain", "asset"); err != nil {
 				return err
@@ -143,7 +138,7 @@ running service takes it at once; one that began without a stored key goes on ta
 		"as 2027-01-31 (UTC), or a time such as\n2027-01-31T18:00:00Z (default: never)")
 	f.BoolVar(&r.PublicTest, "public-test", false,
 		"a key for everybody who develops: 60 requests a minute, all endpoints; only --expires goes with it")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -154,14 +149,13 @@ func (p Program) keysList(data *string) *cobra.Command {
 		Short:   "List the keys, without the keys themselves",
 		Long:    "Lists the id of each key with its state, limits and times. The text of a key is kept nowhere.",
 		Example: "  coffer serve keys list\n  coffer serve keys list --data ./lab --json",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := p.Keys.List(cmd.Context(), *data)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(p.Out, append([]Key{}, all...))
+				return PrintJSON(p.Out, append([]Key{}, all...))
 			}
 			if len(all) == 0 {
 				_, err = fmt.Fprintln(p.Err, "There are no keys. `coffer serve keys add` makes one.")
@@ -170,7 +164,7 @@ func (p Program) keysList(data *string) *cobra.Command {
 			return p.printKeys(all)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -183,7 +177,7 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 		Long: "Gives a key a new text and prints that once. Id, limits and expiry stay. The old text ends at " +
 			"once, or with --grace later.",
 		Example: "  coffer serve keys rotate k7q2m9xw --grace 24h",
-		Args:    oneID,
+		Args:    oneID(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := p.Keys.Rotate(cmd.Context(), *data, args[0], grace)
 			if err != nil {
@@ -194,7 +188,7 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&grace, "grace", 0,
 		"how long the old key stays good beside the new one, up to 720h (default: not at all)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -205,29 +199,26 @@ func (p Program) keysRevoke(data *string) *cobra.Command {
 		Short:   "End a key at once",
 		Long:    "Ends a key for good. A running service refuses the next request with it.",
 		Example: "  coffer serve keys revoke k7q2m9xw",
-		Args:    oneID,
+		Args:    oneID(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := p.Keys.Revoke(cmd.Context(), *data, args[0])
 			if err != nil {
 				return asUsage(err)
 			}
 			if asJSON {
-				return printJSON(p.Out, k)
+				return PrintJSON(p.Out, k)
 			}
 			_, err = fmt.Fprintf(p.Out, "key %s is %s\n", k.ID, k.State)
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
-// oneID takes exactly one argument. It does not repeat the argument, which could be a key.
-func oneID(c *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return &UsageError{Problem: "the id of one key is needed", Hint: "`coffer serve keys list` shows the ids"}
+// oneID takes the id of a key.
+func oneID() cobra.PositionalArgs {
+	return OneArg("id of a key; `coffer serve keys list` shows the ids")
 }
 
 // parseExpiry reads a duration, a day or a time.
@@ -291,7 +282,7 @@ func flagOf(member string) string {
 func (p Program) printGiven(k GivenKey, asJSON bool) error {
 	fmt.Fprintln(p.Err, "The key is shown this once: keep it now. Only its digest is stored.")
 	if asJSON {
-		return printJSON(p.Out, k)
+		return PrintJSON(p.Out, k)
 	}
 	fmt.Fprintf(p.Out, "id   %s\nkey  %s\n", k.ID, k.Text)
 	if !k.PreviousUntil.IsZero() {
@@ -301,7 +292,7 @@ func (p Program) printGiven(k GivenKey, asJSON bool) error {
 }
 
 func (p Program) printKeys(all []Key) error {
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	w := Columns(p.Out)
 	fmt.Fprintln(w, "ID\tSTATE\tCOMPANY\tPROJECT\tPERMISSIONS\tENDPOINTS\tA MINUTE\tCREATED\tEXPIRES")
 	for _, k := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", k.ID, k.State, cmp.Or(text.Clean(k.Company, 30), "-"),

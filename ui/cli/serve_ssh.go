@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coffer/api"
+	"coffer/ui/present"
 )
 
 // ServeSSH are the flags of `coffer serve` about dashboards over SSH.
@@ -127,7 +127,7 @@ func (r SSHReach) Lines() []string {
 	}
 	return []string{
 		"ssh      " + r.Address + "  (" + command + ")", "         host key " + r.Fingerprint,
-		fmt.Sprintf("         %s in %s", keysText(r.Keys), r.KeysFile), "         " + about,
+		fmt.Sprintf("         %s in %s", present.Plural(r.Keys, "key", "keys"), r.KeysFile), "         " + about,
 	}
 }
 
@@ -137,19 +137,7 @@ func (r SSHReach) Announce(out io.Writer, asJSON bool) error {
 		_, err := fmt.Fprintln(out, strings.Join(r.Lines(), "\n"))
 		return err
 	}
-	line, err := api.Encode(struct {
+	return PrintJSON(out, struct {
 		SSH SSHReach `json:"ssh"`
 	}{r})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "%s\n", line.Raw())
-	return err
-}
-
-func keysText(n int) string {
-	if n == 1 {
-		return "1 key"
-	}
-	return strconv.Itoa(n) + " keys"
 }

@@ -25,7 +25,7 @@ given, compares each with its checksum, and names what is damaged. Nothing is ch
 something is damaged. While a service runs, check a copy: ` +
 			"`coffer serve backup FILE`, then `coffer serve check FILE`.",
 		Example: "  coffer serve check --data ./lab\n  coffer serve check lab-2026-11-22.db",
-		Args:    atMostOneFile,
+		Args:    MayHave("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file := ""
 			if len(args) == 1 {
@@ -54,22 +54,10 @@ The copy holds everything: chains, quotes, the digests of the API keys, and the 
 keep the data directory. To restore it, stop the service, put the copy in the place of coffer.db in the data
 directory, and start the service.`,
 		Example: "  coffer serve backup lab-2026-11-22.db --data ./lab",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] != "" {
-				return nil
-			}
-			return &UsageError{Problem: "the file to write is needed", Hint: "coffer serve backup FILE"}
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return p.Store.Backup(cmd.Context(), data, args[0]) },
+		Args:    OneArg("file to write"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return p.Store.Backup(cmd.Context(), data, args[0]) },
 	}
 	cmd.Flags().StringVar(&data, "data", "",
 		"data `directory` of the service (default: below the user's data directory)")
 	return cmd
-}
-
-func atMostOneFile(_ *cobra.Command, args []string) error {
-	if len(args) > 1 || len(args) == 1 && args[0] == "" {
-		return &UsageError{Problem: "one file is checked at a time", Hint: "coffer serve check [FILE]"}
-	}
-	return nil
 }

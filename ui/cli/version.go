@@ -100,19 +100,18 @@ func (p Program) version() *cobra.Command {
 experiments, the target, the version of the service's interface, and a digest of the chains, assets, addresses and
 contracts that are shipped inside. docs/release.md tells how to build the same file again.`,
 		Example: "  coffer version\n  coffer version --json",
-		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			digest, err := assetsDigest(assets.FS)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(p.Out, p.Build.facts(digest))
+				return PrintJSON(p.Out, p.Build.facts(digest))
 			}
 			return p.Build.write(p.Out, digest)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

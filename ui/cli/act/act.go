@@ -33,7 +33,6 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
-	"coffer/api/secret"
 	"coffer/api/text"
 	"coffer/ui/cli"
 	"coffer/ui/compose"
@@ -48,8 +47,9 @@ import (
 // names "-". Terminal means that In and Err are a terminal: then Prompt asks the user. Random is the source of a
 // plan's salt.
 type Commands struct {
-	// Open opens the named profile; it gets a passphrase from ask when it needs one.
-	Open     func(ctx context.Context, profile string, ask Ask) (*Session, error)
+	// Open opens the named profile. It asks for a passphrase, where it needs one, with the context of the command:
+	// --passphrase-fd may have given it.
+	Open     func(ctx context.Context, profile string) (*Session, error)
 	In       io.Reader
 	Out, Err io.Writer
 	Clock    func() time.Time
@@ -63,12 +63,8 @@ type Commands struct {
 // Prompt asks the user at the terminal; cli.Prompt is one.
 type Prompt interface {
 	Line(ctx context.Context, question string) (string, error)
-	Secret(ctx context.Context, question string) (secret.Secret, error)
 	Hold(ctx context.Context) (held context.Context, end func())
 }
-
-// Ask asks for a secret.
-type Ask func(ctx context.Context, question string) (secret.Secret, error)
 
 // Service is what the commands read from a service, unchanged.
 type Service interface {
@@ -145,8 +141,8 @@ type Session struct {
 	// the same.
 	Lost  func() (journal.Loss, error)
 	Adopt func() error
-	// Locked reports that a signature needs locked keys; Unlock opens them, with the ask of Open; Lock wipes them,
-	// because the program is suspended.
+	// Locked reports that a signature needs locked keys; Unlock opens them; Lock wipes them, because the program is
+	// suspended.
 	Locked func() bool
 	Unlock func(ctx context.Context) error
 	Lock   func()
@@ -173,25 +169,25 @@ func (c Commands) say(format string, args ...any) {
 	fmt.Fprintln(c.Err, whole(fmt.Sprintf(format, args...)))
 }
 
-// with opens the profile, does the work and closes the profile. It wipes a secret of --passphrase-fd that was not
-// needed.
-func (c Commands) with(cmd *cobra.Command, g *cli.Global,
-	work func(ctx context.Context, s *Session) error) (err error) {
-	pass, err := c.passphrase(cmd)
-	if err != nil {
-		return err
+// works completes a command that works on a profile: it opens the profile, does the work and closes the profile. The
+// command takes no arguments, unless it says what it takes.
+func (c Commands) works(g *cli.Global, cmd *cobra.Command,
+	work func(cmd *cobra.Command, s *Session, args []string) error) *cobra.Command {
+	if cmd.Args == nil {
+		cmd.Args = cli.NoArgs
 	}
-	defer pass.Wipe()
-	ctx := cmd.Context()
-	s, err := c.Open(ctx, g.Profile, pass.ask)
-	if err != nil {
-		if interrupted(err) {
-			return stopped("", err)
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		s, err := c.Open(cmd.Context(), g.Profile)
+		if err != nil {
+			if interrupted(err) {
+				return stopped("", err)
+			}
+			return err
 		}
-		return err
+		defer func() { err = errors.Join(err, s.Close()) }()
+		return work(cmd, s, args)
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return work(ctx, s)
+	return cli.Passing(cmd, c.Terminal)
 }
 
 // member is a part of a JSON object, as unchanged bytes.
@@ -250,18 +246,4 @@ func oneLine(b []byte) ([]byte, error) {
 // usage is the error of a command line that cannot run.
 func usage(hint, format string, args ...any) error {
 	return &cli.UsageError{Problem: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-// atMost refuses more arguments than a command takes.
-func atMost(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) <= n {
-			return nil
-		}
-		words := "takes no arguments"
-		if n == 1 {
-			words = "takes one argument"
-		}
-		return usage("see `"+cmd.CommandPath()+" --help`", "`%s` %s", cmd.CommandPath(), words)
-	}
 }

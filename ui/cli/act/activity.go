@@ -26,15 +26,10 @@ be used, with what it can move, until when, and what the service says became of 
 sent. Unless the service runs inside this program, its word ends no signature: each stays listed until its time is
 over, or until you void one that no time ends.`,
 		Example: "  coffer activity\n  coffer activity --json | jq -r '.open[].hash'",
-		Args:    atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd, g, func(_ context.Context, s *Session) error { return c.activity(s, asJSON) })
-		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	addPassphrase(cmd)
 	cmd.AddCommand(c.voidCommand(g), c.repairCommand(g), c.Adopt(g))
-	return cmd
+	return c.works(g, cmd, func(_ *cobra.Command, s *Session, _ []string) error { return c.activity(s, asJSON) })
 }
 
 // openFact is a signature that can still be used, with its state.
@@ -154,13 +149,11 @@ account's address are asked for; --confirm gives them in a script.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.void(ctx, s, args, confirm) })
-		},
 	}
 	cmd.Flags().StringVar(&confirm, "confirm", "", "the last four `CHARACTERS` of the account's address")
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, args []string) error {
+		return c.void(cmd.Context(), s, args, confirm)
+	})
 }
 
 func (c Commands) void(ctx context.Context, s *Session, hashes []string, confirm string) error {

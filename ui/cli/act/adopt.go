@@ -27,17 +27,17 @@ lost and, after a sentence that has to be typed, goes on with the journal that t
 that it does not know can still be used, and your caps do not count them. Plans that were applied stay known and are
 not applied again.`,
 		Example: "  coffer activity adopt\n  coffer activity adopt --confirm \"" + adoptSentence + "\"",
-		Args:    atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		PreRunE: func(*cobra.Command, []string) error {
 			if confirm == "" && !c.Terminal {
 				return usage("", "there is no terminal to confirm on: --confirm %q says the sentence", adoptSentence)
 			}
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.adopt(ctx, s, confirm) })
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&confirm, "confirm", "", "the `SENTENCE` that has to be typed otherwise")
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+		return c.adopt(cmd.Context(), s, confirm)
+	})
 }
 
 func (c Commands) adopt(ctx context.Context, s *Session, confirm string) error {

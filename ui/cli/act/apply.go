@@ -20,6 +20,7 @@ import (
 // Apply builds `coffer apply`.
 func (c Commands) Apply(g *cli.Global) *cobra.Command {
 	var o runOptions
+	var p plan.Plan
 	var again string
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
@@ -33,31 +34,23 @@ again, whatever came of it: to repeat it, write it with a new salt (coffer plan 
   coffer apply pay.toml
   coffer apply pay.toml --yes --json --passphrase-fd 3 3< <(pass show coffer)
   coffer apply pay.toml --again 5c1f0a9be2d47710`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("see `coffer apply --help`", "`coffer apply` takes one plan file")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.ready(c); err != nil {
-				return err
-			}
+		Args: cli.OneArg("plan file"),
+		PreRunE: func(cmd *cobra.Command, args []string) error {
 			b, err := c.readFile(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			p, err := plan.Parse(b)
-			if err != nil {
+			if p, err = plan.Parse(b); err != nil {
 				return usage("review it, then write it anew: coffer plan FILE --out FILE", "%s: %s", clean(args[0]),
 					clean(err.Error()))
 			}
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.apply(ctx, s, o, p, again) })
+			return nil
 		},
 	}
-	o.flags(cmd)
 	cmd.Flags().StringVar(&again, "again", "", "apply a plan that was applied before: type the new `SALT` of the plan")
-	return cmd
+	return c.signs(g, cmd, &o, func(cmd *cobra.Command, s *Session, _ []string) error {
+		return c.apply(cmd.Context(), s, o, p, again)
+	})
 }
 
 func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Plan, again string) error {

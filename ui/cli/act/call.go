@@ -40,23 +40,16 @@ too, gets 0.5 %.
 			`0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC"
   coffer call batch.json --fund-with usdc --yes --passphrase-fd 3 3< <(pass show coffer)
   coffer call - --yes --json < intent.json`,
-		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.ready(c); err != nil {
-				return err
-			}
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
-				d, err := c.draft(cmd, s, &a, args)
-				if err != nil {
-					return err
-				}
-				return c.freezeAndRun(ctx, s, o, d)
-			})
-		},
+		Args: cli.MayHave("file"),
 	}
 	a.callFlags(cmd)
-	o.flags(cmd)
-	return cmd
+	return c.signs(g, cmd, &o, func(cmd *cobra.Command, s *Session, args []string) error {
+		d, err := c.draft(cmd, s, &a, args)
+		if err != nil {
+			return err
+		}
+		return c.freezeAndRun(cmd.Context(), s, o, d)
+	})
 }
 
 // Transfer builds `coffer transfer`.
@@ -77,24 +70,16 @@ func (c Commands) exchange(g *cli.Global, kind, short, example string) *cobra.Co
 	var a asked
 	var o runOptions
 	cmd := &cobra.Command{
-		Use: kind, Short: short, Example: example, Args: atMost(0),
-		Long: short + ".\n" + signingHelp,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.ready(c); err != nil {
-				return err
-			}
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
-				d, err := a.exchangeDraft(s.world(c.Clock), kind)
-				if err != nil {
-					return err
-				}
-				return c.freezeAndRun(ctx, s, o, d)
-			})
-		},
+		Use: kind, Short: short, Example: example, Long: short + ".\n" + signingHelp,
 	}
 	a.exchangeFlags(cmd, kind)
-	o.flags(cmd)
-	return cmd
+	return c.signs(g, cmd, &o, func(cmd *cobra.Command, s *Session, _ []string) error {
+		d, err := a.exchangeDraft(s.world(c.Clock), kind)
+		if err != nil {
+			return err
+		}
+		return c.freezeAndRun(cmd.Context(), s, o, d)
+	})
 }
 
 // draft is what a command line asks for: the named file, completed by flags, or flags alone.

@@ -23,14 +23,11 @@ func (c Commands) Export(g *cli.Global) *cobra.Command {
 service wrote them, and the facts of the journal. It holds no key, no signature and no passphrase: the journal's
 signatures are left out, because they are authorizations.`,
 		Example: "  coffer export > wallet.json\n  coffer export --json | jq '.journal.operations[].state'",
-		Args:    atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd, g, c.export)
-		},
 	}
 	cmd.Flags().Bool("json", true, "print JSON, which is the only form")
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+		return c.export(cmd.Context(), s)
+	})
 }
 
 // exportVersion is the version of the exported document.

@@ -41,10 +41,6 @@ any other, fees are not reported.`,
   coffer history --status COMPLETED --type CALL,SWAP --since 2026-01-01
   coffer history --csv > history.csv
   coffer history --json | jq -r .quoteId`,
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.history(ctx, s, o) })
-		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print one JSON object to a line")
@@ -56,8 +52,9 @@ any other, fees are not reported.`,
 	f.StringSliceVar(&o.assets, "asset", nil, "only what moved these assets: symbol, ob: id or CAIP-19")
 	f.StringVar(&o.since, "since", "", "not older than this: 2026-01-31 or RFC 3339")
 	f.StringVar(&o.until, "until", "", "older than this: 2026-01-31 or RFC 3339")
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+		return c.history(cmd.Context(), s, o)
+	})
 }
 
 func (c Commands) history(ctx context.Context, s *Session, o historyOptions) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -23,14 +22,11 @@ func (c Commands) Chains(g *cli.Global) *cobra.Command {
 		Long: `Lists the chains that the service supports, with the names of this program. What a comparison finds is
 said on standard error, also with --json. A list that contradicts itself is refused (exit code 4).`,
 		Example: "  coffer chains\n  coffer chains --json | jq -r '.[].chain.chain'",
-		Args:    atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.chains(ctx, s, asJSON) })
-		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+		return c.chains(cmd.Context(), s, asJSON)
+	})
 }
 
 func (c Commands) chains(ctx context.Context, s *Session, asJSON bool) error {
@@ -47,7 +43,7 @@ func (c Commands) chains(ctx context.Context, s *Session, asJSON bool) error {
 	if asJSON {
 		err = c.write(answer.Raw())
 	} else {
-		w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+		w := cli.Columns(c.Out)
 		for _, k := range known {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", k.Chain, k.Name, k.NativeSymbol)
 		}
@@ -66,14 +62,11 @@ func (c Commands) Assets(g *cli.Global) *cobra.Command {
 from the shipped one or from what was seen before is marked and refused (exit code 4); one that is seen for the first
 time is remembered. What the comparison finds is said on standard error, also with --json.`,
 		Example: "  coffer assets\n  coffer assets --json | jq -r '.[].aggregatedAssetId'",
-		Args:    atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.assets(ctx, s, asJSON) })
-		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+		return c.assets(cmd.Context(), s, asJSON)
+	})
 }
 
 func (c Commands) assets(ctx context.Context, s *Session, asJSON bool) error {
@@ -135,7 +128,7 @@ func otherwise(judged verify.AssetList, list []api.AggregatedAsset) []verify.Rea
 // assetTable prints one line for each asset and one for each of its chains. An unusable asset shows no figure of the
 // service.
 func (c Commands) assetTable(list []api.AggregatedAsset, judged verify.AssetList, s *Session) error {
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	w := cli.Columns(c.Out)
 	for _, a := range list {
 		id, err := caip.ParseAggregate(a.AggregatedAssetID)
 		if err != nil || !slices.Contains(judged.Usable, id.String()) {

@@ -1,7 +1,6 @@
 package act
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -66,39 +65,32 @@ Review the file, keep it where changes are seen, and run coffer apply FILE.`,
   coffer plan pay.toml --out pay.toml           after editing it
   coffer plan pay.toml --fresh --out pay.toml   to apply it once more
   coffer plan --template > plan.toml`,
-		Args: atMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			asJSON, err := o.form()
-			if err != nil {
-				return err
-			}
-			return c.with(cmd, g, func(_ context.Context, s *Session) error {
-				p, err := c.planned(cmd, s, &a, &o, args)
-				if err != nil {
-					return err
-				}
-				return c.writePlan(s, p, o.out, asJSON)
-			})
-		},
+		Args:    cli.MayHave("file"),
+		PreRunE: func(*cobra.Command, []string) error { return o.form() },
 	}
 	a.callFlags(cmd)
 	a.sideFlags(cmd)
 	o.flags(cmd)
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, args []string) error {
+		p, err := c.planned(cmd, s, &a, &o, args)
+		if err != nil {
+			return err
+		}
+		return c.writePlan(s, p, o.out, o.json)
+	})
 }
 
-// form reports whether to write JSON.
-func (o *planOptions) form() (bool, error) {
+// form decides whether JSON is written.
+func (o *planOptions) form() error {
 	switch {
-	case o.format == "json", o.json && o.format == "":
-		return true, nil
-	case o.format == "toml" && !o.json:
-		return false, nil
+	case o.format == "json":
+		o.json = true
 	case o.format == "":
-		return strings.HasSuffix(strings.ToLower(o.out), ".json"), nil
+		o.json = o.json || strings.HasSuffix(strings.ToLower(o.out), ".json")
+	case o.format != "toml" || o.json:
+		return usage("", "--format takes toml or json")
 	}
-	return false, usage("", "--format takes toml or json")
+	return nil
 }
 
 // planned is the plan that a command line describes.

@@ -29,6 +29,7 @@ type repairOptions struct {
 // repairCommand builds `coffer activity repair`.
 func (c Commands) repairCommand(g *cli.Global) *cobra.Command {
 	var o repairOptions
+	given := 0 // flags of the lane
 	cmd := &cobra.Command{
 		Use:   "repair",
 		Short: "Print or set where the lanes of your accounts go on",
@@ -41,9 +42,7 @@ sequence on counts as open again, and what counts as spent stays or grows. On a 
 the account's address are asked for; --yes does without them.`,
 		Example: "  coffer activity repair\n  coffer activity repair --chain base --account " +
 			"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --lane 0 --sequence 3",
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			given := 0
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			names := []string{"chain", "account", "lane", "sequence"}
 			for _, name := range names {
 				if cmd.Flags().Changed(name) {
@@ -54,12 +53,7 @@ the account's address are asked for; --yes does without them.`,
 				return usage("`coffer activity repair` prints the lanes",
 					"a repair needs all of --chain, --account, --lane and --sequence")
 			}
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
-				if given == 0 {
-					return c.lanes(s, o.json)
-				}
-				return c.repair(ctx, s, o)
-			})
+			return nil
 		},
 	}
 	f := cmd.Flags()
@@ -69,8 +63,12 @@ the account's address are asked for; --yes does without them.`,
 	f.Uint64Var(&o.sequence, "sequence", 0, "the `NUMBER` that the next operation of the lane has")
 	f.BoolVar(&o.yes, "yes", false, "set it without asking")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+		if given == 0 {
+			return c.lanes(s, o.json)
+		}
+		return c.repair(cmd.Context(), s, o)
+	})
 }
 
 // laneFact is what the journal knows of a lane. Next is where a new operation continues, by the service's claim where

@@ -20,7 +20,6 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
-	"coffer/api/secret"
 	"coffer/ui/cli"
 	"coffer/ui/profile"
 	"coffer/wallet/flow"
@@ -108,9 +107,9 @@ func newRig(t testing.TB) *rig {
 	}
 	r.s.Close = func() error { r.closed++; return nil }
 	r.c = Commands{
-		Open: func(_ context.Context, _ string, ask Ask) (*Session, error) {
+		Open: func(context.Context, string) (*Session, error) {
 			r.s.Unlock = func(ctx context.Context) error {
-				pass, err := ask(ctx, "Passphrase of profile demo (not shown): ")
+				pass, err := cli.Prompt{}.Secret(ctx, "Passphrase of profile demo (not shown): ")
 				if err == nil {
 					r.unlocked, r.locked = append(r.unlocked, string(pass.Reveal())), false
 				}
@@ -197,11 +196,6 @@ func (r *rig) Line(_ context.Context, question string) (string, error) {
 	r.answers = r.answers[1:]
 	r.now = r.now.Add(r.pause)
 	return a, nil
-}
-
-func (r *rig) Secret(_ context.Context, question string) (secret.Secret, error) {
-	r.asked = append(r.asked, question)
-	return secret.New([]byte("typed")), nil
 }
 
 // run carries out a command line and returns its exit code.

@@ -261,15 +261,15 @@ func TestThePassphraseComesFromADescriptor(t *testing.T) {
 		r.locked = true
 		r.done(2, callFlags("--yes", "--passphrase-fd", passphrasePipe(t, bad))...)
 	}
-	p := &passphrase{Passphrase: cli.GivenPassphrase(secretOf("word"))}
-	if _, err := p.ask(t.Context(), "API key for profile x (not shown): "); codeOf(err) != 3 {
+	p := cli.GivenPassphrase(secretOf("word"))
+	if _, mine, err := p.Take("API key for profile x (not shown): "); mine || err != nil {
 		t.Errorf("another question got %v", err)
 	}
-	if s, err := p.ask(t.Context(), "Passphrase of profile x (not shown): "); err != nil ||
+	if s, mine, err := p.Take("Passphrase of profile x (not shown): "); err != nil || !mine ||
 		string(s.Reveal()) != "word" {
 		t.Errorf("%v", err)
 	}
-	if _, err := p.ask(t.Context(), "Passphrase of profile x (not shown): "); codeOf(err) != 3 {
+	if _, _, err := p.Take("Passphrase of profile x (not shown): "); codeOf(err) != 3 {
 		t.Errorf("a second time: %v", err)
 	}
 }

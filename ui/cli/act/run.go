@@ -41,10 +41,22 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 		"with --yes: the `CODES` of the warnings that you accept, such as V4,Q11")
 	f.Int64Var(&o.maxCost, "max-cost-bps", 0, "the most that may be lost on the way, in basis points of what is "+
 		"paid; raises the limit of this program, not that of your policy file")
-	addPassphrase(cmd)
 }
 
-// ready refuses what cannot be signed in any case, before anything is opened.
+// signs completes a command that signs. What cannot be signed in any case it refuses before anything is opened.
+func (c Commands) signs(g *cli.Global, cmd *cobra.Command, o *runOptions,
+	work func(cmd *cobra.Command, s *Session, args []string) error) *cobra.Command {
+	o.flags(cmd)
+	read := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.ready(c); err != nil || read == nil {
+			return err
+		}
+		return read(cmd, args)
+	}
+	return c.works(g, cmd, work)
+}
+
 func (o *runOptions) ready(c Commands) error {
 	switch {
 	case o.wait < 0:

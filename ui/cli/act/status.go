@@ -51,29 +51,25 @@ Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ende
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
-				if wait <= 0 {
-					return c.status(ctx, s, args[0], asJSON, false)
-				}
-				limited, end := context.WithTimeoutCause(ctx, wait, errWaited)
-				defer end()
-				err := c.status(limited, s, args[0], asJSON, watch)
-				var known *OutcomeError
-				if err == nil || !errors.Is(context.Cause(limited), errWaited) ||
-					errors.As(err, &known) && known.code != cli.ExitUnknown {
-					return err
-				}
-				return outcome(cli.ExitUnknown, err, "it has not ended after %s. Resume with: coffer status %s --watch",
-					wait, args[0])
-			})
-		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
 	cmd.Flags().BoolVar(&watch, "watch", false, "ask until it has ended")
 	cmd.Flags().DurationVar(&wait, "wait", defaultWait, "how long to wait for an end, with --watch")
-	addPassphrase(cmd)
-	return cmd
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, args []string) error {
+		if wait <= 0 {
+			return c.status(cmd.Context(), s, args[0], asJSON, false)
+		}
+		limited, end := context.WithTimeoutCause(cmd.Context(), wait, errWaited)
+		defer end()
+		err := c.status(limited, s, args[0], asJSON, watch)
+		var known *OutcomeError
+		if err == nil || !errors.Is(context.Cause(limited), errWaited) ||
+			errors.As(err, &known) && known.code != cli.ExitUnknown {
+			return err
+		}
+		return outcome(cli.ExitUnknown, err, "it has not ended after %s. Resume with: coffer status %s --watch", wait,
+			args[0])
+	})
 }
 
 func (c Commands) status(ctx context.Context, s *Session, id string, asJSON, watch bool) error {

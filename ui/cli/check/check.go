@@ -72,6 +72,7 @@ func (c Commands) Verify(*cli.Global) *cobra.Command {
   coffer verify intent.json network.json prepared.json request.json quote.json --now 2026-01-31T12:00:00Z
   coffer verify bundle.json --now saved --policy policy.toml --json
   coffer verify --schema > intent.schema.json`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.files = args
 			return c.verify(o)
@@ -86,7 +87,7 @@ func (c Commands) Verify(*cli.Global) *cobra.Command {
 		"judge expiry at this time: RFC 3339, Unix seconds, or saved for the time in a bundle (default: the present)")
 	f.StringSliceVar(&o.first, "first-session", nil,
 		"ACCOUNT=SESSION: the session key that a role-based account was made with, if it was replaced")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	cli.JSONFlag(cmd, &o.json)
 	f.BoolVar(&o.schema, "schema", false, "print the JSON schema of intent files")
 	return cmd
 }

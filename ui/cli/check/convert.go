@@ -14,55 +14,32 @@ import (
 
 // Intent builds `coffer intent`: conversions between intent files and batches of the Safe Transaction Builder.
 func (c Commands) Intent(*cli.Global) *cobra.Command {
-	const names = "from-safe or to-safe"
-	cmd := &cobra.Command{
+	asJSON := func(c *cobra.Command) *cobra.Command {
+		c.Flags().Bool("json", true, "print JSON, which is the only form")
+		return c
+	}
+	return cli.Group(&cobra.Command{
 		Use:   "intent",
 		Short: "Convert intent files from and to Safe Transaction Builder batches",
 		Long: `An intent file says which calls run on which chain, what they need and who pays. A batch of the Safe
 Transaction Builder has the calls and the chain alone. Both conversions read a file and print the other form; nothing
 is asked of a service.`,
 		Example: "  coffer intent from-safe batch.json > intent.json\n  coffer intent to-safe intent.json > batch.json",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return &cli.UsageError{Problem: "`coffer intent` needs one of " + names, Hint: "see `coffer intent --help`"}
-		},
-	}
-	asJSON := func(c *cobra.Command) *cobra.Command {
-		c.Flags().Bool("json", true, "print JSON, which is the only form")
-		return c
-	}
-	cmd.AddCommand(
+	},
 		asJSON(&cobra.Command{
-			Use: "from-safe FILE", Args: oneFile, Short: "Print the calls of a batch as an intent file",
+			Use: "from-safe FILE", Args: cli.OneArg("file"), Short: "Print the calls of a batch as an intent file",
 			Long: `Prints a draft with the calls and the target chain of the batch. The network, the accounts and the
 tokens that the calls need are not in a batch: complete the file with them.`,
 			Example: "  coffer intent from-safe batch.json > intent.json",
 			RunE:    func(_ *cobra.Command, args []string) error { return c.fromSafe(args[0]) },
 		}),
 		asJSON(&cobra.Command{
-			Use: "to-safe FILE", Args: oneFile, Short: "Print the calls of an intent file as a batch",
+			Use: "to-safe FILE", Args: cli.OneArg("file"), Short: "Print the calls of an intent file as a batch",
 			Long: "Prints the calls on their chain. Who pays, with what and on which network stays behind: a " +
 				"batch has no place for it.",
 			Example: "  coffer intent to-safe intent.json > batch.json",
 			RunE:    func(_ *cobra.Command, args []string) error { return c.toSafe(args[0]) },
 		}))
-	return cmd
-}
-
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes no %q", c.CommandPath(), args[0]),
-		Hint: "see `" + c.CommandPath() + " --help`"}
-}
-
-func oneFile(c *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return &cli.UsageError{Problem: "`" + c.CommandPath() + "` takes one file",
-		Hint: "see `" + c.CommandPath() + " --help`"}
 }
 
 func (c Commands) fromSafe(path string) error {

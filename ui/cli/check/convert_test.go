@@ -69,7 +69,7 @@ func TestConversionsThatLoseSomethingAreRefused(t *testing.T) {
 		"no file":           {[]string{"to-safe"}, 2, "takes one file"},
 		"two files":         {[]string{"from-safe", f["swap"], f["swap"]}, 2, "takes one file"},
 		"nothing":           {nil, 2, "from-safe or to-safe"},
-		"another word":      {[]string{"to-ledger"}, 2, "takes no"},
+		"another word":      {[]string{"to-ledger"}, 2, "no command"},
 		"not there":         {[]string{"from-safe", "/nowhere.json"}, 2, "no such file"},
 		"not there either":  {[]string{"to-safe", "/nowhere.json"}, 2, "no such file"},
 	} {

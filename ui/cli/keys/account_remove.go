@@ -33,7 +33,7 @@ journal stays, and what it holds stays where it is: adding the account again bri
 account can still be used it is refused, because nothing here would show them any more; --force does it all the same.`,
 		Example: "  coffer accounts remove 0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442\n  coffer accounts remove " +
 			"solana --yes --json",
-		Args: oneArg("account"),
+		Args: cli.OneArg("account"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
 			if err != nil {
@@ -45,7 +45,7 @@ account can still be used it is refused, because nothing here would show them an
 	f := cmd.Flags()
 	f.BoolVar(&r.yes, "yes", false, "remove it without asking")
 	f.BoolVar(&r.force, "force", false, "remove it although signatures of it can still be used")
-	jsonFlag(cmd, &r.json)
+	cli.JSONFlag(cmd, &r.json)
 	return cmd
 }
 
@@ -73,7 +73,7 @@ func (c Profiles) takeOut(ctx context.Context, o *profile.Opened, which string, 
 		return err
 	}
 	if r.json {
-		return printJSON(c.Out, a)
+		return cli.PrintJSON(c.Out, a)
 	}
 	_, err = fmt.Fprintf(c.Out, "%s is out of profile %s; its key and its journal stay\n", a.AccountAddress,
 		o.Profile.Name)

@@ -17,7 +17,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +37,8 @@ type Commands struct {
 
 // Command builds `coffer keys`.
 func (c Commands) Command(g *cli.Global) *cobra.Command {
-	cmd := &cobra.Command{
+	there := c.Prompt.Terminal
+	cmd := cli.Group(&cobra.Command{
 		Use:   "keys",
 		Short: "The keys of a profile: set up, make, import, back up",
 		Long: `A profile keeps its keys where its vault setting says: in the keyring of the system (encrypted under a
@@ -50,17 +50,11 @@ to the network of its profile and signs on no other.`,
   coffer keys import                  bring one: hex, keystore file, mnemonic, Solana key
   coffer keys list
   coffer keys backup keys.age         write an encrypted backup`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return &cli.UsageError{Problem: "`coffer keys` needs one of init, list, new, import, remove, backup, " +
-				"restore, passphrase, api-key or probe", Hint: "see `coffer keys --help`"}
-		},
-	}
-	cmd.SetFlagErrorFunc(flagError)
-	there := c.Prompt.Terminal
-	cmd.AddCommand(c.initialise(g), cli.Passing(c.list(g), there), cli.Passing(c.make(g), there),
+		Args: cli.NoArgs,
+	}, c.initialise(g), cli.Passing(c.list(g), there), cli.Passing(c.make(g), there),
 		cli.Passing(c.importing(g), there), cli.Passing(c.remove(g), there),
 		cli.Passing(c.backup(g), there), cli.Passing(c.restore(g), there), c.passphrase(g), c.apiKey(g), c.probe(g))
+	cmd.SetFlagErrorFunc(flagError)
 	c.holding(cmd)
 	return cmd
 }
@@ -124,7 +118,6 @@ func (c Commands) initialise(g *cli.Global) *cobra.Command {
 		Long: "Makes an empty vault in the place that the profile names, and asks for its new passphrase twice. A " +
 			"vault that is there already is not touched.",
 		Example: "  coffer keys init\n  coffer keys init --profile team",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			o, v, err := c.open(ctx, g, false)
@@ -134,7 +127,7 @@ func (c Commands) initialise(g *cli.Global) *cobra.Command {
 			return errors.Join(c.setUp(ctx, o, v, asJSON), o.Close())
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -176,7 +169,6 @@ func (c Commands) list(g *cli.Global) *cobra.Command {
 		Long: "Opens the vault and lists kind, address, day and label of each key. The keys themselves are never " +
 			"shown.",
 		Example: "  coffer keys list\n  coffer keys list --json",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
 				items, err := v.Items(cmd.Context())
@@ -186,7 +178,7 @@ func (c Commands) list(g *cli.Global) *cobra.Command {
 				if asJSON {
 					return c.itemsJSON(items)
 				}
-				w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+				w := cli.Columns(c.Out)
 				for _, k := range items {
 					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Kind, k.Address, k.Created.Format(time.DateOnly), k.Label)
 				}
@@ -197,7 +189,7 @@ func (c Commands) list(g *cli.Global) *cobra.Command {
 			})
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -209,7 +201,6 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 		Short:   "Make a key",
 		Long:    "Draws a key, stores it in the vault and prints its address. It exists there only: make a backup.",
 		Example: "  coffer keys new --label main\n  coffer keys new --kind solana",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := kindFlag(kind)
 			if err != nil {
@@ -233,7 +224,7 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 				}
 				c.Prompt.Say("This key exists in the vault only. Make a backup: coffer keys backup FILE")
 				if asJSON {
-					return c.print(lineOf(item))
+					return cli.PrintJSON(c.Out, lineOf(item))
 				}
 				_, err = fmt.Fprintln(c.Out, item.Address)
 				return err
@@ -242,7 +233,7 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&kind, "kind", "evm", "evm or solana")
 	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -261,7 +252,6 @@ func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 		Long: "Asks for the present passphrase and twice for the new one, and encrypts the keys anew. Backups " +
 			"keep the passphrase that they were made with.",
 		Example: "  coffer keys passphrase",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			o, v, err := c.open(ctx, g, false)
@@ -292,19 +282,14 @@ func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 }
 
 func (c Commands) apiKey(g *cli.Global) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:     "api-key",
 		Short:   "The API key of the profile's service",
 		Long:    "The key that the operator of a service gave you lies in the vault beside the keys of the accounts.",
 		Example: "  coffer keys api-key set\n  coffer keys api-key remove",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return &cli.UsageError{Problem: "`coffer keys api-key` needs one of set or remove",
-				Hint: "see `coffer keys api-key --help`"}
-		},
-	}
-	cmd.AddCommand(cli.Passing(&cobra.Command{
-		Use: "set", Short: "Store the API key, typed without echo", Args: noArgs,
+		Args:    cli.NoArgs,
+	}, cli.Passing(&cobra.Command{
+		Use: "set", Short: "Store the API key, typed without echo",
 		Long:    "Asks for the API key without showing it and stores it in the vault, in place of an older one.",
 		Example: "  coffer keys api-key set --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -321,7 +306,7 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 			})
 		},
 	}, c.Prompt.Terminal), cli.Passing(&cobra.Command{
-		Use: "remove", Short: "Delete the API key", Args: noArgs,
+		Use: "remove", Short: "Delete the API key",
 		Long:    "Deletes the API key from the vault. Only the operator can end it for good.",
 		Example: "  coffer keys api-key remove --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -331,7 +316,6 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 			})
 		},
 	}, c.Prompt.Terminal))
-	return cmd
 }
 
 func (c Commands) probe(g *cli.Global) *cobra.Command {
@@ -343,7 +327,6 @@ func (c Commands) probe(g *cli.Global) *cobra.Command {
 the matter: no session of the system's keyring, a locked one, nobody to answer its question. Nothing falls back to
 another place.`,
 		Example: "  coffer keys probe\n  coffer keys probe --profile team",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			o, v, err := c.open(ctx, g, false)
@@ -372,7 +355,7 @@ another place.`,
 			return errors.Join(look(), o.Close())
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

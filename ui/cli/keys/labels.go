@@ -31,33 +31,12 @@ func (c Commands) holding(cmd *cobra.Command) {
 	}
 }
 
-// noArgs refuses words after a command that takes none. It repeats none of them: one may be a key given by mistake.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return &cli.UsageError{Problem: fmt.Sprintf("`%s` does not take what stands behind it", c.CommandPath()),
-		Hint: "see `" + c.CommandPath() + " --help`"}
-}
-
-// oneArg demands exactly one word; what names it in the error.
-func oneArg(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			return nil
-		}
-		return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes one %s", c.CommandPath(), what),
-			Hint: "see `" + c.CommandPath() + " --help`"}
-	}
-}
-
 // flagError reports a wrong flag without repeating it, unless it is one that exists.
 func flagError(c *cobra.Command, err error) error {
-	problem := fmt.Sprintf("`%s` was given a flag, or a value of one, that it does not take", c.CommandPath())
 	if strings.HasPrefix(err.Error(), "flag needs an argument: --") {
-		problem = err.Error()
+		return cli.Misused(c, "%s", err)
 	}
-	return &cli.UsageError{Problem: problem, Hint: "see `" + c.CommandPath() + " --help`"}
+	return cli.Misused(c, "`%s` was given a flag, or a value of one, that it does not take", c.CommandPath())
 }
 
 // bare removes the name of the file, which was an argument, from an error of reading or writing it.
@@ -99,7 +78,7 @@ func (c Commands) remove(g *cli.Global) *cobra.Command {
 			"can ever sign with it again.",
 		Example: "  coffer keys remove 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\n  coffer keys remove " +
 			"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --confirm 2266",
-		Args: oneArg("address"),
+		Args: cli.OneArg("address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wanted, err := address(args[0])
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +42,7 @@ func profileLineOf(f config.File, name string) profileLine {
 func (c Profiles) listProfiles() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "Print the profiles of the configuration", Args: noArgs,
+		Use: "list", Short: "Print the profiles of the configuration",
 		Long: "Prints the profiles with their kind, service and place of the keys, and which one is the default. " +
 			"Nothing is opened and no service is asked.",
 		Example: "  coffer profile list\n  coffer profile list --json",
@@ -61,9 +60,9 @@ func (c Profiles) listProfiles() *cobra.Command {
 				lines = append(lines, profileLineOf(f, name))
 			}
 			if asJSON {
-				return printJSON(c.Out, lines)
+				return cli.PrintJSON(c.Out, lines)
 			}
-			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+			w := cli.Columns(c.Out)
 			for _, l := range lines {
 				mark := ""
 				if l.Default {
@@ -75,7 +74,7 @@ func (c Profiles) listProfiles() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -87,7 +86,7 @@ func (c Profiles) added(path, name string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return printJSON(c.Out, profileLineOf(f, name))
+		return cli.PrintJSON(c.Out, profileLineOf(f, name))
 	}
 	is := "The default profile is " + f.Default + " now; commands without --profile use it."
 	if f.Default != name {
@@ -111,7 +110,7 @@ func (c Profiles) fingerprint() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "fingerprint FILE", Short: "Print the fingerprint of a network.json, for the operator to tell",
-		Args: oneArg("file"),
+		Args: cli.OneArg("file"),
 		Long: `Prints the fingerprint of a network file. The operator of a service runs this on the network.json of
 its data directory and tells the result by another way than the file takes; a wallet that adds a profile compares it.`,
 		Example: "  coffer profile fingerprint ./lab/network.json",
@@ -125,12 +124,12 @@ its data directory and tells the result by another way than the file takes; a wa
 				return cli.InFile(fmt.Errorf("%s: %w", args[0], err))
 			}
 			if asJSON {
-				return printJSON(c.Out, networkLine{n.ID, string(n.Kind), n.Fingerprint()})
+				return cli.PrintJSON(c.Out, networkLine{n.ID, string(n.Kind), n.Fingerprint()})
 			}
 			_, err = fmt.Fprintln(c.Out, n.Fingerprint())
 			return err
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }

@@ -2,12 +2,9 @@ package keys
 
 import (
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"coffer/api"
+	"coffer/ui/cli"
 	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
@@ -34,16 +31,9 @@ type vaultLine struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// jsonFlag adds --json to a command.
-func jsonFlag(cmd *cobra.Command, asJSON *bool) {
-	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
-}
-
-// print writes a value as one line of JSON.
-func (c Commands) print(v any) error { return printJSON(c.Out, v) }
-
 func (c Commands) vaultJSON(o *profile.Opened, v *vault.Vault, there bool) error {
-	return c.print(vaultLine{o.Profile.Name, string(v.Backend()), there, o.Network.ID, o.Network.Fingerprint()})
+	return cli.PrintJSON(c.Out, vaultLine{o.Profile.Name, string(v.Backend()), there, o.Network.ID,
+		o.Network.Fingerprint()})
 }
 
 func (c Commands) itemsJSON(items []vault.Item) error {
@@ -51,7 +41,7 @@ func (c Commands) itemsJSON(items []vault.Item) error {
 	for i, k := range items {
 		lines[i] = lineOf(k)
 	}
-	return c.print(lines)
+	return cli.PrintJSON(c.Out, lines)
 }
 
 // added prints keys that were stored.
@@ -65,13 +55,4 @@ func (c Commands) added(items []vault.Item, asJSON bool) error {
 		}
 	}
 	return nil
-}
-
-func printJSON(out io.Writer, v any) error {
-	doc, err := api.Encode(v)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "%s\n", doc.Raw())
-	return err
 }

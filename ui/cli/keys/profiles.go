@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,20 +28,14 @@ type Profiles struct {
 
 // Command builds `coffer profile`.
 func (c Profiles) Command(*cli.Global) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "profile",
 		Short: "The profiles: which service, which network, where the keys are",
 		Long: "A profile says which service a wallet talks to, on which network, with which accounts, and where " +
 			"its keys are. The profile demo always exists.",
 		Example: "  coffer profile list\n  coffer profile add mine --kind embedded --vault file",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return &cli.UsageError{Problem: "`coffer profile` needs one of list, add or fingerprint",
-				Hint: "see `coffer profile --help`"}
-		},
-	}
-	cmd.AddCommand(c.listProfiles(), c.add(), c.fingerprint())
-	return cmd
+		Args:    cli.NoArgs,
+	}, c.listProfiles(), c.add(), c.fingerprint())
 }
 
 func (c Profiles) add() *cobra.Command {
@@ -68,7 +61,7 @@ is, also for the first one.`,
 			`--ca-file ./ca.pem --vault file
   coffer profile add mine --kind embedded --vault file
   coffer profile add mine --kind embedded --vault file --default`,
-		Args: oneArg("name"),
+		Args: cli.OneArg("name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.Name, p.Kind = args[0], network.Kind(kind)
 			for _, file := range []*string{&p.NetworkFile, &p.CAFile, &p.PolicyFile} {
@@ -109,7 +102,7 @@ is, also for the first one.`,
 	f.StringVar(&p.PolicyFile, "policy-file", "", "file that limits what may be signed")
 	f.BoolVar(&isDefault, "default", false, "make it the default profile, whichever was before (without the flag: "+
 		"only the first profile of a new configuration; with --default=false: never)")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -164,7 +157,7 @@ func (c Profiles) Accounts(g *cli.Global) []*cobra.Command {
 func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "Print the accounts of the profile with their addresses", Args: noArgs,
+		Use: "list", Short: "Print the accounts of the profile with their addresses",
 		Long: "Prints type and address of each account. Addresses are computed here, from the keys and the " +
 			"network; no service is asked for them.",
 		Example: "  coffer accounts list\n  coffer accounts list --profile team",
@@ -174,19 +167,19 @@ func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return errors.Join(printJSON(c.Out, append([]api.Account{}, o.Accounts...)), o.Close())
+				return errors.Join(cli.PrintJSON(c.Out, append([]api.Account{}, o.Accounts...)), o.Close())
 			}
 			if len(o.Accounts) == 0 {
 				c.Prompt.Say("There are no accounts; add one with: coffer accounts add")
 			}
-			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+			w := cli.Columns(c.Out)
 			for _, a := range o.Accounts {
 				fmt.Fprintf(w, "%s\t%s\n", a.Type, a.AccountAddress)
 			}
 			return errors.Join(w.Flush(), o.Close())
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -206,7 +199,6 @@ are unlocked for it, on a terminal or by --passphrase-fd.`,
   coffer accounts add --type role-based --session 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --admin ` +
 			`0x70997970C51812dc3A010C7d01b50e0d17dc79C8
   coffer accounts add --type solana --address GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ`,
-		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, paths, err := c.Host.Find(g.Profile)
 			if err != nil {
@@ -234,7 +226,7 @@ are unlocked for it, on a terminal or by --passphrase-fd.`,
 		"address of the account (Solana; of others only after their keys were replaced)")
 	f.StringVar(&a.FirstSessionAddress, "first-session", "",
 		"session key that the account was made with, when it was replaced since")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -255,7 +247,7 @@ func (c Profiles) sayAdded(ctx context.Context, o *profile.Opened, asJSON bool) 
 		c.Prompt.Say(strings.ToUpper(words[:1]) + words[1:] + ".")
 	}
 	if asJSON {
-		return printJSON(c.Out, heldAccount{added, h.State})
+		return cli.PrintJSON(c.Out, heldAccount{added, h.State})
 	}
 	_, err = fmt.Fprintln(c.Out, added.AccountAddress)
 	return err
@@ -265,7 +257,7 @@ func (c Profiles) sayAdded(ctx context.Context, o *profile.Opened, asJSON bool) 
 func (c Profiles) checkAccounts(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "check", Short: "Compare the addresses with those that the service predicts", Args: noArgs,
+		Use: "check", Short: "Compare the addresses with those that the service predicts",
 		Example: "  coffer accounts check\n  coffer accounts check --profile team",
 		Long: `Asks the service for the address of each account and compares it with the one that is computed here.
 One that differs is refused (exit code 4): do not use the account with that service.`,
@@ -282,7 +274,7 @@ One that differs is refused (exit code 4): do not use the account with that serv
 			return errors.Join(err, o.Close())
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -315,7 +307,7 @@ func (c Profiles) compared(all []profile.Compared, hold func(api.Account) profil
 		}
 	}
 	if asJSON {
-		return errors.Join(printJSON(c.Out, lines), differs)
+		return errors.Join(cli.PrintJSON(c.Out, lines), differs)
 	}
 	return differs
 }

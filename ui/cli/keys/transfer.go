@@ -32,7 +32,6 @@ mnemonic. A mnemonic gives one key of each kind; --kind and --path choose. A key
 lost there as well.`,
 		Example: "  coffer keys import --label main\n  coffer keys import --file ./keystore.json\n  coffer keys " +
 			"import --kind evm --path \"m/44'/60'/0'/0/3\"",
-		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := kindFlag(kind)
 			if err == nil {
@@ -58,7 +57,7 @@ lost there as well.`,
 	cmd.Flags().StringVar(&kind, "kind", "", "evm or solana (default: what the key is)")
 	cmd.Flags().StringVar(&path, "path", "", "derivation path of a mnemonic")
 	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -147,7 +146,7 @@ func (c Commands) backup(g *cli.Global) *cobra.Command {
 		Long: `Asks for a passphrase of the backup, twice, and writes a file that must not be there yet, readable by
 you alone. Try it once with coffer keys restore: keys that are there stay.`,
 		Example: "  coffer keys backup keys.age",
-		Args:    oneArg("file"),
+		Args:    cli.OneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
 				pass, err := c.fresh(cmd.Context(), "Passphrase of the backup")
@@ -181,7 +180,7 @@ func (c Commands) restore(g *cli.Global) *cobra.Command {
 		Long: `Asks for the passphrase of the backup and adds its keys to the vault. Keys belong to one network: a
 backup of another one is refused, unless --from-network names that network.`,
 		Example: "  coffer keys restore keys.age",
-		Args:    oneArg("file"),
+		Args:    cli.OneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
 				data, err := readBackup(args[0])
@@ -202,7 +201,7 @@ backup of another one is refused, unless --from-network names that network.`,
 	}
 	cmd.Flags().StringVar(&from, "from-network", "",
 		"id of the network on which the backup was made, to take its keys to this one")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
