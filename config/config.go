@@ -128,6 +128,16 @@ func Load(path string) (File, error) {
 	return Parse(path, data)
 }
 
+// Find reads the configuration in its place.
+func Find(getenv func(string) string) (Paths, File, error) {
+	paths, err := PathsFrom(getenv)
+	if err != nil {
+		return paths, File{}, err
+	}
+	file, err := Load(paths.Config)
+	return paths, file, err
+}
+
 // Default returns the configuration that holds without a file: the embedded demo profile.
 func Default() File {
 	return File{Version: SchemaVersion, Default: DemoProfile, Profiles: map[string]Profile{DemoProfile: demo()}}

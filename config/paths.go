@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,18 @@ type Paths struct {
 	Config string // configuration file
 	Data   string // chains, quotes and history of the embedded service
 	State  string // journal and logs
+}
+
+// Getenv looks variables up in an environment as os.Environ gives it; the last of several wins.
+func Getenv(env []string) func(name string) string {
+	return func(name string) string {
+		for _, line := range slices.Backward(env) {
+			if value, ok := strings.CutPrefix(line, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
 }
 
 // PathsFrom finds the paths from environment variables (getenv is os.Getenv outside tests): COFFER_CONFIG and

@@ -6,14 +6,12 @@ import (
 	"io/fs"
 
 	"coffer/api"
-	"coffer/api/network"
 	"coffer/ui/cli"
 	"coffer/ui/cli/act"
 	"coffer/ui/profile"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
-	"coffer/wallet/verify"
 )
 
 // Session opens a profile for commands. Closing the session wipes the keys, and a command closes it as soon as its
@@ -29,7 +27,7 @@ func Session(ctx context.Context, host profile.Host, name, machine string) (*act
 		Service: s.Client, Lists: s.Lists,
 		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close,
 		Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
-		Names: func(address string) string { return nameIn(s, address) }, Book: s.Contacts(),
+		Book: s.Contacts(),
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -37,11 +35,11 @@ func Session(ctx context.Context, host profile.Host, name, machine string) (*act
 			}
 			return j, err
 		},
-		Work: func(tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
+		Work: func(tighten act.Tighten) (*act.Work, error) {
 			return work(s, tighten, profile.Folder{Dir: state},
 				func() (*journal.Journal, error) { return journal.Open(state, options) })
 		},
-		Try: func(tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
+		Try: func(tighten act.Tighten) (*act.Work, error) {
 			return work(s, tighten, unsaved{profile.Folder{Dir: state}},
 				func() (*journal.Journal, error) { return journal.OpenScratch(state, options) })
 		},
@@ -90,7 +88,7 @@ type unsaved struct{ profile.Folder }
 func (unsaved) Save(string, []byte) error { return nil }
 
 // work opens the journal for operations under the profile's policy.
-func work(s *profile.Opened, tighten func(verify.Limits) (verify.Limits, error), keep flow.Keep,
+func work(s *profile.Opened, tighten act.Tighten, keep flow.Keep,
 	open func() (*journal.Journal, error)) (*act.Work, error) {
 	rules, err := s.Policy()
 	if err == nil && tighten != nil {
@@ -110,21 +108,15 @@ func work(s *profile.Opened, tighten func(verify.Limits) (verify.Limits, error),
 		return nil, err
 	}
 	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock,
-		Sleep: sleep, Keep: keep})
+		Sleep: Sleep, Keep: keep})
 	return &act.Work{
-		Start: func(ctx context.Context, in intent.Intent) (act.Operation, error) { return f.Start(ctx, in) },
-		Unfinished: func() []act.Operation {
-			var out []act.Operation
-			for _, o := range f.Unfinished() {
-				out = append(out, o)
-			}
-			return out
-		},
+		Start:      func(ctx context.Context, in intent.Intent) (act.Operation, error) { return f.Start(ctx, in) },
+		Unfinished: func() []act.Operation { return operations[act.Operation](f) },
 		Reconcile: func(ctx context.Context) error {
 			_, err := f.Reconcile(ctx)
 			return err
 		},
-		Believes: s.Network.Kind == network.Embedded, Hold: j.Hold, Yield: f.Yield, Operations: j.Operations,
-		Void: f.Void, Repair: f.Repair, Remark: j.Remark(), Close: j.Close,
+		Hold: j.Hold, Yield: f.Yield, Operations: j.Operations, Void: f.Void, Repair: f.Repair, Remark: j.Remark(),
+		Close: j.Close,
 	}, nil
 }

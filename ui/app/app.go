@@ -129,7 +129,7 @@ func (d *opened) start() (err error) {
 	}
 	d.skew = d.s.Client.Skew
 	d.flow = flow.New(flow.Deps{
-		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: sleep,
+		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: Sleep,
 		Keep: profile.Folder{Dir: state},
 	})
 	return nil
@@ -254,10 +254,7 @@ func endInTime(ctx context.Context, wipe, abort func()) (leave func()) {
 }
 
 // Sleep waits, or returns the context's error.
-func Sleep(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
-
-// sleep waits, or returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

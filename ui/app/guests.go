@@ -58,7 +58,7 @@ func (g Guests) Show(ctx context.Context, v sshd.Visit) error {
 // guest is what a visitor gets. done takes back what was given for the length of the visit.
 func (g Guests) guest(v sshd.Visit) (out profile.Guest, done func(), err error) {
 	if g.Showcase != nil {
-		out = g.Showcase.Guest(profile.Guest{})
+		out = g.Showcase.Guest()
 		return out, out.Service.APIKey.Wipe, nil
 	}
 	signer, err := throwAway(v, g.Network.ID)

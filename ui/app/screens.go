@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
+	"coffer/config"
+	"coffer/ui/compose"
 	"coffer/ui/linear"
 	"coffer/ui/present"
-	"coffer/ui/profile"
 	"coffer/ui/tui"
 	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/activity"
@@ -21,6 +21,7 @@ import (
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/settings"
 	"coffer/ui/tui/wire"
+	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 )
 
@@ -66,7 +67,7 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 		}),
 		screen.Wire: wire.New(c, wire.Deps{Log: d.log, Version: d.o.Build.Version}),
 	}
-	own := settingsDeps(d.s, d.o.Build, d.getenv)
+	own := settingsDeps(d.s, d.o.Build, config.Getenv(d.o.Env))
 	own.Actions = settings.Collect(all)
 	all[screen.Settings] = settings.New(c, own)
 	return all
@@ -78,31 +79,14 @@ func (d *opened) begin(ctx context.Context, in intent.Intent) (present.Driven, e
 }
 
 // name returns the name of a known recipient; "" for any other address.
-func (d *opened) name(address string) string { return nameIn(d.s, address) }
-
-func nameIn(s *profile.Opened, address string) string {
-	for _, c := range s.Contacts() {
-		if c.Address == address || strings.HasPrefix(address, "0x") && strings.EqualFold(c.Address, address) {
-			return c.Name
-		}
-	}
-	return ""
-}
-
-// getenv reads the environment of the user's terminal.
-func (d *opened) getenv(name string) string {
-	for _, line := range slices.Backward(d.o.Env) {
-		if v, ok := strings.CutPrefix(line, name+"="); ok {
-			return v
-		}
-	}
-	return ""
+func (d *opened) name(address string) string {
+	return (&compose.World{Book: d.s.Contacts()}).NameOf(address)
 }
 
 // operations lists the operations under way, as one kind of screen knows them.
-func operations[T any](d *opened) []T {
+func operations[T any](f *flow.Flow) []T {
 	var out []T
-	for _, o := range d.flow.Unfinished() {
+	for _, o := range f.Unfinished() {
 		out = append(out, any(o).(T))
 	}
 	return out
@@ -111,7 +95,7 @@ func operations[T any](d *opened) []T {
 // found adds what was under way when the profile was opened and has ended since: the service may have reported the end
 // before any screen looked, and the user has to see it all the same.
 func found[T interface{ ID() string }](d *opened) []T {
-	unfinished := operations[T](d)
+	unfinished := operations[T](d.flow)
 	var out []T
 	for _, o := range d.under {
 		if !slices.ContainsFunc(unfinished, func(u T) bool { return u.ID() == o.ID() }) {

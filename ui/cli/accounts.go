@@ -86,15 +86,12 @@ read (--admin-key-file); it is never taken from the command line or the environm
 type the last four characters of the account; a script without a terminal gives them with --confirm. With --print
 nothing is sent: you get the signed calls, and anyone may send them.`
 
-// accountsRoot builds `coffer accounts`.
-type accountsRoot struct {
-	commands AccountsCommands
-	out      io.Writer
-	terminal bool
-}
-
-// command adds the commands of the role-based account to those that look after the accounts.
-func (p accountsRoot) command(g *Global, more ...*cobra.Command) *cobra.Command {
+// accounts adds the commands of the role-based account to those that look after the accounts.
+func (p Program) accounts(g *Global) *cobra.Command {
+	var more []*cobra.Command
+	if p.AccountsExtra != nil {
+		more = p.AccountsExtra(g)
+	}
 	return Group(&cobra.Command{
 		Use:   "accounts",
 		Short: "The profile's accounts: addresses, roles, the way out",
@@ -102,10 +99,10 @@ func (p accountsRoot) command(g *Global, more ...*cobra.Command) *cobra.Command 
 key for every day, an admin key for emergencies, and the service's co-signer. show, rotate and exit use the admin key:
 to replace the session key, and to leave without the co-signer after a delay.`,
 		Example: "  coffer accounts list\n  coffer accounts show --json",
-	}, append(more, Passing(p.show(g), p.terminal), Passing(p.rotate(g), p.terminal), p.exit(g))...)
+	}, append(more, Passing(p.show(g), p.Terminal), Passing(p.rotate(g), p.Terminal), p.exit(g))...)
 }
 
-func (p accountsRoot) show(g *Global) *cobra.Command {
+func (p Program) show(g *Global) *cobra.Command {
 	var on string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -119,14 +116,14 @@ func (p accountsRoot) show(g *Global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			roles, err := p.commands.Show(cmd.Context(), *g, chain)
+			roles, err := p.Accounts.Show(cmd.Context(), *g, chain)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return PrintJSON(p.out, roles)
+				return PrintJSON(p.Out, roles)
 			}
-			return printRoles(p.out, roles)
+			return printRoles(p.Out, roles)
 		},
 	}
 	cmd.Flags().StringVar(&on, "chain", "all", "one chain such as eip155:8453, or all")
@@ -156,7 +153,7 @@ func (f *adminFlags) read() (err error) {
 	return err
 }
 
-func (p accountsRoot) rotate(g *Global) *cobra.Command {
+func (p Program) rotate(g *Global) *cobra.Command {
 	var f adminFlags
 	var session string
 	cmd := &cobra.Command{
@@ -177,7 +174,7 @@ func (p accountsRoot) rotate(g *Global) *cobra.Command {
 				return err
 			}
 			o.AdminOptions = f.AdminOptions
-			done, err := p.commands.Rotate(cmd.Context(), *g, o)
+			done, err := p.Accounts.Rotate(cmd.Context(), *g, o)
 			return errors.Join(p.printResults(done, f.asJSON), err)
 		},
 	}
@@ -186,7 +183,7 @@ func (p accountsRoot) rotate(g *Global) *cobra.Command {
 	return cmd
 }
 
-func (p accountsRoot) exit(g *Global) *cobra.Command {
+func (p Program) exit(g *Global) *cobra.Command {
 	return Group(&cobra.Command{
 		Use:   "exit",
 		Short: "Leave without the co-signer: announce, cancel, sweep",
@@ -199,17 +196,27 @@ exit at any time.
   coffer accounts exit sweep --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
   coffer accounts exit cancel`,
 	},
-		Passing(p.exitAction(g, ExitAnnounce, "Start the delay after which the admin operates alone"), p.terminal),
-		Passing(p.exitAction(g, ExitCancel, "End an announced exit, or revoke a signed message"), p.terminal),
-		Passing(p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay"),
-			p.terminal))
+		p.exitAction(g, ExitAnnounce, "Start the delay after which the admin operates alone",
+			"Starts the delay of one day. From then on the co-signer signs nothing for the account, and after it "+
+				"the admin key alone operates the account."),
+		p.exitAction(g, ExitCancel, "End an announced exit, or revoke a signed message",
+			"Ends an announced exit; the co-signer signs again. On a chain that is named with --chain it also "+
+				"revokes an admin message that was signed and not used."),
+		p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay",
+			"Moves every balance of the account to one address, after the delay. What the service tells of balances "+
+				"decides how much is moved at most, never to whom."))
 }
 
-func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command {
+func (p Program) exitAction(g *Global, action, short, long string) *cobra.Command {
 	var f adminFlags
 	var to string
+	example := "  coffer accounts exit " + action
+	if action == ExitSweep {
+		example += " --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+	}
 	cmd := &cobra.Command{
-		Use: action, Short: short, Long: exitHelp(action) + "\n\n" + adminHelp, Example: exitExample(action),
+		Use: action, Short: short, Long: long + "\n\n" + adminHelp,
+		Example: example + "\n" + example + " --chain eip155:8453 --print",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := ExitOptions{Action: action}
 			if action == ExitSweep {
@@ -222,7 +229,7 @@ func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command
 				return err
 			}
 			o.AdminOptions = f.AdminOptions
-			done, err := p.commands.Exit(cmd.Context(), *g, o)
+			done, err := p.Accounts.Exit(cmd.Context(), *g, o)
 			return errors.Join(p.printResults(done, f.asJSON), err)
 		},
 	}
@@ -230,29 +237,7 @@ func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command
 		cmd.Flags().StringVar(&to, "to", "", "address that receives everything")
 	}
 	f.add(cmd)
-	return cmd
-}
-
-// exitHelp explains an action of an exit.
-func exitHelp(action string) string {
-	switch action {
-	case ExitAnnounce:
-		return "Starts the delay of one day. From then on the co-signer signs nothing for the account, and after it " +
-			"the admin key alone operates the account."
-	case ExitCancel:
-		return "Ends an announced exit; the co-signer signs again. On a chain that is named with --chain it also " +
-			"revokes an admin message that was signed and not used."
-	}
-	return "Moves every balance of the account to one address, after the delay. What the service tells of balances " +
-		"decides how much is moved at most, never to whom."
-}
-
-func exitExample(action string) string {
-	line := "  coffer accounts exit " + action
-	if action == ExitSweep {
-		line += " --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
-	}
-	return line + "\n" + line + " --chain eip155:8453 --print"
+	return Passing(cmd, p.Terminal)
 }
 
 // chainFlag reads "all" or an EVM chain.
@@ -317,22 +302,22 @@ func exitWords(at uint64) string {
 }
 
 // printResults writes what was done; nothing without results.
-func (p accountsRoot) printResults(done []AdminResult, asJSON bool) error {
+func (p Program) printResults(done []AdminResult, asJSON bool) error {
 	if len(done) == 0 {
 		return nil
 	}
 	if asJSON {
-		return PrintJSON(p.out, done)
+		return PrintJSON(p.Out, done)
 	}
 	for _, r := range done {
 		switch {
 		case r.Skipped != "":
-			fmt.Fprintf(p.out, "%s  %s: nothing to do, %s\n", r.Chain, r.Action, r.Skipped)
+			fmt.Fprintf(p.Out, "%s  %s: nothing to do, %s\n", r.Chain, r.Action, r.Skipped)
 		case r.Hash != "":
-			fmt.Fprintf(p.out, "%s  %s: done in transaction %s\n", r.Chain, r.Action, text.Clean(r.Hash, 80))
+			fmt.Fprintf(p.Out, "%s  %s: done in transaction %s\n", r.Chain, r.Action, text.Clean(r.Hash, 80))
 		}
 		for i, c := range r.Calls {
-			fmt.Fprintf(p.out, "%s  %s: call %d of %d\n  to    %s\n  data  %s\n", r.Chain, r.Action, i+1, len(r.Calls),
+			fmt.Fprintf(p.Out, "%s  %s: call %d of %d\n  to    %s\n  data  %s\n", r.Chain, r.Action, i+1, len(r.Calls),
 				strings.ToLower(c.To), c.Data)
 		}
 	}

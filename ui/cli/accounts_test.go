@@ -20,6 +20,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/secret"
+	"coffer/wallet/vault"
 )
 
 // asked records the calls of the commands.
@@ -188,16 +189,15 @@ func TestKeyFileMustBeItsOwnersAlone(t *testing.T) {
 	}
 	for _, mode := range []os.FileMode{0o604, 0o640, 0o660, 0o644, 0o601, 0o610, 0o602, 0o620, 0o700 | 0o004} {
 		path := keyFile(t, keyText, mode)
-		_, err := ReadKeyFile(path)
-		var usage *UsageError
-		if !errors.As(err, &usage) || !strings.Contains(usage.Hint, "chmod 600") ||
+		_, err := Prompt{}.AdminKey(t.Context(), path)
+		if Code(err) != ExitUsage || !strings.Contains(err.Error(), "chmod 600") ||
 			strings.Contains(err.Error(), keyText[:8]) {
 			t.Errorf("%o: %v", mode, err)
 		}
 	}
 	for _, mode := range []os.FileMode{0o600, 0o400} {
 		for _, content := range []string{keyText, "0x" + keyText, "\n " + keyText + "\r\n"} {
-			key, err := ReadKeyFile(keyFile(t, content, mode))
+			key, err := Prompt{}.AdminKey(t.Context(), keyFile(t, content, mode))
 			if err != nil || hex.EncodeToString(key.Reveal()) != keyText {
 				t.Errorf("%o: %v", mode, err)
 			}
@@ -207,10 +207,11 @@ func TestKeyFileMustBeItsOwnersAlone(t *testing.T) {
 
 func TestKeyFileThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ReadKeyFile(dir); Code(err) != ExitUsage {
+	if _, err := (Prompt{}).AdminKey(t.Context(), dir); Code(err) != ExitUsage {
 		t.Error("a directory")
 	}
-	if _, err := ReadKeyFile(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) || Code(err) != ExitUsage {
+	if _, err := (Prompt{}).AdminKey(t.Context(), filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) ||
+		Code(err) != ExitUsage {
 		t.Errorf("%v", err)
 	}
 	for name, content := range map[string]string{
@@ -219,22 +220,22 @@ func TestKeyFileThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
 		"zero": strings.Repeat("0", 64), "words": "legal winner thank year",
 		"the order": "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141",
 	} {
-		_, err := ReadKeyFile(keyFile(t, content, 0o600))
+		_, err := Prompt{}.AdminKey(t.Context(), keyFile(t, content, 0o600))
 		if Code(err) != ExitUsage || strings.Contains(err.Error(), keyText[1:20]) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func FuzzParseKey(f *testing.F) {
+func FuzzAdminKey(f *testing.F) {
 	f.Add([]byte(keyText))
 	f.Add([]byte("0x" + keyText + "\n"))
 	f.Add([]byte("0x"))
 	f.Fuzz(func(t *testing.T, typed []byte) {
 		text := strings.ToLower(string(typed))
-		key, err := ParseKey(secret.New(typed))
+		key, err := adminKey(secret.New(typed))
 		if err != nil {
-			if !errors.Is(err, ErrKeyText) {
+			if !errors.Is(err, vault.ErrBadKey) {
 				t.Errorf("%v", err)
 			}
 			return
@@ -253,11 +254,12 @@ func TestConfirmTakesTheLastFourCharactersOnly(t *testing.T) {
 	p := Prompt{Out: io.Discard}
 	for given, ok := range map[string]bool{"9EE7": true, "9ee7": true, "9EE8": false, "EE7": false, "69EE7": false,
 		account: false, "y": false} {
-		if err := p.Confirm(t.Context(), account, given); (err == nil) != ok || !ok && Code(err) != ExitUsage {
+		if err := p.Confirm(t.Context(), account, given, "nothing was signed"); (err == nil) != ok ||
+			!ok && Code(err) != ExitUsage {
 			t.Errorf("%s: %v", given, err)
 		}
 	}
-	if err := p.Confirm(t.Context(), account, ""); Code(err) != ExitUsage ||
+	if err := p.Confirm(t.Context(), account, "", "nothing was signed"); Code(err) != ExitUsage ||
 		!strings.Contains(fmt.Sprint(err), "no terminal") {
 		t.Errorf("without a terminal: %v", err)
 	}

@@ -67,16 +67,17 @@ func (p Program) findings(h *present.Holdings) {
 		}
 	}
 	for _, r := range all {
-		p.finding(r)
+		Finding(p.Err, r)
 	}
 	if h.Differs() {
-		p.finding(verify.Reason{Code: "B1", Level: verify.Warn, Title: "The total is not what the assets add up to.",
-			Path: "/totalBalance/fiatValue", Want: present.USD(h.Total), Got: present.USD(h.Says)})
+		Finding(p.Err, verify.Reason{Code: "B1", Level: verify.Warn, Path: "/totalBalance/fiatValue",
+			Title: "The total is not what the assets add up to.", Want: present.USD(h.Total),
+			Got: present.USD(h.Says)})
 	}
 }
 
-// finding writes a reason as one line on standard error.
-func (p Program) finding(r verify.Reason) {
+// Finding writes a reason as one line.
+func Finding(w io.Writer, r verify.Reason) {
 	line := string(r.Level) + " " + r.Code + ": " + r.Title
 	if r.Want != "" {
 		line += " Expected: " + r.Want + "."
@@ -87,7 +88,7 @@ func (p Program) finding(r verify.Reason) {
 	if r.Path != "" {
 		line += " At " + r.Path
 	}
-	fmt.Fprintln(p.Err, text.Clean(line, maxReport))
+	fmt.Fprintln(w, text.Clean(line, maxReport))
 }
 
 // printBalances writes a table: one line for each asset, its chains below it.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,7 @@ import (
 	"coffer/api/client"
 	"coffer/api/text"
 	"coffer/config"
+	"coffer/ui/present"
 	"coffer/wallet/vault"
 )
 
@@ -103,6 +103,32 @@ func InFile(err error) error {
 		return nil
 	}
 	return &FileError{err}
+}
+
+// Broken adds to a problem with a file why it cannot be used: the broken rules of an intent, or the error.
+func Broken(problem string, err error) string {
+	failures := present.Failures(err)
+	if len(failures) == 0 {
+		return problem + ": " + text.Clean(err.Error(), maxReport)
+	}
+	for _, f := range failures {
+		problem += "\n  " + text.Clean(f.String(), maxReport)
+	}
+	return problem
+}
+
+// ReadFile reads a file that the command line names, of at most most MiB.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, InFile(err)
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, most<<20+1))
+	if err == nil && int64(len(b)) > most<<20 {
+		err = fmt.Errorf("%s is larger than %d MiB", path, most)
+	}
+	return b, InFile(err)
 }
 
 // A DataError means that the stored data of a service or an embedded profile is damaged or lost. Hint is what to do.
@@ -241,15 +267,8 @@ func (p Program) environ() []string {
 	return os.Environ()
 }
 
-// getenv looks a variable up in the environment; the last of several wins.
-func (p Program) getenv(name string) string {
-	for _, line := range slices.Backward(p.environ()) {
-		if value, ok := strings.CutPrefix(line, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+// getenv looks a variable up in the environment.
+func (p Program) getenv(name string) string { return config.Getenv(p.environ())(name) }
 
 // warnOfSecrets names the variables that look like an attempt to pass a secret. The program takes none from there, and
 // never shows their values.
@@ -305,12 +324,8 @@ that run inside this program.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return Misused(c, "%s", err)
 	})
-	var more []*cobra.Command
-	if p.AccountsExtra != nil {
-		more = p.AccountsExtra(&g)
-	}
-	accounts := accountsRoot{p.Accounts, p.Out, p.Terminal}.command(&g, more...)
-	root.AddCommand(Passing(p.balances(&g), p.Terminal), accounts, p.serve(&g), p.config(&g), p.completion(), p.man(),
+	root.AddCommand(Passing(p.balances(&g), p.Terminal), p.accounts(&g), p.serve(&g), p.config(&g), p.completion(),
+		p.man(),
 		p.version())
 	if p.SetUp != nil {
 		root.AddCommand(p.setUp(&g))
@@ -367,13 +382,5 @@ func noArgs(c *cobra.Command, args []string) error {
 // A key or a mnemonic given by mistake is neither.
 func harmless(args []string) bool {
 	const maxWord, maxWords = 24, 6
-	if len(args[0]) > maxWord || len(args) > maxWords {
-		return false
-	}
-	for _, r := range args[0] {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
-			return false
-		}
-	}
-	return true
+	return len(args[0]) <= maxWord && len(args) <= maxWords && isPlain(args[0])
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // shells are the shells with a completion script.
@@ -97,17 +98,21 @@ func completes(args []string) bool {
 // complete gives every command and every flag its completions. Only a shell needs them, so a normal start does not pay
 // for it.
 func (p Program) complete(root *cobra.Command) {
-	v := values{p: p}
+	cat, err := p.Catalog()
+	if err != nil {
+		return
+	}
+	v := values{p, cat}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		if c.ValidArgsFunction == nil && len(c.ValidArgs) == 0 {
 			c.ValidArgsFunction = v.arguments(c)
 		}
-		for f := range flagsOf(c) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.NoOptDefVal == "" { // one that takes a value
 				_ = c.RegisterFlagCompletionFunc(f.Name, v.flag(c, f)) // it fails for a flag that has its own
 			}
-		}
+		})
 		for _, sub := range c.Commands() {
 			walk(sub)
 		}

@@ -21,7 +21,7 @@ func with(word, says string) cobra.Completion { return cobra.CompletionWithDesc(
 
 // profiles are the profiles of the configuration.
 func (v values) profiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	_, f, err := v.configuration()
+	_, f, err := config.Find(v.p.getenv)
 	if err != nil {
 		return nil, noFiles
 	}
@@ -36,30 +36,17 @@ func (v values) profiles(*cobra.Command, []string, string) ([]cobra.Completion, 
 	return out, noFiles
 }
 
-func (v values) configuration() (config.Paths, config.File, error) {
-	paths, err := config.PathsFrom(v.p.getenv)
-	if err != nil {
-		return paths, config.File{}, err
-	}
-	f, err := config.Load(paths.Config)
-	return paths, f, err
-}
-
 // chains are the chains of the catalogue: short names and ids, and "all" where that is a value.
 func (v values) chains(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	cat, err := v.p.Catalog()
-	if err != nil {
-		return nil, noFiles
-	}
 	accounts, service := strings.HasPrefix(c.CommandPath(), "coffer accounts"),
 		strings.HasPrefix(c.CommandPath(), "coffer serve")
 	var names, ids []cobra.Completion
 	if accounts {
 		names = append(names, with("all", "every EVM chain"))
 	}
-	list := cat.Chains()
+	list := v.cat.Chains()
 	if !accounts && c.Name() != "call" {
-		list = append(list, cat.Solana())
+		list = append(list, v.cat.Solana())
 	}
 	for _, k := range list {
 		if !accounts && !service { // these two take ids alone
@@ -73,21 +60,17 @@ func (v values) chains(c *cobra.Command, _ []string, _ string) ([]cobra.Completi
 // assets are the assets of the catalogue: symbols and ids over all chains, and after a symbol and an @ the chains of
 // the asset.
 func (v values) assets(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	cat, err := v.p.Catalog()
-	if err != nil {
-		return nil, noFiles
-	}
 	if strings.Contains(typed, "@") {
 		return v.onChain(c, nil, typed)
 	}
 	service := strings.HasPrefix(c.CommandPath(), "coffer serve")
 	var out []cobra.Completion
-	for _, a := range cat.Aggregates() {
+	for _, a := range v.cat.Aggregates() {
 		if !service {
 			out = append(out, with(strings.ToLower(a.Symbol), a.Name+", from all chains; @ and a chain for one"))
 		}
 	}
-	for _, a := range cat.Aggregates() {
+	for _, a := range v.cat.Aggregates() {
 		out = append(out, with(a.ID.String(), a.Name))
 	}
 	return out, inOrder
@@ -95,17 +78,13 @@ func (v values) assets(c *cobra.Command, _ []string, typed string) ([]cobra.Comp
 
 // onChain are assets with their chain, such as usdc@base.
 func (v values) onChain(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	cat, err := v.p.Catalog()
-	if err != nil {
-		return nil, noFiles
-	}
 	short := map[caip.Chain][2]string{}
-	for _, k := range append(cat.Chains(), cat.Solana()) {
+	for _, k := range append(v.cat.Chains(), v.cat.Solana()) {
 		short[k.Chain] = [2]string{k.Short, k.Name}
 	}
 	wanted, _, one := strings.Cut(strings.ToLower(typed), "@")
 	var out []cobra.Completion
-	for _, a := range cat.Aggregates() {
+	for _, a := range v.cat.Aggregates() {
 		if symbol := strings.ToLower(a.Symbol); !one || symbol == wanted {
 			for _, e := range a.Entities {
 				k := short[e.Asset.Chain]
@@ -119,18 +98,17 @@ func (v values) onChain(_ *cobra.Command, _ []string, typed string) ([]cobra.Com
 // contracts are the tokens on the chain of a call; the user has to type any other address.
 func (v values) contracts(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	chain := c.Flag("chain")
-	cat, err := v.p.Catalog()
-	if err != nil || chain == nil || c.Name() != "call" && c.Name() != "plan" {
+	if chain == nil || c.Name() != "call" && c.Name() != "plan" {
 		return nil, noFiles
 	}
-	w := compose.World{Catalog: cat}
+	w := compose.World{Catalog: v.cat}
 	on, problem := w.Chain(chain.Value.String())
 	if problem != "" || on.IsSolana() {
 		return nil, inOrder
 	}
 	var out []cobra.Completion
 	for _, e := range w.AssetsOn(on, false) {
-		agg, _ := cat.Aggregate(e.Aggregate)
+		agg, _ := v.cat.Aggregate(e.Aggregate)
 		out = append(out, with(strings.ToLower(agg.Symbol), e.Name+" on "+w.ChainName(on)))
 	}
 	return out, inOrder
@@ -172,7 +150,7 @@ func (v values) operations(c *cobra.Command, _ []string, typed string) ([]cobra.
 
 // journal opens the journal of the profile for reading: without its lock, and without the service.
 func (v values) journal(c *cobra.Command) (*journal.Journal, error) {
-	paths, f, err := v.configuration()
+	paths, f, err := config.Find(v.p.getenv)
 	if err != nil {
 		return nil, err
 	}

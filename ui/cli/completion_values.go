@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"coffer/api"
+	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/config"
 	"coffer/wallet/intent"
@@ -16,26 +16,16 @@ import (
 
 // values finds what a flag or an argument may be, offline: in the configuration, the catalogue and the journal. It
 // opens no vault, asks no service and changes no file; what it cannot read adds nothing.
-type values struct{ p Program }
+type values struct {
+	p   Program
+	cat *catalog.Catalog
+}
 
 // Results of a completion.
 const (
 	noFiles = cobra.ShellCompDirectiveNoFileComp
 	inOrder = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 )
-
-// flagsOf are the flags that a command defines, its own and those for the commands below it.
-func flagsOf(c *cobra.Command) iter.Seq[*pflag.Flag] {
-	return func(yield func(*pflag.Flag) bool) {
-		var all []*pflag.Flag
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) { all = append(all, f) })
-		for _, f := range all {
-			if !yield(f) {
-				return
-			}
-		}
-	}
-}
 
 // files completes names of files, those with one of the extensions if any are given.
 func files(extensions ...string) cobra.CompletionFunc {
@@ -65,9 +55,7 @@ func of(words ...string) cobra.CompletionFunc {
 // arguments completes the words after a command that belong to no flag.
 func (v values) arguments(c *cobra.Command) cobra.CompletionFunc {
 	switch c.CommandPath() {
-	case "coffer apply":
-		return once(files("toml", "json"))
-	case "coffer plan":
+	case "coffer apply", "coffer plan":
 		return once(files("toml", "json"))
 	case "coffer call", "coffer intent from-safe", "coffer intent to-safe":
 		return once(files("json"))

@@ -15,15 +15,6 @@ import (
 // ErrUnwell means that the doctor found a fault, which it printed.
 var ErrUnwell = errors.New("something needs attention, see above")
 
-// examined is a finding as `coffer doctor --json` prints it. Level is good, look, bad or unknown.
-type examined struct {
-	Area  string `json:"area"`
-	Name  string `json:"name"`
-	Level string `json:"level"`
-	Text  string `json:"text"`
-	Todo  string `json:"todo,omitempty"`
-}
-
 // doctor is the command that examines everything between the user and a working wallet.
 func (p Program) doctor(g *Global) *cobra.Command {
 	var asJSON, report bool
@@ -53,7 +44,8 @@ changes nothing and signs nothing. The exit code is 1 when something is bad.`,
 			case report:
 				_, err = fmt.Fprint(p.Out, doctor.Report(found, d))
 			default:
-				err = p.examined(found)
+				_, err = fmt.Fprint(p.Out, doctor.Text(found, "",
+					func(s string) string { return text.Clean(s, maxFound) }))
 			}
 			if err == nil && !doctor.Well(found) {
 				err = ErrUnwell
@@ -69,30 +61,11 @@ changes nothing and signs nothing. The exit code is 1 when something is bad.`,
 // Examine answers `coffer doctor`: the findings, and what was examined.
 type Examine func(ctx context.Context, g Global) ([]doctor.Finding, doctor.Deps, error)
 
-func (p Program) examined(found []doctor.Finding) error {
-	const width = 400
-	area := ""
-	for _, f := range found {
-		if f.Area != area {
-			area = f.Area
-			fmt.Fprintf(p.Out, "%s\n", area)
-		}
-		if _, err := fmt.Fprintf(p.Out, "  %-8s %s: %s\n", f.Level, f.Name, text.Clean(f.Text, width)); err != nil {
-			return err
-		}
-		if f.Todo != "" {
-			fmt.Fprintf(p.Out, "           %s\n", text.Clean(f.Todo, width))
-		}
-	}
-	return nil
-}
+// maxFound bounds a text of a finding, in characters.
+const maxFound = 400
 
 func (p Program) examinedJSON(found []doctor.Finding) error {
-	out := make([]examined, len(found))
-	for i, f := range found {
-		out[i] = examined{f.Area, f.Name, f.Level.String(), f.Text, f.Todo}
-	}
-	b, err := json.MarshalIndent(out, "", "  ")
+	b, err := json.MarshalIndent(append([]doctor.Finding{}, found...), "", "  ")
 	if err != nil {
 		return err
 	}

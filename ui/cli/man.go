@@ -115,7 +115,7 @@ func (m manual) page(c *cobra.Command) []byte {
 		r.bold(c.UseLine())
 	}
 	if len(below(c)) > 0 {
-		r.macro("br")
+		r.line(".br")
 		r.bold(c.CommandPath() + " COMMAND")
 	}
 	r.section("DESCRIPTION")

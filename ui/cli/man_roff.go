@@ -54,16 +54,6 @@ type roff struct{ b strings.Builder }
 
 func (r *roff) line(s string) { r.b.WriteString(s + "\n") }
 
-// macro writes a request with its arguments in quotes.
-func (r *roff) macro(name string, args ...string) {
-	var b strings.Builder
-	b.WriteString("." + name)
-	for _, a := range args {
-		fmt.Fprintf(&b, " \"%s\"", escape(a))
-	}
-	r.line(b.String())
-}
-
 func (r *roff) section(name string) { r.line(".SH " + name) }
 
 // text writes a line of text.
@@ -102,7 +92,7 @@ func (r *roff) lines(says string) {
 func (r *roff) prose(s string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(s), "\n\n") {
 		if i > 0 {
-			r.macro("PP")
+			r.line(".PP")
 		}
 		r.lines(paragraph)
 	}
@@ -110,11 +100,11 @@ func (r *roff) prose(s string) {
 
 // literal writes lines unchanged, without filling.
 func (r *roff) literal(lines []string) {
-	r.macro("nf")
+	r.line(".nf")
 	for _, l := range lines {
 		r.text(l)
 	}
-	r.macro("fi")
+	r.line(".fi")
 }
 
 // flags writes the flags of a set.
@@ -133,30 +123,16 @@ func (r *roff) flags(title string, f *pflag.FlagSet) {
 // escape escapes characters that mean something to roff. Signs that would take another shape in print keep the typed
 // one.
 func escape(s string) string {
+	signs := map[rune]string{'\\': `\(rs`, '-': `\-`, '"': `\(dq`, '\'': `\(aq`, '`': `\(ga`, '^': `\(ha`, '~': `\(ti`,
+		'\t': "    "}
 	var b strings.Builder
 	for _, c := range s {
-		switch c {
-		case '\\':
-			b.WriteString(`\(rs`)
-		case '-':
-			b.WriteString(`\-`)
-		case '"':
-			b.WriteString(`\(dq`)
-		case '\'':
-			b.WriteString(`\(aq`)
-		case '`':
-			b.WriteString(`\(ga`)
-		case '^':
-			b.WriteString(`\(ha`)
-		case '~':
-			b.WriteString(`\(ti`)
-		case '\t':
-			b.WriteString("    ")
+		switch sign, ok := signs[c]; {
+		case ok:
+			b.WriteString(sign)
+		case c > 0x7e:
+			fmt.Fprintf(&b, `\[u%04X]`, c)
 		default:
-			if c > 0x7e {
-				fmt.Fprintf(&b, `\[u%04X]`, c)
-				continue
-			}
 			b.WriteRune(c)
 		}
 	}

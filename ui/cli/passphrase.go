@@ -53,14 +53,9 @@ type Passphrase struct {
 // GivenPassphrase is a passphrase from a source other than a descriptor. It takes the secret.
 func GivenPassphrase(pass secret.Secret) *Passphrase { return &Passphrase{given: true, pass: pass} }
 
-// AddPassphrase adds the flag of a passphrase to a command.
-func AddPassphrase(cmd *cobra.Command) {
-	cmd.Flags().Int(PassphraseFlag, -1, "read the passphrase of the keys from this inherited file descriptor `N`")
-}
-
-// ReadPassphrase reads the descriptor of --passphrase-fd, if given, before anything else is opened. terminal means
+// readFlag reads the descriptor of --passphrase-fd, if given, before anything else is opened. terminal means
 // that a user is there to be asked.
-func ReadPassphrase(cmd *cobra.Command, terminal bool) (*Passphrase, error) {
+func readFlag(cmd *cobra.Command, terminal bool) (*Passphrase, error) {
 	if !cmd.Flags().Changed(PassphraseFlag) {
 		return &Passphrase{}, nil
 	}
@@ -107,10 +102,10 @@ type passphraseKey struct{}
 // Passing adds the flag of a passphrase to a command; while the command runs, a Prompt answers with what the flag
 // gave. It wraps the existing RunE.
 func Passing(cmd *cobra.Command, terminal bool) *cobra.Command {
-	AddPassphrase(cmd)
+	cmd.Flags().Int(PassphraseFlag, -1, "read the passphrase of the keys from this inherited file descriptor `N`")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, err := ReadPassphrase(cmd, terminal)
+		p, err := readFlag(cmd, terminal)
 		if err != nil {
 			return err
 		}

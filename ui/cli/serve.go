@@ -185,8 +185,7 @@ func (o *ServeOptions) settle(w words) error {
 
 // settlePort checks the values for a listener and its certificate.
 func (o *ServeOptions) settlePort() error {
-	_, port, err := net.SplitHostPort(o.Listen)
-	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
+	if !isHostPort(o.Listen) {
 		return &UsageError{Problem: "--listen takes an address and a port from 0 to 65535, such as 127.0.0.1:8443"}
 	}
 	for _, h := range o.Hosts {
@@ -204,6 +203,12 @@ func (o *ServeOptions) settlePort() error {
 		return &UsageError{Problem: fmt.Sprintf("--max-connections takes %d to %d", minConnections, maxConnections)}
 	}
 	return nil
+}
+
+func isHostPort(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	_, number := strconv.ParseUint(port, 10, 16)
+	return err == nil && number == nil
 }
 
 // isHostName reports whether a certificate can name s: labels of letters, digits, - and _, the first of them possibly

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"coffer/api"
 	"coffer/api/text"
@@ -77,8 +78,7 @@ key itself is printed once.`,
   coffer serve keys rotate k7q2m9xw --grace 24h
   coffer serve keys revoke k7q2m9xw`,
 	}, p.keysAdd(&data), p.keysList(&data), p.keysRotate(&data), p.keysRevoke(&data))
-	cmd.PersistentFlags().StringVar(&data, "data", "",
-		"data `directory` of the service (default: below the user's data directory)")
+	dataFlag(cmd.PersistentFlags(), &data)
 	return cmd
 }
 
@@ -216,9 +216,14 @@ func (p Program) keysRevoke(data *string) *cobra.Command {
 	return cmd
 }
 
+// dataFlag adds the data directory of a service.
+func dataFlag(f *pflag.FlagSet, data *string) {
+	f.StringVar(data, "data", "", "data `directory` of the service (default: below the user's data directory)")
+}
+
 // oneID takes the id of a key.
 func oneID() cobra.PositionalArgs {
-	return OneArg("id of a key; `coffer serve keys list` shows the ids")
+	return OneArg("id, as `coffer serve keys list` prints it")
 }
 
 // parseExpiry reads a duration, a day or a time.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -75,8 +74,7 @@ func (s *ServeSSH) settle(cmd *cobra.Command, profile string) error {
 	if err := notEmpty(cmd, "ssh", "ssh-keys", "profile"); err != nil {
 		return err
 	}
-	_, port, err := net.SplitHostPort(s.Listen)
-	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
+	if !isHostPort(s.Listen) {
 		return &UsageError{Problem: "--ssh takes an address and a port from 0 to 65535, such as 127.0.0.1:2222"}
 	}
 	switch {

@@ -37,8 +37,7 @@ something is damaged. While a service runs, check a copy: ` +
 			return p.Store.Check(cmd.Context(), data, file)
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", "",
-		"data `directory` of the service (default: below the user's data directory)")
+	dataFlag(cmd.Flags(), &data)
 	return cmd
 }
 
@@ -57,7 +56,6 @@ directory, and start the service.`,
 		Args:    OneArg("file to write"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return p.Store.Backup(cmd.Context(), data, args[0]) },
 	}
-	cmd.Flags().StringVar(&data, "data", "",
-		"data `directory` of the service (default: below the user's data directory)")
+	dataFlag(cmd.Flags(), &data)
 	return cmd
 }

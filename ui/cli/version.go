@@ -28,13 +28,16 @@ var version string
 // hash of the main module, which exists only when the program was built from a module of the module mirror (go install
 // coffer@…).
 type Build struct {
-	Version, Revision, Time, Go string
-	Modified                    bool
-
-	Experiment string // GOEXPERIMENT beyond the default
-	Target     string // GOOS/GOARCH, with the level of the architecture where Go recorded it: linux/amd64 v1
-	Cgo        bool
-	Sum        string
+	Version    string `json:"version"`
+	Revision   string `json:"revision,omitempty"`
+	Time       string `json:"time,omitempty"`
+	Modified   bool   `json:"modified"`
+	Go         string `json:"go"`
+	Experiment string `json:"goExperiment,omitempty"` // GOEXPERIMENT beyond the default
+	// GOOS/GOARCH, with the level of the architecture where Go recorded it: linux/amd64 v1
+	Target string `json:"target"`
+	Cgo    bool   `json:"cgo"`
+	Sum    string `json:"moduleSum,omitempty"`
 }
 
 // ReadBuild takes the facts from the program itself.
@@ -74,21 +77,13 @@ func (b *Build) settings(all []debug.BuildSetting) {
 // service's interface that this program speaks, the other versions are those of the documents that it reads and
 // writes. Assets is the SHA-256 of everything that is shipped inside: chains, assets, addresses, contracts.
 type facts struct {
-	Version    string `json:"version"`
-	Revision   string `json:"revision,omitempty"`
-	Time       string `json:"time,omitempty"`
-	Modified   bool   `json:"modified"`
-	Go         string `json:"go"`
-	Experiment string `json:"goExperiment,omitempty"`
-	Target     string `json:"target"`
-	Cgo        bool   `json:"cgo"`
-	Module     string `json:"moduleSum,omitempty"`
-	Interface  string `json:"interface"`
-	Intent     int    `json:"intentVersion"`
-	Journal    int    `json:"journalVersion"`
-	Network    int    `json:"networkVersion"`
-	Config     int    `json:"configVersion"`
-	Assets     string `json:"assets"`
+	Build
+	Interface string `json:"interface"`
+	Intent    int    `json:"intentVersion"`
+	Journal   int    `json:"journalVersion"`
+	Network   int    `json:"networkVersion"`
+	Config    int    `json:"configVersion"`
+	Assets    string `json:"assets"`
 }
 
 func (p Program) version() *cobra.Command {
@@ -106,29 +101,14 @@ contracts that are shipped inside. docs/release.md tells how to build the same f
 				return err
 			}
 			if asJSON {
-				return PrintJSON(p.Out, p.Build.facts(digest))
+				return PrintJSON(p.Out, facts{Build: p.Build, Interface: openapi.Version, Intent: intent.Version,
+					Journal: journal.Version, Network: network.Version, Config: config.SchemaVersion, Assets: digest})
 			}
 			return p.Build.write(p.Out, digest)
 		},
 	}
 	JSONFlag(cmd, &asJSON)
 	return cmd
-}
-
-func (b Build) facts(digest string) facts {
-	return facts{
-		Version: b.Version, Revision: b.Revision, Time: b.Time, Modified: b.Modified, Go: b.Go,
-		Experiment: b.Experiment, Target: b.target(), Cgo: b.Cgo, Module: b.Sum,
-		Interface: openapi.Version, Intent: intent.Version, Journal: journal.Version, Network: network.Version,
-		Config: config.SchemaVersion, Assets: digest,
-	}
-}
-
-func (b Build) target() string {
-	if b.Target == "" {
-		return runtime.GOOS + "/" + runtime.GOARCH
-	}
-	return b.Target
 }
 
 func (b Build) write(w io.Writer, digest string) error {
@@ -144,7 +124,7 @@ func (b Build) write(w io.Writer, digest string) error {
 	if b.Experiment != "" {
 		experiment = " with " + b.Experiment
 	}
-	fmt.Fprintf(w, "%s%s %s\n", b.Go, experiment, b.target())
+	fmt.Fprintf(w, "%s%s %s\n", b.Go, experiment, b.Target)
 	if b.Sum != "" {
 		fmt.Fprintf(w, "module %s\n", b.Sum)
 	}

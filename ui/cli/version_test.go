@@ -49,7 +49,7 @@ func TestVersionSaysEveryFactOfTheBuild(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != reflect.TypeFor[facts]().NumField() || got["version"] != "v1.2.3" || got["modified"] != true ||
+	if len(got) != len(members()) || got["version"] != "v1.2.3" || got["modified"] != true ||
 		got["cgo"] != false || got["target"] != "linux/amd64 v3" || got["interface"] != openapi.Version {
 		t.Errorf("%s", &out)
 	}
@@ -104,9 +104,19 @@ func TestTheDocumentExplainsEveryFact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for f := range reflect.TypeFor[facts]().Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !strings.Contains(string(raw), "`"+name+"`") {
+	for _, name := range members() {
+		if !strings.Contains(string(raw), "`"+name+"`") {
 			t.Errorf("%s", name)
 		}
 	}
+}
+
+// members are the members of facts.
+func members() (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[facts]()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }

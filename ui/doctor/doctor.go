@@ -49,6 +49,9 @@ func (l Level) String() string {
 	return "unknown"
 }
 
+// MarshalText is String.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
 // Areas of findings, in the order of Run.
 const (
 	AreaService  = "Service"
@@ -61,10 +64,15 @@ const (
 
 // Finding is one line: what was examined, what was found, and what to do about it ("" for nothing).
 type Finding struct {
-	Area, Name string
-	Level      Level
-	Text, Todo string
+	Area  string `json:"area"`
+	Name  string `json:"name"`
+	Level Level  `json:"level"`
+	Text  string `json:"text"`
+	Todo  string `json:"todo,omitempty"`
 }
+
+// is sets what was found and what to do about it.
+func (f *Finding) is(l Level, text, todo string) { f.Level, f.Text, f.Todo = l, text, todo }
 
 // Service is what the doctor asks a service; *client.Client is one.
 type Service interface {
@@ -152,8 +160,8 @@ func (d Deps) pins() []Finding {
 	f := Finding{Area: AreaNetwork, Name: "addresses",
 		Text: "the fixed addresses of the network are those that this program ships"}
 	if err := d.Pins(); err != nil {
-		f.Level, f.Text, f.Todo = Bad, words(err), "compare the fingerprint of the network file with the operator's; "+
-			"nothing is signed on a network with other addresses"
+		f.is(Bad, words(err), "compare the fingerprint of the network file with the operator's; "+
+			"nothing is signed on a network with other addresses")
 	}
 	return []Finding{f}
 }
@@ -166,15 +174,15 @@ func (d Deps) keys(ctx context.Context) []Finding {
 	f := Finding{Area: AreaKeys, Name: "vault", Text: k.Where}
 	switch {
 	case k.Command:
-		f.Text, f.Level, f.Todo = "another program signs (signer_command); it is asked when something is signed",
-			Unknown, "sign something small to try it"
+		f.is(Unknown, "another program signs (signer_command); it is asked when something is signed",
+			"sign something small to try it")
 	case k.None:
 		f.Text = "this profile keeps no keys: it reads and quotes, and signs nothing but for the demo"
 	case k.Err != nil:
-		f.Level, f.Text, f.Todo = Bad, k.Where+": "+words(k.Err),
-			"see `coffer keys probe`; nothing was stored anywhere else"
+		f.is(Bad, k.Where+": "+words(k.Err),
+			"see `coffer keys probe`; nothing was stored anywhere else")
 	case !k.Setup:
-		f.Level, f.Text, f.Todo = Warn, k.Where+", not set up", "run: coffer keys init --profile "+d.Profile.Name
+		f.is(Warn, k.Where+", not set up", "run: coffer keys init --profile "+d.Profile.Name)
 	case k.Locked:
 		f.Text = k.Where + ", locked: the next signature asks for the passphrase"
 	default:
@@ -215,7 +223,7 @@ func (d Deps) build() Finding {
 	}
 	f.Text += ", " + b.Go + " on " + b.System
 	if b.Modified {
-		f.Level, f.Text, f.Todo = Warn, f.Text+", with local changes", "a build that others can repeat has none"
+		f.is(Warn, f.Text+", with local changes", "a build that others can repeat has none")
 	}
 	if b.Version == "" || b.Version == "unknown" {
 		f.Level = Unknown

@@ -12,15 +12,6 @@ import (
 // never shows values.
 func Environment(env []string) Finding {
 	f := Finding{Area: AreaProgram, Name: "environment", Text: "no variable that is ignored"}
-	getenv := func(name string) string {
-		value := ""
-		for _, line := range env {
-			if v, ok := strings.CutPrefix(line, name+"="); ok {
-				value = v
-			}
-		}
-		return value
-	}
 	list := func(names []string) string { return text.Clean(strings.Join(names, ", "), maxText) }
 	if secret := config.SecretVariables(env); len(secret) > 0 {
 		f.Level, f.Text = Warn, list(secret)+": ignored, no variable takes a secret"
@@ -28,13 +19,13 @@ func Environment(env []string) Finding {
 			"keys import keep secrets"
 		return f
 	}
-	if relative := config.IgnoredXDG(getenv); len(relative) > 0 {
-		f.Level, f.Text, f.Todo = Warn, list(relative)+": ignored, it is a relative path", "name an absolute path"
+	if relative := config.IgnoredXDG(config.Getenv(env)); len(relative) > 0 {
+		f.is(Warn, list(relative)+": ignored, it is a relative path", "name an absolute path")
 		return f
 	}
 	if unknown := config.UnknownVariables(env); len(unknown) > 0 {
-		f.Level, f.Text, f.Todo = Warn, list(unknown)+": no setting of this program",
-			"coffer config show prints the settings that hold"
+		f.is(Warn, list(unknown)+": no setting of this program",
+			"coffer config show prints the settings that hold")
 	}
 	return f
 }

@@ -21,16 +21,16 @@ func (d Deps) files() []Finding {
 	if d.Profile.PolicyFile != "" && d.Policy != nil {
 		f := file("policy", d.Profile.PolicyFile, false)
 		if err := d.Policy(); err != nil && f.Level == Good {
-			f.Level, f.Text, f.Todo = Bad, words(err),
-				"repair the file; nothing is signed under a policy that cannot be read"
+			f.is(Bad, words(err),
+				"repair the file; nothing is signed under a policy that cannot be read")
 		}
 		out = append(out, f)
 	}
 	book := directory("journal", d.Paths.ProfileState(d.Profile.Name))
 	if d.Journal != nil && book.Level == Good {
 		if err := d.Journal(); err != nil {
-			book.Level, book.Text, book.Todo = Bad, words(err),
-				"put the newest copy back; without one: coffer activity adopt"
+			book.is(Bad, words(err),
+				"put the newest copy back; without one: coffer activity adopt")
 		}
 	}
 	return append(out, book)
@@ -43,10 +43,10 @@ func file(name, path string, may bool) Finding {
 	case errors.Is(err, fs.ErrNotExist) && may:
 		f.Text += ": none, so everything is as it comes"
 	case err != nil:
-		f.Level, f.Text, f.Todo = Bad, words(err), "put the file back, or name another one in the configuration"
+		f.is(Bad, words(err), "put the file back, or name another one in the configuration")
 	default:
 		if err := config.CheckMode(path); err != nil {
-			f.Level, f.Text, f.Todo = Bad, words(err), "whoever can write here decides where your signatures go"
+			f.is(Bad, words(err), "whoever can write here decides where your signatures go")
 		}
 	}
 	return f
@@ -62,9 +62,9 @@ func directory(name, path string) Finding {
 	case err != nil:
 		f.Level, f.Text = Unknown, words(err)
 	case !info.IsDir():
-		f.Level, f.Text, f.Todo = Bad, path+" is no directory", "move it away"
+		f.is(Bad, path+" is no directory", "move it away")
 	case info.Mode().Perm()&0o022 != 0:
-		f.Level, f.Text, f.Todo = Bad, path+": others may write here", "run: chmod 700 "+path
+		f.is(Bad, path+": others may write here", "run: chmod 700 "+path)
 	}
 	return f
 }

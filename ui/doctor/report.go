@@ -20,18 +20,22 @@ var (
 // Report writes the findings as text for other people, without addresses, ids, the service's host and its
 // certificate's issuer, a proxy, IP addresses and directories.
 func Report(found []Finding, d Deps) string {
+	return fmt.Sprintf("coffer doctor, %s, profile of kind %s, vault %s\n", d.Clock().UTC().Format(time.RFC3339),
+		d.Profile.Kind, d.Profile.Vault) + Text(found, "\n", d.redact)
+}
+
+// Text writes findings below their areas. before stands in front of each area, and words lets a text through.
+func Text(found []Finding, before string, words func(string) string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "coffer doctor, %s, profile of kind %s, vault %s\n", d.Clock().UTC().Format(time.RFC3339),
-		d.Profile.Kind, d.Profile.Vault)
 	area := ""
 	for _, f := range found {
 		if f.Area != area {
 			area = f.Area
-			fmt.Fprintf(&b, "\n%s\n", area)
+			fmt.Fprintf(&b, "%s%s\n", before, area)
 		}
-		fmt.Fprintf(&b, "  %-8s %s: %s\n", f.Level, f.Name, d.redact(f.Text))
+		fmt.Fprintf(&b, "  %-8s %s: %s\n", f.Level, f.Name, words(f.Text))
 		if f.Todo != "" {
-			fmt.Fprintf(&b, "           %s\n", d.redact(f.Todo))
+			fmt.Fprintf(&b, "           %s\n", words(f.Todo))
 		}
 	}
 	return b.String()

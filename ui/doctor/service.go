@@ -35,7 +35,7 @@ func Reach(ctx context.Context, d Deps) []Finding {
 	if d.Service == nil {
 		f := Finding{Area: AreaService, Name: "reached", Level: Unknown, Text: "not asked"}
 		if d.Broken != nil {
-			f.Level, f.Text, f.Todo = Bad, words(d.Broken), "repair this first; the other lines need it"
+			f.is(Bad, words(d.Broken), "repair this first; the other lines need it")
 		}
 		return []Finding{f}
 	}
@@ -94,11 +94,11 @@ func keyFinding(no *api.Error) Finding {
 	case api.ErrForbidden:
 		f.Text, f.Todo = "good, but not allowed to read (403)", "ask the operator for a key with the permission read"
 	case api.ErrTooManyRequests:
-		f.Level, f.Text, f.Todo = Warn, "good, but too many requests were made with it (429)",
-			"wait a minute, or ask the operator for a higher limit"
+		f.is(Warn, "good, but too many requests were made with it (429)",
+			"wait a minute, or ask the operator for a higher limit")
 	default:
-		f.Level, f.Text, f.Todo = Unknown, "the service failed: "+text.Clean(no.Message, maxText),
-			"try again; if it stays so, tell the operator"
+		f.is(Unknown, "the service failed: "+text.Clean(no.Message, maxText),
+			"try again; if it stays so, tell the operator")
 	}
 	return f
 }
@@ -131,7 +131,7 @@ func (d Deps) transport(ctx context.Context) []Finding {
 	}
 	state, err := d.TLS(ctx)
 	if err != nil {
-		f.Level, f.Text, f.Todo = Bad, words(err), unreachedTodo(err)
+		f.is(Bad, words(err), unreachedTodo(err))
 		return []Finding{f}
 	}
 	f.Text = tls.VersionName(state.Version)
@@ -173,8 +173,8 @@ func (d Deps) identity(ctx context.Context) Finding {
 	said, err := d.Service.PredictAddress(ctx, api.PredictRequest{SessionAddress: probeSession.Hex(),
 		AdminAddress: probeAdmin.Hex()})
 	if err != nil {
-		f.Level, f.Text, f.Todo = Unknown, "could not be compared: "+words(err),
-			"an API key with the permission quote is needed for it"
+		f.is(Unknown, "could not be compared: "+words(err),
+			"an API key with the permission quote is needed for it")
 		return f
 	}
 	p := d.Network.Pins
@@ -222,14 +222,14 @@ func (d Deps) chains(said []api.SupportedChain) Finding {
 	f.Text = fmt.Sprintf("%d chains, those of the network file", len(have))
 	switch {
 	case len(missing) > 0:
-		f.Level, f.Text, f.Todo = Warn, "the service does not list "+strings.Join(missing, ", "),
-			"calls and payments on these fail; ask the operator"
+		f.is(Warn, "the service does not list "+strings.Join(missing, ", "),
+			"calls and payments on these fail; ask the operator")
 	case len(unknown) > 0:
-		f.Level, f.Text, f.Todo = Warn, "the service lists chains that the network file does not have: "+
-			strings.Join(unknown[:min(len(unknown), 5)], ", "), "nothing is signed there"
+		f.is(Warn, "the service lists chains that the network file does not have: "+
+			strings.Join(unknown[:min(len(unknown), 5)], ", "), "nothing is signed there")
 	case len(foreign) > 0:
-		f.Level, f.Text, f.Todo = Warn, "this program does not know "+text.Clean(strings.Join(foreign, ", "), 200),
-			"a newer version may; what lies there is not shown"
+		f.is(Warn, "this program does not know "+text.Clean(strings.Join(foreign, ", "), 200),
+			"a newer version may; what lies there is not shown")
 	}
 	return f
 }
@@ -258,12 +258,12 @@ func skew(by time.Duration) Finding {
 func (d Deps) balances(ctx context.Context) Finding {
 	f := Finding{Area: AreaService, Name: "balances"}
 	if len(d.Query.Accounts) == 0 {
-		f.Level, f.Text, f.Todo = Warn, "nothing to read: the profile has no account", "add one: coffer accounts add"
+		f.is(Warn, "nothing to read: the profile has no account", "add one: coffer accounts add")
 		return f
 	}
 	b, err := d.Service.Balances(ctx, d.Query)
 	if err != nil {
-		f.Level, f.Text, f.Todo = Bad, words(err), "try again; if it stays so, tell the operator"
+		f.is(Bad, words(err), "try again; if it stays so, tell the operator")
 		return f
 	}
 	held := 0

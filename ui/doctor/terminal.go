@@ -40,8 +40,8 @@ func (t Terminal) kind() Finding {
 	case "":
 		f.Level, f.Text = Unknown, "not known (TERM is not set)"
 	case "dumb":
-		f.Level, f.Text, f.Todo = Warn, "dumb: it cannot move its cursor",
-			"use coffer --linear, or set TERM to what your terminal is"
+		f.is(Warn, "dumb: it cannot move its cursor",
+			"use coffer --linear, or set TERM to what your terminal is")
 	}
 	if t.Remote {
 		f.Text += ", over SSH"

@@ -88,3 +88,15 @@ func Value(micro *big.Int) string {
 	}
 	return USD(micro)
 }
+
+// Coins writes wei of a chain in its own coin, exactly; in base units where the catalogue does not know the chain.
+func Coins(c *catalog.Catalog, chainID uint64, wei *big.Int) string {
+	e, ok := c.NativeOf(chainID)
+	switch {
+	case wei == nil:
+		return amount.Unknown
+	case !ok:
+		return amount.Group(wei.String()) + " base units of the chain's own coin"
+	}
+	return amount.Human(wei, e.Decimals) + " " + Clean(e.Symbol, 60)
+}

@@ -174,7 +174,11 @@ func Inspect(r Review) Page {
 			p.text(dim("call " + strconv.Itoa(l.Index) + " (" + Clean(l.Role, 12) + ")"))
 			p.hex("to", l.To)
 			if l.Value != nil {
-				p.row(TableHashes, 0, "value", nil, say(l.Value.String()+" wei"))
+				value := l.Value.String() + " wei"
+				if l.Value.Sign() > 0 {
+					value = r.coins(l.Value) + " (" + value + ")"
+				}
+				p.row(TableHashes, 0, "value", nil, say(value))
 			}
 			p.hex("data", l.Data)
 		}

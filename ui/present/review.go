@@ -169,13 +169,8 @@ func (r Review) nameOf(to string) string {
 	return Clean(r.Names(Checksummed(to)), 60)
 }
 
-// coins writes wei of the target chain in its own coin, exactly.
-func (r Review) coins(wei *big.Int) string {
-	if e, ok := r.Catalog.NativeOf(r.Call.Chain.ID); ok {
-		return amount.Human(wei, e.Decimals) + " " + Clean(e.Symbol, 60)
-	}
-	return amount.Group(wei.String()) + " base units of the chain's own coin"
-}
+// coins writes wei of the target chain in its own coin.
+func (r Review) coins(wei *big.Int) string { return Coins(r.Catalog, r.Call.Chain.ID, wei) }
 
 // asked writes an amount of the intent: base units of an aggregated or a single asset.
 func (r Review) asked(asset, text string) []Span {

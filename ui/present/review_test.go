@@ -96,3 +96,20 @@ func TestANonceIsWrittenAsBytes(t *testing.T) {
 		t.Error("a nonce is written wrong")
 	}
 }
+
+// The page of bytes writes what a call sends along in the chain's own coin, with the wei beside it.
+func TestTheValueOfACallIsInCoinsAndInWei(t *testing.T) {
+	c := reviewtest.Call()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Call.Chain.ID, c.Call.Lines[0].Value = 8453, big.NewInt(1_500_000_000_000_000_001)
+	text := textOf(Inspect(Review{Review: c, Catalog: cat}))
+	if !strings.Contains(text, "1.500000000000000001 ETH (1500000000000000001 wei)") {
+		t.Error(text)
+	}
+	if got := Coins(cat, 4242, big.NewInt(1_000)); got != "1,000 base units of the chain's own coin" {
+		t.Error(got)
+	}
+}

@@ -12,6 +12,7 @@ package present
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -39,6 +40,15 @@ func Clean(s string, max int) string {
 
 // Whole is Clean without a limit: nothing is cut.
 func Whole(s string) string { return Clean(s, max(1, len(s))) }
+
+// Inert is a cell of a table for spreadsheets: an apostrophe stands before a text that one would run as a formula, or
+// whose own apostrophe it would hide.
+func Inert(s string) string {
+	if r, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@'\t\r\n＝＋－＠", r) {
+		return "'" + s
+	}
+	return s
+}
 
 // oneWidth reports whether every way of counting cells agrees, by character and joined, since terminals do either, and
 // whether nothing in s joins the text before or after it on the screen.

@@ -15,13 +15,13 @@ import (
 
 // UI is what the configuration says about the screens.
 func (h Host) UI() (config.UI, error) {
-	_, file, err := h.configuration()
+	_, file, err := config.Find(h.Getenv)
 	return file.UI, err
 }
 
 // Configured is the configuration as it is now.
 func (o *Opened) Configured() (config.File, error) {
-	_, file, err := o.host.configuration()
+	_, file, err := config.Find(o.host.Getenv)
 	return file, err
 }
 

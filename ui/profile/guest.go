@@ -13,12 +13,10 @@ import (
 	"coffer/api/client"
 	"coffer/api/client/httplog"
 	"coffer/api/network"
-	"coffer/api/op"
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/wallet/policy"
-	"coffer/wallet/sign"
 	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
@@ -108,29 +106,6 @@ func (o *Opened) UI() config.UI {
 // ErrReadOnly means that this dashboard signs nothing.
 var ErrReadOnly = errors.New("this dashboard is read only: no key is loaded, and nothing can be signed")
 
-// unsigning is the signer of a guest without a key.
-type unsigning struct{}
-
-// SignUserOp refuses.
-func (unsigning) SignUserOp(context.Context, verify.VerifiedUserOp) (sign.Signature, error) {
-	return sign.Signature{}, ErrReadOnly
-}
-
-// SignApprove refuses.
-func (unsigning) SignApprove(context.Context, verify.VerifiedApprove) (sign.Signature, error) {
-	return sign.Signature{}, ErrReadOnly
-}
-
-// SignDelegation refuses.
-func (unsigning) SignDelegation(context.Context, verify.VerifiedDelegation) (op.SignedAuthorization, error) {
-	return op.SignedAuthorization{}, ErrReadOnly
-}
-
-// SignSolana refuses.
-func (unsigning) SignSolana(context.Context, verify.VerifiedMessage) (sign.Signature, error) {
-	return sign.Signature{}, ErrReadOnly
-}
-
 // A Showcase is a remote profile that guests may look at: its service, its accounts, its limits and its API key, but
 // none of its other keys.
 type Showcase struct {
@@ -188,21 +163,16 @@ func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error
 // Name is the name of the profile.
 func (s *Showcase) Name() string { return s.profile.Name }
 
-// Where is the address of the service.
-func (s *Showcase) Where() string { return s.profile.BaseURL }
-
-// Network is the network of the service.
-func (s *Showcase) Network() network.Descriptor { return s.network }
-
 // Wipe wipes the API key. No guest can be opened afterwards.
 func (s *Showcase) Wipe() { s.key.Wipe() }
 
-// Guest makes g a guest of the showcase; g supplies the directory, the log and the host.
-func (s *Showcase) Guest(g Guest) Guest {
-	g.Name, g.Title, g.Where, g.Network = s.profile.Name, s.profile.Name+", read only", s.profile.BaseURL, s.network
-	g.Accounts, g.First, g.Limits = s.profile.Accounts, s.profile, s.limits
-	g.Service = client.Options{BaseURL: s.profile.BaseURL, APIKey: secret.New(bytes.Clone(s.key.Reveal())),
-		RootCAs: s.roots}
-	g.ReadOnly = "no key to sign with is loaded here"
-	return g
+// Guest is a guest of the showcase, without a directory, a log and a host.
+func (s *Showcase) Guest() Guest {
+	return Guest{
+		Name: s.profile.Name, Title: s.profile.Name + ", read only", Where: s.profile.BaseURL, Network: s.network,
+		Accounts: s.profile.Accounts, First: s.profile, Limits: s.limits,
+		Service: client.Options{BaseURL: s.profile.BaseURL, APIKey: secret.New(bytes.Clone(s.key.Reveal())),
+			RootCAs: s.roots},
+		ReadOnly: "no key to sign with is loaded here",
+	}
 }

@@ -19,11 +19,7 @@ func LimitWords(l verify.Limits, cat *catalog.Catalog) []string {
 	if len(l.Chains) > 0 {
 		var names []string
 		for _, c := range l.Chains {
-			name := c.String()
-			if info, ok := cat.Chain(c); ok {
-				name = info.Name
-			}
-			names = append(names, name)
+			names = append(names, present.ChainName(cat, c.String()))
 		}
 		say("only %s pay or run a call", strings.Join(names, ", "))
 	}

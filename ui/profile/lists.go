@@ -1,13 +1,12 @@
 package profile
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
+
+	"github.com/go-json-experiment/json"
 
 	"coffer/api/catalog"
 	"coffer/wallet/verify"
@@ -91,7 +90,7 @@ func (o *Opened) assetMemory() (verify.AssetMemory, error) {
 }
 
 func (o *Opened) keepAssets(m verify.AssetMemory) error {
-	b, err := json.Marshal(rememberedAssets{Version: 1, Network: o.Network.ID, Assets: m})
+	b, err := json.Marshal(rememberedAssets{Version: 1, Network: o.Network.ID, Assets: m}, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
@@ -104,13 +103,8 @@ func parseAssetMemory(b []byte, network string) (verify.AssetMemory, error) {
 	if len(b) > maxAssetsFile {
 		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrAssetMemory, maxAssetsFile)
 	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&m); err != nil {
+	if err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAssetMemory, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: something follows its end", ErrAssetMemory)
 	}
 	switch {
 	case m.Version != 1:

@@ -52,17 +52,8 @@ func (p Plan) Wipe() {
 
 // Names lists the profiles of the configuration, the demo among them.
 func (h Host) Names() ([]string, error) {
-	_, file, err := h.configuration()
+	_, file, err := config.Find(h.Getenv)
 	return slices.Sorted(maps.Keys(file.Profiles)), err
-}
-
-func (h Host) configuration() (config.Paths, config.File, error) {
-	paths, err := config.PathsFrom(h.Getenv)
-	if err != nil {
-		return paths, config.File{}, err
-	}
-	file, err := config.Load(paths.Config)
-	return paths, file, err
 }
 
 // CanAdd returns the error with which the configuration would refuse the profile; it writes nothing.
@@ -112,7 +103,7 @@ var ErrNoNetworkFile = errors.New(
 // service that the user runs on this machine. The location of a file proves nothing; the fingerprint does. The
 // fingerprint comes from the user, never from the service.
 func (h Host) FindNetwork(fingerprint string, kind network.Kind) (path string, n network.Descriptor, err error) {
-	_, file, err := h.configuration()
+	_, file, err := config.Find(h.Getenv)
 	if err != nil {
 		return "", n, err
 	}
@@ -138,7 +129,7 @@ const networkFileName = "network.json"
 
 // OnNetwork lists the existing profiles of a network. Each profile has its own journal.
 func (h Host) OnNetwork(id string) ([]string, error) {
-	_, file, err := h.configuration()
+	_, file, err := config.Find(h.Getenv)
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		p := file.Profiles[name]

@@ -81,11 +81,7 @@ type Opened struct {
 
 // Find reads the configuration and returns the named profile, or the default one when name is empty.
 func (h Host) Find(name string) (config.Profile, config.Paths, error) {
-	paths, err := config.PathsFrom(h.Getenv)
-	if err != nil {
-		return config.Profile{}, paths, err
-	}
-	file, err := config.Load(paths.Config)
+	paths, file, err := config.Find(h.Getenv)
 	if err != nil {
 		return config.Profile{}, paths, err
 	}
@@ -333,9 +329,9 @@ func (o *Opened) Policy() (verify.Policy, error) {
 func (o *Opened) Signer() flow.Signer {
 	switch {
 	case o.player != nil:
-		return silent{}
+		return refusing{replay.ErrNothingSent}
 	case o.ReadOnly() != "":
-		return unsigning{}
+		return refusing{ErrReadOnly}
 	}
 	if len(o.Profile.SignerCommand) > 0 {
 		return sign.External{Command: o.Profile.SignerCommand, Network: o.Network.ID}

@@ -98,25 +98,25 @@ func (o *Opened) Clock() time.Time {
 	return time.Now()
 }
 
-// silent is the signer of a replay: it signs nothing.
-type silent struct{}
+// refusing is the signer of a profile that signs nothing; its error says why.
+type refusing struct{ err error }
 
 // SignUserOp refuses.
-func (silent) SignUserOp(context.Context, verify.VerifiedUserOp) (sign.Signature, error) {
-	return sign.Signature{}, replay.ErrNothingSent
+func (r refusing) SignUserOp(context.Context, verify.VerifiedUserOp) (sign.Signature, error) {
+	return sign.Signature{}, r.err
 }
 
 // SignApprove refuses.
-func (silent) SignApprove(context.Context, verify.VerifiedApprove) (sign.Signature, error) {
-	return sign.Signature{}, replay.ErrNothingSent
+func (r refusing) SignApprove(context.Context, verify.VerifiedApprove) (sign.Signature, error) {
+	return sign.Signature{}, r.err
 }
 
 // SignDelegation refuses.
-func (silent) SignDelegation(context.Context, verify.VerifiedDelegation) (op.SignedAuthorization, error) {
-	return op.SignedAuthorization{}, replay.ErrNothingSent
+func (r refusing) SignDelegation(context.Context, verify.VerifiedDelegation) (op.SignedAuthorization, error) {
+	return op.SignedAuthorization{}, r.err
 }
 
 // SignSolana refuses.
-func (silent) SignSolana(context.Context, verify.VerifiedMessage) (sign.Signature, error) {
-	return sign.Signature{}, replay.ErrNothingSent
+func (r refusing) SignSolana(context.Context, verify.VerifiedMessage) (sign.Signature, error) {
+	return sign.Signature{}, r.err
 }

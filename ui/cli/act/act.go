@@ -38,6 +38,7 @@ import (
 	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/profile"
+	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -100,21 +101,16 @@ type Work struct {
 	Void   func(hash, typed string) error
 	Repair func(l journal.Lane, typed string, yes bool) error
 	// Hold takes the journal for a step of the caller; Yield abandons, in that step, what other processes began for an
-	// intent and did not sign. Believes means that the service is a part of this program, so that an end it reports is
-	// a fact.
-	Believes bool
-	Hold     func(ctx context.Context) (release func(), err error)
-	Yield    func(id, intentHash string) error
+	// intent and did not sign.
+	Hold  func(ctx context.Context) (release func(), err error)
+	Yield func(id, intentHash string) error
 	// Remark is what the user should know about how the journal was opened.
 	Remark string
 	Close  func() error
 }
 
-// Keep keeps small documents of the profile between starts; profile.Folder is one. A missing document is nil.
-type Keep interface {
-	Load(name string) ([]byte, error)
-	Save(name string, data []byte) error
-}
+// Tighten narrows the limits of a policy, or refuses.
+type Tighten func(verify.Limits) (verify.Limits, error)
 
 // Session is an opened profile.
 type Session struct {
@@ -129,14 +125,12 @@ type Session struct {
 	// Read opens the journal for reading, also while another process holds it; nil and no error: it does not exist
 	// yet.
 	Read func() (Book, error)
-	// Names gives the known name of an address, "" for none; nil: no address has a name.
-	Names func(address string) string
-	Book  []compose.Contact // the names that can be typed in the place of an address
-	// Work opens the journal for operations. tighten narrows the limits of the profile's policy and may refuse; nil
-	// leaves them.
-	Work func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)
+	Book []compose.Contact // the names that can be typed in the place of an address
+	// Work opens the journal for operations, under the limits of the profile's policy as tighten makes them; nil leaves
+	// them.
+	Work func(tighten Tighten) (*Work, error)
 	// Try is Work on a journal that reads the real one and keeps additions in memory: it writes nothing to disk.
-	Try func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)
+	Try func(tighten Tighten) (*Work, error)
 	// Lost describes what the journal lacks of what was written before (journal.Examine); Adopt continues with it all
 	// the same.
 	Lost  func() (journal.Loss, error)
@@ -147,12 +141,12 @@ type Session struct {
 	Unlock func(ctx context.Context) error
 	Lock   func()
 	// WatchOnly returns why nothing can be signed, such as that no key of the accounts is here; "": signing is
-	// possible, or that is unknown. nil: signing is possible.
+	// possible, or that is unknown.
 	WatchOnly func(ctx context.Context) string
-	Keep      Keep
+	Keep      flow.Keep // small documents of the profile, between starts
 	// Plans keeps the list of completed plans, outside the state directory, so that restoring an older journal loses
 	// none of them.
-	Plans Keep
+	Plans flow.Keep
 	Close func() error
 }
 

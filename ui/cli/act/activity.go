@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -78,19 +79,19 @@ func (c Commands) activity(s *Session, asJSON bool) error {
 		return c.write(encode(f))
 	}
 	p := &page{}
-	p.line(plural(len(open), "outstanding signature"))
+	p.Line(present.Plural(len(open), "outstanding signature", "outstanding signatures"))
 	signed := present.Signatures(s.Catalog, open, 0)
 	for i, x := range signed {
 		p.open(s, i+1, x, open[i], c.Clock())
 	}
-	p.line(plural(len(f.Unfinished), "unfinished operation"))
+	p.Line(present.Plural(len(f.Unfinished), "unfinished operation", "unfinished operations"))
 	for _, x := range unfinished {
 		st := present.StateOf(x, present.LiveOf(signed, x.ID, c.Clock(), true), stamp, present.Keys{})
-		p.row(x.ID, present.Operation(s.Catalog, x)+", begun "+stamp(x.Started)+": "+st.Word)
-		p.sub("", st.Sentence)
-		p.sub("quote id", x.QuoteID)
+		p.Row(x.ID, present.Operation(s.Catalog, x)+", begun "+stamp(x.Started)+": "+st.Word)
+		p.Sub("", st.Sentence)
+		p.Sub("quote id", x.QuoteID)
 	}
-	return c.write([]byte(p.b.String()))
+	return c.write([]byte(p.String()))
 }
 
 func openOf(x journal.Outstanding) openFact {
@@ -109,25 +110,25 @@ func openOf(x journal.Outstanding) openFact {
 
 // open writes a signature that can still be used; made is its entry of the journal.
 func (p *page) open(s *Session, n int, x present.Signature, made journal.Outstanding, now time.Time) {
-	p.row(strconv.Itoa(n), x.Name(s.Catalog))
-	p.sub("lasts", x.Lasts(now, stamp, func(d time.Duration) string { return d.Round(time.Second).String() }))
-	p.sub("operation", x.Operation)
+	p.Row(strconv.Itoa(n), x.Name(s.Catalog))
+	p.Sub("lasts", x.Lasts(now, stamp, func(d time.Duration) string { return d.Round(time.Second).String() }))
+	p.Sub("operation", x.Operation)
 	for _, r := range x.Rows(s.Catalog, "") {
 		var figures []string
 		for _, a := range r.Amounts {
 			figures = append(figures, present.Human(a))
 		}
-		text := orElse(r.Text, strings.Join(figures, ", "))
+		text := cmp.Or(r.Text, strings.Join(figures, ", "))
 		if r.Address != "" {
 			text = strings.TrimSuffix(present.Checksummed(r.Address)+", "+text, ", ")
 		}
-		p.sub(r.Label, text)
+		p.Sub(r.Label, text)
 	}
 	if seq, ok := made.Sequence(); ok && made.BlockHash == "" {
-		p.sub("lane, sequence", strconv.Itoa(int(made.Lane))+", "+strconv.FormatUint(seq, 10))
+		p.Sub("lane, sequence", strconv.Itoa(int(made.Lane))+", "+strconv.FormatUint(seq, 10))
 	}
-	p.sub("what is known", orElse(made.Said.Words(), "The service has not said that it ended."))
-	p.sub("hash", whole(x.Hash))
+	p.Sub("what is known", cmp.Or(made.Said.Words(), "The service has not said that it ended."))
+	p.Sub("hash", whole(x.Hash))
 }
 
 // voidCommand builds `coffer activity void`.

@@ -86,9 +86,9 @@ func (c Commands) sayLost(s *Session, lost journal.Loss) {
 	window := verify.DefaultPolicy(s.Network, s.Catalog).MaxWindow
 	end := lost.Until.Add(window + time.Minute)
 	if c.Clock().Before(end) {
-		c.say("A lost signature with a window ends at %s at the latest: wait until then.", clock(end))
+		c.say("A lost signature with a window ends at %s at the latest: wait until then.", cli.Clock(end))
 	} else {
-		c.say("Every lost signature with a window has ended, at %s at the latest.", clock(end))
+		c.say("Every lost signature with a window has ended, at %s at the latest.", cli.Clock(end))
 	}
 	c.say("An approval of a role-based account has no window: it lives until its nonce is used. Compare `coffer " +
 		"history` " +

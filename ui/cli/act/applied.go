@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"coffer/ui/cli"
+	"coffer/wallet/flow"
 )
 
 // appliedFile lists which operations were made from plans, beside the journal.
@@ -45,7 +46,7 @@ func loadApplied(s *Session) (*appliedBook, error) {
 	return book, nil
 }
 
-func readApplied(from Keep) (*appliedBook, error) {
+func readApplied(from flow.Keep) (*appliedBook, error) {
 	book := &appliedBook{Version: 1}
 	b, err := from.Load(appliedFile)
 	if err != nil || b == nil {

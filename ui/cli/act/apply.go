@@ -78,10 +78,10 @@ func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Pl
 				return nil, err
 			}
 			work = w
-			if err := c.notTwice(w, kept, me, again); err != nil {
+			if err := s.notTwice(w, kept, me, again); err != nil {
 				return nil, err
 			}
-			op, over := c.goOn(w, me.Intent)
+			op, over := c.goOn(s, w, me.Intent)
 			if over != nil {
 				return nil, kept.already(*over)
 			}
@@ -91,10 +91,10 @@ func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Pl
 			me.Operation, me.At = id, at(c.Clock())
 			return c.claim(ctx, s, work, me, again)
 		},
-		compared: func(x flow.Snapshot) string { return differencesText(hash, s.differences(p, x)) },
+		compared: func(x flow.Snapshot) string { return differencesText(hash, s.differences(p, x, s.inCoins)) },
 		extra: func(x flow.Snapshot) []member {
 			return []member{{"plan", object(member{"hash", encode(hash)}, member{"salt", encode(p.Salt)},
-				member{"differences", encode(s.differences(p, x))})}}
+				member{"differences", encode(s.differences(p, x, inWei))})}}
 		},
 	})
 }
@@ -116,7 +116,7 @@ func (c Commands) claim(ctx context.Context, s *Session, w *Work, me application
 	if err != nil {
 		return err
 	}
-	if err := c.notTwice(w, kept, me, again); err != nil {
+	if err := s.notTwice(w, kept, me, again); err != nil {
 		return err
 	}
 	for _, rec := range w.Operations() {
@@ -135,13 +135,13 @@ func (c Commands) claim(ctx context.Context, s *Session, w *Work, me application
 
 // notTwice refuses a plan whose intent was sent before, unless its salt is new and was typed. A plan that the list has
 // and the journal lacks was signed before an older journal was adopted; it counts as sent.
-func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again string) error {
+func (s *Session) notTwice(w *Work, kept *appliedBook, me application, again string) error {
 	if again != "" && again != me.Salt {
 		return usage("", "--again takes the salt of the plan, as it stands in the file")
 	}
 	var sent []journal.Operation
 	for _, rec := range w.Operations() {
-		if rec.IntentHash == me.Intent && (wasSent(&rec) || refusedAfterSending(w, &rec)) {
+		if rec.IntentHash == me.Intent && (wasSent(&rec) || s.refusedAfterSending(&rec)) {
 			sent = append(sent, rec)
 		}
 	}
@@ -192,10 +192,10 @@ func (b *appliedBook) lost(w *Work, intentHash string) []application {
 
 // already reports the outcome of a plan that was sent before, after asking for it.
 func (b *appliedBook) already(rec journal.Operation) error {
-	when := clock(rec.Started)
+	when := cli.Clock(rec.Started)
 	for _, x := range b.Applied {
 		if t, err := time.Parse(time.RFC3339, x.At); err == nil && x.Operation == rec.ID {
-			when = clock(t)
+			when = cli.Clock(t)
 		}
 	}
 	became := ""
@@ -220,7 +220,7 @@ const leastLeft = 2 * time.Minute
 
 // goOn finds the operation of an intent that was signed and not sent, and abandons one that cannot continue. nil:
 // none. over is one whose payments were sent and that only the service reports as refused: the plan counts as sent.
-func (c Commands) goOn(w *Work, hash string) (going Operation, over *journal.Operation) {
+func (c Commands) goOn(s *Session, w *Work, hash string) (going Operation, over *journal.Operation) {
 	list := w.Operations()
 	for _, op := range w.Unfinished() {
 		rec := record(list, op.ID())
@@ -228,13 +228,13 @@ func (c Commands) goOn(w *Work, hash string) (going Operation, over *journal.Ope
 		if rec == nil || rec.IntentHash != hash || x.State != flow.StateQuoting {
 			continue
 		}
-		if x.Err == nil && (isExchange(x.Intent) || c.Clock().Add(leastLeft).Before(x.Deadline)) {
-			c.say("Going on with operation %s of %s, which was signed and not sent.", op.ID(), clock(rec.Started))
+		if x.Err == nil && (x.Intent.Exchanges() || c.Clock().Add(leastLeft).Before(x.Deadline)) {
+			c.say("Going on with operation %s of %s, which was signed and not sent.", op.ID(), cli.Clock(rec.Started))
 			return op, nil
 		}
 		if err := op.Abandon(); err != nil {
 			c.say("Operation %s could not be abandoned: %s", op.ID(), err.Error())
-		} else if rec.State = journal.Abandoned; refusedAfterSending(w, rec) {
+		} else if rec.State = journal.Abandoned; s.refusedAfterSending(rec) {
 			over = rec
 		}
 	}
@@ -243,8 +243,8 @@ func (c Commands) goOn(w *Work, hash string) (going Operation, over *journal.Ope
 
 // refusedAfterSending reports that an abandoned operation had been sent, and that only the service says that it did
 // not accept it.
-func refusedAfterSending(w *Work, rec *journal.Operation) bool {
-	return !w.Believes && rec.State == journal.Abandoned && rec.BodyHash != ""
+func (s *Session) refusedAfterSending(rec *journal.Operation) bool {
+	return !s.believes() && rec.State == journal.Abandoned && rec.BodyHash != ""
 }
 
 // narrow intersects the limits of a plan with those of the policy: what both allow is allowed.

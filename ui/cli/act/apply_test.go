@@ -12,6 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
+	"coffer/ui/cli"
 	"coffer/ui/cli/act/plan"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
@@ -74,7 +75,7 @@ func TestAPlanThatWasInterruptedSaysWhatBecameOfIt(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
 	r.done(0, "apply", path, "--yes")
-	applied := clock(r.now)
+	applied := cli.Clock(r.now)
 	r.now = r.now.Add(time.Hour)
 	sent(t, r, path, journal.Acked)
 	r.finds = func() error { r.book[0].State = journal.Done; return nil }

@@ -3,14 +3,11 @@ package act
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"coffer/ui/cli"
 	"coffer/ui/compose"
-	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -87,25 +84,33 @@ func (c Commands) draft(cmd *cobra.Command, s *Session, a *asked, args []string)
 	if len(args) == 0 {
 		return a.callDraft(s.world(c.Clock))
 	}
-	if twice := a.changed(a.names()...); len(twice) > 0 {
-		return intent.Draft{}, usage("", "the file describes the calls, so --%s has no place beside it", twice[0])
-	}
 	b, err := c.readFile(cmd, args[0])
 	if err != nil {
 		return intent.Draft{}, err
 	}
-	d, err := intentFile(args[0], b)
+	return a.fileDraft(s.world(c.Clock), args[0], b)
+}
+
+// fileDraft is the request of a file, completed by flags.
+func (a *asked) fileDraft(w *compose.World, name string, b []byte) (intent.Draft, error) {
+	if twice := a.changed(a.names()...); len(twice) > 0 {
+		return intent.Draft{}, usage("", "the file describes the calls, so --%s has no place beside it", twice[0])
+	}
+	d, err := intentFile(name, b)
 	if err != nil {
 		return d, err
 	}
-	if isExchange(d) {
+	if d.Exchanges() {
 		if none := a.changed("allow", "require", "fund-with", "valid-for"); len(none) > 0 {
 			return d, usage("", "a %s has no --%s", d.Kind, none[0])
 		}
 		return d, a.common(&d)
 	}
-	return d, a.complete(s.world(c.Clock), &d)
+	return d, a.complete(w, &d)
 }
+
+// maxFile bounds a file, in MiB.
+const maxFile = 4
 
 // readFile reads a file, or standard input for "-".
 func (c Commands) readFile(cmd *cobra.Command, path string) ([]byte, error) {
@@ -115,16 +120,7 @@ func (c Commands) readFile(cmd *cobra.Command, path string) ([]byte, error) {
 		}
 		return compose.ReadAll(c.In)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, cli.InFile(err)
-	}
-	defer func() { _ = f.Close() }()
-	b, err := compose.ReadAll(f)
-	if err != nil {
-		return nil, cli.InFile(fmt.Errorf("%s: %w", clean(path), err))
-	}
-	return b, nil
+	return cli.ReadFile(path, maxFile)
 }
 
 // intentFile reads an intent, or a batch of the Safe Transaction Builder.
@@ -138,15 +134,7 @@ func intentFile(name string, b []byte) (intent.Draft, error) {
 
 // refusedFile lists every broken rule of a file.
 func refusedFile(name string, err error) error {
-	problem := clean(name) + " cannot be used"
-	failures := present.Failures(err)
-	if len(failures) == 0 {
-		return usage("", "%s: %s", problem, clean(err.Error()))
-	}
-	for _, f := range failures {
-		problem += "\n  " + clean(f.String())
-	}
-	return &cli.UsageError{Problem: problem}
+	return &cli.UsageError{Problem: cli.Broken(clean(name)+" cannot be used", err)}
 }
 
 // frozen makes the intent of a draft for the profile.

@@ -111,7 +111,7 @@ func TestExitCodes(t *testing.T) {
 		"locked without a descriptor":    {3, "CALL --yes", func(r *rig) { r.locked = true }},
 		"a descriptor that is not there": {2, "CALL --yes --passphrase-fd 77", func(r *rig) { r.locked = true }},
 		"the journal is held": {1, "CALL --yes", func(r *rig) {
-			r.s.Work = func(func(verify.Limits) (verify.Limits, error)) (*Work, error) { return nil, journal.ErrLocked }
+			r.s.Work = func(Tighten) (*Work, error) { return nil, journal.ErrLocked }
 		}},
 		"no file":               {2, "call /nowhere/x.json --yes", nil},
 		"transfer without --to": {2, "transfer --asset usdc --amount 1 --yes", nil},

@@ -112,3 +112,15 @@ func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
 		}
 	}
 }
+
+// A call and a plan read the file of a swap by the same rules: what belongs to calls has no place beside it.
+func TestTheFileOfASwapTakesNoFlagsOfACall(t *testing.T) {
+	swap := file(t, "swap.json", `{"version":1,"kind":"swap","pay":{"asset":"ob:usdc","amount":"1000000"},`+
+		`"receive":{"asset":"eip155:8453/slip44:60"},"slippageBps":50}`)
+	for _, args := range [][]string{{"call", swap, "--dry-run"}, {"plan", swap}} {
+		r := newRig(t)
+		r.done(2, append(args, "--allow", "1 USDC")...)
+		r.says("a swap has no --allow")
+		r.done(0, args...)
+	}
+}

@@ -77,7 +77,7 @@ func (r *runner) stopped(err error, review consent.Review, phrase string) string
 			codes = append(codes, x.Code)
 		}
 	}
-	return "--yes stops at " + plural(len(words), "warning") + ": " + strings.Join(words, " ") +
+	return "--yes stops at " + present.Plural(len(words), "warning", "warnings") + ": " + strings.Join(words, " ") +
 		" To sign in spite of that, add --accept " + strings.Join(codes, ",")
 }
 
@@ -104,7 +104,7 @@ func (r *runner) typed(ctx context.Context, question string, right func(string) 
 
 // unlock opens the keys, if the next signature needs them.
 func (r *runner) unlock(ctx context.Context) error {
-	if r.s.Locked == nil || !r.s.Locked() {
+	if !r.s.Locked() {
 		return nil
 	}
 	r.c.say("The keys are locked; unlocking them signs nothing.")

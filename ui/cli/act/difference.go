@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"math/big"
 	"strconv"
 	"strings"
@@ -23,89 +24,94 @@ type difference struct {
 	Same      bool   `json:"same"`
 }
 
+// comparison is a plan beside what came back, line by line.
+type comparison []difference
+
+func (c *comparison) add(what, plan, operation string, same bool) {
+	*c = append(*c, difference{what, plan, operation, same})
+}
+
 // differences compare a plan with the operation and the quote, as far as these exist. They show a reader what
-// verification decided; verification alone decides.
-func (s *Session) differences(p plan.Plan, x flow.Snapshot) []difference {
-	var out []difference
+// verification decided; verification alone decides. value writes what a call on a chain sends along.
+func (s *Session) differences(p plan.Plan, x flow.Snapshot, value func(chain uint64, wei string) string) []difference {
+	var out comparison
 	if v := x.Review1; v != nil {
-		out = append(out, s.callDifferences(x, v)...)
+		out.calls(s, x, v, value)
 	}
 	if v := x.Review2; v != nil {
-		out = append(out, s.quoteDifferences(p, x, v)...)
+		out.quote(s, p, x, v)
 	}
 	return out
 }
 
-// callDifferences put each call of the plan beside that of the operation, then the operation's other calls.
-func (s *Session) callDifferences(x flow.Snapshot, v *verify.PreparedView) []difference {
-	var out []difference
+// calls puts each call of the plan beside that of the operation, then the operation's other calls.
+func (c *comparison) calls(s *Session, x flow.Snapshot, v *verify.PreparedView,
+	value func(chain uint64, wei string) string) {
+	words := func(to, wei, data string) string {
+		parts := []string{strings.ToLower(to)}
+		if wei != "" && wei != "0" {
+			parts = append(parts, value(v.Chain.ID, wei))
+		}
+		if data = strings.ToLower(data); data != "" && data != "0x" {
+			parts = append(parts, whole(data))
+		}
+		return strings.Join(parts, " ")
+	}
 	d := x.Intent
-	out = append(out, difference{"chain", d.TargetChain, v.Chain.CAIP, d.TargetChain == v.Chain.CAIP})
-	for i, c := range d.Calls {
-		row := difference{What: "call " + strconv.Itoa(i+1), Plan: callWords(c.To, c.Value, c.Data),
-			Operation: "missing"}
+	c.add("chain", d.TargetChain, v.Chain.CAIP, d.TargetChain == v.Chain.CAIP)
+	for i, asked := range d.Calls {
+		is, same := "missing", false
 		for _, l := range v.Lines {
 			if l.Asked == i+1 {
-				value := ""
+				wei := ""
 				if l.Value != nil {
-					value = l.Value.String()
+					wei = l.Value.String()
 				}
-				row.Operation, row.Same = callWords(l.To, value, l.Data), l.AsAsked && consent.SameCall(c, l)
+				is, same = words(l.To, wei, l.Data), l.AsAsked && consent.SameCall(asked, l)
 			}
 		}
-		out = append(out, row)
+		c.add("call "+strconv.Itoa(i+1), words(asked.To, asked.Value, asked.Data), is, same)
 	}
 	for i, a := range d.Allowances {
-		row := difference{What: "allowance " + strconv.Itoa(i+1), Plan: s.baseWords(a.AssetType, a.Amount),
-			Operation: "left out: the present one is sufficient", Same: true}
 		var found []string
 		for _, l := range v.Lines {
 			if l.Role != verify.RoleCall && consent.Allows(a, d, l) {
 				found = append(found, l.Role+" in call "+strconv.Itoa(l.Index))
 			}
 		}
-		if len(found) > 0 {
-			row.Operation = strings.Join(found, ", ")
-		}
-		out = append(out, row)
+		c.add("allowance "+strconv.Itoa(i+1), s.baseWords(a.AssetType, a.Amount),
+			cmp.Or(strings.Join(found, ", "), "left out: the present one is sufficient"), true)
 	}
-	besides := "nothing"
-	as := consent.Faithful(x.Intent, x.Review1, x.Report1)
-	if !as {
-		besides = "something that was not asked for"
+	if consent.Faithful(d, v, x.Report1) {
+		c.add("besides", "nothing", "nothing", true)
+	} else {
+		c.add("besides", "nothing", "something that was not asked for", false)
 	}
-	return append(out, difference{"besides", "nothing", besides, as})
 }
 
-func callWords(to, value, data string) string {
-	parts := []string{strings.ToLower(to)}
-	if value != "" && value != "0" {
-		parts = append(parts, value+" wei")
-	}
-	if data = strings.ToLower(data); data != "" && data != "0x" {
-		parts = append(parts, whole(data))
-	}
-	return strings.Join(parts, " ")
+// inWei writes the value of a call as --json does, inCoins in the chain's own coin as well.
+func inWei(_ uint64, wei string) string { return wei + " wei" }
+
+func (s *Session) inCoins(chain uint64, wei string) string {
+	return present.Coins(s.Catalog, chain, present.BaseUnits(wei)) + " (" + inWei(chain, wei) + ")"
 }
 
-// quoteDifferences put the plan's payments beside the quote.
-func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.QuoteView) []difference {
-	var out []difference
+// quote puts the plan's payments beside the quote.
+func (c *comparison) quote(s *Session, p plan.Plan, x flow.Snapshot, v *verify.QuoteView) {
 	d := x.Intent
-	if isExchange(d) && d.Pay != nil && d.Receive != nil {
+	if d.Exchanges() && d.Pay != nil && d.Receive != nil {
 		paid := new(big.Int)
 		for _, a := range consent.ByAsset(s.Catalog, v.Pay) {
 			if _, n := unitOf(s.Catalog, d.Pay.Asset); n >= 0 && a.Amount != nil && a.Decimals >= 0 {
 				paid.Add(paid, amount.Scale(a.Amount, a.Decimals, n))
 			}
 		}
-		out = append(out, difference{"pay", s.baseWords(d.Pay.Asset, d.Pay.Amount),
-			s.baseWords(d.Pay.Asset, paid.String()), paid.String() == d.Pay.Amount})
-		out = append(out, difference{"receive", s.assetWords(d.Receive.Asset),
-			present.Human(v.Delivered) + ", at least " + present.Human(v.Minimum), true})
+		c.add("pay", s.baseWords(d.Pay.Asset, d.Pay.Amount), s.baseWords(d.Pay.Asset, paid.String()),
+			paid.String() == d.Pay.Amount)
+		c.add("receive", s.assetWords(d.Receive.Asset),
+			present.Human(v.Delivered)+", at least "+present.Human(v.Minimum), true)
 	}
-	funding := d.FundWith
-	if funding != "" {
+	if funding := d.FundWith; funding != "" {
 		same := true
 		var pays []string
 		for _, a := range v.Pay {
@@ -113,44 +119,37 @@ func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.Quote
 			e, known := s.Catalog.Entity(a.Asset)
 			same = same && (a.Asset.String() == funding || known && e.Aggregate == caip.AggregateID(funding))
 		}
-		out = append(out, difference{"funding", s.assetWords(funding), orElse(strings.Join(pays, ", "), "nothing"),
-			same})
+		c.add("funding", s.assetWords(funding), cmp.Or(strings.Join(pays, ", "), "nothing"), same)
 	}
-	out = append(out, difference{"slippage", present.Percent(d.SlippageBps), present.Percent(v.SlippageBps),
-		v.SlippageBps <= d.SlippageBps})
+	c.add("slippage", present.Percent(d.SlippageBps), present.Percent(v.SlippageBps), v.SlippageBps <= d.SlippageBps)
 	if l, err := p.Limits.Verify(); err == nil {
 		if worst := consent.Sum(v.Worst); l.MaxSpend != nil {
-			out = append(out, difference{"can leave at most", dollars(l.MaxSpend), dollars(worst), worst != nil &&
-				worst.Cmp(l.MaxSpend) <= 0})
+			c.add("can leave at most", dollars(l.MaxSpend), dollars(worst),
+				worst != nil && worst.Cmp(l.MaxSpend) <= 0)
 		}
 		if l.MaxCostBps > 0 && !v.SameChainOnly {
-			out = append(out, difference{"costs at most", present.Percent(l.MaxCostBps), costWords(v),
-				v.MinimumCostBps >= 0 &&
-					v.MinimumCostBps <= l.MaxCostBps})
+			cost := amount.Unknown
+			if v.MinimumCostBps >= 0 {
+				cost = present.Percent(v.MinimumCostBps)
+			}
+			c.add("costs at most", present.Percent(l.MaxCostBps), cost,
+				v.MinimumCostBps >= 0 && v.MinimumCostBps <= l.MaxCostBps)
 		}
 	}
-	return out
-}
-
-func costWords(v *verify.QuoteView) string {
-	if v.MinimumCostBps < 0 {
-		return amount.Unknown
-	}
-	return present.Percent(v.MinimumCostBps)
 }
 
 func differencesText(hash string, list []difference) string {
 	p := &page{}
-	p.line("PLAN " + hash + " AND OPERATION")
+	p.Line("PLAN " + hash + " AND OPERATION")
 	for _, d := range list {
 		sign := "= "
 		if !d.Same {
 			sign = "! "
 		}
-		p.row(sign+d.What, d.Plan)
+		p.Row(sign+d.What, d.Plan)
 		if !d.Same || d.Plan != d.Operation {
-			p.sub("", d.Operation)
+			p.Sub("", d.Operation)
 		}
 	}
-	return p.b.String()
+	return p.String()
 }

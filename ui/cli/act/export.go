@@ -11,7 +11,6 @@ import (
 	"coffer/api"
 	"coffer/ui/cli"
 	"coffer/wallet/journal"
-	"coffer/wallet/verify"
 )
 
 // Export builds `coffer export`.
@@ -70,18 +69,16 @@ func (c Commands) export(ctx context.Context, s *Session) error {
 }
 
 func (c Commands) exportHistory(ctx context.Context, s *Session, w *bytes.Buffer) error {
-	src := newStream(s, pageSize, func([]entry) bool { return false },
-		func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
-	for n := 0; ; n++ {
-		e, err := src.take(ctx)
-		if err != nil || e == nil {
+	comma := ""
+	for e, err := range c.records(ctx, s, pageSize, func([]entry) bool { return false }) {
+		if err != nil {
 			return err
 		}
-		if n > 0 {
-			w.WriteByte(',')
-		}
+		w.WriteString(comma)
 		w.Write(e.raw)
+		comma = ","
 	}
+	return nil
 }
 
 // bookFact is what the journal knows, without anything that authorizes.

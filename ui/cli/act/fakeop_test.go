@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"math/big"
 	"strings"
@@ -147,7 +148,7 @@ func (f *fakeOp) quote() (flow.Snapshot, error) {
 	units := f.spend
 	pays := usdcOf(units, f.spend, "Optimism")
 	v := &verify.QuoteView{
-		ID: quoteID(5), Kind: orElse(f.snap.Intent.Kind, "call"), CallType: api.CallCrossChain, CallTypeWords: "x",
+		ID: quoteID(5), Kind: cmp.Or(f.snap.Intent.Kind, "call"), CallType: api.CallCrossChain, CallTypeWords: "x",
 		Expires: f.r.now.Add(f.life),
 		Legs: []verify.LegView{{
 			Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: pays, Nonce: "1",

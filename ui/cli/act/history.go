@@ -13,7 +13,6 @@ import (
 	"coffer/api/catalog"
 	"coffer/ui/cli"
 	"coffer/ui/present"
-	"coffer/wallet/verify"
 )
 
 // historyOptions are the flags of `coffer history`.
@@ -66,28 +65,23 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 	if o.limit > 0 && o.limit < size && o.plain() {
 		size = o.limit
 	}
-	src := newStream(s, size, olderThan(since),
-		func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
 	from, done := c.receipts(s)
 	defer done()
 	out := c.printer(o, from)
-	if err := out.begin(); err != nil {
-		return err
-	}
-	for n := 0; o.limit <= 0 || n < o.limit; {
-		e, err := src.take(ctx)
+	n := 0
+	for e, err := range c.records(ctx, s, size, olderThan(since)) {
 		if err != nil {
-			return withFlush(out, err)
-		}
-		if e == nil {
-			break
+			_ = out.end() // the records read so far are printed; the error that matters is the one of reading
+			return err
 		}
 		if !keep(e) {
 			continue
 		}
-		n++
 		if err := out.put(e); err != nil {
 			return err
+		}
+		if n++; n == o.limit {
+			break
 		}
 	}
 	return out.end()
@@ -96,7 +90,7 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 // receipts opens the journal for the facts that the service's records lack; done closes it. Without a journal nothing
 // is known.
 func (c Commands) receipts(s *Session) (from present.Receipts, done func()) {
-	from = present.Receipts{Catalog: s.Catalog, Accounts: s.Accounts, Names: s.Names}
+	from = present.Receipts{Catalog: s.Catalog, Accounts: s.Accounts, Names: s.nameOf}
 	b, err := s.Read()
 	if err != nil {
 		c.say("The journal cannot be read, so payees and fees are not known: %s", err.Error())
@@ -106,11 +100,6 @@ func (c Commands) receipts(s *Session) (from present.Receipts, done func()) {
 	}
 	from.Terms = b.Terms
 	return from, func() { _ = b.Close() }
-}
-
-func withFlush(p recordPrinter, err error) error {
-	_ = p.end() // the records read so far are printed; the error that matters is the one of reading
-	return err
 }
 
 func (o historyOptions) plain() bool {
@@ -142,13 +131,9 @@ func (o historyOptions) filter(cat *catalog.Catalog) (keep func(*entry) bool, si
 	if err != nil {
 		return nil, since, err
 	}
-	var chains []string
-	for _, name := range o.chain {
-		id, err := chainNamed(cat, name)
-		if err != nil {
-			return nil, since, err
-		}
-		chains = append(chains, id.String())
+	chains, err := chainIDs(cat, o.chain)
+	if err != nil {
+		return nil, since, err
 	}
 	var assets []string
 	for _, name := range o.assets {

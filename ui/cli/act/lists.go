@@ -146,31 +146,20 @@ func (c Commands) assetTable(list []api.AggregatedAsset, judged verify.AssetList
 				fmt.Fprintf(w, "  %s\trefused\t\n", clean(e.AssetType))
 				continue
 			}
-			on := asset.Chain.String()
-			if k, ok := s.Catalog.Chain(asset.Chain); ok {
-				on = k.Name
-			}
-			fmt.Fprintf(w, "  %s\t%s\t%d decimals\n", asset, on, e.Decimals)
+			fmt.Fprintf(w, "  %s\t%s\t%d decimals\n", asset, s.chainName(asset.Chain.String()), e.Decimals)
 		}
 	}
 	return w.Flush()
 }
 
-// findings prints every reason of a report on standard error, one line each.
+// findings prints every reason of a report on standard error.
 func (c Commands) findings(r verify.Report) {
 	for _, x := range r.Reasons {
-		line := string(x.Level) + " " + x.Code + ": " + x.Title
-		for _, p := range []struct{ label, text string }{{"Expected", x.Want}, {"Found", x.Got}} {
-			if p.text != "" {
-				line += " " + p.label + ": " + p.text + "."
-			}
-		}
-		if x.Path != "" {
-			line += " At " + x.Path
-		}
-		fmt.Fprintln(c.Err, clean(line))
+		c.finding(x)
 	}
 }
+
+func (c Commands) finding(r verify.Reason) { cli.Finding(c.Err, r) }
 
 // orRefused is err, or a refusal when the report has one.
 func orRefused(err error, r verify.Report) error {

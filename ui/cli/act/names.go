@@ -13,10 +13,27 @@ func (s *Session) world(clock func() time.Time) *compose.World {
 	return &compose.World{Catalog: s.Catalog, Network: s.Network.ID, Accounts: s.Accounts, Clock: clock, Book: s.Book}
 }
 
+// nameOf is the name of a contact's address, "" for any other.
+func (s *Session) nameOf(address string) string {
+	return (&compose.World{Book: s.Book}).NameOf(address)
+}
+
 // chainNamed finds a chain of the catalogue.
 func chainNamed(cat *catalog.Catalog, s string) (caip.Chain, error) {
 	chain, problem := (&compose.World{Catalog: cat}).Chain(s)
 	return chain, wrong("", problem, "`coffer chains` lists the chains")
+}
+
+// chainIDs finds chains of the catalogue, as CAIP-2 ids.
+func chainIDs(cat *catalog.Catalog, names []string) (ids []string, err error) {
+	for _, name := range names {
+		chain, err := chainNamed(cat, name)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, chain.String())
+	}
+	return ids, nil
 }
 
 // assetNamed finds an asset of the catalogue; the result is an id for an intent.

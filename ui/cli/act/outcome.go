@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 	"coffer/wallet/sign"
-	"coffer/wallet/vault"
 )
 
 // An OutcomeError describes how a requested operation ended, with its exit code.
@@ -43,11 +43,11 @@ func ended(s flow.Snapshot, err error) error {
 	case flow.StateDone:
 		return nil
 	case flow.StateFailed:
-		return outcome(cli.ExitFailed, err, "%s", orElse(words, "it did not run"))
+		return outcome(cli.ExitFailed, err, "%s", cmp.Or(words, "it did not run"))
 	case flow.StateNotExecuted:
-		return outcome(cli.ExitExpired, err, "%s", orElse(words, "the quote was never executed"))
+		return outcome(cli.ExitExpired, err, "%s", cmp.Or(words, "the quote was never executed"))
 	case flow.StateUnknown, flow.StateExecuting:
-		return unended(s, "the outcome is not known: "+orElse(words, "the quote was sent."), err)
+		return unended(s, "the outcome is not known: "+cmp.Or(words, "the quote was sent."), err)
 	case flow.StateAccepted:
 		return unended(s, "the service accepted it and has not ended it", err)
 	}
@@ -74,18 +74,13 @@ func stopped(words string, err error) error {
 	case interrupted(err):
 		return outcome(cli.ExitExpired, err, "stopped; nothing was sent")
 	case errors.Is(err, flow.ErrRefused):
-		return &cli.RefusedError{Problem: orElse(words, "refused: nothing was signed with this answer")}
+		return &cli.RefusedError{Problem: cmp.Or(words, "refused: nothing was signed with this answer")}
 	case errors.Is(err, flow.ErrExpired), errors.Is(err, flow.ErrMoved):
 		return outcome(cli.ExitExpired, err, "%s", words)
-	case errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrPaid):
-		return &cli.RefusedError{Problem: words}
-	case errors.Is(err, vault.ErrLocked), errors.Is(err, vault.ErrNoKey), errors.Is(err, vault.ErrNetwork),
-		errors.Is(err, vault.ErrPassphrase):
-		return outcome(cli.ExitAccess, err, "%s", words)
-	case errors.Is(err, sign.ErrFault):
+	case errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrPaid), errors.Is(err, sign.ErrFault):
 		return &cli.RefusedError{Problem: words}
 	case errors.As(err, &service):
-		return outcome(cli.Code(err), err, "%s", orElse(words, service.Message))
+		words = cmp.Or(words, service.Message)
 	}
 	return outcome(cli.Code(err), err, "%s", words)
 }
@@ -111,11 +106,4 @@ func byStatus(status, reason string, believed bool) error {
 		return outcome(cli.ExitUnknown, nil, "the service does not know this quote")
 	}
 	return outcome(cli.ExitUnknown, nil, "it has not ended: %s", clean(status))
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

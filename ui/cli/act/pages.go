@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strings"
 	"time"
@@ -27,75 +28,96 @@ type entry struct {
 	at  time.Time // zero: unreadable
 }
 
-// pages reads the history of one account page by page, newest first. It returns each record once, however often
-// reading begins again.
-type pages struct {
+// reading reads the history of the accounts of a profile.
+type reading struct {
 	service Service
-	user    string
-	size    int
-	met     map[string]bool // quote ids, of all accounts
-	asked   map[string]bool // continuations since reading began
-	next    string
-	queue   []entry
-	done    bool
-	losses  int
+	size    int                     // records of a page
+	met     map[string]bool         // quote ids, of all accounts
 	stop    func(page []entry) bool // reports that the following pages are not wanted
 	warn    func(verify.Reason)
 }
 
-// take returns the next record, nil at the end.
-func (p *pages) take(ctx context.Context) (*entry, error) {
-	e, err := p.peek(ctx)
-	if e != nil {
-		p.queue = p.queue[1:]
-	}
-	return e, err
-}
-
-func (p *pages) peek(ctx context.Context) (*entry, error) {
-	for len(p.queue) == 0 && !p.done {
-		if err := p.read(ctx); err != nil {
-			return nil, err
+// records are the records of all accounts, newest first, each once; those without a readable time come first. An error
+// is the last of them.
+func (c Commands) records(ctx context.Context, s *Session, size int,
+	stop func(page []entry) bool) iter.Seq2[*entry, error] {
+	r := reading{service: s.Service, size: size, met: map[string]bool{}, stop: stop, warn: c.finding}
+	return func(yield func(*entry, error) bool) {
+		var sources []func() (*entry, error, bool)
+		for _, a := range s.Accounts {
+			next, end := iter.Pull2(r.account(ctx, a.AccountAddress))
+			defer end()
+			sources = append(sources, next)
+		}
+		heads := make([]*entry, len(sources))
+		for {
+			best := -1
+			for i, next := range sources {
+				if heads[i] == nil {
+					var err error
+					if heads[i], err, _ = next(); err != nil {
+						yield(nil, err)
+						return
+					}
+				}
+				if heads[i] != nil && (best < 0 || newer(heads[i].at, heads[best].at)) {
+					best = i
+				}
+			}
+			if best < 0 || !yield(heads[best], nil) {
+				return
+			}
+			heads[best] = nil
 		}
 	}
-	if len(p.queue) == 0 {
-		return nil, nil
-	}
-	return &p.queue[0], nil
 }
 
-// read asks for the next page. After a continuation that the service no longer knows it begins again; records met
-// before stay met.
-func (p *pages) read(ctx context.Context) error {
-	p.asked[p.next] = true
-	answer, err := p.service.HistoryDocument(ctx, client.HistoryQuery{User: p.user, Limit: p.size, SortBy: "createdAt",
-		Continuation: p.next})
-	if err != nil && p.next != "" && lostPlace(err) && p.losses < maxLosses {
-		p.losses++
-		p.next, p.asked = "", map[string]bool{}
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	page, token, err := records(answer)
-	if err != nil {
-		return err
-	}
-	for _, e := range page {
-		id := strings.ToLower(e.QuoteID)
-		if id != "" && p.met[id] {
-			continue
+// account are the records of one account, read page by page. After a continuation that the service no longer knows,
+// reading begins again; records met before stay met.
+func (r reading) account(ctx context.Context, user string) iter.Seq2[*entry, error] {
+	return func(yield func(*entry, error) bool) {
+		asked, next, losses := map[string]bool{}, "", 0 // continuations since reading began
+		for {
+			asked[next] = true
+			page, token, err := r.page(ctx, user, next)
+			switch {
+			case err != nil && next != "" && lostPlace(err) && losses < maxLosses:
+				losses++
+				next, asked = "", map[string]bool{}
+				continue
+			case err != nil:
+				yield(nil, err)
+				return
+			}
+			more, why := verify.Continuation(asked, token)
+			if why != nil {
+				r.warn(*why)
+			}
+			for i := range page {
+				id := strings.ToLower(page[i].QuoteID)
+				if id != "" && r.met[id] {
+					continue
+				}
+				r.met[id] = true
+				if !yield(&page[i], nil) {
+					return
+				}
+			}
+			if !more || r.stop(page) {
+				return
+			}
+			next = token
 		}
-		p.met[id] = true
-		p.queue = append(p.queue, e)
 	}
-	more, why := verify.Continuation(p.asked, token)
-	if why != nil {
-		p.warn(*why)
+}
+
+func (r reading) page(ctx context.Context, user, continuation string) ([]entry, string, error) {
+	answer, err := r.service.HistoryDocument(ctx, client.HistoryQuery{User: user, Limit: r.size, SortBy: "createdAt",
+		Continuation: continuation})
+	if err != nil {
+		return nil, "", err
 	}
-	p.done, p.next = !more || p.stop(page), token
-	return nil
+	return records(answer)
 }
 
 // records splits a page; the bytes of each record stay as they are.
@@ -127,37 +149,6 @@ func lostPlace(err error) bool {
 	var refused *api.Error
 	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest ||
 		refused.StatusCode == http.StatusNotFound || refused.StatusCode == http.StatusGone)
-}
-
-// stream merges the histories of several accounts, newest first; records without a readable time come first.
-type stream struct{ of []*pages }
-
-func newStream(s *Session, size int, stop func([]entry) bool, warn func(verify.Reason)) *stream {
-	out, met := &stream{}, map[string]bool{}
-	for _, a := range s.Accounts {
-		out.of = append(out.of, &pages{service: s.Service, user: a.AccountAddress, size: size, met: met,
-			asked: map[string]bool{}, stop: stop, warn: warn})
-	}
-	return out
-}
-
-// take returns the newest record that is left, nil at the end.
-func (s *stream) take(ctx context.Context) (*entry, error) {
-	var best *pages
-	var first *entry
-	for _, p := range s.of {
-		e, err := p.peek(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if e != nil && (first == nil || newer(e.at, first.at)) {
-			best, first = p, e
-		}
-	}
-	if best == nil {
-		return nil, nil
-	}
-	return best.take(ctx)
 }
 
 // newer reports that a comes before b in the list: an unreadable time does.

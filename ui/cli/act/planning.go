@@ -1,10 +1,10 @@
 package act
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"coffer/api/caip"
-	"coffer/api/op/abicall"
+	"coffer/api/files"
 	"coffer/ui/cli"
 	"coffer/ui/cli/act/plan"
 	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -103,19 +104,11 @@ func (c Commands) planned(cmd *cobra.Command, s *Session, a *asked, o *planOptio
 		if plan.IsPlan(b) {
 			return c.resealed(a, o, args[0], b)
 		}
-		return c.newPlan(s, o, func() (intent.Draft, error) {
-			d, err := intentFile(args[0], b)
-			if err != nil {
-				return d, err
-			}
-			if twice := a.changed(a.names()...); len(twice) > 0 {
-				return d, usage("", "the file describes the calls, so --%s has no place beside it", twice[0])
-			}
-			if isExchange(d) {
-				return d, a.common(&d)
-			}
-			return d, a.complete(s.world(c.Clock), &d)
-		})
+		d, err := a.fileDraft(s.world(c.Clock), args[0], b)
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		return c.newPlan(s, o, d)
 	}
 	if o.fresh {
 		return plan.Plan{}, usage("", "--fresh is for the plan of a file")
@@ -123,7 +116,11 @@ func (c Commands) planned(cmd *cobra.Command, s *Session, a *asked, o *planOptio
 	if o.template {
 		return c.template(s, o)
 	}
-	return c.newPlan(s, o, func() (intent.Draft, error) { return a.anyDraft(s.world(c.Clock)) })
+	d, err := a.anyDraft(s.world(c.Clock))
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return c.newPlan(s, o, d)
 }
 
 // resealed is the plan of a file with another salt, or unchanged; writing it makes the hash.
@@ -147,11 +144,7 @@ func (c Commands) resealed(a *asked, o *planOptions, name string, b []byte) (pla
 }
 
 // newPlan makes a plan of a draft for the profile, and checks that it can be applied.
-func (c Commands) newPlan(s *Session, o *planOptions, draft func() (intent.Draft, error)) (plan.Plan, error) {
-	d, err := draft()
-	if err != nil {
-		return plan.Plan{}, err
-	}
+func (c Commands) newPlan(s *Session, o *planOptions, d intent.Draft) (plan.Plan, error) {
 	in, err := c.frozen(s, d)
 	if err != nil {
 		return plan.Plan{}, err
@@ -170,12 +163,9 @@ func (o *planOptions) limits(s *Session) (plan.Limits, error) {
 		Recipients: o.recipients, Contracts: o.targets, MaxSpendUSD: o.maxSpend, MaxCostBps: o.maxCost,
 		MaxSlippageBps: o.maxSlippage, NeverDelegate: o.neverDelegate,
 	}
-	for _, name := range o.chains {
-		id, err := chainNamed(s.Catalog, name)
-		if err != nil {
-			return l, err
-		}
-		l.Chains = append(l.Chains, id.String())
+	var err error
+	if l.Chains, err = chainIDs(s.Catalog, o.chains); err != nil {
+		return l, err
 	}
 	if _, err := l.Verify(); err != nil {
 		return l, usage("", "%s", clean(err.Error()))
@@ -185,37 +175,20 @@ func (o *planOptions) limits(s *Session) (plan.Limits, error) {
 
 // template is a plan to fill in: one call of a known token that moves nothing.
 func (c Commands) template(s *Session, o *planOptions) (plan.Plan, error) {
-	salt, err := plan.NewSalt(c.Random)
+	a := asked{chain: "base", to: "usdc", function: "transfer(address to, uint256 amount)", fundWith: "usdc",
+		args: []string{common.Address{19: 1}.Hex(), "1"}}
+	d, err := a.callDraft(s.world(c.Clock))
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	chain, err := chainNamed(s.Catalog, "base")
-	if err != nil {
-		return plan.Plan{}, err
+	d.TokensRequired = nil
+	p := plan.Plan{Note: cmp.Or(o.note, "a template: put your calls in, then run coffer plan FILE --out FILE"),
+		Intent: d}
+	if p.Limits, err = o.limits(s); err != nil {
+		return p, err
 	}
-	token, ok := s.world(c.Clock).AssetOn(chain, "USDC")
-	if !ok {
-		return plan.Plan{}, errors.New("the catalogue has no USDC")
-	}
-	fn, err := abicall.ParseSignature("transfer(address to, uint256 amount)")
-	if err != nil {
-		return plan.Plan{}, err
-	}
-	data, err := fn.Encode([]abicall.Value{{Text: common.Address{19: 1}.Hex()}, {Text: "1"}})
-	if err != nil {
-		return plan.Plan{}, err
-	}
-	at, _ := token.Asset.Token()
-	l, err := o.limits(s)
-	return plan.Plan{
-		Salt: salt, Note: orElse(o.note, "a template: put your calls in, then run coffer plan FILE --out FILE"),
-		Limits: l,
-		Intent: intent.Draft{
-			Version: intent.Version, TargetChain: chain.String(), SlippageBps: intent.DefaultSlippageBps,
-			FundWith: token.Aggregate.String(),
-			Calls:    []intent.Call{{To: at.Hex(), Function: fn.String(), Data: "0x" + common.Bytes2Hex(data)}},
-		},
-	}, err
+	p.Salt, err = plan.NewSalt(c.Random)
+	return p, err
 }
 
 // writePlan prints a plan or writes it to a file.
@@ -253,16 +226,7 @@ func replacePlan(path string, b []byte) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return cli.InFile(err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".plan-*") // 0600
-	if err != nil {
-		return cli.InFile(err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return cli.InFile(files.Replace(path, ".new-*", b))
 }
 
 // explain describes the figures of a plan, by the catalogue and by the decoded bytes.
@@ -279,6 +243,10 @@ func (s *Session) explain(d intent.Draft) plan.Explain {
 			token, known := s.world(nil).TokenAt(chain, c.To)
 			if known {
 				out = append(out, token.Symbol+" on "+s.chainName(d.TargetChain))
+			}
+			if v := present.BaseUnits(c.Value); v != nil && v.Sign() > 0 {
+				id, _ := chain.EVMID()
+				out = append(out, "sends "+present.Coins(s.Catalog, id, v)+" along")
 			}
 			if len(common.FromHex(c.Data)) < 4 {
 				return out

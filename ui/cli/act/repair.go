@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -122,10 +123,10 @@ func (c Commands) lanes(s *Session, asJSON bool) error {
 			Lanes []laneFact `json:"lanes"`
 		}{facts}))
 	}
-	if p.b.Len() == 0 {
-		p.line("No lane is in doubt: no open signature depends on what the service said.")
+	if p.Len() == 0 {
+		p.Line("No lane is in doubt: no open signature depends on what the service said.")
 	}
-	return c.write([]byte(p.b.String()))
+	return c.write([]byte(p.String()))
 }
 
 // lane writes a lane, and the command that sets it.
@@ -137,26 +138,26 @@ func (p *page) lane(s *Session, f laneFact, l journal.LaneFacts) {
 	case op.LaneFunding:
 		what += " (payments)"
 	}
-	p.line(s.chainName(f.Chain) + ", account " + f.Account + ", " + what)
+	p.Line(s.chainName(f.Chain) + ", account " + f.Account + ", " + what)
 	by := "by what the service said; nothing on this machine proves it"
 	if f.Set {
 		by = "from where you set it, and by what the service said since"
 	}
-	p.row("goes on at", orElse(f.Next, "an unknown sequence")+", "+by)
+	p.Row("goes on at", cmp.Or(f.Next, "an unknown sequence")+", "+by)
 	for _, x := range l.Open {
 		n, _ := x.Sequence()
 		until := "no time ends it"
 		if end, ends := x.Ends(); ends {
 			until = "until " + stamp(end)
 		}
-		p.row("open", "sequence "+strconv.FormatUint(n, 10)+", "+until+". "+
-			orElse(x.Said.Words(), "The service has not said that it ended."))
+		p.Row("open", "sequence "+strconv.FormatUint(n, 10)+", "+until+". "+
+			cmp.Or(x.Said.Words(), "The service has not said that it ended."))
 	}
 	if f.Key != "" {
-		p.row("the chain's figure", "getNonce("+f.Account+", "+f.Key+") of the entry point "+
+		p.Row("the chain's figure", "getNonce("+f.Account+", "+f.Key+") of the entry point "+
 			s.Network.Pins.EntryPoint.Hex()+", its lowest 64 bits")
 	}
-	p.row("to set it", "coffer activity repair --chain "+f.Chain+" --account "+f.Account+" --lane "+
+	p.Row("to set it", "coffer activity repair --chain "+f.Chain+" --account "+f.Account+" --lane "+
 		strconv.Itoa(int(f.Lane))+" --sequence N")
 }
 

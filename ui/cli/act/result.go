@@ -24,39 +24,43 @@ func (r *runner) print(ctx context.Context, err error) error {
 		if r.o.dry {
 			return nil // the review was the data
 		}
-		return r.c.write([]byte(r.summary(err)))
+		p := r.s.summary(r.x, r.c.Clock())
+		if err != nil {
+			p.Row("problem", clean(err.Error()))
+		}
+		return r.c.write([]byte(p.String()))
 	}
 	h := r.j.in.Hash()
-	members := []member{
-		{"operation", encode(r.op.ID())},
-		{"intent", object(member{"id", encode(r.j.in.ID())}, member{"hash", encode("0x" + hex.EncodeToString(h[:]))},
-			member{"kind", encode(r.j.in.Kind())})},
-	}
+	var members []member
+	add := func(name string, value []byte) { members = append(members, member{name, value}) }
+	add("operation", encode(r.op.ID()))
+	add("intent", object(member{"id", encode(r.j.in.ID())}, member{"hash", encode("0x" + hex.EncodeToString(h[:]))},
+		member{"kind", encode(r.j.in.Kind())}))
 	if r.j.extra != nil {
 		members = append(members, r.j.extra(r.x)...)
 	}
-	members = append(members, member{"state", encode(string(r.x.State))})
+	add("state", encode(string(r.x.State)))
 	if r.x.QuoteID != "" {
-		members = append(members, member{"quoteId", encode(r.x.QuoteID)})
+		add("quoteId", encode(r.x.QuoteID))
 	}
-	members = append(members, member{"prepared", r.prepared})
-	if !r.exchange() && (r.x.Review1 != nil || judged(r.x.Report1)) {
-		members = append(members, member{"review1", encode(r.s.reviewOf(r.x, false))})
+	add("prepared", r.prepared)
+	if !r.x.Intent.Exchanges() && (r.x.Review1 != nil || judged(r.x.Report1)) {
+		add("review1", encode(r.s.reviewOf(r.x, false)))
 	}
-	members = append(members, member{"quote", r.quote})
+	add("quote", r.quote)
 	if r.x.Review2 != nil || judged(r.x.Report2) {
-		members = append(members, member{"review2", encode(r.s.reviewOf(r.x, true))})
+		add("review2", encode(r.s.reviewOf(r.x, true)))
 	}
-	members = append(members, member{"status", r.statusDocument(ctx)})
+	add("status", r.statusDocument(ctx))
 	if r.x.Said {
 		open := []openFact{}
 		for _, x := range r.s.openOf(r.x.ID, r.c.Clock()) {
 			open = append(open, openOf(x))
 		}
-		members = append(members, member{"outstanding", encode(open)})
+		add("outstanding", encode(open))
 	}
 	if err != nil {
-		members = append(members, member{"problem", encode(clean(err.Error()))})
+		add("problem", encode(clean(err.Error())))
 	}
 	return r.c.write(object(members...))
 }
@@ -88,27 +92,24 @@ func (r *runner) statusDocument(ctx context.Context) []byte {
 	return answer.Raw()
 }
 
-// summary describes the outcome of an operation in lines.
-func (r *runner) summary(err error) string {
+// summary describes an operation in rows.
+func (s *Session) summary(x flow.Snapshot, now time.Time) *page {
 	p := &page{}
-	p.line("operation " + r.op.ID())
-	p.state(r.s, r.x, r.c.Clock())
-	p.reason(r.x.Status.FailReason)
-	p.row("quote id", r.x.QuoteID)
-	p.transactions(r.s, r.x.Status)
-	if err != nil {
-		p.row("problem", clean(err.Error()))
-	}
-	return p.b.String()
+	p.Line("operation " + x.ID)
+	p.state(s, x, now)
+	p.reason(x.Status.FailReason)
+	p.Row("quote id", x.QuoteID)
+	p.transactions(s, x.Status)
+	return p
 }
 
 // transactions are the transactions of a status, in full.
 func (p *page) transactions(s *Session, x api.ExecutionStatus) {
 	for _, o := range x.OriginChainOperations {
-		p.row("deposit", whole(o.Hash)+" on "+s.chainName(o.Chain))
+		p.Row("deposit", whole(o.Hash)+" on "+s.chainName(o.Chain))
 	}
 	for _, o := range x.DestinationChainOperations {
-		p.row("ran", whole(o.Hash)+" on "+s.chainName(o.Chain))
+		p.Row("ran", whole(o.Hash)+" on "+s.chainName(o.Chain))
 	}
 }
 
@@ -129,33 +130,33 @@ func (s *Session) openOf(op string, now time.Time) []journal.Outstanding {
 func (p *page) state(s *Session, x flow.Snapshot, now time.Time) {
 	open := present.Signatures(s.Catalog, s.openOf(x.ID, now), 0)
 	st := present.StateOf(x, present.LiveOf(open, x.ID, now, true), stamp, present.Keys{})
-	p.row("state", st.Word)
-	p.row("", st.Sentence)
+	p.Row("state", st.Word)
+	p.Row("", st.Sentence)
 }
 
 // reason writes why an operation did not run, in the service's term and in plain words.
 func (p *page) reason(reason string) {
-	p.row("reason", clean(reason))
-	p.row("", present.FailReason(reason, present.Keys{}))
+	p.Row("reason", clean(reason))
+	p.Row("", present.FailReason(reason, present.Keys{}))
 }
 
 // statusText is a status in lines. known is the operation of this wallet, nil for a quote of another one.
 func (s *Session) statusText(id string, x api.ExecutionStatus, known *flow.Snapshot, now time.Time,
 	from present.Receipts) string {
 	p := &page{}
-	p.line("quote " + whole(id))
+	p.Line("quote " + whole(id))
 	if known != nil {
 		p.state(s, *known, now)
 	} else {
-		p.row("state", verify.Status(x.Status).Text)
-		p.row("", present.Status(s.Network.Kind, x.Status))
+		p.Row("state", verify.Status(x.Status).Text)
+		p.Row("", present.Status(s.Network.Kind, x.Status))
 	}
 	p.reason(x.FailReason)
-	p.row("user", clean(x.User))
-	p.row("recipient", clean(x.RecipientAccountID))
+	p.Row("user", clean(x.User))
+	p.Row("recipient", clean(x.RecipientAccountID))
 	for _, r := range from.Rows(present.Record{QuoteID: id, Status: x.Status}) {
-		p.row(r.Label, strings.Join(strings.Fields(r.Name+" "+whole(r.Address)+" "+whole(r.Text)), " "))
+		p.Row(r.Label, strings.Join(strings.Fields(r.Name+" "+whole(r.Address)+" "+whole(r.Text)), " "))
 	}
 	p.transactions(s, x)
-	return p.b.String()
+	return p.String()
 }

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,13 +11,12 @@ import (
 	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
-	"coffer/wallet/intent"
 )
 
 // about is what the pages of a review are made of: of the quote, or of the prepared operation.
 func (s *Session) about(x flow.Snapshot, second bool) present.Review {
 	return present.Review{Review: x.Under(second), Catalog: s.Catalog, Signatures: x.SignaturesTotal,
-		From: consent.TypeFrom(), Names: s.Names, Clock: cli.Clock}
+		From: consent.TypeFrom(), Names: s.nameOf, Clock: cli.Clock}
 }
 
 // documents are the names of the reviews in --json.
@@ -43,30 +43,24 @@ func (s *Session) reviewOf(x flow.Snapshot, second bool) check.Review {
 func (s *Session) reviewText(x flow.Snapshot, second bool) (text string, shown []string) {
 	p, r := &page{}, s.about(x, second)
 	if second && r.Quote == nil || !second && r.Call == nil {
-		p.line("REFUSED: the answer of the service cannot be signed")
+		p.Line("REFUSED: the answer of the service cannot be signed")
 		rows, _ := cli.Rows(present.Findings(r))
-		return p.b.String() + rows, nil
+		return p.String() + rows, nil
 	}
 	title, about, _ := strings.Cut(r.Title(), ":")
-	p.line(strings.ToUpper(title) + ":" + about)
-	p.row("network", present.Network(s.Network.Kind))
+	p.Line(strings.ToUpper(title) + ":" + about)
+	p.Row("network", present.Network(s.Network.Kind))
 	var rows, hashes string
 	if second {
-		p.row("expires", clock(r.Quote.Expires))
+		p.Row("expires", cli.Clock(r.Quote.Expires))
 		rows, shown = cli.Rows(present.Review2(r))
 		hashes, _ = cli.Rows(present.Quoted(r))
 	} else {
 		rows, shown = cli.Rows(present.Review1(r))
 		hashes, _ = cli.Rows(present.Operated(r))
 	}
-	return p.b.String() + rows + hashes, shown
+	return p.String() + rows + hashes, shown
 }
-
-func isExchange(d intent.Draft) bool {
-	return d.Kind == intent.KindSwap || d.Kind == intent.KindTransfer
-}
-
-func clock(t time.Time) string { return cli.Clock(t) }
 
 // at writes a time, "" for an unknown one.
 func at(t time.Time) string {
@@ -76,14 +70,7 @@ func at(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func (s *Session) chainName(id string) string {
-	if k, err := chainNamed(s.Catalog, id); err == nil {
-		if info, ok := s.Catalog.Chain(k); ok {
-			return info.Name
-		}
-	}
-	return clean(id)
-}
+func (s *Session) chainName(id string) string { return present.ChainName(s.Catalog, id) }
 
 // baseWords writes base units of an asset of an intent.
 func (s *Session) baseWords(asset, base string) string {
@@ -96,5 +83,5 @@ func (s *Session) baseWords(asset, base string) string {
 
 func (s *Session) assetWords(asset string) string {
 	symbol, _ := unitOf(s.Catalog, asset)
-	return strings.TrimSpace(fmt.Sprintf("%s (%s)", orElse(symbol, "an unknown asset"), clean(asset)))
+	return strings.TrimSpace(fmt.Sprintf("%s (%s)", cmp.Or(symbol, "an unknown asset"), clean(asset)))
 }

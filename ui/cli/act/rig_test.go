@@ -94,16 +94,16 @@ func newRig(t testing.TB) *rig {
 		Lists: func(context.Context) (profile.Lists, error) { return r.lists, nil },
 		Read:  func() (Book, error) { return r, nil },
 		Work:  r.work,
-		Try: func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error) {
+		Try: func(tighten Tighten) (*Work, error) {
 			r.tries++
 			return r.work(tighten)
 		},
 		Lost:   func() (journal.Loss, error) { return r.lost, r.lostErr },
 		Adopt:  func() error { r.adopted++; return nil },
 		Plans:  r,
-		Locked: func() bool { return r.locked },
-		Lock:   func() { r.locked = true },
-		Keep:   r,
+		Locked: func() bool { return r.locked }, WatchOnly: func(context.Context) string { return "" },
+		Lock: func() { r.locked = true },
+		Keep: r,
 	}
 	r.s.Close = func() error { r.closed++; return nil }
 	r.c = Commands{
@@ -127,7 +127,7 @@ func newRig(t testing.TB) *rig {
 
 func (r *rig) clock() time.Time { return r.now }
 
-func (r *rig) work(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error) {
+func (r *rig) work(tighten Tighten) (*Work, error) {
 	if tighten != nil {
 		var err error
 		if r.limits, err = tighten(r.limits); err != nil {

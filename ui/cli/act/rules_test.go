@@ -155,7 +155,7 @@ func TestAnExpiredReviewIsAskedForAnewOnATerminal(t *testing.T) {
 // TestAnotherOperationThanAskedForIsNotSigned: the comparison of this package holds beside that of the verifier.
 func TestAnotherOperationThanAskedForIsNotSigned(t *testing.T) {
 	r := newRig(t)
-	r.s.Work = func(func(verify.Limits) (verify.Limits, error)) (*Work, error) {
+	r.s.Work = func(Tighten) (*Work, error) {
 		w, err := r.work(nil)
 		start := w.Start
 		w.Start = func(ctx context.Context, in intentOf) (Operation, error) {
@@ -343,7 +343,7 @@ func TestU3WhatIsInTheWayIsNamed(t *testing.T) {
 		verify.Reason{Code: "U3", Level: verify.Refuse,
 			Title: "an earlier signature that is still open cannot run beside this one"})
 	r.done(4, callFlags("--yes")...)
-	r.says("Operation "+open+" of "+clock(r.now.Add(-time.Minute)), "coffer status "+open+" --watch")
+	r.says("Operation "+open+" of "+cli.Clock(r.now.Add(-time.Minute)), "coffer status "+open+" --watch")
 }
 
 // TestJ3StatusWritesDownWhatItHears: also without --watch.

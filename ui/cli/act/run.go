@@ -76,7 +76,7 @@ func (o *runOptions) ready(c Commands) error {
 }
 
 // limits narrows and widens the limits of the policy by the command line, after the job did.
-func (o *runOptions) limits(job func(verify.Limits) (verify.Limits, error)) func(verify.Limits) (verify.Limits, error) {
+func (o *runOptions) limits(job Tighten) Tighten {
 	return func(l verify.Limits) (verify.Limits, error) {
 		if job != nil {
 			var err error
@@ -93,9 +93,6 @@ func (o *runOptions) limits(job func(verify.Limits) (verify.Limits, error)) func
 
 // watched refuses a request that no key here can sign. A dry run continues and reports it.
 func (r *runner) watched(ctx context.Context) error {
-	if r.s.WatchOnly == nil {
-		return nil
-	}
 	words := r.s.WatchOnly(ctx)
 	switch {
 	case words == "":
@@ -113,7 +110,7 @@ func (r *runner) watched(ctx context.Context) error {
 // JSON.
 type job struct {
 	in       intent.Intent
-	limits   func(verify.Limits) (verify.Limits, error)
+	limits   Tighten
 	begin    func(w *Work) (Operation, error)
 	before   func(id string) error
 	compared func(x flow.Snapshot) string
@@ -221,12 +218,11 @@ func (r *runner) inTheWay(err error) {
 	list := r.w.Operations()
 	for _, op := range r.w.Unfinished() {
 		if rec := record(list, op.ID()); op.ID() != r.op.ID() && rec != nil {
-			r.c.say("Operation %s of %s has not ended: coffer status %s --watch", op.ID(), clock(rec.Started), op.ID())
+			r.c.say("Operation %s of %s has not ended: coffer status %s --watch", op.ID(), cli.Clock(rec.Started),
+				op.ID())
 		}
 	}
 }
-
-func (r *runner) exchange() bool { return isExchange(r.x.Intent) }
 
 // run goes through the reviews.
 func (r *runner) run(ctx context.Context) error {
@@ -234,7 +230,7 @@ func (r *runner) run(ctx context.Context) error {
 	switch {
 	case r.x.State == flow.StateQuoting: // signed before, continues with a new quote
 		r.x, err = r.op.Requote(ctx)
-	case r.exchange():
+	case r.x.Intent.Exchanges():
 		r.c.say("Asking for a quote. Nothing is signed.")
 		r.x, err = r.op.Quote(ctx)
 	default:
@@ -364,24 +360,20 @@ func (r *runner) progress(e flow.Event) {
 	}
 }
 
-// watch follows a sent operation to its end.
+// watch follows a sent operation for as long as --wait says, and prints how it ended or how to continue.
 func (r *runner) watch(ctx context.Context) error {
-	return followed(ctx, r.c, r.op, &r.x, r.o.wait)
-}
-
-// followed follows a sent operation for at most wait, and prints how it ended or how to continue.
-func followed(ctx context.Context, c Commands, op Operation, x *flow.Snapshot, wait time.Duration) error {
-	if wait == 0 {
-		*x = op.Snapshot()
-		return unended(*x, "it was sent and is not waited for", nil)
+	if r.o.wait == 0 {
+		r.x = r.op.Snapshot()
+		return unended(r.x, "it was sent and is not waited for", nil)
 	}
-	limited, end := context.WithTimeoutCause(ctx, wait, errWaited)
+	limited, end := context.WithTimeoutCause(ctx, r.o.wait, errWaited)
 	defer end()
-	err := follow(limited, c, op, x)
-	if errors.Is(context.Cause(limited), errWaited) && (x.State == flow.StateAccepted || x.State == flow.StateUnknown) {
-		return unended(*x, "it has not ended after "+wait.String(), err)
+	err := follow(limited, r.c, r.op, &r.x)
+	if errors.Is(context.Cause(limited), errWaited) &&
+		(r.x.State == flow.StateAccepted || r.x.State == flow.StateUnknown) {
+		return unended(r.x, "it has not ended after "+r.o.wait.String(), err)
 	}
-	return ended(*x, err)
+	return ended(r.x, err)
 }
 
 // errWaited is the cause of a wait that is over.

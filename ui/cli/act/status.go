@@ -124,11 +124,7 @@ func (c Commands) unsent(s *Session, rec *journal.Operation, asJSON bool) error 
 	if asJSON {
 		err = c.write([]byte("{}")) // what the service says about a quote that was never sent
 	} else {
-		p := &page{}
-		p.line("operation " + rec.ID)
-		p.state(s, x, c.Clock())
-		p.row("quote id", whole(rec.QuoteID))
-		err = c.write([]byte(p.b.String()))
+		err = c.write([]byte(s.summary(x, c.Clock()).String()))
 	}
 	if err != nil {
 		return err

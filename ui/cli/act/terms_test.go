@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/ui/compose"
 	"coffer/wallet/journal"
 )
 
@@ -20,7 +21,7 @@ func (r *rig) signed() {
 	}}
 	r.book = []journal.Operation{{ID: opID, State: journal.Done, QuoteID: quoteID(5), Started: start(),
 		Updated: start(), Outcome: api.StatusCompleted}}
-	r.s.Names = func(a string) string { return map[string]string{payee: "Demo payee"}[a] }
+	r.s.Book = []compose.Contact{{Name: "Demo payee", Address: payee}}
 }
 
 func TestD3_HistoryStatusAndExportSayWhoGotWhat(t *testing.T) {

@@ -137,7 +137,12 @@ func (c Commands) print(r Result, asJSON bool) error {
 	if !asJSON {
 		return c.write([]byte(r.text()))
 	}
-	b, err := json.Marshal(r, json.Deterministic(true), jsontext.WithIndent("  "))
+	return c.document(r)
+}
+
+// document writes a value as JSON for people to read.
+func (c Commands) document(v any) error {
+	b, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}

@@ -1,11 +1,6 @@
 package check
 
 import (
-	"errors"
-	"fmt"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"coffer/ui/cli"
@@ -43,7 +38,7 @@ tokens that the calls need are not in a batch: complete the file with them.`,
 }
 
 func (c Commands) fromSafe(path string) error {
-	b, err := readFile(path)
+	b, err := cli.ReadFile(path, maxFile)
 	if err != nil {
 		return err
 	}
@@ -51,15 +46,11 @@ func (c Commands) fromSafe(path string) error {
 	if err != nil {
 		return refusedFile(path, err)
 	}
-	out, err := json.Marshal(d, json.Deterministic(true), jsontext.WithIndent("  "))
-	if err != nil {
-		return fmt.Errorf("print the intent: %w", err)
-	}
-	return c.write(out)
+	return c.document(d)
 }
 
 func (c Commands) toSafe(path string) error {
-	b, err := readFile(path)
+	b, err := cli.ReadFile(path, maxFile)
 	if err != nil {
 		return err
 	}
@@ -76,13 +67,5 @@ func (c Commands) toSafe(path string) error {
 
 // refusedFile lists every broken rule of a file.
 func refusedFile(path string, err error) error {
-	problem := clean(path) + " is refused"
-	var broken *intent.Error
-	if !errors.As(err, &broken) {
-		return &cli.RefusedError{Problem: problem + ": " + clean(err.Error())}
-	}
-	for _, f := range broken.Failures {
-		problem += "\n  " + clean(f.String())
-	}
-	return &cli.RefusedError{Problem: problem}
+	return &cli.RefusedError{Problem: cli.Broken(clean(path)+" is refused", err)}
 }

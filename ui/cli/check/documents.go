@@ -2,9 +2,6 @@ package check
 
 import (
 	"bytes"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -36,8 +33,8 @@ func (k kind) flag() string {
 		kindRequest: "request", kindQuote: "quote"}[k]
 }
 
-// maxFile bounds a file: a bundle holds two answers as text.
-const maxFile = 32 << 20
+// maxFile bounds a file, in MiB: a bundle holds two answers as text.
+const maxFile = 32
 
 // signatures are the signatures of a bundle.
 type signatures struct {
@@ -59,7 +56,7 @@ func readInputs(o options) (*inputs, error) {
 	in := &inputs{raw: map[kind][]byte{}}
 	for _, k := range []kind{kindIntent, kindNetwork, kindPrepared, kindRequest, kindQuote} {
 		if path := *o.named[k]; path != "" {
-			b, err := readFile(path)
+			b, err := cli.ReadFile(path, maxFile)
 			if err != nil {
 				return nil, err
 			}
@@ -69,7 +66,7 @@ func readInputs(o options) (*inputs, error) {
 		}
 	}
 	for _, path := range o.files {
-		b, err := readFile(path)
+		b, err := cli.ReadFile(path, maxFile)
 		if err != nil {
 			return nil, err
 		}
@@ -82,22 +79,6 @@ func readInputs(o options) (*inputs, error) {
 			Hint: "see `coffer verify --help`"}
 	}
 	return in, nil
-}
-
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, cli.InFile(err)
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, cli.InFile(err)
-	}
-	if len(b) > maxFile {
-		return nil, cli.InFile(fmt.Errorf("%s is larger than 32 MiB", path))
-	}
-	return b, nil
 }
 
 func (in *inputs) put(k kind, b []byte) error {
@@ -113,7 +94,7 @@ func (in *inputs) recognised(path string, b []byte) error {
 	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) && plan.IsPlan(b) { // TOML
 		return in.plan(path, b)
 	}
-	doc, err := api.ParseDocument(b, api.Limits{Bytes: maxFile, Depth: 64, Elements: 100_000, Values: 1_000_000})
+	doc, err := api.ParseDocument(b, api.Limits{Bytes: maxFile << 20, Depth: 64, Elements: 100_000, Values: 1_000_000})
 	if err != nil {
 		in.broken = append(in.broken, unreadable(clean(path)+" cannot be read.", err))
 		return nil

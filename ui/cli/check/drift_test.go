@@ -27,7 +27,7 @@ func TestTheTextHasEveryFact(t *testing.T) {
 	reviewtest.Drift(t, func(c reviewtest.Case) (string, []string, string) {
 		r := Of("review", aboutCase(t, c))
 		p := &page{}
-		return func() string { p.review(r); return p.b.String() }(), p.shown, ""
+		return func() string { p.review(r); return p.String() }(), p.shown, ""
 	})
 }
 

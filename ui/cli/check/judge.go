@@ -159,17 +159,26 @@ func (j *judgement) about(report verify.Report) present.Review {
 
 func (j *judgement) add(r Review) { j.result.Reviews = append(j.result.Reviews, r) }
 
-// unread adds a review of a document that does not read.
-func (j *judgement) unread(name string, why *Reason) {
-	j.add(Review{Document: name, Reasons: []Reason{*why}})
+// unjudged adds a review of a quote whose premise is refused.
+func (j *judgement) unjudged(name, premise string) {
+	j.add(Review{Document: name, Reasons: []Reason{{Code: "Q14", Level: string(verify.Unknown),
+		Title: "The quote was not judged, because " + premise + " is refused."}}})
+}
+
+// document is a document that is there; nil, and a review that says so, when it does not read.
+func (j *judgement) document(name string, k kind) *api.Document {
+	doc, why := j.in.document(k)
+	if why != nil {
+		j.add(Review{Document: name, Reasons: []Reason{*why}})
+	}
+	return doc
 }
 
 // prepared judges the answer to prepare; the result is nil when it is refused.
 func (j *judgement) prepared() *verify.PreparedOp {
 	const name = "prepared call"
-	doc, why := j.in.document(kindPrepared)
-	if why != nil {
-		j.unread(name, why)
+	doc := j.document(name, kindPrepared)
+	if doc == nil {
 		return nil
 	}
 	p, report := verify.Prepared(j.intent, j.rules, verify.NoHistory{}, j.now, doc)
@@ -189,45 +198,48 @@ func (j *judgement) prepared() *verify.PreparedOp {
 // exchange judges the quote of a swap or a transfer.
 func (j *judgement) exchange() error {
 	name := "quote of the " + j.intent.Kind()
-	doc, why := j.in.document(kindQuote)
-	if why != nil {
-		j.unread(name, why)
+	doc := j.document(name, kindQuote)
+	if doc == nil {
 		return nil
 	}
 	q, report := verify.Exchange(j.intent, j.rules, verify.NoHistory{}, j.now, doc)
-	j.quoted(name, q, report)
+	j.verified(name, q, report)
 	return nil
 }
 
-// quoted adds the review of a judged quote with all that belongs to it.
-func (j *judgement) quoted(name string, q *verify.VerifiedQuote, report verify.Report) {
-	about := j.about(report)
-	var operations []Operation
-	if q != nil {
-		v := q.View()
-		about.Call, about.Quote = j.call, &v
-		for _, s := range q.Operations() {
-			operations = append(operations, operationOf(s.Digests()))
-		}
+// verified adds the review of a judged quote, nil for a refused one.
+func (j *judgement) verified(name string, q *verify.VerifiedQuote, report verify.Report) {
+	if q == nil {
+		j.add(Of(name, j.about(report)))
+		return
 	}
+	var signing []verify.Digests
+	for _, s := range q.Operations() {
+		signing = append(signing, s.Digests())
+	}
+	j.quoted(name, q.View(), signing, report)
+}
+
+// quoted adds the review of a quote with what gets signed.
+func (j *judgement) quoted(name string, v verify.QuoteView, signing []verify.Digests, report verify.Report) {
+	about := j.about(report)
+	about.Call, about.Quote = j.call, &v
 	r := Of(name, about)
-	r.Operations = operations
+	for _, d := range signing {
+		r.Operations = append(r.Operations, operationOf(d))
+	}
 	j.add(r)
 }
 
 // quote judges the quote of a call against the prepared operation, with its signature if given.
 func (j *judgement) quote(prepared *verify.PreparedOp) error {
 	const name = "quote of the call"
-	doc, why := j.in.document(kindQuote)
-	if why != nil {
-		j.unread(name, why)
+	doc := j.document(name, kindQuote)
+	if doc == nil {
 		return nil
 	}
 	if prepared == nil {
-		j.add(Review{Document: name, Reasons: []Reason{{
-			Code: "Q14", Level: string(verify.Unknown),
-			Title: "The quote was not judged, because the prepared call that it belongs to is refused.",
-		}}})
+		j.unjudged(name, "the prepared call that it belongs to")
 		return nil
 	}
 	signed, given, err := j.signed(prepared, &j.result.Reviews[0])
@@ -235,27 +247,17 @@ func (j *judgement) quote(prepared *verify.PreparedOp) error {
 	case err != nil:
 		return err
 	case given && signed == nil:
-		j.add(Review{Document: name, Reasons: []Reason{{
-			Code: "Q14", Level: string(verify.Unknown),
-			Title: "The quote was not judged, because the signature of the prepared call is refused.",
-		}}})
+		j.unjudged(name, "the signature of the prepared call")
 	case given:
 		q, report := verify.Quote(j.intent, j.rules, verify.NoHistory{}, j.now, signed, doc)
-		j.quoted(name, q, report)
+		j.verified(name, q, report)
 	default:
 		q, report := verify.Unsigned(j.intent, j.rules, verify.NoHistory{}, j.now, prepared, doc)
-		about := j.about(report)
-		var operations []Operation
-		if q != nil {
-			v := q.View()
-			about.Call, about.Quote = j.call, &v
-			for _, d := range q.Digests() {
-				operations = append(operations, operationOf(d))
-			}
+		if q == nil {
+			j.add(Of(name, j.about(report)))
+		} else {
+			j.quoted(name, q.View(), q.Digests(), report)
 		}
-		r := Of(name, about)
-		r.Operations = operations
-		j.add(r)
 	}
 	return nil
 }

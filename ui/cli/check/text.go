@@ -12,57 +12,42 @@ import (
 	"coffer/wallet/verify"
 )
 
-// page collects lines of a label and a value.
+// page is a result in rows.
 type page struct {
-	b     strings.Builder
+	cli.Sheet
 	shown []string // the facts of the reviews
 }
-
-// column is where values begin, as in cli.Rows.
-const column = 23
-
-func (p *page) line(s string) { p.b.WriteString(s + "\n") }
-
-// row writes a value after its label; nothing without a value.
-func (p *page) row(label, value string) {
-	if value != "" {
-		p.line(fmt.Sprintf("  %-*s%s", column-2, label, value))
-	}
-}
-
-// sub writes a row that belongs to the one above.
-func (p *page) sub(label, value string) { p.row("  "+label, value) }
 
 // text writes the result for people.
 func (r Result) text() string {
 	p := &page{}
-	p.line(verdict(r.Accepted))
-	p.row("judged at", r.Now+" ("+r.NowFrom+")")
+	p.Line(verdict(r.Accepted))
+	p.Row("judged at", r.Now+" ("+r.NowFrom+")")
 	if n := r.Network; n != nil {
-		p.row("network", n.ID)
-		p.sub("kind", kindWords(n.Kind))
-		p.sub("compare", n.Fingerprint)
+		p.Row("network", n.ID)
+		p.Sub("kind", kindWords(n.Kind))
+		p.Sub("compare", n.Fingerprint)
 	}
 	if r.Policy == "" {
-		p.row("policy", "none: the limits of the program itself")
+		p.Row("policy", "none: the limits of the program itself")
 	} else {
-		p.row("policy", r.Policy)
+		p.Row("policy", r.Policy)
 	}
 	if i := r.Intent; i != nil {
-		p.row("intent", i.ID+", a "+i.Kind+" for "+i.Interface)
-		p.sub("hash", i.Hash)
+		p.Row("intent", i.ID+", a "+i.Kind+" for "+i.Interface)
+		p.Sub("hash", i.Hash)
 		for _, a := range i.Accounts {
-			p.row("account", a.Address+" ("+a.Type+")")
-			p.sub("signer", a.Signer)
-			p.sub("session", a.Session)
-			p.sub("admin", a.Admin)
+			p.Row("account", a.Address+" ("+a.Type+")")
+			p.Sub("signer", a.Signer)
+			p.Sub("session", a.Session)
+			p.Sub("admin", a.Admin)
 		}
 	}
 	p.reasons(r.Reasons)
 	for _, v := range r.Reviews {
 		p.review(v)
 	}
-	return p.b.String()
+	return p.String()
 }
 
 func verdict(accepted bool) string {
@@ -86,8 +71,8 @@ func kindWords(kind string) string {
 }
 
 func (p *page) review(r Review) {
-	p.line("")
-	p.line(strings.ToUpper(r.Document) + ": " + strings.ToLower(verdict(r.Accepted)))
+	p.Line("")
+	p.Line(strings.ToUpper(r.Document) + ": " + strings.ToLower(verdict(r.Accepted)))
 	a := r.about
 	var text present.Page
 	switch {
@@ -100,17 +85,17 @@ func (p *page) review(r Review) {
 		return
 	}
 	if r.Quote != nil {
-		p.row("ends", r.Quote.Expires)
+		p.Row("ends", r.Quote.Expires)
 	}
 	rows, shown := cli.Rows(text)
 	p.shown = append(p.shown, shown...)
-	p.b.WriteString(rows)
+	fmt.Fprint(p, rows)
 	for i, o := range r.Operations {
 		p.operation(i+1, o)
 	}
-	p.row("passed", strconv.Itoa(len(r.Passed))+" checks")
+	p.Row("passed", strconv.Itoa(len(r.Passed))+" checks")
 	for _, c := range r.Passed {
-		p.sub(c.Code, c.Title)
+		p.Sub(c.Code, c.Title)
 	}
 }
 
@@ -125,11 +110,11 @@ func (p *page) reasons(list []Reason) {
 			if level == verify.Gate {
 				word += map[bool]string{true: " (open)", false: " (closed)"}[x.Open]
 			}
-			p.row(word+" "+x.Code, x.Title)
-			p.sub("setting", x.Setting)
-			p.sub("at", x.Path)
-			p.sub("expected", x.Want)
-			p.sub("found", x.Got)
+			p.Row(word+" "+x.Code, x.Title)
+			p.Sub("setting", x.Setting)
+			p.Sub("at", x.Path)
+			p.Sub("expected", x.Want)
+			p.Sub("found", x.Got)
 		}
 	}
 }
@@ -145,7 +130,7 @@ func (a Amount) String() string {
 
 // operation writes the digests under their names for the account's type.
 func (p *page) operation(n int, o Operation) {
-	p.row("to sign "+strconv.Itoa(n), o.Role+" operation of "+o.Sender+" on "+o.Chain)
+	p.Row("to sign "+strconv.Itoa(n), o.Role+" operation of "+o.Sender+" on "+o.Chain)
 	hash, digest := "userOpHash", "EIP-191 digest"
 	switch o.Type {
 	case api.AccountRoleBased:
@@ -153,14 +138,14 @@ func (p *page) operation(n int, o Operation) {
 	case api.AccountSolana:
 		hash, digest = "message SHA-256", ""
 	}
-	p.sub("nonce", o.Nonce)
-	p.sub("block hash", o.BlockHash)
+	p.Sub("nonce", o.Nonce)
+	p.Sub("block hash", o.BlockHash)
 	for _, a := range o.Spends {
-		p.sub("spends", a.String())
+		p.Sub("spends", a.String())
 	}
-	p.sub(hash, o.Hash)
+	p.Sub(hash, o.Hash)
 	if digest != "" {
-		p.sub(digest, o.Digest)
+		p.Sub(digest, o.Digest)
 	}
-	p.sub("delegation hash", o.Delegation)
+	p.Sub("delegation hash", o.Delegation)
 }

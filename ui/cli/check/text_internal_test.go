@@ -76,7 +76,7 @@ func TestReasonsComeWithTheWorstFirst(t *testing.T) {
 	p := &page{}
 	p.reasons(list)
 	var got []string
-	for line := range strings.Lines(p.b.String()) {
+	for line := range strings.Lines(p.String()) {
 		got = append(got, strings.Fields(line)[0])
 	}
 	if s := strings.Join(got, " "); s != "REFUSE GATE WARN UNKNOWN SHOW" {

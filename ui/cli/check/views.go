@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"math/big"
 
 	"coffer/api/amount"
@@ -171,7 +172,7 @@ func callOf(v verify.PreparedView, d intent.Draft) *Call {
 
 func lineOf(l verify.CallView) Line {
 	out := Line{
-		Index: l.Index, Role: l.Role, To: l.To, ToName: clean(l.ToName), Value: number(l.Value),
+		Index: l.Index, Role: l.Role, To: l.To, ToName: clean(l.ToName), Value: cmp.Or(known(l.Value), amount.Unknown),
 		Function: clean(l.Function), Args: argsOf(l.Args), Decoded: l.Decoded,
 		Recipient: l.Recipient, Asked: l.Asked, AsAsked: l.AsAsked, FirstTime: l.FirstTime,
 	}
@@ -183,13 +184,6 @@ func lineOf(l verify.CallView) Line {
 		out.Moves = &a
 	}
 	return out
-}
-
-func number(v *big.Int) string {
-	if v == nil {
-		return amount.Unknown
-	}
-	return v.String()
 }
 
 // known writes base units, "" for an unknown amount.

@@ -89,7 +89,7 @@ func (c Profiles) agree(ctx context.Context, a api.Account, yes bool) error {
 		return &cli.UsageError{Problem: "there is no terminal to ask on", Hint: "remove it without a question: --yes"}
 	}
 	c.Prompt.Say("This takes " + a.AccountAddress + " (" + a.Type + ") out of the profile. Its key stays.")
-	return c.Prompt.ConfirmDeletion(ctx, a.AccountAddress, "")
+	return c.Prompt.Confirm(ctx, a.AccountAddress, "", "nothing was deleted")
 }
 
 // accountAt finds an account by its address, or by its type where only one account has it.

@@ -10,6 +10,7 @@
 package keys
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,7 +38,6 @@ type Commands struct {
 
 // Command builds `coffer keys`.
 func (c Commands) Command(g *cli.Global) *cobra.Command {
-	there := c.Prompt.Terminal
 	cmd := cli.Group(&cobra.Command{
 		Use:   "keys",
 		Short: "The keys of a profile: set up, make, import, back up",
@@ -51,43 +51,44 @@ to the network of its profile and signs on no other.`,
   coffer keys list
   coffer keys backup keys.age         write an encrypted backup`,
 		Args: cli.NoArgs,
-	}, c.initialise(g), cli.Passing(c.list(g), there), cli.Passing(c.make(g), there),
-		cli.Passing(c.importing(g), there), cli.Passing(c.remove(g), there),
-		cli.Passing(c.backup(g), there), cli.Passing(c.restore(g), there), c.passphrase(g), c.apiKey(g), c.probe(g))
+	}, c.initialise(g), c.list(g), c.make(g), c.importing(g), c.remove(g), c.backup(g), c.restore(g), c.passphrase(g),
+		c.apiKey(g), c.probe(g))
 	cmd.SetFlagErrorFunc(flagError)
 	c.holding(cmd)
 	return cmd
 }
 
-// open opens the profile's vault; unlock asks for its passphrase.
-func (c Commands) open(ctx context.Context, g *cli.Global, unlock bool) (*profile.Opened, *vault.Vault, error) {
-	o, err := c.Host.OpenKeys(ctx, g.Profile)
-	if err != nil {
-		return nil, nil, err
-	}
-	v := o.Vault()
-	if v == nil {
-		err = &cli.UsageError{
-			Problem: fmt.Sprintf("profile %q keeps no keys (vault = \"memory\")", o.Profile.Name),
-			Hint:    "make a profile with a vault: coffer profile add NAME --kind … --vault keyring|keyring-only|file",
+// unlocked completes a command that works on the vault of the profile after unlocking it; closed one that works on the
+// vault as it is.
+func (c Commands) unlocked(g *cli.Global, cmd *cobra.Command, work work) *cobra.Command {
+	return cli.Passing(c.closed(g, cmd, func(cmd *cobra.Command, o *profile.Opened, args []string) error {
+		if err := o.Unlock(cmd.Context()); err != nil {
+			return err
 		}
-	} else if unlock {
-		err = o.Unlock(ctx)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, o.Close())
-	}
-	cli.OnSuspend(ctx, o.Lock)
-	return o, v, nil
+		return work(cmd, o, args)
+	}), c.Prompt.Terminal)
 }
 
-// with runs fn on the unlocked vault of the profile.
-func (c Commands) with(ctx context.Context, g *cli.Global, fn func(o *profile.Opened, v *vault.Vault) error) error {
-	o, v, err := c.open(ctx, g, true)
-	if err != nil {
-		return err
+// work is what a command does with an opened profile, which has a vault.
+type work func(cmd *cobra.Command, o *profile.Opened, args []string) error
+
+func (c Commands) closed(g *cli.Global, cmd *cobra.Command, work work) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
+		if err != nil {
+			return err
+		}
+		if o.Vault() == nil {
+			return errors.Join(&cli.UsageError{
+				Problem: fmt.Sprintf("profile %q keeps no keys (vault = \"memory\")", o.Profile.Name),
+				Hint: "make a profile with a vault: coffer profile add NAME --kind … " +
+					"--vault keyring|keyring-only|file",
+			}, o.Close())
+		}
+		cli.OnSuspend(cmd.Context(), o.Lock)
+		return errors.Join(work(cmd, o, args), o.Close())
 	}
-	return errors.Join(fn(o, v), o.Close())
+	return cmd
 }
 
 // fresh asks for a new passphrase twice.
@@ -118,17 +119,11 @@ func (c Commands) initialise(g *cli.Global) *cobra.Command {
 		Long: "Makes an empty vault in the place that the profile names, and asks for its new passphrase twice. A " +
 			"vault that is there already is not touched.",
 		Example: "  coffer keys init\n  coffer keys init --profile team",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			o, v, err := c.open(ctx, g, false)
-			if err != nil {
-				return err
-			}
-			return errors.Join(c.setUp(ctx, o, v, asJSON), o.Close())
-		},
 	}
 	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	return c.closed(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		return c.setUp(cmd.Context(), o, o.Vault(), asJSON)
+	})
 }
 
 func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault, asJSON bool) error {
@@ -169,28 +164,25 @@ func (c Commands) list(g *cli.Global) *cobra.Command {
 		Long: "Opens the vault and lists kind, address, day and label of each key. The keys themselves are never " +
 			"shown.",
 		Example: "  coffer keys list\n  coffer keys list --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
-				items, err := v.Items(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return c.itemsJSON(items)
-				}
-				w := cli.Columns(c.Out)
-				for _, k := range items {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Kind, k.Address, k.Created.Format(time.DateOnly), k.Label)
-				}
-				if len(items) == 0 {
-					c.Prompt.Say("There are no keys; make one with: coffer keys new")
-				}
-				return w.Flush()
-			})
-		},
 	}
 	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		items, err := o.Vault().Items(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return c.itemsJSON(items)
+		}
+		w := cli.Columns(c.Out)
+		for _, k := range items {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Kind, k.Address, k.Created.Format(time.DateOnly), k.Label)
+		}
+		if len(items) == 0 {
+			c.Prompt.Say("There are no keys; make one with: coffer keys new")
+		}
+		return w.Flush()
+	})
 }
 
 func (c Commands) make(g *cli.Global) *cobra.Command {
@@ -201,84 +193,65 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 		Short:   "Make a key",
 		Long:    "Draws a key, stores it in the vault and prints its address. It exists there only: make a backup.",
 		Example: "  coffer keys new --label main\n  coffer keys new --kind solana",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			k, err := kindFlag(kind)
-			if err != nil {
-				return err
-			}
-			if k == "" {
-				k = vault.EVM
-			}
-			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
-				random := c.Random
-				if random == nil {
-					random = rand.Reader
-				}
-				key, err := vault.New(k, random)
-				if err != nil {
-					return err
-				}
-				item, err := v.Add(cmd.Context(), k, key, label)
-				if err != nil {
-					return err
-				}
-				c.Prompt.Say("This key exists in the vault only. Make a backup: coffer keys backup FILE")
-				if asJSON {
-					return cli.PrintJSON(c.Out, lineOf(item))
-				}
-				_, err = fmt.Fprintln(c.Out, item.Address)
-				return err
-			})
-		},
+		PreRunE: func(*cobra.Command, []string) error { return checkKind(kind) },
 	}
 	cmd.Flags().StringVar(&kind, "kind", "evm", "evm or solana")
 	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
 	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		k, random := cmp.Or(vault.Kind(kind), vault.EVM), c.Random
+		if random == nil {
+			random = rand.Reader
+		}
+		key, err := vault.New(k, random)
+		if err != nil {
+			return err
+		}
+		item, err := o.Vault().Add(cmd.Context(), k, key, label)
+		if err != nil {
+			return err
+		}
+		c.Prompt.Say("This key exists in the vault only. Make a backup: coffer keys backup FILE")
+		if asJSON {
+			return cli.PrintJSON(c.Out, lineOf(item))
+		}
+		_, err = fmt.Fprintln(c.Out, item.Address)
+		return err
+	})
 }
 
-func kindFlag(s string) (vault.Kind, error) {
-	switch k := vault.Kind(s); k {
+func checkKind(s string) error {
+	switch vault.Kind(s) {
 	case "", vault.EVM, vault.Solana:
-		return k, nil
+		return nil
 	}
-	return "", &cli.UsageError{Problem: "there is no such kind of key", Hint: "--kind is evm or solana"}
+	return &cli.UsageError{Problem: "there is no such kind of key", Hint: "--kind is evm or solana"}
 }
 
 func (c Commands) passphrase(g *cli.Global) *cobra.Command {
-	return &cobra.Command{
+	return c.closed(g, &cobra.Command{
 		Use:   "passphrase",
 		Short: "Change the passphrase of the vault",
 		Long: "Asks for the present passphrase and twice for the new one, and encrypts the keys anew. Backups " +
 			"keep the passphrase that they were made with.",
 		Example: "  coffer keys passphrase",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			o, v, err := c.open(ctx, g, false)
-			if err != nil {
-				return err
-			}
-			change := func() error {
-				old, err := c.Prompt.Secret(ctx, "Present passphrase (not shown): ")
-				if err != nil {
-					return err
-				}
-				defer old.Wipe()
-				pass, err := c.fresh(ctx, "New passphrase")
-				if err != nil {
-					return err
-				}
-				defer pass.Wipe()
-				if err := v.ChangePassphrase(ctx, old, pass); err != nil {
-					return err
-				}
-				c.Prompt.Say(
-					"The passphrase is changed. Older copies of the vault and backups still open with the older one.")
-				return nil
-			}
-			return errors.Join(change(), o.Close())
-		},
-	}
+	}, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		old, err := c.Prompt.Secret(cmd.Context(), "Present passphrase (not shown): ")
+		if err != nil {
+			return err
+		}
+		defer old.Wipe()
+		pass, err := c.fresh(cmd.Context(), "New passphrase")
+		if err != nil {
+			return err
+		}
+		defer pass.Wipe()
+		if err := o.Vault().ChangePassphrase(cmd.Context(), old, pass); err != nil {
+			return err
+		}
+		c.Prompt.Say("The passphrase is changed. Older copies of the vault and backups still open with the older one.")
+		return nil
+	})
 }
 
 func (c Commands) apiKey(g *cli.Global) *cobra.Command {
@@ -288,34 +261,27 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 		Long:    "The key that the operator of a service gave you lies in the vault beside the keys of the accounts.",
 		Example: "  coffer keys api-key set\n  coffer keys api-key remove",
 		Args:    cli.NoArgs,
-	}, cli.Passing(&cobra.Command{
+	}, c.unlocked(g, &cobra.Command{
 		Use: "set", Short: "Store the API key, typed without echo",
 		Long:    "Asks for the API key without showing it and stores it in the vault, in place of an older one.",
 		Example: "  coffer keys api-key set --profile team",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd.Context(), g, func(o *profile.Opened, _ *vault.Vault) error {
-				key, err := c.Prompt.Secret(cmd.Context(), "API key for profile "+o.Profile.Name+" (not shown): ")
-				if err != nil {
-					return err
-				}
-				if err := o.SetAPIKey(cmd.Context(), key); err != nil {
-					return err
-				}
-				c.Prompt.Say("The API key is stored; it is sent to " + o.Profile.BaseURL + " alone.")
-				return nil
-			})
-		},
-	}, c.Prompt.Terminal), cli.Passing(&cobra.Command{
+	}, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		key, err := c.Prompt.Secret(cmd.Context(), "API key for profile "+o.Profile.Name+" (not shown): ")
+		if err != nil {
+			return err
+		}
+		if err := o.SetAPIKey(cmd.Context(), key); err != nil {
+			return err
+		}
+		c.Prompt.Say("The API key is stored; it is sent to " + o.Profile.BaseURL + " alone.")
+		return nil
+	}), c.unlocked(g, &cobra.Command{
 		Use: "remove", Short: "Delete the API key",
 		Long:    "Deletes the API key from the vault. Only the operator can end it for good.",
 		Example: "  coffer keys api-key remove --profile team",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd.Context(), g, func(_ *profile.Opened,
-				v *vault.Vault) error {
-				return v.RemoveAPIKey(cmd.Context())
-			})
-		},
-	}, c.Prompt.Terminal))
+	}, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		return o.Vault().RemoveAPIKey(cmd.Context())
+	}))
 }
 
 func (c Commands) probe(g *cli.Global) *cobra.Command {
@@ -327,36 +293,27 @@ func (c Commands) probe(g *cli.Global) *cobra.Command {
 the matter: no session of the system's keyring, a locked one, nobody to answer its question. Nothing falls back to
 another place.`,
 		Example: "  coffer keys probe\n  coffer keys probe --profile team",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			o, v, err := c.open(ctx, g, false)
-			if err != nil {
-				return err
-			}
-			look := func() error {
-				if err := v.Probe(ctx); err != nil {
-					return err
-				}
-				there, err := v.Exists(ctx)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return c.vaultJSON(o, v, there)
-				}
-				state := "not set up; run coffer keys init"
-				if there {
-					state = "set up"
-				}
-				_, err = fmt.Fprintf(c.Out, "%s works; the vault of profile %s is %s\n", v.Backend(), o.Profile.Name,
-					state)
-				return err
-			}
-			return errors.Join(look(), o.Close())
-		},
 	}
 	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	return c.closed(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		v := o.Vault()
+		if err := v.Probe(cmd.Context()); err != nil {
+			return err
+		}
+		there, err := v.Exists(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return c.vaultJSON(o, v, there)
+		}
+		state := "not set up; run coffer keys init"
+		if there {
+			state = "set up"
+		}
+		_, err = fmt.Fprintf(c.Out, "%s works; the vault of profile %s is %s\n", v.Backend(), o.Profile.Name, state)
+		return err
+	})
 }
 
 // writeNew writes a file that must not exist yet, for its owner alone.

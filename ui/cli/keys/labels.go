@@ -70,7 +70,7 @@ func address(arg string) (string, error) {
 }
 
 func (c Commands) remove(g *cli.Global) *cobra.Command {
-	var confirm string
+	var confirm, wanted string
 	cmd := &cobra.Command{
 		Use:   "remove ADDRESS",
 		Short: "Delete a key for good",
@@ -79,18 +79,15 @@ func (c Commands) remove(g *cli.Global) *cobra.Command {
 		Example: "  coffer keys remove 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\n  coffer keys remove " +
 			"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --confirm 2266",
 		Args: cli.OneArg("address"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			wanted, err := address(args[0])
-			if err != nil {
-				return err
-			}
-			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
-				return c.removeOne(cmd.Context(), o, v, wanted, confirm)
-			})
+		PreRunE: func(_ *cobra.Command, args []string) (err error) {
+			wanted, err = address(args[0])
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&confirm, "confirm", "", "the address's last four characters, instead of typing them")
-	return cmd
+	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		return c.removeOne(cmd.Context(), o, o.Vault(), wanted, confirm)
+	})
 }
 
 // removeOne shows the address only once it is known to be one of the vault's: a seed in base58 has the shape of an
@@ -104,7 +101,7 @@ func (c Commands) removeOne(ctx context.Context, o *profile.Opened, v *vault.Vau
 		return vault.ErrNoKey
 	}
 	c.Prompt.Say("This deletes the key of " + wanted + ". Without a backup nobody can ever sign with it again.")
-	if err := c.Prompt.ConfirmDeletion(ctx, wanted, confirm); err != nil {
+	if err := c.Prompt.Confirm(ctx, wanted, confirm, "nothing was deleted"); err != nil {
 		return err
 	}
 	if err := o.Unlock(ctx); err != nil { // it locks when the program is suspended

@@ -47,11 +47,7 @@ func (c Profiles) listProfiles() *cobra.Command {
 			"Nothing is opened and no service is asked.",
 		Example: "  coffer profile list\n  coffer profile list --json",
 		RunE: func(*cobra.Command, []string) error {
-			paths, err := config.PathsFrom(c.Host.Getenv)
-			if err != nil {
-				return err
-			}
-			f, err := config.Load(paths.Config)
+			_, f, err := config.Find(c.Host.Getenv)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,33 +33,24 @@ mnemonic. A mnemonic gives one key of each kind; --kind and --path choose. A key
 lost there as well.`,
 		Example: "  coffer keys import --label main\n  coffer keys import --file ./keystore.json\n  coffer keys " +
 			"import --kind evm --path \"m/44'/60'/0'/0/3\"",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			k, err := kindFlag(kind)
-			if err == nil {
-				err = checkPath(path)
-			}
-			if err != nil {
-				return err
-			}
-			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
-				found, err := c.read(cmd.Context(), file, vault.Hint{Kind: k, Path: path})
-				if err != nil {
-					return err
-				}
-				defer found.Wipe()
-				if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
-					return err
-				}
-				return c.addAll(cmd.Context(), v, found.Keys, label, asJSON)
-			})
-		},
+		PreRunE: func(*cobra.Command, []string) error { return cmp.Or(checkKind(kind), checkPath(path)) },
 	}
 	cmd.Flags().StringVar(&file, "file", "", "file with the key, which only you can read")
 	cmd.Flags().StringVar(&kind, "kind", "", "evm or solana (default: what the key is)")
 	cmd.Flags().StringVar(&path, "path", "", "derivation path of a mnemonic")
 	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
 	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+		found, err := c.read(cmd.Context(), file, vault.Hint{Kind: vault.Kind(kind), Path: path})
+		if err != nil {
+			return err
+		}
+		defer found.Wipe()
+		if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+			return err
+		}
+		return c.addAll(cmd.Context(), o.Vault(), found.Keys, label, asJSON)
+	})
 }
 
 // addAll stores the keys of a text. It reports a key that the vault already has and stores the others all the same; it
@@ -140,35 +132,32 @@ func checkPath(path string) error {
 }
 
 func (c Commands) backup(g *cli.Global) *cobra.Command {
-	return &cobra.Command{
+	return c.unlocked(g, &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write all keys and the API key into an encrypted file",
 		Long: `Asks for a passphrase of the backup, twice, and writes a file that must not be there yet, readable by
 you alone. Try it once with coffer keys restore: keys that are there stay.`,
 		Example: "  coffer keys backup keys.age",
 		Args:    cli.OneArg("file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
-				pass, err := c.fresh(cmd.Context(), "Passphrase of the backup")
-				if err != nil {
-					return err
-				}
-				defer pass.Wipe()
-				if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
-					return err
-				}
-				data, err := v.Backup(cmd.Context(), pass)
-				if err != nil {
-					return err
-				}
-				if err := writeNew(args[0], data); err != nil {
-					return err
-				}
-				c.Prompt.Say("The backup is written. Keep it on another machine, and its passphrase somewhere else.")
-				return nil
-			})
-		},
-	}
+	}, func(cmd *cobra.Command, o *profile.Opened, args []string) error {
+		pass, err := c.fresh(cmd.Context(), "Passphrase of the backup")
+		if err != nil {
+			return err
+		}
+		defer pass.Wipe()
+		if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+			return err
+		}
+		data, err := o.Vault().Backup(cmd.Context(), pass)
+		if err != nil {
+			return err
+		}
+		if err := writeNew(args[0], data); err != nil {
+			return err
+		}
+		c.Prompt.Say("The backup is written. Keep it on another machine, and its passphrase somewhere else.")
+		return nil
+	})
 }
 
 func (c Commands) restore(g *cli.Global) *cobra.Command {
@@ -181,28 +170,25 @@ func (c Commands) restore(g *cli.Global) *cobra.Command {
 backup of another one is refused, unless --from-network names that network.`,
 		Example: "  coffer keys restore keys.age",
 		Args:    cli.OneArg("file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
-				data, err := readBackup(args[0])
-				if err != nil {
-					return err
-				}
-				pass, err := c.Prompt.Secret(cmd.Context(), "Passphrase of the backup (not shown): ")
-				if err != nil {
-					return err
-				}
-				defer pass.Wipe()
-				if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
-					return err
-				}
-				return c.restored(cmd.Context(), v, data, pass, from, asJSON)
-			})
-		},
 	}
 	cmd.Flags().StringVar(&from, "from-network", "",
 		"id of the network on which the backup was made, to take its keys to this one")
 	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, args []string) error {
+		data, err := readBackup(args[0])
+		if err != nil {
+			return err
+		}
+		pass, err := c.Prompt.Secret(cmd.Context(), "Passphrase of the backup (not shown): ")
+		if err != nil {
+			return err
+		}
+		defer pass.Wipe()
+		if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+			return err
+		}
+		return c.restored(cmd.Context(), o.Vault(), data, pass, from, asJSON)
+	})
 }
 
 // restored adds the keys of a backup to an open vault, and prints them.

@@ -16,6 +16,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/wallet/admin"
 )
 
@@ -23,7 +24,13 @@ import (
 type holder struct {
 	Wallet
 	account admin.Account
-	chains  []uint64
+	roles   []standing // on the chains
+}
+
+// standing are the roles of the account on a chain, as the service reports them.
+type standing struct {
+	chain uint64
+	api.RolesResponse
 }
 
 // open opens the profile and finds the account and the chains.
@@ -33,7 +40,7 @@ func (c Commands) open(ctx context.Context, g cli.Global, on caip.Chain) (*holde
 		return nil, err
 	}
 	h := &holder{Wallet: w}
-	if err := h.fill(on); err != nil {
+	if err := h.fill(ctx, on); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return h, nil
@@ -41,8 +48,8 @@ func (c Commands) open(ctx context.Context, g cli.Global, on caip.Chain) (*holde
 
 func (h *holder) close() { _ = h.Close() }
 
-// fill finds the account and the chains.
-func (h *holder) fill(on caip.Chain) error {
+// fill finds the account and the chains, and reads the roles there.
+func (h *holder) fill(ctx context.Context, on caip.Chain) error {
 	i := slices.IndexFunc(h.Accounts, func(a api.Account) bool { return a.Type == api.AccountRoleBased })
 	if i < 0 {
 		return &cli.UsageError{
@@ -60,17 +67,17 @@ func (h *holder) fill(on caip.Chain) error {
 			return err
 		}
 		if id, evm := c.EVMID(); evm && (on == c || on == caip.Chain{}) {
-			h.chains = append(h.chains, id)
+			r, err := h.Service.Roles(ctx, caip.EVMAccount(id, h.account.Address).String())
+			if err != nil {
+				return err
+			}
+			h.roles = append(h.roles, standing{id, r})
 		}
 	}
-	if len(h.chains) == 0 {
+	if len(h.roles) == 0 {
 		return &cli.UsageError{Problem: "this network has no chain " + on.String()}
 	}
 	return nil
-}
-
-func (h *holder) roles(ctx context.Context, id uint64) (api.RolesResponse, error) {
-	return h.Service.Roles(ctx, caip.EVMAccount(id, h.account.Address).String())
 }
 
 // session is the session key on a chain: before deployment the one that determines the address.
@@ -86,12 +93,7 @@ func (h *holder) follows(session common.Address) bool {
 	return common.HexToAddress(h.account.Wire.SessionAddress) == session
 }
 
-func (h *holder) name(id uint64) string {
-	if c, ok := h.Catalog.Chain(caip.EVM(id)); ok {
-		return c.Name
-	}
-	return caip.EVM(id).String()
-}
+func (h *holder) name(id uint64) string { return present.ChainName(h.Catalog, caip.EVM(id).String()) }
 
 func (h *holder) result(p plan) cli.AdminResult {
 	return cli.AdminResult{Account: h.account.Address.Hex(), Chain: caip.EVM(p.chain).String(), Action: p.action,

@@ -18,19 +18,18 @@ import (
 // plan is what to do on one chain. operation means that the nonce is the one of the account's operations, else it is
 // the admin's.
 type plan struct {
-	chain     uint64
-	roles     api.RolesResponse
+	standing
 	action    string
 	words     string
 	skip      string
 	operation bool
-	sign      func(context.Context, *admin.Signer, *big.Int) (admin.Signed, error)
+	sign      func(s *admin.Signer, ctx context.Context, chain uint64, nonce *big.Int) (admin.Signed, error)
 }
 
 func (p plan) nonce() (*big.Int, error) {
-	s := p.roles.AdminNonce
+	s := p.AdminNonce
 	if p.operation {
-		s = p.roles.OperationNonce
+		s = p.OperationNonce
 	}
 	n, err := amount.ParseBase(s)
 	if err != nil {
@@ -40,12 +39,12 @@ func (p plan) nonce() (*big.Int, error) {
 }
 
 // rotatePlan plans the replacement of the session key on one chain.
-func (h *holder) rotatePlan(id uint64, r api.RolesResponse, fresh common.Address) plan {
-	p := plan{chain: id, roles: r, action: api.AdminRotateSession, words: "replace the session key by " + fresh.Hex()}
-	if h.session(r) == fresh {
+func (h *holder) rotatePlan(r standing, fresh common.Address) plan {
+	p := plan{standing: r, action: api.AdminRotateSession, words: "replace the session key by " + fresh.Hex()}
+	if h.session(r.RolesResponse) == fresh {
 		p.skip = "this is the session key already"
 	}
-	p.sign = func(ctx context.Context, s *admin.Signer, nonce *big.Int) (admin.Signed, error) {
+	p.sign = func(s *admin.Signer, ctx context.Context, id uint64, nonce *big.Int) (admin.Signed, error) {
 		return s.RotateSession(ctx, id, nonce, fresh)
 	}
 	return p
@@ -53,8 +52,8 @@ func (h *holder) rotatePlan(id uint64, r api.RolesResponse, fresh common.Address
 
 // exitPlan plans one chain of an exit. A cancellation without an exit revokes a message, which only makes sense where
 // one chain was named.
-func (h *holder) exitPlan(ctx context.Context, id uint64, r api.RolesResponse, o cli.ExitOptions) (plan, error) {
-	p := plan{chain: id, roles: r}
+func (h *holder) exitPlan(ctx context.Context, r standing, o cli.ExitOptions) (plan, error) {
+	p := plan{standing: r}
 	switch o.Action {
 	case cli.ExitAnnounce:
 		p.action, p.words = api.AdminAnnounceExit,
@@ -62,20 +61,16 @@ func (h *holder) exitPlan(ctx context.Context, id uint64, r api.RolesResponse, o
 		if r.ExitAvailableAt != 0 {
 			p.skip = "an exit is announced already"
 		}
-		p.sign = func(ctx context.Context, s *admin.Signer, nonce *big.Int) (admin.Signed, error) {
-			return s.AnnounceExit(ctx, id, nonce)
-		}
+		p.sign = (*admin.Signer).AnnounceExit
 	case cli.ExitCancel:
 		p.action, p.words = api.AdminCancelExit,
 			"cancel the exit; the session key and the co-signer operate the account again"
-		if r.ExitAvailableAt == 0 && len(h.chains) > 1 {
+		if r.ExitAvailableAt == 0 && len(h.roles) > 1 {
 			p.skip = "no exit is announced"
 		}
-		p.sign = func(ctx context.Context, s *admin.Signer, nonce *big.Int) (admin.Signed, error) {
-			return s.CancelExit(ctx, id, nonce)
-		}
+		p.sign = (*admin.Signer).CancelExit
 	case cli.ExitSweep:
-		return h.sweepPlan(ctx, id, r, o.To)
+		return h.sweepPlan(ctx, r, o.To)
 	default:
 		return plan{}, fmt.Errorf("there is no exit action %q", o.Action)
 	}
@@ -84,13 +79,13 @@ func (h *holder) exitPlan(ctx context.Context, id uint64, r api.RolesResponse, o
 
 // sweepPlan plans the transfer of every balance that the service reports. A balance that it does not report stays
 // where it is; one that it invents makes the operation fail as a whole.
-func (h *holder) sweepPlan(ctx context.Context, id uint64, r api.RolesResponse, to common.Address) (plan, error) {
-	p := plan{chain: id, roles: r, action: api.AdminOperate, operation: true}
+func (h *holder) sweepPlan(ctx context.Context, r standing, to common.Address) (plan, error) {
+	p := plan{standing: r, action: api.AdminOperate, operation: true}
 	if r.ExitAvailableAt == 0 {
 		p.skip = "no exit is announced"
 		return p, nil
 	}
-	calls, words, err := h.holdings(ctx, id, to)
+	calls, words, err := h.holdings(ctx, r.chain, to)
 	if err != nil {
 		return plan{}, err
 	}
@@ -99,7 +94,7 @@ func (h *holder) sweepPlan(ctx context.Context, id uint64, r api.RolesResponse, 
 		return p, nil
 	}
 	p.words = "send to " + to.Hex() + ": " + strings.Join(words, ", ")
-	p.sign = func(ctx context.Context, s *admin.Signer, nonce *big.Int) (admin.Signed, error) {
+	p.sign = func(s *admin.Signer, ctx context.Context, id uint64, nonce *big.Int) (admin.Signed, error) {
 		return s.Operate(ctx, id, nonce, calls)
 	}
 	return p, nil

@@ -53,13 +53,9 @@ func (c Commands) Show(ctx context.Context, g cli.Global, on caip.Chain) ([]cli.
 	}
 	defer h.close()
 	var out []cli.AccountRoles
-	for _, id := range h.chains {
-		r, err := h.roles(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, cli.AccountRoles{Account: h.account.Address.Hex(), Chain: caip.EVM(id).String(),
-			Name: h.name(id), RolesResponse: r})
+	for _, r := range h.roles {
+		out = append(out, cli.AccountRoles{Account: h.account.Address.Hex(), Chain: caip.EVM(r.chain).String(),
+			Name: h.name(r.chain), RolesResponse: r.RolesResponse})
 	}
 	return out, nil
 }
@@ -72,12 +68,8 @@ func (c Commands) Rotate(ctx context.Context, g cli.Global, o cli.RotateOptions)
 	}
 	defer h.close()
 	var plans []plan
-	for _, id := range h.chains {
-		r, err := h.roles(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		plans = append(plans, h.rotatePlan(id, r, o.NewSession))
+	for _, r := range h.roles {
+		plans = append(plans, h.rotatePlan(r, o.NewSession))
 	}
 	done, err := c.carryOut(ctx, h, o.AdminOptions, plans)
 	if err == nil && !o.Print && !h.follows(o.NewSession) {
@@ -102,12 +94,8 @@ func (c Commands) Exit(ctx context.Context, g cli.Global, o cli.ExitOptions) ([]
 		return nil, &cli.UsageError{Problem: "--to is the account itself"}
 	}
 	var plans []plan
-	for _, id := range h.chains {
-		r, err := h.roles(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		p, err := h.exitPlan(ctx, id, r, o)
+	for _, r := range h.roles {
+		p, err := h.exitPlan(ctx, r, o)
 		if err != nil {
 			return nil, err
 		}

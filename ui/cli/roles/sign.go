@@ -31,7 +31,7 @@ func (c Commands) carryOut(ctx context.Context, h *holder, o cli.AdminOptions, p
 			c.Prompt.Say("  " + h.name(p.chain) + ": " + p.words)
 		}
 	}
-	if err := c.Prompt.Confirm(ctx, address, o.Confirm); err != nil {
+	if err := c.Prompt.Confirm(ctx, address, o.Confirm, "nothing was signed"); err != nil {
 		return nil, err
 	}
 	keys, err := c.keys(ctx, h, o.KeyFile)
@@ -81,12 +81,12 @@ func (h *holder) one(ctx context.Context, s *admin.Signer, p plan, give bool, r 
 	if err != nil {
 		return err
 	}
-	signed, err := p.sign(ctx, s, nonce)
+	signed, err := p.sign(s, ctx, p.chain, nonce)
 	if err != nil {
 		return err
 	}
 	if give {
-		if to, data, ok := h.account.Deployment(h.Network.Pins); ok && !p.roles.Deployed {
+		if to, data, ok := h.account.Deployment(h.Network.Pins); ok && !p.Deployed {
 			r.Calls = append(r.Calls, call(to, data))
 		}
 		r.Calls = append(r.Calls, call(signed.To, signed.Data))

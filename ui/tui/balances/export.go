@@ -179,7 +179,7 @@ func encodeCSV(f heldFile) ([]byte, error) {
 			strings.Join(h.Checks, " "),
 		}
 		for i := range line {
-			line[i] = harmless(line[i])
+			line[i] = present.Inert(line[i])
 		}
 		lines = append(lines, line)
 	}
@@ -187,12 +187,4 @@ func encodeCSV(f heldFile) ([]byte, error) {
 		return nil, fmt.Errorf("holdings: %w", err)
 	}
 	return b.Bytes(), nil
-}
-
-// harmless keeps a spreadsheet from reading foreign text as a formula.
-func harmless(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }

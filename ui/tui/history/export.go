@@ -79,7 +79,7 @@ func exportCSV(ln *formatter, rows []*record) ([]byte, error) {
 	for _, r := range rows {
 		cells := ln.cells(r)
 		for i := range cells {
-			cells[i] = inert(cells[i])
+			cells[i] = present.Inert(cells[i])
 		}
 		if err := w.Write(cells); err != nil {
 			return nil, err
@@ -87,17 +87,6 @@ func exportCSV(ln *formatter, rows []*record) ([]byte, error) {
 	}
 	w.Flush()
 	return b.Bytes(), w.Error()
-}
-
-// inert puts an apostrophe before a text that a spreadsheet would run as a formula, or whose own apostrophe it would
-// hide.
-func inert(s string) string {
-	if s != "" && strings.ContainsRune("=+-@'\t\r\n", rune(s[0])) || strings.HasPrefix(s, "＝") ||
-		strings.HasPrefix(s, "＋") ||
-		strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠") {
-		return "'" + s
-	}
-	return s
 }
 
 func (ln *formatter) cells(r *record) []string {

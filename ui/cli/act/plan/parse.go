@@ -3,6 +3,8 @@ package plan
 import (
 	"bytes"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -21,22 +23,17 @@ const MaxSize = 1 << 20
 
 // wire is an unchecked file. Intent is read by the schema of intents: a table of TOML, or a value of JSON.
 type wire[I any] struct {
-	Version *int64      `toml:"version" json:"version"`
-	Salt    *string     `toml:"salt" json:"salt"`
-	Note    *string     `toml:"note" json:"note"`
-	Hash    *string     `toml:"hash" json:"hash"`
-	Limits  *wireLimits `toml:"limits" json:"limits"`
-	Intent  I           `toml:"intent" json:"intent"`
+	Version *int64  `toml:"version" json:"version"`
+	Salt    *string `toml:"salt" json:"salt"`
+	Note    *string `toml:"note" json:"note"`
+	Hash    *string `toml:"hash" json:"hash"`
+	Limits  Limits  `toml:"limits" json:"limits"`
+	Intent  I       `toml:"intent" json:"intent"`
 }
 
-type wireLimits struct {
-	Chains         *[]string `toml:"chains" json:"chains"`
-	Recipients     *[]string `toml:"recipients" json:"recipients"`
-	Contracts      *[]string `toml:"contracts" json:"contracts"`
-	MaxSpendUSD    *string   `toml:"max_spend_usd" json:"max_spend_usd"`
-	MaxCostBps     *int64    `toml:"max_cost_bps" json:"max_cost_bps"`
-	MaxSlippageBps *int64    `toml:"max_slippage_bps" json:"max_slippage_bps"`
-	NeverDelegate  *bool     `toml:"never_delegate" json:"never_delegate"`
+// keys are the limits that a file has, with or without a value.
+type keys struct {
+	Limits map[string]any `toml:"limits" json:"limits"`
 }
 
 // IsPlan reports whether bytes look like a plan rather than an intent or a Safe batch. They need not parse.
@@ -97,7 +94,11 @@ func read(b []byte) (Plan, string, error) {
 			return Plan{}, "", &Error{Key: "intent", Problem: text.Clean(err.Error(), 200)}
 		}
 	}
-	return check(w, raw)
+	var k keys
+	if err := toml.Unmarshal(b, &k); err != nil {
+		return Plan{}, "", tomlError(err)
+	}
+	return check(w, k, raw)
 }
 
 func readJSON(b []byte) (Plan, string, error) {
@@ -126,7 +127,11 @@ func readJSON(b []byte) (Plan, string, error) {
 		}
 		return Plan{}, "", e
 	}
-	return check(w, w.Intent)
+	var k keys
+	if err := json.Unmarshal(b, &k); err != nil {
+		return Plan{}, "", &Error{Problem: text.Clean(err.Error(), 200)}
+	}
+	return check(w, k, w.Intent)
 }
 
 func tomlError(err error) error {
@@ -146,7 +151,7 @@ func tomlError(err error) error {
 }
 
 // check turns a read file into a plan and the hash that the file names.
-func check[I any](w wire[I], rawIntent []byte) (Plan, string, error) {
+func check[I any](w wire[I], k keys, rawIntent []byte) (Plan, string, error) {
 	fail := func(key, problem string) (Plan, string, error) { return Plan{}, "", &Error{Key: key, Problem: problem} }
 	note, hash := or(w.Note), or(w.Hash)
 	switch {
@@ -167,13 +172,10 @@ func check[I any](w wire[I], rawIntent []byte) (Plan, string, error) {
 	if err != nil {
 		return fail("intent", text.Clean(strings.Join(failures(err), "; "), 2000))
 	}
-	p := Plan{Salt: *w.Salt, Note: note, Intent: normal(d)}
-	if w.Limits != nil {
-		if p.Limits, err = w.Limits.limits(); err != nil {
-			return Plan{}, "", err
-		}
+	if err := w.Limits.check(k); err != nil {
+		return Plan{}, "", err
 	}
-	return p, hash, nil
+	return Plan{Salt: *w.Salt, Note: note, Limits: w.Limits, Intent: normal(d)}, hash, nil
 }
 
 const maxNote = 2000
@@ -186,32 +188,24 @@ func or[T any](p *T) T {
 	return *p
 }
 
-// limits checks the limits by the rules of a policy file. A key that is present has to limit something.
-func (w wireLimits) limits() (Limits, error) {
-	l := Limits{
-		Chains: or(w.Chains), Recipients: or(w.Recipients), Contracts: or(w.Contracts), MaxSpendUSD: or(w.MaxSpendUSD),
-		MaxCostBps:     or(w.MaxCostBps),
-		MaxSlippageBps: or(w.MaxSlippageBps), NeverDelegate: or(w.NeverDelegate),
+// check checks the limits by the rules of a policy file. A key that is present has to limit something.
+func (l Limits) check(k keys) error {
+	written, err := json.Marshal(l) // without what limits nothing
+	if err != nil {
+		return err
 	}
-	for _, k := range []struct {
-		key   string
-		empty bool
-	}{
-		{"chains", w.Chains != nil && len(l.Chains) == 0},
-		{"recipients", w.Recipients != nil && len(l.Recipients) == 0},
-		{"contracts", w.Contracts != nil && len(l.Contracts) == 0},
-		{"max_spend_usd", w.MaxSpendUSD != nil && l.MaxSpendUSD == ""},
-		{"max_cost_bps", w.MaxCostBps != nil && l.MaxCostBps == 0},
-		{"max_slippage_bps", w.MaxSlippageBps != nil && l.MaxSlippageBps == 0},
-		{"never_delegate", w.NeverDelegate != nil && !l.NeverDelegate},
-	} {
-		if k.empty {
-			return l, &Error{Key: "limits." + k.key,
+	var limiting map[string]any
+	if err := json.Unmarshal(written, &limiting); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(k.Limits)) {
+		if _, ok := limiting[key]; !ok {
+			return &Error{Key: "limits." + key,
 				Problem: "it limits nothing as it stands: give a value, or leave the key out"}
 		}
 	}
-	_, err := l.Verify()
-	return l, err
+	_, err = l.Verify()
+	return err
 }
 
 // normal gives a draft the one spelling of its kind.
@@ -242,20 +236,10 @@ func (l Limits) Verify() (verify.Limits, error) {
 	if l.none() {
 		return verify.Limits{}, nil
 	}
-	file := map[string]any{"version": policy.Version}
-	put := func(key string, value any, is bool) {
-		if is {
-			file[key] = value
-		}
-	}
-	put("chains", l.Chains, len(l.Chains) > 0)
-	put("recipients", l.Recipients, len(l.Recipients) > 0)
-	put("contracts", l.Contracts, len(l.Contracts) > 0)
-	put("max_spend_usd", l.MaxSpendUSD, l.MaxSpendUSD != "")
-	put("max_cost_bps", l.MaxCostBps, l.MaxCostBps != 0)
-	put("max_slippage_bps", l.MaxSlippageBps, l.MaxSlippageBps != 0)
-	put("never_delegate", true, l.NeverDelegate)
-	b, err := toml.Marshal(file)
+	b, err := toml.Marshal(struct {
+		Version int `toml:"version"`
+		Limits
+	}{policy.Version, l})
 	if err != nil {
 		return verify.Limits{}, &Error{Key: "limits", Problem: text.Clean(err.Error(), 200)}
 	}

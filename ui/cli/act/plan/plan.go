@@ -38,13 +38,13 @@ type Plan struct {
 
 // Limits are the limits of a policy file that a plan may have; the zero value limits nothing.
 type Limits struct {
-	Chains         []string `json:"chains,omitempty"`
-	Recipients     []string `json:"recipients,omitempty"`
-	Contracts      []string `json:"contracts,omitempty"`
-	MaxSpendUSD    string   `json:"max_spend_usd,omitzero"`
-	MaxCostBps     int64    `json:"max_cost_bps,omitzero"`
-	MaxSlippageBps int64    `json:"max_slippage_bps,omitzero"`
-	NeverDelegate  bool     `json:"never_delegate,omitzero"`
+	Chains         []string `json:"chains,omitempty" toml:"chains,omitempty"`
+	Recipients     []string `json:"recipients,omitempty" toml:"recipients,omitempty"`
+	Contracts      []string `json:"contracts,omitempty" toml:"contracts,omitempty"`
+	MaxSpendUSD    string   `json:"max_spend_usd,omitzero" toml:"max_spend_usd,omitempty"`
+	MaxCostBps     int64    `json:"max_cost_bps,omitzero" toml:"max_cost_bps,omitempty"`
+	MaxSlippageBps int64    `json:"max_slippage_bps,omitzero" toml:"max_slippage_bps,omitempty"`
+	NeverDelegate  bool     `json:"never_delegate,omitzero" toml:"never_delegate,omitempty"`
 }
 
 // An Error is a fault of a plan file. Line and Column count from 1; 0 means that the place is unknown.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,14 +23,7 @@ import (
 type Env []string
 
 // Get is the value of a variable, "" when it is not set.
-func (e Env) Get(name string) string {
-	for _, line := range slices.Backward(e) {
-		if v, ok := strings.CutPrefix(line, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
+func (e Env) Get(name string) string { return config.Getenv(e)(name) }
 
 // ASCII reports whether the locale names a character set other than UTF-8. Without any locale, as often over SSH,
 // terminals are assumed to use UTF-8.
