@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,11 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/accounts/abi"
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+
 	"coffer/api"
 	"coffer/api/openapi"
 	"coffer/api/service"
+	"coffer/api/service/chain/evm"
 	"coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
+	"coffer/assets"
 )
 
 // recorder notes which described members the answers had, by endpoint.
@@ -126,7 +133,11 @@ func everything(t *testing.T, r *recorder) {
 		}
 		c.ask("GET", c.statusPath()+"/get-tx-history?user="+c.user.Address.Hex(), "")
 	}
-	c := newClient(t, s, api.AccountRoleBased, 71).recordedBy(r)
+	c := newClient(t, s, api.AccountKernelV31, 72).recordedBy(r)
+	token := c.issue()
+	c.ask("GET", "/v3/balances/aggregated-balance?account=eip155:1:"+c.user.Address.Hex()+"&assetId="+token, "")
+	c.ask("GET", "/v2/balances/aggregated-balance?address="+c.user.Address.Hex()+"&assetId="+token, "")
+	c = newClient(t, s, api.AccountRoleBased, 71).recordedBy(r)
 	c.ask("POST", "/account/predict-address", fmt.Sprintf(`{"sessionAddress":%q,"adminAddress":%q}`,
 		c.user.Account.SessionAddress, c.user.Account.AdminAddress))
 	c.ask("POST", "/account/relay", c.rotate("eip155:10", settletest.Key(99), 0))
@@ -135,6 +146,29 @@ func everything(t *testing.T, r *recorder) {
 		"/v2/balances/aggregated-balance?assetId=" + opUSDC + "&address=" + c.user.Address.Hex()} {
 		c.ask("GET", path, "")
 	}
+}
+
+// issue deploys a token that /assets/list does not have, by a call, and returns its id.
+func (c *client) issue() string {
+	c.t.Helper()
+	art, err := assets.Contract("Token")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	parsed, err := abi.JSON(bytes.NewReader(art.ABI))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	args, err := parsed.Pack("", "A token", "NEW", uint8(9), c.user.Address, big.NewInt(1_000))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	creation, deployer := append(art.Bytecode, args...), evm.DeterministicDeployer()
+	signed, id, _ := c.call(fmt.Sprintf(`{%s,"targetChain":"eip155:8453","calls":[{"to":%q,"data":"0x%064x%x"}]}`,
+		c.who(),
+		deployer.Hex(), 0, creation), "ob:usdc")
+	c.done(c.finish(signed, id), api.RecordCall)
+	return "eip155:8453/erc20:" + crypto.CreateAddress2(deployer, common.Hash{}, crypto.Keccak256(creation)).Hex()
 }
 
 // look reads the balances of all accounts, which gives them their test funds.
