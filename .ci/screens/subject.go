@@ -27,8 +27,11 @@ import (
 	"coffer/ui/compose"
 	"coffer/ui/sample"
 	"coffer/ui/tui"
+	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/activity"
+	"coffer/ui/tui/balances"
 	"coffer/ui/tui/builder"
+	"coffer/ui/tui/history"
 	"coffer/ui/tui/lab"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/settings"
@@ -67,19 +70,22 @@ func subject(ctx context.Context) error {
 			Accounts: []api.Account{account, solana},
 			Network:  sample.Network(),
 		},
-		Services: tui.Services{Balances: s, History: s, More: func(x screen.Context) map[screen.ID]screen.Screen {
+		Screens: func(x screen.Context) map[screen.ID]screen.Screen {
 			build := builder.New(x, builder.Deps{
 				Balances: s.Balances, Book: []compose.Contact{
 					{Name: "Payee", Address: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}},
 			})
 			return map[screen.ID]screen.Screen{
+				screen.Balances: balances.New(x, s),
 				screen.Build:    build,
+				screen.History:  history.New(x, s),
+				screen.Accounts: accounts.New(x, accounts.Deps{}),
 				screen.Activity: activity.New(x, activity.Deps{}),
 				screen.Lab:      lab.New(x, lab.Deps{Draft: build.Draft, Balances: s.Balances}),
 				screen.Settings: settings.New(x, settings.Deps{}),
 				screen.Wire:     wire.New(x, wire.Deps{Log: s.traffic(ctx)}),
 			}
-		}},
+		},
 	})
 }
 
