@@ -135,13 +135,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		h.logEnd(log, out, r, start)
 	}()
-	if err := h.serve(out, r); err != nil {
+	var held []func()
+	defer func() { // once the answer is written, also one that says no
+		for _, leave := range held {
+			leave()
+		}
+	}()
+	if err := h.serve(out, r, func(leave func()) { held = append(held, leave) }); err != nil {
 		h.fail(out, r, log, err)
 	}
 }
 
-// serve answers a request, or says why it cannot.
-func (h *handler) serve(w *answer, r *http.Request) error {
+// serve answers a request, or says why it cannot. It hands what ends with the request to hold.
+func (h *handler) serve(w *answer, r *http.Request, hold func(leave func())) error {
 	method := r.Method
 	if method == http.MethodHead { // as GET, only without a body
 		method = http.MethodGet
@@ -149,7 +155,7 @@ func (h *handler) serve(w *answer, r *http.Request) error {
 	path, below := strings.CutPrefix(r.URL.Path, h.BasePath)
 	if chain, hash, ok := explorerPath(path); below && ok && method == http.MethodGet {
 		w.endpoint = ExplorerEndpoint
-		return h.page(w, r, chain, hash)
+		return h.page(w, r, hold, chain, hash)
 	}
 	if r.URL.Path == healthPath || r.URL.Path == descriptionPath {
 		path, below = r.URL.Path, true // whoever watches the process, or wants to learn the base path, need not know it
@@ -169,12 +175,12 @@ func (h *handler) serve(w *answer, r *http.Request) error {
 			return err
 		}
 		if grant.Release != nil {
-			defer grant.Release()
+			hold(grant.Release)
 		}
 		r = r.WithContext(grant.Within(r.Context()))
 	}
 	doc, leave, err := h.body(w, r, rt)
-	defer leave()
+	hold(leave)
 	if err != nil {
 		return err
 	}
@@ -214,14 +220,14 @@ func (h *handler) admit(w *answer, r *http.Request, endpoint, permission string)
 }
 
 // page answers with a page of the explorer.
-func (h *handler) page(w *answer, r *http.Request, chain, hash string) error {
+func (h *handler) page(w *answer, r *http.Request, hold func(leave func()), chain, hash string) error {
 	if h.Private {
 		grant, err := h.admit(w, r, ExplorerEndpoint, access.Read)
 		if err != nil {
 			return err
 		}
 		if grant.Release != nil {
-			defer grant.Release()
+			hold(grant.Release)
 		}
 		w.Header().Set("Cache-Control", "no-store")
 	}

@@ -43,6 +43,10 @@ func (p *Portfolio) BalancesV2(ctx context.Context, address common.Address, asse
 
 // sums gives test funds and makes all lines of an answer.
 func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, error) {
+	unlisted, err := p.unlisted(ctx, q) // before the funds: a request that is refused brings none
+	if err != nil {
+		return api.AggregatedBalance{}, err
+	}
 	if err := p.fund(ctx, q); err != nil {
 		return api.AggregatedBalance{}, err
 	}
@@ -64,9 +68,13 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, e
 		if err := ctx.Err(); err != nil {
 			return api.AggregatedBalance{}, err
 		}
-		line, err := s.specific(asked)
-		if err != nil {
-			return api.AggregatedBalance{}, err
+		line, known := unlisted[asked.Asset]
+		if !known {
+			if line, err = s.specific(asked); err != nil {
+				return api.AggregatedBalance{}, err
+			}
+		} else if line.FiatValue == "" {
+			s.total.add(nil)
 		}
 		out.BalanceBySpecificAsset = append(out.BalanceBySpecificAsset, line)
 	}
@@ -86,8 +94,8 @@ func (p *Portfolio) fund(ctx context.Context, q Query) error {
 	return nil
 }
 
-// sheet collects the figures of one answer: one view of each chain, one moment of prices, and a total that counts each
-// asset once however often it is listed.
+// sheet collects the figures of one answer but those of tokens outside the catalogue: one view of each chain, one
+// moment of prices, and a total that counts each asset once however often it is listed.
 type sheet struct {
 	p       *Portfolio
 	q       Query
@@ -136,9 +144,6 @@ func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
 
 // specific is the balance of an asset that was asked for by its own id.
 func (s *sheet) specific(asked Asked) (api.AssetBalance, error) {
-	if asked.Unlisted {
-		return s.unlisted(asked)
-	}
 	e, _ := s.p.Installation.Catalog.Entity(asked.Asset)
 	v, worth, err := s.entity(e)
 	return api.AssetBalance{AssetType: asked.As, Balance: v.String(), FiatValue: api.Micro(worth)}, err

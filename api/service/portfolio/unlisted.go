@@ -1,6 +1,7 @@
 package portfolio
 
 import (
+	"context"
 	"math/big"
 	"unicode/utf8"
 
@@ -34,41 +35,52 @@ type token struct {
 	symbol   string // "" where there is none
 }
 
-// unlisted reads a token that the catalogue does not have; it has no price. A place that holds no token is a validation
-// failure.
-func (s *sheet) unlisted(asked Asked) (api.AssetBalance, error) {
-	read := s.erc20
-	if asked.Asset.Chain.IsSolana() {
-		read = s.mint
+// unlisted reads the tokens of a request that the catalogue does not have; they have no price. A place that holds no
+// token is a validation failure.
+func (p *Portfolio) unlisted(ctx context.Context, q Query) (map[caip.Asset]api.AssetBalance, error) {
+	out := map[caip.Asset]api.AssetBalance{}
+	for _, asked := range q.Assets {
+		if !asked.Unlisted {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		read := p.erc20
+		if asked.Asset.Chain.IsSolana() {
+			read = p.mint
+		}
+		found, err := read(q, asked.Asset)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			return nil, api.Invalid(asked.At, "a token: nothing there tells a balance and decimals",
+				text.Named(asked.As))
+		}
+		out[asked.Asset] = api.AssetBalance{AssetType: asked.As, Balance: found.held.String(),
+			FiatValue: api.Micro(amount.Value(found.held, found.decimals, nil)), Decimals: &found.decimals,
+			Symbol: found.symbol}
 	}
-	found, err := read(asked.Asset)
-	if err != nil {
-		return api.AssetBalance{}, err
-	}
-	if found == nil {
-		return api.AssetBalance{}, api.Invalid(asked.At, "a token: nothing there tells a balance and decimals",
-			text.Named(asked.As))
-	}
-	worth := amount.Value(found.held, found.decimals, nil)
-	s.total.add(worth)
-	return api.AssetBalance{AssetType: asked.As, Balance: found.held.String(), FiatValue: api.Micro(worth),
-		Decimals: &found.decimals, Symbol: found.symbol}, nil
+	return out, nil
 }
 
 // mint reads an SPL token; nil when there is none. A mint has 82 bytes, the decimals at 44, at 45 whether it is one
 // yet.
-func (s *sheet) mint(a caip.Asset) (*token, error) {
-	if err := s.openSolana(); err != nil {
+func (p *Portfolio) mint(q Query, a caip.Asset) (*token, error) {
+	st, err := p.Installation.Solana.State()
+	if err != nil {
 		return nil, err
 	}
+	defer st.Close()
 	key, _ := a.Mint()
-	account, err := s.solana.Account(solmsg.Key(key))
+	account, err := st.Account(solmsg.Key(key))
 	if err != nil || account.Owner != solmsg.TokenProgram() || len(account.Data) != 82 || account.Data[45] != 1 {
 		return nil, err
 	}
 	t := &token{held: new(big.Int), decimals: int(account.Data[44])}
-	if owner, named := s.q.solanaKey(); named {
-		held, _, err := s.solana.Tokens(owner, solmsg.Key(key))
+	if owner, named := q.solanaKey(); named {
+		held, _, err := st.Tokens(owner, solmsg.Key(key))
 		if err != nil {
 			return nil, err
 		}
@@ -79,10 +91,10 @@ func (s *sheet) mint(a caip.Asset) (*token, error) {
 
 // erc20 asks a contract; nil when it does not answer as a token. It gets a view of its own, so that nobody sees what
 // its code changes there.
-func (s *sheet) erc20(a caip.Asset) (*token, error) {
+func (p *Portfolio) erc20(q Query, a caip.Asset) (*token, error) {
 	id, _ := a.Chain.EVMID()
 	at, _ := a.Token()
-	ch := s.p.Installation.Chains[id]
+	ch := p.Installation.Chains[id]
 	if ch == nil {
 		return nil, nil
 	}
@@ -99,8 +111,8 @@ func (s *sheet) erc20(a caip.Asset) (*token, error) {
 	}
 	t := &token{held: new(big.Int)}
 	var isToken bool
-	if s.q.EVM != nil {
-		t.held, isToken = erc20.DecodeUint(ask(erc20.BalanceOf(*s.q.EVM)))
+	if q.EVM != nil {
+		t.held, isToken = erc20.DecodeUint(ask(erc20.BalanceOf(*q.EVM)))
 	} else {
 		_, isToken = erc20.DecodeUint(ask(erc20.BalanceOf(common.Address{})))
 	}

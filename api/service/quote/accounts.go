@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -73,12 +74,13 @@ func (q *Quoter) open(f form, accounts []api.Account) (p payer, err error) {
 	return p, q.checkPayer(p, f)
 }
 
-// fundNew gives test funds to accounts that never had any.
-func (q *Quoter) fundNew(ctx context.Context, accounts []api.Account) error {
-	if q.Fund == nil {
-		return nil
+// fundNew gives test funds to accounts that never had any, and returns the time afterwards: what is quoted lives from
+// then on, as accounts may have to queue for their funds.
+func (q *Quoter) fundNew(ctx context.Context, accounts []api.Account) (now time.Time, err error) {
+	if q.Fund != nil {
+		err = q.Fund(ctx, accounts)
 	}
-	return q.Fund(ctx, accounts)
+	return q.Clock(), err
 }
 
 // needEVM is the refusal of a request whose calls nobody could make.

@@ -34,7 +34,7 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 	if err != nil {
 		return nil, err
 	}
-	if err := q.fundNew(ctx, c.wire); err != nil {
+	if c.now, err = q.fundNew(ctx, c.wire); err != nil {
 		return nil, err
 	}
 	at := max(c.now.Unix(), int64(c.context.ValidAfter))

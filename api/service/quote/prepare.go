@@ -39,9 +39,10 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	if err != nil {
 		return nil, err
 	}
-	if err := q.fundNew(ctx, r.wire); err != nil {
+	if r.now, err = q.fundNew(ctx, r.wire); err != nil {
 		return nil, err
 	}
+	r.window = window(r.now, r.ValidAfter, r.ValidUntil)
 	at := max(r.now.Unix(), int64(r.window.ValidAfter))
 	st, err := q.state(r.chainID, time.Unix(at, 0))
 	if err != nil {
@@ -100,7 +101,6 @@ func (q *Quoter) readPrepare(doc *api.Document, f form) (*request, error) {
 		}
 		r.required = append(r.required, book.Amount{Asset: asset.String(), Value: v})
 	}
-	r.window = window(r.now, r.ValidAfter, r.ValidUntil)
 	return r, nil
 }
 

@@ -32,9 +32,10 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 	if err != nil {
 		return nil, err
 	}
-	if err := q.fundNew(ctx, x.wire); err != nil {
+	if x.now, err = q.fundNew(ctx, x.wire); err != nil {
 		return nil, err
 	}
+	x.window = window(x.now, "", "")
 	if err := q.match(x); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,6 @@ func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
 		x.giveUnits = e.Decimals
 	}
 	x.slippage = chosen(x.SlippageTolerance)
-	x.window = window(x.now, "", "")
 	return x, nil
 }
 
