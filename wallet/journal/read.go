@@ -13,7 +13,14 @@ import (
 // reading begins a look at what is known, with what other processes appended; the result ends it.
 func (j *Journal) reading() (end func()) {
 	j.mu.Lock()
+	begun := false
+	defer func() {
+		if !begun { // a panic must not keep the journal from being closed
+			j.mu.Unlock()
+		}
+	}()
 	j.refresh()
+	begun = true
 	return j.mu.Unlock
 }
 

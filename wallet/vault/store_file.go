@@ -147,7 +147,10 @@ func checkDir(dir string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("vault directory: %s is not a directory", dir)
 	}
-	if files.OthersMayWrite(info) || files.Foreign(info) {
+	if files.Foreign(info) {
+		return fmt.Errorf("vault directory: %s belongs to another user, who may change it at any time", dir)
+	}
+	if files.OthersMayWrite(info) {
 		return fmt.Errorf("vault directory: others may write in %s; make it yours alone: chmod 700 %s", dir, dir)
 	}
 	return nil
@@ -166,7 +169,10 @@ func readPrivate(path string, limit int) ([]byte, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
-	case files.OthersMayRead(info) || files.Foreign(info):
+	case files.Foreign(info):
+		return nil, fmt.Errorf("%s belongs to another user, who may change it at any time; make a copy of your own",
+			path)
+	case files.OthersMayRead(info):
 		return nil, fmt.Errorf("others may use %s; make it yours alone: chmod 600 %s", path, path)
 	case info.Size() > int64(limit):
 		return nil, fmt.Errorf("%s has more than %d bytes", path, limit)

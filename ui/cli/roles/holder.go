@@ -40,7 +40,7 @@ func (c Commands) open(ctx context.Context, g cli.Global, on caip.Chain) (*holde
 		return nil, err
 	}
 	h := &holder{Wallet: w}
-	if err := h.fill(ctx, on); err != nil {
+	if err := h.fill(on); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return h, nil
@@ -48,8 +48,8 @@ func (c Commands) open(ctx context.Context, g cli.Global, on caip.Chain) (*holde
 
 func (h *holder) close() { _ = h.Close() }
 
-// fill finds the account and the chains, and reads the roles there.
-func (h *holder) fill(ctx context.Context, on caip.Chain) error {
+// fill finds the account and the chains.
+func (h *holder) fill(on caip.Chain) error {
 	i := slices.IndexFunc(h.Accounts, func(a api.Account) bool { return a.Type == api.AccountRoleBased })
 	if i < 0 {
 		return &cli.UsageError{
@@ -67,15 +67,22 @@ func (h *holder) fill(ctx context.Context, on caip.Chain) error {
 			return err
 		}
 		if id, evm := c.EVMID(); evm && (on == c || on == caip.Chain{}) {
-			r, err := h.Service.Roles(ctx, caip.EVMAccount(id, h.account.Address).String())
-			if err != nil {
-				return err
-			}
-			h.roles = append(h.roles, standing{id, r})
+			h.roles = append(h.roles, standing{chain: id})
 		}
 	}
 	if len(h.roles) == 0 {
 		return &cli.UsageError{Problem: "this network has no chain " + on.String()}
+	}
+	return nil
+}
+
+// read asks the service for the roles on all chains.
+func (h *holder) read(ctx context.Context) (err error) {
+	for i, s := range h.roles {
+		account := caip.EVMAccount(s.chain, h.account.Address).String()
+		if h.roles[i].RolesResponse, err = h.Service.Roles(ctx, account); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -52,6 +52,9 @@ func (c Commands) Show(ctx context.Context, g cli.Global, on caip.Chain) ([]cli.
 		return nil, err
 	}
 	defer h.close()
+	if err := h.read(ctx); err != nil {
+		return nil, err
+	}
 	var out []cli.AccountRoles
 	for _, r := range h.roles {
 		out = append(out, cli.AccountRoles{Account: h.account.Address.Hex(), Chain: caip.EVM(r.chain).String(),
@@ -67,6 +70,9 @@ func (c Commands) Rotate(ctx context.Context, g cli.Global, o cli.RotateOptions)
 		return nil, err
 	}
 	defer h.close()
+	if err := h.read(ctx); err != nil {
+		return nil, err
+	}
 	var plans []plan
 	for _, r := range h.roles {
 		plans = append(plans, h.rotatePlan(r, o.NewSession))
@@ -92,6 +98,9 @@ func (c Commands) Exit(ctx context.Context, g cli.Global, o cli.ExitOptions) ([]
 	defer h.close()
 	if o.Action == cli.ExitSweep && o.To == h.account.Address {
 		return nil, &cli.UsageError{Problem: "--to is the account itself"}
+	}
+	if err := h.read(ctx); err != nil {
+		return nil, err
 	}
 	var plans []plan
 	for _, r := range h.roles {

@@ -265,6 +265,7 @@ func TestAccountsSignsNothingWithoutConfirmationAndTheAdminsKey(t *testing.T) {
 	if r := b.roles(); r.Deployed {
 		t.Errorf("%+v", r)
 	}
+	b.wallet.Service = nil // nothing is asked for what is refused anyway
 	if _, err := b.exit(cli.ExitOptions{AdminOptions: b.options(8453), Action: cli.ExitSweep,
 		To: b.account}); cli.Code(err) != cli.ExitUsage {
 		t.Errorf("a sweep to the account itself: %v", err)
