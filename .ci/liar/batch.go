@@ -161,9 +161,9 @@ func (h *House) funds(ctx context.Context, p *Person) ([]holding, error) {
 
 func (h *House) balance(p *Person, asset caip.Asset) (*big.Int, error) {
 	switch {
-	case !asset.Chain.IsSolana():
+	case !asset.Chain.IsSolana() && p.user.HasEVM():
 		return h.chains.Balance(p.user.Address, asset)
-	case p.user.HasSolana():
+	case asset.Chain.IsSolana() && p.user.HasSolana():
 		return h.chains.SolanaBalance(p.user.Wallet, asset)
 	}
 	return new(big.Int), nil

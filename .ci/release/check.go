@@ -104,6 +104,9 @@ func same(a, b string) (n int, err error) {
 			problems = append(problems, fmt.Sprintf("%s: %s, and %s", name, both[0], both[1]))
 		}
 	}
+	if len(sums) == 0 {
+		return 0, errors.New("nothing was built")
+	}
 	if len(problems) > 0 {
 		return len(sums), errors.New("the two builds differ:\n  " + strings.Join(problems, "\n  "))
 	}

@@ -164,13 +164,14 @@ func (t *Terminal) WaitUntil(what string, limit time.Duration, ok func(screen st
 // Find waits until the pattern is on the screen and returns its first group.
 func (t *Terminal) Find(limit time.Duration, pattern string) (found string, err error) {
 	re := regexp.MustCompile(pattern)
-	return found, t.WaitUntil(pattern, limit, func(screen string) bool {
+	err = t.WaitUntil(pattern, limit, func(screen string) bool {
 		m := re.FindStringSubmatch(screen)
 		if m != nil {
 			found = m[1]
 		}
 		return m != nil
 	})
+	return found, err
 }
 
 // ReadReview scrolls to the end of a review of Coffer, then lets its countdown, whose time is the first group of the

@@ -216,8 +216,11 @@ func (u *User) signatures(pins network.Pins, o api.ChainOperation) (map[string]a
 	}
 	a := op.Authorization{ChainID: chainOf(o), Address: at, Nonce: o.Delegation.Nonce}
 	signed, err := a.Sign(u.Key)
+	if err != nil {
+		return nil, err
+	}
 	out["/delegation/signature"] = signed.Wire()
-	return out, err
+	return out, nil
 }
 
 // Signature is the user's over one EVM operation: the session key approves typed data, other signers sign the hash of

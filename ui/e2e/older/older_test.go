@@ -111,6 +111,10 @@ func TestAnInstallationOfAnOlderRevisionOpens(t *testing.T) {
 		}
 		out, _ = s.Runs(0, "export", "--profile", profile)
 		want, got := read(t, printed(t, dir, profile+"-export.json")), read(t, []byte(out))
+		if len(got.Journal.Operations) != len(want.Journal.Operations) {
+			t.Fatalf("%d operations in the journal of %s, it had %d", len(got.Journal.Operations), profile,
+				len(want.Journal.Operations))
+		}
 		for i, o := range want.Journal.Operations {
 			for member := range got.Journal.Operations[i] {
 				if _, known := o[member]; !known {
