@@ -271,6 +271,11 @@ func (t *Terminal) WaitWritten(bytes int, limit time.Duration) error {
 	return t.until(fmt.Sprintf("more than %d bytes", bytes), limit, func() bool { return len(t.raw) > bytes })
 }
 
+// WaitRaw waits until the program has written the bytes, which need not show on the screen.
+func (t *Terminal) WaitRaw(text string, limit time.Duration) error {
+	return t.until(fmt.Sprintf("%q written", text), limit, func() bool { return bytes.Contains(t.raw, []byte(text)) })
+}
+
 // Still waits until the program has written nothing for a while.
 func (t *Terminal) Still(quiet, limit time.Duration) error {
 	deadline := time.Now().Add(limit)

@@ -66,6 +66,14 @@ func (s *Terminal) Wait(what string, cond func(screen string) bool) (shown strin
 	return shown
 }
 
+// WaitRaw waits until the program has written the bytes, which may come after what they go with is on the screen.
+func (s *Terminal) WaitRaw(text string) {
+	s.t.Helper()
+	if err := s.Terminal.WaitRaw(text, patience); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // WaitText waits until the screen contains the text.
 func (s *Terminal) WaitText(text string) string {
 	s.t.Helper()
