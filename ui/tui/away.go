@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime/debug"
 
 	tea "charm.land/bubbletea/v2"
@@ -105,6 +106,16 @@ func (g *guarded) View() (v tea.View) {
 	return v
 }
 
+// commandsIn are the commands of a batch or a sequence, whose type the library keeps for itself; nil in other messages.
+// They share their memory with the message.
+func commandsIn(msg tea.Msg) []tea.Cmd {
+	commands := reflect.TypeFor[[]tea.Cmd]()
+	if v := reflect.ValueOf(msg); v.IsValid() && v.Type().ConvertibleTo(commands) {
+		return v.Convert(commands).Interface().([]tea.Cmd)
+	}
+	return nil
+}
+
 // command wraps a command so that its panic becomes a message, and likewise the commands that it contains.
 func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
@@ -114,10 +125,8 @@ func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
 		if g.safely(func() { msg = cmd() }) {
 			return brokeMsg{}
 		}
-		if batch, ok := msg.(tea.BatchMsg); ok {
-			for i, c := range batch {
-				batch[i] = g.command(c)
-			}
+		for i, c := range commandsIn(msg) {
+			commandsIn(msg)[i] = g.command(c)
 		}
 		return msg
 	}

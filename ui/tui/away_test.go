@@ -73,6 +73,8 @@ func (s *fragile) Update(msg tea.Msg) tea.Cmd {
 			return func() tea.Msg { panic("in a command") }
 		case "f7":
 			return tea.Batch(func() tea.Msg { return nil }, func() tea.Msg { panic("in a command of several") })
+		case "f9":
+			return tea.Sequence(func() tea.Msg { return nil }, func() tea.Msg { panic("in a command of a sequence") })
 		case "f8":
 			s.inView = true
 			return nil
@@ -98,7 +100,8 @@ func awayOptions(t *testing.T, f *far, a *Away) Options {
 // A panic ends its own program and is reported; this process keeps running.
 func TestAPanicEndsAProgramThatIsShownElsewhereAndNothingElse(t *testing.T) {
 	for key, want := range map[string]string{"\x1b[15~": "in Update", "\x1b[17~": "in a command",
-		"\x1b[18~": "in a command of several", "\x1b[19~": "in View"} {
+		"\x1b[18~": "in a command of several", "\x1b[19~": "in View",
+		"\x1b[20~": "in a command of a sequence"} {
 		t.Run(want, func(t *testing.T) {
 			f := newFar(80, 24)
 			told := make(chan any, 4)
@@ -128,8 +131,13 @@ func TestAPanicEndsAProgramThatIsShownElsewhereAndNothingElse(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				t.Fatal("it never ended")
 			}
-			if what := <-told; what != want {
-				t.Errorf("told %v", what)
+			select {
+			case what := <-told:
+				if what != want {
+					t.Errorf("told %v", what)
+				}
+			default:
+				t.Error("nothing was reported")
 			}
 		})
 	}

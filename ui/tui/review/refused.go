@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
