@@ -13,7 +13,7 @@ func (s *session) accounts(ctx context.Context) error {
 	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + present.Plural(n, "account", "accounts") + ". " +
 		s.networkWords())
 	if s.ctx.BaseURL != "" {
-		s.out.fact(0, "Service", whole(s.ctx.BaseURL))
+		s.out.fact(0, "Service", present.Whole(s.ctx.BaseURL))
 	}
 	if s.ctx.Network.ID != "" {
 		s.out.fact(0, "Network id", present.Groups(s.ctx.Network.ID))

@@ -122,7 +122,7 @@ func (s *session) readArgs(fn abicall.Function, values []abicall.Value, token ca
 		case l.Type == "address" && l.Leaf:
 			s.out.where(indent, label, address(l.Text))
 		default:
-			s.out.fact(indent, label, whole(l.Text))
+			s.out.fact(indent, label, present.Whole(l.Text))
 		}
 	}
 }

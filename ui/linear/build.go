@@ -246,5 +246,5 @@ func (s *session) save(p *plan) {
 		s.out.say("It was not saved: " + why(err))
 		return
 	}
-	s.out.fact(0, "Saved to", whole(path))
+	s.out.fact(0, "Saved to", present.Whole(path))
 }

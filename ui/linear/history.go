@@ -124,6 +124,9 @@ func (s *session) recordLine(r api.HistoryRecord) string {
 		when = s.date(t)
 	}
 	line := when + ", " + clean(strings.ToLower(r.Type), 20) + ", " + s.masked(s.received(r))
+	if r.Status == "" {
+		return line + ", status unknown"
+	}
 	return line + ", " + verify.Status(r.Status).Text
 }
 

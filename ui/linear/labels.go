@@ -13,9 +13,6 @@ import (
 // clean is the gate for foreign text.
 func clean(text string, most int) string { return present.Clean(text, most) }
 
-// whole cleans foreign text without cutting it.
-func whole(text string) string { return present.Clean(text, max(1, len(text))) }
-
 // address is an address in full, in groups of four, on one line where a line can hold it.
 func address(a string) span { return span{Text: present.Address(a), Whole: true} }
 

@@ -157,8 +157,9 @@ func (s *session) askSource(ctx context.Context, a catalog.Aggregate) (asset str
 		}
 	}
 	if len(m.items) == 1 {
-		return asset, decimals, m.do[0]()
+		err = m.do[0]()
+	} else {
+		err = s.offer(ctx, m)
 	}
-	err = s.offer(ctx, m)
 	return asset, decimals, err
 }

@@ -38,7 +38,7 @@ func (p *printer) raw(text string) {
 	if p.err != nil {
 		return
 	}
-	if _, err := io.WriteString(p.w, whole(strings.TrimRight(text, " "))+"\n"); err != nil {
+	if _, err := io.WriteString(p.w, present.Whole(strings.TrimRight(text, " "))+"\n"); err != nil {
 		p.err = fmt.Errorf("write a line: %w", err)
 	}
 }
@@ -46,7 +46,7 @@ func (p *printer) raw(text string) {
 // put writes spans, wrapped at blanks into as many lines as needed; it indents all but the first by two more cells.
 func (p *printer) put(indent int, spans ...span) {
 	for i := range spans {
-		spans[i] = span{Text: whole(spans[i].Text), Whole: spans[i].Whole}
+		spans[i] = span{Text: present.Whole(spans[i].Text), Whole: spans[i].Whole}
 	}
 	lines := present.Fill(p.width, indent+2, func(_ struct{}, b *strings.Builder, text string) { b.WriteString(text) },
 		spans...)

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
-
-	"github.com/ethereum/go-ethereum/common"
 )
 
 // review prints a review once, and asks what to do about it.

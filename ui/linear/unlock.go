@@ -6,6 +6,7 @@ import (
 
 	"coffer/api/secret"
 	"coffer/ui/present"
+	"coffer/wallet/vault"
 )
 
 // unlock opens the vault when the confirmed step needs a key of it. That confirms nothing. It reports whether the
@@ -27,7 +28,11 @@ func (c *reviewSession) unlock(ctx context.Context, st stage) (bool, error) {
 	empty := pass.Empty()
 	err = c.deps.Unlock(ctx, pass)
 	pass.Wipe()
-	if err != nil {
+	switch {
+	case errors.Is(err, vault.ErrPassphrase) && empty:
+		c.out.say("Nothing was typed. The keys stay locked.")
+		return false, nil
+	case err != nil:
 		c.out.say(sentence(present.Locked(err, empty)))
 		return false, nil
 	}

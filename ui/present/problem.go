@@ -99,7 +99,7 @@ func Locked(err error, empty bool) string {
 	case errors.Is(err, vault.ErrPassphrase):
 		return "Wrong passphrase. Nothing was unlocked; try again."
 	case errors.Is(err, vault.ErrNoPassphrase):
-		return "This vault has no passphrase, the system's keyring alone protects it: press enter with the field empty."
+		return "This vault has no passphrase, the system's keyring alone protects it: leave the passphrase empty."
 	}
 	return Clean(err.Error(), 600)
 }
