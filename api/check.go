@@ -17,9 +17,8 @@ type checker struct {
 	failures []Failure
 }
 
-// check applies rules to a body and adds what does not have the types of view, the Go form of the body, where nothing
-// was found yet: a request without failures can always be decoded. Members that view does not know are nobody's
-// business.
+// check applies rules to a body. Where they find nothing, it also checks the types of view, the Go form of the body: a
+// request without failures can always be decoded. Members that view does not know are ignored.
 func check(doc *Document, view any, rules func(body place)) []Failure {
 	c := &checker{doc: doc}
 	body := place{c, "", doc.root}

@@ -132,10 +132,9 @@ func licenceFiles(parts []component) ([]entry, error) {
 		add(p.path+"@"+p.version+"/STATED", stated)
 	}
 	add("README", []byte(
-		"The licences of the Go modules that are linked into the program, each as it lies in the module's source. "+
-			"STATED is the head of a source file, where a module has no file\n"+
-			"of its own for its licence; the text of the MIT License is in NOTICE. docs/modules.tsv names all "+
-			"modules.\n"))
+		"The licences of the Go modules that are linked into the program, copied from the source of each module.\n"+
+			"Where a module has no licence file, STATED is the head of a source file that states the licence; the\n"+
+			"text of the MIT License is in NOTICE. docs/modules.tsv names all modules.\n"))
 	return out, nil
 }
 

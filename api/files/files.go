@@ -1,8 +1,8 @@
-// Package files is what files need that one person or one process owns: who else may write or read them, a lock between
-// processes, and a content that is replaced as a whole.
+// Package files helps with files that belong to one person or one process: it tells who else may write or read them,
+// locks them between processes, and replaces their content as a whole.
 //
-// Promise: whatever the system cannot tell is taken for no: where files have no modes (Windows, whose access lists the
-// modes do not show) nobody else may write or read. Sources: TH-C3, TH-K1.
+// Where the system does not say who may use a file, the answer is that no one else may. That is so on Windows, whose
+// access lists do not show in the mode of a file. Sources: TH-C3, TH-K1.
 package files
 
 import (
@@ -27,8 +27,8 @@ func lets(info fs.FileInfo, mode fs.FileMode) bool {
 	return info.Mode().Perm()&mode != 0 && runtime.GOOS != "windows"
 }
 
-// Changeable says why another user can change a file or a directory and how to end that; "" when none can. A directory
-// with the sticky bit is nobody's to change but the owner's of each file.
+// Changeable says why another user can change a file or a directory and how to end that; "" when none can. In a
+// directory with the sticky bit only the owner of a file can replace it.
 func Changeable(path string, info fs.FileInfo) string {
 	switch sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0; {
 	case OthersMayWrite(info) && !sticky:

@@ -376,8 +376,8 @@ func (s *Service) Close() error {
 	return s.settler.Close()
 }
 
-// writeNetwork keeps the descriptor beside the database, which this process holds: files that an earlier one had begun
-// to write are nobody's and go.
+// writeNetwork keeps the descriptor beside the database. This process holds the database, so it may remove files that
+// an earlier one began to write.
 func writeNetwork(dir string, d network.Descriptor) error {
 	raw, err := d.Encode()
 	if err != nil {

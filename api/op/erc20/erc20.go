@@ -3,8 +3,8 @@
 //
 // Promise: decoders accept exactly the selector and the words of the call, no more and
 // no fewer bytes, with zero padding in front of addresses. Amounts are base units,
-// 0 … 2^256-1; encoders return nil for an amount outside, and an empty call is nobody's
-// approve or transfer. Sources: ERC-20; TH-U7, TH-U8.
+// 0 … 2^256-1; encoders return nil for an amount outside, and an empty call is neither
+// an approve nor a transfer. Sources: ERC-20; TH-U7, TH-U8.
 package erc20
 
 import (

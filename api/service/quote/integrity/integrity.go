@@ -7,8 +7,8 @@
 // `originChainsOperations` and, in v1 quotes, in `destinationChainOperation`.
 //
 // A prepared operation has one digest whether its account is written as v1 writes it (`account`) or as v3 does
-// (`accounts`), so what one version prepared the other may quote. Its accounts count as parsed values: members that no
-// account has are nobody's value. Whoever reads a document whose digest is right must read it with Decode, which takes
+// (`accounts`), so what one version prepared the other may quote. Its accounts are compared as parsed values, so
+// unknown members of an account do not count. A document whose digest is right must be read with Decode, which takes
 // every spelling of a number that the canonical form takes.
 package integrity
 
