@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"coffer/api/network"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -290,7 +290,7 @@ func (a *Attacker) CashOutIn(database string, now time.Time) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	in, err := genesis.Open(s, genesis.Options{Clock: func() time.Time { return now }, Kind: network.Lab})
+	in, err := devnet.Open(s, devnet.Options{Clock: func() time.Time { return now }, Kind: network.Lab})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"coffer/api/network"
 	"coffer/api/service"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
 )
@@ -29,7 +29,7 @@ type House struct {
 
 	service *service.Service
 	store   store.Store
-	chains  *genesis.Installation // a handle of its own on the service's store: the owner's view of everything
+	chains  *devnet.Installation // a handle of its own on the service's store: the owner's view of everything
 	honest  http.RoundTripper
 	key     string
 }
@@ -48,7 +48,7 @@ func OpenHouse(dir string, seed uint64, kind network.Kind) (*House, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	h.chains, err = genesis.Open(s, genesis.Options{Clock: h.Clock.Now, Kind: kind})
+	h.chains, err = devnet.Open(s, devnet.Options{Clock: h.Clock.Now, Kind: kind})
 	if err != nil {
 		return nil, errors.Join(err, h.service.Close(), s.Close())
 	}

@@ -17,8 +17,8 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
-	"coffer/api/service/quote/account"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quote/smartaccount"
 )
 
 // loot is every signature of the person that the attacker ever saw.
@@ -151,7 +151,7 @@ func (l *loot) takeMessage(r request, o api.ChainOperation) {
 // cashOut tries everything that the attacker holds, in random order and with nothing but the chains' rules in the way:
 // each signed operation, each delegation, each message, each deposit in escrow for itself, each right to take tokens.
 // Failures are no errors: the chain's no is an answer.
-func (l *loot) cashOut(in *genesis.Installation, now uint64, d dice) {
+func (l *loot) cashOut(in *devnet.Installation, now uint64, d dice) {
 	var tries []func()
 	for _, h := range l.evm {
 		tries = append(tries, func() { h.submit(in, now, d) }, func() { h.release(in, now) })
@@ -173,9 +173,9 @@ func (l *loot) cashOut(in *genesis.Installation, now uint64, d dice) {
 }
 
 // submit puts the operation on its chain; now and then the delegation alone.
-func (h heldOp) submit(in *genesis.Installation, now uint64, d dice) {
+func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 	c := in.Chains[h.chainID]
-	who, err := account.Open(in.Network.Pins, h.owner)
+	who, err := smartaccount.Open(in.Network.Pins, h.owner)
 	if c == nil || err != nil {
 		return
 	}
@@ -183,7 +183,7 @@ func (h heldOp) submit(in *genesis.Installation, now uint64, d dice) {
 	if err != nil {
 		return
 	}
-	data, err := op.HandleOpsCall(genesis.AddressOf(in.Operator), signed)
+	data, err := op.HandleOpsCall(devnet.AddressOf(in.Operator), signed)
 	if err != nil {
 		return
 	}
@@ -192,15 +192,15 @@ func (h heldOp) submit(in *genesis.Installation, now uint64, d dice) {
 		tx.Authorizations = []op.SignedAuthorization{*h.auth}
 		if d.chance(20) {
 			alone := tx
-			alone.To, alone.Data, alone.Gas = genesis.AddressOf(in.Faucet), nil, 200_000
+			alone.To, alone.Data, alone.Gas = devnet.AddressOf(in.Faucet), nil, 200_000
 			_, _ = c.Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{alone}})
 		}
 	}
-	_, _ = c.Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: genesis.AllSucceed})
+	_, _ = c.Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: devnet.AllSucceed})
 }
 
 // release takes the deposit that the operation made out of the escrow, to the thief.
-func (h heldOp) release(in *genesis.Installation, now uint64) {
+func (h heldOp) release(in *devnet.Installation, now uint64) {
 	id, err := hex.DecodeString(strings.TrimPrefix(h.quote, "0x"))
 	c := in.Chains[h.chainID]
 	if err != nil || len(id) != 32 || c == nil {
@@ -209,12 +209,12 @@ func (h heldOp) release(in *genesis.Installation, now uint64) {
 	data := escrow.ReleaseCalldata([32]byte(id), h.op.Sender, thief())
 	_, _ = c.Seal(chain.SealRequest{
 		Time: now, Txs: []chain.Tx{{From: in.Operator, To: in.Network.Pins.Escrow, Data: data, Gas: 300_000}},
-		Accept: genesis.AllSucceed,
+		Accept: devnet.AllSucceed,
 	})
 }
 
 // land puts the message on the ledger.
-func (m heldMessage) land(in *genesis.Installation, now uint64) {
+func (m heldMessage) land(in *devnet.Installation, now uint64) {
 	tx := solana.Sign(m.message, in.Sponsor)
 	if tx.SetSignature(m.owner, m.sig) == nil {
 		_, _ = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}})
@@ -222,7 +222,7 @@ func (m heldMessage) land(in *genesis.Installation, now uint64) {
 }
 
 // use takes as much as the approval and the balance allow.
-func (a approval) use(in *genesis.Installation, from common.Address, now uint64) {
+func (a approval) use(in *devnet.Installation, from common.Address, now uint64) {
 	c := in.Chains[a.chainID]
 	i := slices.IndexFunc(friends(), func(f friend) bool { return f.address == a.spender })
 	if c == nil || i < 0 {
@@ -243,5 +243,5 @@ func (a approval) use(in *genesis.Installation, from common.Address, now uint64)
 	}
 	fuel := chain.Tx{From: in.Operator, To: a.spender, Value: big.NewInt(1e15), Gas: 100_000}
 	pull := chain.Tx{From: friends()[i].key, To: a.token, Data: erc20.TransferFrom(from, thief(), may), Gas: 200_000}
-	_, _ = c.Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{fuel, pull}, Accept: genesis.AllSucceed})
+	_, _ = c.Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{fuel, pull}, Accept: devnet.AllSucceed})
 }

@@ -21,8 +21,8 @@ import (
 	"coffer/api"
 	"coffer/api/network"
 	"coffer/api/service"
-	"coffer/api/service/book"
 	"coffer/api/service/crash/traffic"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -88,7 +88,7 @@ func fund(ctx context.Context, data string, people []*traffic.Person, workers in
 }
 
 // sampleRecord makes one real record: a service in memory, one person, one call that other chains fund, completed.
-func sampleRecord(ctx context.Context) (q *book.Quote, document []byte, pins network.Pins, err error) {
+func sampleRecord(ctx context.Context) (q *quotestore.Quote, document []byte, pins network.Pins, err error) {
 	memory := store.NewMemory()
 	s, err := service.Open(service.Options{Store: memory, Kind: network.Lab, Fund: true})
 	if err != nil {
@@ -109,7 +109,7 @@ func sampleRecord(ctx context.Context) (q *book.Quote, document []byte, pins net
 		if id, err = w.flow(ctx, newResult()); err != nil {
 			return nil, nil, pins, err
 		}
-		b, errBook := book.Open(memory, book.Options{Clock: time.Now, Random: rand.Reader})
+		b, errBook := quotestore.Open(memory, quotestore.Options{Clock: time.Now, Random: rand.Reader})
 		if errBook != nil {
 			return nil, nil, pins, errBook
 		}
@@ -125,7 +125,7 @@ func sampleRecord(ctx context.Context) (q *book.Quote, document []byte, pins net
 }
 
 // record writes completed records, spread over all people, through the book's own steps.
-func record(ctx context.Context, data string, n int, people []*traffic.Person, sample *book.Quote,
+func record(ctx context.Context, data string, n int, people []*traffic.Person, sample *quotestore.Quote,
 	document []byte) (err error) {
 	s, err := store.OpenBolt(filepath.Join(data, service.DatabaseFile), store.BoltOptions{Holder: "load"})
 	if err != nil {
@@ -133,7 +133,7 @@ func record(ctx context.Context, data string, n int, people []*traffic.Person, s
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	now := time.Now().Add(-time.Duration(n)*between - time.Hour)
-	b, err := book.Open(s, book.Options{Clock: func() time.Time { return now }, Random: rand.Reader})
+	b, err := quotestore.Open(s, quotestore.Options{Clock: func() time.Time { return now }, Random: rand.Reader})
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,8 @@ func record(ctx context.Context, data string, n int, people []*traffic.Person, s
 }
 
 // recordOne is the sample again, for another person, under ids of its own.
-func recordOne(b *book.Book, tx store.Tx, now time.Time, sample *book.Quote, document []byte, p *traffic.Person) error {
+func recordOne(b *quotestore.Book, tx store.Tx, now time.Time, sample *quotestore.Quote, document []byte,
+	p *traffic.Person) error {
 	var random [64]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return err
@@ -174,7 +175,7 @@ func recordOne(b *book.Book, tx store.Tx, now time.Time, sample *book.Quote, doc
 	document = bytes.ReplaceAll(document, []byte(sample.Owner.Hex()), []byte(p.Address.Hex()))
 	document = bytes.ReplaceAll(document, []byte(strings.ToLower(sample.Owner.Hex()[2:])),
 		[]byte(strings.ToLower(p.Address.Hex()[2:])))
-	c := book.Context{OpHash: q.OpHash, ChainID: q.ChainID, Accounts: q.Accounts, Owner: q.Owner,
+	c := quotestore.Context{OpHash: q.OpHash, ChainID: q.ChainID, Accounts: q.Accounts, Owner: q.Owner,
 		ValidUntil: q.ValidUntil}
 	if err := errors.Join(b.PutContext(tx, c), b.Offer(tx, q, document), b.Accept(tx, q)); err != nil {
 		return err

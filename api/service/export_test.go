@@ -10,13 +10,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
 // Stock returns the addresses that hold what genesis made, beside those in the pins.
 func Stock(s *Service) []common.Address {
-	return []common.Address{genesis.AddressOf(s.in.Treasury), genesis.AddressOf(s.in.Faucet)}
+	return []common.Address{devnet.AddressOf(s.in.Treasury), devnet.AddressOf(s.in.Faucet)}
 }
 
 // Operations counts the prepared operations that the book holds.
@@ -57,7 +57,7 @@ func Replay(t *testing.T, s *Service) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := genesis.Open(store.NewMemory(), genesis.Options{Clock: s.opts.Clock, Random: s.opts.Random,
+	fresh, err := devnet.Open(store.NewMemory(), devnet.Options{Clock: s.opts.Clock, Random: s.opts.Random,
 		Kind: s.opts.Kind})
 	if err != nil {
 		t.Fatal(err)

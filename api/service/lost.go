@@ -11,7 +11,7 @@ import (
 
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -53,7 +53,7 @@ func checkSeed(dir string, s store.Store) error {
 	if len(left) == 0 {
 		return nil
 	}
-	exists, err := genesis.Exists(s)
+	exists, err := devnet.Exists(s)
 	if err == nil && !exists {
 		err = lost(dir, DatabaseFile+" has no seed", left)
 	}
@@ -94,7 +94,7 @@ func moveAside(dir string, now time.Time) (aside string, err error) {
 // IsDamage reports whether an error says that a stored network is damaged or lost: a backup has to take its place, or a
 // new one.
 func IsDamage(err error) bool {
-	for _, damage := range []error{ErrLost, genesis.ErrNoSeed, store.ErrDamaged, evm.ErrDamaged, solana.ErrDamaged} {
+	for _, damage := range []error{ErrLost, devnet.ErrNoSeed, store.ErrDamaged, evm.ErrDamaged, solana.ErrDamaged} {
 		if errors.Is(err, damage) {
 			return true
 		}

@@ -12,7 +12,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/service"
 	"coffer/api/service/daemon"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -93,7 +93,7 @@ func TestR1_ALostNetworkIsNoNewOne(t *testing.T) {
 			service.NetworkFile, service.ErrLost},
 		"without its seed, nothing else is left": {
 			withBolt(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("installation")) }), "",
-			genesis.ErrNoSeed,
+			devnet.ErrNoSeed,
 		},
 		"a seed of other bits": {withBolt(func(tx *bbolt.Tx) error {
 			b := tx.Bucket([]byte("installation"))

@@ -11,8 +11,8 @@ import (
 
 	"coffer/api"
 	"coffer/api/service/access"
-	"coffer/api/service/book"
 	"coffer/api/service/httpapi"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -69,7 +69,7 @@ func (o *observer) request(endpoint string, status int, took time.Duration) {
 type counted struct {
 	httpapi.Quoter
 	meter Meter
-	book  *book.Book
+	book  *quotestore.Book
 }
 
 // CallQuote quotes and counts.

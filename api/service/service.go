@@ -28,14 +28,14 @@ import (
 
 	"coffer/api/network"
 	"coffer/api/service/access"
-	"coffer/api/service/book"
-	"coffer/api/service/genesis"
+	"coffer/api/service/adminrelay"
+	"coffer/api/service/devnet"
 	"coffer/api/service/httpapi"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/entry"
-	"coffer/api/service/relay"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
 )
@@ -140,8 +140,8 @@ func (l *lockedReader) Read(b []byte) (int, error) {
 // Service is an opened service. It is safe for concurrent use.
 type Service struct {
 	opts      Options
-	in        *genesis.Installation
-	book      *book.Book
+	in        *devnet.Installation
+	book      *quotestore.Book
 	settler   *settle.Settler
 	keys      *access.Keys
 	passes    *access.Passes
@@ -165,7 +165,7 @@ func Open(o Options) (*Service, error) {
 	if o.Store == nil {
 		return nil, errors.New("service: no store was given")
 	}
-	in, err := genesis.Open(o.Store, genesis.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind})
+	in, err := devnet.Open(o.Store, devnet.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind})
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func Open(o Options) (*Service, error) {
 func (s *Service) wire() error {
 	o, in := s.opts, s.in
 	var err error
-	if s.book, err = book.Open(o.Store, book.Options{
+	if s.book, err = quotestore.Open(o.Store, quotestore.Options{
 		Clock: o.Clock, Random: o.Random, CursorLifetime: o.CursorLifetime, Reader: reader, Private: o.Private,
 	}); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (s *Service) wire() error {
 		}
 	}
 	accounts := portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Faucet: faucet, Clock: o.Clock})
-	codec := entry.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)
+	codec := entrypoint.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)
 	quoter := quote.New(quote.Deps{
 		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime,
 		NoRoute: o.Faults.NoRoute, Codec: codec, Fund: accounts.FundAccounts,
@@ -248,7 +248,7 @@ func (s *Service) wire() error {
 }
 
 // serveWith builds the HTTP layers.
-func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio, codec *entry.Codec) (err error) {
+func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio, codec *entrypoint.Codec) (err error) {
 	o, in := s.opts, s.in
 	explorer := func() string { return *s.explorer.Load() }
 	if s.requests, err = httpapi.NewRequestIDs(o.Random); err != nil {
@@ -260,7 +260,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
 		ExplorerBase: explorer, Private: o.Private,
 		Condition: s.condition,
-		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log,
+		Relay: adminrelay.New(adminrelay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log,
 			Codec: codec, Fund: accounts.FundAccounts}),
 	}
 	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
@@ -323,9 +323,9 @@ func (s *Service) sweep() {
 func mayFund(ctx context.Context, newAccount bool) bool { return access.Of(ctx).MayFund(newAccount) }
 
 // reader is who makes a request, as the book sees it.
-func reader(ctx context.Context) book.Reader {
+func reader(ctx context.Context) quotestore.Reader {
 	g := access.Of(ctx)
-	return book.Reader{Project: g.Project, All: g.All}
+	return quotestore.Reader{Project: g.Project, All: g.All}
 }
 
 // inHistory reports whether a record of the book, of any project, names the account.

@@ -23,7 +23,7 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/network"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -62,7 +62,7 @@ func run(args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	in, err := genesis.Open(s, genesis.Options{Clock: time.Now, Kind: network.Lab})
+	in, err := devnet.Open(s, devnet.Options{Clock: time.Now, Kind: network.Lab})
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func run(args []string, out io.Writer) (err error) {
 
 // reader adds up. Accounts are EVM addresses in lower case and Solana keys.
 type reader struct {
-	in       *genesis.Installation
+	in       *devnet.Installation
 	events   events
 	accounts map[string]bool
 	report   report

@@ -17,9 +17,9 @@ import (
 	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/book"
 	"coffer/api/service/crash/traffic"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -46,7 +46,7 @@ func (h *harness) checkHistory(ctx context.Context, s *served) error {
 	}
 	for who, quotes := range want {
 		for continuation, first := "", true; first || continuation != ""; first = false {
-			page, err := s.client.History(ctx, who, continuation, book.MaxPage)
+			page, err := s.client.History(ctx, who, continuation, quotestore.MaxPage)
 			if err != nil {
 				return fmt.Errorf("history of %s: %w", who, err)
 			}
@@ -74,11 +74,11 @@ func (h *harness) check(last bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	in, err := genesis.Open(s, genesis.Options{Clock: time.Now, Kind: network.Lab})
+	in, err := devnet.Open(s, devnet.Options{Clock: time.Now, Kind: network.Lab})
 	if err != nil {
 		return err
 	}
-	b, err := book.Open(s, book.Options{Clock: time.Now})
+	b, err := quotestore.Open(s, quotestore.Options{Clock: time.Now})
 	if err != nil {
 		return err
 	}
@@ -102,14 +102,14 @@ func (h *harness) check(last bool) (err error) {
 
 // checkBooks compares the record of every quote with what the client was told, and learns from it what a client cannot
 // know: which deposits of a refunded quote had landed, and what exactly a swap delivered.
-func (h *harness) checkBooks(b *book.Book, from int) error {
+func (h *harness) checkBooks(b *quotestore.Book, from int) error {
 	return b.View(func(tx store.Tx) error {
 		for _, id := range b.Open(tx) {
 			h.problem("quote %s has not ended", id)
 		}
 		for i, t := range h.quotes[from:] {
 			q, err := b.Quote(tx, t.id)
-			if errors.Is(err, book.ErrUnknownQuote) && t.status == "" {
+			if errors.Is(err, quotestore.ErrUnknownQuote) && t.status == "" {
 				continue
 			}
 			if err != nil {
@@ -130,13 +130,13 @@ func (h *harness) checkBooks(b *book.Book, from int) error {
 }
 
 // checkLegs checks that no deposit is left where an ended quote may not leave it.
-func (h *harness) checkLegs(q *book.Quote) {
+func (h *harness) checkLegs(q *quotestore.Quote) {
 	for _, l := range q.Legs {
 		switch {
 		case q.Status == "":
-		case q.Status == api.StatusCompleted && l.State == book.LegReleased:
-		case q.Status == api.StatusRefunded && (l.State == book.LegRefunded || l.State == book.LegWaiting):
-		case q.Status == api.StatusFailed && l.State == book.LegWaiting:
+		case q.Status == api.StatusCompleted && l.State == quotestore.LegReleased:
+		case q.Status == api.StatusRefunded && (l.State == quotestore.LegRefunded || l.State == quotestore.LegWaiting):
+		case q.Status == api.StatusFailed && l.State == quotestore.LegWaiting:
 		default:
 			h.problem("quote %s is %s with a deposit on %s that is %q", q.ID, q.Status, l.Chain(), l.State)
 		}
@@ -144,9 +144,9 @@ func (h *harness) checkLegs(q *book.Quote) {
 }
 
 // learn enters what only the books know.
-func (h *harness) learn(t told, q *book.Quote) {
+func (h *harness) learn(t told, q *quotestore.Quote) {
 	for _, l := range q.Legs {
-		if l.State == book.LegRefunded && l.ChainID != 0 {
+		if l.State == quotestore.LegRefunded && l.ChainID != 0 {
 			t.member.uses[traffic.Use{Chain: l.ChainID, Lane: op.LaneFunding}]++
 		}
 	}
@@ -162,7 +162,7 @@ func (h *harness) learn(t told, q *book.Quote) {
 }
 
 // checkMember compares balances and nonces of one person with what completed quotes must have made of them.
-func (h *harness) checkMember(in *genesis.Installation, m *member) error {
+func (h *harness) checkMember(in *devnet.Installation, m *member) error {
 	for _, account := range m.Names() {
 		for asset, want := range h.balances[account] {
 			got, err := balance(in, account, asset)
@@ -197,7 +197,7 @@ func (h *harness) checkMember(in *genesis.Installation, m *member) error {
 }
 
 // balance is what the account of a Move holds.
-func balance(in *genesis.Installation, account string, asset caip.Asset) (*big.Int, error) {
+func balance(in *devnet.Installation, account string, asset caip.Asset) (*big.Int, error) {
 	if !asset.Chain.IsSolana() {
 		return in.Balance(common.HexToAddress(account), asset)
 	}
@@ -210,11 +210,11 @@ func balance(in *genesis.Installation, account string, asset caip.Asset) (*big.I
 
 // checkSums checks that the escrow is empty and that every asset adds up to what genesis made (coins: with the burned
 // fees).
-func (h *harness) checkSums(in *genesis.Installation) error {
+func (h *harness) checkSums(in *devnet.Installation) error {
 	pins := in.Network.Pins
 	holders := []common.Address{
-		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet),
-		genesis.AddressOf(in.Treasury),
+		devnet.AddressOf(in.Operator), devnet.AddressOf(in.Solver), devnet.AddressOf(in.Faucet),
+		devnet.AddressOf(in.Treasury),
 	}
 	for _, p := range h.born {
 		holders = append(holders, p.Address)
@@ -241,7 +241,7 @@ func (h *harness) checkSums(in *genesis.Installation) error {
 }
 
 // checkSolana checks the same of the Solana ledger, whose vault takes the part of the escrow.
-func (h *harness) checkSolana(in *genesis.Installation) error {
+func (h *harness) checkSolana(in *devnet.Installation) error {
 	sums, err := in.Solana.Sums()
 	if err != nil {
 		return err
@@ -282,7 +282,7 @@ func supply(decimals int) *big.Int {
 	return v.Mul(v, big.NewInt(wholeSupply))
 }
 
-func (h *harness) checkSum(in *genesis.Installation, chain uint64, asset caip.Asset, decimals int,
+func (h *harness) checkSum(in *devnet.Installation, chain uint64, asset caip.Asset, decimals int,
 	holders []common.Address) error {
 	sum := new(big.Int)
 	for _, at := range holders {
@@ -306,7 +306,7 @@ func (h *harness) checkSum(in *genesis.Installation, chain uint64, asset caip.As
 }
 
 // burnedOn adds up the base fees of all blocks of a chain; those that were added before are not read again.
-func (h *harness) burnedOn(in *genesis.Installation, chain uint64) (*big.Int, error) {
+func (h *harness) burnedOn(in *devnet.Installation, chain uint64) (*big.Int, error) {
 	c := &h.checker
 	if c.burned == nil {
 		c.burned, c.blocks = map[uint64]*big.Int{}, map[uint64]uint64{}

@@ -9,8 +9,8 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/book"
 	"coffer/api/service/portfolio"
+	"coffer/api/service/quotestore"
 	"coffer/api/text"
 )
 
@@ -116,8 +116,8 @@ const maxCursor = 1024
 
 // ParseHistory reads the parameters of a history request and returns every failure. User is an EVM address in any case,
 // which becomes lower case, or a Solana address.
-func ParseHistory(user, limit, continuation, sortBy string) (book.HistoryQuery, []api.Failure) {
-	q := book.HistoryQuery{Limit: DefaultLimit, Continuation: continuation, SortBy: "createdAt"}
+func ParseHistory(user, limit, continuation, sortBy string) (quotestore.HistoryQuery, []api.Failure) {
+	q := quotestore.HistoryQuery{Limit: DefaultLimit, Continuation: continuation, SortBy: "createdAt"}
 	var failures []api.Failure
 	fail := func(path, expected, got string) {
 		failures = append(failures, api.Failure{Path: path, Expected: expected, Got: text.Named(got)})

@@ -13,7 +13,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/assets"
 )
 
@@ -43,7 +43,7 @@ type decoder struct {
 	label   func(caip.Chain, common.Address) labelled
 }
 
-func newDecoder(in *genesis.Installation, label func(caip.Chain, common.Address) labelled) (decoder, error) {
+func newDecoder(in *devnet.Installation, label func(caip.Chain, common.Address) labelled) (decoder, error) {
 	d := decoder{map[eventKey]abi.Event{}, in.Catalog, label}
 	for _, name := range assets.ContractNames() {
 		art, err := assets.Contract(name)

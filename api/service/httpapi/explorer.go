@@ -16,17 +16,17 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 )
 
 // explorer serves {base}/explorer/{chain}/tx/{hash}: the decoded receipt of a transaction of an embedded chain, without
 // a key (protocol §7).
 type explorer struct {
-	in     *genesis.Installation
+	in     *devnet.Installation
 	events func() (decoder, error)
 }
 
-func newExplorer(in *genesis.Installation) *explorer {
+func newExplorer(in *devnet.Installation) *explorer {
 	x := &explorer{in: in}
 	x.events = sync.OnceValues(func() (decoder, error) { return newDecoder(in, x.label) })
 	return x
@@ -164,7 +164,7 @@ func (x *explorer) label(on caip.Chain, a common.Address) labelled {
 		{p.KernelV31, "Kernel v3.1"}, {p.KernelV33, "Kernel v3.3"}, {p.ECDSAValidator, "ECDSA validator"},
 		{p.RoleBasedValidator, "role-based validator"},
 		{p.Operator, "operator"}, {p.Solver, "solver"}, {p.CoSigner, "co-signer"},
-		{genesis.AddressOf(x.in.Faucet), "faucet"}, {genesis.AddressOf(x.in.Treasury), "treasury"},
+		{devnet.AddressOf(x.in.Faucet), "faucet"}, {devnet.AddressOf(x.in.Treasury), "treasury"},
 	} {
 		if known.at == a {
 			return labelled{a.Hex(), known.name}

@@ -23,9 +23,9 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service/access"
-	"coffer/api/service/book"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/portfolio"
+	"coffer/api/service/quotestore"
 	"coffer/api/text"
 )
 
@@ -55,7 +55,7 @@ type Relay interface {
 // Records answers status and history. The bool of Status is false for an unknown quote id.
 type Records interface {
 	Status(ctx context.Context, quoteID string) (api.ExecutionStatus, bool, error)
-	History(context.Context, book.HistoryQuery) (book.Page, error)
+	History(context.Context, quotestore.HistoryQuery) (quotestore.Page, error)
 }
 
 // Condition is whether the service can work. Both errors say why not; Ready may wait a little before it returns one.
@@ -68,7 +68,7 @@ type Condition interface {
 type Config struct {
 	BasePath     string
 	Auth         access.Authenticator
-	Installation *genesis.Installation
+	Installation *devnet.Installation
 	Portfolio    *portfolio.Portfolio
 	Quoter       Quoter
 	Settler      Settler

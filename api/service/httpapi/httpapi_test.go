@@ -20,11 +20,11 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service/access"
-	"coffer/api/service/book"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/httpapi"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -40,7 +40,7 @@ type useCases struct {
 	err     error
 	panics  any
 	answer  string
-	history book.HistoryQuery
+	history quotestore.HistoryQuery
 }
 
 func (u *useCases) do() (*api.Document, error) {
@@ -78,21 +78,21 @@ func (u *useCases) Status(_ context.Context, id string) (api.ExecutionStatus, bo
 		{Hash: solanaTx, Chain: caip.SolanaMainnet().String()},
 	}}, true, u.err
 }
-func (u *useCases) History(_ context.Context, q book.HistoryQuery) (book.Page, error) {
+func (u *useCases) History(_ context.Context, q quotestore.HistoryQuery) (quotestore.Page, error) {
 	u.history = q
-	return book.Page{}, u.err
+	return quotestore.Page{}, u.err
 }
 
 type bench struct {
 	*useCases
-	in      *genesis.Installation
+	in      *devnet.Installation
 	handler http.Handler
 	log     *bytes.Buffer
 }
 
 func newBench(t testing.TB, change ...func(*httpapi.Config, *useCases)) *bench {
 	t.Helper()
-	in, err := genesis.Open(store.NewMemory(), genesis.Options{Clock: now,
+	in, err := devnet.Open(store.NewMemory(), devnet.Options{Clock: now,
 		Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
@@ -433,11 +433,12 @@ func TestHistoryParametersHaveTheDocumentedDefaultsAndBounds(t *testing.T) {
 		strings.Contains(w.Body.String(), "continuation") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if want := (book.HistoryQuery{User: strings.ToLower(user), Limit: 20, SortBy: "createdAt"}); b.history != want {
+	if want := (quotestore.HistoryQuery{User: strings.ToLower(user), Limit: 20, SortBy: "createdAt"}); b.history !=
+		want {
 		t.Errorf("%+v, expected %+v", b.history, want)
 	}
 	b.get(path + "?user=" + user + "&limit=1000&sortBy=updatedAt&continuation=abc")
-	if want := (book.HistoryQuery{User: strings.ToLower(user), Limit: 100, SortBy: "updatedAt",
+	if want := (quotestore.HistoryQuery{User: strings.ToLower(user), Limit: 100, SortBy: "updatedAt",
 		Continuation: "abc"}); b.history != want {
 		t.Errorf("%+v, expected %+v", b.history, want)
 	}

@@ -10,7 +10,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/text"
 )
 
@@ -106,9 +106,9 @@ func (x *explorer) key(k solmsg.Key) labelled {
 		at   solmsg.Key
 		name string
 	}{
-		{genesis.KeyOf(x.in.Sponsor), "sponsor"}, {genesis.KeyOf(x.in.Vault), "vault"},
-		{genesis.KeyOf(x.in.SolanaSolver), "solver"},
-		{genesis.KeyOf(x.in.SolanaFaucet), "faucet"}, {genesis.KeyOf(x.in.SolanaTreasury), "treasury"},
+		{devnet.KeyOf(x.in.Sponsor), "sponsor"}, {devnet.KeyOf(x.in.Vault), "vault"},
+		{devnet.KeyOf(x.in.SolanaSolver), "solver"},
+		{devnet.KeyOf(x.in.SolanaFaucet), "faucet"}, {devnet.KeyOf(x.in.SolanaTreasury), "treasury"},
 		{solmsg.SystemProgram(), "System"}, {solmsg.TokenProgram(), "SPL Token"},
 		{solmsg.ATAProgram(), "Associated Token Account"},
 		{solmsg.MemoProgram(), "Memo"}, {solmsg.ComputeBudgetProgram(), "Compute Budget"},

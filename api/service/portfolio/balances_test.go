@@ -18,7 +18,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
 	"coffer/api/service/store"
@@ -27,7 +27,7 @@ import (
 
 const solanaAddress = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 
-func query(t testing.TB, in *genesis.Installation, account, aggregates, assets string) portfolio.Query {
+func query(t testing.TB, in *devnet.Installation, account, aggregates, assets string) portfolio.Query {
 	t.Helper()
 	q, failures := portfolio.ParseQuery(in.Catalog, account, aggregates, assets)
 	if len(failures) > 0 {
@@ -196,7 +196,7 @@ func TestBalancesOfDifferentDecimalsAreScaledBeforeTheyAreAdded(t *testing.T) {
 	mixed := *in
 	mixed.Catalog = cat
 	p := portfolio.New(portfolio.Deps{Installation: &mixed, Prices: prices, Clock: now})
-	solver := genesis.AddressOf(in.Solver) // 400 million whole units on each chain
+	solver := devnet.AddressOf(in.Solver) // 400 million whole units on each chain
 	out, err := p.Balances(context.Background(), query(t, &mixed, "eip155:1:"+solver.Hex(), "ob:dai,ob:usdt", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestPredictionUsesOurCoSignerAndFundsThePredictedAddress(t *testing.T) {
 	pins := in.Network.Pins
 	want := op.PredictAddress(pins.Factory, pins.KernelV31,
 		op.InitDataRoleBased(pins.RoleBasedValidator, session, admin,
-			genesis.AddressOf(in.CoSigner)), new(big.Int))
+			devnet.AddressOf(in.CoSigner)), new(big.Int))
 	if got.PredictedAddress != want.Hex() {
 		t.Errorf("%s, expected %s", got.PredictedAddress, want.Hex())
 	}
@@ -294,7 +294,7 @@ func TestPredictedAddressIsWhereTheFactoryDeploys(t *testing.T) {
 	}
 	pins := in.Network.Pins
 	for _, id := range in.ChainIDs {
-		block, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Accept: genesis.AllSucceed,
+		block, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Accept: devnet.AllSucceed,
 			Txs: []chain.Tx{{
 				From: in.Operator, To: pins.MetaFactory, Gas: 1_000_000,
 				Data: op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, owner), new(big.Int)),
@@ -353,7 +353,7 @@ func TestACutOffGrantIsFinished(t *testing.T) {
 	want := balances(t, whole, someone)
 
 	weak := &dying{Store: store.NewMemory(), left: -1}
-	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+	in, err := devnet.Open(weak, devnet.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
 		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)

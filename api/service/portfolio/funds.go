@@ -16,7 +16,7 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -38,7 +38,7 @@ type Faucet struct {
 // asked with true once for each new address, which counts against a budget, and with false otherwise; nil means always.
 // Log is told of every grant that a chain refuses and of every address that a budget leaves out; it may be nil.
 type FaucetOptions struct {
-	Installation *genesis.Installation
+	Installation *devnet.Installation
 	Clock        func() time.Time
 	Known        func(ctx context.Context, account string) (bool, error)
 	May          func(ctx context.Context, newAddress bool) bool
@@ -217,7 +217,7 @@ func (f *Faucet) seal(p part, record func(store.Tx, chain.Block) error) error {
 	txs := p.transfers(f.Installation)
 	accept := func(receipts []chain.Receipt) error {
 		if i := slices.IndexFunc(receipts, func(r chain.Receipt) bool { return !r.Success }); i >= 0 {
-			return &refusal{p.gifts[i].entity.Asset, genesis.AllSucceed(receipts)}
+			return &refusal{p.gifts[i].entity.Asset, devnet.AllSucceed(receipts)}
 		}
 		return nil
 	}
@@ -227,14 +227,14 @@ func (f *Faucet) seal(p part, record func(store.Tx, chain.Block) error) error {
 	if !excluded {
 		return err
 	}
-	broke, fault := short(c, genesis.AddressOf(f.Installation.Faucet), txs[:t.Index+1])
+	broke, fault := short(c, devnet.AddressOf(f.Installation.Faucet), txs[:t.Index+1])
 	if fault != nil || !broke {
 		return errors.Join(err, fault)
 	}
 	return &refusal{caip.Native(p.chain), err}
 }
 
-func (p part) transfers(in *genesis.Installation) []chain.Tx {
+func (p part) transfers(in *devnet.Installation) []chain.Tx {
 	txs := make([]chain.Tx, len(p.gifts))
 	for i, g := range p.gifts {
 		txs[i] = g.transfer(in, p.to)

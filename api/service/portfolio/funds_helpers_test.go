@@ -15,7 +15,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/store"
 )
@@ -32,10 +32,10 @@ func baseUSDC(t testing.TB) caip.Asset {
 }
 
 // openWeak opens an installation on a store that can be cut.
-func openWeak(t testing.TB) (*genesis.Installation, *dying) {
+func openWeak(t testing.TB) (*devnet.Installation, *dying) {
 	t.Helper()
 	weak := &dying{Store: store.NewMemory(), left: -1}
-	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+	in, err := devnet.Open(weak, devnet.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
 		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func openWeak(t testing.TB) (*genesis.Installation, *dying) {
 }
 
 // telling is a faucet that logs into text.
-func telling(t testing.TB, in *genesis.Installation, text *bytes.Buffer) *portfolio.Faucet {
+func telling(t testing.TB, in *devnet.Installation, text *bytes.Buffer) *portfolio.Faucet {
 	t.Helper()
 	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now,
 		Log: slog.New(slog.NewJSONHandler(text, nil))})
@@ -71,27 +71,27 @@ func warnings(t testing.TB, text *bytes.Buffer) []warning {
 }
 
 // lend moves an amount of an asset between two keys of the service: from the faucet to the treasury unless back.
-func lend(t testing.TB, in *genesis.Installation, asset caip.Asset, v *big.Int, back bool) {
+func lend(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.Int, back bool) {
 	t.Helper()
 	from, to := in.Faucet, in.Treasury
 	if back {
 		from, to = to, from
 	}
-	tx := chain.Tx{From: from, To: genesis.AddressOf(to), Value: v, Gas: 21_000}
+	tx := chain.Tx{From: from, To: devnet.AddressOf(to), Value: v, Gas: 21_000}
 	if token, ok := asset.Token(); ok {
 		tx = chain.Tx{From: from, To: token, Data: erc20.Transfer(tx.To, v), Gas: 100_000}
 	}
 	id, _ := asset.Chain.EVMID()
 	if _, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Txs: []chain.Tx{tx},
-		Accept: genesis.AllSucceed}); err != nil {
+		Accept: devnet.AllSucceed}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // drain leaves the faucet with so much of an asset, of a coin less the gas that this takes, and returns what is gone.
-func drain(t testing.TB, in *genesis.Installation, asset caip.Asset, left int64) *big.Int {
+func drain(t testing.TB, in *devnet.Installation, asset caip.Asset, left int64) *big.Int {
 	t.Helper()
-	v, err := in.Balance(genesis.AddressOf(in.Faucet), asset)
+	v, err := in.Balance(devnet.AddressOf(in.Faucet), asset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func chainsOf(all map[caip.Asset]*big.Int) map[caip.Chain]bool {
 	return out
 }
 
-func expectHoldings(t testing.TB, in *genesis.Installation, want map[caip.Asset]*big.Int) {
+func expectHoldings(t testing.TB, in *devnet.Installation, want map[caip.Asset]*big.Int) {
 	t.Helper()
 	if got := balances(t, in, someone); !maps.EqualFunc(got, want, func(a, b *big.Int) bool { return a.Cmp(b) == 0 }) {
 		t.Errorf("the account holds %v, expected %v", got, want)
@@ -150,7 +150,7 @@ func coinGiven(t testing.TB, grant map[caip.Asset]*big.Int) (found caip.Asset) {
 	return found
 }
 
-func expectDecision(t testing.TB, in *genesis.Installation, a common.Address, want byte) {
+func expectDecision(t testing.TB, in *devnet.Installation, a common.Address, want byte) {
 	t.Helper()
 	err := in.Store.View(func(tx store.Tx) error {
 		if got := tx.Bucket("faucet").Get(a[:]); string(got) != string(want) {

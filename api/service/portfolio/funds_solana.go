@@ -9,7 +9,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -82,7 +82,7 @@ func (f *Faucet) sealSolana(k solmsg.Key) error {
 	}
 	at := uint64(f.Clock().Unix())
 	hash, _ := f.Installation.Solana.Blockhash(at)
-	m, err := solmsg.Compose(genesis.KeyOf(f.Installation.SolanaFaucet), hash, builds...)
+	m, err := solmsg.Compose(devnet.KeyOf(f.Installation.SolanaFaucet), hash, builds...)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (f *Faucet) sealSolana(k solmsg.Key) error {
 
 // solanaGrant makes the instructions of a grant, and names the asset that each takes from the faucet.
 func (f *Faucet) solanaGrant(k solmsg.Key) (builds []solmsg.Build, gives []caip.Asset, err error) {
-	faucet := genesis.KeyOf(f.Installation.SolanaFaucet)
+	faucet := devnet.KeyOf(f.Installation.SolanaFaucet)
 	for _, gift := range []struct {
 		aggregate caip.AggregateID
 		whole     string

@@ -11,7 +11,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -26,10 +26,10 @@ func solanaUSDC(t testing.TB) caip.Asset {
 }
 
 // lendSolana moves an amount from the faucet to the treasury, or back. The treasury pays for it.
-func lendSolana(t testing.TB, in *genesis.Installation, asset caip.Asset, v *big.Int, back bool) {
+func lendSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.Int, back bool) {
 	t.Helper()
-	treasury := genesis.KeyOf(in.SolanaTreasury)
-	from, to := genesis.KeyOf(in.SolanaFaucet), treasury
+	treasury := devnet.KeyOf(in.SolanaTreasury)
+	from, to := devnet.KeyOf(in.SolanaFaucet), treasury
 	if back {
 		from, to = to, from
 	}
@@ -51,9 +51,9 @@ func lendSolana(t testing.TB, in *genesis.Installation, asset caip.Asset, v *big
 }
 
 // drainSolana leaves the faucet with so many base units and returns what is gone.
-func drainSolana(t testing.TB, in *genesis.Installation, asset caip.Asset, left uint64) *big.Int {
+func drainSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, left uint64) *big.Int {
 	t.Helper()
-	v, err := in.SolanaBalance(genesis.KeyOf(in.SolanaFaucet), asset)
+	v, err := in.SolanaBalance(devnet.KeyOf(in.SolanaFaucet), asset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func drainSolana(t testing.TB, in *genesis.Installation, asset caip.Asset, left 
 	return v
 }
 
-func emptySolana(t testing.TB, in *genesis.Installation, lamports uint64) {
+func emptySolana(t testing.TB, in *devnet.Installation, lamports uint64) {
 	t.Helper()
 	drainSolana(t, in, caip.SOL(), lamports)
 }

@@ -12,7 +12,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/store"
 )
@@ -27,7 +27,7 @@ func solanaKey(t testing.TB) solmsg.Key {
 }
 
 // onSolana is what an account has, in base units.
-func onSolana(t testing.TB, in *genesis.Installation, k solmsg.Key) (sol, usdc string) {
+func onSolana(t testing.TB, in *devnet.Installation, k solmsg.Key) (sol, usdc string) {
 	t.Helper()
 	agg, _ := in.Catalog.Aggregate("ob:usdc")
 	for _, e := range agg.Entities {
@@ -84,7 +84,7 @@ func TestASolanaAccountGetsItsTestFundsOnceByASignedTransaction(t *testing.T) {
 	}
 }
 
-func sums(t testing.TB, in *genesis.Installation) solana.Sums {
+func sums(t testing.TB, in *devnet.Installation) solana.Sums {
 	t.Helper()
 	out, err := in.Solana.Sums()
 	if err != nil {
@@ -112,7 +112,7 @@ func TestASolanaAccountIsFundedOnceUnderConcurrency(t *testing.T) {
 
 // wallet is an account that somebody has the key of.
 func wallet(n byte) solmsg.Key {
-	return genesis.KeyOf(ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), n)))
+	return devnet.KeyOf(ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), n)))
 }
 
 func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
@@ -124,7 +124,7 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Somebody paid `paid`, and opened a token account for `usdc`.
-	faucet, at := genesis.KeyOf(in.SolanaSolver), uint64(now().Unix())
+	faucet, at := devnet.KeyOf(in.SolanaSolver), uint64(now().Unix())
 	hash, _ := in.Solana.Blockhash(at)
 	mint, _ := solmsg.ParseKey("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	m, err := solmsg.Compose(faucet, hash, solmsg.SystemTransfer(faucet, paid, 1e9),
@@ -145,7 +145,7 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	for name, k := range map[string]solmsg.Key{
 		"was paid": paid, "has a token account": usdc, "is in the history": known,
 		"is a program": solmsg.TokenProgram(), "is a mint": mint,
-		"is the service's": genesis.KeyOf(in.Vault), "nobody can sign for": tokenAccount,
+		"is the service's": devnet.KeyOf(in.Vault), "nobody can sign for": tokenAccount,
 	} {
 		consider(t, f, k)
 		if in.Solana.Transactions() != before {
@@ -160,7 +160,7 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 
 func TestTheDecisionAndTheSolanaFundsAreOneCommit(t *testing.T) {
 	weak := &dying{Store: store.NewMemory(), left: -1}
-	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+	in, err := devnet.Open(weak, devnet.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
 		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func BenchmarkFundSolanaMemory(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		consider(b, f, genesis.KeyOf(ed25519.NewKeyFromSeed(
+		consider(b, f, devnet.KeyOf(ed25519.NewKeyFromSeed(
 			binary.BigEndian.AppendUint64(make([]byte, ed25519.SeedSize-8), uint64(n)))))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
 	"coffer/api/service/store"
@@ -21,9 +21,9 @@ import (
 
 func now() time.Time { return time.Unix(1_760_000_000, 0) }
 
-func open(t testing.TB, s store.Store) *genesis.Installation {
+func open(t testing.TB, s store.Store) *devnet.Installation {
 	t.Helper()
-	in, err := genesis.Open(s, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+	in, err := devnet.Open(s, devnet.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
 		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func open(t testing.TB, s store.Store) *genesis.Installation {
 	return in
 }
 
-func newFaucet(t testing.TB, in *genesis.Installation) *portfolio.Faucet {
+func newFaucet(t testing.TB, in *devnet.Installation) *portfolio.Faucet {
 	t.Helper()
 	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now})
 	if err != nil {
@@ -40,13 +40,13 @@ func newFaucet(t testing.TB, in *genesis.Installation) *portfolio.Faucet {
 	return f
 }
 
-func world(t testing.TB) (*genesis.Installation, *portfolio.Portfolio) {
+func world(t testing.TB) (*devnet.Installation, *portfolio.Portfolio) {
 	in := open(t, store.NewMemory())
 	return in, portfolio.New(portfolio.Deps{Installation: in, Prices: prices(t, in), Faucet: newFaucet(t, in),
 		Clock: now})
 }
 
-func prices(t testing.TB, in *genesis.Installation) *price.Table {
+func prices(t testing.TB, in *devnet.Installation) *price.Table {
 	t.Helper()
 	seed, err := in.Secret("prices/1", 32)
 	if err != nil {
@@ -61,7 +61,7 @@ func prices(t testing.TB, in *genesis.Installation) *price.Table {
 
 var someone = common.HexToAddress("0x00000000000000000000000000000000000c0ffe")
 
-func balances(t testing.TB, in *genesis.Installation, a common.Address) map[caip.Asset]*big.Int {
+func balances(t testing.TB, in *devnet.Installation, a common.Address) map[caip.Asset]*big.Int {
 	t.Helper()
 	out := map[caip.Asset]*big.Int{}
 	for _, agg := range in.Catalog.Aggregates() {
@@ -81,7 +81,7 @@ func balances(t testing.TB, in *genesis.Installation, a common.Address) map[caip
 	return out
 }
 
-func heads(in *genesis.Installation) (n uint64) {
+func heads(in *devnet.Installation) (n uint64) {
 	for _, c := range in.Chains {
 		n += c.Head().Number
 	}
@@ -208,7 +208,7 @@ func TestAddressesWithHistoryCodeOrNonceGetNothing(t *testing.T) {
 	}
 	before := heads(in)
 	for name, a := range map[string]common.Address{
-		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": genesis.AddressOf(in.Treasury), "nobody's": {},
+		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": devnet.AddressOf(in.Treasury), "nobody's": {},
 		"a precompiled contract": common.HexToAddress("0x01"), "another": common.HexToAddress("0x100"),
 	} {
 		if err := f.Consider(context.Background(), a); err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -133,7 +133,7 @@ func (f *Faucet) payAll(seats []*seat) {
 // separable reports whether the error of a common commit may be that of one grant.
 func separable(err error) bool {
 	_, excluded := errors.AsType[*chain.TxError](err)
-	return excluded || errors.Is(err, chain.ErrNotAccepted) || errors.Is(err, genesis.ErrChain)
+	return excluded || errors.Is(err, chain.ErrNotAccepted) || errors.Is(err, devnet.ErrChain)
 }
 
 // together seals one block a chain with the transfers of all seats, in one commit with the decisions about them.
@@ -170,7 +170,7 @@ func (f *Faucet) together(seats []*seat) error {
 			}
 			return nil
 		}
-		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: genesis.AllSucceed, Record: record}
+		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: devnet.AllSucceed, Record: record}
 	}
 	_, err := f.Installation.SealAll(requests)
 	return err

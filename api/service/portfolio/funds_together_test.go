@@ -12,7 +12,7 @@ import (
 
 	"coffer/api/network"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/store"
 )
@@ -32,9 +32,9 @@ func (c *commits) Update(fn func(store.Tx) error) error {
 	return c.Store.Update(fn)
 }
 
-func onStore(t *testing.T, s store.Store) *genesis.Installation {
+func onStore(t *testing.T, s store.Store) *devnet.Installation {
 	t.Helper()
-	in, err := genesis.Open(s, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+	in, err := devnet.Open(s, devnet.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
 		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 )
 
 // gift is one transfer of a grant.
@@ -28,7 +28,7 @@ const (
 	tokenGas = 100_000
 )
 
-func (g gift) transfer(in *genesis.Installation, to common.Address) chain.Tx {
+func (g gift) transfer(in *devnet.Installation, to common.Address) chain.Tx {
 	token, isToken := g.entity.Asset.Token()
 	if !isToken {
 		return chain.Tx{From: in.Faucet, To: to, Value: g.amount, Gas: coinGas}

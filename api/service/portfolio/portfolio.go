@@ -18,14 +18,14 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/price"
-	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/smartaccount"
 )
 
 // Deps are what the use cases need. A nil Faucet pays no test funds.
 type Deps struct {
-	Installation *genesis.Installation
+	Installation *devnet.Installation
 	Prices       *price.Table
 	Faucet       *Faucet
 	Clock        func() time.Time
@@ -51,11 +51,11 @@ func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.
 	if err := doc.Decode(&req); err != nil {
 		return api.PredictResponse{}, err
 	}
-	predicted, err := account.Predict(p.Installation.Network.Pins, api.Account{
+	predicted, err := smartaccount.Predict(p.Installation.Network.Pins, api.Account{
 		Type: req.Type, SignerAddress: req.SignerAddress, SessionAddress: req.SessionAddress,
 		AdminAddress: req.AdminAddress,
 	})
-	var unserved *account.Unserved
+	var unserved *smartaccount.Unserved
 	if errors.As(err, &unserved) {
 		return api.PredictResponse{}, api.NewValidationError([]api.Failure{unserved.Failure("")})
 	}

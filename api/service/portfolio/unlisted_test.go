@@ -18,7 +18,7 @@ import (
 	"coffer/api"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/portfolio"
 	"coffer/assets"
 )
@@ -26,7 +26,7 @@ import (
 const onBase = 8453
 
 // deploys puts a contract on Base, and returns it as an asset.
-func deploys(t testing.TB, in *genesis.Installation, creation []byte) (at common.Address, asset string) {
+func deploys(t testing.TB, in *devnet.Installation, creation []byte) (at common.Address, asset string) {
 	t.Helper()
 	c := in.Chains[onBase]
 	b, err := c.Seal(chain.SealRequest{Time: c.Head().Time, Txs: []chain.Tx{{From: in.Faucet,

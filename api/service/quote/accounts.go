@@ -13,14 +13,14 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/book"
-	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/smartaccount"
+	"coffer/api/service/quotestore"
 )
 
 // payer are the accounts of a request: an EVM account, a Solana account, or both.
 type payer struct {
 	wire      []api.Account // as answers carry them
-	evm       account.Account
+	evm       smartaccount.Account
 	hasEVM    bool
 	solana    solmsg.Key
 	hasSolana bool
@@ -31,7 +31,7 @@ type payer struct {
 type form struct {
 	v1     bool
 	prefix string // of the place of the accounts, "" or "from."
-	by     book.Reader
+	by     quotestore.Reader
 }
 
 // rename is a path of a v3 request without prefix, as it reads in this form.
@@ -60,10 +60,10 @@ func (f form) relocate(err error) error {
 func (q *Quoter) open(f form, accounts []api.Account) (p payer, err error) {
 	pins := q.Installation.Network.Pins
 	p.wire = accounts
-	if p.evm, p.hasEVM, err = account.EVM(pins, accounts); err != nil {
+	if p.evm, p.hasEVM, err = smartaccount.EVM(pins, accounts); err != nil {
 		return p, f.relocate(err)
 	}
-	if p.solana, p.hasSolana, err = account.Solana(accounts); err != nil {
+	if p.solana, p.hasSolana, err = smartaccount.Solana(accounts); err != nil {
 		return p, f.relocate(err)
 	}
 	for i, a := range accounts {
@@ -91,10 +91,10 @@ func (p payer) needEVM(f form) error {
 	return api.Invalid(f.rename("accounts"), "an EVM account", "none")
 }
 
-// refused turns what an account says about its standing into the answer: an *account.Unserved becomes a validation
+// refused turns what an account says about its standing into the answer: an *smartaccount.Unserved becomes a validation
 // failure at the account's place.
 func (p payer) refused(err error) error {
-	var unserved *account.Unserved
+	var unserved *smartaccount.Unserved
 	if errors.As(err, &unserved) {
 		return api.NewValidationError([]api.Failure{unserved.Failure(p.place)})
 	}

@@ -8,10 +8,10 @@ import (
 
 	"coffer/api"
 	"coffer/api/op"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/quote/integrity"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -19,11 +19,11 @@ import (
 type call struct {
 	deal
 	api.CallQuoteRequest
-	context   book.Context
+	context   quotestore.Context
 	op        op.UserOp // as the client signed it
 	authorize []op.SignedAuthorization
 	funds     funds
-	taken     []book.Amount // of the target chain's assets by the calls, declared or not
+	taken     []quotestore.Amount // of the target chain's assets by the calls, declared or not
 }
 
 func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
@@ -207,7 +207,7 @@ func (q *Quoter) rehearse(st chain.State, c *call) error {
 	if err != nil {
 		return err
 	}
-	operator := genesis.AddressOf(q.Installation.Operator)
+	operator := devnet.AddressOf(q.Installation.Operator)
 	data, err := q.Codec.HandleOps(operator, complete)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/quote/entrypoint"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -427,6 +427,6 @@ func TestRefusalsOfTheEntryPointKeepTheirMeaning(t *testing.T) {
 		"AA22": api.ErrPrepareAgain,
 		"AA32": api.ErrPrepareAgain, "AA23": api.ErrSimulationFailed, "": api.ErrSimulationFailed,
 	} {
-		Refused(t, quote.Refused(entry.Failure{Code: code, Text: "words"}), name)
+		Refused(t, quote.Refused(entrypoint.Failure{Code: code, Text: "words"}), name)
 	}
 }

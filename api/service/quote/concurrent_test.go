@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"coffer/api"
-	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/smartaccount"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -40,7 +40,7 @@ func TestEveryServedKindOfAccountIsTested(t *testing.T) {
 	for _, k := range evmKinds() {
 		tested[k] = true
 	}
-	for _, k := range account.Served() {
+	for _, k := range smartaccount.Served() {
 		if !tested[k] || !tested[k+WithSolana] {
 			t.Errorf("%s is served but not among the kinds of the tests", k)
 		}

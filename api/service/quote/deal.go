@@ -12,8 +12,8 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/op"
-	"coffer/api/service/book"
 	"coffer/api/service/quote/integrity"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -37,7 +37,7 @@ type deal struct {
 
 // built is a funding operation for the book and for the client.
 type built struct {
-	book.Leg
+	quotestore.Leg
 	wire api.ChainOperation
 }
 
@@ -125,8 +125,8 @@ func (q *Quoter) seal(d *deal, body api.Quote, destination *api.ChainOperation) 
 }
 
 // record is what the book keeps of the quote.
-func (d *deal) record(expires uint64, digest common.Hash, legs []built) *book.Quote {
-	r := &book.Quote{
+func (d *deal) record(expires uint64, digest common.Hash, legs []built) *quotestore.Quote {
+	r := &quotestore.Quote{
 		ID: d.id.Hex(), Project: d.by.Project, ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(),
 		SolanaOwner: d.solanaOwner(), Expires: expires,
 		ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil, SlippageBps: d.slippage,
@@ -139,8 +139,8 @@ func (d *deal) record(expires uint64, digest common.Hash, legs []built) *book.Qu
 		r.Legs = append(r.Legs, l.Leg)
 	}
 	for _, f := range d.plan.fills {
-		r.Fills = append(r.Fills, book.Fill{
-			Delivers: book.Amount{Asset: f.asset.String(), Value: f.amount}, Swapped: f.swapped,
+		r.Fills = append(r.Fills, quotestore.Fill{
+			Delivers: quotestore.Amount{Asset: f.asset.String(), Value: f.amount}, Swapped: f.swapped,
 			PricePay: d.market.price, PriceGet: f.price,
 		})
 	}
@@ -148,7 +148,7 @@ func (d *deal) record(expires uint64, digest common.Hash, legs []built) *book.Qu
 }
 
 // offer stores a quote; more goes into the same commit.
-func (q *Quoter) offer(record *book.Quote, doc *api.Document, more func(store.Tx) error) error {
+func (q *Quoter) offer(record *quotestore.Quote, doc *api.Document, more func(store.Tx) error) error {
 	return q.Book.Update(func(tx store.Tx) error {
 		if err := q.Book.Sweep(tx); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -58,7 +58,7 @@ func (q *Quoter) settleable(x *trade) ([]built, error) {
 func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 	d := x.delivery()
 	to, _ := x.recipient.EVM()
-	m := chain.Message{From: genesis.AddressOf(q.Installation.Solver), To: to, Value: d.amount, Gas: fillLimit}
+	m := chain.Message{From: devnet.AddressOf(q.Installation.Solver), To: to, Value: d.amount, Gas: fillLimit}
 	if token, isToken := d.asset.Token(); isToken {
 		m.To, m.Value, m.Data = token, new(big.Int), erc20.Transfer(to, d.amount)
 	}
@@ -93,7 +93,7 @@ func (q *Quoter) solanaFill(x *trade) error {
 				amount.Trim(amount.Format(rent, d.decimals)) + " SOL")
 		}
 	}
-	solver, sponsor := genesis.KeyOf(q.Installation.SolanaSolver), genesis.KeyOf(q.Installation.Sponsor)
+	solver, sponsor := devnet.KeyOf(q.Installation.SolanaSolver), devnet.KeyOf(q.Installation.Sponsor)
 	pay, err := q.Installation.SolanaTransfer(solver, solmsg.Key(key), sponsor, d.asset, d.amount)
 	if err != nil {
 		return err

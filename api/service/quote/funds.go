@@ -13,9 +13,9 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/smartaccount"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -47,7 +47,7 @@ type funds struct {
 }
 
 // readNeeds resolves the token requirements with what the account has and has not pledged.
-func (q *Quoter) readNeeds(tx store.Tx, st chain.State, owner common.Address, required []book.Amount,
+func (q *Quoter) readNeeds(tx store.Tx, st chain.State, owner common.Address, required []quotestore.Amount,
 	now time.Time) ([]need, error) {
 	needs := make([]need, 0, len(required))
 	for _, r := range required {
@@ -94,7 +94,7 @@ func (p paying) id() string {
 
 // choose resolves the paying asset: what was asked, or the aggregate of the first required token, or that of the target
 // chain's coin when nothing is required.
-func (q *Quoter) choose(asked string, chainID uint64, required []book.Amount) (paying, error) {
+func (q *Quoter) choose(asked string, chainID uint64, required []quotestore.Amount) (paying, error) {
 	p := paying{asked: asked}
 	id := caip.AggregateID(asked)
 	if asset, err := caip.ParseAsset(asked); err == nil {
@@ -258,7 +258,7 @@ func (q *Quoter) source(e catalog.Entity, f funds, pledged *big.Int) (source, er
 	}
 	gas := uint64(GasDeposit + GasRelease)
 	if prepared { // by then the prepared operation has brought what the account needs
-		s.standing = account.Standing{Deployed: true, Delegation: f.delegation}
+		s.standing = smartaccount.Standing{Deployed: true, Delegation: f.delegation}
 	} else if s.standing, err = f.evm.Standing(st, id); err != nil {
 		return s, err
 	} else if s.standing.Deploys {

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"coffer/api"
-	"coffer/api/service/book"
+	"coffer/api/service/quotestore"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
 )
@@ -28,7 +28,7 @@ func acceptOffer(w *World, id string) {
 }
 
 // stored is a quote's record.
-func stored(w *World, id string) (q *book.Quote) {
+func stored(w *World, id string) (q *quotestore.Quote) {
 	w.TB.Helper()
 	Must(w.TB, w.Book.View(func(tx store.Tx) (err error) {
 		q, err = w.Book.Quote(tx, id)
@@ -38,7 +38,7 @@ func stored(w *World, id string) (q *book.Quote) {
 }
 
 // contextOf is what prepare knew about the operation of a call quote.
-func contextOf(w *World, id string) (c book.Context) {
+func contextOf(w *World, id string) (c quotestore.Context) {
 	w.TB.Helper()
 	Must(w.TB, w.Book.View(func(tx store.Tx) (err error) {
 		q, err := w.Book.Quote(tx, id)

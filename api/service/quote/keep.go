@@ -12,7 +12,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/op"
-	"coffer/api/service/book"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -31,7 +31,7 @@ var errHashTaken = errors.New("another request has this operation's hash")
 // does not cover (say, the required tokens) must not share a hash: where it is taken, the call gas is raised by an
 // amount that follows from the request. So a free one is found at once however many such requests there are, and
 // nothing is signed while others wait to write.
-func (q *Quoter) keep(r *request, c *book.Context) error {
+func (q *Quoter) keep(r *request, c *quotestore.Context) error {
 	o, err := op.FromWire(c.Op)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (q *Quoter) keep(r *request, c *book.Context) error {
 
 // claim stores a context, or finds it stored: then it stays as it is, with the signature that its quotes are executed
 // with.
-func (q *Quoter) claim(tx store.Tx, c book.Context) error {
+func (q *Quoter) claim(tx store.Tx, c quotestore.Context) error {
 	there, taken, err := q.Book.Context(tx, c.OpHash)
 	switch {
 	case err != nil:
@@ -75,7 +75,7 @@ func (q *Quoter) claim(tx store.Tx, c book.Context) error {
 
 // contentOf is a digest of all that makes a context another one; the sponsored operation, which is looked for, is not
 // part of it.
-func contentOf(c book.Context) []byte {
+func contentOf(c quotestore.Context) []byte {
 	c.Op.CallGasLimit, c.Op.PaymasterData = "", ""
 	raw, _ := json.Marshal(c, json.Deterministic(true)) // strings and numbers only
 	sum := sha256.Sum256(raw)
@@ -92,7 +92,7 @@ func moreGas(content []byte, try int) *big.Int {
 }
 
 // same reports whether two contexts of one hash say the same, apart from a signature that came later.
-func same(a, b book.Context) bool {
+func same(a, b quotestore.Context) bool {
 	a.Signature, b.Signature = "", ""
 	a.Delegation, b.Delegation = unsigned(a.Delegation), unsigned(b.Delegation)
 	x, errX := json.Marshal(a, json.Deterministic(true))

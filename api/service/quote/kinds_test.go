@@ -15,7 +15,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -236,7 +236,7 @@ func delegateTo(w *World, chainID uint64, to common.Address) {
 	auth, err := op.Authorization{ChainID: new(big.Int).SetUint64(chainID), Address: to, Nonce: nonce}.Sign(w.User.Key)
 	Must(w.TB, err)
 	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: genesis.AllSucceed,
+		Time: uint64(w.Clock.Now().Unix()), Accept: devnet.AllSucceed,
 		Txs: []chain.Tx{{From: w.Installation.Operator, To: payee(), Value: new(big.Int),
 			Authorizations: []op.SignedAuthorization{auth}}},
 	})

@@ -9,13 +9,13 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quotestore"
 )
 
 // Refused is the answer when handleOps refuses an operation before it runs.
-func Refused(f entry.Failure) error {
+func Refused(f entrypoint.Failure) error {
 	switch f.Code {
 	case "AA24":
 		return api.NewError(api.ErrInvalidSignature, "Invalid signature: the account refuses the operation's signature")
@@ -81,9 +81,9 @@ func (q *Quoter) leg(target chain.State, d *deal, l leg) (built, error) {
 	if err := f.Sponsor(w, l.chainID, q.Installation.Operator); err != nil {
 		return built{}, err
 	}
-	pays := book.Amount{Asset: l.asset.String(), Value: l.amount}
+	pays := quotestore.Amount{Asset: l.asset.String(), Value: l.amount}
 	return built{
-		Leg: book.Leg{ChainID: l.chainID, Pays: pays, Op: f.Wire(), Deploys: l.standing.Deploys,
+		Leg: quotestore.Leg{ChainID: l.chainID, Pays: pays, Op: f.Wire(), Deploys: l.standing.Deploys,
 			Delegation: unsigned(l.standing.Delegation)},
 		wire: chainOperation(d.evm, f, l.chainID, pays, l.standing.Delegation),
 	}, nil

@@ -11,16 +11,16 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
 // ownKeys are the service's accounts on Solana.
-func ownKeys(in *genesis.Installation) map[string]solmsg.Key {
+func ownKeys(in *devnet.Installation) map[string]solmsg.Key {
 	return map[string]solmsg.Key{
-		"sponsor": genesis.KeyOf(in.Sponsor), "vault": genesis.KeyOf(in.Vault),
-		"solver": genesis.KeyOf(in.SolanaSolver),
-		"faucet": genesis.KeyOf(in.SolanaFaucet), "treasury": genesis.KeyOf(in.SolanaTreasury),
+		"sponsor": devnet.KeyOf(in.Sponsor), "vault": devnet.KeyOf(in.Vault),
+		"solver": devnet.KeyOf(in.SolanaSolver),
+		"faucet": devnet.KeyOf(in.SolanaFaucet), "treasury": devnet.KeyOf(in.SolanaTreasury),
 	}
 }
 
@@ -35,7 +35,7 @@ func unsignable(w *World) map[string]solmsg.Key {
 		return at
 	}
 	return map[string]solmsg.Key{
-		"a token account":       token(genesis.KeyOf(in.Vault)),
+		"a token account":       token(devnet.KeyOf(in.Vault)),
 		"a token account to be": token(NewUserOf(in.Network.Pins, api.AccountSolana, 9).Wallet),
 		"the token program":     solmsg.TokenProgram(), "off the curve": {2},
 	}
@@ -50,7 +50,7 @@ func TestNothingIsDeliveredWhereNobodyCouldHaveIt(t *testing.T) {
 		"escrow": pins.Escrow, "paymaster": pins.Paymaster, "entry point": pins.EntryPoint, "solver": pins.Solver,
 		"operator": pins.Operator,
 		"factory":  pins.Factory, "co-signer": pins.CoSigner, "the token itself": usdc,
-		"faucet": genesis.AddressOf(w.Installation.Faucet),
+		"faucet": devnet.AddressOf(w.Installation.Faucet),
 	} {
 		recipients[name] = onChain(Arbitrum, a)
 	}

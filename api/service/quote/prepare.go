@@ -13,10 +13,10 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/quote/account"
 	"coffer/api/service/quote/integrity"
+	"coffer/api/service/quote/smartaccount"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -27,7 +27,7 @@ type request struct {
 	payer
 	now      time.Time
 	chainID  uint64
-	required []book.Amount
+	required []quotestore.Amount
 	window   op.PaymasterWindow
 }
 
@@ -99,7 +99,7 @@ func (q *Quoter) readPrepare(doc *api.Document, f form) (*request, error) {
 		if err := errors.Join(errAsset, errAmount); err != nil {
 			return nil, err
 		}
-		r.required = append(r.required, book.Amount{Asset: asset.String(), Value: v})
+		r.required = append(r.required, quotestore.Amount{Asset: asset.String(), Value: v})
 	}
 	return r, nil
 }
@@ -140,8 +140,8 @@ func window(now time.Time, after, until string) op.PaymasterWindow {
 }
 
 // build makes and simulates the operation. What the calls leave behind stays in st.
-func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) {
-	fail := func(err error) (book.Context, funds, error) { return book.Context{}, funds{}, err }
+func (q *Quoter) build(st chain.State, r *request) (quotestore.Context, funds, error) {
+	fail := func(err error) (quotestore.Context, funds, error) { return quotestore.Context{}, funds{}, err }
 	owner := r.evm.Address
 	standing, err := r.evm.Standing(st, r.chainID)
 	if err != nil {
@@ -190,7 +190,7 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 	if err != nil {
 		return fail(err)
 	}
-	return book.Context{
+	return quotestore.Context{
 		ChainID: r.chainID, Accounts: r.wire, Owner: owner, Op: o.Wire(), Deployed: standing.Deployed,
 		Delegation: standing.Delegation,
 		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,
@@ -200,12 +200,13 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 }
 
 // answerPrepare encodes and signs the answer.
-func (q *Quoter) answerPrepare(r *request, c book.Context, sources []api.SourceAssetBalance) (*api.Document, error) {
+func (q *Quoter) answerPrepare(r *request, c quotestore.Context, sources []api.SourceAssetBalance) (*api.Document,
+	error) {
 	o, err := op.FromWire(c.Op)
 	if err != nil {
 		return nil, err
 	}
-	pays := book.Amount{Asset: caip.Native(r.chainID).String(), Value: new(big.Int)}
+	pays := quotestore.Amount{Asset: caip.Native(r.chainID).String(), Value: new(big.Int)}
 	if len(r.required) > 0 {
 		pays = r.required[0]
 	}
@@ -229,7 +230,7 @@ func (q *Quoter) answerPrepare(r *request, c book.Context, sources []api.SourceA
 }
 
 // chainOperation is an operation as it goes to the client: neither it nor the delegation that it needs is signed.
-func chainOperation(a account.Account, o op.UserOp, chainID uint64, pays book.Amount,
+func chainOperation(a smartaccount.Account, o op.UserOp, chainID uint64, pays quotestore.Amount,
 	d *api.Delegation) api.ChainOperation {
 	o.Signature = nil
 	wire, typed := o.Wire(), a.TypedData(o, chainID)

@@ -59,9 +59,9 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/book"
-	"coffer/api/service/genesis"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quotestore"
 )
 
 // Parts of the fee in basis points of what is delivered.
@@ -95,15 +95,15 @@ type Prices interface {
 // receives not among them; nil gives none. Random gives quote ids. NoRoute is a fault for tests and developers: when it
 // returns true, no funding is found; nil in production.
 type Deps struct {
-	Installation *genesis.Installation
+	Installation *devnet.Installation
 	Fund         func(context.Context, []api.Account) error
-	Book         *book.Book
+	Book         *quotestore.Book
 	Prices       Prices
 	Clock        func() time.Time
 	Random       io.Reader
 	Lifetime     time.Duration
 	NoRoute      func() bool
-	Codec        *entry.Codec // shared with other use cases; nil makes one
+	Codec        *entrypoint.Codec // shared with other use cases; nil makes one
 }
 
 // Quoter prepares and quotes. It is safe for concurrent use.
@@ -117,7 +117,8 @@ func New(d Deps) *Quoter {
 	if d.Lifetime <= 0 {
 		d.Lifetime = DefaultLifetime
 	}
-	d.Codec = cmp.Or(d.Codec, entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow))
+	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Installation.Network.Pins.EntryPoint,
+		d.Installation.Network.Pins.Escrow))
 	return &Quoter{Deps: d}
 }
 

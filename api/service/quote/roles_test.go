@@ -11,7 +11,7 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -29,7 +29,7 @@ func rule(w *World, chainID uint64, action string, session common.Address) {
 	signer, admin := crypto.PubkeyToAddress(w.User.Key.PublicKey), crypto.PubkeyToAddress(w.User.Admin.PublicKey)
 	init := op.InitDataRoleBased(pins.RoleBasedValidator, signer, admin, pins.CoSigner)
 	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: genesis.AllSucceed,
+		Time: uint64(w.Clock.Now().Unix()), Accept: devnet.AllSucceed,
 		Txs: []chain.Tx{
 			{From: w.Installation.Operator, To: pins.MetaFactory,
 				Data: op.FactoryData(pins.Factory, init, new(big.Int))},

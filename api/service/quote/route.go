@@ -8,7 +8,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
-	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/smartaccount"
 )
 
 // need is one required token: what the calls take, what is there already, what is missing. Price is nil when unknown,
@@ -49,7 +49,7 @@ type source struct {
 	keep      *big.Int
 	rent      *big.Int // that is held back on Solana while something is pledged there, nil for none
 	own       *big.Int
-	standing  account.Standing
+	standing  smartaccount.Standing
 }
 
 // market is the aggregate that pays, its price, the fixed fee of the target chain (0 for Solana) in micro-USD, and what

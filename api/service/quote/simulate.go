@@ -10,9 +10,9 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
-	"coffer/api/service/quote/account"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quote/smartaccount"
 )
 
 // Caps of the gas limits that the service writes; together they fit into one transaction with room for a second
@@ -24,12 +24,12 @@ const (
 )
 
 // CallsFailed is the 422 for a prepared operation whose calls fail: approvals and calls are those of its context.
-func CallsFailed(approvals, calls int, f entry.Failure) error {
+func CallsFailed(approvals, calls int, f entrypoint.Failure) error {
 	return failed(batch{approvals: approvals, calls: calls}, f)
 }
 
 // failed is the 422 of a simulation (protocol §2.3).
-func failed(b batch, f entry.Failure) error {
+func failed(b batch, f entrypoint.Failure) error {
 	words, path := b.where(f.Call)
 	e := api.NewError(api.ErrSimulationFailed, "Simulation failed: %s would revert: %s", words, f.Text)
 	e.Details = []api.Failure{{Path: path, Expected: "a call that succeeds", Got: f.Text}}
@@ -40,7 +40,7 @@ func failed(b batch, f entry.Failure) error {
 func (q *Quoter) state(chainID uint64, at time.Time) (chain.State, error) {
 	ch := q.Installation.Chains[chainID]
 	if ch == nil {
-		return nil, fmt.Errorf("%w: eip155:%d", genesis.ErrChain, chainID)
+		return nil, fmt.Errorf("%w: eip155:%d", devnet.ErrChain, chainID)
 	}
 	return ch.State(uint64(at.Unix()))
 }
@@ -99,7 +99,7 @@ func parseOverrides(in []api.StateOverride) (chain.Overlay, error) {
 
 // measure simulates an operation step by step from the EntryPoint's address, sets its gas limits with margin, and
 // returns what one handleOps of it costs. The simulated changes stay in the view.
-func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainID uint64, b batch) (gas uint64,
+func (q *Quoter) measure(st chain.State, a smartaccount.Account, o *op.UserOp, chainID uint64, b batch) (gas uint64,
 	err error) {
 	point := q.Installation.Network.Pins.EntryPoint
 	var deploy uint64
@@ -127,13 +127,13 @@ func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainI
 
 // measureValidation runs the account's and the paymaster's validation with stub signatures; what they decide does not
 // matter, only the gas.
-func (q *Quoter) measureValidation(st chain.State, a account.Account, o op.UserOp, chainID uint64) (validate,
+func (q *Quoter) measureValidation(st chain.State, a smartaccount.Account, o op.UserOp, chainID uint64) (validate,
 	sponsor uint64, err error) {
 	o.Signature = a.StubSignature()
 	o.CallGasLimit, o.VerificationGasLimit = big.NewInt(maxCallGas), big.NewInt(maxVerificationGas)
 	o.PaymasterVerificationGasLimit = big.NewInt(maxPaymasterGas)
 	// one signature, the operator's
-	o.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: 1}, account.StubSignature())
+	o.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: 1}, smartaccount.StubSignature())
 	p, err := o.Pack()
 	if err != nil {
 		return 0, 0, err
@@ -174,7 +174,7 @@ func limit(v, most uint64) *big.Int { return new(big.Int).SetUint64(min(v, most)
 
 // newOp is an operation of ours without gas limits: no fees, our paymaster (protocol §2.4), and the factory when
 // deploys says so.
-func (q *Quoter) newOp(a account.Account, nonce *big.Int, callData []byte, deploys bool) op.UserOp {
+func (q *Quoter) newOp(a smartaccount.Account, nonce *big.Int, callData []byte, deploys bool) op.UserOp {
 	paymaster := q.Installation.Network.Pins.Paymaster
 	o := op.UserOp{
 		Sender: a.Address, Nonce: nonce, CallData: callData,

@@ -10,9 +10,9 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/book"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quotestore"
 )
 
 // Network fees on Solana in lamports, at SOL's price and rounded up: every transaction has two signatures of 5 000
@@ -68,7 +68,7 @@ func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (sour
 
 // solanaLeg builds and simulates the message of one deposit into the vault (protocol §3.4).
 func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
-	vault, sponsor := genesis.KeyOf(q.Installation.Vault), genesis.KeyOf(q.Installation.Sponsor)
+	vault, sponsor := devnet.KeyOf(q.Installation.Vault), devnet.KeyOf(q.Installation.Sponsor)
 	pay, err := q.Installation.SolanaTransfer(d.solana, vault, sponsor, l.asset, l.amount)
 	if err != nil {
 		return built{}, err
@@ -88,9 +88,9 @@ func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
 			why)
 	}
 	d.lastValid = lastValid
-	pays := book.Amount{Asset: l.asset.String(), Value: l.amount}
+	pays := quotestore.Amount{Asset: l.asset.String(), Value: l.amount}
 	return built{
-		Leg: book.Leg{Pays: pays, Message: m.Base64()},
+		Leg: quotestore.Leg{Pays: pays, Message: m.Base64()},
 		wire: api.ChainOperation{
 			Type: api.AccountSolana, Instructions: m.Wire(), RecentBlockHash: hash.String(), FeePayer: sponsor.String(),
 			DataToSign: m.Base64(), AssetType: pays.Asset, Amount: pays.Value.String(),

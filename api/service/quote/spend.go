@@ -6,20 +6,20 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
 // taken lists what the simulated calls take of the target chain's assets: what was declared, and more where they took
 // more. An executing quote pledges all of it. What only overrides put there is not taken.
-func (q *Quoter) taken(f funds, declared []book.Amount) ([]book.Amount, error) {
-	out := make([]book.Amount, 0, len(declared))
+func (q *Quoter) taken(f funds, declared []quotestore.Amount) ([]quotestore.Amount, error) {
+	out := make([]quotestore.Amount, 0, len(declared))
 	at := map[string]int{}
 	for i, d := range declared {
 		at[d.Asset] = i
-		out = append(out, book.Amount{Asset: d.Asset, Value: d.Value})
+		out = append(out, quotestore.Amount{Asset: d.Asset, Value: d.Value})
 	}
 	for _, e := range q.Installation.Catalog.On(caip.EVM(f.chainID)) {
 		spent, err := f.spent(e.Asset)
@@ -36,7 +36,7 @@ func (q *Quoter) taken(f funds, declared []book.Amount) ([]book.Amount, error) {
 		}
 		switch spent = minOf(spent, balance); {
 		case !known:
-			out = append(out, book.Amount{Asset: e.Asset.String(), Value: spent})
+			out = append(out, quotestore.Amount{Asset: e.Asset.String(), Value: spent})
 		case spent.Cmp(out[i].Value) > 0:
 			out[i].Value = spent
 		}
@@ -73,7 +73,7 @@ func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
 		return err
 	}
 	r := st.Call(chain.Message{
-		From: genesis.AddressOf(q.Installation.Operator), To: q.Installation.Network.Pins.EntryPoint, Data: handleOps,
+		From: devnet.AddressOf(q.Installation.Operator), To: q.Installation.Network.Pins.EntryPoint, Data: handleOps,
 		Authorizations: c.authorize,
 	})
 	if r.Err != nil {
@@ -87,7 +87,7 @@ func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
 
 // unpledged checks that calls take nothing that is pledged to quotes in execution (protocol §4.3). What they take
 // beyond what was declared must be covered by what is there (protocol §2.8); only what is declared is delivered.
-func (q *Quoter) unpledged(f funds, taken []book.Amount) error {
+func (q *Quoter) unpledged(f funds, taken []quotestore.Amount) error {
 	declared := map[string]need{}
 	for _, n := range f.needs {
 		declared[n.asset.String()] = n

@@ -14,7 +14,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/book"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
@@ -236,7 +236,7 @@ func (c *chaos) execute(docs []*api.Document) {
 }
 
 // open reads the records of all open quotes.
-func (c *chaos) open() (out []*book.Quote) {
+func (c *chaos) open() (out []*quotestore.Quote) {
 	Must(c.t, c.w.Book.View(func(tx store.Tx) error {
 		for _, id := range c.w.Book.Open(tx) {
 			q, err := c.w.Book.Quote(tx, id)
@@ -273,7 +273,7 @@ func (c *chaos) halfway() {
 	c.gate.mu.Unlock()
 }
 
-func states(qs []*book.Quote) (out []string) {
+func states(qs []*quotestore.Quote) (out []string) {
 	for _, q := range qs {
 		out = append(out, fmt.Sprint(q.ID, q.Status, q.FailReason, q.Updated))
 	}
@@ -287,7 +287,7 @@ func (c *chaos) held() {
 	deposited, escrow := map[string]*big.Int{}, c.w.Installation.Network.Pins.Escrow
 	for _, q := range c.open() {
 		for _, l := range q.Legs {
-			if l.State == book.LegDeposited {
+			if l.State == quotestore.LegDeposited {
 				v := deposited[l.Pays.Asset]
 				if v == nil {
 					v = new(big.Int)
@@ -320,7 +320,7 @@ func (c *chaos) held() {
 func (c *chaos) ended(docs []*api.Document) {
 	for _, d := range docs {
 		id := c.w.Decode(d).ID
-		var q *book.Quote
+		var q *quotestore.Quote
 		Must(c.t, c.w.Book.View(func(tx store.Tx) (err error) { q, err = c.w.Book.Quote(tx, id); return err }))
 		if q.Status == "" || c.final[id] != "" {
 			continue
@@ -328,7 +328,7 @@ func (c *chaos) ended(docs []*api.Document) {
 		if !api.Terminal(q.Status) || (q.Status == api.StatusCompleted) != (q.FailReason == "") {
 			c.t.Fatalf("quote %s ended with %q %q", id, q.Status, q.FailReason)
 		}
-		c.final[id], c.documents[id] = states([]*book.Quote{q})[0], d
+		c.final[id], c.documents[id] = states([]*quotestore.Quote{q})[0], d
 		c.seen[q.Status]++
 		c.seen[q.FailReason]++
 		if q.Status == api.StatusCompleted {
@@ -338,8 +338,8 @@ func (c *chaos) ended(docs []*api.Document) {
 }
 
 // count notes what a completed quote has brought to payee or stranger.
-func (c *chaos) count(q *book.Quote) {
-	got := book.Amount{}
+func (c *chaos) count(q *quotestore.Quote) {
+	got := quotestore.Amount{}
 	switch to := q.RecipientAccount().Address; {
 	case q.HasPrepared():
 		got = q.Required[0] // the calls pay it on

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"coffer/api/service/book"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -28,7 +28,7 @@ func pause(attempt int) time.Duration {
 
 // start runs the saga of a quote in the background; when it runs already, a pause of it ends. It reports false after
 // Close.
-func (s *Settler) start(q *book.Quote) bool {
+func (s *Settler) start(q *quotestore.Quote) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -51,13 +51,13 @@ func (s *Settler) start(q *book.Quote) bool {
 // drive brings a saga to its end. Each attempt begins from the record in the book, which is what really was committed.
 // Funds lie in escrow or are pledged while a saga stands still, so it is never given up; a window that ends meanwhile
 // turns it into a refund. A record without status is one whose acceptance could not be read back.
-func (s *Settler) drive(q *book.Quote, again <-chan struct{}) {
+func (s *Settler) drive(q *quotestore.Quote, again <-chan struct{}) {
 	id := q.ID
 	for attempt := 0; ; attempt++ {
 		at := q.Updated
 		err := s.attempt(q)
 		if err == nil && s.asked(id, again) {
-			q = &book.Quote{ID: id} // somebody accepted it since it was read
+			q = &quotestore.Quote{ID: id} // somebody accepted it since it was read
 			continue
 		}
 		if err == nil {
@@ -85,7 +85,7 @@ func (s *Settler) drive(q *book.Quote, again <-chan struct{}) {
 }
 
 // attempt is run, with a panic as an error: what breaks down over one quote must not take the others along.
-func (s *Settler) attempt(q *book.Quote) (err error) {
+func (s *Settler) attempt(q *quotestore.Quote) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("settlement broke down: %v\n%s", p, debug.Stack())
@@ -103,7 +103,7 @@ func (s *Settler) attempt(q *book.Quote) (err error) {
 }
 
 // reload reads the record as it was last committed.
-func (s *Settler) reload(id string) (q *book.Quote, err error) {
+func (s *Settler) reload(id string) (q *quotestore.Quote, err error) {
 	err = s.Book.View(func(tx store.Tx) error {
 		q, err = s.Book.Quote(tx, id)
 		return err

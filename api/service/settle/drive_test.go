@@ -14,7 +14,7 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/op/escrow"
-	"coffer/api/service/book"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
@@ -167,7 +167,7 @@ func TestADepositThatSomebodyElseRefundedDoesNotHoldTheSagaUp(t *testing.T) {
 			}
 			Must(t, w.Book.View(func(tx store.Tx) error {
 				q, err := w.Book.Quote(tx, id)
-				if err == nil && q.Legs[0].State != book.LegRefunded {
+				if err == nil && q.Legs[0].State != quotestore.LegRefunded {
 					t.Errorf("the first leg is %s", q.Legs[0].State)
 				}
 				return err

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"coffer/api"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -123,7 +123,7 @@ const usdcOnSolana = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5Aufq
 
 func stranger() *User {
 	u := &User{Solana: SolanaKey(99)}
-	u.Wallet = genesis.KeyOf(u.Solana)
+	u.Wallet = devnet.KeyOf(u.Solana)
 	return u
 }
 

@@ -9,9 +9,9 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/book"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/quote"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -97,7 +97,7 @@ func (s *Settler) affordable(o *order) error {
 	pending := o.Clone()
 	pending.Status = api.StatusPending
 	wants := map[string]*big.Int{}
-	var assets []book.Amount
+	var assets []quotestore.Amount
 	for _, a := range pending.Pledges() {
 		if wants[a.Asset] == nil {
 			wants[a.Asset] = new(big.Int)
@@ -147,7 +147,7 @@ func rentBeside(a caip.Asset, pledged *big.Int) *big.Int {
 }
 
 // spendable is what the quote's account holds of an asset and may give away.
-func (s *Settler) spendable(o *order, a book.Amount) (*big.Int, error) {
+func (s *Settler) spendable(o *order, a quotestore.Amount) (*big.Int, error) {
 	asset := a.CAIP()
 	if !asset.Chain.IsSolana() {
 		return s.Installation.Balance(o.Owner, asset)
@@ -198,11 +198,11 @@ func (s *Settler) accept(o *order) error {
 		return nil
 	case errors.Is(err, errMoved):
 		return err
-	case errors.Is(err, book.ErrAlreadyAccepted):
+	case errors.Is(err, quotestore.ErrAlreadyAccepted):
 		return executedBefore(o.ID)
-	case errors.Is(err, book.ErrContextGone):
+	case errors.Is(err, quotestore.ErrContextGone):
 		return quote.PrepareAgain("the prepared operation was executed with another quote")
-	case errors.Is(err, book.ErrClaimed):
+	case errors.Is(err, quotestore.ErrClaimed):
 		return quote.PrepareAgain("another quote of this account is being executed on one of these chains")
 	}
 	var refused *api.Error
@@ -231,7 +231,7 @@ func (s *Settler) keepSignature(tx store.Tx, o *order) error {
 func (s *Settler) startIfAccepted(id string) {
 	q, err := s.reload(id)
 	if err != nil {
-		q = &book.Quote{ID: id}
+		q = &quotestore.Quote{ID: id}
 	}
 	if err != nil || q.Status != "" && !api.Terminal(q.Status) {
 		s.start(q)

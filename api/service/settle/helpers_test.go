@@ -11,8 +11,8 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/op/erc20"
-	"coffer/api/service/book"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quotestore"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -33,10 +33,10 @@ func bigOf(v int64) *big.Int { return big.NewInt(v) }
 
 func number64(v uint64) string { return strconv.FormatUint(v, 10) }
 
-func solverOf(w *World) common.Address { return genesis.AddressOf(w.Installation.Solver) }
+func solverOf(w *World) common.Address { return devnet.AddressOf(w.Installation.Solver) }
 
-func query(w *World) book.HistoryQuery {
-	return book.HistoryQuery{User: w.User.Account.AccountAddress}
+func query(w *World) quotestore.HistoryQuery {
+	return quotestore.HistoryQuery{User: w.User.Account.AccountAddress}
 }
 
 // jumpy is a price source whose ETH price the test sets; everything else costs a dollar and gas is free.

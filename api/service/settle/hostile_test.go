@@ -18,8 +18,8 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
@@ -32,8 +32,8 @@ func submit(w *World, signed *api.Document, i int) {
 	user, err := op.FromWire(*o.UserOp)
 	Must(w.TB, err)
 	pins := w.Installation.Network.Pins
-	codec := entry.New(pins.EntryPoint, pins.Escrow)
-	data, err := codec.HandleOps(genesis.AddressOf(w.Installation.Faucet), user)
+	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
+	data, err := codec.HandleOps(devnet.AddressOf(w.Installation.Faucet), user)
 	Must(w.TB, err)
 	seal(w, o.TypedDataToSign.Domain.ChainID, chain.Tx{From: w.Installation.Faucet, To: pins.EntryPoint, Data: data,
 		Gas: 3_000_000})
@@ -42,7 +42,7 @@ func submit(w *World, signed *api.Document, i int) {
 func seal(w *World, chainID uint64, txs ...chain.Tx) {
 	w.TB.Helper()
 	_, err := w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: uint64(w.Clock.Now().Unix()), Txs: txs,
-		Accept: genesis.AllSucceed})
+		Accept: devnet.AllSucceed})
 	Must(w.TB, err)
 }
 
@@ -166,7 +166,7 @@ func paySolana(w *World, u *User, to solmsg.Key, lamports uint64) {
 	w.TB.Helper()
 	now := uint64(w.Clock.Now().Unix())
 	hash, _ := w.Installation.Solana.Blockhash(now)
-	m, err := solmsg.Compose(genesis.KeyOf(w.Installation.Sponsor), hash, solmsg.SystemTransfer(u.Wallet, to, lamports))
+	m, err := solmsg.Compose(devnet.KeyOf(w.Installation.Sponsor), hash, solmsg.SystemTransfer(u.Wallet, to, lamports))
 	Must(w.TB, err)
 	_, err = w.Installation.Solana.Seal(solana.SealRequest{
 		Time: now, Txs: []solana.Tx{solana.Sign(m, w.Installation.Sponsor, u.Solana)}, Accept: solana.AllSucceed,
@@ -182,7 +182,7 @@ func TestARefundOfLessThanTheRentArrivesInAnEmptiedAccount(t *testing.T) {
 		AfterStep: func(step string) {
 			if step == "deposit "+caip.SolanaMainnet().String() {
 				left := w.SolanaBalance(w.User.Wallet, w.Asset("sol", Solana)).Uint64()
-				paySolana(w, w.User, genesis.KeyOf(w.Installation.SolanaFaucet), left)
+				paySolana(w, w.User, devnet.KeyOf(w.Installation.SolanaFaucet), left)
 			}
 		},
 	})
@@ -208,7 +208,7 @@ func TestASolverWithoutStockIsNotTheRecipientsFault(t *testing.T) {
 			}
 			in, a := w.Installation, w.Asset(name, get)
 			if get != Solana {
-				tx := chain.Tx{From: in.Solver, To: genesis.AddressOf(in.Faucet), Gas: 100_000}
+				tx := chain.Tx{From: in.Solver, To: devnet.AddressOf(in.Faucet), Gas: 100_000}
 				if token, is := a.Token(); is {
 					tx.To, tx.Data = token, erc20.Transfer(tx.To, w.Balance(solverOf(w), a))
 				} else {
@@ -217,10 +217,10 @@ func TestASolverWithoutStockIsNotTheRecipientsFault(t *testing.T) {
 				seal(w, get, tx)
 				return
 			}
-			have, err := in.SolanaSpendable(genesis.KeyOf(in.SolanaSolver), a)
+			have, err := in.SolanaSpendable(devnet.KeyOf(in.SolanaSolver), a)
 			Must(t, err)
-			sponsor := genesis.KeyOf(in.Sponsor)
-			builds, err := in.SolanaTransfer(genesis.KeyOf(in.SolanaSolver), genesis.KeyOf(in.SolanaFaucet), sponsor, a,
+			sponsor := devnet.KeyOf(in.Sponsor)
+			builds, err := in.SolanaTransfer(devnet.KeyOf(in.SolanaSolver), devnet.KeyOf(in.SolanaFaucet), sponsor, a,
 				have)
 			Must(t, err)
 			now := uint64(w.Clock.Now().Unix())

@@ -5,9 +5,9 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quotestore"
 )
 
 // Reasons of a refund, as clients know them.
@@ -34,7 +34,7 @@ func (r refusal) Error() string { return r.reason + ": " + r.text }
 
 // judge decides whether a handleOps transaction did everything that was wanted: it succeeded, ops operations succeeded,
 // and each of the deposits lies in escrow.
-func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg) error {
+func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []quotestore.Leg) error {
 	if !r.Success {
 		f := s.Codec.Explain(r.Revert)
 		return refusal{reasonOf(f), f.Text}
@@ -63,15 +63,15 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg)
 	return nil
 }
 
-func contains(landed []entry.Deposit, o *order, l book.Leg) bool {
+func contains(landed []entrypoint.Deposit, o *order, l quotestore.Leg) bool {
 	token, _ := l.Pays.CAIP().Token() // zero for the native coin, as the escrow says it
-	return slices.ContainsFunc(landed, func(d entry.Deposit) bool {
+	return slices.ContainsFunc(landed, func(d entrypoint.Deposit) bool {
 		return d.QuoteID == common.HexToHash(o.ID) && d.Depositor == o.Owner && d.Token == token &&
 			d.Amount.Cmp(l.Pays.Value) == 0
 	})
 }
 
-func reasonOf(f entry.Failure) string {
+func reasonOf(f entrypoint.Failure) string {
 	switch f.Code {
 	case "AA10", "AA20", "AA25":
 		return reasonNonce

@@ -14,7 +14,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
 )
@@ -205,7 +205,7 @@ func admin(w *World, chainID uint64, m op.AdminMessage) {
 	data, err := m.Call(sig)
 	Must(w.TB, err)
 	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: genesis.AllSucceed,
+		Time: uint64(w.Clock.Now().Unix()), Accept: devnet.AllSucceed,
 		Txs: []chain.Tx{{From: w.Installation.Operator, To: validator, Data: data}},
 	})
 	Must(w.TB, err)

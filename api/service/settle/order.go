@@ -13,24 +13,24 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/book"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/account"
 	"coffer/api/service/quote/integrity"
+	"coffer/api/service/quote/smartaccount"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
 // order is a quote that somebody wants to execute, with everything that settles it.
 type order struct {
-	*book.Quote
+	*quotestore.Quote
 	now      time.Time
 	body     body
-	context  book.Context    // of the prepared operation, zero for a quote without
-	account  account.Account // the EVM account, zero when none takes part
-	prepared operation       // zero for a quote without
-	deposits []operation     // in the order of Legs
-	seen     [2]uint64       // last steps of quotes of the accounts when the checks began
+	context  quotestore.Context   // of the prepared operation, zero for a quote without
+	account  smartaccount.Account // the EVM account, zero when none takes part
+	prepared operation            // zero for a quote without
+	deposits []operation          // in the order of Legs
+	seen     [2]uint64            // last steps of quotes of the accounts when the checks began
 }
 
 // body is what execute reads of a document whose integrity was checked: everything else is as the quote's record says.
@@ -82,14 +82,14 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v1 bool) (*order,
 
 // find reads the stored quote and its context. What was signed by us and has expired may have been swept away: that is
 // an expired quote too. A quote that is not the reader's to see is an unknown one.
-func (s *Settler) find(o *order, digest common.Hash, by book.Reader) error {
+func (s *Settler) find(o *order, digest common.Hash, by quotestore.Reader) error {
 	found := false
 	err := s.Book.View(func(tx store.Tx) (err error) {
 		if o.Quote, err = s.Book.Quote(tx, o.body.ID); err != nil {
 			return err
 		}
 		if !s.Book.Sees(by, o.Project) {
-			return book.ErrUnknownQuote
+			return quotestore.ErrUnknownQuote
 		}
 		if found = !o.HasPrepared(); found {
 			return nil
@@ -100,9 +100,9 @@ func (s *Settler) find(o *order, digest common.Hash, by book.Reader) error {
 	expires, errTime := strconv.ParseInt(o.body.ExpirationTimestamp, 10, 64)
 	expired := errTime != nil || o.now.After(time.Unix(expires, 0))
 	switch {
-	case errors.Is(err, book.ErrUnknownQuote) && expired:
+	case errors.Is(err, quotestore.ErrUnknownQuote) && expired:
 		return expiredAt(o.body.ExpirationTimestamp)
-	case errors.Is(err, book.ErrUnknownQuote):
+	case errors.Is(err, quotestore.ErrUnknownQuote):
 		return api.NewError(api.ErrNotFound, "No quote has the id %s", o.body.ID)
 	case err != nil:
 		return err
@@ -186,7 +186,7 @@ func (s *Settler) signedAgain(o *order) error {
 
 // assemble makes the signed operations of an order from its record, and checks every signature.
 func (s *Settler) assemble(o *order) (err error) {
-	if o.account, _, err = account.EVM(s.Installation.Network.Pins, o.Accounts); err != nil {
+	if o.account, _, err = smartaccount.EVM(s.Installation.Network.Pins, o.Accounts); err != nil {
 		return err
 	}
 	if o.HasPrepared() {
@@ -235,7 +235,7 @@ func (o *order) evm(where string, chainID uint64, w api.UserOp, signature string
 }
 
 // solana is a deposit's transaction with the sponsor's and the user's signature.
-func (s *Settler) solana(o *order, where string, l book.Leg) (operation, error) {
+func (s *Settler) solana(o *order, where string, l quotestore.Leg) (operation, error) {
 	m, err := solmsg.ParseBase64(l.Message)
 	if err != nil {
 		return operation{}, fmt.Errorf("the message of quote %s: %w", o.ID, err)
@@ -268,7 +268,7 @@ func signedOp(w api.UserOp, signature string) (op.UserOp, error) {
 }
 
 // restore reads an order back from its record, for the saga.
-func (s *Settler) restore(q *book.Quote) (*order, error) {
+func (s *Settler) restore(q *quotestore.Quote) (*order, error) {
 	o := &order{Quote: q, now: s.Clock()}
 	if q.HasPrepared() {
 		found := false

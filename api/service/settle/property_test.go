@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"coffer/api"
-	"coffer/api/service/book"
+	"coffer/api/service/quotestore"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
 )
@@ -55,9 +55,9 @@ func TestRandomOperationsOfAllKindsKeepEverySum(t *testing.T) {
 	}
 	c.w.SameSums(c.sums, c.w.Sums(payee()))
 	for id, want := range c.final {
-		var q *book.Quote
+		var q *quotestore.Quote
 		Must(t, c.w.Book.View(func(tx store.Tx) (err error) { q, err = c.w.Book.Quote(tx, id); return err }))
-		if got := states([]*book.Quote{q})[0]; got != want {
+		if got := states([]*quotestore.Quote{q})[0]; got != want {
 			t.Errorf("%s moved to %s after its end", want, got)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/op"
-	"coffer/api/service/book"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
@@ -303,7 +303,7 @@ func TestHistoryTellsOfAnAcceptedQuoteAtOnceUnderItsAccount(t *testing.T) {
 		return nil
 	}}})
 	doc := w.Quote(crossChain(w), "")
-	page, err := w.Book.History(context.Background(), book.HistoryQuery{User: w.User.Account.AccountAddress})
+	page, err := w.Book.History(context.Background(), quotestore.HistoryQuery{User: w.User.Account.AccountAddress})
 	Must(t, err)
 	if len(page.Transactions) != 0 {
 		t.Fatal("an offer is in the history")
@@ -312,7 +312,7 @@ func TestHistoryTellsOfAnAcceptedQuoteAtOnceUnderItsAccount(t *testing.T) {
 	<-reached
 	for _, user := range []string{w.User.Account.AccountAddress, strings.ToLower(w.User.Account.AccountAddress),
 		strings.ToUpper(w.User.Account.AccountAddress)} {
-		page, err = w.Book.History(context.Background(), book.HistoryQuery{User: user})
+		page, err = w.Book.History(context.Background(), quotestore.HistoryQuery{User: user})
 		Must(t, err)
 		if len(page.Transactions) != 1 || page.Transactions[0].Status != api.StatusInProgress ||
 			page.Transactions[0].Type != api.RecordCall {

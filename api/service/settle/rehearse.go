@@ -8,9 +8,9 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/store"
 )
 
@@ -51,7 +51,7 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 	}
 	defer st.Close()
 	for _, t := range fills {
-		r := st.Call(chain.Message{From: genesis.AddressOf(t.From), To: t.To, Value: t.Value, Data: t.Data, Gas: t.Gas})
+		r := st.Call(chain.Message{From: devnet.AddressOf(t.From), To: t.To, Value: t.Value, Data: t.Data, Gas: t.Gas})
 		if r.Err != nil {
 			return s.fillFails(o, "the recipient does not accept the transfer: "+s.Codec.Explain(r.Return).Text)
 		}
@@ -67,7 +67,7 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 	if err != nil {
 		return err
 	}
-	res := st.Call(chain.Message{From: genesis.AddressOf(bundle.From), To: bundle.To, Data: bundle.Data,
+	res := st.Call(chain.Message{From: devnet.AddressOf(bundle.From), To: bundle.To, Data: bundle.Data,
 		Authorizations: bundle.Authorizations})
 	if res.Err != nil {
 		return quote.Refused(s.Codec.Failed(res))
@@ -140,6 +140,6 @@ func noCapacity() error {
 	return api.NewError(api.ErrNoRoute, "No solver can deliver at this moment; ask for a new quote")
 }
 
-func depositFails(at caip.Chain, f entry.Failure) error {
+func depositFails(at caip.Chain, f entrypoint.Failure) error {
 	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the deposit on %s would revert: %s", at, f.Text)
 }

@@ -9,34 +9,34 @@ import (
 
 	"coffer/api"
 	"coffer/api/op/escrow"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
 // settling is one way for deposits to leave the escrow; the last one gives the quote its status.
 type settling struct {
 	verb  string
-	state book.LegState
+	state quotestore.LegState
 	last  string
 }
 
 // release hands the next deposit to the solver; the last one completes the quote.
-func (s *Settler) release(ctx context.Context, q *book.Quote) (string, *book.Quote, error) {
+func (s *Settler) release(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
 	if err := s.Faults.wait(ctx, AtRelease, q.ID); err != nil {
 		return "", nil, err
 	}
-	return s.settleLeg(q, settling{"release", book.LegReleased, api.StatusCompleted})
+	return s.settleLeg(q, settling{"release", quotestore.LegReleased, api.StatusCompleted})
 }
 
 // giveBack refunds the next deposit in full; the last one ends the quote.
-func (s *Settler) giveBack(q *book.Quote) (string, *book.Quote, error) {
-	return s.settleLeg(q, settling{"refund", book.LegRefunded, api.StatusRefunded})
+func (s *Settler) giveBack(q *quotestore.Quote) (string, *quotestore.Quote, error) {
+	return s.settleLeg(q, settling{"refund", quotestore.LegRefunded, api.StatusRefunded})
 }
 
-func (s *Settler) settleLeg(q *book.Quote, how settling) (string, *book.Quote, error) {
+func (s *Settler) settleLeg(q *quotestore.Quote, how settling) (string, *quotestore.Quote, error) {
 	i := held(q)
 	if i < 0 {
 		return "", nil, fmt.Errorf("quote %s is %s and has nothing to %s", q.ID, q.Status, how.verb)
@@ -61,10 +61,10 @@ func (s *Settler) settleLeg(q *book.Quote, how settling) (string, *book.Quote, e
 }
 
 // settled writes down that a deposit has left the escrow.
-func settled(q *book.Quote, i int, how settling, by book.Ref) {
+func settled(q *quotestore.Quote, i int, how settling, by quotestore.Ref) {
 	l := &q.Legs[i]
 	l.State, l.Settled, l.SettledTx = how.state, by.Hash, by.Signature
-	if how.state == book.LegRefunded {
+	if how.state == quotestore.LegRefunded {
 		q.Origin = append(q.Origin, by)
 	}
 	if held(q) < 0 {
@@ -72,18 +72,18 @@ func settled(q *book.Quote, i int, how settling, by book.Ref) {
 	}
 }
 
-func (s *Settler) settleEVM(q *book.Quote, i int, how settling) (*book.Quote, error) {
+func (s *Settler) settleEVM(q *quotestore.Quote, i int, how settling) (*quotestore.Quote, error) {
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
 	data := escrow.RefundCalldata(id, q.Owner)
-	if how.state == book.LegReleased {
-		data = escrow.ReleaseCalldata(id, q.Owner, genesis.AddressOf(s.Installation.Solver))
+	if how.state == quotestore.LegReleased {
+		data = escrow.ReleaseCalldata(id, q.Owner, devnet.AddressOf(s.Installation.Solver))
 	}
 	next := q.Clone()
 	_, err := s.Installation.Chains[at].Seal(chain.SealRequest{
 		Time: uint64(s.Clock().Unix()),
 		Txs: []chain.Tx{{From: s.Installation.Operator, To: s.Installation.Network.Pins.Escrow, Data: data,
 			Gas: settleGas}},
-		Accept: genesis.AllSucceed,
+		Accept: devnet.AllSucceed,
 		Record: func(tx store.Tx, b chain.Block) error {
 			settled(next, i, how, s.ref(at, b.Receipts[0].TxHash))
 			return s.save(tx, q, next)
@@ -94,26 +94,26 @@ func (s *Settler) settleEVM(q *book.Quote, i int, how settling) (*book.Quote, er
 
 // settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may
 // send it back (protocol §3.3).
-func (s *Settler) settledByOthers(q *book.Quote, chainID uint64) (book.LegState, bool) {
+func (s *Settler) settledByOthers(q *quotestore.Quote, chainID uint64) (quotestore.LegState, bool) {
 	state, err := s.inEscrow(q, chainID)
 	switch {
-	case err == nil && state == entry.DepositRefunded:
-		return book.LegRefunded, true
-	case err == nil && state == entry.DepositReleased:
-		return book.LegReleased, true
+	case err == nil && state == entrypoint.DepositRefunded:
+		return quotestore.LegRefunded, true
+	case err == nil && state == entrypoint.DepositReleased:
+		return quotestore.LegReleased, true
 	}
-	return book.LegWaiting, false
+	return quotestore.LegWaiting, false
 }
 
 // inEscrow asks the escrow of a chain about the deposit of a quote.
-func (s *Settler) inEscrow(q *book.Quote, chainID uint64) (entry.DepositState, error) {
+func (s *Settler) inEscrow(q *quotestore.Quote, chainID uint64) (entrypoint.DepositState, error) {
 	ask, err := s.Codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
 	if err != nil {
-		return entry.DepositNone, err
+		return entrypoint.DepositNone, err
 	}
 	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
 	if err != nil {
-		return entry.DepositNone, err
+		return entrypoint.DepositNone, err
 	}
 	defer st.Close()
 	state, err := s.Codec.ReadDeposit(st.Call(chain.Message{To: s.Installation.Network.Pins.Escrow, Data: ask}).Return)
@@ -123,7 +123,8 @@ func (s *Settler) inEscrow(q *book.Quote, chainID uint64) (entry.DepositState, e
 // acknowledge writes down that somebody else settled a deposit. When it was to be released, the solver has lost it; the
 // quote still ends, as the user has what he asked for. When the record has moved on, it was this saga after all, whose
 // commit was reported as failed: then the failure stands and the next attempt begins from the record.
-func (s *Settler) acknowledge(q *book.Quote, i int, found book.LegState, last string, failed error) (*book.Quote,
+func (s *Settler) acknowledge(q *quotestore.Quote, i int, found quotestore.LegState, last string,
+	failed error) (*quotestore.Quote,
 	error) {
 	next := q.Clone()
 	if next.Legs[i].State = found; held(next) < 0 {

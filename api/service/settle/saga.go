@@ -10,9 +10,9 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -28,7 +28,7 @@ var errOvertaken = errors.New("the record has moved on since this step was begun
 
 // run takes a quote from wherever it stands to a terminal status. It stops with an error when the context ends or the
 // database or a chain cannot be written; everything committed so far stays and Resume goes on from there.
-func (s *Settler) run(ctx context.Context, q *book.Quote) error {
+func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 	var kept *order // read back once
 	for !api.Terminal(q.Status) {
 		if err := ctx.Err(); err != nil {
@@ -47,7 +47,7 @@ func (s *Settler) run(ctx context.Context, q *book.Quote) error {
 
 // next does the one step that the record calls for and returns the record as it was committed. Deposits on Solana come
 // first, because their block hash expires.
-func (s *Settler) next(ctx context.Context, q *book.Quote, kept **order) (string, *book.Quote, error) {
+func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (string, *quotestore.Quote, error) {
 	if q.FailReason != "" {
 		return s.giveBack(q)
 	}
@@ -78,7 +78,7 @@ func (s *Settler) next(ctx context.Context, q *book.Quote, kept **order) (string
 	if err == nil && len(waiting) == 1 {
 		err = s.Faults.refused(AtLastDeposit, q.ID)
 	}
-	var next *book.Quote
+	var next *quotestore.Quote
 	if err == nil {
 		next, err = s.deposit(o, waiting[0])
 	}
@@ -86,11 +86,11 @@ func (s *Settler) next(ctx context.Context, q *book.Quote, kept **order) (string
 }
 
 // ahead lists the deposits that must still land before the target block, in the order in which they are made.
-func ahead(q *book.Quote) []int {
+func ahead(q *quotestore.Quote) []int {
 	var solana, evm []int
 	for i, l := range q.Legs {
 		switch {
-		case l.State != book.LegWaiting || l.ChainID == q.ChainID:
+		case l.State != quotestore.LegWaiting || l.ChainID == q.ChainID:
 		case l.ChainID == 0:
 			solana = append(solana, i)
 		default:
@@ -102,7 +102,7 @@ func ahead(q *book.Quote) []int {
 
 // over reports whether a quote may no longer be filled (protocol §5.2). Blocks do not go back with a clock: when a
 // chain of the quote is past its time, anybody may have refunded a deposit there.
-func (s *Settler) over(q *book.Quote) bool {
+func (s *Settler) over(q *quotestore.Quote) bool {
 	now := max(uint64(s.Clock().Unix()), s.headTime(q.ChainID))
 	for _, l := range q.Legs {
 		now = max(now, s.headTime(l.ChainID))
@@ -123,7 +123,7 @@ func outOfTime() refusal {
 }
 
 // orRefuse turns a step that the world refused into the decision to refund; other errors stop the saga.
-func (s *Settler) orRefuse(name string, q, next *book.Quote, err error) (string, *book.Quote, error) {
+func (s *Settler) orRefuse(name string, q, next *quotestore.Quote, err error) (string, *quotestore.Quote, error) {
 	var r refusal
 	if errors.As(err, &r) {
 		return s.refuse(q, r)
@@ -134,18 +134,18 @@ func (s *Settler) orRefuse(name string, q, next *book.Quote, err error) (string,
 // refuse commits the decision not to go on: from here on only refunds follow. Without a deposit in escrow this is the
 // end. Deposits that the account's owner has made himself, with the signed operation or without, count and come back
 // too.
-func (s *Settler) refuse(q *book.Quote, r refusal) (string, *book.Quote, error) {
+func (s *Settler) refuse(q *quotestore.Quote, r refusal) (string, *quotestore.Quote, error) {
 	next := q.Clone()
 	for i, l := range next.Legs {
-		if l.State != book.LegWaiting || l.ChainID == 0 {
+		if l.State != quotestore.LegWaiting || l.ChainID == 0 {
 			continue
 		}
 		state, err := s.inEscrow(q, l.ChainID)
 		if err != nil {
 			return "", nil, fmt.Errorf("look for a deposit of quote %s on %s: %w", q.ID, l.Chain(), err)
 		}
-		if state == entry.DepositHeld {
-			next.Legs[i].State = book.LegDeposited
+		if state == entrypoint.DepositHeld {
+			next.Legs[i].State = quotestore.LegDeposited
 		}
 	}
 	next.FailReason, next.Status = r.reason, api.StatusInProgress
@@ -158,7 +158,7 @@ func (s *Settler) refuse(q *book.Quote, r refusal) (string, *book.Quote, error) 
 }
 
 // save writes the step from a record to the next, unless the record is another one by now.
-func (s *Settler) save(tx store.Tx, q, next *book.Quote) error {
+func (s *Settler) save(tx store.Tx, q, next *quotestore.Quote) error {
 	stored, err := s.Book.Quote(tx, q.ID)
 	if err != nil {
 		return err
@@ -170,12 +170,12 @@ func (s *Settler) save(tx store.Tx, q, next *book.Quote) error {
 }
 
 // held is the index of a deposit that lies in escrow, −1 when none does.
-func held(q *book.Quote) int {
-	return slices.IndexFunc(q.Legs, func(l book.Leg) bool { return l.State == book.LegDeposited })
+func held(q *quotestore.Quote) int {
+	return slices.IndexFunc(q.Legs, func(l quotestore.Leg) bool { return l.State == quotestore.LegDeposited })
 }
 
 // deposit runs one funding operation on its chain and commits the block with the record.
-func (s *Settler) deposit(o *order, i int) (*book.Quote, error) {
+func (s *Settler) deposit(o *order, i int) (*quotestore.Quote, error) {
 	l := o.Legs[i]
 	if l.ChainID == 0 {
 		return s.depositSolana(o, i)
@@ -188,7 +188,7 @@ func (s *Settler) deposit(o *order, i int) (*book.Quote, error) {
 	_, err = s.Installation.Chains[l.ChainID].Seal(chain.SealRequest{
 		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
 		Accept: func(rs []chain.Receipt) error {
-			if err := s.judge(o, rs[0], 1, []book.Leg{l}); err != nil {
+			if err := s.judge(o, rs[0], 1, []quotestore.Leg{l}); err != nil {
 				return err
 			}
 			return s.stillServed(o, l.ChainID)
@@ -203,20 +203,21 @@ func (s *Settler) deposit(o *order, i int) (*book.Quote, error) {
 }
 
 // landed writes down a deposit.
-func (s *Settler) landed(q *book.Quote, i int, by book.Ref) {
+func (s *Settler) landed(q *quotestore.Quote, i int, by quotestore.Ref) {
 	l := &q.Legs[i]
-	l.State, l.Deposit, l.DepositTx = book.LegDeposited, by.Hash, by.Signature
+	l.State, l.Deposit, l.DepositTx = quotestore.LegDeposited, by.Hash, by.Signature
 	q.Origin = append(q.Origin, by)
 }
 
 // ref names a transaction of an EVM chain.
-func (s *Settler) ref(chainID uint64, tx common.Hash) book.Ref {
-	return book.Ref{ChainID: chainID, Hash: tx, URL: s.ExplorerBase + "/explorer/" + caip.EVM(chainID).String() +
+func (s *Settler) ref(chainID uint64, tx common.Hash) quotestore.Ref {
+	return quotestore.Ref{ChainID: chainID, Hash: tx, URL: s.ExplorerBase + "/explorer/" + caip.EVM(chainID).String() +
 		"/tx/" + tx.Hex()}
 }
 
 // solanaRef names a transaction of Solana.
-func (s *Settler) solanaRef(signature string) book.Ref {
-	return book.Ref{Signature: signature, URL: s.ExplorerBase + "/explorer/" + caip.SolanaMainnet().String() + "/tx/" +
+func (s *Settler) solanaRef(signature string) quotestore.Ref {
+	return quotestore.Ref{Signature: signature, URL: s.ExplorerBase + "/explorer/" + caip.SolanaMainnet().String() +
+		"/tx/" +
 		signature}
 }

@@ -41,9 +41,9 @@ import (
 	"time"
 
 	"coffer/api/caip"
-	"coffer/api/service/book"
-	"coffer/api/service/genesis"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -57,8 +57,8 @@ type Prices interface {
 // or a chain has stopped waits before its next attempt (the first is number 0); nil doubles from 100 ms to 30 s. Faults
 // is nil in production.
 type Deps struct {
-	Installation *genesis.Installation
-	Book         *book.Book
+	Installation *devnet.Installation
+	Book         *quotestore.Book
 	Prices       Prices
 	Clock        func() time.Time
 	ExplorerBase string
@@ -66,7 +66,7 @@ type Deps struct {
 	Pause        func(attempt int) time.Duration
 	Faults       *Faults
 	Log          *slog.Logger
-	Codec        *entry.Codec // shared with other use cases; nil makes one
+	Codec        *entrypoint.Codec // shared with other use cases; nil makes one
 }
 
 // Settler executes quotes. It is safe for concurrent use.
@@ -96,7 +96,8 @@ func New(d Deps) *Settler {
 	if d.Pause == nil {
 		d.Pause = pause
 	}
-	d.Codec = cmp.Or(d.Codec, entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow))
+	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Installation.Network.Pins.EntryPoint,
+		d.Installation.Network.Pins.Escrow))
 	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -128,7 +129,7 @@ func (s *Settler) Resume(ctx context.Context) error {
 
 // open reads the quotes that are not terminal. One whose record is damaged is left alone: it cannot be settled, and the
 // others can.
-func (s *Settler) open() (open []*book.Quote, err error) {
+func (s *Settler) open() (open []*quotestore.Quote, err error) {
 	var ids []string
 	err = s.Book.View(func(tx store.Tx) error {
 		ids = s.Book.Open(tx)

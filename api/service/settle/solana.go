@@ -11,20 +11,21 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/book"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
 // payment is a transfer of the service on Solana: the sponsor pays fee and rent, and the memo names the quote. The rent
 // of a token account that is not there comes first, extra instructions come last.
-func (s *Settler) payment(q *book.Quote, from ed25519.PrivateKey, to solmsg.Key, a book.Amount, at time.Time,
+func (s *Settler) payment(q *quotestore.Quote, from ed25519.PrivateKey, to solmsg.Key, a quotestore.Amount,
+	at time.Time,
 	extra ...solmsg.Build) (solana.Tx, error) {
-	sponsor := genesis.KeyOf(s.Installation.Sponsor)
-	builds, err := s.Installation.SolanaTransfer(genesis.KeyOf(from), to, sponsor, a.CAIP(), a.Value)
+	sponsor := devnet.KeyOf(s.Installation.Sponsor)
+	builds, err := s.Installation.SolanaTransfer(devnet.KeyOf(from), to, sponsor, a.CAIP(), a.Value)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay %s of %s on Solana for quote %s: %w", a.Value, a.Asset, q.ID, err)
 	}
@@ -37,7 +38,7 @@ func (s *Settler) payment(q *book.Quote, from ed25519.PrivateKey, to solmsg.Key,
 }
 
 // fillSolana are the solver's transfers of what the quote delivers on Solana.
-func (s *Settler) fillSolana(q *book.Quote, at time.Time) ([]solana.Tx, error) {
+func (s *Settler) fillSolana(q *quotestore.Quote, at time.Time) ([]solana.Tx, error) {
 	to, ok := q.RecipientAccount().SolanaKey()
 	if !ok {
 		return nil, fmt.Errorf("quote %s delivers to %q on Solana", q.ID, q.Recipient)
@@ -84,13 +85,13 @@ func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operati
 		if i < len(fills) {
 			return s.fillFails(o, fmt.Sprintf("the transfer to %s cannot arrive: %s", o.RecipientAccount(), r.Error))
 		}
-		return depositFails(caip.SolanaMainnet(), entry.Failure{Text: r.Error})
+		return depositFails(caip.SolanaMainnet(), entrypoint.Failure{Text: r.Error})
 	}
 	return nil
 }
 
 // depositSolana lands a deposit on Solana with its record in one commit.
-func (s *Settler) depositSolana(o *order, i int) (*book.Quote, error) {
+func (s *Settler) depositSolana(o *order, i int) (*quotestore.Quote, error) {
 	next := o.Clone()
 	err := s.sealSolana(solana.SealRequest{
 		Txs:    []solana.Tx{*o.deposits[i].tx},
@@ -105,7 +106,7 @@ func (s *Settler) depositSolana(o *order, i int) (*book.Quote, error) {
 }
 
 // targetSolana seals fill and same-chain deposits in one commit, or nothing.
-func (s *Settler) targetSolana(o *order, next *book.Quote) error {
+func (s *Settler) targetSolana(o *order, next *quotestore.Quote) error {
 	txs, err := s.fillSolana(next, s.Clock())
 	if err != nil {
 		return err
@@ -169,11 +170,11 @@ func (s *Settler) sealSolana(r solana.SealRequest, own int) error {
 }
 
 // judgeSolana accepts a deposit that brought its amount to the vault.
-func (s *Settler) judgeSolana(r solana.Receipt, l book.Leg) error {
+func (s *Settler) judgeSolana(r solana.Receipt, l quotestore.Leg) error {
 	if !r.Success {
 		return refusal{reasonTransaction, "the deposit on Solana failed: " + r.Error}
 	}
-	vault := genesis.KeyOf(s.Installation.Vault).String()
+	vault := devnet.KeyOf(s.Installation.Vault).String()
 	mint, isToken := s.Installation.SolanaMint(l.Pays.CAIP())
 	gained := new(big.Int)
 	for _, c := range r.Changes {
@@ -189,9 +190,9 @@ func (s *Settler) judgeSolana(r solana.Receipt, l book.Leg) error {
 
 // settleSolana pays a deposit out of the vault: to the solver, or back to the user. The record is written in the same
 // commit and only over the record that this step was begun from, so it happens once.
-func (s *Settler) settleSolana(q *book.Quote, i int, how settling) (*book.Quote, error) {
-	to := genesis.KeyOf(s.Installation.SolanaSolver)
-	if how.state == book.LegRefunded {
+func (s *Settler) settleSolana(q *quotestore.Quote, i int, how settling) (*quotestore.Quote, error) {
+	to := devnet.KeyOf(s.Installation.SolanaSolver)
+	if how.state == quotestore.LegRefunded {
 		var err error
 		if to, err = solmsg.ParseKey(q.SolanaOwner); err != nil {
 			return nil, fmt.Errorf("the Solana account of quote %s: %w", q.ID, err)
@@ -219,7 +220,7 @@ func (s *Settler) settleSolana(q *book.Quote, i int, how settling) (*book.Quote,
 
 // missingRent is the sponsor's part of a payment in SOL to an account that would otherwise end below the rent minimum:
 // whoever emptied it since his deposit could never get a small one back.
-func (s *Settler) missingRent(to solmsg.Key, pays book.Amount) ([]solmsg.Build, error) {
+func (s *Settler) missingRent(to solmsg.Key, pays quotestore.Amount) ([]solmsg.Build, error) {
 	if !pays.CAIP().IsNative() {
 		return nil, nil
 	}
@@ -231,5 +232,5 @@ func (s *Settler) missingRent(to solmsg.Key, pays book.Amount) ([]solmsg.Build, 
 	if missing.Sub(missing, have.Add(have, pays.Value)); missing.Sign() <= 0 {
 		return nil, nil
 	}
-	return []solmsg.Build{solmsg.SystemTransfer(genesis.KeyOf(s.Installation.Sponsor), to, missing.Uint64())}, nil
+	return []solmsg.Build{solmsg.SystemTransfer(devnet.KeyOf(s.Installation.Sponsor), to, missing.Uint64())}, nil
 }

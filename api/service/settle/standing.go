@@ -7,11 +7,11 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/smartaccount"
+	"coffer/api/service/quotestore"
 )
 
 // unchanged checks that nonces, deployments and delegations are as they were signed for (protocol §2.6, §2.12).
@@ -87,7 +87,7 @@ func covers(signed, needed *api.Delegation) bool {
 // unservedNow is the answer when an account cannot be served on a chain any more, although it could when the quote was
 // made.
 func unservedNow(err error) error {
-	var u *account.Unserved
+	var u *smartaccount.Unserved
 	if errors.As(err, &u) {
 		return quote.PrepareAgain("the account has changed: expected %s, got %s", u.Want, u.Got)
 	}
@@ -98,7 +98,7 @@ func unservedNow(err error) error {
 // that the account still needs. The error is a refusal when the world has changed so that the operations cannot run.
 func (s *Settler) bundle(st chain.State, o *order, chainID uint64, ops []operation) (chain.Tx, error) {
 	standing, err := o.account.Standing(st, chainID)
-	var u *account.Unserved
+	var u *smartaccount.Unserved
 	var refused *api.Error
 	if errors.As(err, &u) || errors.As(err, &refused) {
 		return chain.Tx{}, refusal{reasonSignature, err.Error()}
@@ -123,7 +123,7 @@ func (s *Settler) bundle(st chain.State, o *order, chainID uint64, ops []operati
 			return chain.Tx{}, err
 		}
 	}
-	tx.Data, err = s.Codec.HandleOps(genesis.AddressOf(s.Installation.Operator), signed...)
+	tx.Data, err = s.Codec.HandleOps(devnet.AddressOf(s.Installation.Operator), signed...)
 	return tx, err
 }
 
@@ -150,7 +150,7 @@ func (s *Settler) stillServed(o *order, chainID uint64) error {
 	}
 	defer st.Close()
 	_, err = o.account.Standing(st, chainID)
-	var u *account.Unserved
+	var u *smartaccount.Unserved
 	if errors.As(err, &u) {
 		return refusal{reasonSignature, err.Error()}
 	}
@@ -172,8 +172,8 @@ func (o *order) targetOps() []operation {
 }
 
 // sameChain lists the deposits that the target block makes itself.
-func sameChain(q *book.Quote) []book.Leg {
-	var out []book.Leg
+func sameChain(q *quotestore.Quote) []quotestore.Leg {
+	var out []quotestore.Leg
 	for _, l := range q.Legs {
 		if l.ChainID == q.ChainID {
 			out = append(out, l)

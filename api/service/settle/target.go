@@ -11,14 +11,14 @@ import (
 
 	"coffer/api"
 	"coffer/api/op/erc20"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
 // target seals fill and operations in one block, or nothing (protocol §5.1, step d).
-func (s *Settler) target(ctx context.Context, o *order) (*book.Quote, error) {
+func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, error) {
 	fills, err := s.beforeFill(ctx, o)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (s *Settler) target(ctx context.Context, o *order) (*book.Quote, error) {
 }
 
 // targetEVM seals the target block of an EVM chain.
-func (s *Settler) targetEVM(o *order, next *book.Quote) error {
+func (s *Settler) targetEVM(o *order, next *quotestore.Quote) error {
 	txs, err := s.fillTxs(next)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Settler) targetEVM(o *order, next *book.Quote) error {
 		Time: uint64(s.Clock().Unix()), Txs: txs,
 		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(o, rs, fills, len(ops)) },
 		Record: func(tx store.Tx, b chain.Block) error {
-			var refs []book.Ref
+			var refs []quotestore.Ref
 			for _, r := range b.Receipts {
 				refs = append(refs, s.ref(o.ChainID, r.TxHash))
 			}
@@ -90,7 +90,7 @@ func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) erro
 }
 
 // short reports whether the solver has less than a quote delivers.
-func (s *Settler) short(q *book.Quote) bool {
+func (s *Settler) short(q *quotestore.Quote) bool {
 	for _, f := range q.Fills {
 		if have, err := s.Installation.Stock(f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
 			return true
@@ -101,7 +101,7 @@ func (s *Settler) short(q *book.Quote) bool {
 
 // executed writes what the target block has done into the record. The last transaction is the one with the account's
 // operations; without any it is the fill.
-func (s *Settler) executed(q *book.Quote, block []book.Ref) {
+func (s *Settler) executed(q *quotestore.Quote, block []quotestore.Ref) {
 	here := block[len(block)-1]
 	q.Destination = append(q.Destination, here)
 	if !q.HasPrepared() && len(block) > 1 {
@@ -121,7 +121,7 @@ func (s *Settler) executed(q *book.Quote, block []book.Ref) {
 }
 
 // fillTxs are the solver's transfers of what the quote delivers.
-func (s *Settler) fillTxs(q *book.Quote) ([]chain.Tx, error) {
+func (s *Settler) fillTxs(q *quotestore.Quote) ([]chain.Tx, error) {
 	var txs []chain.Tx
 	for _, f := range q.Fills {
 		to, ok := q.RecipientAccount().EVM()
@@ -141,7 +141,7 @@ func (s *Settler) fillTxs(q *book.Quote) ([]chain.Tx, error) {
 
 // beforeFill is the solver's last look: it waits for a slow fill, and refuses when the order has expired, its inventory
 // is not to be touched, or the price has moved against it by more than the tolerance. It returns what is delivered now.
-func (s *Settler) beforeFill(ctx context.Context, o *order) ([]book.Fill, error) {
+func (s *Settler) beforeFill(ctx context.Context, o *order) ([]quotestore.Fill, error) {
 	if wait := s.Faults.BeforeFill; wait != nil {
 		if err := wait(ctx, o.ID); err != nil {
 			return nil, err
@@ -156,7 +156,7 @@ func (s *Settler) beforeFill(ctx context.Context, o *order) ([]book.Fill, error)
 	if err := s.askedAtFill(o); err != nil {
 		return nil, err
 	}
-	out := make([]book.Fill, len(o.Fills))
+	out := make([]quotestore.Fill, len(o.Fills))
 	for i, f := range o.Fills {
 		v, err := s.delivered(o, f)
 		if err != nil {
@@ -188,7 +188,7 @@ func (s *Settler) askedAtFill(o *order) error {
 // was quoted or nothing: the price of one delivered unit in the paid asset may rise by the tolerance. A swap or a
 // transfer gets what the price gives now, at most what was quoted and at least its minimum. Within one aggregate prices
 // do not matter.
-func (s *Settler) delivered(o *order, f book.Fill) (*big.Int, error) {
+func (s *Settler) delivered(o *order, f quotestore.Fill) (*big.Int, error) {
 	pay, get := big.NewInt(1), big.NewInt(1)
 	wasPay, wasGet := pay, get
 	if f.Swapped {

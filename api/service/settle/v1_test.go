@@ -10,7 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -248,7 +248,7 @@ func TestServiceKeysPayNoOtherFeesThanTheChainsAsk(t *testing.T) {
 	w := New(t, Options{})
 	w.User = w.AddUser(api.AccountSolana, 7)
 	stock(w, w.User)
-	sponsor := genesis.KeyOf(w.Installation.Sponsor)
+	sponsor := devnet.KeyOf(w.Installation.Sponsor)
 	before := w.SolanaBalance(sponsor, w.Asset("sol", Solana))
 	doc := w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(sol), Get: usdcOnSolana})
 	if s := w.Settle(w.SignQuote(doc)); s.Status != api.StatusCompleted {

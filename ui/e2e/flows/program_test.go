@@ -25,7 +25,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/service"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/assets"
 	"coffer/ui/e2e/rig"
 )
@@ -134,7 +134,7 @@ func checkStore(t *testing.T, dir, needs string) {
 }
 
 // checkEscrow finds the deposit in the chain's last blocks and asks the escrow for its state: released.
-func checkEscrow(t *testing.T, in *genesis.Installation, id uint64, sender common.Address) {
+func checkEscrow(t *testing.T, in *devnet.Installation, id uint64, sender common.Address) {
 	t.Helper()
 	c := in.Chains[id]
 	for n := c.Head().Number; n > 0; n-- {

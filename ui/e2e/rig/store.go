@@ -15,13 +15,13 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 	"coffer/assets"
 )
 
 // CheckRecipient looks whether the trial call's recipient has exactly what the call pays.
-func CheckRecipient(t *testing.T, in *genesis.Installation, usdc caip.Asset, needs string) {
+func CheckRecipient(t *testing.T, in *devnet.Installation, usdc caip.Asset, needs string) {
 	t.Helper()
 	demo, err := assets.DemoKey()
 	if err != nil {
@@ -38,14 +38,14 @@ func CheckRecipient(t *testing.T, in *genesis.Installation, usdc caip.Asset, nee
 }
 
 // OpenStore opens the installation that a program left in its data directory.
-func OpenStore(t *testing.T, dir string) (in *genesis.Installation, closeStore func()) {
+func OpenStore(t *testing.T, dir string) (in *devnet.Installation, closeStore func()) {
 	t.Helper()
 	file := filepath.Join(dir, service.DatabaseFile)
 	s, err := store.OpenBolt(file, store.BoltOptions{Wait: 5 * time.Second, Holder: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err = genesis.Open(s, genesis.Options{Clock: time.Now, Kind: network.Embedded})
+	in, err = devnet.Open(s, devnet.Options{Clock: time.Now, Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(errors.Join(err, s.Close()))
 	}

@@ -10,9 +10,9 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
-	"coffer/api/service/quote/account"
-	"coffer/api/service/quote/entry"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quote/entrypoint"
+	"coffer/api/service/quote/smartaccount"
 )
 
 // RunDirect lets the user's account make calls on a chain past the service, as a wallet with another bundler could: the
@@ -21,7 +21,7 @@ import (
 func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op.Call) {
 	w.TB.Helper()
 	pins, now := w.Installation.Network.Pins, uint64(w.Clock.Now().Unix())
-	a, err := account.Open(pins, w.User.Account)
+	a, err := smartaccount.Open(pins, w.User.Account)
 	Must(w.TB, err)
 	data, err := op.EncodeExecute(calls)
 	Must(w.TB, err)
@@ -45,12 +45,12 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 	Must(w.TB, err)
 	o, err = a.CoSign(o, chainID, w.Installation.CoSigner)
 	Must(w.TB, err)
-	codec := entry.New(pins.EntryPoint, pins.Escrow)
-	tx.Data, err = codec.HandleOps(genesis.AddressOf(w.Installation.Operator), o)
+	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
+	tx.Data, err = codec.HandleOps(devnet.AddressOf(w.Installation.Operator), o)
 	Must(w.TB, err)
 	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{tx},
 		Accept: func(rs []chain.Receipt) error {
-			if err := genesis.AllSucceed(rs); err != nil {
+			if err := devnet.AllSucceed(rs); err != nil {
 				return err
 			}
 			out, err := codec.Outcomes(rs[0].Logs)
@@ -81,8 +81,8 @@ func (w *World) Authorize(chainID uint64, contract string) op.SignedAuthorizatio
 func (w *World) Delegate(chainID uint64, contract string) {
 	w.TB.Helper()
 	_, err := w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: genesis.AllSucceed, Txs: []chain.Tx{{
-			From: w.Installation.Operator, To: genesis.AddressOf(w.Installation.Faucet), Gas: 200_000,
+		Time: uint64(w.Clock.Now().Unix()), Accept: devnet.AllSucceed, Txs: []chain.Tx{{
+			From: w.Installation.Operator, To: devnet.AddressOf(w.Installation.Faucet), Gas: 200_000,
 			Authorizations: []op.SignedAuthorization{w.Authorize(chainID, contract)},
 		}},
 	})

@@ -9,8 +9,8 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/devnet"
 	"coffer/api/service/foreign"
-	"coffer/api/service/genesis"
 )
 
 // Exchange is what a swap or a transfer asks for: assets as `ob:` ids or CAIP-19, To a CAIP-10 account or "".
@@ -78,8 +78,8 @@ func (w *World) ExecuteV1(doc *api.Document) error {
 func (w *World) FundSolana(to solmsg.Key, a caip.Asset, v int64) {
 	w.TB.Helper()
 	in := w.Installation
-	now, sponsor := uint64(w.Clock.Now().Unix()), genesis.KeyOf(in.Sponsor)
-	builds, err := in.SolanaTransfer(genesis.KeyOf(in.SolanaFaucet), to, sponsor, a, big.NewInt(v))
+	now, sponsor := uint64(w.Clock.Now().Unix()), devnet.KeyOf(in.Sponsor)
+	builds, err := in.SolanaTransfer(devnet.KeyOf(in.SolanaFaucet), to, sponsor, a, big.NewInt(v))
 	Must(w.TB, err)
 	hash, _ := in.Solana.Blockhash(now)
 	w.funded++
@@ -100,7 +100,7 @@ func (w *World) SolanaBalance(of solmsg.Key, a caip.Asset) *big.Int {
 }
 
 // Vault is the account that holds deposits on Solana.
-func (w *World) Vault() solmsg.Key { return genesis.KeyOf(w.Installation.Vault) }
+func (w *World) Vault() solmsg.Key { return devnet.KeyOf(w.Installation.Vault) }
 
 // solanaSums are the quantities of Solana that never change: lamports with burned fees, and the units of each token.
 func (w *World) solanaSums() map[caip.Asset]*big.Int {

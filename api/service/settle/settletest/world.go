@@ -22,11 +22,11 @@ import (
 	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/op/erc20"
-	"coffer/api/service/book"
 	"coffer/api/service/chain"
-	"coffer/api/service/genesis"
+	"coffer/api/service/devnet"
 	"coffer/api/service/price"
 	"coffer/api/service/quote"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
 )
@@ -84,8 +84,8 @@ type Options struct {
 // World is one installation with one user at a time.
 type World struct {
 	TB           testing.TB
-	Installation *genesis.Installation
-	Book         *book.Book
+	Installation *devnet.Installation
+	Book         *quotestore.Book
 	Quoter       *quote.Quoter
 	Settler      *settle.Settler
 	Prices       quote.Prices
@@ -107,7 +107,7 @@ func New(tb testing.TB, o Options) *World {
 	if o.Clock == nil {
 		o.Clock = NewClock()
 	}
-	in, err := genesis.Open(o.Store, genesis.Options{
+	in, err := devnet.Open(o.Store, devnet.Options{
 		Clock: o.Clock.Now, Seed: []byte("a seed of a test: thirty-two by."), Kind: network.Embedded,
 	})
 	Must(tb, err)
@@ -118,7 +118,7 @@ func New(tb testing.TB, o Options) *World {
 		w.Prices, err = price.New(in.Catalog, []byte("prices of a test"))
 		Must(tb, err)
 	}
-	w.Book, err = book.Open(o.Store, book.Options{Clock: o.Clock.Now, Random: random})
+	w.Book, err = quotestore.Open(o.Store, quotestore.Options{Clock: o.Clock.Now, Random: random})
 	Must(tb, err)
 	w.Quoter = quote.New(quote.Deps{
 		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, Random: Locked(random),
@@ -189,7 +189,7 @@ func (w *World) FundBig(to common.Address, a caip.Asset, v *big.Int) {
 	}
 	id, _ := a.Chain.EVMID()
 	_, err := w.Installation.Chains[id].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{tx}, Accept: genesis.AllSucceed,
+		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{tx}, Accept: devnet.AllSucceed,
 	})
 	Must(w.TB, err)
 }
@@ -209,8 +209,8 @@ func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
 	w.TB.Helper()
 	in := w.Installation
 	holders := append([]common.Address{
-		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet),
-		genesis.AddressOf(in.Treasury),
+		devnet.AddressOf(in.Operator), devnet.AddressOf(in.Solver), devnet.AddressOf(in.Faucet),
+		devnet.AddressOf(in.Treasury),
 		in.Network.Pins.Escrow, w.User.Address,
 	}, others...)
 	for _, u := range w.Others {

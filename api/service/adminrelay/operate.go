@@ -1,0 +1,101 @@
+package adminrelay
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"coffer/api"
+	"coffer/api/op"
+	"coffer/api/service/chain"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quote/smartaccount"
+)
+
+// operation checks an admin's operation against the chain, runs it in the view, and returns the operator's transaction
+// that submits it.
+func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, now uint64) (chain.Tx, error) {
+	o := q.userOp
+	hash, err := o.Hash(r.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(q.on.ID()))
+	if err != nil {
+		return chain.Tx{}, err
+	}
+	if by, err := op.Recover(op.EIP191(hash), o.Signature); err != nil || by != roles.Admin {
+		return chain.Tx{}, api.Invalid("userOp.signature", "the signature of the account's admin, "+roles.Admin.Hex()+
+			", over this operation", "a signature that is not")
+	}
+	if roles.ExitAvailableAt == 0 {
+		return chain.Tx{}, api.Invalid("action",
+			"an account whose exit was announced; the admin operates alone only then",
+			"no announced exit on "+q.chain.String())
+	}
+	n, err := op.ParseNonce(o.Nonce)
+	if err != nil {
+		return chain.Tx{}, err
+	}
+	next, err := r.Installation.AccountNonceAt(st, o.Sender, n.Key192())
+	if err != nil {
+		return chain.Tx{}, err
+	}
+	if next.Cmp(o.Nonce) != 0 {
+		return chain.Tx{}, api.Invalid("userOp.nonce", "the account's next nonce on "+q.chain.String()+", "+
+			next.String(),
+			o.Nonce.String())
+	}
+	data, err := op.HandleOpsCall(devnet.AddressOf(r.Installation.Operator), o)
+	if err != nil {
+		return chain.Tx{}, err
+	}
+	tx := chain.Tx{From: r.Installation.Operator, To: r.Installation.Network.Pins.EntryPoint, Data: data}
+	return tx, r.rehearse(tx, st, roles, now)
+}
+
+// rehearse runs the transaction in the view: the entry point must take the operation, and its calls must succeed.
+func (r *Relay) rehearse(tx chain.Tx, st chain.State, roles smartaccount.Roles, now uint64) error {
+	res := st.Call(chain.Message{From: devnet.AddressOf(tx.From), To: tx.To, Data: tx.Data, Gas: tx.Gas})
+	if err := st.Err(); err != nil {
+		return err
+	}
+	if res.Err != nil {
+		f := r.Codec.Failed(res)
+		if now < roles.ExitAvailableAt {
+			return api.NewError(api.ErrSimulationFailed,
+				"The entry point refuses the operation: %s. The announced exit opens at %s", f.Text,
+				moment(roles.ExitAvailableAt))
+		}
+		return api.NewError(api.ErrSimulationFailed, "The entry point refuses the operation: %s", f.Text)
+	}
+	return r.outcome(res.Logs)
+}
+
+// outcome reads what came of the one operation of a transaction.
+func (r *Relay) outcome(logs []chain.Log) error {
+	out, err := r.Codec.Outcomes(logs)
+	if err != nil {
+		return err
+	}
+	if len(out) != 1 {
+		return fmt.Errorf("one operation had %d outcomes", len(out))
+	}
+	if out[0].Success {
+		return nil
+	}
+	f := r.Codec.Explain(out[0].Revert)
+	e := api.NewError(api.ErrSimulationFailed, "Simulation failed: the operation would revert: %s", f.Text)
+	if f.Call >= 0 {
+		e = api.NewError(api.ErrSimulationFailed, "Simulation failed: call %d of the operation would revert: %s",
+			f.Call, f.Text)
+	}
+	return e
+}
+
+// ran accepts the block of an operation: the transaction and the operation in it succeeded.
+func (r *Relay) ran(receipts []chain.Receipt) error {
+	if err := devnet.AllSucceed(receipts); err != nil {
+		return err
+	}
+	if len(receipts) != 1 {
+		return errors.New("an operation is a block of one transaction")
+	}
+	return r.outcome(receipts[0].Logs)
+}

@@ -1,0 +1,198 @@
+package devnet
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+
+	"github.com/ethereum/go-ethereum/common"
+	"golang.org/x/sync/errgroup"
+
+	"coffer/api/catalog"
+	"coffer/api/op/erc20"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
+	"coffer/api/service/store"
+)
+
+// Shares of every supply that the treasury hands out in block 1, in percent. The rest stays with it.
+const (
+	solverPercent   = 40
+	faucetPercent   = 20
+	operatorPercent = 1 // native coin only: the operator pays gas
+)
+
+// openChains opens every chain, and makes them when fresh.
+func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint64) error {
+	specs := sync.OnceValues(func() ([]evm.Spec, error) { return in.specs(p) })
+	if err := in.begin(s, fresh, specs, now); err != nil {
+		return err
+	}
+	chains, err := evm.Reopen(s, in.ChainIDs, specs)
+	if err != nil {
+		return err
+	}
+	in.Chains = make(map[uint64]chain.Chain, len(chains))
+	for i, c := range chains {
+		if c.Head().Number == 0 {
+			return fmt.Errorf("eip155:%d has no block 1: the first start was not finished", in.ChainIDs[i])
+		}
+		in.Chains[in.ChainIDs[i]] = c
+	}
+	return nil
+}
+
+// specs is what every chain begins with.
+func (in *Installation) specs(p pinned) ([]evm.Spec, error) {
+	treasury := AddressOf(in.Treasury)
+	a, err := newAlloc(p, in.Catalog, AddressOf(in.Operator), treasury)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]evm.Spec, len(in.ChainIDs))
+	for i, id := range in.ChainIDs {
+		out[i] = a.spec(id, in.Catalog, treasury)
+	}
+	return out, nil
+}
+
+// begin makes the chains when fresh. Otherwise it compares how they begin with what this program would make of their
+// seed, unless a program that makes the same has: computing every genesis takes longer than all the rest of opening.
+func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), now uint64) error {
+	var mark []byte
+	err := s.View(func(tx store.Tx) error {
+		mark = tx.Bucket(bucketInstallation).Get([]byte(keyMade))
+		return nil
+	})
+	if err != nil || string(mark) == made {
+		return err
+	}
+	all, err := specs()
+	if err != nil {
+		return err
+	}
+	if fresh {
+		return in.create(s, all, now)
+	}
+	_, err = evm.OpenAll(s, all)
+	var other *evm.GenesisError
+	if errors.As(err, &other) {
+		return fmt.Errorf("%w: %w", ErrVersion, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Update(putMade)
+}
+
+func putMade(tx store.Tx) error {
+	return tx.Bucket(bucketInstallation).Put([]byte(keyMade), []byte(made))
+}
+
+// SealAll makes one block on each of several chains in one commit, all or none. Its errors wrap those of
+// chain.Chain.Seal.
+func (in *Installation) SealAll(requests map[uint64]chain.SealRequest) (map[uint64]chain.Block, error) {
+	var sealings []evm.Sealing
+	for _, id := range in.ChainIDs {
+		req, asked := requests[id]
+		if !asked {
+			continue
+		}
+		c, embedded := in.Chains[id].(*evm.Chain)
+		if !embedded {
+			return nil, fmt.Errorf("%w: eip155:%d is not in the store of the others", ErrChain, id)
+		}
+		sealings = append(sealings, evm.Sealing{Chain: c, Request: req})
+	}
+	if len(sealings) != len(requests) {
+		return nil, fmt.Errorf("%w: blocks are asked of %d chains and %d are there", ErrChain, len(requests),
+			len(sealings))
+	}
+	made, err := evm.SealAll(sealings)
+	if err != nil {
+		return nil, err
+	}
+	blocks := make(map[uint64]chain.Block, len(made))
+	for i, s := range sealings {
+		blocks[s.Chain.ID()] = made[i]
+	}
+	return blocks, nil
+}
+
+// create makes genesis and block 1 of every chain, and the Solana ledger, aside and commits them together with the
+// seed, so that a first start that is cut off leaves nothing behind.
+func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) error {
+	aside := newStage()
+	chains, err := evm.OpenAll(aside, specs)
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	for _, c := range chains {
+		group.Go(func() error {
+			if err := in.stock(c, now); err != nil {
+				return fmt.Errorf("block 1 of eip155:%d: %w", c.ID(), err)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error { return in.createSolana(aside, now) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return s.Update(func(tx store.Tx) error {
+		if tx.Bucket(bucketInstallation).Get([]byte(keySeed)) != nil {
+			return errors.New("another process made the installation at the same time")
+		}
+		if err := errors.Join(aside.copyTo(tx), putMade(tx)); err != nil {
+			return err
+		}
+		return tx.Bucket(bucketInstallation).Put([]byte(keySeed), in.seed)
+	})
+}
+
+// stock seals block 1: the treasury's transfers to solver, faucet and operator.
+func (in *Installation) stock(c chain.Chain, now uint64) error {
+	solver, faucet, operator := AddressOf(in.Solver), AddressOf(in.Faucet), AddressOf(in.Operator)
+	coin := supply(nativeDecimals)
+	txs := []chain.Tx{
+		in.coins(solver, percent(coin, solverPercent)),
+		in.coins(faucet, percent(coin, faucetPercent)),
+		in.coins(operator, percent(coin, operatorPercent)),
+	}
+	for _, t := range tokensOf(c.ID(), in.Catalog) {
+		txs = append(txs,
+			in.tokens(t, solver, percent(supply(t.Decimals), solverPercent)),
+			in.tokens(t, faucet, percent(supply(t.Decimals), faucetPercent)))
+	}
+	_, err := c.Seal(chain.SealRequest{Time: now, Txs: txs, Accept: AllSucceed})
+	return err
+}
+
+// transferGas is enough for one transfer of a token to an account that never held it.
+const transferGas = 100_000
+
+func (in *Installation) coins(to common.Address, v *big.Int) chain.Tx {
+	return chain.Tx{From: in.Treasury, To: to, Value: v, Gas: 21_000}
+}
+
+func (in *Installation) tokens(t catalog.Entity, to common.Address, v *big.Int) chain.Tx {
+	token, _ := t.Asset.Token()
+	return chain.Tx{From: in.Treasury, To: token, Data: erc20.Transfer(to, v), Gas: transferGas}
+}
+
+func percent(v *big.Int, p int64) *big.Int {
+	out := new(big.Int).Mul(v, big.NewInt(p))
+	return out.Quo(out, big.NewInt(100))
+}
+
+// AllSucceed accepts a block whose every transaction succeeded; it fits chain.SealRequest.Accept.
+func AllSucceed(receipts []chain.Receipt) error {
+	for _, r := range receipts {
+		if !r.Success {
+			return fmt.Errorf("transaction %d to %s failed: %x", r.Index, r.To, r.Revert)
+		}
+	}
+	return nil
+}

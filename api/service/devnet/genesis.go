@@ -1,0 +1,241 @@
+// Package devnet makes an installation: its seed and keys, the seven EVM chains with every contract and token in
+// place, the Solana ledger, and the descriptor that says who this network is. Opened again it finds the same
+// installation.
+//
+// Promise: genesis gives the treasury everything; in block 1 of each chain the treasury's signed transfers stock
+// faucet, solver and operator; nobody mints, so each token's sum never changes (protocol §5.3). Paymaster and escrow
+// stand at addresses that are the same on every network, with this installation's operator in storage (protocol §4.2).
+// The same seed and clock give the same head hashes. A first start is all or nothing. Data of a version without Solana
+// gets the ledger when it is opened, in one commit; the EVM chains and the network id stay what they are, because the
+// pins of sponsor and vault already name the ledger's side of the network.
+//
+// Units: amounts in base units of their asset, times in Unix seconds. Sources: protocol §4.2 and §5.3,
+// docs/architecture.md#storage.
+package devnet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/network"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/store"
+	"coffer/assets"
+)
+
+// Time is the time of every genesis block: 2024-01-01 00:00:00 UTC in Unix seconds.
+const Time uint64 = 1_704_067_200
+
+const (
+	bucketInstallation = "installation"
+	keySeed            = "seed"
+	keyMade            = "made"
+)
+
+// made names what this program makes of a seed: it is the id of the network that the seed of the tests gives, which
+// holds the hash of every genesis block. Data with this mark begins with what this program would make; the tests fail
+// when it is not the id any more.
+const made = "0x2e6e7adf99a44c4bf2d50450af3503dcdf78e4606772affef602cfa5de1234b0"
+
+// Options say how an installation is opened. Clock gives the time of block 1. The seed of a first start is Seed, or 32
+// bytes from Random when Seed is nil. Kind is what the user declares the network to be.
+type Options struct {
+	Clock  func() time.Time
+	Random io.Reader
+	Seed   []byte
+	Kind   network.Kind
+}
+
+var (
+	// ErrSeed says that a store holds an installation of another seed than the given one.
+	ErrSeed = errors.New("the store holds an installation with another seed")
+	// ErrNoSeed says that a store holds chains and no seed: it is damaged, and another seed would not be theirs.
+	ErrNoSeed = errors.New("the store holds chains without the seed that they were made from")
+	// ErrVersion says that a store holds chains that began with other contracts or assets than this program has.
+	// Nothing was changed.
+	ErrVersion = errors.New(
+		"the data was made by another version of this program: use that version, or another data directory")
+)
+
+// Installation is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
+type Installation struct {
+	Keys
+	Chains   map[uint64]chain.Chain
+	ChainIDs []uint64 // ascending
+	Solana   *solana.Ledger
+	Network  network.Descriptor
+	Catalog  *catalog.Catalog
+	Store    store.Store
+
+	seed        []byte
+	balanceSlot uint64 // storage slot of the token contract's balances mapping
+}
+
+// Open opens the installation in s, or makes it when there is none.
+func Open(s store.Store, o Options) (*Installation, error) {
+	cat, err := catalog.Load()
+	if err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	pins, err := readPins()
+	if err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	stored, err := storedSeed(s)
+	if err == nil && stored == nil {
+		err = checkEmpty(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	seed, err := chooseSeed(stored, o)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := deriveKeys(seed)
+	if err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	slot, err := tokenBalanceSlot()
+	if err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	in := &Installation{Keys: keys, Catalog: cat, Store: s, seed: seed, balanceSlot: slot}
+	for _, c := range cat.Chains() {
+		if id, evm := c.Chain.EVMID(); evm {
+			in.ChainIDs = append(in.ChainIDs, id)
+		}
+	}
+	slices.Sort(in.ChainIDs)
+	if err := in.openChains(s, stored == nil, pins, uint64(o.Clock().Unix())); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	if err := in.openSolana(s, uint64(o.Clock().Unix())); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	in.Network, err = in.describe(pins, o.Kind)
+	return in, err
+}
+
+func storedSeed(s store.Store) (seed []byte, err error) {
+	err = s.View(func(tx store.Tx) error {
+		seed = tx.Bucket(bucketInstallation).Get([]byte(keySeed))
+		return nil
+	})
+	if err == nil && seed != nil && len(seed) != SeedSize {
+		err = fmt.Errorf("genesis: the stored seed has %d bytes, expected %d", len(seed), SeedSize)
+	}
+	return seed, err
+}
+
+// Exists reports whether a store holds an installation.
+func Exists(s store.Store) (bool, error) {
+	seed, err := storedSeed(s)
+	return seed != nil, err
+}
+
+// checkEmpty refuses a store without a seed that is not new: seed and chains are made in one commit.
+func checkEmpty(s store.Store) error {
+	chains, err := evm.Exists(s)
+	ledger := false
+	if err == nil && !chains {
+		ledger, err = solana.Exists(s)
+	}
+	if err == nil && (chains || ledger) {
+		err = fmt.Errorf("genesis: %w", ErrNoSeed)
+	}
+	return err
+}
+
+func chooseSeed(stored []byte, o Options) ([]byte, error) {
+	if o.Seed != nil && len(o.Seed) != SeedSize {
+		return nil, fmt.Errorf("genesis: a seed has %d bytes, got %d", SeedSize, len(o.Seed))
+	}
+	switch {
+	case stored != nil && o.Seed != nil && !bytes.Equal(stored, o.Seed):
+		return nil, fmt.Errorf("genesis: %w", ErrSeed)
+	case stored != nil:
+		return stored, nil
+	case o.Seed != nil:
+		return bytes.Clone(o.Seed), nil
+	}
+	seed := make([]byte, SeedSize)
+	if _, err := io.ReadFull(o.Random, seed); err != nil {
+		return nil, fmt.Errorf("genesis: draw the seed: %w", err)
+	}
+	return seed, nil
+}
+
+// Secret derives n bytes for another purpose of the service (price walk, cursor key, test funds) from the
+// installation's seed. The same label gives the same bytes for the life of the installation.
+func (in *Installation) Secret(label string, n int) ([]byte, error) {
+	return derive(in.seed, "coffer/secret/"+label, n)
+}
+
+// describe makes the network descriptor of the opened chains.
+func (in *Installation) describe(p pinned, kind network.Kind) (network.Descriptor, error) {
+	d := network.Descriptor{
+		Version: network.Version, Kind: kind, Genesis: map[string]string{}, Formulas: p.formulas,
+		Pins: p.Pins,
+	}
+	d.Pins.Operator, d.Pins.Solver = AddressOf(in.Operator), AddressOf(in.Solver)
+	d.Pins.CoSigner, d.Pins.TamperProof = AddressOf(in.CoSigner), AddressOf(in.TamperProof)
+	d.Pins.SolanaSponsor, d.Pins.SolanaVault = KeyOf(in.Sponsor).String(), KeyOf(in.Vault).String()
+	for _, id := range in.ChainIDs {
+		first, ok, err := in.Chains[id].Block(0)
+		if err != nil || !ok {
+			return network.Descriptor{}, fmt.Errorf("genesis: first block of eip155:%d (found: %t): %w", id, ok, err)
+		}
+		name := caip.EVM(id).String()
+		d.Chains = append(d.Chains, name)
+		d.Genesis[name] = first.Hash.Hex()
+	}
+	return d.WithID()
+}
+
+// pinned is pins.json in typed form.
+type pinned struct {
+	network.Pins
+	salt     common.Hash // of EntryPoint through the deterministic deployer
+	formulas []network.Formula
+}
+
+func readPins() (pinned, error) {
+	raw, err := assets.PinnedAddresses()
+	if err != nil {
+		return pinned{}, err
+	}
+	p := pinned{salt: common.HexToHash(raw.EntryPointSalt)}
+	for _, e := range []struct {
+		text string
+		into *common.Address
+	}{
+		{raw.EntryPoint, &p.EntryPoint}, {raw.Paymaster, &p.Paymaster}, {raw.Escrow, &p.Escrow},
+		{raw.KernelV31Implementation, &p.KernelV31}, {raw.KernelV33Delegate, &p.KernelV33},
+		{raw.Factory, &p.Factory}, {raw.MetaFactory, &p.MetaFactory},
+		{raw.ECDSAValidator, &p.ECDSAValidator}, {raw.RoleBasedValidator, &p.RoleBasedValidator},
+	} {
+		if *e.into, err = caip.ParseAddress(e.text); err != nil {
+			return pinned{}, fmt.Errorf("pins: %w", err)
+		}
+	}
+	for _, f := range raw.Formulas {
+		at, err := caip.ParseAddress(f.VerifyingContract)
+		if err != nil {
+			return pinned{}, fmt.Errorf("pins: %w", err)
+		}
+		p.formulas = append(p.formulas, network.Formula{Name: f.Name, Version: f.Version, VerifyingContract: at,
+			Formula: f.Formula})
+	}
+	return p, nil
+}

@@ -1,0 +1,428 @@
+package devnet_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/accounts/abi"
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"coffer/api/caip"
+	"coffer/api/network"
+	"coffer/api/op/erc20"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
+	"coffer/api/service/devnet"
+	"coffer/api/service/store"
+	"coffer/assets"
+)
+
+func open(t testing.TB, s store.Store) *devnet.Installation {
+	t.Helper()
+	in, err := devnet.Open(s, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// tokens lists every ERC-20 of the network.
+func tokens(in *devnet.Installation) (out []caip.Asset) {
+	for _, agg := range in.Catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			if _, ok := e.Asset.Token(); ok {
+				out = append(out, e.Asset)
+			}
+		}
+	}
+	return out
+}
+
+func call(t *testing.T, in *devnet.Installation, a caip.Asset, data []byte) *big.Int {
+	t.Helper()
+	c, err := in.ChainOf(a.Chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := c.State(c.Head().Time)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	token, _ := a.Token()
+	r := st.Call(chain.Message{To: token, Data: data})
+	if r.Err != nil {
+		t.Fatalf("%s: %v", a, r.Err)
+	}
+	return new(big.Int).SetBytes(r.Return)
+}
+
+func TestSameSeedAndClockGiveTheSameHeads(t *testing.T) {
+	a, b := open(t, store.NewMemory()), open(t, store.NewMemory())
+	if a.Network.ID != b.Network.ID {
+		t.Errorf("network ids %s and %s", a.Network.ID, b.Network.ID)
+	}
+	for _, id := range a.ChainIDs {
+		if x, y := a.Chains[id].Head(), b.Chains[id].Head(); x.Hash != y.Hash || x.Number != 1 {
+			t.Errorf("eip155:%d: head %d %s and %d %s", id, x.Number, x.Hash, y.Number, y.Hash)
+		}
+	}
+	o := options()
+	o.Seed = bytes.Repeat([]byte{7}, devnet.SeedSize)
+	other, err := devnet.Open(store.NewMemory(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Network.ID == a.Network.ID {
+		t.Error("two seeds gave one network id")
+	}
+}
+
+func TestReopeningFindsTheSameInstallation(t *testing.T) {
+	s := store.NewMemory()
+	first := open(t, s)
+	o := options()
+	o.Seed, o.Random = nil, strings.NewReader("") // neither may be needed
+	again, err := devnet.Open(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Network.ID != again.Network.ID || !again.CoSigner.Equal(first.CoSigner) {
+		t.Error("another installation came back")
+	}
+	if again.Chains[1].Head().Hash != first.Chains[1].Head().Hash {
+		t.Error("another head came back")
+	}
+	o.Seed = bytes.Repeat([]byte{1}, devnet.SeedSize)
+	if _, err := devnet.Open(s, o); !errors.Is(err, devnet.ErrSeed) {
+		t.Errorf("another seed: %v, expected ErrSeed", err)
+	}
+}
+
+func TestAFirstStartThatFailsLeavesNothing(t *testing.T) {
+	s := store.NewMemory()
+	broken := &failing{Store: s}
+	if _, err := devnet.Open(broken, options()); !errors.Is(err, errDisk) {
+		t.Fatalf("%v, expected the fault of the store", err)
+	}
+	o := options()
+	o.Seed = bytes.Repeat([]byte{9}, devnet.SeedSize) // a leftover seed would refuse this one
+	if _, err := devnet.Open(s, o); err != nil {
+		t.Fatalf("start after a failed one: %v", err)
+	}
+}
+
+// mark is what the store says about what its chains began with.
+func mark(t *testing.T, s store.Store) (text string) {
+	t.Helper()
+	err := s.View(func(tx store.Tx) error {
+		text = string(tx.Bucket("installation").Get([]byte("made")))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func setMark(t *testing.T, s store.Store, text string) {
+	t.Helper()
+	err := s.Update(func(tx store.Tx) error { return tx.Bucket("installation").Put([]byte("made"), []byte(text)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// When this fails, what is made of a seed has changed: old data is refused from now on, and the constant changes too.
+func TestTheMarkNamesWhatThisProgramMakes(t *testing.T) {
+	s := store.NewMemory()
+	if in := open(t, s); mark(t, s) != in.Network.ID {
+		t.Errorf("the mark is %q, this program makes %q", mark(t, s), in.Network.ID)
+	}
+}
+
+func TestDataOfAnotherMarkIsComparedOnce(t *testing.T) {
+	s := store.NewMemory()
+	before := open(t, s)
+	for _, old := range []string{"", "what another program made"} {
+		setMark(t, s, old)
+		for _, want := range []int{1, 0} {
+			commits := &counting{Store: s}
+			after := open(t, commits)
+			if commits.n != want || mark(t, s) != before.Network.ID || after.Network.ID != before.Network.ID {
+				t.Errorf("after mark %q: %d commits, want %d; mark %q", old, commits.n, want, mark(t, s))
+			}
+			if _, err := after.Chains[1].(*evm.Chain).Verify(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestChainsOfAnotherVersionAreRefusedAndLeftAlone(t *testing.T) {
+	s := store.NewMemory()
+	setMark(t, s, "what another program made")
+	other := evm.Spec{ChainID: 1, Time: devnet.Time,
+		Alloc: []evm.Account{{Address: common.Address{1}, Balance: big.NewInt(1)}}}
+	c, err := evm.Open(s, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Update(func(tx store.Tx) error { return tx.Bucket("installation").Put([]byte("seed"), options().Seed) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := c.Head().Hash
+	if _, err := devnet.Open(s, options()); !errors.Is(err, devnet.ErrVersion) {
+		t.Errorf("%v, expected ErrVersion", err)
+	}
+	if again, err := evm.Open(s, other); err != nil || again.Head().Hash != before {
+		t.Errorf("the stored chain changed: %v", err)
+	}
+}
+
+var errDisk = errors.New("the disk is full")
+
+// failing loses its one commit after everything was written.
+type failing struct{ store.Store }
+
+func (f *failing) Update(fn func(store.Tx) error) error {
+	return f.Store.Update(func(tx store.Tx) error { return errors.Join(fn(tx), errDisk) })
+}
+
+func TestEveryTokenSumIsTheSupplyAndStaysIt(t *testing.T) {
+	in := open(t, store.NewMemory())
+	holders := []common.Address{devnet.AddressOf(in.Treasury), devnet.AddressOf(in.Solver),
+		devnet.AddressOf(in.Faucet)}
+	for _, a := range tokens(in) {
+		sum := new(big.Int)
+		for _, h := range holders {
+			v, err := in.Balance(h, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Sign() == 0 {
+				t.Errorf("%s: %s holds nothing", a, h)
+			}
+			if got := call(t, in, a, erc20.BalanceOf(h)); got.Cmp(v) != 0 {
+				t.Errorf("%s: balanceOf says %s, the slot %s", a, got, v)
+			}
+			sum.Add(sum, v)
+		}
+		if total := call(t, in, a, common.FromHex("0x18160ddd")); sum.Cmp(total) != 0 || total.Sign() == 0 {
+			t.Errorf("%s: balances add up to %s, totalSupply is %s", a, sum, total)
+		}
+	}
+}
+
+func TestNativeCoinIsBalancesPlusBurnedFees(t *testing.T) {
+	in := open(t, store.NewMemory())
+	for _, id := range in.ChainIDs {
+		block, ok, err := in.Chains[id].Block(1)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		sum := new(big.Int).Mul(block.BaseFee, new(big.Int).SetUint64(block.GasUsed))
+		for _, who := range []common.Address{
+			devnet.AddressOf(in.Treasury), devnet.AddressOf(in.Solver), devnet.AddressOf(in.Faucet),
+			devnet.AddressOf(in.Operator),
+		} {
+			v, err := in.Balance(who, caip.Native(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Sign() == 0 {
+				t.Errorf("eip155:%d: %s has no coin", id, who)
+			}
+			sum.Add(sum, v)
+		}
+		want, _ := new(big.Int).SetString("1000000000000000000000000000", 10)
+		if sum.Cmp(want) != 0 {
+			t.Errorf("eip155:%d: balances and burned fees are %s, expected %s", id, sum, want)
+		}
+	}
+}
+
+func TestContractsStandAtThePinnedAddressesWithTheOperatorInStorage(t *testing.T) {
+	in := open(t, store.NewMemory())
+	p := in.Network.Pins
+	operator := common.BytesToHash(devnet.AddressOf(in.Operator).Bytes())
+	for _, id := range in.ChainIDs {
+		for name, at := range map[string]common.Address{
+			"entry point": p.EntryPoint, "kernel 3.1": p.KernelV31, "kernel 3.3": p.KernelV33, "factory": p.Factory,
+			"meta factory":    p.MetaFactory,
+			"ecdsa validator": p.ECDSAValidator, "role-based validator": p.RoleBasedValidator, "paymaster": p.Paymaster,
+			"escrow": p.Escrow,
+		} {
+			if ok, err := in.Deployed(id, at); err != nil || !ok {
+				t.Errorf("eip155:%d: no %s at %s (%v)", id, name, at, err)
+			}
+		}
+		st, err := in.Chains[id].State(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []common.Address{p.Paymaster, p.Escrow} {
+			if got := st.Storage(at, common.Hash{}); got != operator {
+				t.Errorf("eip155:%d: slot 0 of %s is %s, expected the operator", id, at, got)
+			}
+		}
+		st.Close()
+	}
+}
+
+func TestTokensSayTheirNameAndDecimals(t *testing.T) {
+	in := open(t, store.NewMemory())
+	for _, a := range tokens(in) {
+		e, _ := in.Catalog.Entity(a)
+		if got := call(t, in, a, common.FromHex("0x313ce567")); got.Int64() != int64(e.Decimals) {
+			t.Errorf("%s: %s decimals, expected %d", a, got, e.Decimals)
+		}
+	}
+}
+
+func TestDescriptorNamesThisInstallation(t *testing.T) {
+	in := open(t, store.NewMemory())
+	raw, err := in.Network.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := network.Decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Chains) != 7 || len(d.Genesis) != 7 || d.Kind != network.Embedded {
+		t.Errorf("descriptor: %d chains, %d genesis hashes, kind %s", len(d.Chains), len(d.Genesis), d.Kind)
+	}
+	if d.Pins.CoSigner != devnet.AddressOf(in.CoSigner) || d.Pins.Solver == (common.Address{}) ||
+		d.Pins.SolanaVault == "" {
+		t.Errorf("pins: %+v", d.Pins)
+	}
+	found := false
+	for _, f := range d.Formulas {
+		found = found || f.Name == "RoleBasedECDSAValidator" && f.Version == "1.4.3" &&
+			f.VerifyingContract == d.Pins.RoleBasedValidator && f.Formula == network.FormulaCallDataAndNonce
+	}
+	if !found {
+		t.Errorf("no formula for RoleBasedECDSAValidator 1.4.3: %v", d.Formulas)
+	}
+}
+
+func TestCreditOverlayIsWhatTheTokenSees(t *testing.T) {
+	in := open(t, store.NewMemory())
+	who, amount := common.HexToAddress("0xabc"), big.NewInt(123_456_789)
+	for _, a := range append(tokens(in)[:5], caip.Native(10)) {
+		c, err := in.ChainOf(a.Chain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := c.State(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.Apply(in.CreditOverlay(a, who, amount))
+		if got, err := in.BalanceAt(st, who, a); err != nil || got.Cmp(amount) != 0 {
+			t.Errorf("%s: %s (%v), expected %s", a, got, err, amount)
+		}
+		if token, ok := a.Token(); ok {
+			r := st.Call(chain.Message{To: token, Data: erc20.BalanceOf(who)})
+			if got := new(big.Int).SetBytes(r.Return); r.Err != nil || got.Cmp(amount) != 0 {
+				t.Errorf("%s: balanceOf under the overlay is %s (%v)", a, got, r.Err)
+			}
+		}
+		st.Close()
+	}
+}
+
+func TestUnknownAssetsAreAnErrorAndNotZero(t *testing.T) {
+	in := open(t, store.NewMemory())
+	for asset, want := range map[caip.Asset]error{
+		caip.ERC20(1, common.HexToAddress("0x1234")): devnet.ErrAsset,
+		caip.Native(56): devnet.ErrChain,
+		caip.SOL():      devnet.ErrChain,
+	} {
+		if v, err := in.Balance(common.Address{1}, asset); !errors.Is(err, want) {
+			t.Errorf("%s: %v, %v; expected %v", asset, v, err, want)
+		}
+	}
+}
+
+func TestAccountNonceComesFromTheEntryPoint(t *testing.T) {
+	in := open(t, store.NewMemory())
+	key := big.NewInt(1)
+	want := new(big.Int).Lsh(key, 64) // key ‖ sequence 0
+	if got, err := in.AccountNonce(8453, common.HexToAddress("0xabc"), key); err != nil || got.Cmp(want) != 0 {
+		t.Errorf("nonce %s (%v), expected %s", got, err, want)
+	}
+	if _, err := in.AccountNonce(8453, common.Address{}, new(big.Int).Lsh(key, 192)); err == nil {
+		t.Error("a key of 193 bits was accepted")
+	}
+}
+
+func TestKeysAreNeverPrinted(t *testing.T) {
+	in := open(t, store.NewMemory())
+	raw := crypto.FromECDSA(in.CoSigner)
+	number := new(big.Int).SetBytes(raw)
+	secrets := []string{number.String(), number.Text(16), hex.EncodeToString(raw), fmt.Sprintf("%d", raw),
+		fmt.Sprintf("%d", in.Vault), fmt.Sprintf("%d", in.SolanaFaucet), string(options().Seed)}
+	for _, printed := range []string{fmt.Sprint(in.Keys), fmt.Sprintf("%+v", in.Keys), fmt.Sprintf("%#v", in.Keys),
+		fmt.Sprintf("%v", in), fmt.Sprintf("%+v", *in)} {
+		for _, s := range secrets {
+			if strings.Contains(printed, s) {
+				t.Errorf("a key is printed: %.60s…", printed)
+			}
+		}
+	}
+}
+
+func TestEachLabelHasItsOwnKey(t *testing.T) {
+	in := open(t, store.NewMemory())
+	seen := map[string]bool{}
+	for _, a := range []common.Address{
+		devnet.AddressOf(in.Operator), devnet.AddressOf(in.Solver), devnet.AddressOf(in.CoSigner),
+		devnet.AddressOf(in.TamperProof),
+		devnet.AddressOf(in.Treasury), devnet.AddressOf(in.Faucet),
+	} {
+		seen[a.Hex()] = true
+	}
+	seen[in.Network.Pins.SolanaSponsor], seen[in.Network.Pins.SolanaVault] = true, true
+	if len(seen) != 8 {
+		t.Errorf("%d different keys, expected 8", len(seen))
+	}
+	a, err := in.Secret("one", 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := in.Secret("two", 32)
+	if bytes.Equal(a, b) {
+		t.Error("two labels gave one secret")
+	}
+}
+
+// The argument types are written down beside the contracts; this compares them with the compiled interfaces.
+func TestConstructorTypesAreThoseOfTheArtifacts(t *testing.T) {
+	for name, want := range devnet.ConstructorTypes() {
+		art, err := assets.Contract(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := abi.JSON(bytes.NewReader(art.ABI))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, in := range parsed.Constructor.Inputs {
+			got = append(got, in.Type.String())
+		}
+		if strings.Join(got, ",") != want {
+			t.Errorf("%s: the constructor takes (%s), genesis gives (%s)", name, strings.Join(got, ","), want)
+		}
+	}
+}

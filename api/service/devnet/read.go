@@ -1,0 +1,156 @@
+package devnet
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"coffer/api/caip"
+	"coffer/api/service/chain"
+	"coffer/assets"
+)
+
+var (
+	// ErrChain says that the installation has no such chain.
+	ErrChain = errors.New("no such chain on this network")
+	// ErrAsset says that the catalogue has no such asset.
+	ErrAsset = errors.New("no such asset on this network")
+)
+
+// ChainOf returns the chain that an asset lives on, or an error that wraps ErrChain.
+func (in *Installation) ChainOf(c caip.Chain) (chain.Chain, error) {
+	id, ok := c.EVMID()
+	if ok {
+		if ch := in.Chains[id]; ch != nil {
+			return ch, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s", ErrChain, c)
+}
+
+// head opens a view of the chain's head, in a block of the head's own time.
+func (in *Installation) head(id uint64) (chain.State, error) {
+	ch := in.Chains[id]
+	if ch == nil {
+		return nil, fmt.Errorf("%w: eip155:%d", ErrChain, id)
+	}
+	return ch.State(ch.Head().Time)
+}
+
+// Balance is the account's balance of a catalogue asset at the head of its chain, in base units.
+func (in *Installation) Balance(account common.Address, asset caip.Asset) (*big.Int, error) {
+	ch, err := in.ChainOf(asset.Chain)
+	if err != nil {
+		return nil, err
+	}
+	st, err := ch.State(ch.Head().Time)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	return in.BalanceAt(st, account, asset)
+}
+
+// BalanceAt is Balance in a view of the asset's chain, which may have been changed by overlays and calls. The error
+// wraps ErrAsset for an asset outside the catalogue: only there the place of a balance in storage is known.
+func (in *Installation) BalanceAt(st chain.State, account common.Address, asset caip.Asset) (*big.Int, error) {
+	if _, known := in.Catalog.Entity(asset); !known {
+		return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
+	}
+	var v *big.Int
+	if token, ok := asset.Token(); ok {
+		v = st.Storage(token, in.balanceKey(account)).Big()
+	} else if asset.IsNative() {
+		v = st.Balance(account)
+	} else {
+		return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
+	}
+	return v, st.Err()
+}
+
+// CreditOverlay is the overlay under which the account holds exactly amount of the asset, for simulations (protocol
+// §2.3). An asset that is neither native nor a token of the catalogue gives an empty overlay.
+func (in *Installation) CreditOverlay(asset caip.Asset, account common.Address, amount *big.Int) chain.Overlay {
+	if _, known := in.Catalog.Entity(asset); !known {
+		return chain.Overlay{}
+	}
+	if asset.IsNative() {
+		return chain.Overlay{account: {Balance: new(big.Int).Set(amount)}}
+	}
+	token, ok := asset.Token()
+	if !ok {
+		return chain.Overlay{}
+	}
+	return chain.Overlay{token: {Storage: map[common.Hash]common.Hash{
+		in.balanceKey(account): common.BigToHash(amount)}}}
+}
+
+// Deployed reports whether the address has code at the head of the chain.
+func (in *Installation) Deployed(chainID uint64, addr common.Address) (bool, error) {
+	st, err := in.head(chainID)
+	if err != nil {
+		return false, err
+	}
+	defer st.Close()
+	deployed := len(st.Code(addr)) > 0
+	return deployed, st.Err()
+}
+
+// AccountNonce is the next nonce of a smart account for one 192-bit key at the head of the chain, as
+// EntryPoint.getNonce tells it. Key 0 of an account that never was used gives 0.
+func (in *Installation) AccountNonce(chainID uint64, sender common.Address, key192 *big.Int) (*big.Int, error) {
+	st, err := in.head(chainID)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	return in.AccountNonceAt(st, sender, key192)
+}
+
+// AccountNonceAt is AccountNonce in a view of a chain.
+func (in *Installation) AccountNonceAt(st chain.State, sender common.Address, key192 *big.Int) (*big.Int, error) {
+	if key192.Sign() < 0 || key192.BitLen() > 192 {
+		return nil, errors.New("a nonce key has 192 bits")
+	}
+	selector := crypto.Keccak256([]byte("getNonce(address,uint192)"))[:4]
+	data := append(selector, common.LeftPadBytes(sender[:], 32)...)
+	data = append(data, common.BigToHash(key192).Bytes()...)
+	r := st.Call(chain.Message{To: in.Network.Pins.EntryPoint, Data: data})
+	if r.Err != nil || len(r.Return) != 32 {
+		return nil, fmt.Errorf("read the nonce of %s: %d bytes returned: %w", sender.Hex(), len(r.Return), r.Err)
+	}
+	return new(big.Int).SetBytes(r.Return), nil
+}
+
+// balanceKey is the storage slot of the account's entry in the balances mapping.
+func (in *Installation) balanceKey(account common.Address) common.Hash {
+	var b [64]byte
+	copy(b[12:32], account[:])
+	new(big.Int).SetUint64(in.balanceSlot).FillBytes(b[32:])
+	return crypto.Keccak256Hash(b[:])
+}
+
+// tokenBalanceSlot reads from the compiled token which slot its balances mapping has.
+func tokenBalanceSlot() (uint64, error) {
+	art, err := assets.Contract("Token")
+	if err != nil {
+		return 0, err
+	}
+	var layout struct {
+		Storage []struct{ Label, Slot string }
+	}
+	if err := json.Unmarshal(art.StorageLayout, &layout); err != nil {
+		return 0, fmt.Errorf("storage layout of Token: %w", err)
+	}
+	for _, v := range layout.Storage {
+		if v.Label == "_balances" || v.Label == "balanceOf" || v.Label == "balances" {
+			return strconv.ParseUint(v.Slot, 10, 64)
+		}
+	}
+	return 0, errors.New("storage layout of Token: no balances mapping")
+}

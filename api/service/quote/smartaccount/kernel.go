@@ -1,0 +1,127 @@
+package smartaccount
+
+import (
+	"bytes"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/network"
+	"coffer/api/op"
+	"coffer/api/service/chain"
+)
+
+// kernelV31 is a basic ERC-4337 account with one owner key (protocol §8.2).
+type kernelV31 struct{}
+
+func (kernelV31) keys(a Account) error {
+	if d := a.wire.DeploymentType; d != "" && d != api.DeploymentERC4337 {
+		return &Unserved{"deploymentType", "ERC4337 for " + api.AccountKernelV31, d}
+	}
+	_, err := address("signerAddress", a.wire.SignerAddress)
+	return err
+}
+
+func (kernelV31) check(a Account) error {
+	if want, _ := a.predicted(); want != a.Address {
+		return &Unserved{"accountAddress", "the account of these keys, " + want.Hex(), a.wire.AccountAddress}
+	}
+	return nil
+}
+
+func (kernelV31) validator(p network.Pins) common.Address { return p.ECDSAValidator }
+
+func (kernelV31) initData(p network.Pins, a api.Account) []byte {
+	return op.InitDataECDSA(p.ECDSAValidator, common.HexToAddress(a.SignerAddress))
+}
+
+func (kernelV31) domain() (name, version string) { return "ECDSAValidator", "0.3.1" }
+
+func (kernelV31) signed(a Account, o op.UserOp, opHash, _ common.Hash) bool {
+	return byOwner(common.HexToAddress(a.wire.SignerAddress), opHash, o.Signature)
+}
+
+func (kernelV31) coSigned() bool { return false }
+
+func (kernelV31) standing(a Account, st chain.State, _ uint64) (Standing, error) {
+	deployed := len(st.Code(a.Address)) > 0
+	return Standing{Deployed: deployed, Deploys: !deployed}, nil
+}
+
+// byOwner accepts what the contracts accept of an owner's key: a signature over the operation hash as a personal
+// message, or over the hash itself.
+func byOwner(owner common.Address, opHash common.Hash, sig []byte) bool {
+	for _, digest := range []common.Hash{op.EIP191(opHash), opHash} {
+		if by, err := op.Recover(digest, sig); err == nil && by == owner {
+			return true
+		}
+	}
+	return false
+}
+
+// kernelV33 is an EOA that runs the account's code by an EIP-7702 delegation (protocol §2.12, §8.3): its own key is the
+// owner.
+type kernelV33 struct{}
+
+func (kernelV33) keys(a Account) error {
+	if a.wire.DeploymentType != api.DeploymentEIP7702 {
+		return &Unserved{"deploymentType", "EIP7702 for " + api.AccountKernelV33, a.wire.DeploymentType}
+	}
+	_, err := address("signerAddress", a.wire.SignerAddress)
+	return err
+}
+
+func (kernelV33) check(a Account) error {
+	if common.HexToAddress(a.wire.SignerAddress) != a.Address {
+		return &Unserved{"signerAddress", "the account address itself, as the account is the EOA", a.wire.SignerAddress}
+	}
+	return nil
+}
+
+// validator is the one that such operations carry in their nonce, although the delegate itself checks the signature.
+func (kernelV33) validator(p network.Pins) common.Address { return p.ECDSAValidator }
+
+func (kernelV33) initData(network.Pins, api.Account) []byte { return nil }
+
+func (kernelV33) domain() (name, version string) { return "ECDSAValidator", "0.3.3" }
+
+func (kernelV33) signed(a Account, o op.UserOp, opHash, _ common.Hash) bool {
+	return byOwner(a.Address, opHash, o.Signature)
+}
+
+func (kernelV33) coSigned() bool { return false }
+
+func (kernelV33) standing(a Account, st chain.State, chainID uint64) (Standing, error) {
+	code := st.Code(a.Address)
+	switch {
+	case len(code) == 0:
+		return Standing{Delegation: &api.Delegation{ContractAddress: a.pins.KernelV33.Hex(),
+			Nonce: st.Nonce(a.Address)}}, nil
+	case bytes.Equal(code, designator(a.pins.KernelV33)):
+		return Standing{Deployed: true}, nil
+	}
+	on := caip.EVM(chainID).String()
+	if delegate, ok := delegateOf(code); ok {
+		return Standing{}, api.NewError(api.ErrDelegation,
+			"The account %s is delegated to %s on %s; this service works with the delegate %s only. "+
+				"End that delegation first, or use another account", a.Address.Hex(), delegate.Hex(), on,
+			a.pins.KernelV33.Hex())
+	}
+	return Standing{}, api.NewError(api.ErrDelegation,
+		"The account %s is a contract of %d bytes on %s, not an EOA that could be delegated to %s",
+		a.Address.Hex(), len(code), on, a.pins.KernelV33.Hex())
+}
+
+// designator is the code of an EOA that is delegated (EIP-7702).
+func designator(delegate common.Address) []byte {
+	return append([]byte{0xef, 0x01, 0x00}, delegate[:]...)
+}
+
+func delegateOf(code []byte) (common.Address, bool) {
+	rest, ok := bytes.CutPrefix(code, []byte{0xef, 0x01, 0x00})
+	if !ok || len(rest) != common.AddressLength {
+		return common.Address{}, false
+	}
+	return common.Address(rest), true
+}

@@ -1,0 +1,146 @@
+package quotestore_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/service/quotestore"
+	"coffer/api/service/store"
+)
+
+// Figures of the store that BenchmarkHistory reads: batch records in one commit, 25 seconds between two of them, swept
+// along the way as a running service does.
+const (
+	benchBatch = 10_000
+	benchTick  = 25 * time.Second
+)
+
+// BenchmarkHistory reads one page of 20 records out of histories of different lengths, in a file: the newest page and
+// one from the middle, in both orders. Making the longest takes a few minutes, once; `-bench 'History/(1k|100k)$'`
+// leaves it out.
+func BenchmarkHistory(b *testing.B) {
+	for _, size := range []struct {
+		name    string
+		records int
+	}{{"1k", 1_000}, {"100k", 100_000}, {"1M", 1_000_000}} {
+		b.Run(size.name, func(b *testing.B) {
+			long := newLong(b, size.records)
+			for _, order := range []string{quotestore.SortCreated, quotestore.SortUpdated} {
+				b.Run(order+"/first", func(b *testing.B) { long.read(b, quotestore.HistoryQuery{SortBy: order}) })
+				middle := long.cursor(b, order, size.records/2)
+				b.Run(order+"/middle", func(b *testing.B) {
+					long.read(b,
+						quotestore.HistoryQuery{SortBy: order, Continuation: middle})
+				})
+			}
+		})
+	}
+}
+
+// long is a book with a long history of alice and carol.
+type long struct {
+	*quotestore.Book
+	clock *clock
+	dice  *rand.ChaCha8
+}
+
+func newLong(b *testing.B, records int) *long {
+	b.Helper()
+	s, err := store.OpenBolt(filepath.Join(b.TempDir(), "coffer.db"), store.BoltOptions{})
+	must(b, err)
+	b.Cleanup(func() { must(b, s.Close()) })
+	l := &long{clock: &clock{time.Unix(1_760_000_000, 0)}, dice: rand.NewChaCha8([32]byte{7})}
+	l.Book, err = quotestore.Open(s, quotestore.Options{Clock: l.clock.Now, Random: l.dice})
+	must(b, err)
+	for done := 0; done < records; done += benchBatch {
+		must(b, l.Update(func(tx store.Tx) error {
+			for range min(benchBatch, records-done) {
+				l.clock.now = l.clock.now.Add(benchTick)
+				if err := l.write(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	return l
+}
+
+// write makes one completed record through the book's own steps, under a random id as real ones have.
+func (l *long) write(tx store.Tx) error {
+	var id [32]byte
+	if _, err := l.dice.Read(id[:]); err != nil {
+		return err
+	}
+	nonce := new(big.Int).SetBytes(id[:8]).String()
+	now := uint64(l.clock.now.Unix())
+	q := &quotestore.Quote{
+		ID: "0x" + hex.EncodeToString(id[:]), ChainID: 8453, Owner: common.HexToAddress(alice), Expires: now + 30,
+		ValidUntil: now + 600, Type: api.RecordSwap,
+		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: alice},
+			{Type: api.AccountSolana, AccountAddress: carol}},
+		Legs: []quotestore.Leg{{ChainID: 10, Pays: quotestore.Amount{Asset: "eip155:10/slip44:60",
+			Value: big.NewInt(10)},
+			Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x01"}},
+		Fills: []quotestore.Fill{{Delivers: quotestore.Amount{Asset: usdc, Value: big.NewInt(10)}}},
+	}
+	document := fmt.Sprintf(
+		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},`+
+			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID,
+		usdc)
+	if err := errors.Join(l.Offer(tx, q, []byte(document)), l.Accept(tx, q)); err != nil {
+		return err
+	}
+	for _, status := range []string{api.StatusInProgress, api.StatusExecuted, api.StatusCompleted} {
+		q = q.Clone()
+		if q.Status = status; status == api.StatusInProgress {
+			q.Legs[0].State = quotestore.LegDeposited
+			q.Origin = append(q.Origin, quotestore.Ref{ChainID: 10, Hash: common.Hash(id)})
+		}
+		if err := l.Save(tx, q); err != nil {
+			return err
+		}
+	}
+	if binary.BigEndian.Uint16(id[:])%8 != 0 {
+		return nil
+	}
+	return l.Sweep(tx)
+}
+
+// cursor walks to the place after the given number of records.
+func (l *long) cursor(b *testing.B, order string, after int) string {
+	b.Helper()
+	q := quotestore.HistoryQuery{User: alice, Limit: quotestore.MaxPage, SortBy: order}
+	for seen := 0; seen < after; seen += quotestore.MaxPage {
+		page, err := l.History(context.Background(), q)
+		must(b, err)
+		if q.Continuation = page.Continuation; q.Continuation == "" {
+			b.Fatalf("the history ends after %d records", seen)
+		}
+	}
+	return q.Continuation
+}
+
+// read asks for one page again and again.
+func (l *long) read(b *testing.B, q quotestore.HistoryQuery) {
+	b.Helper()
+	q.User, q.Limit = alice, quotestore.DefaultPage
+	for b.Loop() {
+		page, err := l.History(context.Background(), q)
+		must(b, err)
+		if len(page.Transactions) != quotestore.DefaultPage {
+			b.Fatalf("%d records", len(page.Transactions))
+		}
+	}
+}

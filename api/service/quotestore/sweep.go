@@ -1,0 +1,121 @@
+package quotestore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/service/store"
+)
+
+// sweepAtOnce bounds the work of one Sweep; what remains waits for the next.
+const sweepAtOnce = 64
+
+// Sweep removes what has ended by the clock: contexts with their signed operations, offers that nobody accepted, and
+// index entries that no live cursor can need. It does a bounded amount of work; callers run it along with their own
+// writes. Contexts of executing quotes stay, as settlement ends them.
+func (b *Book) Sweep(tx store.Tx) error {
+	_, err := b.sweep(tx)
+	return err
+}
+
+// SweepAll runs Sweep until nothing is left to remove. Whoever keeps a service running calls it now and then, so that
+// signed operations do not outlive their window on a service that nobody uses.
+func (b *Book) SweepAll() error {
+	for more := true; more; {
+		due := false
+		err := b.View(func(tx store.Tx) error {
+			due = b.due(tx)
+			return nil
+		})
+		if err != nil || !due {
+			return err
+		}
+		err = b.Update(func(tx store.Tx) (err error) {
+			more, err = b.sweep(tx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// due reports whether Sweep would find anything.
+func (b *Book) due(tx store.Tx) bool {
+	return len(before(tx, bucketEnds, uint64(b.clock().Unix()), 1))+
+		len(before(tx, bucketReplaced, b.replacedBefore(), 1)) > 0
+}
+
+// before lists the first keys of a bucket that begin with a moment before another one, at most n.
+func before(tx store.Tx, bucket string, moment uint64, n int) (keys [][]byte) {
+	sound(tx.Bucket(bucket)).Ascend(nil, func(k, _ []byte) bool {
+		if binary.BigEndian.Uint64(k) >= moment || len(keys) == n {
+			return false
+		}
+		keys = append(keys, bytes.Clone(k))
+		return true
+	})
+	return keys
+}
+
+// replacedBefore is the stamp below which no live cursor needs a replaced entry. A cursor knows whole seconds only and
+// lives to the end of its last.
+func (b *Book) replacedBefore() uint64 {
+	return uint64(b.clock().Add(-b.lifetime - time.Second).UnixNano())
+}
+
+// sweep reports whether it stopped at its bound.
+func (b *Book) sweep(tx store.Tx) (more bool, err error) {
+	due := before(tx, bucketEnds, uint64(b.clock().Unix()), sweepAtOnce)
+	for _, k := range due {
+		// what cannot be read stays
+		if err := b.sweepOne(tx, k[8], k[9:]); err != nil && !errors.Is(err, store.ErrDamaged) {
+			return false, err
+		}
+		if err := tx.Bucket(bucketEnds).Delete(k); err != nil {
+			return false, err
+		}
+	}
+	replaced, err := b.sweepReplaced(tx)
+	return replaced || len(due) == sweepAtOnce, err
+}
+
+func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
+	if kind == endContext {
+		c, found, err := b.Context(tx, common.BytesToHash(key))
+		if err != nil || !found || c.UsedBy != "" {
+			return err
+		}
+		return tx.Bucket(bucketContext).Delete(key)
+	}
+	q, err := b.Quote(tx, string(key))
+	if errors.Is(err, ErrUnknownQuote) {
+		return nil // gone already; one entry too many must not stop the sweep for ever
+	}
+	if err != nil || q.Status != "" {
+		return err
+	}
+	if err := tx.Bucket(bucketDocument).Delete(key); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketQuote).Delete(key)
+}
+
+// sweepReplaced forgets replaced entries of the index by update once every cursor that could show them has expired.
+func (b *Book) sweepReplaced(tx store.Tx) (more bool, err error) {
+	due := before(tx, bucketReplaced, b.replacedBefore(), sweepAtOnce)
+	for _, k := range due {
+		if err := tx.Bucket(bucketUpdated).Delete(k[8:]); err != nil {
+			return false, err
+		}
+		if err := tx.Bucket(bucketReplaced).Delete(k); err != nil {
+			return false, err
+		}
+	}
+	return len(due) == sweepAtOnce, nil
+}
