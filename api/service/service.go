@@ -356,7 +356,7 @@ func (s *Service) APIKey() string { return s.opts.APIKey }
 // Keys are the stored keys.
 func (s *Service) Keys() KeyAdmin { return ownKeys{s.keys} }
 
-// OpenQuotes counts the accepted quotes that are not terminal.
+// OpenQuotes counts the accepted quotes that have not ended or whose deposits are not settled yet.
 func (s *Service) OpenQuotes() (n int, err error) {
 	err = s.book.View(func(tx store.Tx) error {
 		n = len(s.book.Open(tx))
@@ -365,7 +365,7 @@ func (s *Service) OpenQuotes() (n int, err error) {
 	return n, err
 }
 
-// Idle returns when every accepted quote is terminal, with the context's error, or with the faults that quotes stand
+// Idle returns when every accepted quote is settled, with the context's error, or with the faults that quotes stand
 // still for; those are tried again.
 func (s *Service) Idle(ctx context.Context) error { return s.settler.Idle(ctx) }
 

@@ -579,3 +579,36 @@ func TestClaimsEndWithTheQuoteEvenIfItsOperationIsGone(t *testing.T) {
 	next := s.offerAs(t, fmt.Sprintf("0x%064x", 99))
 	must(t, s.Update(func(tx store.Tx) error { return s.Accept(tx, next) }))
 }
+
+func TestAQuoteIsCompletedBeforeItsDepositsAreSettledAndTakesNoOtherStatus(t *testing.T) {
+	s := open(t)
+	q := s.accept(t).Clone()
+	q.Legs[0].State = quotestore.LegDeposited
+	s.save(t, q, api.StatusCompleted)
+	listed := func() (n int) {
+		must(t, s.View(func(tx store.Tx) error {
+			n = len(s.Open(tx))
+			return nil
+		}))
+		return n
+	}
+	if q.Done() || listed() != 1 {
+		t.Fatal("a quote with a deposit in escrow is done")
+	}
+	for _, status := range []string{api.StatusExecuted, api.StatusRefunded, api.StatusFailed} {
+		back := q.Clone()
+		back.Status = status
+		if err := s.Update(func(tx store.Tx) error { return s.Save(tx, back) }); err == nil {
+			t.Errorf("COMPLETED became %s", status)
+		}
+	}
+	q = q.Clone()
+	q.Legs[0].State = quotestore.LegReleased
+	s.save(t, q, api.StatusCompleted)
+	if !q.Done() || listed() != 0 {
+		t.Error("a settled quote is not done")
+	}
+	if err := s.Update(func(tx store.Tx) error { return s.Save(tx, q.Clone()) }); err == nil {
+		t.Error("a quote that is done took a further step")
+	}
+}

@@ -240,3 +240,10 @@ func (q *Quote) Pledges() []Amount {
 	}
 	return out
 }
+
+// Done reports whether nothing is left to do for an accepted quote: it has ended, and no deposit of it lies in escrow.
+// A quote is COMPLETED with its delivery, before the deposits that paid for it are released.
+func (q *Quote) Done() bool {
+	return api.Terminal(q.Status) &&
+		!slices.ContainsFunc(q.Legs, func(l Leg) bool { return l.State == LegDeposited })
+}

@@ -117,20 +117,25 @@ func (b *Book) Accept(tx store.Tx, q *Quote) error {
 }
 
 // Save writes the next step of an accepted quote. A terminal status ends its pledges and claims and erases the signed
-// operations.
+// operations; after it only deposits are settled.
 func (b *Book) Save(tx store.Tx, q *Quote) error {
 	before, err := b.Quote(tx, q.ID)
 	if err != nil {
 		return err
 	}
-	if before.Status == "" || api.Terminal(before.Status) {
+	if before.Status == "" || before.Done() || api.Terminal(before.Status) && q.Status != before.Status {
 		return fmt.Errorf("quote %s is %q and takes no further step", q.ID, before.Status)
 	}
 	if err := b.touch(tx, before, q); err != nil {
 		return err
 	}
-	if api.Terminal(q.Status) {
+	if api.Terminal(q.Status) && !api.Terminal(before.Status) {
 		if err := b.end(tx, q); err != nil {
+			return err
+		}
+	}
+	if q.Done() {
+		if err := tx.Bucket(bucketOpen).Delete([]byte(q.ID)); err != nil {
 			return err
 		}
 	}
@@ -157,10 +162,7 @@ func (b *Book) end(tx store.Tx, q *Quote) error {
 			q.Legs[i].Delegation = &api.Delegation{ContractAddress: d.ContractAddress, Nonce: d.Nonce}
 		}
 	}
-	if err := tx.Bucket(bucketEnds).Delete(endKey(q.ValidUntil, endQuote, []byte(q.ID))); err != nil {
-		return err
-	}
-	return tx.Bucket(bucketOpen).Delete([]byte(q.ID))
+	return tx.Bucket(bucketEnds).Delete(endKey(q.ValidUntil, endQuote, []byte(q.ID)))
 }
 
 // dropClaims looks for the claims of a quote among those of all executing ones, which are few: they go even if the
@@ -252,7 +254,7 @@ func (b *Book) Named(tx store.Tx, owner string) (named bool) {
 	return named
 }
 
-// Open lists the accepted quotes that are not terminal, in the order of their ids.
+// Open lists the accepted quotes that are not done, in the order of their ids.
 func (b *Book) Open(tx store.Tx) []string {
 	var ids []string
 	tx.Bucket(bucketOpen).Ascend(nil, func(k, _ []byte) bool {

@@ -233,7 +233,7 @@ func (s *Settler) startIfAccepted(id string) {
 	if err != nil {
 		q = &quotestore.Quote{ID: id}
 	}
-	if err != nil || q.Status != "" && !api.Terminal(q.Status) {
+	if err != nil || q.Status != "" && !q.Done() {
 		s.start(q)
 	}
 }

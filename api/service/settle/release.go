@@ -16,24 +16,35 @@ import (
 	"coffer/api/service/store"
 )
 
-// settling is one way for deposits to leave the escrow; the last one gives the quote its status.
+// settling is one way for deposits to leave the escrow.
 type settling struct {
 	verb  string
 	state quotestore.LegState
-	last  string
 }
 
-// release hands the next deposit to the solver; the last one completes the quote.
+// status is that of a quote after one of its deposits was settled: what was delivered is COMPLETED at once, what is
+// given back ends with the last deposit.
+func (how settling) status(q *quotestore.Quote) string {
+	switch {
+	case how.state == quotestore.LegReleased:
+		return api.StatusCompleted
+	case held(q) < 0:
+		return api.StatusRefunded
+	}
+	return q.Status
+}
+
+// release hands the next deposit to the solver; the first one completes the quote.
 func (s *Settler) release(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
 	if err := s.Faults.wait(ctx, AtRelease, q.ID); err != nil {
 		return "", nil, err
 	}
-	return s.settleLeg(q, settling{"release", quotestore.LegReleased, api.StatusCompleted})
+	return s.settleLeg(q, settling{"release", quotestore.LegReleased})
 }
 
 // giveBack refunds the next deposit in full; the last one ends the quote.
 func (s *Settler) giveBack(q *quotestore.Quote) (string, *quotestore.Quote, error) {
-	return s.settleLeg(q, settling{"refund", quotestore.LegRefunded, api.StatusRefunded})
+	return s.settleLeg(q, settling{"refund", quotestore.LegRefunded})
 }
 
 func (s *Settler) settleLeg(q *quotestore.Quote, how settling) (string, *quotestore.Quote, error) {
@@ -54,7 +65,7 @@ func (s *Settler) settleLeg(q *quotestore.Quote, how settling) (string, *quotest
 	err = fmt.Errorf("%s of quote %s on %s: %w", how.verb, q.ID, at, err)
 	if q.Legs[i].ChainID != 0 && !errors.Is(err, errOvertaken) {
 		if found, ok := s.settledByOthers(q, q.Legs[i].ChainID); ok {
-			next, err = s.acknowledge(q, i, found, how.last, err)
+			next, err = s.acknowledge(q, i, found, how, err)
 		}
 	}
 	return name, next, err
@@ -67,9 +78,7 @@ func settled(q *quotestore.Quote, i int, how settling, by quotestore.Ref) {
 	if how.state == quotestore.LegRefunded {
 		q.Origin = append(q.Origin, by)
 	}
-	if held(q) < 0 {
-		q.Status = how.last
-	}
+	q.Status = how.status(q)
 }
 
 func (s *Settler) settleEVM(q *quotestore.Quote, i int, how settling) (*quotestore.Quote, error) {
@@ -123,13 +132,11 @@ func (s *Settler) inEscrow(q *quotestore.Quote, chainID uint64) (entrypoint.Depo
 // acknowledge writes down that somebody else settled a deposit. When it was to be released, the solver has lost it; the
 // quote still ends, as the user has what he asked for. When the record has moved on, it was this saga after all, whose
 // commit was reported as failed: then the failure stands and the next attempt begins from the record.
-func (s *Settler) acknowledge(q *quotestore.Quote, i int, found quotestore.LegState, last string,
-	failed error) (*quotestore.Quote,
-	error) {
+func (s *Settler) acknowledge(q *quotestore.Quote, i int, found quotestore.LegState, how settling,
+	failed error) (*quotestore.Quote, error) {
 	next := q.Clone()
-	if next.Legs[i].State = found; held(next) < 0 {
-		next.Status = last
-	}
+	next.Legs[i].State = found
+	next.Status = how.status(next)
 	err := s.Book.Update(func(tx store.Tx) error {
 		if stored, err := s.Book.Quote(tx, q.ID); err != nil || stored.Updated != q.Updated {
 			return errors.Join(failed, err)

@@ -26,11 +26,11 @@ const (
 // attempt begins from the record. It happens after a commit that was reported as failed.
 var errOvertaken = errors.New("the record has moved on since this step was begun")
 
-// run takes a quote from wherever it stands to a terminal status. It stops with an error when the context ends or the
+// run takes a quote from wherever it stands to its end. It stops with an error when the context ends or the
 // database or a chain cannot be written; everything committed so far stays and Resume goes on from there.
 func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 	var kept *order // read back once
-	for !api.Terminal(q.Status) {
+	for !q.Done() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -38,8 +38,12 @@ func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 		if err != nil {
 			return err
 		}
+		if api.Terminal(q.Status) { // the end of a quote is told once
+			s.Log.Info("settlement: deposit settled", "quote", q.ID, "step", name)
+		} else {
+			s.Log.Info("settlement", "quote", q.ID, "step", name, "status", next.Status, "failReason", next.FailReason)
+		}
 		q = next
-		s.Log.Info("settlement", "quote", q.ID, "step", name, "status", q.Status, "failReason", q.FailReason)
 		s.step(name)
 	}
 	return nil
@@ -51,7 +55,7 @@ func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (
 	if q.FailReason != "" {
 		return s.giveBack(q)
 	}
-	if q.Status == api.StatusExecuted {
+	if q.Status == api.StatusExecuted || q.Status == api.StatusCompleted {
 		return s.release(ctx, q)
 	}
 	if s.over(q) {

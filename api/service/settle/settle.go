@@ -10,7 +10,7 @@
 //	PENDING      accepted; amounts pledged, nonces claimed
 //	IN_PROGRESS  with every deposit that landed in escrow on another chain, on Solana first: its block hash expires
 //	EXECUTED     the target block: fill, then handleOps with the prepared operation and a same-chain deposit
-//	COMPLETED    with the last release to the solver (or with the target block, when nothing was deposited)
+//	COMPLETED    with the first release to the solver (or with the target block, when nothing was deposited)
 //	REFUNDED     with the last refund, when a later step failed; every deposit in full, fees too
 //	FAILED       when a step failed before any deposit landed
 //
@@ -106,7 +106,7 @@ func New(d Deps) *Settler {
 // ErrClosed is returned by Execute and Resume after Close.
 var ErrClosed = errors.New("the settlement is closed")
 
-// Resume sweeps what ended while nobody was there, starts the saga of every accepted quote that is not terminal, and
+// Resume sweeps what ended while nobody was there, starts the saga of every accepted quote that is not done, and
 // returns; Idle waits for them. A saga that pauses after a fault tries again at once.
 func (s *Settler) Resume(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
@@ -127,7 +127,7 @@ func (s *Settler) Resume(ctx context.Context) error {
 	return nil
 }
 
-// open reads the quotes that are not terminal. One whose record is damaged is left alone: it cannot be settled, and the
+// open reads the quotes that are not done. One whose record is damaged is left alone: it cannot be settled, and the
 // others can.
 func (s *Settler) open() (open []*quotestore.Quote, err error) {
 	var ids []string
