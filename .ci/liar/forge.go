@@ -1,6 +1,7 @@
 package liar
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"strings"
@@ -88,7 +89,7 @@ func (a *Attacker) sealed(e Endpoint, raw []byte) []byte {
 	if err != nil {
 		return raw
 	}
-	mark, err := integrity.Sign(digest, a.house.chains.TamperProof)
+	mark, err := integrity.Sign(context.Background(), digest, a.house.chains.TamperProof)
 	if err != nil {
 		return raw
 	}
@@ -113,7 +114,7 @@ func (a *Attacker) responsored(doc *api.Document, p string) map[string]any {
 	pins := a.house.Network.Pins
 	window, _, err := op.DecodePaymasterData(u.PaymasterData)
 	if err == nil && u.Paymaster != nil && *u.Paymaster == pins.Paymaster &&
-		u.Sponsor(window, typed.Domain.ChainID, a.house.chains.Operator) == nil {
+		u.Sponsor(context.Background(), window, typed.Domain.ChainID, a.house.chains.Operator) == nil {
 		out[p+"/userOp/paymasterData"] = "0x" + common.Bytes2Hex(u.PaymasterData)
 	}
 	return out

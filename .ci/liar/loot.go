@@ -1,6 +1,7 @@
 package liar
 
 import (
+	"context"
 	"encoding/hex"
 	"math/big"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/devnet"
 	"coffer/api/service/quote/smartaccount"
+	"coffer/api/service/signers"
 )
 
 // loot is every signature of the person that the attacker ever saw.
@@ -179,11 +181,11 @@ func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 	if c == nil || err != nil {
 		return
 	}
-	signed, err := who.CoSign(h.op, h.chainID, in.CoSigner)
+	signed, err := who.CoSign(context.Background(), h.op, h.chainID, in.CoSigner)
 	if err != nil {
 		return
 	}
-	data, err := op.HandleOpsCall(devnet.AddressOf(in.Operator), signed)
+	data, err := op.HandleOpsCall(in.Operator.Address(), signed)
 	if err != nil {
 		return
 	}
@@ -192,11 +194,11 @@ func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 		tx.Authorizations = []op.SignedAuthorization{*h.auth}
 		if d.chance(20) {
 			alone := tx
-			alone.To, alone.Data, alone.Gas = devnet.AddressOf(in.Faucet), nil, 200_000
-			_, _ = c.Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{alone}})
+			alone.To, alone.Data, alone.Gas = in.Faucet.Address(), nil, 200_000
+			_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{alone}})
 		}
 	}
-	_, _ = c.Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: devnet.AllSucceed})
+	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: chain.AllSucceed})
 }
 
 // release takes the deposit that the operation made out of the escrow, to the thief.
@@ -207,16 +209,16 @@ func (h heldOp) release(in *devnet.Installation, now uint64) {
 		return
 	}
 	data := escrow.ReleaseCalldata([32]byte(id), h.op.Sender, thief())
-	_, _ = c.Seal(chain.SealRequest{
+	_, _ = c.Seal(context.Background(), chain.SealRequest{
 		Time: now, Txs: []chain.Tx{{From: in.Operator, To: in.Network.Pins.Escrow, Data: data, Gas: 300_000}},
-		Accept: devnet.AllSucceed,
+		Accept: chain.AllSucceed,
 	})
 }
 
 // land puts the message on the ledger.
 func (m heldMessage) land(in *devnet.Installation, now uint64) {
-	tx := solana.Sign(m.message, in.Sponsor)
-	if tx.SetSignature(m.owner, m.sig) == nil {
+	tx, err := solana.Sign(context.Background(), m.message, in.Sponsor)
+	if err == nil && tx.SetSignature(m.owner, m.sig) == nil {
 		_, _ = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}})
 	}
 }
@@ -242,6 +244,8 @@ func (a approval) use(in *devnet.Installation, from common.Address, now uint64) 
 		may = has
 	}
 	fuel := chain.Tx{From: in.Operator, To: a.spender, Value: big.NewInt(1e15), Gas: 100_000}
-	pull := chain.Tx{From: friends()[i].key, To: a.token, Data: erc20.TransferFrom(from, thief(), may), Gas: 200_000}
-	_, _ = c.Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{fuel, pull}, Accept: devnet.AllSucceed})
+	pull := chain.Tx{From: signers.Local(friends()[i].key), To: a.token, Data: erc20.TransferFrom(from, thief(), may),
+		Gas: 200_000}
+	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{fuel, pull},
+		Accept: chain.AllSucceed})
 }

@@ -1,7 +1,7 @@
 package op
 
 import (
-	"crypto/ecdsa"
+	"context"
 	"math/big"
 	"strconv"
 
@@ -31,14 +31,16 @@ func EncodePaymasterData(w PaymasterWindow, sig []byte) []byte {
 	return append(appendUint48(out, w.ValidAfter), sig...)
 }
 
-// Sponsor writes the data of the operation's paymaster: the window, and the operator's signature over the operation as
-// it stands, on a chain.
-func (o *UserOp) Sponsor(w PaymasterWindow, chainID uint64, operator *ecdsa.PrivateKey) error {
+// Sponsor writes the data of the operation's paymaster: the window, and the operator's signature (65 bytes, of a
+// personal message of 32 bytes) over the operation as it is now, on a chain.
+func (o *UserOp) Sponsor(ctx context.Context, w PaymasterWindow, chainID uint64, operator interface {
+	SignMessage(context.Context, common.Hash) ([]byte, error)
+}) error {
 	p, err := o.Pack()
 	if err != nil {
 		return err
 	}
-	sig, err := Sign(EIP191(PaymasterHash(p, w, new(big.Int).SetUint64(chainID), *o.Paymaster)), operator)
+	sig, err := operator.SignMessage(ctx, PaymasterHash(p, w, new(big.Int).SetUint64(chainID), *o.Paymaster))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/api/service"
-	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -62,7 +61,7 @@ func newWallet(t *testing.T, s *service.Service) *wallet {
 		t.Fatal(err)
 	}
 	w := &wallet{t: t, rt: service.RoundTripper(s.Handler()), key: k, entry: s.Network().Pins.EntryPoint}
-	w.account = api.Account{Type: api.AccountKernelV31, SignerAddress: devnet.AddressOf(k).Hex()}
+	w.account = api.Account{Type: api.AccountKernelV31, SignerAddress: crypto.PubkeyToAddress(k.PublicKey).Hex()}
 	body, err := json.Marshal(api.PredictRequest{Type: w.account.Type, SignerAddress: w.account.SignerAddress})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // Stock returns the addresses that hold what genesis made, beside those in the pins.
 func Stock(s *Service) []common.Address {
-	return []common.Address{devnet.AddressOf(s.in.Treasury), devnet.AddressOf(s.in.Faucet)}
+	return []common.Address{s.in.Treasury.Address(), s.in.Faucet.Address()}
 }
 
 // Operations counts the prepared operations that the book holds.

@@ -8,7 +8,6 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote/smartaccount"
 )
 
@@ -42,7 +41,7 @@ func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, n
 			next.String(),
 			o.Nonce.String())
 	}
-	data, err := op.HandleOpsCall(devnet.AddressOf(r.Installation.Operator), o)
+	data, err := op.HandleOpsCall(r.Installation.Operator.Address(), o)
 	if err != nil {
 		return chain.Tx{}, err
 	}
@@ -52,7 +51,7 @@ func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, n
 
 // rehearse runs the transaction in the view: the entry point must take the operation, and its calls must succeed.
 func (r *Relay) rehearse(tx chain.Tx, st chain.State, roles smartaccount.Roles, now uint64) error {
-	res := st.Call(chain.Message{From: devnet.AddressOf(tx.From), To: tx.To, Data: tx.Data, Gas: tx.Gas})
+	res := st.Call(chain.Message{From: tx.From.Address(), To: tx.To, Data: tx.Data, Gas: tx.Gas})
 	if err := st.Err(); err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func (r *Relay) outcome(logs []chain.Log) error {
 
 // ran accepts the block of an operation: the transaction and the operation in it succeeded.
 func (r *Relay) ran(receipts []chain.Receipt) error {
-	if err := devnet.AllSucceed(receipts); err != nil {
+	if err := chain.AllSucceed(receipts); err != nil {
 		return err
 	}
 	if len(receipts) != 1 {

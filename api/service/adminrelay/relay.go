@@ -119,7 +119,7 @@ func (r *Relay) Relay(ctx context.Context, doc *api.Document) (*api.Document, er
 	// Another message or settlement may come between the look and the commit. Then the block is not accepted, nothing
 	// has changed, and the second look tells what is true now.
 	for range 2 {
-		hash, err := r.attempt(q)
+		hash, err := r.attempt(ctx, q)
 		if errors.Is(err, chain.ErrNotAccepted) {
 			r.Log.Info("a relayed message was overtaken and is checked again", "account", q.account.Address.Hex(),
 				"error", err)
@@ -149,13 +149,13 @@ type request struct {
 }
 
 // attempt looks at the chain, checks the request against it and seals one block, all with one time.
-func (r *Relay) attempt(q request) (common.Hash, error) {
+func (r *Relay) attempt(ctx context.Context, q request) (common.Hash, error) {
 	now := uint64(r.Clock().Unix())
 	txs, accept, err := r.plan(q, now)
 	if err != nil {
 		return common.Hash{}, err
 	}
-	block, err := q.on.Seal(chain.SealRequest{Time: now, Txs: txs, Accept: accept})
+	block, err := q.on.Seal(ctx, chain.SealRequest{Time: now, Txs: txs, Accept: accept})
 	if err != nil {
 		return common.Hash{}, err
 	}
@@ -190,7 +190,7 @@ func (r *Relay) plan(q request, now uint64) (txs []chain.Tx, accept func([]chain
 		return nil, nil, err
 	}
 	return append(txs, chain.Tx{From: r.Installation.Operator, To: r.Installation.Network.Pins.RoleBasedValidator,
-		Data: data, Gas: messageGas}), devnet.AllSucceed, nil
+		Data: data, Gas: messageGas}), chain.AllSucceed, nil
 }
 
 // Gas limits of the operator's transactions; both are several times what they need.

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/adminrelay"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 )
 
 // Rotate on two chains, one where the account is not deployed yet: there and only there the new key counts and the old
@@ -24,7 +24,7 @@ import (
 func TestRotationChangesTheSessionKeyOnEachChainThatWasNamed(t *testing.T) {
 	w := newWorld(t)
 	fresh := key("new session")
-	to := devnet.AddressOf(fresh)
+	to := crypto.PubkeyToAddress(fresh.PublicKey)
 	w.done(optimism, w.message(optimism, api.AdminCancelExit, 0, common.Address{})) // deploys it with its first key
 	old, err := w.standing(optimism, w.session)
 	if err != nil || !w.runs(optimism, w.session, old) {
@@ -128,7 +128,8 @@ func TestMessagesThatTheContractWouldRefuseAreRefusedInPlainWords(t *testing.T) 
 			"signature", "admin"},
 		"another action": {forged(w.message(base, api.AdminAnnounceExit, 1, common.Address{}),
 			func(r *api.RelayRequest) { r.Action = api.AdminCancelExit }), "signature", "admin"},
-		"session is admin": {w.message(base, api.AdminRotateSession, 1, devnet.AddressOf(w.admin)), "newSession",
+		"session is admin": {w.message(base, api.AdminRotateSession, 1, crypto.PubkeyToAddress(w.admin.PublicKey)),
+			"newSession",
 			"neither"},
 		"session is co-signer": {w.message(base, api.AdminRotateSession, 1, w.in.Network.Pins.CoSigner), "newSession",
 			"neither"},
@@ -175,7 +176,7 @@ func TestMessagesThatTheContractWouldRefuseAreRefusedInPlainWords(t *testing.T) 
 }
 
 func (w *world) kernel() api.Account {
-	p, owner := w.in.Network.Pins, devnet.AddressOf(key("owner"))
+	p, owner := w.in.Network.Pins, crypto.PubkeyToAddress(key("owner").PublicKey)
 	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataECDSA(p.ECDSAValidator, owner), new(big.Int))
 	return api.Account{Type: api.AccountKernelV31, SignerAddress: owner.Hex(), AccountAddress: at.Hex()}
 }
@@ -306,10 +307,11 @@ func TestFailedCommitLeavesNothingBehind(t *testing.T) {
 func TestAccountThatSomebodyElseDeployedTakesTheMessage(t *testing.T) {
 	w := newWorld(t)
 	p := w.in.Network.Pins
-	init := op.InitDataRoleBased(p.RoleBasedValidator, devnet.AddressOf(w.session), devnet.AddressOf(w.admin),
+	init := op.InitDataRoleBased(p.RoleBasedValidator, crypto.PubkeyToAddress(w.session.PublicKey),
+		crypto.PubkeyToAddress(w.admin.PublicKey),
 		p.CoSigner)
 	deploy := chain.Tx{From: w.in.Operator, To: p.MetaFactory, Data: op.FactoryData(p.Factory, init, new(big.Int))}
-	_, err := w.in.Chains[base].Seal(chain.SealRequest{Time: start, Accept: devnet.AllSucceed,
+	_, err := w.in.Chains[base].Seal(context.Background(), chain.SealRequest{Time: start, Accept: chain.AllSucceed,
 		Txs: []chain.Tx{deploy}})
 	w.must(err)
 	if r := w.done(base, w.message(base, api.AdminAnnounceExit, 0, common.Address{})); r.Index != 0 {
@@ -387,12 +389,12 @@ type racing struct {
 }
 
 // Seal runs first once.
-func (r *racing) Seal(s chain.SealRequest) (chain.Block, error) {
+func (r *racing) Seal(ctx context.Context, s chain.SealRequest) (chain.Block, error) {
 	if f := r.first; f != nil {
 		r.first = nil
 		f()
 	}
-	return r.Chain.Seal(s)
+	return r.Chain.Seal(ctx, s)
 }
 
 func TestMessageOvertakenBeforeItsCommitIsToldTheNonce(t *testing.T) {

@@ -1,6 +1,7 @@
 package adminrelay_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func newWorld(tb testing.TB) *world {
 	w.in = in
 	w.relay = adminrelay.New(adminrelay.Deps{Installation: in, Clock: w.clock,
 		ExplorerBase: func() string { return "https://here.example/api" }})
-	p, s, a := in.Network.Pins, devnet.AddressOf(w.session), devnet.AddressOf(w.admin)
+	p, s, a := in.Network.Pins, crypto.PubkeyToAddress(w.session.PublicKey), crypto.PubkeyToAddress(w.admin.PublicKey)
 	w.at = op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, s, a, p.CoSigner),
 		new(big.Int))
 	w.wire = api.Account{Type: api.AccountRoleBased, SessionAddress: s.Hex(), AdminAddress: a.Hex(),
@@ -244,7 +245,7 @@ func (w *world) state(chainID uint64) chain.State {
 func (w *world) standing(chainID uint64, session *ecdsa.PrivateKey) (smartaccount.Account, error) {
 	w.Helper()
 	wire := w.wire
-	wire.SessionAddress = devnet.AddressOf(session).Hex()
+	wire.SessionAddress = crypto.PubkeyToAddress(session.PublicKey).Hex()
 	a, err := smartaccount.Open(w.in.Network.Pins, wire)
 	w.must(err)
 	st := w.state(chainID)
@@ -259,24 +260,25 @@ func (w *world) runs(chainID uint64, session *ecdsa.PrivateKey, a smartaccount.A
 	o := w.operation(chainID, op.Call{To: common.Address{0xaa}, Value: new(big.Int)})
 	d := op.RoleBasedDomain(chainID, w.in.Network.Pins.RoleBasedValidator)
 	o.Signature = sign(d.ApproveDigest(op.CallDataAndNonceHash(o.Sender, o.CallData, o.Nonce)), session)
-	o, err := a.CoSign(o, chainID, w.in.CoSigner)
+	o, err := a.CoSign(context.Background(), o, chainID, w.in.CoSigner)
 	w.must(err)
-	data, err := op.HandleOpsCall(devnet.AddressOf(w.in.Operator), o)
+	data, err := op.HandleOpsCall(w.in.Operator.Address(), o)
 	w.must(err)
 	st := w.state(chainID)
 	defer st.Close()
-	return st.Call(chain.Message{From: devnet.AddressOf(w.in.Operator), To: w.in.Network.Pins.EntryPoint,
+	return st.Call(chain.Message{From: w.in.Operator.Address(), To: w.in.Network.Pins.EntryPoint,
 		Data: data}).Err == nil
 }
 
 // fund pays the account coins and USDC on Base.
 func (w *world) fund(wei, usdc int64) {
 	w.Helper()
-	_, err := w.in.Chains[base].Seal(chain.SealRequest{Time: uint64(w.clock().Unix()), Accept: devnet.AllSucceed,
-		Txs: []chain.Tx{
-			{From: w.in.Faucet, To: w.at, Value: big.NewInt(wei)},
-			{From: w.in.Faucet, To: common.HexToAddress(usdcBase), Data: erc20.Transfer(w.at, big.NewInt(usdc))},
-		}})
+	_, err := w.in.Chains[base].Seal(context.Background(),
+		chain.SealRequest{Time: uint64(w.clock().Unix()), Accept: chain.AllSucceed,
+			Txs: []chain.Tx{
+				{From: w.in.Faucet, To: w.at, Value: big.NewInt(wei)},
+				{From: w.in.Faucet, To: common.HexToAddress(usdcBase), Data: erc20.Transfer(w.at, big.NewInt(usdc))},
+			}})
 	w.must(err)
 }
 

@@ -7,7 +7,7 @@
 package chain
 
 import (
-	"crypto/ecdsa"
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -15,6 +15,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/op"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -38,7 +39,7 @@ var (
 // the fee cap at the block's base fee, no tip. With authorizations it is an
 // EIP-7702 (type 4) transaction.
 type Tx struct {
-	From           *ecdsa.PrivateKey
+	From           signers.EVM
 	To             Address
 	Value          *big.Int
 	Data           []byte
@@ -147,8 +148,9 @@ type Chain interface {
 	State(at uint64) (State, error)
 	// Seal makes one block of the transactions. It is all or nothing: after an
 	// error nothing has changed. The error wraps ErrNotAccepted, is a *TxError,
-	// comes from Record as it is, or tells of a fault of the database.
-	Seal(SealRequest) (Block, error)
+	// comes from Record as it is, or tells of a fault of the database or of a
+	// signer. The context is the signers'.
+	Seal(context.Context, SealRequest) (Block, error)
 	// Receipt finds the receipt of a sealed transaction; false when unknown.
 	Receipt(tx Hash) (Receipt, bool, error)
 	// Block finds a sealed block by number; false when there is none yet.
@@ -186,3 +188,13 @@ func (e *TxError) Error() string {
 }
 
 func (e *TxError) Unwrap() error { return e.Err }
+
+// AllSucceed accepts a block whose every transaction succeeded; it fits SealRequest.Accept.
+func AllSucceed(receipts []Receipt) error {
+	for _, r := range receipts {
+		if !r.Success {
+			return fmt.Errorf("transaction %d to %s failed: %x", r.Index, r.To, r.Revert)
+		}
+	}
+	return nil
+}

@@ -213,8 +213,8 @@ func balance(in *devnet.Installation, account string, asset caip.Asset) (*big.In
 func (h *harness) checkSums(in *devnet.Installation) error {
 	pins := in.Network.Pins
 	holders := []common.Address{
-		devnet.AddressOf(in.Operator), devnet.AddressOf(in.Solver), devnet.AddressOf(in.Faucet),
-		devnet.AddressOf(in.Treasury),
+		in.Operator.Address(), in.Solver.Address(), in.Faucet.Address(),
+		in.Treasury.Address(),
 	}
 	for _, p := range h.born {
 		holders = append(holders, p.Address)

@@ -1,6 +1,7 @@
 package devnet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -45,8 +46,8 @@ func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint
 
 // specs is what every chain begins with.
 func (in *Installation) specs(p pinned) ([]evm.Spec, error) {
-	treasury := AddressOf(in.Treasury)
-	a, err := newAlloc(p, in.Catalog, AddressOf(in.Operator), treasury)
+	treasury := in.Treasury.Address()
+	a, err := newAlloc(p, in.Catalog, in.Operator.Address(), treasury)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,8 @@ func putMade(tx store.Tx) error {
 
 // SealAll makes one block on each of several chains in one commit, all or none. Its errors wrap those of
 // chain.Chain.Seal.
-func (in *Installation) SealAll(requests map[uint64]chain.SealRequest) (map[uint64]chain.Block, error) {
+func (in *Installation) SealAll(ctx context.Context, requests map[uint64]chain.SealRequest) (map[uint64]chain.Block,
+	error) {
 	var sealings []evm.Sealing
 	for _, id := range in.ChainIDs {
 		req, asked := requests[id]
@@ -109,7 +111,7 @@ func (in *Installation) SealAll(requests map[uint64]chain.SealRequest) (map[uint
 		return nil, fmt.Errorf("%w: blocks are asked of %d chains and %d are there", ErrChain, len(requests),
 			len(sealings))
 	}
-	made, err := evm.SealAll(sealings)
+	made, err := evm.SealAll(ctx, sealings)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +156,7 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) erro
 
 // stock seals block 1: the treasury's transfers to solver, faucet and operator.
 func (in *Installation) stock(c chain.Chain, now uint64) error {
-	solver, faucet, operator := AddressOf(in.Solver), AddressOf(in.Faucet), AddressOf(in.Operator)
+	solver, faucet, operator := in.Solver.Address(), in.Faucet.Address(), in.Operator.Address()
 	coin := supply(nativeDecimals)
 	txs := []chain.Tx{
 		in.coins(solver, percent(coin, solverPercent)),
@@ -166,7 +168,7 @@ func (in *Installation) stock(c chain.Chain, now uint64) error {
 			in.tokens(t, solver, percent(supply(t.Decimals), solverPercent)),
 			in.tokens(t, faucet, percent(supply(t.Decimals), faucetPercent)))
 	}
-	_, err := c.Seal(chain.SealRequest{Time: now, Txs: txs, Accept: AllSucceed})
+	_, err := c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: txs, Accept: chain.AllSucceed})
 	return err
 }
 
@@ -185,14 +187,4 @@ func (in *Installation) tokens(t catalog.Entity, to common.Address, v *big.Int) 
 func percent(v *big.Int, p int64) *big.Int {
 	out := new(big.Int).Mul(v, big.NewInt(p))
 	return out.Quo(out, big.NewInt(100))
-}
-
-// AllSucceed accepts a block whose every transaction succeeded; it fits chain.SealRequest.Accept.
-func AllSucceed(receipts []chain.Receipt) error {
-	for _, r := range receipts {
-		if !r.Success {
-			return fmt.Errorf("transaction %d to %s failed: %x", r.Index, r.To, r.Revert)
-		}
-	}
-	return nil
 }

@@ -29,6 +29,7 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 	"coffer/assets"
 )
@@ -69,7 +70,7 @@ var (
 
 // Installation is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
 type Installation struct {
-	Keys
+	signers.Embedded
 	Chains   map[uint64]chain.Chain
 	ChainIDs []uint64 // ascending
 	Solana   *solana.Ledger
@@ -102,7 +103,7 @@ func Open(s store.Store, o Options) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := deriveKeys(seed)
+	keys, err := signers.Derive(seed)
 	if err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
@@ -110,7 +111,7 @@ func Open(s store.Store, o Options) (*Installation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
-	in := &Installation{Keys: keys, Catalog: cat, Store: s, seed: seed, balanceSlot: slot}
+	in := &Installation{Embedded: keys, Catalog: cat, Store: s, seed: seed, balanceSlot: slot}
 	for _, c := range cat.Chains() {
 		if id, evm := c.Chain.EVMID(); evm {
 			in.ChainIDs = append(in.ChainIDs, id)
@@ -132,8 +133,8 @@ func storedSeed(s store.Store) (seed []byte, err error) {
 		seed = tx.Bucket(bucketInstallation).Get([]byte(keySeed))
 		return nil
 	})
-	if err == nil && seed != nil && len(seed) != SeedSize {
-		err = fmt.Errorf("genesis: the stored seed has %d bytes, expected %d", len(seed), SeedSize)
+	if err == nil && seed != nil && len(seed) != signers.SeedSize {
+		err = fmt.Errorf("genesis: the stored seed has %d bytes, expected %d", len(seed), signers.SeedSize)
 	}
 	return seed, err
 }
@@ -158,8 +159,8 @@ func checkEmpty(s store.Store) error {
 }
 
 func chooseSeed(stored []byte, o Options) ([]byte, error) {
-	if o.Seed != nil && len(o.Seed) != SeedSize {
-		return nil, fmt.Errorf("genesis: a seed has %d bytes, got %d", SeedSize, len(o.Seed))
+	if o.Seed != nil && len(o.Seed) != signers.SeedSize {
+		return nil, fmt.Errorf("genesis: a seed has %d bytes, got %d", signers.SeedSize, len(o.Seed))
 	}
 	switch {
 	case stored != nil && o.Seed != nil && !bytes.Equal(stored, o.Seed):
@@ -169,7 +170,7 @@ func chooseSeed(stored []byte, o Options) ([]byte, error) {
 	case o.Seed != nil:
 		return bytes.Clone(o.Seed), nil
 	}
-	seed := make([]byte, SeedSize)
+	seed := make([]byte, signers.SeedSize)
 	if _, err := io.ReadFull(o.Random, seed); err != nil {
 		return nil, fmt.Errorf("genesis: draw the seed: %w", err)
 	}
@@ -179,7 +180,7 @@ func chooseSeed(stored []byte, o Options) ([]byte, error) {
 // Secret derives n bytes for another purpose of the service (price walk, cursor key, test funds) from the
 // installation's seed. The same label gives the same bytes for the life of the installation.
 func (in *Installation) Secret(label string, n int) ([]byte, error) {
-	return derive(in.seed, "coffer/secret/"+label, n)
+	return signers.Secret(in.seed, "coffer/secret/"+label, n)
 }
 
 // describe makes the network descriptor of the opened chains.
@@ -188,9 +189,9 @@ func (in *Installation) describe(p pinned, kind network.Kind) (network.Descripto
 		Version: network.Version, Kind: kind, Genesis: map[string]string{}, Formulas: p.formulas,
 		Pins: p.Pins,
 	}
-	d.Pins.Operator, d.Pins.Solver = AddressOf(in.Operator), AddressOf(in.Solver)
-	d.Pins.CoSigner, d.Pins.TamperProof = AddressOf(in.CoSigner), AddressOf(in.TamperProof)
-	d.Pins.SolanaSponsor, d.Pins.SolanaVault = KeyOf(in.Sponsor).String(), KeyOf(in.Vault).String()
+	d.Pins.Operator, d.Pins.Solver = in.Operator.Address(), in.Solver.Address()
+	d.Pins.CoSigner, d.Pins.TamperProof = in.CoSigner.Address(), in.TamperProof.Address()
+	d.Pins.SolanaSponsor, d.Pins.SolanaVault = in.Sponsor.Key().String(), in.Vault.Key().String()
 	for _, id := range in.ChainIDs {
 		first, ok, err := in.Chains[id].Block(0)
 		if err != nil || !ok {

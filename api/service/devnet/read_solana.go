@@ -59,7 +59,7 @@ func (in *Installation) SolanaBalanceAt(st *solana.State, owner solmsg.Key, asse
 // OwnsKey reports whether a Solana account is the service's own.
 func (in *Installation) OwnsKey(k solmsg.Key) bool {
 	switch k {
-	case KeyOf(in.Sponsor), KeyOf(in.Vault), KeyOf(in.SolanaSolver), KeyOf(in.SolanaFaucet), KeyOf(in.SolanaTreasury):
+	case in.Sponsor.Key(), in.Vault.Key(), in.SolanaSolver.Key(), in.SolanaFaucet.Key(), in.SolanaTreasury.Key():
 		return true
 	}
 	return false
@@ -82,9 +82,9 @@ func (in *Installation) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*bi
 // Stock is what the solver can give of a catalogue asset, on any chain.
 func (in *Installation) Stock(asset caip.Asset) (*big.Int, error) {
 	if asset.Chain.IsSolana() {
-		return in.SolanaSpendable(KeyOf(in.SolanaSolver), asset)
+		return in.SolanaSpendable(in.SolanaSolver.Key(), asset)
 	}
-	return in.Balance(AddressOf(in.Solver), asset)
+	return in.Balance(in.Solver.Address(), asset)
 }
 
 // SolanaExists reports whether the account that holds an asset for an owner exists: the owner's own for SOL, the

@@ -1,6 +1,7 @@
 package devnet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,7 +46,7 @@ func (in *Installation) openSolana(s store.Store, now uint64) error {
 // solanaSpec is the genesis of the ledger: the treasury has all SOL but the rent of the mints and of its token
 // accounts, and all tokens.
 func (in *Installation) solanaSpec() (solana.Spec, error) {
-	treasury := KeyOf(in.SolanaTreasury)
+	treasury := in.SolanaTreasury.Key()
 	spec := solana.Spec{Time: Time}
 	coin, known := in.Catalog.Entity(caip.SOL())
 	if !known {
@@ -94,12 +95,12 @@ func (in *Installation) createSolana(s store.Store, now uint64) error {
 	}
 	coin, _ := in.Catalog.Entity(caip.SOL())
 	all := supply(coin.Decimals)
-	treasury, vault := KeyOf(in.SolanaTreasury), KeyOf(in.Vault)
-	solver, faucet := KeyOf(in.SolanaSolver), KeyOf(in.SolanaFaucet)
+	treasury, vault := in.SolanaTreasury.Key(), in.Vault.Key()
+	solver, faucet := in.SolanaSolver.Key(), in.SolanaFaucet.Key()
 	transactions := [][]solmsg.Build{{
 		solmsg.SystemTransfer(treasury, solver, percent(all, solverPercent).Uint64()),
 		solmsg.SystemTransfer(treasury, faucet, percent(all, faucetPercent).Uint64()),
-		solmsg.SystemTransfer(treasury, KeyOf(in.Sponsor), percent(all, sponsorPercent).Uint64()),
+		solmsg.SystemTransfer(treasury, in.Sponsor.Key(), percent(all, sponsorPercent).Uint64()),
 		solmsg.SystemTransfer(treasury, vault, solana.RentMinimum(0)),
 	}}
 	for _, t := range in.solanaTokens() {
@@ -116,7 +117,11 @@ func (in *Installation) createSolana(s store.Store, now uint64) error {
 		if err != nil {
 			return err
 		}
-		req.Txs = append(req.Txs, solana.Sign(m, in.SolanaTreasury))
+		tx, err := solana.Sign(context.Background(), m, in.SolanaTreasury)
+		if err != nil {
+			return err
+		}
+		req.Txs = append(req.Txs, tx)
 	}
 	_, err = ledger.Seal(req)
 	return err
@@ -125,7 +130,7 @@ func (in *Installation) createSolana(s store.Store, now uint64) error {
 // stockToken creates the token accounts of solver, faucet and vault and gives the first two their shares.
 func (in *Installation) stockToken(t catalog.Entity) ([]solmsg.Build, error) {
 	mint, _ := t.Asset.Mint()
-	treasury := KeyOf(in.SolanaTreasury)
+	treasury := in.SolanaTreasury.Key()
 	source, err := solmsg.AssociatedTokenAccount(treasury, mint, solmsg.TokenProgram())
 	if err != nil {
 		return nil, err
@@ -134,7 +139,7 @@ func (in *Installation) stockToken(t catalog.Entity) ([]solmsg.Build, error) {
 	for _, share := range []struct {
 		owner   solmsg.Key
 		percent int64
-	}{{KeyOf(in.SolanaSolver), solverPercent}, {KeyOf(in.SolanaFaucet), faucetPercent}, {KeyOf(in.Vault), 0}} {
+	}{{in.SolanaSolver.Key(), solverPercent}, {in.SolanaFaucet.Key(), faucetPercent}, {in.Vault.Key(), 0}} {
 		at, err := solmsg.AssociatedTokenAccount(share.owner, mint, solmsg.TokenProgram())
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/devnet"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -43,10 +44,10 @@ func TestTheTreasuryStocksTheSolanaAccountsByASignedTransaction(t *testing.T) {
 		sol, tokens uint64
 		hasAccount  bool
 	}{
-		"solver":  {devnet.KeyOf(in.SolanaSolver), sol / 100 * 40, dollars / 100 * 40, true},
-		"faucet":  {devnet.KeyOf(in.SolanaFaucet), sol / 100 * 20, dollars / 100 * 20, true},
-		"sponsor": {devnet.KeyOf(in.Sponsor), sol / 100, 0, false},
-		"vault":   {devnet.KeyOf(in.Vault), solana.RentMinimum(0), 0, true},
+		"solver":  {in.SolanaSolver.Key(), sol / 100 * 40, dollars / 100 * 40, true},
+		"faucet":  {in.SolanaFaucet.Key(), sol / 100 * 20, dollars / 100 * 20, true},
+		"sponsor": {in.Sponsor.Key(), sol / 100, 0, false},
+		"vault":   {in.Vault.Key(), solana.RentMinimum(0), 0, true},
 	} {
 		exists, err := in.SolanaExists(c.owner, usdc)
 		if err != nil {
@@ -67,8 +68,8 @@ func TestTheTreasuryStocksTheSolanaAccountsByASignedTransaction(t *testing.T) {
 		in.Solana.Transactions() != 2 {
 		t.Errorf("%+v after %d transactions", sums, in.Solana.Transactions())
 	}
-	if in.Network.Pins.SolanaSponsor != devnet.KeyOf(in.Sponsor).String() ||
-		in.Network.Pins.SolanaVault != devnet.KeyOf(in.Vault).String() {
+	if in.Network.Pins.SolanaSponsor != in.Sponsor.Key().String() ||
+		in.Network.Pins.SolanaVault != in.Vault.Key().String() {
 		t.Errorf("pins %+v", in.Network.Pins)
 	}
 }
@@ -77,8 +78,8 @@ func TestEachSolanaKeyIsAnotherOneAndTheLedgerIsOfThisSeed(t *testing.T) {
 	in := open(t, store.NewMemory())
 	seen := map[solmsg.Key]bool{}
 	for _, k := range []solmsg.Key{
-		devnet.KeyOf(in.Sponsor), devnet.KeyOf(in.Vault), devnet.KeyOf(in.SolanaTreasury),
-		devnet.KeyOf(in.SolanaSolver), devnet.KeyOf(in.SolanaFaucet),
+		in.Sponsor.Key(), in.Vault.Key(), in.SolanaTreasury.Key(),
+		in.SolanaSolver.Key(), in.SolanaFaucet.Key(),
 	} {
 		seen[k] = true
 	}
@@ -89,7 +90,7 @@ func TestEachSolanaKeyIsAnotherOneAndTheLedgerIsOfThisSeed(t *testing.T) {
 		t.Error("the same seed gave another ledger")
 	}
 	o := options()
-	o.Seed = make([]byte, devnet.SeedSize)
+	o.Seed = make([]byte, signers.SeedSize)
 	other, err := devnet.Open(store.NewMemory(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func TestOldDataGetsTheLedgerAndKeepsItsHeadsAndID(t *testing.T) {
 		}
 	}
 	if after.Solana.Genesis() != before.Solana.Genesis() ||
-		balance(t, after, devnet.KeyOf(after.SolanaFaucet), caip.SOL()) == 0 {
+		balance(t, after, after.SolanaFaucet.Key(), caip.SOL()) == 0 {
 		t.Error("the added ledger is another one than that of a first start")
 	}
 	again := &counting{Store: s}
@@ -192,7 +193,7 @@ func TestALedgerOfAnotherVersionIsRefused(t *testing.T) {
 func TestTheServicesOwnAccountsOnSolanaKeepTheRentMinimum(t *testing.T) {
 	in := open(t, store.NewMemory())
 	usdc := splUSDC(t)
-	solver, vault, nobody := devnet.KeyOf(in.SolanaSolver), devnet.KeyOf(in.Vault), solmsg.Key{1, 2, 3}
+	solver, vault, nobody := in.SolanaSolver.Key(), in.Vault.Key(), solmsg.Key{1, 2, 3}
 	for name, c := range map[string]struct {
 		owner solmsg.Key
 		asset caip.Asset
@@ -221,7 +222,7 @@ func TestTheServicesOwnAccountsOnSolanaKeepTheRentMinimum(t *testing.T) {
 func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 	in := open(t, store.NewMemory())
 	usdc := splUSDC(t)
-	solver, sponsor, to := devnet.KeyOf(in.SolanaSolver), devnet.KeyOf(in.Sponsor), solmsg.Key{9, 9}
+	solver, sponsor, to := in.SolanaSolver.Key(), in.Sponsor.Key(), solmsg.Key{9, 9}
 	now := uint64(1_760_000_000)
 	send := func(asset caip.Asset, amount int64, instructions int) {
 		t.Helper()
@@ -238,8 +239,11 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = in.Solana.Seal(solana.SealRequest{Time: now,
-			Txs: []solana.Tx{solana.Sign(m, in.SolanaSolver, in.Sponsor)}, Accept: solana.AllSucceed})
+		tx, err := solana.Sign(t.Context(), m, in.SolanaSolver, in.Sponsor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package devnet_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 			req := chain.SealRequest{
 				Time: devnet.Time + 1<<29, Txs: []chain.Tx{
 					{From: in.Faucet, To: common.HexToAddress("0x1234567890"), Gas: 21_000}},
-				Accept: devnet.AllSucceed,
+				Accept: chain.AllSucceed,
 				Record: func(tx store.Tx, b chain.Block) error {
 					return tx.Bucket("test").Put([]byte{byte(i)},
 						b.Hash[:])
@@ -42,7 +43,8 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		return out
 	}
 	before := heads()
-	if _, err := in.SealAll(requests(func([]chain.Receipt) error { return wrong })); !errors.Is(err, wrong) ||
+	if _, err := in.SealAll(context.Background(), requests(func([]chain.Receipt) error { return wrong })); !errors.Is(
+		err, wrong) ||
 		!errors.Is(err, chain.ErrNotAccepted) {
 		t.Errorf("%v", err)
 	}
@@ -50,7 +52,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 	req := bad[in.ChainIDs[2]]
 	req.Record = func(store.Tx, chain.Block) error { return wrong }
 	bad[in.ChainIDs[2]] = req
-	if _, err := in.SealAll(bad); !errors.Is(err, wrong) {
+	if _, err := in.SealAll(context.Background(), bad); !errors.Is(err, wrong) {
 		t.Errorf("%v", err)
 	}
 	for i, n := range heads() {
@@ -59,7 +61,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		}
 	}
 	commits := counted.n
-	blocks, err := in.SealAll(requests(nil))
+	blocks, err := in.SealAll(context.Background(), requests(nil))
 	if err != nil || len(blocks) != len(in.ChainIDs) || counted.n != commits+1 {
 		t.Fatalf("%d blocks, %d commits, %v", len(blocks), counted.n-commits, err)
 	}
@@ -70,7 +72,8 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 			t.Errorf("chain %d: block %d, %v", id, n, err)
 		}
 	}
-	if _, err := in.SealAll(map[uint64]chain.SealRequest{424242: {}}); !errors.Is(err, devnet.ErrChain) {
+	if _, err := in.SealAll(context.Background(), map[uint64]chain.SealRequest{424242: {}}); !errors.Is(err,
+		devnet.ErrChain) {
 		t.Errorf("an unknown chain: %v", err)
 	}
 }

@@ -164,7 +164,7 @@ func (x *explorer) label(on caip.Chain, a common.Address) labelled {
 		{p.KernelV31, "Kernel v3.1"}, {p.KernelV33, "Kernel v3.3"}, {p.ECDSAValidator, "ECDSA validator"},
 		{p.RoleBasedValidator, "role-based validator"},
 		{p.Operator, "operator"}, {p.Solver, "solver"}, {p.CoSigner, "co-signer"},
-		{devnet.AddressOf(x.in.Faucet), "faucet"}, {devnet.AddressOf(x.in.Treasury), "treasury"},
+		{x.in.Faucet.Address(), "faucet"}, {x.in.Treasury.Address(), "treasury"},
 	} {
 		if known.at == a {
 			return labelled{a.Hex(), known.name}

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -56,7 +57,7 @@ func TestExplorerShowsTheDecodedReceiptWithoutAKey(t *testing.T) {
 func (b *bench) explained(t *testing.T, on uint64, tx chain.Tx) string {
 	t.Helper()
 	ch := b.in.Chains[on]
-	block, err := ch.Seal(chain.SealRequest{Time: ch.Head().Time, Txs: []chain.Tx{tx}})
+	block, err := ch.Seal(context.Background(), chain.SealRequest{Time: ch.Head().Time, Txs: []chain.Tx{tx}})
 	if err != nil {
 		t.Fatal(err)
 	}

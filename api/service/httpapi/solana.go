@@ -10,7 +10,6 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/devnet"
 	"coffer/api/text"
 )
 
@@ -106,9 +105,9 @@ func (x *explorer) key(k solmsg.Key) labelled {
 		at   solmsg.Key
 		name string
 	}{
-		{devnet.KeyOf(x.in.Sponsor), "sponsor"}, {devnet.KeyOf(x.in.Vault), "vault"},
-		{devnet.KeyOf(x.in.SolanaSolver), "solver"},
-		{devnet.KeyOf(x.in.SolanaFaucet), "faucet"}, {devnet.KeyOf(x.in.SolanaTreasury), "treasury"},
+		{x.in.Sponsor.Key(), "sponsor"}, {x.in.Vault.Key(), "vault"},
+		{x.in.SolanaSolver.Key(), "solver"},
+		{x.in.SolanaFaucet.Key(), "faucet"}, {x.in.SolanaTreasury.Key(), "treasury"},
 		{solmsg.SystemProgram(), "System"}, {solmsg.TokenProgram(), "SPL Token"},
 		{solmsg.ATAProgram(), "Associated Token Account"},
 		{solmsg.MemoProgram(), "Memo"}, {solmsg.ComputeBudgetProgram(), "Compute Budget"},

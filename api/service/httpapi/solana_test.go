@@ -9,7 +9,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/devnet"
 	"coffer/api/service/httpapi"
 )
 
@@ -18,12 +17,16 @@ func (b *bench) sealed(t *testing.T, accept func([]solana.Receipt) error, builds
 	solana.Receipt) {
 	t.Helper()
 	hash, _ := b.in.Solana.Blockhash(uint64(now().Unix()))
-	m, err := solmsg.Compose(devnet.KeyOf(b.in.SolanaFaucet), hash, builds...)
+	m, err := solmsg.Compose(b.in.SolanaFaucet.Key(), hash, builds...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	receipts, err := b.in.Solana.Seal(solana.SealRequest{Time: uint64(now().Unix()),
-		Txs: []solana.Tx{solana.Sign(m, b.in.SolanaFaucet)}, Accept: accept})
+	tx, err := solana.Sign(t.Context(), m, b.in.SolanaFaucet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipts, err := b.in.Solana.Seal(solana.SealRequest{Time: uint64(now().Unix()), Txs: []solana.Tx{tx},
+		Accept: accept})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +39,7 @@ func (b *bench) sealed(t *testing.T, accept func([]solana.Receipt) error, builds
 
 func TestExplorerShowsADecodedSolanaTransaction(t *testing.T) {
 	b := newBench(t)
-	faucet, friend := devnet.KeyOf(b.in.SolanaFaucet), solmsg.Key{7, 7, 7}
+	faucet, friend := b.in.SolanaFaucet.Key(), solmsg.Key{7, 7, 7}
 	usdc, err := caip.ParseAsset(
 		"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	if err != nil {
@@ -64,7 +67,7 @@ func TestExplorerShowsADecodedSolanaTransaction(t *testing.T) {
 
 func TestExplorerSaysWhyASolanaTransactionFailed(t *testing.T) {
 	b := newBench(t)
-	faucet := devnet.KeyOf(b.in.SolanaFaucet)
+	faucet := b.in.SolanaFaucet.Key()
 	_, page, rc := b.sealed(t, nil, solmsg.SystemTransfer(faucet, solmsg.Key{7}, 1<<62))
 	if rc.Success || !strings.Contains(page, "Failed") || !strings.Contains(page, "Reason") ||
 		!strings.Contains(page, "instruction 1") {

@@ -196,7 +196,7 @@ func TestBalancesOfDifferentDecimalsAreScaledBeforeTheyAreAdded(t *testing.T) {
 	mixed := *in
 	mixed.Catalog = cat
 	p := portfolio.New(portfolio.Deps{Installation: &mixed, Prices: prices, Clock: now})
-	solver := devnet.AddressOf(in.Solver) // 400 million whole units on each chain
+	solver := in.Solver.Address() // 400 million whole units on each chain
 	out, err := p.Balances(context.Background(), query(t, &mixed, "eip155:1:"+solver.Hex(), "ob:dai,ob:usdt", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestPredictionUsesOurCoSignerAndFundsThePredictedAddress(t *testing.T) {
 	pins := in.Network.Pins
 	want := op.PredictAddress(pins.Factory, pins.KernelV31,
 		op.InitDataRoleBased(pins.RoleBasedValidator, session, admin,
-			devnet.AddressOf(in.CoSigner)), new(big.Int))
+			in.CoSigner.Address()), new(big.Int))
 	if got.PredictedAddress != want.Hex() {
 		t.Errorf("%s, expected %s", got.PredictedAddress, want.Hex())
 	}
@@ -294,11 +294,12 @@ func TestPredictedAddressIsWhereTheFactoryDeploys(t *testing.T) {
 	}
 	pins := in.Network.Pins
 	for _, id := range in.ChainIDs {
-		block, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Accept: devnet.AllSucceed,
-			Txs: []chain.Tx{{
-				From: in.Operator, To: pins.MetaFactory, Gas: 1_000_000,
-				Data: op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, owner), new(big.Int)),
-			}}})
+		block, err := in.Chains[id].Seal(context.Background(),
+			chain.SealRequest{Time: uint64(now().Unix()), Accept: chain.AllSucceed,
+				Txs: []chain.Tx{{
+					From: in.Operator, To: pins.MetaFactory, Gas: 1_000_000,
+					Data: op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, owner), new(big.Int)),
+				}}})
 		if err != nil {
 			t.Fatal(err)
 		}

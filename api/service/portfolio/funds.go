@@ -176,14 +176,14 @@ func (f *Faucet) byChain(a common.Address) (map[uint64][]gift, error) {
 
 // fund pays a grant chain by chain, each in a commit of its own, so that a chain which refuses does not keep the others
 // from paying. The decision is committed with the blocks and the declines.
-func (f *Faucet) fund(a common.Address) error {
+func (f *Faucet) fund(ctx context.Context, a common.Address) error {
 	byChain, err := f.byChain(a)
 	if err != nil {
 		return err
 	}
 	var group errgroup.Group
 	for id, list := range byChain {
-		group.Go(func() error { return f.pay(part{to: a, chain: id, gifts: list}, byChain) })
+		group.Go(func() error { return f.pay(ctx, part{to: a, chain: id, gifts: list}, byChain) })
 	}
 	return group.Wait()
 }
@@ -196,7 +196,7 @@ type part struct {
 }
 
 // pay seals the block of one chain, or declines, unless either was done before a crash.
-func (f *Faucet) pay(p part, all map[uint64][]gift) error {
+func (f *Faucet) pay(ctx context.Context, p part, all map[uint64][]gift) error {
 	over := false
 	err := f.Installation.Store.View(func(tx store.Tx) error {
 		over = tx.Bucket(bucketFunds).Get(onChain(p.to, p.chain)) != nil
@@ -205,7 +205,10 @@ func (f *Faucet) pay(p part, all map[uint64][]gift) error {
 	if err != nil || over {
 		return err
 	}
-	err = f.seal(p, func(tx store.Tx, block chain.Block) error { return p.note(tx, block.Receipts[0].TxHash[:], all) })
+	err = f.seal(ctx, p, func(tx store.Tx, block chain.Block) error {
+		return p.note(tx, block.Receipts[0].TxHash[:],
+			all)
+	})
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return f.refused(p.to.Hex(), r, func(tx store.Tx) error { return p.note(tx, []byte{declined}, all) })
 	}
@@ -213,21 +216,21 @@ func (f *Faucet) pay(p part, all map[uint64][]gift) error {
 }
 
 // seal makes the block of one chain. The error is a *refusal when the chain does not take the transfers.
-func (f *Faucet) seal(p part, record func(store.Tx, chain.Block) error) error {
+func (f *Faucet) seal(ctx context.Context, p part, record func(store.Tx, chain.Block) error) error {
 	txs := p.transfers(f.Installation)
 	accept := func(receipts []chain.Receipt) error {
 		if i := slices.IndexFunc(receipts, func(r chain.Receipt) bool { return !r.Success }); i >= 0 {
-			return &refusal{p.gifts[i].entity.Asset, devnet.AllSucceed(receipts)}
+			return &refusal{p.gifts[i].entity.Asset, chain.AllSucceed(receipts)}
 		}
 		return nil
 	}
 	c := f.Installation.Chains[p.chain]
-	_, err := c.Seal(chain.SealRequest{Time: uint64(f.Clock().Unix()), Txs: txs, Accept: accept, Record: record})
+	_, err := c.Seal(ctx, chain.SealRequest{Time: uint64(f.Clock().Unix()), Txs: txs, Accept: accept, Record: record})
 	t, excluded := errors.AsType[*chain.TxError](err)
 	if !excluded {
 		return err
 	}
-	broke, fault := short(c, devnet.AddressOf(f.Installation.Faucet), txs[:t.Index+1])
+	broke, fault := short(c, f.Installation.Faucet.Address(), txs[:t.Index+1])
 	if fault != nil || !broke {
 		return errors.Join(err, fault)
 	}

@@ -249,7 +249,7 @@ type faulty struct{ chain.Chain }
 
 var errDisk = errors.New("the disk cannot be read")
 
-func (faulty) Seal(chain.SealRequest) (chain.Block, error) {
+func (faulty) Seal(context.Context, chain.SealRequest) (chain.Block, error) {
 	return chain.Block{}, &chain.TxError{Index: 0, Err: errDisk}
 }
 

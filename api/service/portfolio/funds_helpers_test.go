@@ -77,13 +77,14 @@ func lend(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.Int, b
 	if back {
 		from, to = to, from
 	}
-	tx := chain.Tx{From: from, To: devnet.AddressOf(to), Value: v, Gas: 21_000}
+	tx := chain.Tx{From: from, To: to.Address(), Value: v, Gas: 21_000}
 	if token, ok := asset.Token(); ok {
 		tx = chain.Tx{From: from, To: token, Data: erc20.Transfer(tx.To, v), Gas: 100_000}
 	}
 	id, _ := asset.Chain.EVMID()
-	if _, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Txs: []chain.Tx{tx},
-		Accept: devnet.AllSucceed}); err != nil {
+	if _, err := in.Chains[id].Seal(context.Background(),
+		chain.SealRequest{Time: uint64(now().Unix()), Txs: []chain.Tx{tx},
+			Accept: chain.AllSucceed}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -91,7 +92,7 @@ func lend(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.Int, b
 // drain leaves the faucet with so much of an asset, of a coin less the gas that this takes, and returns what is gone.
 func drain(t testing.TB, in *devnet.Installation, asset caip.Asset, left int64) *big.Int {
 	t.Helper()
-	v, err := in.Balance(devnet.AddressOf(in.Faucet), asset)
+	v, err := in.Balance(in.Faucet.Address(), asset)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -51,7 +50,7 @@ func (f *Faucet) considerSolana(ctx context.Context, k solmsg.Key) error {
 	if used {
 		return f.decline(k[:])
 	}
-	return f.fundSolana(k)
+	return f.fundSolana(ctx, k)
 }
 
 // usedSolana reports whether the account holds or ever did anything, or is named by the history. Programs and addresses
@@ -66,8 +65,8 @@ func (f *Faucet) usedSolana(ctx context.Context, k solmsg.Key) (bool, error) {
 	return f.Installation.Solana.Used(k)
 }
 
-func (f *Faucet) fundSolana(k solmsg.Key) error {
-	err := f.sealSolana(k)
+func (f *Faucet) fundSolana(ctx context.Context, k solmsg.Key) error {
+	err := f.sealSolana(ctx, k)
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return f.refused(k.String(), r, func(tx store.Tx) error { return decline(tx, k[:]) })
 	}
@@ -75,14 +74,14 @@ func (f *Faucet) fundSolana(k solmsg.Key) error {
 }
 
 // sealSolana includes the transaction of a grant. The error is a *refusal when the ledger does not take it.
-func (f *Faucet) sealSolana(k solmsg.Key) error {
+func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 	builds, gives, err := f.solanaGrant(k)
 	if err != nil {
 		return err
 	}
 	at := uint64(f.Clock().Unix())
 	hash, _ := f.Installation.Solana.Blockhash(at)
-	m, err := solmsg.Compose(devnet.KeyOf(f.Installation.SolanaFaucet), hash, builds...)
+	m, err := solmsg.Compose(f.Installation.SolanaFaucet.Key(), hash, builds...)
 	if err != nil {
 		return err
 	}
@@ -97,8 +96,12 @@ func (f *Faucet) sealSolana(k solmsg.Key) error {
 		// no single instruction failed: the faucet would fall below its own rent minimum
 		return &refusal{caip.SOL(), err}
 	}
+	tx, err := solana.Sign(ctx, m, f.Installation.SolanaFaucet)
+	if err != nil {
+		return err
+	}
 	_, err = f.Installation.Solana.Seal(solana.SealRequest{
-		Time: at, Txs: []solana.Tx{solana.Sign(m, f.Installation.SolanaFaucet)}, Accept: accept,
+		Time: at, Txs: []solana.Tx{tx}, Accept: accept,
 		Record: func(tx store.Tx, _ []solana.Receipt) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) },
 	})
 	if errors.Is(err, solana.ErrPayer) {
@@ -109,7 +112,7 @@ func (f *Faucet) sealSolana(k solmsg.Key) error {
 
 // solanaGrant makes the instructions of a grant, and names the asset that each takes from the faucet.
 func (f *Faucet) solanaGrant(k solmsg.Key) (builds []solmsg.Build, gives []caip.Asset, err error) {
-	faucet := devnet.KeyOf(f.Installation.SolanaFaucet)
+	faucet := f.Installation.SolanaFaucet.Key()
 	for _, gift := range []struct {
 		aggregate caip.AggregateID
 		whole     string

@@ -28,8 +28,8 @@ func solanaUSDC(t testing.TB) caip.Asset {
 // lendSolana moves an amount from the faucet to the treasury, or back. The treasury pays for it.
 func lendSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.Int, back bool) {
 	t.Helper()
-	treasury := devnet.KeyOf(in.SolanaTreasury)
-	from, to := devnet.KeyOf(in.SolanaFaucet), treasury
+	treasury := in.SolanaTreasury.Key()
+	from, to := in.SolanaFaucet.Key(), treasury
 	if back {
 		from, to = to, from
 	}
@@ -43,7 +43,10 @@ func lendSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx := solana.Sign(m, in.SolanaTreasury, in.SolanaFaucet)
+	tx, err := solana.Sign(t.Context(), m, in.SolanaTreasury, in.SolanaFaucet)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed}); err !=
 		nil {
 		t.Fatal(err)
@@ -53,7 +56,7 @@ func lendSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.
 // drainSolana leaves the faucet with so many base units and returns what is gone.
 func drainSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, left uint64) *big.Int {
 	t.Helper()
-	v, err := in.SolanaBalance(devnet.KeyOf(in.SolanaFaucet), asset)
+	v, err := in.SolanaBalance(in.SolanaFaucet.Key(), asset)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/devnet"
 	"coffer/api/service/portfolio"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -112,7 +113,7 @@ func TestASolanaAccountIsFundedOnceUnderConcurrency(t *testing.T) {
 
 // wallet is an account that somebody has the key of.
 func wallet(n byte) solmsg.Key {
-	return devnet.KeyOf(ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), n)))
+	return signers.LocalSolana(ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), n))).Key()
 }
 
 func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
@@ -124,7 +125,7 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Somebody paid `paid`, and opened a token account for `usdc`.
-	faucet, at := devnet.KeyOf(in.SolanaSolver), uint64(now().Unix())
+	faucet, at := in.SolanaSolver.Key(), uint64(now().Unix())
 	hash, _ := in.Solana.Blockhash(at)
 	mint, _ := solmsg.ParseKey("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	m, err := solmsg.Compose(faucet, hash, solmsg.SystemTransfer(faucet, paid, 1e9),
@@ -132,8 +133,11 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{solana.Sign(m, in.SolanaSolver)},
-		Accept: solana.AllSucceed})
+	tx, err := solana.Sign(t.Context(), m, in.SolanaSolver)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +149,7 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	for name, k := range map[string]solmsg.Key{
 		"was paid": paid, "has a token account": usdc, "is in the history": known,
 		"is a program": solmsg.TokenProgram(), "is a mint": mint,
-		"is the service's": devnet.KeyOf(in.Vault), "nobody can sign for": tokenAccount,
+		"is the service's": in.Vault.Key(), "nobody can sign for": tokenAccount,
 	} {
 		consider(t, f, k)
 		if in.Solana.Transactions() != before {
@@ -185,7 +189,7 @@ func BenchmarkFundSolanaMemory(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		consider(b, f, devnet.KeyOf(ed25519.NewKeyFromSeed(
-			binary.BigEndian.AppendUint64(make([]byte, ed25519.SeedSize-8), uint64(n)))))
+		consider(b, f, signers.LocalSolana(ed25519.NewKeyFromSeed(
+			binary.BigEndian.AppendUint64(make([]byte, ed25519.SeedSize-8), uint64(n)))).Key())
 	}
 }

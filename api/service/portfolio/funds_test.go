@@ -185,7 +185,7 @@ func TestARecipientThatWasPaidIsNeverToppedUp(t *testing.T) {
 	in := open(t, store.NewMemory())
 	f := newFaucet(t, in)
 	c := in.Chains[10]
-	_, err := c.Seal(chain.SealRequest{Time: uint64(now().Unix()),
+	_, err := c.Seal(context.Background(), chain.SealRequest{Time: uint64(now().Unix()),
 		Txs: []chain.Tx{{From: in.Solver, To: someone, Value: big.NewInt(1), Gas: 21_000}}})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestAddressesWithHistoryCodeOrNonceGetNothing(t *testing.T) {
 	}
 	before := heads(in)
 	for name, a := range map[string]common.Address{
-		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": devnet.AddressOf(in.Treasury), "nobody's": {},
+		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": in.Treasury.Address(), "nobody's": {},
 		"a precompiled contract": common.HexToAddress("0x01"), "another": common.HexToAddress("0x100"),
 	} {
 		if err := f.Consider(context.Background(), a); err != nil {

@@ -53,6 +53,7 @@ func (f *Faucet) take() []*seat {
 // the turn: when it ends, the others are served all the same, by their own turn. After a panic nobody waits for seats
 // that were taken.
 func (f *Faucet) serve(ctx context.Context, seats []*seat) {
+	ctx = context.WithoutCancel(ctx)
 	done := false
 	defer func() {
 		for _, s := range seats {
@@ -75,7 +76,7 @@ func (f *Faucet) serve(ctx context.Context, seats []*seat) {
 	}
 	for _, s := range first {
 		decisions.Go(func() error {
-			s.served, s.err = f.decide(context.WithoutCancel(ctx), s)
+			s.served, s.err = f.decide(ctx, s)
 			return nil
 		})
 	}
@@ -85,7 +86,7 @@ func (f *Faucet) serve(ctx context.Context, seats []*seat) {
 			fresh = append(fresh, s)
 		}
 	}
-	f.payAll(fresh)
+	f.payAll(ctx, fresh)
 	for _, s := range seats {
 		s.err = seen[s.to].err
 	}
@@ -101,7 +102,7 @@ func (f *Faucet) decide(ctx context.Context, s *seat) (over bool, err error) {
 		return true, err
 	}
 	if d == started {
-		return true, f.fund(a) // what an earlier process began, it paid chain by chain
+		return true, f.fund(ctx, a) // what an earlier process began, it paid chain by chain
 	}
 	if !slices.ContainsFunc(s.within, func(within func() bool) bool { return within() }) {
 		return true, nil
@@ -114,8 +115,8 @@ func (f *Faucet) decide(ctx context.Context, s *seat) (over bool, err error) {
 }
 
 // payAll pays the grants of all seats in one commit; where a chain refuses one, each is paid by itself.
-func (f *Faucet) payAll(seats []*seat) {
-	err := f.together(seats)
+func (f *Faucet) payAll(ctx context.Context, seats []*seat) {
+	err := f.together(ctx, seats)
 	if err == nil {
 		return
 	}
@@ -126,7 +127,7 @@ func (f *Faucet) payAll(seats []*seat) {
 		return
 	}
 	for _, s := range seats {
-		s.err = f.fund(s.to)
+		s.err = f.fund(ctx, s.to)
 	}
 }
 
@@ -137,7 +138,7 @@ func separable(err error) bool {
 }
 
 // together seals one block a chain with the transfers of all seats, in one commit with the decisions about them.
-func (f *Faucet) together(seats []*seat) error {
+func (f *Faucet) together(ctx context.Context, seats []*seat) error {
 	if len(seats) == 0 {
 		return nil
 	}
@@ -170,8 +171,8 @@ func (f *Faucet) together(seats []*seat) error {
 			}
 			return nil
 		}
-		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: devnet.AllSucceed, Record: record}
+		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: chain.AllSucceed, Record: record}
 	}
-	_, err := f.Installation.SealAll(requests)
+	_, err := f.Installation.SealAll(ctx, requests)
 	return err
 }

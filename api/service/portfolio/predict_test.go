@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"coffer/api"
-	"coffer/api/service/devnet"
 )
 
 // An address is told only for keys that every other request accepts: what is sent to another one is stuck.
@@ -15,7 +14,7 @@ func TestNoAddressIsPredictedForKeysThatNoAccountCanHave(t *testing.T) {
 	in, p := world(t)
 	const one, other = "0x1cBFbFd62a276BF6D79d504eA4CA75a7baDcf5b1", "0xc162a3cE45ad151eeCd0a5532D6E489D034aB3B8"
 	const zero = "0x0000000000000000000000000000000000000000"
-	coSigner := devnet.AddressOf(in.CoSigner).Hex()
+	coSigner := in.CoSigner.Address().Hex()
 	for name, c := range map[string]struct {
 		req        api.PredictRequest
 		path, want string

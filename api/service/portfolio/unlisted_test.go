@@ -29,7 +29,7 @@ const onBase = 8453
 func deploys(t testing.TB, in *devnet.Installation, creation []byte) (at common.Address, asset string) {
 	t.Helper()
 	c := in.Chains[onBase]
-	b, err := c.Seal(chain.SealRequest{Time: c.Head().Time, Txs: []chain.Tx{{From: in.Faucet,
+	b, err := c.Seal(context.Background(), chain.SealRequest{Time: c.Head().Time, Txs: []chain.Tx{{From: in.Faucet,
 		To: evm.DeterministicDeployer(), Data: append(make([]byte, 32), creation...)}}})
 	if err != nil || !b.Receipts[0].Success {
 		t.Fatal(err, b.Receipts)

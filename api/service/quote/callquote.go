@@ -9,7 +9,6 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
@@ -43,7 +42,7 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 		return nil, err
 	}
 	defer st.Close()
-	if err := q.rehearse(st, c); err != nil {
+	if err := q.rehearse(ctx, st, c); err != nil {
 		return nil, err
 	}
 	if err := q.price(c); err != nil {
@@ -52,12 +51,12 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 	if err := q.draw(c.id[:]); err != nil {
 		return nil, err
 	}
-	legs, err := q.legs(st, &c.deal)
+	legs, err := q.legs(ctx, st, &c.deal)
 	if err != nil {
 		return nil, err
 	}
 	st.Close() // a goroutine releases its views before it writes
-	return q.issue(c, legs)
+	return q.issue(ctx, c, legs)
 }
 
 // readCallQuote applies every rule that needs no simulation.
@@ -185,7 +184,7 @@ func (q *Quoter) unchanged(c *call) error {
 }
 
 // rehearse runs the signed operation through the real handleOps on the overlay of prepare (protocol §2.3).
-func (q *Quoter) rehearse(st chain.State, c *call) error {
+func (q *Quoter) rehearse(ctx context.Context, st chain.State, c *call) error {
 	k := c.context
 	c.funds = funds{now: c.now, payer: c.payer, chainID: k.ChainID, gas: k.Gas, delegation: k.Delegation}
 	err := q.Book.View(func(tx store.Tx) (err error) {
@@ -203,11 +202,11 @@ func (q *Quoter) rehearse(st chain.State, c *call) error {
 		return err
 	}
 	c.funds.spent = q.spentSince(st, k.Owner, before)
-	complete, err := c.evm.CoSign(c.op, k.ChainID, q.Installation.CoSigner)
+	complete, err := c.evm.CoSign(ctx, c.op, k.ChainID, q.Installation.CoSigner)
 	if err != nil {
 		return err
 	}
-	operator := devnet.AddressOf(q.Installation.Operator)
+	operator := q.Installation.Operator.Address()
 	data, err := q.Codec.HandleOps(operator, complete)
 	if err != nil {
 		return err
@@ -259,10 +258,10 @@ func (q *Quoter) price(c *call) (err error) {
 }
 
 // issue encodes, signs and stores the quote.
-func (q *Quoter) issue(c *call, legs []built) (*api.Document, error) {
+func (q *Quoter) issue(ctx context.Context, c *call, legs []built) (*api.Document, error) {
 	expires := q.expires(&c.deal)
 	body, destination := q.document(c, legs, expires)
-	doc, digest, err := q.seal(&c.deal, body, destination)
+	doc, digest, err := q.seal(ctx, &c.deal, body, destination)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/big"
@@ -107,7 +108,8 @@ func (q *Quoter) terms(d *deal, expires uint64, to api.DestinationToken) api.Quo
 
 // seal encodes and signs a quote in the form that was asked for. destination is the prepared operation of a call that
 // is funded, for v1.
-func (q *Quoter) seal(d *deal, body api.Quote, destination *api.ChainOperation) (*api.Document, common.Hash, error) {
+func (q *Quoter) seal(ctx context.Context, d *deal, body api.Quote, destination *api.ChainOperation) (*api.Document,
+	common.Hash, error) {
 	var form any = body
 	if d.v1 {
 		form = body.V1(destination)
@@ -120,7 +122,7 @@ func (q *Quoter) seal(d *deal, body api.Quote, destination *api.ChainOperation) 
 	if err != nil {
 		return nil, common.Hash{}, err
 	}
-	doc, err = q.sign(doc, digest)
+	doc, err = q.sign(ctx, doc, digest)
 	return doc, digest, err
 }
 

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"math/big"
 
 	"coffer/api"
@@ -9,7 +10,6 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
 
@@ -36,12 +36,12 @@ func (q *Quoter) fillFee(x *trade) (*big.Int, error) {
 }
 
 // settleable simulates the delivery and builds the funding operations.
-func (q *Quoter) settleable(x *trade) ([]built, error) {
+func (q *Quoter) settleable(ctx context.Context, x *trade) ([]built, error) {
 	if x.chainID == 0 {
 		if err := q.solanaFill(x); err != nil {
 			return nil, err
 		}
-		return q.legs(nil, &x.deal)
+		return q.legs(ctx, nil, &x.deal)
 	}
 	st, err := q.state(x.chainID, x.now)
 	if err != nil {
@@ -51,14 +51,14 @@ func (q *Quoter) settleable(x *trade) ([]built, error) {
 	if err := q.fillWorks(st, x); err != nil {
 		return nil, err
 	}
-	return q.legs(st, &x.deal)
+	return q.legs(ctx, st, &x.deal)
 }
 
 // fillWorks simulates the solver's transfer.
 func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 	d := x.delivery()
 	to, _ := x.recipient.EVM()
-	m := chain.Message{From: devnet.AddressOf(q.Installation.Solver), To: to, Value: d.amount, Gas: fillLimit}
+	m := chain.Message{From: q.Installation.Solver.Address(), To: to, Value: d.amount, Gas: fillLimit}
 	if token, isToken := d.asset.Token(); isToken {
 		m.To, m.Value, m.Data = token, new(big.Int), erc20.Transfer(to, d.amount)
 	}
@@ -93,7 +93,7 @@ func (q *Quoter) solanaFill(x *trade) error {
 				amount.Trim(amount.Format(rent, d.decimals)) + " SOL")
 		}
 	}
-	solver, sponsor := devnet.KeyOf(q.Installation.SolanaSolver), devnet.KeyOf(q.Installation.Sponsor)
+	solver, sponsor := q.Installation.SolanaSolver.Key(), q.Installation.Sponsor.Key()
 	pay, err := q.Installation.SolanaTransfer(solver, solmsg.Key(key), sponsor, d.asset, d.amount)
 	if err != nil {
 		return err

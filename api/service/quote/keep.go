@@ -2,6 +2,7 @@ package quote
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -31,7 +32,7 @@ var errHashTaken = errors.New("another request has this operation's hash")
 // does not cover (say, the required tokens) must not share a hash: where it is taken, the call gas is raised by an
 // amount that follows from the request. So a free one is found at once however many such requests there are, and
 // nothing is signed while others wait to write.
-func (q *Quoter) keep(r *request, c *quotestore.Context) error {
+func (q *Quoter) keep(ctx context.Context, r *request, c *quotestore.Context) error {
 	o, err := op.FromWire(c.Op)
 	if err != nil {
 		return err
@@ -39,7 +40,7 @@ func (q *Quoter) keep(r *request, c *quotestore.Context) error {
 	least, content := o.CallGasLimit, contentOf(*c)
 	for try := range mostTries {
 		o.CallGasLimit = new(big.Int).Add(least, moreGas(content, try))
-		if err := o.Sponsor(r.window, r.chainID, q.Installation.Operator); err != nil {
+		if err := o.Sponsor(ctx, r.window, r.chainID, q.Installation.Operator); err != nil {
 			return err
 		}
 		c.Op = o.Wire()

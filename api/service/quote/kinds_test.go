@@ -15,7 +15,6 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -235,8 +234,8 @@ func delegateTo(w *World, chainID uint64, to common.Address) {
 	st.Close()
 	auth, err := op.Authorization{ChainID: new(big.Int).SetUint64(chainID), Address: to, Nonce: nonce}.Sign(w.User.Key)
 	Must(w.TB, err)
-	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: devnet.AllSucceed,
+	_, err = w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Accept: chain.AllSucceed,
 		Txs: []chain.Tx{{From: w.Installation.Operator, To: payee(), Value: new(big.Int),
 			Authorizations: []op.SignedAuthorization{auth}}},
 	})

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -29,7 +30,7 @@ func Refused(f entrypoint.Failure) error {
 
 // legs builds the funding operation of every deposit. target is the view of an EVM target chain in which deposits on
 // that chain are simulated, after everything that the target block does before them; nil on Solana.
-func (q *Quoter) legs(target chain.State, d *deal) ([]built, error) {
+func (q *Quoter) legs(ctx context.Context, target chain.State, d *deal) ([]built, error) {
 	out := make([]built, 0, len(d.plan.legs))
 	for _, l := range d.plan.legs {
 		var b built
@@ -37,7 +38,7 @@ func (q *Quoter) legs(target chain.State, d *deal) ([]built, error) {
 		if l.asset.Chain.IsSolana() {
 			b, err = q.solanaLeg(d, l)
 		} else {
-			b, err = q.leg(target, d, l)
+			b, err = q.leg(ctx, target, d, l)
 		}
 		if err != nil {
 			return nil, err
@@ -48,7 +49,7 @@ func (q *Quoter) legs(target chain.State, d *deal) ([]built, error) {
 }
 
 // leg builds, simulates and sponsors one funding operation (protocol §3.3).
-func (q *Quoter) leg(target chain.State, d *deal, l leg) (built, error) {
+func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg) (built, error) {
 	here := l.chainID == d.chainID
 	st := target
 	if !here {
@@ -78,7 +79,7 @@ func (q *Quoter) leg(target chain.State, d *deal, l leg) (built, error) {
 	if here {
 		w.ValidAfter = d.window.ValidAfter // it runs in one transaction with a prepared operation
 	}
-	if err := f.Sponsor(w, l.chainID, q.Installation.Operator); err != nil {
+	if err := f.Sponsor(ctx, w, l.chainID, q.Installation.Operator); err != nil {
 		return built{}, err
 	}
 	pays := quotestore.Amount{Asset: l.asset.String(), Value: l.amount}

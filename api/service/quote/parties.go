@@ -11,7 +11,6 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 )
 
 // What is expected where an account is named that is out of the user's reach.
@@ -28,8 +27,8 @@ func (q *Quoter) ownAddress(a common.Address) bool {
 	switch a {
 	case p.EntryPoint, p.Paymaster, p.Escrow, p.KernelV31, p.KernelV33, p.Factory, p.MetaFactory, p.ECDSAValidator,
 		p.RoleBasedValidator,
-		p.Operator, p.Solver, p.CoSigner, p.TamperProof, devnet.AddressOf(q.Installation.Faucet),
-		devnet.AddressOf(q.Installation.Treasury):
+		p.Operator, p.Solver, p.CoSigner, p.TamperProof, q.Installation.Faucet.Address(),
+		q.Installation.Treasury.Address():
 		return true
 	}
 	return false

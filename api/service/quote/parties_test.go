@@ -18,9 +18,9 @@ import (
 // ownKeys are the service's accounts on Solana.
 func ownKeys(in *devnet.Installation) map[string]solmsg.Key {
 	return map[string]solmsg.Key{
-		"sponsor": devnet.KeyOf(in.Sponsor), "vault": devnet.KeyOf(in.Vault),
-		"solver": devnet.KeyOf(in.SolanaSolver),
-		"faucet": devnet.KeyOf(in.SolanaFaucet), "treasury": devnet.KeyOf(in.SolanaTreasury),
+		"sponsor": in.Sponsor.Key(), "vault": in.Vault.Key(),
+		"solver": in.SolanaSolver.Key(),
+		"faucet": in.SolanaFaucet.Key(), "treasury": in.SolanaTreasury.Key(),
 	}
 }
 
@@ -35,7 +35,7 @@ func unsignable(w *World) map[string]solmsg.Key {
 		return at
 	}
 	return map[string]solmsg.Key{
-		"a token account":       token(devnet.KeyOf(in.Vault)),
+		"a token account":       token(in.Vault.Key()),
 		"a token account to be": token(NewUserOf(in.Network.Pins, api.AccountSolana, 9).Wallet),
 		"the token program":     solmsg.TokenProgram(), "off the curve": {2},
 	}
@@ -50,7 +50,7 @@ func TestNothingIsDeliveredWhereNobodyCouldHaveIt(t *testing.T) {
 		"escrow": pins.Escrow, "paymaster": pins.Paymaster, "entry point": pins.EntryPoint, "solver": pins.Solver,
 		"operator": pins.Operator,
 		"factory":  pins.Factory, "co-signer": pins.CoSigner, "the token itself": usdc,
-		"faucet": devnet.AddressOf(w.Installation.Faucet),
+		"faucet": w.Installation.Faucet.Address(),
 	} {
 		recipients[name] = onChain(Arbitrum, a)
 	}

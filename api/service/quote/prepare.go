@@ -69,10 +69,10 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	}
 	c.CallType = found.plan.callType
 	st.Close() // a goroutine releases its views before it writes
-	if err := q.keep(r, &c); err != nil {
+	if err := q.keep(ctx, r, &c); err != nil {
 		return nil, err
 	}
-	return q.answerPrepare(r, c, q.sourceBalances(found.paying, f, found.market, found.sources))
+	return q.answerPrepare(ctx, r, c, q.sourceBalances(found.paying, f, found.market, found.sources))
 }
 
 // readPrepare applies every rule that needs no chain.
@@ -200,7 +200,8 @@ func (q *Quoter) build(st chain.State, r *request) (quotestore.Context, funds, e
 }
 
 // answerPrepare encodes and signs the answer.
-func (q *Quoter) answerPrepare(r *request, c quotestore.Context, sources []api.SourceAssetBalance) (*api.Document,
+func (q *Quoter) answerPrepare(ctx context.Context, r *request, c quotestore.Context,
+	sources []api.SourceAssetBalance) (*api.Document,
 	error) {
 	o, err := op.FromWire(c.Op)
 	if err != nil {
@@ -226,7 +227,7 @@ func (q *Quoter) answerPrepare(r *request, c quotestore.Context, sources []api.S
 	if err != nil {
 		return nil, err
 	}
-	return q.sign(doc, digest)
+	return q.sign(ctx, doc, digest)
 }
 
 // chainOperation is an operation as it goes to the client: neither it nor the delegation that it needs is signed.
@@ -239,8 +240,8 @@ func chainOperation(a smartaccount.Account, o op.UserOp, chainID uint64, pays qu
 }
 
 // sign writes the integrity signature into an encoded document.
-func (q *Quoter) sign(doc *api.Document, digest common.Hash) (*api.Document, error) {
-	sig, err := integrity.Sign(digest, q.Installation.TamperProof)
+func (q *Quoter) sign(ctx context.Context, doc *api.Document, digest common.Hash) (*api.Document, error) {
+	sig, err := integrity.Sign(ctx, digest, q.Installation.TamperProof)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package quote_test
 
 import (
+	"context"
 	"math/big"
 	"strings"
 	"testing"
@@ -11,7 +12,6 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -28,8 +28,8 @@ func rule(w *World, chainID uint64, action string, session common.Address) {
 	Must(w.TB, err)
 	signer, admin := crypto.PubkeyToAddress(w.User.Key.PublicKey), crypto.PubkeyToAddress(w.User.Admin.PublicKey)
 	init := op.InitDataRoleBased(pins.RoleBasedValidator, signer, admin, pins.CoSigner)
-	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: devnet.AllSucceed,
+	_, err = w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Accept: chain.AllSucceed,
 		Txs: []chain.Tx{
 			{From: w.Installation.Operator, To: pins.MetaFactory,
 				Data: op.FactoryData(pins.Factory, init, new(big.Int))},

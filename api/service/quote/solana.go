@@ -11,7 +11,6 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quotestore"
 )
 
@@ -68,7 +67,7 @@ func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (sour
 
 // solanaLeg builds and simulates the message of one deposit into the vault (protocol §3.4).
 func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
-	vault, sponsor := devnet.KeyOf(q.Installation.Vault), devnet.KeyOf(q.Installation.Sponsor)
+	vault, sponsor := q.Installation.Vault.Key(), q.Installation.Sponsor.Key()
 	pay, err := q.Installation.SolanaTransfer(d.solana, vault, sponsor, l.asset, l.amount)
 	if err != nil {
 		return built{}, err
@@ -100,7 +99,7 @@ func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
 
 // solanaFails simulates a message without signatures and tells why it would fail, "" when it would not.
 func (q *Quoter) solanaFails(at uint64, m solmsg.Message) (why string, err error) {
-	receipts, err := q.Installation.Solana.Simulate(at, true, solana.Sign(m))
+	receipts, err := q.Installation.Solana.Simulate(at, true, solana.Unsigned(m))
 	var refused *solana.TxError
 	if errors.As(err, &refused) {
 		return refused.Error(), nil

@@ -7,7 +7,6 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
@@ -73,7 +72,7 @@ func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
 		return err
 	}
 	r := st.Call(chain.Message{
-		From: devnet.AddressOf(q.Installation.Operator), To: q.Installation.Network.Pins.EntryPoint, Data: handleOps,
+		From: q.Installation.Operator.Address(), To: q.Installation.Network.Pins.EntryPoint, Data: handleOps,
 		Authorizations: c.authorize,
 	})
 	if r.Err != nil {

@@ -42,11 +42,11 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 	if err := q.draw(x.id[:]); err != nil {
 		return nil, err
 	}
-	legs, err := q.settleable(x)
+	legs, err := q.settleable(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	return q.issueSwap(x, legs)
+	return q.issueSwap(ctx, x, legs)
 }
 
 // readSwap checks and reads the body of either version.
@@ -237,7 +237,7 @@ func entityFor(side paying, recipient caip.Account, payingChain caip.Chain, v1 b
 }
 
 // issueSwap encodes, signs and stores the quote.
-func (q *Quoter) issueSwap(x *trade, legs []built) (*api.Document, error) {
+func (q *Quoter) issueSwap(ctx context.Context, x *trade, legs []built) (*api.Document, error) {
 	expires := q.expires(&x.deal)
 	d := x.delivery()
 	minimum := least(d.amount, x.slippage)
@@ -247,7 +247,7 @@ func (q *Quoter) issueSwap(x *trade, legs []built) (*api.Document, error) {
 	}
 	// What is paid never changes; what arrives may, down to the minimum.
 	body.Slippage.Destination = tolerance(x.slippage, new(big.Int).Sub(d.amount, minimum), d.decimals, d.price)
-	doc, digest, err := q.seal(&x.deal, body, nil)
+	doc, digest, err := q.seal(ctx, &x.deal, body, nil)
 	if err != nil {
 		return nil, err
 	}

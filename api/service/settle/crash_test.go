@@ -18,7 +18,6 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/devnet"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
@@ -157,7 +156,7 @@ func (y story) killAndResume(t *testing.T, number, step int, last bool, clean *W
 // sameEnd compares with a run that was never interrupted: balances of everybody, nonces, blocks and the record.
 func (y story) sameEnd(t *testing.T, w, clean *World) {
 	t.Helper()
-	operator := func(w *World) common.Address { return devnet.AddressOf(w.Installation.Operator) }
+	operator := func(w *World) common.Address { return w.Installation.Operator.Address() }
 	for _, of := range []func(*World) common.Address{
 		func(w *World) common.Address { return w.User.Address }, solverOf, operator,
 		func(*World) common.Address { return payee() },
@@ -165,8 +164,8 @@ func (y story) sameEnd(t *testing.T, w, clean *World) {
 		sameBalances(t, balances(clean, of(clean)), balances(w, of(w)))
 	}
 	in := w.Installation
-	for _, k := range []solmsg.Key{w.User.Wallet, w.Vault(), devnet.KeyOf(in.Sponsor),
-		devnet.KeyOf(in.SolanaSolver)} {
+	for _, k := range []solmsg.Key{w.User.Wallet, w.Vault(), in.Sponsor.Key(),
+		in.SolanaSolver.Key()} {
 		for _, a := range w.SolanaAssets {
 			if x, y := w.SolanaBalance(k, a), clean.SolanaBalance(k, a); x.Cmp(y) != 0 {
 				t.Errorf("%s holds %s of %s, expected %s", k, x, a, y)

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"coffer/api"
-	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
+	"coffer/api/service/signers"
 )
 
 const sol = 1_000_000_000 // lamports
@@ -123,7 +123,7 @@ const usdcOnSolana = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5Aufq
 
 func stranger() *User {
 	u := &User{Solana: SolanaKey(99)}
-	u.Wallet = devnet.KeyOf(u.Solana)
+	u.Wallet = signers.LocalSolana(u.Solana).Key()
 	return u
 }
 

@@ -36,14 +36,14 @@ func (s *Settler) execute(ctx context.Context, doc *api.Document, v1 bool) (*api
 	if err != nil {
 		return nil, err
 	}
-	if err := s.sign(o); err != nil {
+	if err := s.sign(ctx, o); err != nil {
 		return nil, s.orExecuted(o, err)
 	}
 	for tries := 1; ; tries++ {
-		if err := s.check(o); err != nil {
+		if err := s.check(ctx, o); err != nil {
 			return nil, s.orExecuted(o, err)
 		}
-		err := s.accept(o)
+		err := s.accept(ctx, o)
 		if err == nil {
 			break
 		}
@@ -67,14 +67,14 @@ const mostTries = 20
 var errMoved = errors.New("another quote of the account took a step")
 
 // check looks at everything that must hold when PENDING is committed.
-func (s *Settler) check(o *order) error {
+func (s *Settler) check(ctx context.Context, o *order) error {
 	err := s.Book.View(func(tx store.Tx) error {
 		o.seen = s.latest(tx, o)
 		return nil
 	})
-	for _, check := range []func(*order) error{s.unchanged, s.affordable, s.rehearse} {
+	for _, check := range []func(context.Context, *order) error{s.unchanged, s.affordable, s.rehearse} {
 		if err == nil {
-			err = check(o)
+			err = check(ctx, o)
 		}
 	}
 	return err
@@ -93,7 +93,7 @@ func (s *Settler) step(name string) {
 
 // affordable checks that what the quote takes is there and not pledged to another one. Pledges are read before
 // balances: a deposit that lands in between is then counted twice, never forgotten.
-func (s *Settler) affordable(o *order) error {
+func (s *Settler) affordable(_ context.Context, o *order) error {
 	pending := o.Clone()
 	pending.Status = api.StatusPending
 	wants := map[string]*big.Int{}
@@ -169,10 +169,10 @@ func positive(v *big.Int) *big.Int {
 // accept commits PENDING. Balances, pledges and the clock are looked at once more: other quotes of the account may have
 // been accepted since, and what is not committed by its expiry never will be (protocol §4.3). The error is errMoved
 // when the checks must be made again: a quote that was accepted and ended since has used nonces that were still free.
-func (s *Settler) accept(o *order) error {
+func (s *Settler) accept(ctx context.Context, o *order) error {
 	s.accepting.Lock()
 	defer s.accepting.Unlock()
-	if err := s.affordable(o); err != nil {
+	if err := s.affordable(ctx, o); err != nil {
 		return s.orExecuted(o, err)
 	}
 	accepted := o.Clone()

@@ -11,7 +11,6 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/op/erc20"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quotestore"
 	. "coffer/api/service/settle/settletest"
 )
@@ -33,7 +32,7 @@ func bigOf(v int64) *big.Int { return big.NewInt(v) }
 
 func number64(v uint64) string { return strconv.FormatUint(v, 10) }
 
-func solverOf(w *World) common.Address { return devnet.AddressOf(w.Installation.Solver) }
+func solverOf(w *World) common.Address { return w.Installation.Solver.Address() }
 
 func query(w *World) quotestore.HistoryQuery {
 	return quotestore.HistoryQuery{User: w.User.Account.AccountAddress}

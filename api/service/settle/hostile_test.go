@@ -18,10 +18,10 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -33,7 +33,7 @@ func submit(w *World, signed *api.Document, i int) {
 	Must(w.TB, err)
 	pins := w.Installation.Network.Pins
 	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
-	data, err := codec.HandleOps(devnet.AddressOf(w.Installation.Faucet), user)
+	data, err := codec.HandleOps(w.Installation.Faucet.Address(), user)
 	Must(w.TB, err)
 	seal(w, o.TypedDataToSign.Domain.ChainID, chain.Tx{From: w.Installation.Faucet, To: pins.EntryPoint, Data: data,
 		Gas: 3_000_000})
@@ -41,8 +41,9 @@ func submit(w *World, signed *api.Document, i int) {
 
 func seal(w *World, chainID uint64, txs ...chain.Tx) {
 	w.TB.Helper()
-	_, err := w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: uint64(w.Clock.Now().Unix()), Txs: txs,
-		Accept: devnet.AllSucceed})
+	_, err := w.Installation.Chains[chainID].Seal(context.Background(),
+		chain.SealRequest{Time: uint64(w.Clock.Now().Unix()), Txs: txs,
+			Accept: chain.AllSucceed})
 	Must(w.TB, err)
 }
 
@@ -166,10 +167,12 @@ func paySolana(w *World, u *User, to solmsg.Key, lamports uint64) {
 	w.TB.Helper()
 	now := uint64(w.Clock.Now().Unix())
 	hash, _ := w.Installation.Solana.Blockhash(now)
-	m, err := solmsg.Compose(devnet.KeyOf(w.Installation.Sponsor), hash, solmsg.SystemTransfer(u.Wallet, to, lamports))
+	m, err := solmsg.Compose(w.Installation.Sponsor.Key(), hash, solmsg.SystemTransfer(u.Wallet, to, lamports))
+	Must(w.TB, err)
+	tx, err := solana.Sign(context.Background(), m, w.Installation.Sponsor, signers.LocalSolana(u.Solana))
 	Must(w.TB, err)
 	_, err = w.Installation.Solana.Seal(solana.SealRequest{
-		Time: now, Txs: []solana.Tx{solana.Sign(m, w.Installation.Sponsor, u.Solana)}, Accept: solana.AllSucceed,
+		Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed,
 	})
 	Must(w.TB, err)
 }
@@ -182,7 +185,7 @@ func TestARefundOfLessThanTheRentArrivesInAnEmptiedAccount(t *testing.T) {
 		AfterStep: func(step string) {
 			if step == "deposit "+caip.SolanaMainnet().String() {
 				left := w.SolanaBalance(w.User.Wallet, w.Asset("sol", Solana)).Uint64()
-				paySolana(w, w.User, devnet.KeyOf(w.Installation.SolanaFaucet), left)
+				paySolana(w, w.User, w.Installation.SolanaFaucet.Key(), left)
 			}
 		},
 	})
@@ -208,7 +211,7 @@ func TestASolverWithoutStockIsNotTheRecipientsFault(t *testing.T) {
 			}
 			in, a := w.Installation, w.Asset(name, get)
 			if get != Solana {
-				tx := chain.Tx{From: in.Solver, To: devnet.AddressOf(in.Faucet), Gas: 100_000}
+				tx := chain.Tx{From: in.Solver, To: in.Faucet.Address(), Gas: 100_000}
 				if token, is := a.Token(); is {
 					tx.To, tx.Data = token, erc20.Transfer(tx.To, w.Balance(solverOf(w), a))
 				} else {
@@ -217,18 +220,19 @@ func TestASolverWithoutStockIsNotTheRecipientsFault(t *testing.T) {
 				seal(w, get, tx)
 				return
 			}
-			have, err := in.SolanaSpendable(devnet.KeyOf(in.SolanaSolver), a)
+			have, err := in.SolanaSpendable(in.SolanaSolver.Key(), a)
 			Must(t, err)
-			sponsor := devnet.KeyOf(in.Sponsor)
-			builds, err := in.SolanaTransfer(devnet.KeyOf(in.SolanaSolver), devnet.KeyOf(in.SolanaFaucet), sponsor, a,
+			sponsor := in.Sponsor.Key()
+			builds, err := in.SolanaTransfer(in.SolanaSolver.Key(), in.SolanaFaucet.Key(), sponsor, a,
 				have)
 			Must(t, err)
 			now := uint64(w.Clock.Now().Unix())
 			hash, _ := in.Solana.Blockhash(now)
 			m, err := solmsg.Compose(sponsor, hash, builds...)
 			Must(t, err)
-			_, err = in.Solana.Seal(solana.SealRequest{Time: now,
-				Txs: []solana.Tx{solana.Sign(m, in.Sponsor, in.SolanaSolver)}, Accept: solana.AllSucceed})
+			tx, err := solana.Sign(t.Context(), m, in.Sponsor, in.SolanaSolver)
+			Must(t, err)
+			_, err = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
 			Must(t, err)
 		})
 		x := Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain), Get: w.Asset(name, get).String(),

@@ -1,6 +1,7 @@
 package settle_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"math/big"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
 )
@@ -204,8 +204,8 @@ func admin(w *World, chainID uint64, m op.AdminMessage) {
 	Must(w.TB, err)
 	data, err := m.Call(sig)
 	Must(w.TB, err)
-	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: devnet.AllSucceed,
+	_, err = w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Accept: chain.AllSucceed,
 		Txs: []chain.Tx{{From: w.Installation.Operator, To: validator, Data: data}},
 	})
 	Must(w.TB, err)

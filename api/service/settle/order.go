@@ -131,7 +131,7 @@ func executedBefore(id string) error {
 }
 
 // sign takes the signatures out of the body into the record and checks every one of them.
-func (s *Settler) sign(o *order) error {
+func (s *Settler) sign(ctx context.Context, o *order) error {
 	given := o.body.OriginChainsOperations
 	if o.Whole() && o.HasPrepared() {
 		o.context.Signature = given[0].UserOp.Signature
@@ -145,7 +145,7 @@ func (s *Settler) sign(o *order) error {
 		}
 		l.Signature, l.Delegation = given[i].UserOp.Signature, signedBy(l.Delegation, given[i].Delegation)
 	}
-	if err := s.assemble(o); err != nil {
+	if err := s.assemble(ctx, o); err != nil {
 		return err
 	}
 	return s.signedAgain(o)
@@ -185,7 +185,7 @@ func (s *Settler) signedAgain(o *order) error {
 }
 
 // assemble makes the signed operations of an order from its record, and checks every signature.
-func (s *Settler) assemble(o *order) (err error) {
+func (s *Settler) assemble(ctx context.Context, o *order) (err error) {
 	if o.account, _, err = smartaccount.EVM(s.Installation.Network.Pins, o.Accounts); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (s *Settler) assemble(o *order) (err error) {
 		where := fmt.Sprintf("originChainsOperations[%d]", i)
 		var d operation
 		if l.ChainID == 0 {
-			d, err = s.solana(o, where, l)
+			d, err = s.solana(ctx, o, where, l)
 		} else {
 			d, err = o.evm(where, l.ChainID, l.Op, l.Signature, l.Delegation)
 		}
@@ -235,7 +235,7 @@ func (o *order) evm(where string, chainID uint64, w api.UserOp, signature string
 }
 
 // solana is a deposit's transaction with the sponsor's and the user's signature.
-func (s *Settler) solana(o *order, where string, l quotestore.Leg) (operation, error) {
+func (s *Settler) solana(ctx context.Context, o *order, where string, l quotestore.Leg) (operation, error) {
 	m, err := solmsg.ParseBase64(l.Message)
 	if err != nil {
 		return operation{}, fmt.Errorf("the message of quote %s: %w", o.ID, err)
@@ -251,7 +251,10 @@ func (s *Settler) solana(o *order, where string, l quotestore.Leg) (operation, e
 	if !m.Verify(owner, sig) {
 		return operation{}, invalidSignature(where, "it is not the Solana account's over dataToSign")
 	}
-	tx := solana.Sign(m, s.Installation.Sponsor)
+	tx, err := solana.Sign(ctx, m, s.Installation.Sponsor)
+	if err != nil {
+		return operation{}, err
+	}
 	if err := tx.SetSignature(owner, sig); err != nil {
 		return operation{}, fmt.Errorf("the message of quote %s: %w", o.ID, err)
 	}
@@ -268,7 +271,7 @@ func signedOp(w api.UserOp, signature string) (op.UserOp, error) {
 }
 
 // restore reads an order back from its record, for the saga.
-func (s *Settler) restore(q *quotestore.Quote) (*order, error) {
+func (s *Settler) restore(ctx context.Context, q *quotestore.Quote) (*order, error) {
 	o := &order{Quote: q, now: s.Clock()}
 	if q.HasPrepared() {
 		found := false
@@ -283,5 +286,5 @@ func (s *Settler) restore(q *quotestore.Quote) (*order, error) {
 			return nil, err
 		}
 	}
-	return o, s.assemble(o)
+	return o, s.assemble(ctx, o)
 }

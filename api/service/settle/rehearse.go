@@ -1,6 +1,7 @@
 package settle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -8,14 +9,13 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/store"
 )
 
 // rehearse simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1, step a).
-func (s *Settler) rehearse(o *order) error {
+func (s *Settler) rehearse(ctx context.Context, o *order) error {
 	for i, l := range o.Legs {
 		var err error
 		switch l.ChainID {
@@ -24,14 +24,14 @@ func (s *Settler) rehearse(o *order) error {
 		case 0:
 			err = s.rehearseSolana(o, nil, []operation{o.deposits[i]})
 		default:
-			err = s.rehearseOn(l.ChainID, o, nil, []operation{o.deposits[i]})
+			err = s.rehearseOn(ctx, l.ChainID, o, nil, []operation{o.deposits[i]})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if o.Target().IsSolana() {
-		fill, err := s.fillSolana(o.Quote, o.now)
+		fill, err := s.fillSolana(ctx, o.Quote, o.now)
 		if err != nil {
 			return err
 		}
@@ -41,17 +41,17 @@ func (s *Settler) rehearse(o *order) error {
 	if err != nil {
 		return err
 	}
-	return s.rehearseOn(o.ChainID, o, fills, o.targetOps())
+	return s.rehearseOn(ctx, o.ChainID, o, fills, o.targetOps())
 }
 
-func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []operation) error {
+func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, fills []chain.Tx, ops []operation) error {
 	st, err := s.Installation.Chains[chainID].State(uint64(o.now.Unix()))
 	if err != nil {
 		return err
 	}
 	defer st.Close()
 	for _, t := range fills {
-		r := st.Call(chain.Message{From: devnet.AddressOf(t.From), To: t.To, Value: t.Value, Data: t.Data, Gas: t.Gas})
+		r := st.Call(chain.Message{From: t.From.Address(), To: t.To, Value: t.Value, Data: t.Data, Gas: t.Gas})
 		if r.Err != nil {
 			return s.fillFails(o, "the recipient does not accept the transfer: "+s.Codec.Explain(r.Return).Text)
 		}
@@ -59,7 +59,7 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 	if len(ops) == 0 {
 		return nil
 	}
-	bundle, err := s.bundle(st, o, chainID, ops)
+	bundle, err := s.bundle(ctx, st, o, chainID, ops)
 	var r refusal
 	if errors.As(err, &r) {
 		return quote.PrepareAgain("the account on %s has changed: %s", caip.EVM(chainID), r.text)
@@ -67,7 +67,7 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 	if err != nil {
 		return err
 	}
-	res := st.Call(chain.Message{From: devnet.AddressOf(bundle.From), To: bundle.To, Data: bundle.Data,
+	res := st.Call(chain.Message{From: bundle.From.Address(), To: bundle.To, Data: bundle.Data,
 		Authorizations: bundle.Authorizations})
 	if res.Err != nil {
 		return quote.Refused(s.Codec.Failed(res))

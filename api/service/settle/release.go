@@ -10,7 +10,6 @@ import (
 	"coffer/api"
 	"coffer/api/op/escrow"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
@@ -39,15 +38,15 @@ func (s *Settler) release(ctx context.Context, q *quotestore.Quote) (string, *qu
 	if err := s.Faults.wait(ctx, AtRelease, q.ID); err != nil {
 		return "", nil, err
 	}
-	return s.settleLeg(q, settling{"release", quotestore.LegReleased})
+	return s.settleLeg(ctx, q, settling{"release", quotestore.LegReleased})
 }
 
 // giveBack refunds the next deposit in full; the last one ends the quote.
-func (s *Settler) giveBack(q *quotestore.Quote) (string, *quotestore.Quote, error) {
-	return s.settleLeg(q, settling{"refund", quotestore.LegRefunded})
+func (s *Settler) giveBack(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
+	return s.settleLeg(ctx, q, settling{"refund", quotestore.LegRefunded})
 }
 
-func (s *Settler) settleLeg(q *quotestore.Quote, how settling) (string, *quotestore.Quote, error) {
+func (s *Settler) settleLeg(ctx context.Context, q *quotestore.Quote, how settling) (string, *quotestore.Quote, error) {
 	i := held(q)
 	if i < 0 {
 		return "", nil, fmt.Errorf("quote %s is %s and has nothing to %s", q.ID, q.Status, how.verb)
@@ -58,7 +57,7 @@ func (s *Settler) settleLeg(q *quotestore.Quote, how settling) (string, *quotest
 	if q.Legs[i].ChainID == 0 {
 		seal = s.settleSolana
 	}
-	next, err := seal(q, i, how)
+	next, err := seal(ctx, q, i, how)
 	if err == nil {
 		return name, next, nil
 	}
@@ -81,18 +80,18 @@ func settled(q *quotestore.Quote, i int, how settling, by quotestore.Ref) {
 	q.Status = how.status(q)
 }
 
-func (s *Settler) settleEVM(q *quotestore.Quote, i int, how settling) (*quotestore.Quote, error) {
+func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how settling) (*quotestore.Quote, error) {
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
 	data := escrow.RefundCalldata(id, q.Owner)
 	if how.state == quotestore.LegReleased {
-		data = escrow.ReleaseCalldata(id, q.Owner, devnet.AddressOf(s.Installation.Solver))
+		data = escrow.ReleaseCalldata(id, q.Owner, s.Installation.Solver.Address())
 	}
 	next := q.Clone()
-	_, err := s.Installation.Chains[at].Seal(chain.SealRequest{
+	_, err := s.Installation.Chains[at].Seal(ctx, chain.SealRequest{
 		Time: uint64(s.Clock().Unix()),
 		Txs: []chain.Tx{{From: s.Installation.Operator, To: s.Installation.Network.Pins.Escrow, Data: data,
 			Gas: settleGas}},
-		Accept: devnet.AllSucceed,
+		Accept: chain.AllSucceed,
 		Record: func(tx store.Tx, b chain.Block) error {
 			settled(next, i, how, s.ref(at, b.Receipts[0].TxHash))
 			return s.save(tx, q, next)

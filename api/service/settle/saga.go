@@ -53,7 +53,7 @@ func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 // first, because their block hash expires.
 func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (string, *quotestore.Quote, error) {
 	if q.FailReason != "" {
-		return s.giveBack(q)
+		return s.giveBack(ctx, q)
 	}
 	if q.Status == api.StatusExecuted || q.Status == api.StatusCompleted {
 		return s.release(ctx, q)
@@ -62,7 +62,7 @@ func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (
 		return s.refuse(q, outOfTime())
 	}
 	if *kept == nil {
-		o, err := s.restore(q)
+		o, err := s.restore(ctx, q)
 		if err != nil {
 			return "", nil, err
 		}
@@ -84,7 +84,7 @@ func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (
 	}
 	var next *quotestore.Quote
 	if err == nil {
-		next, err = s.deposit(o, waiting[0])
+		next, err = s.deposit(ctx, o, waiting[0])
 	}
 	return s.orRefuse("deposit "+q.Legs[waiting[0]].Chain().String(), q, next, err)
 }
@@ -179,17 +179,17 @@ func held(q *quotestore.Quote) int {
 }
 
 // deposit runs one funding operation on its chain and commits the block with the record.
-func (s *Settler) deposit(o *order, i int) (*quotestore.Quote, error) {
+func (s *Settler) deposit(ctx context.Context, o *order, i int) (*quotestore.Quote, error) {
 	l := o.Legs[i]
 	if l.ChainID == 0 {
 		return s.depositSolana(o, i)
 	}
-	tx, err := s.bundleNow(o, l.ChainID, []operation{o.deposits[i]})
+	tx, err := s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]})
 	if err != nil {
 		return nil, err
 	}
 	next := o.Clone()
-	_, err = s.Installation.Chains[l.ChainID].Seal(chain.SealRequest{
+	_, err = s.Installation.Chains[l.ChainID].Seal(ctx, chain.SealRequest{
 		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
 		Accept: func(rs []chain.Receipt) error {
 			if err := s.judge(o, rs[0], 1, []quotestore.Leg{l}); err != nil {

@@ -9,7 +9,6 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
-	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -73,7 +72,7 @@ func TestCrossChainCallFromThreeChainsWithUndeployedAccountCompletes(t *testing.
 	if len(q.OriginChainsOperations) != 3 {
 		t.Fatalf("%d legs", len(q.OriginChainsOperations))
 	}
-	sums, solver := w.Sums(payee()), devnet.AddressOf(w.Installation.Solver)
+	sums, solver := w.Sums(payee()), w.Installation.Solver.Address()
 	had := balances(w, w.User.Address)
 	solverHad := balances(w, solver)
 	s := w.Settle(w.SignQuote(doc))

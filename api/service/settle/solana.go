@@ -1,7 +1,7 @@
 package settle
 
 import (
-	"crypto/ed25519"
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -12,20 +12,21 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
 // payment is a transfer of the service on Solana: the sponsor pays fee and rent, and the memo names the quote. The rent
 // of a token account that is not there comes first, extra instructions come last.
-func (s *Settler) payment(q *quotestore.Quote, from ed25519.PrivateKey, to solmsg.Key, a quotestore.Amount,
+func (s *Settler) payment(ctx context.Context, q *quotestore.Quote, from signers.Solana, to solmsg.Key,
+	a quotestore.Amount,
 	at time.Time,
 	extra ...solmsg.Build) (solana.Tx, error) {
-	sponsor := devnet.KeyOf(s.Installation.Sponsor)
-	builds, err := s.Installation.SolanaTransfer(devnet.KeyOf(from), to, sponsor, a.CAIP(), a.Value)
+	sponsor := s.Installation.Sponsor.Key()
+	builds, err := s.Installation.SolanaTransfer(from.Key(), to, sponsor, a.CAIP(), a.Value)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay %s of %s on Solana for quote %s: %w", a.Value, a.Asset, q.ID, err)
 	}
@@ -34,18 +35,18 @@ func (s *Settler) payment(q *quotestore.Quote, from ed25519.PrivateKey, to solms
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay on Solana for quote %s: %w", q.ID, err)
 	}
-	return solana.Sign(m, s.Installation.Sponsor, from), nil
+	return solana.Sign(ctx, m, s.Installation.Sponsor, from)
 }
 
 // fillSolana are the solver's transfers of what the quote delivers on Solana.
-func (s *Settler) fillSolana(q *quotestore.Quote, at time.Time) ([]solana.Tx, error) {
+func (s *Settler) fillSolana(ctx context.Context, q *quotestore.Quote, at time.Time) ([]solana.Tx, error) {
 	to, ok := q.RecipientAccount().SolanaKey()
 	if !ok {
 		return nil, fmt.Errorf("quote %s delivers to %q on Solana", q.ID, q.Recipient)
 	}
 	var out []solana.Tx
 	for _, f := range q.Fills {
-		tx, err := s.payment(q, s.Installation.SolanaSolver, solmsg.Key(to), f.Delivers, at)
+		tx, err := s.payment(ctx, q, s.Installation.SolanaSolver, solmsg.Key(to), f.Delivers, at)
 		if err != nil {
 			return nil, err
 		}
@@ -106,8 +107,8 @@ func (s *Settler) depositSolana(o *order, i int) (*quotestore.Quote, error) {
 }
 
 // targetSolana seals fill and same-chain deposits in one commit, or nothing.
-func (s *Settler) targetSolana(o *order, next *quotestore.Quote) error {
-	txs, err := s.fillSolana(next, s.Clock())
+func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Quote) error {
+	txs, err := s.fillSolana(ctx, next, s.Clock())
 	if err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ func (s *Settler) judgeSolana(r solana.Receipt, l quotestore.Leg) error {
 	if !r.Success {
 		return refusal{reasonTransaction, "the deposit on Solana failed: " + r.Error}
 	}
-	vault := devnet.KeyOf(s.Installation.Vault).String()
+	vault := s.Installation.Vault.Key().String()
 	mint, isToken := s.Installation.SolanaMint(l.Pays.CAIP())
 	gained := new(big.Int)
 	for _, c := range r.Changes {
@@ -190,8 +191,9 @@ func (s *Settler) judgeSolana(r solana.Receipt, l quotestore.Leg) error {
 
 // settleSolana pays a deposit out of the vault: to the solver, or back to the user. The record is written in the same
 // commit and only over the record that this step was begun from, so it happens once.
-func (s *Settler) settleSolana(q *quotestore.Quote, i int, how settling) (*quotestore.Quote, error) {
-	to := devnet.KeyOf(s.Installation.SolanaSolver)
+func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, how settling) (*quotestore.Quote,
+	error) {
+	to := s.Installation.SolanaSolver.Key()
 	if how.state == quotestore.LegRefunded {
 		var err error
 		if to, err = solmsg.ParseKey(q.SolanaOwner); err != nil {
@@ -203,7 +205,7 @@ func (s *Settler) settleSolana(q *quotestore.Quote, i int, how settling) (*quote
 	if err != nil {
 		return nil, err
 	}
-	tx, err := s.payment(q, s.Installation.Vault, to, q.Legs[i].Pays, now, rent...)
+	tx, err := s.payment(ctx, q, s.Installation.Vault, to, q.Legs[i].Pays, now, rent...)
 	if err != nil {
 		return nil, err
 	}
@@ -232,5 +234,5 @@ func (s *Settler) missingRent(to solmsg.Key, pays quotestore.Amount) ([]solmsg.B
 	if missing.Sub(missing, have.Add(have, pays.Value)); missing.Sign() <= 0 {
 		return nil, nil
 	}
-	return []solmsg.Build{solmsg.SystemTransfer(devnet.KeyOf(s.Installation.Sponsor), to, missing.Uint64())}, nil
+	return []solmsg.Build{solmsg.SystemTransfer(s.Installation.Sponsor.Key(), to, missing.Uint64())}, nil
 }

@@ -1,6 +1,7 @@
 package settle
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -8,14 +9,13 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/smartaccount"
 	"coffer/api/service/quotestore"
 )
 
 // unchanged checks that nonces, deployments and delegations are as they were signed for (protocol §2.6, §2.12).
-func (s *Settler) unchanged(o *order) error {
+func (s *Settler) unchanged(_ context.Context, o *order) error {
 	seen := map[uint64]bool{}
 	if o.HasPrepared() {
 		seen[o.ChainID] = true
@@ -96,7 +96,8 @@ func unservedNow(err error) error {
 
 // bundle is the operator's transaction handleOps(ops) as the chain needs it now: co-signed, and with the authorization
 // that the account still needs. The error is a refusal when the world has changed so that the operations cannot run.
-func (s *Settler) bundle(st chain.State, o *order, chainID uint64, ops []operation) (chain.Tx, error) {
+func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID uint64, ops []operation) (chain.Tx,
+	error) {
 	standing, err := o.account.Standing(st, chainID)
 	var u *smartaccount.Unserved
 	var refused *api.Error
@@ -119,22 +120,22 @@ func (s *Settler) bundle(st chain.State, o *order, chainID uint64, ops []operati
 	}
 	signed := make([]op.UserOp, len(ops))
 	for i, one := range ops {
-		if signed[i], err = o.account.CoSign(one.op, chainID, s.Installation.CoSigner); err != nil {
+		if signed[i], err = o.account.CoSign(ctx, one.op, chainID, s.Installation.CoSigner); err != nil {
 			return chain.Tx{}, err
 		}
 	}
-	tx.Data, err = s.Codec.HandleOps(devnet.AddressOf(s.Installation.Operator), signed...)
+	tx.Data, err = s.Codec.HandleOps(s.Installation.Operator.Address(), signed...)
 	return tx, err
 }
 
 // bundleNow is bundle for a block that is to be sealed.
-func (s *Settler) bundleNow(o *order, chainID uint64, ops []operation) (chain.Tx, error) {
+func (s *Settler) bundleNow(ctx context.Context, o *order, chainID uint64, ops []operation) (chain.Tx, error) {
 	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
 	if err != nil {
 		return chain.Tx{}, err
 	}
 	defer st.Close() // before the block is sealed
-	return s.bundle(st, o, chainID, ops)
+	return s.bundle(ctx, st, o, chainID, ops)
 }
 
 // stillServed looks once more at a co-signed account while its block is about to be committed and no other can be: keys

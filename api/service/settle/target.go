@@ -26,28 +26,28 @@ func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, erro
 	next := o.Clone()
 	next.Fills = fills
 	if o.Target().IsSolana() {
-		err = s.targetSolana(o, next)
+		err = s.targetSolana(ctx, o, next)
 	} else {
-		err = s.targetEVM(o, next)
+		err = s.targetEVM(ctx, o, next)
 	}
 	return next, err
 }
 
 // targetEVM seals the target block of an EVM chain.
-func (s *Settler) targetEVM(o *order, next *quotestore.Quote) error {
+func (s *Settler) targetEVM(ctx context.Context, o *order, next *quotestore.Quote) error {
 	txs, err := s.fillTxs(next)
 	if err != nil {
 		return err
 	}
 	fills, ops := len(txs), o.targetOps()
 	if len(ops) > 0 {
-		bundle, err := s.bundleNow(o, o.ChainID, ops)
+		bundle, err := s.bundleNow(ctx, o, o.ChainID, ops)
 		if err != nil {
 			return err
 		}
 		txs = append(txs, bundle)
 	}
-	_, err = s.Installation.Chains[o.ChainID].Seal(chain.SealRequest{
+	_, err = s.Installation.Chains[o.ChainID].Seal(ctx, chain.SealRequest{
 		Time: uint64(s.Clock().Unix()), Txs: txs,
 		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(o, rs, fills, len(ops)) },
 		Record: func(tx store.Tx, b chain.Block) error {

@@ -10,7 +10,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -248,7 +247,7 @@ func TestServiceKeysPayNoOtherFeesThanTheChainsAsk(t *testing.T) {
 	w := New(t, Options{})
 	w.User = w.AddUser(api.AccountSolana, 7)
 	stock(w, w.User)
-	sponsor := devnet.KeyOf(w.Installation.Sponsor)
+	sponsor := w.Installation.Sponsor.Key()
 	before := w.SolanaBalance(sponsor, w.Asset("sol", Solana))
 	doc := w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(sol), Get: usdcOnSolana})
 	if s := w.Settle(w.SignQuote(doc)); s.Status != api.StatusCompleted {

@@ -4,12 +4,12 @@ package secrets
 
 import (
 	"bytes"
-	"crypto/ecdsa"
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,10 +18,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/go-json-experiment/json"
 
 	"coffer/api/service"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 	"coffer/assets"
 	"coffer/config/harden/secretscan"
@@ -200,18 +202,41 @@ func (s *scene) serviceSecrets(dir string) string {
 	in, closeStore := rig.OpenStore(s.T, dir)
 	defer closeStore()
 	name := filepath.Base(dir) + "'s seed"
+	var seed []byte
 	err := in.Store.View(func(tx store.Tx) error {
-		s.secret(name, string(tx.Bucket("installation").Get([]byte("seed"))))
+		seed = bytes.Clone(tx.Bucket("installation").Get([]byte("seed")))
 		return nil
 	})
 	if err != nil {
 		s.Fatal(err)
 	}
-	for i, k := range []*ecdsa.PrivateKey{in.Operator, in.Solver, in.CoSigner, in.TamperProof, in.Treasury, in.Faucet} {
-		s.secret(fmt.Sprintf("%s's key %d", filepath.Base(dir), i), string(crypto.FromECDSA(k)))
+	s.secret(name, string(seed))
+	below := new(big.Int).Sub(crypto.S256().Params().N, big.NewInt(1))
+	for label, k := range map[string]interface{ Address() common.Address }{
+		"operator": in.Operator, "solver": in.Solver, "co-signer": in.CoSigner, "tamper-proof": in.TamperProof,
+		"treasury": in.Treasury, "faucet": in.Faucet,
+	} {
+		raw, err := signers.Secret(seed, "coffer/key/"+label+"/1", 48)
+		if err != nil {
+			s.Fatal(err)
+		}
+		d := new(big.Int).SetBytes(raw)
+		key, err := crypto.ToECDSA(d.Mod(d, below).Add(d, big.NewInt(1)).FillBytes(make([]byte, 32)))
+		if err != nil || crypto.PubkeyToAddress(key.PublicKey) != k.Address() {
+			s.Fatalf("the %s's key: %v", label, err)
+		}
+		s.secret(filepath.Base(dir)+"'s "+label, string(crypto.FromECDSA(key)))
 	}
-	for i, k := range []ed25519.PrivateKey{in.Sponsor, in.Vault, in.SolanaTreasury, in.SolanaSolver, in.SolanaFaucet} {
-		s.secret(fmt.Sprintf("%s's Solana key %d", filepath.Base(dir), i), string(k.Seed()))
+	for label, k := range map[string]signers.Solana{
+		"sponsor": in.Sponsor, "vault": in.Vault, "treasury": in.SolanaTreasury, "solver": in.SolanaSolver,
+		"faucet": in.SolanaFaucet,
+	} {
+		raw, err := signers.Secret(seed, "coffer/key/solana-"+label+"/1", ed25519.SeedSize)
+		at := k.Key()
+		if err != nil || !bytes.Equal(ed25519.NewKeyFromSeed(raw).Public().(ed25519.PublicKey), at[:]) {
+			s.Fatalf("the Solana %s's key: %v", label, err)
+		}
+		s.secret(filepath.Base(dir)+"'s Solana "+label, string(raw))
 	}
 	return name
 }

@@ -1,7 +1,9 @@
 package evm
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -80,10 +82,10 @@ func (c *Chain) open() (store.Snapshot, head, *reader, error) {
 
 // Seal makes one block; see chain.Chain. Block time is the later of the
 // request's clock and the parent's time.
-func (c *Chain) Seal(req chain.SealRequest) (chain.Block, error) {
+func (c *Chain) Seal(ctx context.Context, req chain.SealRequest) (chain.Block, error) {
 	c.sealing.Lock()
 	defer c.sealing.Unlock()
-	s, err := c.accepted(req)
+	s, err := c.accepted(ctx, req)
 	if err != nil {
 		return chain.Block{}, err
 	}
@@ -108,10 +110,15 @@ func (c *Chain) catchUp() {
 }
 
 // build executes the request.
-func (c *Chain) build(req chain.SealRequest) (*sealed, error) {
+func (c *Chain) build(ctx context.Context, req chain.SealRequest) (*sealed, error) {
 	return c.execute(req.Time, func(b *builder, snap store.Snapshot) error {
 		for i, t := range req.Txs {
-			if err := b.addUnsigned(t); err != nil {
+			err := b.addUnsigned(ctx, t)
+			var unsigned *signingError
+			if errors.As(err, &unsigned) {
+				return err
+			}
+			if err != nil {
 				if damage := snap.Err(); damage != nil {
 					return damage
 				}
@@ -142,16 +149,25 @@ func (c *Chain) execute(time uint64, add func(*builder, store.Snapshot) error) (
 	return done, errors.Join(err, snap.Err())
 }
 
-func (b *builder) addUnsigned(t chain.Tx) error {
-	from, err := senderOf(t)
+// signingError says that a signer failed, which is no fault of its transaction.
+type signingError struct{ error }
+
+func (e *signingError) Unwrap() error { return e.error }
+
+func (b *builder) addUnsigned(ctx context.Context, t chain.Tx) error {
+	if t.From == nil {
+		return errNoKey
+	}
+	from := t.From.Address()
+	tx, err := b.env.unsigned(t, b.state.GetNonce(from), b.header.BaseFee)
 	if err != nil {
 		return err
 	}
-	tx, err := b.env.sign(t, b.state.GetNonce(from), b.header.BaseFee)
+	signed, err := t.From.SignTx(ctx, tx, b.env.cfg.ChainID)
 	if err != nil {
-		return err
+		return &signingError{fmt.Errorf("sign for %s: %w", from, err)}
 	}
-	return b.add(tx, signedBy{b.env.signer, from})
+	return b.add(signed, signedBy{b.env.signer, from})
 }
 
 // Receipt finds the receipt of a sealed transaction; false when unknown.

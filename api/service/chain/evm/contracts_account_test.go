@@ -12,6 +12,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
+	"coffer/api/service/signers"
 )
 
 const errNotEntryPoint = "NotEntryPointOrSelf()"
@@ -52,7 +53,8 @@ func TestAccountNonceNamesModeTypeAndDecidingValidator(t *testing.T) {
 	eoa := key("eoa")
 	auth, err := op.Authorization{ChainID: big.NewInt(chainID), Address: w.delegate.at}.Sign(eoa)
 	w.check(err)
-	w.transact(chain.Tx{From: w.relayer, To: addressOf(w.relayer), Authorizations: []op.SignedAuthorization{auth}})
+	w.transact(chain.Tx{From: signers.Local(w.relayer), To: addressOf(w.relayer),
+		Authorizations: []op.SignedAuthorization{auth}})
 	to := addressOf(key("recipient"))
 	for name, a := range map[string]owned{
 		"ECDSA": w.ecdsaAccount(key("owner")), "role-based": w.roleAccount(testRoles()),
@@ -310,7 +312,7 @@ func TestImplementationItselfIsNoAccount(t *testing.T) {
 	owner := key("owner")
 	for _, impl := range []named{w.implementation, w.delegate} {
 		data := op.InitDataECDSA(w.ecdsa.at, addressOf(owner))
-		r := w.transact(chain.Tx{From: w.relayer, To: impl.at, Data: data})
+		r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: impl.at, Data: data})
 		if got := w.decode(r.Revert); got != "AlreadyInitialized()" {
 			t.Errorf("initialised: %s", got)
 		}

@@ -13,6 +13,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
+	"coffer/api/service/signers"
 )
 
 // ether pays for the EOA's own transactions.
@@ -37,7 +38,7 @@ func (w *world) authorization(eoa *ecdsa.PrivateKey, to common.Address) op.Signe
 // delegateTo seals a type-4 transaction of somebody else.
 func (w *world) delegateTo(eoa *ecdsa.PrivateKey, to common.Address) owned {
 	w.t.Helper()
-	w.transact(chain.Tx{From: w.relayer, To: addressOf(w.relayer),
+	w.transact(chain.Tx{From: signers.Local(w.relayer), To: addressOf(w.relayer),
 		Authorizations: []op.SignedAuthorization{w.authorization(eoa, to)}})
 	if !bytes.Equal(w.code(addressOf(eoa)), types.AddressToDelegation(to)) {
 		w.t.Fatal("the delegation was not applied")
@@ -114,7 +115,7 @@ func TestNobodyInitialisesADelegatedEOA(t *testing.T) {
 	for _, data := range [][]byte{op.InitDataECDSA(w.ecdsa.at, addressOf(thief)),
 		op.InitDataRoleBased(w.roles.at, addressOf(thief), common.Address{1}, common.Address{2})} {
 		for _, from := range []*ecdsa.PrivateKey{thief, w.relayer} {
-			if r := w.transact(chain.Tx{From: from, To: a.at, Data: data}); w.decode(r.Revert) !=
+			if r := w.transact(chain.Tx{From: signers.Local(from), To: a.at, Data: data}); w.decode(r.Revert) !=
 				"AlreadyInitialized()" {
 				t.Fatal(w.decode(r.Revert))
 			}
@@ -145,7 +146,7 @@ func TestStorageOfAnEarlierDelegateDecidesNothing(t *testing.T) {
 	w.give(addressOf(eoa), 0, ether)
 	a := w.delegateTo(eoa, writer.Address)
 	root := common.BytesToHash(byValidator(w.ecdsa.at))
-	r := w.transact(chain.Tx{From: thief, To: a.at, Data: append(storeSlot().Bytes(), root[:]...)})
+	r := w.transact(chain.Tx{From: signers.Local(thief), To: a.at, Data: append(storeSlot().Bytes(), root[:]...)})
 	if !r.Success || w.slot(a.at, storeSlot()) != root {
 		t.Fatal("the slot was not written")
 	}
@@ -214,10 +215,11 @@ func TestDelegatedEOAStaysAnEOA(t *testing.T) {
 	data, err := op.EncodeExecute([]op.Call{w.transfer(to, 2), w.transfer(to, 3)})
 	w.check(err)
 	// A batch that it sends to itself, without an entry point.
-	if r := w.transact(chain.Tx{From: eoa, To: a.at, Data: data}); !r.Success {
+	if r := w.transact(chain.Tx{From: signers.Local(eoa), To: a.at, Data: data}); !r.Success {
 		t.Fatal(w.decode(r.Revert))
 	}
-	if r := w.transact(chain.Tx{From: w.relayer, To: a.at, Data: data}); w.decode(r.Revert) != errNotEntryPoint {
+	if r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: a.at, Data: data}); w.decode(r.Revert) !=
+		errNotEntryPoint {
 		t.Fatal("somebody else sends it a batch")
 	}
 	w.holds(to, 6, 0)
@@ -234,7 +236,8 @@ func (w *world) delegateAway(eoa *ecdsa.PrivateKey) {
 	sig := signDigest(eoa, auth.Hash()) // op.Sign refuses it: nobody asks a wallet for that
 	signed := op.SignedAuthorization{Authorization: auth, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]),
 		YParity: sig[64] - 27}
-	w.transact(chain.Tx{From: w.relayer, To: addressOf(w.relayer), Authorizations: []op.SignedAuthorization{signed}})
+	w.transact(chain.Tx{From: signers.Local(w.relayer), To: addressOf(w.relayer),
+		Authorizations: []op.SignedAuthorization{signed}})
 	if len(w.code(addressOf(eoa))) != 0 {
 		w.t.Fatal("the delegation is still there")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 )
 
 type escrowKey struct {
@@ -43,7 +44,7 @@ func (m *escrowModel) step() {
 
 func (m *escrowModel) call(from *ecdsa.PrivateKey, value int64, want bool, method string, args ...any) {
 	m.w.t.Helper()
-	r := m.w.transact(chain.Tx{From: from, To: m.w.escrow.at, Value: big.NewInt(value),
+	r := m.w.transact(chain.Tx{From: signers.Local(from), To: m.w.escrow.at, Value: big.NewInt(value),
 		Data: m.w.pack(m.w.escrow, method, args...)})
 	if r.Success != want {
 		m.w.t.Fatalf("%s %v: success %t, the model says %t: %s", method, args, r.Success, want, m.w.decode(r.Revert))

@@ -10,6 +10,7 @@ import (
 
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 )
 
 // States of a deposit.
@@ -135,7 +136,7 @@ func TestEscrowRefusesADepositThatDoesNotAddUp(t *testing.T) {
 			}
 		})
 	}
-	if r := w.transact(chain.Tx{From: user, To: w.escrow.at, Value: big.NewInt(1)}); r.Success {
+	if r := w.transact(chain.Tx{From: signers.Local(user), To: w.escrow.at, Value: big.NewInt(1)}); r.Success {
 		t.Error("it takes coins for no quote")
 	}
 	w.holds(w.escrow.at, 0, 0)

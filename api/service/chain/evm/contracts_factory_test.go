@@ -10,6 +10,7 @@ import (
 
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 	"coffer/assets"
 )
 
@@ -45,7 +46,7 @@ func TestFactoryDeploysAtTheAddressesOfKernel(t *testing.T) {
 			t.Fatal("code before the deployment")
 		}
 		// Exactly the bytes that a user operation carries.
-		r := w.transact(chain.Tx{From: w.relayer, To: w.metaFactory.at,
+		r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: w.metaFactory.at,
 			Data: op.FactoryData(w.factory.at, data, big.NewInt(v.index))})
 		if !r.Success || len(w.code(want)) != 61 {
 			t.Fatalf("%s: %s, %d bytes of code", want, w.decode(r.Revert), len(w.code(want)))
@@ -115,7 +116,7 @@ func TestAccountIsInitialisedOnceAndByItsOwnDataOnly(t *testing.T) {
 	thief := key("thief")
 	for _, data := range [][]byte{a.initData, op.InitDataECDSA(w.ecdsa.at, addressOf(thief)),
 		op.InitDataRoleBased(w.roles.at, addressOf(thief), common.Address{1}, common.Address{2})} {
-		r := w.transact(chain.Tx{From: thief, To: a.at, Data: data})
+		r := w.transact(chain.Tx{From: signers.Local(thief), To: a.at, Data: data})
 		if got := w.decode(r.Revert); got != "AlreadyInitialized()" {
 			t.Fatal(got)
 		}

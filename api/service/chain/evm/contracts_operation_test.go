@@ -9,6 +9,7 @@ import (
 
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 )
 
 // owned is an account and who signs for it.
@@ -123,7 +124,7 @@ func (w *world) submit(u op.UserOp, auths ...op.SignedAuthorization) outcome {
 	p, err := u.Pack()
 	w.check(err)
 	r := w.transact(chain.Tx{
-		From: w.relayer, To: w.entryPoint.at, Authorizations: auths,
+		From: signers.Local(w.relayer), To: w.entryPoint.at, Authorizations: auths,
 		Data: w.pack(w.entryPoint, "handleOps", []op.PackedUserOp{p}, addressOf(w.relayer)),
 	})
 	if !r.Success {

@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 )
 
 // After genesis nobody mints and nobody burns (protocol §5.3).
@@ -34,7 +35,7 @@ func TestTokenSumNeverChanges(t *testing.T) {
 		case 2:
 			data = w.pack(w.token, "transferFrom", pick(), pick(), amount)
 		}
-		if w.transact(chain.Tx{From: keys[rnd.IntN(len(keys))], To: w.token.at, Data: data}).Success {
+		if w.transact(chain.Tx{From: signers.Local(keys[rnd.IntN(len(keys))]), To: w.token.at, Data: data}).Success {
 			done++
 		}
 		sum := int64(0)

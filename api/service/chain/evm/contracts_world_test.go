@@ -2,6 +2,7 @@ package evm_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"fmt"
 	"math/big"
@@ -15,6 +16,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 	"coffer/assets"
 )
@@ -172,9 +174,9 @@ func (w *world) simulate(m chain.Message) chain.Result {
 func (w *world) transact(tx chain.Tx) chain.Receipt {
 	w.t.Helper()
 	tx.Gas = w.gas
-	sim := w.simulate(chain.Message{From: addressOf(tx.From), To: tx.To, Value: tx.Value, Data: tx.Data, Gas: tx.Gas,
+	sim := w.simulate(chain.Message{From: tx.From.Address(), To: tx.To, Value: tx.Value, Data: tx.Data, Gas: tx.Gas,
 		Authorizations: tx.Authorizations})
-	b, err := w.chain.Seal(chain.SealRequest{Time: w.now, Txs: []chain.Tx{tx}})
+	b, err := w.chain.Seal(context.Background(), chain.SealRequest{Time: w.now, Txs: []chain.Tx{tx}})
 	w.check(err)
 	r := b.Receipts[0]
 	if r.Success != (sim.Err == nil) || !r.Success && !bytes.Equal(r.Revert, sim.Return) {
@@ -186,7 +188,8 @@ func (w *world) transact(tx chain.Tx) chain.Receipt {
 // send seals a call that must succeed.
 func (w *world) send(from *ecdsa.PrivateKey, to named, value int64, method string, args ...any) chain.Receipt {
 	w.t.Helper()
-	r := w.transact(chain.Tx{From: from, To: to.at, Value: big.NewInt(value), Data: w.pack(to, method, args...)})
+	r := w.transact(chain.Tx{From: signers.Local(from), To: to.at, Value: big.NewInt(value),
+		Data: w.pack(to, method, args...)})
 	if !r.Success {
 		w.t.Fatalf("%s.%s failed: %s", to.name, method, w.decode(r.Revert))
 	}
@@ -196,7 +199,8 @@ func (w *world) send(from *ecdsa.PrivateKey, to named, value int64, method strin
 // refuse seals a call that must fail with a reason that begins with want.
 func (w *world) refuse(want string, from *ecdsa.PrivateKey, to named, value int64, method string, args ...any) {
 	w.t.Helper()
-	r := w.transact(chain.Tx{From: from, To: to.at, Value: big.NewInt(value), Data: w.pack(to, method, args...)})
+	r := w.transact(chain.Tx{From: signers.Local(from), To: to.at, Value: big.NewInt(value),
+		Data: w.pack(to, method, args...)})
 	if got := w.decode(r.Revert); r.Success || !strings.HasPrefix(got, want) {
 		w.t.Fatalf("%s.%s: success %t, reason %s, want %s", to.name, method, r.Success, got, want)
 	}
@@ -268,7 +272,7 @@ func (w *world) decode(data []byte) string {
 func (w *world) give(to common.Address, tokens, wei int64) {
 	w.t.Helper()
 	w.send(w.treasury, w.token, 0, "transfer", to, big.NewInt(tokens))
-	if r := w.transact(chain.Tx{From: w.treasury, To: to, Value: big.NewInt(wei)}); !r.Success {
+	if r := w.transact(chain.Tx{From: signers.Local(w.treasury), To: to, Value: big.NewInt(wei)}); !r.Success {
 		w.t.Fatalf("%s does not take coins: %s", to, w.decode(r.Revert))
 	}
 }

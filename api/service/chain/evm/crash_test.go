@@ -43,7 +43,7 @@ func sealUntilKilled(path string) error {
 		return err
 	}
 	for {
-		b, err := c.Seal(chain.SealRequest{
+		b, err := c.Seal(context.Background(), chain.SealRequest{
 			Time: c.Head().Time + 1, Txs: []chain.Tx{pay(treasury(), addr(key(1)), 1)},
 			Record: func(tx store.Tx, b chain.Block) error {
 				return tx.Bucket("record").Put([]byte("number"), numberKey(b.Number))

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"fmt"
 	"math/big"
@@ -16,6 +17,7 @@ import (
 
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 	"coffer/assets"
 )
@@ -148,7 +150,7 @@ func boltChain(tb testing.TB) *Chain {
 // seal makes one block at one second after the head.
 func seal(tb testing.TB, c *Chain, txs ...chain.Tx) chain.Block {
 	tb.Helper()
-	b, err := c.Seal(chain.SealRequest{Time: c.Head().Time + 1, Txs: txs})
+	b, err := c.Seal(context.Background(), chain.SealRequest{Time: c.Head().Time + 1, Txs: txs})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -156,7 +158,7 @@ func seal(tb testing.TB, c *Chain, txs ...chain.Tx) chain.Block {
 }
 
 func pay(from *ecdsa.PrivateKey, to common.Address, wei int64) chain.Tx {
-	return chain.Tx{From: from, To: to, Value: big.NewInt(wei), Gas: 21_000}
+	return chain.Tx{From: signers.Local(from), To: to, Value: big.NewInt(wei), Gas: 21_000}
 }
 
 func pack(tb testing.TB, name, method string, args ...any) []byte {
@@ -171,7 +173,8 @@ func pack(tb testing.TB, name, method string, args ...any) []byte {
 
 func sendToken(tb testing.TB, from *ecdsa.PrivateKey, token, to common.Address, amount int64) chain.Tx {
 	tb.Helper()
-	return chain.Tx{From: from, To: token, Gas: 200_000, Data: pack(tb, "Token", "transfer", to, big.NewInt(amount))}
+	return chain.Tx{From: signers.Local(from), To: token, Gas: 200_000,
+		Data: pack(tb, "Token", "transfer", to, big.NewInt(amount))}
 }
 
 func tokenBalance(tb testing.TB, st chain.State, token, of common.Address) *big.Int {

@@ -14,6 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/trie"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -76,15 +77,15 @@ func scenario(t *testing.T, c *Chain) {
 	seal(t, c, pay(tr, addr(a), 1e18), pay(tr, addr(b), 1e18), pay(a, addr(b), 5))
 	seal(t, c, sendToken(t, tr, tokenAt(0), addr(a), 100), sendToken(t, a, tokenAt(0), addr(b), 100))
 	seal(t, c, sendToken(t, b, tokenAt(0), addr(a), 101)) // reverts
-	seal(t, c, chain.Tx{From: b, To: tokenAt(0), Gas: 30_000,
+	seal(t, c, chain.Tx{From: signers.Local(b), To: tokenAt(0), Gas: 30_000,
 		Data: pack(t, "Token", "transfer", addr(a), big.NewInt(1))})
 	seal(t, c, sendToken(t, b, tokenAt(0), addr(a), 100)) // b's slot is empty again
 	deploy := append(common.Hash{7}.Bytes(), initCode(t, "Escrow", addr(a))...)
-	seal(t, c, chain.Tx{From: tr, To: DeterministicDeployer(), Data: deploy})
-	seal(t, c, chain.Tx{From: tr, To: addr(b), Authorizations: auths(authorize(t, b, c.ID(), tokenAt(1),
+	seal(t, c, chain.Tx{From: signers.Local(tr), To: DeterministicDeployer(), Data: deploy})
+	seal(t, c, chain.Tx{From: signers.Local(tr), To: addr(b), Authorizations: auths(authorize(t, b, c.ID(), tokenAt(1),
 		c.nonce(t, addr(b))))})
-	seal(t, c, chain.Tx{From: tr, To: addr(b), Data: pack(t, "Token", "name")})
-	seal(t, c, chain.Tx{From: tr, To: tr2(), Value: big.NewInt(1),
+	seal(t, c, chain.Tx{From: signers.Local(tr), To: addr(b), Data: pack(t, "Token", "name")})
+	seal(t, c, chain.Tx{From: signers.Local(tr), To: tr2(), Value: big.NewInt(1),
 		Authorizations: auths(authorize(t, b, c.ID(), none, c.nonce(t, addr(b))))})
 	for i := range 20 {
 		seal(t, c, sendToken(t, tr, tokenAt(i%3), addr(key(10+i)), int64(i+1)), pay(tr, addr(key(10+i)), int64(i)))

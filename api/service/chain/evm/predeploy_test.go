@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 	"coffer/assets"
 )
@@ -57,7 +58,7 @@ func TestPredeployLeavesWhatARealDeploymentLeaves(t *testing.T) {
 
 	c := openTest(t, store.NewMemory(), Spec{ChainID: 1,
 		Alloc: []Account{{Address: addr(treasury()), Balance: big.NewInt(1e18)}}})
-	b := seal(t, c, chain.Tx{From: treasury(), To: DeterministicDeployer(),
+	b := seal(t, c, chain.Tx{From: signers.Local(treasury()), To: DeterministicDeployer(),
 		Data: append(entryPointSalt().Bytes(), code...)})
 	st := stateOf(t, c)
 	for _, a := range want {

@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"context"
 	"errors"
 	"math/big"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -38,14 +40,15 @@ func plan(t *rapid.T, tb testing.TB, c *Chain, nonces map[int]uint64) planned {
 		target := rapid.SampledFrom([]common.Address{{}, tokenAt(0)}).Draw(t, "delegate")
 		a := authorize(tb, from, c.ID(), target, nonces[n])
 		nonces[n]++
-		return planned{chain.Tx{From: from, To: common.Address{0x77}, Gas: 100_000, Authorizations: auths(a)},
+		return planned{chain.Tx{From: signers.Local(from), To: common.Address{0x77}, Gas: 100_000,
+			Authorizations: auths(a)},
 			func(ledger) {}}
 	case 1, 2:
 		return planned{sendToken(tb, from, tokenAt(0), to, amount.Int64()),
 			func(l ledger) { l.move(l.token, addr(from), to, amount) }}
 	}
 	// Enough gas for a receiver that is delegated to a token; that reverts.
-	return planned{chain.Tx{From: from, To: to, Value: amount, Gas: 60_000},
+	return planned{chain.Tx{From: signers.Local(from), To: to, Value: amount, Gas: 60_000},
 		func(l ledger) { l.move(l.native, addr(from), to, amount) }}
 }
 
@@ -111,7 +114,7 @@ func randomBlock(rt *rapid.T, t *testing.T, c *Chain, l ledger, nonces map[int]u
 	case "refused":
 		req.Txs = append(req.Txs, pay(key(999), common.Address{1}, 1)) // owns nothing
 	}
-	b, err := c.Seal(req)
+	b, err := c.Seal(context.Background(), req)
 	if fate != "sealed" {
 		if err == nil {
 			rt.Fatalf("a block that must be %s was sealed", fate)

@@ -11,10 +11,12 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core"
+	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -41,7 +43,7 @@ func fingerprint(t *testing.T, c *Chain) []byte {
 func unchanged(t *testing.T, c *Chain, req chain.SealRequest) error {
 	t.Helper()
 	before, head := fingerprint(t, c), c.Head().Hash
-	_, err := c.Seal(req)
+	_, err := c.Seal(context.Background(), req)
 	if err == nil {
 		t.Fatal("the block was sealed")
 	}
@@ -63,13 +65,15 @@ func TestRefusedTransactionThrowsTheBlockAway(t *testing.T) {
 		tx   chain.Tx
 		want error
 	}{
-		"no funds":         {pay(key(55), addr(key(1)), 1), core.ErrInsufficientFunds},
-		"value over funds": {chain.Tx{From: treasury(), Value: tooMuch, Gas: 21_000}, core.ErrInsufficientFunds},
-		"negative value":   {chain.Tx{From: treasury(), Value: big.NewInt(-1), Gas: 21_000}, errAmount},
-		"257 bit value":    {chain.Tx{From: treasury(), Value: new(big.Int).Lsh(big.NewInt(1), 256)}, errAmount},
-		"gas too low":      {chain.Tx{From: treasury(), Gas: 20_999}, core.ErrIntrinsicGas},
+		"no funds": {pay(key(55), addr(key(1)), 1), core.ErrInsufficientFunds},
+		"value over funds": {chain.Tx{From: signers.Local(treasury()), Value: tooMuch, Gas: 21_000},
+			core.ErrInsufficientFunds},
+		"negative value": {chain.Tx{From: signers.Local(treasury()), Value: big.NewInt(-1), Gas: 21_000}, errAmount},
+		"257 bit value": {chain.Tx{From: signers.Local(treasury()), Value: new(big.Int).Lsh(big.NewInt(1), 256)},
+			errAmount},
+		"gas too low": {chain.Tx{From: signers.Local(treasury()), Gas: 20_999}, core.ErrIntrinsicGas},
 		"gas over EIP-7825": {
-			chain.Tx{From: treasury(), Gas: MaxTxGas + 1}, core.ErrGasLimitTooHigh,
+			chain.Tx{From: signers.Local(treasury()), Gas: MaxTxGas + 1}, core.ErrGasLimitTooHigh,
 		},
 		"no key": {chain.Tx{Gas: 21_000}, errNoKey},
 	}
@@ -83,7 +87,7 @@ func TestRefusedTransactionThrowsTheBlockAway(t *testing.T) {
 		})
 	}
 	t.Run("authorization without a chain id", func(t *testing.T) {
-		bad := chain.Tx{From: treasury(), Authorizations: make([]op.SignedAuthorization, 1)}
+		bad := chain.Tx{From: signers.Local(treasury()), Authorizations: make([]op.SignedAuthorization, 1)}
 		var refused *chain.TxError
 		if err := unchanged(t, c, chain.SealRequest{Txs: []chain.Tx{bad}}); !errors.As(err, &refused) {
 			t.Fatalf("error is %v", err)
@@ -93,7 +97,7 @@ func TestRefusedTransactionThrowsTheBlockAway(t *testing.T) {
 
 func TestFullBlockRefusesTheNextTransaction(t *testing.T) {
 	c := memoryChain(t)
-	burn := chain.Tx{From: treasury(), To: burner(t, c), Gas: MaxTxGas}
+	burn := chain.Tx{From: signers.Local(treasury()), To: burner(t, c), Gas: MaxTxGas}
 	err := unchanged(t, c, chain.SealRequest{Txs: []chain.Tx{burn, burn, burn, burn}})
 	var refused *chain.TxError
 	if !errors.As(err, &refused) || refused.Index != 3 || !errors.Is(err, core.ErrGasLimitReached) {
@@ -106,7 +110,8 @@ func burner(t *testing.T, c *Chain) common.Address {
 	t.Helper()
 	// Init code that returns the one byte 0xfe (INVALID).
 	code := common.FromHex("60fe60005360016000f3")
-	seal(t, c, chain.Tx{From: treasury(), To: DeterministicDeployer(), Data: append(make([]byte, 32), code...)})
+	seal(t, c, chain.Tx{From: signers.Local(treasury()), To: DeterministicDeployer(),
+		Data: append(make([]byte, 32), code...)})
 	return crypto.CreateAddress2(DeterministicDeployer(), common.Hash{}, crypto.Keccak256(code))
 }
 
@@ -132,7 +137,7 @@ func TestBlockThatIsNotAcceptedLeavesNothing(t *testing.T) {
 
 func TestAcceptMayLookAtTheChain(t *testing.T) {
 	c := boltChain(t)
-	_, err := c.Seal(chain.SealRequest{
+	_, err := c.Seal(context.Background(), chain.SealRequest{
 		Txs: []chain.Tx{pay(treasury(), addr(key(1)), 5)},
 		Accept: func([]chain.Receipt) error {
 			st, err := c.State(0)
@@ -166,7 +171,8 @@ func TestRecordIsInTheSameCommitAsTheBlock(t *testing.T) {
 	if !errors.Is(err, why) {
 		t.Fatalf("error is %v", err)
 	}
-	b, err := c.Seal(chain.SealRequest{Txs: []chain.Tx{pay(treasury(), addr(key(1)), 5)}, Record: record})
+	b, err := c.Seal(context.Background(), chain.SealRequest{Txs: []chain.Tx{pay(treasury(), addr(key(1)), 5)},
+		Record: record})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +189,8 @@ func TestPanicInRecordLeavesNothing(t *testing.T) {
 	before := fingerprint(t, c)
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = c.Seal(chain.SealRequest{Record: func(store.Tx, chain.Block) error { panic("broken") }})
+		_, _ = c.Seal(context.Background(), chain.SealRequest{
+			Record: func(store.Tx, chain.Block) error { panic("broken") }})
 		t.Error("the panic was swallowed")
 	}()
 	if !bytes.Equal(before, fingerprint(t, c)) || c.Head().Number != 0 {
@@ -218,7 +225,8 @@ func TestBlockTimeNeverGoesBack(t *testing.T) {
 		{0, genesisTime}, {genesisTime + 7, genesisTime + 7}, {genesisTime + 3, genesisTime + 7},
 		{genesisTime + 7, genesisTime + 7},
 	} {
-		b, err := c.Seal(chain.SealRequest{Time: test.clock, Txs: []chain.Tx{pay(treasury(), addr(key(1)), 1)}})
+		b, err := c.Seal(context.Background(), chain.SealRequest{Time: test.clock,
+			Txs: []chain.Tx{pay(treasury(), addr(key(1)), 1)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +277,7 @@ func TestAuthorizationDelegatesInAType4Transaction(t *testing.T) {
 	c := memoryChain(t)
 	eoa := key(3)
 	b := seal(t, c, chain.Tx{
-		From: treasury(), To: addr(eoa), Data: pack(t, "Token", "decimals"),
+		From: signers.Local(treasury()), To: addr(eoa), Data: pack(t, "Token", "decimals"),
 		Authorizations: auths(authorize(t, eoa, c.ID(), tokenAt(0), 0)),
 	})
 	st := stateOf(t, c)
@@ -279,7 +287,8 @@ func TestAuthorizationDelegatesInAType4Transaction(t *testing.T) {
 	}
 	// One for another chain is skipped by the protocol, the transaction stays.
 	other := key(4)
-	b = seal(t, c, chain.Tx{From: treasury(), To: tr2(), Authorizations: auths(authorize(t, other, 1, tokenAt(0), 0))})
+	b = seal(t, c, chain.Tx{From: signers.Local(treasury()), To: tr2(),
+		Authorizations: auths(authorize(t, other, 1, tokenAt(0), 0))})
 	if st := stateOf(t, c); !b.Receipts[0].Success || st.Code(addr(other)) != nil || st.Nonce(addr(other)) != 0 {
 		t.Fatalf("a foreign authorization was applied")
 	}
@@ -325,7 +334,7 @@ func TestReceiptsAndBlocksSurviveARestart(t *testing.T) {
 func TestSecondWriterOnTheSameStoreIsRefused(t *testing.T) {
 	s, spec := store.NewMemory(), testSpec(t, 8453)
 	first, second := openTest(t, s, spec), openTest(t, s, spec)
-	_, err := first.Seal(chain.SealRequest{Accept: func([]chain.Receipt) error {
+	_, err := first.Seal(context.Background(), chain.SealRequest{Accept: func([]chain.Receipt) error {
 		seal(t, second)
 		return nil
 	}})
@@ -344,4 +353,23 @@ func payers(n int) []*ecdsa.PrivateKey {
 		out[i] = key(200 + i)
 	}
 	return out
+}
+
+// failing is a signer that cannot be reached.
+type failing struct{ signers.EVM }
+
+var errAway = errors.New("the signer does not answer")
+
+func (failing) SignTx(context.Context, *types.Transaction, *big.Int) (*types.Transaction, error) {
+	return nil, errAway
+}
+
+func TestAFailingSignerIsNoRefusalOfItsTransaction(t *testing.T) {
+	c := memoryChain(t)
+	before := c.Head()
+	_, err := c.Seal(t.Context(), chain.SealRequest{Txs: []chain.Tx{{From: failing{signers.Local(treasury())}}}})
+	var refused *chain.TxError
+	if !errors.Is(err, errAway) || errors.As(err, &refused) || c.Head().Hash != before.Hash {
+		t.Errorf("%v, expected the signer's error and no block", err)
+	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
-	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/holiman/uint256"
 
 	"coffer/api/op"
@@ -79,8 +78,8 @@ func fromAuthorizations(in []types.SetCodeAuthorization) []op.SignedAuthorizatio
 	return out
 }
 
-// sign builds the transaction with the given nonce at the given base fee.
-func (e *env) sign(t chain.Tx, nonce uint64, baseFee *big.Int) (*types.Transaction, error) {
+// unsigned builds the transaction with the given nonce at the given base fee.
+func (e *env) unsigned(t chain.Tx, nonce uint64, baseFee *big.Int) (*types.Transaction, error) {
 	value, err := toUint256(t.Value)
 	if err != nil {
 		return nil, fmt.Errorf("value: %w", err)
@@ -102,12 +101,5 @@ func (e *env) sign(t chain.Tx, nonce uint64, baseFee *big.Int) (*types.Transacti
 			Data: t.Data, AuthList: auths,
 		}
 	}
-	return types.SignNewTx(t.From, e.signer, data)
-}
-
-func senderOf(t chain.Tx) (common.Address, error) {
-	if t.From == nil {
-		return common.Address{}, errNoKey
-	}
-	return crypto.PubkeyToAddress(t.From.PublicKey), nil
+	return types.NewTx(data), nil
 }

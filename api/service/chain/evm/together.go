@@ -2,6 +2,7 @@ package evm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,7 +22,7 @@ type Sealing struct {
 // SealAll makes one block on each of several chains of one store, all in one commit: one wait for the disk however many
 // chains there are. It is all or nothing; errors are those of Seal, and say which chain. No chain may be named twice.
 // The blocks come in the order of the sealings; Record functions run in that order too.
-func SealAll(sealings []Sealing) ([]chain.Block, error) {
+func SealAll(ctx context.Context, sealings []Sealing) ([]chain.Block, error) {
 	if len(sealings) == 0 {
 		return nil, nil
 	}
@@ -40,7 +41,7 @@ func SealAll(sealings []Sealing) ([]chain.Block, error) {
 	var group errgroup.Group
 	for i, s := range sealings {
 		group.Go(func() (err error) {
-			built[i], err = s.Chain.accepted(s.Request)
+			built[i], err = s.Chain.accepted(ctx, s.Request)
 			return s.Chain.named(err)
 		})
 	}
@@ -79,8 +80,8 @@ func (c *Chain) named(err error) error {
 }
 
 // accepted builds a block that the request accepts. The chain's turn to seal is held.
-func (c *Chain) accepted(req chain.SealRequest) (*sealed, error) {
-	s, err := c.build(req)
+func (c *Chain) accepted(ctx context.Context, req chain.SealRequest) (*sealed, error) {
+	s, err := c.build(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math/big"
 	"sync"
@@ -274,7 +275,8 @@ func TestDamagedStateIsAnErrorAndNoZeroBalance(t *testing.T) {
 	if res := st.Call(chain.Message{To: tokenAt(0)}); !errors.Is(res.Err, ErrDamaged) {
 		t.Fatalf("%+v", res)
 	}
-	if _, err := c.Seal(chain.SealRequest{Txs: []chain.Tx{pay(treasury(), addr(key(1)), 1)}}); err == nil {
+	if _, err := c.Seal(context.Background(),
+		chain.SealRequest{Txs: []chain.Tx{pay(treasury(), addr(key(1)), 1)}}); err == nil {
 		t.Fatal("a block was sealed on a damaged state")
 	}
 }

@@ -94,7 +94,7 @@ func TestAnOldOrUnknownBlockHashIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.refused(t, solana.ErrBlockhash, solana.Sign(m, w.alice))
+		w.refused(t, solana.ErrBlockhash, signed(m, w.alice))
 	}
 }
 

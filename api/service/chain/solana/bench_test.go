@@ -19,7 +19,7 @@ func benchmarkTransfer(b *testing.B, s store.Store) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		out, err := w.Seal(solana.SealRequest{Time: w.at, Txs: []solana.Tx{solana.Sign(m, w.alice)}})
+		out, err := w.Seal(solana.SealRequest{Time: w.at, Txs: []solana.Tx{signed(m, w.alice)}})
 		if err != nil || !out[0].Success {
 			b.Fatal(out, err)
 		}

@@ -67,6 +67,6 @@ func FuzzSeal(f *testing.F) {
 			return
 		}
 		try(solana.Tx{Message: m.Bytes()}, true)
-		try(solana.Sign(m, keys...), false)
+		try(signed(m, keys...), false)
 	})
 }

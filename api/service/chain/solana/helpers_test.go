@@ -2,6 +2,7 @@ package solana_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"encoding/binary"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -92,7 +94,7 @@ func (w *world) usdc(t tb, from ed25519.PrivateKey, to solmsg.Key, amount uint64
 }
 
 // tx composes and signs with the current block hash, one second later than the last one.
-func (w *world) tx(t tb, payer ed25519.PrivateKey, signers []ed25519.PrivateKey, builds ...solmsg.Build) solana.Tx {
+func (w *world) tx(t tb, payer ed25519.PrivateKey, others []ed25519.PrivateKey, builds ...solmsg.Build) solana.Tx {
 	t.Helper()
 	w.at++
 	hash, _ := w.Blockhash(w.at)
@@ -100,7 +102,20 @@ func (w *world) tx(t tb, payer ed25519.PrivateKey, signers []ed25519.PrivateKey,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return solana.Sign(m, append(signers, payer)...)
+	return signed(m, append(others, payer)...)
+}
+
+// signed is a message with the signatures of these keys.
+func signed(m solmsg.Message, keys ...ed25519.PrivateKey) solana.Tx {
+	var by []signers.Solana
+	for _, k := range keys {
+		by = append(by, signers.LocalSolana(k))
+	}
+	tx, err := solana.Sign(context.Background(), m, by...)
+	if err != nil {
+		panic(err)
+	}
+	return tx
 }
 
 func (w *world) seal(txs ...solana.Tx) ([]solana.Receipt, error) {
@@ -108,10 +123,10 @@ func (w *world) seal(txs ...solana.Tx) ([]solana.Receipt, error) {
 }
 
 // send includes one transaction.
-func (w *world) send(t tb, payer ed25519.PrivateKey, signers []ed25519.PrivateKey,
+func (w *world) send(t tb, payer ed25519.PrivateKey, others []ed25519.PrivateKey,
 	builds ...solmsg.Build) solana.Receipt {
 	t.Helper()
-	out, err := w.seal(w.tx(t, payer, signers, builds...))
+	out, err := w.seal(w.tx(t, payer, others, builds...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -274,7 +274,7 @@ func TestManyWritersAtOnceLoseNothing(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if _, err := w.Seal(solana.SealRequest{Time: w.at, Txs: []solana.Tx{solana.Sign(m, w.treasury)},
+				if _, err := w.Seal(solana.SealRequest{Time: w.at, Txs: []solana.Tx{signed(m, w.treasury)},
 					Accept: solana.AllSucceed}); err != nil {
 					t.Error(err)
 				}

@@ -1,12 +1,13 @@
 package solana
 
 import (
-	"crypto/ed25519"
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
 
 	"coffer/api/op/solmsg"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -53,16 +54,24 @@ type Tx struct {
 	Signatures [][64]byte
 }
 
-// Sign makes a transaction with the signatures of these keys. The places of other
-// signers stay zero; a key that does not sign the message is passed over.
-func Sign(m solmsg.Message, keys ...ed25519.PrivateKey) Tx {
-	t := Tx{Message: m.Bytes(), Signatures: make([][64]byte, len(m.Signers()))}
+// Unsigned makes a transaction whose signatures are missing.
+func Unsigned(m solmsg.Message) Tx {
+	return Tx{Message: m.Bytes(), Signatures: make([][64]byte, len(m.Signers()))}
+}
+
+// Sign makes a transaction with these signatures. The places of other signers stay zero;
+// a key that does not sign the message is passed over. The error is a signer's.
+func Sign(ctx context.Context, m solmsg.Message, keys ...signers.Solana) (Tx, error) {
+	t := Unsigned(m)
 	for _, k := range keys {
-		if i, ok := m.SignerIndex(solmsg.Key(k.Public().(ed25519.PublicKey))); ok {
-			t.Signatures[i] = [64]byte(ed25519.Sign(k, t.Message))
+		if i, ok := m.SignerIndex(k.Key()); ok {
+			var err error
+			if t.Signatures[i], err = k.Sign(ctx, t.Message); err != nil {
+				return Tx{}, fmt.Errorf("sign for %s: %w", k.Key(), err)
+			}
 		}
 	}
-	return t
+	return t, nil
 }
 
 // SetSignature puts the signature of k in its place. The error wraps ErrMessage or

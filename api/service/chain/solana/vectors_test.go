@@ -84,7 +84,7 @@ func TestMessagesOfAnotherImplementationAreExecuted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			txs = append(txs, solana.Sign(m, signer))
+			txs = append(txs, signed(m, signer))
 		}
 		raw, err := base64.StdEncoding.DecodeString(c.MessageBase64)
 		if err != nil {

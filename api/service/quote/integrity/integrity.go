@@ -13,7 +13,7 @@
 package integrity
 
 import (
-	"crypto/ecdsa"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,6 +27,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/op"
+	"coffer/api/service/signers"
 )
 
 // Tags keep the two kinds of documents apart.
@@ -167,8 +168,8 @@ func isSolana(doc *api.Document, at string) bool {
 }
 
 // Sign signs a digest as it goes into the document: 0x and 130 hex digits.
-func Sign(d common.Hash, key *ecdsa.PrivateKey) (string, error) {
-	sig, err := op.Sign(d, key)
+func Sign(ctx context.Context, d common.Hash, key signers.Digest) (string, error) {
+	sig, err := key.SignDigest(ctx, d)
 	if err != nil {
 		return "", err
 	}

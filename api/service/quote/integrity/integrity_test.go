@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/service/quote/integrity"
+	"coffer/api/service/signers"
 )
 
 func doc(tb testing.TB, s string) *api.Document {
@@ -95,7 +96,7 @@ func TestSignatureHas65BytesAndItsSigner(t *testing.T) {
 	}
 	signer := crypto.PubkeyToAddress(key.PublicKey)
 	d := crypto.Keccak256Hash([]byte("x"))
-	sig, err := integrity.Sign(d, key)
+	sig, err := integrity.Sign(t.Context(), d, signers.Local(key))
 	if err != nil || len(sig) != 132 {
 		t.Fatalf("%q, %v", sig, err)
 	}

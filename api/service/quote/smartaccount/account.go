@@ -14,20 +14,20 @@
 package smartaccount
 
 import (
-	"crypto/ecdsa"
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 )
 
 // kind is one type of account. The address of an account object was read before; its keys are read by check.
@@ -202,11 +202,11 @@ func (a Account) CoSigned() bool { return a.kind.coSigned() }
 // EIP-191 operation hash behind the session key's; other operations stay as they are. It refuses what Signed refuses,
 // and a key that is not the network's co-signer: then no signature is made. Whether the co-signer may sign at all on
 // this chain at this moment is Standing's to say.
-func (a Account) CoSign(o op.UserOp, chainID uint64, key *ecdsa.PrivateKey) (op.UserOp, error) {
+func (a Account) CoSign(ctx context.Context, o op.UserOp, chainID uint64, key signers.EVM) (op.UserOp, error) {
 	if !a.CoSigned() {
 		return o, nil
 	}
-	if key == nil || crypto.PubkeyToAddress(key.PublicKey) != a.pins.CoSigner {
+	if key == nil || key.Address() != a.pins.CoSigner {
 		return op.UserOp{}, errors.New("co-sign: the key is not the network's co-signer")
 	}
 	if !a.Signed(o, chainID) {
@@ -216,7 +216,7 @@ func (a Account) CoSign(o op.UserOp, chainID uint64, key *ecdsa.PrivateKey) (op.
 	if err != nil {
 		return op.UserOp{}, fmt.Errorf("co-sign: %w", err)
 	}
-	own, err := op.Sign(op.EIP191(hash), key)
+	own, err := key.SignMessage(ctx, hash)
 	if err != nil {
 		return op.UserOp{}, fmt.Errorf("co-sign: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote/smartaccount"
 )
 
@@ -26,7 +25,7 @@ func TestAccountObjectsThatNoKeysCanHaveAreRefused(t *testing.T) {
 	w := newWorld(t)
 	pins := w.in.Network.Pins
 	v31, v33, roles := w.kernelV31().Wire(), w.kernelV33().Wire(), w.roleBased().Wire()
-	coSigner := devnet.AddressOf(w.in.CoSigner).Hex()
+	coSigner := w.in.CoSigner.Address().Hex()
 	other := common.Address{2}.Hex()
 	change := func(a api.Account, f func(*api.Account)) api.Account { f(&a); return a }
 	for name, c := range map[string]struct {

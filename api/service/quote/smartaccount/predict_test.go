@@ -7,7 +7,6 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote/smartaccount"
 )
 
@@ -21,7 +20,7 @@ func TestAPredictedAddressIsOneThatOpens(t *testing.T) {
 			t.Errorf("%s: %s, %v", a.Type, at.Hex(), err)
 		}
 	}
-	coSigner, zero := devnet.AddressOf(w.in.CoSigner).Hex(), common.Address{}.Hex()
+	coSigner, zero := w.in.CoSigner.Address().Hex(), common.Address{}.Hex()
 	for _, kind := range []string{api.AccountKernelV31, api.AccountRoleBased} {
 		for _, first := range []string{coSigner, zero, w.roleBased().Wire().AdminAddress, ""} {
 			a := w.roleBased().Wire()

@@ -7,11 +7,11 @@ import (
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote/smartaccount"
 	"coffer/assets"
 )
@@ -44,23 +44,24 @@ func TestRotatedSessionKeyCountsOnThatChainOnly(t *testing.T) {
 	w.deploy(old, base)
 	w.deploy(old, optimism)
 	wire := old.Wire()
-	wire.SessionAddress = devnet.AddressOf(key("new session")).Hex()
+	wire.SessionAddress = crypto.PubkeyToAddress(key("new session").PublicKey).Hex()
 	fresh := user{w.open(wire), key("new session"), old.admin}
 	_, err := w.standing(fresh.Account, base)
 	unserved(t, err, "sessionAddress", "replaced")
 	o := w.signed(old, w.operation(old, base, 0), base)
-	w.message(old, base, op.AdminMessage{Action: api.AdminRotateSession, NewSession: devnet.AddressOf(fresh.owner),
-		Nonce: new(big.Int)})
+	w.message(old, base, op.AdminMessage{Action: api.AdminRotateSession,
+		NewSession: crypto.PubkeyToAddress(fresh.owner.PublicKey),
+		Nonce:      new(big.Int)})
 
 	_, err = w.standing(old.Account, base)
-	unserved(t, err, "sessionAddress", "it was replaced there by "+devnet.AddressOf(fresh.owner).Hex())
-	o.Signature = append(o.Signature, sign(op.EIP191(w.hash(o, base)), w.in.CoSigner)...)
+	unserved(t, err, "sessionAddress", "it was replaced there by "+crypto.PubkeyToAddress(fresh.owner.PublicKey).Hex())
+	o.Signature = append(o.Signature, w.coSigned(o, base)...)
 	if valid, why := w.valid(fresh, o, base); valid {
 		t.Errorf("the contract takes the old key: %s", why)
 	}
 	w.deploy(fresh, base)
 	_, err = w.standing(fresh.Account, optimism)
-	unserved(t, err, "sessionAddress", devnet.AddressOf(old.owner).Hex())
+	unserved(t, err, "sessionAddress", crypto.PubkeyToAddress(old.owner.PublicKey).Hex())
 	w.deploy(old, optimism)
 	// Where it is not deployed yet its address follows from the first key alone.
 	_, err = w.standing(fresh.Account, ethereum)
@@ -94,7 +95,7 @@ func TestKeysThatAreNotTheAccountsAreRefused(t *testing.T) {
 	admin := u.Wire()
 	admin.AdminAddress = common.Address{6}.Hex()
 	_, err := w.standing(w.open(admin), base)
-	unserved(t, err, "adminAddress", devnet.AddressOf(u.admin).Hex())
+	unserved(t, err, "adminAddress", crypto.PubkeyToAddress(u.admin.PublicKey).Hex())
 	for name, at := range map[string]common.Address{"a kernel account": kernel.Address,
 		"a contract": w.in.Network.Pins.Escrow, "the implementation": w.in.Network.Pins.KernelV31} {
 		wire := u.Wire()
@@ -112,7 +113,8 @@ func TestContractThatClaimsRolesIsNoAccount(t *testing.T) {
 	u := w.roleBased()
 	pins := w.in.Network.Pins
 	validator := w.validator()
-	keys := []common.Address{devnet.AddressOf(u.owner), devnet.AddressOf(u.admin), pins.CoSigner}
+	keys := []common.Address{crypto.PubkeyToAddress(u.owner.PublicKey), crypto.PubkeyToAddress(u.admin.PublicKey),
+		pins.CoSigner}
 	list, _ := abi.NewType("address[]", "", nil)
 	numbers, _ := abi.NewType("uint8[]", "", nil)
 	inner, err := abi.Arguments{{Type: list}, {Type: numbers}}.Pack(keys,
@@ -194,7 +196,8 @@ func TestAdminDigestsAndViewsAreTheContracts(t *testing.T) {
 		}
 	}
 	r, err := smartaccount.ReadRoles(st, pins, u.Address)
-	if err != nil || !r.Deployed || r.Session != devnet.AddressOf(u.owner) || r.Admin != devnet.AddressOf(u.admin) ||
+	if err != nil || !r.Deployed || r.Session != crypto.PubkeyToAddress(u.owner.PublicKey) ||
+		r.Admin != crypto.PubkeyToAddress(u.admin.PublicKey) ||
 		r.CoSigner != pins.CoSigner ||
 		r.AdminNonce.Sign() != 0 || r.ExitAvailableAt != 0 {
 		t.Errorf("%+v, %v", r, err)

@@ -2,6 +2,7 @@ package smartaccount_test
 
 import (
 	"bytes"
+	"context"
 	"math/big"
 	"math/rand/v2"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"coffer/api/op"
 	"coffer/api/service/quote/smartaccount"
+	"coffer/api/service/signers"
 )
 
 // highS is the other signature of the same key and digest, which the contracts refuse.
@@ -54,7 +56,7 @@ func (w *world) variants(u user, o op.UserOp, chainID uint64, random *rand.Rand)
 		"stub":            smartaccount.StubSignature(),
 		"wrong key":       by("thief", same),
 		"admin key":       by("admin", same),
-		"co-signer":       sign(op.EIP191(w.hash(o, chainID)), w.in.CoSigner),
+		"co-signer":       w.coSigned(o, chainID),
 		"other nonce":     by("", func(o *op.UserOp) { o.Nonce = new(big.Int).Add(o.Nonce, big.NewInt(1)) }),
 		"other call data": by("", func(o *op.UserOp) { o.CallData = w.call(9) }),
 		"other sender":    by("", func(o *op.UserOp) { o.Sender = common.Address{3} }),
@@ -83,7 +85,7 @@ func TestSignedIsWhatTheContractsTake(t *testing.T) {
 					o.Signature = sig
 					onChain := o
 					if u.CoSigned() {
-						onChain.Signature = append(bytes.Clone(sig), sign(op.EIP191(w.hash(o, base)), w.in.CoSigner)...)
+						onChain.Signature = append(bytes.Clone(sig), w.coSigned(o, base)...)
 					}
 					valid, why := w.valid(u, onChain, base)
 					if signed := u.Signed(o, base); signed != valid {
@@ -95,7 +97,7 @@ func TestSignedIsWhatTheContractsTake(t *testing.T) {
 					if valid {
 						taken++
 					}
-					full, err := u.CoSign(o, base, w.in.CoSigner)
+					full, err := u.CoSign(context.Background(), o, base, w.in.CoSigner)
 					if u.CoSigned() && (err == nil) != valid ||
 						err == nil && !bytes.Equal(full.Signature, onChain.Signature) {
 						t.Errorf("%s: co-signed %x, %v", name, full.Signature, err)
@@ -114,7 +116,7 @@ func TestRoleBasedOperationWithoutTheCoSignatureIsRefusedOnChain(t *testing.T) {
 	w := newWorld(t)
 	u := w.roleBased()
 	o := w.signed(u, w.operation(u, base, 0), base)
-	session, co := o.Signature, sign(op.EIP191(w.hash(o, base)), w.in.CoSigner)
+	session, co := o.Signature, w.coSigned(o, base)
 	for name, sig := range map[string][]byte{
 		"session alone": session, "co-signer alone": co, "co-signer first": append(bytes.Clone(co), session...),
 		"session twice": append(bytes.Clone(session), session...),
@@ -140,10 +142,10 @@ func TestOperationsWithFeesAreNotCoSigned(t *testing.T) {
 		if u.Signed(o, base) {
 			t.Error("fees count as signed")
 		}
-		if _, err := u.CoSign(o, base, w.in.CoSigner); err == nil {
+		if _, err := u.CoSign(context.Background(), o, base, w.in.CoSigner); err == nil {
 			t.Error("fees were co-signed")
 		}
-		o.Signature = append(o.Signature, sign(op.EIP191(w.hash(o, base)), w.in.CoSigner)...)
+		o.Signature = append(o.Signature, w.coSigned(o, base)...)
 		if valid, _ := w.valid(u, o, base); valid {
 			t.Error("the contract takes fees")
 		}
@@ -154,19 +156,21 @@ func TestCoSignRefusesAnotherKeyAndLeavesKernelOperationsAlone(t *testing.T) {
 	w := newWorld(t)
 	u := w.roleBased()
 	o := w.signed(u, w.operation(u, base, 0), base)
-	if _, err := u.CoSign(o, base, key("thief")); err == nil {
+	if _, err := u.CoSign(context.Background(), o, base, signers.Local(key("thief"))); err == nil {
 		t.Error("somebody else co-signed")
 	}
-	if _, err := u.CoSign(o, base, nil); err == nil {
+	if _, err := u.CoSign(context.Background(), o, base, nil); err == nil {
 		t.Error("nobody co-signed")
 	}
-	if full, err := u.CoSign(o, base, w.in.CoSigner); err != nil || len(full.Signature) != len(u.StubSignature()) ||
+	if full, err := u.CoSign(context.Background(), o, base, w.in.CoSigner); err != nil ||
+		len(full.Signature) != len(u.StubSignature()) ||
 		len(o.Signature) != 65 {
 		t.Errorf("%d bytes, %v; the operation given has %d", len(full.Signature), err, len(o.Signature))
 	}
 	k := w.kernelV31()
 	o = w.signed(k, w.operation(k, base, 0), base)
-	if same, err := k.CoSign(o, base, nil); err != nil || !bytes.Equal(same.Signature, o.Signature) ||
+	if same, err := k.CoSign(context.Background(), o, base, nil); err != nil ||
+		!bytes.Equal(same.Signature, o.Signature) ||
 		len(k.StubSignature()) != 65 {
 		t.Errorf("%x, %v", same.Signature, err)
 	}

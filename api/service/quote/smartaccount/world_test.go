@@ -1,6 +1,7 @@
 package smartaccount_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"errors"
 	"math/big"
@@ -62,6 +63,13 @@ func key(name string) *ecdsa.PrivateKey {
 	return k
 }
 
+// coSigned is the co-signer's signature of an operation, whatever the operation.
+func (w *world) coSigned(o op.UserOp, chainID uint64) []byte {
+	sig, err := w.in.CoSigner.SignMessage(context.Background(), w.hash(o, chainID))
+	w.must(err)
+	return sig
+}
+
 func sign(digest common.Hash, k *ecdsa.PrivateKey) []byte {
 	sig, err := op.Sign(digest, k)
 	if err != nil {
@@ -89,7 +97,7 @@ func (w *world) roleBased() user {
 }
 
 func roleWire(p network.Pins, session, admin *ecdsa.PrivateKey) api.Account {
-	s, a := devnet.AddressOf(session), devnet.AddressOf(admin)
+	s, a := crypto.PubkeyToAddress(session.PublicKey), crypto.PubkeyToAddress(admin.PublicKey)
 	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, s, a, p.CoSigner),
 		new(big.Int))
 	return api.Account{Type: api.AccountRoleBased, SessionAddress: s.Hex(), AdminAddress: a.Hex(),
@@ -98,15 +106,17 @@ func roleWire(p network.Pins, session, admin *ecdsa.PrivateKey) api.Account {
 
 func (w *world) kernelV31() user {
 	p, owner := w.in.Network.Pins, key("owner")
-	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataECDSA(p.ECDSAValidator, devnet.AddressOf(owner)),
+	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataECDSA(p.ECDSAValidator,
+		crypto.PubkeyToAddress(owner.PublicKey)),
 		new(big.Int))
-	return user{w.open(api.Account{Type: api.AccountKernelV31, SignerAddress: devnet.AddressOf(owner).Hex(),
+	return user{w.open(api.Account{Type: api.AccountKernelV31,
+		SignerAddress:  crypto.PubkeyToAddress(owner.PublicKey).Hex(),
 		AccountAddress: at.Hex()}), owner, nil}
 }
 
 func (w *world) kernelV33() user {
 	owner := key("eoa")
-	at := devnet.AddressOf(owner).Hex()
+	at := crypto.PubkeyToAddress(owner.PublicKey).Hex()
 	return user{w.open(api.Account{Type: api.AccountKernelV33, DeploymentType: api.DeploymentEIP7702, SignerAddress: at,
 		AccountAddress: at}), owner, nil}
 }
@@ -187,9 +197,9 @@ func (w *world) valid(u user, o op.UserOp, chainID uint64) (bool, string) {
 	s, err := u.Standing(st, chainID)
 	w.must(err)
 	u.Enter(st, s)
-	data, err := op.HandleOpsCall(devnet.AddressOf(w.in.Operator), o)
+	data, err := op.HandleOpsCall(w.in.Operator.Address(), o)
 	w.must(err)
-	r := st.Call(chain.Message{From: devnet.AddressOf(w.in.Operator), To: w.in.Network.Pins.EntryPoint, Data: data})
+	r := st.Call(chain.Message{From: w.in.Operator.Address(), To: w.in.Network.Pins.EntryPoint, Data: data})
 	w.must(st.Err())
 	if r.Err != nil {
 		return false, w.codec.Explain(r.Return).Text
@@ -208,16 +218,17 @@ func (w *world) seal(chainID uint64, txs ...chain.Tx) {
 	for i := range txs {
 		txs[i].From = w.in.Operator
 	}
-	_, err := w.in.Chains[chainID].Seal(chain.SealRequest{Time: now, Txs: txs, Accept: devnet.AllSucceed})
+	_, err := w.in.Chains[chainID].Seal(context.Background(),
+		chain.SealRequest{Time: now, Txs: txs, Accept: chain.AllSucceed})
 	w.must(err)
 }
 
 // submit seals signed operations, and the co-signer's signature with them.
 func (w *world) submit(u user, o op.UserOp, chainID uint64, auths ...op.SignedAuthorization) {
 	w.Helper()
-	o, err := u.CoSign(o, chainID, w.in.CoSigner)
+	o, err := u.CoSign(context.Background(), o, chainID, w.in.CoSigner)
 	w.must(err)
-	data, err := op.HandleOpsCall(devnet.AddressOf(w.in.Operator), o)
+	data, err := op.HandleOpsCall(w.in.Operator.Address(), o)
 	w.must(err)
 	w.seal(chainID, chain.Tx{To: w.in.Network.Pins.EntryPoint, Data: data, Authorizations: auths})
 }

@@ -1,6 +1,7 @@
 package settletest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -10,7 +11,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/smartaccount"
 )
@@ -39,18 +39,18 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 		tx.Authorizations = []op.SignedAuthorization{w.Authorize(chainID, pins.KernelV33.Hex())}
 	}
 	window := op.PaymasterWindow{ValidAfter: now, ValidUntil: now + 60}
-	Must(w.TB, o.Sponsor(window, chainID, w.Installation.Operator))
+	Must(w.TB, o.Sponsor(context.Background(), window, chainID, w.Installation.Operator))
 	wire, typed := o.Wire(), a.TypedData(o, chainID)
 	o.Signature, err = w.User.Signature(pins, api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed})
 	Must(w.TB, err)
-	o, err = a.CoSign(o, chainID, w.Installation.CoSigner)
+	o, err = a.CoSign(context.Background(), o, chainID, w.Installation.CoSigner)
 	Must(w.TB, err)
 	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
-	tx.Data, err = codec.HandleOps(devnet.AddressOf(w.Installation.Operator), o)
+	tx.Data, err = codec.HandleOps(w.Installation.Operator.Address(), o)
 	Must(w.TB, err)
-	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{tx},
+	_, err = w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{tx},
 		Accept: func(rs []chain.Receipt) error {
-			if err := devnet.AllSucceed(rs); err != nil {
+			if err := chain.AllSucceed(rs); err != nil {
 				return err
 			}
 			out, err := codec.Outcomes(rs[0].Logs)
@@ -80,9 +80,9 @@ func (w *World) Authorize(chainID uint64, contract string) op.SignedAuthorizatio
 // Delegate lets the user's EOA run the code of a contract on a chain, past the service.
 func (w *World) Delegate(chainID uint64, contract string) {
 	w.TB.Helper()
-	_, err := w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: devnet.AllSucceed, Txs: []chain.Tx{{
-			From: w.Installation.Operator, To: devnet.AddressOf(w.Installation.Faucet), Gas: 200_000,
+	_, err := w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Accept: chain.AllSucceed, Txs: []chain.Tx{{
+			From: w.Installation.Operator, To: w.Installation.Faucet.Address(), Gas: 200_000,
 			Authorizations: []op.SignedAuthorization{w.Authorize(chainID, contract)},
 		}},
 	})

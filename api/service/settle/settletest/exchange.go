@@ -9,7 +9,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/devnet"
 	"coffer/api/service/foreign"
 )
 
@@ -78,16 +77,16 @@ func (w *World) ExecuteV1(doc *api.Document) error {
 func (w *World) FundSolana(to solmsg.Key, a caip.Asset, v int64) {
 	w.TB.Helper()
 	in := w.Installation
-	now, sponsor := uint64(w.Clock.Now().Unix()), devnet.KeyOf(in.Sponsor)
-	builds, err := in.SolanaTransfer(devnet.KeyOf(in.SolanaFaucet), to, sponsor, a, big.NewInt(v))
+	now, sponsor := uint64(w.Clock.Now().Unix()), in.Sponsor.Key()
+	builds, err := in.SolanaTransfer(in.SolanaFaucet.Key(), to, sponsor, a, big.NewInt(v))
 	Must(w.TB, err)
 	hash, _ := in.Solana.Blockhash(now)
 	w.funded++
 	m, err := solmsg.Compose(sponsor, hash, append(builds, solmsg.Memo(fmt.Sprintf("test funds %d", w.funded)))...)
 	Must(w.TB, err)
-	_, err = in.Solana.Seal(solana.SealRequest{
-		Time: now, Txs: []solana.Tx{solana.Sign(m, in.Sponsor, in.SolanaFaucet)}, Accept: solana.AllSucceed,
-	})
+	tx, err := solana.Sign(context.Background(), m, in.Sponsor, in.SolanaFaucet)
+	Must(w.TB, err)
+	_, err = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
 	Must(w.TB, err)
 }
 
@@ -100,7 +99,7 @@ func (w *World) SolanaBalance(of solmsg.Key, a caip.Asset) *big.Int {
 }
 
 // Vault is the account that holds deposits on Solana.
-func (w *World) Vault() solmsg.Key { return devnet.KeyOf(w.Installation.Vault) }
+func (w *World) Vault() solmsg.Key { return w.Installation.Vault.Key() }
 
 // solanaSums are the quantities of Solana that never change: lamports with burned fees, and the units of each token.
 func (w *World) solanaSums() map[caip.Asset]*big.Int {

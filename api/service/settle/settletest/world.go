@@ -6,6 +6,7 @@ package settletest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -188,8 +189,8 @@ func (w *World) FundBig(to common.Address, a caip.Asset, v *big.Int) {
 		tx.To, tx.Value, tx.Data = token, nil, erc20.Transfer(to, v)
 	}
 	id, _ := a.Chain.EVMID()
-	_, err := w.Installation.Chains[id].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{tx}, Accept: devnet.AllSucceed,
+	_, err := w.Installation.Chains[id].Seal(context.Background(), chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{tx}, Accept: chain.AllSucceed,
 	})
 	Must(w.TB, err)
 }
@@ -209,8 +210,8 @@ func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
 	w.TB.Helper()
 	in := w.Installation
 	holders := append([]common.Address{
-		devnet.AddressOf(in.Operator), devnet.AddressOf(in.Solver), devnet.AddressOf(in.Faucet),
-		devnet.AddressOf(in.Treasury),
+		in.Operator.Address(), in.Solver.Address(), in.Faucet.Address(),
+		in.Treasury.Address(),
 		in.Network.Pins.Escrow, w.User.Address,
 	}, others...)
 	for _, u := range w.Others {

@@ -1,0 +1,91 @@
+package signers
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"fmt"
+	"math/big"
+
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"coffer/api/op"
+)
+
+// SeedSize is the length of an installation seed in bytes.
+const SeedSize = 32
+
+// Labels of the keys. A label never changes its meaning: the addresses of an installation depend on it.
+const (
+	labelOperator    = "coffer/key/operator/1"
+	labelSolver      = "coffer/key/solver/1"
+	labelCoSigner    = "coffer/key/co-signer/1"
+	labelTamperProof = "coffer/key/tamper-proof/1"
+	labelTreasury    = "coffer/key/treasury/1"
+	labelFaucet      = "coffer/key/faucet/1"
+	labelSponsor     = "coffer/key/solana-sponsor/1"
+	labelVault       = "coffer/key/solana-vault/1"
+
+	labelSolanaTreasury = "coffer/key/solana-treasury/1"
+	labelSolanaSolver   = "coffer/key/solana-solver/1"
+	labelSolanaFaucet   = "coffer/key/solana-faucet/1"
+)
+
+// Derive makes the signers of an installation from its seed by HKDF-SHA256, one label each.
+func Derive(seed []byte) (e Embedded, err error) {
+	evm := func(label string) *Key {
+		if err != nil {
+			return nil
+		}
+		var key *ecdsa.PrivateKey
+		if key, err = deriveECDSA(seed, label); err != nil {
+			return nil
+		}
+		return Local(key)
+	}
+	solana := func(label string) *SolanaKey {
+		raw, errKey := Secret(seed, label, ed25519.SeedSize)
+		if errKey != nil {
+			err = errKey
+			return nil
+		}
+		return LocalSolana(ed25519.NewKeyFromSeed(raw))
+	}
+	e = Embedded{
+		Set: Set{
+			Operator: evm(labelOperator), Solver: evm(labelSolver), CoSigner: evm(labelCoSigner),
+			TamperProof: evm(labelTamperProof),
+			Sponsor:     solana(labelSponsor), Vault: solana(labelVault), SolanaSolver: solana(labelSolanaSolver),
+		},
+		Treasury: evm(labelTreasury), Faucet: evm(labelFaucet),
+		SolanaTreasury: solana(labelSolanaTreasury), SolanaFaucet: solana(labelSolanaFaucet),
+	}
+	return e, err
+}
+
+// deriveECDSA reduces 48 derived bytes into 1 … n-1; the surplus 16 bytes make every key equally likely.
+func deriveECDSA(seed []byte, label string) (*ecdsa.PrivateKey, error) {
+	raw, err := Secret(seed, label, 48)
+	if err != nil {
+		return nil, err
+	}
+	below := new(big.Int).Sub(crypto.S256().Params().N, big.NewInt(1))
+	d := new(big.Int).SetBytes(raw)
+	d.Mod(d, below).Add(d, big.NewInt(1))
+	public, err := crypto.UnmarshalPubkey(op.PublicOf(secp256k1.PrivKeyFromBytes(d.Bytes())).SerializeUncompressed())
+	if err != nil {
+		return nil, fmt.Errorf("derive %s: %w", label, err)
+	}
+	return &ecdsa.PrivateKey{PublicKey: *public, D: d}, nil //nolint:staticcheck // the standard library lacks the curve
+}
+
+// Secret derives n bytes from a seed by HKDF-SHA256.
+func Secret(seed []byte, label string, n int) ([]byte, error) {
+	raw, err := hkdf.Key(sha256.New, seed, nil, label, n)
+	if err != nil {
+		return nil, fmt.Errorf("derive %s: %w", label, err)
+	}
+	return raw, nil
+}
