@@ -32,7 +32,7 @@ type artifactFile struct {
 // ContractNames lists what Contract knows, in the order in which genesis needs them.
 func ContractNames() []string {
 	return []string{"EntryPoint", "Account", "ECDSAValidator", "RoleBasedECDSAValidator", "AccountFactory",
-		"MetaFactory", "Paymaster", "Escrow", "Token"}
+		"MetaFactory", "Paymaster", "Escrow", "Filler", "AttestedEscrow", "Window", "Token"}
 }
 
 // Contract returns the artifact of one of ContractNames; any other name is an error.

@@ -59,6 +59,11 @@ func TestContractsKeepTheirWireFormat(t *testing.T) {
 		"EntryPoint":     {"handleOps": "0x765e827f", "getNonce": "0x35567e1a", "getUserOpHash": "0x22cdde4c"},
 		"Escrow": {"deposit": "0x0fb6c725", "release": "0x0859998b", "refund": "0x45b4032c",
 			"deposits": "0x4f1c2c31"},
+		"AttestedEscrow": {"deposit": "0x7f631481", "release": "0xd22633dc", "refund": "0x45b4032c",
+			"deposits": "0x4f1c2c31", "attestation": "0x4cbf1ad8"},
+		"Filler": {"fill": "0xb9efebcc", "run": "0x337a2504", "void": "0x43b203e8", "refund": "0xc861a08c",
+			"validatePaymasterUserOp": "0x52b7512c", "postOp": "0x7c627b21", "getHash": "0x5829c5f5"},
+		"Window": {"validatePaymasterUserOp": "0x52b7512c"},
 		"RoleBasedECDSAValidator": {
 			"announceExit": "0xc88c4820", "cancelExit": "0xa5bf2704", "rotateSession": "0x75542e6a",
 			"adminNonce": "0x71b63f73",
@@ -72,15 +77,20 @@ func TestContractsKeepTheirWireFormat(t *testing.T) {
 			}
 		}
 	}
-	events := map[string]string{
-		"Deposited": "Deposited(bytes32,address,address,uint256,uint64)",
-		"Released":  "Released(bytes32,address,address,address,uint256)",
-		"Refunded":  "Refunded(bytes32,address,address,uint256)",
+	events := map[string][]string{
+		"Escrow": {"Deposited(bytes32,address,address,uint256,uint64)",
+			"Released(bytes32,address,address,address,uint256)",
+			"Refunded(bytes32,address,address,uint256)"},
+		"AttestedEscrow": {"Deposited(bytes32,address,address,uint256,uint64,bytes32)",
+			"Released(bytes32,address,address,uint256)", "Refunded(bytes32,address,address,uint256)"},
+		"Filler": {"Filled(bytes32,bytes32)", "Voided(bytes32)"},
 	}
-	escrow := contractABI(t, "Escrow")
-	for name, signature := range events {
-		if escrow.Events[name].ID != crypto.Keccak256Hash([]byte(signature)) {
-			t.Errorf("event %s is %s", name, escrow.Events[name].Sig)
+	for contract, signatures := range events {
+		for _, signature := range signatures {
+			name, _, _ := strings.Cut(signature, "(")
+			if e := contractABI(t, contract).Events[name]; e.ID != crypto.Keccak256Hash([]byte(signature)) {
+				t.Errorf("event %s of %s is %s", name, contract, e.Sig)
+			}
 		}
 	}
 	if e := contractABI(t, "Account").Errors["CallFailed"]; e.Sig != "CallFailed(uint256,bytes)" {
@@ -89,16 +99,22 @@ func TestContractsKeepTheirWireFormat(t *testing.T) {
 }
 
 func TestStorageSlotsThatGenesisAndSimulationsWrite(t *testing.T) {
-	want := map[string]string{"Paymaster": "operator", "Escrow": "operator", "Token": "_balances"}
-	for name, label := range want {
+	want := map[string][]string{"Paymaster": {"operator 0"}, "Escrow": {"operator 0"}, "Token": {"_balances 0"},
+		"Filler": {"owner 0", "pendingOwner 1", "paused 1", "hot 2", "used 3", "caps 4"}, "Window": {},
+		"AttestedEscrow": {"deposits 0", "isAttester 1", "_attesters 2"}}
+	for name, slots := range want {
 		var layout struct {
 			Storage []struct{ Label, Slot, Type string }
 		}
 		if err := json.Unmarshal(must[Artifact](t)(Contract(name)).StorageLayout, &layout); err != nil {
 			t.Fatal(name, err)
 		}
-		if len(layout.Storage) == 0 || layout.Storage[0].Label != label || layout.Storage[0].Slot != "0" {
-			t.Errorf("%s: slot 0 is not %s: %+v", name, label, layout.Storage)
+		var got []string
+		for _, v := range layout.Storage {
+			got = append(got, v.Label+" "+v.Slot)
+		}
+		if len(got) < len(slots) || !slices.Equal(got[:len(slots)], slots) {
+			t.Errorf("%s has the variables %v, want %v", name, got, slots)
 		}
 	}
 	if must[Artifact](t)(Contract("EntryPoint")).StorageLayout != nil {
