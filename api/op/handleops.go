@@ -13,6 +13,21 @@ func HandleOpsCall(beneficiary common.Address, ops ...UserOp) ([]byte, error) {
 	if beneficiary == (common.Address{}) {
 		return nil, refuse("U11", "beneficiary", "an address", "the zero address")
 	}
+	array, err := EncodeOps(ops...)
+	if err != nil {
+		return nil, err
+	}
+	s := word.Selector("handleOps(" + OpsType + ",address)")
+	out := word.Address(word.Uint64(s[:], 2*word.Size), beneficiary)
+	return append(out, array...), nil
+}
+
+// OpsType is the ABI type of an array of packed operations.
+const OpsType = "(address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[]"
+
+// EncodeOps is the ABI form of an array of operations: what an offset to an argument of
+// OpsType points at. It fails when an operation cannot be packed.
+func EncodeOps(ops ...UserOp) ([]byte, error) {
 	var heads, tails []byte
 	offset := len(ops) * word.Size
 	for _, o := range ops {
@@ -23,10 +38,7 @@ func HandleOpsCall(beneficiary common.Address, ops ...UserOp) ([]byte, error) {
 		heads = word.Uint64(heads, uint64(offset+len(tails)))
 		tails = append(tails, encodePacked(p)...)
 	}
-	s := word.Selector("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)")
-	out := word.Address(word.Uint64(s[:], 2*word.Size), beneficiary)
-	out = word.Uint64(out, uint64(len(ops)))
-	return append(append(out, heads...), tails...), nil
+	return append(append(word.Uint64(nil, uint64(len(ops))), heads...), tails...), nil
 }
 
 // encodePacked is the ABI form of one packed operation.

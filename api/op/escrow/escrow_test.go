@@ -14,9 +14,9 @@ import (
 	"coffer/assets"
 )
 
-func contract(t *testing.T) abi.ABI {
+func contract(t testing.TB, name string) abi.ABI {
 	t.Helper()
-	a, err := assets.Contract("Escrow")
+	a, err := assets.Contract(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func contract(t *testing.T) abi.ABI {
 }
 
 func TestCallsAreThoseOfTheEscrowContract(t *testing.T) {
-	c := contract(t)
+	c := contract(t, "Escrow")
 	for name, want := range map[string]string{"deposit": escrow.DepositSignature, "release": escrow.ReleaseSignature,
 		"refund": escrow.RefundSignature} {
 		if got := c.Methods[name].Sig; got != want {
