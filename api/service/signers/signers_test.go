@@ -100,7 +100,7 @@ func TestNothingPrintsAKey(t *testing.T) {
 	}
 	plain := bytes.Repeat([]byte{7}, 32)
 	key, number := crypto.ToECDSAUnsafe(plain), new(big.Int).SetBytes(plain)
-	secrets := []string{hex.EncodeToString(raw), fmt.Sprint(raw), number.String(), number.Text(16),
+	secrets := []string{hex.EncodeToString(raw), fmt.Sprintf("%v", raw), number.String(), number.Text(16),
 		"7 7 7 7"}
 	for _, v := range []any{e, &e, e.Set, e.Vault, signers.Local(key), []signers.EVM{signers.Local(key)}} {
 		var out bytes.Buffer
