@@ -177,7 +177,7 @@ func (l *loot) cashOut(in *devnet.Installation, now uint64, d dice) {
 // submit puts the operation on its chain; now and then the delegation alone.
 func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 	c := in.Chains[h.chainID]
-	who, err := smartaccount.Open(in.Network.Pins, h.owner)
+	who, err := smartaccount.Open(in.Pins, h.owner)
 	if c == nil || err != nil {
 		return
 	}
@@ -189,7 +189,7 @@ func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 	if err != nil {
 		return
 	}
-	tx := chain.Tx{From: in.Operator, To: in.Network.Pins.EntryPoint, Data: data}
+	tx := chain.Tx{From: in.Operator, To: in.Pins.EntryPoint, Data: data}
 	if h.auth != nil {
 		tx.Authorizations = []op.SignedAuthorization{*h.auth}
 		if d.chance(20) {
@@ -210,7 +210,7 @@ func (h heldOp) release(in *devnet.Installation, now uint64) {
 	}
 	data := escrow.ReleaseCalldata([32]byte(id), h.op.Sender, thief())
 	_, _ = c.Seal(context.Background(), chain.SealRequest{
-		Time: now, Txs: []chain.Tx{{From: in.Operator, To: in.Network.Pins.Escrow, Data: data, Gas: 300_000}},
+		Time: now, Txs: []chain.Tx{{From: in.Operator, To: in.Pins.Escrow, Data: data, Gas: 300_000}},
 		Accept: chain.AllSucceed,
 	})
 }

@@ -185,7 +185,7 @@ func Open(o Options) (*Service, error) {
 		return nil, err
 	}
 	if o.Dir != "" {
-		if err := writeNetwork(o.Dir, in.Network); err != nil {
+		if err := writeNetwork(o.Dir, in.Descriptor); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -226,16 +226,18 @@ func (s *Service) wire() error {
 			return err
 		}
 	}
-	accounts := portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Faucet: faucet, Clock: o.Clock})
-	codec := entrypoint.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)
+	accounts := portfolio.New(portfolio.Deps{Network: in.Network, Prices: prices, Faucet: faucet, Clock: o.Clock})
+	codec := entrypoint.New(in.Pins.EntryPoint, in.Pins.Escrow)
 	quoter := quote.New(quote.Deps{
-		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime,
-		NoRoute: o.Faults.NoRoute, Codec: codec, Fund: accounts.FundAccounts,
+		Network: in.Network, Operator: in.Operator, CoSigner: in.CoSigner, TamperProof: in.TamperProof, Book: s.book,
+		Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime, NoRoute: o.Faults.NoRoute, Codec: codec,
+		Fund: accounts.FundAccounts,
 	})
 	s.settler = settle.New(settle.Deps{
-		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, ExplorerBase: *s.explorer.Load(),
-		AfterStep: o.AfterStep,
-		Faults:    &o.Faults, Log: o.Log, Codec: codec,
+		Network: in.Network, Signers: in.Set, Book: s.book, Prices: prices, Clock: o.Clock,
+		ExplorerBase: *s.explorer.Load(),
+		AfterStep:    o.AfterStep,
+		Faults:       &o.Faults, Log: o.Log, Codec: codec,
 	})
 	if err := s.settler.Resume(context.Background()); err != nil {
 		return errors.Join(fmt.Errorf("service: resume settlement: %w", err), s.settler.Close())
@@ -256,11 +258,13 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	}
 	config := httpapi.Config{
 		IDs:      s.requests,
-		BasePath: o.BasePath, Auth: s.authenticator(), Installation: in, Portfolio: accounts,
-		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
+		BasePath: o.BasePath, Auth: s.authenticator(), Network: in.Network, MakeWay: o.Store.MakeWay,
+		Portfolio: accounts,
+		Quoter:    quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
 		ExplorerBase: explorer, Private: o.Private,
 		Condition: s.condition,
-		Relay: adminrelay.New(adminrelay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log,
+		Relay: adminrelay.New(adminrelay.Deps{Network: in.Network, Operator: in.Operator, Clock: o.Clock,
+			ExplorerBase: explorer, Log: o.Log,
 			Codec: codec, Fund: accounts.FundAccounts}),
 	}
 	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
@@ -271,7 +275,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	if s.handler, err = httpapi.New(config); err != nil {
 		return err
 	}
-	config.IDs, config.Auth, config.Descriptor = nil, trusted, &in.Network
+	config.IDs, config.Auth, config.Descriptor = nil, trusted, &in.Descriptor
 	if s.trusted, err = httpapi.New(config); err != nil {
 		return err
 	}
@@ -348,7 +352,7 @@ func (s *Service) useExplorerBase(base string) {
 func (s *Service) Handler() http.Handler { return s.handler }
 
 // Network says which network this is.
-func (s *Service) Network() network.Descriptor { return s.in.Network }
+func (s *Service) Network() network.Descriptor { return s.in.Descriptor }
 
 // APIKey is the key of this process, "" when only stored keys are accepted.
 func (s *Service) APIKey() string { return s.opts.APIKey }

@@ -62,12 +62,12 @@ func (r *reader) event(id, at uint64, l chain.Log, arrived map[string]*big.Int) 
 	case l.Topics[0] == r.events.transferred && len(l.Topics) == 3 && len(l.Data) == 32:
 		r.left(address(1), caip.ERC20(id, l.Address), new(big.Int).SetBytes(l.Data))
 	case l.Topics[0] == r.events.refunded && len(l.Topics) == 3 && len(l.Data) == 64 &&
-		l.Address == r.in.Network.Pins.Escrow:
+		l.Address == r.in.Pins.Escrow:
 		if to := address(2); r.accounts[to] && common.BytesToAddress(l.Data[:32]) == (common.Address{}) {
 			arrive(arrived, to, new(big.Int).SetBytes(l.Data[32:]))
 		}
 	case l.Topics[0] == r.events.operated && len(l.Topics) == 4 && len(l.Data) == 4*32 &&
-		l.Address == r.in.Network.Pins.EntryPoint:
+		l.Address == r.in.Pins.EntryPoint:
 		if who := address(2); r.accounts[who] {
 			r.report.Ran = append(r.report.Ran, ran{
 				Chain: caip.EVM(id).String(), Hash: l.Topics[1].Hex(), Sender: who,

@@ -15,7 +15,7 @@ import (
 // that submits it.
 func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, now uint64) (chain.Tx, error) {
 	o := q.userOp
-	hash, err := o.Hash(r.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(q.on.ID()))
+	hash, err := o.Hash(r.Network.Pins.EntryPoint, new(big.Int).SetUint64(q.on.ID()))
 	if err != nil {
 		return chain.Tx{}, err
 	}
@@ -32,7 +32,7 @@ func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, n
 	if err != nil {
 		return chain.Tx{}, err
 	}
-	next, err := r.Installation.AccountNonceAt(st, o.Sender, n.Key192())
+	next, err := r.Network.AccountNonceAt(st, o.Sender, n.Key192())
 	if err != nil {
 		return chain.Tx{}, err
 	}
@@ -41,11 +41,11 @@ func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, n
 			next.String(),
 			o.Nonce.String())
 	}
-	data, err := op.HandleOpsCall(r.Installation.Operator.Address(), o)
+	data, err := op.HandleOpsCall(r.Network.Pins.Operator, o)
 	if err != nil {
 		return chain.Tx{}, err
 	}
-	tx := chain.Tx{From: r.Installation.Operator, To: r.Installation.Network.Pins.EntryPoint, Data: data}
+	tx := chain.Tx{From: r.Operator, To: r.Network.Pins.EntryPoint, Data: data}
 	return tx, r.rehearse(tx, st, roles, now)
 }
 

@@ -34,11 +34,11 @@ func (r *Relay) read(w api.RelayRequest) (q request, err error) {
 	if q.chain, err = caip.ParseChain(w.Chain); err != nil {
 		return q, err
 	}
-	if q.on, err = r.Installation.ChainOf(q.chain); err != nil {
+	if q.on, err = r.Network.ChainOf(q.chain); err != nil {
 		return q, err
 	}
 	var unserved *smartaccount.Unserved
-	q.account, err = smartaccount.Open(r.Installation.Network.Pins, w.Account)
+	q.account, err = smartaccount.Open(r.Network.Pins, w.Account)
 	if errors.As(err, &unserved) {
 		return q, api.NewValidationError([]api.Failure{unserved.Failure("account")})
 	}
@@ -49,7 +49,7 @@ func (r *Relay) read(w api.RelayRequest) (q request, err error) {
 		return q, q.readMessage(w)
 	}
 	var in reader
-	in.operation(&q, w, r.Installation.Network.Pins.RoleBasedValidator)
+	in.operation(&q, w, r.Network.Pins.RoleBasedValidator)
 	return q, api.NewValidationError(in.failures)
 }
 

@@ -27,16 +27,18 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/smartaccount"
+	"coffer/api/service/signers"
 )
 
 // Deps is what a Relay stands on. Fund gives an account its test funds before its first message: deployed, it would no
 // longer be new (protocol §5.4). ExplorerBase is the URL in front of /explorer/{chain}/tx/{hash}. Fund and Log may be
 // nil.
 type Deps struct {
-	Installation *devnet.Installation
+	Network      *deployment.Network
+	Operator     signers.EVM
 	Fund         func(context.Context, []api.Account) error
 	Clock        func() time.Time
 	ExplorerBase func() string
@@ -52,8 +54,7 @@ func New(d Deps) *Relay {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Installation.Network.Pins.EntryPoint,
-		d.Installation.Network.Pins.Escrow))
+	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
 	return &Relay{d}
 }
 
@@ -63,7 +64,7 @@ func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (ap
 	if err := ctx.Err(); err != nil {
 		return api.RolesResponse{}, err
 	}
-	ch, err := r.Installation.ChainOf(on)
+	ch, err := r.Network.ChainOf(on)
 	if err != nil {
 		return api.RolesResponse{}, api.Invalid("account", "an account on an EVM chain of this network", on.String())
 	}
@@ -72,7 +73,7 @@ func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (ap
 		return api.RolesResponse{}, err
 	}
 	defer st.Close()
-	pins := r.Installation.Network.Pins
+	pins := r.Network.Pins
 	roles, err := smartaccount.ReadRoles(st, pins, at)
 	if err != nil {
 		return api.RolesResponse{}, err
@@ -80,7 +81,7 @@ func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (ap
 	if !roles.Deployed && len(st.Code(at)) > 0 {
 		return api.RolesResponse{}, api.Invalid("account", "a role-based account of this network", at.Hex())
 	}
-	nonce, err := r.Installation.AccountNonceAt(st, at,
+	nonce, err := r.Network.AccountNonceAt(st, at,
 		op.Nonce{Validator: pins.RoleBasedValidator, Key: op.LanePrepared}.Key192())
 	if err != nil {
 		return api.RolesResponse{}, err
@@ -99,7 +100,7 @@ func (r *Relay) Relay(ctx context.Context, doc *api.Document) (*api.Document, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	rules := api.Rules{Catalog: r.Installation.Catalog, Now: r.Clock()}
+	rules := api.Rules{Catalog: r.Network.Catalog, Now: r.Clock()}
 	if err := api.NewValidationError(rules.Relay(doc)); err != nil {
 		return nil, err
 	}
@@ -183,13 +184,13 @@ func (r *Relay) plan(q request, now uint64) (txs []chain.Tx, accept func([]chain
 	}
 	if !deployed {
 		factory, data, _ := q.account.Deployment()
-		txs = append(txs, chain.Tx{From: r.Installation.Operator, To: factory, Data: data, Gas: deployGas})
+		txs = append(txs, chain.Tx{From: r.Operator, To: factory, Data: data, Gas: deployGas})
 	}
 	data, err := q.message.Call(q.signature)
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(txs, chain.Tx{From: r.Installation.Operator, To: r.Installation.Network.Pins.RoleBasedValidator,
+	return append(txs, chain.Tx{From: r.Operator, To: r.Network.Pins.RoleBasedValidator,
 		Data: data, Gas: messageGas}), chain.AllSucceed, nil
 }
 
@@ -201,7 +202,7 @@ const (
 
 // roles are the account's roles now, or those that deploying it will give.
 func (r *Relay) roles(q request, st chain.State) (roles smartaccount.Roles, deployed bool, err error) {
-	pins := r.Installation.Network.Pins
+	pins := r.Network.Pins
 	if roles, err = smartaccount.ReadRoles(st, pins, q.account.Address); err != nil || roles.Deployed {
 		return roles, true, err
 	}
@@ -221,7 +222,7 @@ func (r *Relay) roles(q request, st chain.State) (roles smartaccount.Roles, depl
 }
 
 func (r *Relay) domain(q request) op.Domain {
-	return op.RoleBasedDomain(q.on.ID(), r.Installation.Network.Pins.RoleBasedValidator)
+	return op.RoleBasedDomain(q.on.ID(), r.Network.Pins.RoleBasedValidator)
 }
 
 // checkMessage says in plain words what the contract would refuse.

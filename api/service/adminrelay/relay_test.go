@@ -42,7 +42,7 @@ func TestRotationChangesTheSessionKeyOnEachChainThatWasNamed(t *testing.T) {
 		roles := w.roles(id)
 		if !roles.Deployed || roles.SessionAddress != to.Hex() || roles.AdminAddress != w.wire.AdminAddress ||
 			roles.AdminNonce != big.NewInt(nonce+1).String() ||
-			roles.CoSigner != w.in.Network.Pins.CoSigner.Hex() || roles.ExitAvailableAt != 0 {
+			roles.CoSigner != w.in.Pins.CoSigner.Hex() || roles.ExitAvailableAt != 0 {
 			t.Errorf("%+v", roles)
 		}
 		if _, err := w.standing(id, w.session); err == nil || !strings.Contains(err.Error(), "replaced") {
@@ -131,7 +131,7 @@ func TestMessagesThatTheContractWouldRefuseAreRefusedInPlainWords(t *testing.T) 
 		"session is admin": {w.message(base, api.AdminRotateSession, 1, crypto.PubkeyToAddress(w.admin.PublicKey)),
 			"newSession",
 			"neither"},
-		"session is co-signer": {w.message(base, api.AdminRotateSession, 1, w.in.Network.Pins.CoSigner), "newSession",
+		"session is co-signer": {w.message(base, api.AdminRotateSession, 1, w.in.Pins.CoSigner), "newSession",
 			"neither"},
 		"zero session": {forged(good, func(r *api.RelayRequest) { r.NewSession = common.Address{}.Hex() }),
 			"newSession", "0x address"},
@@ -157,7 +157,7 @@ func TestMessagesThatTheContractWouldRefuseAreRefusedInPlainWords(t *testing.T) 
 		}), "account.accountAddress", "of these keys"},
 		"a contract": {forged(good, func(r *api.RelayRequest) {
 			r.Account.AccountAddress =
-				w.in.Network.Pins.Escrow.Hex()
+				w.in.Pins.Escrow.Hex()
 		}), "account.accountAddress", "role-based"},
 		"a kernel account": {forged(good, func(r *api.RelayRequest) { r.Account = w.kernel() }), "account.type",
 			"role-based"},
@@ -176,7 +176,7 @@ func TestMessagesThatTheContractWouldRefuseAreRefusedInPlainWords(t *testing.T) 
 }
 
 func (w *world) kernel() api.Account {
-	p, owner := w.in.Network.Pins, crypto.PubkeyToAddress(key("owner").PublicKey)
+	p, owner := w.in.Pins, crypto.PubkeyToAddress(key("owner").PublicKey)
 	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataECDSA(p.ECDSAValidator, owner), new(big.Int))
 	return api.Account{Type: api.AccountKernelV31, SignerAddress: owner.Hex(), AccountAddress: at.Hex()}
 }
@@ -189,8 +189,8 @@ func TestOperationsThatAreNotTheAdminsAloneAreRefused(t *testing.T) {
 	call := op.Call{To: common.Address{1}, Value: big.NewInt(1)}
 	good := w.operation(base, call)
 	with := func(f func(*op.UserOp)) op.UserOp { o := good; f(&o); return o }
-	pay, make := w.in.Network.Pins.Paymaster, w.in.Network.Pins.MetaFactory
-	other := op.Nonce{Validator: w.in.Network.Pins.ECDSAValidator}.Big()
+	pay, make := w.in.Pins.Paymaster, w.in.Pins.MetaFactory
+	other := op.Nonce{Validator: w.in.Pins.ECDSAValidator}.Big()
 	for name, c := range map[string]struct {
 		o          op.UserOp
 		path, want string
@@ -306,7 +306,7 @@ func TestFailedCommitLeavesNothingBehind(t *testing.T) {
 // true then.
 func TestAccountThatSomebodyElseDeployedTakesTheMessage(t *testing.T) {
 	w := newWorld(t)
-	p := w.in.Network.Pins
+	p := w.in.Pins
 	init := op.InitDataRoleBased(p.RoleBasedValidator, crypto.PubkeyToAddress(w.session.PublicKey),
 		crypto.PubkeyToAddress(w.admin.PublicKey),
 		p.CoSigner)
@@ -329,7 +329,7 @@ func TestRolesOfWhatIsNoRoleBasedAccount(t *testing.T) {
 		return err
 	}
 	var e *api.Error
-	if err := ask(t.Context(), caip.EVM(base), w.in.Network.Pins.Escrow); !errors.As(err, &e) ||
+	if err := ask(t.Context(), caip.EVM(base), w.in.Pins.Escrow); !errors.As(err, &e) ||
 		e.Name != api.ErrValidation || e.Details[0].Path != "account" {
 		t.Errorf("a contract: %v", err)
 	}

@@ -78,9 +78,9 @@ func newWorld(tb testing.TB) *world {
 		Kind: network.Embedded})
 	w.must(err)
 	w.in = in
-	w.relay = adminrelay.New(adminrelay.Deps{Installation: in, Clock: w.clock,
+	w.relay = adminrelay.New(adminrelay.Deps{Network: in.Network, Operator: in.Operator, Clock: w.clock,
 		ExplorerBase: func() string { return "https://here.example/api" }})
-	p, s, a := in.Network.Pins, crypto.PubkeyToAddress(w.session.PublicKey), crypto.PubkeyToAddress(w.admin.PublicKey)
+	p, s, a := in.Pins, crypto.PubkeyToAddress(w.session.PublicKey), crypto.PubkeyToAddress(w.admin.PublicKey)
 	w.at = op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, s, a, p.CoSigner),
 		new(big.Int))
 	w.wire = api.Account{Type: api.AccountRoleBased, SessionAddress: s.Hex(), AdminAddress: a.Hex(),
@@ -133,7 +133,7 @@ func (w *world) messageBy(k *ecdsa.PrivateKey, chainID uint64, action string, no
 	session common.Address) api.RelayRequest {
 	w.Helper()
 	m := op.AdminMessage{Action: action, Account: w.at, NewSession: session, Nonce: big.NewInt(nonce)}
-	digest, err := m.Digest(op.RoleBasedDomain(chainID, w.in.Network.Pins.RoleBasedValidator))
+	digest, err := m.Digest(op.RoleBasedDomain(chainID, w.in.Pins.RoleBasedValidator))
 	w.must(err)
 	r := api.RelayRequest{
 		Account: w.wire, Chain: caip.EVM(chainID).String(), Action: action, Nonce: m.Nonce.String(),
@@ -164,7 +164,7 @@ func (w *world) operation(chainID uint64, calls ...op.Call) op.UserOp {
 // operate is the relay request of an operation that k signs.
 func (w *world) operate(chainID uint64, o op.UserOp, k *ecdsa.PrivateKey) api.RelayRequest {
 	w.Helper()
-	hash, err := o.Hash(w.in.Network.Pins.EntryPoint, new(big.Int).SetUint64(chainID))
+	hash, err := o.Hash(w.in.Pins.EntryPoint, new(big.Int).SetUint64(chainID))
 	w.must(err)
 	o.Signature = sign(op.EIP191(hash), k)
 	wire := o.Wire()
@@ -246,7 +246,7 @@ func (w *world) standing(chainID uint64, session *ecdsa.PrivateKey) (smartaccoun
 	w.Helper()
 	wire := w.wire
 	wire.SessionAddress = crypto.PubkeyToAddress(session.PublicKey).Hex()
-	a, err := smartaccount.Open(w.in.Network.Pins, wire)
+	a, err := smartaccount.Open(w.in.Pins, wire)
 	w.must(err)
 	st := w.state(chainID)
 	defer st.Close()
@@ -258,7 +258,7 @@ func (w *world) standing(chainID uint64, session *ecdsa.PrivateKey) (smartaccoun
 func (w *world) runs(chainID uint64, session *ecdsa.PrivateKey, a smartaccount.Account) bool {
 	w.Helper()
 	o := w.operation(chainID, op.Call{To: common.Address{0xaa}, Value: new(big.Int)})
-	d := op.RoleBasedDomain(chainID, w.in.Network.Pins.RoleBasedValidator)
+	d := op.RoleBasedDomain(chainID, w.in.Pins.RoleBasedValidator)
 	o.Signature = sign(d.ApproveDigest(op.CallDataAndNonceHash(o.Sender, o.CallData, o.Nonce)), session)
 	o, err := a.CoSign(context.Background(), o, chainID, w.in.CoSigner)
 	w.must(err)
@@ -266,7 +266,7 @@ func (w *world) runs(chainID uint64, session *ecdsa.PrivateKey, a smartaccount.A
 	w.must(err)
 	st := w.state(chainID)
 	defer st.Close()
-	return st.Call(chain.Message{From: w.in.Operator.Address(), To: w.in.Network.Pins.EntryPoint,
+	return st.Call(chain.Message{From: w.in.Operator.Address(), To: w.in.Pins.EntryPoint,
 		Data: data}).Err == nil
 }
 

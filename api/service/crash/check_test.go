@@ -18,6 +18,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/crash/traffic"
+	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
@@ -177,7 +178,7 @@ func (h *harness) checkMember(in *devnet.Installation, m *member) error {
 	}
 	for _, chain := range in.ChainIDs {
 		for _, lane := range []uint16{op.LanePrepared, op.LaneFunding} {
-			key := op.Nonce{Validator: m.Validator(in.Network.Pins), Key: lane}.Key192()
+			key := op.Nonce{Validator: m.Validator(in.Pins), Key: lane}.Key192()
 			v, err := in.AccountNonce(chain, m.Address, key)
 			if err != nil {
 				return err
@@ -211,7 +212,7 @@ func balance(in *devnet.Installation, account string, asset caip.Asset) (*big.In
 // checkSums checks that the escrow is empty and that every asset adds up to what genesis made (coins: with the burned
 // fees).
 func (h *harness) checkSums(in *devnet.Installation) error {
-	pins := in.Network.Pins
+	pins := in.Pins
 	holders := []common.Address{
 		in.Operator.Address(), in.Solver.Address(), in.Faucet.Address(),
 		in.Treasury.Address(),
@@ -246,7 +247,7 @@ func (h *harness) checkSolana(in *devnet.Installation) error {
 	if err != nil {
 		return err
 	}
-	vault, err := caip.ParseSolanaKey(in.Network.Pins.SolanaVault)
+	vault, err := caip.ParseSolanaKey(in.Pins.SolanaVault)
 	if err != nil {
 		return err
 	}
@@ -263,7 +264,7 @@ func (h *harness) checkSolana(in *devnet.Installation) error {
 				h.problem("the vault holds %s of %s", held, e.Asset)
 			}
 			exist := sums.Lamports // with the burned fees
-			if mint, token := in.SolanaMint(e.Asset); token {
+			if mint, token := deployment.SolanaMint(e.Asset); token {
 				exist = sums.Tokens[mint]
 			}
 			if want := supply(e.Decimals); want.Cmp(new(big.Int).SetUint64(exist)) != 0 {

@@ -2,9 +2,12 @@ package devnet
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
@@ -215,4 +218,34 @@ func tokensOf(id uint64, cat *catalog.Catalog) []catalog.Entity {
 		_, token := e.Asset.Token()
 		return !token
 	})
+}
+
+// balanceSlots reads from the compiled token, which all tokens of the catalogue are, where balances are kept.
+func balanceSlots(cat *catalog.Catalog) (map[caip.Asset]uint64, error) {
+	art, err := assets.Contract("Token")
+	if err != nil {
+		return nil, err
+	}
+	var layout struct {
+		Storage []struct{ Label, Slot string }
+	}
+	if err := json.Unmarshal(art.StorageLayout, &layout); err != nil {
+		return nil, fmt.Errorf("storage layout of Token: %w", err)
+	}
+	for _, v := range layout.Storage {
+		if v.Label != "_balances" && v.Label != "balanceOf" && v.Label != "balances" {
+			continue
+		}
+		slot, err := strconv.ParseUint(v.Slot, 10, 64)
+		slots := map[caip.Asset]uint64{}
+		for _, agg := range cat.Aggregates() {
+			for _, e := range agg.Entities {
+				if _, token := e.Asset.Token(); token {
+					slots[e.Asset] = slot
+				}
+			}
+		}
+		return slots, err
+	}
+	return nil, errors.New("storage layout of Token: no balances mapping")
 }

@@ -14,6 +14,7 @@ import (
 	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
+	"coffer/api/service/deployment"
 	"coffer/api/service/store"
 )
 
@@ -103,12 +104,12 @@ func (in *Installation) SealAll(ctx context.Context, requests map[uint64]chain.S
 		}
 		c, embedded := in.Chains[id].(*evm.Chain)
 		if !embedded {
-			return nil, fmt.Errorf("%w: eip155:%d is not in the store of the others", ErrChain, id)
+			return nil, fmt.Errorf("%w: eip155:%d is not in the store of the others", deployment.ErrChain, id)
 		}
 		sealings = append(sealings, evm.Sealing{Chain: c, Request: req})
 	}
 	if len(sealings) != len(requests) {
-		return nil, fmt.Errorf("%w: blocks are asked of %d chains and %d are there", ErrChain, len(requests),
+		return nil, fmt.Errorf("%w: blocks are asked of %d chains and %d are there", deployment.ErrChain, len(requests),
 			len(sealings))
 	}
 	made, err := evm.SealAll(ctx, sealings)

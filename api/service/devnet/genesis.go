@@ -26,9 +26,10 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
-	"coffer/api/service/chain"
+	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 	"coffer/assets"
@@ -71,15 +72,10 @@ var (
 // Installation is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
 type Installation struct {
 	signers.Embedded
-	Chains   map[uint64]chain.Chain
-	ChainIDs []uint64 // ascending
-	Solana   *solana.Ledger
-	Network  network.Descriptor
-	Catalog  *catalog.Catalog
-	Store    store.Store
+	*deployment.Network
+	Store store.Store
 
-	seed        []byte
-	balanceSlot uint64 // storage slot of the token contract's balances mapping
+	seed []byte
 }
 
 // Open opens the installation in s, or makes it when there is none.
@@ -107,25 +103,37 @@ func Open(s store.Store, o Options) (*Installation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
-	slot, err := tokenBalanceSlot()
-	if err != nil {
+	in := &Installation{Embedded: keys, Network: deployed(keys, cat), Store: s, seed: seed}
+	if in.BalanceSlots, err = balanceSlots(cat); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
-	in := &Installation{Embedded: keys, Catalog: cat, Store: s, seed: seed, balanceSlot: slot}
-	for _, c := range cat.Chains() {
-		if id, evm := c.Chain.EVMID(); evm {
-			in.ChainIDs = append(in.ChainIDs, id)
-		}
-	}
-	slices.Sort(in.ChainIDs)
 	if err := in.openChains(s, stored == nil, pins, uint64(o.Clock().Unix())); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
 	if err := in.openSolana(s, uint64(o.Clock().Unix())); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
-	in.Network, err = in.describe(pins, o.Kind)
+	in.Descriptor, err = in.describe(pins, o.Kind)
 	return in, err
+}
+
+// deployed is the network as it is known before its chains are open.
+func deployed(k signers.Embedded, cat *catalog.Catalog) *deployment.Network {
+	n := &deployment.Network{
+		Catalog: cat, SponsorKey: k.Sponsor.Key(), VaultKey: k.Vault.Key(), SolverKey: k.SolanaSolver.Key(),
+		Accounts: map[common.Address]string{k.Faucet.Address(): "faucet", k.Treasury.Address(): "treasury"},
+		Keys: map[solmsg.Key]string{
+			k.Sponsor.Key(): "sponsor", k.Vault.Key(): "vault", k.SolanaSolver.Key(): "solver",
+			k.SolanaFaucet.Key(): "faucet", k.SolanaTreasury.Key(): "treasury",
+		},
+	}
+	for _, c := range cat.Chains() {
+		if id, evm := c.Chain.EVMID(); evm {
+			n.ChainIDs = append(n.ChainIDs, id)
+		}
+	}
+	slices.Sort(n.ChainIDs)
+	return n
 }
 
 func storedSeed(s store.Store) (seed []byte, err error) {

@@ -17,6 +17,7 @@ import (
 	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
+	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
@@ -65,8 +66,8 @@ func call(t *testing.T, in *devnet.Installation, a caip.Asset, data []byte) *big
 
 func TestSameSeedAndClockGiveTheSameHeads(t *testing.T) {
 	a, b := open(t, store.NewMemory()), open(t, store.NewMemory())
-	if a.Network.ID != b.Network.ID {
-		t.Errorf("network ids %s and %s", a.Network.ID, b.Network.ID)
+	if a.ID != b.ID {
+		t.Errorf("network ids %s and %s", a.ID, b.ID)
 	}
 	for _, id := range a.ChainIDs {
 		if x, y := a.Chains[id].Head(), b.Chains[id].Head(); x.Hash != y.Hash || x.Number != 1 {
@@ -79,7 +80,7 @@ func TestSameSeedAndClockGiveTheSameHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if other.Network.ID == a.Network.ID {
+	if other.ID == a.ID {
 		t.Error("two seeds gave one network id")
 	}
 }
@@ -93,7 +94,7 @@ func TestReopeningFindsTheSameInstallation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.Network.ID != again.Network.ID || again.CoSigner.Address() != first.CoSigner.Address() {
+	if first.ID != again.ID || again.CoSigner.Address() != first.CoSigner.Address() {
 		t.Error("another installation came back")
 	}
 	if again.Chains[1].Head().Hash != first.Chains[1].Head().Hash {
@@ -142,8 +143,8 @@ func setMark(t *testing.T, s store.Store, text string) {
 // When this fails, what is made of a seed has changed: old data is refused from now on, and the constant changes too.
 func TestTheMarkNamesWhatThisProgramMakes(t *testing.T) {
 	s := store.NewMemory()
-	if in := open(t, s); mark(t, s) != in.Network.ID {
-		t.Errorf("the mark is %q, this program makes %q", mark(t, s), in.Network.ID)
+	if in := open(t, s); mark(t, s) != in.ID {
+		t.Errorf("the mark is %q, this program makes %q", mark(t, s), in.ID)
 	}
 }
 
@@ -155,7 +156,7 @@ func TestDataOfAnotherMarkIsComparedOnce(t *testing.T) {
 		for _, want := range []int{1, 0} {
 			commits := &counting{Store: s}
 			after := open(t, commits)
-			if commits.n != want || mark(t, s) != before.Network.ID || after.Network.ID != before.Network.ID {
+			if commits.n != want || mark(t, s) != before.ID || after.ID != before.ID {
 				t.Errorf("after mark %q: %d commits, want %d; mark %q", old, commits.n, want, mark(t, s))
 			}
 			if _, err := after.Chains[1].(*evm.Chain).Verify(context.Background()); err != nil {
@@ -251,7 +252,7 @@ func TestNativeCoinIsBalancesPlusBurnedFees(t *testing.T) {
 
 func TestContractsStandAtThePinnedAddressesWithTheOperatorInStorage(t *testing.T) {
 	in := open(t, store.NewMemory())
-	p := in.Network.Pins
+	p := in.Pins
 	operator := common.BytesToHash(in.Operator.Address().Bytes())
 	for _, id := range in.ChainIDs {
 		for name, at := range map[string]common.Address{
@@ -289,7 +290,7 @@ func TestTokensSayTheirNameAndDecimals(t *testing.T) {
 
 func TestDescriptorNamesThisInstallation(t *testing.T) {
 	in := open(t, store.NewMemory())
-	raw, err := in.Network.Encode()
+	raw, err := in.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,9 +344,9 @@ func TestCreditOverlayIsWhatTheTokenSees(t *testing.T) {
 func TestUnknownAssetsAreAnErrorAndNotZero(t *testing.T) {
 	in := open(t, store.NewMemory())
 	for asset, want := range map[caip.Asset]error{
-		caip.ERC20(1, common.HexToAddress("0x1234")): devnet.ErrAsset,
-		caip.Native(56): devnet.ErrChain,
-		caip.SOL():      devnet.ErrChain,
+		caip.ERC20(1, common.HexToAddress("0x1234")): deployment.ErrAsset,
+		caip.Native(56): deployment.ErrChain,
+		caip.SOL():      deployment.ErrChain,
 	} {
 		if v, err := in.Balance(common.Address{1}, asset); !errors.Is(err, want) {
 			t.Errorf("%s: %v, %v; expected %v", asset, v, err, want)
@@ -384,7 +385,7 @@ func TestEachLabelHasItsOwnKey(t *testing.T) {
 	} {
 		seen[a.Hex()] = true
 	}
-	seen[in.Network.Pins.SolanaSponsor], seen[in.Network.Pins.SolanaVault] = true, true
+	seen[in.Pins.SolanaSponsor], seen[in.Pins.SolanaVault] = true, true
 	if len(seen) != 8 {
 		t.Errorf("%d different keys, expected 8", len(seen))
 	}

@@ -10,6 +10,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/service/store"
 )
 
@@ -50,7 +51,7 @@ func (in *Installation) solanaSpec() (solana.Spec, error) {
 	spec := solana.Spec{Time: Time}
 	coin, known := in.Catalog.Entity(caip.SOL())
 	if !known {
-		return spec, fmt.Errorf("%w: %s", ErrAsset, caip.SOL())
+		return spec, fmt.Errorf("%w: %s", deployment.ErrAsset, caip.SOL())
 	}
 	lamports := supply(coin.Decimals).Uint64()
 	for _, t := range in.solanaTokens() {

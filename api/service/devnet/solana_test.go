@@ -10,6 +10,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
@@ -63,14 +64,14 @@ func TestTheTreasuryStocksTheSolanaAccountsByASignedTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mint, _ := in.SolanaMint(usdc)
+	mint, _ := deployment.SolanaMint(usdc)
 	if sums.Lamports != sol || sums.Burned != 10_000 || len(sums.Tokens) != 1 || sums.Tokens[mint] != dollars ||
 		in.Solana.Transactions() != 2 {
 		t.Errorf("%+v after %d transactions", sums, in.Solana.Transactions())
 	}
-	if in.Network.Pins.SolanaSponsor != in.Sponsor.Key().String() ||
-		in.Network.Pins.SolanaVault != in.Vault.Key().String() {
-		t.Errorf("pins %+v", in.Network.Pins)
+	if in.Pins.SolanaSponsor != in.Sponsor.Key().String() ||
+		in.Pins.SolanaVault != in.Vault.Key().String() {
+		t.Errorf("pins %+v", in.Pins)
 	}
 }
 
@@ -148,8 +149,8 @@ func TestOldDataGetsTheLedgerAndKeepsItsHeadsAndID(t *testing.T) {
 	if commits.n != 1 {
 		t.Errorf("%d commits, expected 1", commits.n)
 	}
-	if after.Network.ID != before.Network.ID || after.Network.ID != theIDOfTheFirstVersion {
-		t.Errorf("network id %s, was %s", after.Network.ID, before.Network.ID)
+	if after.ID != before.ID || after.ID != theIDOfTheFirstVersion {
+		t.Errorf("network id %s, was %s", after.ID, before.ID)
 	}
 	for _, id := range before.ChainIDs {
 		if x, y := before.Chains[id].Head(), after.Chains[id].Head(); x.Hash != y.Hash || x.Number != y.Number {
@@ -271,8 +272,8 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 func TestUnknownSolanaAssetsAreAnErrorAndNotZero(t *testing.T) {
 	in := open(t, store.NewMemory())
 	for asset, want := range map[caip.Asset]error{
-		caip.SPL([32]byte{1}): devnet.ErrAsset, caip.Native(1): devnet.ErrChain,
-		caip.ERC20(1, common.Address{1}): devnet.ErrChain, {}: devnet.ErrChain,
+		caip.SPL([32]byte{1}): deployment.ErrAsset, caip.Native(1): deployment.ErrChain,
+		caip.ERC20(1, common.Address{1}): deployment.ErrChain, {}: deployment.ErrChain,
 	} {
 		_, balanceErr := in.SolanaBalance(solmsg.Key{1}, asset)
 		_, spendableErr := in.SolanaSpendable(solmsg.Key{1}, asset)
@@ -284,7 +285,7 @@ func TestUnknownSolanaAssetsAreAnErrorAndNotZero(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := in.SolanaMint(caip.SOL()); ok {
+	if _, ok := deployment.SolanaMint(caip.SOL()); ok {
 		t.Error("SOL has a mint")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
@@ -73,7 +74,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		}
 	}
 	if _, err := in.SealAll(context.Background(), map[uint64]chain.SealRequest{424242: {}}); !errors.Is(err,
-		devnet.ErrChain) {
+		deployment.ErrChain) {
 		t.Errorf("an unknown chain: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func (h *handler) balances(r *http.Request, _ *api.Document) (*api.Document, err
 	if err != nil {
 		return nil, err
 	}
-	q, failures := portfolio.ParseQuery(h.Installation.Catalog, v[0], v[1], v[2])
+	q, failures := portfolio.ParseQuery(h.Network.Catalog, v[0], v[1], v[2])
 	if err := api.NewValidationError(failures); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (h *handler) balancesV2(r *http.Request, _ *api.Document) (*api.Document, e
 	if err != nil {
 		return nil, err
 	}
-	address, assets, failures := portfolio.ParseQueryV2(h.Installation.Catalog, v[0], v[1])
+	address, assets, failures := portfolio.ParseQueryV2(h.Network.Catalog, v[0], v[1])
 	if err := api.NewValidationError(failures); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (h *handler) roles(r *http.Request, _ *api.Document) (*api.Document, error)
 		return nil, api.Invalid("account", "a CAIP-10 account such as eip155:8453:0x…", text.Named(v[0]))
 	}
 	address, evm := account.EVM()
-	if _, known := h.Installation.Catalog.Chain(account.Chain); !evm || !known {
+	if _, known := h.Network.Catalog.Chain(account.Chain); !evm || !known {
 		return nil, api.Invalid("account", "an account on a supported EVM chain", text.Named(v[0]))
 	}
 	if err := h.Portfolio.FundAccounts(r.Context(), []api.Account{{AccountAddress: address.Hex()}}); err != nil {

@@ -13,7 +13,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 	"coffer/assets"
 )
 
@@ -43,8 +43,8 @@ type decoder struct {
 	label   func(caip.Chain, common.Address) labelled
 }
 
-func newDecoder(in *devnet.Installation, label func(caip.Chain, common.Address) labelled) (decoder, error) {
-	d := decoder{map[eventKey]abi.Event{}, in.Catalog, label}
+func newDecoder(n *deployment.Network, label func(caip.Chain, common.Address) labelled) (decoder, error) {
+	d := decoder{map[eventKey]abi.Event{}, n.Catalog, label}
 	for _, name := range assets.ContractNames() {
 		art, err := assets.Contract(name)
 		if err != nil {

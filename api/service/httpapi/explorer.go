@@ -16,19 +16,19 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 )
 
 // explorer serves {base}/explorer/{chain}/tx/{hash}: the decoded receipt of a transaction of an embedded chain, without
 // a key (protocol §7).
 type explorer struct {
-	in     *devnet.Installation
-	events func() (decoder, error)
+	network *deployment.Network
+	events  func() (decoder, error)
 }
 
-func newExplorer(in *devnet.Installation) *explorer {
-	x := &explorer{in: in}
-	x.events = sync.OnceValues(func() (decoder, error) { return newDecoder(in, x.label) })
+func newExplorer(n *deployment.Network) *explorer {
+	x := &explorer{network: n}
+	x.events = sync.OnceValues(func() (decoder, error) { return newDecoder(n, x.label) })
 	return x
 }
 
@@ -78,8 +78,8 @@ func (x *explorer) view(chainText, hashText string) (view, int) {
 	if id == caip.SolanaMainnet() {
 		found, err = x.solana(&v, hashText)
 	} else {
-		info, known := x.in.Catalog.Chain(id)
-		ch, missing := x.in.ChainOf(id)
+		info, known := x.network.Catalog.Chain(id)
+		ch, missing := x.network.ChainOf(id)
 		if missing != nil || !known {
 			v.Missing = "This network has no such chain."
 			return v, http.StatusNotFound
@@ -135,7 +135,7 @@ func utc(unix uint64) string {
 // coins writes an amount of a chain's coin in whole units.
 func (x *explorer) coins(on caip.Chain, v *big.Int) string {
 	id, _ := on.EVMID()
-	if e, ok := x.in.Catalog.NativeOf(id); ok {
+	if e, ok := x.network.Catalog.NativeOf(id); ok {
 		return human(v, e)
 	}
 	return v.String() + " wei"
@@ -154,7 +154,7 @@ func (x *explorer) delegation(on caip.Chain, a op.SignedAuthorization) fact {
 
 // label names the contracts and keys of the network, and the tokens of the chain.
 func (x *explorer) label(on caip.Chain, a common.Address) labelled {
-	p := x.in.Network.Pins
+	p := x.network.Pins
 	for _, known := range []struct {
 		at   common.Address
 		name string
@@ -164,14 +164,16 @@ func (x *explorer) label(on caip.Chain, a common.Address) labelled {
 		{p.KernelV31, "Kernel v3.1"}, {p.KernelV33, "Kernel v3.3"}, {p.ECDSAValidator, "ECDSA validator"},
 		{p.RoleBasedValidator, "role-based validator"},
 		{p.Operator, "operator"}, {p.Solver, "solver"}, {p.CoSigner, "co-signer"},
-		{x.in.Faucet.Address(), "faucet"}, {x.in.Treasury.Address(), "treasury"},
 	} {
 		if known.at == a {
 			return labelled{a.Hex(), known.name}
 		}
 	}
+	if name := x.network.Accounts[a]; name != "" {
+		return labelled{a.Hex(), name}
+	}
 	id, _ := on.EVMID()
-	if e, ok := x.in.Catalog.Entity(caip.ERC20(id, a)); ok {
+	if e, ok := x.network.Catalog.Entity(caip.ERC20(id, a)); ok {
 		return labelled{a.Hex(), e.Symbol + " token"}
 	}
 	return labelled{Address: a.Hex()}

@@ -81,7 +81,7 @@ func TestExplorerShowsDepositsInWholeUnitsWithDateAndNames(t *testing.T) {
 	b := newBench(t)
 	deadline := b.in.Chains[10].Head().Time + 3600
 	data := escrow.DepositCalldata(common.Hash{1}, common.Address{}, big.NewInt(2_500_000_000_000_000_000), deadline)
-	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: b.in.Network.Pins.Escrow,
+	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: b.in.Pins.Escrow,
 		Value: big.NewInt(2_500_000_000_000_000_000), Data: data})
 	date := time.Unix(int64(deadline), 0).UTC().Format("2006-01-02 15:04:05 UTC")
 	for _, want := range []string{"Deposited", "2500000000000000000 = 2.5 ETH", date, "treasury", "escrow"} {
@@ -97,18 +97,18 @@ func TestExplorerNamesTokensAndShowsAuthorizations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed, err := op.Authorization{ChainID: big.NewInt(8453), Address: b.in.Network.Pins.KernelV33}.Sign(key)
+	signed, err := op.Authorization{ChainID: big.NewInt(8453), Address: b.in.Pins.KernelV33}.Sign(key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	usdc := common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")
 	page := b.explained(t, 8453, chain.Tx{
-		From: b.in.Treasury, To: usdc, Data: erc20.Transfer(b.in.Network.Pins.Solver, big.NewInt(1_500_000)),
+		From: b.in.Treasury, To: usdc, Data: erc20.Transfer(b.in.Pins.Solver, big.NewInt(1_500_000)),
 		Authorizations: []op.SignedAuthorization{signed},
 	})
 	for _, want := range []string{
 		"1500000 = 1.5 USDC", "USDC token", "solver", crypto.PubkeyToAddress(key.PublicKey).Hex(),
-		"lends itself to " + b.in.Network.Pins.KernelV33.Hex() + " Kernel v3.3",
+		"lends itself to " + b.in.Pins.KernelV33.Hex() + " Kernel v3.3",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %q: %s", want, page)
@@ -119,7 +119,7 @@ func TestExplorerNamesTokensAndShowsAuthorizations(t *testing.T) {
 // TestExplorerWritesBytesInHex: also those of other lengths than 32, as the account's root validator has.
 func TestExplorerWritesBytesInHex(t *testing.T) {
 	b := newBench(t)
-	pins := b.in.Network.Pins
+	pins := b.in.Pins
 	owner := common.HexToAddress("0x1111111111111111111111111111111111111111")
 	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: pins.MetaFactory,
 		Data: op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, owner), new(big.Int))})

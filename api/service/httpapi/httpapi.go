@@ -23,7 +23,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service/access"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/quotestore"
 	"coffer/api/text"
@@ -66,18 +66,19 @@ type Condition interface {
 
 // Config is what the layer stands on. BasePath is "" or begins with a slash and does not end with one.
 type Config struct {
-	BasePath     string
-	Auth         access.Authenticator
-	Installation *devnet.Installation
-	Portfolio    *portfolio.Portfolio
-	Quoter       Quoter
-	Settler      Settler
-	Records      Records
-	Relay        Relay // nil: the routes of role-based accounts are absent
-	Clock        func() time.Time
-	IDs          *RequestIDs // names the requests; nil: New draws names from Random
-	Random       io.Reader   // for the names of requests
-	Log          *slog.Logger
+	BasePath  string
+	Auth      access.Authenticator
+	Network   *deployment.Network
+	MakeWay   func() // waits, before a request reads, while the store wants to be alone
+	Portfolio *portfolio.Portfolio
+	Quoter    Quoter
+	Settler   Settler
+	Records   Records
+	Relay     Relay // nil: the routes of role-based accounts are absent
+	Clock     func() time.Time
+	IDs       *RequestIDs // names the requests; nil: New draws names from Random
+	Random    io.Reader   // for the names of requests
+	Log       *slog.Logger
 	// Private puts the explorer pages behind a key that may read.
 	Private bool
 	// ExplorerBase is the URL up to and with the base path under which a browser finds the explorer pages.
@@ -114,7 +115,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &handler{Config: c, limits: api.DefaultLimits(), explorer: newExplorer(c.Installation)}
+	h := &handler{Config: c, limits: api.DefaultLimits(), explorer: newExplorer(c.Network)}
 	return h, h.build()
 }
 
@@ -126,7 +127,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.Header().Set("X-Request-Id", id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	log := h.Log.With("request", id)
-	h.Installation.Store.MakeWay()
+	h.MakeWay()
 	defer func() {
 		if p := recover(); p != nil {
 			defer h.logEnd(log, out, r, start) // also when the connection is cut

@@ -103,8 +103,8 @@ func newBench(t testing.TB, change ...func(*httpapi.Config, *useCases)) *bench {
 	}
 	b := &bench{useCases: &useCases{answer: "{}"}, in: in, log: &bytes.Buffer{}}
 	config := httpapi.Config{
-		BasePath: "/api", Auth: access.NewOneKey(key), Installation: in,
-		Portfolio: portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Clock: now}),
+		BasePath: "/api", Auth: access.NewOneKey(key), Network: in.Network, MakeWay: in.Store.MakeWay,
+		Portfolio: portfolio.New(portfolio.Deps{Network: in.Network, Prices: prices, Clock: now}),
 		Quoter:    b.useCases, Settler: b.useCases, Records: b.useCases, Clock: now, Random: strings.NewReader("1234"),
 		Log:          slog.New(slog.NewJSONHandler(b.log, nil)),
 		ExplorerBase: func() string { return "https://here.example/api" },

@@ -25,7 +25,7 @@ const maxLine = 400
 // solana fills the page of a Solana transaction, named by its first signature.
 func (x *explorer) solana(v *view, signature string) (bool, error) {
 	v.Chain = "Solana (" + caip.SolanaMainnet().String() + ")"
-	rc, found, err := x.in.Solana.Receipt(signature)
+	rc, found, err := x.network.Solana.Receipt(signature)
 	if err != nil || !found {
 		return false, err
 	}
@@ -89,7 +89,7 @@ func (x *explorer) money(mint string, v *big.Int) string {
 		}
 		asset = caip.SPL(k)
 	}
-	if e, ok := x.in.Catalog.Entity(asset); ok {
+	if e, ok := x.network.Catalog.Entity(asset); ok {
 		return human(v, e)
 	}
 	return v.String() + " of " + mint
@@ -105,9 +105,6 @@ func (x *explorer) key(k solmsg.Key) labelled {
 		at   solmsg.Key
 		name string
 	}{
-		{x.in.Sponsor.Key(), "sponsor"}, {x.in.Vault.Key(), "vault"},
-		{x.in.SolanaSolver.Key(), "solver"},
-		{x.in.SolanaFaucet.Key(), "faucet"}, {x.in.SolanaTreasury.Key(), "treasury"},
 		{solmsg.SystemProgram(), "System"}, {solmsg.TokenProgram(), "SPL Token"},
 		{solmsg.ATAProgram(), "Associated Token Account"},
 		{solmsg.MemoProgram(), "Memo"}, {solmsg.ComputeBudgetProgram(), "Compute Budget"},
@@ -116,7 +113,7 @@ func (x *explorer) key(k solmsg.Key) labelled {
 			return labelled{k.String(), known.name}
 		}
 	}
-	return labelled{Address: k.String()}
+	return labelled{k.String(), x.network.Keys[k]}
 }
 
 // instruction decodes what the ledger's programs know, and shows the data of everything else.

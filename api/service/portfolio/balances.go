@@ -35,7 +35,7 @@ func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalanc
 func (p *Portfolio) BalancesV2(ctx context.Context, address common.Address, assets []Asked) (api.AggregatedBalance,
 	error) {
 	q := Query{EVM: &address, Assets: assets}
-	for _, a := range p.Installation.Catalog.Aggregates() {
+	for _, a := range p.Network.Catalog.Aggregates() {
 		q.Aggregates = append(q.Aggregates, a.ID)
 	}
 	return p.sums(ctx, q)
@@ -117,13 +117,13 @@ func (s *sheet) close() {
 
 func (s *sheet) openSolana() (err error) {
 	if s.solana == nil {
-		s.solana, err = s.p.Installation.Solana.State()
+		s.solana, err = s.p.Network.Solana.State()
 	}
 	return err
 }
 
 func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
-	agg, _ := s.p.Installation.Catalog.Aggregate(id)
+	agg, _ := s.p.Network.Catalog.Aggregate(id)
 	line := api.AggregateBalance{AggregatedAssetID: id.String(), IndividualAssetBalances: []api.AssetBalance{}}
 	sum := new(big.Int)
 	var fiat tally
@@ -144,7 +144,7 @@ func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
 
 // specific is the balance of an asset that was asked for by its own id.
 func (s *sheet) specific(asked Asked) (api.AssetBalance, error) {
-	e, _ := s.p.Installation.Catalog.Entity(asked.Asset)
+	e, _ := s.p.Network.Catalog.Entity(asked.Asset)
 	v, worth, err := s.entity(e)
 	return api.AssetBalance{AssetType: asked.As, Balance: v.String(), FiatValue: api.Micro(worth)}, err
 }
@@ -174,24 +174,24 @@ func (s *sheet) balance(a caip.Asset) (*big.Int, error) {
 		if err := s.openSolana(); err != nil {
 			return nil, err
 		}
-		return s.p.Installation.SolanaBalanceAt(s.solana, owner, a)
+		return s.p.Network.SolanaBalanceAt(s.solana, owner, a)
 	}
 	id, evm := a.Chain.EVMID()
-	if !evm || s.q.EVM == nil || s.p.Installation.Chains[id] == nil {
+	if !evm || s.q.EVM == nil || s.p.Network.Chains[id] == nil {
 		return new(big.Int), nil
 	}
 	view, err := s.view(id)
 	if err != nil {
 		return nil, err
 	}
-	return s.p.Installation.BalanceAt(view, *s.q.EVM, a)
+	return s.p.Network.BalanceAt(view, *s.q.EVM, a)
 }
 
 func (s *sheet) view(id uint64) (chain.State, error) {
 	if v := s.views[id]; v != nil {
 		return v, nil
 	}
-	c := s.p.Installation.Chains[id]
+	c := s.p.Network.Chains[id]
 	v, err := c.State(c.Head().Time)
 	if err == nil {
 		s.views[id] = v

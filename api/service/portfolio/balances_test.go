@@ -85,7 +85,8 @@ func TestEveryEntityOfAnAskedIDIsListedAndTheSumsAgree(t *testing.T) {
 
 func TestAnUnknownPriceIsNullAndNotZero(t *testing.T) {
 	in, _ := world(t)
-	p := portfolio.New(portfolio.Deps{Installation: in, Prices: new(price.Table), Faucet: newFaucet(t, in), Clock: now})
+	p := portfolio.New(portfolio.Deps{Network: in.Network, Prices: new(price.Table), Faucet: newFaucet(t, in),
+		Clock: now})
 	out, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex(), "ob:usdc", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +147,7 @@ func TestSpecificAssetsEchoTheirSpellingAndCountOnceInTheTotal(t *testing.T) {
 
 func TestASolanaAccountIsEchoedAndItsEntitiesAreListed(t *testing.T) {
 	in, _ := world(t)
-	p := portfolio.New(portfolio.Deps{Installation: in, Prices: prices(t, in), Clock: now}) // without test funds
+	p := portfolio.New(portfolio.Deps{Network: in.Network, Prices: prices(t, in), Clock: now}) // without test funds
 	for _, form := range []string{"solana:" + solanaAddress, caip.SolanaMainnet().String() + ":" + solanaAddress} {
 		out, err := p.Balances(context.Background(), query(t, in, form, "ob:sol", ""))
 		if err != nil {
@@ -193,11 +194,12 @@ func TestBalancesOfDifferentDecimalsAreScaledBeforeTheyAreAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mixed := *in
+	mixed := *in.Network
 	mixed.Catalog = cat
-	p := portfolio.New(portfolio.Deps{Installation: &mixed, Prices: prices, Clock: now})
+	p := portfolio.New(portfolio.Deps{Network: &mixed, Prices: prices, Clock: now})
 	solver := in.Solver.Address() // 400 million whole units on each chain
-	out, err := p.Balances(context.Background(), query(t, &mixed, "eip155:1:"+solver.Hex(), "ob:dai,ob:usdt", ""))
+	out, err := p.Balances(context.Background(), query(t, &devnet.Installation{Network: &mixed},
+		"eip155:1:"+solver.Hex(), "ob:dai,ob:usdt", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +265,7 @@ func TestPredictionUsesOurCoSignerAndFundsThePredictedAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pins := in.Network.Pins
+	pins := in.Pins
 	want := op.PredictAddress(pins.Factory, pins.KernelV31,
 		op.InitDataRoleBased(pins.RoleBasedValidator, session, admin,
 			in.CoSigner.Address()), new(big.Int))
@@ -292,7 +294,7 @@ func TestPredictedAddressIsWhereTheFactoryDeploys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pins := in.Network.Pins
+	pins := in.Pins
 	for _, id := range in.ChainIDs {
 		block, err := in.Chains[id].Seal(context.Background(),
 			chain.SealRequest{Time: uint64(now().Unix()), Accept: chain.AllSucceed,
@@ -333,7 +335,7 @@ func TestOnlyAccountAddressesOfARequestAreFunded(t *testing.T) {
 
 func TestWithoutAFaucetNobodyIsFunded(t *testing.T) {
 	in := open(t, store.NewMemory())
-	p := portfolio.New(portfolio.Deps{Installation: in, Clock: now})
+	p := portfolio.New(portfolio.Deps{Network: in.Network, Clock: now})
 	both := []api.Account{{Type: api.AccountKernelV31, AccountAddress: someone.Hex()},
 		{Type: api.AccountSolana, AccountAddress: solanaAddress}}
 	if err := p.FundAccounts(context.Background(), both); err != nil {

@@ -190,7 +190,7 @@ func TestAGrantThatWasLeftStartedIsFinishedOrDeclined(t *testing.T) {
 // A coin transfer carries no gas for a contract, and a started address is not asked again whether it was used.
 func TestAStartedAccountThatCannotTakeCoinIsDeclined(t *testing.T) {
 	in, text := open(t, store.NewMemory()), new(bytes.Buffer)
-	contract := in.Network.Pins.EntryPoint
+	contract := in.Pins.EntryPoint
 	err := in.Store.Update(func(tx store.Tx) error { return tx.Bucket("faucet").Put(contract[:], []byte{'s'}) })
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func newFaucet(t testing.TB, in *devnet.Installation) *portfolio.Faucet {
 
 func world(t testing.TB) (*devnet.Installation, *portfolio.Portfolio) {
 	in := open(t, store.NewMemory())
-	return in, portfolio.New(portfolio.Deps{Installation: in, Prices: prices(t, in), Faucet: newFaucet(t, in),
+	return in, portfolio.New(portfolio.Deps{Network: in.Network, Prices: prices(t, in), Faucet: newFaucet(t, in),
 		Clock: now})
 }
 
@@ -208,7 +208,7 @@ func TestAddressesWithHistoryCodeOrNonceGetNothing(t *testing.T) {
 	}
 	before := heads(in)
 	for name, a := range map[string]common.Address{
-		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": in.Treasury.Address(), "nobody's": {},
+		"history": known, "code": in.Pins.EntryPoint, "nonce": in.Treasury.Address(), "nobody's": {},
 		"a precompiled contract": common.HexToAddress("0x01"), "another": common.HexToAddress("0x100"),
 	} {
 		if err := f.Consider(context.Background(), a); err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 	"coffer/api/service/store"
 )
 
@@ -134,7 +134,7 @@ func (f *Faucet) payAll(ctx context.Context, seats []*seat) {
 // separable reports whether the error of a common commit may be that of one grant.
 func separable(err error) bool {
 	_, excluded := errors.AsType[*chain.TxError](err)
-	return excluded || errors.Is(err, chain.ErrNotAccepted) || errors.Is(err, devnet.ErrChain)
+	return excluded || errors.Is(err, chain.ErrNotAccepted) || errors.Is(err, deployment.ErrChain)
 }
 
 // together seals one block a chain with the transfers of all seats, in one commit with the decisions about them.

@@ -18,17 +18,17 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 	"coffer/api/service/price"
 	"coffer/api/service/quote/smartaccount"
 )
 
 // Deps are what the use cases need. A nil Faucet pays no test funds.
 type Deps struct {
-	Installation *devnet.Installation
-	Prices       *price.Table
-	Faucet       *Faucet
-	Clock        func() time.Time
+	Network *deployment.Network
+	Prices  *price.Table
+	Faucet  *Faucet
+	Clock   func() time.Time
 }
 
 // Portfolio holds the use cases. It is safe for concurrent use.
@@ -44,14 +44,14 @@ func New(d Deps) *Portfolio {
 // that no other request would accept are refused here, too: what is sent to such an address is stuck. The address gets
 // test funds.
 func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
-	if err := api.NewValidationError(api.Rules{Catalog: p.Installation.Catalog}.Predict(doc)); err != nil {
+	if err := api.NewValidationError(api.Rules{Catalog: p.Network.Catalog}.Predict(doc)); err != nil {
 		return api.PredictResponse{}, err
 	}
 	var req api.PredictRequest
 	if err := doc.Decode(&req); err != nil {
 		return api.PredictResponse{}, err
 	}
-	predicted, err := smartaccount.Predict(p.Installation.Network.Pins, api.Account{
+	predicted, err := smartaccount.Predict(p.Network.Pins, api.Account{
 		Type: req.Type, SignerAddress: req.SignerAddress, SessionAddress: req.SessionAddress,
 		AdminAddress: req.AdminAddress,
 	})
@@ -71,7 +71,7 @@ func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.
 // Chains answers GET /chains/supported-list: the EVM chains in ascending order of their ids.
 func (p *Portfolio) Chains() []api.SupportedChain {
 	out := []api.SupportedChain{}
-	for _, c := range p.Installation.Catalog.Chains() {
+	for _, c := range p.Network.Catalog.Chains() {
 		out = append(out, api.SupportedChain{
 			Chain: api.ChainRef{Chain: c.Chain.String(), Namespace: c.Chain.Namespace, Reference: c.Chain.Reference},
 		})
@@ -83,7 +83,7 @@ func (p *Portfolio) Chains() []api.SupportedChain {
 // ERC-20 references are in EIP-55 form.
 func (p *Portfolio) Assets() []api.AggregatedAsset {
 	out := []api.AggregatedAsset{}
-	for _, a := range p.Installation.Catalog.Aggregates() {
+	for _, a := range p.Network.Catalog.Aggregates() {
 		item := api.AggregatedAsset{
 			AggregatedAssetID: a.ID.String(), Symbol: a.Symbol, Name: a.Name, Decimals: a.Decimals,
 			AggregatedEntities: []api.AggregatedEntity{},

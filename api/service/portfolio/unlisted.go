@@ -68,7 +68,7 @@ func (p *Portfolio) unlisted(ctx context.Context, q Query) (map[caip.Asset]api.A
 // mint reads an SPL token; nil when there is none. A mint has 82 bytes, the decimals at 44, at 45 whether it is one
 // yet.
 func (p *Portfolio) mint(q Query, a caip.Asset) (*token, error) {
-	st, err := p.Installation.Solana.State()
+	st, err := p.Network.Solana.State()
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (p *Portfolio) mint(q Query, a caip.Asset) (*token, error) {
 func (p *Portfolio) erc20(q Query, a caip.Asset) (*token, error) {
 	id, _ := a.Chain.EVMID()
 	at, _ := a.Token()
-	ch := p.Installation.Chains[id]
+	ch := p.Network.Chains[id]
 	if ch == nil {
 		return nil, nil
 	}

@@ -107,7 +107,7 @@ func TestWhatIsNoTokenIsRefusedAtItsPlace(t *testing.T) {
 		"endless":             endless,
 		"no answer":           large,
 		"78 decimals":         decimals,
-		"a contract, no code": "eip155:8453/erc20:" + strings.ToLower(in.Network.Pins.Escrow.Hex()),
+		"a contract, no code": "eip155:8453/erc20:" + strings.ToLower(in.Pins.Escrow.Hex()),
 		"no mint":             "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:" + solanaAddress,
 	} {
 		_, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex(), "",

@@ -58,7 +58,7 @@ func (f form) relocate(err error) error {
 // open reads the accounts of a request. Every account that this network does not serve is a validation failure, and so
 // is one of the service.
 func (q *Quoter) open(f form, accounts []api.Account) (p payer, err error) {
-	pins := q.Installation.Network.Pins
+	pins := q.Network.Pins
 	p.wire = accounts
 	if p.evm, p.hasEVM, err = smartaccount.EVM(pins, accounts); err != nil {
 		return p, f.relocate(err)

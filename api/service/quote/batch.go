@@ -56,7 +56,7 @@ func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
 		}
 		// Not asked in the account's name: a call counts as its sender's transaction, and an account with a nonce could
 		// not be deployed.
-		res := st.Call(chain.Message{From: q.Installation.Network.Pins.EntryPoint, To: token,
+		res := st.Call(chain.Message{From: q.Network.Pins.EntryPoint, To: token,
 			Data: erc20.Allowance(r.evm.Address, spender), Gas: 1_000_000})
 		now, ok := erc20.DecodeUint(res.Return)
 		if res.Err != nil || !ok {
@@ -82,8 +82,8 @@ func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
 // balancesOf reads the account's balances of all known assets of a chain.
 func (q *Quoter) balancesOf(st chain.State, owner common.Address, chainID uint64) (map[caip.Asset]*big.Int, error) {
 	out := map[caip.Asset]*big.Int{}
-	for _, e := range q.Installation.Catalog.On(caip.EVM(chainID)) {
-		v, err := q.Installation.BalanceAt(st, owner, e.Asset)
+	for _, e := range q.Network.Catalog.On(caip.EVM(chainID)) {
+		v, err := q.Network.BalanceAt(st, owner, e.Asset)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (q *Quoter) balancesOf(st chain.State, owner common.Address, chainID uint64
 func (q *Quoter) spentSince(st chain.State, owner common.Address,
 	before map[caip.Asset]*big.Int) func(caip.Asset) (*big.Int, error) {
 	return func(a caip.Asset) (*big.Int, error) {
-		now, err := q.Installation.BalanceAt(st, owner, a)
+		now, err := q.Network.BalanceAt(st, owner, a)
 		if err != nil {
 			return nil, err
 		}

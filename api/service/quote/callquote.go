@@ -71,7 +71,7 @@ func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
 		return nil, err
 	}
 	digest, err := integrity.Prepare(doc)
-	if err := integrity.Verify(doc, digest, err, q.Installation.Network.Pins.TamperProof); err != nil {
+	if err := integrity.Verify(doc, digest, err, q.Network.Pins.TamperProof); err != nil {
 		return nil, err
 	}
 	if err := c.decode(doc); err != nil {
@@ -171,7 +171,7 @@ func (q *Quoter) unchanged(c *call) error {
 	if err != nil {
 		return c.refused(err)
 	}
-	nonce, err := q.Installation.AccountNonceAt(st, k.Owner, c.evm.Key192(op.LanePrepared))
+	nonce, err := q.Network.AccountNonceAt(st, k.Owner, c.evm.Key192(op.LanePrepared))
 	if err != nil {
 		return err
 	}
@@ -202,16 +202,16 @@ func (q *Quoter) rehearse(ctx context.Context, st chain.State, c *call) error {
 		return err
 	}
 	c.funds.spent = q.spentSince(st, k.Owner, before)
-	complete, err := c.evm.CoSign(ctx, c.op, k.ChainID, q.Installation.CoSigner)
+	complete, err := c.evm.CoSign(ctx, c.op, k.ChainID, q.CoSigner)
 	if err != nil {
 		return err
 	}
-	operator := q.Installation.Operator.Address()
+	operator := q.Network.Pins.Operator
 	data, err := q.Codec.HandleOps(operator, complete)
 	if err != nil {
 		return err
 	}
-	r := st.Call(chain.Message{From: operator, To: q.Installation.Network.Pins.EntryPoint, Data: data,
+	r := st.Call(chain.Message{From: operator, To: q.Network.Pins.EntryPoint, Data: data,
 		Authorizations: c.authorize})
 	if r.Err != nil {
 		return Refused(q.Codec.Failed(r))

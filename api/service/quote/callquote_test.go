@@ -64,7 +64,7 @@ func TestFundingOperationsPayIntoTheEscrow(t *testing.T) {
 			Must(t, err)
 			last := calls[len(calls)-1]
 			d, ok := escrow.DecodeDeposit(last.Data)
-			if !ok || last.To != w.Installation.Network.Pins.Escrow || d.Amount.String() != o.Amount ||
+			if !ok || last.To != w.Installation.Pins.Escrow || d.Amount.String() != o.Amount ||
 				common.Hash(d.QuoteID).Hex() != q.ID || n.Key != op.LaneFunding {
 				t.Fatalf("%s: deposit %+v", from, d)
 			}
@@ -160,7 +160,7 @@ func TestWrongSignerIsRefusedAtCallQuote(t *testing.T) {
 func TestPlainHashSignatureIsAcceptedAsOnChain(t *testing.T) {
 	w := funded(t)
 	p, doc := prepared(t, w, pay(w, Base, 20*usdcPlain))
-	hash, err := userOp(t, p.ChainOperation).Hash(w.Installation.Network.Pins.EntryPoint, big.NewInt(Base))
+	hash, err := userOp(t, p.ChainOperation).Hash(w.Installation.Pins.EntryPoint, big.NewInt(Base))
 	Must(t, err)
 	sig, err := crypto.Sign(hash[:], w.User.Key)
 	Must(t, err)

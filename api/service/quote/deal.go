@@ -44,7 +44,7 @@ type built struct {
 
 // rules are the validation rules at a moment.
 func (q *Quoter) rules(now time.Time) api.Rules {
-	return api.Rules{Catalog: q.Installation.Catalog, Now: now}
+	return api.Rules{Catalog: q.Network.Catalog, Now: now}
 }
 
 // draw fills b from Random, which need not be safe for concurrent use.
@@ -60,7 +60,7 @@ func (q *Quoter) draw(b []byte) error {
 // stocked checks that the solver holds what it would deliver.
 func (q *Quoter) stocked(fills []fill) error {
 	for _, f := range fills {
-		have, err := q.Installation.Stock(f.asset)
+		have, err := q.Network.Stock(f.asset)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/service/store"
 )
 
@@ -23,8 +24,8 @@ func (q *Quoter) fillFee(x *trade) (*big.Int, error) {
 	}
 	lamports := uint64(SolanaFillFee)
 	key, _ := x.recipient.SolanaKey()
-	if _, token := q.Installation.SolanaMint(x.gives.asset); token {
-		there, err := q.Installation.SolanaExists(solmsg.Key(key), x.gives.asset)
+	if _, token := deployment.SolanaMint(x.gives.asset); token {
+		there, err := q.Network.SolanaExists(solmsg.Key(key), x.gives.asset)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +59,7 @@ func (q *Quoter) settleable(ctx context.Context, x *trade) ([]built, error) {
 func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 	d := x.delivery()
 	to, _ := x.recipient.EVM()
-	m := chain.Message{From: q.Installation.Solver.Address(), To: to, Value: d.amount, Gas: fillLimit}
+	m := chain.Message{From: q.Network.Pins.Solver, To: to, Value: d.amount, Gas: fillLimit}
 	if token, isToken := d.asset.Token(); isToken {
 		m.To, m.Value, m.Data = token, new(big.Int), erc20.Transfer(to, d.amount)
 	}
@@ -73,8 +74,8 @@ func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 func (q *Quoter) solanaFill(x *trade) error {
 	d := x.delivery()
 	key, _ := x.recipient.SolanaKey()
-	if _, token := q.Installation.SolanaMint(d.asset); !token {
-		have, err := q.Installation.SolanaBalance(solmsg.Key(key), d.asset)
+	if _, token := deployment.SolanaMint(d.asset); !token {
+		have, err := q.Network.SolanaBalance(solmsg.Key(key), d.asset)
 		if err != nil {
 			return err
 		}
@@ -93,13 +94,13 @@ func (q *Quoter) solanaFill(x *trade) error {
 				amount.Trim(amount.Format(rent, d.decimals)) + " SOL")
 		}
 	}
-	solver, sponsor := q.Installation.SolanaSolver.Key(), q.Installation.Sponsor.Key()
-	pay, err := q.Installation.SolanaTransfer(solver, solmsg.Key(key), sponsor, d.asset, d.amount)
+	solver, sponsor := q.Network.SolverKey, q.Network.SponsorKey
+	pay, err := q.Network.SolanaTransfer(solver, solmsg.Key(key), sponsor, d.asset, d.amount)
 	if err != nil {
 		return err
 	}
 	at := uint64(x.now.Unix())
-	hash, _ := q.Installation.Solana.Blockhash(at)
+	hash, _ := q.Network.Solana.Blockhash(at)
 	m, err := solmsg.Compose(sponsor, hash, pay...)
 	if err != nil {
 		return refusedDelivery("the recipient cannot be paid: " + err.Error())

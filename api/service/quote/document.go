@@ -34,7 +34,7 @@ func (q *Quoter) document(c *call, legs []built, expires uint64) (body api.Quote
 // wholeToken is the origin token when nothing is paid: it names what the calls take.
 func (q *Quoter) wholeToken(c *call) api.OriginToken {
 	n := c.first(q.coin(c))
-	agg, _ := q.Installation.Catalog.Aggregate(n.aggregate)
+	agg, _ := q.Network.Catalog.Aggregate(n.aggregate)
 	asset := n.asset.String()
 	return api.OriginToken{
 		AggregatedAssetID: string(n.aggregate), Amount: amount.Scale(n.required, n.decimals, agg.Decimals).String(),
@@ -54,7 +54,7 @@ func (q *Quoter) destinationToken(c *call) api.DestinationToken {
 // delivered describes an amount of an asset that arrives at an account. id is how the quote names the asset across
 // chains.
 func (q *Quoter) delivered(n need, v, least *big.Int, id string, to caip.Account) api.DestinationToken {
-	e, _ := q.Installation.Catalog.Entity(n.asset)
+	e, _ := q.Network.Catalog.Entity(n.asset)
 	return api.DestinationToken{
 		AggregatedAssetID: id, Amount: v.String(), AssetType: n.asset.String(),
 		FiatValue:     usd(amount.Value(v, n.decimals, n.price)),
@@ -66,7 +66,7 @@ func (q *Quoter) delivered(n need, v, least *big.Int, id string, to caip.Account
 
 // coin is the requirement of nothing: the target chain's coin.
 func (q *Quoter) coin(c *call) need {
-	e, _ := q.Installation.Catalog.NativeOf(c.chainID)
+	e, _ := q.Network.Catalog.NativeOf(c.chainID)
 	price, _ := q.Prices.Price(e.Aggregate, c.now)
 	return need{asset: e.Asset, aggregate: e.Aggregate, decimals: e.Decimals, price: price, required: new(big.Int),
 		have: new(big.Int)}

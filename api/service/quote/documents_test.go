@@ -46,7 +46,7 @@ func documents(t *testing.T) (*World, []document) {
 // passes reports whether the service would take a document for its own.
 func (d document) passes(w *World, changed *api.Document) bool {
 	digest, err := d.digest(changed)
-	return integrity.Verify(changed, digest, err, w.Installation.Network.Pins.TamperProof) == nil
+	return integrity.Verify(changed, digest, err, w.Installation.Pins.TamperProof) == nil
 }
 
 func TestEveryKindOfDocumentSurvivesAnotherWriterAndNoChange(t *testing.T) {

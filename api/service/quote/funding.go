@@ -33,7 +33,7 @@ func (q *Quoter) fund(p paying, f funds) (funding, error) {
 func (q *Quoter) fundOther(not paying, f funds) (funding, bool) {
 	var best funding
 	var worth *big.Int
-	for _, agg := range q.Installation.Catalog.Aggregates() {
+	for _, agg := range q.Network.Catalog.Aggregates() {
 		if agg.ID == not.aggregate.ID {
 			continue
 		}

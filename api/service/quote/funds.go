@@ -51,11 +51,11 @@ func (q *Quoter) readNeeds(tx store.Tx, st chain.State, owner common.Address, re
 	now time.Time) ([]need, error) {
 	needs := make([]need, 0, len(required))
 	for _, r := range required {
-		e, ok := q.Installation.Catalog.Entity(r.CAIP())
+		e, ok := q.Network.Catalog.Entity(r.CAIP())
 		if !ok {
 			return nil, errors.New("a required asset left the catalogue: " + r.Asset)
 		}
-		have, err := q.Installation.BalanceAt(st, owner, e.Asset)
+		have, err := q.Network.BalanceAt(st, owner, e.Asset)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (q *Quoter) choose(asked string, chainID uint64, required []quotestore.Amou
 	p := paying{asked: asked}
 	id := caip.AggregateID(asked)
 	if asset, err := caip.ParseAsset(asked); err == nil {
-		e, ok := q.Installation.Catalog.Entity(asset)
+		e, ok := q.Network.Catalog.Entity(asset)
 		if !ok {
 			return p, api.NewError(api.ErrNoRoute, "no routes found: %s is not supported", asset.Display())
 		}
@@ -109,11 +109,11 @@ func (q *Quoter) choose(asked string, chainID uint64, required []quotestore.Amou
 		if len(required) > 0 {
 			first = required[0].CAIP()
 		}
-		e, _ := q.Installation.Catalog.Entity(first)
+		e, _ := q.Network.Catalog.Entity(first)
 		id = e.Aggregate
 	}
 	var ok bool
-	if p.aggregate, ok = q.Installation.Catalog.Aggregate(id); !ok {
+	if p.aggregate, ok = q.Network.Catalog.Aggregate(id); !ok {
 		return p, api.NewError(api.ErrNoRoute, "no routes found: %s is not supported", id)
 	}
 	return p, nil
@@ -197,7 +197,7 @@ func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err er
 
 // leaveOut notes what lies on a chain where the account cannot pay, and why.
 func (q *Quoter) leaveOut(held *withheld, e catalog.Entity, f funds, refusal error) error {
-	balance, err := q.Installation.Balance(f.evm.Address, e.Asset)
+	balance, err := q.Network.Balance(f.evm.Address, e.Asset)
 	if err != nil || balance.Sign() == 0 {
 		return err
 	}
@@ -248,7 +248,7 @@ func (q *Quoter) source(e catalog.Entity, f funds, pledged *big.Int) (source, er
 		return s, err
 	}
 	defer st.Close()
-	balance, err := q.Installation.BalanceAt(st, f.evm.Address, e.Asset)
+	balance, err := q.Network.BalanceAt(st, f.evm.Address, e.Asset)
 	if err != nil {
 		return s, err
 	}

@@ -14,7 +14,7 @@ import (
 // never a fault or a panic.
 func FuzzRequests(f *testing.F) {
 	w := New(f, Options{})
-	w.User = NewUserOf(w.Installation.Network.Pins, api.AccountKernelV33+WithSolana, 4)
+	w.User = NewUserOf(w.Installation.Pins, api.AccountKernelV33+WithSolana, 4)
 	w.Fund(w.User.Address, w.Asset("usdc", Base), 500*usdcPlain)
 	w.FundSolana(w.User.Wallet, w.Asset("usdc", Solana), 500*usdcPlain)
 	call := w.Request(w.Asset("usdc", Arbitrum), 20*usdcPlain,
@@ -64,7 +64,7 @@ func FuzzRequests(f *testing.F) {
 
 func TestHostileValuesInEveryPlaceAreNeverAFault(t *testing.T) {
 	w := New(t, Options{})
-	w.User = NewUserOf(w.Installation.Network.Pins, api.AccountRoleBased+WithSolana, 4)
+	w.User = NewUserOf(w.Installation.Pins, api.AccountRoleBased+WithSolana, 4)
 	w.Fund(w.User.Address, w.Asset("usdc", Base), 500*usdcPlain)
 	w.FundSolana(w.User.Wallet, w.Asset("usdc", Solana), 500*usdcPlain)
 	call := w.Request(w.Asset("usdc", Arbitrum), 20*usdcPlain,

@@ -15,6 +15,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
+	"coffer/api/service/deployment"
 	. "coffer/api/service/settle/settletest"
 )
 
@@ -67,7 +68,7 @@ func TestEveryCallTypeForEveryKindOfAccount(t *testing.T) {
 			}
 			t.Run(kind+"/"+s.callType+"/"+strconv.Itoa(i), func(t *testing.T) {
 				w := New(t, Options{})
-				w.User = NewUserOf(w.Installation.Network.Pins, kind, uint64(n+20))
+				w.User = NewUserOf(w.Installation.Pins, kind, uint64(n+20))
 				s.fund(w)
 				r := pay(w, Arbitrum, s.need*usdcPlain)
 				r.FromAssetID = s.from
@@ -111,7 +112,7 @@ func checkOperations(t *testing.T, w *World, p api.PrepareResponse, q api.Quote,
 		if (o.Delegation != nil) != delegated {
 			t.Errorf("%s asks for a delegation: %t", where, o.Delegation != nil)
 		} else if delegated && (o.Delegation.Signature != nil || o.Delegation.Nonce != 0 ||
-			common.HexToAddress(o.Delegation.ContractAddress) != w.Installation.Network.Pins.KernelV33) {
+			common.HexToAddress(o.Delegation.ContractAddress) != w.Installation.Pins.KernelV33) {
 			t.Errorf("%s: %+v", where, o.Delegation)
 		}
 		n, err := op.ParseNonce(u.Nonce)
@@ -140,7 +141,7 @@ func checkSolanaDeposit(t *testing.T, w *World, q api.Quote, o api.ChainOperatio
 	t.Helper()
 	m, err := solmsg.ParseBase64(o.DataToSign)
 	Must(t, err)
-	pins := w.Installation.Network.Pins
+	pins := w.Installation.Pins
 	signers := m.Signers()
 	if m.Version != solmsg.V0 || len(m.Lookups) != 0 || len(signers) != 2 ||
 		signers[0].String() != pins.SolanaSponsor || signers[1] != w.User.Wallet {
@@ -160,7 +161,7 @@ func checkSolanaDeposit(t *testing.T, w *World, q api.Quote, o api.ChainOperatio
 	Must(t, err)
 	in := m.Instructions[0]
 	var v uint64
-	if mint, token := w.Installation.SolanaMint(pays); token {
+	if mint, token := deployment.SolanaMint(pays); token {
 		at, err := solmsg.AssociatedTokenAccount(vault, mint, solmsg.TokenProgram())
 		Must(t, err)
 		v, _, ok = solmsg.DecodeTokenTransferChecked(in.Data)
@@ -246,7 +247,7 @@ func TestForeignDelegationOnTheTargetChainIsDELEGATION001AtPrepareAndAtQuote(t *
 	w := as(New(t, Options{}), api.AccountKernelV33, 3, map[uint64]int64{Base: 50})
 	r := pay(w, Base, 20*usdcPlain)
 	_, doc := prepared(t, w, r)
-	delegateTo(w, Base, w.Installation.Network.Pins.ECDSAValidator)
+	delegateTo(w, Base, w.Installation.Pins.ECDSAValidator)
 	_, err := callQuoteAs(w, doc)
 	Refused(t, err, api.ErrDelegation)
 	_, err = w.Prepare(r)
@@ -255,7 +256,7 @@ func TestForeignDelegationOnTheTargetChainIsDELEGATION001AtPrepareAndAtQuote(t *
 
 func TestForeignDelegationOnASourceChainMakesItNoSource(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV33, 3, map[uint64]int64{Polygon: 500, Arbitrum: 50})
-	delegateTo(w, Polygon, w.Installation.Network.Pins.ECDSAValidator)
+	delegateTo(w, Polygon, w.Installation.Pins.ECDSAValidator)
 	p, _ := prepared(t, w, pay(w, Base, 20*usdcPlain))
 	if len(p.SourceAssetBalances) != 1 || p.SourceAssetBalances[0].AssetType != w.Asset("usdc", Arbitrum).String() {
 		t.Errorf("%+v", p.SourceAssetBalances)
@@ -270,7 +271,7 @@ func TestForeignDelegationOnASourceChainMakesItNoSource(t *testing.T) {
 
 func TestDelegatedAccountIsAskedForNoDelegation(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV33, 3, map[uint64]int64{Base: 5, Polygon: 50})
-	delegateTo(w, Base, w.Installation.Network.Pins.KernelV33)
+	delegateTo(w, Base, w.Installation.Pins.KernelV33)
 	p, doc := prepared(t, w, pay(w, Base, 20*usdcPlain))
 	if p.ChainOperation.Delegation != nil {
 		t.Errorf("%+v", p.ChainOperation.Delegation)
@@ -286,7 +287,7 @@ func TestDelegationOfAnotherKeyChainOrNonceIsAnInvalidSignature(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV33, 3, map[uint64]int64{Base: 50})
 	_, doc := prepared(t, w, pay(w, Base, 20*usdcPlain))
 	signed := w.SignOperationAs(w.User, doc, "/chainOperation")
-	pins := w.Installation.Network.Pins
+	pins := w.Installation.Pins
 	for name, a := range map[string]struct {
 		chainID, nonce uint64
 		to             common.Address
@@ -317,7 +318,7 @@ func TestDelegationOfAnotherKeyChainOrNonceIsAnInvalidSignature(t *testing.T) {
 func TestDelegationThatLandedMeanwhileMeansPrepareAgain(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV33, 3, map[uint64]int64{Base: 50})
 	_, doc := prepared(t, w, pay(w, Base, 20*usdcPlain))
-	delegateTo(w, Base, w.Installation.Network.Pins.KernelV33)
+	delegateTo(w, Base, w.Installation.Pins.KernelV33)
 	_, err := callQuoteAs(w, doc)
 	Refused(t, err, api.ErrPrepareAgain)
 }

@@ -60,12 +60,12 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg) (b
 		defer st.Close()
 	}
 	deadline := uint64(d.now.Add(RefundDelay).Unix())
-	callData, err := op.EncodeExecute(depositCalls(q.Installation.Network.Pins.Escrow, d.id, l, deadline))
+	callData, err := op.EncodeExecute(depositCalls(q.Network.Pins.Escrow, d.id, l, deadline))
 	if err != nil {
 		return built{}, err
 	}
 	// Read at the head: the overrides of a simulation have no say in what gets signed.
-	nonce, err := q.Installation.AccountNonce(l.chainID, d.evm.Address, d.evm.Key192(op.LaneFunding))
+	nonce, err := q.Network.AccountNonce(l.chainID, d.evm.Address, d.evm.Key192(op.LaneFunding))
 	if err != nil {
 		return built{}, err
 	}
@@ -79,7 +79,7 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg) (b
 	if here {
 		w.ValidAfter = d.window.ValidAfter // it runs in one transaction with a prepared operation
 	}
-	if err := f.Sponsor(ctx, w, l.chainID, q.Installation.Operator); err != nil {
+	if err := f.Sponsor(ctx, w, l.chainID, q.Operator); err != nil {
 		return built{}, err
 	}
 	pays := quotestore.Amount{Asset: l.asset.String(), Value: l.amount}

@@ -158,7 +158,7 @@ func checked(t *testing.T, property func(t *rapid.T, w *World, p *purse) bool) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		kind := rapid.SampledFrom(evmKinds()).Draw(t, "kind")
-		w.User = NewUserOf(w.Installation.Network.Pins, kind, n)
+		w.User = NewUserOf(w.Installation.Pins, kind, n)
 		id := caip.AggregateID(rapid.SampledFrom([]string{"ob:usdc", "ob:usdt", "ob:eth", "ob:sol", "ob:wbtc"}).Draw(t,
 			"pays with"))
 		agg, _ := w.Installation.Catalog.Aggregate(id)
@@ -203,7 +203,7 @@ func TestMoneyOfSwapsAndTransfers(t *testing.T) {
 		get := rapid.SampledFrom([]string{"ob:usdc", "ob:eth", "ob:wbtc", "ob:sol"}).Draw(t, "gets")
 		to := onChain(Arbitrum, payee())
 		if get == "ob:sol" {
-			to = caip.SolanaAccount(NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 9).Wallet).String()
+			to = caip.SolanaAccount(NewUserOf(w.Installation.Pins, api.AccountSolana, 9).Wallet).String()
 		}
 		v := new(big.Int).Mul(big.NewInt(rapid.Int64Range(1, 150_000).Draw(t, "cents")*10_000), tenTo(p.agg.Decimals))
 		v.Quo(v, p.agg.PriceMicroUSD)

@@ -23,15 +23,14 @@ const (
 
 // ownAddress reports whether an EVM address is a contract or a key of the service.
 func (q *Quoter) ownAddress(a common.Address) bool {
-	p := q.Installation.Network.Pins
+	p := q.Network.Pins
 	switch a {
 	case p.EntryPoint, p.Paymaster, p.Escrow, p.KernelV31, p.KernelV33, p.Factory, p.MetaFactory, p.ECDSAValidator,
 		p.RoleBasedValidator,
-		p.Operator, p.Solver, p.CoSigner, p.TamperProof, q.Installation.Faucet.Address(),
-		q.Installation.Treasury.Address():
+		p.Operator, p.Solver, p.CoSigner, p.TamperProof:
 		return true
 	}
-	return false
+	return q.Network.Accounts[a] != ""
 }
 
 // stranded tells why an amount that is sent to an account would be out of everybody's reach, "" when somebody can have
@@ -44,9 +43,9 @@ func (q *Quoter) stranded(a caip.Account) string {
 		return "an account other than the zero address"
 	case isEVM && chain.Nobodys(evm):
 		return wantOwned
-	case isEVM && q.ownAddress(evm), isSolana && q.Installation.OwnsKey(k):
+	case isEVM && q.ownAddress(evm), isSolana && q.Network.Keys[k] != "":
 		return wantForeign
-	case slices.ContainsFunc(q.Installation.Catalog.On(a.Chain), func(e catalog.Entity) bool {
+	case slices.ContainsFunc(q.Network.Catalog.On(a.Chain), func(e catalog.Entity) bool {
 		contract, token := e.Asset.Token()
 		mint, minted := e.Asset.Mint()
 		return token && contract == evm || minted && mint == key
@@ -68,7 +67,7 @@ func (q *Quoter) checkPayer(p payer, f form) error {
 		case a.Type != api.AccountSolana && chain.Nobodys(p.evm.Address):
 			want = wantOwned
 		case a.Type != api.AccountSolana && q.ownAddress(p.evm.Address), a.Type == api.AccountSolana &&
-			q.Installation.OwnsKey(p.solana):
+			q.Network.Keys[p.solana] != "":
 			want = wantForeign
 		case a.Type == api.AccountSolana && !isWallet(p.solana):
 			want = wantWallet

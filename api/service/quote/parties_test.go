@@ -11,6 +11,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
 	. "coffer/api/service/settle/settletest"
 )
@@ -28,7 +29,7 @@ func ownKeys(in *devnet.Installation) map[string]solmsg.Key {
 func unsignable(w *World) map[string]solmsg.Key {
 	w.TB.Helper()
 	in := w.Installation
-	mint, _ := in.SolanaMint(w.Asset("usdc", Solana))
+	mint, _ := deployment.SolanaMint(w.Asset("usdc", Solana))
 	token := func(owner solmsg.Key) solmsg.Key {
 		at, err := solmsg.AssociatedTokenAccount(owner, mint, solmsg.TokenProgram())
 		Must(w.TB, err)
@@ -36,14 +37,14 @@ func unsignable(w *World) map[string]solmsg.Key {
 	}
 	return map[string]solmsg.Key{
 		"a token account":       token(in.Vault.Key()),
-		"a token account to be": token(NewUserOf(in.Network.Pins, api.AccountSolana, 9).Wallet),
+		"a token account to be": token(NewUserOf(in.Pins, api.AccountSolana, 9).Wallet),
 		"the token program":     solmsg.TokenProgram(), "off the curve": {2},
 	}
 }
 
 func TestNothingIsDeliveredWhereNobodyCouldHaveIt(t *testing.T) {
 	w := funded(t)
-	pins := w.Installation.Network.Pins
+	pins := w.Installation.Pins
 	usdc, _ := w.Asset("usdc", Arbitrum).Token()
 	recipients := map[string]string{}
 	for name, a := range map[string]common.Address{
@@ -58,7 +59,7 @@ func TestNothingIsDeliveredWhereNobodyCouldHaveIt(t *testing.T) {
 	for name, k := range unsignable(w) {
 		solana[name] = k
 	}
-	solana["a mint"], _ = w.Installation.SolanaMint(w.Asset("usdc", Solana))
+	solana["a mint"], _ = deployment.SolanaMint(w.Asset("usdc", Solana))
 	for name, k := range solana {
 		recipients[name+" on Solana"] = caip.SolanaAccount(k).String()
 	}
@@ -106,7 +107,7 @@ func TestSolanaAccountThatTheUserCannotSignForIsRefused(t *testing.T) {
 
 func TestEVMAccountOfTheServiceIsRefused(t *testing.T) {
 	w := funded(t)
-	pins := w.Installation.Network.Pins
+	pins := w.Installation.Pins
 	for name, a := range map[string]common.Address{"solver": pins.Solver, "operator": pins.Operator,
 		"co-signer": pins.CoSigner, "tamper-proof key": pins.TamperProof,
 		"precompiled contract": common.HexToAddress("0x09")} {
@@ -159,7 +160,7 @@ func TestNoWellKnownAddressOfSolanaReceivesOrPays(t *testing.T) {
 		}
 	}
 	w.User = user
-	ordinary := NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 9).Wallet
+	ordinary := NewUserOf(w.Installation.Pins, api.AccountSolana, 9).Wallet
 	w.Swap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:sol",
 		To: caip.SolanaAccount(ordinary).String()})
 }

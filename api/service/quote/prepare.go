@@ -155,7 +155,7 @@ func (q *Quoter) build(st chain.State, r *request) (quotestore.Context, funds, e
 	if err != nil {
 		return fail(api.Invalid("calls", "calls that fit into one batch", err.Error()))
 	}
-	nonce, err := q.Installation.AccountNonceAt(st, owner, r.evm.Key192(op.LanePrepared))
+	nonce, err := q.Network.AccountNonceAt(st, owner, r.evm.Key192(op.LanePrepared))
 	if err != nil {
 		return fail(err)
 	}
@@ -241,7 +241,7 @@ func chainOperation(a smartaccount.Account, o op.UserOp, chainID uint64, pays qu
 
 // sign writes the integrity signature into an encoded document.
 func (q *Quoter) sign(ctx context.Context, doc *api.Document, digest common.Hash) (*api.Document, error) {
-	sig, err := integrity.Sign(ctx, digest, q.Installation.TamperProof)
+	sig, err := integrity.Sign(ctx, digest, q.TamperProof)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func TestPreparedOperationHasOurFormAndNoFees(t *testing.T) {
 	w := funded(t)
 	p, _ := prepared(t, w, pay(w, Base, 200*usdcPlain))
 	u := userOp(t, p.ChainOperation)
-	pins := w.Installation.Network.Pins
+	pins := w.Installation.Pins
 	for name, v := range map[string]*big.Int{"maxFeePerGas": u.MaxFeePerGas,
 		"maxPriorityFeePerGas": u.MaxPriorityFeePerGas, "preVerificationGas": u.PreVerificationGas} {
 		if v.Sign() != 0 {
@@ -306,7 +306,7 @@ func TestOverridesHaveNoSayInWhatGetsSigned(t *testing.T) {
 	r := pay(w, Arbitrum, 20*usdcPlain)
 	r.FromAssetID = "ob:usdt" // a deposit on the target chain, built on the simulated state
 	plain := w.Decode(w.Quote(r, ""))
-	pins := w.Installation.Network.Pins
+	pins := w.Installation.Pins
 	// the sequence of the funding lane: nonceSequenceNumber[sender][key], slot 1 of the entry point
 	key := op.Nonce{Validator: pins.ECDSAValidator, Key: op.LaneFunding}.Key192()
 	outer := crypto.Keccak256(common.LeftPadBytes(w.User.Address[:], 32), common.LeftPadBytes([]byte{1}, 32))
@@ -339,7 +339,7 @@ func TestBrokenEntryPointUnderOverridesIsASimulationFailure(t *testing.T) {
 	} {
 		r := pay(w, Arbitrum, 20*usdcPlain)
 		r.FromAssetID = "ob:usdt"
-		r.Overrides = []api.StateOverride{{Address: w.Installation.Network.Pins.EntryPoint.Hex(), Code: code}}
+		r.Overrides = []api.StateOverride{{Address: w.Installation.Pins.EntryPoint.Hex(), Code: code}}
 		prepared, err := w.Prepare(r)
 		if err == nil {
 			_, err = w.CallQuote(prepared, "")

@@ -59,9 +59,10 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
+	"coffer/api/service/signers"
 )
 
 // Parts of the fee in basis points of what is delivered.
@@ -95,15 +96,18 @@ type Prices interface {
 // receives not among them; nil gives none. Random gives quote ids. NoRoute is a fault for tests and developers: when it
 // returns true, no funding is found; nil in production.
 type Deps struct {
-	Installation *devnet.Installation
-	Fund         func(context.Context, []api.Account) error
-	Book         *quotestore.Book
-	Prices       Prices
-	Clock        func() time.Time
-	Random       io.Reader
-	Lifetime     time.Duration
-	NoRoute      func() bool
-	Codec        *entrypoint.Codec // shared with other use cases; nil makes one
+	Network     *deployment.Network
+	Operator    signers.EVM    // sponsors operations
+	CoSigner    signers.EVM    // for simulations of role-based accounts
+	TamperProof signers.Digest // signs what is answered
+	Fund        func(context.Context, []api.Account) error
+	Book        *quotestore.Book
+	Prices      Prices
+	Clock       func() time.Time
+	Random      io.Reader
+	Lifetime    time.Duration
+	NoRoute     func() bool
+	Codec       *entrypoint.Codec // shared with other use cases; nil makes one
 }
 
 // Quoter prepares and quotes. It is safe for concurrent use.
@@ -117,8 +121,7 @@ func New(d Deps) *Quoter {
 	if d.Lifetime <= 0 {
 		d.Lifetime = DefaultLifetime
 	}
-	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Installation.Network.Pins.EntryPoint,
-		d.Installation.Network.Pins.Escrow))
+	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
 	return &Quoter{Deps: d}
 }
 

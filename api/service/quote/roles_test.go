@@ -18,7 +18,7 @@ import (
 // rule lets the admin of the world's role-based user change the account on a chain, deploying it first.
 func rule(w *World, chainID uint64, action string, session common.Address) {
 	w.TB.Helper()
-	pins := w.Installation.Network.Pins
+	pins := w.Installation.Pins
 	m := op.AdminMessage{Action: action, Account: w.User.Address, NewSession: session, Nonce: new(big.Int)}
 	digest, err := m.Digest(op.RoleBasedDomain(chainID, pins.RoleBasedValidator))
 	Must(w.TB, err)

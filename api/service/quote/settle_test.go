@@ -19,7 +19,7 @@ func TestWhatIsQuotedSettles(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			w := New(t, Options{})
 			for i, s := range scenes() {
-				if w.User = NewUserOf(w.Installation.Network.Pins, kind, uint64(100*n+i+200)); s.solana &&
+				if w.User = NewUserOf(w.Installation.Pins, kind, uint64(100*n+i+200)); s.solana &&
 					!w.User.HasSolana() {
 					continue
 				}
@@ -46,9 +46,9 @@ func TestWhatIsQuotedSettles(t *testing.T) {
 func TestQuotedSwapsAndTransfersArriveAsOffered(t *testing.T) {
 	for n, kind := range Kinds() {
 		w := New(t, Options{})
-		w.User = NewUserOf(w.Installation.Network.Pins, kind, uint64(n+80))
+		w.User = NewUserOf(w.Installation.Pins, kind, uint64(n+80))
 		var exchanges []Exchange
-		other := NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 79).Wallet
+		other := NewUserOf(w.Installation.Pins, api.AccountSolana, 79).Wallet
 		if w.User.HasEVM() {
 			w.Fund(w.User.Address, w.Asset("usdc", Arbitrum), 120*usdcPlain)
 			w.Fund(w.User.Address, w.Asset("usdc", Polygon), 190*usdcPlain)

@@ -10,7 +10,7 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/smartaccount"
 )
@@ -38,9 +38,9 @@ func failed(b batch, f entrypoint.Failure) error {
 
 // state opens a view of a chain in a block at the given moment.
 func (q *Quoter) state(chainID uint64, at time.Time) (chain.State, error) {
-	ch := q.Installation.Chains[chainID]
+	ch := q.Network.Chains[chainID]
 	if ch == nil {
-		return nil, fmt.Errorf("%w: eip155:%d", devnet.ErrChain, chainID)
+		return nil, fmt.Errorf("%w: eip155:%d", deployment.ErrChain, chainID)
 	}
 	return ch.State(uint64(at.Unix()))
 }
@@ -57,12 +57,12 @@ func (q *Quoter) overlay(st chain.State, owner common.Address, needs []need, ove
 		if n.required.Sign() == 0 {
 			continue
 		}
-		have, err := q.Installation.BalanceAt(st, owner, n.asset)
+		have, err := q.Network.BalanceAt(st, owner, n.asset)
 		if err != nil {
 			return err
 		}
 		if have.Cmp(n.required) < 0 {
-			st.Apply(q.Installation.CreditOverlay(n.asset, owner, n.required))
+			st.Apply(q.Network.CreditOverlay(n.asset, owner, n.required))
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func parseOverrides(in []api.StateOverride) (chain.Overlay, error) {
 // returns what one handleOps of it costs. The simulated changes stay in the view.
 func (q *Quoter) measure(st chain.State, a smartaccount.Account, o *op.UserOp, chainID uint64, b batch) (gas uint64,
 	err error) {
-	point := q.Installation.Network.Pins.EntryPoint
+	point := q.Network.Pins.EntryPoint
 	var deploy uint64
 	if o.Factory != nil {
 		r := st.Call(chain.Message{From: point, To: *o.Factory, Data: o.FactoryData, Gas: maxVerificationGas})
@@ -138,7 +138,7 @@ func (q *Quoter) measureValidation(st chain.State, a smartaccount.Account, o op.
 	if err != nil {
 		return 0, 0, err
 	}
-	pins := q.Installation.Network.Pins
+	pins := q.Network.Pins
 	hash, err := p.Hash(pins.EntryPoint, new(big.Int).SetUint64(chainID))
 	if err != nil {
 		return 0, 0, err
@@ -175,7 +175,7 @@ func limit(v, most uint64) *big.Int { return new(big.Int).SetUint64(min(v, most)
 // newOp is an operation of ours without gas limits: no fees, our paymaster (protocol §2.4), and the factory when
 // deploys says so.
 func (q *Quoter) newOp(a smartaccount.Account, nonce *big.Int, callData []byte, deploys bool) op.UserOp {
-	paymaster := q.Installation.Network.Pins.Paymaster
+	paymaster := q.Network.Pins.Paymaster
 	o := op.UserOp{
 		Sender: a.Address, Nonce: nonce, CallData: callData,
 		CallGasLimit: new(big.Int), VerificationGasLimit: new(big.Int), PreVerificationGas: new(big.Int),
@@ -190,5 +190,5 @@ func (q *Quoter) newOp(a smartaccount.Account, nonce *big.Int, callData []byte, 
 
 // hashOf is the operation's hash on its chain.
 func (q *Quoter) hashOf(o op.UserOp, chainID uint64) (common.Hash, error) {
-	return o.Hash(q.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(chainID))
+	return o.Hash(q.Network.Pins.EntryPoint, new(big.Int).SetUint64(chainID))
 }

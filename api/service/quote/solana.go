@@ -29,7 +29,7 @@ const tokenAccountSize = 165
 
 // lamportFee is what an amount of lamports is worth, in micro-USD, rounded up.
 func (q *Quoter) lamportFee(lamports uint64, now time.Time) (*big.Int, error) {
-	e, known := q.Installation.Catalog.Entity(caip.SOL())
+	e, known := q.Network.Catalog.Entity(caip.SOL())
 	price, priced := q.Prices.Price(e.Aggregate, now)
 	if !known || !priced {
 		return nil, api.NewError(api.ErrNoRoute, "no routes found: the price of SOL is unknown, so Solana's fee is too")
@@ -41,7 +41,7 @@ func (q *Quoter) lamportFee(lamports uint64, now time.Time) (*big.Int, error) {
 // pledged it must keep it: in which order deposits land is not known, and each of them leaves one or the other.
 func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (source, error) {
 	s := source{asset: e.Asset, decimals: e.Decimals, available: new(big.Int)}
-	spendable, err := q.Installation.SolanaSpendable(f.solana, e.Asset)
+	spendable, err := q.Network.SolanaSpendable(f.solana, e.Asset)
 	if err != nil {
 		return s, err
 	}
@@ -67,13 +67,13 @@ func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (sour
 
 // solanaLeg builds and simulates the message of one deposit into the vault (protocol §3.4).
 func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
-	vault, sponsor := q.Installation.Vault.Key(), q.Installation.Sponsor.Key()
-	pay, err := q.Installation.SolanaTransfer(d.solana, vault, sponsor, l.asset, l.amount)
+	vault, sponsor := q.Network.VaultKey, q.Network.SponsorKey
+	pay, err := q.Network.SolanaTransfer(d.solana, vault, sponsor, l.asset, l.amount)
 	if err != nil {
 		return built{}, err
 	}
 	at := uint64(d.now.Unix())
-	hash, lastValid := q.Installation.Solana.Blockhash(at)
+	hash, lastValid := q.Network.Solana.Blockhash(at)
 	m, err := solmsg.Compose(sponsor, hash, append(pay, solmsg.Memo(d.id.Hex()))...)
 	if err != nil {
 		return built{}, fmt.Errorf("compose a deposit on Solana: %w", err)
@@ -99,7 +99,7 @@ func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
 
 // solanaFails simulates a message without signatures and tells why it would fail, "" when it would not.
 func (q *Quoter) solanaFails(at uint64, m solmsg.Message) (why string, err error) {
-	receipts, err := q.Installation.Solana.Simulate(at, true, solana.Unsigned(m))
+	receipts, err := q.Network.Solana.Simulate(at, true, solana.Unsigned(m))
 	var refused *solana.TxError
 	if errors.As(err, &refused) {
 		return refused.Error(), nil

@@ -20,7 +20,7 @@ func (q *Quoter) taken(f funds, declared []quotestore.Amount) ([]quotestore.Amou
 		at[d.Asset] = i
 		out = append(out, quotestore.Amount{Asset: d.Asset, Value: d.Value})
 	}
-	for _, e := range q.Installation.Catalog.On(caip.EVM(f.chainID)) {
+	for _, e := range q.Network.Catalog.On(caip.EVM(f.chainID)) {
 		spent, err := f.spent(e.Asset)
 		if err != nil {
 			return nil, err
@@ -29,7 +29,7 @@ func (q *Quoter) taken(f funds, declared []quotestore.Amount) ([]quotestore.Amou
 		if spent.Sign() == 0 || known && spent.Cmp(out[i].Value) <= 0 {
 			continue
 		}
-		balance, err := q.Installation.Balance(f.evm.Address, e.Asset)
+		balance, err := q.Network.Balance(f.evm.Address, e.Asset)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
 		return err
 	}
 	r := st.Call(chain.Message{
-		From: q.Installation.Operator.Address(), To: q.Installation.Network.Pins.EntryPoint, Data: handleOps,
+		From: q.Network.Pins.Operator, To: q.Network.Pins.EntryPoint, Data: handleOps,
 		Authorizations: c.authorize,
 	})
 	if r.Err != nil {
@@ -106,7 +106,7 @@ func (q *Quoter) unpledged(f funds, taken []quotestore.Amount) error {
 		if pledged[i].Sign() == 0 || known && t.Value.Cmp(n.required) <= 0 {
 			continue
 		}
-		balance, err := q.Installation.Balance(f.evm.Address, t.CAIP())
+		balance, err := q.Network.Balance(f.evm.Address, t.CAIP())
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
 		return nil, err
 	}
 	x.giveUnits = x.paying.aggregate.Decimals
-	if e, exact := q.Installation.Catalog.Entity(x.paying.only); exact {
+	if e, exact := q.Network.Catalog.Entity(x.paying.only); exact {
 		x.giveUnits = e.Decimals
 	}
 	x.slippage = chosen(x.SlippageTolerance)
@@ -187,7 +187,7 @@ func (q *Quoter) recipientOf(text string) (caip.Account, error) {
 	if err != nil {
 		return a, api.Invalid("to.account", "a CAIP-10 account such as eip155:42161:0x…", text)
 	}
-	if _, known := q.Installation.Catalog.Chain(a.Chain); !known {
+	if _, known := q.Network.Catalog.Chain(a.Chain); !known {
 		return a, api.Invalid("to.account", "an account on a supported chain", text)
 	}
 	if want := q.stranded(a); want != "" {

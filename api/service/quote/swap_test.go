@@ -229,7 +229,7 @@ func TestSolanaIsEitherSideOfASwapOrTransfer(t *testing.T) {
 			continue
 		}
 		w := as(New(t, Options{}), kind, uint64(n+40), map[uint64]int64{Solana: 100})
-		other := NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 77).Wallet
+		other := NewUserOf(w.Installation.Pins, api.AccountSolana, 77).Wallet
 		there := caip.SolanaAccount(other).String()
 		w.FundSolana(w.User.Wallet, caip.SOL(), 3e9)
 		exchanges := []Exchange{
@@ -269,7 +269,7 @@ func TestSolanaIsEitherSideOfASwapOrTransfer(t *testing.T) {
 
 func TestRentOfANewTokenAccountIsPartOfTheFee(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV31, 3, map[uint64]int64{Polygon: 100})
-	to := NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 77).Wallet
+	to := NewUserOf(w.Installation.Pins, api.AccountSolana, 77).Wallet
 	ask := Exchange{From: "ob:usdc", Amount: plain(40), Get: w.Asset("usdc", Solana).String(),
 		To: caip.SolanaAccount(to).String()}
 	fee := func() int64 {
@@ -287,7 +287,7 @@ func TestRentOfANewTokenAccountIsPartOfTheFee(t *testing.T) {
 
 func TestCoinsBelowTheRentMinimumDoNotOpenAnAccount(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV31, 3, map[uint64]int64{Polygon: 100})
-	to := NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 78).Wallet
+	to := NewUserOf(w.Installation.Pins, api.AccountSolana, 78).Wallet
 	ask := Exchange{From: "ob:usdc", Amount: big.NewInt(140_000), Get: "ob:sol", To: caip.SolanaAccount(to).String()}
 	_, err := w.TrySwap(ask) // 0.14 dollars are less than 890 880 lamports
 	if e := Refused(t, err, api.ErrNoRoute); !strings.Contains(e.Message, "0.00089088 SOL") {
@@ -301,7 +301,7 @@ func TestCoinsBelowTheRentMinimumDoNotOpenAnAccount(t *testing.T) {
 // must open it again.
 func TestWhatARecipientHasPledgedKeepsNoAccountOpen(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV31, 3, map[uint64]int64{Polygon: 100})
-	payer, recipient := w.User, NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 79)
+	payer, recipient := w.User, NewUserOf(w.Installation.Pins, api.AccountSolana, 79)
 	w.FundSolana(recipient.Wallet, caip.SOL(), 1e9)
 	ask := Exchange{From: "ob:usdc", Amount: big.NewInt(140_000), Get: "ob:sol",
 		To: caip.SolanaAccount(recipient.Wallet).String()}
@@ -318,7 +318,7 @@ func TestWhatARecipientHasPledgedKeepsNoAccountOpen(t *testing.T) {
 
 func TestSwapOfAnUnservedSourceSaysWhy(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV33, 3, map[uint64]int64{Polygon: 100})
-	delegateTo(w, Polygon, w.Installation.Network.Pins.ECDSAValidator)
+	delegateTo(w, Polygon, w.Installation.Pins.ECDSAValidator)
 	_, err := w.TrySwap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(40), Get: "ob:eth"})
 	Refused(t, err, api.ErrDelegation)
 	_, err = w.TrySwap(Exchange{From: "ob:usdc", Amount: plain(40), Get: "ob:eth"})

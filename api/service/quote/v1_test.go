@@ -72,7 +72,7 @@ func decodeV1(t *testing.T, doc *api.Document) api.QuoteV1 {
 
 // as makes a user of a kind the world's, with the given USDC.
 func as(w *World, kind string, n uint64, usdc map[uint64]int64) *World {
-	w.User = NewUserOf(w.Installation.Network.Pins, kind, n)
+	w.User = NewUserOf(w.Installation.Pins, kind, n)
 	for chainID, v := range usdc {
 		if chainID == Solana {
 			w.FundSolana(w.User.Wallet, w.Asset("usdc", Solana), v*usdcPlain)

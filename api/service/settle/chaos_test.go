@@ -284,7 +284,7 @@ func states(qs []*quotestore.Quote) (out []string) {
 // pledged.
 func (c *chaos) held() {
 	c.t.Helper()
-	deposited, escrow := map[string]*big.Int{}, c.w.Installation.Network.Pins.Escrow
+	deposited, escrow := map[string]*big.Int{}, c.w.Installation.Pins.Escrow
 	for _, q := range c.open() {
 		for _, l := range q.Legs {
 			if l.State == quotestore.LegDeposited {

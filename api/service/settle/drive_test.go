@@ -150,7 +150,7 @@ func TestADepositThatSomebodyElseRefundedDoesNotHoldTheSagaUp(t *testing.T) {
 				}
 				clock.Advance(2 * time.Hour) // a long stop
 				w.RunDirect(Arbitrum, 7, false, op.Call{
-					To: w.Installation.Network.Pins.Escrow, Value: zero(),
+					To: w.Installation.Pins.Escrow, Value: zero(),
 					Data: escrow.RefundCalldata(common.HexToHash(id), w.User.Address),
 				})
 			}})
@@ -163,7 +163,7 @@ func TestADepositThatSomebodyElseRefundedDoesNotHoldTheSagaUp(t *testing.T) {
 			w.SameSums(sums, w.Sums(payee()))
 			erasedContext(t, w, id)
 			for _, chainID := range []uint64{Arbitrum, Polygon, Optimism} {
-				wantBalance(t, w, w.Installation.Network.Pins.Escrow, w.Asset("usdc", chainID), zero())
+				wantBalance(t, w, w.Installation.Pins.Escrow, w.Asset("usdc", chainID), zero())
 			}
 			Must(t, w.Book.View(func(tx store.Tx) error {
 				q, err := w.Book.Quote(tx, id)

@@ -67,7 +67,7 @@ func TestEveryAccountKindPaysForACallFromSeveralChains(t *testing.T) {
 func nothingHeld(t *testing.T, w *World) {
 	t.Helper()
 	for _, a := range w.Assets {
-		wantBalance(t, w, w.Installation.Network.Pins.Escrow, a, zero())
+		wantBalance(t, w, w.Installation.Pins.Escrow, a, zero())
 	}
 	if v := w.SolanaBalance(w.Vault(), w.Asset("usdc", Solana)); v.Sign() != 0 {
 		t.Errorf("the vault holds %s USDC", v)
@@ -144,7 +144,7 @@ func own(symbol string, chainID uint64) func(w *World) *big.Int {
 
 func TestSwapsAndTransfersSettleInEveryDirectionForEveryKind(t *testing.T) {
 	t.Parallel()
-	pins := New(t, Options{}).Installation.Network.Pins
+	pins := New(t, Options{}).Installation.Pins
 	for k, kind := range Kinds() {
 		probe := NewUserOf(pins, kind, 7)
 		for i, x := range directions() {

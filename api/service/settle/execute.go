@@ -150,13 +150,13 @@ func rentBeside(a caip.Asset, pledged *big.Int) *big.Int {
 func (s *Settler) spendable(o *order, a quotestore.Amount) (*big.Int, error) {
 	asset := a.CAIP()
 	if !asset.Chain.IsSolana() {
-		return s.Installation.Balance(o.Owner, asset)
+		return s.Network.Balance(o.Owner, asset)
 	}
 	owner, err := solmsg.ParseKey(o.SolanaOwner)
 	if err != nil {
 		return nil, err
 	}
-	return s.Installation.SolanaSpendable(owner, asset)
+	return s.Network.SolanaSpendable(owner, asset)
 }
 
 func positive(v *big.Int) *big.Int {

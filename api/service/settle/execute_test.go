@@ -379,7 +379,7 @@ func TestManyUsersSettleAtOnce(t *testing.T) {
 	var bodies []*api.Document
 	var others []common.Address
 	for n := range 12 {
-		w.User = NewUser(w.Installation.Network.Pins, uint64(n+1))
+		w.User = NewUser(w.Installation.Pins, uint64(n+1))
 		others = append(others, w.User.Address)
 		bodies = append(bodies, w.SignQuote(w.Quote(crossChain(w), "")))
 	}

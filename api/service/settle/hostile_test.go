@@ -31,7 +31,7 @@ func submit(w *World, signed *api.Document, i int) {
 	o := w.Decode(signed).OriginChainsOperations[i]
 	user, err := op.FromWire(*o.UserOp)
 	Must(w.TB, err)
-	pins := w.Installation.Network.Pins
+	pins := w.Installation.Pins
 	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
 	data, err := codec.HandleOps(w.Installation.Faucet.Address(), user)
 	Must(w.TB, err)
@@ -85,7 +85,7 @@ func TestNothingIsFilledWhenAChainIsPastTheWindow(t *testing.T) {
 		"the target chain": func(w *World, _ string) { w.Fund(payee(), w.Asset("dai", Base), 1) },
 		"a chain that was paid on, and somebody refunded": func(w *World, id string) {
 			data := escrow.RefundCalldata(common.HexToHash(id), w.User.Address)
-			seal(w, Arbitrum, chain.Tx{From: w.Installation.Faucet, To: w.Installation.Network.Pins.Escrow, Data: data,
+			seal(w, Arbitrum, chain.Tx{From: w.Installation.Faucet, To: w.Installation.Pins.Escrow, Data: data,
 				Gas: 300_000})
 		},
 	} {
@@ -128,7 +128,7 @@ func TestAnExitAnnouncedJustBeforeTheBlockStopsIt(t *testing.T) {
 		var armed, before atomic.Bool
 		var calls atomic.Int32
 		w.Settler = settle.New(settle.Deps{
-			Installation: w.Installation, Book: w.Book, Prices: w.Prices, Pause: hourly,
+			Network: w.Installation.Network, Signers: w.Installation.Set, Book: w.Book, Prices: w.Prices, Pause: hourly,
 			AfterStep: func(step string) {
 				switch step {
 				case "deposit eip155:137":

@@ -159,7 +159,7 @@ func TestOperationsRunWithoutTheAuthorizationOnceItHasLanded(t *testing.T) {
 }
 
 func TestForeignDelegationIsRefusedAtExecuteAndRefundedLater(t *testing.T) {
-	foreign := func(w *World, chainID uint64) { w.Delegate(chainID, w.Installation.Network.Pins.Escrow.Hex()) }
+	foreign := func(w *World, chainID uint64) { w.Delegate(chainID, w.Installation.Pins.Escrow.Hex()) }
 	w := kindWorld(t, api.AccountKernelV33, nil)
 	signed := w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc"))
 	foreign(w, Base)
@@ -176,7 +176,7 @@ func TestForeignDelegationIsRefusedAtExecuteAndRefundedLater(t *testing.T) {
 
 func TestUsedUpAuthorizationMeansPrepareAgainOrRefund(t *testing.T) {
 	spoil := func(w *World, chainID uint64) { // delegated and undone: the code is gone, the nonce is not
-		w.Delegate(chainID, w.Installation.Network.Pins.Escrow.Hex())
+		w.Delegate(chainID, w.Installation.Pins.Escrow.Hex())
 		w.Delegate(chainID, common.Address{}.Hex())
 	}
 	w := kindWorld(t, api.AccountKernelV33, nil)
@@ -197,7 +197,7 @@ func TestUsedUpAuthorizationMeansPrepareAgainOrRefund(t *testing.T) {
 func admin(w *World, chainID uint64, m op.AdminMessage) {
 	w.TB.Helper()
 	m.Account, m.Nonce = w.User.Address, zero()
-	validator := w.Installation.Network.Pins.RoleBasedValidator
+	validator := w.Installation.Pins.RoleBasedValidator
 	digest, err := m.Digest(op.RoleBasedDomain(chainID, validator))
 	Must(w.TB, err)
 	sig, err := op.Sign(digest, w.User.Admin)

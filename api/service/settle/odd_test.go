@@ -48,39 +48,39 @@ func TestOddCallsSettleOrAreRefusedByName(t *testing.T) {
 				Transfer(w.Asset("usdc", Base), w.User.Address, 7)}
 		}},
 		"to the escrow": {"", func(w *World) []api.Call {
-			return []api.Call{Transfer(w.Asset("usdc", Base), w.Installation.Network.Pins.Escrow, 7)}
+			return []api.Call{Transfer(w.Asset("usdc", Base), w.Installation.Pins.Escrow, 7)}
 		}},
 		"more than was credited": {api.ErrSimulationFailed, func(w *World) []api.Call {
 			return []api.Call{Transfer(w.Asset("usdc", Base), payee(), 200*usdcPlain),
 				Transfer(w.Asset("usdc", Base), payee(), 51*usdcPlain)}
 		}},
 		"a release from the escrow": {api.ErrSimulationFailed, func(w *World) []api.Call {
-			return []api.Call{{To: w.Installation.Network.Pins.Escrow.Hex(),
+			return []api.Call{{To: w.Installation.Pins.Escrow.Hex(),
 				Data: "0x" + hex.EncodeToString(escrow.ReleaseCalldata(id, w.User.Address, payee()))}}
 		}},
 		"a refund from the escrow": {api.ErrSimulationFailed, func(w *World) []api.Call {
-			return []api.Call{{To: w.Installation.Network.Pins.Escrow.Hex(),
+			return []api.Call{{To: w.Installation.Pins.Escrow.Hex(),
 				Data: "0x" + hex.EncodeToString(escrow.RefundCalldata(id, w.User.Address))}}
 		}},
 		"a deposit in the entry point, taken back": {"", func(w *World) []api.Call {
-			point := w.Installation.Network.Pins.EntryPoint.Hex()
+			point := w.Installation.Pins.EntryPoint.Hex()
 			return []api.Call{
 				{To: point, Value: "5", Data: calldata("depositTo(address)", w.User.Address[:])},
 				{To: point, Data: calldata("withdrawTo(address,uint256)", payee().Bytes(), []byte{5})},
 			}
 		}},
 		"a nonce that it uses up itself": {"", func(w *World) []api.Call {
-			key := op.Nonce{Validator: w.Installation.Network.Pins.ECDSAValidator, Key: 9}.Key192()
-			return []api.Call{{To: w.Installation.Network.Pins.EntryPoint.Hex(),
+			key := op.Nonce{Validator: w.Installation.Pins.ECDSAValidator, Key: 9}.Key192()
+			return []api.Call{{To: w.Installation.Pins.EntryPoint.Hex(),
 				Data: calldata("incrementNonce(uint192)", key.Bytes())}}
 		}},
 		"operations inside an operation": {api.ErrSimulationFailed, func(w *World) []api.Call {
-			return []api.Call{{To: w.Installation.Network.Pins.EntryPoint.Hex(),
+			return []api.Call{{To: w.Installation.Pins.EntryPoint.Hex(),
 				Data: calldata("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)",
 					[]byte{64}, payee().Bytes(), nil)}}
 		}},
 		"the paymaster": {api.ErrSimulationFailed, func(w *World) []api.Call {
-			return []api.Call{{To: w.Installation.Network.Pins.Paymaster.Hex(),
+			return []api.Call{{To: w.Installation.Pins.Paymaster.Hex(),
 				Data: calldata("postOp(uint8,bytes,uint256,uint256)")}}
 		}},
 		"more value than there is": {api.ErrSimulationFailed, func(*World) []api.Call {
@@ -105,7 +105,7 @@ func TestOddCallsSettleOrAreRefusedByName(t *testing.T) {
 			r := crossChain(w)
 			w.Fund(w.User.Address, caip.Native(Base), 1000)
 			r.Calls = c.call(w)
-			pins := w.Installation.Network.Pins
+			pins := w.Installation.Pins
 			token, _ := w.Asset("usdc", Base).Token()
 			others := []common.Address{payee(), token, pins.EntryPoint, pins.Paymaster}
 			sums := w.Sums(others...)
@@ -199,7 +199,7 @@ func TestOverlappingQuotesOfOneAccountLeaveNothingBehind(t *testing.T) {
 	t.Logf("%v", done)
 	escrowed := new(big.Int)
 	for _, id := range []uint64{Ethereum, Optimism, Polygon, Base, Arbitrum, Avalanche} {
-		escrowed.Add(escrowed, w.Balance(w.Installation.Network.Pins.Escrow, w.Asset("usdc", id)))
+		escrowed.Add(escrowed, w.Balance(w.Installation.Pins.Escrow, w.Asset("usdc", id)))
 	}
 	if escrowed.Sign() != 0 {
 		t.Errorf("%s stay in escrow", escrowed)

@@ -53,7 +53,7 @@ type operation struct {
 // the context.
 func (s *Settler) read(ctx context.Context, doc *api.Document, v1 bool) (*order, error) {
 	o := &order{now: s.Clock()}
-	rules := api.Rules{Catalog: s.Installation.Catalog, Now: o.now}
+	rules := api.Rules{Catalog: s.Network.Catalog, Now: o.now}
 	check := rules.Execute
 	if v1 {
 		check = rules.ExecuteV1
@@ -62,7 +62,7 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v1 bool) (*order,
 		return nil, err
 	}
 	digest, err := integrity.Quote(doc)
-	if err := integrity.Verify(doc, digest, err, s.Installation.Network.Pins.TamperProof); err != nil {
+	if err := integrity.Verify(doc, digest, err, s.Network.Pins.TamperProof); err != nil {
 		return nil, err
 	}
 	if err := integrity.Decode(doc, &o.body); err != nil {
@@ -186,7 +186,7 @@ func (s *Settler) signedAgain(o *order) error {
 
 // assemble makes the signed operations of an order from its record, and checks every signature.
 func (s *Settler) assemble(ctx context.Context, o *order) (err error) {
-	if o.account, _, err = smartaccount.EVM(s.Installation.Network.Pins, o.Accounts); err != nil {
+	if o.account, _, err = smartaccount.EVM(s.Network.Pins, o.Accounts); err != nil {
 		return err
 	}
 	if o.HasPrepared() {
@@ -251,7 +251,7 @@ func (s *Settler) solana(ctx context.Context, o *order, where string, l quotesto
 	if !m.Verify(owner, sig) {
 		return operation{}, invalidSignature(where, "it is not the Solana account's over dataToSign")
 	}
-	tx, err := solana.Sign(ctx, m, s.Installation.Sponsor)
+	tx, err := solana.Sign(ctx, m, s.Signers.Sponsor)
 	if err != nil {
 		return operation{}, err
 	}

@@ -87,7 +87,7 @@ func TestNativeDepositIsRefundedInFull(t *testing.T) {
 		t.Fatalf("status %+v", s)
 	}
 	wantBalance(t, w, w.User.Address, w.Asset("eth", Linea), wei(1))
-	wantBalance(t, w, w.Installation.Network.Pins.Escrow, w.Asset("eth", Linea), zero())
+	wantBalance(t, w, w.Installation.Pins.Escrow, w.Asset("eth", Linea), zero())
 }
 
 func TestPriceOfTheWalkThatMovedTooFarIsSlippage(t *testing.T) {
@@ -234,7 +234,7 @@ func TestSlowFillDoesNotHoldUpOtherQuotes(t *testing.T) {
 	first := w.SignQuote(w.Quote(crossChain(w), ""))
 	slow = w.Decode(first).ID
 	Must(t, w.Execute(first))
-	other := NewUser(w.Installation.Network.Pins, 2)
+	other := NewUser(w.Installation.Pins, 2)
 	mine := w.User
 	w.User = other
 	w.Fund(other.Address, w.Asset("usdc", Polygon), 50*usdcPlain)
@@ -258,7 +258,7 @@ func TestSumsStayConstantUnderRandomOperations(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	refuse := func(string) bool { return random.IntN(4) == 0 }
 	w := New(t, Options{Faults: &settle.Faults{Revert: refuse}})
-	users := []*User{w.User, NewUser(w.Installation.Network.Pins, 2), NewUser(w.Installation.Network.Pins, 3)}
+	users := []*User{w.User, NewUser(w.Installation.Pins, 2), NewUser(w.Installation.Pins, 3)}
 	others := []common.Address{payee(), users[1].Address, users[2].Address}
 	chains := []uint64{Ethereum, Optimism, Polygon, Base, Arbitrum, Avalanche}
 	sums := w.Sums(others...)

@@ -45,7 +45,7 @@ func (s *Settler) rehearse(ctx context.Context, o *order) error {
 }
 
 func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, fills []chain.Tx, ops []operation) error {
-	st, err := s.Installation.Chains[chainID].State(uint64(o.now.Unix()))
+	st, err := s.Network.Chains[chainID].State(uint64(o.now.Unix()))
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, fill
 func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error {
 	pledged := map[caip.Asset]*big.Int{}
 	err := s.Book.View(func(tx store.Tx) error {
-		for _, e := range s.Installation.Catalog.On(caip.EVM(chainID)) {
+		for _, e := range s.Network.Catalog.On(caip.EVM(chainID)) {
 			if v := s.Book.Pledged(tx, o.Owner.Hex(), e.Asset.String()); v.Sign() > 0 {
 				pledged[e.Asset] = v
 			}
@@ -108,7 +108,7 @@ func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error 
 		return err
 	}
 	for asset, v := range pledged {
-		have, err := s.Installation.BalanceAt(st, o.Owner, asset)
+		have, err := s.Network.BalanceAt(st, o.Owner, asset)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error 
 // such as less than the rent of a new account on Solana.
 func (s *Settler) fillFails(o *order, why string) error {
 	for _, f := range o.Fills {
-		have, err := s.Installation.Stock(f.Delivers.CAIP())
+		have, err := s.Network.Stock(f.Delivers.CAIP())
 		if err != nil {
 			return err
 		}

@@ -84,12 +84,12 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
 	data := escrow.RefundCalldata(id, q.Owner)
 	if how.state == quotestore.LegReleased {
-		data = escrow.ReleaseCalldata(id, q.Owner, s.Installation.Solver.Address())
+		data = escrow.ReleaseCalldata(id, q.Owner, s.Network.Pins.Solver)
 	}
 	next := q.Clone()
-	_, err := s.Installation.Chains[at].Seal(ctx, chain.SealRequest{
+	_, err := s.Network.Chains[at].Seal(ctx, chain.SealRequest{
 		Time: uint64(s.Clock().Unix()),
-		Txs: []chain.Tx{{From: s.Installation.Operator, To: s.Installation.Network.Pins.Escrow, Data: data,
+		Txs: []chain.Tx{{From: s.Signers.Operator, To: s.Network.Pins.Escrow, Data: data,
 			Gas: settleGas}},
 		Accept: chain.AllSucceed,
 		Record: func(tx store.Tx, b chain.Block) error {
@@ -119,12 +119,12 @@ func (s *Settler) inEscrow(q *quotestore.Quote, chainID uint64) (entrypoint.Depo
 	if err != nil {
 		return entrypoint.DepositNone, err
 	}
-	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
+	st, err := s.Network.Chains[chainID].State(uint64(s.Clock().Unix()))
 	if err != nil {
 		return entrypoint.DepositNone, err
 	}
 	defer st.Close()
-	state, err := s.Codec.ReadDeposit(st.Call(chain.Message{To: s.Installation.Network.Pins.Escrow, Data: ask}).Return)
+	state, err := s.Codec.ReadDeposit(st.Call(chain.Message{To: s.Network.Pins.Escrow, Data: ask}).Return)
 	return state, errors.Join(err, st.Err())
 }
 

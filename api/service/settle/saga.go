@@ -119,7 +119,7 @@ func (s *Settler) headTime(chainID uint64) uint64 {
 	if chainID == 0 {
 		return 0
 	}
-	return s.Installation.Chains[chainID].Head().Time
+	return s.Network.Chains[chainID].Head().Time
 }
 
 func outOfTime() refusal {
@@ -189,7 +189,7 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int) (*quotestore.Quo
 		return nil, err
 	}
 	next := o.Clone()
-	_, err = s.Installation.Chains[l.ChainID].Seal(ctx, chain.SealRequest{
+	_, err = s.Network.Chains[l.ChainID].Seal(ctx, chain.SealRequest{
 		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
 		Accept: func(rs []chain.Receipt) error {
 			if err := s.judge(o, rs[0], 1, []quotestore.Leg{l}); err != nil {

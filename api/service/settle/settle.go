@@ -41,9 +41,10 @@ import (
 	"time"
 
 	"coffer/api/caip"
-	"coffer/api/service/devnet"
+	"coffer/api/service/deployment"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -57,7 +58,8 @@ type Prices interface {
 // or a chain has stopped waits before its next attempt (the first is number 0); nil doubles from 100 ms to 30 s. Faults
 // is nil in production.
 type Deps struct {
-	Installation *devnet.Installation
+	Network      *deployment.Network
+	Signers      signers.Set
 	Book         *quotestore.Book
 	Prices       Prices
 	Clock        func() time.Time
@@ -96,8 +98,7 @@ func New(d Deps) *Settler {
 	if d.Pause == nil {
 		d.Pause = pause
 	}
-	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Installation.Network.Pins.EntryPoint,
-		d.Installation.Network.Pins.Escrow))
+	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
 	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s

@@ -88,7 +88,7 @@ func TestCrossChainCallFromThreeChainsWithUndeployedAccountCompletes(t *testing.
 		Must(t, err)
 		wantBalance(t, w, w.User.Address, a, new(big.Int).Sub(number(t, had[a]), number(t, o.Amount)))
 		wantBalance(t, w, solver, a, new(big.Int).Add(number(t, solverHad[a]), number(t, o.Amount)))
-		wantBalance(t, w, w.Installation.Network.Pins.Escrow, a, new(big.Int))
+		wantBalance(t, w, w.Installation.Pins.Escrow, a, new(big.Int))
 		gained.Add(gained, number(t, o.Amount))
 		id, _ := a.Chain.EVMID()
 		if w.Nonce(id, op.LaneFunding) != 1 || w.Nonce(id, op.LanePrepared) != 0 {
@@ -183,7 +183,7 @@ func TestSameChainFundingRunsAfterThePreparedOperation(t *testing.T) {
 		t.Fatalf("status %+v", s)
 	}
 	wantBalance(t, w, payee(), w.Asset("usdc", Arbitrum), big.NewInt(20*usdcPlain))
-	wantBalance(t, w, w.Installation.Network.Pins.Escrow, w.Asset("usdt", Arbitrum), new(big.Int))
+	wantBalance(t, w, w.Installation.Pins.Escrow, w.Asset("usdt", Arbitrum), new(big.Int))
 	w.SameSums(sums, w.Sums(payee()))
 }
 

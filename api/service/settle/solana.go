@@ -12,6 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
@@ -25,17 +26,17 @@ func (s *Settler) payment(ctx context.Context, q *quotestore.Quote, from signers
 	a quotestore.Amount,
 	at time.Time,
 	extra ...solmsg.Build) (solana.Tx, error) {
-	sponsor := s.Installation.Sponsor.Key()
-	builds, err := s.Installation.SolanaTransfer(from.Key(), to, sponsor, a.CAIP(), a.Value)
+	sponsor := s.Network.SponsorKey
+	builds, err := s.Network.SolanaTransfer(from.Key(), to, sponsor, a.CAIP(), a.Value)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay %s of %s on Solana for quote %s: %w", a.Value, a.Asset, q.ID, err)
 	}
-	hash, _ := s.Installation.Solana.Blockhash(uint64(at.Unix()))
+	hash, _ := s.Network.Solana.Blockhash(uint64(at.Unix()))
 	m, err := solmsg.Compose(sponsor, hash, append(append(builds, extra...), solmsg.Memo(q.ID))...)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay on Solana for quote %s: %w", q.ID, err)
 	}
-	return solana.Sign(ctx, m, s.Installation.Sponsor, from)
+	return solana.Sign(ctx, m, s.Signers.Sponsor, from)
 }
 
 // fillSolana are the solver's transfers of what the quote delivers on Solana.
@@ -46,7 +47,7 @@ func (s *Settler) fillSolana(ctx context.Context, q *quotestore.Quote, at time.T
 	}
 	var out []solana.Tx
 	for _, f := range q.Fills {
-		tx, err := s.payment(ctx, q, s.Installation.SolanaSolver, solmsg.Key(to), f.Delivers, at)
+		tx, err := s.payment(ctx, q, s.Signers.SolanaSolver, solmsg.Key(to), f.Delivers, at)
 		if err != nil {
 			return nil, err
 		}
@@ -64,12 +65,12 @@ func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operati
 		if err != nil {
 			return err
 		}
-		if !s.Installation.Solana.BlockhashValid(m.Blockhash, at) {
+		if !s.Network.Solana.BlockhashValid(m.Blockhash, at) {
 			return expiredAt(o.body.ExpirationTimestamp)
 		}
 		txs = append(txs, *d.tx)
 	}
-	rs, err := s.Installation.Solana.Simulate(at, false, txs...)
+	rs, err := s.Network.Solana.Simulate(at, false, txs...)
 	var refused *solana.TxError
 	switch {
 	case errors.As(err, &refused) && errors.Is(err, solana.ErrProcessed):
@@ -156,7 +157,7 @@ func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Q
 // included any more turns the settlement back.
 func (s *Settler) sealSolana(r solana.SealRequest, own int) error {
 	r.Time = uint64(s.Clock().Unix())
-	_, err := s.Installation.Solana.Seal(r)
+	_, err := s.Network.Solana.Seal(r)
 	var refused *solana.TxError
 	if !errors.As(err, &refused) {
 		return err
@@ -175,8 +176,8 @@ func (s *Settler) judgeSolana(r solana.Receipt, l quotestore.Leg) error {
 	if !r.Success {
 		return refusal{reasonTransaction, "the deposit on Solana failed: " + r.Error}
 	}
-	vault := s.Installation.Vault.Key().String()
-	mint, isToken := s.Installation.SolanaMint(l.Pays.CAIP())
+	vault := s.Network.VaultKey.String()
+	mint, isToken := deployment.SolanaMint(l.Pays.CAIP())
 	gained := new(big.Int)
 	for _, c := range r.Changes {
 		if isToken && c.Mint == mint.String() && c.Owner == vault || !isToken && c.Mint == "" && c.Account == vault {
@@ -193,7 +194,7 @@ func (s *Settler) judgeSolana(r solana.Receipt, l quotestore.Leg) error {
 // commit and only over the record that this step was begun from, so it happens once.
 func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, how settling) (*quotestore.Quote,
 	error) {
-	to := s.Installation.SolanaSolver.Key()
+	to := s.Network.SolverKey
 	if how.state == quotestore.LegRefunded {
 		var err error
 		if to, err = solmsg.ParseKey(q.SolanaOwner); err != nil {
@@ -205,12 +206,12 @@ func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, 
 	if err != nil {
 		return nil, err
 	}
-	tx, err := s.payment(ctx, q, s.Installation.Vault, to, q.Legs[i].Pays, now, rent...)
+	tx, err := s.payment(ctx, q, s.Signers.Vault, to, q.Legs[i].Pays, now, rent...)
 	if err != nil {
 		return nil, err
 	}
 	next := q.Clone()
-	_, err = s.Installation.Solana.Seal(solana.SealRequest{
+	_, err = s.Network.Solana.Seal(solana.SealRequest{
 		Time: uint64(now.Unix()), Txs: []solana.Tx{tx}, Accept: solana.AllSucceed,
 		Record: func(tx store.Tx, rs []solana.Receipt) error {
 			settled(next, i, how, s.solanaRef(rs[0].Signature))
@@ -226,7 +227,7 @@ func (s *Settler) missingRent(to solmsg.Key, pays quotestore.Amount) ([]solmsg.B
 	if !pays.CAIP().IsNative() {
 		return nil, nil
 	}
-	have, err := s.Installation.SolanaBalance(to, pays.CAIP())
+	have, err := s.Network.SolanaBalance(to, pays.CAIP())
 	if err != nil {
 		return nil, err
 	}
@@ -234,5 +235,5 @@ func (s *Settler) missingRent(to solmsg.Key, pays quotestore.Amount) ([]solmsg.B
 	if missing.Sub(missing, have.Add(have, pays.Value)); missing.Sign() <= 0 {
 		return nil, nil
 	}
-	return []solmsg.Build{solmsg.SystemTransfer(s.Installation.Sponsor.Key(), to, missing.Uint64())}, nil
+	return []solmsg.Build{solmsg.SystemTransfer(s.Network.SponsorKey, to, missing.Uint64())}, nil
 }

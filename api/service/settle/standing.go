@@ -37,7 +37,7 @@ func (s *Settler) unchanged(_ context.Context, o *order) error {
 
 // unchangedOn checks every operation of one chain. The first of them is the one that deploys.
 func (s *Settler) unchangedOn(o *order, chainID uint64) error {
-	st, err := s.Installation.Chains[chainID].State(uint64(o.now.Unix()))
+	st, err := s.Network.Chains[chainID].State(uint64(o.now.Unix()))
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Settler) unchangedOn(o *order, chainID uint64) error {
 	}
 	first := true
 	check := func(signed operation, d *api.Delegation, lane uint16) error {
-		nonce, err := s.Installation.AccountNonceAt(st, o.Owner, o.account.Key192(lane))
+		nonce, err := s.Network.AccountNonceAt(st, o.Owner, o.account.Key192(lane))
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 	if err != nil {
 		return chain.Tx{}, err
 	}
-	tx := chain.Tx{From: s.Installation.Operator, To: s.Installation.Network.Pins.EntryPoint}
+	tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.EntryPoint}
 	if needed := standing.Delegation; needed != nil {
 		for _, one := range ops {
 			if one.auth != nil && one.auth.Nonce == needed.Nonce && len(tx.Authorizations) == 0 {
@@ -120,17 +120,17 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 	}
 	signed := make([]op.UserOp, len(ops))
 	for i, one := range ops {
-		if signed[i], err = o.account.CoSign(ctx, one.op, chainID, s.Installation.CoSigner); err != nil {
+		if signed[i], err = o.account.CoSign(ctx, one.op, chainID, s.Signers.CoSigner); err != nil {
 			return chain.Tx{}, err
 		}
 	}
-	tx.Data, err = s.Codec.HandleOps(s.Installation.Operator.Address(), signed...)
+	tx.Data, err = s.Codec.HandleOps(s.Network.Pins.Operator, signed...)
 	return tx, err
 }
 
 // bundleNow is bundle for a block that is to be sealed.
 func (s *Settler) bundleNow(ctx context.Context, o *order, chainID uint64, ops []operation) (chain.Tx, error) {
-	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
+	st, err := s.Network.Chains[chainID].State(uint64(s.Clock().Unix()))
 	if err != nil {
 		return chain.Tx{}, err
 	}
@@ -145,7 +145,7 @@ func (s *Settler) stillServed(o *order, chainID uint64) error {
 	if !o.account.CoSigned() {
 		return nil
 	}
-	st, err := s.Installation.Chains[chainID].State(0)
+	st, err := s.Network.Chains[chainID].State(0)
 	if err != nil {
 		return err
 	}

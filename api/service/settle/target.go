@@ -47,7 +47,7 @@ func (s *Settler) targetEVM(ctx context.Context, o *order, next *quotestore.Quot
 		}
 		txs = append(txs, bundle)
 	}
-	_, err = s.Installation.Chains[o.ChainID].Seal(ctx, chain.SealRequest{
+	_, err = s.Network.Chains[o.ChainID].Seal(ctx, chain.SealRequest{
 		Time: uint64(s.Clock().Unix()), Txs: txs,
 		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(o, rs, fills, len(ops)) },
 		Record: func(tx store.Tx, b chain.Block) error {
@@ -92,7 +92,7 @@ func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) erro
 // short reports whether the solver has less than a quote delivers.
 func (s *Settler) short(q *quotestore.Quote) bool {
 	for _, f := range q.Fills {
-		if have, err := s.Installation.Stock(f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
+		if have, err := s.Network.Stock(f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
 			return true
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Settler) fillTxs(q *quotestore.Quote) ([]chain.Tx, error) {
 		if !ok || to == (common.Address{}) {
 			return nil, fmt.Errorf("quote %s delivers to %q", q.ID, q.Recipient)
 		}
-		t := chain.Tx{From: s.Installation.Solver, To: to, Value: f.Delivers.Value, Gas: fillGas}
+		t := chain.Tx{From: s.Signers.Solver, To: to, Value: f.Delivers.Value, Gas: fillGas}
 		if token, isToken := f.Delivers.CAIP().Token(); isToken {
 			t.To, t.Value, t.Data = token, new(big.Int), erc20.Transfer(to, f.Delivers.Value)
 		} else if !f.Delivers.CAIP().IsNative() {
@@ -192,7 +192,7 @@ func (s *Settler) delivered(o *order, f quotestore.Fill) (*big.Int, error) {
 	pay, get := big.NewInt(1), big.NewInt(1)
 	wasPay, wasGet := pay, get
 	if f.Swapped {
-		e, known := s.Installation.Catalog.Entity(f.Delivers.CAIP())
+		e, known := s.Network.Catalog.Entity(f.Delivers.CAIP())
 		now := s.Clock()
 		var okPay, okGet bool
 		pay, okPay = s.Prices.Price(o.From, now)

@@ -166,11 +166,11 @@ func TestARecipientThatTakesNothingIsRefusedAtExecuteAndRefundedLater(t *testing
 	closed := func(w *World) { // the recipient's EOA runs code now that takes no coins
 		payer := w.User
 		w.User = recipient
-		w.Delegate(Base, w.Installation.Network.Pins.Escrow.Hex())
+		w.Delegate(Base, w.Installation.Pins.Escrow.Hex())
 		w.User = payer
 	}
 	ask := func(w *World) *api.Document {
-		recipient = NewUserOf(w.Installation.Network.Pins, api.AccountKernelV33, 55)
+		recipient = NewUserOf(w.Installation.Pins, api.AccountKernelV33, 55)
 		return w.SignQuote(w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain),
 			Get: caip.Native(Base).String(), To: recipient.On(Base)}))
 	}

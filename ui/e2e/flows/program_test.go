@@ -82,7 +82,7 @@ func checkStore(t *testing.T, dir, needs string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pins := in.Network.Pins
+	pins := in.Pins
 	usdc := func(id uint64) caip.Asset {
 		for _, a := range in.Catalog.Aggregates() {
 			for _, e := range a.Entities {
@@ -144,7 +144,7 @@ func checkEscrow(t *testing.T, in *devnet.Installation, id uint64, sender common
 		}
 		for _, r := range b.Receipts {
 			for _, l := range r.Logs {
-				if l.Address != in.Network.Pins.Escrow || len(l.Topics) < 3 ||
+				if l.Address != in.Pins.Escrow || len(l.Topics) < 3 ||
 					common.BytesToAddress(l.Topics[2][:]) != sender {
 					continue
 				}
@@ -156,7 +156,7 @@ func checkEscrow(t *testing.T, in *devnet.Installation, id uint64, sender common
 				// deposits(bytes32,address) returns token, refundDeadline, state, amount; state 2 is Released.
 				ask := slices.Concat(crypto.Keccak256([]byte("deposits(bytes32,address)"))[:4], l.Topics[1][:],
 					common.LeftPadBytes(sender[:], 32))
-				res := st.Call(chain.Message{To: in.Network.Pins.Escrow, Data: ask})
+				res := st.Call(chain.Message{To: in.Pins.Escrow, Data: ask})
 				if res.Err != nil || len(res.Return) != 128 || res.Return[95] != 2 {
 					t.Errorf("chain %d: the deposit is not released: %x, %v", id, res.Return, res.Err)
 				}

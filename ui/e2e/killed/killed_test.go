@@ -77,7 +77,7 @@ func checkOutcome(t *testing.T, dir, needs, outcome string) {
 		if _, evm := e.Asset.Chain.EVMID(); !evm {
 			continue
 		}
-		held, err := in.Balance(in.Network.Pins.Escrow, e.Asset)
+		held, err := in.Balance(in.Pins.Escrow, e.Asset)
 		if err != nil || held.Sign() != 0 {
 			t.Errorf("%s: the escrow holds %v: %v", e.Asset.Chain, held, err)
 		}

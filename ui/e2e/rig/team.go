@@ -105,7 +105,7 @@ func KeepsKey(t *testing.T, dir, networkID string) {
 func EasesPassphrase(t *testing.T, dir, profile, passphrase string) {
 	t.Helper()
 	in, closeStore := OpenStore(t, filepath.Join(dir, "data", "coffer", profile))
-	id := in.Network.ID
+	id := in.ID
 	closeStore()
 	v := easyVault(t, dir, profile, id)
 	same := secret.New([]byte(passphrase))

@@ -14,7 +14,7 @@ import (
 func TestOnlyServedKindsOpen(t *testing.T) {
 	w := newWorld(t)
 	for _, kind := range []string{api.AccountSolana, "", "kernel-v9"} {
-		_, err := smartaccount.Open(w.in.Network.Pins, api.Account{Type: kind, AccountAddress: common.Address{1}.Hex()})
+		_, err := smartaccount.Open(w.in.Pins, api.Account{Type: kind, AccountAddress: common.Address{1}.Hex()})
 		for _, served := range smartaccount.Served() {
 			unserved(t, err, "type", served)
 		}
@@ -23,7 +23,7 @@ func TestOnlyServedKindsOpen(t *testing.T) {
 
 func TestAccountObjectsThatNoKeysCanHaveAreRefused(t *testing.T) {
 	w := newWorld(t)
-	pins := w.in.Network.Pins
+	pins := w.in.Pins
 	v31, v33, roles := w.kernelV31().Wire(), w.kernelV33().Wire(), w.roleBased().Wire()
 	coSigner := w.in.CoSigner.Address().Hex()
 	other := common.Address{2}.Hex()
@@ -78,7 +78,7 @@ func TestAccountWithoutTypeIsRoleBasedWhenItNamesRoles(t *testing.T) {
 	w := newWorld(t)
 	wire := w.roleBased().Wire()
 	wire.Type = ""
-	a, err := smartaccount.Open(w.in.Network.Pins, wire)
+	a, err := smartaccount.Open(w.in.Pins, wire)
 	if err != nil || a.Wire().Type != api.AccountRoleBased || !a.IsRoleBased() || !a.CoSigned() {
 		t.Errorf("%+v, %v", a.Wire(), err)
 	}
@@ -86,7 +86,7 @@ func TestAccountWithoutTypeIsRoleBasedWhenItNamesRoles(t *testing.T) {
 
 func TestAccountsOfARequestAreFoundWithTheirPlaces(t *testing.T) {
 	w := newWorld(t)
-	pins := w.in.Network.Pins
+	pins := w.in.Pins
 	sol := api.Account{Type: api.AccountSolana, AccountAddress: caip.FormatSolanaKey([32]byte{7})}
 	v31 := w.kernelV31()
 	a, found, err := smartaccount.EVM(pins, []api.Account{sol, v31.Wire()})
@@ -126,7 +126,7 @@ func TestAccountsOfARequestAreFoundWithTheirPlaces(t *testing.T) {
 
 func TestTypedDataDomainIsTheKindsOwn(t *testing.T) {
 	w := newWorld(t)
-	pins := w.in.Network.Pins
+	pins := w.in.Pins
 	for _, c := range []struct {
 		u             user
 		name, version string
@@ -147,7 +147,7 @@ func TestTypedDataDomainIsTheKindsOwn(t *testing.T) {
 // so is what it signs.
 func FuzzAccountObjects(f *testing.F) {
 	w := newWorld(f)
-	pins := w.in.Network.Pins
+	pins := w.in.Pins
 	for _, a := range []api.Account{w.roleBased().Wire(), w.kernelV31().Wire(), w.kernelV33().Wire(), {}} {
 		f.Add(a.Type, a.SessionAddress, a.AdminAddress, a.SignerAddress, a.AccountAddress, a.DeploymentType, "0x01",
 			uint64(base), uint64(1))

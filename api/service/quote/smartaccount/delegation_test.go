@@ -45,7 +45,7 @@ func (w *world) delegation(u user, chainID uint64) api.Delegation {
 func TestDelegationIsAskedForUntilATypeFourTransactionBringsIt(t *testing.T) {
 	w := newWorld(t)
 	u := w.kernelV33()
-	pins := w.in.Network.Pins
+	pins := w.in.Pins
 	s, err := w.standing(u.Account, base)
 	if err != nil || s.Deployed || s.Deploys || s.Delegation == nil ||
 		s.Delegation.ContractAddress != pins.KernelV33.Hex() || s.Delegation.Nonce != 0 ||
@@ -108,7 +108,7 @@ func delegationRefused(t *testing.T, err error, want string) {
 func TestForeignDelegateIsRefusedByItsName(t *testing.T) {
 	w := newWorld(t)
 	u := w.kernelV33()
-	foreign := w.in.Network.Pins.KernelV31 // the same code, but not the delegate
+	foreign := w.in.Pins.KernelV31 // the same code, but not the delegate
 	signed, err := op.Authorization{ChainID: big.NewInt(base), Address: foreign}.Sign(u.owner)
 	w.must(err)
 	w.seal(base, chain.Tx{To: common.Address{1}, Authorizations: []op.SignedAuthorization{signed}})
@@ -117,7 +117,7 @@ func TestForeignDelegateIsRefusedByItsName(t *testing.T) {
 	if _, err := w.standing(u.Account, optimism); err != nil {
 		t.Errorf("the other chain: %v", err)
 	}
-	escrow := w.in.Network.Pins.Escrow.Hex()
+	escrow := w.in.Pins.Escrow.Hex()
 	_, err = w.standing(w.open(api.Account{Type: api.AccountKernelV33, DeploymentType: api.DeploymentEIP7702,
 		SignerAddress: escrow, AccountAddress: escrow}), base)
 	delegationRefused(t, err, "is a contract of")
@@ -141,7 +141,7 @@ func TestAuthorizedTakesTheEOAsOwnAuthorizationOnly(t *testing.T) {
 	w := newWorld(t)
 	u := w.kernelV33()
 	good := w.delegation(u, base)
-	if s, err := u.Authorized(&good, base); err != nil || s.Address != w.in.Network.Pins.KernelV33 {
+	if s, err := u.Authorized(&good, base); err != nil || s.Address != w.in.Pins.KernelV33 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	thief := u

@@ -13,7 +13,7 @@ import (
 // Prediction and every other request judge keys alike, in the same words.
 func TestAPredictedAddressIsOneThatOpens(t *testing.T) {
 	w := newWorld(t)
-	pins := w.in.Network.Pins
+	pins := w.in.Pins
 	for _, a := range []api.Account{w.kernelV31().Wire(), w.roleBased().Wire()} {
 		at, err := smartaccount.Predict(pins, a)
 		if err != nil || !strings.EqualFold(at.Hex(), a.AccountAddress) {
@@ -40,8 +40,8 @@ func TestAPredictedAddressIsOneThatOpens(t *testing.T) {
 
 func TestAnAccountThatNoFactoryDeploysHasNoPredictedAddress(t *testing.T) {
 	w := newWorld(t)
-	_, err := smartaccount.Predict(w.in.Network.Pins, w.kernelV33().Wire())
+	_, err := smartaccount.Predict(w.in.Pins, w.kernelV33().Wire())
 	unserved(t, err, "type", "follows from its keys")
-	_, err = smartaccount.Predict(w.in.Network.Pins, api.Account{Type: api.AccountSolana})
+	_, err = smartaccount.Predict(w.in.Pins, api.Account{Type: api.AccountSolana})
 	unserved(t, err, "type", api.AccountKernelV31)
 }

@@ -97,7 +97,7 @@ func TestKeysThatAreNotTheAccountsAreRefused(t *testing.T) {
 	_, err := w.standing(w.open(admin), base)
 	unserved(t, err, "adminAddress", crypto.PubkeyToAddress(u.admin.PublicKey).Hex())
 	for name, at := range map[string]common.Address{"a kernel account": kernel.Address,
-		"a contract": w.in.Network.Pins.Escrow, "the implementation": w.in.Network.Pins.KernelV31} {
+		"a contract": w.in.Pins.Escrow, "the implementation": w.in.Pins.KernelV31} {
 		wire := u.Wire()
 		wire.AccountAddress = at.Hex()
 		_, err := w.standing(w.open(wire), base)
@@ -111,7 +111,7 @@ func TestKeysThatAreNotTheAccountsAreRefused(t *testing.T) {
 func TestContractThatClaimsRolesIsNoAccount(t *testing.T) {
 	w := newWorld(t)
 	u := w.roleBased()
-	pins := w.in.Network.Pins
+	pins := w.in.Pins
 	validator := w.validator()
 	keys := []common.Address{crypto.PubkeyToAddress(u.owner.PublicKey), crypto.PubkeyToAddress(u.admin.PublicKey),
 		pins.CoSigner}
@@ -164,7 +164,7 @@ func TestAdminDigestsAndViewsAreTheContracts(t *testing.T) {
 	w := newWorld(t)
 	u := w.roleBased()
 	w.deploy(u, base)
-	validator, pins := w.validator(), w.in.Network.Pins
+	validator, pins := w.validator(), w.in.Pins
 	st := w.state(base)
 	defer st.Close()
 	ask := func(data []byte) []byte {

@@ -45,7 +45,7 @@ func newWorld(tb testing.TB) *world {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &world{tb, in, entrypoint.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)}
+	return &world{tb, in, entrypoint.New(in.Pins.EntryPoint, in.Pins.Escrow)}
 }
 
 func (w *world) must(err error) {
@@ -86,14 +86,14 @@ type user struct {
 
 func (w *world) open(a api.Account) smartaccount.Account {
 	w.Helper()
-	out, err := smartaccount.Open(w.in.Network.Pins, a)
+	out, err := smartaccount.Open(w.in.Pins, a)
 	w.must(err)
 	return out
 }
 
 func (w *world) roleBased() user {
 	session, admin := key("session"), key("admin")
-	return user{w.open(roleWire(w.in.Network.Pins, session, admin)), session, admin}
+	return user{w.open(roleWire(w.in.Pins, session, admin)), session, admin}
 }
 
 func roleWire(p network.Pins, session, admin *ecdsa.PrivateKey) api.Account {
@@ -105,7 +105,7 @@ func roleWire(p network.Pins, session, admin *ecdsa.PrivateKey) api.Account {
 }
 
 func (w *world) kernelV31() user {
-	p, owner := w.in.Network.Pins, key("owner")
+	p, owner := w.in.Pins, key("owner")
 	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataECDSA(p.ECDSAValidator,
 		crypto.PubkeyToAddress(owner.PublicKey)),
 		new(big.Int))
@@ -168,13 +168,13 @@ func (w *world) operation(u user, chainID uint64, lane uint16) op.UserOp {
 
 func (w *world) hash(o op.UserOp, chainID uint64) common.Hash {
 	w.Helper()
-	h, err := o.Hash(w.in.Network.Pins.EntryPoint, new(big.Int).SetUint64(chainID))
+	h, err := o.Hash(w.in.Pins.EntryPoint, new(big.Int).SetUint64(chainID))
 	w.must(err)
 	return h
 }
 
 func (w *world) approve(o op.UserOp, chainID uint64) common.Hash {
-	return op.RoleBasedDomain(chainID, w.in.Network.Pins.RoleBasedValidator).ApproveDigest(
+	return op.RoleBasedDomain(chainID, w.in.Pins.RoleBasedValidator).ApproveDigest(
 		op.CallDataAndNonceHash(o.Sender, o.CallData, o.Nonce))
 }
 
@@ -199,7 +199,7 @@ func (w *world) valid(u user, o op.UserOp, chainID uint64) (bool, string) {
 	u.Enter(st, s)
 	data, err := op.HandleOpsCall(w.in.Operator.Address(), o)
 	w.must(err)
-	r := st.Call(chain.Message{From: w.in.Operator.Address(), To: w.in.Network.Pins.EntryPoint, Data: data})
+	r := st.Call(chain.Message{From: w.in.Operator.Address(), To: w.in.Pins.EntryPoint, Data: data})
 	w.must(st.Err())
 	if r.Err != nil {
 		return false, w.codec.Explain(r.Return).Text
@@ -230,18 +230,18 @@ func (w *world) submit(u user, o op.UserOp, chainID uint64, auths ...op.SignedAu
 	w.must(err)
 	data, err := op.HandleOpsCall(w.in.Operator.Address(), o)
 	w.must(err)
-	w.seal(chainID, chain.Tx{To: w.in.Network.Pins.EntryPoint, Data: data, Authorizations: auths})
+	w.seal(chainID, chain.Tx{To: w.in.Pins.EntryPoint, Data: data, Authorizations: auths})
 }
 
 // message puts an admin message on chain.
 func (w *world) message(u user, chainID uint64, m op.AdminMessage) {
 	w.Helper()
 	m.Account = u.Address
-	digest, err := m.Digest(op.RoleBasedDomain(chainID, w.in.Network.Pins.RoleBasedValidator))
+	digest, err := m.Digest(op.RoleBasedDomain(chainID, w.in.Pins.RoleBasedValidator))
 	w.must(err)
 	data, err := m.Call(sign(digest, u.admin))
 	w.must(err)
-	w.seal(chainID, chain.Tx{To: w.in.Network.Pins.RoleBasedValidator, Data: data})
+	w.seal(chainID, chain.Tx{To: w.in.Pins.RoleBasedValidator, Data: data})
 }
 
 // unserved asserts that an error is an *Unserved at the path whose words contain want.

@@ -20,7 +20,7 @@ import (
 // carries the authorization.
 func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op.Call) {
 	w.TB.Helper()
-	pins, now := w.Installation.Network.Pins, uint64(w.Clock.Now().Unix())
+	pins, now := w.Installation.Pins, uint64(w.Clock.Now().Unix())
 	a, err := smartaccount.Open(pins, w.User.Account)
 	Must(w.TB, err)
 	data, err := op.EncodeExecute(calls)

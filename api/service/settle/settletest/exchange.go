@@ -9,6 +9,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/service/foreign"
 )
 
@@ -109,7 +110,7 @@ func (w *World) solanaSums() map[caip.Asset]*big.Int {
 	out := map[caip.Asset]*big.Int{}
 	for _, a := range w.SolanaAssets {
 		v := sums.Lamports
-		if mint, isToken := w.Installation.SolanaMint(a); isToken {
+		if mint, isToken := deployment.SolanaMint(a); isToken {
 			v = sums.Tokens[mint]
 		}
 		out[a] = new(big.Int).SetUint64(v)

@@ -18,13 +18,13 @@ func (w *World) SignOperation(doc *api.Document, pointer string, key *ecdsa.Priv
 // SignOperationAs signs the operation at pointer with the user's keys, whatever it is.
 func (w *World) SignOperationAs(u *User, doc *api.Document, pointer string) *api.Document {
 	w.TB.Helper()
-	return w.made(u.Sign(w.Installation.Network.Pins, doc, pointer))
+	return w.made(u.Sign(w.Installation.Pins, doc, pointer))
 }
 
 // SignQuote signs every operation of a quote with the user's keys.
 func (w *World) SignQuote(doc *api.Document) *api.Document {
 	w.TB.Helper()
-	return w.made(w.User.SignQuote(w.Installation.Network.Pins, doc))
+	return w.made(w.User.SignQuote(w.Installation.Pins, doc))
 }
 
 // made ends the test where a document could not be made.

@@ -47,7 +47,7 @@ func NewUserOf(pins network.Pins, kind string, n uint64) *User {
 
 // AddUser makes the user of a number and a kind whose balances count in Sums from now on.
 func (w *World) AddUser(kind string, n uint64) *User {
-	u := NewUserOf(w.Installation.Network.Pins, kind, n)
+	u := NewUserOf(w.Installation.Pins, kind, n)
 	w.Others = append(w.Others, u)
 	return u
 }

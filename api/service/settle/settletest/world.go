@@ -122,11 +122,12 @@ func New(tb testing.TB, o Options) *World {
 	w.Book, err = quotestore.Open(o.Store, quotestore.Options{Clock: o.Clock.Now, Random: random})
 	Must(tb, err)
 	w.Quoter = quote.New(quote.Deps{
-		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, Random: Locked(random),
+		Network: in.Network, Operator: in.Operator, CoSigner: in.CoSigner, TamperProof: in.TamperProof,
+		Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, Random: Locked(random),
 		Lifetime: o.Lifetime,
 	})
 	w.Settler = settle.New(settle.Deps{
-		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now,
+		Network: in.Network, Signers: in.Set, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now,
 		ExplorerBase: "https://embedded.invalid/api",
 		AfterStep:    o.AfterStep, Pause: o.Pause, Faults: o.Faults,
 	})
@@ -140,7 +141,7 @@ func New(tb testing.TB, o Options) *World {
 			}
 		}
 	}
-	w.User = NewUser(in.Network.Pins, 1)
+	w.User = NewUser(in.Pins, 1)
 	return w
 }
 
@@ -212,7 +213,7 @@ func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
 	holders := append([]common.Address{
 		in.Operator.Address(), in.Solver.Address(), in.Faucet.Address(),
 		in.Treasury.Address(),
-		in.Network.Pins.Escrow, w.User.Address,
+		in.Pins.Escrow, w.User.Address,
 	}, others...)
 	for _, u := range w.Others {
 		holders = append(holders, u.Address)
@@ -272,7 +273,7 @@ func (w *World) SameSums(before, after map[caip.Asset]*big.Int) {
 // Nonce is the next sequence of the user's lane on a chain.
 func (w *World) Nonce(chainID uint64, lane uint16) uint64 {
 	w.TB.Helper()
-	key := op.Nonce{Validator: w.User.Validator(w.Installation.Network.Pins), Key: lane}.Key192()
+	key := op.Nonce{Validator: w.User.Validator(w.Installation.Pins), Key: lane}.Key192()
 	v, err := w.Installation.AccountNonce(chainID, w.User.Address, key)
 	Must(w.TB, err)
 	n, err := op.ParseNonce(v)

@@ -1,32 +1,29 @@
-package devnet
+package deployment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
-	"strconv"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/caip"
 	"coffer/api/service/chain"
-	"coffer/assets"
 )
 
 var (
-	// ErrChain says that the installation has no such chain.
+	// ErrChain says that the network has no such chain.
 	ErrChain = errors.New("no such chain on this network")
 	// ErrAsset says that the catalogue has no such asset.
 	ErrAsset = errors.New("no such asset on this network")
 )
 
 // ChainOf returns the chain that an asset lives on, or an error that wraps ErrChain.
-func (in *Installation) ChainOf(c caip.Chain) (chain.Chain, error) {
+func (n *Network) ChainOf(c caip.Chain) (chain.Chain, error) {
 	id, ok := c.EVMID()
 	if ok {
-		if ch := in.Chains[id]; ch != nil {
+		if ch := n.Chains[id]; ch != nil {
 			return ch, nil
 		}
 	}
@@ -34,8 +31,8 @@ func (in *Installation) ChainOf(c caip.Chain) (chain.Chain, error) {
 }
 
 // head opens a view of the chain's head, in a block of the head's own time.
-func (in *Installation) head(id uint64) (chain.State, error) {
-	ch := in.Chains[id]
+func (n *Network) head(id uint64) (chain.State, error) {
+	ch := n.Chains[id]
 	if ch == nil {
 		return nil, fmt.Errorf("%w: eip155:%d", ErrChain, id)
 	}
@@ -43,8 +40,8 @@ func (in *Installation) head(id uint64) (chain.State, error) {
 }
 
 // Balance is the account's balance of a catalogue asset at the head of its chain, in base units.
-func (in *Installation) Balance(account common.Address, asset caip.Asset) (*big.Int, error) {
-	ch, err := in.ChainOf(asset.Chain)
+func (n *Network) Balance(account common.Address, asset caip.Asset) (*big.Int, error) {
+	ch, err := n.ChainOf(asset.Chain)
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +50,19 @@ func (in *Installation) Balance(account common.Address, asset caip.Asset) (*big.
 		return nil, err
 	}
 	defer st.Close()
-	return in.BalanceAt(st, account, asset)
+	return n.BalanceAt(st, account, asset)
 }
 
 // BalanceAt is Balance in a view of the asset's chain, which may have been changed by overlays and calls. The error
 // wraps ErrAsset for an asset outside the catalogue: only there the place of a balance in storage is known.
-func (in *Installation) BalanceAt(st chain.State, account common.Address, asset caip.Asset) (*big.Int, error) {
-	if _, known := in.Catalog.Entity(asset); !known {
+func (n *Network) BalanceAt(st chain.State, account common.Address, asset caip.Asset) (*big.Int, error) {
+	if _, known := n.Catalog.Entity(asset); !known {
 		return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
 	}
 	var v *big.Int
-	if token, ok := asset.Token(); ok {
-		v = st.Storage(token, in.balanceKey(account)).Big()
+	if slot, ok := n.BalanceSlots[asset]; ok {
+		token, _ := asset.Token()
+		v = st.Storage(token, balanceKey(slot, account)).Big()
 	} else if asset.IsNative() {
 		v = st.Balance(account)
 	} else {
@@ -75,24 +73,25 @@ func (in *Installation) BalanceAt(st chain.State, account common.Address, asset 
 
 // CreditOverlay is the overlay under which the account holds exactly amount of the asset, for simulations (protocol
 // §2.3). An asset that is neither native nor a token of the catalogue gives an empty overlay.
-func (in *Installation) CreditOverlay(asset caip.Asset, account common.Address, amount *big.Int) chain.Overlay {
-	if _, known := in.Catalog.Entity(asset); !known {
+func (n *Network) CreditOverlay(asset caip.Asset, account common.Address, amount *big.Int) chain.Overlay {
+	if _, known := n.Catalog.Entity(asset); !known {
 		return chain.Overlay{}
 	}
 	if asset.IsNative() {
 		return chain.Overlay{account: {Balance: new(big.Int).Set(amount)}}
 	}
-	token, ok := asset.Token()
+	slot, ok := n.BalanceSlots[asset]
 	if !ok {
 		return chain.Overlay{}
 	}
+	token, _ := asset.Token()
 	return chain.Overlay{token: {Storage: map[common.Hash]common.Hash{
-		in.balanceKey(account): common.BigToHash(amount)}}}
+		balanceKey(slot, account): common.BigToHash(amount)}}}
 }
 
 // Deployed reports whether the address has code at the head of the chain.
-func (in *Installation) Deployed(chainID uint64, addr common.Address) (bool, error) {
-	st, err := in.head(chainID)
+func (n *Network) Deployed(chainID uint64, addr common.Address) (bool, error) {
+	st, err := n.head(chainID)
 	if err != nil {
 		return false, err
 	}
@@ -103,54 +102,34 @@ func (in *Installation) Deployed(chainID uint64, addr common.Address) (bool, err
 
 // AccountNonce is the next nonce of a smart account for one 192-bit key at the head of the chain, as
 // EntryPoint.getNonce tells it. Key 0 of an account that never was used gives 0.
-func (in *Installation) AccountNonce(chainID uint64, sender common.Address, key192 *big.Int) (*big.Int, error) {
-	st, err := in.head(chainID)
+func (n *Network) AccountNonce(chainID uint64, sender common.Address, key192 *big.Int) (*big.Int, error) {
+	st, err := n.head(chainID)
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	return in.AccountNonceAt(st, sender, key192)
+	return n.AccountNonceAt(st, sender, key192)
 }
 
 // AccountNonceAt is AccountNonce in a view of a chain.
-func (in *Installation) AccountNonceAt(st chain.State, sender common.Address, key192 *big.Int) (*big.Int, error) {
+func (n *Network) AccountNonceAt(st chain.State, sender common.Address, key192 *big.Int) (*big.Int, error) {
 	if key192.Sign() < 0 || key192.BitLen() > 192 {
 		return nil, errors.New("a nonce key has 192 bits")
 	}
 	selector := crypto.Keccak256([]byte("getNonce(address,uint192)"))[:4]
 	data := append(selector, common.LeftPadBytes(sender[:], 32)...)
 	data = append(data, common.BigToHash(key192).Bytes()...)
-	r := st.Call(chain.Message{To: in.Network.Pins.EntryPoint, Data: data})
+	r := st.Call(chain.Message{To: n.Pins.EntryPoint, Data: data})
 	if r.Err != nil || len(r.Return) != 32 {
 		return nil, fmt.Errorf("read the nonce of %s: %d bytes returned: %w", sender.Hex(), len(r.Return), r.Err)
 	}
 	return new(big.Int).SetBytes(r.Return), nil
 }
 
-// balanceKey is the storage slot of the account's entry in the balances mapping.
-func (in *Installation) balanceKey(account common.Address) common.Hash {
+// balanceKey is the storage slot of an account's entry in the mapping of balances at a slot.
+func balanceKey(slot uint64, account common.Address) common.Hash {
 	var b [64]byte
 	copy(b[12:32], account[:])
-	new(big.Int).SetUint64(in.balanceSlot).FillBytes(b[32:])
+	new(big.Int).SetUint64(slot).FillBytes(b[32:])
 	return crypto.Keccak256Hash(b[:])
-}
-
-// tokenBalanceSlot reads from the compiled token which slot its balances mapping has.
-func tokenBalanceSlot() (uint64, error) {
-	art, err := assets.Contract("Token")
-	if err != nil {
-		return 0, err
-	}
-	var layout struct {
-		Storage []struct{ Label, Slot string }
-	}
-	if err := json.Unmarshal(art.StorageLayout, &layout); err != nil {
-		return 0, fmt.Errorf("storage layout of Token: %w", err)
-	}
-	for _, v := range layout.Storage {
-		if v.Label == "_balances" || v.Label == "balanceOf" || v.Label == "balances" {
-			return strconv.ParseUint(v.Slot, 10, 64)
-		}
-	}
-	return 0, errors.New("storage layout of Token: no balances mapping")
 }

@@ -1,4 +1,4 @@
-package devnet
+package deployment
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 )
 
 // solanaEntity checks that an asset is one of the catalogue on Solana; the error wraps ErrChain or ErrAsset.
-func (in *Installation) solanaEntity(asset caip.Asset) (decimals uint8, err error) {
+func (n *Network) solanaEntity(asset caip.Asset) (decimals uint8, err error) {
 	if asset.Chain != caip.SolanaMainnet() {
 		return 0, fmt.Errorf("%w: %s is not Solana", ErrChain, asset.Chain)
 	}
-	e, known := in.Catalog.Entity(asset)
+	e, known := n.Catalog.Entity(asset)
 	if !known {
 		return 0, fmt.Errorf("%w: %s", ErrAsset, asset)
 	}
@@ -22,30 +22,30 @@ func (in *Installation) solanaEntity(asset caip.Asset) (decimals uint8, err erro
 }
 
 // SolanaMint is the mint of an SPL token; false for SOL and for assets of other chains.
-func (in *Installation) SolanaMint(asset caip.Asset) (solmsg.Key, bool) {
+func SolanaMint(asset caip.Asset) (solmsg.Key, bool) {
 	mint, ok := asset.Mint()
 	return solmsg.Key(mint), ok
 }
 
 // SolanaBalance is what an owner has of a catalogue asset on Solana: the lamports of its account, or what its
 // associated token account holds, 0 when there is none. The error wraps ErrChain or ErrAsset for anything else.
-func (in *Installation) SolanaBalance(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
-	st, err := in.Solana.State()
+func (n *Network) SolanaBalance(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
+	st, err := n.Solana.State()
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	return in.SolanaBalanceAt(st, owner, asset)
+	return n.SolanaBalanceAt(st, owner, asset)
 }
 
 // SolanaBalanceAt is SolanaBalance in a view of the ledger.
-func (in *Installation) SolanaBalanceAt(st *solana.State, owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
-	if _, err := in.solanaEntity(asset); err != nil {
+func (n *Network) SolanaBalanceAt(st *solana.State, owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
+	if _, err := n.solanaEntity(asset); err != nil {
 		return nil, err
 	}
 	var v uint64
 	var err error
-	if mint, token := in.SolanaMint(asset); token {
+	if mint, token := SolanaMint(asset); token {
 		v, _, err = st.Tokens(owner, mint)
 	} else {
 		v, err = st.Lamports(owner)
@@ -56,21 +56,12 @@ func (in *Installation) SolanaBalanceAt(st *solana.State, owner solmsg.Key, asse
 	return new(big.Int).SetUint64(v), nil
 }
 
-// OwnsKey reports whether a Solana account is the service's own.
-func (in *Installation) OwnsKey(k solmsg.Key) bool {
-	switch k {
-	case in.Sponsor.Key(), in.Vault.Key(), in.SolanaSolver.Key(), in.SolanaFaucet.Key(), in.SolanaTreasury.Key():
-		return true
-	}
-	return false
-}
-
 // SolanaSpendable is the part of SolanaBalance that can be moved away. That is everything, as an account may end with
 // nothing (with less than the rent minimum it may not), but the service's own accounts stay: they keep the rent minimum
 // in SOL.
-func (in *Installation) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
-	v, err := in.SolanaBalance(owner, asset)
-	if err != nil || !asset.IsNative() || !in.OwnsKey(owner) {
+func (n *Network) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
+	v, err := n.SolanaBalance(owner, asset)
+	if err != nil || !asset.IsNative() || n.Keys[owner] == "" {
 		return v, err
 	}
 	if v.Sub(v, new(big.Int).SetUint64(solana.RentMinimum(0))); v.Sign() < 0 {
@@ -80,39 +71,39 @@ func (in *Installation) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*bi
 }
 
 // Stock is what the solver can give of a catalogue asset, on any chain.
-func (in *Installation) Stock(asset caip.Asset) (*big.Int, error) {
+func (n *Network) Stock(asset caip.Asset) (*big.Int, error) {
 	if asset.Chain.IsSolana() {
-		return in.SolanaSpendable(in.SolanaSolver.Key(), asset)
+		return n.SolanaSpendable(n.SolverKey, asset)
 	}
-	return in.Balance(in.Solver.Address(), asset)
+	return n.Balance(n.Pins.Solver, asset)
 }
 
 // SolanaExists reports whether the account that holds an asset for an owner exists: the owner's own for SOL, the
 // associated one for a token.
-func (in *Installation) SolanaExists(owner solmsg.Key, asset caip.Asset) (bool, error) {
-	if _, err := in.solanaEntity(asset); err != nil {
+func (n *Network) SolanaExists(owner solmsg.Key, asset caip.Asset) (bool, error) {
+	if _, err := n.solanaEntity(asset); err != nil {
 		return false, err
 	}
-	if mint, token := in.SolanaMint(asset); token {
-		_, exists, err := in.Solana.Tokens(owner, mint)
+	if mint, token := SolanaMint(asset); token {
+		_, exists, err := n.Solana.Tokens(owner, mint)
 		return exists, err
 	}
-	lamports, err := in.Solana.Lamports(owner)
+	lamports, err := n.Solana.Lamports(owner)
 	return lamports > 0, err
 }
 
 // SolanaTransfer is the instructions that move an amount of a catalogue asset between the accounts of two owners. From
 // signs. A token account that `to` does not have yet is created first; payer signs and pays its rent.
-func (in *Installation) SolanaTransfer(from, to, payer solmsg.Key, asset caip.Asset, amount *big.Int) ([]solmsg.Build,
+func (n *Network) SolanaTransfer(from, to, payer solmsg.Key, asset caip.Asset, amount *big.Int) ([]solmsg.Build,
 	error) {
-	decimals, err := in.solanaEntity(asset)
+	decimals, err := n.solanaEntity(asset)
 	if err != nil {
 		return nil, err
 	}
 	if amount == nil || amount.Sign() < 0 || !amount.IsUint64() {
 		return nil, fmt.Errorf("an amount of %s must fit into 64 bits, got %v", asset, amount)
 	}
-	mint, token := in.SolanaMint(asset)
+	mint, token := SolanaMint(asset)
 	if !token {
 		return []solmsg.Build{solmsg.SystemTransfer(from, to, amount.Uint64())}, nil
 	}
@@ -124,7 +115,7 @@ func (in *Installation) SolanaTransfer(from, to, payer solmsg.Key, asset caip.As
 	if err != nil {
 		return nil, err
 	}
-	exists, err := in.SolanaExists(to, asset)
+	exists, err := n.SolanaExists(to, asset)
 	if err != nil {
 		return nil, err
 	}
