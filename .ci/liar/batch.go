@@ -162,7 +162,7 @@ func (h *House) funds(ctx context.Context, p *Person) ([]holding, error) {
 func (h *House) balance(p *Person, asset caip.Asset) (*big.Int, error) {
 	switch {
 	case !asset.Chain.IsSolana() && p.user.HasEVM():
-		return h.chains.Balance(p.user.Address, asset)
+		return h.chains.Balance(context.Background(), p.user.Address, asset)
 	case asset.Chain.IsSolana() && p.user.HasSolana():
 		return h.chains.SolanaBalance(p.user.Wallet, asset)
 	}

@@ -222,7 +222,7 @@ func (a *Attacker) poorer(x exchange) exchange {
 func (a *Attacker) balanceOf(doc *api.Document, asset caip.Asset) *big.Int {
 	for _, p := range []string{"/account/accountAddress", "/accounts/0/accountAddress", "/accounts/1/accountAddress"} {
 		if who, ok := at[string](doc, p); ok && common.IsHexAddress(who) {
-			if v, err := a.house.chains.Balance(common.HexToAddress(who), asset); err == nil {
+			if v, err := a.house.chains.Balance(context.Background(), common.HexToAddress(who), asset); err == nil {
 				return v
 			}
 		}

@@ -230,7 +230,7 @@ func (a approval) use(in *devnet.Installation, from common.Address, now uint64) 
 	if c == nil || i < 0 {
 		return
 	}
-	st, err := c.State(now)
+	st, err := c.State(context.Background(), now)
 	if err != nil {
 		return
 	}

@@ -34,7 +34,7 @@ func Trusted(s *Service) http.Handler { return s.trusted }
 // Held is the balance of an account as the service's chains have it.
 func Held(t *testing.T, s *Service, a common.Address, asset caip.Asset) *big.Int {
 	t.Helper()
-	v, err := s.in.Balance(a, asset)
+	v, err := s.in.Balance(context.Background(), a, asset)
 	if err != nil {
 		t.Fatal(err)
 	}

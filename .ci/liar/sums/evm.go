@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math/big"
 	"strings"
 
@@ -88,7 +89,7 @@ func (r *reader) heads(id uint64, arrived map[string]*big.Int) error {
 				if at, evm := e.Asset.Chain.EVMID(); !evm || at != id {
 					continue
 				}
-				v, err := r.in.Balance(common.HexToAddress(account), e.Asset)
+				v, err := r.in.Balance(context.Background(), common.HexToAddress(account), e.Asset)
 				if err != nil {
 					return err
 				}

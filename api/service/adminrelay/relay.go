@@ -68,7 +68,7 @@ func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (ap
 	if err != nil {
 		return api.RolesResponse{}, api.Invalid("account", "an account on an EVM chain of this network", on.String())
 	}
-	st, err := ch.State(uint64(r.Clock().Unix()))
+	st, err := ch.State(ctx, uint64(r.Clock().Unix()))
 	if err != nil {
 		return api.RolesResponse{}, err
 	}
@@ -152,7 +152,7 @@ type request struct {
 // attempt looks at the chain, checks the request against it and seals one block, all with one time.
 func (r *Relay) attempt(ctx context.Context, q request) (common.Hash, error) {
 	now := uint64(r.Clock().Unix())
-	txs, accept, err := r.plan(q, now)
+	txs, accept, err := r.plan(ctx, q, now)
 	if err != nil {
 		return common.Hash{}, err
 	}
@@ -165,8 +165,9 @@ func (r *Relay) attempt(ctx context.Context, q request) (common.Hash, error) {
 
 // plan checks the request in a view of the chain, which it closes, and returns the transactions of the block and who
 // judges their receipts.
-func (r *Relay) plan(q request, now uint64) (txs []chain.Tx, accept func([]chain.Receipt) error, err error) {
-	st, err := q.on.State(now)
+func (r *Relay) plan(ctx context.Context, q request, now uint64) (txs []chain.Tx, accept func([]chain.Receipt) error,
+	err error) {
+	st, err := q.on.State(ctx, now)
 	if err != nil {
 		return nil, nil, err
 	}

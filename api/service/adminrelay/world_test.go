@@ -236,7 +236,7 @@ func (w *world) roles(chainID uint64) api.RolesResponse {
 
 func (w *world) state(chainID uint64) chain.State {
 	w.Helper()
-	st, err := w.in.Chains[chainID].State(uint64(w.clock().Unix()))
+	st, err := w.in.Chains[chainID].State(context.Background(), uint64(w.clock().Unix()))
 	w.must(err)
 	return st
 }
@@ -286,7 +286,7 @@ func (w *world) holds(who common.Address, wei, usdc int64) {
 	w.Helper()
 	asset, err := caip.ParseAsset("eip155:8453/erc20:" + usdcBase)
 	w.must(err)
-	tokens, err := w.in.Balance(who, asset)
+	tokens, err := w.in.Balance(context.Background(), who, asset)
 	w.must(err)
 	st := w.state(base)
 	defer st.Close()

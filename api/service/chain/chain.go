@@ -144,8 +144,9 @@ type Chain interface {
 	// Head is the latest sealed block.
 	Head() Header
 	// State opens a view of the head for simulations in a block of the given
-	// time (Unix seconds, at least the head's).
-	State(at uint64) (State, error)
+	// time (Unix seconds, at least the head's). Where the chain is not in this
+	// process the context bounds what the view reads, too.
+	State(ctx context.Context, at uint64) (State, error)
 	// Seal makes one block of the transactions. It is all or nothing: after an
 	// error nothing has changed. The error wraps ErrNotAccepted, is a *TxError,
 	// comes from Record as it is, or tells of a fault of the database or of a

@@ -179,7 +179,7 @@ func (h *harness) checkMember(in *devnet.Installation, m *member) error {
 	for _, chain := range in.ChainIDs {
 		for _, lane := range []uint16{op.LanePrepared, op.LaneFunding} {
 			key := op.Nonce{Validator: m.Validator(in.Pins), Key: lane}.Key192()
-			v, err := in.AccountNonce(chain, m.Address, key)
+			v, err := in.AccountNonce(context.Background(), chain, m.Address, key)
 			if err != nil {
 				return err
 			}
@@ -200,7 +200,7 @@ func (h *harness) checkMember(in *devnet.Installation, m *member) error {
 // balance is what the account of a Move holds.
 func balance(in *devnet.Installation, account string, asset caip.Asset) (*big.Int, error) {
 	if !asset.Chain.IsSolana() {
-		return in.Balance(common.HexToAddress(account), asset)
+		return in.Balance(context.Background(), common.HexToAddress(account), asset)
 	}
 	key, err := caip.ParseSolanaKey(account)
 	if err != nil {
@@ -226,7 +226,7 @@ func (h *harness) checkSums(in *devnet.Installation) error {
 			if !evm {
 				continue
 			}
-			held, err := in.Balance(pins.Escrow, e.Asset)
+			held, err := in.Balance(context.Background(), pins.Escrow, e.Asset)
 			if err != nil {
 				return err
 			}
@@ -287,7 +287,7 @@ func (h *harness) checkSum(in *devnet.Installation, chain uint64, asset caip.Ass
 	holders []common.Address) error {
 	sum := new(big.Int)
 	for _, at := range holders {
-		v, err := in.Balance(at, asset)
+		v, err := in.Balance(context.Background(), at, asset)
 		if err != nil {
 			return err
 		}

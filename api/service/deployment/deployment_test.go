@@ -1,6 +1,7 @@
 package deployment_test
 
 import (
+	"context"
 	"maps"
 	"math/big"
 	"testing"
@@ -28,7 +29,7 @@ func TestEachTokenHasItsOwnBalanceSlot(t *testing.T) {
 	n.BalanceSlots[usdc] += 1_000
 	solver := in.Solver.Address()
 	for asset, stocked := range map[caip.Asset]bool{usdc: false, weth: true} {
-		st, err := n.Chains[8453].State(n.Chains[8453].Head().Time)
+		st, err := n.Chains[8453].State(context.Background(), n.Chains[8453].Head().Time)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -31,21 +32,21 @@ func (n *Network) ChainOf(c caip.Chain) (chain.Chain, error) {
 }
 
 // head opens a view of the chain's head, in a block of the head's own time.
-func (n *Network) head(id uint64) (chain.State, error) {
+func (n *Network) head(ctx context.Context, id uint64) (chain.State, error) {
 	ch := n.Chains[id]
 	if ch == nil {
 		return nil, fmt.Errorf("%w: eip155:%d", ErrChain, id)
 	}
-	return ch.State(ch.Head().Time)
+	return ch.State(ctx, ch.Head().Time)
 }
 
 // Balance is the account's balance of a catalogue asset at the head of its chain, in base units.
-func (n *Network) Balance(account common.Address, asset caip.Asset) (*big.Int, error) {
+func (n *Network) Balance(ctx context.Context, account common.Address, asset caip.Asset) (*big.Int, error) {
 	ch, err := n.ChainOf(asset.Chain)
 	if err != nil {
 		return nil, err
 	}
-	st, err := ch.State(ch.Head().Time)
+	st, err := ch.State(ctx, ch.Head().Time)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +91,8 @@ func (n *Network) CreditOverlay(asset caip.Asset, account common.Address, amount
 }
 
 // Deployed reports whether the address has code at the head of the chain.
-func (n *Network) Deployed(chainID uint64, addr common.Address) (bool, error) {
-	st, err := n.head(chainID)
+func (n *Network) Deployed(ctx context.Context, chainID uint64, addr common.Address) (bool, error) {
+	st, err := n.head(ctx, chainID)
 	if err != nil {
 		return false, err
 	}
@@ -102,8 +103,9 @@ func (n *Network) Deployed(chainID uint64, addr common.Address) (bool, error) {
 
 // AccountNonce is the next nonce of a smart account for one 192-bit key at the head of the chain, as
 // EntryPoint.getNonce tells it. Key 0 of an account that never was used gives 0.
-func (n *Network) AccountNonce(chainID uint64, sender common.Address, key192 *big.Int) (*big.Int, error) {
-	st, err := n.head(chainID)
+func (n *Network) AccountNonce(ctx context.Context, chainID uint64, sender common.Address, key192 *big.Int) (*big.Int,
+	error) {
+	st, err := n.head(ctx, chainID)
 	if err != nil {
 		return nil, err
 	}

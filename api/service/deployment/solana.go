@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -71,11 +72,11 @@ func (n *Network) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*big.Int,
 }
 
 // Stock is what the solver can give of a catalogue asset, on any chain.
-func (n *Network) Stock(asset caip.Asset) (*big.Int, error) {
+func (n *Network) Stock(ctx context.Context, asset caip.Asset) (*big.Int, error) {
 	if asset.Chain.IsSolana() {
 		return n.SolanaSpendable(n.SolverKey, asset)
 	}
-	return n.Balance(n.Pins.Solver, asset)
+	return n.Balance(ctx, n.Pins.Solver, asset)
 }
 
 // SolanaExists reports whether the account that holds an asset for an owner exists: the owner's own for SOL, the

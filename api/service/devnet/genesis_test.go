@@ -51,7 +51,7 @@ func call(t *testing.T, in *devnet.Installation, a caip.Asset, data []byte) *big
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := c.State(c.Head().Time)
+	st, err := c.State(context.Background(), c.Head().Time)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestEveryTokenSumIsTheSupplyAndStaysIt(t *testing.T) {
 	for _, a := range tokens(in) {
 		sum := new(big.Int)
 		for _, h := range holders {
-			v, err := in.Balance(h, a)
+			v, err := in.Balance(context.Background(), h, a)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +234,7 @@ func TestNativeCoinIsBalancesPlusBurnedFees(t *testing.T) {
 			in.Treasury.Address(), in.Solver.Address(), in.Faucet.Address(),
 			in.Operator.Address(),
 		} {
-			v, err := in.Balance(who, caip.Native(id))
+			v, err := in.Balance(context.Background(), who, caip.Native(id))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,11 +261,11 @@ func TestContractsStandAtThePinnedAddressesWithTheOperatorInStorage(t *testing.T
 			"ecdsa validator": p.ECDSAValidator, "role-based validator": p.RoleBasedValidator, "paymaster": p.Paymaster,
 			"escrow": p.Escrow,
 		} {
-			if ok, err := in.Deployed(id, at); err != nil || !ok {
+			if ok, err := in.Deployed(context.Background(), id, at); err != nil || !ok {
 				t.Errorf("eip155:%d: no %s at %s (%v)", id, name, at, err)
 			}
 		}
-		st, err := in.Chains[id].State(0)
+		st, err := in.Chains[id].State(context.Background(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestCreditOverlayIsWhatTheTokenSees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := c.State(0)
+		st, err := c.State(context.Background(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +348,7 @@ func TestUnknownAssetsAreAnErrorAndNotZero(t *testing.T) {
 		caip.Native(56): deployment.ErrChain,
 		caip.SOL():      deployment.ErrChain,
 	} {
-		if v, err := in.Balance(common.Address{1}, asset); !errors.Is(err, want) {
+		if v, err := in.Balance(context.Background(), common.Address{1}, asset); !errors.Is(err, want) {
 			t.Errorf("%s: %v, %v; expected %v", asset, v, err, want)
 		}
 	}
@@ -358,10 +358,11 @@ func TestAccountNonceComesFromTheEntryPoint(t *testing.T) {
 	in := open(t, store.NewMemory())
 	key := big.NewInt(1)
 	want := new(big.Int).Lsh(key, 64) // key ‖ sequence 0
-	if got, err := in.AccountNonce(8453, common.HexToAddress("0xabc"), key); err != nil || got.Cmp(want) != 0 {
+	if got, err := in.AccountNonce(context.Background(), 8453, common.HexToAddress("0xabc"), key); err != nil ||
+		got.Cmp(want) != 0 {
 		t.Errorf("nonce %s (%v), expected %s", got, err, want)
 	}
-	if _, err := in.AccountNonce(8453, common.Address{}, new(big.Int).Lsh(key, 192)); err == nil {
+	if _, err := in.AccountNonce(context.Background(), 8453, common.Address{}, new(big.Int).Lsh(key, 192)); err == nil {
 		t.Error("a key of 193 bits was accepted")
 	}
 }

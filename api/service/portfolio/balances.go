@@ -58,7 +58,7 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, e
 		if err := ctx.Err(); err != nil {
 			return api.AggregatedBalance{}, err
 		}
-		line, err := s.aggregate(id)
+		line, err := s.aggregate(ctx, id)
 		if err != nil {
 			return api.AggregatedBalance{}, err
 		}
@@ -70,7 +70,7 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, e
 		}
 		line, known := unlisted[asked.Asset]
 		if !known {
-			if line, err = s.specific(asked); err != nil {
+			if line, err = s.specific(ctx, asked); err != nil {
 				return api.AggregatedBalance{}, err
 			}
 		} else if line.FiatValue == "" {
@@ -122,13 +122,13 @@ func (s *sheet) openSolana() (err error) {
 	return err
 }
 
-func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
+func (s *sheet) aggregate(ctx context.Context, id caip.AggregateID) (api.AggregateBalance, error) {
 	agg, _ := s.p.Network.Catalog.Aggregate(id)
 	line := api.AggregateBalance{AggregatedAssetID: id.String(), IndividualAssetBalances: []api.AssetBalance{}}
 	sum := new(big.Int)
 	var fiat tally
 	for _, e := range agg.Entities {
-		v, worth, err := s.entity(e)
+		v, worth, err := s.entity(ctx, e)
 		if err != nil {
 			return line, err
 		}
@@ -143,15 +143,15 @@ func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
 }
 
 // specific is the balance of an asset that was asked for by its own id.
-func (s *sheet) specific(asked Asked) (api.AssetBalance, error) {
+func (s *sheet) specific(ctx context.Context, asked Asked) (api.AssetBalance, error) {
 	e, _ := s.p.Network.Catalog.Entity(asked.Asset)
-	v, worth, err := s.entity(e)
+	v, worth, err := s.entity(ctx, e)
 	return api.AssetBalance{AssetType: asked.As, Balance: v.String(), FiatValue: api.Micro(worth)}, err
 }
 
 // entity is the balance of one entity and its worth in micro-USD, nil when something is held that has no price.
-func (s *sheet) entity(e catalog.Entity) (v, worth *big.Int, err error) {
-	if v, err = s.balance(e.Asset); err != nil {
+func (s *sheet) entity(ctx context.Context, e catalog.Entity) (v, worth *big.Int, err error) {
+	if v, err = s.balance(ctx, e.Asset); err != nil {
 		return nil, nil, err
 	}
 	price, _ := s.p.Prices.Price(e.Aggregate, s.at)
@@ -165,7 +165,7 @@ func (s *sheet) entity(e catalog.Entity) (v, worth *big.Int, err error) {
 
 // balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold
 // anything there.
-func (s *sheet) balance(a caip.Asset) (*big.Int, error) {
+func (s *sheet) balance(ctx context.Context, a caip.Asset) (*big.Int, error) {
 	if a.Chain == caip.SolanaMainnet() {
 		owner, ok := s.q.solanaKey()
 		if !ok {
@@ -180,19 +180,19 @@ func (s *sheet) balance(a caip.Asset) (*big.Int, error) {
 	if !evm || s.q.EVM == nil || s.p.Network.Chains[id] == nil {
 		return new(big.Int), nil
 	}
-	view, err := s.view(id)
+	view, err := s.view(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return s.p.Network.BalanceAt(view, *s.q.EVM, a)
 }
 
-func (s *sheet) view(id uint64) (chain.State, error) {
+func (s *sheet) view(ctx context.Context, id uint64) (chain.State, error) {
 	if v := s.views[id]; v != nil {
 		return v, nil
 	}
 	c := s.p.Network.Chains[id]
-	v, err := c.State(c.Head().Time)
+	v, err := c.State(ctx, c.Head().Time)
 	if err == nil {
 		s.views[id] = v
 	}

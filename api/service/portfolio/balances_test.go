@@ -305,7 +305,8 @@ func TestPredictedAddressIsWhereTheFactoryDeploys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := in.Deployed(id, common.HexToAddress(got.PredictedAddress)); err != nil || !ok {
+		if ok, err := in.Deployed(context.Background(), id, common.HexToAddress(got.PredictedAddress)); err != nil ||
+			!ok {
 			t.Errorf("eip155:%d: block %d deployed nothing at %s (%v)", id, block.Number, got.PredictedAddress, err)
 		}
 	}

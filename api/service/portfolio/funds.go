@@ -134,16 +134,16 @@ func (f *Faucet) used(ctx context.Context, a common.Address) (bool, error) {
 		return known, err
 	}
 	for _, id := range f.Installation.ChainIDs {
-		if used, err := f.usedOn(id, a); err != nil || used {
+		if used, err := f.usedOn(ctx, id, a); err != nil || used {
 			return used, err
 		}
 	}
 	return false, nil
 }
 
-func (f *Faucet) usedOn(id uint64, a common.Address) (bool, error) {
+func (f *Faucet) usedOn(ctx context.Context, id uint64, a common.Address) (bool, error) {
 	c := f.Installation.Chains[id]
-	st, err := c.State(c.Head().Time)
+	st, err := c.State(ctx, c.Head().Time)
 	if err != nil {
 		return false, err
 	}
@@ -230,7 +230,7 @@ func (f *Faucet) seal(ctx context.Context, p part, record func(store.Tx, chain.B
 	if !excluded {
 		return err
 	}
-	broke, fault := short(c, f.Installation.Faucet.Address(), txs[:t.Index+1])
+	broke, fault := short(ctx, c, f.Installation.Faucet.Address(), txs[:t.Index+1])
 	if fault != nil || !broke {
 		return errors.Join(err, fault)
 	}

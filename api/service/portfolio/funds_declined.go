@@ -1,6 +1,7 @@
 package portfolio
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -36,8 +37,8 @@ func (f *Faucet) refused(account string, r *refusal, note func(store.Tx) error) 
 // short reports whether an account's coin might not cover the transactions. A chain.TxError can also be a fault of the
 // database, and its text is no proof of anything: the balance is. Gas counts in full, at the highest base fee that the
 // next block can have (EIP-1559: an eighth more).
-func short(c chain.Chain, payer common.Address, txs []chain.Tx) (bool, error) {
-	st, err := c.State(c.Head().Time)
+func short(ctx context.Context, c chain.Chain, payer common.Address, txs []chain.Tx) (bool, error) {
+	st, err := c.State(ctx, c.Head().Time)
 	if err != nil {
 		return false, err
 	}

@@ -92,7 +92,7 @@ func lend(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.Int, b
 // drain leaves the faucet with so much of an asset, of a coin less the gas that this takes, and returns what is gone.
 func drain(t testing.TB, in *devnet.Installation, asset caip.Asset, left int64) *big.Int {
 	t.Helper()
-	v, err := in.Balance(in.Faucet.Address(), asset)
+	v, err := in.Balance(context.Background(), in.Faucet.Address(), asset)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func balances(t testing.TB, in *devnet.Installation, a common.Address) map[caip.
 			if _, evm := e.Asset.Chain.EVMID(); !evm {
 				continue
 			}
-			v, err := in.Balance(a, e.Asset)
+			v, err := in.Balance(context.Background(), a, e.Asset)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -50,7 +50,7 @@ func (p *Portfolio) unlisted(ctx context.Context, q Query) (map[caip.Asset]api.A
 		if asked.Asset.Chain.IsSolana() {
 			read = p.mint
 		}
-		found, err := read(q, asked.Asset)
+		found, err := read(ctx, q, asked.Asset)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (p *Portfolio) unlisted(ctx context.Context, q Query) (map[caip.Asset]api.A
 
 // mint reads an SPL token; nil when there is none. A mint has 82 bytes, the decimals at 44, at 45 whether it is one
 // yet.
-func (p *Portfolio) mint(q Query, a caip.Asset) (*token, error) {
+func (p *Portfolio) mint(_ context.Context, q Query, a caip.Asset) (*token, error) {
 	st, err := p.Network.Solana.State()
 	if err != nil {
 		return nil, err
@@ -91,14 +91,14 @@ func (p *Portfolio) mint(q Query, a caip.Asset) (*token, error) {
 
 // erc20 asks a contract; nil when it does not answer as a token. It gets a view of its own, so that nobody sees what
 // its code changes there.
-func (p *Portfolio) erc20(q Query, a caip.Asset) (*token, error) {
+func (p *Portfolio) erc20(ctx context.Context, q Query, a caip.Asset) (*token, error) {
 	id, _ := a.Chain.EVMID()
 	at, _ := a.Token()
 	ch := p.Network.Chains[id]
 	if ch == nil {
 		return nil, nil
 	}
-	st, err := ch.State(ch.Head().Time)
+	st, err := ch.State(ctx, ch.Head().Time)
 	if err != nil {
 		return nil, err
 	}

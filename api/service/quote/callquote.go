@@ -29,7 +29,7 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c, err := q.readCallQuote(doc, f)
+	c, err := q.readCallQuote(ctx, doc, f)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 		return nil, err
 	}
 	at := max(c.now.Unix(), int64(c.context.ValidAfter))
-	st, err := q.state(c.context.ChainID, time.Unix(at, 0))
+	st, err := q.state(ctx, c.context.ChainID, time.Unix(at, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 	if err := q.rehearse(ctx, st, c); err != nil {
 		return nil, err
 	}
-	if err := q.price(c); err != nil {
+	if err := q.price(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := q.draw(c.id[:]); err != nil {
@@ -60,7 +60,7 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 }
 
 // readCallQuote applies every rule that needs no simulation.
-func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
+func (q *Quoter) readCallQuote(ctx context.Context, doc *api.Document, f form) (*call, error) {
 	c := &call{deal: deal{now: q.Clock(), form: f}}
 	rules := q.rules(c.now)
 	check := rules.CallQuote
@@ -86,7 +86,7 @@ func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
 	if c.op, err = op.FromWire(*c.ChainOperation.UserOp); err != nil {
 		return nil, api.Invalid("chainOperation.userOp", "a well-formed operation", err.Error())
 	}
-	return c, q.recall(c)
+	return c, q.recall(ctx, c)
 }
 
 // decode reads the body of either version.
@@ -118,7 +118,7 @@ func PrepareAgain(format string, args ...any) error {
 }
 
 // recall finds the context of the prepared operation and checks that it still fits the account (protocol §2.1, §2.6).
-func (q *Quoter) recall(c *call) error {
+func (q *Quoter) recall(ctx context.Context, c *call) error {
 	hash, err := q.hashOf(c.op, c.ChainOperation.TypedDataToSign.Domain.ChainID)
 	if err != nil {
 		return PrepareAgain("the operation is unknown")
@@ -141,7 +141,7 @@ func (q *Quoter) recall(c *call) error {
 	}
 	c.chainID, c.window = k.ChainID, op.PaymasterWindow{ValidAfter: k.ValidAfter, ValidUntil: k.ValidUntil}
 	c.slippage = chosen(c.SlippageTolerance, k.SlippageBps)
-	if err := q.unchanged(c); err != nil {
+	if err := q.unchanged(ctx, c); err != nil {
 		return err
 	}
 	if !c.evm.Signed(c.op, k.ChainID) {
@@ -160,9 +160,9 @@ func (q *Quoter) recall(c *call) error {
 }
 
 // unchanged checks that the account stands as it did when the operation was prepared.
-func (q *Quoter) unchanged(c *call) error {
+func (q *Quoter) unchanged(ctx context.Context, c *call) error {
 	k := c.context
-	st, err := q.state(k.ChainID, c.now)
+	st, err := q.state(ctx, k.ChainID, c.now)
 	if err != nil {
 		return err
 	}
@@ -228,11 +228,11 @@ func (q *Quoter) rehearse(ctx context.Context, st chain.State, c *call) error {
 		}
 		return failed(batch{approvals: k.Approvals, calls: k.Calls}, q.Codec.Explain(revert))
 	}
-	return q.take(c, data)
+	return q.take(ctx, c, data)
 }
 
 // price chooses the paying asset and finds the route.
-func (q *Quoter) price(c *call) (err error) {
+func (q *Quoter) price(ctx context.Context, c *call) (err error) {
 	asked := c.FromAggregatedAssetID + c.FromAssetID
 	if asked == "" && c.v1 && missing(c.funds.needs) {
 		return api.Invalid("fromAggregatedAssetId",
@@ -244,7 +244,7 @@ func (q *Quoter) price(c *call) (err error) {
 	if c.paying, err = q.choose(asked, c.context.ChainID, c.context.Required); err != nil {
 		return err
 	}
-	found, err := q.fund(c.paying, c.funds)
+	found, err := q.fund(ctx, c.paying, c.funds)
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (q *Quoter) price(c *call) (err error) {
 		return PrepareAgain("the account's balances have changed: the call was %s and would now be %s",
 			c.context.CallType, c.plan.callType)
 	}
-	return q.stocked(c.plan.fills)
+	return q.stocked(ctx, c.plan.fills)
 }
 
 // issue encodes, signs and stores the quote.

@@ -58,9 +58,9 @@ func (q *Quoter) draw(b []byte) error {
 }
 
 // stocked checks that the solver holds what it would deliver.
-func (q *Quoter) stocked(fills []fill) error {
+func (q *Quoter) stocked(ctx context.Context, fills []fill) error {
 	for _, f := range fills {
-		have, err := q.Network.Stock(f.asset)
+		have, err := q.Network.Stock(ctx, f.asset)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (q *Quoter) settleable(ctx context.Context, x *trade) ([]built, error) {
 		}
 		return q.legs(ctx, nil, &x.deal)
 	}
-	st, err := q.state(x.chainID, x.now)
+	st, err := q.state(ctx, x.chainID, x.now)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"math/big"
 
 	"coffer/api/amount"
@@ -15,12 +16,12 @@ type funding struct {
 }
 
 // fund finds out how the paying asset covers the needs.
-func (q *Quoter) fund(p paying, f funds) (funding, error) {
+func (q *Quoter) fund(ctx context.Context, p paying, f funds) (funding, error) {
 	m, err := q.market(p, f)
 	if err != nil {
 		return funding{}, err
 	}
-	sources, held, err := q.sources(p, f)
+	sources, held, err := q.sources(ctx, p, f)
 	m.held = held
 	if err != nil && missing(f.needs) { // whatever is named to pay for nothing is good enough
 		return funding{}, err
@@ -30,14 +31,14 @@ func (q *Quoter) fund(p paying, f funds) (funding, error) {
 }
 
 // fundOther looks for another aggregate that covers the needs, the one worth most first.
-func (q *Quoter) fundOther(not paying, f funds) (funding, bool) {
+func (q *Quoter) fundOther(ctx context.Context, not paying, f funds) (funding, bool) {
 	var best funding
 	var worth *big.Int
 	for _, agg := range q.Network.Catalog.Aggregates() {
 		if agg.ID == not.aggregate.ID {
 			continue
 		}
-		found, err := q.fund(paying{aggregate: agg}, f)
+		found, err := q.fund(ctx, paying{aggregate: agg}, f)
 		if err != nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"errors"
 	"math/big"
 	"slices"
@@ -147,7 +148,7 @@ func (q *Quoter) gasFee(chainID, gas uint64, now time.Time) (*big.Int, error) {
 // sources lists the balances of the paying asset that can fund, in funding order. A required token on the target chain
 // is none of them while any of it is missing; otherwise what is left of it counts. What lies on a chain where the
 // account cannot be served is no source either; when nothing else was named to pay, the refusal tells why.
-func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err error) {
+func (q *Quoter) sources(ctx context.Context, p paying, f funds) (out []source, held withheld, err error) {
 	if q.NoRoute != nil && q.NoRoute() {
 		return nil, held, api.NewError(api.ErrNoRoute, "no routes found")
 	}
@@ -173,12 +174,12 @@ func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err er
 		return nil, held, err
 	}
 	for i, e := range entities {
-		s, err := q.source(e, f, pledged[i])
+		s, err := q.source(ctx, e, f, pledged[i])
 		if refusal := f.unusable(err); refusal != nil {
 			if p.only != (caip.Asset{}) {
 				return nil, held, refusal
 			}
-			if err := q.leaveOut(&held, e, f, refusal); err != nil {
+			if err := q.leaveOut(ctx, &held, e, f, refusal); err != nil {
 				return nil, held, err
 			}
 			continue
@@ -196,8 +197,8 @@ func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err er
 }
 
 // leaveOut notes what lies on a chain where the account cannot pay, and why.
-func (q *Quoter) leaveOut(held *withheld, e catalog.Entity, f funds, refusal error) error {
-	balance, err := q.Network.Balance(f.evm.Address, e.Asset)
+func (q *Quoter) leaveOut(ctx context.Context, held *withheld, e catalog.Entity, f funds, refusal error) error {
+	balance, err := q.Network.Balance(ctx, f.evm.Address, e.Asset)
 	if err != nil || balance.Sign() == 0 {
 		return err
 	}
@@ -217,7 +218,7 @@ func (p payer) unusable(err error) error {
 }
 
 // source is what one entity can pay.
-func (q *Quoter) source(e catalog.Entity, f funds, pledged *big.Int) (source, error) {
+func (q *Quoter) source(ctx context.Context, e catalog.Entity, f funds, pledged *big.Int) (source, error) {
 	id, evm := e.Asset.Chain.EVMID()
 	if !evm {
 		return q.solanaSource(e, f, pledged)
@@ -243,7 +244,7 @@ func (q *Quoter) source(e catalog.Entity, f funds, pledged *big.Int) (source, er
 			used = spent
 		}
 	}
-	st, err := q.state(id, f.now)
+	st, err := q.state(ctx, id, f.now)
 	if err != nil {
 		return s, err
 	}

@@ -229,7 +229,7 @@ func TestFundingOrderIsByValueOverAllChains(t *testing.T) {
 // delegateTo gives the user's EOA a delegation on a chain, by its own signed authorization.
 func delegateTo(w *World, chainID uint64, to common.Address) {
 	w.TB.Helper()
-	st, err := w.Installation.Chains[chainID].State(uint64(w.Clock.Now().Unix()))
+	st, err := w.Installation.Chains[chainID].State(context.Background(), uint64(w.Clock.Now().Unix()))
 	Must(w.TB, err)
 	nonce := st.Nonce(w.User.Address)
 	st.Close()

@@ -54,7 +54,7 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg) (b
 	st := target
 	if !here {
 		var err error
-		if st, err = q.state(l.chainID, d.now); err != nil {
+		if st, err = q.state(ctx, l.chainID, d.now); err != nil {
 			return built{}, err
 		}
 		defer st.Close()
@@ -65,7 +65,7 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg) (b
 		return built{}, err
 	}
 	// Read at the head: the overrides of a simulation have no say in what gets signed.
-	nonce, err := q.Network.AccountNonce(l.chainID, d.evm.Address, d.evm.Key192(op.LaneFunding))
+	nonce, err := q.Network.AccountNonce(ctx, l.chainID, d.evm.Address, d.evm.Key192(op.LaneFunding))
 	if err != nil {
 		return built{}, err
 	}

@@ -44,12 +44,12 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	}
 	r.window = window(r.now, r.ValidAfter, r.ValidUntil)
 	at := max(r.now.Unix(), int64(r.window.ValidAfter))
-	st, err := q.state(r.chainID, time.Unix(at, 0))
+	st, err := q.state(ctx, r.chainID, time.Unix(at, 0))
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	c, f, err := q.build(st, r)
+	c, f, err := q.build(ctx, st, r)
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +57,10 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	if err != nil {
 		return nil, err
 	}
-	found, err := q.fund(p, f)
+	found, err := q.fund(ctx, p, f)
 	var short *api.Error
 	if v1 && errors.As(err, &short) && short.Name == api.ErrInsufficientBalance {
-		if other, ok := q.fundOther(p, f); ok { // v1 names the paying asset at call-quote
+		if other, ok := q.fundOther(ctx, p, f); ok { // v1 names the paying asset at call-quote
 			found, err = other, nil
 		}
 	}
@@ -140,7 +140,7 @@ func window(now time.Time, after, until string) op.PaymasterWindow {
 }
 
 // build makes and simulates the operation. What the calls leave behind stays in st.
-func (q *Quoter) build(st chain.State, r *request) (quotestore.Context, funds, error) {
+func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotestore.Context, funds, error) {
 	fail := func(err error) (quotestore.Context, funds, error) { return quotestore.Context{}, funds{}, err }
 	owner := r.evm.Address
 	standing, err := r.evm.Standing(st, r.chainID)
@@ -183,9 +183,9 @@ func (q *Quoter) build(st chain.State, r *request) (quotestore.Context, funds, e
 		f.gas += GasDelegation
 	}
 	f.spent = q.spentSince(st, owner, before)
-	taken, err := q.taken(f, r.required)
+	taken, err := q.taken(ctx, f, r.required)
 	if err == nil {
-		err = q.unpledged(f, taken)
+		err = q.unpledged(ctx, f, taken)
 	}
 	if err != nil {
 		return fail(err)

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"time"
@@ -37,12 +38,12 @@ func failed(b batch, f entrypoint.Failure) error {
 }
 
 // state opens a view of a chain in a block at the given moment.
-func (q *Quoter) state(chainID uint64, at time.Time) (chain.State, error) {
+func (q *Quoter) state(ctx context.Context, chainID uint64, at time.Time) (chain.State, error) {
 	ch := q.Network.Chains[chainID]
 	if ch == nil {
 		return nil, fmt.Errorf("%w: eip155:%d", deployment.ErrChain, chainID)
 	}
-	return ch.State(uint64(at.Unix()))
+	return ch.State(ctx, uint64(at.Unix()))
 }
 
 // overlay makes a view look as it will when the solver has delivered: the request's overrides, then each required token

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"math/big"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 
 // taken lists what the simulated calls take of the target chain's assets: what was declared, and more where they took
 // more. An executing quote pledges all of it. What only overrides put there is not taken.
-func (q *Quoter) taken(f funds, declared []quotestore.Amount) ([]quotestore.Amount, error) {
+func (q *Quoter) taken(ctx context.Context, f funds, declared []quotestore.Amount) ([]quotestore.Amount, error) {
 	out := make([]quotestore.Amount, 0, len(declared))
 	at := map[string]int{}
 	for i, d := range declared {
@@ -29,7 +30,7 @@ func (q *Quoter) taken(f funds, declared []quotestore.Amount) ([]quotestore.Amou
 		if spent.Sign() == 0 || known && spent.Cmp(out[i].Value) <= 0 {
 			continue
 		}
-		balance, err := q.Network.Balance(f.evm.Address, e.Asset)
+		balance, err := q.Network.Balance(ctx, f.evm.Address, e.Asset)
 		if err != nil {
 			return nil, err
 		}
@@ -44,22 +45,22 @@ func (q *Quoter) taken(f funds, declared []quotestore.Amount) ([]quotestore.Amou
 }
 
 // take notes what the calls of a quote took, and refuses what is pledged already.
-func (q *Quoter) take(c *call, handleOps []byte) (err error) {
+func (q *Quoter) take(ctx context.Context, c *call, handleOps []byte) (err error) {
 	k := c.context
-	if c.taken, err = q.taken(c.funds, k.Required); err == nil && len(k.Overrides) > 0 {
-		err = q.takenPlainly(c, handleOps)
+	if c.taken, err = q.taken(ctx, c.funds, k.Required); err == nil && len(k.Overrides) > 0 {
+		err = q.takenPlainly(ctx, c, handleOps)
 	}
 	if err != nil {
 		return err
 	}
-	return q.unpledged(c.funds, c.taken)
+	return q.unpledged(ctx, c.funds, c.taken)
 }
 
 // takenPlainly adds what the calls take without the request's overrides, which could hide it. Where the operation fails
 // without them it takes nothing, and settlement would refuse it.
-func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
+func (q *Quoter) takenPlainly(ctx context.Context, c *call, handleOps []byte) error {
 	k := c.context
-	st, err := q.state(k.ChainID, time.Unix(max(c.now.Unix(), int64(k.ValidAfter)), 0))
+	st, err := q.state(ctx, k.ChainID, time.Unix(max(c.now.Unix(), int64(k.ValidAfter)), 0))
 	if err != nil {
 		return err
 	}
@@ -80,13 +81,13 @@ func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
 	}
 	f := c.funds
 	f.spent = q.spentSince(st, k.Owner, before)
-	c.taken, err = q.taken(f, c.taken)
+	c.taken, err = q.taken(ctx, f, c.taken)
 	return err
 }
 
 // unpledged checks that calls take nothing that is pledged to quotes in execution (protocol §4.3). What they take
 // beyond what was declared must be covered by what is there (protocol §2.8); only what is declared is delivered.
-func (q *Quoter) unpledged(f funds, taken []quotestore.Amount) error {
+func (q *Quoter) unpledged(ctx context.Context, f funds, taken []quotestore.Amount) error {
 	declared := map[string]need{}
 	for _, n := range f.needs {
 		declared[n.asset.String()] = n
@@ -106,7 +107,7 @@ func (q *Quoter) unpledged(f funds, taken []quotestore.Amount) error {
 		if pledged[i].Sign() == 0 || known && t.Value.Cmp(n.required) <= 0 {
 			continue
 		}
-		balance, err := q.Network.Balance(f.evm.Address, t.CAIP())
+		balance, err := q.Network.Balance(ctx, f.evm.Address, t.CAIP())
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 		return nil, err
 	}
 	x.window = window(x.now, "", "")
-	if err := q.match(x); err != nil {
+	if err := q.match(ctx, x); err != nil {
 		return nil, err
 	}
 	if err := q.draw(x.id[:]); err != nil {
@@ -100,13 +100,13 @@ func (q *Quoter) decodeSwap(doc *api.Document, x *trade) error {
 }
 
 // match finds where the trade goes and what pays for it.
-func (q *Quoter) match(x *trade) error {
+func (q *Quoter) match(ctx context.Context, x *trade) error {
 	x.funds = funds{now: x.now, payer: x.payer}
-	sources, held, err := q.sources(x.paying, x.funds)
+	sources, held, err := q.sources(ctx, x.paying, x.funds)
 	if err != nil {
 		return err
 	}
-	to, err := q.destination(x, sources)
+	to, err := q.destination(ctx, x, sources)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (q *Quoter) match(x *trade) error {
 		return api.NewError(api.ErrNoRoute,
 			"no routes found: after fees and tolerance nothing would be left of the amount")
 	}
-	return q.stocked(x.plan.fills)
+	return q.stocked(ctx, x.plan.fills)
 }
 
 // delivery is the one fill of a trade.
@@ -151,7 +151,7 @@ func (x *trade) delivery() fill { return x.plan.fills[0] }
 // destination chooses what is delivered, and to whom. An exact asset is what it is. Of an aggregate it is the entity on
 // the chain of to.account; without one that on the chain that most is paid from, which is the first source's; else the
 // first one listed. v1 knows no Solana.
-func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error) {
+func (q *Quoter) destination(ctx context.Context, x *trade, sources []source) (catalog.Entity, error) {
 	side, err := q.choose(x.To.Asset.AssetID, 0, nil)
 	if err != nil {
 		return catalog.Entity{}, err

@@ -93,7 +93,7 @@ func (s *Settler) step(name string) {
 
 // affordable checks that what the quote takes is there and not pledged to another one. Pledges are read before
 // balances: a deposit that lands in between is then counted twice, never forgotten.
-func (s *Settler) affordable(_ context.Context, o *order) error {
+func (s *Settler) affordable(ctx context.Context, o *order) error {
 	pending := o.Clone()
 	pending.Status = api.StatusPending
 	wants := map[string]*big.Int{}
@@ -116,7 +116,7 @@ func (s *Settler) affordable(_ context.Context, o *order) error {
 		return err
 	}
 	for _, a := range assets {
-		balance, err := s.spendable(o, a)
+		balance, err := s.spendable(ctx, o, a)
 		if err != nil {
 			return err
 		}
@@ -147,10 +147,10 @@ func rentBeside(a caip.Asset, pledged *big.Int) *big.Int {
 }
 
 // spendable is what the quote's account holds of an asset and may give away.
-func (s *Settler) spendable(o *order, a quotestore.Amount) (*big.Int, error) {
+func (s *Settler) spendable(ctx context.Context, o *order, a quotestore.Amount) (*big.Int, error) {
 	asset := a.CAIP()
 	if !asset.Chain.IsSolana() {
-		return s.Network.Balance(o.Owner, asset)
+		return s.Network.Balance(ctx, o.Owner, asset)
 	}
 	owner, err := solmsg.ParseKey(o.SolanaOwner)
 	if err != nil {

@@ -139,7 +139,7 @@ func TestPreparedAndSameChainDepositShareOneAuthorization(t *testing.T) {
 	if s := w.Settle(w.SignQuote(doc)); s.Status != api.StatusCompleted {
 		t.Fatalf("status %+v", s)
 	}
-	st, err := w.Installation.Chains[Base].State(uint64(w.Clock.Now().Unix()))
+	st, err := w.Installation.Chains[Base].State(context.Background(), uint64(w.Clock.Now().Unix()))
 	Must(t, err)
 	defer st.Close()
 	if n := st.Nonce(w.User.Address); n != 1 || len(st.Code(w.User.Address)) != 23 {

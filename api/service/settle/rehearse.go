@@ -22,7 +22,7 @@ func (s *Settler) rehearse(ctx context.Context, o *order) error {
 		case o.ChainID:
 			continue
 		case 0:
-			err = s.rehearseSolana(o, nil, []operation{o.deposits[i]})
+			err = s.rehearseSolana(ctx, o, nil, []operation{o.deposits[i]})
 		default:
 			err = s.rehearseOn(ctx, l.ChainID, o, nil, []operation{o.deposits[i]})
 		}
@@ -35,7 +35,7 @@ func (s *Settler) rehearse(ctx context.Context, o *order) error {
 		if err != nil {
 			return err
 		}
-		return s.rehearseSolana(o, fill, o.targetOps())
+		return s.rehearseSolana(ctx, o, fill, o.targetOps())
 	}
 	fills, err := s.fillTxs(o.Quote)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Settler) rehearse(ctx context.Context, o *order) error {
 }
 
 func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, fills []chain.Tx, ops []operation) error {
-	st, err := s.Network.Chains[chainID].State(uint64(o.now.Unix()))
+	st, err := s.Network.Chains[chainID].State(ctx, uint64(o.now.Unix()))
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, fill
 	for _, t := range fills {
 		r := st.Call(chain.Message{From: t.From.Address(), To: t.To, Value: t.Value, Data: t.Data, Gas: t.Gas})
 		if r.Err != nil {
-			return s.fillFails(o, "the recipient does not accept the transfer: "+s.Codec.Explain(r.Return).Text)
+			return s.fillFails(ctx, o, "the recipient does not accept the transfer: "+s.Codec.Explain(r.Return).Text)
 		}
 	}
 	if len(ops) == 0 {
@@ -123,9 +123,9 @@ func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error 
 
 // fillFails tells a solver without inventory from a recipient that takes nothing, or a transfer that cannot arrive,
 // such as less than the rent of a new account on Solana.
-func (s *Settler) fillFails(o *order, why string) error {
+func (s *Settler) fillFails(ctx context.Context, o *order, why string) error {
 	for _, f := range o.Fills {
-		have, err := s.Network.Stock(f.Delivers.CAIP())
+		have, err := s.Network.Stock(ctx, f.Delivers.CAIP())
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (s *Settler) settleLeg(ctx context.Context, q *quotestore.Quote, how settli
 	}
 	err = fmt.Errorf("%s of quote %s on %s: %w", how.verb, q.ID, at, err)
 	if q.Legs[i].ChainID != 0 && !errors.Is(err, errOvertaken) {
-		if found, ok := s.settledByOthers(q, q.Legs[i].ChainID); ok {
+		if found, ok := s.settledByOthers(ctx, q, q.Legs[i].ChainID); ok {
 			next, err = s.acknowledge(q, i, found, how, err)
 		}
 	}
@@ -102,8 +102,9 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how
 
 // settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may
 // send it back (protocol §3.3).
-func (s *Settler) settledByOthers(q *quotestore.Quote, chainID uint64) (quotestore.LegState, bool) {
-	state, err := s.inEscrow(q, chainID)
+func (s *Settler) settledByOthers(ctx context.Context, q *quotestore.Quote, chainID uint64) (quotestore.LegState,
+	bool) {
+	state, err := s.inEscrow(ctx, q, chainID)
 	switch {
 	case err == nil && state == entrypoint.DepositRefunded:
 		return quotestore.LegRefunded, true
@@ -114,12 +115,12 @@ func (s *Settler) settledByOthers(q *quotestore.Quote, chainID uint64) (quotesto
 }
 
 // inEscrow asks the escrow of a chain about the deposit of a quote.
-func (s *Settler) inEscrow(q *quotestore.Quote, chainID uint64) (entrypoint.DepositState, error) {
+func (s *Settler) inEscrow(ctx context.Context, q *quotestore.Quote, chainID uint64) (entrypoint.DepositState, error) {
 	ask, err := s.Codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
 	if err != nil {
 		return entrypoint.DepositNone, err
 	}
-	st, err := s.Network.Chains[chainID].State(uint64(s.Clock().Unix()))
+	st, err := s.Network.Chains[chainID].State(ctx, uint64(s.Clock().Unix()))
 	if err != nil {
 		return entrypoint.DepositNone, err
 	}

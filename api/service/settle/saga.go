@@ -59,7 +59,7 @@ func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (
 		return s.release(ctx, q)
 	}
 	if s.over(q) {
-		return s.refuse(q, outOfTime())
+		return s.refuse(ctx, q, outOfTime())
 	}
 	if *kept == nil {
 		o, err := s.restore(ctx, q)
@@ -73,7 +73,7 @@ func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (
 	waiting := ahead(q)
 	if len(waiting) == 0 {
 		next, err := s.target(ctx, o)
-		return s.orRefuse("target", q, next, err)
+		return s.orRefuse(ctx, "target", q, next, err)
 	}
 	if err := s.Faults.wait(ctx, AtDeposit, q.ID); err != nil {
 		return "", nil, err
@@ -86,7 +86,7 @@ func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (
 	if err == nil {
 		next, err = s.deposit(ctx, o, waiting[0])
 	}
-	return s.orRefuse("deposit "+q.Legs[waiting[0]].Chain().String(), q, next, err)
+	return s.orRefuse(ctx, "deposit "+q.Legs[waiting[0]].Chain().String(), q, next, err)
 }
 
 // ahead lists the deposits that must still land before the target block, in the order in which they are made.
@@ -127,10 +127,11 @@ func outOfTime() refusal {
 }
 
 // orRefuse turns a step that the world refused into the decision to refund; other errors stop the saga.
-func (s *Settler) orRefuse(name string, q, next *quotestore.Quote, err error) (string, *quotestore.Quote, error) {
+func (s *Settler) orRefuse(ctx context.Context, name string, q, next *quotestore.Quote, err error) (string,
+	*quotestore.Quote, error) {
 	var r refusal
 	if errors.As(err, &r) {
-		return s.refuse(q, r)
+		return s.refuse(ctx, q, r)
 	}
 	return name, next, err
 }
@@ -138,13 +139,13 @@ func (s *Settler) orRefuse(name string, q, next *quotestore.Quote, err error) (s
 // refuse commits the decision not to go on: from here on only refunds follow. Without a deposit in escrow this is the
 // end. Deposits that the account's owner has made himself, with the signed operation or without, count and come back
 // too.
-func (s *Settler) refuse(q *quotestore.Quote, r refusal) (string, *quotestore.Quote, error) {
+func (s *Settler) refuse(ctx context.Context, q *quotestore.Quote, r refusal) (string, *quotestore.Quote, error) {
 	next := q.Clone()
 	for i, l := range next.Legs {
 		if l.State != quotestore.LegWaiting || l.ChainID == 0 {
 			continue
 		}
-		state, err := s.inEscrow(q, l.ChainID)
+		state, err := s.inEscrow(ctx, q, l.ChainID)
 		if err != nil {
 			return "", nil, fmt.Errorf("look for a deposit of quote %s on %s: %w", q.ID, l.Chain(), err)
 		}
@@ -195,7 +196,7 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int) (*quotestore.Quo
 			if err := s.judge(o, rs[0], 1, []quotestore.Leg{l}); err != nil {
 				return err
 			}
-			return s.stillServed(o, l.ChainID)
+			return s.stillServed(ctx, o, l.ChainID)
 		},
 		Record: func(tx store.Tx, b chain.Block) error {
 			s.landed(next, i, s.ref(l.ChainID, b.Receipts[0].TxHash))

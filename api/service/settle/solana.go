@@ -57,7 +57,7 @@ func (s *Settler) fillSolana(ctx context.Context, q *quotestore.Quote, at time.T
 }
 
 // rehearseSolana simulates deposits on Solana after the fills.
-func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operation) error {
+func (s *Settler) rehearseSolana(ctx context.Context, o *order, fills []solana.Tx, deposits []operation) error {
 	at := uint64(o.now.Unix())
 	txs := slices.Clone(fills)
 	for _, d := range deposits {
@@ -85,7 +85,8 @@ func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operati
 			continue
 		}
 		if i < len(fills) {
-			return s.fillFails(o, fmt.Sprintf("the transfer to %s cannot arrive: %s", o.RecipientAccount(), r.Error))
+			return s.fillFails(ctx, o, fmt.Sprintf("the transfer to %s cannot arrive: %s", o.RecipientAccount(),
+				r.Error))
 		}
 		return depositFails(caip.SolanaMainnet(), entrypoint.Failure{Text: r.Error})
 	}
@@ -121,7 +122,7 @@ func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Q
 		Txs: txs,
 		Accept: func(rs []solana.Receipt) error {
 			for _, r := range rs[:fills] {
-				if !r.Success && s.short(next) {
+				if !r.Success && s.short(ctx, next) {
 					return refusal{reasonCapacity, "the solver's transfer failed: " + r.Error}
 				}
 				if !r.Success {

@@ -15,11 +15,11 @@ import (
 )
 
 // unchanged checks that nonces, deployments and delegations are as they were signed for (protocol §2.6, §2.12).
-func (s *Settler) unchanged(_ context.Context, o *order) error {
+func (s *Settler) unchanged(ctx context.Context, o *order) error {
 	seen := map[uint64]bool{}
 	if o.HasPrepared() {
 		seen[o.ChainID] = true
-		if err := s.unchangedOn(o, o.ChainID); err != nil {
+		if err := s.unchangedOn(ctx, o, o.ChainID); err != nil {
 			return err
 		}
 	}
@@ -28,7 +28,7 @@ func (s *Settler) unchanged(_ context.Context, o *order) error {
 			continue
 		}
 		seen[l.ChainID] = true
-		if err := s.unchangedOn(o, l.ChainID); err != nil {
+		if err := s.unchangedOn(ctx, o, l.ChainID); err != nil {
 			return err
 		}
 	}
@@ -36,8 +36,8 @@ func (s *Settler) unchanged(_ context.Context, o *order) error {
 }
 
 // unchangedOn checks every operation of one chain. The first of them is the one that deploys.
-func (s *Settler) unchangedOn(o *order, chainID uint64) error {
-	st, err := s.Network.Chains[chainID].State(uint64(o.now.Unix()))
+func (s *Settler) unchangedOn(ctx context.Context, o *order, chainID uint64) error {
+	st, err := s.Network.Chains[chainID].State(ctx, uint64(o.now.Unix()))
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 
 // bundleNow is bundle for a block that is to be sealed.
 func (s *Settler) bundleNow(ctx context.Context, o *order, chainID uint64, ops []operation) (chain.Tx, error) {
-	st, err := s.Network.Chains[chainID].State(uint64(s.Clock().Unix()))
+	st, err := s.Network.Chains[chainID].State(ctx, uint64(s.Clock().Unix()))
 	if err != nil {
 		return chain.Tx{}, err
 	}
@@ -141,11 +141,11 @@ func (s *Settler) bundleNow(ctx context.Context, o *order, chainID uint64, ops [
 // stillServed looks once more at a co-signed account while its block is about to be committed and no other can be: keys
 // that were replaced and an exit that was announced since the bundle was made stop it. Other accounts need no second
 // look, as their chain enforces what matters.
-func (s *Settler) stillServed(o *order, chainID uint64) error {
+func (s *Settler) stillServed(ctx context.Context, o *order, chainID uint64) error {
 	if !o.account.CoSigned() {
 		return nil
 	}
-	st, err := s.Network.Chains[chainID].State(0)
+	st, err := s.Network.Chains[chainID].State(ctx, 0)
 	if err != nil {
 		return err
 	}

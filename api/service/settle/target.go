@@ -49,7 +49,7 @@ func (s *Settler) targetEVM(ctx context.Context, o *order, next *quotestore.Quot
 	}
 	_, err = s.Network.Chains[o.ChainID].Seal(ctx, chain.SealRequest{
 		Time: uint64(s.Clock().Unix()), Txs: txs,
-		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(o, rs, fills, len(ops)) },
+		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(ctx, o, rs, fills, len(ops)) },
 		Record: func(tx store.Tx, b chain.Block) error {
 			var refs []quotestore.Ref
 			for _, r := range b.Receipts {
@@ -67,11 +67,11 @@ func (s *Settler) targetEVM(ctx context.Context, o *order, next *quotestore.Quot
 }
 
 // judgeTarget accepts a target block in which everything succeeded.
-func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) error {
+func (s *Settler) judgeTarget(ctx context.Context, o *order, rs []chain.Receipt, fills, ops int) error {
 	for _, r := range rs[:fills] {
 		if !r.Success {
 			why := s.Codec.Explain(r.Revert).Text
-			if o.HasPrepared() || s.short(o.Quote) {
+			if o.HasPrepared() || s.short(ctx, o.Quote) {
 				return refusal{reasonCapacity, "the solver's transfer failed: " + why}
 			}
 			return refusal{reasonTransfer, "the recipient did not take the transfer: " + why}
@@ -86,13 +86,13 @@ func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) erro
 	if err := s.judge(o, rs[fills], ops, sameChain(o.Quote)); err != nil {
 		return err
 	}
-	return s.stillServed(o, o.ChainID)
+	return s.stillServed(ctx, o, o.ChainID)
 }
 
 // short reports whether the solver has less than a quote delivers.
-func (s *Settler) short(q *quotestore.Quote) bool {
+func (s *Settler) short(ctx context.Context, q *quotestore.Quote) bool {
 	for _, f := range q.Fills {
-		if have, err := s.Network.Stock(f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
+		if have, err := s.Network.Stock(ctx, f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
 			return true
 		}
 	}

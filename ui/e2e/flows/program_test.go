@@ -3,6 +3,7 @@
 package flows
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -97,11 +98,12 @@ func checkStore(t *testing.T, dir, needs string) {
 	rig.CheckRecipient(t, in, usdc(base), needs)
 	init := op.InitDataECDSA(pins.ECDSAValidator, common.HexToAddress(demo.Signer))
 	sender := op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int))
-	if ok, err := in.Deployed(base, sender); err != nil || !ok {
+	if ok, err := in.Deployed(context.Background(), base, sender); err != nil || !ok {
 		t.Errorf("the account is not deployed at the predicted address: %v", err)
 	}
 	nonce := func(id uint64, lane uint16) uint64 {
-		n, err := in.AccountNonce(id, sender, op.Nonce{Validator: pins.ECDSAValidator, Key: lane}.Key192())
+		n, err := in.AccountNonce(context.Background(), id, sender,
+			op.Nonce{Validator: pins.ECDSAValidator, Key: lane}.Key192())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +125,7 @@ func checkStore(t *testing.T, dir, needs string) {
 			t.Errorf("chain %d: funding nonce %d", id, n)
 		}
 		if asset := usdc(id); asset != (caip.Asset{}) {
-			if held, err := in.Balance(pins.Escrow, asset); err != nil || held.Sign() != 0 {
+			if held, err := in.Balance(context.Background(), pins.Escrow, asset); err != nil || held.Sign() != 0 {
 				t.Errorf("chain %d: the escrow still holds %v: %v", id, held, err)
 			}
 		}
@@ -148,7 +150,7 @@ func checkEscrow(t *testing.T, in *devnet.Installation, id uint64, sender common
 					common.BytesToAddress(l.Topics[2][:]) != sender {
 					continue
 				}
-				st, err := c.State(c.Head().Time)
+				st, err := c.State(context.Background(), c.Head().Time)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,6 +3,7 @@
 package killed
 
 import (
+	"context"
 	"math/big"
 	"strings"
 	"testing"
@@ -77,11 +78,11 @@ func checkOutcome(t *testing.T, dir, needs, outcome string) {
 		if _, evm := e.Asset.Chain.EVMID(); !evm {
 			continue
 		}
-		held, err := in.Balance(in.Pins.Escrow, e.Asset)
+		held, err := in.Balance(context.Background(), in.Pins.Escrow, e.Asset)
 		if err != nil || held.Sign() != 0 {
 			t.Errorf("%s: the escrow holds %v: %v", e.Asset.Chain, held, err)
 		}
-		paid, err := in.Balance(common.HexToAddress(demo.AddressBook[0].Address), e.Asset)
+		paid, err := in.Balance(context.Background(), common.HexToAddress(demo.AddressBook[0].Address), e.Asset)
 		if err != nil {
 			t.Fatal(err)
 		}

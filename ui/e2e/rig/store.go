@@ -31,7 +31,7 @@ func CheckRecipient(t *testing.T, in *devnet.Installation, usdc caip.Asset, need
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := in.Balance(common.HexToAddress(demo.AddressBook[0].Address), usdc); err != nil ||
+	if got, err := in.Balance(t.Context(), common.HexToAddress(demo.AddressBook[0].Address), usdc); err != nil ||
 		got.Cmp(sent) != 0 {
 		t.Errorf("the recipient has %v, expected %v: %v", got, sent, err)
 	}

@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"path/filepath"
@@ -69,7 +70,7 @@ func BenchmarkSealTransferInFile(b *testing.B)   { benchSeal(b, boltChain(b)) }
 func benchBalanceOf(b *testing.B, c *Chain) {
 	data := pack(b, "Token", "balanceOf", addr(treasury()))
 	for b.Loop() {
-		st, err := c.State(0)
+		st, err := c.State(context.Background(), 0)
 		if err != nil {
 			b.Fatal(err)
 		}

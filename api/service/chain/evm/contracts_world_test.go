@@ -163,7 +163,7 @@ func (w *world) pack(c named, method string, args ...any) []byte {
 // simulate calls in a throw-away view of the head, from any address.
 func (w *world) simulate(m chain.Message) chain.Result {
 	w.t.Helper()
-	st, err := w.chain.State(w.now)
+	st, err := w.chain.State(context.Background(), w.now)
 	w.check(err)
 	defer st.Close()
 	return st.Call(m)
@@ -284,7 +284,7 @@ func (w *world) tokens(of common.Address) int64 {
 
 func (w *world) state() chain.State {
 	w.t.Helper()
-	st, err := w.chain.State(w.now)
+	st, err := w.chain.State(context.Background(), w.now)
 	w.check(err)
 	return st
 }

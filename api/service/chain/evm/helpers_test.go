@@ -188,7 +188,7 @@ func tokenBalance(tb testing.TB, st chain.State, token, of common.Address) *big.
 
 func stateOf(tb testing.TB, c *Chain) chain.State {
 	tb.Helper()
-	st, err := c.State(0)
+	st, err := c.State(context.Background(), 0)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func tr2() common.Address { return common.Address{0x77} }
 
 func (c *Chain) nonce(t *testing.T, a common.Address) uint64 {
 	t.Helper()
-	st, err := c.State(0)
+	st, err := c.State(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func randomBlock(rt *rapid.T, t *testing.T, c *Chain, l ledger, nonces map[int]u
 }
 
 func checkLedger(rt *rapid.T, t *testing.T, c *Chain, l ledger) {
-	st, err := c.State(0)
+	st, err := c.State(context.Background(), 0)
 	if err != nil {
 		rt.Fatal(err)
 	}

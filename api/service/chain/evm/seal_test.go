@@ -140,7 +140,7 @@ func TestAcceptMayLookAtTheChain(t *testing.T) {
 	_, err := c.Seal(context.Background(), chain.SealRequest{
 		Txs: []chain.Tx{pay(treasury(), addr(key(1)), 5)},
 		Accept: func([]chain.Receipt) error {
-			st, err := c.State(0)
+			st, err := c.State(context.Background(), 0)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ type view struct {
 
 // State opens a view of the head for simulations in a block of time at, or the
 // head's time if that is later.
-func (c *Chain) State(at uint64) (chain.State, error) {
+func (c *Chain) State(_ context.Context, at uint64) (chain.State, error) {
 	snap, h, r, err := c.open()
 	if err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func TestPendingBlockIsTheNextOneAtTheGivenTime(t *testing.T) {
 	c := memoryChain(t)
 	seal(t, c)
 	head := seal(t, c)
-	st, err := c.State(head.Time + 30)
+	st, err := c.State(context.Background(), head.Time+30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestPendingBlockIsTheNextOneAtTheGivenTime(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, test.want)
 		}
 	}
-	early, err := c.State(0)
+	early, err := c.State(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestOldViewStaysFrozenWhileBlocksAreSealed(t *testing.T) {
 	for name, c := range map[string]*Chain{"memory": memoryChain(t), "file": boltChain(t)} {
 		t.Run(name, func(t *testing.T) {
 			seal(t, c, sendToken(t, treasury(), tokenAt(0), addr(key(1)), 10))
-			old, err := c.State(0)
+			old, err := c.State(context.Background(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,7 +239,7 @@ func TestReadersSeeWholeBlocksWhileSealing(t *testing.T) {
 }
 
 func consistent(t *testing.T, c *Chain, start uint64, a, b common.Address) bool {
-	st, err := c.State(0)
+	st, err := c.State(context.Background(), 0)
 	if err != nil {
 		t.Error(err)
 		return false

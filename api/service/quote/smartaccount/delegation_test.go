@@ -1,6 +1,7 @@
 package smartaccount_test
 
 import (
+	"context"
 	"errors"
 	"math/big"
 	"strings"
@@ -65,7 +66,8 @@ func TestDelegationIsAskedForUntilATypeFourTransactionBringsIt(t *testing.T) {
 	if s, err := u.Standing(st, base); err != nil || !s.Deployed || s.Delegation != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if n, err := w.in.AccountNonce(base, u.Address, u.Key192(0)); err != nil || !strings.HasSuffix(n.Text(16), "1") {
+	if n, err := w.in.AccountNonce(context.Background(), base, u.Address, u.Key192(0)); err != nil ||
+		!strings.HasSuffix(n.Text(16), "1") {
 		t.Errorf("nonce %x, %v", n, err)
 	}
 	w.submit(u, w.signed(u, w.operation(u, base, 0), base), base) // the code stays

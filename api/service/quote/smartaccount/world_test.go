@@ -124,7 +124,7 @@ func (w *world) kernelV33() user {
 // state is a view of a chain's head that the test closes.
 func (w *world) state(chainID uint64) chain.State {
 	w.Helper()
-	st, err := w.in.Chains[chainID].State(now)
+	st, err := w.in.Chains[chainID].State(context.Background(), now)
 	w.must(err)
 	return st
 }
@@ -147,7 +147,7 @@ func (w *world) call(n byte) []byte {
 // operation is the account's next operation, unsigned.
 func (w *world) operation(u user, chainID uint64, lane uint16) op.UserOp {
 	w.Helper()
-	nonce, err := w.in.AccountNonce(chainID, u.Address, u.Key192(lane))
+	nonce, err := w.in.AccountNonce(context.Background(), chainID, u.Address, u.Key192(lane))
 	w.must(err)
 	s, err := w.standing(u.Account, chainID)
 	w.must(err)

@@ -66,7 +66,7 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 // undoes another one.
 func (w *World) Authorize(chainID uint64, contract string) op.SignedAuthorization {
 	w.TB.Helper()
-	st, err := w.Installation.Chains[chainID].State(uint64(w.Clock.Now().Unix()))
+	st, err := w.Installation.Chains[chainID].State(context.Background(), uint64(w.Clock.Now().Unix()))
 	Must(w.TB, err)
 	defer st.Close()
 	at, err := caip.ParseAddress(contract)

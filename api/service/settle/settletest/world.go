@@ -199,7 +199,7 @@ func (w *World) FundBig(to common.Address, a caip.Asset, v *big.Int) {
 // Balance reads a balance at the head.
 func (w *World) Balance(of common.Address, a caip.Asset) *big.Int {
 	w.TB.Helper()
-	v, err := w.Installation.Balance(of, a)
+	v, err := w.Installation.Balance(context.Background(), of, a)
 	Must(w.TB, err)
 	return v
 }
@@ -274,7 +274,7 @@ func (w *World) SameSums(before, after map[caip.Asset]*big.Int) {
 func (w *World) Nonce(chainID uint64, lane uint16) uint64 {
 	w.TB.Helper()
 	key := op.Nonce{Validator: w.User.Validator(w.Installation.Pins), Key: lane}.Key192()
-	v, err := w.Installation.AccountNonce(chainID, w.User.Address, key)
+	v, err := w.Installation.AccountNonce(context.Background(), chainID, w.User.Address, key)
 	Must(w.TB, err)
 	n, err := op.ParseNonce(v)
 	Must(w.TB, err)
