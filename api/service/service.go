@@ -30,6 +30,7 @@ import (
 	"coffer/api/service/access"
 	"coffer/api/service/adminrelay"
 	"coffer/api/service/devnet"
+	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/httpapi"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
@@ -216,9 +217,9 @@ func (s *Service) wire() error {
 	if err != nil {
 		return err
 	}
-	var faucet *portfolio.Faucet
+	deps := portfolio.Deps{Network: in.Network, Prices: prices, Clock: o.Clock}
 	if o.Fund {
-		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{
+		deps.Faucet, err = faucet.New(faucet.Options{
 			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory,
 			May: mayFund,
 		})
@@ -226,7 +227,7 @@ func (s *Service) wire() error {
 			return err
 		}
 	}
-	accounts := portfolio.New(portfolio.Deps{Network: in.Network, Prices: prices, Faucet: faucet, Clock: o.Clock})
+	accounts := portfolio.New(deps)
 	codec := entrypoint.New(in.Pins.EntryPoint, in.Pins.Escrow)
 	quoter := quote.New(quote.Deps{
 		Network: in.Network, Operator: in.Operator, CoSigner: in.CoSigner, TamperProof: in.TamperProof, Book: s.book,

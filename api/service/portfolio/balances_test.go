@@ -3,7 +3,6 @@ package portfolio_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/devnet"
@@ -24,8 +22,6 @@ import (
 	"coffer/api/service/store"
 	"coffer/assets"
 )
-
-const solanaAddress = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 
 func query(t testing.TB, in *devnet.Installation, account, aggregates, assets string) portfolio.Query {
 	t.Helper()
@@ -345,73 +341,6 @@ func TestWithoutAFaucetNobodyIsFunded(t *testing.T) {
 	if sol, usdc := onSolana(t, in, solanaKey(t)); len(balances(t, in, someone)) != 0 || sol != "0" || usdc != "0" {
 		t.Error("somebody was funded")
 	}
-}
-
-// Where chains are paid one by one, a crash between two of them leaves a grant started; the next request finishes it
-// and pays no chain twice.
-func TestACutOffGrantIsFinished(t *testing.T) {
-	whole := open(t, store.NewMemory())
-	if err := newFaucet(t, whole).Consider(context.Background(), someone); err != nil {
-		t.Fatal(err)
-	}
-	want := balances(t, whole, someone)
-
-	weak := &dying{Store: store.NewMemory(), left: -1}
-	in, err := devnet.Open(weak, devnet.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
-		Kind: network.Embedded})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id, c := range in.Chains {
-		in.Chains[id] = apart{c}
-	}
-	weak.left = 2
-	if err := newFaucet(t, in).Consider(context.Background(), someone); !errors.Is(err, errCut) {
-		t.Fatalf("%v, expected the cut", err)
-	}
-	if got := len(balances(t, in, someone)); got == 0 || got >= len(want) {
-		t.Fatalf("%d of %d assets arrived before the cut", got, len(want))
-	}
-	weak.left = -1
-	if err := newFaucet(t, in).Consider(context.Background(), someone); err != nil {
-		t.Fatal(err)
-	}
-	got := balances(t, in, someone)
-	for asset, v := range want {
-		if got[asset] == nil || got[asset].Cmp(v) != 0 {
-			t.Errorf("%s: %v, expected %s", asset, got[asset], v)
-		}
-	}
-}
-
-var errCut = errors.New("the process was killed")
-
-// dying commits a number of times more and then no longer; -1 is for ever. With late, one more commit happens and is
-// reported as failed.
-type dying struct {
-	store.Store
-	left int
-	late bool
-}
-
-func (d *dying) Update(fn func(store.Tx) error) error {
-	unheard := false
-	err := d.Store.Update(func(tx store.Tx) error {
-		if d.left == 0 && !d.late {
-			return errCut
-		}
-		if d.left == 0 {
-			d.late, unheard = false, true
-		}
-		if d.left > 0 {
-			d.left--
-		}
-		return fn(tx)
-	})
-	if err == nil && unheard {
-		return errCut
-	}
-	return err
 }
 
 func TestListsHaveTheDocumentedMembers(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
@@ -23,11 +25,17 @@ import (
 	"coffer/api/service/quote/smartaccount"
 )
 
+// Faucet gives test funds to an account that is named, if it deserves them (protocol §5.4).
+type Faucet interface {
+	Consider(context.Context, common.Address) error
+	ConsiderSolana(context.Context, solmsg.Key) error
+}
+
 // Deps are what the use cases need. A nil Faucet pays no test funds.
 type Deps struct {
 	Network *deployment.Network
 	Prices  *price.Table
-	Faucet  *Faucet
+	Faucet  Faucet
 	Clock   func() time.Time
 }
 
@@ -36,8 +44,18 @@ type Portfolio struct{ Deps }
 
 // New makes the use cases.
 func New(d Deps) *Portfolio {
+	if d.Faucet == nil {
+		d.Faucet = none{}
+	}
 	return &Portfolio{d}
 }
+
+// none is the faucet of a network without test funds.
+type none struct{}
+
+func (none) Consider(context.Context, common.Address) error { return nil }
+
+func (none) ConsiderSolana(context.Context, solmsg.Key) error { return nil }
 
 // PredictAddress answers POST /account/predict-address for a document that passed api.Rules.Predict: the address that
 // the account will have on every chain, with this installation's co-signer for a role-based one (protocol §8.4). Keys

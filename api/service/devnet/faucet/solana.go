@@ -1,4 +1,4 @@
-package portfolio
+package faucet
 
 import (
 	"context"
@@ -22,9 +22,6 @@ const (
 // and only if it holds nothing and never did anything on the ledger. The faucet's signed transaction and the decision
 // are one commit; what the ledger refuses is declined for good.
 func (f *Faucet) ConsiderSolana(ctx context.Context, k solmsg.Key) error {
-	if f == nil {
-		return nil
-	}
 	if err := f.considerSolana(ctx, k); err != nil {
 		return fmt.Errorf("test funds for %s: %w", k, err)
 	}

@@ -1,4 +1,4 @@
-package portfolio_test
+package faucet_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/service/chain"
 	"coffer/api/service/devnet"
-	"coffer/api/service/portfolio"
+	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/store"
 )
 
@@ -55,7 +55,7 @@ func TestR6_WhoWaitsIsPaidInOneCommit(t *testing.T) {
 			return
 		}
 		close(began)
-		for portfolio.Waiting(f) < clients-1 {
+		for faucet.Waiting(f) < clients-1 {
 			runtime.Gosched() // the first commit takes until all others wait
 		}
 	}
@@ -144,7 +144,7 @@ func TestR6_ABudgetThatIsUsedUpHoldsNobodyElseBack(t *testing.T) {
 	for _, order := range [][]bool{{false, true}, {true, false}} {
 		in := open(t, store.NewMemory())
 		f := newFaucet(t, in)
-		if err := portfolio.ServeTogether(f, someone, order...); err != nil || len(balances(t, in, someone)) == 0 {
+		if err := faucet.ServeTogether(f, someone, order...); err != nil || len(balances(t, in, someone)) == 0 {
 			t.Errorf("%v: %v, nothing arrived", order, err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestR6_ABudgetThatIsUsedUpHoldsNobodyElseBack(t *testing.T) {
 func TestR6_ATurnThatBreaksDownHoldsNobodyBack(t *testing.T) {
 	in := open(t, store.NewMemory())
 	f := newFaucet(t, in)
-	if err := portfolio.ServeBroken(f, someone); err == nil {
+	if err := faucet.ServeBroken(f, someone); err == nil {
 		t.Error("no error")
 	}
 	if err := f.Consider(context.Background(), someone); err != nil || len(balances(t, in, someone)) == 0 {

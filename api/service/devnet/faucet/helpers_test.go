@@ -1,4 +1,4 @@
-package portfolio_test
+package faucet_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
 	"coffer/api/service/devnet"
-	"coffer/api/service/portfolio"
+	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/store"
 )
 
@@ -44,9 +44,9 @@ func openWeak(t testing.TB) (*devnet.Installation, *dying) {
 }
 
 // telling is a faucet that logs into text.
-func telling(t testing.TB, in *devnet.Installation, text *bytes.Buffer) *portfolio.Faucet {
+func telling(t testing.TB, in *devnet.Installation, text *bytes.Buffer) *faucet.Faucet {
 	t.Helper()
-	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now,
+	f, err := faucet.New(faucet.Options{Installation: in, Clock: now,
 		Log: slog.New(slog.NewJSONHandler(text, nil))})
 	if err != nil {
 		t.Fatal(err)

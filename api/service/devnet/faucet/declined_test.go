@@ -1,4 +1,4 @@
-package portfolio_test
+package faucet_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/service/chain"
+	"coffer/api/service/portfolio"
+	"coffer/api/service/price"
 	"coffer/api/service/store"
 )
 
@@ -60,44 +62,6 @@ func TestAGrantThatOneChainRefusesIsDeclinedThereAndPaidElsewhere(t *testing.T) 
 			expectDecision(t, again, someone, 'f')
 		})
 	}
-}
-
-func TestRequestsAreAnsweredWithWhatIsThereWhileTheFaucetIsEmpty(t *testing.T) {
-	in, p := world(t)
-	for _, id := range in.ChainIDs {
-		drain(t, in, caip.Native(id), 0)
-	}
-	emptySolana(t, in, 0)
-	before, count := heads(in), in.Solana.Transactions()
-	out, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex()+",solana:"+solanaAddress,
-		"ob:usdc,ob:sol", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range out.BalanceByAggregatedAsset {
-		if micro, known := line.FiatValue.Micro(); line.Balance != "0" || !known || micro.Sign() != 0 {
-			t.Errorf("%s: %s worth %q, expected zero and nothing unknown", line.AggregatedAssetID, line.Balance,
-				line.FiatValue)
-		}
-	}
-	doc, err := api.Encode(api.PredictRequest{Type: api.AccountKernelV31, SignerAddress: someone.Hex()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.PredictAddress(context.Background(), doc); err != nil {
-		t.Error(err)
-	}
-	err = p.FundAccounts(context.Background(), []api.Account{
-		{Type: api.AccountKernelV31, AccountAddress: "0x000000000000000000000000000000000000bEEF"},
-		{Type: api.AccountSolana, AccountAddress: wallet(9).String()},
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	if heads(in) != before || in.Solana.Transactions() != count {
-		t.Error("something was sealed for a grant that cannot be paid")
-	}
-	expectDecision(t, in, someone, 'd')
 }
 
 func TestARefusedGrantIsDeclinedOnceUnderConcurrency(t *testing.T) {
@@ -270,4 +234,51 @@ func TestAFaultOfTheDatabaseIsNoRefusal(t *testing.T) {
 	if text.Len() > 0 {
 		t.Errorf("the log says %s", text)
 	}
+}
+
+func TestRequestsAreAnsweredWithWhatIsThereWhileTheFaucetIsEmpty(t *testing.T) {
+	in := open(t, store.NewMemory())
+	prices, err := price.New(in.Catalog, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := portfolio.New(portfolio.Deps{Network: in.Network, Prices: prices, Faucet: newFaucet(t, in), Clock: now})
+	for _, id := range in.ChainIDs {
+		drain(t, in, caip.Native(id), 0)
+	}
+	emptySolana(t, in, 0)
+	before, count := heads(in), in.Solana.Transactions()
+	q, failures := portfolio.ParseQuery(in.Catalog, "eip155:1:"+someone.Hex()+",solana:"+solanaAddress,
+		"ob:usdc,ob:sol", "")
+	if len(failures) > 0 {
+		t.Fatal(failures)
+	}
+	out, err := p.Balances(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range out.BalanceByAggregatedAsset {
+		if micro, known := line.FiatValue.Micro(); line.Balance != "0" || !known || micro.Sign() != 0 {
+			t.Errorf("%s: %s worth %q, expected zero and nothing unknown", line.AggregatedAssetID, line.Balance,
+				line.FiatValue)
+		}
+	}
+	doc, err := api.Encode(api.PredictRequest{Type: api.AccountKernelV31, SignerAddress: someone.Hex()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.PredictAddress(context.Background(), doc); err != nil {
+		t.Error(err)
+	}
+	err = p.FundAccounts(context.Background(), []api.Account{
+		{Type: api.AccountKernelV31, AccountAddress: "0x000000000000000000000000000000000000bEEF"},
+		{Type: api.AccountSolana, AccountAddress: wallet(9).String()},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if heads(in) != before || in.Solana.Transactions() != count {
+		t.Error("something was sealed for a grant that cannot be paid")
+	}
+	expectDecision(t, in, someone, 'd')
 }

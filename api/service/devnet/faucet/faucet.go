@@ -1,4 +1,5 @@
-package portfolio
+// Package faucet pays play money out of an embedded network's own stock. Source: protocol §5.4.
+package faucet
 
 import (
 	"context"
@@ -24,20 +25,19 @@ import (
 // code, nonce or history on any chain (protocol §5.4). What was decided about an address is written down, so a
 // recipient that was paid is never topped up. On each chain a grant is paid whole or declined for good: a faucet that
 // ran dry there is no error of the request. Where May says no, nothing is decided and nothing written, and the address
-// gets its funds when it is named again by a request that may bring them. A nil *Faucet pays nothing. It is safe for
-// concurrent use.
+// gets its funds when it is named again by a request that may bring them. It is safe for concurrent use.
 type Faucet struct {
-	FaucetOptions
+	Options
 	seed  []byte
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
 	queue queue
 }
 
-// FaucetOptions configure a Faucet. Known reports whether the service's history names an account, an EVM address or a
+// Options configure a Faucet. Known reports whether the service's history names an account, an EVM address or a
 // Solana one; nil means that there is no history to ask. May reports whether a request may bring test funds; it is
 // asked with true once for each new address, which counts against a budget, and with false otherwise; nil means always.
 // Log is told of every grant that a chain refuses and of every address that a budget leaves out; it may be nil.
-type FaucetOptions struct {
+type Options struct {
 	Installation *devnet.Installation
 	Clock        func() time.Time
 	Known        func(ctx context.Context, account string) (bool, error)
@@ -57,8 +57,8 @@ const (
 	funded   = 'f'
 )
 
-// NewFaucet makes the faucet of an installation.
-func NewFaucet(o FaucetOptions) (*Faucet, error) {
+// New makes the faucet of an installation.
+func New(o Options) (*Faucet, error) {
 	seed, err := o.Installation.Secret("test-funds/1", sha256.Size)
 	if err != nil {
 		return nil, err
@@ -72,14 +72,11 @@ func NewFaucet(o FaucetOptions) (*Faucet, error) {
 	if o.Known == nil {
 		o.Known = func(context.Context, string) (bool, error) { return false, nil }
 	}
-	return &Faucet{FaucetOptions: o, seed: seed}, nil
+	return &Faucet{Options: o, seed: seed}, nil
 }
 
 // Consider funds an address that deserves it. It returns when the blocks are sealed.
 func (f *Faucet) Consider(ctx context.Context, a common.Address) error {
-	if f == nil {
-		return nil
-	}
 	if err := f.consider(ctx, a); err != nil {
 		return fmt.Errorf("test funds for %s: %w", a.Hex(), err)
 	}

@@ -1,4 +1,4 @@
-package portfolio_test
+package faucet_test
 
 import (
 	"context"

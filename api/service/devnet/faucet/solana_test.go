@@ -1,4 +1,4 @@
-package portfolio_test
+package faucet_test
 
 import (
 	"context"
@@ -13,10 +13,12 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/devnet"
-	"coffer/api/service/portfolio"
+	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
+
+const solanaAddress = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 
 func solanaKey(t testing.TB) solmsg.Key {
 	t.Helper()
@@ -48,7 +50,7 @@ func onSolana(t testing.TB, in *devnet.Installation, k solmsg.Key) (sol, usdc st
 	return v.String(), usdc
 }
 
-func consider(t testing.TB, f *portfolio.Faucet, keys ...solmsg.Key) {
+func consider(t testing.TB, f *faucet.Faucet, keys ...solmsg.Key) {
 	t.Helper()
 	for _, k := range keys {
 		if err := f.ConsiderSolana(context.Background(), k); err != nil {
@@ -119,7 +121,7 @@ func wallet(n byte) solmsg.Key {
 func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	in := open(t, store.NewMemory())
 	usdc, known, paid := wallet(1), wallet(2), wallet(3)
-	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now,
+	f, err := faucet.New(faucet.Options{Installation: in, Clock: now,
 		Known: func(_ context.Context, k string) (bool, error) { return k == known.String(), nil }})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,8 @@
-package portfolio_test
+package faucet_test
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"sync"
 	"testing"
@@ -14,8 +15,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/service/chain"
 	"coffer/api/service/devnet"
-	"coffer/api/service/portfolio"
-	"coffer/api/service/price"
+	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/store"
 )
 
@@ -31,32 +31,13 @@ func open(t testing.TB, s store.Store) *devnet.Installation {
 	return in
 }
 
-func newFaucet(t testing.TB, in *devnet.Installation) *portfolio.Faucet {
+func newFaucet(t testing.TB, in *devnet.Installation) *faucet.Faucet {
 	t.Helper()
-	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now})
+	f, err := faucet.New(faucet.Options{Installation: in, Clock: now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
-}
-
-func world(t testing.TB) (*devnet.Installation, *portfolio.Portfolio) {
-	in := open(t, store.NewMemory())
-	return in, portfolio.New(portfolio.Deps{Network: in.Network, Prices: prices(t, in), Faucet: newFaucet(t, in),
-		Clock: now})
-}
-
-func prices(t testing.TB, in *devnet.Installation) *price.Table {
-	t.Helper()
-	seed, err := in.Secret("prices/1", 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := price.New(in.Catalog, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
 }
 
 var someone = common.HexToAddress("0x00000000000000000000000000000000000c0ffe")
@@ -201,7 +182,7 @@ func TestARecipientThatWasPaidIsNeverToppedUp(t *testing.T) {
 func TestAddressesWithHistoryCodeOrNonceGetNothing(t *testing.T) {
 	in := open(t, store.NewMemory())
 	known := common.HexToAddress("0x4157")
-	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now,
+	f, err := faucet.New(faucet.Options{Installation: in, Clock: now,
 		Known: func(_ context.Context, a string) (bool, error) { return a == known.Hex(), nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -257,4 +238,71 @@ func benchmarkFund(b *testing.B, s store.Store) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// Where chains are paid one by one, a crash between two of them leaves a grant started; the next request finishes it
+// and pays no chain twice.
+func TestACutOffGrantIsFinished(t *testing.T) {
+	whole := open(t, store.NewMemory())
+	if err := newFaucet(t, whole).Consider(context.Background(), someone); err != nil {
+		t.Fatal(err)
+	}
+	want := balances(t, whole, someone)
+
+	weak := &dying{Store: store.NewMemory(), left: -1}
+	in, err := devnet.Open(weak, devnet.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+		Kind: network.Embedded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, c := range in.Chains {
+		in.Chains[id] = apart{c}
+	}
+	weak.left = 2
+	if err := newFaucet(t, in).Consider(context.Background(), someone); !errors.Is(err, errCut) {
+		t.Fatalf("%v, expected the cut", err)
+	}
+	if got := len(balances(t, in, someone)); got == 0 || got >= len(want) {
+		t.Fatalf("%d of %d assets arrived before the cut", got, len(want))
+	}
+	weak.left = -1
+	if err := newFaucet(t, in).Consider(context.Background(), someone); err != nil {
+		t.Fatal(err)
+	}
+	got := balances(t, in, someone)
+	for asset, v := range want {
+		if got[asset] == nil || got[asset].Cmp(v) != 0 {
+			t.Errorf("%s: %v, expected %s", asset, got[asset], v)
+		}
+	}
+}
+
+var errCut = errors.New("the process was killed")
+
+// dying commits a number of times more and then no longer; -1 is for ever. With late, one more commit happens and is
+// reported as failed.
+type dying struct {
+	store.Store
+	left int
+	late bool
+}
+
+func (d *dying) Update(fn func(store.Tx) error) error {
+	unheard := false
+	err := d.Store.Update(func(tx store.Tx) error {
+		if d.left == 0 && !d.late {
+			return errCut
+		}
+		if d.left == 0 {
+			d.late, unheard = false, true
+		}
+		if d.left > 0 {
+			d.left--
+		}
+		return fn(tx)
+	})
+	if err == nil && unheard {
+		return errCut
+	}
+	return err
 }
