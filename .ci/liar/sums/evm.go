@@ -28,7 +28,7 @@ func countedEvents() events {
 func (r *reader) chain(id uint64) error {
 	arrived := map[string]*big.Int{} // of the native coin
 	for n := uint64(1); ; n++ {
-		b, found, err := r.in.Chains[id].Block(n)
+		b, found, err := r.in.Chains[id].Block(context.Background(), n)
 		if err != nil {
 			return err
 		}

@@ -193,7 +193,7 @@ func (w *world) done(chainID uint64, r api.RelayRequest) chain.Receipt {
 	if out.Chain != r.Chain || out.ExplorerURL != "https://here.example/api/explorer/"+r.Chain+"/tx/"+out.Hash {
 		w.Fatalf("%+v", out)
 	}
-	receipt, found, err := w.in.Chains[chainID].Receipt(common.HexToHash(out.Hash))
+	receipt, found, err := w.in.Chains[chainID].Receipt(context.Background(), common.HexToHash(out.Hash))
 	w.must(err)
 	if !found || !receipt.Success {
 		w.Fatalf("found %t, %+v", found, receipt)

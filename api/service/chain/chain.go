@@ -153,9 +153,9 @@ type Chain interface {
 	// signer. The context is the signers'.
 	Seal(context.Context, SealRequest) (Block, error)
 	// Receipt finds the receipt of a sealed transaction; false when unknown.
-	Receipt(tx Hash) (Receipt, bool, error)
+	Receipt(ctx context.Context, tx Hash) (Receipt, bool, error)
 	// Block finds a sealed block by number; false when there is none yet.
-	Block(n uint64) (Block, bool, error)
+	Block(ctx context.Context, n uint64) (Block, bool, error)
 }
 
 // Nobodys reports an address that nobody can have a key or a contract at: zero, and the first 1023, among which the

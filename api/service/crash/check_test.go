@@ -316,7 +316,7 @@ func (h *harness) burnedOn(in *devnet.Installation, chain uint64) (*big.Int, err
 		c.burned[chain], c.blocks[chain] = new(big.Int), 1
 	}
 	for {
-		b, found, err := in.Chains[chain].Block(c.blocks[chain])
+		b, found, err := in.Chains[chain].Block(context.Background(), c.blocks[chain])
 		if err != nil || !found {
 			return c.burned[chain], err
 		}

@@ -15,6 +15,7 @@ package devnet
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -201,7 +202,7 @@ func (in *Installation) describe(p pinned, kind network.Kind) (network.Descripto
 	d.Pins.CoSigner, d.Pins.TamperProof = in.CoSigner.Address(), in.TamperProof.Address()
 	d.Pins.SolanaSponsor, d.Pins.SolanaVault = in.Sponsor.Key().String(), in.Vault.Key().String()
 	for _, id := range in.ChainIDs {
-		first, ok, err := in.Chains[id].Block(0)
+		first, ok, err := in.Chains[id].Block(context.Background(), 0)
 		if err != nil || !ok {
 			return network.Descriptor{}, fmt.Errorf("genesis: first block of eip155:%d (found: %t): %w", id, ok, err)
 		}

@@ -225,7 +225,7 @@ func TestEveryTokenSumIsTheSupplyAndStaysIt(t *testing.T) {
 func TestNativeCoinIsBalancesPlusBurnedFees(t *testing.T) {
 	in := open(t, store.NewMemory())
 	for _, id := range in.ChainIDs {
-		block, ok, err := in.Chains[id].Block(1)
+		block, ok, err := in.Chains[id].Block(context.Background(), 1)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}

@@ -68,7 +68,8 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 	}
 	for i, n := range heads() {
 		id := in.ChainIDs[i]
-		if stored, found, err := in.Chains[id].Block(n); n != before[i]+1 || err != nil || !found ||
+		if stored, found, err := in.Chains[id].Block(context.Background(), n); n != before[i]+1 || err != nil ||
+			!found ||
 			stored.Hash != blocks[id].Hash {
 			t.Errorf("chain %d: block %d, %v", id, n, err)
 		}

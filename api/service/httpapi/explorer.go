@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -55,8 +56,8 @@ func TransactionPath(chain caip.Chain, id string) string {
 	return ExplorerEndpoint + "/" + chain.String() + "/tx/" + id
 }
 
-func (x *explorer) serve(w http.ResponseWriter, chainText, hashText string) {
-	v, status := x.view(chainText, hashText)
+func (x *explorer) serve(ctx context.Context, w http.ResponseWriter, chainText, hashText string) {
+	v, status := x.view(ctx, chainText, hashText)
 	page := v.page()
 	head := w.Header()
 	head.Set("Content-Type", "text/html; charset=utf-8")
@@ -67,7 +68,7 @@ func (x *explorer) serve(w http.ResponseWriter, chainText, hashText string) {
 	_, _ = w.Write(page) //nolint:gosec // it is escaped; the peer may be gone, and there is nobody left to tell
 }
 
-func (x *explorer) view(chainText, hashText string) (view, int) {
+func (x *explorer) view(ctx context.Context, chainText, hashText string) (view, int) {
 	v := view{Title: "Transaction not found", Chain: chainText, Hash: hashText}
 	id, err := caip.ParseChain(chainText)
 	if err != nil || !isTransaction(id, hashText) {
@@ -85,7 +86,7 @@ func (x *explorer) view(chainText, hashText string) (view, int) {
 			return v, http.StatusNotFound
 		}
 		v.Chain = info.Name + " (" + id.String() + ")"
-		found, err = x.evm(&v, id, ch, common.HexToHash(hashText))
+		found, err = x.evm(ctx, &v, id, ch, common.HexToHash(hashText))
 	}
 	switch {
 	case err != nil:
@@ -98,8 +99,8 @@ func (x *explorer) view(chainText, hashText string) (view, int) {
 	return v, http.StatusOK
 }
 
-func (x *explorer) evm(v *view, id caip.Chain, ch chain.Chain, hash common.Hash) (bool, error) {
-	rc, found, err := ch.Receipt(hash)
+func (x *explorer) evm(ctx context.Context, v *view, id caip.Chain, ch chain.Chain, hash common.Hash) (bool, error) {
+	rc, found, err := ch.Receipt(ctx, hash)
 	if err != nil || !found {
 		return false, err
 	}

@@ -27,7 +27,7 @@ func (b *bench) withoutKey(path string) *httptest.ResponseRecorder {
 
 func TestExplorerShowsTheDecodedReceiptWithoutAKey(t *testing.T) {
 	b := newBench(t)
-	block, ok, err := b.in.Chains[8453].Block(1)
+	block, ok, err := b.in.Chains[8453].Block(context.Background(), 1)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}

@@ -232,7 +232,7 @@ func (h *handler) page(w *answer, r *http.Request, hold func(leave func()), chai
 		}
 		w.Header().Set("Cache-Control", "no-store")
 	}
-	h.explorer.serve(w, chain, hash)
+	h.explorer.serve(r.Context(), w, chain, hash)
 	return nil
 }
 

@@ -141,7 +141,7 @@ func TestTheDescriptionNeedsNoBasePath(t *testing.T) {
 
 func TestHEADIsAnsweredLikeGETWithoutABody(t *testing.T) {
 	b := newBench(t)
-	block, ok, err := b.in.Chains[8453].Block(1)
+	block, ok, err := b.in.Chains[8453].Block(context.Background(), 1)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}

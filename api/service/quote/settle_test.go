@@ -122,7 +122,7 @@ func TestNetworkFeeCoversWhatItPaysForEveryKindOfAccount(t *testing.T) {
 				"release": {Arbitrum, r.Legs[0].Settled, quote.GasRelease},
 				"fill":    {Polygon, r.Destination[0].Hash, quote.GasFill},
 			} {
-				receipt, found, err := w.Installation.Chains[c.chainID].Receipt(c.tx)
+				receipt, found, err := w.Installation.Chains[c.chainID].Receipt(context.Background(), c.tx)
 				Must(t, err)
 				if !found || receipt.GasUsed > c.table || receipt.GasUsed*2 < c.table {
 					t.Errorf("%s, first %t, %s: %d gas used, the table says %d", kind, first, what, receipt.GasUsed,
@@ -146,7 +146,7 @@ func TestEstimateOfThePreparedOperationCoversItForEveryKindOfAccount(t *testing.
 				t.Fatalf("%s: %+v", kind, s)
 			}
 			here := stored(w, id).Destination
-			receipt, found, err := w.Installation.Chains[Base].Receipt(here[len(here)-1].Hash)
+			receipt, found, err := w.Installation.Chains[Base].Receipt(context.Background(), here[len(here)-1].Hash)
 			Must(t, err)
 			if !found || receipt.GasUsed > estimate || receipt.GasUsed*2 < estimate {
 				t.Errorf("%s, first %t: %d gas used, estimated were %d", kind, first, receipt.GasUsed, estimate)

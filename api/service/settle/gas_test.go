@@ -1,6 +1,7 @@
 package settle_test
 
 import (
+	"context"
 	"testing"
 
 	"coffer/api"
@@ -22,7 +23,7 @@ func TestGasTableCoversMeasuredCosts(t *testing.T) {
 			t.Fatalf("%s: %+v", name, s)
 		}
 		ch := w.Installation.Chains[chainID]
-		b, found, err := ch.Block(ch.Head().Number - blocksBack)
+		b, found, err := ch.Block(context.Background(), ch.Head().Number-blocksBack)
 		Must(t, err)
 		if !found || tx >= len(b.Receipts) {
 			t.Fatalf("%s: no such transaction", name)

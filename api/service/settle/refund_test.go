@@ -133,7 +133,7 @@ func TestRealRevertInTheTargetBlockThrowsItAway(t *testing.T) {
 	if s.Status != api.StatusRefunded || s.FailReason != "EXECUTION_REVERTED" {
 		t.Fatalf("status %+v", s)
 	}
-	if b, _, err := w.Installation.Chains[Base].Block(head); err != nil || len(b.Receipts) != 1 {
+	if b, _, err := w.Installation.Chains[Base].Block(context.Background(), head); err != nil || len(b.Receipts) != 1 {
 		t.Errorf("the last block on Base is not the direct operation: %d receipts, %v", len(b.Receipts), err)
 	}
 	wantBalance(t, w, w.User.Address, w.Asset("usdc", Arbitrum), bigOf(120*usdcPlain))

@@ -140,7 +140,7 @@ func checkEscrow(t *testing.T, in *devnet.Installation, id uint64, sender common
 	t.Helper()
 	c := in.Chains[id]
 	for n := c.Head().Number; n > 0; n-- {
-		b, ok, err := c.Block(n)
+		b, ok, err := c.Block(context.Background(), n)
 		if err != nil || !ok {
 			t.Fatalf("chain %d block %d: %v", id, n, err)
 		}

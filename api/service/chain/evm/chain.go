@@ -171,7 +171,7 @@ func (b *builder) addUnsigned(ctx context.Context, t chain.Tx) error {
 }
 
 // Receipt finds the receipt of a sealed transaction; false when unknown.
-func (c *Chain) Receipt(hash common.Hash) (rc chain.Receipt, found bool, err error) {
+func (c *Chain) Receipt(_ context.Context, hash common.Hash) (rc chain.Receipt, found bool, err error) {
 	err = c.store.View(func(tx store.Tx) error {
 		v := tx.Bucket(c.layout.txs).Get(hash[:])
 		if v == nil {
@@ -195,7 +195,7 @@ func (c *Chain) Receipt(hash common.Hash) (rc chain.Receipt, found bool, err err
 }
 
 // Block finds a sealed block by number; false when there is none yet.
-func (c *Chain) Block(n uint64) (b chain.Block, found bool, err error) {
+func (c *Chain) Block(_ context.Context, n uint64) (b chain.Block, found bool, err error) {
 	err = c.store.View(func(tx store.Tx) error {
 		r, hash, err := c.record(tx, n)
 		if err != nil || r == nil {

@@ -183,7 +183,7 @@ func TestVerifyFindsEveryKindOfTampering(t *testing.T) {
 			if n, err := c.Verify(context.Background()); err != nil || n != 3 {
 				t.Fatalf("before: %d, %v", n, err)
 			}
-			if _, found, err := c.Receipt(last); err != nil || !found {
+			if _, found, err := c.Receipt(context.Background(), last); err != nil || !found {
 				t.Fatal(err)
 			}
 			change(t, c)
@@ -221,7 +221,7 @@ func forgeReceipt(t *testing.T, c *Chain) {
 
 func forgeLookup(t *testing.T, c *Chain) {
 	t.Helper()
-	b, _, err := c.Block(2)
+	b, _, err := c.Block(context.Background(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func TestEveryBlockIsAcceptedByGoEthereumsImporter(t *testing.T) {
 		t.Fatal(err)
 	}
 	bc := importer(t, spec)
-	if genesis, _, err := c.Block(0); err != nil || genesis.Hash != bc.Genesis().Hash() {
+	if genesis, _, err := c.Block(context.Background(), 0); err != nil || genesis.Hash != bc.Genesis().Hash() {
 		t.Fatalf("genesis %s, the importer's %s, err %v", genesis.Hash, bc.Genesis().Hash(), err)
 	}
 	blocks := storedBlocks(t, c)
@@ -133,7 +133,7 @@ func compareReceipts(t *testing.T, c *Chain, bc *core.BlockChain) {
 	t.Helper()
 	failed := 0
 	for n := uint64(1); n <= c.Head().Number; n++ {
-		ours, _, err := c.Block(n)
+		ours, _, err := c.Block(context.Background(), n)
 		if err != nil {
 			t.Fatal(err)
 		}

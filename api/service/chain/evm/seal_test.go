@@ -267,7 +267,7 @@ func TestFailedTransactionCarriesRevertDataRightAfterSeal(t *testing.T) {
 	if b.Receipts[0].Success || !bytes.Equal(b.Receipts[0].Revert, want) {
 		t.Fatalf("receipt is %+v", b.Receipts[0])
 	}
-	got, found, err := c.Receipt(b.Receipts[0].TxHash)
+	got, found, err := c.Receipt(context.Background(), b.Receipts[0].TxHash)
 	if err != nil || !found || got.Success || got.Revert != nil {
 		t.Fatalf("stored receipt is %+v (%v, %v)", got, found, err)
 	}
@@ -305,7 +305,7 @@ func TestReceiptsAndBlocksSurviveARestart(t *testing.T) {
 	if c.Head().Hash != sealed.Hash || c.Head().BaseFee.Cmp(sealed.BaseFee) != 0 {
 		t.Fatalf("head is %+v", c.Head())
 	}
-	rc, found, err := c.Receipt(sealed.Receipts[0].TxHash)
+	rc, found, err := c.Receipt(context.Background(), sealed.Receipts[0].TxHash)
 	if err != nil || !found || len(rc.Logs) != 1 {
 		t.Fatalf("%+v, %v, %v", rc, found, err)
 	}
@@ -315,15 +315,15 @@ func TestReceiptsAndBlocksSurviveARestart(t *testing.T) {
 		common.BytesToAddress(log.Topics[2][:]) != addr(key(1)) || new(big.Int).SetBytes(log.Data).Int64() != 7 {
 		t.Fatalf("log is %+v", log)
 	}
-	b, found, err := c.Block(1)
+	b, found, err := c.Block(context.Background(), 1)
 	if err != nil || !found || b.Hash != sealed.Hash || len(b.Receipts) != 2 ||
 		b.Receipts[1].TxHash != sealed.Receipts[1].TxHash {
 		t.Fatalf("block is %+v, %v, %v", b, found, err)
 	}
-	if _, found, err := c.Block(2); found || err != nil {
+	if _, found, err := c.Block(context.Background(), 2); found || err != nil {
 		t.Fatalf("a block that is not there: %v, %v", found, err)
 	}
-	if _, found, err := c.Receipt(common.Hash{1}); found || err != nil {
+	if _, found, err := c.Receipt(context.Background(), common.Hash{1}); found || err != nil {
 		t.Fatalf("a receipt that is not there: %v, %v", found, err)
 	}
 	if next := seal(t, c, pay(treasury(), addr(key(2)), 1)); next.Number != 2 || next.Parent != sealed.Hash {

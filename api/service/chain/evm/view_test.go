@@ -250,7 +250,7 @@ func consistent(t *testing.T, c *Chain, start uint64, a, b common.Address) bool 
 		t.Errorf("at block %d the balances are %d and %d", st.Header().Number, x, y)
 		return false
 	}
-	blk, found, err := c.Block(c.Head().Number)
+	blk, found, err := c.Block(context.Background(), c.Head().Number)
 	if err != nil || !found || len(blk.Receipts) == 0 {
 		t.Errorf("the head is not stored: %v, %v", found, err)
 		return false

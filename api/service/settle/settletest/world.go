@@ -249,7 +249,7 @@ func (w *World) Burned(chainID uint64) *big.Int {
 		so.sum = new(big.Int)
 	}
 	for {
-		b, found, err := w.Installation.Chains[chainID].Block(so.block + 1)
+		b, found, err := w.Installation.Chains[chainID].Block(context.Background(), so.block+1)
 		Must(w.TB, err)
 		if !found {
 			w.burned[chainID] = so
