@@ -169,7 +169,10 @@ func TestS3_AFeeThatTheUserPaysIsShownAndCountedAsSpent(t *testing.T) {
 		"signature only": {paysCoins, func(p *payment) []solmsg.Build { return p.builds }, 5_000,
 			[]string{"1000005000"}},
 		"price without a limit": {paysCoins, func(p *payment) []solmsg.Build { return append(p.builds, price(1_000)) },
-			5_400, []string{"1000005400"}},
+			5_206, []string{"1000005206"}},
+		"price without a limit, of tokens": {paysTokens,
+			func(p *payment) []solmsg.Build { return append(p.builds, price(1_000)) }, 5_403,
+			[]string{"50000000", "5403"}},
 		"limit and price": {paysTokens, func(p *payment) []solmsg.Build {
 			return append([]solmsg.Build{limit(200_001), price(1_000)}, p.builds...)
 		}, 5_201, []string{"50000000", "5201"}},

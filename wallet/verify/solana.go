@@ -14,12 +14,10 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Figures of Solana: the fee of one signature in lamports, what an instruction may use when no limit is set, the most
-// that a transaction may use, and how long after it was made a block hash is good at the longest (150 slots).
+// Figures of Solana: the fee of one signature in lamports, and how long after it was made a block hash is good at the
+// longest (150 slots).
 const (
 	lamportsPerSignature = 5_000
-	defaultUnits         = 200_000
-	maxUnits             = 1_400_000
 	blockHashLife        = 90 * time.Second
 )
 
@@ -224,19 +222,14 @@ func (s *solanaPay) networkFee() *big.Int {
 	if s.message.FeePayer() != s.user {
 		return nil
 	}
-	units := uint64(0)
-	for _, ix := range s.message.Instructions {
-		if ix.Program != solmsg.ComputeBudgetProgram() {
-			units += defaultUnits
-		}
-	}
+	units := solmsg.Units(s.message.Instructions)
 	if s.limit != nil {
 		units = uint64(*s.limit)
 	}
 	fee := new(big.Int)
 	if s.price != nil { // in micro-lamports for each unit, rounded up
 		fee.SetUint64(*s.price)
-		fee.Mul(fee, new(big.Int).SetUint64(min(units, maxUnits)))
+		fee.Mul(fee, new(big.Int).SetUint64(min(units, solmsg.MaxUnits)))
 		fee.Add(fee, big.NewInt(999_999)).Quo(fee, big.NewInt(1_000_000))
 	}
 	fee.Add(fee, big.NewInt(int64(lamportsPerSignature*len(s.message.Signers()))))

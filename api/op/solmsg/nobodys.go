@@ -36,9 +36,34 @@ func WellKnown() []Key {
 	return out
 }
 
-func typed() [][]string { return [][]string{runtimeAddresses(), splAddresses(), mintAddresses()} }
+// Reserved reports whether a key is the runtime's own: its programs and loaders, sysvars, and programs that were built
+// in once. No transaction writes to such an account (Agave's reserved account keys).
+func Reserved(k Key) bool {
+	return slices.Contains(runtimeFromLibrary(), solana.PublicKey(k)) || slices.Contains(runtimeAddresses(), k.String())
+}
+
+// Incinerator is where lamports go to be burned.
+func Incinerator() Key { return Key(solana.MustPublicKeyFromBase58(incinerator)) }
+
+const (
+	incinerator    = "1nc1nerator11111111111111111111111111111111"
+	loaderV4       = "LoaderV411111111111111111111111111111111111"
+	ed25519Program = "Ed25519SigVerify111111111111111111111111111"
+)
+
+func typed() [][]string {
+	return [][]string{runtimeAddresses(), splAddresses(), mintAddresses(), {incinerator}}
+}
 
 func fromLibrary() []solana.PublicKey {
+	return append(runtimeFromLibrary(),
+		solana.TokenProgramID, solana.Token2022ProgramID, solana.SPLAssociatedTokenAccountProgramID,
+		solana.MemoProgramID, solana.TokenSwapProgramID,
+		solana.TokenLendingProgramID, solana.TokenMetadataProgramID, solana.SolMint,
+	)
+}
+
+func runtimeFromLibrary() []solana.PublicKey {
 	return []solana.PublicKey{
 		solana.SystemProgramID, solana.ConfigProgramID, solana.StakeProgramID, solana.VoteProgramID,
 		solana.BPFLoaderDeprecatedProgramID,
@@ -51,10 +76,6 @@ func fromLibrary() []solana.PublicKey {
 		solana.SysVarRecentBlockHashesPubkey, solana.SysVarRentPubkey, solana.SysVarRewardsPubkey,
 		solana.SysVarSlotHashesPubkey,
 		solana.SysVarSlotHistoryPubkey, solana.SysVarStakeHistoryPubkey, solana.SysVarStakeConfigPubkey,
-
-		solana.TokenProgramID, solana.Token2022ProgramID, solana.SPLAssociatedTokenAccountProgramID,
-		solana.MemoProgramID, solana.TokenSwapProgramID,
-		solana.TokenLendingProgramID, solana.TokenMetadataProgramID, solana.SolMint,
 	}
 }
 
@@ -62,15 +83,14 @@ func fromLibrary() []solana.PublicKey {
 func runtimeAddresses() []string {
 	return []string{
 		"NativeLoader1111111111111111111111111111111",
-		"LoaderV411111111111111111111111111111111111",
-		"Ed25519SigVerify111111111111111111111111111",
+		loaderV4,
+		ed25519Program,
 		"Secp256r1SigVerify1111111111111111111111111",
 		"ZkTokenProof1111111111111111111111111111111",
 		"ZkE1Gama1Proof11111111111111111111111111111",
 		"Sysvar1111111111111111111111111111111111111", // owns the sysvars
 		"SysvarEpochRewards1111111111111111111111111",
 		"SysvarLastRestartS1ot1111111111111111111111",
-		"1nc1nerator11111111111111111111111111111111", // what arrives is burned
 	}
 }
 

@@ -252,7 +252,12 @@ func TestFeesAreFiveThousandASignatureAndThePriority(t *testing.T) {
 		"two signatures":     {[]solmsg.Build{solmsg.Memo("fee", keyOf(w.bob))}, 10_000},
 		"price of the limit": {[]solmsg.Build{budget(2, 100_000, 4), budget(3, 20_000, 8), memo}, 5_000 + 2_000},
 		"rounded up":         {[]solmsg.Build{budget(2, 1, 4), budget(3, 1, 8), memo}, 5_001},
-		"default limit":      {[]solmsg.Build{budget(3, 1_000_000, 8), memo, memo}, 5_000 + 400_000},
+		"default limit":      {[]solmsg.Build{budget(3, 1_000_000, 8), memo, memo}, 5_000 + 403_000},
+		"default limit of builtin programs": {[]solmsg.Build{budget(3, 1_000, 8),
+			solmsg.SystemTransfer(keyOf(w.alice), keyOf(w.alice), 1)}, 5_006},
+		"default limit at its end": {append([]solmsg.Build{budget(3, 1_000_000, 8)},
+			slices.Repeat([]solmsg.Build{memo}, 8)...), 5_000 + 1_400_000},
+		"bytes behind the number": {[]solmsg.Build{budget(3, 1_000, 10)}, 5_003},
 		"limit of a transaction": {[]solmsg.Build{budget(2, 4_000_000_000, 4), budget(3, 1_000_000, 8)},
 			5_000 + 1_400_000},
 		"limit without price":      {[]solmsg.Build{budget(2, 100_000, 4), memo}, 5_000},
@@ -275,8 +280,7 @@ func TestFeesAreFiveThousandASignatureAndThePriority(t *testing.T) {
 	}
 	for name, builds := range map[string][]solmsg.Build{
 		"twice": {budget(2, 1, 4), budget(2, 1, 4)}, "unknown": {budget(9, 1, 4)}, "too short": {budget(2, 1, 3)},
-		"too long": {budget(3, 1, 9)},
-		"no data":  {{Program: solmsg.ComputeBudgetProgram()}}, "uneven heap": {budget(1, 33_000, 4)},
+		"no data": {{Program: solmsg.ComputeBudgetProgram()}}, "uneven heap": {budget(1, 33_000, 4)},
 		"no loaded accounts": {budget(4, 0, 4)},
 	} {
 		t.Run(name, func(t *testing.T) { w.refused(t, solana.ErrBudget, w.tx(t, w.alice, none(), builds...)) })

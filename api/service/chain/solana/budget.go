@@ -12,9 +12,7 @@ const (
 	// FeePerSignature is the base fee in lamports of each required signature.
 	FeePerSignature = 5000
 
-	unitsPerInstruction = 200_000   // default limit, for each instruction but compute budget's
-	maxUnits            = 1_400_000 // of one transaction
-	microPerLamport     = 1_000_000
+	microPerLamport = 1_000_000
 
 	minHeap, maxHeap, heapStep = 32 << 10, 256 << 10, 1 << 10
 )
@@ -31,29 +29,22 @@ const (
 // its compute limit, rounded up. An impossible or repeated compute budget instruction is
 // an error: such a transaction is never included.
 func feeOf(m solmsg.Message) (uint64, error) {
-	limit, price, others := uint64(0), uint64(0), uint64(0)
-	seen := map[byte]bool{}
+	asked := map[byte]uint64{}
 	for i, ix := range m.Instructions {
 		if ix.Program != solmsg.ComputeBudgetProgram() {
-			others++
 			continue
 		}
-		tag, ok := budgetTag(ix.Data)
-		if !ok || seen[tag] {
+		tag, value, ok := decodeBudget(ix.Data)
+		if _, again := asked[tag]; !ok || again {
 			return 0, fmt.Errorf("%w: instruction %d", ErrBudget, i)
 		}
-		seen[tag] = true
-		if units, ok := solmsg.DecodeComputeUnitLimit(ix.Data); ok {
-			limit = uint64(units)
-		}
-		if micro, ok := solmsg.DecodeComputeUnitPrice(ix.Data); ok {
-			price = micro
-		}
+		asked[tag] = value
 	}
-	if !seen[budgetLimit] {
-		limit = others * unitsPerInstruction
+	units, limited := asked[budgetLimit]
+	if !limited {
+		units = solmsg.Units(m.Instructions)
 	}
-	high, low := bits.Mul64(price, min(limit, maxUnits))
+	high, low := bits.Mul64(asked[budgetPrice], min(units, solmsg.MaxUnits))
 	low, carry := bits.Add64(low, microPerLamport-1, 0)
 	high += carry
 	if high >= microPerLamport {
@@ -67,23 +58,23 @@ func feeOf(m solmsg.Message) (uint64, error) {
 	return fee, nil
 }
 
-// budgetTag names a well-formed compute budget instruction.
-func budgetTag(data []byte) (byte, bool) {
-	if len(data) == 0 {
-		return 0, false
+// decodeBudget reads a compute budget instruction: its tag and its number. Like the runtime it passes over bytes behind
+// them.
+func decodeBudget(data []byte) (tag byte, value uint64, ok bool) {
+	switch {
+	case len(data) >= 9 && data[0] == budgetPrice:
+		return budgetPrice, binary.LittleEndian.Uint64(data[1:]), true
+	case len(data) < 5:
+		return 0, 0, false
 	}
-	switch tag := data[0]; {
-	case tag == budgetPrice && len(data) == 9:
-		return tag, true
-	case len(data) != 5:
-		return 0, false
-	case tag == budgetLimit:
-		return tag, true
-	case tag == budgetHeap:
-		n := binary.LittleEndian.Uint32(data[1:])
-		return tag, n >= minHeap && n <= maxHeap && n%heapStep == 0
-	case tag == budgetLoad:
-		return tag, binary.LittleEndian.Uint32(data[1:]) > 0
+	tag, value = data[0], uint64(binary.LittleEndian.Uint32(data[1:]))
+	switch tag {
+	case budgetLimit:
+		return tag, value, true
+	case budgetHeap:
+		return tag, value, value >= minHeap && value <= maxHeap && value%heapStep == 0
+	case budgetLoad:
+		return tag, value, value > 0
 	}
-	return 0, false
+	return 0, 0, false
 }
