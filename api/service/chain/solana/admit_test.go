@@ -194,6 +194,21 @@ func TestMalformedMessagesAndLookupTablesAreRefused(t *testing.T) {
 		Signatures: [][64]byte{[64]byte(ed25519.Sign(w.alice, table))}})
 }
 
+func TestATransactionFitsIntoAPacketWithItsSignatures(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	for extra, fits := range map[int]bool{0: true, 1: false} {
+		small := w.tx(t, w.alice, []ed25519.PrivateKey{w.bob}, solmsg.Memo("", keyOf(w.bob)))
+		// A length of 128 and more takes a second byte.
+		room := solmsg.MaxSize - 1 - 2*ed25519.SignatureSize - len(small.Message) - 1
+		tx := w.tx(t, w.alice, []ed25519.PrivateKey{w.bob}, solmsg.Memo(strings.Repeat("m", room+extra), keyOf(w.bob)))
+		if !fits {
+			w.refused(t, solana.ErrMessage, tx)
+		} else if _, err := w.seal(tx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestLegacyMessagesAreExecuted(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	tx := w.tx(t, w.alice, none(), solmsg.SystemTransfer(keyOf(w.alice), keyOf(w.bob), 1e9))

@@ -17,11 +17,14 @@
 //   - A slot is 400 ms of the clock since genesis and never goes back. The block hash of
 //     a slot follows from the genesis hash, so a restart knows every hash it gave out.
 //   - An account ends a transaction with 0 lamports, and is gone, or with at least its
-//     rent minimum.
+//     rent minimum. A program has its rent, and none is asked of the incinerator.
 //
 // What is left out: lookup tables, programs of users, other instructions of the five
-// programs (they fail with a reason), wrapped SOL, compute metering (the programs are
-// built in; a compute limit only prices the priority fee).
+// programs (they fail with a reason; of System there are CreateAccount, Assign, Transfer
+// and Allocate), wrapped SOL, compute metering (the programs are built in; a compute limit
+// only prices the priority fee), and the burning of what the incinerator gets. The balance
+// of a program counts from 0. A later version may judge otherwise: a transaction runs once,
+// and what is stored of it is read and never run again.
 //
 // Units: lamports and token base units as uint64, times in Unix seconds. Sources:
 // protocol §3.4, §5.3 and §8.5.

@@ -22,7 +22,11 @@ var (
 	errOverflow = errors.New("a sum does not fit into 64 bits")
 	errMint     = errors.New("the mint is another one")
 	errOffered  = errors.New("the ledger does not offer this instruction")
+	errTrace    = errors.New("a transaction runs at most 64 instructions")
 )
+
+// maxTrace is how many instructions a transaction runs, with those that programs call.
+const maxTrace = 64
 
 // execution is one transaction at work.
 type execution struct {
@@ -30,6 +34,8 @@ type execution struct {
 	message solmsg.Message
 	changed map[solmsg.Key]*Account
 	logs    []string
+	grown   int   // bytes that accounts grew by
+	trace   int   // instructions that ran
 	fault   error // the database cannot be read; the result is void
 }
 
@@ -99,7 +105,11 @@ func (x *execution) instructions() (int, error) {
 	}
 	for _, k := range x.message.Keys {
 		a := x.changed[k]
-		if a == nil || a.Lamports == 0 {
+		if a == nil || reserved(k) || k == solmsg.Incinerator() {
+			continue // a program has its rent, and the runtime asks none of the incinerator
+		}
+		if a.Lamports == 0 {
+			*a = Account{Owner: solmsg.SystemProgram()} // it is gone, with its data
 			continue
 		}
 		if least := RentMinimum(len(a.Data)); a.Lamports < least {
@@ -118,7 +128,10 @@ func (x *execution) log(format string, args ...any) {
 func (x *execution) instruction(ix solmsg.Instruction) error {
 	c := &call{execution: x, accounts: slices.Clone(ix.Accounts), data: ix.Data}
 	for i, a := range c.accounts {
-		c.accounts[i].Writable = a.Writable && !reserved(a.Key)
+		c.accounts[i].Writable = a.Writable && !x.fixed(a.Key)
+	}
+	if err := x.ran(1); err != nil {
+		return err
 	}
 	switch ix.Program {
 	case solmsg.SystemProgram():
@@ -135,11 +148,33 @@ func (x *execution) instruction(ix solmsg.Instruction) error {
 	return fmt.Errorf("the ledger has no program %s", ix.Program)
 }
 
+// fixed reports whether an account cannot be written to in this transaction: it is the runtime's, or a program that the
+// transaction runs.
+func (x *execution) fixed(k solmsg.Key) bool {
+	return solmsg.Reserved(k) ||
+		slices.ContainsFunc(x.message.Instructions, func(ix solmsg.Instruction) bool { return ix.Program == k })
+}
+
+// ran counts instructions.
+func (x *execution) ran(n int) error {
+	if x.trace += n; x.trace > maxTrace {
+		return errTrace
+	}
+	return nil
+}
+
 // call is one instruction at work. An account can be changed through writable only.
 type call struct {
 	*execution
 	accounts []solmsg.Account
 	data     []byte
+	copies   []copied // of accounts that must not change
+}
+
+// copied is an account apart from the transaction's.
+type copied struct {
+	key     solmsg.Key
+	account Account
 }
 
 func (c *call) need(n int) error {

@@ -28,6 +28,13 @@ type tokenCall struct {
 
 // token runs SPL Token.
 func (c *call) token() error {
+	if err := c.tagged(); err != nil {
+		return err
+	}
+	return c.unchanged()
+}
+
+func (c *call) tagged() error {
 	tag, ok := solmsg.TokenTag(c.data)
 	if !ok {
 		return errData
@@ -77,17 +84,30 @@ func (c *call) amounts(checked bool, run func(tokenCall) error) error {
 	return run(t)
 }
 
-// tokenAt is the token account at a place, ready to be changed.
+// tokenAt is the token account at a place, ready to be changed. Of one that is not writable it is a copy, which
+// unchanged compares at the end: the runtime refuses other bytes there, not an instruction that changes none.
 func (c *call) tokenAt(i int) (token, error) {
-	a, err := c.writable(i)
-	if err != nil {
-		return nil, err
+	a := c.get(c.key(i)).clone()
+	if c.accounts[i].Writable {
+		a = *c.edit(c.key(i))
+	} else {
+		c.copies = append(c.copies, copied{c.key(i), a})
 	}
-	t, ok := asToken(*a)
+	t, ok := asToken(a)
 	if !ok {
 		return nil, fmt.Errorf("%w: %s is no token account", errState, c.key(i))
 	}
 	return t, nil
+}
+
+// unchanged refuses an instruction that would have changed an account that is not writable.
+func (c *call) unchanged() error {
+	for _, v := range c.copies {
+		if !c.get(v.key).equal(v.account) {
+			return fmt.Errorf("%w: %s", errReadonly, v.key)
+		}
+	}
+	return nil
 }
 
 // checkMint compares the mint and the decimals that an instruction names.
@@ -225,7 +245,10 @@ func (c *call) closeAccount() error {
 	if t.amount() != 0 {
 		return fmt.Errorf("%w: %s still holds %d", errState, c.key(0), t.amount())
 	}
-	a := c.edit(c.key(0))
+	a, err := c.writable(0)
+	if err != nil {
+		return err
+	}
 	if err := credit(&destination.Lamports, a.Lamports); err != nil {
 		return err
 	}

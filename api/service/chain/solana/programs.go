@@ -2,56 +2,9 @@ package solana
 
 import (
 	"fmt"
-	"math/bits"
 
 	"coffer/api/op/solmsg"
 )
-
-// system runs the system program: transfers of lamports.
-func (c *call) system() error {
-	lamports, ok := solmsg.DecodeSystemTransfer(c.data)
-	if !ok {
-		return errOffered
-	}
-	if err := c.need(2); err != nil {
-		return err
-	}
-	if err := c.signer(0); err != nil {
-		return err
-	}
-	return c.move(0, 1, lamports)
-}
-
-// move takes lamports from a writable account of the system program, which may not carry
-// data, and gives them to any writable account.
-func (c *call) move(from, to int, lamports uint64) error {
-	a, err := c.writable(from)
-	if err != nil {
-		return err
-	}
-	b, err := c.writable(to)
-	if err != nil {
-		return err
-	}
-	if a.Owner != solmsg.SystemProgram() || len(a.Data) > 0 {
-		return fmt.Errorf("%w: %s", errOwner, c.key(from))
-	}
-	if a.Lamports < lamports {
-		return fmt.Errorf("%w: %s has %d lamports, %d are needed", errFunds, c.key(from), a.Lamports, lamports)
-	}
-	a.Lamports -= lamports
-	return credit(&b.Lamports, lamports)
-}
-
-// credit adds to a balance and refuses what does not fit.
-func credit(balance *uint64, n uint64) error {
-	sum, carry := bits.Add64(*balance, n, 0)
-	if carry != 0 {
-		return errOverflow
-	}
-	*balance = sum
-	return nil
-}
 
 // memo runs the memo program: UTF-8, vouched for by every account that is named.
 func (c *call) memo() error {
@@ -105,6 +58,16 @@ func (c *call) associated() error {
 // createToken makes account 1 a token account; the payer, account 0, pays what is missing
 // of its rent minimum.
 func (c *call) createToken(lamports uint64, owner, mint solmsg.Key) error {
+	calls := 4 // of the token program, and one that creates the account
+	if lamports > 0 {
+		calls = 5 // Allocate and Assign in place of it
+	}
+	if lamports > 0 && lamports < RentMinimum(tokenSize) {
+		calls = 6 // and Transfer
+	}
+	if err := c.ran(calls); err != nil {
+		return err
+	}
 	if least := RentMinimum(tokenSize); lamports < least {
 		if err := c.signer(0); err != nil {
 			return err

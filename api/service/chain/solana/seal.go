@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
 
@@ -170,6 +171,9 @@ func (b *batch) admit(t Tx) (solmsg.Message, error) {
 		return m, ErrLookup
 	}
 	signers := m.Signers()
+	if size := 1 + ed25519.SignatureSize*len(signers) + len(t.Message); size > solmsg.MaxSize {
+		return m, fmt.Errorf("%w: with its signatures it has %d bytes, %d fit", ErrMessage, size, solmsg.MaxSize)
+	}
 	if len(t.Signatures) != len(signers) && (!b.unsigned || len(t.Signatures) > 0) {
 		return m, fmt.Errorf("%w: %d instead of %d", ErrSignature, len(t.Signatures), len(signers))
 	}
