@@ -1,23 +1,24 @@
 // Writes the differential vectors, or compares them with --check. README.md says what is in them.
 import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
 import { approval, authorization, userOperation } from './evm.mjs';
+import { ledgerWorld } from './ledger.mjs';
 import { solanaMessage } from './solana.mjs';
 
-const COUNT = 10_000;
-const root = new URL('../../api/op/', import.meta.url);
+const root = new URL('../../api/', import.meta.url);
 const files = {
-  'testdata/differential/user-operations.bin': userOperation,
-  'testdata/differential/typed-data.bin': approval,
-  'testdata/differential/authorizations.bin': authorization,
-  'solmsg/testdata/differential/messages.bin': solanaMessage,
+  'op/testdata/differential/user-operations.bin': [userOperation, 10_000],
+  'op/testdata/differential/typed-data.bin': [approval, 10_000],
+  'op/testdata/differential/authorizations.bin': [authorization, 10_000],
+  'op/solmsg/testdata/differential/messages.bin': [solanaMessage, 10_000],
+  'service/chain/solana/testdata/vm.jsonl': [ledgerWorld, 100],
 };
 
 const check = process.argv.includes('--check');
 let different = 0;
-for (const [name, make] of Object.entries(files)) {
+for (const [name, [make, count]] of Object.entries(files)) {
   const began = performance.now();
   const parts = [];
-  for (let i = 0; i < COUNT; i++) parts.push(...(await make(i)));
+  for (let i = 0; i < count; i++) parts.push(...(await make(i)));
   const made = Buffer.concat(parts);
   const path = new URL(name, root);
   let word = 'written';
@@ -28,6 +29,6 @@ for (const [name, make] of Object.entries(files)) {
     mkdirSync(new URL('.', path), { recursive: true });
     writeFileSync(path, made);
   }
-  console.log(`${name}: ${COUNT} items, ${made.length} bytes, ${word}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  console.log(`${name}: ${count} items, ${made.length} bytes, ${word}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
 }
 process.exit(different === 0 ? 0 : 1);
