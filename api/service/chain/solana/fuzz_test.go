@@ -24,12 +24,13 @@ func FuzzSeal(f *testing.F) {
 		{tokenBuild(13, append(u64(10), decimals), from, w.mint, b, a), tokenTransfer(from, from, b, 4),
 			tokenBuild(5, nil, from, a)},
 		{budget(2, 100_000, 4), budget(3, 20_000, 8), tokenBuild(4, u64(1), from, b, a)},
+		{createAccount(a, keyOf(secret(5)), 2e9, 165, solmsg.TokenProgram()), allocate(b, 100)},
 		{tokenBuild(17, nil, from, a), tokenBuild(7, u64(5), w.mint, from, a)},
 	} {
 		f.Add(w.tx(f, w.alice, none(), builds...).Message)
 	}
 	f.Add([]byte{})
-	keys := []ed25519.PrivateKey{w.alice, w.bob, w.treasury}
+	keys := []ed25519.PrivateKey{w.alice, w.bob, w.treasury, secret(5)}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := newWorld(t, store.NewMemory())
 		try := func(tx solana.Tx, unsigned bool) {
