@@ -15,6 +15,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/params"
 )
 
 func contractABI(t *testing.T, name string) abi.ABI {
@@ -98,6 +99,15 @@ func TestContractsKeepTheirWireFormat(t *testing.T) {
 	}
 }
 
+// EIP-170: no chain takes more.
+func TestEveryContractFitsOnAChain(t *testing.T) {
+	for _, name := range ContractNames() {
+		if n := len(must[Artifact](t)(Contract(name)).DeployedBytecode); n > params.MaxCodeSize {
+			t.Errorf("%s has %d bytes", name, n)
+		}
+	}
+}
+
 func TestStorageSlotsThatGenesisAndSimulationsWrite(t *testing.T) {
 	want := map[string][]string{"Paymaster": {"operator 0"}, "Escrow": {"operator 0"}, "Token": {"_balances 0"},
 		"Filler": {"owner 0", "pendingOwner 1", "paused 1", "hot 2", "used 3", "caps 4"}, "Window": {},
@@ -150,8 +160,9 @@ func fileHash(t *testing.T, name string) string {
 func TestArtifactsAreBuiltFromTheseSources(t *testing.T) {
 	m := readManifest(t)
 	own := must[[]string](t)(filepath.Glob("contracts/*.sol"))
+	own = append(own, must[[]string](t)(filepath.Glob("contracts/hostile/*.sol"))...)
 	for _, path := range own {
-		name := filepath.Base(path)
+		name := filepath.ToSlash(strings.TrimPrefix(path, "contracts"+string(filepath.Separator)))
 		if fileHash(t, name) != m.Sources[name] {
 			t.Errorf("%s was edited after the last build: run go generate ./assets", name)
 		}
@@ -167,13 +178,14 @@ func TestArtifactsAreBuiltFromTheseSources(t *testing.T) {
 		}
 	}
 	files := must[[]string](t)(filepath.Glob("contracts/artifacts/*"))
-	for _, path := range files {
-		name := "artifacts/" + filepath.Base(path)
+	hostile := must[[]string](t)(filepath.Glob("contracts/hostile/*.json"))
+	for _, path := range append(files, hostile...) {
+		name := filepath.ToSlash(strings.TrimPrefix(path, "contracts"+string(filepath.Separator)))
 		if fileHash(t, name) != m.Artifacts[name] {
 			t.Errorf("%s is not what the build wrote", name)
 		}
 	}
-	if len(files) != len(m.Artifacts) || len(files) != len(ContractNames()) {
+	if len(files)+len(hostile) != len(m.Artifacts) || len(files) != len(ContractNames()) {
 		t.Errorf("%d files, %d in the manifest, %d names", len(files), len(m.Artifacts), len(ContractNames()))
 	}
 	if !strings.HasPrefix(m.Compiler, "0.8.37+") {

@@ -1,4 +1,5 @@
-// Compiles the contracts of this folder into artifacts/<Name>.json and takes EntryPoint from its package, as it is.
+// Compiles the contracts of this folder into artifacts/<Name>.json and takes EntryPoint from its package, as it is. The
+// contracts of hostile/, which attack the others in tests, become hostile/<Name>.json and are not shipped.
 //
 //   node build.mjs           writes artifacts/ and manifest.json
 //   node build.mjs --check   builds in memory and compares with the committed files, byte for byte; exit code 1 on a difference
@@ -31,6 +32,8 @@ const CONTRACTS = [
   "Token",
   "Window",
 ];
+const HOSTILE = ["HostileAccount", "HostileRecipient", "HostileToken"];
+const HOSTILE_SOURCE = "hostile/Hostile.sol";
 const ENTRY_POINT_SOURCE = "@account-abstraction/contracts/artifacts/EntryPoint.json";
 // Whatever changes the output without being a source.
 const TOOLS = ["build.mjs", "package-lock.json"];
@@ -53,7 +56,7 @@ const byBytes = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 function compile() {
   const texts = new Map();
   const sources = {};
-  for (const name of readdirSync(here).filter((n) => n.endsWith(".sol")).sort(byBytes)) {
+  for (const name of [...readdirSync(here).filter((n) => n.endsWith(".sol")), HOSTILE_SOURCE].sort(byBytes)) {
     const content = readFileSync(join(here, name), "utf8");
     texts.set(name, content);
     sources[name] = { content };
@@ -107,28 +110,29 @@ function build() {
   const hashes = {};
   const inputs = {};
   const files = new Map();
-  const add = (name, needs, contract) => {
+  const add = (folder, name, needs, contract) => {
     inputs[name] = needs;
     const lines = needs.map((source) => `${hashes[source]}  ${source}\n`).join("");
-    files.set(`artifacts/${name}.json`, json({ contractName: name, ...contract, sourceSha256: sha256(lines) }));
+    files.set(`${folder}/${name}.json`, json({ contractName: name, ...contract, sourceSha256: sha256(lines) }));
   };
 
   for (const name of [...texts.keys()].sort(byBytes)) hashes[name] = sha256(texts.get(name));
-  for (const name of CONTRACTS) {
-    const source = `${name}.sol`;
+  const compiled = (folder, source, name) => {
     const c = output.contracts[source][name];
-    add(name, closure(output, source), {
+    add(folder, name, closure(output, source), {
       abi: c.abi,
       bytecode: "0x" + c.evm.bytecode.object,
       deployedBytecode: "0x" + c.evm.deployedBytecode.object,
       storageLayout: layout(c.storageLayout),
     });
-  }
+  };
+  for (const name of CONTRACTS) compiled("artifacts", `${name}.sol`, name);
+  for (const name of HOSTILE) compiled("hostile", HOSTILE_SOURCE, name);
 
   const raw = readFileSync(join(modules, ENTRY_POINT_SOURCE));
   hashes[ENTRY_POINT_SOURCE] = sha256(raw);
   const { abi, bytecode, deployedBytecode } = JSON.parse(raw);
-  add("EntryPoint", [ENTRY_POINT_SOURCE], { abi, bytecode, deployedBytecode, storageLayout: null });
+  add("artifacts", "EntryPoint", [ENTRY_POINT_SOURCE], { abi, bytecode, deployedBytecode, storageLayout: null });
 
   const artifacts = {};
   for (const name of [...files.keys()].sort(byBytes)) artifacts[name] = sha256(files.get(name));
@@ -139,8 +143,8 @@ function build() {
 }
 
 function committed() {
-  const names = readdirSync(join(here, "artifacts")).map((name) => `artifacts/${name}`);
-  return new Set([...names, "manifest.json"]);
+  const names = ["artifacts", "hostile"].flatMap((f) => readdirSync(join(here, f)).map((name) => `${f}/${name}`));
+  return new Set([...names.filter((name) => name.endsWith(".json")), "manifest.json"]);
 }
 
 function check(files) {
