@@ -122,7 +122,7 @@ func TestAttestedEscrowRefusesADepositThatDoesNotAddUp(t *testing.T) {
 }
 
 // The number that the escrow stores and the digest that attesters sign are those of the codec.
-func TestAttestationsAreThoseOfTheCodec(t *testing.T) {
+func TestAttestedEscrowDigestsAreThoseOfTheCodec(t *testing.T) {
 	w := newFillWorld(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	some := func() (h [32]byte) {
@@ -155,7 +155,7 @@ func TestAttestationsAreThoseOfTheCodec(t *testing.T) {
 
 // Whoever sends what, and when: only two different attesters' signatures over exactly this deposit move it, and only to
 // the filler. One of the attesters is the operator, whose key alone is worth nothing.
-func TestReleaseTakesTwoAttestersAndPaysTheFillerOnly(t *testing.T) {
+func TestAttestedEscrowReleasesForTwoAttestersToTheFillerOnly(t *testing.T) {
 	w := newFillWorld(t)
 	user, thief := key("user"), key("thief")
 	u := addressOf(user)
@@ -232,7 +232,7 @@ func TestReleaseTakesTwoAttestersAndPaysTheFillerOnly(t *testing.T) {
 }
 
 // What changes state takes no address to pay: the only one is the depositor, who is a key.
-func TestNoCallOfTheAttestedEscrowNamesAPayee(t *testing.T) {
+func TestAttestedEscrowHasNoCallThatNamesAPayee(t *testing.T) {
 	w := newFillWorld(t)
 	var changing []string
 	c := w.abis["AttestedEscrow"]

@@ -36,7 +36,7 @@ func (w *fillWorld) truth(of common.Address) int64 {
 
 // What counts is what arrived. A token that says so of every transfer it ever made is believed: whoever demands such a
 // token gets what it is worth.
-func TestFillMeasuresWhatATokenDelivers(t *testing.T) {
+func TestFillerMeasuresWhatATokenDelivers(t *testing.T) {
 	w := newFillWorld(t)
 	to := addressOf(key("recipient"))
 	for quote, c := range map[uint32]struct {
@@ -142,7 +142,7 @@ func TestFillerIsClosedWhileItIsBusy(t *testing.T) {
 }
 
 // A recipient that is paid cannot start the operations itself: they are valid only afterwards.
-func TestRecipientCannotRunTheOperationFirst(t *testing.T) {
+func TestFillerLetsNoRecipientRunTheOperationFirst(t *testing.T) {
 	w := newFillWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
 	to := addressOf(key("recipient"))
@@ -161,7 +161,7 @@ func TestRecipientCannotRunTheOperationFirst(t *testing.T) {
 
 // An account cannot run another bundle, nor tell the filler in the entry point's name that a failed operation
 // succeeded.
-func TestAccountForgesNoSuccess(t *testing.T) {
+func TestFillerBelievesNoForgedSuccess(t *testing.T) {
 	w := newFillWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
 	failing := w.op(a, 0, w.transfer(addressOf(key("recipient")), 1)) // it has nothing
@@ -195,7 +195,7 @@ func TestAccountForgesNoSuccess(t *testing.T) {
 }
 
 // A recipient that takes nothing, or all the gas, stops its own fill and nothing else.
-func TestHostileRecipientStopsOnlyItsOwnFill(t *testing.T) {
+func TestFillerIsNotStoppedByAHostileRecipient(t *testing.T) {
 	w := newFillWorld(t)
 	bad := w.terms([]escrow.Minimum{minimum(native(), w.recipient.at, 1)})
 	for _, mode := range []uint8{reverts, burnsGas, floods} {

@@ -13,11 +13,14 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/escrow"
 	"coffer/api/op/filler"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
+	"coffer/api/service/signers"
 )
 
 // The whole way on one chain: deposits, the fill that deploys the account, pays it and runs its operation and a deposit
 // behind it, and the release by attestation.
-func TestFillPaysRunsAndIsReleased(t *testing.T) {
+func TestFillerPaysRunsAndIsReleased(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	w.allows(user, 1000)
@@ -47,7 +50,7 @@ func TestFillPaysRunsAndIsReleased(t *testing.T) {
 }
 
 // A swap or a transfer has no operation.
-func TestFillPaysMoreThanTheMinimumIfItWants(t *testing.T) {
+func TestFillerPaysMoreThanTheMinimumIfItWants(t *testing.T) {
 	w := newFillWorld(t)
 	to := addressOf(key("recipient"))
 	terms := w.terms([]escrow.Minimum{minimum(native(), to, 5), minimum(w.token.at, to, 7)})
@@ -62,7 +65,7 @@ func TestFillPaysMoreThanTheMinimumIfItWants(t *testing.T) {
 	w.holds(to, 15, 11)
 }
 
-func TestFillRefusesWhatTheTermsDoNotSay(t *testing.T) {
+func TestFillerRefusesWhatTheTermsDoNotSay(t *testing.T) {
 	w := newFillWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
 	to := addressOf(key("recipient"))
@@ -162,7 +165,7 @@ func (w *fillWorld) leaves(token common.Address, left int64) {
 }
 
 // The last second counts; an id is used once, whoever asks, and by a void as well.
-func TestFillIsOnceAndInTime(t *testing.T) {
+func TestFillerFillsOnceAndInTime(t *testing.T) {
 	w := newFillWorld(t)
 	to := addressOf(key("recipient"))
 	terms := w.terms([]escrow.Minimum{minimum(w.token.at, to, 7)})
@@ -186,7 +189,7 @@ func TestFillIsOnceAndInTime(t *testing.T) {
 }
 
 // Who sees a fill on its way can neither repeat it nor burn the operation's nonce.
-func TestCopycatsBurnNothing(t *testing.T) {
+func TestFillerGivesCopycatsNothing(t *testing.T) {
 	w := newFillWorld(t)
 	thief := key("thief")
 	a := w.deployed(w.ecdsaAccount(key("owner")))
@@ -208,7 +211,7 @@ func TestCopycatsBurnNothing(t *testing.T) {
 }
 
 // No reason is lost although the log of it is undone; and nothing is half done.
-func TestFillRevertsAsAWholeWithTheReason(t *testing.T) {
+func TestFillerRevertsAsAWholeWithTheReason(t *testing.T) {
 	w := newFillWorld(t)
 	a, b := w.deployed(w.ecdsaAccount(key("owner"))), w.ecdsaAccount(key("other owner"))
 	to := addressOf(key("recipient"))
@@ -248,7 +251,7 @@ func TestFillRevertsAsAWholeWithTheReason(t *testing.T) {
 }
 
 // A reason is cut, and an operation that gives none, or takes all its gas, is named all the same.
-func TestFailedOperationIsNamedWhateverItAnswers(t *testing.T) {
+func TestFillerNamesTheFailedOperationWhateverItAnswers(t *testing.T) {
 	w := newFillWorld(t)
 	for mode, want := range map[uint8]string{reverts: "OperationFailed(0,[hostile])",
 		burnsGas: "OperationFailed(0,[0x])",
@@ -325,7 +328,7 @@ func TestFillerSponsorsExactlyItsOwnForm(t *testing.T) {
 }
 
 // run and fill share one map of ids.
-func TestRunIsOnceInTimeAndForHotKeys(t *testing.T) {
+func TestFillerRunsOnceInTimeAndForHotKeys(t *testing.T) {
 	w := newFillWorld(t)
 	a, b := w.deployed(w.ecdsaAccount(key("owner"))), w.ecdsaAccount(key("other owner"))
 	to := addressOf(key("recipient"))
@@ -351,7 +354,7 @@ func TestRunIsOnceInTimeAndForHotKeys(t *testing.T) {
 	w.holds(w.filler.at, stock, stock)
 }
 
-func TestWhilePausedNothingLeavesAndDepositsGoBack(t *testing.T) {
+func TestFillerPaysNothingWhilePausedAndGivesDepositsBack(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	w.allows(user, 1000)
@@ -374,7 +377,7 @@ func TestWhilePausedNothingLeavesAndDepositsGoBack(t *testing.T) {
 	}
 }
 
-func TestOnlyTheOwnerDecidesAndAHandoverTakesTwo(t *testing.T) {
+func TestFillerObeysItsOwnerAndAHandoverTakesTwo(t *testing.T) {
 	w := newFillWorld(t)
 	next := w.treasury
 	calls := map[string][]any{
@@ -424,7 +427,7 @@ func TestOnlyTheOwnerDecidesAndAHandoverTakesTwo(t *testing.T) {
 }
 
 // What left leaks out of the bucket with time, never below empty, and a new cap changes nothing of what was spent.
-func TestCapIsALeakyBucket(t *testing.T) {
+func TestFillerCapsAreLeakyBuckets(t *testing.T) {
 	w := newFillWorld(t)
 	to := addressOf(key("recipient"))
 	quote := uint32(0)
@@ -553,7 +556,7 @@ func TestWindowEndsOperationsAndDoesNothingElse(t *testing.T) {
 }
 
 // A released deposit in coins reaches the filler even while it is busy.
-func TestReleaseArrivesDuringAFill(t *testing.T) {
+func TestFillerTakesAReleaseWhileItIsBusy(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	w.allows(user, 0)
@@ -566,4 +569,23 @@ func TestReleaseArrivesDuringAFill(t *testing.T) {
 		Data: escrow.AttestedReleaseCalldata([32]byte{1}, u, signatures)})
 	w.fills(2, w.terms(nil, work), work)
 	w.holds(w.filler.at, stock, stock+100)
+}
+
+// A remote network gets them by CREATE2; what genesis places is the same code.
+func TestFillerEscrowAndWindowDeployByTheDeterministicDeployer(t *testing.T) {
+	w := newFillWorld(t)
+	for c, args := range map[named][]any{
+		w.filler: {w.entryPoint.at, addressOf(w.cold)}, w.window: nil,
+		w.attested: {w.filler.at, w.addresses(), big.NewInt(2), w.at.Salt},
+	} {
+		init := w.creation(c, args...)
+		made, err := evm.DeployDeterministic(init, common.Hash{7})
+		w.check(err)
+		r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: evm.DeterministicDeployer(),
+			Data: append(common.Hash{7}.Bytes(), init...)})
+		code := w.code(made[0].Address)
+		if !r.Success || !bytes.Equal(code, made[0].Code) || !bytes.Equal(code, w.code(c.at)) {
+			t.Errorf("%s: success %t, %d bytes at %s", c.name, r.Success, len(code), made[0].Address)
+		}
+	}
 }

@@ -32,6 +32,7 @@ type fillWorld struct {
 	*world
 	filler, attested, window         named
 	hostileToken, recipient, hostile named // hostile is an account
+	sponsor                          named // the paymaster of the other worlds
 	cold, hot                        *ecdsa.PrivateKey
 	attesters                        []*ecdsa.PrivateKey // three, ascending by address; two sign a release
 	at                               escrow.Place
@@ -81,7 +82,7 @@ func newFillWorldOwned(t *testing.T, owner common.Address) *fillWorld {
 	}
 	w.world = newWorld(t, made...)
 	maps.Copy(w.abis, pre.abis)
-	w.paymaster = w.filler
+	w.sponsor, w.paymaster = w.paymaster, w.filler
 	w.give(addressOf(w.cold), 0, ether)
 	w.send(w.treasury, w.token, 0, "transfer", w.filler.at, big.NewInt(stock))
 	w.send(w.relayer, w.hostileToken, 0, "mint", w.filler.at, big.NewInt(stock))
@@ -312,13 +313,19 @@ func (w *fillWorld) answered(c named) string {
 	return w.decode(bytes.Clone(get[[]byte](w.world, c, "answer")))
 }
 
-// constructs reports whether a constructor accepts its arguments.
-func (w *fillWorld) constructs(c named, args ...any) bool {
+// creation is a contract's creation code with its arguments.
+func (w *fillWorld) creation(c named, args ...any) []byte {
 	w.t.Helper()
 	a, err := assets.Contract(c.name)
 	w.check(err)
 	packed, err := w.abis[c.name].Pack("", args...)
 	w.check(err)
-	_, err = evm.Predeploy(append(bytes.Clone(a.Bytecode), packed...), c.at, chainID)
+	return append(bytes.Clone(a.Bytecode), packed...)
+}
+
+// constructs reports whether a constructor accepts its arguments.
+func (w *fillWorld) constructs(c named, args ...any) bool {
+	w.t.Helper()
+	_, err := evm.Predeploy(w.creation(c, args...), c.at, chainID)
 	return err == nil
 }

@@ -17,7 +17,6 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/signers"
-	"coffer/api/service/store"
 	"coffer/assets"
 )
 
@@ -37,7 +36,7 @@ type named struct {
 // addresses. The clock stands still unless a test moves it.
 type world struct {
 	t     *testing.T
-	chain *evm.Chain
+	chain ledger
 	now   uint64 // Unix seconds
 	gas   uint64 // limit of every transaction
 	abis  map[string]abi.ABI
@@ -78,7 +77,7 @@ func newWorldOn(t *testing.T, id uint64, more ...evm.Account) *world {
 	} {
 		spec.Alloc = append(spec.Alloc, w.place(c, id, args...)...)
 	}
-	opened, err := evm.Open(store.NewMemory(), spec)
+	opened, err := openLedger(t, spec)
 	w.check(err)
 	w.chain = opened
 	return w
