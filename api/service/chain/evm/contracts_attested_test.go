@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/op"
 	"coffer/api/op/escrow"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
 	"coffer/api/service/signers"
 )
 
@@ -336,4 +338,37 @@ func TestAttestedEscrowIsMadeOnlyWithAttestersThatCount(t *testing.T) {
 	if w.constructs(w.filler, w.entryPoint.at, common.Address{}) {
 		t.Error("a filler without an owner")
 	}
+}
+
+// An embedded network has one attester, its own installation: a threshold of one takes one signature, no more.
+func TestAttestedEscrowWithOneAttesterTakesOneSignature(t *testing.T) {
+	w := newFillWorld(t)
+	user := key("user")
+	u := addressOf(user)
+	w.allows(user, 1000)
+	init := w.creation(w.attested, w.filler.at, w.addresses()[:1], big.NewInt(1), w.at.Salt)
+	r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: evm.DeterministicDeployer(),
+		Data: append(make([]byte, 32), init...)})
+	if !r.Success {
+		t.Fatal(w.decode(r.Revert))
+	}
+	w.attested.at = crypto.CreateAddress2(evm.DeterministicDeployer(), [32]byte{}, crypto.Keccak256(init))
+	elsewhere := w.at
+	w.at.Escrow = w.attested.at
+	w.allows(user, 0)
+	w.deposits(user, 1, w.token.at, 100, w.payout(90))
+	terms, own := w.heldBy(1, u).terms, w.attesters[0]
+	for name, signatures := range map[string][][]byte{
+		"none": {}, "two": w.attest(w.at, 1, u, terms, w.attesters[:2]...),
+		"another's":            w.attest(w.at, 1, u, terms, w.attesters[1]),
+		"for the other escrow": w.attest(elsewhere, 1, u, terms, own),
+	} {
+		if w.tryRelease(w.relayer, 1, u, signatures).Success {
+			t.Error(name)
+		}
+	}
+	if r := w.tryRelease(w.relayer, 1, u, w.attest(w.at, 1, u, terms, own)); !r.Success {
+		t.Error(w.decode(r.Revert))
+	}
+	w.holds(w.filler.at, stock+100, stock)
 }
