@@ -1,0 +1,183 @@
+// Package attest says that a quote was filled, so that the escrow releases what paid for it.
+//
+// Promise: an attester believes nobody. It reads the chain that was delivered on by its own means and signs only what it
+// found there: on an EVM chain the filler's own log of the quote and of exactly these terms, on Solana a transaction
+// that names the quote and brought each recipient at least what the terms demand, in time. Its signature is good for one
+// deposit of one escrow of one network. Sources: docs/protocol.md#33-escrow-deposits, assets/contracts/AttestedEscrow.sol.
+package attest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/caip"
+	"coffer/api/op/escrow"
+	"coffer/api/op/filler"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/signers"
+)
+
+var (
+	// ErrNotFilled says that the chain does not show the fill that was claimed.
+	ErrNotFilled = errors.New("the chain does not show this fill")
+	// ErrTooFew says that fewer attesters have signed than the escrow demands.
+	ErrTooFew = errors.New("too few attesters have signed")
+)
+
+// Claim is what somebody says was filled: the deposit that shall be released for it, and where to look. Fill is the
+// transaction on the target chain, a 0x hash or a base58 signature.
+type Claim struct {
+	Escrow    escrow.Place
+	QuoteID   common.Hash
+	Depositor common.Address
+	Terms     escrow.Terms
+	Fill      string
+}
+
+// Receipts finds final transactions of an EVM chain; a chain.Chain is one where every block is final.
+type Receipts interface {
+	Receipt(tx common.Hash) (chain.Receipt, bool, error)
+}
+
+// Ledger finds final transactions of Solana by their first signature in base58.
+type Ledger interface {
+	Receipt(signature string) (solana.Receipt, bool, error)
+}
+
+// Attester signs with one key. It is safe for concurrent use when its chains are.
+type Attester struct {
+	Key    signers.Digest
+	Filler common.Address // the same on every chain
+	Chains map[uint64]Receipts
+	Solana Ledger
+}
+
+// Address is the attester's, as the escrow knows it.
+func (a *Attester) Address() common.Address { return a.Key.Address() }
+
+// Attest signs a claim that the chain bears out. The error wraps ErrNotFilled, or is a fault of the chain or the signer.
+func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
+	var err error
+	if c.Terms.TargetChain == 0 {
+		err = a.onSolana(c)
+	} else {
+		err = a.onEVM(c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("attest quote %s: %w", c.QuoteID, err)
+	}
+	return a.Key.SignDigest(ctx, c.Escrow.Attestation(c.QuoteID, c.Depositor, c.Terms.Hash(a.Filler, c.QuoteID)))
+}
+
+// onEVM finds the filler's log. The filler has compared the terms with what it paid and ran, so nothing else counts.
+func (a *Attester) onEVM(c Claim) error {
+	on, served := a.Chains[c.Terms.TargetChain]
+	if !served {
+		return fmt.Errorf("%w: %s is not served", ErrNotFilled, caip.EVM(c.Terms.TargetChain))
+	}
+	r, found, err := on.Receipt(common.HexToHash(c.Fill))
+	if err != nil {
+		return err
+	}
+	want := c.Terms.Hash(a.Filler, c.QuoteID)
+	for _, l := range r.Logs {
+		id, terms, ok := filler.DecodeFilled(l.Topics, l.Data)
+		if ok && found && r.Success && l.Address == a.Filler && id == c.QuoteID && terms == want {
+			return nil
+		}
+	}
+	return ErrNotFilled
+}
+
+// onSolana finds a transaction with the quote's memo and counts what it brought.
+func (a *Attester) onSolana(c Claim) error {
+	r, found, err := a.Solana.Receipt(c.Fill)
+	if err != nil {
+		return err
+	}
+	if !found || !r.Success || r.Time > c.Terms.FillDeadline || len(c.Terms.Operations) > 0 {
+		return ErrNotFilled
+	}
+	m, err := solmsg.Parse(r.Message)
+	if err != nil {
+		return err
+	}
+	if named, ok := memo(m); !ok || named != c.QuoteID.Hex() {
+		return fmt.Errorf("%w: the transaction names another quote", ErrNotFilled)
+	}
+	for _, min := range c.Terms.Minimums {
+		if arrived(r.Changes, min).Cmp(min.Amount) < 0 {
+			return fmt.Errorf("%w: too little arrived", ErrNotFilled)
+		}
+	}
+	return nil
+}
+
+// memo is the text of the one memo of a message; false when there is none or another one.
+func memo(m solmsg.Message) (text string, ok bool) {
+	n := 0
+	for _, in := range m.Instructions {
+		if in.Program == solmsg.MemoProgram() {
+			text, ok = solmsg.DecodeMemo(in.Data)
+			n++
+		}
+	}
+	return text, ok && n == 1
+}
+
+// arrived is what a transaction brought the recipient of a minimum: lamports to the account itself, tokens to accounts
+// that it owns.
+func arrived(changes []solana.Change, min escrow.Minimum) *big.Int {
+	mint, to := "", caip.FormatSolanaKey(min.To)
+	if min.Token != ([32]byte{}) {
+		mint = caip.FormatSolanaKey(min.Token)
+	}
+	sum := new(big.Int)
+	for _, ch := range changes {
+		if ch.Mint == mint && (mint == "" && ch.Account == to || mint != "" && ch.Owner == to) {
+			sum.Add(sum, ch.After).Sub(sum, ch.Before)
+		}
+	}
+	return sum
+}
+
+// Port is one attester, in this process or elsewhere.
+type Port interface {
+	Address() common.Address
+	Attest(ctx context.Context, c Claim) ([]byte, error)
+}
+
+// Collect asks attesters, in ascending order of their addresses as the escrow demands, until n have signed. Otherwise
+// the error wraps ErrTooFew and says why the others have not.
+func Collect(ctx context.Context, all []Port, n int, c Claim) ([][]byte, error) {
+	all = slices.SortedFunc(slices.Values(all), func(a, b Port) int {
+		return a.Address().Cmp(b.Address())
+	})
+	var out [][]byte
+	refused := []error{errors.New("no other attester is known")}
+	for _, a := range all {
+		if len(out) == n {
+			break
+		}
+		sig, err := a.Attest(ctx, c)
+		if err != nil {
+			refused = append(refused, fmt.Errorf("attester %s: %w", a.Address(), err))
+			continue
+		}
+		out = append(out, sig)
+	}
+	if len(out) < n {
+		if len(refused) > 1 {
+			refused = refused[1:]
+		}
+		return nil, fmt.Errorf("%w: %d of %d: %w", ErrTooFew, len(out), n, errors.Join(refused...))
+	}
+	return out, nil
+}
