@@ -11,7 +11,8 @@ import (
 )
 
 // Network reads network_file and returns the network it describes, which must match network_id where that is set. The
-// kind is the profile's: the user declares it, the service cannot. Network refuses a file or directory that other
+// kind is the profile's: the user declares it, the service cannot. From version 2 on the network's id covers the kind,
+// so another one in the file is an error. Network refuses a file or directory that other
 // users may write, as Load does for the configuration (TH-C3).
 func (p Profile) Network() (network.Descriptor, error) {
 	raw, err := os.ReadFile(p.NetworkFile)
@@ -28,6 +29,11 @@ func (p Profile) Network() (network.Descriptor, error) {
 	if p.NetworkID != "" && p.NetworkID != n.ID {
 		return network.Descriptor{}, fmt.Errorf("%s describes network %s, the profile names %s", p.NetworkFile, n.ID,
 			p.NetworkID)
+	}
+	if n.Version > 1 && n.Kind != p.Kind {
+		return network.Descriptor{}, fmt.Errorf("%s describes a network of kind %s, the profile says kind %s",
+			p.NetworkFile,
+			n.Kind, p.Kind)
 	}
 	n.Kind = p.Kind
 	return n, nil

@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api/network"
 )
 
 // TestTheNetworkIsTheOneThatTheProfileNames: the profile refuses the file of another network, and its own kind holds.
 func TestTheNetworkIsTheOneThatTheProfileNames(t *testing.T) {
 	n, err := network.Descriptor{
-		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"},
+		Version: 1, Kind: network.Lab, Chains: []string{"eip155:1"},
 		Genesis:  map[string]string{"eip155:1": "0xab"},
 		Formulas: []network.Formula{{Name: "V", Version: "1", Formula: network.FormulaCallDataAndNonce}},
 	}.WithID()
@@ -43,6 +45,33 @@ func TestTheNetworkIsTheOneThatTheProfileNames(t *testing.T) {
 	if _, err := (Profile{NetworkFile: path + ".none"}).Network(); err == nil ||
 		!strings.Contains(err.Error(), "network file") {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestTheKindIsThatOfTheNetworkFromVersion2On: there the id covers it, so a key tagged with the id of a lab would
+// otherwise pass for one of real money.
+func TestTheKindIsThatOfTheNetworkFromVersion2On(t *testing.T) {
+	n, err := network.Descriptor{
+		Version: 2, Kind: network.Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{"eip155:1": "0xab"},
+		Deployments: []network.Deployment{{Attesters: []common.Address{{1}}, Threshold: 1}},
+	}.WithID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := n.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "network.json")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := (Profile{Kind: network.Lab, NetworkFile: path}).Network(); err != nil || got.ID != n.ID {
+		t.Errorf("the same kind: %v, %v", got.ID, err)
+	}
+	if _, err := (Profile{Kind: network.Real, NetworkFile: path}).Network(); err == nil ||
+		!strings.Contains(err.Error(), "kind lab, the profile says kind real") {
+		t.Errorf("another kind: %v", err)
 	}
 }
 

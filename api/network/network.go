@@ -1,7 +1,11 @@
-// Package network says which network a service is: its chains, the addresses that everybody pins, and the id that both
-// amount to. The service writes the descriptor to network.json; a profile takes it in process, from that file, or by a
-// typed fingerprint, never from an answer (protocol §4.2). A key is tagged with the network id and is refused on any
-// other.
+// Package network says which network a service is: its chains, the addresses that everybody pins, the contracts that it
+// deployed, and its id. The service writes the descriptor to network.json; a profile takes it in process, from that
+// file, or by a typed fingerprint, never from an answer (protocol §4.2). A key is tagged with the network id and is
+// refused on any other.
+//
+// The id of version 1 covers everything but the kind. That of version 2 covers what never changes in the life of a
+// network: kind, chains, genesis hashes and, of an embedded one, the installation. What an operator may replace (pins,
+// formulas, deployments) has a digest of its own, which a person confirms (Digest); the fingerprint covers both.
 package network
 
 import (
@@ -10,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -27,8 +32,19 @@ const (
 	Real     Kind = "real"
 )
 
-// Version is the version of the descriptor's schema.
-const Version = 1
+// Version is the version of the descriptor's schema. Version 1 is read for ever.
+const Version = 2
+
+// Deployment is one generation of the contracts that payments go through. From (Unix seconds) is when quotes began to
+// use them; each lasts until the next begins, and its deposits stay refundable. Filler alone takes deposits out of
+// Escrow, after Threshold of the Attesters said that it delivered. Attesters ascend.
+type Deployment struct {
+	From      int64            `json:"from"`
+	Filler    common.Address   `json:"filler"`
+	Escrow    common.Address   `json:"escrow"`
+	Attesters []common.Address `json:"attesters"`
+	Threshold int              `json:"threshold"`
+}
 
 // Pins are the addresses that a wallet compares answers with. EVM addresses hold on every chain of the network.
 type Pins struct {
@@ -61,6 +77,8 @@ type Formula struct {
 const FormulaCallDataAndNonce = "keccak256(abi.encode(sender,callData,nonce))"
 
 // Descriptor is the content of network.json. Chains are CAIP-2, Genesis maps each to the hash of its first block.
+// Version 2 has Deployments, oldest first, and of an embedded network Installation, 0x and 64 hex digits that only this
+// installation has.
 type Descriptor struct {
 	Version  int               `json:"version"`
 	ID       string            `json:"id"`
@@ -69,23 +87,54 @@ type Descriptor struct {
 	Genesis  map[string]string `json:"genesis"`
 	Pins     Pins              `json:"pins"`
 	Formulas []Formula         `json:"formulas"`
+
+	Installation string       `json:"installation,omitzero"`
+	Deployments  []Deployment `json:"deployments,omitempty"`
 }
 
 // ErrID says that a descriptor's id is not the hash of its content.
 var ErrID = errors.New("the network id does not match the network's content")
 
-// ComputeID returns 0x and the SHA-256 of the RFC 8785 form of the descriptor without id and kind, in hex.
+// ComputeID returns 0x and the SHA-256, in hex, of the RFC 8785 form of what the id covers: in version 1 the descriptor
+// without id and kind, in version 2 version, kind, chains, genesis and installation.
 func (d Descriptor) ComputeID() (string, error) {
-	d.ID, d.Kind = "", ""
-	b, err := json.Marshal(d)
+	if d.Version == 1 {
+		d.ID, d.Kind = "", ""
+		return digest(d)
+	}
+	return digest(struct {
+		Version      int               `json:"version"`
+		Kind         Kind              `json:"kind"`
+		Chains       []string          `json:"chains"`
+		Genesis      map[string]string `json:"genesis"`
+		Installation string            `json:"installation,omitzero"`
+	}{d.Version, d.Kind, d.Chains, d.Genesis, d.Installation})
+}
+
+// Digest returns 0x and the SHA-256, in hex, of the RFC 8785 form of what the operator of a network may replace without
+// making another network: pins, formulas and deployments. It is "" in version 1, whose id covers them.
+func (d Descriptor) Digest() (string, error) {
+	if d.Version == 1 {
+		return "", nil
+	}
+	return digest(struct {
+		Pins        Pins         `json:"pins"`
+		Formulas    []Formula    `json:"formulas"`
+		Deployments []Deployment `json:"deployments"`
+	}{d.Pins, d.Formulas, d.Deployments})
+}
+
+// digest returns 0x and the SHA-256 of the RFC 8785 form of v in hex.
+func digest(v any) (string, error) {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return "", fmt.Errorf("network descriptor: %w", err)
 	}
-	v := jsontext.Value(b)
-	if err := v.Canonicalize(); err != nil {
+	canonical := jsontext.Value(b)
+	if err := canonical.Canonicalize(); err != nil {
 		return "", fmt.Errorf("network descriptor: %w", err)
 	}
-	sum := sha256.Sum256(v)
+	sum := sha256.Sum256(canonical)
 	return "0x" + hex.EncodeToString(sum[:]), nil
 }
 
@@ -105,18 +154,16 @@ func (d Descriptor) Encode() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// Decode reads network.json strictly: unknown members, another version, an unknown kind or an id that is not the hash
-// of the content (ErrID) are errors.
+// Decode reads network.json strictly: unknown members, members of another version, an unknown version or kind,
+// deployments out of order or without the pinned escrow, or an id that is not the hash of the content (ErrID) are
+// errors.
 func Decode(b []byte) (Descriptor, error) {
 	var d Descriptor
 	if err := json.UnmarshalRead(bytes.NewReader(b), &d, json.RejectUnknownMembers(true)); err != nil {
 		return Descriptor{}, fmt.Errorf("network descriptor: %w", err)
 	}
-	if d.Version != Version {
-		return Descriptor{}, fmt.Errorf("network descriptor: version %d, expected %d", d.Version, Version)
-	}
-	if d.Kind != Embedded && d.Kind != Lab && d.Kind != Real {
-		return Descriptor{}, fmt.Errorf("network descriptor: unknown kind %q", d.Kind)
+	if err := d.check(); err != nil {
+		return Descriptor{}, fmt.Errorf("network descriptor: %w", err)
 	}
 	id, err := d.ComputeID()
 	if err != nil {
@@ -128,9 +175,66 @@ func Decode(b []byte) (Descriptor, error) {
 	return d, nil
 }
 
-// Fingerprint is the first 16 bytes of the id in groups of four hex digits: what a person compares and types.
+var reInstallation = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
+
+// installed reports whether the installation is there where it has to be, and only there.
+func (d Descriptor) installed() bool {
+	if d.Kind == Embedded {
+		return reInstallation.MatchString(d.Installation)
+	}
+	return d.Installation == ""
+}
+
+func (d Descriptor) check() error {
+	switch {
+	case d.Version < 1 || d.Version > Version:
+		return fmt.Errorf("version %d, this program reads 1 to %d: it needs a newer program", d.Version, Version)
+	case d.Kind != Embedded && d.Kind != Lab && d.Kind != Real:
+		return fmt.Errorf("unknown kind %q", d.Kind)
+	case d.Version == 1 && (d.Installation != "" || d.Deployments != nil):
+		return errors.New("version 1 has neither an installation nor deployments")
+	case d.Version == 1:
+		return nil
+	case !d.installed():
+		return errors.New("an embedded network has an installation, 0x and 64 hex digits, and no other has one")
+	case len(d.Deployments) == 0:
+		return errors.New("it names no deployment")
+	}
+	for i, n := range d.Deployments {
+		if i > 0 && n.From <= d.Deployments[i-1].From {
+			return fmt.Errorf("deployment %d begins no later than the one before", i+1)
+		}
+		if err := n.check(); err != nil {
+			return fmt.Errorf("deployment %d: %w", i+1, err)
+		}
+	}
+	if latest := d.Deployments[len(d.Deployments)-1].Escrow; latest != d.Pins.Escrow {
+		return fmt.Errorf("it pins the escrow %s, the latest deployment has %s", d.Pins.Escrow.Hex(), latest.Hex())
+	}
+	return nil
+}
+
+func (n Deployment) check() error {
+	for i := 1; i < len(n.Attesters); i++ {
+		if bytes.Compare(n.Attesters[i-1][:], n.Attesters[i][:]) >= 0 {
+			return errors.New("its attesters do not ascend")
+		}
+	}
+	if n.From < 0 || n.Threshold < 1 || n.Threshold > len(n.Attesters) {
+		return fmt.Errorf("%d of %d attesters from second %d", n.Threshold, len(n.Attesters), n.From)
+	}
+	return nil
+}
+
+// Fingerprint is what a person compares and types: 16 bytes in groups of four hex digits, of the id in version 1, in
+// version 2 of the SHA-256 of id and digest, so that it also shows replaced contracts.
 func (d Descriptor) Fingerprint() string {
 	s := strings.TrimPrefix(d.ID, "0x")
+	if d.Version > 1 {
+		rest, _ := d.Digest() // "" only for what cannot be written, which nobody could have read
+		sum := sha256.Sum256([]byte(d.ID + "\n" + rest))
+		s = hex.EncodeToString(sum[:])
+	}
 	if len(s) > 32 {
 		s = s[:32]
 	}

@@ -2,6 +2,7 @@ package network
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 func sample(t *testing.T) Descriptor {
 	t.Helper()
 	d, err := Descriptor{
-		Version: Version, Kind: Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{"eip155:1": "0xab"},
+		Version: 1, Kind: Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{"eip155:1": "0xab"},
 		Pins:     Pins{EntryPoint: common.HexToAddress("0x01"), SolanaVault: "vault"},
 		Formulas: []Formula{{Name: "V", Version: "1", Formula: FormulaCallDataAndNonce}},
 	}.WithID()
@@ -80,6 +81,13 @@ func TestFingerprintIsGroupsOfFour(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"version":1}`))
+	for _, name := range []string{"v1.json", "v2.json"} {
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Decode(b)
 		if err != nil {
@@ -87,6 +95,13 @@ func FuzzDecode(f *testing.F) {
 		}
 		if id, err := d.ComputeID(); err != nil || id != d.ID {
 			t.Fatalf("accepted a descriptor whose id is %s", d.ID)
+		}
+		raw, err := d.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := Decode(raw); err != nil || again.Fingerprint() != d.Fingerprint() {
+			t.Fatalf("written anew it is %s: %v", again.Fingerprint(), err)
 		}
 	})
 }

@@ -161,7 +161,7 @@ func TestGoldenCompletions(t *testing.T) {
 // The journal of an embedded profile is found through the network that its service stored, without the service.
 func TestOperationsOfAnEmbeddedProfileAreOffered(t *testing.T) {
 	dir := t.TempDir()
-	n, err := network.Descriptor{Version: network.Version, Kind: network.Embedded, Chains: []string{"eip155:1"},
+	n, err := network.Descriptor{Version: 1, Kind: network.Embedded, Chains: []string{"eip155:1"},
 		Genesis: map[string]string{}, Formulas: []network.Formula{}}.WithID()
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func newBench(t *testing.T) *bench {
 	b.host = Host{Getenv: func(k string) string {
 		return map[string]string{"COFFER_CONFIG": b.dir + "/config/config.toml", "COFFER_DATA": b.dir, "HOME": b.dir}[k]
 	}, Keyring: b.ring}
-	n, err := network.Descriptor{Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"},
+	n, err := network.Descriptor{Version: 1, Kind: network.Lab, Chains: []string{"eip155:1"},
 		Genesis: map[string]string{"eip155:1": "0xab"}}.WithID()
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func shipped(t *testing.T) network.Descriptor {
 	}
 	a := common.HexToAddress
 	n, err := network.Descriptor{
-		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"},
+		Version: 1, Kind: network.Lab, Chains: []string{"eip155:1"},
 		Genesis: map[string]string{"eip155:1": "0xab"},
 		Pins: network.Pins{
 			EntryPoint: a(p.EntryPoint), Paymaster: a(p.Paymaster), Escrow: a(p.Escrow),

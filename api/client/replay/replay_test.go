@@ -40,7 +40,7 @@ func newClock() *clock { return &clock{at: time.Date(2026, 11, 21, 9, 30, 0, 0, 
 
 func about(t testing.TB) About {
 	t.Helper()
-	n, err := network.Descriptor{Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"},
+	n, err := network.Descriptor{Version: 1, Kind: network.Lab, Chains: []string{"eip155:1"},
 		Genesis: map[string]string{}}.WithID()
 	if err != nil {
 		t.Fatal(err)

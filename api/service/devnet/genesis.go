@@ -195,7 +195,7 @@ func (in *Installation) Secret(label string, n int) ([]byte, error) {
 // describe makes the network descriptor of the opened chains.
 func (in *Installation) describe(p pinned, kind network.Kind) (network.Descriptor, error) {
 	d := network.Descriptor{
-		Version: network.Version, Kind: kind, Genesis: map[string]string{}, Formulas: p.formulas,
+		Version: 1, Kind: kind, Genesis: map[string]string{}, Formulas: p.formulas,
 		Pins: p.Pins,
 	}
 	d.Pins.Operator, d.Pins.Solver = in.Operator.Address(), in.Solver.Address()

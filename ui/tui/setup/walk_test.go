@@ -119,7 +119,7 @@ func newWalk(t *testing.T) *walk {
 	}
 	a := common.HexToAddress
 	n, err := network.Descriptor{
-		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1", "eip155:10"},
+		Version: 1, Kind: network.Lab, Chains: []string{"eip155:1", "eip155:10"},
 		Genesis: map[string]string{"eip155:1": "0xab"},
 		Pins: network.Pins{Factory: a(p.Factory), KernelV31: a(p.KernelV31Implementation),
 			ECDSAValidator: a(p.ECDSAValidator), RoleBasedValidator: a(p.RoleBasedValidator),
