@@ -17,13 +17,14 @@ func isKeyAddress(s string) bool {
 	return err == nil && a != common.Address{}
 }
 
-// ownAccounts are the EVM accounts that a body of either version names, as far as they can be read.
+// ownAccounts are the EVM accounts that a body of either version names, as far as they can be read; true for role-based
+// ones.
 func ownAccounts(body place) map[common.Address]bool {
 	own := map[common.Address]bool{}
 	add := func(p place) {
 		s, _ := p.get("accountAddress").text()
 		if a, err := caip.ParseAddress(s); err == nil {
-			own[a] = true
+			own[a] = p.get("sessionAddress").present()
 		}
 	}
 	add(body.get("account"))

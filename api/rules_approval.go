@@ -77,14 +77,29 @@ func multicalls() []multicall {
 	}
 }
 
-// executions are the functions with which an account makes calls (ERC-7579, ERC-4337). Only the account itself and who
-// operates it may use them, so they lead somewhere only in a call to the account itself.
-func executions() []function {
+// ownFunctions are the functions of Kernel with which an account makes calls (ERC-7579, ERC-4337) or changes its
+// validator, its modules and its code. Only the account itself and who operates it may use them, so they lead somewhere
+// only in a call to the account itself.
+func ownFunctions() []function {
 	return []function{
 		{0xe9ae5c53, "execute(bytes32,bytes)"},
 		{0xd691c964, "executeFromExecutor(bytes32,bytes)"},
 		{0x8dd7712f, "executeUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32)"},
+		{0x52141cd9, "changeRootValidator(bytes21,address,bytes,bytes)"},
+		{0x9517e29f, "installModule(uint256,address,bytes)"},
+		{0x9198bdf5, "installValidations(bytes21[],(uint32,address)[],bytes[],bytes[])"},
+		{0xa71763a8, "uninstallModule(uint256,address,bytes)"},
+		{0xe6f3d50a, "uninstallValidation(bytes21,bytes,bytes)"},
+		{0x1f1b92e3, "invalidateNonce(uint32)"},
+		{0xb9b82941, "grantAccess(bytes21,bytes4,bool)"},
+		{0x3659cfe6, "upgradeTo(address)"},
 	}
+}
+
+// moduleFunctions set up the caller at a module and take it away again (ERC-7579). At a validator that is who operates
+// the account.
+func moduleFunctions() []function {
+	return []function{{0x6d61fe70, "onInstall(bytes)"}, {0x8a91b0e3, "onUninstall(bytes)"}}
 }
 
 // selector is the first four bytes of a call, big-endian.
@@ -111,11 +126,11 @@ func named(list []function, id selector) string {
 
 // grants finds functions that are no calls.
 type grants struct {
-	approvals, executions []function
-	multicalls            []multicall
+	approvals, own, modules []function
+	multicalls              []multicall
 }
 
-func newGrants() grants { return grants{approvals(), executions(), multicalls()} }
+func newGrants() grants { return grants{approvals(), ownFunctions(), moduleFunctions(), multicalls()} }
 
 // FindApproval returns the signature of the function in call data that gives somebody rights over what the caller
 // holds: the called one, or one in a multicall, at any level. It is "" where there is none. ok is false for a multicall
@@ -211,15 +226,21 @@ func wordAt(b []byte, at int) (int, bool) {
 	return int(low), -maxOffset < low && low < maxOffset
 }
 
-// callData checks what a call carries. own are the accounts that make the calls.
+// callData checks what a call carries. own has the accounts that make the calls.
 func (g grants) callData(p place, s string, to common.Address, own map[common.Address]bool) {
 	data, err := hex.DecodeString(strings.TrimPrefix(s, "0x"))
 	if err != nil || len(data) < 4 {
 		return
 	}
-	if f := named(g.executions, selectorOf(data)); f != "" && own[to] {
-		p.failGot("calls as they are, not inside a call to the account itself; approvals are declared in "+
-			"allowanceRequirements", f)
+	if _, self := own[to]; self {
+		if f := named(g.own, selectorOf(data)); f != "" {
+			p.failGot("calls as they are, not inside a call to the account itself, whose keys and modules stay; "+
+				"approvals are declared in allowanceRequirements", f)
+			return
+		}
+	}
+	if f := named(g.modules, selectorOf(data)); f != "" {
+		p.failGot("no call that changes who operates the account", f)
 		return
 	}
 	switch f, ok := g.find(data); {

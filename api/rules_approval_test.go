@@ -139,7 +139,6 @@ func TestTheOwnExecuteIsNoCall(t *testing.T) {
 				refusedCall(t, account, evmOwner, data, "execute(bytes32,bytes)")
 				refusedCall(t, account, strings.ToLower(evmOwner), data, "execute(bytes32,bytes)")
 			}
-			refusedCall(t, accRole, evmOther, data, "execute(bytes32,bytes)")
 		})
 	}
 	// What another account executes, it executes for itself; and a call to oneself that executes nothing does no harm.
@@ -149,29 +148,58 @@ func TestTheOwnExecuteIsNoCall(t *testing.T) {
 		common.Big1, []byte{}))
 }
 
-// Every function of the account that a call of its own can reach and that is no view either makes calls, and is
-// refused, or refuses itself.
-func TestEveryFunctionOfTheAccountThatMakesCallsIsRefused(t *testing.T) {
-	raw, err := assets.Contract("Account")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var contract abi.ABI
-	if err := json.Unmarshal(raw.ABI, &contract); err != nil {
-		t.Fatal(err)
-	}
+// Every function of the account that a call of its own can reach and that is no view either acts, and is refused, or
+// refuses itself.
+func TestEveryFunctionOfTheAccountThatActsIsRefused(t *testing.T) {
 	// the one works once, before the first call; the other for the entry point alone
 	harmless := []string{"initialize", "validateUserOp"}
-	found := 0
-	for name, m := range contract.Methods {
-		if m.IsConstant() || slices.Contains(harmless, name) {
-			continue
+	found := map[string]bool{}
+	for name, account := range map[string]string{"KernelV31": accKernel31, "KernelV33": accKernel33} {
+		raw, err := assets.Contract(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		found++
-		refusedCall(t, accKernel31, evmOwner, m.ID, m.Sig)
+		var contract abi.ABI
+		if err := json.Unmarshal(raw.ABI, &contract); err != nil {
+			t.Fatal(err)
+		}
+		for name, m := range contract.Methods {
+			if m.IsConstant() || slices.Contains(harmless, name) {
+				continue
+			}
+			found[name] = true
+			refusedCall(t, account, evmOwner, m.ID, m.Sig)
+			acceptedCall(t, account, evmOther, m.ID)
+		}
 	}
-	if found == 0 {
-		t.Error("the account has no function that makes calls")
+	if len(found) != 11 {
+		t.Errorf("functions that act: %v", found)
+	}
+}
+
+// The role-based validator approves no call of an account to itself, whatever it carries.
+func TestARoleBasedAccountCallsOthersOnly(t *testing.T) {
+	for _, data := range [][]byte{nil, {1, 2, 3, 4}, execute(t, 1, nil)} {
+		for version, fs := range callFailures(t, accRole, evmOther, data) {
+			if len(fs) != 1 || fs[0].Path != "calls[0].to" {
+				t.Errorf("%s: %v, want one at calls[0].to", version, fs)
+			}
+		}
+	}
+	acceptedCall(t, accRole, evmOwner, nil)
+}
+
+// Who is set up at a validator operates the account.
+func TestACallDoesNotChangeWhoOperatesTheAccount(t *testing.T) {
+	for _, function := range []string{"onInstall(bytes)", "onUninstall(bytes)"} {
+		data := packed(t, function, []byte{1})
+		for _, account := range []string{accKernel31, accKernel33, accRole} {
+			for version, fs := range callFailures(t, account, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", data) {
+				if len(fs) != 1 || fs[0].Path != "calls[0].data" || fs[0].Got != function {
+					t.Errorf("%s: %v, want one at calls[0].data", version, fs)
+				}
+			}
+		}
 	}
 }
 
@@ -257,7 +285,7 @@ func TestApprovalNamesTellWhatCanBeDeclared(t *testing.T) {
 }
 
 func TestSelectorsAreThoseOfTheirSignatures(t *testing.T) {
-	all := append(approvals(), executions()...)
+	all := slices.Concat(approvals(), ownFunctions(), moduleFunctions())
 	for _, m := range multicalls() {
 		all = append(all, function{m.selector, m.signature})
 	}

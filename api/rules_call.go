@@ -20,6 +20,10 @@ func (r Rules) calls(body place) []string {
 		if ok {
 			targets = append(targets, strings.ToLower(to))
 		}
+		if ok && own[common.HexToAddress(to)] {
+			call.get("to").failGot("another address than the account itself: its validator approves no such call", to)
+			continue
+		}
 		if data, ok := call.get("data").optional("call data: a hex string that starts with 0x", isHexBytes); ok {
 			refused.callData(call.get("data"), data, common.HexToAddress(to), own)
 		}

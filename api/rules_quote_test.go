@@ -39,13 +39,13 @@ var (
 
 // bodies are a valid body of each endpoint, with every member that it can have.
 func bodies() map[string]string {
-	const allowance = `,"allowanceRequirements":[{"assetType":"` + usdcBase + `","amount":"1","spender":"` + evmOther +
+	const allowance = `,"allowanceRequirements":[{"assetType":"` + usdcBase + `","amount":"1","spender":"` + evmTarget +
 		`"}],"overrides":[{"address":"` + evmOther + `","balance":"0x1","code":"0x","stateDiff":{"` + zeroWord + `":"` +
 		zeroWord + `"}}],
 		"validAfter":"1800000000","validUntil":"1800000600","slippageTolerance":50`
 	prepare := fmt.Sprintf(
 		`"targetChain":"eip155:8453","calls":[{"to":%q,"data":"0x12","value":"0"}],"tokensRequired":[{"assetType":%q,`+
-			`"amount":"1"}]`, evmOther, usdcBase) + allowance
+			`"amount":"1"}]`, evmTarget, usdcBase) + allowance
 	call := `"chainOperation":` + evmOp +
 		`,"tamperProofSignature":"0x12","fromAggregatedAssetId":"ob:usdc","slippageTolerance":1`
 	to := fmt.Sprintf(

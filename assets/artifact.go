@@ -10,13 +10,14 @@ import (
 // Artifact is one compiled contract.
 //
 // DeployedBytecode is what the compiler emitted: immutables in it are zero, so code for a chain must come from running
-// Bytecode (plus ABI-encoded constructor arguments) and never from DeployedBytecode.
+// Bytecode (plus ABI-encoded constructor arguments) and never from DeployedBytecode. Of Kernel's contracts
+// (KernelNames) there is only what puts them on a chain, arguments included, and the part of the interface that we use.
 type Artifact struct {
 	ContractName     string
 	ABI              json.RawMessage
-	Bytecode         []byte // init code without constructor arguments
-	DeployedBytecode []byte
-	StorageLayout    json.RawMessage // as solc prints it without astId; nil for EntryPoint
+	Bytecode         []byte          // init code without constructor arguments
+	DeployedBytecode []byte          // nil for Kernel's
+	StorageLayout    json.RawMessage // as solc prints it without astId; nil for EntryPoint and Kernel's
 	SourceSHA256     string          // 64 hex digits, defined in contracts/build.mjs
 }
 
@@ -24,15 +25,21 @@ type artifactFile struct {
 	ContractName     string          `json:"contractName"`
 	ABI              json.RawMessage `json:"abi"`
 	Bytecode         string          `json:"bytecode"`
-	DeployedBytecode string          `json:"deployedBytecode"`
+	DeployedBytecode *string         `json:"deployedBytecode"`
 	StorageLayout    json.RawMessage `json:"storageLayout"`
 	SourceSHA256     string          `json:"sourceSha256"`
 }
 
-// ContractNames lists what Contract knows, in the order in which genesis needs them.
+// ContractNames lists what Contract knows.
 func ContractNames() []string {
-	return []string{"EntryPoint", "Account", "ECDSAValidator", "RoleBasedECDSAValidator", "AccountFactory",
-		"MetaFactory", "Paymaster", "Escrow", "Filler", "AttestedEscrow", "Window", "Token"}
+	return append(KernelNames(), "EntryPoint", "RoleBasedECDSAValidator", "Paymaster", "Escrow", "Filler",
+		"AttestedEscrow", "Window", "Token")
+}
+
+// KernelNames lists the contracts of Kernel, the code of others (NOTICE). Through the deterministic deployer with salt
+// zero each comes out at its pinned address.
+func KernelNames() []string {
+	return []string{"KernelV31", "KernelV33", "ECDSAValidator", "KernelFactory", "MetaFactory"}
 }
 
 // Contract returns the artifact of one of ContractNames; any other name is an error.
@@ -51,7 +58,10 @@ func Contract(name string) (Artifact, error) {
 	if a.Bytecode, err = decodeHex(f.Bytecode); err != nil {
 		return Artifact{}, fmt.Errorf("assets: bytecode of %s: %w", name, err)
 	}
-	if a.DeployedBytecode, err = decodeHex(f.DeployedBytecode); err != nil {
+	if f.DeployedBytecode == nil {
+		return a, nil
+	}
+	if a.DeployedBytecode, err = decodeHex(*f.DeployedBytecode); err != nil {
 		return Artifact{}, fmt.Errorf("assets: deployed bytecode of %s: %w", name, err)
 	}
 	return a, nil

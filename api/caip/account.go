@@ -116,3 +116,13 @@ func (a Account) SolanaKey() ([32]byte, bool) {
 	k, err := ParseSolanaKey(a.Address)
 	return k, err == nil
 }
+
+// Word is the account in 32 bytes as contracts name it: an EVM address padded with zeros on the left, a Solana key as
+// it is; zero for an account of another chain.
+func (a Account) Word() [32]byte {
+	if e, ok := a.EVM(); ok {
+		return common.BytesToHash(e[:])
+	}
+	key, _ := a.SolanaKey()
+	return key
+}

@@ -124,4 +124,14 @@ func (a Asset) Mint() ([32]byte, bool) {
 	return mint, err == nil
 }
 
+// Word is the asset in 32 bytes as contracts name it: a token's address padded with zeros on the left, a mint as it is,
+// and zero for the coin of a chain.
+func (a Asset) Word() [32]byte {
+	if token, ok := a.Token(); ok {
+		return common.BytesToHash(token[:])
+	}
+	mint, _ := a.Mint()
+	return mint
+}
+
 func lower(a common.Address) string { return strings.ToLower(a.Hex()) }

@@ -213,7 +213,7 @@ func TestFactoryAndPaymasterLayoutsAreThoseOfOurContracts(t *testing.T) {
 	validator := common.HexToAddress(pins.ECDSAValidator)
 	copy(root[1:], validator[:])
 	owner := common.Address{19: 9}
-	want, err = contract(t, "Account").Pack("initialize", root, common.Address{}, owner[:], []byte{}, [][]byte{})
+	want, err = contract(t, "KernelV31").Pack("initialize", root, common.Address{}, owner[:], []byte{}, [][]byte{})
 	if err != nil || !bytes.Equal(want, init) {
 		t.Errorf("initialize differs: %v", err)
 	}

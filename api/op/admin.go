@@ -105,6 +105,11 @@ func (m AdminMessage) Call(signature []byte) ([]byte, error) {
 // SignersCall is the validator's view signers(account).
 func SignersCall(account common.Address) []byte { return viewCall("signers(address)", account) }
 
+// FirstSessionCall is the validator's view firstSession(account): the session key that the account was made with.
+func FirstSessionCall(account common.Address) []byte {
+	return viewCall("firstSession(address)", account)
+}
+
 // AdminNonceCall is the validator's view adminNonce(account).
 func AdminNonceCall(account common.Address) []byte { return viewCall("adminNonce(address)", account) }
 
@@ -127,6 +132,17 @@ func DecodeSigners(answer []byte) (session, admin, coSigner common.Address, err 
 		return common.Address{}, common.Address{}, common.Address{}, err
 	}
 	return session, admin, coSigner, nil
+}
+
+// DecodeFirstSession reads the answer of firstSession: one word, zero for an account that never installed the
+// validator.
+func DecodeFirstSession(answer []byte) (common.Address, error) {
+	r := word.NewReader(answer)
+	first := r.Address()
+	if err := answered(r, "firstSession"); err != nil {
+		return common.Address{}, err
+	}
+	return first, nil
 }
 
 // DecodeAdminNonce reads the answer of adminNonce: one word.

@@ -149,7 +149,7 @@ func sums(t *testing.T, s *service.Service, w *wallet, more ...common.Address) m
 	pins := s.Network().Pins
 	out := map[string]*big.Int{}
 	holders := append([]common.Address{common.HexToAddress(w.account.AccountAddress), common.HexToAddress(recipient),
-		pins.Solver, pins.Escrow, pins.Operator, pins.Paymaster},
+		pins.Escrow, pins.Operator, pins.Paymaster},
 		service.Stock(s)...)
 	holders = append(holders, more...)
 	for _, h := range holders {

@@ -57,6 +57,8 @@ contract Filler {
     error InvalidPaymasterData();
     error HasFees();
 
+    /// What a fill paid. A token logs its own transfers; of the native coin nothing else says it.
+    event Paid(bytes32 indexed quoteId, address indexed token, address indexed to, uint256 amount);
     event Filled(bytes32 indexed quoteId, bytes32 terms);
     event Voided(bytes32 indexed quoteId);
     event HotSet(address indexed key, bool hot);
@@ -145,7 +147,7 @@ contract Filler {
         for (uint256 i; i < named; ++i) {
             if (hashes[i] != terms.operations[i]) revert WrongOperation(i, hashes[i]);
         }
-        _deliver(terms.minimums, pays);
+        _deliver(quoteId, terms.minimums, pays);
         // Only now: while a recipient is paid, no operation is valid.
         if (ops.length != 0) _handle(ops, hashes);
         emit Filled(quoteId, hashTerms(address(this), quoteId, terms));
@@ -319,7 +321,7 @@ contract Filler {
     }
 
     /// Pays each minimum, and measures: a token that keeps a part, or lies, is not a fill.
-    function _deliver(Minimum[] calldata minimums, Pay[] calldata pays) private {
+    function _deliver(bytes32 quoteId, Minimum[] calldata minimums, Pay[] calldata pays) private {
         if (pays.length != minimums.length) revert WrongPayCount(pays.length, minimums.length);
         for (uint256 i; i < pays.length; ++i) {
             Minimum calldata m = minimums[i];
@@ -333,6 +335,7 @@ contract Filler {
             uint256 now_ = _balance(p.token, p.to);
             uint256 arrived = now_ > before ? now_ - before : 0;
             if (arrived < m.amount) revert Underpaid(i, arrived);
+            emit Paid(quoteId, p.token, p.to, p.amount);
         }
     }
 

@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {
     ERC1271_INVALID,
     ERC1271_VALID,
+    Execution,
     IValidator,
     MODULE_TYPE_VALIDATOR,
     PackedUserOperation,
@@ -25,6 +26,11 @@ import {Signatures} from "./Signatures.sol";
 /// nonce, and one that was used or overtaken is dead; cancelExit is valid without an exit so that a signed but unwanted
 /// message can be revoked. The admin and the co-signer are fixed for life: replacing the admin at once would let a thief
 /// of that key lock the owner out, replacing the co-signer at once would defeat the resource lock.
+///
+/// Kernel would let an account replace its validator, add modules and change its code by calling itself, and with them go
+/// round all of the above. So this validator approves nothing but execute with calls to others, whoever signed, and no
+/// signature that Kernel itself asks for to add a module. What an account was made with is in its address: firstSession
+/// tells the one part of it that changes later, so that anyone can compute the address again.
 contract RoleBasedECDSAValidator is IValidator {
     error InvalidRoles();
     error AlreadyInstalled();
@@ -52,7 +58,12 @@ contract RoleBasedECDSAValidator is IValidator {
         address admin;
         uint96 adminNonce;
         address cosigner;
+        address firstSession;
     }
+
+    bytes4 private constant EXECUTE = 0xe9ae5c53; // execute(bytes32 mode, bytes executionCalldata)
+    bytes32 private constant MODE_SINGLE = bytes32(0);
+    bytes32 private constant MODE_BATCH = bytes32(bytes1(0x01));
 
     bytes32 private constant DOMAIN_TYPE =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
@@ -81,6 +92,7 @@ contract RoleBasedECDSAValidator is IValidator {
         // A role given twice leaves another one empty.
         if (r.admin == address(0) || r.cosigner == address(0) || r.admin == r.cosigner) revert InvalidRoles();
         _checkSession(r, r.session);
+        r.firstSession = r.session;
         emit RolesSet(msg.sender, r.session, r.admin, r.cosigner);
     }
 
@@ -105,6 +117,7 @@ contract RoleBasedECDSAValidator is IValidator {
     /// After an announced exit: admin signature over the EIP-191 operation hash (65), valid from the end of the delay.
     function validateUserOp(PackedUserOperation calldata op, bytes32 opHash) external view returns (uint256) {
         Roles storage r = roles[msg.sender];
+        if (!_callsOthersOnly(op.callData)) return VALIDATION_FAILED;
         bytes calldata s = op.signature;
         bytes32 personal = Signatures.personal(opHash);
         if (s.length == 2 * Signatures.LENGTH) {
@@ -117,8 +130,14 @@ contract RoleBasedECDSAValidator is IValidator {
         return uint256(r.exitAt) << 208; // validAfter; the entry point refuses the operation before it
     }
 
-    /// Same parties as for operations; hash is signed as it is by session or admin, as EIP-191 by the co-signer.
-    function isValidSignatureWithSender(address, bytes32 hash, bytes calldata signature) external view returns (bytes4) {
+    /// Same parties as for operations; hash is signed as it is by session or admin, as EIP-191 by the co-signer. An account
+    /// that asks for itself is about to add a module.
+    function isValidSignatureWithSender(address sender, bytes32 hash, bytes calldata signature)
+        external
+        view
+        returns (bytes4)
+    {
+        if (sender == msg.sender) return ERC1271_INVALID;
         Roles storage r = roles[msg.sender];
         bool ok;
         if (signature.length == 2 * Signatures.LENGTH) {
@@ -167,6 +186,11 @@ contract RoleBasedECDSAValidator is IValidator {
         return (r.session, r.admin, r.cosigner);
     }
 
+    /// The session key that the account was made with.
+    function firstSession(address account) external view returns (address) {
+        return roles[account].firstSession;
+    }
+
     function roleOf(address account, address signer) external view returns (uint8) {
         Roles storage r = roles[account];
         if (signer == address(0)) return ROLE_NONE;
@@ -206,6 +230,20 @@ contract RoleBasedECDSAValidator is IValidator {
     }
 
     // ---- internals ----
+
+    /// One call or a batch, in the one encoding that every reader understands alike, none to the account itself.
+    function _callsOthersOnly(bytes calldata callData) private view returns (bool) {
+        if (callData.length < 4 || bytes4(callData[0:4]) != EXECUTE) return false;
+        (bytes32 mode, bytes memory execution) = abi.decode(callData[4:], (bytes32, bytes));
+        if (mode == MODE_SINGLE) return execution.length >= 52 && address(bytes20(execution)) != msg.sender;
+        if (mode != MODE_BATCH) return false;
+        Execution[] memory calls = abi.decode(execution, (Execution[]));
+        if (keccak256(abi.encode(calls)) != keccak256(execution)) return false;
+        for (uint256 i; i < calls.length; ++i) {
+            if (calls[i].target == msg.sender) return false;
+        }
+        return true;
+    }
 
     function _useNonce(address account, uint256 nonce) private returns (Roles storage r) {
         r = roles[account];

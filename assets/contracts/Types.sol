@@ -44,7 +44,3 @@ interface IValidator {
         view
         returns (bytes4);
 }
-
-interface IAccountFactory {
-    function createAccount(bytes calldata data, bytes32 salt) external payable returns (address account);
-}

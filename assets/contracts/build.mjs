@@ -1,12 +1,13 @@
-// Compiles the contracts of this folder into artifacts/<Name>.json and takes EntryPoint from its package, as it is. The
-// contracts of hostile/, which attack the others in tests, become hostile/<Name>.json and are not shipped.
+// Compiles the contracts of this folder into artifacts/<Name>.json, takes EntryPoint from its package, as it is, and the
+// contracts of Kernel from kernel/creation-calls.json, with the interfaces that Kernel.sol gives them. The contracts of
+// hostile/, which attack the others in tests, become hostile/<Name>.json and are not shipped.
 //
 //   node build.mjs           writes artifacts/ and manifest.json
 //   node build.mjs --check   builds in memory and compares with the committed files, byte for byte; exit code 1 on a difference
 //
 // sourceSha256 of a contract is the SHA-256 of a text with one line per source file it needs, its own and every imported
 // one, sorted by name in byte order: "<sha256 of the file, hex>  <source name>\n" (what sha256sum prints). EntryPoint has
-// one line, for the JSON file in its package. manifest.json holds the hashes of all files involved, so that the Go
+// one line, for the JSON file in its package, and Kernel's have one more, for their creation calls. manifest.json holds the hashes of all files involved, so that the Go
 // tests can compare them without node_modules.
 
 import { createHash } from "node:crypto";
@@ -20,13 +21,9 @@ const modules = join(here, "node_modules");
 const solc = createRequire(import.meta.url)("solc");
 
 const CONTRACTS = [
-  "Account",
-  "AccountFactory",
   "AttestedEscrow",
-  "ECDSAValidator",
   "Escrow",
   "Filler",
-  "MetaFactory",
   "Paymaster",
   "RoleBasedECDSAValidator",
   "Token",
@@ -34,6 +31,16 @@ const CONTRACTS = [
 ];
 const HOSTILE = ["HostileAccount", "HostileRecipient", "HostileToken"];
 const HOSTILE_SOURCE = "hostile/Hostile.sol";
+// Salt and init code, arguments included, as the deterministic deployer takes them.
+const KERNEL_SOURCE = "kernel/creation-calls.json";
+const KERNEL = {
+  ECDSAValidator: "KERNEL_V07_V3_1_ECDSA_VALIDATOR_V3_CREATECALL",
+  KernelFactory: "KERNEL_V07_V3_1_FACTORY_CREATECALL",
+  KernelV31: "KERNEL_V07_V3_1_ACCOUNT_V3_LOGIC_CREATECALL",
+  KernelV33: "KERNEL_V07_V3_3_ACCOUNT_V3_LOGIC_CREATECALL",
+  MetaFactory: "KERNEL_V07_META_FACTORY_CREATECALL",
+};
+const ZERO_SALT = "0x" + "0".repeat(64);
 const ENTRY_POINT_SOURCE = "@account-abstraction/contracts/artifacts/EntryPoint.json";
 // Whatever changes the output without being a source.
 const TOOLS = ["build.mjs", "package-lock.json"];
@@ -133,6 +140,21 @@ function build() {
   hashes[ENTRY_POINT_SOURCE] = sha256(raw);
   const { abi, bytecode, deployedBytecode } = JSON.parse(raw);
   add("artifacts", "EntryPoint", [ENTRY_POINT_SOURCE], { abi, bytecode, deployedBytecode, storageLayout: null });
+
+  const calls = readFileSync(join(here, KERNEL_SOURCE));
+  hashes[KERNEL_SOURCE] = sha256(calls);
+  const creations = JSON.parse(calls);
+  for (const [name, call] of Object.entries(KERNEL)) {
+    const salted = creations[call];
+    if (!salted.startsWith(ZERO_SALT)) throw new Error(`${call} has a salt`);
+    const { abi } = output.contracts["Kernel.sol"][name];
+    add("artifacts", name, [...closure(output, "Kernel.sol"), KERNEL_SOURCE].sort(byBytes), {
+      abi,
+      bytecode: "0x" + salted.slice(ZERO_SALT.length),
+      deployedBytecode: null,
+      storageLayout: null,
+    });
+  }
 
   const artifacts = {};
   for (const name of [...files.keys()].sort(byBytes)) artifacts[name] = sha256(files.get(name));

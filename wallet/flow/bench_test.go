@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"sync"
@@ -85,6 +86,13 @@ func (f *fake) CallQuote(_ context.Context, body []byte) (client.Answer, error) 
 	if f.recorded != nil {
 		return f.recorded.answer(f.recorded.quote, nil, nil)
 	}
+	var asked struct {
+		ChainOperation api.ChainOperation `json:"chainOperation"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return client.Answer{}, err
+	}
+	f.w.Signed = asked.ChainOperation.UserOp
 	q := f.build()
 	if f.quote != nil {
 		if err := f.quote(&q); err != nil {

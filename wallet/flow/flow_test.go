@@ -228,7 +228,7 @@ func TestATamperedQuoteIsNeverSigned(t *testing.T) {
 			q.OriginChainsOperations[0] = b.w.Deposit(golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000,
 				Sequence: 4})
 		}},
-		"over-pull": {"Q5", func(b *bench, q *api.Quote) {
+		"over-pull": {"Q15", func(b *bench, q *api.Quote) {
 			*q = b.w.QuoteResponse("400000000", map[string]string{},
 				golden.Payment{Asset: golden.ArbUSDC, Amount: 400_000_000, Sequence: 4})
 		}},

@@ -1,7 +1,9 @@
 package verify_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
@@ -37,6 +40,7 @@ type answers struct {
 	quote  api.Quote              // of either version, for changes
 	again  *api.ChainOperation    // the prepared operation in a quote of v1
 	doc    *api.Document
+	lie    func(t *escrow.Terms) // what the deposits say instead of the truth
 }
 
 // answer reads one of the runs. The quote can be changed; what is judged is what judge encodes of it.
@@ -116,9 +120,55 @@ func (a *answers) judge(doc *api.Document) (*verify.VerifiedQuote, verify.Report
 	return verify.Exchange(a.intent(), a.policy, a.seen, a.now, doc)
 }
 
+// agree writes terms into the deposits of an exchange that say what the quote says, or the lie.
+func (a *answers) agree() {
+	a.t.Helper()
+	d := a.quote.DestinationToken
+	asset, err := caip.ParseAsset(d.AssetType)
+	to, err2 := caip.ParseAccount(d.RecipientAccount)
+	least, err3 := amount.ParseBase(d.MinimumAmount)
+	if errors.Join(err, err2, err3) != nil || a.signed != nil {
+		return
+	}
+	for i, o := range a.quote.OriginChainsOperations {
+		calls, deposit, terms, ok := depositOf(o)
+		if !ok {
+			continue
+		}
+		terms.TargetChain, _ = asset.Chain.EVMID()
+		terms.Minimums = []escrow.Minimum{{Token: asset.Word(), To: to.Word(), Amount: least}}
+		if a.lie != nil {
+			a.lie(&terms)
+		}
+		last := &calls[len(calls)-1]
+		again := escrow.AttestedDepositCalldata(deposit, terms)
+		if bytes.Equal(again, last.Data) {
+			continue // whatever else a test changed stays
+		}
+		last.Data = again
+		data, err := op.EncodeExecute(calls)
+		need(a.t, err)
+		a.userOp(i, func(u *op.UserOp) { u.CallData = data })
+	}
+}
+
+// depositOf reads the calls of an operation that ends in a deposit.
+func depositOf(o api.ChainOperation) ([]op.Call, escrow.Deposit, escrow.Terms, bool) {
+	if o.UserOp == nil || o.TypedDataToSign == nil {
+		return nil, escrow.Deposit{}, escrow.Terms{}, false
+	}
+	calls, err := op.DecodeExecute(common.FromHex(o.UserOp.CallData))
+	if err != nil {
+		return nil, escrow.Deposit{}, escrow.Terms{}, false
+	}
+	d, t, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
+	return calls, d, t, ok
+}
+
 // document encodes the quote as it is now.
 func (a *answers) document() *api.Document {
 	a.t.Helper()
+	a.agree()
 	var form any = a.quote
 	if q := a.quote; a.draft.Interface == intent.InterfaceV1 {
 		form = api.QuoteV1{
@@ -201,6 +251,10 @@ func (a *answers) pays(i int, v *big.Int) {
 	need(a.t, err)
 	at := a.policy.Network.Pins.Escrow
 	token, isToken := asset.Token()
+	_, _, terms, ok := depositOf(*o)
+	if !ok {
+		a.t.Fatalf("%s: entry %d carries no terms", a.name, i)
+	}
 	value := new(big.Int)
 	var calls []op.Call
 	if isToken {
@@ -209,7 +263,8 @@ func (a *answers) pays(i int, v *big.Int) {
 		value.Set(v)
 	}
 	calls = append(calls, op.Call{To: at, Value: value,
-		Data: escrow.DepositCalldata([32]byte(common.FromHex(a.quote.ID)), token, v, uint64(a.now.Unix())+3600)})
+		Data: escrow.AttestedDepositCalldata(escrow.Deposit{QuoteID: [32]byte(common.FromHex(a.quote.ID)), Token: token,
+			Amount: v, RefundDeadline: uint64(a.now.Unix()) + 3600}, terms)})
 	data, err := op.EncodeExecute(calls)
 	need(a.t, err)
 	a.userOp(i, func(u *op.UserOp) { u.CallData = data })

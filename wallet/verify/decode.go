@@ -41,17 +41,38 @@ func decodeKnown(data []byte) (decoded, bool) {
 		args := []ArgView{address("from", from), address("to", to), number("amount", v)}
 		return decoded{"transferFrom(address from, address to, uint256 amount)", args, v, to, &from}, true
 	}
-	if d, ok := escrow.DecodeDeposit(data); ok {
-		args := []ArgView{
-			{"quoteId", "bytes32", "0x" + hex.EncodeToString(d.QuoteID[:])}, address("token", d.Token),
-			number("amount", d.Amount),
-			{"refundDeadline", "uint64", strconv.FormatUint(d.RefundDeadline, 10) + " (" + unixText(d.RefundDeadline) +
-				")"},
-		}
-		return decoded{"deposit(bytes32 quoteId, address token, uint256 amount, uint64 refundDeadline)", args, nil,
-			common.Address{}, nil}, true
+	if d, t, ok := escrow.DecodeAttestedDeposit(data); ok {
+		return decoded{"deposit(bytes32 quoteId, address token, uint256 amount, uint64 refundDeadline, Terms terms)",
+			append(depositArgs(d), termsArgs(t)...), nil, common.Address{}, nil}, true
+	}
+	if d, ok := escrow.DecodeDeposit(data); ok { // of a network of version 1
+		return decoded{"deposit(bytes32 quoteId, address token, uint256 amount, uint64 refundDeadline)", depositArgs(d),
+			nil, common.Address{}, nil}, true
 	}
 	return decoded{}, false
+}
+
+func depositArgs(d escrow.Deposit) []ArgView {
+	return []ArgView{{"quoteId", "bytes32", hex0x(d.QuoteID[:])}, {"token", "address", d.Token.Hex()},
+		{"amount", "uint256", d.Amount.String()}, timeArg("refundDeadline", d.RefundDeadline)}
+}
+
+// termsArgs shows what a deposit is released for.
+func termsArgs(t escrow.Terms) []ArgView {
+	out := []ArgView{{"targetChain", "uint256", strconv.FormatUint(t.TargetChain, 10)},
+		timeArg("fillDeadline", t.FillDeadline)}
+	for i, m := range t.Minimums {
+		out = append(out, ArgView{"minimums[" + strconv.Itoa(i) + "]", "(bytes32,bytes32,uint256)",
+			m.Amount.String() + " of " + hex0x(m.Token[:]) + " to " + hex0x(m.To[:])})
+	}
+	for i, o := range t.Operations {
+		out = append(out, ArgView{"operations[" + strconv.Itoa(i) + "]", "bytes32", hex0x(o[:])})
+	}
+	return out
+}
+
+func timeArg(name string, at uint64) ArgView {
+	return ArgView{name, "uint64", strconv.FormatUint(at, 10) + " (" + unixText(at) + ")"}
 }
 
 const maxTime = 1 << 36 // beyond any time that a screen can show

@@ -326,7 +326,7 @@ func TestQ12_AQuoteWithoutFeesHidesWhatIsPaidAboveTheRequirement(t *testing.T) {
 	p := DefaultPolicy(w.Network, w.Catalog)
 	for paid, bps := range map[int64]int{9: -1, 10: 0, 20: 5000} {
 		q := &VerifiedQuote{}
-		(&judge{Policy: p, in: w.Intent()}).hiddenFees(big.NewInt(paid), big.NewInt(10), 6, q)
+		(&judge{Policy: p, in: w.Intent()}).hiddenFees(big.NewInt(paid), big.NewInt(10), nil, 6, q)
 		if q.view.CostBps != bps || (q.view.CostMicro == nil) != (bps < 0) {
 			t.Errorf("%d paid for 10: %d, %v", paid, q.view.CostBps, q.view.CostMicro)
 		}
@@ -354,7 +354,7 @@ func TestQ5_PricesExplainAPaymentInAnotherAsset(t *testing.T) {
 				{Need: micro(c.need)}, {Need: AmountView{Amount: new(big.Int)}}, // nothing of an asset without a price
 			}}}
 		j := &judge{Policy: p, in: in}
-		j.pricedFlow(q)
+		j.pricedFlow(nil, q)
 		v := q.view
 		if v.DeliverMicro == nil || v.DeliverMicro.Int64() != c.delivered ||
 			v.UnexplainedMicro.Int64() != c.unexplained || v.Explained != c.explained ||
@@ -374,7 +374,7 @@ func TestQ5_PricesExplainAPaymentInAnotherAsset(t *testing.T) {
 			}}},
 	} {
 		j := &judge{Policy: p, in: in}
-		if j.pricedFlow(q); !j.report.Has("Q5", Refuse) || q.view.CostBps != -1 {
+		if j.pricedFlow(nil, q); !j.report.Has("Q5", Refuse) || q.view.CostBps != -1 {
 			t.Errorf("%s has no price: %+v", name, j.report)
 		}
 	}

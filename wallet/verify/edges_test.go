@@ -80,10 +80,12 @@ func TestU3_AnUnknownSequenceIsBelowFourBillion(t *testing.T) {
 func TestQ5_TheRefundComesAfterTheExpiryAndWithinADay(t *testing.T) {
 	for after, ok := range map[uint64]bool{0: false, 1: true, 86_400: true, 86_401: false} {
 		w := newWorld(t)
+		w.Lie = func(t *escrow.Terms) { t.FillDeadline = uint64(clock().Unix()) + 29 }
 		s, q := w.signed(), w.CrossChain()
 		calls := w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
-		calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC),
-			big.NewInt(125_980_000), uint64(clock().Unix())+30+after)
+		calls[1].Data = w.DepositData(escrow.Deposit{QuoteID: [32]byte(common.FromHex(quoteID)),
+			Token: golden.TokenOf(arbUSDC), Amount: big.NewInt(125_980_000),
+			RefundDeadline: uint64(clock().Unix()) + 30 + after})
 		o := q.OriginChainsOperations[0]
 		q.OriginChainsOperations[0] = w.Deposit(golden.Payment{Asset: o.AssetType, Amount: 125_980_000, Sequence: 4})
 		w.rebuild(&q, 0, calls)

@@ -130,7 +130,14 @@ func (j *judge) received(acc account, legs []leg, w api.DestinationToken, q *Ver
 	}
 	j.minimum(v, least)
 	q.view.Delivered, q.view.Minimum = j.amountView(want.Asset, v), j.amountView(want.Asset, least)
-	return j.recipient(acc, want.Asset.Chain, w.RecipientAccount, q)
+	if !j.recipient(acc, want.Asset.Chain, w.RecipientAccount, q) {
+		return false
+	}
+	if t := j.promised(legs, want.Asset.Chain, q.expires); t != nil {
+		to, _ := caip.ParseAccount(w.RecipientAccount) // as the recipient was found to be
+		j.promisedToRecipient(t, want.Asset, to, least)
+	}
+	return true
 }
 
 // names compares the names of what is delivered with the catalogue.

@@ -51,14 +51,14 @@ func TestAReviewOfAnExchangeShowsWhatIsPaidDeliveredAndLost(t *testing.T) {
 		cost                                int // basis points
 		explained                           bool
 	}{
-		"v3-swap-evm":           {intent.KindSwap, "10000000000000000", "29909161", "29310977", "USDC", true, 74, true},
-		"v3-swap-from-solana":   {intent.KindSwap, "1000000000", "168200725", "164836710", "USDC", false, 14, true},
-		"v3-swap-to-solana":     {intent.KindSwap, "500000000", "2963566112", "2904294789", "SOL", true, 17, true},
-		"v3-transfer":           {intent.KindTransfer, "40000000", "39952987", "39153927", "USDC", false, 12, true},
+		"v3-swap-evm":           {intent.KindSwap, "10000000000000000", "29901260", "29303234", "USDC", true, 77, true},
+		"v3-swap-from-solana":   {intent.KindSwap, "1000000000", "168197133", "164833190", "USDC", false, 15, true},
+		"v3-swap-to-solana":     {intent.KindSwap, "500000000", "2963542077", "2904271235", "SOL", true, 17, true},
+		"v3-transfer":           {intent.KindTransfer, "40000000", "39942202", "39143357", "USDC", false, 15, true},
 		"v3-transfer-on-solana": {intent.KindTransfer, "100000000", "99920031", "97921630", "SOL", false, 8, true},
-		"v1-swap":               {intent.KindSwap, "5000000000000000", "14464179", "14174895", "USDC", true, 399, true},
-		"v1-transfer-eip7702": {intent.KindTransfer, "5000000000000000", "4878840231870203", "4781263427232798",
-			"ETH", false, 243, false},
+		"v1-swap":               {intent.KindSwap, "5000000000000000", "14316941", "14030602", "USDC", true, 497, true},
+		"v1-transfer-eip7702": {intent.KindTransfer, "5000000000000000", "4835661771850207", "4738948536413202",
+			"ETH", false, 329, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := answer(t, name).passes()

@@ -22,6 +22,7 @@ type leg struct {
 	amount   *big.Int
 	deadline uint64         // of the refund; 0 when it is not known
 	escrow   common.Address // what is paid into
+	terms    *escrow.Terms  // what it is released for; nil on Solana and where the contract is not pinned
 	parts    []PartView     // of a payment into a contract that is not pinned
 	verified Signing
 	solana   *SolanaView
@@ -36,7 +37,14 @@ func (j *judge) fundingQuote(acc account, w api.Quote, id [32]byte, expires int6
 	if j.oneDelegation(q.prepared.prepared, legs); j.refused() {
 		return
 	}
-	j.value(w, legs, q)
+	var promised map[caip.Asset]*big.Int
+	if t := j.promised(legs, caip.EVM(j.in.ChainID()), expires); t != nil {
+		promised = j.promisedToCall(acc, t, q.prepared.prepared.signing.Hash())
+	}
+	if j.refused() {
+		return
+	}
+	j.value(w, legs, promised, q)
 	for _, l := range legs {
 		q.operations = append(q.operations, l.verified)
 	}
@@ -142,8 +150,13 @@ func (j *judge) deposit(l *leg, id [32]byte, expires int64) ([]op.Call, bool) {
 		j.codec(err, "U5", "the payment is a plain batch of calls", l.role.path+"/userOp")
 		return nil, false
 	}
+	if slices.ContainsFunc(calls, depositsWithoutTerms) {
+		j.add(Refuse, "Q15", "This network's escrow lets its operator take what is paid into it.", path,
+			"a deposit that names the terms under which it is released", "a deposit without terms")
+		return nil, false
+	}
 	last := calls[len(calls)-1]
-	got, ok := escrow.DecodeDeposit(last.Data)
+	got, terms, ok := escrow.DecodeAttestedDeposit(last.Data)
 	if !ok || !j.escrowPinned(last.To) {
 		return j.unknownTarget(l, id, calls, path)
 	}
@@ -154,8 +167,10 @@ func (j *judge) deposit(l *leg, id [32]byte, expires int64) ([]op.Call, bool) {
 	j.must(expires > 0 && got.RefundDeadline > uint64(expires) &&
 		got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
 		"between the expiry and "+unixText(limit), unixText(got.RefundDeadline))
-	l.deadline, l.escrow = got.RefundDeadline, last.To
-	want := depositCalls(last.To, id, l.asset, l.amount, got.RefundDeadline)
+	j.must(got.RefundDeadline > terms.FillDeadline, "Q15", "nothing is delivered once a payment can be taken back", path,
+		"a last delivery before "+unixText(got.RefundDeadline), unixText(terms.FillDeadline))
+	l.deadline, l.escrow, l.terms = got.RefundDeadline, last.To, &terms
+	want := depositCalls(last.To, id, l.asset, l.amount, got.RefundDeadline, terms)
 	same := slices.EqualFunc(calls, want, sameCall)
 	if !same {
 		j.explainDeposit(l.role.chainID, calls, want, path)
@@ -165,6 +180,13 @@ func (j *judge) deposit(l *leg, id [32]byte, expires int64) ([]op.Call, bool) {
 	again, err := op.EncodeExecute(want)
 	return want, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6",
 		"the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
+}
+
+// depositsWithoutTerms reports whether a call pays into an escrow of the first form, whose operator decides alone where
+// the money goes.
+func depositsWithoutTerms(c op.Call) bool {
+	_, ok := escrow.DecodeDeposit(c.Data)
+	return ok
 }
 
 // explainDeposit names the first call that is not the one that pays.

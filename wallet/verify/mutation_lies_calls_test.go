@@ -101,11 +101,12 @@ func liesAboutCalls() []falsehood {
 		{what: "one byte of the data", tell: on(func(f *forged, e *evmForm) bool {
 			c := &e.calls[f.r.Intn(len(e.calls))]
 			n := len(c.Data)
-			if _, ok := escrow.DecodeDeposit(c.Data); ok {
-				n -= 32 // the refund deadline has lies of its own
-			}
 			c.Data = append([]byte{}, c.Data...)
-			c.Data[f.r.Intn(n)] ^= byte(1 + f.r.Intn(255))
+			at := f.r.Intn(n)
+			if _, _, ok := escrow.DecodeAttestedDeposit(c.Data); ok && isDeadline(at) {
+				return false // deadlines have lies of their own
+			}
+			c.Data[at] ^= byte(1 + f.r.Intn(255))
 			return true
 		})},
 		{what: "a call twice", tell: on(func(f *forged, e *evmForm) bool {
@@ -156,6 +157,12 @@ func liesAboutCalls() []falsehood {
 			e.user.CallData = append(append([]byte{}, e.user.CallData...), make([]byte, 32)...)
 		})},
 	}
+}
+
+// isDeadline reports whether a byte of a deposit's call data is part of its refund deadline or of its fill deadline.
+func isDeadline(at int) bool {
+	word := (at - 4) / 32
+	return at >= 4 && (word == 3 || word == 6)
 }
 
 // refill puts one call that does nothing into an operation, which must have one.

@@ -34,7 +34,7 @@ func falsehoods() []falsehood {
 		{"the chain", liesAboutChains()}, {"the account", liesAboutAccounts()}, {"the nonce", liesAboutNonces()},
 		{"the calls", liesAboutCalls()},
 		{"gas, sponsor and deployment", liesAboutGas()}, {"the delegation", liesAboutDelegations()},
-		{"payments on EVM chains", liesAboutDeposits()},
+		{"payments on EVM chains", liesAboutDeposits()}, {"the terms of payments", liesAboutTerms()},
 		{"payments on Solana", liesAboutMessages()}, {"instructions of Solana", liesAboutInstructions()},
 		{"the quote", liesAboutQuotes()},
 	} {

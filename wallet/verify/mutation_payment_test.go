@@ -35,16 +35,21 @@ func (f *forged) aPayment(solana bool) *api.ChainOperation {
 // amount.
 func (f *forged) deposit(o *api.ChainOperation, change func(d *escrow.Deposit, at *common.Address)) {
 	f.t.Helper()
+	f.bound(o, func(d *escrow.Deposit, _ *escrow.Terms, at *common.Address) { change(d, at) })
+}
+
+// bound does so for the terms of the deposit, too.
+func (f *forged) bound(o *api.ChainOperation, change func(d *escrow.Deposit, t *escrow.Terms, at *common.Address)) {
+	f.t.Helper()
 	f.evm(o, func(e *evmForm) {
 		last := &e.calls[len(e.calls)-1]
-		d, ok := escrow.DecodeDeposit(last.Data)
+		d, terms, ok := escrow.DecodeAttestedDeposit(last.Data)
 		if !ok {
 			f.t.Fatalf("%s: no deposit", f.s.name)
 		}
 		at := last.To
-		change(&d, &at)
-		*last = op.Call{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(d.QuoteID, d.Token, d.Amount,
-			d.RefundDeadline)}
+		change(&d, &terms, &at)
+		*last = op.Call{To: at, Value: new(big.Int), Data: escrow.AttestedDepositCalldata(d, terms)}
 		if d.Token == (common.Address{}) {
 			last.Value.Set(d.Amount)
 		} else {

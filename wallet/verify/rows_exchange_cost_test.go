@@ -137,7 +137,7 @@ func TestQ5_WithoutAPriceOnlyTheUsersOwnMinimumProtectsASwap(t *testing.T) {
 	}
 	a := answer(t, "v3-transfer") // one asset needs no price to be compared with itself
 	a.withTokens("ob:usdc", func(k *assets.Token) { k.PriceMicroUSD = "" })
-	if v := a.passes(); v.CostBps != 12 || v.CostMicro != nil {
+	if v := a.passes(); v.CostBps != 15 || v.CostMicro != nil {
 		t.Errorf("%+v", v)
 	}
 }

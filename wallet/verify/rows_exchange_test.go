@@ -238,9 +238,9 @@ func TestQ8_NoLessArrivesThanToleranceAndUserAllow(t *testing.T) {
 		},
 	})
 	eachRefused(t, "v3-swap-evm", "Q8", map[string]func(a *answers){
-		"less than the user takes": func(a *answers) { a.draft.Receive.Minimum = "29310978" },
+		"less than the user takes": func(a *answers) { a.draft.Receive.Minimum = "29303235" },
 	})
-	for _, minimum := range []string{"29310977", "1", ""} {
+	for _, minimum := range []string{"29303234", "1", ""} {
 		a := answer(t, "v3-swap-evm")
 		a.draft.Receive.Minimum = minimum
 		a.passes()

@@ -78,7 +78,7 @@ func TestU12_AnUnknownPaymasterIsBehindItsGate(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		answer := w.PrepareResponse()
 		foreignSponsor(&answer.ChainOperation, []byte("a foreign form"))
-		w.Shown = &answer.ChainOperation
+		w.Shown, w.Signed = &answer.ChainOperation, answer.ChainOperation.UserOp
 		doc := w.Document(answer)
 		w.Policy.Limits.Gates = others(verify.GatePaymaster)
 		p, r := w.prepared(doc)

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -116,7 +117,7 @@ func TestY2_OnlyRecipientsOfThePolicyReceive(t *testing.T) {
 		"an unreadable call": {call(func(_ *world, c *[2]string) { c[0], c[1] = "0", "0xdeadbeef" }, payee, vault),
 			true, false},
 		"a deposit, which names no recipient": {call(func(_ *world, c *[2]string) {
-			c[0], c[1] = "0", golden.HexOf(escrow.DepositCalldata([32]byte{1}, common.Address{1}, big.NewInt(1), 1))
+			c[0], c[1] = "0", golden.HexOf(escrow.AttestedDepositCalldata(escrow.Deposit{Amount: big.NewInt(1)}, escrow.Terms{}))
 		}, payee, vault), true, false},
 		"named by its file only": {call(func(w *world, c *[2]string) {
 			c[0], c[1] = "0", golden.HexOf(append(selectorOf("give(address)"),
@@ -277,8 +278,8 @@ func saysCost(t *testing.T, r verify.Report, want string) {
 	}
 }
 
-// TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts: a quote without fees that pays less than what is missing does
-// not say what it costs.
+// TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts: a quote without fees and terms that pays less than what is missing
+// does not say what it costs.
 func TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		answer := w.PrepareResponse()
@@ -287,7 +288,10 @@ func TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts(t *testing.T) {
 		if p == nil {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		s, quote := signedBy(t, p, w.Key), w.CrossChain()
+		w.Policy.Limits.Gates = []string{verify.GateTarget}
+		s := signedBy(t, p, w.Key)
+		quote := w.QuoteResponse(fmt.Sprint(paid), nil, golden.Payment{Asset: arbUSDC, Amount: paid, Sequence: 4})
+		w.rebuild(&quote, 0, w.elsewhere())
 		quote.Fees = nil
 		doc := w.Document(quote)
 		q, r := w.quote(s, doc)

@@ -131,8 +131,9 @@ func TestQ5_EveryPaymentIsExactlyItsAmount(t *testing.T) {
 		"no approve": func(w *world) []op.Call { return w.DepositCalls(at, big.NewInt(125_980_000))[1:] },
 		"for another token": func(w *world) []op.Call {
 			c := w.DepositCalls(at, big.NewInt(125_980_000))
-			c[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(opUSDC),
-				big.NewInt(125_980_000), uint64(clock().Unix())+3600)
+			c[1].Data = w.DepositData(escrow.Deposit{QuoteID: [32]byte(common.FromHex(quoteID)),
+				Token: golden.TokenOf(opUSDC), Amount: big.NewInt(125_980_000),
+				RefundDeadline: uint64(clock().Unix()) + 3600})
 			return c
 		},
 	} {
@@ -159,8 +160,9 @@ func TestQ5_RefundDeadlinesAreAfterTheExpiryAndSoon(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			quoteRefused(t, "Q5", func(w *world, q *api.Quote) {
 				calls := w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
-				calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC),
-					big.NewInt(125_980_000), uint64(clock().Unix())+deadline)
+				calls[1].Data = w.DepositData(escrow.Deposit{QuoteID: [32]byte(common.FromHex(quoteID)),
+					Token: golden.TokenOf(arbUSDC), Amount: big.NewInt(125_980_000),
+					RefundDeadline: uint64(clock().Unix()) + deadline})
 				w.rebuild(q, 0, calls)
 			})
 		})
@@ -189,6 +191,10 @@ func TestQ5_NoMoreIsTakenThanRequiredPlusFees(t *testing.T) {
 		q := w.QuoteResponse("300000000", map[string]string{arbUSDC: "480000"},
 			golden.Payment{Asset: arbUSDC, Amount: 300_000_000, Sequence: 4, Deploy: false})
 		v, r := w.quote(s, w.Document(q))
+		refused(t, v != nil, r, "Q15")
+		w.Lie = func(t *escrow.Terms) { t.Minimums[0].Amount = big.NewInt(250_500_000) }
+		w.rebuild(&q, 0, w.DepositCalls(assetOf(arbUSDC), big.NewInt(300_000_000)))
+		v, r = w.quote(s, w.Document(q))
 		refused(t, v != nil, r, "Q5")
 	})
 }
@@ -582,6 +588,7 @@ func TestFundingOnTheTargetChainMayWaitForTheAskedStart(t *testing.T) {
 	if p == nil {
 		t.Fatalf("refused: %+v", report.Reasons)
 	}
+	w.Signed = answer.ChainOperation.UserOp
 	s := signedBy(t, p, w.Key)
 	usdt := "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 	q := w.QuoteResponse("225980000", map[string]string{usdt: "480000"},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
 
@@ -83,8 +84,9 @@ func TestQ5_MoreThanTheServiceSaidIsMissingIsWarnedAbout(t *testing.T) {
 		if _, r := w.quote(s, w.Document(honest)); r.Has("Q5", verify.Warn) {
 			t.Fatalf("an honest quote is warned about: %+v", r.Reasons)
 		}
-		honest.Fees = &api.Fees{Assets: map[string]string{}, CumulativeUSD: "0.00"}
-		if q, r := w.quote(s, w.Document(honest)); q == nil || !r.Has("Q5", verify.Warn) {
+		more := w.QuoteResponse("225980000", map[string]string{},
+			golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 4})
+		if q, r := w.quote(s, w.Document(more)); q == nil || !r.Has("Q5", verify.Warn) {
 			t.Fatalf("%+v", r.Reasons)
 		}
 	})

@@ -22,8 +22,8 @@ type entity struct {
 func parseAmount(s string) (*big.Int, error) { return amount.ParseBase(s) }
 
 // value checks that what is taken is what was announced, and that it is explained by what is delivered and the fees
-// (TH-Q5, Q6, Q11; protocol §3.5).
-func (j *judge) value(w api.Quote, legs []leg, q *VerifiedQuote) {
+// (TH-Q5, Q6, Q11; protocol §3.5). promised is what the payments are released for, nil where they carry no terms.
+func (j *judge) value(w api.Quote, legs []leg, promised map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	pay := paidBy(legs)
 	decimals, ok := j.originToken(w.OriginToken, legs, pay)
 	if !ok {
@@ -43,12 +43,16 @@ func (j *judge) value(w api.Quote, legs []leg, q *VerifiedQuote) {
 		"less than the payment", "more") {
 		return
 	}
-	if required, same := j.requiredIn(decimals); same && w.Fees == nil {
-		j.hiddenFees(paid, required, decimals, q)
-	} else if same {
+	switch required, same := j.requiredIn(decimals); {
+	case same && w.Fees == nil:
+		j.hiddenFees(paid, required, promised, decimals, q)
+	case same:
+		if promised != nil {
+			j.allPromised(pay, fees, promised)
+		}
 		j.exactFlow(paid, cost, required, decimals, q)
-	} else {
-		j.pricedFlow(q)
+	default:
+		j.pricedFlow(promised, q)
 	}
 	// a call gets exactly what it requires
 	q.view.MinimumCostMicro, q.view.MinimumCostBps = q.view.CostMicro, q.view.CostBps
@@ -172,12 +176,27 @@ func (j *judge) exactFlow(paid, cost, required *big.Int, decimals int, q *Verifi
 	q.view.UnexplainedMicro, q.view.Explained = new(big.Int), true
 }
 
-// hiddenFees: a quote of v1 names no fees, so all that is paid above the requirement is cost; whatever the account
-// holds already makes the true cost higher, which is why it is unknown as soon as less is paid than required.
-func (j *judge) hiddenFees(paid, required *big.Int, decimals int, q *VerifiedQuote) {
+// allPromised: the payments are released for all that they bring but the fees (TH-Q15).
+func (j *judge) allPromised(pay, fees, promised map[caip.Asset]*big.Int) {
+	want := new(big.Int).Sub(j.sum(pay, fineDecimals), j.sum(fees, fineDecimals))
+	got := j.sum(promised, fineDecimals)
+	j.must(got.Cmp(want) == 0, "Q15", "all that is paid, except for the fees, is promised to arrive",
+		"/originChainsOperations", amount.Human(want, fineDecimals), amount.Human(got, fineDecimals))
+}
+
+// hiddenFees: a quote of v1 names no fees, so all that is paid above what is promised is cost. Without a promise it is
+// all above the requirement; whatever the account holds already makes the true cost higher, which is why it is unknown
+// as soon as less is paid than required.
+func (j *judge) hiddenFees(paid, required *big.Int, promised map[caip.Asset]*big.Int, decimals int,
+	q *VerifiedQuote) {
 	price := j.fundingPrice()
 	q.view.PayMicro, q.view.CostBps = amount.Value(paid, decimals, price), -1
-	if short, known := missing(q.view.Needs, decimals); known {
+	switch short, known := missing(q.view.Needs, decimals); {
+	case promised != nil:
+		if required = j.sum(promised, decimals); required.Cmp(paid) > 0 {
+			required = paid // no more than all of it can arrive of it
+		}
+	case known:
 		required = short // what is there already need not be delivered
 	}
 	over := new(big.Int).Sub(paid, required)
@@ -200,8 +219,9 @@ func missing(needs []NeedView, decimals int) (*big.Int, bool) {
 	return total, len(needs) > 0
 }
 
-// pricedFlow: another asset is delivered, so catalogue prices have to explain the payment.
-func (j *judge) pricedFlow(q *VerifiedQuote) {
+// pricedFlow: another asset is delivered, so catalogue prices have to explain the payment: by what is promised, else by
+// what is required.
+func (j *judge) pricedFlow(promised map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	// unknown fees count as none: they are part of the unexplained rest
 	pay, fees := micro(q.view.Pay), micro(q.view.Fees)
 	required := new(big.Int)
@@ -213,6 +233,9 @@ func (j *judge) pricedFlow(q *VerifiedQuote) {
 		default:
 			required.Add(required, n.Need.Micro)
 		}
+	}
+	if promised != nil {
+		required = micro(j.amounts(promised))
 	}
 	q.view.PayMicro, q.view.CostBps = pay, -1
 	if !j.must(pay != nil && fees != nil && required != nil, "Q5", "the payment can be compared with what is delivered",

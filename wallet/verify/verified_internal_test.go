@@ -139,7 +139,7 @@ func TestQ5_WithoutAPriceAPaymentInAnotherAssetIsRefused(t *testing.T) {
 		"fees":        {Pay: []AmountView{priced}, Needs: []NeedView{{Need: priced}}, Fees: []AmountView{unlisted}},
 	} {
 		j, q := &judge{Policy: p, in: w.Intent()}, &VerifiedQuote{view: v}
-		j.pricedFlow(q)
+		j.pricedFlow(nil, q)
 		if !j.report.Has("Q5", Refuse) || q.view.CostBps != -1 {
 			t.Errorf("%s without a price: %+v", name, j.report.Reasons)
 		}

@@ -13,13 +13,14 @@ import (
 )
 
 // events are the topics of what is counted.
-type events struct{ transferred, refunded, operated common.Hash }
+type events struct{ transferred, refunded, paid, operated common.Hash }
 
 func countedEvents() events {
 	topic := func(signature string) common.Hash { return crypto.Keccak256Hash([]byte(signature)) }
 	return events{
 		transferred: topic("Transfer(address,address,uint256)"),
 		refunded:    topic("Refunded(bytes32,address,address,uint256)"),
+		paid:        topic("Paid(bytes32,address,address,uint256)"),
 		operated:    topic("UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)"),
 	}
 }
@@ -66,6 +67,10 @@ func (r *reader) event(id, at uint64, l chain.Log, arrived map[string]*big.Int) 
 		l.Address == r.in.Pins.Escrow:
 		if to := address(2); r.accounts[to] && common.BytesToAddress(l.Data[:32]) == (common.Address{}) {
 			arrive(arrived, to, new(big.Int).SetBytes(l.Data[32:]))
+		}
+	case l.Topics[0] == r.events.paid && len(l.Topics) == 4 && len(l.Data) == 32 && l.Address == r.in.Pins.Paymaster:
+		if to := address(3); r.accounts[to] && l.Topics[2] == (common.Hash{}) {
+			arrive(arrived, to, new(big.Int).SetBytes(l.Data))
 		}
 	case l.Topics[0] == r.events.operated && len(l.Topics) == 4 && len(l.Data) == 4*32 &&
 		l.Address == r.in.Pins.EntryPoint:

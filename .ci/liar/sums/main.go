@@ -6,7 +6,7 @@
 //
 // Amounts are base units. What left is counted in full, whatever came back later. Tokens are counted by their Transfer
 // events and Solana by its receipts; of a native coin of an EVM chain, which leaves no event, what left is what
-// arrived (the values of transactions, refunds of the escrow) without what is still there.
+// arrived (the values of transactions, payments of the filler, refunds of the escrow) without what is still there.
 package main
 
 import (

@@ -8,6 +8,7 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/smartaccount"
 )
 
@@ -46,11 +47,11 @@ func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, n
 		return chain.Tx{}, err
 	}
 	tx := chain.Tx{From: r.Operator, To: r.Network.Pins.EntryPoint, Data: data}
-	return tx, r.rehearse(tx, st, roles, now)
+	return tx, r.rehearse(tx, o, st, roles, now)
 }
 
 // rehearse runs the transaction in the view: the entry point must take the operation, and its calls must succeed.
-func (r *Relay) rehearse(tx chain.Tx, st chain.State, roles smartaccount.Roles, now uint64) error {
+func (r *Relay) rehearse(tx chain.Tx, o op.UserOp, st chain.State, roles smartaccount.Roles, now uint64) error {
 	res := st.Call(chain.Message{From: tx.From.Address(), To: tx.To, Data: tx.Data, Gas: tx.Gas})
 	if err := st.Err(); err != nil {
 		return err
@@ -64,11 +65,11 @@ func (r *Relay) rehearse(tx chain.Tx, st chain.State, roles smartaccount.Roles, 
 		}
 		return api.NewError(api.ErrSimulationFailed, "The entry point refuses the operation: %s", f.Text)
 	}
-	return r.outcome(res.Logs)
+	return r.outcome(res.Logs, func() int { return entrypoint.FailedCall(st, o.Sender, o.CallData) })
 }
 
-// outcome reads what came of the one operation of a transaction.
-func (r *Relay) outcome(logs []chain.Log) error {
+// outcome reads what came of the one operation of a transaction; failed tells which of its calls failed, if it can.
+func (r *Relay) outcome(logs []chain.Log, failed func() int) error {
 	out, err := r.Codec.Outcomes(logs)
 	if err != nil {
 		return err
@@ -81,9 +82,9 @@ func (r *Relay) outcome(logs []chain.Log) error {
 	}
 	f := r.Codec.Explain(out[0].Revert)
 	e := api.NewError(api.ErrSimulationFailed, "Simulation failed: the operation would revert: %s", f.Text)
-	if f.Call >= 0 {
+	if call := failed(); call >= 0 {
 		e = api.NewError(api.ErrSimulationFailed, "Simulation failed: call %d of the operation would revert: %s",
-			f.Call, f.Text)
+			call, f.Text)
 	}
 	return e
 }
@@ -96,5 +97,5 @@ func (r *Relay) ran(receipts []chain.Receipt) error {
 	if len(receipts) != 1 {
 		return errors.New("an operation is a block of one transaction")
 	}
-	return r.outcome(receipts[0].Logs)
+	return r.outcome(receipts[0].Logs, func() int { return -1 })
 }

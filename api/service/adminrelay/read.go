@@ -98,7 +98,13 @@ func (r *reader) operation(q *request, w api.RelayRequest, validator common.Addr
 		r.fail("userOp.verificationGasLimit", "at most "+strconv.Itoa(maxVerificationGas),
 			o.VerificationGasLimit.String())
 	}
-	if _, err := op.DecodeExecute(o.CallData); errors.As(err, &bad) {
+	calls, err := op.DecodeExecute(o.CallData)
+	if errors.As(err, &bad) {
 		r.fail("userOp."+bad.Field, bad.Want, bad.Got)
+	}
+	for i, c := range calls {
+		if c.To == o.Sender {
+			r.fail("userOp.callData", "calls to others than the account itself", "call "+strconv.Itoa(i)+" to itself")
+		}
 	}
 }

@@ -215,6 +215,11 @@ func TestOperationsThatAreNotTheAdminsAloneAreRefused(t *testing.T) {
 			"at most"},
 		"verification gas": {with(func(o *op.UserOp) { o.VerificationGasLimit = big.NewInt(1_000_001) }),
 			"userOp.verificationGasLimit", "at most"},
+		"a call to itself": {with(func(o *op.UserOp) {
+			self, err := op.EncodeExecute([]op.Call{call, {To: o.Sender, Value: new(big.Int)}})
+			w.must(err)
+			o.CallData = self
+		}), "userOp.callData", "others"},
 		"another function": {with(func(o *op.UserOp) { o.CallData = []byte{1, 2, 3, 4} }), "userOp.callData",
 			"execute"},
 	} {

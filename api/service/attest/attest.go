@@ -1,9 +1,10 @@
 // Package attest says that a quote was filled, so that the escrow releases what paid for it.
 //
-// Promise: an attester believes nobody. It reads the chain that was delivered on by its own means and signs only what it
-// found there: on an EVM chain the filler's own log of the quote and of exactly these terms, on Solana a transaction
-// that names the quote and brought each recipient at least what the terms demand, in time. Its signature is good for one
-// deposit of one escrow of one network. Sources: docs/protocol.md#33-escrow-deposits, assets/contracts/AttestedEscrow.sol.
+// Promise: an attester believes nobody. It reads the chain that was delivered on by its own means and signs only what
+// it found there: on an EVM chain the filler's own log of the quote and of exactly these terms, on Solana a transaction
+// that names the quote and brought each recipient at least what the terms demand, in time. Its signature is good for
+// one deposit of one escrow of one network. Sources: docs/protocol.md#33-a-deposit-on-an-evm-chain,
+// assets/contracts/AttestedEscrow.sol.
 package attest
 
 import (
@@ -21,6 +22,7 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/service/signers"
 )
 
@@ -43,7 +45,7 @@ type Claim struct {
 
 // Receipts finds final transactions of an EVM chain; a chain.Chain is one where every block is final.
 type Receipts interface {
-	Receipt(tx common.Hash) (chain.Receipt, bool, error)
+	Receipt(ctx context.Context, tx common.Hash) (chain.Receipt, bool, error)
 }
 
 // Ledger finds final transactions of Solana by their first signature in base58.
@@ -59,16 +61,26 @@ type Attester struct {
 	Solana Ledger
 }
 
+// New makes an attester that reads the chains of a network.
+func New(key signers.Digest, n *deployment.Network) *Attester {
+	a := &Attester{Key: key, Filler: n.Pins.Paymaster, Chains: map[uint64]Receipts{}, Solana: n.Solana}
+	for id, c := range n.Chains {
+		a.Chains[id] = c
+	}
+	return a
+}
+
 // Address is the attester's, as the escrow knows it.
 func (a *Attester) Address() common.Address { return a.Key.Address() }
 
-// Attest signs a claim that the chain bears out. The error wraps ErrNotFilled, or is a fault of the chain or the signer.
+// Attest signs a claim that the chain bears out. The error wraps ErrNotFilled, or is a fault of the chain or the
+// signer.
 func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
 	var err error
 	if c.Terms.TargetChain == 0 {
 		err = a.onSolana(c)
 	} else {
-		err = a.onEVM(c)
+		err = a.onEVM(ctx, c)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("attest quote %s: %w", c.QuoteID, err)
@@ -77,12 +89,12 @@ func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
 }
 
 // onEVM finds the filler's log. The filler has compared the terms with what it paid and ran, so nothing else counts.
-func (a *Attester) onEVM(c Claim) error {
+func (a *Attester) onEVM(ctx context.Context, c Claim) error {
 	on, served := a.Chains[c.Terms.TargetChain]
 	if !served {
 		return fmt.Errorf("%w: %s is not served", ErrNotFilled, caip.EVM(c.Terms.TargetChain))
 	}
-	r, found, err := on.Receipt(common.HexToHash(c.Fill))
+	r, found, err := on.Receipt(ctx, common.HexToHash(c.Fill))
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func fillerAt() common.Address { return common.HexToAddress("0xf1") }
 
 type receipts map[common.Hash]chain.Receipt
 
-func (r receipts) Receipt(tx common.Hash) (chain.Receipt, bool, error) {
+func (r receipts) Receipt(_ context.Context, tx common.Hash) (chain.Receipt, bool, error) {
 	got, found := r[tx]
 	return got, found, nil
 }

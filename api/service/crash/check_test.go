@@ -214,7 +214,7 @@ func balance(in *devnet.Installation, account string, asset caip.Asset) (*big.In
 func (h *harness) checkSums(in *devnet.Installation) error {
 	pins := in.Pins
 	holders := []common.Address{
-		in.Operator.Address(), in.Solver.Address(), in.Faucet.Address(),
+		in.Operator.Address(), in.Pins.Solver, in.Faucet.Address(),
 		in.Treasury.Address(),
 	}
 	for _, p := range h.born {

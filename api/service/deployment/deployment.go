@@ -30,4 +30,8 @@ type Network struct {
 	Keys     map[solmsg.Key]string     // all of its own on Solana, with their names
 	// The ones of them that pay fees and rent, take deposits, and fill.
 	SponsorKey, VaultKey, SolverKey solmsg.Key
+
+	// What the escrows demand of a release: signatures of so many attesters, in this network's domain.
+	Threshold  int
+	EscrowSalt [32]byte
 }

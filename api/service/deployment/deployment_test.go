@@ -27,7 +27,7 @@ func TestEachTokenHasItsOwnBalanceSlot(t *testing.T) {
 	n := *in.Network
 	n.BalanceSlots = maps.Clone(n.BalanceSlots)
 	n.BalanceSlots[usdc] += 1_000
-	solver := in.Solver.Address()
+	solver := in.Pins.Solver
 	for asset, stocked := range map[caip.Asset]bool{usdc: false, weth: true} {
 		st, err := n.Chains[8453].State(context.Background(), n.Chains[8453].Head().Time)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 	"golang.org/x/sync/errgroup"
 
 	"coffer/api/caip"
@@ -44,70 +46,148 @@ type tokenKind struct {
 	decimals     int
 }
 
+// parties are who the contracts of an installation know.
+type parties struct {
+	operator, attester, treasury common.Address
+	salt                         [32]byte // of the escrow's domain
+}
+
 // alloc is what the chains of one installation begin with.
 type alloc struct {
 	shared []evm.Account // the same on every chain
+	filler evm.Account   // without its hot key and its caps
 	tokens map[tokenKind]evm.Account
 }
 
 // newAlloc runs every constructor once.
-func newAlloc(p pinned, cat *catalog.Catalog, operator, treasury common.Address) (*alloc, error) {
+func newAlloc(p pinned, cat *catalog.Catalog, who parties) (*alloc, error) {
 	a := &alloc{tokens: map[tokenKind]evm.Account{}}
 	kinds := tokenKinds(cat)
 	tokens := make([]evm.Account, len(kinds))
-	contracts := sharedContracts(p, operator)
-	shared := make([][]evm.Account, len(contracts)+1)
+	contracts, others := sharedContracts(p, who), othersContracts(p)
+	shared := make([][]evm.Account, len(contracts)+len(others))
 	var group errgroup.Group
-	group.Go(func() (err error) {
-		shared[len(contracts)], err = entryPoint(p)
-		return err
-	})
+	for i, c := range others {
+		group.Go(func() (err error) {
+			shared[len(contracts)+i], err = c.deploy()
+			return err
+		})
+	}
 	for i, c := range contracts {
 		group.Go(func() (err error) {
 			shared[i], err = c.deploy()
 			return err
 		})
 	}
-	group.Go(func() error { return deployTokens(kinds, treasury, tokens) })
+	group.Go(func() error { return deployTokens(kinds, who.treasury, tokens) })
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	for _, accounts := range shared {
-		a.shared = append(a.shared, accounts...)
+		for _, account := range accounts {
+			if account.Address == p.Paymaster {
+				a.filler = account
+				continue
+			}
+			a.shared = append(a.shared, account)
+		}
 	}
+	approve(a.shared, p.MetaFactory, p.Factory)
 	for i, k := range kinds {
 		a.tokens[k] = tokens[i]
 	}
 	return a, nil
 }
 
-func sharedContracts(p pinned, operator common.Address) []contract {
+func sharedContracts(p pinned, who parties) []contract {
 	return []contract{
-		{"Account", p.KernelV31, "address,address", []any{p.EntryPoint, p.ECDSAValidator}},
-		{"Account", p.KernelV33, "address,address", []any{p.EntryPoint, p.ECDSAValidator}},
-		{"ECDSAValidator", p.ECDSAValidator, "", nil},
 		{"RoleBasedECDSAValidator", p.RoleBasedValidator, "", nil},
-		{"AccountFactory", p.Factory, "address", []any{p.KernelV31}},
-		{"MetaFactory", p.MetaFactory, "address[]", []any{[]common.Address{p.Factory}}},
-		{"Paymaster", p.Paymaster, "address,address", []any{p.EntryPoint, operator}},
-		{"Escrow", p.Escrow, "address", []any{operator}},
+		{"Filler", p.Paymaster, "address,address", []any{p.EntryPoint, who.treasury}},
+		{"AttestedEscrow", p.Escrow, "address,address[],uint256,bytes32", []any{
+			p.Paymaster, []common.Address{who.attester}, big.NewInt(attesters), who.salt}},
 	}
 }
 
-// entryPoint places EntryPoint v0.7 through the deterministic deployer; the address must come out as pinned.
-func entryPoint(p pinned) ([]evm.Account, error) {
-	art, err := assets.Contract("EntryPoint")
+// attesters is how many must sign a release: the installation's own, the only one there is.
+const attesters = 1
+
+// Slots of Filler.sol.
+const (
+	slotHot  = 2
+	slotCaps = 4
+)
+
+// capHours is in how many hours the whole cap of a token may leave again.
+const capHours = 1
+
+// fillerOn is the filler of one chain: the operator is its hot key, and of each asset no more may leave at once than
+// what block 1 brings it.
+func (a *alloc) fillerOn(id uint64, cat *catalog.Catalog, who parties) evm.Account {
+	out := a.filler
+	out.Storage = maps.Clone(out.Storage)
+	out.Storage[slotOf(who.operator, slotHot)] = common.BigToHash(common.Big1)
+	limit := func(token common.Address, decimals int) {
+		capacity := percent(supply(decimals), solverPercent)
+		refill := new(big.Int).Quo(capacity, big.NewInt(capHours*3600))
+		out.Storage[slotOf(token, slotCaps)] = common.BigToHash(capacity.Or(capacity, refill.Lsh(refill, 128)))
+	}
+	limit(common.Address{}, nativeDecimals)
+	for _, t := range tokensOf(id, cat) {
+		token, _ := t.Asset.Token()
+		limit(token, t.Decimals)
+	}
+	return out
+}
+
+// slotOf is where a mapping at a slot has the entry of an address.
+func slotOf(key common.Address, slot int64) common.Hash {
+	return crypto.Keccak256Hash(common.LeftPadBytes(key[:], 32), common.BigToHash(big.NewInt(slot)).Bytes())
+}
+
+// foreign is a contract of others. It comes out of the deterministic deployer where every network has it.
+type foreign struct {
+	name string
+	at   common.Address
+	salt common.Hash
+}
+
+func othersContracts(p pinned) []foreign {
+	return []foreign{
+		{"EntryPoint", p.EntryPoint, p.salt},
+		{"KernelV31", p.KernelV31, common.Hash{}},
+		{"KernelV33", p.KernelV33, common.Hash{}},
+		{"ECDSAValidator", p.ECDSAValidator, common.Hash{}},
+		{"KernelFactory", p.Factory, common.Hash{}},
+		{"MetaFactory", p.MetaFactory, common.Hash{}},
+	}
+}
+
+// deploy refuses an address that is not the pinned one. Kernel remembers the chain's id while it is constructed, but
+// trusts that only at its own address, where no account is: one run serves all chains.
+func (f foreign) deploy() ([]evm.Account, error) {
+	art, err := assets.Contract(f.name)
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := evm.DeployDeterministic(art.Bytecode, p.salt)
+	accounts, err := evm.DeployDeterministic(art.Bytecode, f.salt)
 	if err != nil {
-		return nil, fmt.Errorf("EntryPoint: %w", err)
+		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
-	if accounts[0].Address != p.EntryPoint {
-		return nil, fmt.Errorf("EntryPoint came out at %s, pinned at %s", accounts[0].Address, p.EntryPoint)
+	if accounts[0].Address != f.at {
+		return nil, fmt.Errorf("%s came out at %s, pinned at %s", f.name, accounts[0].Address, f.at)
 	}
 	return accounts, nil
+}
+
+// approve writes what the meta factory's owner did on every real chain: it deploys with the factory. Its slot 0 maps
+// factories to their approval.
+func approve(accounts []evm.Account, meta, factory common.Address) {
+	slot := crypto.Keccak256Hash(common.LeftPadBytes(factory[:], 32), make([]byte, 32))
+	for i := range accounts {
+		if accounts[i].Address == meta {
+			accounts[i].Storage[slot] = common.Hash{31: 1}
+		}
+	}
 }
 
 // deploy runs the constructor at the contract's place. None of the contracts reads the chain id while it is
@@ -199,14 +279,14 @@ func deployTokens(kinds []tokenKind, treasury common.Address, out []evm.Account)
 
 // spec is the specification of one chain: shared contracts, its tokens at their real addresses, and the native coin at
 // the treasury.
-func (a *alloc) spec(id uint64, cat *catalog.Catalog, treasury common.Address) evm.Spec {
-	s := evm.Spec{ChainID: id, Time: Time, Alloc: append([]evm.Account(nil), a.shared...)}
+func (a *alloc) spec(id uint64, cat *catalog.Catalog, who parties) evm.Spec {
+	s := evm.Spec{ChainID: id, Time: Time, Alloc: append(slices.Clone(a.shared), a.fillerOn(id, cat, who))}
 	for _, t := range tokensOf(id, cat) {
 		account := a.tokens[tokenKind{t.Name, t.Symbol, t.Decimals}]
 		account.Address, _ = t.Asset.Token()
 		s.Alloc = append(s.Alloc, account)
 	}
-	s.Alloc = append(s.Alloc, evm.Account{Address: treasury, Balance: supply(nativeDecimals)})
+	s.Alloc = append(s.Alloc, evm.Account{Address: who.treasury, Balance: supply(nativeDecimals)})
 	return s
 }
 

@@ -28,7 +28,7 @@ const (
 // openChains opens every chain, and makes them when fresh.
 func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint64) error {
 	specs := sync.OnceValues(func() ([]evm.Spec, error) { return in.specs(p) })
-	if err := in.begin(s, fresh, specs, now); err != nil {
+	if err := in.begin(s, fresh, specs, p.Paymaster, now); err != nil {
 		return err
 	}
 	chains, err := evm.Reopen(s, in.ChainIDs, specs)
@@ -47,21 +47,22 @@ func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint
 
 // specs is what every chain begins with.
 func (in *Installation) specs(p pinned) ([]evm.Spec, error) {
-	treasury := in.Treasury.Address()
-	a, err := newAlloc(p, in.Catalog, in.Operator.Address(), treasury)
+	who := parties{in.Operator.Address(), in.Attester.Address(), in.Treasury.Address(), in.EscrowSalt}
+	a, err := newAlloc(p, in.Catalog, who)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]evm.Spec, len(in.ChainIDs))
 	for i, id := range in.ChainIDs {
-		out[i] = a.spec(id, in.Catalog, treasury)
+		out[i] = a.spec(id, in.Catalog, who)
 	}
 	return out, nil
 }
 
 // begin makes the chains when fresh. Otherwise it compares how they begin with what this program would make of their
 // seed, unless a program that makes the same has: computing every genesis takes longer than all the rest of opening.
-func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), now uint64) error {
+func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), filler common.Address,
+	now uint64) error {
 	var mark []byte
 	err := s.View(func(tx store.Tx) error {
 		mark = tx.Bucket(bucketInstallation).Get([]byte(keyMade))
@@ -75,7 +76,7 @@ func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spe
 		return err
 	}
 	if fresh {
-		return in.create(s, all, now)
+		return in.create(s, all, filler, now)
 	}
 	_, err = evm.OpenAll(s, all)
 	var other *evm.GenesisError
@@ -125,7 +126,7 @@ func (in *Installation) SealAll(ctx context.Context, requests map[uint64]chain.S
 
 // create makes genesis and block 1 of every chain, and the Solana ledger, aside and commits them together with the
 // seed, so that a first start that is cut off leaves nothing behind.
-func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) error {
+func (in *Installation) create(s store.Store, specs []evm.Spec, filler common.Address, now uint64) error {
 	aside := newStage()
 	chains, err := evm.OpenAll(aside, specs)
 	if err != nil {
@@ -134,7 +135,7 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) erro
 	var group errgroup.Group
 	for _, c := range chains {
 		group.Go(func() error {
-			if err := in.stock(c, now); err != nil {
+			if err := in.stock(c, filler, now); err != nil {
 				return fmt.Errorf("block 1 of eip155:%d: %w", c.ID(), err)
 			}
 			return nil
@@ -155,29 +156,29 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) erro
 	})
 }
 
-// stock seals block 1: the treasury's transfers to solver, faucet and operator.
-func (in *Installation) stock(c chain.Chain, now uint64) error {
-	solver, faucet, operator := in.Solver.Address(), in.Faucet.Address(), in.Operator.Address()
+// stock seals block 1: the treasury's transfers to filler, faucet and operator.
+func (in *Installation) stock(c chain.Chain, filler common.Address, now uint64) error {
+	faucet, operator := in.Faucet.Address(), in.Operator.Address()
 	coin := supply(nativeDecimals)
 	txs := []chain.Tx{
-		in.coins(solver, percent(coin, solverPercent)),
+		in.coins(filler, percent(coin, solverPercent)),
 		in.coins(faucet, percent(coin, faucetPercent)),
 		in.coins(operator, percent(coin, operatorPercent)),
 	}
 	for _, t := range tokensOf(c.ID(), in.Catalog) {
 		txs = append(txs,
-			in.tokens(t, solver, percent(supply(t.Decimals), solverPercent)),
+			in.tokens(t, filler, percent(supply(t.Decimals), solverPercent)),
 			in.tokens(t, faucet, percent(supply(t.Decimals), faucetPercent)))
 	}
 	_, err := c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: txs, Accept: chain.AllSucceed})
 	return err
 }
 
-// transferGas is enough for one transfer of a token to an account that never held it.
+// transferGas is enough for one transfer to an account that never held the asset, or to a contract that takes coins.
 const transferGas = 100_000
 
 func (in *Installation) coins(to common.Address, v *big.Int) chain.Tx {
-	return chain.Tx{From: in.Treasury, To: to, Value: v, Gas: 21_000}
+	return chain.Tx{From: in.Treasury, To: to, Value: v, Gas: transferGas}
 }
 
 func (in *Installation) tokens(t catalog.Entity, to common.Address, v *big.Int) chain.Tx {

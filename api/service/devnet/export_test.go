@@ -1,15 +1,11 @@
 package devnet
 
-import (
-	"github.com/ethereum/go-ethereum/common"
-
-	"coffer/api/service/store"
-)
+import "coffer/api/service/store"
 
 // ConstructorTypes returns contract → argument types as genesis encodes them.
 func ConstructorTypes() map[string]string {
 	out := map[string]string{"Token": tokenTypes}
-	for _, c := range sharedContracts(pinned{}, common.Address{}) {
+	for _, c := range sharedContracts(pinned{}, parties{}) {
 		out[c.name] = c.types
 	}
 	return out

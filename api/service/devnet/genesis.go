@@ -48,7 +48,7 @@ const (
 // made names what this program makes of a seed: it is the id of the network that the seed of the tests gives, which
 // holds the hash of every genesis block. Data with this mark begins with what this program would make; the tests fail
 // when it is not the id any more.
-const made = "0x2e6e7adf99a44c4bf2d50450af3503dcdf78e4606772affef602cfa5de1234b0"
+const made = "0x9156f4d42ace100e4cd4b2337d5b24a202aee181eda3cf19699b5f25a4df983a"
 
 // Options say how an installation is opened. Clock gives the time of block 1. The seed of a first start is Seed, or 32
 // bytes from Random when Seed is nil. Kind is what the user declares the network to be.
@@ -105,6 +105,11 @@ func Open(s store.Store, o Options) (*Installation, error) {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
 	in := &Installation{Embedded: keys, Network: deployed(keys, cat), Store: s, seed: seed}
+	salt, err := in.Secret("escrow/1", len(in.EscrowSalt))
+	if err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	in.EscrowSalt, in.Threshold = [32]byte(salt), attesters
 	if in.BalanceSlots, err = balanceSlots(cat); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
@@ -198,7 +203,7 @@ func (in *Installation) describe(p pinned, kind network.Kind) (network.Descripto
 		Version: 1, Kind: kind, Genesis: map[string]string{}, Formulas: p.formulas,
 		Pins: p.Pins,
 	}
-	d.Pins.Operator, d.Pins.Solver = in.Operator.Address(), in.Solver.Address()
+	d.Pins.Operator, d.Pins.Solver = in.Operator.Address(), p.Paymaster // the filler is both
 	d.Pins.CoSigner, d.Pins.TamperProof = in.CoSigner.Address(), in.TamperProof.Address()
 	d.Pins.SolanaSponsor, d.Pins.SolanaVault = in.Sponsor.Key().String(), in.Vault.Key().String()
 	for _, id := range in.ChainIDs {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/caip"
 	"coffer/api/network"
@@ -199,7 +200,7 @@ func (f *failing) Update(fn func(store.Tx) error) error {
 
 func TestEveryTokenSumIsTheSupplyAndStaysIt(t *testing.T) {
 	in := open(t, store.NewMemory())
-	holders := []common.Address{in.Treasury.Address(), in.Solver.Address(),
+	holders := []common.Address{in.Treasury.Address(), in.Pins.Solver,
 		in.Faucet.Address()}
 	for _, a := range tokens(in) {
 		sum := new(big.Int)
@@ -231,7 +232,7 @@ func TestNativeCoinIsBalancesPlusBurnedFees(t *testing.T) {
 		}
 		sum := new(big.Int).Mul(block.BaseFee, new(big.Int).SetUint64(block.GasUsed))
 		for _, who := range []common.Address{
-			in.Treasury.Address(), in.Solver.Address(), in.Faucet.Address(),
+			in.Treasury.Address(), in.Pins.Solver, in.Faucet.Address(),
 			in.Operator.Address(),
 		} {
 			v, err := in.Balance(context.Background(), who, caip.Native(id))
@@ -250,10 +251,12 @@ func TestNativeCoinIsBalancesPlusBurnedFees(t *testing.T) {
 	}
 }
 
-func TestContractsStandAtThePinnedAddressesWithTheOperatorInStorage(t *testing.T) {
+func TestContractsStandAtThePinnedAddressesAndKnowTheirParties(t *testing.T) {
 	in := open(t, store.NewMemory())
 	p := in.Pins
-	operator := common.BytesToHash(in.Operator.Address().Bytes())
+	operator, own := common.BytesToHash(in.Operator.Address().Bytes()), common.BytesToHash(in.Attester.Address().Bytes())
+	coins := new(big.Int).Exp(big.NewInt(10), big.NewInt(26), nil)
+	coins.Lsh(coins, 2) // 400 million: what the solver has
 	for _, id := range in.ChainIDs {
 		for name, at := range map[string]common.Address{
 			"entry point": p.EntryPoint, "kernel 3.1": p.KernelV31, "kernel 3.3": p.KernelV33, "factory": p.Factory,
@@ -269,10 +272,58 @@ func TestContractsStandAtThePinnedAddressesWithTheOperatorInStorage(t *testing.T
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range []common.Address{p.Paymaster, p.Escrow} {
-			if got := st.Storage(at, common.Hash{}); got != operator {
-				t.Errorf("eip155:%d: slot 0 of %s is %s, expected the operator", id, at, got)
+		for name, c := range map[string]struct {
+			at   common.Address
+			ask  string
+			args []byte
+			want []byte
+		}{
+			"the operator is the filler's hot key":  {p.Paymaster, "hot(address)", operator[:], word(1)},
+			"nobody else is":                        {p.Paymaster, "hot(address)", word(1), word(0)},
+			"the treasury owns the filler":          {p.Paymaster, "owner()", nil, in.Treasury.Address().Bytes()},
+			"coins may leave":                       {p.Paymaster, "available(address)", word(0), coins.Bytes()},
+			"a stranger's token may not":            {p.Paymaster, "available(address)", word(77), word(0)},
+			"the filler is the only payee":          {p.Escrow, "filler()", nil, p.Paymaster[:]},
+			"one attester decides":                  {p.Escrow, "threshold()", nil, word(1)},
+			"it is the installation's own":          {p.Escrow, "isAttester(address)", own[:], word(1)},
+			"the operator is none":                  {p.Escrow, "isAttester(address)", operator[:], word(0)},
+			"attestations are of this network only": {p.Escrow, "networkSalt()", nil, in.EscrowSalt[:]},
+		} {
+			data := append(crypto.Keccak256([]byte(c.ask))[:4], c.args...)
+			if got := st.Call(chain.Message{To: c.at, Data: data}); got.Err != nil ||
+				!bytes.Equal(got.Return, common.LeftPadBytes(c.want, 32)) {
+				t.Errorf("eip155:%d: %s: %x, %v", id, name, got.Return, got.Err)
 			}
+		}
+		st.Close()
+	}
+}
+
+// The code of others, hashed: what a node of chain 1 has at these addresses. On every chain the meta factory works with
+// the factory.
+func TestTheAccountsAreKernel(t *testing.T) {
+	in := open(t, store.NewMemory())
+	p := in.Pins
+	slot := crypto.Keccak256Hash(common.LeftPadBytes(p.Factory[:], 32), make([]byte, 32))
+	for _, id := range in.ChainIDs {
+		st, err := in.Chains[id].State(t.Context(), uint64(options().Clock().Unix()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, want := range map[common.Address]string{
+			p.EntryPoint:     "0x8db5ff695839d655407cc8490bb7a5d82337a86a6b39c3f0258aa6c3b582fc58",
+			p.KernelV31:      "0xad2237352b42b060ace06bf6b31d14409c4daadfe5e0e60a89221ab314849d41",
+			p.KernelV33:      "0xd748c6060679ccb34583963e5edc21299e4c6723e7c7a80561d255861ed209b7",
+			p.ECDSAValidator: "0x2f8b585e669feb673b21af5666d38b5a9ef3c361cf29a48299240fa97c890708",
+			p.Factory:        "0xeecde6f459d0ecadbd5b76e89de74d8187b52d5c71651fdfc007c45d4f2f3ca0",
+			p.MetaFactory:    "0x4527f3642a53f1f4ce76beb05f955a8859b7245a1ff20da5be9a518d2fcd64aa",
+		} {
+			if got := crypto.Keccak256Hash(st.Code(at)); got.Hex() != want {
+				t.Errorf("eip155:%d: the code at %s is %s, want %s", id, at, got, want)
+			}
+		}
+		if st.Storage(p.MetaFactory, slot) != (common.Hash{31: 1}) {
+			t.Errorf("eip155:%d: the factory is not approved", id)
 		}
 		st.Close()
 	}
@@ -380,7 +431,7 @@ func TestEachLabelHasItsOwnKey(t *testing.T) {
 	in := open(t, store.NewMemory())
 	seen := map[string]bool{}
 	for _, a := range []common.Address{
-		in.Operator.Address(), in.Solver.Address(), in.CoSigner.Address(),
+		in.Operator.Address(), in.Pins.Solver, in.CoSigner.Address(),
 		in.TamperProof.Address(),
 		in.Treasury.Address(), in.Faucet.Address(),
 	} {
@@ -420,3 +471,5 @@ func TestConstructorTypesAreThoseOfTheArtifacts(t *testing.T) {
 		}
 	}
 }
+
+func word(n int64) []byte { return common.BigToHash(big.NewInt(n)).Bytes() }

@@ -160,11 +160,11 @@ func (x *explorer) label(on caip.Chain, a common.Address) labelled {
 		at   common.Address
 		name string
 	}{
-		{p.EntryPoint, "entry point"}, {p.Paymaster, "paymaster"}, {p.Escrow, "escrow"},
+		{p.EntryPoint, "entry point"}, {p.Paymaster, "filler"}, {p.Escrow, "escrow"},
 		{p.MetaFactory, "meta factory"}, {p.Factory, "factory"},
 		{p.KernelV31, "Kernel v3.1"}, {p.KernelV33, "Kernel v3.3"}, {p.ECDSAValidator, "ECDSA validator"},
 		{p.RoleBasedValidator, "role-based validator"},
-		{p.Operator, "operator"}, {p.Solver, "solver"}, {p.CoSigner, "co-signer"},
+		{p.Operator, "operator"}, {p.CoSigner, "co-signer"},
 	} {
 		if known.at == a {
 			return labelled{a.Hex(), known.name}

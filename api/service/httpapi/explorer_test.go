@@ -80,7 +80,8 @@ func TestExplorerShowsCoinsInWholeUnits(t *testing.T) {
 func TestExplorerShowsDepositsInWholeUnitsWithDateAndNames(t *testing.T) {
 	b := newBench(t)
 	deadline := b.in.Chains[10].Head().Time + 3600
-	data := escrow.DepositCalldata(common.Hash{1}, common.Address{}, big.NewInt(2_500_000_000_000_000_000), deadline)
+	data := escrow.AttestedDepositCalldata(escrow.Deposit{QuoteID: [32]byte{1}, Amount: big.NewInt(2.5e18),
+		RefundDeadline: deadline}, escrow.Terms{FillDeadline: deadline - 1, Operations: [][32]byte{{2}}})
 	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: b.in.Pins.Escrow,
 		Value: big.NewInt(2_500_000_000_000_000_000), Data: data})
 	date := time.Unix(int64(deadline), 0).UTC().Format("2006-01-02 15:04:05 UTC")
@@ -107,7 +108,7 @@ func TestExplorerNamesTokensAndShowsAuthorizations(t *testing.T) {
 		Authorizations: []op.SignedAuthorization{signed},
 	})
 	for _, want := range []string{
-		"1500000 = 1.5 USDC", "USDC token", "solver", crypto.PubkeyToAddress(key.PublicKey).Hex(),
+		"1500000 = 1.5 USDC", "USDC token", "filler", crypto.PubkeyToAddress(key.PublicKey).Hex(),
 		"lends itself to " + b.in.Pins.KernelV33.Hex() + " Kernel v3.3",
 	} {
 		if !strings.Contains(page, want) {

@@ -193,7 +193,7 @@ func TestBalancesOfDifferentDecimalsAreScaledBeforeTheyAreAdded(t *testing.T) {
 	mixed := *in.Network
 	mixed.Catalog = cat
 	p := portfolio.New(portfolio.Deps{Network: &mixed, Prices: prices, Clock: now})
-	solver := in.Solver.Address() // 400 million whole units on each chain
+	solver := in.Pins.Solver // 400 million whole units on each chain
 	out, err := p.Balances(context.Background(), query(t, &devnet.Installation{Network: &mixed},
 		"eip155:1:"+solver.Hex(), "ob:dai,ob:usdt", ""))
 	if err != nil {

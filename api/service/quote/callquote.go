@@ -8,7 +8,9 @@ import (
 
 	"coffer/api"
 	"coffer/api/op"
+	"coffer/api/op/filler"
 	"coffer/api/service/chain"
+	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
@@ -51,12 +53,14 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 	if err := q.draw(c.id[:]); err != nil {
 		return nil, err
 	}
-	legs, err := q.legs(ctx, st, &c.deal)
+	record := c.record()
+	record.OpHash, record.Required, record.Type = c.context.OpHash, c.taken, api.RecordCall
+	legs, err := q.legs(ctx, st, &c.deal, record.Terms())
 	if err != nil {
 		return nil, err
 	}
 	st.Close() // a goroutine releases its views before it writes
-	return q.issue(ctx, c, legs)
+	return q.issue(ctx, c, record, legs)
 }
 
 // readCallQuote applies every rule that needs no simulation.
@@ -206,27 +210,24 @@ func (q *Quoter) rehearse(ctx context.Context, st chain.State, c *call) error {
 	if err != nil {
 		return err
 	}
-	operator := q.Network.Pins.Operator
-	data, err := q.Codec.HandleOps(operator, complete)
+	data, err := filler.RunCalldata(k.ValidUntil, complete)
 	if err != nil {
 		return err
 	}
-	r := st.Call(chain.Message{From: operator, To: q.Network.Pins.EntryPoint, Data: data,
+	r := st.Call(chain.Message{From: q.Network.Pins.Operator, To: q.Network.Pins.Paymaster, Data: data,
 		Authorizations: c.authorize})
 	if r.Err != nil {
-		return Refused(q.Codec.Failed(r))
+		f := q.Codec.Failed(r)
+		if f.CallsFailed() {
+			return CallsFailed(k.Approvals, k.Calls, entrypoint.FailedCall(st, k.Owner, c.op.CallData), f)
+		}
+		return Refused(f)
 	}
 	outcomes, err := q.Codec.Outcomes(r.Logs)
-	if err != nil { // only under overrides that put other code in its place
+	// only under overrides that put other code in its place
+	if err != nil || len(outcomes) != 1 || !outcomes[0].Success {
 		return api.NewError(api.ErrSimulationFailed,
 			"Simulation failed: under the overrides the entry point does not work: %v", err)
-	}
-	if len(outcomes) != 1 || !outcomes[0].Success {
-		var revert []byte
-		if len(outcomes) == 1 {
-			revert = outcomes[0].Revert
-		}
-		return failed(batch{approvals: k.Approvals, calls: k.Calls}, q.Codec.Explain(revert))
 	}
 	return q.take(ctx, c, data)
 }
@@ -258,7 +259,7 @@ func (q *Quoter) price(ctx context.Context, c *call) (err error) {
 }
 
 // issue encodes, signs and stores the quote.
-func (q *Quoter) issue(ctx context.Context, c *call, legs []built) (*api.Document, error) {
+func (q *Quoter) issue(ctx context.Context, c *call, record *quotestore.Quote, legs []built) (*api.Document, error) {
 	expires := q.expires(&c.deal)
 	body, destination := q.document(c, legs, expires)
 	doc, digest, err := q.seal(ctx, &c.deal, body, destination)
@@ -266,10 +267,9 @@ func (q *Quoter) issue(ctx context.Context, c *call, legs []built) (*api.Documen
 		return nil, err
 	}
 	k := c.context
-	record := c.record(expires, digest, legs)
-	record.OpHash, record.Required, record.Type = k.OpHash, c.taken, api.RecordCall
+	record.Expires, record.Canonical = expires, digest
 	k.Signature = "0x" + hex.EncodeToString(c.op.Signature)
-	return doc, q.offer(record, doc, func(tx store.Tx) error {
+	return doc, q.offer(record, legs, doc, func(tx store.Tx) error {
 		now, found, err := q.Book.Context(tx, k.OpHash)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package quote_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -63,10 +64,16 @@ func TestFundingOperationsPayIntoTheEscrow(t *testing.T) {
 			n, err := op.ParseNonce(u.Nonce)
 			Must(t, err)
 			last := calls[len(calls)-1]
-			d, ok := escrow.DecodeDeposit(last.Data)
+			d, terms, ok := escrow.DecodeAttestedDeposit(last.Data)
 			if !ok || last.To != w.Installation.Pins.Escrow || d.Amount.String() != o.Amount ||
 				common.Hash(d.QuoteID).Hex() != q.ID || n.Key != op.LaneFunding {
 				t.Fatalf("%s: deposit %+v", from, d)
+			}
+			kept := stored(w, q.ID)
+			if !bytes.Equal(kept.Terms().Encode(), terms.Encode()) || terms.TargetChain != Base ||
+				len(terms.Operations) != 1 || terms.Operations[0] != kept.OpHash || len(terms.Minimums) != 1 ||
+				terms.Minimums[0].To != escrow.Padded(w.User.Address) || terms.FillDeadline >= d.RefundDeadline {
+				t.Errorf("%s: terms %+v", from, terms)
 			}
 			asset, err := caip.ParseAsset(o.AssetType)
 			Must(t, err)

@@ -126,19 +126,15 @@ func (q *Quoter) seal(ctx context.Context, d *deal, body api.Quote, destination 
 	return doc, digest, err
 }
 
-// record is what the book keeps of the quote.
-func (d *deal) record(expires uint64, digest common.Hash, legs []built) *quotestore.Quote {
+// record is what the book keeps of the quote, without its operations.
+func (d *deal) record() *quotestore.Quote {
 	r := &quotestore.Quote{
 		ID: d.id.Hex(), Project: d.by.Project, ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(),
-		SolanaOwner: d.solanaOwner(), Expires: expires,
-		ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil, SlippageBps: d.slippage,
-		From: d.market.aggregate, Canonical: digest,
+		SolanaOwner: d.solanaOwner(), ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil,
+		SlippageBps: d.slippage, From: d.market.aggregate,
 	}
 	if d.v1 {
 		r.Version = 1
-	}
-	for _, l := range legs {
-		r.Legs = append(r.Legs, l.Leg)
 	}
 	for _, f := range d.plan.fills {
 		r.Fills = append(r.Fills, quotestore.Fill{
@@ -149,8 +145,11 @@ func (d *deal) record(expires uint64, digest common.Hash, legs []built) *quotest
 	return r
 }
 
-// offer stores a quote; more goes into the same commit.
-func (q *Quoter) offer(record *quotestore.Quote, doc *api.Document, more func(store.Tx) error) error {
+// offer stores a quote with its operations; more goes into the same commit.
+func (q *Quoter) offer(record *quotestore.Quote, legs []built, doc *api.Document, more func(store.Tx) error) error {
+	for _, l := range legs {
+		record.Legs = append(record.Legs, l.Leg)
+	}
 	return q.Book.Update(func(tx store.Tx) error {
 		if err := q.Book.Sweep(tx); err != nil {
 			return err

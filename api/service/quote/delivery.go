@@ -7,6 +7,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/op/erc20"
+	"coffer/api/op/escrow"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
@@ -20,7 +21,7 @@ const fillLimit = 150_000
 // fillFee is the network fee of the delivery, in micro-USD.
 func (q *Quoter) fillFee(x *trade) (*big.Int, error) {
 	if x.chainID != 0 {
-		return q.gasFee(x.chainID, GasFill, x.now)
+		return q.gasFee(x.chainID, GasRun+GasFill, x.now)
 	}
 	lamports := uint64(SolanaFillFee)
 	key, _ := x.recipient.SolanaKey()
@@ -37,12 +38,12 @@ func (q *Quoter) fillFee(x *trade) (*big.Int, error) {
 }
 
 // settleable simulates the delivery and builds the funding operations.
-func (q *Quoter) settleable(ctx context.Context, x *trade) ([]built, error) {
+func (q *Quoter) settleable(ctx context.Context, x *trade, t escrow.Terms) ([]built, error) {
 	if x.chainID == 0 {
 		if err := q.solanaFill(x); err != nil {
 			return nil, err
 		}
-		return q.legs(ctx, nil, &x.deal)
+		return q.legs(ctx, nil, &x.deal, t)
 	}
 	st, err := q.state(ctx, x.chainID, x.now)
 	if err != nil {
@@ -52,7 +53,7 @@ func (q *Quoter) settleable(ctx context.Context, x *trade) ([]built, error) {
 	if err := q.fillWorks(st, x); err != nil {
 		return nil, err
 	}
-	return q.legs(ctx, st, &x.deal)
+	return q.legs(ctx, st, &x.deal, t)
 }
 
 // fillWorks simulates the solver's transfer.

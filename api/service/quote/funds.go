@@ -24,12 +24,13 @@ import (
 // (TestGasTableCoversMeasuredCosts). The prepared operation itself is measured in its parts, each with the fixed cost
 // of a transaction, which together cover what handleOps adds around them.
 const (
-	GasDeposit    = 200_000 // handleOps with one funding operation of a deployed account
-	GasDeployment = 160_000 // what deploying the account adds
-	GasRoles      = 45_000  // what the three keys of a role-based account add to that
+	GasDeposit    = 300_000 // the filler running one funding operation of a deployed account
+	GasDeployment = 175_000 // what deploying the account adds
+	GasRoles      = 75_000  // what the three keys of a role-based account add to that
 	GasDelegation = 40_000  // what an EIP-7702 authorization adds
-	GasRelease    = 55_000
-	GasFill       = 60_000
+	GasRelease    = 60_000
+	GasFill       = 60_000  // each delivery
+	GasRun        = 100_000 // what the filler adds around an operation: sponsoring it, marking it, using up its id
 )
 
 // funds is everything that deciding about money needs: who pays, on which chain it is spent, what is needed and taken

@@ -3,6 +3,7 @@ package quote
 import (
 	"context"
 	"math/big"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -30,7 +31,7 @@ func Refused(f entrypoint.Failure) error {
 
 // legs builds the funding operation of every deposit. target is the view of an EVM target chain in which deposits on
 // that chain are simulated, after everything that the target block does before them; nil on Solana.
-func (q *Quoter) legs(ctx context.Context, target chain.State, d *deal) ([]built, error) {
+func (q *Quoter) legs(ctx context.Context, target chain.State, d *deal, t escrow.Terms) ([]built, error) {
 	out := make([]built, 0, len(d.plan.legs))
 	for _, l := range d.plan.legs {
 		var b built
@@ -38,7 +39,7 @@ func (q *Quoter) legs(ctx context.Context, target chain.State, d *deal) ([]built
 		if l.asset.Chain.IsSolana() {
 			b, err = q.solanaLeg(d, l)
 		} else {
-			b, err = q.leg(ctx, target, d, l)
+			b, err = q.leg(ctx, target, d, l, t)
 		}
 		if err != nil {
 			return nil, err
@@ -49,7 +50,7 @@ func (q *Quoter) legs(ctx context.Context, target chain.State, d *deal) ([]built
 }
 
 // leg builds, simulates and sponsors one funding operation (protocol §3.3).
-func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg) (built, error) {
+func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg, t escrow.Terms) (built, error) {
 	here := l.chainID == d.chainID
 	st := target
 	if !here {
@@ -59,8 +60,7 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg) (b
 		}
 		defer st.Close()
 	}
-	deadline := uint64(d.now.Add(RefundDelay).Unix())
-	callData, err := op.EncodeExecute(depositCalls(q.Network.Pins.Escrow, d.id, l, deadline))
+	callData, err := op.EncodeExecute(depositCalls(q.Network.Pins.Escrow, d.id, l, t))
 	if err != nil {
 		return built{}, err
 	}
@@ -98,15 +98,15 @@ func unsigned(d *api.Delegation) *api.Delegation {
 	return &api.Delegation{ContractAddress: d.ContractAddress, Nonce: d.Nonce}
 }
 
-// depositCalls pays a into the escrow: approve and deposit for a token, one deposit with value for the native coin.
-func depositCalls(at common.Address, id common.Hash, l leg, deadline uint64) []op.Call {
-	token, isToken := l.asset.Token()
+// depositCalls pays a leg into the escrow: approve and deposit for a token, one deposit with value for the native coin.
+func depositCalls(at common.Address, id common.Hash, l leg, t escrow.Terms) []op.Call {
+	token, isToken := l.asset.Token() // zero for the native coin
+	deadline := t.FillDeadline + uint64(RefundDelay/time.Second)
+	deposit := op.Call{To: at, Value: new(big.Int), Data: escrow.AttestedDepositCalldata(escrow.Deposit{
+		QuoteID: id, Token: token, Amount: l.amount, RefundDeadline: deadline}, t)}
 	if !isToken {
-		return []op.Call{{To: at, Value: l.amount, Data: escrow.DepositCalldata(id, common.Address{}, l.amount,
-			deadline)}}
+		deposit.Value = l.amount
+		return []op.Call{deposit}
 	}
-	return []op.Call{
-		{To: token, Value: new(big.Int), Data: erc20.Approve(at, l.amount)},
-		{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(id, token, l.amount, deadline)},
-	}
+	return []op.Call{{To: token, Value: new(big.Int), Data: erc20.Approve(at, l.amount)}, deposit}
 }

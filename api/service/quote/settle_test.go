@@ -120,7 +120,7 @@ func TestNetworkFeeCoversWhatItPaysForEveryKindOfAccount(t *testing.T) {
 			}{
 				"deposit": {Arbitrum, r.Legs[0].Deposit, deposit},
 				"release": {Arbitrum, r.Legs[0].Settled, quote.GasRelease},
-				"fill":    {Polygon, r.Destination[0].Hash, quote.GasFill},
+				"fill":    {Polygon, r.Destination[0].Hash, quote.GasRun + quote.GasFill},
 			} {
 				receipt, found, err := w.Installation.Chains[c.chainID].Receipt(context.Background(), c.tx)
 				Must(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/op"
+	"coffer/api/op/filler"
 	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
 	"coffer/api/service/quote/entrypoint"
@@ -21,17 +22,19 @@ import (
 const (
 	maxCallGas         = 8_000_000
 	maxVerificationGas = 3_000_000
-	maxPaymasterGas    = 500_000
+	// paymasterGas is for the filler's validation, which costs the same each time.
+	paymasterGas = 60_000
 )
 
-// CallsFailed is the 422 for a prepared operation whose calls fail: approvals and calls are those of its context.
-func CallsFailed(approvals, calls int, f entrypoint.Failure) error {
-	return failed(batch{approvals: approvals, calls: calls}, f)
+// CallsFailed is the 422 for a prepared operation whose calls fail, the one at index or, with -1, all together:
+// approvals and calls are those of its context.
+func CallsFailed(approvals, calls, index int, f entrypoint.Failure) error {
+	return failed(batch{approvals: approvals, calls: calls}, index, f)
 }
 
 // failed is the 422 of a simulation (protocol §2.3).
-func failed(b batch, f entrypoint.Failure) error {
-	words, path := b.where(f.Call)
+func failed(b batch, index int, f entrypoint.Failure) error {
+	words, path := b.where(index)
 	e := api.NewError(api.ErrSimulationFailed, "Simulation failed: %s would revert: %s", words, f.Text)
 	e.Details = []api.Failure{{Path: path, Expected: "a call that succeeds", Got: f.Text}}
 	return e
@@ -112,60 +115,44 @@ func (q *Quoter) measure(st chain.State, a smartaccount.Account, o *op.UserOp, c
 		}
 		deploy = r.GasUsed
 	}
-	validate, sponsor, err := q.measureValidation(st, a, *o, chainID)
+	validate, err := q.measureValidation(st, a, *o, chainID)
 	if err != nil {
 		return 0, err
 	}
 	r := st.Call(chain.Message{From: point, To: a.Address, Data: o.CallData, Gas: maxCallGas + dataGas(o.CallData)})
 	if r.Err != nil {
-		return 0, failed(b, q.Codec.Failed(r))
+		return 0, failed(b, entrypoint.FailedCall(st, a.Address, o.CallData), q.Codec.Failed(r))
 	}
 	o.CallGasLimit = limit(r.GasUsed*13/10+50_000, maxCallGas)
 	o.VerificationGasLimit = limit((deploy+validate)*3/2, maxVerificationGas)
-	o.PaymasterVerificationGasLimit = limit(sponsor*3/2, maxPaymasterGas)
-	return deploy + validate + sponsor + r.GasUsed, nil
+	return deploy + validate + GasRun + r.GasUsed, nil
 }
 
-// measureValidation runs the account's and the paymaster's validation with stub signatures; what they decide does not
-// matter, only the gas.
-func (q *Quoter) measureValidation(st chain.State, a smartaccount.Account, o op.UserOp, chainID uint64) (validate,
-	sponsor uint64, err error) {
+// measureValidation runs the account's validation with a stub signature; what it decides does not matter, only the gas.
+func (q *Quoter) measureValidation(st chain.State, a smartaccount.Account, o op.UserOp, chainID uint64) (uint64, error) {
 	o.Signature = a.StubSignature()
 	o.CallGasLimit, o.VerificationGasLimit = big.NewInt(maxCallGas), big.NewInt(maxVerificationGas)
-	o.PaymasterVerificationGasLimit = big.NewInt(maxPaymasterGas)
 	// one signature, the operator's
 	o.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: 1}, smartaccount.StubSignature())
 	p, err := o.Pack()
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	pins := q.Network.Pins
-	hash, err := p.Hash(pins.EntryPoint, new(big.Int).SetUint64(chainID))
+	point := q.Network.Pins.EntryPoint
+	hash, err := p.Hash(point, new(big.Int).SetUint64(chainID))
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	own, err := q.Codec.ValidateUserOp(p, hash)
+	data, err := q.Codec.ValidateUserOp(p, hash)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	ours, err := q.Codec.ValidatePaymaster(p, hash)
-	if err != nil {
-		return 0, 0, err
+	r := st.Call(chain.Message{From: point, To: o.Sender, Data: data, Gas: maxVerificationGas + dataGas(data)})
+	if r.Err != nil {
+		return 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the operation cannot be validated: %s",
+			q.Codec.Failed(r).Text)
 	}
-	for _, e := range []struct {
-		to   common.Address
-		data []byte
-		gas  *uint64
-	}{{o.Sender, own, &validate}, {pins.Paymaster, ours, &sponsor}} {
-		r := st.Call(chain.Message{From: pins.EntryPoint, To: e.to, Data: e.data,
-			Gas: maxVerificationGas + dataGas(e.data)})
-		if r.Err != nil {
-			return 0, 0, api.NewError(api.ErrSimulationFailed,
-				"Simulation failed: the operation cannot be validated: %s", q.Codec.Failed(r).Text)
-		}
-		*e.gas = r.GasUsed
-	}
-	return validate, sponsor, nil
+	return r.GasUsed, nil
 }
 
 // dataGas covers what a transaction pays for its data (EIP-7623), which the limits of an operation do not include.
@@ -181,7 +168,8 @@ func (q *Quoter) newOp(a smartaccount.Account, nonce *big.Int, callData []byte, 
 		Sender: a.Address, Nonce: nonce, CallData: callData,
 		CallGasLimit: new(big.Int), VerificationGasLimit: new(big.Int), PreVerificationGas: new(big.Int),
 		MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
-		Paymaster: &paymaster, PaymasterVerificationGasLimit: new(big.Int), PaymasterPostOpGasLimit: new(big.Int),
+		Paymaster: &paymaster, PaymasterVerificationGasLimit: big.NewInt(paymasterGas),
+		PaymasterPostOpGasLimit: big.NewInt(filler.PostOpGas),
 	}
 	if factory, data, needed := a.Deployment(); deploys && needed {
 		o.Factory, o.FactoryData = &factory, data

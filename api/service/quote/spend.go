@@ -45,10 +45,10 @@ func (q *Quoter) taken(ctx context.Context, f funds, declared []quotestore.Amoun
 }
 
 // take notes what the calls of a quote took, and refuses what is pledged already.
-func (q *Quoter) take(ctx context.Context, c *call, handleOps []byte) (err error) {
+func (q *Quoter) take(ctx context.Context, c *call, run []byte) (err error) {
 	k := c.context
 	if c.taken, err = q.taken(ctx, c.funds, k.Required); err == nil && len(k.Overrides) > 0 {
-		err = q.takenPlainly(ctx, c, handleOps)
+		err = q.takenPlainly(ctx, c, run)
 	}
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (q *Quoter) take(ctx context.Context, c *call, handleOps []byte) (err error
 
 // takenPlainly adds what the calls take without the request's overrides, which could hide it. Where the operation fails
 // without them it takes nothing, and settlement would refuse it.
-func (q *Quoter) takenPlainly(ctx context.Context, c *call, handleOps []byte) error {
+func (q *Quoter) takenPlainly(ctx context.Context, c *call, run []byte) error {
 	k := c.context
 	st, err := q.state(ctx, k.ChainID, time.Unix(max(c.now.Unix(), int64(k.ValidAfter)), 0))
 	if err != nil {
@@ -73,7 +73,7 @@ func (q *Quoter) takenPlainly(ctx context.Context, c *call, handleOps []byte) er
 		return err
 	}
 	r := st.Call(chain.Message{
-		From: q.Network.Pins.Operator, To: q.Network.Pins.EntryPoint, Data: handleOps,
+		From: q.Network.Pins.Operator, To: q.Network.Pins.Paymaster, Data: run,
 		Authorizations: c.authorize,
 	})
 	if r.Err != nil {

@@ -9,6 +9,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/quote/integrity"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
 )
 
@@ -42,11 +43,12 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 	if err := q.draw(x.id[:]); err != nil {
 		return nil, err
 	}
-	legs, err := q.settleable(ctx, x)
+	record := x.offered()
+	legs, err := q.settleable(ctx, x, record.Terms())
 	if err != nil {
 		return nil, err
 	}
-	return q.issueSwap(ctx, x, legs)
+	return q.issueSwap(ctx, x, record, legs)
 }
 
 // readSwap checks and reads the body of either version.
@@ -236,25 +238,31 @@ func entityFor(side paying, recipient caip.Account, payingChain caip.Chain, v1 b
 	return first, first.Asset != (caip.Asset{})
 }
 
+// offered is what the book keeps of a trade, without its operations.
+func (x *trade) offered() *quotestore.Quote {
+	d, record := x.delivery(), x.record()
+	record.Recipient, record.Minimum, record.Type = x.recipient.String(), least(d.amount, x.slippage), api.RecordSwap
+	if !d.swapped {
+		record.Type = api.RecordTransfer
+	}
+	return record
+}
+
 // issueSwap encodes, signs and stores the quote.
-func (q *Quoter) issueSwap(ctx context.Context, x *trade, legs []built) (*api.Document, error) {
+func (q *Quoter) issueSwap(ctx context.Context, x *trade, record *quotestore.Quote, legs []built) (*api.Document,
+	error) {
 	expires := q.expires(&x.deal)
 	d := x.delivery()
-	minimum := least(d.amount, x.slippage)
-	body := q.terms(&x.deal, expires, q.delivered(x.gives, d.amount, minimum, x.asked, x.recipient))
+	body := q.terms(&x.deal, expires, q.delivered(x.gives, d.amount, record.Minimum, x.asked, x.recipient))
 	for _, l := range legs {
 		body.OriginChainsOperations = append(body.OriginChainsOperations, l.wire)
 	}
 	// What is paid never changes; what arrives may, down to the minimum.
-	body.Slippage.Destination = tolerance(x.slippage, new(big.Int).Sub(d.amount, minimum), d.decimals, d.price)
+	body.Slippage.Destination = tolerance(x.slippage, new(big.Int).Sub(d.amount, record.Minimum), d.decimals, d.price)
 	doc, digest, err := q.seal(ctx, &x.deal, body, nil)
 	if err != nil {
 		return nil, err
 	}
-	record := x.record(expires, digest, legs)
-	record.Recipient, record.Minimum, record.Type = x.recipient.String(), minimum, api.RecordSwap
-	if !d.swapped {
-		record.Type = api.RecordTransfer
-	}
-	return doc, q.offer(record, doc, func(store.Tx) error { return nil })
+	record.Expires, record.Canonical = expires, digest
+	return doc, q.offer(record, legs, doc, func(store.Tx) error { return nil })
 }

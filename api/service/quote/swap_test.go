@@ -207,10 +207,15 @@ func TestSwapOperationsDepositInTheFundingLaneAndDeploy(t *testing.T) {
 			lane, err := op.ParseNonce(u.Nonce)
 			Must(t, err)
 			calls := callsOf(t, o)
-			d, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
+			d, terms, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
 			if !ok || common.Hash(d.QuoteID).Hex() != q.ID || d.Amount.String() != o.Amount ||
 				lane.Key != op.LaneFunding {
 				t.Errorf("%s: %+v", kind, d)
+			}
+			m := terms.Minimums
+			if len(terms.Operations) != 0 || len(m) != 1 || m[0].To != escrow.Padded(w.User.Address) ||
+				m[0].Amount.String() != q.DestinationToken.MinimumAmount || terms.TargetChain != Arbitrum {
+				t.Errorf("%s: terms %+v", kind, terms)
 			}
 			if (u.Factory != nil) == delegated || (o.Delegation != nil) != delegated {
 				t.Errorf("%s: factory %t, delegation %t", kind, u.Factory != nil, o.Delegation != nil)

@@ -7,9 +7,9 @@ import (
 	"coffer/api/op/escrow"
 )
 
-// Terms are what every deposit of the quote is released for: its deliveries, to whom, and the prepared operation, all of
-// it until the end of the operations' window. A call is delivered exactly; a swap or a transfer at least its minimum.
-// They are the same from the offer to the end.
+// Terms are what every deposit of the quote is released for: its deliveries, to whom, and the prepared operation, all
+// of it until the end of the operations' window. A call is delivered exactly; a swap or a transfer at least its
+// minimum. They are the same from the offer to the end.
 func (q *Quote) Terms() escrow.Terms {
 	t := escrow.Terms{TargetChain: q.ChainID, FillDeadline: q.ValidUntil}
 	if q.HasPrepared() {

@@ -148,7 +148,7 @@ func TestADepositThatSomebodyElseRefundedDoesNotHoldTheSagaUp(t *testing.T) {
 				if step != c.after {
 					return
 				}
-				clock.Advance(2 * time.Hour) // a long stop
+				clock.Advance(3 * time.Hour) // a long stop
 				w.RunDirect(Arbitrum, 7, false, op.Call{
 					To: w.Installation.Pins.Escrow, Value: zero(),
 					Data: escrow.RefundCalldata(common.HexToHash(id), w.User.Address),

@@ -32,7 +32,7 @@ func bigOf(v int64) *big.Int { return big.NewInt(v) }
 
 func number64(v uint64) string { return strconv.FormatUint(v, 10) }
 
-func solverOf(w *World) common.Address { return w.Installation.Solver.Address() }
+func solverOf(w *World) common.Address { return w.Installation.Pins.Solver }
 
 func query(w *World) quotestore.HistoryQuery {
 	return quotestore.HistoryQuery{User: w.User.Account.AccountAddress}

@@ -9,34 +9,30 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
-	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
-	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
-// submit sends a signed operation of a quote past the service, as its owner can.
-func submit(w *World, signed *api.Document, i int) {
+// submit makes the calls of a signed operation of a quote past the service, as its owner can.
+func submit(w *World, signed *api.Document, i int, deploys bool) {
 	w.TB.Helper()
 	o := w.Decode(signed).OriginChainsOperations[i]
 	user, err := op.FromWire(*o.UserOp)
 	Must(w.TB, err)
-	pins := w.Installation.Pins
-	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
-	data, err := codec.HandleOps(w.Installation.Faucet.Address(), user)
+	calls, err := op.DecodeExecute(user.CallData)
 	Must(w.TB, err)
-	seal(w, o.TypedDataToSign.Domain.ChainID, chain.Tx{From: w.Installation.Faucet, To: pins.EntryPoint, Data: data,
-		Gas: 3_000_000})
+	w.RunDirect(o.TypedDataToSign.Domain.ChainID, 9, deploys, calls...)
 }
 
 func seal(w *World, chainID uint64, txs ...chain.Tx) {
@@ -48,29 +44,33 @@ func seal(w *World, chainID uint64, txs ...chain.Tx) {
 }
 
 func TestADepositThatItsOwnerLandedComesBack(t *testing.T) {
-	for name, ask := range map[string]func(w *World) *api.Document{
-		"on another chain": func(w *World) *api.Document {
+	for name, c := range map[string]struct {
+		ask     func(w *World) *api.Document
+		deploys bool // with his own operation
+		reason  string
+	}{
+		"on another chain": {func(w *World) *api.Document {
 			w.Fund(w.User.Address, w.Asset("usdc", Arbitrum), 120*usdcPlain)
 			return w.Quote(pay(w, Base, 100*usdcPlain), "")
-		},
-		"on the target chain": func(w *World) *api.Document {
+		}, true, "ACCOUNT_ABSTRACTION_INVALID_NONCE"},
+		"on the target chain": {func(w *World) *api.Document {
 			w.FundBig(w.User.Address, w.Asset("dai", Base), wei(90))
 			w.RunDirect(Base, 7, true, op.Call{To: payee(), Value: zero()})
 			return w.Quote(pay(w, Base, 50*usdcPlain), "ob:dai")
-		},
+		}, false, "EXECUTION_REVERTED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w *World
 			var signed *api.Document
 			w = New(t, Options{Pause: hourly, AfterStep: func(step string) {
 				if step == "accepted" {
-					submit(w, signed, 0)
+					submit(w, signed, 0, c.deploys)
 				}
 			}})
-			signed = w.SignQuote(ask(w))
+			signed = w.SignQuote(c.ask(w))
 			had := balances(w, w.User.Address)
 			s := w.Settle(signed)
-			if s.Status != api.StatusRefunded || s.FailReason != "ACCOUNT_ABSTRACTION_INVALID_NONCE" {
+			if s.Status != api.StatusRefunded || s.FailReason != c.reason {
 				t.Errorf("status %s %s", s.Status, s.FailReason)
 			}
 			sameBalances(t, had, balances(w, w.User.Address))
@@ -94,9 +94,9 @@ func TestNothingIsFilledWhenAChainIsPastTheWindow(t *testing.T) {
 			var id string
 			w = New(t, Options{Pause: hourly, AfterStep: func(step string) {
 				if step == "deposit eip155:42161" {
-					w.Clock.Advance(2 * time.Hour)
+					w.Clock.Advance(3 * time.Hour)
 					future(w, id)
-					w.Clock.Advance(-2 * time.Hour)
+					w.Clock.Advance(-3 * time.Hour)
 				}
 			}})
 			w.Fund(w.User.Address, w.Asset("usdc", Arbitrum), 120*usdcPlain)
@@ -211,13 +211,9 @@ func TestASolverWithoutStockIsNotTheRecipientsFault(t *testing.T) {
 			}
 			in, a := w.Installation, w.Asset(name, get)
 			if get != Solana {
-				tx := chain.Tx{From: in.Solver, To: in.Faucet.Address(), Gas: 100_000}
-				if token, is := a.Token(); is {
-					tx.To, tx.Data = token, erc20.Transfer(tx.To, w.Balance(solverOf(w), a))
-				} else {
-					tx.Value = new(big.Int).Sub(w.Balance(solverOf(w), a), big.NewInt(1e16))
-				}
-				seal(w, get, tx)
+				token, _ := a.Token()
+				seal(w, get, chain.Tx{From: in.Treasury, To: solverOf(w), Gas: 200_000,
+					Data: withdraw(token, in.Faucet.Address(), w.Balance(solverOf(w), a))})
 				return
 			}
 			have, err := in.SolanaSpendable(in.SolanaSolver.Key(), a)
@@ -364,4 +360,13 @@ func TestRecordsNameTheRecipientInMixedCase(t *testing.T) {
 	if got := page.Transactions[0].RecipientAccountID; got != want {
 		t.Errorf("history tells %s", got)
 	}
+}
+
+// withdraw is the owner's call that takes inventory out of the filler.
+func withdraw(token, to common.Address, amount *big.Int) []byte {
+	out := crypto.Keccak256([]byte("withdraw(address,address,uint256)"))[:4]
+	for _, word := range [][]byte{token[:], to[:], amount.Bytes()} {
+		out = append(out, common.LeftPadBytes(word, 32)...)
+	}
+	return out
 }

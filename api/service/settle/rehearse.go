@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
@@ -24,7 +25,7 @@ func (s *Settler) rehearse(ctx context.Context, o *order) error {
 		case 0:
 			err = s.rehearseSolana(ctx, o, nil, []operation{o.deposits[i]})
 		default:
-			err = s.rehearseOn(ctx, l.ChainID, o, nil, []operation{o.deposits[i]})
+			err = s.rehearseOn(ctx, l.ChainID, o, []operation{o.deposits[i]}, o.running())
 		}
 		if err != nil {
 			return err
@@ -37,29 +38,16 @@ func (s *Settler) rehearse(ctx context.Context, o *order) error {
 		}
 		return s.rehearseSolana(ctx, o, fill, o.targetOps())
 	}
-	fills, err := s.fillTxs(o.Quote)
-	if err != nil {
-		return err
-	}
-	return s.rehearseOn(ctx, o.ChainID, o, fills, o.targetOps())
+	return s.rehearseOn(ctx, o.ChainID, o, o.targetOps(), o.onTarget(o.Fills))
 }
 
-func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, fills []chain.Tx, ops []operation) error {
+func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, ops []operation, encode encoder) error {
 	st, err := s.Network.Chains[chainID].State(ctx, uint64(o.now.Unix()))
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	for _, t := range fills {
-		r := st.Call(chain.Message{From: t.From.Address(), To: t.To, Value: t.Value, Data: t.Data, Gas: t.Gas})
-		if r.Err != nil {
-			return s.fillFails(ctx, o, "the recipient does not accept the transfer: "+s.Codec.Explain(r.Return).Text)
-		}
-	}
-	if len(ops) == 0 {
-		return nil
-	}
-	bundle, err := s.bundle(ctx, st, o, chainID, ops)
+	tx, err := s.bundle(ctx, st, o, chainID, ops, encode)
 	var r refusal
 	if errors.As(err, &r) {
 		return quote.PrepareAgain("the account on %s has changed: %s", caip.EVM(chainID), r.text)
@@ -67,10 +55,9 @@ func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, fill
 	if err != nil {
 		return err
 	}
-	res := st.Call(chain.Message{From: bundle.From.Address(), To: bundle.To, Data: bundle.Data,
-		Authorizations: bundle.Authorizations})
+	res := st.Call(chain.Message{From: tx.From.Address(), To: tx.To, Data: tx.Data, Authorizations: tx.Authorizations})
 	if res.Err != nil {
-		return quote.Refused(s.Codec.Failed(res))
+		return s.wouldFail(ctx, st, o, chainID, s.Codec.Failed(res))
 	}
 	outcomes, err := s.Codec.Outcomes(res.Logs)
 	if err != nil {
@@ -79,17 +66,34 @@ func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, fill
 	if len(outcomes) != len(ops) {
 		return fmt.Errorf("%d operations had %d outcomes", len(ops), len(outcomes))
 	}
-	for i, out := range outcomes {
-		if out.Success {
-			continue
-		}
-		f := s.Codec.Explain(out.Revert)
-		if o.HasPrepared() && chainID == o.ChainID && i == 0 {
-			return quote.CallsFailed(o.context.Approvals, o.context.Calls, f)
-		}
-		return depositFails(caip.EVM(chainID), f)
-	}
 	return s.leavesPledged(st, o, chainID)
+}
+
+// wouldFail is the answer when the filler's call on a chain would revert.
+func (s *Settler) wouldFail(ctx context.Context, st chain.State, o *order, chainID uint64,
+	f entrypoint.Failure) error {
+	target := chainID == o.ChainID
+	switch {
+	case f.CallsFailed() && target && o.HasPrepared() && f.Op == 0:
+		return quote.CallsFailed(o.context.Approvals, o.context.Calls, s.failedCall(st, o), f)
+	case f.CallsFailed():
+		return depositFails(caip.EVM(chainID), f)
+	case f.Op < 0 && target && !o.Whole():
+		return s.fillFails(ctx, o, "the recipient does not accept the transfer: "+f.Text)
+	}
+	return quote.Refused(f)
+}
+
+// failedCall finds the call of the prepared operation that fails, after the solver has paid.
+func (s *Settler) failedCall(st chain.State, o *order) int {
+	for _, fill := range o.Fills {
+		m := chain.Message{From: s.Network.Pins.Solver, To: o.Owner, Value: fill.Delivers.Value}
+		if token, is := fill.Delivers.CAIP().Token(); is {
+			m.To, m.Value, m.Data = token, nil, erc20.Transfer(o.Owner, fill.Delivers.Value)
+		}
+		st.Call(m) // where it fails, a call that needs it does, too
+	}
+	return entrypoint.FailedCall(st, o.Owner, o.prepared.op.CallData)
 }
 
 // leavesPledged checks that after the rehearsed operations the account still holds what other executing quotes will

@@ -9,6 +9,8 @@ import (
 
 	"coffer/api"
 	"coffer/api/op/escrow"
+	"coffer/api/op/filler"
+	"coffer/api/service/attest"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
@@ -62,6 +64,10 @@ func (s *Settler) settleLeg(ctx context.Context, q *quotestore.Quote, how settli
 		return name, next, nil
 	}
 	err = fmt.Errorf("%s of quote %s on %s: %w", how.verb, q.ID, at, err)
+	if errors.Is(err, attest.ErrTooFew) && q.Status == api.StatusExecuted {
+		next, err = s.complete(q)
+		return "complete", next, err
+	}
 	if q.Legs[i].ChainID != 0 && !errors.Is(err, errOvertaken) {
 		if found, ok := s.settledByOthers(ctx, q, q.Legs[i].ChainID); ok {
 			next, err = s.acknowledge(q, i, found, how, err)
@@ -82,15 +88,18 @@ func settled(q *quotestore.Quote, i int, how settling, by quotestore.Ref) {
 
 func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how settling) (*quotestore.Quote, error) {
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
-	data := escrow.RefundCalldata(id, q.Owner)
+	tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster, Gas: settleGas,
+		Data: filler.RefundCalldata(s.Network.Pins.Escrow, id, q.Owner)} // as the payee, who need not wait
 	if how.state == quotestore.LegReleased {
-		data = escrow.ReleaseCalldata(id, q.Owner, s.Network.Pins.Solver)
+		signatures, err := s.attested(ctx, q, at)
+		if err != nil {
+			return nil, err
+		}
+		tx.To, tx.Data = s.Network.Pins.Escrow, escrow.AttestedReleaseCalldata(id, q.Owner, signatures)
 	}
 	next := q.Clone()
 	_, err := s.Network.Chains[at].Seal(ctx, chain.SealRequest{
-		Time: uint64(s.Clock().Unix()),
-		Txs: []chain.Tx{{From: s.Signers.Operator, To: s.Network.Pins.Escrow, Data: data,
-			Gas: settleGas}},
+		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
 		Accept: chain.AllSucceed,
 		Record: func(tx store.Tx, b chain.Block) error {
 			settled(next, i, how, s.ref(at, b.Receipts[0].TxHash))
@@ -98,6 +107,24 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how
 		},
 	})
 	return next, err
+}
+
+// attested asks the attesters for the release of a quote's deposit on a chain.
+func (s *Settler) attested(ctx context.Context, q *quotestore.Quote, chainID uint64) ([][]byte, error) {
+	if len(q.Destination) == 0 {
+		return nil, fmt.Errorf("quote %s was filled by no transaction", q.ID)
+	}
+	return attest.Collect(ctx, s.Attesters, s.Network.Threshold, attest.Claim{
+		Escrow:  escrow.Place{ChainID: chainID, Escrow: s.Network.Pins.Escrow, Salt: s.Network.EscrowSalt},
+		QuoteID: common.HexToHash(q.ID), Depositor: q.Owner, Terms: q.Terms(), Fill: q.Destination[0].ID(),
+	})
+}
+
+// complete ends a quote whose deposits wait for attesters: what was asked for has arrived.
+func (s *Settler) complete(q *quotestore.Quote) (*quotestore.Quote, error) {
+	next := q.Clone()
+	next.Status = api.StatusCompleted
+	return next, s.Book.Update(func(tx store.Tx) error { return s.save(tx, q, next) })
 }
 
 // settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may

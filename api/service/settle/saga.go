@@ -16,11 +16,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// Gas limits of the service's own transactions.
-const (
-	fillGas   = 150_000
-	settleGas = 300_000
-)
+// settleGas is enough for a release or a refund.
+const settleGas = 300_000
 
 // errOvertaken says that the record has moved on since a step was begun: the step leaves nothing behind, and the next
 // attempt begins from the record. It happens after a commit that was reported as failed.
@@ -185,7 +182,7 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int) (*quotestore.Quo
 	if l.ChainID == 0 {
 		return s.depositSolana(o, i)
 	}
-	tx, err := s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]})
+	tx, err := s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, o.running())
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,7 @@ import (
 	"time"
 
 	"coffer/api/caip"
+	"coffer/api/service/attest"
 	"coffer/api/service/deployment"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
@@ -60,6 +61,7 @@ type Prices interface {
 type Deps struct {
 	Network      *deployment.Network
 	Signers      signers.Set
+	Attesters    []attest.Port // who let deposits be released; nil is the installation's own
 	Book         *quotestore.Book
 	Prices       Prices
 	Clock        func() time.Time
@@ -97,6 +99,9 @@ func New(d Deps) *Settler {
 	}
 	if d.Pause == nil {
 		d.Pause = pause
+	}
+	if d.Attesters == nil {
+		d.Attesters = []attest.Port{attest.New(d.Signers.Attester, d.Network)}
 	}
 	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
 	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}

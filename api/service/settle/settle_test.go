@@ -72,7 +72,7 @@ func TestCrossChainCallFromThreeChainsWithUndeployedAccountCompletes(t *testing.
 	if len(q.OriginChainsOperations) != 3 {
 		t.Fatalf("%d legs", len(q.OriginChainsOperations))
 	}
-	sums, solver := w.Sums(payee()), w.Installation.Solver.Address()
+	sums, solver := w.Sums(payee()), w.Installation.Pins.Solver
 	had := balances(w, w.User.Address)
 	solverHad := balances(w, solver)
 	s := w.Settle(w.SignQuote(doc))

@@ -3,11 +3,15 @@ package settle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
+	"coffer/api/op/filler"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/smartaccount"
@@ -94,10 +98,43 @@ func unservedNow(err error) error {
 	return err
 }
 
-// bundle is the operator's transaction handleOps(ops) as the chain needs it now: co-signed, and with the authorization
-// that the account still needs. The error is a refusal when the world has changed so that the operations cannot run.
-func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID uint64, ops []operation) (chain.Tx,
-	error) {
+// encoder makes the filler's call that runs operations.
+type encoder func(ops ...op.UserOp) ([]byte, error)
+
+// running runs operations that need no delivery.
+func (o *order) running() encoder {
+	return func(ops ...op.UserOp) ([]byte, error) { return filler.RunCalldata(o.ValidUntil, ops...) }
+}
+
+// filling delivers what the quote promises, and what it delivers now, and runs the operations after it.
+func (o *order) filling(now []quotestore.Fill) encoder {
+	return func(ops ...op.UserOp) ([]byte, error) {
+		terms := o.Terms()
+		pays, ok := filler.Pays(terms.Minimums)
+		if !ok || len(pays) != len(now) {
+			return nil, fmt.Errorf("quote %s delivers %d assets to %q", o.ID, len(now), o.Recipient)
+		}
+		for i, m := range terms.Minimums {
+			for _, f := range now {
+				if f.Delivers.CAIP().Word() == m.Token {
+					pays[i].Amount = f.Delivers.Value
+				}
+			}
+		}
+		return filler.FillCalldata(common.HexToHash(o.ID), terms, pays, ops...)
+	}
+}
+
+// bundle is the operator's transaction that runs operations as the chain needs it now: co-signed, and with the
+// authorization that the account still needs. The error is a refusal when the world has changed so that the operations
+// cannot run.
+func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID uint64, ops []operation,
+	encode encoder) (tx chain.Tx, err error) {
+	tx = chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster}
+	if len(ops) == 0 {
+		tx.Data, err = encode()
+		return tx, err
+	}
 	standing, err := o.account.Standing(st, chainID)
 	var u *smartaccount.Unserved
 	var refused *api.Error
@@ -107,7 +144,6 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 	if err != nil {
 		return chain.Tx{}, err
 	}
-	tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.EntryPoint}
 	if needed := standing.Delegation; needed != nil {
 		for _, one := range ops {
 			if one.auth != nil && one.auth.Nonce == needed.Nonce && len(tx.Authorizations) == 0 {
@@ -124,18 +160,19 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 			return chain.Tx{}, err
 		}
 	}
-	tx.Data, err = s.Codec.HandleOps(s.Network.Pins.Operator, signed...)
+	tx.Data, err = encode(signed...)
 	return tx, err
 }
 
 // bundleNow is bundle for a block that is to be sealed.
-func (s *Settler) bundleNow(ctx context.Context, o *order, chainID uint64, ops []operation) (chain.Tx, error) {
+func (s *Settler) bundleNow(ctx context.Context, o *order, chainID uint64, ops []operation,
+	encode encoder) (chain.Tx, error) {
 	st, err := s.Network.Chains[chainID].State(ctx, uint64(s.Clock().Unix()))
 	if err != nil {
 		return chain.Tx{}, err
 	}
 	defer st.Close() // before the block is sealed
-	return s.bundle(ctx, st, o, chainID, ops)
+	return s.bundle(ctx, st, o, chainID, ops, encode)
 }
 
 // stillServed looks once more at a co-signed account while its block is about to be committed and no other can be: keys

@@ -3,14 +3,10 @@ package settle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"coffer/api"
-	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote"
 	"coffer/api/service/quotestore"
@@ -33,57 +29,44 @@ func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, erro
 	return next, err
 }
 
-// targetEVM seals the target block of an EVM chain.
+// targetEVM seals the target block of an EVM chain: one transaction of the filler.
 func (s *Settler) targetEVM(ctx context.Context, o *order, next *quotestore.Quote) error {
-	txs, err := s.fillTxs(next)
+	ops := o.targetOps()
+	tx, err := s.bundleNow(ctx, o, o.ChainID, ops, o.onTarget(next.Fills))
 	if err != nil {
 		return err
 	}
-	fills, ops := len(txs), o.targetOps()
-	if len(ops) > 0 {
-		bundle, err := s.bundleNow(ctx, o, o.ChainID, ops)
-		if err != nil {
-			return err
-		}
-		txs = append(txs, bundle)
-	}
 	_, err = s.Network.Chains[o.ChainID].Seal(ctx, chain.SealRequest{
-		Time: uint64(s.Clock().Unix()), Txs: txs,
-		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(ctx, o, rs, fills, len(ops)) },
+		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
+		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(ctx, o, rs[0], len(ops)) },
 		Record: func(tx store.Tx, b chain.Block) error {
-			var refs []quotestore.Ref
-			for _, r := range b.Receipts {
-				refs = append(refs, s.ref(o.ChainID, r.TxHash))
-			}
-			s.executed(next, refs)
+			s.executed(next, s.ref(o.ChainID, b.Receipts[0].TxHash))
 			return s.save(tx, o.Quote, next)
 		},
 	})
-	var refused *chain.TxError
-	if errors.As(err, &refused) && refused.Index < fills {
-		return refusal{reasonCapacity, "the solver cannot pay its transfer: " + refused.Error()}
-	}
 	return err
 }
 
+// onTarget is what the filler does on the target chain: it delivers and runs, or only runs.
+func (o *order) onTarget(fills []quotestore.Fill) encoder {
+	if o.Whole() {
+		return o.running()
+	}
+	return o.filling(fills)
+}
+
 // judgeTarget accepts a target block in which everything succeeded.
-func (s *Settler) judgeTarget(ctx context.Context, o *order, rs []chain.Receipt, fills, ops int) error {
-	for _, r := range rs[:fills] {
-		if !r.Success {
-			why := s.Codec.Explain(r.Revert).Text
-			if o.HasPrepared() || s.short(ctx, o.Quote) {
-				return refusal{reasonCapacity, "the solver's transfer failed: " + why}
-			}
-			return refusal{reasonTransfer, "the recipient did not take the transfer: " + why}
+func (s *Settler) judgeTarget(ctx context.Context, o *order, r chain.Receipt, ops int) error {
+	if f := s.Codec.Explain(r.Revert); !r.Success && f.Op < 0 && !o.Whole() {
+		if o.HasPrepared() || s.short(ctx, o.Quote) {
+			return refusal{reasonCapacity, "the solver's transfer failed: " + f.Text}
 		}
+		return refusal{reasonTransfer, "the recipient did not take the transfer: " + f.Text}
 	}
 	if fault := s.Faults.Revert; fault != nil && fault(o.ID) {
 		return asked(reasonReverted)
 	}
-	if ops == 0 {
-		return nil
-	}
-	if err := s.judge(o, rs[fills], ops, sameChain(o.Quote)); err != nil {
+	if err := s.judge(o, r, ops, sameChain(o.Quote)); err != nil || ops == 0 {
 		return err
 	}
 	return s.stillServed(ctx, o, o.ChainID)
@@ -99,14 +82,9 @@ func (s *Settler) short(ctx context.Context, q *quotestore.Quote) bool {
 	return false
 }
 
-// executed writes what the target block has done into the record. The last transaction is the one with the account's
-// operations; without any it is the fill.
-func (s *Settler) executed(q *quotestore.Quote, block []quotestore.Ref) {
-	here := block[len(block)-1]
+// executed writes what the target block has done into the record.
+func (s *Settler) executed(q *quotestore.Quote, here quotestore.Ref) {
 	q.Destination = append(q.Destination, here)
-	if !q.HasPrepared() && len(block) > 1 {
-		q.Destination[len(q.Destination)-1] = block[0] // a swap or a transfer arrives with its fill
-	}
 	q.Status = api.StatusExecuted
 	if q.Whole() {
 		q.Origin = append(q.Origin, here)
@@ -118,25 +96,6 @@ func (s *Settler) executed(q *quotestore.Quote, block []quotestore.Ref) {
 			s.landed(q, i, here)
 		}
 	}
-}
-
-// fillTxs are the solver's transfers of what the quote delivers.
-func (s *Settler) fillTxs(q *quotestore.Quote) ([]chain.Tx, error) {
-	var txs []chain.Tx
-	for _, f := range q.Fills {
-		to, ok := q.RecipientAccount().EVM()
-		if !ok || to == (common.Address{}) {
-			return nil, fmt.Errorf("quote %s delivers to %q", q.ID, q.Recipient)
-		}
-		t := chain.Tx{From: s.Signers.Solver, To: to, Value: f.Delivers.Value, Gas: fillGas}
-		if token, isToken := f.Delivers.CAIP().Token(); isToken {
-			t.To, t.Value, t.Data = token, new(big.Int), erc20.Transfer(to, f.Delivers.Value)
-		} else if !f.Delivers.CAIP().IsNative() {
-			return nil, fmt.Errorf("quote %s delivers %q", q.ID, f.Delivers.Asset)
-		}
-		txs = append(txs, t)
-	}
-	return txs, nil
 }
 
 // beforeFill is the solver's last look: it waits for a slow fill, and refuses when the order has expired, its inventory

@@ -18,15 +18,16 @@ import (
 const SeedSize = 32
 
 // Labels of the keys. A label never changes its meaning: the addresses of an installation depend on it.
+// "coffer/key/solver/1" was the solver of networks of version 1, whose inventory lay at a key.
 const (
 	labelOperator    = "coffer/key/operator/1"
-	labelSolver      = "coffer/key/solver/1"
 	labelCoSigner    = "coffer/key/co-signer/1"
 	labelTamperProof = "coffer/key/tamper-proof/1"
 	labelTreasury    = "coffer/key/treasury/1"
 	labelFaucet      = "coffer/key/faucet/1"
 	labelSponsor     = "coffer/key/solana-sponsor/1"
 	labelVault       = "coffer/key/solana-vault/1"
+	labelAttester    = "coffer/key/attester/1"
 
 	labelSolanaTreasury = "coffer/key/solana-treasury/1"
 	labelSolanaSolver   = "coffer/key/solana-solver/1"
@@ -55,9 +56,9 @@ func Derive(seed []byte) (e Embedded, err error) {
 	}
 	e = Embedded{
 		Set: Set{
-			Operator: evm(labelOperator), Solver: evm(labelSolver), CoSigner: evm(labelCoSigner),
-			TamperProof: evm(labelTamperProof),
-			Sponsor:     solana(labelSponsor), Vault: solana(labelVault), SolanaSolver: solana(labelSolanaSolver),
+			Operator: evm(labelOperator), CoSigner: evm(labelCoSigner), TamperProof: evm(labelTamperProof),
+			Attester: evm(labelAttester),
+			Sponsor:  solana(labelSponsor), Vault: solana(labelVault), SolanaSolver: solana(labelSolanaSolver),
 		},
 		Treasury: evm(labelTreasury), Faucet: evm(labelFaucet),
 		SolanaTreasury: solana(labelSolanaTreasury), SolanaFaucet: solana(labelSolanaFaucet),

@@ -48,10 +48,10 @@ type Solana interface {
 // Set are the signers of a service.
 type Set struct {
 	redacted
-	Operator    EVM    // submits operations and pays their gas; owner of paymaster and escrow
-	Solver      EVM    // fills on the target chain out of its inventory
+	Operator    EVM    // the filler's hot key: submits operations, fills, and pays their gas
 	CoSigner    EVM    // second signature of role-based accounts
 	TamperProof Digest // integrity signature of prepared operations and quotes
+	Attester    Digest // says to the escrow that a quote was filled
 
 	Sponsor      Solana // pays fees and rent
 	Vault        Solana // takes deposits, releases and refunds them
@@ -61,7 +61,7 @@ type Set struct {
 // Embedded are the signers of an installation that makes its chains itself.
 type Embedded struct {
 	Set
-	Treasury EVM // got everything in genesis
+	Treasury EVM // got everything in genesis; owner of the filler
 	Faucet   EVM // pays test funds
 
 	SolanaTreasury Solana

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -75,7 +76,8 @@ func TestTH_V5_LiesAreRefused(t *testing.T) {
 			b.Network = bytes.Replace(b.Network, []byte(`"escrow": "0x0ad6`), []byte(`"escrow": "0x1ad6`), 1)
 		}, "V5", verify.Refuse},
 		"an intent for another network": {"v3-kernel-funded", func(b *bundle) {
-			b.Intent = bytes.Replace(b.Intent, []byte(`"network": "0x2e`), []byte(`"network": "0x3e`), 1)
+			id := regexp.MustCompile(`"network": "0x[0-9a-f]{64}"`)
+			b.Intent = id.ReplaceAll(b.Intent, []byte(`"network": "0x`+strings.Repeat("0", 64)+`"`))
 		}, "U14", verify.Refuse},
 		"an intent that breaks a rule": {"v3-kernel-funded", func(b *bundle) {
 			b.Intent = bytes.Replace(b.Intent, []byte(`"slippageBps": `), []byte(`"slippageBps": 99999`), 1)

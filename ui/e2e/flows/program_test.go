@@ -155,11 +155,11 @@ func checkEscrow(t *testing.T, in *devnet.Installation, id uint64, sender common
 					t.Fatal(err)
 				}
 				defer st.Close()
-				// deposits(bytes32,address) returns token, refundDeadline, state, amount; state 2 is Released.
+				// deposits(bytes32,address) returns token, refundDeadline, state, amount, terms; state 2 is Released.
 				ask := slices.Concat(crypto.Keccak256([]byte("deposits(bytes32,address)"))[:4], l.Topics[1][:],
 					common.LeftPadBytes(sender[:], 32))
 				res := st.Call(chain.Message{To: in.Pins.Escrow, Data: ask})
-				if res.Err != nil || len(res.Return) != 128 || res.Return[95] != 2 {
+				if res.Err != nil || len(res.Return) != 160 || res.Return[95] != 2 {
 					t.Errorf("chain %d: the deposit is not released: %x, %v", id, res.Return, res.Err)
 				}
 				return

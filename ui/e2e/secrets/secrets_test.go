@@ -213,7 +213,7 @@ func (s *scene) serviceSecrets(dir string) string {
 	s.secret(name, string(seed))
 	below := new(big.Int).Sub(crypto.S256().Params().N, big.NewInt(1))
 	for label, k := range map[string]interface{ Address() common.Address }{
-		"operator": in.Operator, "solver": in.Solver, "co-signer": in.CoSigner, "tamper-proof": in.TamperProof,
+		"operator": in.Operator, "attester": in.Attester, "co-signer": in.CoSigner, "tamper-proof": in.TamperProof,
 		"treasury": in.Treasury, "faucet": in.Faucet,
 	} {
 		raw, err := signers.Secret(seed, "coffer/key/"+label+"/1", 48)

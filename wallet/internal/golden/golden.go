@@ -4,8 +4,10 @@
 package golden
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
@@ -61,7 +64,12 @@ type World struct {
 	Shown *api.ChainOperation
 	Alone bool // the call pays for itself: its quote shows the prepared operation in one place only
 
-	frozen *intent.Intent
+	Signed *api.UserOp           // what the next deposits are released for, where that is not PreparedOperation
+	Lie    func(t *escrow.Terms) // what the next deposits say instead of the truth
+
+	frozen   *intent.Intent
+	promised []escrow.Minimum // of the last quote
+	traded   *escrow.Terms    // of a swap or a transfer
 }
 
 // New makes a world with one deployed account on Base that sends 250.5 USDC and 7 wei.
@@ -135,7 +143,7 @@ func (w *World) Asked() []op.Call {
 
 // Operation builds a wire operation the way the service does.
 func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy bool, calls []op.Call, asset,
-	amount string) api.ChainOperation {
+	value string) api.ChainOperation {
 	w.T.Helper()
 	data, err := op.EncodeExecute(calls)
 	if err != nil {
@@ -160,7 +168,7 @@ func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy b
 	}
 	wire := u.Wire()
 	td := w.Domain(chainID).ApproveWire(op.CallDataAndNonceHash(w.Account, data, u.Nonce))
-	out := api.ChainOperation{UserOp: &wire, TypedDataToSign: &td, AssetType: asset, Amount: amount}
+	out := api.ChainOperation{UserOp: &wire, TypedDataToSign: &td, AssetType: asset, Amount: value}
 	if nonce, asks := w.Delegates[chainID]; asks || (deploy && init == nil) {
 		out.Delegation = &api.Delegation{ContractAddress: pins.KernelV33.Hex(), Nonce: nonce}
 	}
@@ -169,11 +177,11 @@ func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy b
 
 // PreparedOperation builds the prepared operation of the given calls.
 func (w *World) PreparedOperation(calls []op.Call) api.ChainOperation {
-	asset, amount := BaseETH, "0"
+	asset, value := BaseETH, "0"
 	if len(w.Draft.TokensRequired) > 0 {
-		asset, amount = w.Draft.TokensRequired[0].AssetType, w.Draft.TokensRequired[0].Amount
+		asset, value = w.Draft.TokensRequired[0].AssetType, w.Draft.TokensRequired[0].Amount
 	}
-	return w.Operation(w.Intent().ChainID(), op.LanePrepared, w.Sequence, w.Deploy, calls, asset, amount)
+	return w.Operation(w.Intent().ChainID(), op.LanePrepared, w.Sequence, w.Deploy, calls, asset, value)
 }
 
 // PrepareResponse is the golden answer of prepare-call-quote.
@@ -223,16 +231,102 @@ func (w *World) Deposit(p Payment) api.ChainOperation {
 // DepositCalls are the calls that pay v of an asset into the escrow.
 func (w *World) DepositCalls(a caip.Asset, v *big.Int) []op.Call {
 	at := w.Network.Pins.Escrow
-	deadline := uint64(w.Now.Unix()) + 3600
-	id := [32]byte(common.FromHex(w.ID))
 	token, isToken := a.Token()
+	data := w.DepositData(escrow.Deposit{QuoteID: [32]byte(common.FromHex(w.ID)), Token: token, Amount: v,
+		RefundDeadline: uint64(w.Now.Unix()) + 3600})
 	if !isToken {
-		return []op.Call{{To: at, Value: v, Data: escrow.DepositCalldata(id, token, v, deadline)}}
+		return []op.Call{{To: at, Value: v, Data: data}}
 	}
 	return []op.Call{
 		{To: token, Value: new(big.Int), Data: erc20.Approve(at, v)},
-		{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(id, token, v, deadline)},
+		{To: at, Value: new(big.Int), Data: data},
 	}
+}
+
+// DepositData is the call of the escrow for a deposit under the terms of the world, or under those of its lie.
+func (w *World) DepositData(d escrow.Deposit) []byte {
+	t := w.Terms()
+	if w.Lie != nil {
+		w.Lie(&t)
+	}
+	return escrow.AttestedDepositCalldata(d, t)
+}
+
+// Terms are what an honest service lets the deposits be released for: of a call, that the prepared operation runs and
+// that what the last quote promised arrives at the account; of a trade, that its minimum arrives at the recipient.
+func (w *World) Terms() escrow.Terms {
+	w.T.Helper()
+	if w.traded != nil {
+		return *w.traded
+	}
+	t := escrow.Terms{TargetChain: w.Intent().ChainID(), FillDeadline: uint64(w.Now.Unix()) + 600,
+		Operations: [][32]byte{w.PreparedHash()}, Minimums: w.promised}
+	if t.Minimums == nil {
+		t.Minimums = w.promise("225980000", map[string]string{ArbUSDC: "480000"})
+	}
+	return t
+}
+
+// PreparedHash is the hash of the prepared operation.
+func (w *World) PreparedHash() common.Hash {
+	w.T.Helper()
+	wire := w.Signed
+	if wire == nil {
+		wire = w.PreparedOperation(w.Asked()).UserOp
+	}
+	u, err := op.FromWire(*wire)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	h, err := u.Hash(w.Network.Pins.EntryPoint, new(big.Int).SetUint64(w.Intent().ChainID()))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return h
+}
+
+// promise is what arrives of a payment: all of it but the fees where only one asset is paid and required, else all that
+// is required.
+func (w *World) promise(originAmount string, fees map[string]string) []escrow.Minimum {
+	w.T.Helper()
+	out := []escrow.Minimum{}
+	same := true
+	for _, r := range w.Draft.TokensRequired {
+		asset, err := caip.ParseAsset(r.AssetType)
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		v, err := amount.ParseBase(r.Amount)
+		if err != nil || v.Sign() == 0 {
+			continue
+		}
+		out = append(out, escrow.Minimum{Token: asset.Word(), To: escrow.Padded(w.Account), Amount: v})
+		same = same && w.aggregate(r.AssetType) == w.aggregate(w.Draft.FundWith)
+	}
+	slices.SortFunc(out, func(a, b escrow.Minimum) int { return bytes.Compare(a.Token[:], b.Token[:]) })
+	paid, err := amount.ParseBase(originAmount)
+	if len(out) != 1 || !same || err != nil {
+		return out
+	}
+	for _, fee := range fees {
+		if v, err := amount.ParseBase(fee); err == nil {
+			paid.Sub(paid, v)
+		}
+	}
+	if out[0].Amount = paid; paid.Sign() <= 0 {
+		return out[:0]
+	}
+	return out
+}
+
+// aggregate is the aggregate that a name of an asset means.
+func (w *World) aggregate(name string) string {
+	a, err := caip.ParseAsset(name)
+	if err != nil {
+		return name
+	}
+	e, _ := w.Catalog.Entity(a)
+	return e.Aggregate.String()
 }
 
 // QuoteResponse builds a quote that pays with the given operations; originAmount is in the funding asset's decimals.
@@ -251,6 +345,7 @@ func (w *World) QuoteResponse(originAmount string, fees map[string]string, payme
 			Destination: api.SlippageSide{Percent: "0", USD: "0", Value: "0"}},
 		Fees: &api.Fees{Assets: fees, CumulativeUSD: "0.48"},
 	}
+	w.promised = w.promise(originAmount, fees)
 	for _, p := range payments {
 		q.OriginChainsOperations = append(q.OriginChainsOperations, w.Deposit(p))
 		q.OriginToken.AssetType = append(q.OriginToken.AssetType, p.Asset)
@@ -273,6 +368,31 @@ func (w *World) SameChain() api.Quote {
 	q.OriginToken.AssetType = []string{BaseUSDC}
 	q.Fees.CumulativeUSD = "0.00"
 	w.Alone = true
+	return q
+}
+
+// Trade makes the world's intent a swap or a transfer that pays 100 USDC from two chains, and returns its quote: for
+// fees of 0.50, value of an asset arrives at an account, and no less than least.
+func (w *World) Trade(kind, asset string, to caip.Account, value, least string) api.Quote {
+	w.T.Helper()
+	a, err := caip.ParseAsset(asset)
+	e, ok := w.Catalog.Entity(a)
+	atLeast, err2 := amount.ParseBase(least)
+	if err != nil || err2 != nil || !ok {
+		w.T.Fatal(asset, least)
+	}
+	d := &w.Draft
+	d.Kind, d.TargetChain, d.Calls, d.TokensRequired, d.FundWith, d.SlippageBps = kind, "", nil, nil, "", 200
+	d.Pay, d.Receive = &intent.Pay{Asset: "ob:usdc", Amount: "100000000"},
+		&intent.Receive{Asset: asset, Account: to.Display()}
+	w.traded = &escrow.Terms{FillDeadline: uint64(w.Now.Unix()) + 600,
+		Minimums: []escrow.Minimum{{Token: a.Word(), To: to.Word(), Amount: atLeast}}}
+	w.traded.TargetChain, _ = a.Chain.EVMID()
+	q := w.QuoteResponse("100000000", map[string]string{ArbUSDC: "500000"}, Payment{ArbUSDC, 60_000_000, 4, false},
+		Payment{OpUSDC, 40_000_000, 0, true})
+	q.OriginToken.AggregatedAssetID, q.Slippage = d.Pay.Asset, nil
+	q.DestinationToken = api.DestinationToken{AggregatedAssetID: caip.Single.String(), AssetType: a.String(),
+		Amount: value, MinimumAmount: least, Symbol: e.Symbol, Decimals: &e.Decimals, RecipientAccount: to.Display()}
 	return q
 }
 

@@ -11,54 +11,66 @@ import (
 
 	"coffer/api/op"
 	"coffer/api/service/chain"
-	"coffer/api/service/chain/evm"
 	"coffer/api/service/signers"
 )
 
-const errNotEntryPoint = "NotEntryPointOrSelf()"
-
-func TestAccountExecutesForItsEntryPointAndItselfOnly(t *testing.T) {
+// Kernel lets the owner's own transactions in, too: its ECDSA validator is a
+// hook that asks who sends them.
+func TestAccountExecutesForItsEntryPointItselfAndItsOwnerOnly(t *testing.T) {
 	w := newWorld(t)
-	owner := key("owner")
-	a := w.deployed(w.ecdsaAccount(owner))
-	w.give(a.at, 100, 0)
-	data, err := op.EncodeExecute([]op.Call{w.transfer(addressOf(owner), 1)})
-	w.check(err)
-	for _, from := range []common.Address{addressOf(owner), addressOf(w.operator), w.factory.at, w.implementation.at,
-		w.paymaster.at} {
-		res := w.simulate(chain.Message{From: from, To: a.at, Data: data})
-		if got := w.decode(res.Return); got != errNotEntryPoint {
-			t.Errorf("from %s: %s", from, got)
-		}
-	}
-	for _, from := range []common.Address{w.entryPoint.at, a.at} {
-		if res := w.simulate(chain.Message{From: from, To: a.at, Data: data}); res.Err != nil || len(res.Logs) != 1 {
-			t.Errorf("from %s: %v", from, res.Err)
-		}
-	}
-	u := w.operation(a, 0, w.transfer(addressOf(owner), 1))
-	p, err := u.Pack()
-	w.check(err)
-	account := named{"Account", a.at}
-	for _, from := range []common.Address{addressOf(owner), a.at} {
-		if got := w.calls(from, account, "validateUserOp", p, w.opHash(u), new(big.Int)); got != "NotEntryPoint()" {
-			t.Errorf("validation for %s: %s", from, got)
-		}
+	owner, roles := key("owner"), testRoles()
+	ecdsa, shared := w.deployed(w.ecdsaAccount(owner)), w.deployed(w.roleAccount(roles))
+	for name, c := range map[string]struct {
+		account owned
+		insider []common.Address
+		reason  string
+	}{
+		"ECDSA": {ecdsa, []common.Address{addressOf(owner)}, "ECDSAValidator: sender is not owner"},
+		// The role-based validator is no hook: nobody gets round the operations.
+		"role-based": {shared, nil, "InvalidCaller()"},
+	} {
+		w.run(name, func(t *testing.T) {
+			a := c.account
+			w.give(a.at, 100, 0)
+			data, err := op.EncodeExecute([]op.Call{w.transfer(addressOf(owner), 1)})
+			w.check(err)
+			for _, from := range []common.Address{addressOf(key("stranger")), addressOf(roles.session),
+				addressOf(roles.admin), addressOf(w.operator), w.factory.at, w.implementation.at, w.paymaster.at} {
+				res := w.simulate(chain.Message{From: from, To: a.at, Data: data})
+				if got := w.decode(res.Return); got != c.reason {
+					t.Errorf("from %s: %s", from, got)
+				}
+			}
+			for _, from := range append(c.insider, w.entryPoint.at, a.at) {
+				if res := w.simulate(chain.Message{From: from, To: a.at, Data: data}); res.Err != nil ||
+					len(res.Logs) != 1 {
+					t.Errorf("from %s: %v", from, res.Err)
+				}
+			}
+			u := w.operation(a, 0, w.transfer(addressOf(owner), 1))
+			p, err := u.Pack()
+			w.check(err)
+			account := named{"KernelV31", a.at}
+			for _, from := range []common.Address{addressOf(owner), a.at} {
+				if got := w.calls(from, account, "validateUserOp", p, w.opHash(u),
+					new(big.Int)); got != "InvalidCaller()" {
+					t.Errorf("validation for %s: %s", from, got)
+				}
+			}
+		})
 	}
 }
 
-// Mode 00 and type 00 with the deciding validator, any key (protocol §2.5).
-func TestAccountNonceNamesModeTypeAndDecidingValidator(t *testing.T) {
+// Type 00 is the root validator, whatever address stands beside it; other types
+// and the mode that installs a module need what no account here has
+// (protocol §2.5).
+func TestOnlyTheRootValidatorDecidesAboutOperations(t *testing.T) {
 	w := newWorld(t)
 	eoa := key("eoa")
-	auth, err := op.Authorization{ChainID: big.NewInt(chainID), Address: w.delegate.at}.Sign(eoa)
-	w.check(err)
-	w.transact(chain.Tx{From: signers.Local(w.relayer), To: addressOf(w.relayer),
-		Authorizations: []op.SignedAuthorization{auth}})
+	w.delegateTo(eoa, w.delegate.at)
 	to := addressOf(key("recipient"))
 	for name, a := range map[string]owned{
-		"ECDSA": w.ecdsaAccount(key("owner")), "role-based": w.roleAccount(testRoles()),
-		"delegated": {at: addressOf(eoa), validator: w.ecdsa.at, sign: w.personal(eoa)},
+		"ECDSA": w.ecdsaAccount(key("owner")), "role-based": w.roleAccount(testRoles()), "delegated": w.delegated(eoa),
 	} {
 		w.run(name, func(t *testing.T) {
 			w.give(a.at, 100, 0)
@@ -71,13 +83,21 @@ func TestAccountNonceNamesModeTypeAndDecidingValidator(t *testing.T) {
 				other = w.ecdsa.at
 			}
 			for _, n := range []op.Nonce{
-				{Validator: other}, {}, {Validator: a.at},
-				{Mode: 1, Validator: a.validator}, {Mode: 2, Validator: a.validator},
-				{Mode: 0xff, Validator: a.validator},
-				{Type: 1, Validator: a.validator}, {Type: 2, Validator: a.validator},
-				{Type: 0x80, Validator: a.validator},
+				{Mode: 1, Validator: a.validator}, {Type: 1, Validator: a.validator}, {Type: 1, Validator: other},
+				{Type: 2, Validator: a.validator}, {Type: 0x80, Validator: a.validator},
 			} {
-				w.refused(a.signed(w.unsigned(a, n, w.transfer(to, 1))), "AA23 reverted", "UnsupportedNonce(")
+				if out := w.submit(a.signed(w.unsigned(a, n, w.transfer(to, 1)))); out.refused == "" {
+					t.Fatalf("%+v: %+v", n, out)
+				}
+			}
+			// A stranger's validator in the nonce gives the stranger nothing.
+			for _, n := range []op.Nonce{{Validator: other}, {}, {Mode: 2, Validator: other}} {
+				u := w.unsigned(a, n, w.transfer(to, 1))
+				u.Signature = w.personal(key("thief"))(u)
+				if out := w.submit(u); out.refused == "" {
+					t.Fatalf("%+v: %+v", n, out)
+				}
+				w.runs(a.signed(u))
 			}
 		})
 	}
@@ -105,19 +125,19 @@ func TestOperationRunsOnceAndInOrderOfItsLane(t *testing.T) {
 // splitExecute returns the mode and the execution data of a call of execute.
 func splitExecute(t *testing.T, w *world, callData []byte) ([32]byte, []byte) {
 	t.Helper()
-	v, err := w.abis["Account"].Methods["execute"].Inputs.Unpack(callData[4:])
+	v, err := w.abis["KernelV31"].Methods["execute"].Inputs.Unpack(callData[4:])
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v[0].([32]byte), v[1].([]byte)
 }
 
-func TestExecuteTakesOneCallOrABatchAndNoOtherMode(t *testing.T) {
+func TestExecuteTakesOneCallOrABatch(t *testing.T) {
 	w := newWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
 	w.give(a.at, 100, 100)
 	to := addressOf(key("recipient"))
-	account := named{"Account", a.at}
+	account := named{"KernelV31", a.at}
 	data, err := op.EncodeExecute([]op.Call{w.transfer(to, 1), {To: to, Value: big.NewInt(2)}})
 	w.check(err)
 	batchMode, batch := splitExecute(t, w, data)
@@ -130,40 +150,24 @@ func TestExecuteTakesOneCallOrABatchAndNoOtherMode(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"batch": {batchMode, batch, ""},
-		"empty batch": {batchMode, common.FromHex("0x" + strings.Repeat("0", 62) + "20" +
-			strings.Repeat("0", 64)), ""},
-		"single":             {[32]byte{}, single, ""},
-		"single, no data":    {[32]byte{}, single[:52], ""},
-		"single, too short":  {[32]byte{}, single[:51], "NonCanonicalExecution()"},
-		"single, empty":      {[32]byte{}, nil, "NonCanonicalExecution()"},
-		"delegate call":      {[32]byte{0xff}, single, "UnsupportedMode("},
-		"static call":        {[32]byte{0xfe}, single, "UnsupportedMode("},
-		"try batch":          {[32]byte{1, 1}, batch, "UnsupportedMode("},
-		"try single":         {[32]byte{0, 1}, single, "UnsupportedMode("},
-		"unknown call type":  {[32]byte{2}, batch, "UnsupportedMode("},
-		"unused bytes":       {[32]byte{1, 0, 1}, batch, "UnsupportedMode("},
-		"mode selector":      {[32]byte{1, 0, 0, 0, 0, 0, 1}, batch, "UnsupportedMode("},
-		"mode payload":       {[32]byte{31: 1}, single, "UnsupportedMode("},
-		"batch in one word":  {batchMode, make([]byte, 32), "NonCanonicalExecution()"},
-		"batch without data": {batchMode, nil, "0x"},
+		"batch":             {batchMode, batch, ""},
+		"single":            {[32]byte{}, single, ""},
+		"single, no data":   {[32]byte{}, single[:52], ""},
+		"single, too short": {[32]byte{}, single[:51], "0x"},
+		"unknown call type": {[32]byte{2}, batch, "Unsupported"},
+		"static call":       {[32]byte{0xfe}, single, "Unsupported"},
 	} {
 		w.run(name, func(t *testing.T) {
 			if got := w.calls(w.entryPoint.at, account, "execute", c.mode, c.data); got != c.want {
-				if c.want == "" || !strings.HasPrefix(got, c.want) {
-					t.Fatalf("got %q, want %q", got, c.want)
-				}
-			}
-			supported := get[bool](w, account, "supportsExecutionMode", c.mode)
-			if want := c.mode == [32]byte{} || c.mode == batchMode; supported != want {
-				t.Fatalf("supportsExecutionMode answers %t", supported)
+				t.Fatalf("got %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-// TH-U6 on chain: no two readers can see different calls in a batch.
-func TestExecuteRefusesABatchInAnyOtherEncoding(t *testing.T) {
+// TH-U5, TH-U6: Kernel runs modes and encodings in which two readers can see
+// different calls. The codec reads none of them, so nothing of ours signs them.
+func TestWhatKernelRunsBeyondTheOneEncodingNobodyHereSigns(t *testing.T) {
 	w := newWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
 	w.give(a.at, 100, 0)
@@ -175,34 +179,33 @@ func TestExecuteRefusesABatchInAnyOtherEncoding(t *testing.T) {
 	swapped := bytes.Clone(batch)
 	copy(swapped[64:96], batch[96:128])
 	copy(swapped[96:128], batch[64:96])
-	cases := map[string][]byte{
-		"bytes after the end":        append(bytes.Clone(batch), make([]byte, 32)...),
-		"one byte after the end":     append(bytes.Clone(batch), 0),
-		"a gap before the array":     append(append(word(64), word(0)...), batch[32:]...),
-		"offsets in another order":   swapped,
-		"dirty padding of call data": append(bytes.Clone(batch[:len(batch)-1]), 1),
-		"padding cut off":            batch[:len(batch)-1],
-	}
-	for name, b := range cases {
-		if got := w.calls(w.entryPoint.at, named{"Account", a.at}, "execute", mode,
-			b); got != "NonCanonicalExecution()" && got != "0x" {
-			t.Errorf("%s: %q", name, got)
+	transfer := w.transfer(to, 1)
+	for name, c := range map[string]struct {
+		mode [32]byte
+		data []byte
+	}{
+		"bytes after the end":        {mode, append(bytes.Clone(batch), make([]byte, 32)...)},
+		"a gap before the array":     {mode, append(append(word(64), word(0)...), batch[32:]...)},
+		"offsets in another order":   {mode, swapped},
+		"dirty padding of call data": {mode, append(bytes.Clone(batch[:len(batch)-1]), 1)},
+		"padding cut off":            {mode, batch[:len(batch)-1]},
+		"try":                        {[32]byte{1, 1}, batch},
+		"unused bytes of the mode":   {[32]byte{1, 0, 1}, batch},
+		"mode payload":               {[32]byte{1, 31: 1}, batch},
+		"delegate call":              {[32]byte{0xff}, append(transfer.To.Bytes(), transfer.Data...)},
+	} {
+		if got := w.calls(w.entryPoint.at, named{"KernelV31", a.at}, "execute", c.mode, c.data); got != "" &&
+			c.mode[0] != 0xff {
+			t.Errorf("%s: Kernel refuses it: %q", name, got)
 		}
-		if _, err := op.DecodeExecute(w.pack(named{"Account", a.at}, "execute", mode, b)); err == nil {
+		if _, err := op.DecodeExecute(w.pack(named{"KernelV31", a.at}, "execute", c.mode, c.data)); err == nil {
 			t.Errorf("%s: the codec accepts it", name)
-		}
-	}
-	// Every single bit of the words that are structure is fixed.
-	for i := 0; i < 4*32; i++ {
-		b := bytes.Clone(batch)
-		b[i] ^= 1
-		if got := w.calls(w.entryPoint.at, named{"Account", a.at}, "execute", mode, b); got == "" {
-			t.Fatalf("byte %d changed and the batch ran", i)
 		}
 	}
 }
 
-func TestFailedCallUndoesTheBatchAndNamesItsIndex(t *testing.T) {
+// Kernel passes a call's reason on as it is and does not say which call it was.
+func TestFailedCallUndoesTheBatchAndItsReasonComesThrough(t *testing.T) {
 	w := newWorld(t)
 	a := w.ecdsaAccount(key("owner"))
 	w.give(a.at, 60, 5)
@@ -210,7 +213,7 @@ func TestFailedCallUndoesTheBatchAndNamesItsIndex(t *testing.T) {
 	for n := range 4 {
 		calls := []op.Call{w.transfer(to, 10), w.transfer(to, 10), w.transfer(to, 10), {To: to, Value: big.NewInt(1)}}
 		calls[n] = w.transfer(to, 1000)
-		want := fmt.Sprintf("CallFailed(%d,[ERC20InsufficientBalance(%s,", n, a.at)
+		want := fmt.Sprintf("ERC20InsufficientBalance(%s,%d,", a.at, 60-10*n)
 		u := w.operation(a, 0, calls...)
 		w.fails(u, want)
 		w.holds(to, 0, 0)
@@ -222,26 +225,9 @@ func TestFailedCallUndoesTheBatchAndNamesItsIndex(t *testing.T) {
 		}
 		w.refused(u, "AA") // its nonce is used
 	}
-	w.fails(w.operation(a, 0, op.Call{To: to, Value: big.NewInt(6)}), "CallFailed(0,[0x])")
+	w.fails(w.operation(a, 0, op.Call{To: to, Value: big.NewInt(6)}), "")
 	w.runs(w.operation(a, 0, w.transfer(to, 1), op.Call{To: to, Value: big.NewInt(5)}))
 	w.holds(to, 1, 5)
-}
-
-// The entry point records 2048 bytes at most; CallFailed must decode from that.
-func TestLongReasonIsCutSoThatTheEntryPointsRecordDecodes(t *testing.T) {
-	bomb := named{at: common.Address{0xb0}}
-	// Returns 5000 bytes of zero memory as its reason.
-	w := newWorld(t, evm.Account{Address: bomb.at, Nonce: 1, Code: common.FromHex("6113885ffd")})
-	a := w.ecdsaAccount(key("owner"))
-	u := w.operation(a, 0, op.Call{To: bomb.at, Value: new(big.Int)})
-	w.fails(u, "CallFailed(0,[0x"+strings.Repeat("00", 1024)+"])")
-	res := w.simulate(chain.Message{From: w.entryPoint.at, To: a.at, Data: u.CallData})
-	e := w.abis["Account"].Errors["CallFailed"]
-	args, err := e.Unpack(res.Return)
-	w.check(err)
-	if reason := args.([]any)[1].([]byte); len(reason) != 1024 || len(res.Return) > 2048 {
-		t.Fatalf("a reason of %d bytes in %d", len(reason), len(res.Return))
-	}
 }
 
 // Who relays an operation chooses the transaction's gas. Too little of it makes
@@ -271,7 +257,7 @@ func TestRelayerCannotStarveAnOperationOfGas(t *testing.T) {
 func TestAccountReceivesCoinsAndNFTsAndSaysSo(t *testing.T) {
 	w := newWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
-	account := named{"Account", a.at}
+	account := named{"KernelV31", a.at}
 	w.give(a.at, 0, 3)
 	w.holds(a.at, 0, 3)
 	one, x := big.NewInt(1), common.Address{1}
@@ -280,17 +266,8 @@ func TestAccountReceivesCoinsAndNFTsAndSaysSo(t *testing.T) {
 		"onERC1155Received":      {x, x, one, one, []byte{}},
 		"onERC1155BatchReceived": {x, x, []*big.Int{one}, []*big.Int{one}, []byte{}},
 	} {
-		if got := get[[4]byte](w, account, method, args...); got != [4]byte(w.abis["Account"].Methods[method].ID) {
+		if got := get[[4]byte](w, account, method, args...); got != [4]byte(w.abis["KernelV31"].Methods[method].ID) {
 			t.Errorf("%s answers %x", method, got)
-		}
-	}
-	for id, want := range map[[4]byte]bool{
-		{0x01, 0xff, 0xc9, 0xa7}: true, {0x15, 0x0b, 0x7a, 0x02}: true, {0x4e, 0x23, 0x12, 0xe0}: true,
-		{0x16, 0x26, 0xba, 0x7e}: true,
-		{0xff, 0xff, 0xff, 0xff}: false, {}: false,
-	} {
-		if got := get[bool](w, account, "supportsInterface", id); got != want {
-			t.Errorf("supportsInterface(%x) answers %t", id, got)
 		}
 	}
 	for module, want := range map[common.Address]bool{w.ecdsa.at: true, w.roles.at: false, {}: false} {
@@ -310,16 +287,17 @@ func TestAccountReceivesCoinsAndNFTsAndSaysSo(t *testing.T) {
 func TestImplementationItselfIsNoAccount(t *testing.T) {
 	w := newWorld(t)
 	owner := key("owner")
-	for _, impl := range []named{w.implementation, w.delegate} {
+	for impl, want := range map[named]string{w.implementation: "already initialized",
+		w.delegate: "AlreadyInitialized()"} {
 		data := op.InitDataECDSA(w.ecdsa.at, addressOf(owner))
 		r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: impl.at, Data: data})
-		if got := w.decode(r.Revert); got != "AlreadyInitialized()" {
-			t.Errorf("initialised: %s", got)
+		if got := w.decode(r.Revert); got != want {
+			t.Errorf("%s initialised: %s", impl.name, got)
 		}
 		a := owned{at: impl.at, validator: w.ecdsa.at, sign: w.personal(owner)}
-		w.refused(w.operation(a, 0, w.transfer(addressOf(owner), 1)), "AA23 reverted", "UnsupportedInitialization()")
+		w.refusedAny(w.operation(a, 0, w.transfer(addressOf(owner), 1)))
 		if get[bool](w, impl, "isModuleInstalled", big.NewInt(1), w.ecdsa.at, []byte{}) {
-			t.Error("it names a validator")
+			t.Errorf("%s names a validator", impl.name)
 		}
 	}
 }

@@ -62,18 +62,13 @@ func TestDelegationAndFirstOperationShareATransaction(t *testing.T) {
 	}
 	w.refused(u, "AA25 invalid account nonce")
 	w.runs(w.operation(a, 1, w.transfer(to, 1))) // it stays
+	w.takesWhatKernelTakes(a, func() op.UserOp { return w.unsigned(a, w.lane(a, 0), w.transfer(to, 0)) })
 	u = w.unsigned(a, w.lane(a, 0), w.transfer(to, 1))
-	for name, sig := range malformed(a.sign(u)) {
-		w.run(name, func(t *testing.T) {
-			u.Signature = sig
-			w.refused(u, "AA24 signature error")
-		})
+	for _, sig := range [][]byte{signDigest(eoa, w.opHash(u)), w.personal(key("thief"))(u)} {
+		u.Signature = sig // plain does not count here
+		w.refused(u, "AA24 signature error")
 	}
-	u.Signature = signDigest(eoa, w.opHash(u)) // plain counts too
-	w.runs(u)
-	u = w.unsigned(a, w.lane(a, 0), w.transfer(to, 1))
-	u.Signature = w.personal(key("thief"))(u)
-	w.refused(u, "AA24 signature error")
+	w.runs(a.signed(u))
 	w.holds(to, 12, 7)
 }
 
@@ -121,55 +116,60 @@ func TestNobodyInitialisesADelegatedEOA(t *testing.T) {
 			}
 		}
 		w.fails(w.operation(a, 0, op.Call{To: a.at, Value: new(big.Int), Data: data}),
-			"CallFailed(0,[AlreadyInitialized()])")
+			"AlreadyInitialized()")
 	}
-	if root := get[[21]byte](w, named{"Account", a.at}, "rootValidator"); root != ([21]byte{}) {
+	if root := get[[21]byte](w, named{"KernelV31", a.at}, "rootValidator"); root != ([21]byte{}) {
 		t.Fatalf("root %x", root)
 	}
 }
 
-// storeSlot is the ERC-7201 location coffer.account.
-func storeSlot() common.Hash {
-	n := crypto.Keccak256Hash([]byte("coffer.account")).Big()
-	h := crypto.Keccak256Hash(common.BigToHash(n.Sub(n, big.NewInt(1))).Bytes())
-	h[31] = 0
-	return h
+// rootSlot is where Kernel keeps its root validator: the hash of
+// "kernel.v3.validation", less one.
+func rootSlot() common.Hash {
+	n := crypto.Keccak256Hash([]byte("kernel.v3.validation")).Big()
+	return common.BigToHash(n.Sub(n, big.NewInt(1)))
 }
 
-// What an earlier delegate left in the EOA's storage means nothing: a thief's
-// validator in the root slot decides nothing.
-func TestStorageOfAnEarlierDelegateDecidesNothing(t *testing.T) {
+// A root validator that an earlier delegate left in the EOA's storage decides
+// about operations in Kernel v3.3, whoever owns it. So the service takes no EOA
+// that has one (smartaccount), and tells from the slot itself, as it is.
+func TestRootLeftByAnEarlierDelegateDecides(t *testing.T) {
 	// Stores the second word of its input in the slot that the first one names.
 	writer := evm.Account{Address: common.Address{0x77}, Nonce: 1, Code: common.FromHex("6020355f355500")}
 	w := newWorld(t, writer)
 	eoa, thief := key("eoa"), key("thief")
 	w.give(addressOf(eoa), 0, ether)
 	a := w.delegateTo(eoa, writer.Address)
-	root := common.BytesToHash(byValidator(w.ecdsa.at))
-	r := w.transact(chain.Tx{From: signers.Local(thief), To: a.at, Data: append(storeSlot().Bytes(), root[:]...)})
-	if !r.Success || w.slot(a.at, storeSlot()) != root {
-		t.Fatal("the slot was not written")
+	root := common.BytesToHash(append([]byte{0, 0, 0, 1}, byValidator(w.ecdsa.at)...)) // and the nonce 1 before it
+	config := crypto.Keccak256Hash(common.RightPadBytes(byValidator(w.ecdsa.at), 32),
+		new(big.Int).Add(rootSlot().Big(), common.Big1).Bytes())
+	for slot, word := range map[common.Hash]common.Hash{rootSlot(): root, config: {27: 1, 31: 1}} {
+		if r := w.transact(chain.Tx{From: signers.Local(thief), To: a.at,
+			Data: append(slot.Bytes(), word[:]...)}); !r.Success || w.slot(a.at, slot) != word {
+			t.Fatal("the slot was not written")
+		}
 	}
 	// The thief is this account's owner at the validator as well.
 	w.send(eoa, w.ecdsa, 0, "onInstall", addressOf(thief).Bytes())
 	w.delegateTo(eoa, w.delegate.at)
 	u := w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(thief), 0))
 	u.Signature = w.personal(thief)(u)
+	w.runs(u)
+	// Without a root the same owner at the validator decides nothing.
+	clean := w.delegateTo(key("another eoa"), w.delegate.at)
+	w.give(clean.at, 0, ether)
+	w.send(key("another eoa"), w.ecdsa, 0, "onInstall", addressOf(thief).Bytes())
+	u = w.unsigned(clean, w.lane(clean, 0), w.transfer(addressOf(thief), 0))
+	u.Signature = w.personal(thief)(u)
 	w.refused(u, "AA24 signature error")
-	w.runs(a.signed(u))
-	hash := crypto.Keccak256Hash([]byte("a document"))
-	digest := w.kernelDigest(a.at, "0.3.3", hash)
-	if w.valid(a.at, hash, prefixed([]byte{0}, signDigest(thief, digest))) ||
-		!w.valid(a.at, hash, prefixed([]byte{0}, signDigest(eoa, digest))) {
-		t.Error("the thief signs messages")
-	}
+	w.runs(clean.signed(u))
 }
 
 // The slot above is the one that the account uses.
-func TestRootValidatorIsWhereERC7201Says(t *testing.T) {
+func TestRootValidatorIsWhereKernelKeepsIt(t *testing.T) {
 	w := newWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
-	if got := w.slot(a.at, storeSlot()); got != common.BytesToHash(byValidator(w.ecdsa.at)) {
+	if got := w.slot(a.at, rootSlot()); !bytes.Equal(got[11:], byValidator(w.ecdsa.at)) {
 		t.Fatalf("%s", got)
 	}
 }
@@ -192,17 +192,11 @@ func TestDelegationToAnotherAccountGivesItsOwnerNothing(t *testing.T) {
 	w.holds(addressOf(thief), 0, 0)
 }
 
-// Both places of the account's code take delegations, each by its own code hash.
-func TestEitherImplementationCanBeTheDelegate(t *testing.T) {
+// Kernel v3.1 knows nothing of delegations: nobody operates an EOA with it.
+func TestOnlyTheDelegateTakesDelegations(t *testing.T) {
 	w := newWorld(t)
-	for i, d := range []named{w.delegate, w.implementation} {
-		eoa := key([]string{"first", "second"}[i])
-		a := w.delegateTo(eoa, d.at)
-		w.runs(w.operation(a, 0, w.transfer(addressOf(w.relayer), 0)))
-		u := w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(w.relayer), 0))
-		u.Signature = w.personal(w.relayer)(u)
-		w.refused(u, "AA24 signature error")
-	}
+	a := w.delegateTo(key("eoa"), w.implementation.at)
+	w.refusedAny(w.operation(a, 0, w.transfer(addressOf(w.relayer), 0)))
 }
 
 func TestDelegatedEOAStaysAnEOA(t *testing.T) {
@@ -218,8 +212,7 @@ func TestDelegatedEOAStaysAnEOA(t *testing.T) {
 	if r := w.transact(chain.Tx{From: signers.Local(eoa), To: a.at, Data: data}); !r.Success {
 		t.Fatal(w.decode(r.Revert))
 	}
-	if r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: a.at, Data: data}); w.decode(r.Revert) !=
-		errNotEntryPoint {
+	if r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: a.at, Data: data}); r.Success {
 		t.Fatal("somebody else sends it a batch")
 	}
 	w.holds(to, 6, 0)
@@ -251,24 +244,25 @@ func (w *world) refusedAny(u op.UserOp) {
 	}
 }
 
-func TestDelegatedEOASignsMessagesAsBeforeAndAsKernel(t *testing.T) {
+// What counted as the EOA's plain signature does not while it is delegated.
+func TestDelegatedEOASignsMessagesAsKernel(t *testing.T) {
 	w := newWorld(t)
 	eoa, thief := key("eoa"), key("thief")
 	a := w.delegateTo(eoa, w.delegate.at)
 	hash := crypto.Keccak256Hash([]byte("a document"))
 	digest := w.kernelDigest(a.at, "0.3.3", hash)
-	if v := w.read(named{"Account", a.at}, "eip712Domain")[2]; v != "0.3.3" {
+	if v := w.read(named{"KernelV31", a.at}, "eip712Domain")[2]; v != "0.3.3" {
 		t.Errorf("version %s", v)
 	}
 	for name, c := range map[string]struct {
 		sig  []byte
 		want bool
 	}{
-		"plain":                 {signDigest(eoa, hash), true},
+		"plain":                 {signDigest(eoa, hash), false},
 		"plain, thief":          {signDigest(thief, hash), false},
 		"root":                  {prefixed([]byte{0}, signDigest(eoa, digest)), true},
-		"root, personal":        {prefixed([]byte{0}, signDigest(eoa, op.EIP191(digest))), true},
-		"validator":             {prefixed(byValidator(w.ecdsa.at), signDigest(eoa, digest)), true},
+		"root, personal":        {prefixed([]byte{0}, signDigest(eoa, op.EIP191(digest))), false},
+		"validator":             {prefixed(byValidator(w.ecdsa.at), signDigest(eoa, digest)), false},
 		"another validator":     {prefixed(byValidator(w.roles.at), signDigest(eoa, digest)), false},
 		"root, thief":           {prefixed([]byte{0}, signDigest(thief, digest)), false},
 		"root, the hash itself": {prefixed([]byte{0}, signDigest(eoa, hash)), false},

@@ -51,7 +51,7 @@ func TestFactoryDeploysAtTheAddressesOfKernel(t *testing.T) {
 		if !r.Success || len(w.code(want)) != 61 {
 			t.Fatalf("%s: %s, %d bytes of code", want, w.decode(r.Revert), len(w.code(want)))
 		}
-		if got := get[common.Address](w, w.ecdsa, "owner", want); got != common.HexToAddress(v.owner) {
+		if got := get[common.Address](w, w.ecdsa, "ecdsaValidatorStorage", want); got != common.HexToAddress(v.owner) {
 			t.Fatalf("the owner is %s", got)
 		}
 	}
@@ -79,8 +79,8 @@ func TestProxyIsKernelsAndPointsAtTheImplementation(t *testing.T) {
 	w := newWorld(t)
 	pins, err := assets.PinnedAddresses()
 	w.check(err)
-	code := get[[]byte](w, w.factory, "initCode")
-	if !bytes.Equal(code, op.ProxyInitCode(w.implementation.at)) ||
+	code := op.ProxyInitCode(w.implementation.at)
+	if get[common.Address](w, w.factory, "implementation") != w.implementation.at ||
 		crypto.Keccak256Hash(code) != common.HexToHash(pins.AccountInitCodeHash) {
 		t.Fatalf("init code %x", code)
 	}
@@ -89,7 +89,7 @@ func TestProxyIsKernelsAndPointsAtTheImplementation(t *testing.T) {
 	if common.BytesToAddress(slot[:]) != w.implementation.at {
 		t.Fatalf("ERC-1967 slot %s", slot)
 	}
-	root := get[[21]byte](w, named{"Account", a.at}, "rootValidator")
+	root := get[[21]byte](w, named{"KernelV31", a.at}, "rootValidator")
 	if !bytes.Equal(root[:], byValidator(w.ecdsa.at)) {
 		t.Fatalf("root validator %x", root)
 	}
@@ -100,10 +100,10 @@ func TestDeployingAgainChangesNothingAndCoinsReachTheAccount(t *testing.T) {
 	a := w.ecdsaAccount(key("owner"))
 	w.give(a.at, 0, 10) // before it exists
 	for range 2 {
-		w.send(w.relayer, w.metaFactory, 3, "deployWithFactory", w.factory.at, a.initData, [32]byte{})
+		w.send(w.relayer, w.metaFactory, 0, "deployWithFactory", w.factory.at, a.initData, [32]byte{})
 		w.send(w.relayer, w.factory, 4, "createAccount", a.initData, [32]byte{})
 	}
-	w.holds(a.at, 0, 24)
+	w.holds(a.at, 0, 18)
 	w.holds(w.factory.at, 0, 0)
 	w.holds(w.metaFactory.at, 0, 0)
 	w.give(a.at, 1, 0)
@@ -117,12 +117,12 @@ func TestAccountIsInitialisedOnceAndByItsOwnDataOnly(t *testing.T) {
 	for _, data := range [][]byte{a.initData, op.InitDataECDSA(w.ecdsa.at, addressOf(thief)),
 		op.InitDataRoleBased(w.roles.at, addressOf(thief), common.Address{1}, common.Address{2})} {
 		r := w.transact(chain.Tx{From: signers.Local(thief), To: a.at, Data: data})
-		if got := w.decode(r.Revert); got != "AlreadyInitialized()" {
+		if got := w.decode(r.Revert); got != "already initialized" {
 			t.Fatal(got)
 		}
 		// Nor by the account itself, from a batch.
 		w.fails(w.operation(a, 0, op.Call{To: a.at, Value: new(big.Int), Data: data}),
-			"CallFailed(0,[AlreadyInitialized()])")
+			"already initialized")
 	}
 	// Another key or another index is another address: nobody can take this one.
 	for _, other := range []common.Address{w.predict(op.InitDataECDSA(w.ecdsa.at, addressOf(thief)), 0),
@@ -131,49 +131,55 @@ func TestAccountIsInitialisedOnceAndByItsOwnDataOnly(t *testing.T) {
 			t.Fatal("two accounts at one address")
 		}
 	}
-	if got := get[common.Address](w, w.ecdsa, "owner", a.at); got != addressOf(key("owner")) {
+	if got := get[common.Address](w, w.ecdsa, "ecdsaValidatorStorage", a.at); got != addressOf(key("owner")) {
 		t.Fatalf("the owner is %s", got)
 	}
 }
 
-func TestInitialiseRefusesWhatDoesNotExistHere(t *testing.T) {
+// What initialises an account is in its address. Kernel takes hooks, other
+// modules and follow-up calls: each of them is another address than the one that
+// follows from the keys, and so is an owner who is nobody.
+func TestWhatElseAnAccountCanBeMadeWithIsAnotherAddress(t *testing.T) {
 	w := newWorld(t)
+	a := w.ecdsaAccount(key("owner"))
 	owner := addressOf(key("owner"))
 	none := common.Address{}
-	type initial struct {
+	executor := w.pack(w.implementation, "installModule", big.NewInt(2), w.token.at, []byte{})
+	for name, c := range map[string]struct {
 		kind            byte
 		validator, hook common.Address
 		data, hookData  []byte
 		config          [][]byte
-	}
-	for name, c := range map[string]struct {
-		initial
-		want string
+		made            bool
 	}{
-		"hook": {initial{1, w.ecdsa.at, w.entryPoint.at, owner[:], nil, nil},
-			"UnsupportedInitialization()"},
-		"hook without a hook": {initial{1, w.ecdsa.at, common.Address{19: 1}, owner[:], nil, nil},
-			"UnsupportedInitialization()"},
-		"hook data": {initial{1, w.ecdsa.at, none, owner[:], []byte{1}, nil}, "UnsupportedInitialization()"},
-		"follow-up call": {initial{1, w.ecdsa.at, none, owner[:], nil, [][]byte{{}}},
-			"UnsupportedInitialization()"},
-		"root is no module":   {initial{0, w.ecdsa.at, none, owner[:], nil, nil}, "UnsupportedInitialization()"},
-		"root is permission":  {initial{2, w.ecdsa.at, none, owner[:], nil, nil}, "UnsupportedInitialization()"},
-		"locked root":         {initial{0xff, none, none, owner[:], nil, nil}, "UnsupportedInitialization()"},
-		"no validator":        {initial{1, none, none, owner[:], nil, nil}, "UnsupportedInitialization()"},
-		"owner too short":     {initial{1, w.ecdsa.at, none, owner[:19], nil, nil}, "InvalidOwner()"},
-		"owner too long":      {initial{1, w.ecdsa.at, none, append(owner.Bytes(), 0), nil, nil}, "InvalidOwner()"},
-		"owner is nobody":     {initial{1, w.ecdsa.at, none, make([]byte, 20), nil, nil}, "InvalidOwner()"},
-		"validator not there": {initial{1, common.Address{0x99}, none, owner[:], nil, nil}, "0x"},
-		"validator is no one": {initial{1, owner, none, owner[:], nil, nil}, "0x"},
+		"the plain form":      {1, w.ecdsa.at, none, owner[:], []byte{}, nil, true},
+		"hook 1, which is 0":  {1, w.ecdsa.at, common.Address{19: 1}, owner[:], nil, nil, true},
+		"hook data":           {1, w.ecdsa.at, none, owner[:], []byte{1}, nil, true},
+		"owner too long":      {1, w.ecdsa.at, none, append(owner.Bytes(), 0), nil, nil, true},
+		"owner is nobody":     {1, w.ecdsa.at, none, make([]byte, 20), nil, nil, true},
+		"a module that fails": {1, w.ecdsa.at, none, owner[:], nil, [][]byte{executor}, false},
+		"hook is no hook":     {1, w.ecdsa.at, w.entryPoint.at, owner[:], nil, nil, false},
+		"root is no module":   {0, w.ecdsa.at, none, owner[:], nil, nil, false},
+		"root is permission":  {2, w.ecdsa.at, none, owner[:], nil, nil, false},
+		"no validator":        {1, none, none, owner[:], nil, nil, false},
+		"owner too short":     {1, w.ecdsa.at, none, owner[:19], nil, nil, false},
+		"validator not there": {1, common.Address{0x99}, none, owner[:], nil, nil, false},
 	} {
 		w.run(name, func(t *testing.T) {
 			root := [21]byte{c.kind}
 			copy(root[1:], c.validator[:])
 			data := w.pack(w.implementation, "initialize", root, c.hook, c.data, c.hookData, c.config)
-			w.refuse("InitializationFailed(["+c.want, w.relayer, w.factory, 0, "createAccount", data, [32]byte{})
-			if len(w.code(w.predict(data, 0))) != 0 {
-				t.Fatal("a proxy was left behind")
+			at := w.predict(data, 0)
+			if plain := name == "the plain form"; plain != (at == a.at) {
+				t.Fatalf("it is %s, the account of the keys %s", at, a.at)
+			}
+			if !c.made {
+				w.refuse("InitializeError()", w.relayer, w.factory, 0, "createAccount", data, [32]byte{})
+			} else {
+				w.send(w.relayer, w.factory, 0, "createAccount", data, [32]byte{})
+			}
+			if c.made != (len(w.code(at)) > 0) {
+				t.Fatalf("%d bytes of code", len(w.code(at)))
 			}
 		})
 	}
@@ -183,11 +189,12 @@ func TestMetaFactoryPassesOnToItsFactoryOnly(t *testing.T) {
 	w := newWorld(t)
 	a := w.ecdsaAccount(key("owner"))
 	for _, f := range []common.Address{{}, w.entryPoint.at, w.metaFactory.at, addressOf(w.relayer)} {
-		w.refuse("NotApproved(", w.relayer, w.metaFactory, 0, "deployWithFactory", f, a.initData, [32]byte{})
+		w.refuse("NotApprovedFactory()", w.relayer, w.metaFactory, 0, "deployWithFactory", f, a.initData, [32]byte{})
 	}
 	if !get[bool](w, w.metaFactory, "approved", w.factory.at) {
 		t.Fatal("the factory is not approved")
 	}
+	w.refuse("Unauthorized()", w.relayer, w.metaFactory, 0, "approveFactory", w.token.at, true)
 }
 
 func TestOperationCannotDeployAnotherSender(t *testing.T) {

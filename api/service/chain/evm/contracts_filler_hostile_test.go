@@ -180,9 +180,9 @@ func TestFillerBelievesNoForgedSuccess(t *testing.T) {
 			w.behaves(w.hostile, callAndGoOn, w.entryPoint.at, data)
 			u := w.hostileOp()
 			r := w.tryFill(w.hot, 1, w.terms(nil, u), nil, u, failing)
-			w.refuses("OperationFailed(1,[CallFailed(0,[ERC20InsufficientBalance(", r)
+			w.refuses("OperationFailed(1,[ERC20InsufficientBalance(", r)
 			r = w.tryFill(w.hot, 1, w.terms(nil, failing), nil, failing, u)
-			w.refuses("OperationFailed(0,[CallFailed(0,[ERC20InsufficientBalance(", r)
+			w.refuses("OperationFailed(0,[ERC20InsufficientBalance(", r)
 			// Alone it succeeds, and says what it was told.
 			if r := w.tryRun(w.hot, w.now, u); !r.Success {
 				t.Fatal(w.decode(r.Revert))

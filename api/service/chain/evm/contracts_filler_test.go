@@ -226,11 +226,11 @@ func TestFillerRevertsAsAWholeWithTheReason(t *testing.T) {
 		want string
 		ops  []op.UserOp
 	}{
-		"the second": {"OperationFailed(1,[CallFailed(0,[ERC20InsufficientBalance(" + a.at.Hex() + ",40,60)])])",
+		"the second": {"OperationFailed(1,[ERC20InsufficientBalance(" + a.at.Hex() + ",40,60)])",
 			[]op.UserOp{good, poor}},
-		"the one behind": {"OperationFailed(1,[CallFailed(0,[hostile])])", []op.UserOp{good, refusing}},
-		"the first":      {"OperationFailed(0,[CallFailed(0,[hostile])])", []op.UserOp{refusing, good}},
-		"one that deploys": {"OperationFailed(0,[CallFailed(0,[ERC20InsufficientBalance(",
+		"the one behind": {"OperationFailed(1,[hostile])", []op.UserOp{good, refusing}},
+		"the first":      {"OperationFailed(0,[hostile])", []op.UserOp{refusing, good}},
+		"one that deploys": {"OperationFailed(0,[ERC20InsufficientBalance(",
 			[]op.UserOp{deploying, good}},
 		"one with a wrong signature": {"FailedOp(1,AA24 signature error)",
 			[]op.UserOp{good, func() op.UserOp { u := poor; u.Signature = good.Signature; return u }()}},

@@ -1,6 +1,7 @@
 package evm_test
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"encoding/json"
 	"math/big"
@@ -12,6 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/op"
+	"coffer/api/service/chain"
 )
 
 type roleKeys struct{ session, admin, cosigner *ecdsa.PrivateKey }
@@ -249,11 +251,89 @@ func TestRolesDoNotChangeBecauseTheAccountMadeACall(t *testing.T) {
 		"CannotUninstall()":  w.call(w.roles, 0, "onUninstall", []byte{}),
 		"NotAdmin()":         w.call(w.roles, 0, "rotateSession", a.at, thief[0], new(big.Int), []byte{}),
 	} {
-		w.fails(w.operation(a, 0, c), "CallFailed(0,["+want+"])")
+		w.fails(w.operation(a, 0, c), want)
 	}
 	got := w.read(w.roles, "signers", a.at)
 	if got[0] != addressOf(k.session) || got[1] != addressOf(k.admin) || got[2] != addressOf(k.cosigner) {
 		t.Fatalf("%v", got)
+	}
+}
+
+// Kernel lets an account change its validator, its modules and its code by
+// calling itself. Nobody who signs for a role-based account gets that far,
+// session key and co-signer together or the admin after an exit.
+func TestRoleBasedAccountNeverCallsItself(t *testing.T) {
+	w := newWorld(t)
+	k := testRoles()
+	a := w.deployed(w.roleAccount(k))
+	w.give(a.at, 100, 0)
+	self := named{"KernelV31", a.at}
+	thief := addressOf(key("thief"))
+	change := w.pack(self, "changeRootValidator", [21]byte(byValidator(w.ecdsa.at)), common.Address{}, thief[:],
+		[]byte{})
+	good, err := op.EncodeExecute([]op.Call{w.transfer(thief, 0), w.transfer(thief, 0)})
+	w.check(err)
+	mode, batch := splitExecute(t, w, good)
+	single := func(to common.Address, data []byte) []byte {
+		return append(append(to.Bytes(), make([]byte, 32)...), data...)
+	}
+	padded := func(b []byte) []byte { return append(bytes.Clone(b), make([]byte, 32)...) }
+	execute := func(mode [32]byte, data []byte) []byte { return w.pack(self, "execute", mode, data) }
+	inBatch, err := op.EncodeExecute([]op.Call{w.transfer(thief, 0), {To: a.at, Value: new(big.Int), Data: change}})
+	w.check(err)
+	refused := map[string][]byte{
+		"itself, in a batch":      inBatch,
+		"itself, alone":           execute([32]byte{}, single(a.at, change)),
+		"without execute":         change,
+		"another function":        w.pack(self, "upgradeTo", thief),
+		"executeUserOp":           append(bytes.Clone(w.abis["KernelV31"].Methods["executeUserOp"].ID), good...),
+		"delegate call":           execute([32]byte{0xff}, append(thief.Bytes(), change...)),
+		"try":                     execute([32]byte{1, 1}, batch),
+		"another encoding":        execute(mode, padded(batch)),
+		"single, too short":       execute([32]byte{}, single(thief, nil)[:51]),
+		"no call data":            {},
+		"half a selector":         good[:3],
+		"execute without a batch": execute(mode, nil),
+	}
+	w.relay(k.admin, adminMessage{announce, a.at, common.Address{}, 0})
+	w.now += day
+	for name, sign := range map[string]func(op.UserOp) []byte{"session and co-signer": a.sign,
+		"admin": w.personal(k.admin)} {
+		for what, data := range refused {
+			w.run(name+", "+what, func(t *testing.T) {
+				u := w.unsigned(a, w.lane(a, 0), w.transfer(thief, 0))
+				u.CallData = data
+				u = w.sponsored(u, w.operator, op.PaymasterWindow{ValidUntil: w.now + 600})
+				u.Signature = sign(u)
+				w.refused(u, "AA2")
+			})
+		}
+		for what, data := range map[string][]byte{"batch": good, "single": execute([32]byte{}, single(thief, nil))} {
+			w.run(name+", "+what, func(t *testing.T) {
+				u := w.unsigned(a, w.lane(a, 0), w.transfer(thief, 0))
+				u.CallData = data
+				u = w.sponsored(u, w.operator, op.PaymasterWindow{ValidUntil: w.now + 600})
+				u.Signature = sign(u)
+				w.runs(u)
+			})
+		}
+	}
+}
+
+// Kernel asks its root validator, as itself, whether a module may be added to it.
+func TestRoleBasedAccountSignsForNoModule(t *testing.T) {
+	w := newWorld(t)
+	k := testRoles()
+	a := w.deployed(w.roleAccount(k))
+	digest := crypto.Keccak256Hash([]byte("Enable"))
+	sig := append(signDigest(k.session, digest), signDigest(k.cosigner, op.EIP191(digest))...)
+	for asking, want := range map[common.Address][]byte{a.at: {0xff, 0xff, 0xff, 0xff},
+		addressOf(w.relayer): {0x16, 0x26, 0xba, 0x7e}} {
+		res := w.simulate(chain.Message{From: a.at, To: w.roles.at,
+			Data: w.pack(w.roles, "isValidSignatureWithSender", asking, digest, sig)})
+		if res.Err != nil || !bytes.HasPrefix(res.Return, want) {
+			t.Errorf("asked by %s: %x %v", asking, res.Return, res.Err)
+		}
 	}
 }
 

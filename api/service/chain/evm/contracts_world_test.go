@@ -64,19 +64,15 @@ func newWorldOn(t *testing.T, id uint64, more ...evm.Account) *world {
 	}
 	operator := addressOf(w.operator)
 	for c, args := range map[named][]any{
-		w.entryPoint:     nil,
-		w.ecdsa:          nil,
-		w.roles:          nil,
-		w.implementation: {w.entryPoint.at, w.ecdsa.at},
-		w.delegate:       {w.entryPoint.at, w.ecdsa.at},
-		w.factory:        {w.implementation.at},
-		w.metaFactory:    {[]common.Address{w.factory.at}},
-		w.paymaster:      {w.entryPoint.at, operator},
-		w.escrow:         {operator},
-		w.token:          {"USD Coin", "USDC", uint8(6), addressOf(w.treasury), big.NewInt(tokenSupply)},
+		w.entryPoint: nil,
+		w.roles:      nil,
+		w.paymaster:  {w.entryPoint.at, operator},
+		w.escrow:     {operator},
+		w.token:      {"USD Coin", "USDC", uint8(6), addressOf(w.treasury), big.NewInt(tokenSupply)},
 	} {
 		spec.Alloc = append(spec.Alloc, w.place(c, id, args...)...)
 	}
+	spec.Alloc = append(spec.Alloc, w.kernel()...)
 	opened, err := openLedger(t, spec)
 	w.check(err)
 	w.chain = opened
@@ -90,9 +86,9 @@ func (w *world) bind() {
 	w.check(err)
 	at := common.HexToAddress
 	w.entryPoint = named{"EntryPoint", at(p.EntryPoint)}
-	w.implementation = named{"Account", at(p.KernelV31Implementation)}
-	w.delegate = named{"Account", at(p.KernelV33Delegate)}
-	w.factory = named{"AccountFactory", at(p.Factory)}
+	w.implementation = named{"KernelV31", at(p.KernelV31Implementation)}
+	w.delegate = named{"KernelV33", at(p.KernelV33Delegate)}
+	w.factory = named{"KernelFactory", at(p.Factory)}
 	w.metaFactory = named{"MetaFactory", at(p.MetaFactory)}
 	w.ecdsa = named{"ECDSAValidator", at(p.ECDSAValidator)}
 	w.roles = named{"RoleBasedECDSAValidator", at(p.RoleBasedValidator)}
@@ -104,16 +100,42 @@ func (w *world) bind() {
 // place runs a constructor at the contract's address.
 func (w *world) place(c named, id uint64, args ...any) []evm.Account {
 	w.t.Helper()
-	a, err := assets.Contract(c.name)
-	w.check(err)
-	parsed, err := abi.JSON(bytes.NewReader(a.ABI))
-	w.check(err)
-	w.abis[c.name] = parsed
-	packed, err := parsed.Pack("", args...)
+	a := w.artifact(c.name)
+	packed, err := w.abis[c.name].Pack("", args...)
 	w.check(err)
 	out, err := evm.Predeploy(append(bytes.Clone(a.Bytecode), packed...), c.at, id)
 	w.check(err)
 	return out
+}
+
+// kernel deploys what others wrote, through the deterministic deployer. The meta
+// factory's owner has approved the factory.
+func (w *world) kernel() []evm.Account {
+	w.t.Helper()
+	var out []evm.Account
+	for _, c := range []named{w.implementation, w.delegate, w.ecdsa, w.factory, w.metaFactory} {
+		made, err := evm.DeployDeterministic(w.artifact(c.name).Bytecode, common.Hash{})
+		w.check(err)
+		if made[0].Address != c.at {
+			w.t.Fatalf("%s comes out at %s, pinned at %s", c.name, made[0].Address, c.at)
+		}
+		if c == w.metaFactory {
+			slot := crypto.Keccak256Hash(common.LeftPadBytes(w.factory.at[:], 32), make([]byte, 32))
+			made[0].Storage[slot] = common.Hash{31: 1}
+		}
+		out = append(out, made...)
+	}
+	return out
+}
+
+// artifact reads a contract's artifact and remembers its interface.
+func (w *world) artifact(name string) assets.Artifact {
+	w.t.Helper()
+	a, err := assets.Contract(name)
+	w.check(err)
+	w.abis[name], err = abi.JSON(bytes.NewReader(a.ABI))
+	w.check(err)
+	return a
 }
 
 // run is a subtest in this world.

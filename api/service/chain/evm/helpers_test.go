@@ -94,12 +94,14 @@ func alloc(tb testing.TB) []Account {
 	out = append(out, ep...)
 	at := func(n byte) common.Address { return common.BytesToAddress([]byte{0xc0, 0xff, n}) }
 	entryPoint := ep[0].Address
-	out = append(out, predeployed(tb, initCode(tb, "ECDSAValidator"), at(1))...)
+	for _, name := range assets.KernelNames() {
+		made, err := DeployDeterministic(initCode(tb, name), common.Hash{})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out = append(out, made...)
+	}
 	out = append(out, predeployed(tb, initCode(tb, "RoleBasedECDSAValidator"), at(2))...)
-	out = append(out, predeployed(tb, initCode(tb, "Account", entryPoint, at(1)), at(3))...)
-	out = append(out, predeployed(tb, initCode(tb, "Account", entryPoint, at(1)), at(4))...)
-	out = append(out, predeployed(tb, initCode(tb, "AccountFactory", at(3)), at(5))...)
-	out = append(out, predeployed(tb, initCode(tb, "MetaFactory", []common.Address{at(5)}), at(6))...)
 	out = append(out, predeployed(tb, initCode(tb, "Paymaster", entryPoint, owner), at(7))...)
 	out = append(out, predeployed(tb, initCode(tb, "Escrow", owner), at(8))...)
 	for i := range 12 {

@@ -58,8 +58,7 @@ func Predeploy(initCode []byte, at common.Address, chainID uint64) ([]Account, e
 // DeployDeterministic runs init code through the deterministic deployer with
 // the given salt and returns the accounts that are left as Predeploy does. The
 // first account's address is the CREATE2 address, the same on every chain. The
-// deployer itself is not among them. The constructor sees chain id 1: one that
-// depends on the chain needs Predeploy.
+// deployer itself is not among them. The constructor sees chain id 1.
 func DeployDeterministic(initCode []byte, salt common.Hash) ([]Account, error) {
 	s, err := newScratch(1)
 	if err != nil {

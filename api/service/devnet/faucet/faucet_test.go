@@ -167,7 +167,7 @@ func TestARecipientThatWasPaidIsNeverToppedUp(t *testing.T) {
 	f := newFaucet(t, in)
 	c := in.Chains[10]
 	_, err := c.Seal(context.Background(), chain.SealRequest{Time: uint64(now().Unix()),
-		Txs: []chain.Tx{{From: in.Solver, To: someone, Value: big.NewInt(1), Gas: 21_000}}})
+		Txs: []chain.Tx{{From: in.Operator, To: someone, Value: big.NewInt(1), Gas: 21_000}}})
 	if err != nil {
 		t.Fatal(err)
 	}

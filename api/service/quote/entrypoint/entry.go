@@ -1,5 +1,5 @@
-// Package entrypoint speaks to the EntryPoint contract: it encodes handleOps and the validation calls, and reads what
-// came of them from logs and revert data.
+// Package entrypoint speaks of what the EntryPoint contract does: it encodes the validation of an account, and reads
+// what came of operations and deposits from logs and revert data.
 //
 // Promise: a reason is always plain words without control characters; bytes that nothing explains are shown as hex.
 // Codecs are made from the embedded contract interfaces and are safe for concurrent use. Sources: ERC-4337 v0.7,
@@ -23,16 +23,16 @@ import (
 // Codec encodes calls and decodes outcomes of one EntryPoint and one escrow. Any number of use cases share one. The
 // interfaces are read when one is first needed: that takes longer than all the rest of opening a service.
 type Codec struct {
-	entryPoint, escrow               common.Address
-	point, account, paymaster, vault func() abi.ABI
-	errors                           func() map[[4]byte]abi.Error // of every contract, read when something failed
+	entryPoint, escrow    common.Address
+	point, account, vault func() abi.ABI
+	errors                func() map[[4]byte]abi.Error // of every contract, read when something failed
 }
 
 // New makes the codec of the contracts at the given addresses.
 func New(entryPoint, escrow common.Address) *Codec {
 	return &Codec{
-		entryPoint: entryPoint, escrow: escrow, point: read("EntryPoint"), account: read("Account"),
-		paymaster: read("Paymaster"), vault: read("Escrow"), errors: sync.OnceValue(allErrors),
+		entryPoint: entryPoint, escrow: escrow, point: read("EntryPoint"), account: read("KernelV31"),
+		vault: read("AttestedEscrow"), errors: sync.OnceValue(allErrors),
 	}
 }
 
@@ -57,30 +57,9 @@ func allErrors() map[[4]byte]abi.Error {
 	return out
 }
 
-// HandleOps is handleOps(ops, beneficiary).
-func (c *Codec) HandleOps(beneficiary common.Address, ops ...op.UserOp) ([]byte, error) {
-	packed := make([]op.PackedUserOp, len(ops))
-	for i, o := range ops {
-		var err error
-		if packed[i], err = o.Pack(); err != nil {
-			return nil, err
-		}
-	}
-	data, err := c.point().Pack("handleOps", packed, beneficiary)
-	if err != nil {
-		return nil, fmt.Errorf("encode handleOps: %w", err)
-	}
-	return data, nil
-}
-
 // ValidateUserOp is the account's validateUserOp(op, hash, 0).
 func (c *Codec) ValidateUserOp(p op.PackedUserOp, hash common.Hash) ([]byte, error) {
 	return c.account().Pack("validateUserOp", p, hash, new(big.Int))
-}
-
-// ValidatePaymaster is the paymaster's validatePaymasterUserOp(op, hash, 0).
-func (c *Codec) ValidatePaymaster(p op.PackedUserOp, hash common.Hash) ([]byte, error) {
-	return c.paymaster().Pack("validatePaymasterUserOp", p, hash, new(big.Int))
 }
 
 // Outcome is what the EntryPoint reported about one operation.
@@ -130,6 +109,7 @@ type Deposit struct {
 	Depositor common.Address
 	Token     common.Address
 	Amount    *big.Int
+	Terms     common.Hash // that it is released for (escrow.Terms.Hash)
 }
 
 // Deposits reads the escrow's Deposited events.
@@ -141,17 +121,18 @@ func (c *Codec) Deposits(logs []chain.Log) ([]Deposit, error) {
 			continue
 		}
 		v, err := event.Inputs.NonIndexed().Unpack(l.Data)
-		if err != nil || len(v) != 2 {
+		if err != nil || len(v) != 3 {
 			return nil, fmt.Errorf("read Deposited: %w", err)
 		}
 		amount, _ := v[0].(*big.Int)
+		terms, _ := v[2].([32]byte)
 		out = append(out, Deposit{l.Topics[1], common.BytesToAddress(l.Topics[2][:]),
-			common.BytesToAddress(l.Topics[3][:]), amount})
+			common.BytesToAddress(l.Topics[3][:]), amount, terms})
 	}
 	return out, nil
 }
 
-// DepositState is what the escrow knows about a deposit (Escrow.sol).
+// DepositState is what the escrow knows about a deposit (AttestedEscrow.sol).
 type DepositState uint8
 
 // States of a deposit.
@@ -170,7 +151,7 @@ func (c *Codec) AskDeposit(quoteID common.Hash, depositor common.Address) ([]byt
 // ReadDeposit reads the answer to AskDeposit.
 func (c *Codec) ReadDeposit(answer []byte) (DepositState, error) {
 	v, err := c.vault().Unpack("deposits", answer)
-	if err != nil || len(v) != 4 {
+	if err != nil || len(v) != 5 {
 		return DepositNone, fmt.Errorf("read a deposit of the escrow: %w", err)
 	}
 	state, _ := v[2].(uint8)

@@ -41,25 +41,64 @@ func pack(tb testing.TB, signature string, args ...any) []byte {
 	return append(crypto.Keccak256([]byte(signature))[:4], data...)
 }
 
-func TestExplainNamesCallAndReason(t *testing.T) {
+func TestExplainNamesTheReason(t *testing.T) {
 	c := codec(t)
-	inner := pack(t, "Error(string)", "pool is empty")
-	got := c.Explain(pack(t, "CallFailed(uint256,bytes)", big.NewInt(3), inner))
-	if got.Call != 3 || got.Op != -1 || got.Text != "pool is empty" {
+	got := c.Explain(pack(t, "Error(string)", "pool is empty"))
+	if got.Op != -1 || got.Text != "pool is empty" {
 		t.Fatalf("got %+v", got)
 	}
 	short := pack(t, "ERC20InsufficientBalance(address,uint256,uint256)", common.Address{9}, big.NewInt(1),
 		big.NewInt(2))
-	got = c.Explain(pack(t, "CallFailed(uint256,bytes)", big.NewInt(0), short))
-	if got.Call != 0 || !strings.HasPrefix(got.Text, "ERC20InsufficientBalance(0x09") ||
-		!strings.HasSuffix(got.Text, ", 1, 2)") {
+	got = c.Explain(short)
+	if !strings.HasPrefix(got.Text, "ERC20InsufficientBalance(0x09") || !strings.HasSuffix(got.Text, ", 1, 2)") {
 		t.Fatalf("got %+v", got)
+	}
+}
+
+// calls is a view in which the calls to some addresses fail.
+type calls struct {
+	chain.State
+	fail map[common.Address]bool
+	made []chain.Message
+}
+
+func (c *calls) Call(m chain.Message) chain.Result {
+	c.made = append(c.made, m)
+	if c.fail[m.To] {
+		return chain.Result{Err: chain.ErrReverted}
+	}
+	return chain.Result{}
+}
+
+func TestFailedCallIsTheFirstThatFailsWhenTheAccountMakesThem(t *testing.T) {
+	account, good, bad := common.Address{1}, common.Address{2}, common.Address{3}
+	for want, to := range map[int][]common.Address{0: {bad, good}, 1: {good, bad, bad}, -1: {good, good}} {
+		var batch []op.Call
+		for i, a := range to {
+			batch = append(batch, op.Call{To: a, Value: big.NewInt(int64(i)), Data: []byte{byte(i)}})
+		}
+		data, err := op.EncodeExecute(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := &calls{fail: map[common.Address]bool{bad: true}}
+		if got := entrypoint.FailedCall(st, account, data); got != want {
+			t.Errorf("call %d, want %d", got, want)
+		}
+		for i, m := range st.made {
+			if m.From != account || m.To != to[i] || m.Value.Int64() != int64(i) || m.Data[0] != byte(i) {
+				t.Errorf("call %d was made as %+v", i, m)
+			}
+		}
+	}
+	if got := entrypoint.FailedCall(&calls{}, account, []byte{1, 2, 3, 4}); got != -1 {
+		t.Errorf("call %d of what is no batch", got)
 	}
 }
 
 func TestExplainNamesOperationAndCode(t *testing.T) {
 	got := codec(t).Explain(pack(t, "FailedOp(uint256,string)", big.NewInt(1), "AA24 signature error"))
-	if got.Op != 1 || got.Code != "AA24" || got.Call != -1 {
+	if got.Op != 1 || got.Code != "AA24" {
 		t.Fatalf("got %+v", got)
 	}
 }
@@ -91,12 +130,10 @@ func TestEveryInterfaceCanBeReadAndEveryErrorIsExplained(t *testing.T) {
 			}
 		}
 	}
-	_, handle := c.HandleOps(common.Address{3})
 	packed := op.PackedUserOp{Nonce: new(big.Int), PreVerificationGas: new(big.Int)}
 	_, validate := c.ValidateUserOp(packed, common.Hash{})
-	_, sponsor := c.ValidatePaymaster(packed, common.Hash{})
 	_, ask := c.AskDeposit(common.Hash{}, common.Address{})
-	if err := errors.Join(handle, validate, sponsor, ask); err != nil {
+	if err := errors.Join(validate, ask); err != nil {
 		t.Error(err)
 	}
 }
@@ -104,7 +141,7 @@ func TestEveryInterfaceCanBeReadAndEveryErrorIsExplained(t *testing.T) {
 func FuzzExplain(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(pack(f, "FailedOp(uint256,string)", big.NewInt(1), "AA24 signature error"))
-	f.Add(pack(f, "CallFailed(uint256,bytes)", big.NewInt(3), []byte{1, 2, 3}))
+	f.Add(pack(f, "PostOpReverted(bytes)", []byte{1, 2, 3}))
 	f.Add(pack(f, "Panic(uint256)", big.NewInt(17)))
 	c := codec(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -9,18 +9,22 @@ import (
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/text"
 )
 
-// Failure is a decoded reason. Op is the operation of a handleOps that failed its validation, Call the call of a batch;
-// both are -1 when the reason names none. Code is the EntryPoint's code such as "AA24", "" when there is none. Text is
-// plain words.
+// Failure is a decoded reason. Op is the operation that failed its validation (then there is a Code) or whose calls
+// failed, -1 when the reason names none; which call of a batch failed, an account does not say (FailedCall). Code is
+// the EntryPoint's code such as "AA24", "" when there is none. Text is plain words.
 type Failure struct {
-	Op, Call int
-	Code     string
-	Text     string
+	Op   int
+	Code string
+	Text string
 }
+
+// CallsFailed reports whether the failure is of an operation's calls, not of its validation or of anything around it.
+func (f Failure) CallsFailed() bool { return f.Op >= 0 && f.Code == "" }
 
 const (
 	maxReason = 300
@@ -29,7 +33,7 @@ const (
 
 // Explain decodes revert data of the EntryPoint, an account or a contract that one of them called.
 func (c *Codec) Explain(data []byte) Failure {
-	f := Failure{Op: -1, Call: -1}
+	f := Failure{Op: -1}
 	if f.Text = text.Clean(c.explain(data, &f, 0), maxReason); f.Text == "" {
 		f.Text = "it failed without a reason"
 	}
@@ -39,9 +43,25 @@ func (c *Codec) Explain(data []byte) Failure {
 // Failed explains a call that failed, whether it reverted or ran into a limit.
 func (c *Codec) Failed(r chain.Result) Failure {
 	if len(r.Return) == 0 && r.Err != nil {
-		return Failure{Op: -1, Call: -1, Text: r.Err.Error()}
+		return Failure{Op: -1, Text: r.Err.Error()}
 	}
 	return c.Explain(r.Return)
+}
+
+// FailedCall finds the call of a batch that fails, by making them one after the other as the account in a view in which
+// nothing of the batch has happened. It is -1 when each succeeds alone, and when the data is not a batch that the codec
+// reads. What succeeds stays in the view.
+func FailedCall(st chain.State, account common.Address, callData []byte) int {
+	calls, err := op.DecodeExecute(callData)
+	if err != nil {
+		return -1
+	}
+	for i, c := range calls {
+		if st.Call(chain.Message{From: account, To: c.To, Value: c.Value, Data: c.Data}).Err != nil {
+			return i
+		}
+	}
+	return -1
 }
 
 func (c *Codec) explain(data []byte, f *Failure, depth int) string {
@@ -65,13 +85,17 @@ func (c *Codec) explain(data []byte, f *Failure, depth int) string {
 	switch e.Name {
 	case "FailedOp", "FailedOpWithRevert":
 		return c.failedOp(args, f, depth)
-	case "CallFailed":
-		index, inner := args[0].(*big.Int), args[1].([]byte)
-		if depth == 0 && index.IsInt64() {
-			f.Call = int(index.Int64())
+	case "OperationFailed":
+		if f.Op >= 0 || depth > 0 {
+			return e.Name
 		}
-		return c.explain(inner, f, depth+1)
-	case "InitializationFailed", "PostOpReverted":
+		if index := args[0].(*big.Int); index.IsInt64() {
+			f.Op = int(index.Int64())
+		}
+		// An account's calls can revert with anything, also with what only the entry point says.
+		inner := Failure{Op: f.Op}
+		return c.explain(args[1].([]byte), &inner, depth)
+	case "PostOpReverted":
 		return e.Name + ": " + c.explain(args[0].([]byte), f, depth+1)
 	}
 	return e.Name + arguments(args)

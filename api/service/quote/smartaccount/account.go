@@ -5,8 +5,10 @@
 // Promise: an Account is only made for a kind that this network serves and for keys that can have such an account. An
 // address that follows from its keys is enforced at once for kernel-v3.1-ecdsa and kernel-v3.3-ecdsa. The session key
 // of a role-based account can be replaced, chain by chain, so there only Standing can tell whether the keys are the
-// account's: where it is deployed the validator's word counts, and the account must be one of ours; elsewhere the
-// address must follow from the keys. So nobody can have operations built for an account that his keys do not control.
+// account's: where it is deployed the validator's word counts, and the address must follow from the keys that the
+// validator says it was made with; elsewhere from the keys that are named. So nobody can have operations built for an
+// account that his keys do not control, or that was made with modules beside them. An EOA is taken only where its own
+// key decides: without a root validator in its storage.
 // The co-signer signs only what Signed accepts, and nothing where an exit was announced, which Standing refuses.
 //
 // Errors: *Unserved names the member of the account object, *api.Error is the interface's, anything else is a fault of
@@ -232,11 +234,12 @@ func (a Account) StubSignature() []byte {
 	return StubSignature()
 }
 
-// StubSignature has the form and the cost of one signature of one key.
+// StubSignature has the form and the cost of one signature of one key. It is somebody's, though nobody knows whose:
+// Kernel's validator reverts on one that is nobody's, which not every r is.
 func StubSignature() []byte {
 	sig := make([]byte, op.SignatureLength)
 	for i := range sig {
-		sig[i] = 0x11
+		sig[i] = 0x12
 	}
 	sig[op.SignatureLength-1] = 27
 	return sig

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/op"
@@ -73,6 +75,28 @@ func TestDelegationIsAskedForUntilATypeFourTransactionBringsIt(t *testing.T) {
 	w.submit(u, w.signed(u, w.operation(u, base, 0), base), base) // the code stays
 	if s, err := w.standing(u.Account, optimism); err != nil || s.Delegation == nil {
 		t.Errorf("another chain: %+v, %v", s, err)
+	}
+}
+
+// A root validator in the EOA's own storage would decide about its operations, so such an EOA is not taken, delegated
+// or not yet.
+func TestAnEOAWithARootValidatorIsNotTaken(t *testing.T) {
+	w := newWorld(t)
+	u := w.kernelV33()
+	root := crypto.Keccak256Hash([]byte("kernel.v3.validation")).Big()
+	slot := common.BigToHash(root.Sub(root, common.Big1))
+	for _, code := range [][]byte{{}, types.AddressToDelegation(w.in.Pins.KernelV33)} {
+		st := w.state(base)
+		defer st.Close()
+		st.Apply(chain.Overlay{u.Address: {Code: code, Balance: common.Big1}})
+		if _, err := u.Standing(st, base); err != nil {
+			t.Fatal(err)
+		}
+		st.Apply(chain.Overlay{u.Address: {Storage: map[common.Hash]common.Hash{slot: {11: 1}}}})
+		var e *api.Error
+		if _, err := u.Standing(st, base); !errors.As(err, &e) || e.Name != api.ErrDelegation {
+			t.Errorf("with code %x: %v", code, err)
+		}
 	}
 }
 

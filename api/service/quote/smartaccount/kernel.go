@@ -39,7 +39,9 @@ func (kernelV31) initData(p network.Pins, a api.Account) []byte {
 func (kernelV31) domain() (name, version string) { return "ECDSAValidator", "0.3.1" }
 
 func (kernelV31) signed(a Account, o op.UserOp, opHash, _ common.Hash) bool {
-	return byOwner(common.HexToAddress(a.wire.SignerAddress), opHash, o.Signature)
+	owner := common.HexToAddress(a.wire.SignerAddress)
+	// The validator takes a signature of the hash itself, too.
+	return signedBy(owner, op.EIP191(opHash), o.Signature) || signedBy(owner, opHash, o.Signature)
 }
 
 func (kernelV31) coSigned() bool { return false }
@@ -49,15 +51,9 @@ func (kernelV31) standing(a Account, st chain.State, _ uint64) (Standing, error)
 	return Standing{Deployed: deployed, Deploys: !deployed}, nil
 }
 
-// byOwner accepts what the contracts accept of an owner's key: a signature over the operation hash as a personal
-// message, or over the hash itself.
-func byOwner(owner common.Address, opHash common.Hash, sig []byte) bool {
-	for _, digest := range []common.Hash{op.EIP191(opHash), opHash} {
-		if by, err := op.Recover(digest, sig); err == nil && by == owner {
-			return true
-		}
-	}
-	return false
+func signedBy(owner common.Address, digest common.Hash, sig []byte) bool {
+	by, err := op.Recover(digest, sig)
+	return err == nil && by == owner
 }
 
 // kernelV33 is an EOA that runs the account's code by an EIP-7702 delegation (protocol §2.12, §8.3): its own key is the
@@ -87,7 +83,7 @@ func (kernelV33) initData(network.Pins, api.Account) []byte { return nil }
 func (kernelV33) domain() (name, version string) { return "ECDSAValidator", "0.3.3" }
 
 func (kernelV33) signed(a Account, o op.UserOp, opHash, _ common.Hash) bool {
-	return byOwner(a.Address, opHash, o.Signature)
+	return signedBy(a.Address, op.EIP191(opHash), o.Signature)
 }
 
 func (kernelV33) coSigned() bool { return false }
@@ -95,6 +91,11 @@ func (kernelV33) coSigned() bool { return false }
 func (kernelV33) standing(a Account, st chain.State, chainID uint64) (Standing, error) {
 	code := st.Code(a.Address)
 	switch {
+	case st.Storage(a.Address, rootSlot()) != common.Hash{}:
+		return Standing{}, api.NewError(api.ErrDelegation,
+			"The account %s has a root validator on %s, left by an earlier delegation: under Kernel that validator "+
+				"would operate the account and its own key would not. Use another account", a.Address.Hex(),
+			caip.EVM(chainID))
 	case len(code) == 0:
 		return Standing{Delegation: &api.Delegation{ContractAddress: a.pins.KernelV33.Hex(),
 			Nonce: st.Nonce(a.Address)}}, nil
@@ -111,6 +112,12 @@ func (kernelV33) standing(a Account, st chain.State, chainID uint64) (Standing, 
 	return Standing{}, api.NewError(api.ErrDelegation,
 		"The account %s is a contract of %d bytes on %s, not an EOA that could be delegated to %s",
 		a.Address.Hex(), len(code), on, a.pins.KernelV33.Hex())
+}
+
+// rootSlot is where Kernel keeps an account's root validator (the hash of "kernel.v3.validation",
+// less one). An EOA that nobody ever made an account of has nothing there.
+func rootSlot() common.Hash {
+	return common.HexToHash("0x7bcaa2ced2a71450ed5a9a1b4848e8e5206dbc3f06011e595f7f55428cc6f84f")
 }
 
 // designator is the code of an EOA that is delegated (EIP-7702).

@@ -1,13 +1,11 @@
 package smartaccount
 
 import (
-	"bytes"
 	"fmt"
 	"math/big"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -111,14 +109,16 @@ type Roles struct {
 }
 
 // ReadRoles reads the roles of an address. The validator's word alone is not enough, because any contract can install
-// itself there: the address must have the code of our proxy, with our implementation behind it and the validator as its
-// root, and so can do nothing else.
+// itself there: the address must be the one that the factory gives to the keys that it was made with, so that it was
+// made as our accounts are and with no other module, and its root must be the validator, which lets it call no function
+// that changes that.
 func ReadRoles(st chain.State, pins network.Pins, at common.Address) (Roles, error) {
-	genuine, err := isRoleBased(st, pins, at)
-	if err != nil || !genuine {
-		return Roles{}, err
+	if len(st.Code(at)) == 0 {
+		return Roles{}, st.Err()
 	}
 	r := Roles{Deployed: true}
+	var first common.Address
+	var err error
 	ask := func(data []byte, read func([]byte) error) {
 		if err != nil {
 			return
@@ -133,6 +133,7 @@ func ReadRoles(st chain.State, pins network.Pins, at common.Address) (Roles, err
 			op.DecodeSigners(b)
 		return err
 	})
+	ask(op.FirstSessionCall(at), func(b []byte) (err error) { first, err = op.DecodeFirstSession(b); return err })
 	ask(op.AdminNonceCall(at), func(b []byte) (err error) { r.AdminNonce, err = op.DecodeAdminNonce(b); return err })
 	ask(op.ExitAvailableAtCall(at), func(b []byte) (err error) {
 		r.ExitAvailableAt, err =
@@ -142,26 +143,9 @@ func ReadRoles(st chain.State, pins network.Pins, at common.Address) (Roles, err
 	if err != nil {
 		return Roles{}, fmt.Errorf("read the roles of %s: %w", at.Hex(), err)
 	}
+	made := op.InitDataRoleBased(pins.RoleBasedValidator, first, r.Admin, r.CoSigner)
+	if op.PredictAddress(pins.Factory, pins.KernelV31, made, new(big.Int)) != at {
+		return Roles{}, nil
+	}
 	return r, nil
-}
-
-// isRoleBased reports whether the address is an account that the role-based validator decides for.
-func isRoleBased(st chain.State, pins network.Pins, at common.Address) (bool, error) {
-	code := op.ProxyInitCode(pins.KernelV31)
-	const deployer = 34 // bytes of the creation code in front of the proxy itself
-	if !bytes.Equal(st.Code(at), code[deployer:]) ||
-		common.BytesToAddress(st.Storage(at, implementationSlot()).Bytes()) != pins.KernelV31 {
-		return false, st.Err()
-	}
-	r := st.Call(chain.Message{To: at, Data: crypto.Keccak256([]byte("rootValidator()"))[:4]})
-	if r.Err != nil {
-		return false, fmt.Errorf("read the root validator of %s: %w", at.Hex(), r.Err)
-	}
-	want := common.RightPadBytes(append([]byte{0x01}, pins.RoleBasedValidator[:]...), 32)
-	return bytes.Equal(r.Return, want), nil
-}
-
-// implementationSlot is where an ERC-1967 proxy keeps its implementation.
-func implementationSlot() common.Hash {
-	return common.HexToHash("0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc")
 }

@@ -149,6 +149,44 @@ func TestContractThatClaimsRolesIsNoAccount(t *testing.T) {
 	}
 }
 
+// Kernel lets whoever makes an account add modules to it. Such an account has the same roles and another address than
+// the one that follows from them: what the modules could do, nobody here vouches for.
+func TestAnAccountMadeWithMoreThanItsKeysIsNotOurs(t *testing.T) {
+	w := newWorld(t)
+	u := w.roleBased()
+	pins := w.in.Pins
+	plain := op.InitDataRoleBased(pins.RoleBasedValidator, crypto.PubkeyToAddress(u.owner.PublicKey),
+		crypto.PubkeyToAddress(u.admin.PublicKey), pins.CoSigner)
+	a, err := assets.Contract("KernelV31")
+	w.must(err)
+	kernel, err := abi.JSON(bytes.NewReader(a.ABI))
+	w.must(err)
+	args, err := kernel.Methods["initialize"].Inputs.Unpack(plain[4:])
+	w.must(err)
+	// revokes modules that never were: it does no harm, and it could be any other call
+	call, err := kernel.Pack("invalidateNonce", uint32(2))
+	w.must(err)
+	args[4] = [][]byte{call}
+	init, err := kernel.Pack("initialize", args...)
+	w.must(err)
+	st := w.state(base)
+	defer st.Close()
+	for _, c := range []struct {
+		init []byte
+		ours bool
+	}{{plain, true}, {init, false}} {
+		at := op.PredictAddress(pins.Factory, pins.KernelV31, c.init, new(big.Int))
+		if r := st.Call(chain.Message{To: pins.MetaFactory,
+			Data: op.FactoryData(pins.Factory, c.init, new(big.Int))}); r.Err != nil || len(st.Code(at)) == 0 {
+			t.Fatal(r.Err)
+		}
+		r, err := smartaccount.ReadRoles(st, pins, at)
+		if err != nil || r.Deployed != c.ours {
+			t.Errorf("%+v, %v, want ours %t", r, err, c.ours)
+		}
+	}
+}
+
 func (w *world) validator() abi.ABI {
 	w.Helper()
 	a, err := assets.Contract("RoleBasedECDSAValidator")
@@ -201,6 +239,9 @@ func TestAdminDigestsAndViewsAreTheContracts(t *testing.T) {
 		r.CoSigner != pins.CoSigner ||
 		r.AdminNonce.Sign() != 0 || r.ExitAvailableAt != 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+	if first, err := op.DecodeFirstSession(ask(op.FirstSessionCall(u.Address))); err != nil || first != r.Session {
+		t.Errorf("first session %s, %v", first, err)
 	}
 	w.message(u, base, op.AdminMessage{Action: api.AdminAnnounceExit, Nonce: new(big.Int)})
 	later := w.state(base)

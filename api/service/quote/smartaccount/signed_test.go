@@ -71,7 +71,8 @@ func (w *world) variants(u user, o op.UserOp, chainID uint64, random *rand.Rand)
 	return v
 }
 
-// The contracts take an operation exactly when Signed says so, of each kind, deployed or not.
+// The contracts take an operation exactly when Signed says so, of each kind, deployed or not; but for the other forms
+// of a good signature that Kernel reads, which no wallet makes: with high s, and in 64 bytes.
 func TestSignedIsWhatTheContractsTake(t *testing.T) {
 	w := newWorld(t)
 	random := rand.New(rand.NewPCG(3, 4))
@@ -88,10 +89,11 @@ func TestSignedIsWhatTheContractsTake(t *testing.T) {
 						onChain.Signature = append(bytes.Clone(sig), w.coSigned(o, base)...)
 					}
 					valid, why := w.valid(u, onChain, base)
-					if signed := u.Signed(o, base); signed != valid {
+					form := !u.CoSigned() && (name == "high s" || name == "a byte short")
+					if signed := u.Signed(o, base); signed != valid && (signed || !form) {
 						t.Errorf("%s: signed %t, the contracts say %t %s", name, signed, valid, why)
 					}
-					if !valid && !strings.HasPrefix(why, "AA24") {
+					if !valid && !strings.HasPrefix(why, "AA24") && why != "AA23 reverted: InvalidSignature()" {
 						t.Errorf("%s: refused for another reason than its signature: %s", name, why)
 					}
 					if valid {

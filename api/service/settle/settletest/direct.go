@@ -10,6 +10,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
+	"coffer/api/op/filler"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/smartaccount"
@@ -30,9 +31,10 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 	o := op.UserOp{
 		Sender: w.User.Address, Nonce: nonce, CallData: data, CallGasLimit: million, VerificationGasLimit: million,
 		PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
-		Paymaster: &pins.Paymaster, PaymasterVerificationGasLimit: million, PaymasterPostOpGasLimit: new(big.Int),
+		Paymaster: &pins.Paymaster, PaymasterVerificationGasLimit: million,
+		PaymasterPostOpGasLimit: big.NewInt(filler.PostOpGas),
 	}
-	tx := chain.Tx{From: w.Installation.Operator, To: pins.EntryPoint}
+	tx := chain.Tx{From: w.Installation.Operator, To: pins.Paymaster}
 	if factory, initData, needed := a.Deployment(); deploys && needed {
 		o.Factory, o.FactoryData = &factory, initData
 	} else if deploys {
@@ -46,7 +48,7 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 	o, err = a.CoSign(context.Background(), o, chainID, w.Installation.CoSigner)
 	Must(w.TB, err)
 	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
-	tx.Data, err = codec.HandleOps(w.Installation.Operator.Address(), o)
+	tx.Data, err = filler.RunCalldata(now+60, o)
 	Must(w.TB, err)
 	_, err = w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{tx},
 		Accept: func(rs []chain.Receipt) error {

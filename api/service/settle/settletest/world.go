@@ -211,7 +211,7 @@ func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
 	w.TB.Helper()
 	in := w.Installation
 	holders := append([]common.Address{
-		in.Operator.Address(), in.Solver.Address(), in.Faucet.Address(),
+		in.Operator.Address(), in.Pins.Solver, in.Faucet.Address(),
 		in.Treasury.Address(),
 		in.Pins.Escrow, w.User.Address,
 	}, others...)
