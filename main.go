@@ -78,7 +78,8 @@ func run(ctx context.Context, args []string) error {
 			keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Verify,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Intent,
-			a.Assets, a.Chains, a.History, a.Status, a.Activity, a.Call, a.Transfer, a.Swap, a.Plan, a.Apply, a.Export,
+			a.Assets, a.Chains, a.History, a.Status, a.Activity, a.Refund, a.Call, a.Transfer, a.Swap, a.Plan, a.Apply,
+			a.Export,
 		},
 	}
 	return p.Run(ctx, args)

@@ -148,6 +148,23 @@ func (v values) operations(c *cobra.Command, _ []string, typed string) ([]cobra.
 	return out, inOrder
 }
 
+// quotes are the quotes of the journal that payments were signed for, newest first.
+func (v values) quotes(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	book, err := v.journal(c)
+	if err != nil {
+		return nil, noFiles
+	}
+	defer func() { _ = book.Close() }()
+	var out []cobra.Completion
+	for _, op := range slices.Backward(book.Operations()) {
+		signed := slices.ContainsFunc(op.Signatures, func(s journal.Signature) bool { return s.QuoteID != "" })
+		if signed && !slices.Contains(args, op.QuoteID) {
+			out = append(out, with(op.QuoteID, op.Updated.UTC().Format(time.DateTime)))
+		}
+	}
+	return out, inOrder
+}
+
 // journal opens the journal of the profile for reading: without its lock, and without the service.
 func (v values) journal(c *cobra.Command) (*journal.Journal, error) {
 	paths, f, err := config.Find(v.p.getenv)

@@ -102,6 +102,7 @@ func TestWhatAShellIsOffered(t *testing.T) {
 		"tokens on a chain":  {[]string{"call", "--chain", "base", "--to", ""}, []string{"usdc", "weth"}, ":36"},
 		"operations":         {[]string{"status", ""}, ids, ":36"},
 		"quotes":             {[]string{"status", "0x"}, []string{quoteOf("5c")}, ":36"},
+		"payments":           {[]string{"refund", ""}, nil, ":36"},
 		"one operation":      {[]string{"status", ids[0], ""}, nil, ":4"},
 		"plan files":         {[]string{"apply", ""}, []string{"toml", "json"}, ":8"},
 		"intent files":       {[]string{"call", ""}, []string{"json"}, ":8"},

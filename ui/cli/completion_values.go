@@ -63,6 +63,8 @@ func (v values) arguments(c *cobra.Command) cobra.CompletionFunc {
 		return files("json")
 	case "coffer status":
 		return once(v.operations)
+	case "coffer refund":
+		return v.quotes
 	case "coffer config check":
 		return once(files("toml"))
 	case "coffer man":

@@ -30,7 +30,7 @@ func groups(root *cobra.Command) {
 	)
 	of := map[string][]string{
 		groupLook:    {"balances", "assets", "chains", "history", "status", "activity", "export"},
-		groupAct:     {"call", "transfer", "swap", "plan", "apply", "intent", "verify"},
+		groupAct:     {"call", "transfer", "swap", "refund", "plan", "apply", "intent", "verify"},
 		groupSetUp:   {"setup", "profile", "accounts", "keys", "config"},
 		groupProgram: {"serve", "doctor", "completion", "man", "version"},
 	}

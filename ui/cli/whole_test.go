@@ -40,7 +40,8 @@ func whole(out io.Writer, env ...string) cli.Program {
 		Extra: []func(*cli.Global) *cobra.Command{
 			keys.Commands{Out: out}.Command, profiles.Command, check.Commands{Out: out}.Verify,
 			check.Commands{Out: out}.Intent,
-			actions.Assets, actions.Chains, actions.History, actions.Status, actions.Activity, actions.Call,
+			actions.Assets, actions.Chains, actions.History, actions.Status, actions.Activity, actions.Refund,
+			actions.Call,
 			actions.Transfer, actions.Swap, actions.Plan, actions.Apply, actions.Export,
 		},
 	}

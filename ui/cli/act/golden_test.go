@@ -105,6 +105,8 @@ func TestGoldenJSON(t *testing.T) {
 				recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour))}},
 		"activity":      {args: []string{"activity", "--json"}, setup: func(r *rig) { someBook(r); someOpen(r) }},
 		"activity_none": {args: []string{"activity", "--json"}},
+		"refund":        {args: []string{"refund", "--json"}, setup: someRefunds},
+		"refund_none":   {args: []string{"refund", "--json"}, setup: someBook},
 		"repair":        {args: []string{"activity", "repair", "--json"}, setup: someOpen},
 		"repair_set":    {args: append(repairFlags(), "--yes", "--json")},
 		"call_said": {args: callFlags("--yes", "--json"), setup: func(r *rig) {
@@ -195,6 +197,8 @@ func TestGoldenText(t *testing.T) {
 			setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
 		"activity":      {args: []string{"activity"}, setup: func(r *rig) { someBook(r); someOpen(r) }},
 		"activity_none": {args: []string{"activity"}},
+		"refund":        {args: []string{"refund", "--print"}, setup: someRefunds},
+		"refund_none":   {args: []string{"refund"}, setup: someBook},
 		"repair":        {args: []string{"activity", "repair"}, setup: someOpen},
 		"repair_none":   {args: []string{"activity", "repair"}},
 		"repair_set":    {args: append(repairFlags(), "--yes")},
