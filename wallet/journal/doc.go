@@ -35,7 +35,8 @@
 // of the header so far (4); record = payload length u32 | type u8 | payload JSON | CRC32C of length, type and payload
 // (4). Payloads only ever gain members, so a file of an earlier program is read and continued; a later program's file
 // is read-only for an earlier one: one with a VOID record (type 11) is for a program that knows ten types, and one with
-// REPAIR (type 12) likewise. Type 255 is about the file (ADOPTED). The anchor is a JSON object: version, network,
+// REPAIR (type 12) likewise. Types 255 (ADOPTED) and 254 (MOVED) are about the file: the header names the network that
+// it began with, the last MOVED record the one that it belongs to. The anchor is a JSON object: version, network,
 // records, sum (hex) and the time of the last record; sum n = SHA-256(sum n-1 | digest of record n), digest =
 // SHA-256(type | payload with answerHash for document).
 package journal

@@ -30,8 +30,11 @@ type record struct {
 	offset int64
 }
 
-// kindAdopted is the type of the one record that is about the file and no operation; the others count up from 1.
-const kindAdopted = 255
+// The types of the records that are about the file and no operation; the others count up from 1.
+const (
+	kindAdopted = 255
+	kindMoved   = 254
+)
 
 func header(networkID string) []byte {
 	b := append([]byte(magic), binary.BigEndian.AppendUint32(nil, Version)...)
@@ -67,16 +70,22 @@ func frame(kind byte, payload []byte) []byte {
 }
 
 func kindOf(s State) (byte, bool) {
-	if s == Adopted {
+	switch s {
+	case Adopted:
 		return kindAdopted, true
+	case Moved:
+		return kindMoved, true
 	}
 	i := slices.Index(states(), s)
 	return byte(i + 1), i >= 0
 }
 
 func stateOf(kind byte) (State, bool) {
-	if kind == kindAdopted {
+	switch kind {
+	case kindAdopted:
 		return Adopted, true
+	case kindMoved:
+		return Moved, true
 	}
 	if kind < 1 || int(kind) > len(states()) {
 		return "", false
@@ -147,12 +156,24 @@ func decodeFile(b []byte, networkID string) (content, error) {
 		return content{damaged: errors.New("the header is damaged")}, nil
 	case binary.BigEndian.Uint32(b[len(magic):]) != Version:
 		return content{}, errVersion
-	case !bytes.Equal(b[:headerSize], want):
-		return content{}, errNetwork
 	}
 	c := decodeRecords(b[headerSize:], headerSize)
 	c.raw = b
+	begun := bytes.Equal(b[:headerSize], want)
+	if to := movedTo(c.records); to != networkID && (to != "" || !begun) {
+		return content{}, errNetwork
+	}
 	return c, nil
+}
+
+// movedTo is the network that a journal has moved to last; "" when it never moved.
+func movedTo(records []record) (network string) {
+	for _, r := range records {
+		if r.state == Moved {
+			network = r.entry.Network
+		}
+	}
+	return network
 }
 
 // decodeRecords reads the records of a part of a file that begins at offset from; good counts from the start of the

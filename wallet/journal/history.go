@@ -60,12 +60,15 @@ func (b *book) outstanding(now time.Time) []Outstanding {
 		o := b.ops[id]
 		for _, s := range o.Signatures {
 			if _, used := b.used[s.slot()]; !used && !s.ended(now) {
+				s := s
+				s.Past = s.era != b.era
 				out = append(out, Outstanding{Signature: s, Op: id, State: o.State, Made: s.Made, Void: s.void()})
 			}
 			if s.Delegation == nil || b.closes && b.delegated[s.authority()] > s.Delegation.Nonce {
 				continue
 			}
 			a := s.authorization()
+			a.Past = s.era != b.era
 			same := func(x Outstanding) bool {
 				return x.Role == RoleDelegation && x.OpHash == a.OpHash && x.Sender == a.Sender
 			}
@@ -90,6 +93,10 @@ func (s Signature) authorization() Signature {
 
 // void says in plain words what ends a signature, after what the service said became of it.
 func (s Signature) void() string {
+	if s.Past {
+		s.Past = false
+		return "It was made on the network before this one, where nothing runs any more. " + s.void()
+	}
 	if words := s.Said.Words(); words != "" && s.VoidedAt.IsZero() {
 		s.Said = ""
 		return words + " " + s.void()
@@ -122,7 +129,7 @@ func (s Signature) of(sender common.Address, chainID uint64, lane uint16) bool {
 func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
 	var out []*big.Int
 	for _, s := range b.outstanding(now) {
-		if !s.of(sender, chainID, lane) || !s.VoidedAt.IsZero() || s.Said != "" {
+		if s.Past || !s.of(sender, chainID, lane) || !s.VoidedAt.IsZero() || s.Said != "" {
 			continue
 		}
 		n, _ := new(big.Int).SetString(s.Nonce, 10) // checked when the record was taken in
@@ -142,7 +149,7 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, 
 	for _, o := range b.ops {
 		for _, s := range o.Signatures {
 			at, ok := s.Sequence()
-			if !ok || !s.of(sender, chainID, lane) {
+			if !ok || s.era != b.era || !s.of(sender, chainID, lane) {
 				continue
 			}
 			switch {
@@ -161,11 +168,11 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, 
 // operation that can still run was the next. An authorization whose operation ended says nothing, though it lives on:
 // the service chose its nonce.
 func (b *book) nextAuthorization(eoa common.Address, chainID uint64, now time.Time) (uint64, bool) {
-	next, known := b.delegated[slot{chainID: chainID, sender: eoa}]
+	next, known := b.delegated[slot{era: b.era, chainID: chainID, sender: eoa}]
 	for _, o := range b.ops {
 		for _, s := range o.Signatures {
 			if s.Delegation == nil || s.Delegation.ChainID != chainID || common.HexToAddress(s.Sender) != eoa ||
-				s.ended(now) {
+				s.era != b.era || s.ended(now) {
 				continue
 			}
 			next, known = max(next, s.Delegation.Nonce), true

@@ -90,6 +90,10 @@ func (j *Journal) take(r record) {
 		j.adopted = append(j.adopted, Adoption{At: r.entry.At, Note: r.entry.Note})
 		return
 	}
+	if r.state == Moved {
+		j.book.move()
+		return
+	}
 	j.book.apply(r)
 }
 

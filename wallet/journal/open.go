@@ -224,6 +224,9 @@ func (j *Journal) replay(c content) error {
 			return err
 		}
 	}
+	if to := movedTo(c.records); to != "" && to != j.o.Network {
+		return fmt.Errorf("%w: %w", ErrReadOnly, errNetwork)
+	}
 	if c.damaged != nil {
 		return fmt.Errorf("%w: %w; copy it away, and begin a new one: coffer activity adopt", ErrReadOnly, c.damaged)
 	}
@@ -232,7 +235,7 @@ func (j *Journal) replay(c content) error {
 
 // checked takes a record in that may come next.
 func (j *Journal) checked(r record) error {
-	if r.state != Adopted {
+	if r.state != Adopted && r.state != Moved {
 		if err := j.book.check(r); err != nil {
 			return fmt.Errorf("%w: its records contradict each other (%w)", ErrReadOnly, err)
 		}

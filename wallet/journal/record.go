@@ -31,6 +31,10 @@ const Repaired State = "REPAIR"
 // signed (Adopt).
 const Adopted State = "ADOPTED"
 
+// Moved is the type of a record about the file itself: from here on the journal is that of another network, which took
+// the place of the one before (Follow).
+const Moved State = "MOVED"
+
 // states lists the states by their record type, which is the index plus one.
 func states() []State {
 	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned,
@@ -93,6 +97,7 @@ type Entry struct {
 	Lane       *Lane    `json:"lane,omitzero"`     // REPAIR: where the lane goes on
 	Note       string   `json:"note,omitzero"`     // plain words: why
 	Terms      *Terms   `json:"terms,omitzero"`    // QUOTE_SIGNED: who gets what and what it costs
+	Network    string   `json:"network,omitzero"`  // MOVED: the id of the network from here on
 }
 
 // Spend is one amount that a signed operation can move, in base units; Asset is CAIP-19.
@@ -111,7 +116,8 @@ type Spend struct {
 //
 // Said is what the service said became of it, where its word proves nothing. Made and Sent are read from the records
 // around it: when it was made last, and whether it may have left this machine. VoidedAt is when a person said that it
-// is dead (zero: never), VoidNote why.
+// is dead (zero: never), VoidNote why. Past is true for one that was made on a network before this one: it takes no
+// place here.
 type Signature struct {
 	Role       string      `json:"role"`
 	Kind       string      `json:"kind,omitzero"`
@@ -134,6 +140,8 @@ type Signature struct {
 	Said       Word        `json:"-"`
 	VoidedAt   time.Time   `json:"-"`
 	VoidNote   string      `json:"-"`
+	Past       bool        `json:"-"`
+	era        int         // how often the journal had moved when it was made
 }
 
 // Delegation is a signed EIP-7702 authorization of the operation's sender: the code at Contract controls the EOA on the

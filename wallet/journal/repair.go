@@ -76,7 +76,7 @@ func (b *book) repair(l Lane) {
 		for i := range o.Signatures {
 			s := &o.Signatures[i]
 			key, evm := s.key()
-			if n, ok := s.Sequence(); !evm || key != l.key() || !ok || n < l.Sequence {
+			if n, ok := s.Sequence(); !evm || s.era != b.era || key != l.key() || !ok || n < l.Sequence {
 				continue
 			}
 			if b.said[s.slot()] || s.Said == SaidRan {
@@ -86,7 +86,7 @@ func (b *book) repair(l Lane) {
 	}
 	for at := range b.said {
 		n, ok := Signature{Nonce: at.nonce}.Sequence()
-		if ok && n >= l.Sequence && b.inLane(at, l) {
+		if ok && at.era == b.era && n >= l.Sequence && b.inLane(at, l) {
 			delete(b.said, at)
 			delete(b.used, at)
 		}
@@ -148,14 +148,14 @@ func (b *book) laneFacts(now time.Time) []LaneFacts {
 	}
 	for _, o := range b.ops {
 		for _, s := range o.Signatures {
-			if key, evm := s.key(); evm {
+			if key, evm := s.key(); evm && s.era == b.era {
 				n, _ := new(big.Int).SetString(s.Nonce, 10)
 				at(key).Key = n.Rsh(n, 64)
 			}
 		}
 	}
 	for _, x := range b.outstanding(now) {
-		if key, evm := x.key(); evm {
+		if key, evm := x.key(); evm && !x.Past {
 			at(key).Open = append(at(key).Open, x)
 		}
 	}

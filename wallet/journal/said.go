@@ -69,7 +69,7 @@ func (b *book) hear(o *Operation) {
 func (b *book) open(now time.Time) []verify.Open {
 	var out []verify.Open
 	for _, x := range b.outstanding(now) {
-		if x.Role == RoleDelegation || !x.VoidedAt.IsZero() || b.closes && x.Said == "" {
+		if x.Role == RoleDelegation || x.Past || !x.VoidedAt.IsZero() || b.closes && x.Said == "" {
 			continue
 		}
 		o := b.ops[x.Op]

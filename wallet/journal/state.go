@@ -54,9 +54,11 @@ type Agreement struct {
 // book is what the records amount to. closes says that the service's word ends a signature. used holds what is known to
 // have run: which operation took a place; said holds the places that are used by the service's word, whether it proves
 // anything or not, and delegated by that word the lowest account nonce of an EOA that can be unused. places finds the
-// signatures of a place, lanes is where a person said that a lane goes on.
+// signatures of a place, lanes is where a person said that a lane goes on. era counts the networks before this one:
+// what took a place there takes none here.
 type book struct {
 	closes    bool
+	era       int
 	order     []string
 	ops       map[string]*Operation
 	quotes    map[string]bool
@@ -71,6 +73,7 @@ type book struct {
 // slot is a place in an account's sequence: only one operation can ever take it. A Solana message is a place of its
 // own, and an EOA on a chain, with no nonce, has the place of its authorizations.
 type slot struct {
+	era     int
 	chainID uint64
 	sender  common.Address
 	nonce   string
@@ -78,14 +81,14 @@ type slot struct {
 
 func (s Signature) slot() slot {
 	if s.solana() {
-		return slot{nonce: s.OpHash}
+		return slot{era: s.era, nonce: s.OpHash}
 	}
-	return slot{s.ChainID, common.HexToAddress(s.Sender), s.Nonce}
+	return slot{s.era, s.ChainID, common.HexToAddress(s.Sender), s.Nonce}
 }
 
 // authority is the place of the authorizations of the signature's sender on a chain.
 func (s Signature) authority() slot {
-	return slot{chainID: s.Delegation.ChainID, sender: common.HexToAddress(s.Sender)}
+	return slot{era: s.era, chainID: s.Delegation.ChainID, sender: common.HexToAddress(s.Sender)}
 }
 
 func (s Signature) solana() bool { return s.BlockHash != "" }
@@ -187,11 +190,11 @@ func (b *book) admit(r record, now time.Time) error {
 // Conflicts reports whether both a new signature and an open one could take effect although only one of them is wanted:
 // operations of one lane with two nonces, or messages of one Solana account, which has no nonces, for two quotes of
 // which the first may have left this machine. Authorizations never do: each takes the same step again. What a person
-// voided is in nobody's way, nor is what the service spoke about (Said): that stays open, and whether a new operation
-// would repeat it is for verify to judge.
+// voided is in nobody's way, nor is what was made on a network before, nor what the service spoke about (Said): that
+// stays open, and whether a new operation would repeat it is for verify to judge.
 func (s Signature) Conflicts(open Signature) bool {
 	switch {
-	case !open.VoidedAt.IsZero(), open.Said != "":
+	case !open.VoidedAt.IsZero(), open.Said != "", open.Past:
 		return false
 	case s.Role == RoleDelegation || open.Role == RoleDelegation || s.solana() != open.solana():
 		return false
@@ -258,7 +261,7 @@ func (b *book) apply(r record) {
 // sign adds a signature, or the time at which it was made once more. That of a prepared operation is recorded right
 // before it leaves.
 func (b *book) sign(o *Operation, s Signature, at time.Time) {
-	s.Made, s.Sent = at, s.QuoteID == ""
+	s.Made, s.Sent, s.era = at, s.QuoteID == "", b.era
 	for i, x := range o.Signatures {
 		if x.OpHash == s.OpHash && x.QuoteID == s.QuoteID {
 			y := &o.Signatures[i]

@@ -1,0 +1,70 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// move takes in that another network took the place of the one before: its lanes begin again.
+func (b *book) move() {
+	b.era++
+	clear(b.lanes)
+}
+
+// Belongs reports whether there is a journal in dir and it is that of a network.
+func Belongs(dir, network string) (bool, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, fileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		_, err = decodeFile(raw, network)
+	}
+	if errors.Is(err, errNetwork) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Follow makes the journal in dir, which is that of network old.Network, the journal of network now.Network, which took
+// that one's place; with none in dir, or one that has moved already, it does nothing. Every record stays: operations,
+// signatures that are still open, amounts that count against caps. The signatures of the network before take no place
+// on the new one, where every lane begins again. One record of type MOVED says so. After a crash the journal is that of
+// either network, and Follow may be called again. Errors: ErrLocked, those of Open; a journal that lacks or contradicts
+// what was written, which has to be put back or adopted first.
+func Follow(dir string, old, now Options) error {
+	if done, err := Belongs(dir, now.Network); done || err != nil {
+		return err
+	}
+	if there, err := Belongs(dir, old.Network); !there || err != nil {
+		return err
+	}
+	old, now = old.withDefaults(), now.withDefaults()
+	if err := prepareDir(dir); err != nil {
+		return err
+	}
+	held, err := takeLock(context.Background(), filepath.Join(dir, lockName), old)
+	if err != nil {
+		return err
+	}
+	defer held.release()
+	j, _, err := load(dir, old)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+	if j.readOnly != nil {
+		return j.readOnly
+	}
+	// The anchor comes first: it counts a beginning of the journal before the record and after it, so a crash in
+	// between leaves the journal of the old network whole.
+	j.o = now
+	if _, err := j.drop(j.anchorOf(len(j.sums), j.tip(), j.newest)); err != nil {
+		return err
+	}
+	return j.record(record{state: Moved, entry: Entry{At: now.Clock().UTC(), Network: now.Network,
+		Note: "another network took the place of the one before"}})
+}

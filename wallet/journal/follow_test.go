@@ -1,0 +1,141 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/wallet/journal"
+)
+
+// moved are the options of the network that took the place of the one of options.
+func moved(o journal.Options) journal.Options {
+	o.Network = "0xbb"
+	if o.Anchor != "" {
+		o.Anchor = filepath.Join(filepath.Dir(o.Anchor), "after", "journal")
+	}
+	return o
+}
+
+// running are the records of an operation whose signatures are open.
+func running() []step { return fullRun()[:5] }
+
+func TestAJournalFollowsToTheNetworkThatTookThePlaceOfItsOwn(t *testing.T) {
+	dir, o := dirOf(t), anchored(t)
+	j := open(t, dir, o)
+	done := run(t, j, withQuote("0xCD", fullRun()))
+	// The same places again, as another account's would be; this one stays open.
+	steps := running()
+	steps[1].entry.Signatures[0].Nonce, steps[3].entry.Signatures[0].Nonce = signature("p", 0, 5, 0).Nonce,
+		signature("f", 1, 8, 0).Nonce
+	steps[1].entry.Signatures[0].OpHash, steps[3].entry.Signatures[0].OpHash = "0xopen1", "0xopen2"
+	open1 := run(t, j, steps)
+	before, spent := j.Operations(), j.Spent(now().Add(-1))
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw := content(t, filepath.Join(dir, "journal"))
+	if err := journal.Follow(dir, o, moved(o)); err != nil {
+		t.Fatal(err)
+	}
+	if after := content(t, filepath.Join(dir, "journal")); !bytes.HasPrefix(after, raw) || len(after) == len(raw) {
+		t.Error("what was written before has changed")
+	}
+	if _, err := journal.Open(dir, o); err == nil || !strings.Contains(err.Error(), "another network") {
+		t.Errorf("it still opens for the network before: %v", err)
+	}
+	k := open(t, dir, moved(o))
+	if err := k.ReadOnly(); err != nil || k.Remark() != "" {
+		t.Fatalf("%v, %q", err, k.Remark())
+	}
+	if got := k.Operations(); len(got) != len(before) || got[0].ID != done || got[1].ID != open1 ||
+		got[1].State != journal.Executing || !k.SeenQuote("0xAB") {
+		t.Errorf("operations %+v, they were %+v", got, before)
+	}
+	if got := k.Spent(now().Add(-1)); len(got) != len(spent) || len(got) != 1 ||
+		got[0].Amount.Cmp(spent[0].Amount) != 0 {
+		t.Errorf("%v counts against caps, it was %v", got, spent)
+	}
+	out := k.Outstanding(now())
+	if len(out) != 2 || !out[0].Past || !strings.Contains(out[0].Void, "the network before this one") {
+		t.Errorf("open signatures: %+v", out)
+	}
+	if n, known := k.NextSequence(account, 8453, 0); known || len(k.LiveNonces(account, 8453, 0, now())) != 0 {
+		t.Errorf("the lane goes on at %d instead of beginning again", n)
+	}
+	if len(k.Lanes(now())) != 0 {
+		t.Errorf("lanes of the network before: %+v", k.Lanes(now()))
+	}
+	// Nonce 0 of both lanes: refused beside an open signature of the same network, and free here.
+	steps = withQuote("0xEF", running())
+	steps[1].entry.Signatures[0].Nonce, steps[3].entry.Signatures[0].Nonce = signature("p", 0, 0, 0).Nonce,
+		signature("f", 1, 0, 0).Nonce
+	run(t, k, steps)
+	if n, known := k.NextSequence(account, 8453, 0); !known || n != 0 {
+		t.Errorf("the next is %d, %t", n, known)
+	}
+	// The end of what was open comes in later, and takes nothing on this network.
+	if err := k.Append(open1, journal.Done, journal.Entry{QuoteID: "0xAB", Outcome: "REFUNDED",
+		Used: []string{"0xopen2"}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := k.NextSequence(account, 8453, 1); n != 0 {
+		t.Errorf("a place of the network before counts: the next is %d", n)
+	}
+	if err := journal.Follow(dir, o, moved(o)); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+}
+
+func TestAJournalThatLacksRecordsDoesNotFollow(t *testing.T) {
+	o := anchored(t)
+	dir, files := history(t, o)
+	put(t, filepath.Join(dir, "journal"), files[0])
+	if err := journal.Follow(dir, o, moved(o)); !errors.Is(err, journal.ErrOlder) {
+		t.Errorf("%v, expected ErrOlder", err)
+	}
+	if is, err := journal.Belongs(dir, moved(o).Network); is || err != nil {
+		t.Errorf("it moved: %t, %v", is, err)
+	}
+}
+
+func TestWithoutAJournalThereIsNothingToFollow(t *testing.T) {
+	dir, o := dirOf(t), anchored(t)
+	if err := journal.Follow(dir, o, moved(o)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory was made: %v", err)
+	}
+	foreign := o
+	foreign.Network = "0xcc"
+	j := open(t, dir, foreign)
+	run(t, j, fullRun())
+	if err := errors.Join(j.Close(), journal.Follow(dir, o, moved(o))); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := journal.Belongs(dir, "0xcc"); !is || err != nil {
+		t.Errorf("a journal of a third network moved: %t, %v", is, err)
+	}
+}
+
+// TestACrashBeforeTheRecordLeavesTheJournalOfTheOldNetwork: the anchor of the new one is there already.
+func TestACrashBeforeTheRecordLeavesTheJournalOfTheOldNetwork(t *testing.T) {
+	dir, o := dirOf(t), anchored(t)
+	j := open(t, dir, o)
+	run(t, j, fullRun())
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw := content(t, filepath.Join(dir, "journal"))
+	if err := journal.Follow(dir, o, moved(o)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "journal"), raw) // as if the record had not been written
+	if k := open(t, dir, o); k.ReadOnly() != nil || len(k.Operations()) != 1 {
+		t.Errorf("%v", k.ReadOnly())
+	}
+}
