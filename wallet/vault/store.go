@@ -18,6 +18,8 @@ type store interface {
 	get(ctx context.Context, name string) ([]byte, error)
 	put(ctx context.Context, name string, value []byte) error
 	remove(ctx context.Context, name string) error
+	// drop removes all names, in their order, and whatever else the store itself keeps.
+	drop(ctx context.Context, names []string) error
 	// exclusive keeps other processes from changing the store until release is called, where the store can.
 	exclusive(ctx context.Context) (release func(), err error)
 }
@@ -66,6 +68,15 @@ func (r *ringStore) put(ctx context.Context, name string, value []byte) error {
 
 func (r *ringStore) remove(ctx context.Context, name string) error {
 	return r.calls.remove(ctx, r.service, name)
+}
+
+func (r *ringStore) drop(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := r.remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *ringStore) exclusive(ctx context.Context) (func(), error) {

@@ -90,6 +90,10 @@ func (f *fileStore) remove(_ context.Context, name string) error {
 	return f.write(r)
 }
 
+func (f *fileStore) drop(context.Context, []string) error {
+	return errors.Join(os.Remove(f.path), files.SyncDir(filepath.Dir(f.path)))
+}
+
 // read returns the records, none when there is no file yet. A file that others may read or write, or that is no file,
 // is refused.
 func (f *fileStore) read() (records, error) {
