@@ -21,6 +21,12 @@ import (
 // bucketKeys holds id → record. The only trace of a key in it is its SHA-256 digest.
 const bucketKeys = "access-keys"
 
+// Carry copies the stored keys into another database, which has none. report is told of each damaged one, which stays
+// behind.
+func Carry(from, to store.Store, report func(error)) error {
+	return store.CopyBucket(from, to, bucketKeys, func(_, _ []byte) bool { return true }, report)
+}
+
 // KeysOptions configure Keys. Clock and Random are required; FundLimit is that of a key that names none, 0 means
 // DefaultFundLimit.
 type KeysOptions struct {

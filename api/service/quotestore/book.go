@@ -34,7 +34,7 @@ import (
 
 // Buckets. Stamps are 8 bytes, big endian; owner is the SHA-256 of an account as it is looked up.
 const (
-	bucketMeta     = "book"          // "cursor-key", "stamp"
+	bucketMeta     = "book"          // "cursor-key", "stamp", "carried"
 	bucketContext  = "book-context"  // operation hash → Context
 	bucketQuote    = "book-quote"    // id → Quote
 	bucketDocument = "book-document" // id → the quote's bytes as they were answered

@@ -243,12 +243,13 @@ func (b *Book) Latest(tx store.Tx, owner string) (stamp uint64) {
 	return stamp
 }
 
-// Named reports whether a record names an owner. An entry of the index that cannot be read counts as one.
+// Named reports whether a record of this network names an owner; those of an earlier one do not count. An entry of the
+// index that cannot be read counts as one.
 func (b *Book) Named(tx store.Tx, owner string) (named bool) {
 	key := hashOf(UserKey(owner))
 	index := tx.Bucket(bucketUpdated).Reporting(func(error) { named = true })
 	index.Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
-		named = named || bytes.HasPrefix(k, key)
+		named = named || bytes.HasPrefix(k, key) && binary.BigEndian.Uint64(k[len(key):]) > carried(tx)
 		return false
 	})
 	return named

@@ -104,6 +104,71 @@ func (r *Report) readAll(tx *bolt.Tx) error {
 	})
 }
 
+// OpenReadOnly opens a database file that nobody writes any more; several processes may read it at once. Its Update
+// fails with ErrReadOnly.
+func OpenReadOnly(path string) (Store, error) {
+	if err := inspect(path, DefaultWait); err != nil {
+		return nil, openError(path, err)
+	}
+	db, err := open(path, bolt.Options{ReadOnly: true, Timeout: DefaultWait, NoStatistics: true})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	return &readOnlyStore{newBoltStore(db, path, 0)}, nil
+}
+
+type readOnlyStore struct{ *boltStore }
+
+// Update fails with ErrReadOnly.
+func (*readOnlyStore) Update(func(Tx) error) error { return ErrReadOnly }
+
+// Close lets go of the file.
+func (s *readOnlyStore) Close() (err error) {
+	s.close.Do(func() {
+		s.gate.end()
+		err = s.db.Close()
+	})
+	return err
+}
+
+// CopyBucket copies the entries of a bucket that keep takes into another database, so many in a commit. What is damaged
+// is passed over and handed to report.
+func CopyBucket(from, to Store, name string, keep func(key, value []byte) bool, report func(error)) error {
+	const atOnce = 4096
+	for next, more := []byte(nil), true; more; {
+		var keys, values [][]byte
+		err := from.View(func(tx Tx) error {
+			more = false
+			tx.Bucket(name).Reporting(report).Ascend(next, func(k, v []byte) bool {
+				if len(keys) == atOnce {
+					next, more = bytes.Clone(k), true
+					return false
+				}
+				if keep(k, v) {
+					keys, values = append(keys, bytes.Clone(k)), append(values, bytes.Clone(v))
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = to.Update(func(tx Tx) error {
+			for i, k := range keys {
+				if err := tx.Bucket(name).Put(k, values[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // BackupFile copies a database file that no process writes to and that is only read: one of an earlier version is
 // copied as it is. A file in use is ErrInUse.
 func BackupFile(path string, w io.Writer) error {
