@@ -67,6 +67,7 @@ func run(ctx context.Context, args []string) error {
 		SetUp:         setUp,
 		Doctor:        examine,
 		Balances:      balances,
+		Earlier:       earlierBalances,
 		Serve:         serve,
 		Keys:          keyCommands{},
 		Store:         storeCommands{},
@@ -114,8 +115,8 @@ func host() profile.Host {
 			if err != nil {
 				return profile.Embedded{}, ofData(err, dir)
 			}
-			return profile.Embedded{Network: a.Network, BaseURL: a.BaseURL, APIKey: secret.New([]byte(a.APIKey)),
-				Transport: a, Close: a.Close}, nil
+			return profile.Embedded{Network: a.Network, Earlier: service.Earlier(dir, a.Network), BaseURL: a.BaseURL,
+				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Close: a.Close}, nil
 		},
 		Ask: prompt().Secret,
 	}
@@ -136,6 +137,29 @@ func balances(ctx context.Context, g cli.Global) (*api.Document, error) {
 	return app.Balances(ctx, host(), g.Profile)
 }
 
+// earlierBalances answers `coffer balances --earlier`.
+func earlierBalances(ctx context.Context, g cli.Global) (all []cli.EarlierBalance, err error) {
+	s, err := host().OpenKeys(ctx, g.Profile)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if !s.Profile.Embedded() {
+		return nil, &cli.UsageError{Problem: "the service of this profile is another program's; its data are not here",
+			Hint: "ask its operator what your accounts had on the network before"}
+	}
+	accounts := make([]string, len(s.Accounts))
+	for i, a := range s.Accounts {
+		accounts[i] = a.AccountAddress
+	}
+	found, err := service.EarlierBalances(s.Paths.ProfileData(s.Profile.Name), s.Network, accounts)
+	for _, b := range found {
+		all = append(all, cli.EarlierBalance{Network: b.Network.Fingerprint(), Account: b.Account, Asset: b.Asset,
+			Value: b.Value})
+	}
+	return all, err
+}
+
 // openRoles opens a profile for `coffer accounts`.
 func openRoles(ctx context.Context, g cli.Global) (roles.Wallet, error) {
 	s, err := host().Open(ctx, g.Profile)
@@ -144,7 +168,7 @@ func openRoles(ctx context.Context, g cli.Global) (roles.Wallet, error) {
 	}
 	return roles.Wallet{
 		Profile: s.Profile.Name, Service: s.Client, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
-		Close: s.Close,
+		Close: s.Close, Unconfirmed: s.Unconfirmed(),
 	}, nil
 }
 
@@ -309,7 +333,7 @@ func appOptions(g cli.Global) app.Options {
 	}
 	return app.Options{
 		Host: h, Global: g, Build: cli.ReadBuild(), Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Machine: machine(),
-		Secret: asks.Secret, Abort: func() { os.Exit(cli.ExitFailed) },
+		Secret: asks.Secret, Abort: func() { os.Exit(cli.ExitFailed) }, Confirm: keys.Confirm{Prompt: asks}.Ask,
 	}
 }
 

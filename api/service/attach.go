@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"coffer/api/network"
+	"coffer/api/service/devnet"
+	"coffer/api/service/renew"
 	"coffer/api/service/store"
 )
 
@@ -56,7 +58,7 @@ type owner struct {
 // OpenOrAttach opens the service in a data directory, or attaches to the process that has it open. A socket that a dead
 // process left is taken over. It tries for 3 seconds at most; the error then wraps store.ErrInUse and says who holds
 // the database. o.Store and o.Dir are set by it. Where there was a network and its seed cannot be read it is ErrLost:
-// no other one takes its place in silence.
+// no other one takes its place in silence. A network of another generation is made anew (package renew); Earlier tells.
 func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, error) {
 	o, err := o.withDefaults()
 	if err == nil {
@@ -166,13 +168,27 @@ func (a *Attachment) find(ctx context.Context) error {
 			if err := a.check(checkFile(a.dir)); err != nil {
 				return err
 			}
-			s, err := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer"})
-			if err != nil {
+			err := a.open(path)
+			if !errors.Is(err, devnet.ErrVersion) {
 				return err
 			}
-			return a.become(s)
+			if err := renew.Run(ctx, a.opts.renewal(a.dir)); err != nil {
+				return err
+			}
+			a.opts.Log.Warn("the network was made anew with the contracts of this program; clients need the new "+
+				NetworkFile, "directory", a.dir)
+			return a.open(path)
 		},
 		func(way *http.Transport) (bool, error) { return false, a.reach(ctx, way) })
+}
+
+// open becomes the holder of the database. The turn is held.
+func (a *Attachment) open(path string) error {
+	s, err := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer"})
+	if err != nil {
+		return err
+	}
+	return a.become(s)
 }
 
 // check is what a check for a lost network found, unless a new one begins on purpose. The turn is held.

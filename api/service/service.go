@@ -11,6 +11,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -125,6 +126,11 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
+// explorer is where the explorer is found before a listener says where.
+func (o Options) explorer() string {
+	return cmp.Or(o.ExplorerBase, "https://"+localHost+o.BasePath)
+}
+
 // lockedReader lets many requests draw from one random source.
 type lockedReader struct {
 	mu sync.Mutex
@@ -148,6 +154,7 @@ type Service struct {
 	passes    *access.Passes
 	watch     *observer // nil without Metrics
 	condition *condition
+	earlier   earlierNetworks
 	requests  *httpapi.RequestIDs // names the requests of the open port
 	handler   http.Handler        // asks for the key
 	trusted   http.Handler        // for the local socket
@@ -177,10 +184,7 @@ func Open(o Options) (*Service, error) {
 		s.opts.Log = slog.New(settledLog{s.opts.Log.Handler(), o.Metrics})
 	}
 	s.condition = &condition{clock: o.Clock, head: s.latest, store: o.Store, log: s.opts.Log}
-	base := o.ExplorerBase
-	if base == "" {
-		base = "https://" + localHost + o.BasePath
-	}
+	base := o.explorer()
 	s.explorer.Store(&base)
 	if err := s.wire(); err != nil {
 		return nil, err
@@ -263,7 +267,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 		Portfolio: accounts,
 		Quoter:    quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
 		ExplorerBase: explorer, Private: o.Private,
-		Condition: s.condition,
+		Condition: s.condition, Earlier: s.earlierNetworks,
 		Relay: adminrelay.New(adminrelay.Deps{Network: in.Network, Operator: in.Operator, Clock: o.Clock,
 			ExplorerBase: explorer, Log: o.Log,
 			Codec: codec, Fund: accounts.FundAccounts}),
@@ -378,7 +382,7 @@ func (s *Service) Idle(ctx context.Context) error { return s.settler.Idle(ctx) }
 func (s *Service) Close() error {
 	s.endSweep()
 	s.sweeping.Wait()
-	return s.settler.Close()
+	return errors.Join(s.settler.Close(), s.earlier.close())
 }
 
 // writeNetwork keeps the descriptor beside the database. This process holds the database, so it may remove files that

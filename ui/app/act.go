@@ -36,6 +36,9 @@ func Session(ctx context.Context, host profile.Host, name, machine string) (*act
 			return j, err
 		},
 		Work: func(tighten act.Tighten) (*act.Work, error) {
+			if err := s.Unconfirmed(); err != nil {
+				return nil, err
+			}
 			return work(s, tighten, profile.Folder{Dir: state},
 				func() (*journal.Journal, error) { return journal.Open(state, options) })
 		},

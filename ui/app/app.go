@@ -40,6 +40,8 @@ type Options struct {
 	Machine string // the holder of the journal, as its lock names it
 	// Secret asks on the terminal for a hidden input, for the linear mode.
 	Secret func(ctx context.Context, question string) (secret.Secret, error)
+	// Confirm asks the user to confirm what changed about the network; nil asks nothing.
+	Confirm func(context.Context, *profile.Opened) error
 	// Abort ends the program when it hangs after its context ended.
 	Abort func()
 }
@@ -109,6 +111,9 @@ func open(ctx context.Context, o Options) (d *opened, done func() error, err err
 		return nil, nil, err
 	}
 	d.file, err = config.Load(d.s.Paths.Config)
+	if err == nil && d.s.Change() != nil && o.Confirm != nil {
+		err = o.Confirm(ctx, d.s)
+	}
 	if err == nil {
 		err = d.start()
 	}
@@ -135,8 +140,11 @@ func (d *opened) start() (err error) {
 	return nil
 }
 
-// notice is what the user has to know about the journal before anything else; "" for nothing.
+// notice is what the user has to know about network and journal before anything else; "" for nothing.
 func (d *opened) notice() string {
+	if d.s.Change() != nil {
+		return profile.ErrUnconfirmed.Error()
+	}
 	if err := d.book.ReadOnly(); err != nil {
 		return err.Error()
 	}

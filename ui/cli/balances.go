@@ -17,15 +17,22 @@ import (
 )
 
 func (p Program) balances(g *Global) *cobra.Command {
-	var asJSON, all bool
+	var asJSON, all, earlier bool
 	cmd := &cobra.Command{
 		Use:   "balances",
 		Short: "Print the balances of the profile's accounts",
 		Long: `Prints what the accounts hold, added up over chains. What a check of the answer finds is said on
 standard error, one line each, also with --json. A figure that must not be used reads "refused", one that is not known
-"unknown"; the total is the sum of the lines above it.`,
-		Example: "  coffer balances\n  coffer balances --json | jq .totalBalance.fiatValue",
+"unknown"; the total is the sum of the lines above it.
+
+--earlier prints what the accounts had on a network whose place the present one took, when it ended. That was play
+money: it is told, and nothing can move it.`,
+		Example: "  coffer balances\n  coffer balances --earlier\n" +
+			"  coffer balances --json | jq .totalBalance.fiatValue",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if earlier {
+				return p.earlierBalances(cmd.Context(), *g, asJSON)
+			}
 			doc, err := p.Balances(cmd.Context(), *g)
 			if err != nil {
 				return err
@@ -52,6 +59,7 @@ standard error, one line each, also with --json. A figure that must not be used 
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
+	cmd.Flags().BoolVar(&earlier, "earlier", false, "print what the accounts had on the network before this one")
 	cmd.Flags().BoolVar(&all, "all", false, "list assets and chains with a zero balance too")
 	return cmd
 }

@@ -39,7 +39,9 @@ type Program struct {
 	SetUp     func(context.Context, Global) error
 	Doctor    Examine
 	// answer of the v3 balance endpoint for the profile's accounts
-	Balances  func(context.Context, Global) (*api.Document, error)
+	Balances func(context.Context, Global) (*api.Document, error)
+	// Earlier reads what the accounts had on networks before the present one.
+	Earlier   func(context.Context, Global) ([]EarlierBalance, error)
 	Serve     func(context.Context, ServeOptions) error
 	Keys      KeysCommands     // of a service
 	Store     StoreCommands    // of a service

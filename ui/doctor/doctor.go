@@ -125,6 +125,7 @@ type Deps struct {
 	AccountKeys func(ctx context.Context) []AccountKey
 	Policy      func() error // reads the policy file of the profile; nil without one
 	Journal     func() error // returns why nothing can be recorded in the journal; nil: it is not examined
+	Unconfirmed error        // why nothing is signed before a changed network is confirmed; nil: it is
 	Pins        func() error // compares the pins of the network with those that the program ships
 	Terminal    Terminal
 	Build       Build
@@ -163,7 +164,13 @@ func (d Deps) pins() []Finding {
 		f.is(Bad, words(err), "compare the fingerprint of the network file with the operator's; "+
 			"nothing is signed on a network with other addresses")
 	}
-	return []Finding{f}
+	if d.Unconfirmed == nil {
+		return []Finding{f}
+	}
+	changed := Finding{Area: AreaNetwork, Name: "changed"}
+	changed.is(Bad, words(d.Unconfirmed), "read what changed and confirm it: coffer profile confirm --profile "+
+		d.Profile.Name)
+	return []Finding{f, changed}
 }
 
 func (d Deps) keys(ctx context.Context) []Finding {

@@ -346,3 +346,12 @@ func TestTheReportNamesNoPlaceAndNoCompany(t *testing.T) {
 		t.Errorf("%s", report)
 	}
 }
+
+func TestAChangedNetworkThatNobodyConfirmedIsSaid(t *testing.T) {
+	d := Deps{Profile: config.Profile{Name: "mine"}, Pins: func() error { return nil },
+		Unconfirmed: errors.New("the network has changed")}
+	all := d.pins()
+	if len(all) != 2 || all[1].Level != Bad || !strings.Contains(all[1].Todo, "coffer profile confirm --profile mine") {
+		t.Errorf("%+v", all)
+	}
+}

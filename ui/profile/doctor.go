@@ -48,6 +48,9 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 			Go: build.Go, System: runtime.GOOS + "/" + runtime.GOARCH},
 		Home: o.host.Getenv("HOME"),
 	}
+	if o.change != nil {
+		d.Unconfirmed = ErrUnconfirmed
+	}
 	if o.player == nil {
 		d.Journal = o.journalState
 	}

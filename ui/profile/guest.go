@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"coffer/api"
 	"coffer/api/catalog"
@@ -53,8 +54,9 @@ func OpenGuest(g Guest) (*Opened, error) {
 	o := &Opened{
 		Profile: config.Profile{Name: g.Name, Kind: g.Network.Kind, NetworkID: g.Network.ID, Vault: config.VaultMemory,
 			Accounts: g.Accounts},
-		Paths: config.Paths{Config: filepath.Join(g.Dir, "config.toml"), State: g.Dir, Data: g.Dir},
+		Paths: config.Paths{Config: filepath.Join(g.Dir, "config.toml"), State: g.state(), Data: g.Dir},
 		Where: g.Where, Network: g.Network, host: host, guest: &g,
+		tags: tags{g.Network.ID, g.Network.ID},
 	}
 	o.memory = vault.NewMemory(g.Network.ID)
 	o.close = append(o.close, o.memory.Close)
@@ -86,12 +88,24 @@ func (o *Opened) Title() string {
 	return o.Profile.Name
 }
 
+// state is where the guest's journal is. The guest's key follows from the network, so on a network that was made anew a
+// guest begins anew, and the journal of the one before stays where it is.
+func (g Guest) state() string {
+	if g.Network.Version < 2 {
+		return g.Dir
+	}
+	return filepath.Join(g.Dir, "on-"+strings.TrimPrefix(g.Network.ID, "0x")[:16])
+}
+
 // ReadOnly returns why nothing can be signed with this profile, whatever is unlocked; "" when signing is possible.
 func (o *Opened) ReadOnly() string {
-	if o.guest == nil {
-		return ""
+	switch {
+	case o.guest != nil:
+		return o.guest.ReadOnly
+	case o.change != nil:
+		return ErrUnconfirmed.Error()
 	}
-	return o.guest.ReadOnly
+	return ""
 }
 
 // UI is what the guest chose about its screens; a file that no longer reads counts as none.

@@ -62,6 +62,30 @@ func TestAGuestsProfileTouchesNothingOfTheOperator(t *testing.T) {
 	}
 }
 
+// TestAGuestBeginsAnewOnANetworkThatWasMadeAnew: its journal is that of one network; the one of before stays.
+func TestAGuestBeginsAnewOnANetworkThatWasMadeAnew(t *testing.T) {
+	dir := t.TempDir()
+	places := map[string]bool{}
+	for _, version := range []int{1, 2} {
+		for _, digit := range []string{"a", "b"} {
+			g := guestOf(t, dir, bytes.Repeat([]byte{7}, 32))
+			g.Network = network.Descriptor{Version: version, ID: "0x" + strings.Repeat(digit, 64), Kind: network.Lab}
+			o, err := OpenGuest(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			place, _ := o.Journal("a test")
+			places[place] = true
+			if err := o.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if len(places) != 3 || !places[filepath.Join(dir, "own")] {
+		t.Errorf("journals are in %v", places)
+	}
+}
+
 // Without a signer every verb refuses; a guest has a signer or a reason why not.
 func TestAGuestWithoutASignerSignsNothing(t *testing.T) {
 	g := guestOf(t, t.TempDir(), nil)

@@ -14,7 +14,7 @@ const anchorName = "journal"
 // Journal returns the directory of the profile's journal and how to open it; holder names this process to another one.
 // A replay has its own journal, which ends with it and has no anchor.
 func (o *Opened) Journal(holder string) (dir string, options journal.Options) {
-	options = journal.Options{Network: o.Network.ID, Kind: o.Network.Kind, Clock: o.Clock, Random: rand.Reader,
+	options = journal.Options{Network: o.tags.journal, Kind: o.Network.Kind, Clock: o.Clock, Random: rand.Reader,
 		Holder: holder}
 	if o.player == nil {
 		options.Anchor = filepath.Join(o.anchors(), anchorName)
@@ -38,4 +38,4 @@ func (o *Opened) journalState() error {
 // restore it.
 func (o *Opened) Plans() Folder { return Folder{Dir: o.anchors()} }
 
-func (o *Opened) anchors() string { return o.Paths.ProfileAnchor(o.Profile.Name, o.Network.ID) }
+func (o *Opened) anchors() string { return o.anchorsOf(o.tags.journal).Dir }

@@ -36,9 +36,11 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Embedded is a service inside this program, or one in another process that has the same data open.
+// Embedded is a service inside this program, or one in another process that has the same data open. Earlier are the
+// networks of the same data whose place Network took.
 type Embedded struct {
 	Network   network.Descriptor
+	Earlier   []network.Descriptor
 	BaseURL   string
 	APIKey    secret.Secret
 	Transport http.RoundTripper
@@ -76,6 +78,8 @@ type Opened struct {
 	local  *Embedded      // the service inside this program; nil for a remote one
 	player *replay.Player // nil unless this is a replay
 	guest  *Guest         // nil unless a guest uses it
+	tags   tags
+	change *Change // nil when there is nothing to confirm
 	close  []func() error
 }
 
@@ -121,6 +125,9 @@ func (h Host) open(ctx context.Context, name string) (*Opened, error) {
 		return nil, err
 	}
 	if err = o.findNetwork(ctx); err == nil {
+		err = o.findTags(ctx)
+	}
+	if err == nil {
 		err = o.openVault()
 	}
 	if err != nil {
@@ -177,8 +184,7 @@ func (o *Opened) openVault() error {
 		return o.openMemory()
 	}
 	var err error
-	if o.vault, err = openStore(o.Profile.Vault, o.host.vaultOptions(o.Profile, o.Network.ID,
-		o.Paths.ProfileKeys(o.Profile.Name))); err == nil {
+	if o.vault, err = o.vaultOf(o.tags.keys); err == nil {
 		o.close = append(o.close, o.vault.Close)
 	}
 	return err
@@ -330,8 +336,15 @@ func (o *Opened) Signer() flow.Signer {
 	switch {
 	case o.player != nil:
 		return refusing{replay.ErrNothingSent}
+	case o.guest == nil && o.change != nil:
+		return refusing{ErrUnconfirmed}
 	case o.ReadOnly() != "":
 		return refusing{ErrReadOnly}
+	}
+	if known, err := o.confirmedDigest(o.Network.ID); o.guest == nil && (err != nil || known == "") {
+		if err = errors.Join(err, o.keepConfirmed()); err != nil {
+			return refusing{err}
+		}
 	}
 	if len(o.Profile.SignerCommand) > 0 {
 		return sign.External{Command: o.Profile.SignerCommand, Network: o.Network.ID}

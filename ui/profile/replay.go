@@ -66,8 +66,8 @@ func (h Host) Replay(ctx context.Context, dir string) (*Opened, error) {
 			BaseURL: about.BaseURL, Vault: config.VaultMemory,
 		},
 		Paths: paths, Where: "the recording in " + dir, Network: about.Network, Accounts: about.Accounts, host: h,
-		player: player,
-		close:  []func() error{func() error { return os.RemoveAll(paths.State) }},
+		player: player, tags: tags{about.Network.ID, about.Network.ID},
+		close: []func() error{func() error { return os.RemoveAll(paths.State) }},
 	}
 	for _, a := range about.Accounts {
 		o.Profile.Accounts = append(o.Profile.Accounts, config.Account{

@@ -31,6 +31,9 @@ func SolanaMint(asset caip.Asset) (solmsg.Key, bool) {
 // SolanaBalance is what an owner has of a catalogue asset on Solana: the lamports of its account, or what its
 // associated token account holds, 0 when there is none. The error wraps ErrChain or ErrAsset for anything else.
 func (n *Network) SolanaBalance(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
+	if n.Solana == nil {
+		return nil, fmt.Errorf("%w: %s", ErrChain, asset.Chain)
+	}
 	st, err := n.Solana.State()
 	if err != nil {
 		return nil, err

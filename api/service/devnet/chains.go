@@ -26,11 +26,16 @@ const (
 )
 
 // openChains opens every chain, and makes them when fresh.
-func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint64) error {
+func (in *Installation) openChains(s store.Store, fresh bool, p pinned, o Options) error {
 	specs := sync.OnceValues(func() ([]evm.Spec, error) { return in.specs(p) })
-	if err := in.begin(s, fresh, specs, p.Paymaster, now); err != nil {
+	if err := in.begin(s, fresh, specs, o); err != nil {
 		return err
 	}
+	return in.reopen(s, specs)
+}
+
+// reopen opens chains that are there.
+func (in *Installation) reopen(s store.Store, specs func() ([]evm.Spec, error)) error {
 	chains, err := evm.Reopen(s, in.ChainIDs, specs)
 	if err != nil {
 		return err
@@ -55,42 +60,48 @@ func (in *Installation) specs(p pinned) ([]evm.Spec, error) {
 	out := make([]evm.Spec, len(in.ChainIDs))
 	for i, id := range in.ChainIDs {
 		out[i] = a.spec(id, in.Catalog, who)
+		out[i].Time = in.time
 	}
 	return out, nil
 }
 
-// begin makes the chains when fresh. Otherwise it compares how they begin with what this program would make of their
-// seed, unless a program that makes the same has: computing every genesis takes longer than all the rest of opening.
-func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), filler common.Address,
-	now uint64) error {
-	var mark []byte
-	err := s.View(func(tx store.Tx) error {
-		mark = tx.Bucket(bucketInstallation).Get([]byte(keyMade))
-		return nil
-	})
-	if err != nil || string(mark) == made {
-		return err
+// begin makes the chains when fresh. Otherwise they must be of this program's generation; what the mark says is not
+// computed again, as that takes longer than all the rest of opening.
+func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), o Options) error {
+	if !fresh {
+		mark, err := in.marked(s)
+		of := 1
+		_, none := fmt.Sscanf(mark, "%d ", &of)
+		switch {
+		case err != nil || mark == in.mark():
+			return err
+		case none == nil && of > generation:
+			return ErrNewer
+		}
+		return ErrVersion
 	}
 	all, err := specs()
 	if err != nil {
 		return err
 	}
-	if fresh {
-		return in.create(s, all, filler, now)
-	}
-	_, err = evm.OpenAll(s, all)
-	var other *evm.GenesisError
-	if errors.As(err, &other) {
-		return fmt.Errorf("%w: %w", ErrVersion, err)
-	}
-	if err != nil {
-		return err
-	}
-	return s.Update(putMade)
+	return in.create(s, all, o)
 }
 
-func putMade(tx store.Tx) error {
-	return tx.Bucket(bucketInstallation).Put([]byte(keyMade), []byte(made))
+// mark is that of what this program makes.
+func (in *Installation) mark() string {
+	if in.time == Time {
+		return fmt.Sprintf("%d %s", generation, made)
+	}
+	return fmt.Sprintf("%d %s from %d", generation, made, in.time)
+}
+
+// marked reads the mark of a store, "" when an early program made it.
+func (in *Installation) marked(s store.Store) (mark string, err error) {
+	err = s.View(func(tx store.Tx) error {
+		mark = string(tx.Bucket(bucketInstallation).Get([]byte(keyMade)))
+		return nil
+	})
+	return mark, err
 }
 
 // SealAll makes one block on each of several chains in one commit, all or none. Its errors wrap those of
@@ -126,7 +137,8 @@ func (in *Installation) SealAll(ctx context.Context, requests map[uint64]chain.S
 
 // create makes genesis and block 1 of every chain, and the Solana ledger, aside and commits them together with the
 // seed, so that a first start that is cut off leaves nothing behind.
-func (in *Installation) create(s store.Store, specs []evm.Spec, filler common.Address, now uint64) error {
+func (in *Installation) create(s store.Store, specs []evm.Spec, o Options) error {
+	now := uint64(o.Clock().Unix())
 	aside := newStage()
 	chains, err := evm.OpenAll(aside, specs)
 	if err != nil {
@@ -135,7 +147,7 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, filler common.Ad
 	var group errgroup.Group
 	for _, c := range chains {
 		group.Go(func() error {
-			if err := in.stock(c, filler, now); err != nil {
+			if err := in.stock(c, now); err != nil {
 				return fmt.Errorf("block 1 of eip155:%d: %w", c.ID(), err)
 			}
 			return nil
@@ -149,16 +161,15 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, filler common.Ad
 		if tx.Bucket(bucketInstallation).Get([]byte(keySeed)) != nil {
 			return errors.New("another process made the installation at the same time")
 		}
-		if err := errors.Join(aside.copyTo(tx), putMade(tx)); err != nil {
-			return err
-		}
-		return tx.Bucket(bucketInstallation).Put([]byte(keySeed), in.seed)
+		b := tx.Bucket(bucketInstallation)
+		return errors.Join(aside.copyTo(tx), b.Put([]byte(keyMade), []byte(in.mark())),
+			b.Put([]byte(keySeed), in.seed))
 	})
 }
 
 // stock seals block 1: the treasury's transfers to filler, faucet and operator.
-func (in *Installation) stock(c chain.Chain, filler common.Address, now uint64) error {
-	faucet, operator := in.Faucet.Address(), in.Operator.Address()
+func (in *Installation) stock(c chain.Chain, now uint64) error {
+	filler, faucet, operator := in.filler, in.Faucet.Address(), in.Operator.Address()
 	coin := supply(nativeDecimals)
 	txs := []chain.Tx{
 		in.coins(filler, percent(coin, solverPercent)),

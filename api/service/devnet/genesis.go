@@ -5,9 +5,8 @@
 // Promise: genesis gives the treasury everything; in block 1 of each chain the treasury's signed transfers stock
 // faucet, solver and operator; nobody mints, so each token's sum never changes (protocol §5.3). Paymaster and escrow
 // stand at addresses that are the same on every network, with this installation's operator in storage (protocol §4.2).
-// The same seed and clock give the same head hashes. A first start is all or nothing. Data of a version without Solana
-// gets the ledger when it is opened, in one commit; the EVM chains and the network id stay what they are, because the
-// pins of sponsor and vault already name the ledger's side of the network.
+// The same seed and clock give the same head hashes. A first start is all or nothing. Chains that began with other
+// contracts or assets than this program makes are an earlier generation: ErrVersion, and OpenEarlier reads them.
 //
 // Units: amounts in base units of their asset, times in Unix seconds. Sources: protocol §4.2 and §5.3,
 // docs/architecture.md#storage.
@@ -15,6 +14,7 @@ package devnet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
@@ -43,20 +44,27 @@ const (
 	bucketInstallation = "installation"
 	keySeed            = "seed"
 	keyMade            = "made"
+	labelInstallation  = "installation/1" // of what tells one embedded network from others with the same chains
 )
 
 // made names what this program makes of a seed: it is the id of the network that the seed of the tests gives, which
-// holds the hash of every genesis block. Data with this mark begins with what this program would make; the tests fail
-// when it is not the id any more.
-const made = "0x9156f4d42ace100e4cd4b2337d5b24a202aee181eda3cf19699b5f25a4df983a"
+// covers the hash of every genesis block. Data with this mark begins with what this program would make; the tests fail
+// when it is not the id any more. Then it changes, and generation grows by one.
+const made = "0x3206259a25493d63343393e645babb85e966d581bdef7a36552fe9833aca1d7e"
+
+// generation counts what programs made: data of a higher one is left to a newer program. Marks without a number are
+// those of the first.
+const generation = 2
 
 // Options say how an installation is opened. Clock gives the time of block 1. The seed of a first start is Seed, or 32
-// bytes from Random when Seed is nil. Kind is what the user declares the network to be.
+// bytes from Random when Seed is nil. Kind is what the user declares the network to be. Time is that of every genesis
+// block, 0 means Time: with another one tests make the network of another generation.
 type Options struct {
 	Clock  func() time.Time
 	Random io.Reader
 	Seed   []byte
 	Kind   network.Kind
+	Time   uint64
 }
 
 var (
@@ -64,10 +72,12 @@ var (
 	ErrSeed = errors.New("the store holds an installation with another seed")
 	// ErrNoSeed says that a store holds chains and no seed: it is damaged, and another seed would not be theirs.
 	ErrNoSeed = errors.New("the store holds chains without the seed that they were made from")
-	// ErrVersion says that a store holds chains that began with other contracts or assets than this program has.
-	// Nothing was changed.
-	ErrVersion = errors.New(
-		"the data was made by another version of this program: use that version, or another data directory")
+	// ErrNewer says that a newer program made the chains of a store. Nothing was changed.
+	ErrNewer = errors.New(
+		"the data was made by a newer version of this program: use that version, or another data directory")
+	// ErrVersion says that a store holds chains of another generation, and no newer one: they began with other
+	// contracts or assets than this program makes. Nothing was changed.
+	ErrVersion = errors.New("the network of this data began with other contracts or assets than this program makes")
 )
 
 // Installation is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
@@ -76,7 +86,9 @@ type Installation struct {
 	*deployment.Network
 	Store store.Store
 
-	seed []byte
+	seed   []byte
+	filler common.Address
+	time   uint64 // of every genesis block
 }
 
 // Open opens the installation in s, or makes it when there is none.
@@ -100,6 +112,23 @@ func Open(s store.Store, o Options) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
+	in, err := newInstallation(s, cat, seed)
+	if err != nil {
+		return nil, err
+	}
+	in.filler, in.time = pins.Paymaster, cmp.Or(o.Time, Time)
+	if err := in.openChains(s, stored == nil, pins, o); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	if err := in.openSolana(s); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	in.Descriptor, err = in.describe(pins, o.Kind)
+	return in, err
+}
+
+// newInstallation is an installation of a seed without its chains.
+func newInstallation(s store.Store, cat *catalog.Catalog, seed []byte) (*Installation, error) {
 	keys, err := signers.Derive(seed)
 	if err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
@@ -113,14 +142,7 @@ func Open(s store.Store, o Options) (*Installation, error) {
 	if in.BalanceSlots, err = balanceSlots(cat); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
-	if err := in.openChains(s, stored == nil, pins, uint64(o.Clock().Unix())); err != nil {
-		return nil, fmt.Errorf("genesis: %w", err)
-	}
-	if err := in.openSolana(s, uint64(o.Clock().Unix())); err != nil {
-		return nil, fmt.Errorf("genesis: %w", err)
-	}
-	in.Descriptor, err = in.describe(pins, o.Kind)
-	return in, err
+	return in, nil
 }
 
 // deployed is the network as it is known before its chains are open.
@@ -200,7 +222,7 @@ func (in *Installation) Secret(label string, n int) ([]byte, error) {
 // describe makes the network descriptor of the opened chains.
 func (in *Installation) describe(p pinned, kind network.Kind) (network.Descriptor, error) {
 	d := network.Descriptor{
-		Version: 1, Kind: kind, Genesis: map[string]string{}, Formulas: p.formulas,
+		Version: network.Version, Kind: kind, Genesis: map[string]string{}, Formulas: p.formulas,
 		Pins: p.Pins,
 	}
 	d.Pins.Operator, d.Pins.Solver = in.Operator.Address(), p.Paymaster // the filler is both
@@ -215,6 +237,15 @@ func (in *Installation) describe(p pinned, kind network.Kind) (network.Descripto
 		d.Chains = append(d.Chains, name)
 		d.Genesis[name] = first.Hash.Hex()
 	}
+	if kind == network.Embedded {
+		name, err := in.Secret(labelInstallation, 32)
+		if err != nil {
+			return network.Descriptor{}, err
+		}
+		d.Installation = hexutil.Encode(name)
+	}
+	d.Deployments = []network.Deployment{{From: int64(in.time), Filler: p.Paymaster, Escrow: p.Escrow,
+		Attesters: []common.Address{in.Attester.Address()}, Threshold: in.Threshold}}
 	return d.WithID()
 }
 

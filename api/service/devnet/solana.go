@@ -17,21 +17,8 @@ import (
 // sponsorPercent is the part of all SOL that the sponsor gets for fees and rent.
 const sponsorPercent = 1
 
-// openSolana opens the ledger, and makes it when the store has none yet.
-func (in *Installation) openSolana(s store.Store, now uint64) error {
-	found, err := solana.Exists(s)
-	if err != nil {
-		return err
-	}
-	if !found {
-		aside := newStage()
-		if err := in.createSolana(aside, now); err != nil {
-			return err
-		}
-		if err := s.Update(aside.copyTo); err != nil {
-			return fmt.Errorf("add the Solana ledger: %w", err)
-		}
-	}
+// openSolana opens the ledger.
+func (in *Installation) openSolana(s store.Store) error {
 	spec, err := in.solanaSpec()
 	if err != nil {
 		return err
@@ -48,7 +35,7 @@ func (in *Installation) openSolana(s store.Store, now uint64) error {
 // accounts, and all tokens.
 func (in *Installation) solanaSpec() (solana.Spec, error) {
 	treasury := in.SolanaTreasury.Key()
-	spec := solana.Spec{Time: Time}
+	spec := solana.Spec{Time: in.time}
 	coin, known := in.Catalog.Entity(caip.SOL())
 	if !known {
 		return spec, fmt.Errorf("%w: %s", deployment.ErrAsset, caip.SOL())

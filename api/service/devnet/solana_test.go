@@ -127,43 +127,6 @@ func withoutSolana(t *testing.T, s store.Store) {
 	}
 }
 
-func TestOldDataGetsTheLedgerAndKeepsItsHeadsAndID(t *testing.T) {
-	s := store.NewMemory()
-	before := open(t, s)
-	withoutSolana(t, s)
-	// A fault while the ledger is added leaves the old data as it was.
-	if _, err := devnet.Open(&failing{Store: s}, options()); !errors.Is(err, errDisk) {
-		t.Fatalf("%v, expected the fault of the store", err)
-	}
-	if found, err := solana.Exists(s); found || err != nil {
-		t.Errorf("a failed commit left a ledger: %t, %v", found, err)
-	}
-	commits := &counting{Store: s}
-	after, err := devnet.Open(commits, options())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if commits.n != 1 {
-		t.Errorf("%d commits, expected 1", commits.n)
-	}
-	if after.ID != before.ID {
-		t.Errorf("network id %s, was %s", after.ID, before.ID)
-	}
-	for _, id := range before.ChainIDs {
-		if x, y := before.Chains[id].Head(), after.Chains[id].Head(); x.Hash != y.Hash || x.Number != y.Number {
-			t.Errorf("eip155:%d: head %s, was %s", id, y.Hash, x.Hash)
-		}
-	}
-	if after.Solana.Genesis() != before.Solana.Genesis() ||
-		balance(t, after, after.SolanaFaucet.Key(), caip.SOL()) == 0 {
-		t.Error("the added ledger is another one than that of a first start")
-	}
-	again := &counting{Store: s}
-	if _, err := devnet.Open(again, options()); err != nil || again.n != 0 {
-		t.Errorf("opening it once more: %d commits, %v", again.n, err)
-	}
-}
-
 // counting counts commits.
 type counting struct {
 	store.Store

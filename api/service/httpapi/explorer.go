@@ -21,14 +21,15 @@ import (
 )
 
 // explorer serves {base}/explorer/{chain}/tx/{hash}: the decoded receipt of a transaction of an embedded chain, without
-// a key (protocol §7).
+// a key (protocol §7). A transaction of an earlier network is read from that one's chains.
 type explorer struct {
 	network *deployment.Network
+	earlier func() []*deployment.Network // nil: there are none
 	events  func() (decoder, error)
 }
 
-func newExplorer(n *deployment.Network) *explorer {
-	x := &explorer{network: n}
+func newExplorer(n *deployment.Network, earlier func() []*deployment.Network) *explorer {
+	x := &explorer{network: n, earlier: earlier}
 	x.events = sync.OnceValues(func() (decoder, error) { return newDecoder(n, x.label) })
 	return x
 }
@@ -69,6 +70,23 @@ func (x *explorer) serve(ctx context.Context, w http.ResponseWriter, chainText, 
 }
 
 func (x *explorer) view(ctx context.Context, chainText, hashText string) (view, int) {
+	v, status := x.viewHere(ctx, chainText, hashText)
+	if status != http.StatusNotFound || x.earlier == nil {
+		return v, status
+	}
+	for _, n := range x.earlier() {
+		old, found := newExplorer(n, nil).viewHere(ctx, chainText, hashText)
+		if found == http.StatusOK {
+			old.Facts = append([]fact{{Name: "Network", Value: "the one before (" + n.Fingerprint() +
+				"), which has ended: this is its last state"}}, old.Facts...)
+			return old, found
+		}
+	}
+	return v, status
+}
+
+// viewHere is view for the chains of one network.
+func (x *explorer) viewHere(ctx context.Context, chainText, hashText string) (view, int) {
 	v := view{Title: "Transaction not found", Chain: chainText, Hash: hashText}
 	id, err := caip.ParseChain(chainText)
 	if err != nil || !isTransaction(id, hashText) {

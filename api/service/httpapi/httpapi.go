@@ -66,9 +66,11 @@ type Condition interface {
 
 // Config is what the layer stands on. BasePath is "" or begins with a slash and does not end with one.
 type Config struct {
-	BasePath  string
-	Auth      access.Authenticator
-	Network   *deployment.Network
+	BasePath string
+	Auth     access.Authenticator
+	Network  *deployment.Network
+	// Earlier, when set, are the networks whose place this one took; the explorer shows their transactions, too.
+	Earlier   func() []*deployment.Network
 	MakeWay   func() // waits, before a request reads, while the store wants to be alone
 	Portfolio *portfolio.Portfolio
 	Quoter    Quoter
@@ -115,7 +117,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &handler{Config: c, limits: api.DefaultLimits(), explorer: newExplorer(c.Network)}
+	h := &handler{Config: c, limits: api.DefaultLimits(), explorer: newExplorer(c.Network, c.Earlier)}
 	return h, h.build()
 }
 

@@ -25,6 +25,9 @@ const maxLine = 400
 // solana fills the page of a Solana transaction, named by its first signature.
 func (x *explorer) solana(v *view, signature string) (bool, error) {
 	v.Chain = "Solana (" + caip.SolanaMainnet().String() + ")"
+	if x.network.Solana == nil {
+		return false, nil // a network of the first programs
+	}
 	rc, found, err := x.network.Solana.Receipt(signature)
 	if err != nil || !found {
 		return false, err

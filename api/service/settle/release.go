@@ -90,6 +90,9 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
 	tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster, Gas: settleGas,
 		Data: filler.RefundCalldata(s.Network.Pins.Escrow, id, q.Owner)} // as the payee, who need not wait
+	if s.Network.Version == 1 { // there the operator is, and deposits only end
+		tx.To, tx.Data = s.Network.Pins.Escrow, escrow.RefundCalldata(id, q.Owner)
+	}
 	if how.state == quotestore.LegReleased {
 		signatures, err := s.attested(ctx, q, at)
 		if err != nil {

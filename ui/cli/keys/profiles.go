@@ -27,7 +27,7 @@ type Profiles struct {
 }
 
 // Command builds `coffer profile`.
-func (c Profiles) Command(*cli.Global) *cobra.Command {
+func (c Profiles) Command(g *cli.Global) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "profile",
 		Short: "The profiles: which service, which network, where the keys are",
@@ -35,7 +35,7 @@ func (c Profiles) Command(*cli.Global) *cobra.Command {
 			"its keys are. The profile demo always exists.",
 		Example: "  coffer profile list\n  coffer profile add mine --kind embedded --vault file",
 		Args:    cli.NoArgs,
-	}, c.listProfiles(), c.add(), c.fingerprint())
+	}, c.listProfiles(), c.add(), c.fingerprint(), cli.Passing(c.confirm(g), c.Prompt.Terminal))
 }
 
 func (c Profiles) add() *cobra.Command {

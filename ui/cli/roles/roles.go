@@ -29,7 +29,7 @@ type Service interface {
 }
 
 // Wallet is an opened profile: its name, its service and network, and its accounts with their addresses. Close
-// releases the service.
+// releases the service. Unconfirmed is why nothing is signed before a changed network is confirmed; nil: it is.
 type Wallet struct {
 	Profile  string
 	Service  Service
@@ -37,6 +37,8 @@ type Wallet struct {
 	Catalog  *catalog.Catalog
 	Accounts []api.Account
 	Close    func() error
+
+	Unconfirmed error
 }
 
 // Commands answers `coffer accounts`. Open opens the profile that the command line names; Prompt asks the user.

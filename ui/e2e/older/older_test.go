@@ -1,9 +1,10 @@
 //go:build unix
 
-// Package older opens what an older version of the program wrote. testdata/b7df61d.tar.zst is an installation that
-// revision b7df61d made on 2026-11-23: a demo profile that swapped and transferred; a profile with a vault in a file,
-// an EVM and a Solana account, three operations and a plan that is still to be applied; the store of a service with an
-// API key; and, in want, what that revision's own history and export printed.
+// Package older opens what an older version of the program wrote: networks of an earlier generation, which are made
+// anew. testdata/b7df61d.tar.zst is an installation that revision b7df61d made on 2026-11-23: a demo profile that
+// swapped and transferred; a profile with a vault in a file, an EVM and a Solana account, three operations and a plan
+// that is still to be applied; the store of a service with an API key; and, in want, what that revision's own history
+// and export printed.
 package older
 
 import (
@@ -11,9 +12,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -74,7 +77,7 @@ func printed(t *testing.T, dir, file string) []byte {
 	return out
 }
 
-// export is what must be the same of an export; balances without the values, which follow the prices.
+// export is what must be the same of an export: on the new network balances begin again.
 type export struct {
 	Network, Profile, Kind string
 	Accounts               any
@@ -99,35 +102,77 @@ func read(t *testing.T, raw []byte) (e export) {
 	return e
 }
 
-// TestAnInstallationOfAnOlderRevisionOpens: history and export say all that they said, old figures and documents
-// unchanged; what the older revision had not written may come in addition.
+// whole compares history and export with what the older revision printed; what it had not written may come in addition.
+func whole(t *testing.T, dir string, s rig.Script, profile string) {
+	t.Helper()
+	out, _ := s.Runs(0, "history", "--json", "--profile", profile)
+	if want := printed(t, dir, profile+"-history.json"); !bytes.Equal([]byte(out), want) {
+		t.Errorf("history of %s:\n%s\nit was\n%s", profile, out, want)
+	}
+	out, _ = s.Runs(0, "export", "--profile", profile)
+	want, got := read(t, printed(t, dir, profile+"-export.json")), read(t, []byte(out))
+	if len(want.Journal.Operations) == 0 || len(got.Journal.Operations) != len(want.Journal.Operations) {
+		t.Fatalf("%d operations in the journal of %s, it had %d", len(got.Journal.Operations), profile,
+			len(want.Journal.Operations))
+	}
+	for i, o := range want.Journal.Operations {
+		for member := range got.Journal.Operations[i] {
+			if _, known := o[member]; !known {
+				delete(got.Journal.Operations[i], member)
+			}
+		}
+	}
+	if got.Network == want.Network {
+		t.Errorf("the network of %s is still %s", profile, got.Network)
+	}
+	got.Network, got.Balances = want.Network, want.Balances
+	if !reflect.DeepEqual(want, got) {
+		t.Errorf("export of %s:\n%+v\nit was\n%+v", profile, got, want)
+	}
+}
+
+// had compares the balances of the network before with what the older revision printed.
+func had(t *testing.T, dir string, s rig.Script, profile string) {
+	t.Helper()
+	want, got := map[string]string{}, map[string]string{}
+	for _, a := range read(t, printed(t, dir, profile+"-export.json")).Balances.Assets {
+		for _, b := range a.Single {
+			if b.Balance != "0" {
+				want[b.AssetType] = b.Balance
+			}
+		}
+	}
+	out, _ := s.Runs(0, "balances", "--earlier", "--json", "--profile", profile)
+	var lines []struct{ AssetID, Balance string }
+	if err := json.Unmarshal([]byte(out), &lines, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lines {
+		got[l.AssetID] = l.Balance
+	}
+	if len(want) == 0 || !maps.Equal(want, got) {
+		t.Errorf("balances of %s before: %v, they were %v", profile, got, want)
+	}
+}
+
+const anew = "This program made its network anew"
+
+// TestAnInstallationOfAnOlderRevisionOpens: without a word of the user everything can be read, and nothing is signed.
 func TestAnInstallationOfAnOlderRevisionOpens(t *testing.T) {
 	t.Parallel()
 	dir, s := unpack(t)
 	for _, profile := range []string{"mine", "demo"} {
-		out, _ := s.Runs(0, "history", "--json", "--profile", profile)
-		if want := printed(t, dir, profile+"-history.json"); !bytes.Equal([]byte(out), want) {
-			t.Errorf("history of %s:\n%s\nit was\n%s", profile, out, want)
+		whole(t, dir, s, profile)
+		had(t, dir, s, profile)
+		_, errs := s.Runs(3, append(send(t), "--profile", profile)...)
+		if !strings.Contains(errs, "coffer profile confirm --profile "+profile) {
+			t.Errorf("what is to do is not said: %s", errs)
 		}
-		out, _ = s.Runs(0, "export", "--profile", profile)
-		want, got := read(t, printed(t, dir, profile+"-export.json")), read(t, []byte(out))
-		if len(got.Journal.Operations) != len(want.Journal.Operations) {
-			t.Fatalf("%d operations in the journal of %s, it had %d", len(got.Journal.Operations), profile,
-				len(want.Journal.Operations))
+		_, errs = s.Runs(4, "profile", "confirm", "--fingerprint", "0000", "--profile", profile)
+		if !strings.Contains(errs, anew) || !strings.Contains(errs, "nothing was changed") {
+			t.Errorf("what changed is not told: %s", errs)
 		}
-		for i, o := range want.Journal.Operations {
-			for member := range got.Journal.Operations[i] {
-				if _, known := o[member]; !known {
-					delete(got.Journal.Operations[i], member)
-				}
-			}
-		}
-		if len(want.Journal.Operations) == 0 || len(want.Balances.Assets) == 0 {
-			t.Fatalf("nothing to compare: %+v", want)
-		}
-		if !reflect.DeepEqual(want, got) {
-			t.Errorf("export of %s:\n%+v\nit was\n%+v", profile, got, want)
-		}
+		whole(t, dir, s, profile)
 	}
 	out, _ := s.Runs(0, "serve", "keys", "list", "--data", filepath.Join(dir, "serve"), "--json")
 	if !bytes.Contains([]byte(out), []byte("Ant Works")) {
@@ -135,21 +180,47 @@ func TestAnInstallationOfAnOlderRevisionOpens(t *testing.T) {
 	}
 }
 
-// TestAVaultAJournalAndPlansOfAnOlderRevisionWork: the plan that was applied is not applied twice, the open one is
-// applied, once, with the key in the old vault.
-func TestAVaultAJournalAndPlansOfAnOlderRevisionWork(t *testing.T) {
+// send is a transfer of a little that the first network could make, too.
+func send(t *testing.T) []string {
+	t.Helper()
+	return []string{"transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain", "op", "--yes",
+		"--accept", "V4,Q10,Q11,J4,U3"}
+}
+
+// TestAVaultAJournalAndPlansOfAnOlderRevisionFollow: once the user has confirmed the new network the old vault's key
+// signs there and the journal goes on; no plan of the network before is applied, whether it was applied there or not.
+func TestAVaultAJournalAndPlansOfAnOlderRevisionFollow(t *testing.T) {
 	t.Parallel()
 	dir, s := unpack(t)
+	locked := s
 	s.Pass = passphrase
-	s.Runs(4, "apply", filepath.Join(dir, "done.toml"), "--yes", "--profile", "mine")
-	plan := filepath.Join(dir, "open.toml")
-	s.Runs(0, "apply", plan, "--yes", "--profile", "mine")
-	s.Runs(4, "apply", plan, "--yes", "--profile", "mine")
-	s.Pass = ""
-	out, _ := s.Runs(0, "history", "--json", "--profile", "mine")
-	before := printed(t, dir, "mine-history.json")
-	if !bytes.HasSuffix([]byte(out), before) || bytes.Count([]byte(out), []byte("\n")) !=
-		bytes.Count(before, []byte("\n"))+1 {
-		t.Errorf("one record more is due: %s", out)
+	locked.Runs(3, "profile", "confirm", "--yes", "--profile", "mine") // the vault is locked
+	whole(t, dir, locked, "mine")
+	out, errs := s.Runs(0, "profile", "confirm", "--yes", "--profile", "mine")
+	if !strings.Contains(errs, anew) || !strings.Contains(out, "Confirmed: profile mine signs on network") {
+		t.Errorf("%s\n%s", out, errs)
+	}
+	whole(t, dir, locked, "mine")
+	had(t, dir, locked, "mine")
+	if out, _ := s.Runs(0, "profile", "confirm", "--profile", "mine"); !strings.Contains(out, "nothing to confirm") {
+		t.Errorf("asked once more: %s", out)
+	}
+	for _, plan := range []string{"done.toml", "open.toml"} {
+		_, errs := s.Runs(2, "apply", filepath.Join(dir, plan), "--yes", "--profile", "mine")
+		if !strings.Contains(errs, "another network") {
+			t.Errorf("%s: %s", plan, errs)
+		}
+	}
+	s.Runs(0, append(send(t), "--profile", "mine")...)
+	out, _ = locked.Runs(0, "history", "--json", "--profile", "mine")
+	was := printed(t, dir, "mine-history.json")
+	if !bytes.HasSuffix([]byte(out), was) || bytes.Count([]byte(out), []byte("\n")) !=
+		bytes.Count(was, []byte("\n"))+1 {
+		t.Errorf("one record more is due, before those of the network before: %s", out)
+	}
+	out, _ = locked.Runs(0, "export", "--profile", "mine")
+	if got, want := len(read(t, []byte(out)).Journal.Operations),
+		len(read(t, printed(t, dir, "mine-export.json")).Journal.Operations)+1; got != want {
+		t.Errorf("%d operations in the journal, expected %d", got, want)
 	}
 }

@@ -61,6 +61,17 @@ func Open(s store.Store, spec Spec) (*Ledger, error) {
 	return l, nil
 }
 
+// Reopen opens a stored ledger whatever it began with; time is that of its genesis. It wraps ErrDamaged when there is
+// none.
+func Reopen(s store.Store, time uint64) (*Ledger, error) {
+	l := &Ledger{store: s, spec: Spec{Time: time}}
+	err := s.View(func(tx store.Tx) error {
+		copy(l.genesis[:], tx.Bucket(bucketLedger).Get([]byte(keyGenesis)))
+		return l.resume(tx)
+	})
+	return l, err
+}
+
 // create writes genesis.
 func (l *Ledger) create(tx store.Tx) error {
 	b := tx.Bucket(bucketLedger)

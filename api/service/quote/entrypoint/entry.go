@@ -148,12 +148,11 @@ func (c *Codec) AskDeposit(quoteID common.Hash, depositor common.Address) ([]byt
 	return c.vault().Pack("deposits", quoteID, depositor)
 }
 
-// ReadDeposit reads the answer to AskDeposit.
+// ReadDeposit reads the state in the answer to AskDeposit: its third word, in escrows of version 1, too.
 func (c *Codec) ReadDeposit(answer []byte) (DepositState, error) {
-	v, err := c.vault().Unpack("deposits", answer)
-	if err != nil || len(v) != 5 {
-		return DepositNone, fmt.Errorf("read a deposit of the escrow: %w", err)
+	const word = 32
+	if len(answer) != 5*word && len(answer) != 4*word {
+		return DepositNone, fmt.Errorf("read a deposit of the escrow: %d bytes were answered", len(answer))
 	}
-	state, _ := v[2].(uint8)
-	return DepositState(state), nil
+	return DepositState(answer[3*word-1]), nil
 }

@@ -1,0 +1,276 @@
+// Package renew makes the network of a data directory anew when it is of another generation than this program makes:
+// its chains began with other contracts or assets.
+//
+// Promise: what was open on the earlier network ends first, on its own chains. Then its database is kept whole in a
+// directory of its own, earlier-ID, and is only read from then on; a new network with the same seed, and so with the
+// same keys, takes its place. Records of ended quotes and API keys are carried over before it does, as they are: one
+// index then answers history, status and continuations across both networks, with one order and one snapshot, where two
+// databases would have to be merged at every page. What only a chain knows (transactions, balances) stays in the
+// earlier database. Test funds begin again.
+//
+// A process that is killed at any moment leaves the directory in the old state or in the new one: one rename decides.
+// Only one process at a time does this to a directory. Nothing that a user has is deleted.
+//
+// Sources: protocol §4.2, docs/architecture.md#storage.
+package renew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"coffer/api/files"
+	"coffer/api/network"
+	"coffer/api/service/access"
+	"coffer/api/service/devnet"
+	"coffer/api/service/quotestore"
+	"coffer/api/service/settle"
+	"coffer/api/service/store"
+)
+
+// Names in a data directory.
+const (
+	freshFile = ".new" // behind the name of the database: what is being made
+	lockFile  = "renew.lock"
+	prefix    = "earlier-"
+	idDigits  = 16 // of the network's id in the name of a directory
+)
+
+// lockWait is how long a process waits for another one that renews the directory.
+const lockWait = 100 * time.Millisecond
+
+// Options say what to renew. Database and Descriptor are the names of both files in Dir. ExplorerBase is the address
+// below which the transactions of refunds are shown. AfterStep, when set, is called after each durable step, for crash
+// tests.
+type Options struct {
+	Dir, Database, Descriptor string
+	Installation              devnet.Options
+	Log                       *slog.Logger
+	ExplorerBase              string
+	AfterStep                 func(step string)
+}
+
+// Run renews a directory whose database devnet.Open refuses with ErrVersion, and does nothing to one that it opens.
+// While another process has the directory the error wraps store.ErrInUse. Without the network.json that belongs to the
+// data it is devnet.ErrDescriptor, and nothing was changed.
+func Run(ctx context.Context, o Options) (err error) {
+	unlock, err := o.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	path := filepath.Join(o.Dir, o.Database)
+	s, err := store.OpenBolt(path, store.BoltOptions{Holder: "coffer, renewing the network"})
+	if err != nil {
+		return err
+	}
+	made, err := o.renew(ctx, s)
+	if err = errors.Join(err, s.Close()); err != nil || !made {
+		return err
+	}
+	return o.swap()
+}
+
+// lock keeps other processes from renewing the directory.
+func (o Options) lock(ctx context.Context) (unlock func() error, err error) {
+	f, err := os.OpenFile(filepath.Join(o.Dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("renew the network: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	if err := files.Lock(ctx, f, 0); err != nil {
+		return nil, fmt.Errorf("renew the network: %w: %w", store.ErrInUse, errors.Join(err, f.Close()))
+	}
+	return f.Close, nil
+}
+
+func (o Options) step(name string) {
+	o.Log.Info("the network is made anew", "step", name)
+	if o.AfterStep != nil {
+		o.AfterStep(name)
+	}
+}
+
+// renew does everything before the one rename that decides; false: another process was faster.
+func (o Options) renew(ctx context.Context, s store.Store) (made bool, err error) {
+	if _, err := devnet.Open(s, o.Installation); !errors.Is(err, devnet.ErrVersion) {
+		return false, err
+	}
+	earlier, err := o.earlier(s)
+	if err != nil {
+		return false, err
+	}
+	if err := o.end(ctx, earlier); err != nil {
+		return false, err
+	}
+	o.step("ended")
+	if err := o.keep(s, earlier.Descriptor); err != nil {
+		return false, fmt.Errorf("keep the earlier network: %w", err)
+	}
+	o.step("kept")
+	if err := o.begin(earlier); err != nil {
+		return false, fmt.Errorf("make the network anew: %w", err)
+	}
+	o.step("made")
+	return true, nil
+}
+
+// earlier opens the network that ends.
+func (o Options) earlier(s store.Store) (*devnet.Installation, error) {
+	path := filepath.Join(o.Dir, o.Descriptor)
+	raw, err := os.ReadFile(path)
+	var d network.Descriptor
+	if err == nil {
+		d, err = network.Decode(raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s names the contracts of the earlier network and has to be put back: %w",
+			devnet.ErrDescriptor, path, err)
+	}
+	return devnet.OpenEarlier(s, d)
+}
+
+// end brings every open quote to its end on the chains where it was begun.
+func (o Options) end(ctx context.Context, in *devnet.Installation) error {
+	book, err := quotestore.Open(in.Store, quotestore.Options{Clock: o.Installation.Clock,
+		Random: o.Installation.Random})
+	if err != nil {
+		return err
+	}
+	s := settle.New(settle.Deps{Network: in.Network, Signers: in.Set, Book: book, Clock: o.Installation.Clock,
+		ExplorerBase: o.ExplorerBase, Log: o.Log, AfterStep: o.AfterStep})
+	return errors.Join(s.EndAll(ctx), s.Close())
+}
+
+// keep gives the database a second name in a directory of its own, beside its descriptor. Where a file has one name
+// only, it is copied.
+func (o Options) keep(s store.Store, d network.Descriptor) error {
+	dir, there, err := o.place(d)
+	if err != nil {
+		return err
+	}
+	raw, err := d.Encode()
+	if err == nil {
+		err = files.Replace(filepath.Join(dir, o.Descriptor), ".new-*", raw)
+	}
+	kept := filepath.Join(dir, o.Database)
+	if err == nil && !there && os.Link(filepath.Join(o.Dir, o.Database), kept) != nil {
+		err = copyTo(s, kept)
+	}
+	return errors.Join(err, files.SyncDir(dir), files.SyncDir(o.Dir))
+}
+
+// place is the directory where the earlier network is kept; there: its database has a name there already. A network of
+// the same id that was kept before, and is not this file, stays: this one may come from a backup that knows less.
+func (o Options) place(d network.Descriptor) (dir string, there bool, err error) {
+	now, err := os.Stat(filepath.Join(o.Dir, o.Database))
+	if err != nil {
+		return "", false, err
+	}
+	first := filepath.Join(o.Dir, prefix+d.ID[2:2+idDigits])
+	for n := 1; ; n++ {
+		if dir = first; n > 1 {
+			dir = fmt.Sprintf("%s-%d", first, n)
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", false, err
+		}
+		kept, err := os.Stat(filepath.Join(dir, o.Database))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return dir, false, nil
+		case err != nil || os.SameFile(kept, now):
+			return dir, true, err
+		}
+	}
+}
+
+func copyTo(s store.Store, path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	err = store.Backup(s, func(int64) {}, f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// begin makes the new network beside the earlier one, under a name that nobody opens, and carries over what goes on.
+func (o Options) begin(earlier *devnet.Installation) error {
+	path := filepath.Join(o.Dir, o.Database+freshFile)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	fresh, err := store.OpenBolt(path, store.BoltOptions{Holder: "coffer, renewing the network"})
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.fill(fresh, earlier), fresh.Close())
+}
+
+func (o Options) fill(fresh store.Store, earlier *devnet.Installation) error {
+	in, err := earlier.Again(fresh, o.Installation)
+	if err != nil {
+		return err
+	}
+	if in.ID == earlier.ID {
+		return fmt.Errorf("%w: its mark is another one than its chains'", store.ErrDamaged)
+	}
+	report := func(damage error) { o.Log.Error("a damaged record is not carried over", "error", damage) }
+	return errors.Join(quotestore.Carry(earlier.Store, fresh, report), access.Carry(earlier.Store, fresh, report))
+}
+
+// swap puts the new network in place. It is the one step that decides.
+func (o Options) swap() error {
+	path := filepath.Join(o.Dir, o.Database)
+	if err := errors.Join(os.Rename(path+freshFile, path), files.SyncDir(o.Dir)); err != nil {
+		return fmt.Errorf("put the new network in place: %w", err)
+	}
+	o.step("begun")
+	return nil
+}
+
+// Kept is an earlier network of a data directory.
+type Kept struct {
+	Dir     string
+	Network network.Descriptor
+}
+
+// List lists the earlier networks of the installation that d describes, in the order of their names. A directory whose
+// content cannot be read, or belongs to another installation, is none.
+func List(dir, descriptor string, d network.Descriptor) (all []Kept) {
+	found, _ := filepath.Glob(filepath.Join(dir, prefix+"*", descriptor)) // the pattern is well formed
+	slices.Sort(found)
+	for _, path := range found {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		if n, err := network.Decode(raw); err == nil && n.ID != d.ID && n.Pins.Operator == d.Pins.Operator {
+			all = append(all, Kept{filepath.Dir(path), n})
+		}
+	}
+	return all
+}
+
+// Open opens the earlier network to read it; close ends it. Several processes may read it at once.
+func (k Kept) Open(database string) (in *devnet.Installation, closer io.Closer, err error) {
+	s, err := store.OpenReadOnly(filepath.Join(k.Dir, database))
+	if err != nil {
+		return nil, nil, err
+	}
+	if in, err = devnet.OpenEarlier(s, k.Network); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return in, s, nil
+}

@@ -1,0 +1,284 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api/network"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/wallet/journal"
+	"coffer/wallet/vault"
+)
+
+// Change is what a person has to confirm before anything is signed: Words say what changed and what that means, Typed
+// has to be typed: "yes", or the fingerprint of the network.
+type Change struct {
+	Words []string
+	Typed string
+}
+
+// ErrUnconfirmed says that nothing is signed before a person has confirmed a Change.
+var ErrUnconfirmed = errors.New(
+	"the network has changed: nothing is signed before you confirm it (coffer profile confirm)")
+
+// confirmedName is the name of the document that says what of a network was confirmed last. It lies beside the anchor,
+// so that restoring an older state does not take it back.
+const confirmedName = "confirmed.json"
+
+// confirmed is that document. Digest is network.Descriptor.Digest.
+type confirmed struct {
+	Version int    `json:"version"`
+	Network string `json:"network"`
+	Digest  string `json:"digest"`
+}
+
+// tags are the networks that the keys and the journal of a profile are tagged with.
+type tags struct{ keys, journal string }
+
+// findTags finds them, and what has to be confirmed. Keys and journal of an embedded profile stay tagged with a network
+// before this one until a person says that this one took its place.
+func (o *Opened) findTags(ctx context.Context) error {
+	now := o.Network.ID
+	o.tags = tags{now, now}
+	if o.Network.Version == 1 {
+		return nil
+	}
+	digest, err := o.Network.Digest()
+	if err != nil {
+		return err
+	}
+	known, err := o.confirmedDigest(now)
+	if err != nil {
+		return err
+	}
+	var earlier []network.Descriptor
+	if o.local != nil {
+		earlier = o.local.Earlier
+	}
+	for _, n := range earlier {
+		if err := o.tagged(ctx, n.ID, known == ""); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.tags != tags{now, now}, known == "" && len(earlier) > 0:
+		o.change = renewed(o.Network, o.before(earlier))
+	case known != "" && known != digest:
+		o.change = replaced(o.Network)
+	}
+	return nil
+}
+
+// tagged notes which of keys and journal still belong to an earlier network.
+func (o *Opened) tagged(ctx context.Context, id string, keys bool) error {
+	is, err := journal.Belongs(o.Paths.ProfileState(o.Profile.Name), id)
+	if err != nil {
+		return err
+	}
+	if is {
+		o.tags.journal = id
+	}
+	if !keys || o.Profile.Vault == config.VaultMemory || o.tags.keys != o.Network.ID {
+		return nil
+	}
+	for _, n := range []string{o.Network.ID, id} {
+		v, err := o.vaultOf(n)
+		if err != nil {
+			return err
+		}
+		there, err := v.Exists(ctx)
+		if err = errors.Join(err, v.Close()); err != nil || there {
+			if err == nil {
+				o.tags.keys = n
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// confirmedDigest is what was confirmed of a network, "" when nothing was.
+func (o *Opened) confirmedDigest(id string) (string, error) {
+	raw, err := o.anchorsOf(id).Load(confirmedName)
+	if err != nil || raw == nil {
+		return "", err
+	}
+	var c confirmed
+	err = json.Unmarshal(raw, &c, json.RejectUnknownMembers(true))
+	if err != nil || c.Version != 1 || c.Network != id {
+		return "", fmt.Errorf("%s in %s cannot be read: remove it, and confirm the network again",
+			confirmedName, o.anchorsOf(id).Dir)
+	}
+	return c.Digest, nil
+}
+
+// keepConfirmed writes down that the network is confirmed as it is.
+func (o *Opened) keepConfirmed() error {
+	digest, err := o.Network.Digest()
+	if err != nil || digest == "" {
+		return err
+	}
+	raw, err := json.Marshal(confirmed{1, o.Network.ID, digest}, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	return o.anchorsOf(o.Network.ID).Save(confirmedName, append(raw, '\n'))
+}
+
+// before is the network that keys or journal are tagged with, else one of those before this one.
+func (o *Opened) before(earlier []network.Descriptor) network.Descriptor {
+	for _, n := range earlier {
+		if n.ID == o.tags.keys || n.ID == o.tags.journal {
+			return n
+		}
+	}
+	return earlier[len(earlier)-1]
+}
+
+func renewed(now, before network.Descriptor) *Change {
+	return &Change{Typed: "yes", Words: []string{
+		"This program made its network anew, because its contracts were replaced.",
+		"  What stays     accounts, addresses, keys; limits, history, export, journal",
+		"  What ended     open orders: what they had in escrow was refunded there",
+		"  What restarts  play money. What you had cannot be moved, and is shown by",
+		"                 coffer balances --earlier",
+		"  What you say   your keys are tagged for the old network. Nothing is signed",
+		"                 on the new one before you say yes.",
+		"  Old network    " + before.Fingerprint(),
+		"  New network    " + now.Fingerprint(),
+	}}
+}
+
+func replaced(now network.Descriptor) *Change {
+	latest := now.Deployments[len(now.Deployments)-1]
+	c := &Change{Typed: now.Fingerprint(), Words: []string{
+		"The operator replaced contracts or addresses that this profile trusts.",
+		"Your keys and accounts stay. Nothing is signed before you confirm the change.",
+		"  Escrow now     " + latest.Escrow.Hex(),
+		"  Filler now     " + latest.Filler.Hex(),
+		fmt.Sprintf("  Attesters now  %d, of which %d decide", len(latest.Attesters), latest.Threshold),
+	}}
+	if now.Kind == network.Embedded {
+		c.Typed = "yes"
+		return c
+	}
+	c.Words = append(c.Words, "Ask the operator for the fingerprint, by another way than network.json came by.",
+		"It begins with "+now.Fingerprint()[:4]+".")
+	return c
+}
+
+// Change is what has to be confirmed before anything is signed; nil for nothing.
+func (o *Opened) Change() *Change { return o.change }
+
+// Unconfirmed is the error of a command that would sign before a Change is confirmed; nil when there is none.
+func (o *Opened) Unconfirmed() error {
+	if o.change == nil {
+		return nil
+	}
+	return &cli.AccessError{Problem: ErrUnconfirmed.Error(),
+		Hint: "read what changed, and confirm it: coffer profile confirm --profile " + o.Profile.Name}
+}
+
+// Confirm carries out what a person confirmed by typing: keys, journal, applied plans and known assets are tagged with
+// the network as it is now. It asks for the passphrase of the vault. Anything else than what the Change wants typed is
+// a *cli.RefusedError, and nothing was changed. After a crash it may be called again.
+func (o *Opened) Confirm(ctx context.Context, typed string) error {
+	if o.change == nil {
+		return nil
+	}
+	if typed != o.change.Typed && (o.change.Typed == "yes" || !SameFingerprint(typed, o.Network)) {
+		return &cli.RefusedError{Problem: "nothing was confirmed, and nothing was changed"}
+	}
+	if err := o.retag(ctx); err != nil {
+		return err
+	}
+	was, now := o.tags.journal, o.Network.ID
+	dir, before := o.Journal("coffer profile confirm")
+	o.tags.journal = now
+	_, after := o.Journal("coffer profile confirm")
+	err := journal.Follow(dir, before, after)
+	if err == nil {
+		err = o.followPapers(was)
+	}
+	if err == nil {
+		err = o.keepConfirmed()
+	}
+	if err != nil {
+		o.tags.journal = was
+		return err
+	}
+	o.change = nil
+	return nil
+}
+
+// retag moves the keys into the vault of this network.
+func (o *Opened) retag(ctx context.Context) error {
+	if o.tags.keys == o.Network.ID {
+		return nil
+	}
+	if err := o.Unlock(ctx); err != nil {
+		return err
+	}
+	now, err := o.vaultOf(o.Network.ID)
+	if err != nil {
+		return err
+	}
+	if err := now.Retag(ctx, o.vault); err != nil {
+		return errors.Join(err, now.Close())
+	}
+	old := o.vault
+	o.vault, o.tags.keys = now, o.Network.ID
+	o.close = append(o.close, now.Close)
+	return old.Close()
+}
+
+// followPapers copies what is kept beside the anchor, such as the list of applied plans, and tags the known assets.
+func (o *Opened) followPapers(was string) error {
+	now := o.Network.ID
+	if was == now {
+		return nil
+	}
+	from, to := o.anchorsOf(was), o.anchorsOf(now)
+	files, err := os.ReadDir(from.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, f := range files {
+		if f.Name() == anchorName || f.Name() == confirmedName || !documentName.MatchString(f.Name()) {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(from.Dir, f.Name()))
+		if err == nil {
+			err = to.Save(f.Name(), raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	raw, err := o.assetFolder().Load(assetsFile)
+	if err != nil || raw == nil {
+		return err
+	}
+	known, err := parseAssetMemory(raw, was)
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	return o.keepAssets(known)
+}
+
+// vaultOf opens the vault of the profile that is tagged with a network.
+func (o *Opened) vaultOf(id string) (*vault.Vault, error) {
+	return openStore(o.Profile.Vault, o.host.vaultOptions(o.Profile, id, o.Paths.ProfileKeys(o.Profile.Name)))
+}
+
+// anchorsOf is the directory of what must outlive a restored journal, for a network.
+func (o *Opened) anchorsOf(id string) Folder {
+	return Folder{Dir: o.Paths.ProfileAnchor(o.Profile.Name, id)}
+}

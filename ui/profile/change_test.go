@@ -1,0 +1,258 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/network"
+	"coffer/api/secret"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/wallet/journal"
+	"coffer/wallet/vault"
+)
+
+// generation is the embedded network of a generation; all of one installation.
+func generation(t *testing.T, genesis string, escrow byte) network.Descriptor {
+	t.Helper()
+	n, err := network.Descriptor{
+		Version: 2, Kind: network.Embedded, Chains: []string{"eip155:1"},
+		Genesis: map[string]string{"eip155:1": genesis}, Installation: "0x" + strings.Repeat("ab", 32),
+		Pins: network.Pins{Escrow: common.Address{escrow}},
+		Deployments: []network.Deployment{{Escrow: common.Address{escrow}, Attesters: []common.Address{{1}},
+			Threshold: 1}},
+	}.WithID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// machine is a user's machine with a profile that keeps its keys in a file.
+type machine struct {
+	t    *testing.T
+	home string
+	ask  func(context.Context, string) (secret.Secret, error)
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	m := &machine{t: t, home: t.TempDir(), ask: func(context.Context, string) (secret.Secret, error) {
+		return secret.New([]byte("correct horse")), nil
+	}}
+	m.configure("version = 1\n\n[profiles.mine]\nkind = \"embedded\"\nvault = \"file\"\n")
+	return m
+}
+
+func (m *machine) configure(text string) {
+	m.t.Helper()
+	if err := errors.Join(os.MkdirAll(m.home, 0o700),
+		os.WriteFile(filepath.Join(m.home, "config.toml"), []byte(text), 0o600)); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// open opens the profile on a network that took the place of others.
+func (m *machine) open(now network.Descriptor, earlier ...network.Descriptor) *Opened {
+	m.t.Helper()
+	h := Host{
+		Getenv: config.Getenv([]string{"HOME=" + m.home, "COFFER_DATA=" + m.home,
+			"COFFER_CONFIG=" + m.home + "/config.toml"}),
+		Embedded: func(context.Context, string) (Embedded, error) {
+			return Embedded{Network: now, Earlier: earlier, BaseURL: "https://x.invalid/api",
+				APIKey: secret.New([]byte("k")), Close: func() error { return nil }}, nil
+		},
+		Ask: m.ask,
+	}
+	o, err := h.OpenKeys(m.t.Context(), "mine")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { _ = o.Close() })
+	return o
+}
+
+// live makes a key and a journal with an operation, and signs: what a user has.
+func (m *machine) live(o *Opened) string {
+	m.t.Helper()
+	if err := o.vault.Create(m.t.Context(), secret.New([]byte("correct horse"))); err != nil {
+		m.t.Fatal(err)
+	}
+	item, err := o.vault.Add(m.t.Context(), vault.EVM, secret.New([]byte(strings.Repeat("k", 32))), "")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	j, err := journal.Open(o.Journal("a test"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	_, err = j.Begin([]byte("{}"), [32]byte{1})
+	if err := errors.Join(err, j.Close(), o.Plans().Save("applied.json", []byte("{}"))); err != nil {
+		m.t.Fatal(err)
+	}
+	if _, refuses := o.Signer().(refusing); refuses {
+		m.t.Fatal("nothing can be signed")
+	}
+	return item.Address
+}
+
+// operations counts those of the journal.
+func (m *machine) operations(o *Opened) int {
+	m.t.Helper()
+	j, err := journal.OpenReadOnly(o.Journal("a test"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer j.Close()
+	return len(j.Operations())
+}
+
+func TestANetworkThatWasMadeAnewIsConfirmedOnceAndSignsNothingBefore(t *testing.T) {
+	m := newMachine(t)
+	old, now := generation(t, "0x01", 1), generation(t, "0x02", 2)
+	first := m.open(old)
+	address := m.live(first)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := m.open(now, old)
+	change := o.Change()
+	if change == nil || change.Typed != "yes" || !strings.Contains(strings.Join(change.Words, "\n"),
+		old.Fingerprint()) {
+		t.Fatalf("what changed is not told: %+v", change)
+	}
+	if _, refuses := o.Signer().(refusing); !refuses || o.ReadOnly() == "" {
+		t.Error("something can be signed before it was confirmed")
+	}
+	if err := o.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	none := func(secret.Secret) error { t.Error("a key was lent for the new network"); return nil }
+	if err := o.vault.Use(t.Context(), now.ID, address, none); !errors.Is(err, vault.ErrNetwork) {
+		t.Errorf("%v, expected ErrNetwork", err)
+	}
+	if m.operations(o) != 1 {
+		t.Error("the journal cannot be read")
+	}
+	var refused *cli.RefusedError
+	if err := o.Confirm(t.Context(), "no"); !errors.As(err, &refused) || o.Change() == nil {
+		t.Errorf("%v, expected a refusal", err)
+	}
+	if err := o.Confirm(t.Context(), "yes"); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []*Opened{o, m.open(now, old)} {
+		if _, refuses := o.Signer().(refusing); refuses || o.Change() != nil || o.ReadOnly() != "" {
+			t.Errorf("it was confirmed: %+v, %s", o.Change(), o.ReadOnly())
+		}
+		if err := o.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		lent := false
+		if err := o.vault.Use(t.Context(), now.ID, address,
+			func(secret.Secret) error { lent = true; return nil }); err != nil ||
+			!lent || m.operations(o) != 1 {
+			t.Errorf("the key is not there: %v", err)
+		}
+		if raw, err := o.Plans().Load("applied.json"); err != nil || raw == nil {
+			t.Errorf("the applied plans are gone: %v", err)
+		}
+	}
+}
+
+// TestAConfirmationThatWasCutShortIsAskedForAgain: the keys were moved, the journal was not.
+func TestAConfirmationThatWasCutShortIsAskedForAgain(t *testing.T) {
+	m := newMachine(t)
+	old, now := generation(t, "0x01", 1), generation(t, "0x02", 2)
+	first := m.open(old)
+	m.live(first)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	half := m.open(now, old)
+	if err := errors.Join(half.retag(t.Context()), half.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o := m.open(now, old)
+	if o.Change() == nil || o.tags != (tags{keys: now.ID, journal: old.ID}) {
+		t.Fatalf("tags %+v", o.tags)
+	}
+	if err := o.Confirm(t.Context(), "yes"); err != nil || m.operations(o) != 1 {
+		t.Fatal(err)
+	}
+	if again := m.open(now, old); again.Change() != nil {
+		t.Error("asked once more")
+	}
+}
+
+func TestReplacedContractsAreConfirmedByTheFingerprint(t *testing.T) {
+	m := newMachine(t)
+	lab := func(escrow byte) (network.Descriptor, *Opened) {
+		n := generation(t, "0x01", escrow)
+		n.Kind, n.Installation = network.Lab, ""
+		n, err := n.WithID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := n.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(m.home, "network.json")
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m.configure("version = 1\n\n[profiles.mine]\nkind = \"lab\"\nvault = \"file\"\nnetwork_id = \"" + n.ID +
+			"\"\nbase_url = \"https://x.invalid/api\"\nnetwork_file = \"" + path + "\"\n")
+		return n, m.open(n)
+	}
+	_, o := lab(1)
+	m.live(o)
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n, o := lab(2)
+	if o.Change() == nil || !strings.Contains(strings.Join(o.Change().Words, "\n"), common.Address{2}.Hex()) {
+		t.Fatalf("another escrow is not told: %+v", o.Change())
+	}
+	if _, refuses := o.Signer().(refusing); !refuses {
+		t.Error("something can be signed with another escrow")
+	}
+	if err := o.Confirm(t.Context(), "yes"); err == nil {
+		t.Error("a lab was confirmed without its fingerprint")
+	}
+	if err := o.Confirm(t.Context(), n.Fingerprint()); err != nil || o.Change() != nil {
+		t.Fatal(err)
+	}
+	if _, o := lab(2); o.Change() != nil {
+		t.Error("asked once more")
+	}
+	if _, o := lab(1); o.Change() == nil {
+		t.Error("the escrow of before was taken without a word")
+	}
+}
+
+// TestALabWithAnotherNetworkIsNotTaggedAnew: the id in the profile says no, as ever.
+func TestALabWithAnotherNetworkIsNotTaggedAnew(t *testing.T) {
+	n := shipped(t)
+	raw, err := n.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "network.json")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := config.Profile{Name: "team", Kind: network.Lab, NetworkID: "0x" + strings.Repeat("12", 32), NetworkFile: path,
+		Vault: config.VaultMemory}
+	o := &Opened{Profile: p}
+	if err := o.findNetwork(t.Context()); err == nil || !strings.Contains(err.Error(), "the profile names") {
+		t.Errorf("%v", err)
+	}
+}
