@@ -352,7 +352,7 @@ func TestDescriptorNamesThisInstallation(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := network.Deployment{From: int64(devnet.Time), Filler: d.Pins.Solver, Escrow: d.Pins.Escrow,
-		Attesters: []common.Address{d.Pins.Operator}, Threshold: 1}
+		Attesters: []common.Address{in.Attester.Address()}, Threshold: 1}
 	if len(d.Deployments) != 1 || !reflect.DeepEqual(d.Deployments[0], now) || len(d.Installation) != 66 {
 		t.Errorf("deployments %+v of installation %q", d.Deployments, d.Installation)
 	}
