@@ -62,14 +62,14 @@ func rules() map[string]rule {
 	}{
 		{rule{Decoded, always}, []string{
 			"call.outflow", "quote.legs.pays", "quote.legs.parts.amount", "quote.worst", "quote.delivered",
-			"quote.minimum", "quote.fees",
+			"quote.minimum", "quote.fees", "quote.promise.minimums",
 		}},
 		{rule{Decoded, given}, []string{
 			"call.chain", "call.sender", "call.lines.role", "call.lines.to", "call.lines.value", "call.lines.function",
 			"call.lines.args.value", "call.lines.amount", "call.lines.recipient", "call.window.until", "call.deploys",
 			"call.delegation.chain", "call.delegation.authority", "call.delegation.contract", "call.delegation.nonce",
 			"quote.legs.chain", "quote.legs.deploys", "quote.legs.escrow", "quote.legs.refundAfter", "quote.legs.until",
-			"quote.legs.parts.to", "quote.legs.parts.shareBps", "quote.legs.parts.approval",
+			"quote.promise.fillBy", "quote.legs.parts.to", "quote.legs.parts.shareBps", "quote.legs.parts.approval",
 			"quote.legs.delegation.chain", "quote.legs.delegation.authority", "quote.legs.delegation.contract",
 			"quote.legs.delegation.nonce", "quote.legs.solana.feePayer", "quote.legs.solana.blockHash",
 			"quote.legs.solana.memo", "quote.legs.solana.instructions.name",
@@ -86,7 +86,7 @@ func rules() map[string]rule {
 			"quote.pay", // each payment is shown; the sums are by asset
 		}},
 		{rule{Own, always}, []string{
-			"quote.needs.need", "quote.slippageBps",
+			"quote.promise.attesters", "quote.promise.threshold", "quote.needs.need", "quote.slippageBps",
 		}},
 		{rule{Own, given}, []string{
 			"intent.overrides", "call.accountType", "call.lines.firstTime", "call.requires", "call.fingerprint",

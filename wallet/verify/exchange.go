@@ -136,6 +136,7 @@ func (j *judge) received(acc account, legs []leg, w api.DestinationToken, q *Ver
 	if t := j.promised(legs, want.Asset.Chain, q.expires); t != nil {
 		to, _ := caip.ParseAccount(w.RecipientAccount) // as the recipient was found to be
 		j.promisedToRecipient(t, want.Asset, to, least)
+		q.view.Promise = j.promise(legs, t, want.Asset)
 	}
 	return true
 }

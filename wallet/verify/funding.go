@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"maps"
 	"math/big"
 	"slices"
 	"time"
@@ -40,6 +41,7 @@ func (j *judge) fundingQuote(acc account, w api.Quote, id [32]byte, expires int6
 	var promised map[caip.Asset]*big.Int
 	if t := j.promised(legs, caip.EVM(j.in.ChainID()), expires); t != nil {
 		promised = j.promisedToCall(acc, t, q.prepared.prepared.signing.Hash())
+		q.view.Promise = j.promise(legs, t, slices.Collect(maps.Keys(promised))...)
 	}
 	if j.refused() {
 		return

@@ -10,14 +10,15 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/network"
 	"coffer/api/op/escrow"
 	"coffer/wallet/intent"
 	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
 
-// termsLie is what the terms of deposits say instead of the truth. ofCall and ofTrade are what the refusal says, "" where
-// the lie is none.
+// termsLie is what the terms of deposits say instead of the truth. ofCall and ofTrade are what the refusal says, ""
+// where the lie is none.
 type termsLie struct {
 	ofCall, ofTrade string
 	tell            func(t *escrow.Terms)
@@ -239,8 +240,8 @@ func TestQ15_APromiseInAnotherAssetIsWorthThePayment(t *testing.T) {
 	}
 }
 
-// TestQ15_NothingOfATokenIsRequiredNothingOfItIsPromised: a token of which nothing is required may not stand for another
-// one in the sum.
+// TestQ15_NothingOfATokenIsRequiredNothingOfItIsPromised: a token of which nothing is required may not stand for
+// another one in the sum.
 func TestQ15_NothingOfATokenIsRequiredNothingOfItIsPromised(t *testing.T) {
 	w := newWorld(t)
 	w.Draft.TokensRequired = append(w.Draft.TokensRequired, api.TokenRequirement{AssetType: baseETH, Amount: "0"})
@@ -273,4 +274,39 @@ func TestQ15_ADepositWithoutTermsIsRefused(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestQ15_TheReviewSaysWhatIsPromisedAndWhoDecides(t *testing.T) {
+	for name, c := range map[string]struct {
+		deployments []network.Deployment
+		k, n        int
+	}{
+		"not known": {nil, 0, 0},
+		"of another one": {[]network.Deployment{{Escrow: common.Address{1}, Attesters: []common.Address{{1}},
+			Threshold: 1}}, 0, 0},
+		"two of three": {[]network.Deployment{{Attesters: make([]common.Address, 3), Threshold: 2}}, 2, 3},
+		"the one it uses": {[]network.Deployment{{Escrow: common.Address{1}},
+			{Attesters: make([]common.Address, 1), Threshold: 1}}, 1, 1},
+	} {
+		w := newWorld(t)
+		for _, d := range c.deployments {
+			if d.Escrow == (common.Address{}) {
+				d.Escrow = w.Network.Pins.Escrow
+			}
+			w.Policy.Network.Deployments = append(w.Policy.Network.Deployments, d)
+		}
+		q, r := w.quote(w.signed(), w.Document(w.CrossChain()))
+		if q == nil {
+			t.Fatalf("%s: %+v", name, r.Reasons)
+		}
+		if v := q.View().Promise; v.Threshold != c.k || v.Attesters != c.n || len(v.Minimums) != 1 ||
+			v.Minimums[0].Amount.Int64() != 225_500_000 || v.Minimums[0].ChainName != "Base" {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	w := newWorld(t)
+	if q, r := w.exchange(trades()["transfer"](w)); q == nil || len(q.View().Promise.Minimums) != 1 ||
+		q.View().Promise.Minimums[0].Amount.Int64() != 99_000_000 {
+		t.Errorf("%+v", r.Reasons)
+	}
 }

@@ -116,7 +116,7 @@ func quoteViewIsWhatGetsSigned(t testing.TB, w *world, q *verify.VerifiedQuote, 
 	for i, leg := range v.Legs {
 		signed := q.Operations()[i]
 		u, hash, calls := received(t, w, d, "/originChainsOperations/"+string(rune('0'+i))+"/userOp", leg.Chain.ID)
-		deposit, _, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
+		deposit, terms, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
 		if !ok || signed.Hash() != hash.Hex() || leg.OpHash != hash.Hex() ||
 			signed.Digest() != digestOf(w, u, hash, leg.Chain.ID).Hex() || signed.Summary().Chain != leg.Chain.CAIP {
 			t.Fatalf("payment %d: shown %+v, signed %s", i, leg, signed.Hash())
@@ -130,6 +130,7 @@ func quoteViewIsWhatGetsSigned(t testing.TB, w *world, q *verify.VerifiedQuote, 
 			leg.Deploys != (u.Factory != nil) {
 			t.Fatalf("payment %d: shown %+v, signed %+v", i, leg, u)
 		}
+		promiseIsWhatGetsSigned(t, v.Promise, terms)
 		key := leg.Pays.Asset.String()
 		if sum[key] == nil {
 			sum[key] = new(big.Int)
@@ -139,6 +140,19 @@ func quoteViewIsWhatGetsSigned(t testing.TB, w *world, q *verify.VerifiedQuote, 
 	for _, p := range v.Pay {
 		if sum[p.Asset.String()].Cmp(p.Amount) != 0 {
 			t.Fatalf("shown %s of %s, signed %s", p.Amount, p.Asset, sum[p.Asset.String()])
+		}
+	}
+}
+
+// promiseIsWhatGetsSigned compares what review 2 says of the release of the payments with the bytes of a deposit.
+func promiseIsWhatGetsSigned(t testing.TB, v *verify.PromiseView, terms escrow.Terms) {
+	t.Helper()
+	if v == nil || v.FillBy.Unix() != int64(terms.FillDeadline) || len(v.Minimums) != len(terms.Minimums) {
+		t.Fatalf("shown %+v, signed %+v", v, terms)
+	}
+	for i, m := range terms.Minimums {
+		if x := v.Minimums[i]; x.Asset.Word() != m.Token || x.Amount.Cmp(m.Amount) != 0 || x.Symbol == "" {
+			t.Fatalf("shown %+v, signed %+v", x, m)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/big"
 	"slices"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -37,6 +38,25 @@ func (j *judge) promised(legs []leg, target caip.Chain, expires int64) *escrow.T
 		"not later than "+unixText(latest), unixText(t.FillDeadline))
 	j.must(t.Ascending(), "Q15", "each delivery is promised once", path, "minimums in ascending order", "another order")
 	return t
+}
+
+// promise shows what the payments are released for. assets are those of the minimums, by their words.
+func (j *judge) promise(legs []leg, t *escrow.Terms, assets ...caip.Asset) *PromiseView {
+	v := &PromiseView{FillBy: time.Unix(int64(t.FillDeadline), 0)} //nolint:gosec // soon, or refused
+	for _, m := range t.Minimums {
+		i := slices.IndexFunc(assets, func(a caip.Asset) bool { return a.Word() == m.Token })
+		if i < 0 {
+			return nil // refused
+		}
+		v.Minimums = append(v.Minimums, j.amountView(assets[i], m.Amount))
+	}
+	at := legs[slices.IndexFunc(legs, func(l leg) bool { return l.terms == t })].escrow
+	for _, d := range j.Network.Deployments {
+		if d.Escrow == at {
+			v.Attesters, v.Threshold = len(d.Attesters), d.Threshold
+		}
+	}
+	return v
 }
 
 func chainName(id uint64) string {

@@ -171,6 +171,17 @@ type LegView struct {
 	Solana      *SolanaView // of a Solana message; Nonce is then "" and Escrow the vault in base58
 }
 
+// PromiseView is what the payments on EVM chains are released for: Minimums arrive, for a call at the own account and
+// together with the call that was signed, for a swap or a transfer at the recipient, and not after FillBy. Threshold of
+// Attesters, who are all the service's own where it is 1 of 1, say whether that happened; both are 0 when they are not
+// known.
+type PromiseView struct {
+	Minimums  []AmountView
+	FillBy    time.Time
+	Attesters int
+	Threshold int
+}
+
 // NeedView compares what the calls need with what the service said is there. Have and Short are nil when unknown.
 type NeedView struct {
 	Need  AmountView
@@ -187,6 +198,7 @@ type QuoteView struct {
 	CallTypeWords string
 	Expires       time.Time
 	Legs          []LegView
+	Promise       *PromiseView // nil when no payment carries terms
 	Pay           []AmountView
 	// by asset: what can leave the account if every signature of this operation runs and nothing is delivered
 	Worst            []AmountView
