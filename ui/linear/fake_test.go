@@ -110,6 +110,9 @@ func quote(now time.Time, life time.Duration) *verify.QuoteView {
 			{Chain: chain(42161, "Arbitrum"), Pays: usdcOf(100_000_000, 99_980_000, "Arbitrum"), Deploys: true,
 				Nonce: "2", OpHash: hash(7), Escrow: escrow, RefundAfter: now.Add(time.Hour)},
 		},
+		Promise: &verify.PromiseView{Minimums: []verify.AmountView{usdcOf(225_500_000, 225_454_900, "Base")},
+			FillBy:    now.Add(5 * time.Minute),
+			Attesters: 1, Threshold: 1},
 		Pay:   []verify.AmountView{usdcOf(225_980_000, 225_934_804, "")},
 		Worst: []verify.AmountView{usdcOf(476_480_000, 476_384_704, "")}, PayMicro: number(225_934_804),
 		DeliverMicro: number(225_454_900), FeesMicro: number(479_904),
@@ -136,6 +139,7 @@ func exchangeQuote(now time.Time, kind string) *verify.QuoteView {
 			ethOf("26128700000000000", 89_054_585, "Optimism")
 		q.Recipient, q.RecipientFirstTime, q.RecipientOwn = account, false, true
 	}
+	q.Promise.Minimums = []verify.AmountView{q.Minimum}
 	return q
 }
 

@@ -32,7 +32,7 @@ func stakes() []reviewed {
 	whole := func(v *verify.PreparedView) { v.WholeConsent = true }
 	cheap := func(v *verify.PreparedView) { v.Outflow = []verify.AmountView{usdcOf(99_000_000, 98_980_200, "Base")} }
 	opaque := func(v *verify.PreparedView) { cheap(v); v.Lines[0].Decoded = false }
-	alone := func(q *verify.QuoteView) { q.SameChainOnly, q.Legs, q.Pay, q.PayMicro = true, nil, nil, new(big.Int) }
+	alone := func(q *verify.QuoteView) { q.SameChainOnly, q.Legs, q.Promise, q.Pay, q.PayMicro = true, nil, nil, nil, new(big.Int) }
 	pays := func(units, micro int64, bps int) func(*verify.QuoteView) {
 		return func(q *verify.QuoteView) {
 			q.Pay, q.PayMicro, q.CostBps = []verify.AmountView{usdcOf(units, micro, "")}, number(micro), bps
@@ -131,7 +131,7 @@ func TestAQuoteOfTheSignedOperationAloneIsConfirmedByWhatItTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		q := quote(utc(), time.Minute)
-		q.SameChainOnly, q.Legs, q.Pay, q.PayMicro = true, nil, nil, new(big.Int)
+		q.SameChainOnly, q.Legs, q.Promise, q.Pay, q.PayMicro = true, nil, nil, nil, new(big.Int)
 		r.op.next = q
 		r.begins()
 		said := r.types(callScript()[:yesAt+1]...)

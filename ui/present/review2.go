@@ -96,8 +96,7 @@ func (p *Page) way(v *verify.QuoteView) {
 
 // consequence explains what a way of paying means for the calls.
 func consequence(v *verify.QuoteView) string {
-	const lends = "The solver lends what is missing and should get these payments only once your calls ran; the " +
-		"operator decides that."
+	const lends = "The solver lends what is missing and should get these payments only once your calls ran."
 	switch v.CallType {
 	case api.CallSameChainExcludeSolver:
 		return "Nobody lends anything: your account uses what is there."
@@ -246,26 +245,63 @@ func (p *Page) escrows(r Review) {
 		if l.Escrow == "" || partTo(l.Parts, l.Escrow) && l.RefundAfter.IsZero() {
 			continue
 		}
-		when := "released once your call ran"
-		if r.Exchange() {
-			when = "released once it is delivered"
-		}
-		back := ", reclaimable after " + r.Clock(l.RefundAfter)
+		back := aside("you can take it back after " + r.Clock(l.RefundAfter))
 		if l.Solana != nil && l.RefundAfter.IsZero() {
-			back = "; only the service can pay it back"
+			back = remark(ToneWarn, SolanaHolds)
 		}
 		paths := []string{item("quote.legs", i) + ".refundAfter"}
 		if !partTo(l.Parts, l.Escrow) {
 			paths = append(paths, item("quote.legs", i)+".escrow")
 		}
-		if at, again := seen[l.Escrow+back]; again {
+		if at, again := seen[l.Escrow+back.Text]; again {
 			(*p)[at].Paths = append((*p)[at].Paths, paths...)
 			continue
 		}
-		seen[l.Escrow+back] = len(*p)
-		p.row(TableOperation, 0, "held in", paths, address(l.Escrow), say(" "), aside(when+back+";"), say(" "),
-			remark(ToneWarn, KeepsWords))
+		seen[l.Escrow+back.Text] = len(*p)
+		p.row(TableOperation, 0, "held in", paths, address(l.Escrow), say(" "), back)
 	}
+	p.promise(r)
+}
+
+// promise says what the contracts that hold payments give them out for, and who says that it happened.
+func (p *Page) promise(r Review) {
+	v := r.Quote.Promise
+	if v == nil {
+		return
+	}
+	paths, spans := []string{"quote.promise.fillBy"}, []Span{say("only if ")}
+	for i, m := range v.Minimums {
+		if i > 0 {
+			spans = append(spans, say(" and "))
+		}
+		spans = append(spans, amountSpans(m)...)
+		paths = append(paths, item("quote.promise.minimums", i))
+	}
+	switch verb := " arrive"; {
+	case r.Exchange():
+		spans = append(spans, say(verb))
+	case len(v.Minimums) > 0:
+		spans = append(spans, say(verb+" and your call runs,"))
+	default:
+		spans = append(spans, say("your call runs,"))
+	}
+	p.row(TableOperation, 0, "given out", paths, append(spans, say(" by "+r.Clock(v.FillBy)))...)
+	p.row(TableOperation, 0, "judged by", []string{"quote.promise.attesters", "quote.promise.threshold"},
+		remark(decides(*v)))
+}
+
+// decides says who decides that something was delivered.
+func decides(v verify.PromiseView) (Tone, string) {
+	of := strconv.Itoa(v.Threshold) + " of " + strconv.Itoa(v.Attesters)
+	switch {
+	case v.Threshold == 0:
+		return ToneWarn, "somebody whom this wallet does not know"
+	case v.Attesters == 1:
+		return ToneWarn, of + ": the operator of this service alone"
+	case v.Threshold == 1:
+		return ToneWarn, of + " attesters: each alone"
+	}
+	return TonePlain, of + " attesters"
 }
 
 // windows says until when each payment can run; a Solana message says it below.

@@ -16,8 +16,8 @@ import (
 )
 
 // Refund is the call that sends a payment back to the account that made it. Anyone may send it, on the chain of the
-// payment and with no value, once After is past; before that it reverts, and so it does when the payment was released or
-// sent back.
+// payment and with no value, once After is past. Before that it reverts, and so it does when the payment was released
+// or sent back.
 type Refund struct {
 	QuoteID   string
 	Chain     string // CAIP-2

@@ -169,8 +169,8 @@ func (j *judge) deposit(l *leg, id [32]byte, expires int64) ([]op.Call, bool) {
 	j.must(expires > 0 && got.RefundDeadline > uint64(expires) &&
 		got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
 		"between the expiry and "+unixText(limit), unixText(got.RefundDeadline))
-	j.must(got.RefundDeadline > terms.FillDeadline, "Q15", "nothing is delivered once a payment can be taken back", path,
-		"a last delivery before "+unixText(got.RefundDeadline), unixText(terms.FillDeadline))
+	j.must(got.RefundDeadline > terms.FillDeadline, "Q15", "nothing is delivered once a payment can be taken back",
+		path, "a last delivery before "+unixText(got.RefundDeadline), unixText(terms.FillDeadline))
 	l.deadline, l.escrow, l.terms = got.RefundDeadline, last.To, &terms
 	want := depositCalls(last.To, id, l.asset, l.amount, got.RefundDeadline, terms)
 	same := slices.EqualFunc(calls, want, sameCall)

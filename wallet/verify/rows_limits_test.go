@@ -117,7 +117,8 @@ func TestY2_OnlyRecipientsOfThePolicyReceive(t *testing.T) {
 		"an unreadable call": {call(func(_ *world, c *[2]string) { c[0], c[1] = "0", "0xdeadbeef" }, payee, vault),
 			true, false},
 		"a deposit, which names no recipient": {call(func(_ *world, c *[2]string) {
-			c[0], c[1] = "0", golden.HexOf(escrow.AttestedDepositCalldata(escrow.Deposit{Amount: big.NewInt(1)}, escrow.Terms{}))
+			c[0], c[1] = "0", golden.HexOf(escrow.AttestedDepositCalldata(escrow.Deposit{Amount: big.NewInt(1)},
+				escrow.Terms{}))
 		}, payee, vault), true, false},
 		"named by its file only": {call(func(w *world, c *[2]string) {
 			c[0], c[1] = "0", golden.HexOf(append(selectorOf("give(address)"),
@@ -278,8 +279,8 @@ func saysCost(t *testing.T, r verify.Report, want string) {
 	}
 }
 
-// TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts: a quote without fees and terms that pays less than what is missing
-// does not say what it costs.
+// TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts: a quote without fees and terms that pays less than what is
+// missing does not say what it costs.
 func TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		answer := w.PrepareResponse()

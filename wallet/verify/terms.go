@@ -27,8 +27,8 @@ func (j *judge) promised(legs []leg, target caip.Chain, expires int64) *escrow.T
 	t, path := legs[i].terms, legs[i].role.path+"/userOp/callData"
 	for _, l := range legs[i:] {
 		j.must(l.terms == nil || bytes.Equal(l.terms.Encode(), t.Encode()), "Q15",
-			"all payments are bound to the same terms", l.role.path+"/userOp/callData", "the terms of the first payment",
-			"other terms")
+			"all payments are bound to the same terms", l.role.path+"/userOp/callData",
+			"the terms of the first payment", "other terms")
 	}
 	id, _ := target.EVMID() // 0 is Solana, there and here
 	j.must(t.TargetChain == id, "Q15", "the payments are released for a delivery on the chain that you chose", path,
@@ -67,7 +67,8 @@ func chainName(id uint64) string {
 }
 
 // promisedToCall demands that the payments for a call are released only if the very operation that was signed runs, and
-// only for required tokens, no more than is required of each, that arrive at the own account. It returns what is promised of each.
+// only for required tokens, no more than is required of each, that arrive at the own account. It returns what is
+// promised of each.
 func (j *judge) promisedToCall(acc account, t *escrow.Terms, operation string) map[caip.Asset]*big.Int {
 	const path = "/originChainsOperations"
 	d := j.in.Draft()

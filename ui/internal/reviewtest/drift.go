@@ -168,6 +168,7 @@ func unseen() map[string]string {
 		"call.Requires.Micro":                      "the value of all that leaves is shown",
 		"quote.Needs.Need.Micro":                   "the values of the delivery and of the payments are shown",
 		"quote.Legs.Parts.Amount.Micro":            "the value of the payment and the part's share of it are shown",
+		"quote.Promise.Minimums.Micro":             "the value of the delivery is shown",
 		"quote.Minimum.Micro":                      "the value of the delivery, which is at least that, is shown",
 		"call.Requires.Symbol":                     "that of the request is shown",
 		"call.Requires.Decimals":                   "those of the request are shown",
@@ -187,7 +188,7 @@ func unseen() map[string]string {
 	}
 	for _, a := range []string{"call.Lines.Amount", "call.Outflow", "call.Requires", "call.Worst", "call.Sources",
 		"quote.Legs.Pays", "quote.Legs.Parts.Amount", "quote.Pay", "quote.Worst", "quote.Needs.Need", "quote.Delivered",
-		"quote.Minimum", "quote.Fees"} {
+		"quote.Minimum", "quote.Fees", "quote.Promise.Minimums"} {
 		out[a+".Asset"] = "its symbol, from the catalogue, is shown"
 		out[a+".ChainName"] = "the chain of the calls, of the payment or of the recipient is shown"
 	}

@@ -109,6 +109,9 @@ func Quote() consent.Review {
 				Until:       Begin().Add(10 * time.Minute),
 				AccountType: api.AccountKernelV31},
 		},
+		Promise: &verify.PromiseView{Minimums: []verify.AmountView{usdc(225_500_000, "Base")},
+			FillBy:    Begin().Add(5 * time.Minute),
+			Attesters: 3, Threshold: 2},
 		Pay: []verify.AmountView{pay}, Worst: []verify.AmountView{usdc(476_480_000, "")},
 		PayMicro: big.NewInt(225_934_804), DeliverMicro: big.NewInt(225_454_900), FeesMicro: big.NewInt(479_904),
 		CostMicro: big.NewInt(479_904), CostBps: 22, MinimumCostMicro: big.NewInt(479_905), MinimumCostBps: 23,
@@ -136,6 +139,7 @@ func Swap() consent.Review {
 	q.PayMicro, q.DeliverMicro, q.CostMicro = big.NewInt(99_980_000), big.NewInt(99_500_000), big.NewInt(480_000)
 	q.UnexplainedMicro, q.CostBps = big.NewInt(96), 48
 	q.Delivered, q.Minimum = eth(29_260_000_000_000_000, "Optimism"), eth(29_113_700_000_000_000, "Optimism")
+	q.Promise.Minimums = []verify.AmountView{q.Minimum}
 	return r
 }
 
@@ -221,7 +225,7 @@ func All() []Case {
 	})
 	add("same chain", Quote(), func(r *consent.Review) {
 		q := r.Quote
-		q.SameChainOnly, q.Legs, q.Pay, q.Needs, q.Fees = true, nil, nil, nil, nil
+		q.SameChainOnly, q.Legs, q.Promise, q.Pay, q.Needs, q.Fees = true, nil, nil, nil, nil, nil
 		q.CallType = api.CallSameChainExcludeSolver
 	})
 	add("unknown figures", Quote(), func(r *consent.Review) {

@@ -91,7 +91,7 @@ func TestAMinimumBelowTheToleranceIsMarked(t *testing.T) {
 func TestTheWayOfPayingIsSaidInWordsWithItsConsequence(t *testing.T) {
 	for callType, want := range map[string]string{
 		api.CallSameChainExcludeSolver: "Nobody lends anything",
-		api.CallSameChainWithSolver:    "only once your calls ran; the operator decides that.",
+		api.CallSameChainWithSolver:    "only once your calls ran.",
 		api.CallCrossChain:             "credit the solver", "new": "",
 	} {
 		v := audited(t, func(q *verify.QuoteView) { q.CallType, q.CallTypeWords = callType, "In words: "+callType+"." })

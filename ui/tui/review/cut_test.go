@@ -220,7 +220,7 @@ func TestNoFigureOfTenPaymentsIsCut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newRig(t).anySize(rt)
 		q := r.op.next
-		q.Legs, q.Pay, q.Fees, q.Needs, q.Expires = nil, nil, nil, nil, r.clock.now.Add(time.Hour)
+		q.Legs, q.Promise, q.Pay, q.Fees, q.Needs, q.Expires = nil, nil, nil, nil, nil, r.clock.now.Add(time.Hour)
 		var want []string
 		for i := range 10 {
 			a, held := hugeAmount(rt, i), anAddress(rt, "escrow")

@@ -88,6 +88,7 @@ func swapQuote(now time.Time) *verify.QuoteView {
 	q.Delivered, q.Minimum = ethOf("29260000000000000", 99_500_000, "Optimism"),
 		ethOf("29113700000000000", 99_002_500, "Optimism")
 	q.Recipient, q.RecipientOwn = account, true
+	q.Promise.Minimums = []verify.AmountView{q.Minimum}
 	return q
 }
 

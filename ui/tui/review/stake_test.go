@@ -20,7 +20,7 @@ import (
 
 // sameChain makes a quote of the signed operation alone, without payments.
 func sameChain(q *verify.QuoteView) {
-	q.SameChainOnly, q.Legs, q.Pay, q.Fees, q.FeeUSD, q.CallType = true, nil, nil, nil, "0.00",
+	q.SameChainOnly, q.Legs, q.Promise, q.Pay, q.Fees, q.FeeUSD, q.CallType = true, nil, nil, nil, nil, "0.00",
 		api.CallSameChainExcludeSolver
 	q.Worst = []verify.AmountView{usdcOf(250_500_000, 250_449_900, "Base")}
 	q.PayMicro, q.DeliverMicro, q.FeesMicro, q.CostMicro, q.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int),

@@ -193,7 +193,7 @@ func TestAVaultThatLockedMeanwhileLeadsBackToTheSameReview(t *testing.T) {
 func TestAConfirmationWithoutASignatureAsksForNoPassphrase(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{}
-	r.op.next.SameChainOnly, r.op.next.Legs, r.op.next.Pay = true, nil, nil
+	r.op.next.SameChainOnly, r.op.next.Legs, r.op.next.Promise, r.op.next.Pay = true, nil, nil, nil
 	r.op.cheap()
 	r.withVault(v).toReview2()
 	v.locked = true
