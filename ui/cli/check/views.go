@@ -77,6 +77,7 @@ type Quote struct {
 	Routing  string   `json:"routing"`
 	Expires  string   `json:"expires"`
 	Legs     []Leg    `json:"legs,omitempty"`
+	Promise  *Promise `json:"promise,omitzero"`
 	Pays     []Amount `json:"pays,omitempty"`
 	// all that can leave if every signature of the operation runs and nothing is delivered
 	Worst     []Amount `json:"worst,omitempty"`
@@ -100,6 +101,15 @@ type Quote struct {
 	Explained      bool   `json:"explained"` // the fees explain the cost
 	Needs          []Need `json:"needs,omitempty"`
 	FirstTime      bool   `json:"recipientFirstTime,omitzero"`
+}
+
+// Promise is what the payments on EVM chains are released for: the minimums arrive by FillBy, and for a call it runs.
+// Threshold of the attesters say so; both are 0 when they are not known.
+type Promise struct {
+	Minimums  []Amount `json:"minimums,omitempty"`
+	FillBy    string   `json:"fillBy"`
+	Threshold int      `json:"threshold"`
+	Attesters int      `json:"attesters"`
 }
 
 // Need is what the calls need of an asset on their chain, and what the service says is there; absent where it is
@@ -226,6 +236,9 @@ func quoteOf(v verify.QuoteView) *Quote {
 	}
 	for _, l := range v.Legs {
 		q.Legs = append(q.Legs, legOf(l))
+	}
+	if x := v.Promise; x != nil {
+		q.Promise = &Promise{amountsOf(x.Minimums), at(x.FillBy), x.Threshold, x.Attesters}
 	}
 	return q
 }
