@@ -32,7 +32,9 @@ func stakes() []reviewed {
 	whole := func(v *verify.PreparedView) { v.WholeConsent = true }
 	cheap := func(v *verify.PreparedView) { v.Outflow = []verify.AmountView{usdcOf(99_000_000, 98_980_200, "Base")} }
 	opaque := func(v *verify.PreparedView) { cheap(v); v.Lines[0].Decoded = false }
-	alone := func(q *verify.QuoteView) { q.SameChainOnly, q.Legs, q.Promise, q.Pay, q.PayMicro = true, nil, nil, nil, new(big.Int) }
+	alone := func(q *verify.QuoteView) {
+		q.SameChainOnly, q.Legs, q.Promise, q.Pay, q.PayMicro = true, nil, nil, nil, new(big.Int)
+	}
 	pays := func(units, micro int64, bps int) func(*verify.QuoteView) {
 		return func(q *verify.QuoteView) {
 			q.Pay, q.PayMicro, q.CostBps = []verify.AmountView{usdcOf(units, micro, "")}, number(micro), bps
