@@ -142,7 +142,7 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 		"op", "--yes", "--accept", "V4,Q10,Q11,J4,U3"))
 	r.prints("activity")
 	r.prints("activity repair")
-	r.prints("refund")
+	r.prints("refund", done.QuoteID)
 	r.prints("status", done.Operation)
 	r.prints("history")
 

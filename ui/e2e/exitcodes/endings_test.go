@@ -241,7 +241,8 @@ func apart() []ending {
 		{command: "accounts", code: 4},
 		{command: "activity adopt", code: 0}, {command: "activity adopt", code: 1},
 		{command: "activity adopt", code: 2}, {command: "activity adopt", code: 4},
-		{command: "activity adopt", code: 5}, {command: "serve check", code: 0}, {command: "serve check", code: 1},
+		{command: "activity adopt", code: 5}, {command: "refund", code: 1},
+		{command: "serve check", code: 0}, {command: "serve check", code: 1},
 		{command: "serve check", code: 2},
 		{command: "serve backup", code: 0}, {command: "serve backup", code: 1}, {command: "serve backup", code: 2},
 	}
@@ -272,7 +273,7 @@ func TestTheExitCodesOfTheDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests = append(tests, "../../cli/act/codes_test.go", "../../cli/serve_test.go")
+	tests = append(tests, "../../cli/act/codes_test.go", "../../cli/act/refund_test.go", "../../cli/serve_test.go")
 	listed := map[string]bool{}
 	for row := range strings.SplitSeq(table, "\n") {
 		cells := strings.Split(row, "|")
