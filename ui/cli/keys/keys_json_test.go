@@ -17,7 +17,6 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 	"github.com/zalando/go-keyring"
 
@@ -74,7 +73,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// descriptor is a network that the service made for a golden document.
+// descriptor is a network that the service made for a golden document, as a team's service would have it.
 func descriptor(t *testing.T) []byte {
 	t.Helper()
 	raw, err := os.ReadFile("../check/testdata/v3-swap-role-based.json")
@@ -82,12 +81,21 @@ func descriptor(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	var bundle struct {
-		Network jsontext.Value `json:"network"`
+		Network network.Descriptor `json:"network"`
 	}
 	if err := json.Unmarshal(raw, &bundle); err != nil {
 		t.Fatal(err)
 	}
-	return bundle.Network
+	bundle.Network.Kind, bundle.Network.Installation = network.Lab, ""
+	lab, err := bundle.Network.WithID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := lab.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func (d *desk) write(name string, data []byte, mode os.FileMode) {
