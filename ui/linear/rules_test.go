@@ -202,7 +202,7 @@ func TestTheEndOfWhatNobodyFollowsIsTold(t *testing.T) {
 		r.types("")
 		said := r.types("9")
 		if !strings.Contains(flat(said), "Meanwhile: transfer on Base, begun") ||
-			!strings.Contains(flat(said), "COMPLETED. Your call ran and every payment is settled.") {
+			!strings.Contains(flat(said), "COMPLETED. Your call ran, and that is final.") {
 			t.Errorf("the end is not told:\n%s", said)
 		}
 		if said := r.types("9", "7"); strings.Contains(said, "Meanwhile") ||

@@ -38,9 +38,9 @@ func Said(x flow.Snapshot, l Live, at func(time.Time) string) string {
 	became := "this did not run and nothing was paid"
 	switch {
 	case x.State == flow.StateDone && x.Intent.Exchanges():
-		became = "it was delivered and every payment is settled"
+		became = "it was delivered"
 	case x.State == flow.StateDone:
-		became = "it ran and every payment is settled"
+		became = "it ran"
 	case x.State == flow.StateNotExecuted:
 		became = "it never ran this"
 	case x.Status.Status == api.StatusRefunded:

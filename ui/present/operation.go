@@ -152,11 +152,11 @@ func statusOf(x flow.Snapshot, k Keys) State {
 		done, ran, under, back, failed = "It was delivered", "delivered", "nothing is delivered yet",
 			"Nothing was delivered.", "Nothing was delivered"
 	}
-	settled := done + " and every payment is settled."
+	final := done + ", and that is final."
 	switch x.Status.Status {
 	case "":
 		if x.State == flow.StateDone {
-			return State{"COMPLETED", Good, settled}
+			return State{"COMPLETED", Good, final}
 		}
 		if x.State == flow.StateFailed {
 			return State{"FAILED", Danger, "It did not run."}
@@ -174,7 +174,7 @@ func statusOf(x flow.Snapshot, k Keys) State {
 		}
 		return State{ran, Good, done + " on the target chain. The payments on the other chains are being settled."}
 	case api.StatusCompleted:
-		return State{"COMPLETED", Good, settled}
+		return State{"COMPLETED", Good, final}
 	case api.StatusRefunded:
 		return State{"REFUNDED", Warn, back +
 			" What had been paid came back to your account, fees included. You can build it again."}

@@ -135,7 +135,7 @@ func TestLinearMainJob(t *testing.T) {
 		t.Fatal(ask)
 	}
 	l.confirms(amount[1], "Accepted by the service.")
-	l.hears("COMPLETED. Your call ran and every payment is settled.")
+	l.hears("COMPLETED. Your call ran, and that is final.")
 	l.answers("8", "completed")
 	if err := l.in.Close(); err != nil {
 		t.Fatal(err)

@@ -209,7 +209,7 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 	p := rig.Opens(t, env, 120, 60)
 	smallCall(p)
 	signsBoth(p)
-	told(p, "service: COMPLETED", "The service says it ran and every payment is settled; nothing on this machine "+
+	told(p, "service: COMPLETED", "The service says it ran; nothing on this machine "+
 		"proves it.", "signatures can still be used; not all of them end by themselves.",
 		"your call ran on Base, says the service")
 	p.Types("4")

@@ -148,7 +148,7 @@ func TestK3_TheEndIsToldAsWhatTheServiceSays(t *testing.T) {
 		word   string
 	}{
 		"completed": {flow.StateDone, api.StatusCompleted, true,
-			[]string{"The service says it ran and every payment is settled; nothing on this machine proves it.",
+			[]string{"The service says it ran; nothing on this machine proves it.",
 				"2 signatures can still be used until 12:03:33."}, "service: COMPLETED"},
 		"refunded": {flow.StateFailed, api.StatusRefunded, true,
 			[]string{"The service says this was refunded",

@@ -21,7 +21,7 @@ func TestTheStepsNameNobodyWhomThePersonDoesNotKnow(t *testing.T) {
 		aSwap(flow.StateDone, api.StatusCompleted)} {
 		r := newRig(t, Deps{})
 		r.track(&fakeOp{id: "op1", snap: snap})
-		if text := r.detailText(); strings.Contains(text, "solver") || !strings.Contains(text, "paymentssettled") {
+		if text := r.detailText(); strings.Contains(text, "solver") || !strings.Contains(text, "ended") {
 			t.Error(text)
 		}
 	}
