@@ -2,12 +2,12 @@ package liar
 
 import (
 	"context"
-	"encoding/hex"
 	"math/big"
 	"slices"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/go-json-experiment/json"
 
 	"coffer/api"
@@ -15,6 +15,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
+	"coffer/api/op/filler"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
@@ -37,7 +38,6 @@ type heldOp struct {
 	owner   api.Account
 	op      op.UserOp
 	auth    *op.SignedAuthorization
-	quote   string // whose deposit it makes, "" for a prepared call
 }
 
 // heldMessage is a Solana message with its owner's signature.
@@ -112,7 +112,7 @@ func (l *loot) takeOp(r request, o api.ChainOperation) {
 	if err != nil || i < 0 || !l.fresh(o.UserOp.Sender+o.UserOp.Nonce+o.UserOp.CallData+o.UserOp.Signature) {
 		return
 	}
-	h := heldOp{chainID: o.TypedDataToSign.Domain.ChainID, owner: r.who()[i], op: signed, quote: r.ID}
+	h := heldOp{chainID: o.TypedDataToSign.Domain.ChainID, owner: r.who()[i], op: signed}
 	if h.owner.Type == "" {
 		h.owner.Type = api.AccountRoleBased
 	}
@@ -185,11 +185,11 @@ func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 	if err != nil {
 		return
 	}
-	data, err := op.HandleOpsCall(in.Operator.Address(), signed)
+	data, err := filler.RunCalldata(now, signed)
 	if err != nil {
 		return
 	}
-	tx := chain.Tx{From: in.Operator, To: in.Pins.EntryPoint, Data: data}
+	tx := chain.Tx{From: in.Operator, To: in.Pins.Paymaster, Data: data}
 	if h.auth != nil {
 		tx.Authorizations = []op.SignedAuthorization{*h.auth}
 		if d.chance(20) {
@@ -201,18 +201,32 @@ func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: chain.AllSucceed})
 }
 
-// release takes the deposit that the operation made out of the escrow, to the thief.
+// release takes the deposit that the operation made out of the escrow. Nobody can name the thief there, but the attacker
+// has the one attester's key and the filler's owner: it attests a fill that never was, and takes what is released.
 func (h heldOp) release(in *devnet.Installation, now uint64) {
-	id, err := hex.DecodeString(strings.TrimPrefix(h.quote, "0x"))
 	c := in.Chains[h.chainID]
-	if err != nil || len(id) != 32 || c == nil {
+	calls, err := op.DecodeExecute(h.op.CallData)
+	if err != nil || c == nil {
 		return
 	}
-	data := escrow.ReleaseCalldata([32]byte(id), h.op.Sender, thief())
-	_, _ = c.Seal(context.Background(), chain.SealRequest{
-		Time: now, Txs: []chain.Tx{{From: in.Operator, To: in.Pins.Escrow, Data: data, Gas: 300_000}},
-		Accept: chain.AllSucceed,
-	})
+	d, terms, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
+	if !ok {
+		return
+	}
+	place := escrow.Place{ChainID: h.chainID, Escrow: in.Pins.Escrow, Salt: in.EscrowSalt}
+	digest := place.Attestation(d.QuoteID, h.op.Sender, terms.Hash(in.Pins.Paymaster, d.QuoteID))
+	sig, err := in.Attester.SignDigest(context.Background(), digest)
+	if err != nil {
+		return
+	}
+	out := crypto.Keccak256([]byte("withdraw(address,address,uint256)"))[:4]
+	out = append(out, common.LeftPadBytes(d.Token[:], 32)...)
+	out = append(append(out, common.LeftPadBytes(thief().Bytes(), 32)...), common.BigToHash(d.Amount).Bytes()...)
+	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Accept: chain.AllSucceed, Txs: []chain.Tx{
+		{From: in.Operator, To: in.Pins.Escrow, Gas: 300_000,
+			Data: escrow.AttestedReleaseCalldata(d.QuoteID, h.op.Sender, [][]byte{sig})},
+		{From: in.Treasury, To: in.Pins.Paymaster, Data: out, Gas: 200_000},
+	}})
 }
 
 // land puts the message on the ledger.
