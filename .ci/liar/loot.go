@@ -201,8 +201,9 @@ func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: chain.AllSucceed})
 }
 
-// release takes the deposit that the operation made out of the escrow. Nobody can name the thief there, but the attacker
-// has the one attester's key and the filler's owner: it attests a fill that never was, and takes what is released.
+// release takes the deposit that the operation made out of the escrow. Nobody can name the thief there, but the
+// attacker has the one attester's key and the filler's owner: it attests a fill that never was, and takes what is
+// released.
 func (h heldOp) release(in *devnet.Installation, now uint64) {
 	c := in.Chains[h.chainID]
 	calls, err := op.DecodeExecute(h.op.CallData)
