@@ -137,10 +137,14 @@ func (d *deal) record() *quotestore.Quote {
 		r.Version = 1
 	}
 	for _, f := range d.plan.fills {
-		r.Fills = append(r.Fills, quotestore.Fill{
+		fill := quotestore.Fill{
 			Delivers: quotestore.Amount{Asset: f.asset.String(), Value: f.amount}, Swapped: f.swapped,
 			PricePay: d.market.price, PriceGet: f.price,
-		})
+		}
+		if short := f.short(); short.Cmp(f.amount) < 0 {
+			fill.Missing = short
+		}
+		r.Fills = append(r.Fills, fill)
 	}
 	return r
 }

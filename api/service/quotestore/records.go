@@ -90,8 +90,10 @@ func chainOf(id uint64) caip.Chain {
 
 // Fill is what the solver delivers for one requirement, with the prices of the quote (micro-USD per whole unit).
 // Swapped is false when the paid asset belongs to the delivered one's aggregate; the price then does not matter.
+// Missing is what a call lacks, where the smallest unit of the paid asset buys more than that.
 type Fill struct {
 	Delivers Amount   `json:"delivers"`
+	Missing  *big.Int `json:"missing,omitzero"`
 	Swapped  bool     `json:"swapped,omitzero"`
 	PricePay *big.Int `json:"pricePay,omitzero"`
 	PriceGet *big.Int `json:"priceGet,omitzero"`

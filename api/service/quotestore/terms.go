@@ -8,7 +8,7 @@ import (
 )
 
 // Terms are what every deposit of the quote is released for: its deliveries, to whom, and the prepared operation, all
-// of it until the end of the operations' window. A call is delivered exactly; a swap or a transfer at least its
+// of it until the end of the operations' window. A call gets what it lacks; a swap or a transfer at least its
 // minimum. They are the same from the offer to the end.
 func (q *Quote) Terms() escrow.Terms {
 	t := escrow.Terms{TargetChain: q.ChainID, FillDeadline: q.ValidUntil}
@@ -18,8 +18,11 @@ func (q *Quote) Terms() escrow.Terms {
 	to := q.RecipientAccount().Word()
 	for _, f := range q.Fills {
 		least := f.Delivers.Value
-		if q.Minimum != nil {
+		switch {
+		case q.Minimum != nil:
 			least = q.Minimum
+		case f.Missing != nil:
+			least = f.Missing
 		}
 		t.Minimums = append(t.Minimums, escrow.Minimum{Token: f.Delivers.CAIP().Word(), To: to, Amount: least})
 	}
