@@ -56,18 +56,22 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []quotestor
 		return err
 	}
 	for _, l := range deposits {
-		if !contains(landed, o, l) {
+		if !s.contains(landed, o, l) {
 			return refusal{reasonMismatch, "the deposit did not reach the escrow"}
 		}
 	}
 	return nil
 }
 
-func contains(landed []entrypoint.Deposit, o *order, l quotestore.Leg) bool {
+// contains looks for the deposit that a leg is to make. Under other terms nobody could attest its fill: an account that
+// runs code of its own could make such a one and take it back after the delivery.
+func (s *Settler) contains(landed []entrypoint.Deposit, o *order, l quotestore.Leg) bool {
 	token, _ := l.Pays.CAIP().Token() // zero for the native coin, as the escrow says it
+	id := common.HexToHash(o.ID)
+	terms := o.Terms().Hash(s.Network.Pins.Paymaster, id)
 	return slices.ContainsFunc(landed, func(d entrypoint.Deposit) bool {
-		return d.QuoteID == common.HexToHash(o.ID) && d.Depositor == o.Owner && d.Token == token &&
-			d.Amount.Cmp(l.Pays.Value) == 0
+		return d.QuoteID == id && d.Depositor == o.Owner && d.Token == token && d.Amount.Cmp(l.Pays.Value) == 0 &&
+			d.Terms == terms
 	})
 }
 
