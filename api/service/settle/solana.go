@@ -121,6 +121,9 @@ func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Q
 	return s.sealSolana(solana.SealRequest{
 		Txs: txs,
 		Accept: func(rs []solana.Receipt) error {
+			if rs[0].Time > o.ValidUntil { // no attester would take it for a delivery in time
+				return outOfTime()
+			}
 			for _, r := range rs[:fills] {
 				if !r.Success && s.short(ctx, next) {
 					return refusal{reasonCapacity, "the solver's transfer failed: " + r.Error}
