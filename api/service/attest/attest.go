@@ -57,13 +57,15 @@ type Ledger interface {
 type Attester struct {
 	Key    signers.Digest
 	Filler common.Address // the same on every chain
+	Salt   [32]byte       // of the network's escrows
 	Chains map[uint64]Receipts
 	Solana Ledger
 }
 
 // New makes an attester that reads the chains of a network.
 func New(key signers.Digest, n *deployment.Network) *Attester {
-	a := &Attester{Key: key, Filler: n.Pins.Paymaster, Chains: map[uint64]Receipts{}, Solana: n.Solana}
+	a := &Attester{Key: key, Filler: n.Pins.Paymaster, Salt: n.EscrowSalt, Chains: map[uint64]Receipts{},
+		Solana: n.Solana}
 	for id, c := range n.Chains {
 		a.Chains[id] = c
 	}
@@ -77,9 +79,12 @@ func (a *Attester) Address() common.Address { return a.Key.Address() }
 // signer.
 func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
 	var err error
-	if c.Terms.TargetChain == 0 {
+	switch {
+	case c.Escrow.Salt != a.Salt: // what is delivered in a laboratory pays for nothing on a real network
+		err = fmt.Errorf("%w: the escrow is of another network", ErrNotFilled)
+	case c.Terms.TargetChain == 0:
 		err = a.onSolana(c)
-	} else {
+	default:
 		err = a.onEVM(ctx, c)
 	}
 	if err != nil {
@@ -114,8 +119,8 @@ func (a *Attester) onSolana(c Claim) error {
 	if err != nil {
 		return err
 	}
-	if !found || !r.Success || r.Time > c.Terms.FillDeadline || len(c.Terms.Operations) > 0 {
-		return ErrNotFilled
+	if !found || !r.Success || r.Time > c.Terms.FillDeadline || len(c.Terms.Operations) > 0 || !c.Terms.Ascending() {
+		return ErrNotFilled // as the filler demands it: a minimum that is there twice would be counted twice
 	}
 	m, err := solmsg.Parse(r.Message)
 	if err != nil {

@@ -91,6 +91,7 @@ func TestAnAttesterSignsTheFillersOwnLogOfTheseTermsAndNothingElse(t *testing.T)
 		}, true},
 		"other operations":       {func(c *attest.Claim, _ *chain.Receipt) { c.Terms.Operations = nil }, true},
 		"a chain that is not":    {func(c *attest.Claim, _ *chain.Receipt) { c.Terms.TargetChain = 10 }, true},
+		"another network":        {func(c *attest.Claim, _ *chain.Receipt) { c.Escrow.Salt[0]++ }, true},
 		"a chain that is Solana": {func(c *attest.Claim, _ *chain.Receipt) { c.Terms.TargetChain = 0 }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +99,7 @@ func TestAnAttesterSignsTheFillersOwnLogOfTheseTermsAndNothingElse(t *testing.T)
 			r := filled(cl)
 			at := common.HexToHash(cl.Fill)
 			c.change(&cl, &r)
-			a := attest.Attester{Key: k, Filler: fillerAt(),
+			a := attest.Attester{Key: k, Filler: fillerAt(), Salt: claim().Escrow.Salt,
 				Chains: map[uint64]attest.Receipts{target: receipts{at: r}},
 				Solana: ledger{}}
 			sig, err := a.Attest(context.Background(), cl)
@@ -163,6 +164,9 @@ func TestAnAttesterCountsWhatASolanaTransactionBrought(t *testing.T) {
 			true},
 		"too few tokens": {nil, func(_ *attest.Claim, r *solana.Receipt) { r.Changes[2].After = big.NewInt(3) },
 			true},
+		"a minimum that is there twice": {nil, func(c *attest.Claim, _ *solana.Receipt) {
+			c.Terms.Minimums = append(c.Terms.Minimums, c.Terms.Minimums[1])
+		}, true},
 		"another mint":       {nil, func(_ *attest.Claim, r *solana.Receipt) { r.Changes[1].Mint = "x" }, true},
 		"it cannot be found": {nil, func(c *attest.Claim, _ *solana.Receipt) { c.Fill = "other" }, true},
 		"operations in terms": {nil, func(c *attest.Claim, _ *solana.Receipt) { c.Terms.Operations = [][32]byte{{1}} },
@@ -171,7 +175,8 @@ func TestAnAttesterCountsWhatASolanaTransactionBrought(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cl, r := onSolana(t, c.memos...)
 			c.change(&cl, &r)
-			a := attest.Attester{Key: key(t, "attester"), Filler: fillerAt(), Solana: ledger{"fill": r}}
+			a := attest.Attester{Key: key(t, "attester"), Filler: fillerAt(), Salt: claim().Escrow.Salt,
+				Solana: ledger{"fill": r}}
 			if _, err := a.Attest(context.Background(), cl); c.refused != errors.Is(err, attest.ErrNotFilled) {
 				t.Fatalf("error %v", err)
 			}
@@ -186,7 +191,7 @@ func (refuses) Attest(context.Context, attest.Claim) ([]byte, error) { return ni
 func TestAttestationsAreCollectedInTheOrderOfTheEscrow(t *testing.T) {
 	cl := claim()
 	sound := func(label string) attest.Port {
-		return &attest.Attester{Key: key(t, label), Filler: fillerAt(),
+		return &attest.Attester{Key: key(t, label), Filler: fillerAt(), Salt: claim().Escrow.Salt,
 			Chains: map[uint64]attest.Receipts{target: receipts{common.HexToHash(cl.Fill): filled(cl)}}}
 	}
 	all := []attest.Port{sound("a"), refuses{key(t, "b")}, sound("c"), sound("d")}
