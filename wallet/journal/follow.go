@@ -32,9 +32,10 @@ func Belongs(dir, network string) (bool, error) {
 // Follow makes the journal in dir, which is that of network old.Network, the journal of network now.Network, which took
 // that one's place; with none in dir, or one that has moved already, it does nothing. Every record stays: operations,
 // signatures that are still open, amounts that count against caps. The signatures of the network before take no place
-// on the new one, where every lane begins again. One record of type MOVED says so. After a crash the journal is that of
-// either network, and Follow may be called again. Errors: ErrLocked, those of Open; a journal that lacks or contradicts
-// what was written, which has to be put back or adopted first.
+// on the new one, where every lane begins again. One record of type MOVED says so. A copy from before the journal moved
+// follows, too, and is read-only then (ErrOlder). After a crash the journal is that of either network, and Follow may
+// be called again. Errors: ErrLocked, those of Open; a journal that lacks or contradicts what was written, which has to
+// be put back or adopted first.
 func Follow(dir string, old, now Options) error {
 	if done, err := Belongs(dir, now.Network); done || err != nil {
 		return err
@@ -60,8 +61,12 @@ func Follow(dir string, old, now Options) error {
 		return j.readOnly
 	}
 	// The anchor comes first: it counts a beginning of the journal before the record and after it, so a crash in
-	// between leaves the journal of the old network whole.
+	// between leaves the journal of the old network whole. One that counts more stays: this is a copy from before the
+	// journal moved, and what was signed since is missing in it.
 	j.o = now
+	if _, err := j.checkAnchor(); err != nil {
+		j.o.Anchor = ""
+	}
 	if _, err := j.drop(j.anchorOf(len(j.sums), j.tip(), j.newest)); err != nil {
 		return err
 	}

@@ -139,3 +139,33 @@ func TestACrashBeforeTheRecordLeavesTheJournalOfTheOldNetwork(t *testing.T) {
 		t.Errorf("%v", k.ReadOnly())
 	}
 }
+
+// TestACopyFromBeforeTheJournalMovedIsNotWrittenTo: what was signed on the new network is missing in it.
+func TestACopyFromBeforeTheJournalMovedIsNotWrittenTo(t *testing.T) {
+	dir, o := dirOf(t), anchored(t)
+	j := open(t, dir, o)
+	run(t, j, fullRun())
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw := content(t, filepath.Join(dir, "journal"))
+	if err := journal.Follow(dir, o, moved(o)); err != nil {
+		t.Fatal(err)
+	}
+	k := open(t, dir, moved(o))
+	run(t, k, withQuote("0xEF", running()))
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "journal"), raw)
+	if err := journal.Follow(dir, o, moved(o)); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, dir, moved(o))
+	if err := journal.Adopt(dir, moved(o)); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, dir, moved(o)).ReadOnly(); err != nil {
+		t.Error(err)
+	}
+}
