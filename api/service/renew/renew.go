@@ -247,7 +247,8 @@ type Kept struct {
 }
 
 // List lists the earlier networks of the installation that d describes, in the order of their names. A directory whose
-// content cannot be read, or belongs to another installation, is none.
+// content cannot be read, or belongs to another installation, is none. The operator tells that of a network of version
+// 1; an id of version 2 does not cover it.
 func List(dir, descriptor string, d network.Descriptor) (all []Kept) {
 	found, _ := filepath.Glob(filepath.Join(dir, prefix+"*", descriptor)) // the pattern is well formed
 	slices.Sort(found)
@@ -256,7 +257,8 @@ func List(dir, descriptor string, d network.Descriptor) (all []Kept) {
 		if err != nil {
 			continue
 		}
-		if n, err := network.Decode(raw); err == nil && n.ID != d.ID && n.Pins.Operator == d.Pins.Operator {
+		if n, err := network.Decode(raw); err == nil && n.ID != d.ID && n.Pins.Operator == d.Pins.Operator &&
+			(n.Version == 1 || n.Kind == d.Kind && n.Installation == d.Installation) {
 			all = append(all, Kept{filepath.Dir(path), n})
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
 
@@ -402,5 +403,33 @@ func TestABackupThatIsMadeAnewOnceMoreReplacesNothing(t *testing.T) {
 	if all := renew.List(dir, service.NetworkFile, a.Network); len(all) != 2 ||
 		sum(t, filepath.Join(first[0].Dir, service.DatabaseFile)) != kept {
 		t.Errorf("what was kept first was replaced: %v", all)
+	}
+}
+
+// TestANetworkOfAnotherInstallationIsNotAnEarlierOne: its descriptor may name the operator of this one, as no id of
+// version 2 covers it.
+func TestANetworkOfAnotherInstallationIsNotAnEarlierOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(kind network.Kind, installation, genesis string) network.Descriptor {
+		t.Helper()
+		d, err := network.Descriptor{
+			Version: 2, Kind: kind, Installation: installation, Chains: []string{"eip155:1"},
+			Genesis: map[string]string{"eip155:1": genesis}, Pins: network.Pins{Operator: common.Address{7}},
+			Deployments: []network.Deployment{{Attesters: []common.Address{{1}}, Threshold: 1}},
+		}.WithID()
+		must(t, err)
+		raw, err := d.Encode()
+		must(t, err)
+		at := filepath.Join(dir, "earlier-"+d.ID[2:18])
+		must(t, errors.Join(os.Mkdir(at, 0o700), os.WriteFile(filepath.Join(at, "network.json"), raw, 0o600)))
+		return d
+	}
+	own, another := "0x"+strings.Repeat("ab", 32), "0x"+strings.Repeat("cd", 32)
+	now, before := put(network.Embedded, own, "0x02"), put(network.Embedded, own, "0x01")
+	put(network.Embedded, another, "0x01")
+	put(network.Real, "", "0x01")
+	if all := renew.List(dir, "network.json", now); len(all) != 1 || all[0].Network.ID != before.ID {
+		t.Errorf("earlier networks: %+v", all)
 	}
 }
