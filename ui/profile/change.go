@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/go-json-experiment/json"
 
@@ -63,7 +62,7 @@ func (o *Opened) findTags(ctx context.Context) error {
 		earlier = o.local.Earlier
 	}
 	for _, n := range earlier {
-		if err := o.tagged(ctx, n.ID, known == ""); err != nil {
+		if err := o.tagged(ctx, n.ID); err != nil {
 			return err
 		}
 	}
@@ -76,8 +75,8 @@ func (o *Opened) findTags(ctx context.Context) error {
 	return nil
 }
 
-// tagged notes which of keys and journal still belong to an earlier network.
-func (o *Opened) tagged(ctx context.Context, id string, keys bool) error {
+// tagged notes which of keys and journal still belong to an earlier network, or again, after a backup was put back.
+func (o *Opened) tagged(ctx context.Context, id string) error {
 	is, err := journal.Belongs(o.Paths.ProfileState(o.Profile.Name), id)
 	if err != nil {
 		return err
@@ -85,7 +84,7 @@ func (o *Opened) tagged(ctx context.Context, id string, keys bool) error {
 	if is {
 		o.tags.journal = id
 	}
-	if !keys || o.Profile.Vault == config.VaultMemory || o.tags.keys != o.Network.ID {
+	if o.Profile.Vault == config.VaultMemory || o.tags.keys != o.Network.ID {
 		return nil
 	}
 	for _, n := range []string{o.Network.ID, id} {
@@ -186,9 +185,9 @@ func (o *Opened) Unconfirmed() error {
 		Hint: "read what changed, and confirm it: coffer profile confirm --profile " + o.Profile.Name}
 }
 
-// Confirm carries out what a person confirmed by typing: keys, journal, applied plans and known assets are tagged with
-// the network as it is now. It asks for the passphrase of the vault. Anything else than what the Change wants typed is
-// a *cli.RefusedError, and nothing was changed. After a crash it may be called again.
+// Confirm carries out what a person confirmed by typing: keys, journal and applied plans are tagged with the network as
+// it is now. It asks for the passphrase of the vault. Anything else than what the Change wants typed is a
+// *cli.RefusedError, and nothing was changed. After a crash it may be called again.
 func (o *Opened) Confirm(ctx context.Context, typed string) error {
 	if o.change == nil {
 		return nil
@@ -203,9 +202,9 @@ func (o *Opened) Confirm(ctx context.Context, typed string) error {
 	dir, before := o.Journal("coffer profile confirm")
 	o.tags.journal = now
 	_, after := o.Journal("coffer profile confirm")
-	err := journal.Follow(dir, before, after)
+	err := o.followPapers(was)
 	if err == nil {
-		err = o.followPapers(was)
+		err = journal.Follow(dir, before, after) // last, as it takes away what says where the papers are
 	}
 	if err == nil {
 		err = o.keepConfirmed()
@@ -239,38 +238,34 @@ func (o *Opened) retag(ctx context.Context) error {
 	return old.Close()
 }
 
-// followPapers copies what is kept beside the anchor, such as the list of applied plans, and tags the known assets.
+// followPapers copies what is kept beside the anchor, such as the list of applied plans. What is there already stays:
+// it was written on this network.
 func (o *Opened) followPapers(was string) error {
-	now := o.Network.ID
-	if was == now {
+	if was == o.Network.ID {
 		return nil
 	}
-	from, to := o.anchorsOf(was), o.anchorsOf(now)
+	from, to := o.anchorsOf(was), o.anchorsOf(o.Network.ID)
 	files, err := os.ReadDir(from.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, f := range files {
-		if f.Name() == anchorName || f.Name() == confirmedName || !documentName.MatchString(f.Name()) {
+		name := f.Name()
+		if name == anchorName || name == confirmedName || !documentName.MatchString(name) {
 			continue
 		}
-		raw, err := os.ReadFile(filepath.Join(from.Dir, f.Name()))
-		if err == nil {
-			err = to.Save(f.Name(), raw)
+		there, err := to.Load(name)
+		if err == nil && there == nil {
+			var raw []byte
+			if raw, err = from.Load(name); err == nil {
+				err = to.Save(name, raw)
+			}
 		}
 		if err != nil {
 			return err
 		}
 	}
-	raw, err := o.assetFolder().Load(assetsFile)
-	if err != nil || raw == nil {
-		return err
-	}
-	known, err := parseAssetMemory(raw, was)
-	if err != nil || len(known) == 0 {
-		return err
-	}
-	return o.keepAssets(known)
+	return nil
 }
 
 // vaultOf opens the vault of the profile that is tagged with a network.

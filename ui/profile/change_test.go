@@ -16,6 +16,7 @@ import (
 	"coffer/ui/cli"
 	"coffer/wallet/journal"
 	"coffer/wallet/vault"
+	"coffer/wallet/verify"
 )
 
 // generation is the embedded network of a generation; all of one installation.
@@ -188,6 +189,98 @@ func TestAConfirmationThatWasCutShortIsAskedForAgain(t *testing.T) {
 	}
 	if again := m.open(now, old); again.Change() != nil {
 		t.Error("asked once more")
+	}
+}
+
+// TestAppliedPlansFollowBeforeTheJournal: afterwards nothing says whose they were. What is there already stays.
+func TestAppliedPlansFollowBeforeTheJournal(t *testing.T) {
+	m := newMachine(t)
+	old, now := generation(t, "0x01", 1), generation(t, "0x02", 2)
+	first := m.open(old)
+	m.live(first)
+	dir, _ := first.Journal("a test")
+	book, plans := filepath.Join(dir, "journal"), filepath.Join(first.Plans().Dir, "applied.json")
+	raw, err := os.ReadFile(book)
+	if err := errors.Join(err, first.Close(), os.Remove(plans), os.Mkdir(plans, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	cut := m.open(now, old)
+	if err := cut.Confirm(t.Context(), "yes"); err == nil {
+		t.Fatal("what cannot be read has followed")
+	}
+	if err := errors.Join(cut.Close(), os.Remove(plans), os.WriteFile(plans, []byte("{}"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	o := m.open(now, old)
+	if err := o.Confirm(t.Context(), "yes"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := o.Plans().Load("applied.json"); string(got) != "{}" {
+		t.Errorf("the applied plans are %q (%v)", got, err)
+	}
+	newer := []byte(`{"version":1}`)
+	if err := errors.Join(o.Plans().Save("applied.json", newer), o.Close(),
+		os.WriteFile(book, raw, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	restored := m.open(now, old)
+	if err := restored.Confirm(t.Context(), "yes"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := restored.Plans().Load("applied.json"); string(got) != string(newer) {
+		t.Errorf("the applied plans of the new network are %q (%v)", got, err)
+	}
+}
+
+// TestKeysOfABackupAreAskedForAgain: one of before the network was made anew takes the place of keys that were lost.
+func TestKeysOfABackupAreAskedForAgain(t *testing.T) {
+	m := newMachine(t)
+	old, now := generation(t, "0x01", 1), generation(t, "0x02", 2)
+	first := m.open(old)
+	address := m.live(first)
+	vaults := func() []string {
+		all, err := filepath.Glob(filepath.Join(first.Paths.ProfileKeys("mine"), "vault-*.json"))
+		if err != nil || len(all) != 1 {
+			t.Fatalf("vaults %v (%v)", all, err)
+		}
+		return all
+	}
+	before := vaults()[0]
+	raw, err := os.ReadFile(before)
+	if err := errors.Join(err, first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	confirmed := m.open(now, old)
+	if err := errors.Join(confirmed.Confirm(t.Context(), "yes"), confirmed.Close(), os.Remove(vaults()[0]),
+		os.WriteFile(before, raw, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	o := m.open(now, old)
+	if o.Change() == nil {
+		t.Fatal("nobody is asked about the keys of the network before")
+	}
+	if err := o.Confirm(t.Context(), "yes"); err != nil {
+		t.Fatal(err)
+	}
+	lent := false
+	err = o.vault.Use(t.Context(), now.ID, address, func(secret.Secret) error { lent = true; return nil })
+	if err != nil || !lent {
+		t.Errorf("the key is not there: %v", err)
+	}
+}
+
+// TestKnownAssetsAreThoseOfTheNetworkBefore: whatever is read before the change is confirmed.
+func TestKnownAssetsAreThoseOfTheNetworkBefore(t *testing.T) {
+	m := newMachine(t)
+	old, now := generation(t, "0x01", 1), generation(t, "0x02", 2)
+	if err := m.open(old).keepAssets(verify.AssetMemory{"ob:x": {}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.open(now, old).assetMemory(); err != nil || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := m.open(now).assetMemory(); err != nil || len(got) != 0 {
+		t.Errorf("those of a stranger: %v, %v", got, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -86,7 +87,13 @@ func (o *Opened) assetMemory() (verify.AssetMemory, error) {
 	if err != nil || b == nil {
 		return verify.AssetMemory{}, err
 	}
-	return parseAssetMemory(b, o.Network.ID)
+	networks := []string{o.Network.ID}
+	if o.local != nil {
+		for _, n := range o.local.Earlier {
+			networks = append(networks, n.ID)
+		}
+	}
+	return parseAssetMemory(b, networks...)
 }
 
 func (o *Opened) keepAssets(m verify.AssetMemory) error {
@@ -97,8 +104,8 @@ func (o *Opened) keepAssets(m verify.AssetMemory) error {
 	return o.assetFolder().Save(assetsFile, b)
 }
 
-// parseAssetMemory reads the file; it ignores what belongs to another network.
-func parseAssetMemory(b []byte, network string) (verify.AssetMemory, error) {
+// parseAssetMemory reads the file; it ignores what belongs to none of the networks.
+func parseAssetMemory(b []byte, networks ...string) (verify.AssetMemory, error) {
 	var m rememberedAssets
 	if len(b) > maxAssetsFile {
 		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrAssetMemory, maxAssetsFile)
@@ -109,7 +116,7 @@ func parseAssetMemory(b []byte, network string) (verify.AssetMemory, error) {
 	switch {
 	case m.Version != 1:
 		return nil, fmt.Errorf("%w: its version is %d", ErrAssetMemory, m.Version)
-	case m.Network != network || m.Assets == nil:
+	case !slices.Contains(networks, m.Network) || m.Assets == nil:
 		return verify.AssetMemory{}, nil
 	}
 	return m.Assets, nil
