@@ -129,7 +129,8 @@ func (q *Quoter) measure(st chain.State, a smartaccount.Account, o *op.UserOp, c
 }
 
 // measureValidation runs the account's validation with a stub signature; what it decides does not matter, only the gas.
-func (q *Quoter) measureValidation(st chain.State, a smartaccount.Account, o op.UserOp, chainID uint64) (uint64, error) {
+func (q *Quoter) measureValidation(st chain.State, a smartaccount.Account, o op.UserOp, chainID uint64) (uint64,
+	error) {
 	o.Signature = a.StubSignature()
 	o.CallGasLimit, o.VerificationGasLimit = big.NewInt(maxCallGas), big.NewInt(maxVerificationGas)
 	// one signature, the operator's

@@ -18,7 +18,7 @@ import (
 // carryOut shows the plans, gets the user's confirmation, borrows the admin key, and signs and relays chain by chain.
 func (c Commands) carryOut(ctx context.Context, h *holder, o cli.AdminOptions, plans []plan) (done []cli.AdminResult,
 	err error) {
-	if h.Unconfirmed != nil && !o.Print {
+	if h.Unconfirmed != nil {
 		return nil, h.Unconfirmed
 	}
 	address := h.account.Address.Hex()
