@@ -256,7 +256,8 @@ func TestNativeCoinIsBalancesPlusBurnedFees(t *testing.T) {
 func TestContractsStandAtThePinnedAddressesAndKnowTheirParties(t *testing.T) {
 	in := open(t, store.NewMemory())
 	p := in.Pins
-	operator, own := common.BytesToHash(in.Operator.Address().Bytes()), common.BytesToHash(in.Attester.Address().Bytes())
+	operator := common.BytesToHash(in.Operator.Address().Bytes())
+	own := common.BytesToHash(in.Attester.Address().Bytes())
 	coins := new(big.Int).Exp(big.NewInt(10), big.NewInt(26), nil)
 	coins.Lsh(coins, 2) // 400 million: what the solver has
 	for _, id := range in.ChainIDs {
