@@ -13,7 +13,7 @@ const (
 	usdcBase  = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 	evmOwner  = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 	evmOther  = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
-	evmTarget = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" // is nobody's account
+	evmTarget = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" // an address without an account
 	solanaKey = "J5CCzBULFax899tcirb6wMbenQUd8whbaetG7EfSick5"
 )
 

@@ -231,7 +231,7 @@ func (n Deployment) check() error {
 func (d Descriptor) Fingerprint() string {
 	s := strings.TrimPrefix(d.ID, "0x")
 	if d.Version > 1 {
-		rest, _ := d.Digest() // "" only for what cannot be written, which nobody could have read
+		rest, _ := d.Digest() // fails only for a descriptor that cannot be encoded, and Decode returns none
 		sum := sha256.Sum256([]byte(d.ID + "\n" + rest))
 		s = hex.EncodeToString(sum[:])
 	}

@@ -45,8 +45,8 @@ type EarlierBalance struct {
 	Value   *big.Int
 }
 
-// EarlierBalances reads what accounts had on the networks whose place d took; what is zero is left out. It opens their
-// databases to read, whoever has the directory open.
+// EarlierBalances reads what accounts had on the networks whose place d took; what is zero is left out. It only
+// reads their databases, also while another process has the directory open.
 func EarlierBalances(dir string, d network.Descriptor, accounts []string) (all []EarlierBalance, err error) {
 	for _, k := range renew.List(dir, NetworkFile, d) {
 		in, closer, err := k.Open(DatabaseFile)

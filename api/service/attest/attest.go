@@ -1,9 +1,9 @@
 // Package attest says that a quote was filled, so that the escrow releases what paid for it.
 //
-// Promise: an attester believes nobody. It reads the chain that was delivered on by its own means and signs only what
-// it found there: on an EVM chain the filler's own log of the quote and of exactly these terms, on Solana a transaction
-// that names the quote and brought each recipient at least what the terms demand, in time. Its signature is good for
-// one deposit of one escrow of one network. Sources: docs/protocol.md#33-a-deposit-on-an-evm-chain,
+// Promise: an attester takes no one's word. It reads the chain that was delivered on by its own means and signs only
+// what it found there: on an EVM chain the filler's own log of the quote and of exactly these terms, on Solana a
+// transaction that names the quote and brought each recipient at least what the terms demand, in time. Its signature is
+// good for one deposit of one escrow of one network. Sources: docs/protocol.md#33-a-deposit-on-an-evm-chain,
 // assets/contracts/AttestedEscrow.sol.
 package attest
 

@@ -158,9 +158,9 @@ type Chain interface {
 	Block(ctx context.Context, n uint64) (Block, bool, error)
 }
 
-// Nobodys reports an address that nobody can have a key or a contract at: zero, and the first 1023, among which the
-// precompiled contracts are.
-func Nobodys(a common.Address) bool { return [18]byte(a[:18]) == [18]byte{} && a[18] < 4 }
+// IsReservedAddress reports an address that nobody can have a key or a contract at: zero, and the first 1023, among
+// which the precompiled contracts are.
+func IsReservedAddress(a common.Address) bool { return [18]byte(a[:18]) == [18]byte{} && a[18] < 4 }
 
 // SealRequest asks for one block.
 type SealRequest struct {

@@ -41,7 +41,7 @@ func (q *Quoter) stranded(a caip.Account) string {
 	switch k := solmsg.Key(key); {
 	case isEVM && evm == (common.Address{}), isSolana && k == (solmsg.Key{}):
 		return "an account other than the zero address"
-	case isEVM && chain.Nobodys(evm):
+	case isEVM && chain.IsReservedAddress(evm):
 		return wantOwned
 	case isEVM && q.ownAddress(evm), isSolana && q.Network.Keys[k] != "":
 		return wantForeign
@@ -64,7 +64,7 @@ func (q *Quoter) checkPayer(p payer, f form) error {
 	for i, a := range p.wire {
 		want := ""
 		switch {
-		case a.Type != api.AccountSolana && chain.Nobodys(p.evm.Address):
+		case a.Type != api.AccountSolana && chain.IsReservedAddress(p.evm.Address):
 			want = wantOwned
 		case a.Type != api.AccountSolana && q.ownAddress(p.evm.Address), a.Type == api.AccountSolana &&
 			q.Network.Keys[p.solana] != "":
@@ -81,4 +81,4 @@ func (q *Quoter) checkPayer(p payer, f form) error {
 }
 
 // isWallet reports whether a key can sign on Solana.
-func isWallet(k solmsg.Key) bool { return k.OnCurve() && !solmsg.Nobodys(k) }
+func isWallet(k solmsg.Key) bool { return k.OnCurve() && !solmsg.IsReservedKey(k) }

@@ -22,10 +22,10 @@ func (c Commands) Refund(g *cli.Global) *cobra.Command {
 		Use:   "refund [QUOTE…]",
 		Short: "Print the calls that take payments back",
 		Long: `QUOTE is the id of a quote (0x…) that this wallet signed payments for; without one, of every quote that
-did not end COMPLETED. A payment that nobody was paid for can be taken back once its time is over: anyone may send this
-call, from any account and without the service, and the payment goes to the account that made it, whoever sends it. It
-does nothing where the payment was delivered for, or is back already. A payment on Solana has no such call: the
-service's own account holds it.
+did not end COMPLETED. Once its time is over, a payment for which nothing was delivered can be taken
+back: anyone may send this call, from any account and without the service, and the payment goes to the account that made
+it. The call does nothing where a delivery was made or the payment is back already. A payment on Solana has no such
+call: the service's own account holds it.
 
 --print reads the journal alone: chain, contract and call data, to paste into any wallet or node, with no value. So far
 this program sends them nowhere itself; the service gives unused payments back.`,

@@ -419,7 +419,7 @@ func TestFillerObeysItsOwnerAndAHandoverTakesTwo(t *testing.T) {
 	w.refuse("NotOwner()", w.cold, w.filler, 0, "setPaused", false)
 	w.refuse("NotOwner()", next, w.filler, 0, "acceptOwnership") // the offer is used up
 	w.send(next, w.filler, 0, "setPaused", false)
-	// A removed key is nobody.
+	// A removed key can do nothing.
 	w.send(next, w.filler, 0, "setHot", addressOf(w.hot), false)
 	terms := w.payout(1)
 	w.refuses("NotHot()", w.tryFill(w.hot, 1, terms, w.paysOf(terms)))
@@ -502,7 +502,7 @@ func TestFillerHashesOperationsAsTheCodecDoes(t *testing.T) {
 	}
 }
 
-// Window gives an end to operations that nobody sponsors, and has nothing else to offer.
+// Window gives unsponsored operations an end, and does nothing else.
 func TestWindowEndsOperationsAndDoesNothingElse(t *testing.T) {
 	w := newFillWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))

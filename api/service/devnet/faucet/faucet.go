@@ -124,7 +124,7 @@ func (f *Faucet) decision(a []byte) (d byte, err error) {
 // used reports whether the address holds or ever did anything. The zero address and those of precompiled contracts
 // count as used: nobody owns them.
 func (f *Faucet) used(ctx context.Context, a common.Address) (bool, error) {
-	if chain.Nobodys(a) {
+	if chain.IsReservedAddress(a) {
 		return true, nil
 	}
 	if known, err := f.Known(ctx, a.Hex()); err != nil || known {

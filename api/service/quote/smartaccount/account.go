@@ -234,8 +234,8 @@ func (a Account) StubSignature() []byte {
 	return StubSignature()
 }
 
-// StubSignature has the form and the cost of one signature of one key. It is somebody's, though nobody knows whose:
-// Kernel's validator reverts on one that is nobody's, which not every r is.
+// StubSignature has the form and the cost of one signature of one key. It recovers to some address: Kernel's
+// validator reverts on a signature that recovers to none, as with many an r.
 func StubSignature() []byte {
 	sig := make([]byte, op.SignatureLength)
 	for i := range sig {

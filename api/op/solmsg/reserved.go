@@ -11,10 +11,10 @@ import (
 // a row takes some 2⁹⁰ tries.
 const manyOnes = 16
 
-// Nobodys reports whether a key is an address of Solana that no private key stands behind although it may lie on the
-// curve: programs, sysvars, mints and the incinerator (see WellKnown), and whatever address has sixteen or more '1's in
-// a row in base58, as such addresses are made by hand.
-func Nobodys(k Key) bool {
+// IsReservedKey reports whether a key is an address of Solana that no private key stands behind although it may lie on
+// the curve: programs, sysvars, mints and the incinerator (see WellKnown), and whatever address has sixteen or more
+// '1's in a row in base58, as such addresses are made by hand.
+func IsReservedKey(k Key) bool {
 	text := k.String()
 	return strings.Contains(text, strings.Repeat("1", manyOnes)) ||
 		slices.Contains(fromLibrary(), solana.PublicKey(k)) ||

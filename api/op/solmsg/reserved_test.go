@@ -11,7 +11,7 @@ import (
 func TestNobodySignsForAnyWellKnownAddress(t *testing.T) {
 	seen := map[solmsg.Key]bool{}
 	for _, k := range solmsg.WellKnown() {
-		if seen[k] || !solmsg.Nobodys(k) {
+		if seen[k] || !solmsg.IsReservedKey(k) {
 			t.Errorf("%s: twice %t", k, seen[k])
 		}
 		seen[k] = true
@@ -33,7 +33,7 @@ func TestNobodySignsForAnyWellKnownAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seen[k] || !solmsg.Nobodys(k) {
+		if seen[k] || !solmsg.IsReservedKey(k) {
 			t.Errorf("%s passes as a key", text)
 		}
 	}
@@ -44,7 +44,7 @@ func TestOrdinaryKeysAreSomebodys(t *testing.T) {
 		var seed [ed25519.SeedSize]byte
 		binary.LittleEndian.PutUint64(seed[:], i)
 		k := solmsg.Key(ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey))
-		if solmsg.Nobodys(k) {
+		if solmsg.IsReservedKey(k) {
 			t.Fatalf("%s has a private key", k)
 		}
 	}
