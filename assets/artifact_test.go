@@ -87,7 +87,7 @@ func TestContractsKeepTheirWireFormat(t *testing.T) {
 			"deposits": "0x4f1c2c31"},
 		"AttestedEscrow": {"deposit": "0x7f631481", "release": "0xd22633dc", "refund": "0x45b4032c",
 			"deposits": "0x4f1c2c31", "attestation": "0x4cbf1ad8"},
-		"Filler": {"fill": "0xb9efebcc", "run": "0x337a2504", "void": "0x43b203e8", "refund": "0xc861a08c",
+		"Filler": {"fill": "0x9fd564f5", "run": "0x337a2504", "void": "0x43b203e8", "refund": "0xc861a08c",
 			"validatePaymasterUserOp": "0x52b7512c", "postOp": "0x7c627b21", "getHash": "0x5829c5f5"},
 		"Window": {"validatePaymasterUserOp": "0x52b7512c"},
 		"RoleBasedECDSAValidator": {

@@ -215,7 +215,7 @@ func (h heldOp) release(in *devnet.Installation, now uint64) {
 		return
 	}
 	place := escrow.Place{ChainID: h.chainID, Escrow: in.Pins.Escrow, Salt: in.EscrowSalt}
-	digest := place.Attestation(d.QuoteID, h.op.Sender, terms.Hash(in.Pins.Paymaster, d.QuoteID))
+	digest := place.Attestation(d.QuoteID, h.op.Sender, terms.Hash(in.Pins.Paymaster, d.QuoteID, h.op.Sender))
 	sig, err := in.Attester.SignDigest(context.Background(), digest)
 	if err != nil {
 		return

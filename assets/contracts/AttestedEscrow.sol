@@ -114,7 +114,7 @@ contract AttestedEscrow {
         ) revert InvalidDeadlines(fillDeadline, refundDeadline);
         Deposit storage d = deposits[quoteId][msg.sender];
         if (d.state != State.None) revert AlreadyDeposited(quoteId, msg.sender);
-        bytes32 termsHash = hashTerms(filler, quoteId, terms);
+        bytes32 termsHash = hashTerms(filler, quoteId, msg.sender, terms);
         d.token = token;
         d.refundDeadline = refundDeadline;
         d.state = State.Held;

@@ -133,12 +133,15 @@ contract Filler {
     // ---- hot keys ----
 
     /// Pays the minimums, then runs the operations of the terms and at most one more, a deposit that pays for them.
+    /// @param depositor whose deposits this fill releases, and no one else's
     /// @param pays one for each minimum, with its token and recipient and at least its amount
-    function fill(bytes32 quoteId, Terms calldata terms, Pay[] calldata pays, PackedUserOperation[] calldata ops)
-        external
-        onlyHot
-        nonReentrant
-    {
+    function fill(
+        bytes32 quoteId,
+        address depositor,
+        Terms calldata terms,
+        Pay[] calldata pays,
+        PackedUserOperation[] calldata ops
+    ) external onlyHot nonReentrant {
         if (terms.targetChain != block.chainid) revert WrongChain(terms.targetChain);
         _begin(quoteId, terms.fillDeadline);
         uint256 named = terms.operations.length;
@@ -150,7 +153,7 @@ contract Filler {
         _deliver(quoteId, terms.minimums, pays);
         // Only now: while a recipient is paid, no operation is valid.
         if (ops.length != 0) _handle(ops, hashes);
-        emit Filled(quoteId, hashTerms(address(this), quoteId, terms));
+        emit Filled(quoteId, hashTerms(address(this), quoteId, depositor, terms));
     }
 
     /// Runs operations that need no payment: deposits into escrow, and calls on one chain. Its id is the first one's hash.

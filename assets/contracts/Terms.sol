@@ -16,7 +16,8 @@ struct Terms {
     bytes32[] operations; // ERC-4337 hashes of the operations that the fill runs, in order
 }
 
-/// What an escrow stores of a deposit's terms and what Filler.Filled reports: the same number for the same promise.
-function hashTerms(address filler, bytes32 quoteId, Terms calldata terms) pure returns (bytes32) {
-    return keccak256(abi.encode(filler, quoteId, terms));
+/// What an escrow stores of a deposit's terms and what Filler.Filled reports: the same number for the same promise to the
+/// same depositor. Without the depositor one fill would release the deposits of two who were promised the same.
+function hashTerms(address filler, bytes32 quoteId, address depositor, Terms calldata terms) pure returns (bytes32) {
+    return keccak256(abi.encode(filler, quoteId, depositor, terms));
 }

@@ -73,10 +73,12 @@ func (t Terms) Encode() []byte {
 	return out
 }
 
-// Hash is what the escrow stores and what the filler reports when it has filled the
-// quote: keccak256(abi.encode(filler, quoteId, terms)).
-func (t Terms) Hash(filler common.Address, quoteID [32]byte) common.Hash {
+// Hash is what the escrow stores of a deposit and what the filler reports when it has
+// filled the quote for that depositor:
+// keccak256(abi.encode(filler, quoteId, depositor, terms)).
+func (t Terms) Hash(filler common.Address, quoteID [32]byte, depositor common.Address) common.Hash {
 	out := append(word.Address(nil, filler), quoteID[:]...)
+	out = word.Address(out, depositor)
 	return crypto.Keccak256Hash(word.Uint64(out, uint64(len(out)+word.Size)), t.Encode())
 }
 

@@ -68,7 +68,7 @@ func TestAttestedCallsAreThoseOfTheContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hashed := abi.Arguments{{Type: payee}, {Type: word}, c.Methods["deposit"].Inputs[4]}
+	hashed := abi.Arguments{{Type: payee}, {Type: word}, {Type: payee}, c.Methods["deposit"].Inputs[4]}
 	rapid.Check(t, func(rt *rapid.T) {
 		terms := drawTerms(rt)
 		d := escrow.Deposit{QuoteID: drawWord(rt, "id"), Token: drawAddress(rt, "token"),
@@ -84,16 +84,15 @@ func TestAttestedCallsAreThoseOfTheContract(t *testing.T) {
 		if !ok || !reflect.DeepEqual(gotTerms.Operations, terms.Operations) || !bytes.Equal(again, data) {
 			rt.Fatalf("%+v %+v became %+v %+v", d, terms, gotDeposit, gotTerms)
 		}
-		filler := drawAddress(rt, "filler")
-		packed, err := hashed.Pack(filler, d.QuoteID, forABI(terms))
-		if got := terms.Hash(filler, d.QuoteID); err != nil || got != crypto.Keccak256Hash(packed) {
+		filler, who := drawAddress(rt, "filler"), drawAddress(rt, "depositor")
+		packed, err := hashed.Pack(filler, d.QuoteID, who, forABI(terms))
+		if got := terms.Hash(filler, d.QuoteID, who); err != nil || got != crypto.Keccak256Hash(packed) {
 			rt.Fatalf("hash %s, %v", got, err)
 		}
 		var signatures [][]byte
 		for range rapid.IntRange(0, 3).Draw(rt, "signatures") {
 			signatures = append(signatures, rapid.SliceOfN(rapid.Byte(), 0, 70).Draw(rt, "signature"))
 		}
-		who := drawAddress(rt, "depositor")
 		if want, err := c.Pack("release", d.QuoteID, who, signatures); err != nil ||
 			!bytes.Equal(escrow.AttestedReleaseCalldata(d.QuoteID, who, signatures), want) {
 			rt.Fatalf("release differs, %v", err)

@@ -21,7 +21,7 @@ import (
 
 // Signatures of the contract's functions and events.
 const (
-	FillSignature   = "fill(bytes32," + escrow.TermsType + ",(address,address,uint256)[]," + op.OpsType + ")"
+	FillSignature   = "fill(bytes32,address," + escrow.TermsType + ",(address,address,uint256)[]," + op.OpsType + ")"
 	RunSignature    = "run(uint64," + op.OpsType + ")"
 	VoidSignature   = "void(bytes32)"
 	RefundSignature = "refund(address,bytes32,address)"
@@ -57,9 +57,10 @@ func Pays(minimums []escrow.Minimum) ([]Pay, bool) {
 // ErrAmount is FillCalldata's answer to an amount outside 0 … 2^256-1.
 var ErrAmount = errors.New("filler: an amount is missing or does not fit in 256 bits")
 
-// FillCalldata is fill(quoteId, terms, pays, ops). It fails when an operation cannot be
-// packed, or with ErrAmount.
-func FillCalldata(quoteID [32]byte, terms escrow.Terms, pays []Pay, ops ...op.UserOp) ([]byte, error) {
+// FillCalldata is fill(quoteId, depositor, terms, pays, ops). It fails when an operation
+// cannot be packed, or with ErrAmount.
+func FillCalldata(quoteID [32]byte, depositor common.Address, terms escrow.Terms, pays []Pay,
+	ops ...op.UserOp) ([]byte, error) {
 	last, err := op.EncodeOps(ops...)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func FillCalldata(quoteID [32]byte, terms escrow.Terms, pays []Pay, ops ...op.Us
 		second = word.Uint(word.Address(word.Address(second, p.Token), p.To), p.Amount)
 	}
 	s := word.Selector(FillSignature)
-	out, at := append(s[:], quoteID[:]...), 4*word.Size
+	out, at := word.Address(append(s[:], quoteID[:]...), depositor), 5*word.Size
 	for _, part := range [][]byte{first, second, last} {
 		out = word.Uint64(out, uint64(at))
 		at += len(part)

@@ -97,11 +97,12 @@ func TestCallsAreThoseOfTheFillerContract(t *testing.T) {
 				rt.Fatalf("%s %x, want %x, %v", method, got, want, err)
 			}
 		}
-		fill, err := filler.FillCalldata(quote, terms, pays, ops...)
+		fill, err := filler.FillCalldata(quote, who, terms, pays, ops...)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		is(fill, "fill", quote, abiTerms{new(big.Int).SetUint64(terms.TargetChain), terms.FillDeadline, terms.Minimums,
+		is(fill, "fill", quote, who, abiTerms{new(big.Int).SetUint64(terms.TargetChain), terms.FillDeadline,
+			terms.Minimums,
 			terms.Operations}, pays, packed)
 		run, err := filler.RunCalldata(terms.FillDeadline, ops...)
 		if err != nil {
@@ -131,15 +132,17 @@ func TestPaysAreTheMinimums(t *testing.T) {
 }
 
 func TestImpossibleCallsAreNotEncoded(t *testing.T) {
-	if _, err := filler.FillCalldata([32]byte{}, escrow.Terms{}, []filler.Pay{{}}); !errors.Is(err, filler.ErrAmount) {
+	if _, err := filler.FillCalldata([32]byte{}, common.Address{}, escrow.Terms{}, []filler.Pay{{}}); !errors.Is(err,
+		filler.ErrAmount) {
 		t.Error("a payment without an amount", err)
 	}
 	terms := escrow.Terms{Minimums: []escrow.Minimum{{}}}
-	if _, err := filler.FillCalldata([32]byte{}, terms, nil); !errors.Is(err, filler.ErrAmount) {
+	if _, err := filler.FillCalldata([32]byte{}, common.Address{}, terms, nil); !errors.Is(err, filler.ErrAmount) {
 		t.Error("a minimum without an amount", err)
 	}
 	var refused *op.Error
-	if _, err := filler.FillCalldata([32]byte{}, escrow.Terms{}, nil, op.UserOp{}); !errors.As(err, &refused) {
+	if _, err := filler.FillCalldata([32]byte{}, common.Address{}, escrow.Terms{}, nil, op.UserOp{}); !errors.As(err,
+		&refused) {
 		t.Error("an operation without a nonce", err)
 	}
 	if _, err := filler.RunCalldata(0, op.UserOp{}); !errors.As(err, &refused) {

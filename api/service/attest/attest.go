@@ -2,9 +2,9 @@
 //
 // Promise: an attester takes no one's word. It reads the chain that was delivered on by its own means and signs only
 // what it found there: on an EVM chain the filler's own log of the quote and of exactly these terms, on Solana a
-// transaction that names the quote and brought each recipient at least what the terms demand, in time. Its signature is
-// good for one deposit of one escrow of one network. Sources: docs/protocol.md#33-a-deposit-on-an-evm-chain,
-// assets/contracts/AttestedEscrow.sol.
+// transaction that names quote and depositor and brought each recipient at least what the terms demand, in time. Its
+// signature is good for one deposit of one escrow of one network. Sources:
+// docs/protocol.md#33-a-deposit-on-an-evm-chain, assets/contracts/AttestedEscrow.sol.
 package attest
 
 import (
@@ -41,6 +41,15 @@ type Claim struct {
 	Depositor common.Address
 	Terms     escrow.Terms
 	Fill      string
+}
+
+func (c Claim) hash(filler common.Address) common.Hash {
+	return c.Terms.Hash(filler, c.QuoteID, c.Depositor)
+}
+
+// Memo is the text by which a delivery on Solana counts for one depositor's payments for one quote.
+func Memo(quoteID common.Hash, depositor common.Address) string {
+	return quoteID.Hex() + " " + depositor.Hex()
 }
 
 // Receipts finds final transactions of an EVM chain; a chain.Chain is one where every block is final.
@@ -90,7 +99,7 @@ func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("attest quote %s: %w", c.QuoteID, err)
 	}
-	return a.Key.SignDigest(ctx, c.Escrow.Attestation(c.QuoteID, c.Depositor, c.Terms.Hash(a.Filler, c.QuoteID)))
+	return a.Key.SignDigest(ctx, c.Escrow.Attestation(c.QuoteID, c.Depositor, c.hash(a.Filler)))
 }
 
 // onEVM finds the filler's log. The filler has compared the terms with what it paid and ran, so nothing else counts.
@@ -103,7 +112,7 @@ func (a *Attester) onEVM(ctx context.Context, c Claim) error {
 	if err != nil {
 		return err
 	}
-	want := c.Terms.Hash(a.Filler, c.QuoteID)
+	want := c.hash(a.Filler)
 	for _, l := range r.Logs {
 		id, terms, ok := filler.DecodeFilled(l.Topics, l.Data)
 		if ok && found && r.Success && l.Address == a.Filler && id == c.QuoteID && terms == want {
@@ -126,8 +135,8 @@ func (a *Attester) onSolana(c Claim) error {
 	if err != nil {
 		return err
 	}
-	if named, ok := memo(m); !ok || named != c.QuoteID.Hex() {
-		return fmt.Errorf("%w: the transaction names another quote", ErrNotFilled)
+	if named, ok := memo(m); !ok || named != Memo(c.QuoteID, c.Depositor) {
+		return fmt.Errorf("%w: the transaction names another quote or depositor", ErrNotFilled)
 	}
 	for _, min := range c.Terms.Minimums {
 		if arrived(r.Changes, min).Cmp(min.Amount) < 0 {

@@ -62,7 +62,7 @@ func claim() attest.Claim {
 
 // filled is the receipt of the fill of a claim.
 func filled(c attest.Claim) chain.Receipt {
-	terms := c.Terms.Hash(fillerAt(), c.QuoteID)
+	terms := c.Terms.Hash(fillerAt(), c.QuoteID, c.Depositor)
 	return chain.Receipt{Success: true, Logs: []chain.Log{
 		{Address: common.HexToAddress("0x9"), Topics: []common.Hash{{3}}, Data: []byte{1}},
 		{Address: fillerAt(), Topics: []common.Hash{filler.FilledTopic(), c.QuoteID}, Data: terms[:]},
@@ -80,6 +80,7 @@ func TestAnAttesterSignsTheFillersOwnLogOfTheseTermsAndNothingElse(t *testing.T)
 		"it failed":            {func(_ *attest.Claim, r *chain.Receipt) { r.Success = false }, true},
 		"a stranger's log":     {func(_ *attest.Claim, r *chain.Receipt) { r.Logs[1].Address[0]++ }, true},
 		"another quote's log":  {func(_ *attest.Claim, r *chain.Receipt) { r.Logs[1].Topics[1][31]++ }, true},
+		"another depositor":    {func(c *attest.Claim, _ *chain.Receipt) { c.Depositor[0]++ }, true},
 		"a log of other terms": {func(_ *attest.Claim, r *chain.Receipt) { r.Logs[1].Data[0]++ }, true},
 		"another log": {func(_ *attest.Claim,
 			r *chain.Receipt) {
@@ -109,7 +110,8 @@ func TestAnAttesterSignsTheFillersOwnLogOfTheseTermsAndNothingElse(t *testing.T)
 			if c.refused {
 				return
 			}
-			digest := cl.Escrow.Attestation(cl.QuoteID, cl.Depositor, cl.Terms.Hash(fillerAt(), cl.QuoteID))
+			digest := cl.Escrow.Attestation(cl.QuoteID, cl.Depositor,
+				cl.Terms.Hash(fillerAt(), cl.QuoteID, cl.Depositor))
 			if by, err := op.Recover(digest, sig); err != nil || by != k.Address() {
 				t.Errorf("signed by %s, %v", by, err)
 			}
@@ -126,7 +128,7 @@ func onSolana(t *testing.T, memos ...string) (attest.Claim, solana.Receipt) {
 		{To: to, Amount: big.NewInt(7)}, {Token: mint, To: to, Amount: big.NewInt(5)}}}
 	c.Fill = "fill"
 	if memos == nil {
-		memos = []string{c.QuoteID.Hex()}
+		memos = []string{attest.Memo(c.QuoteID, c.Depositor)}
 	}
 	var list []solmsg.Build
 	for _, m := range memos {
@@ -153,10 +155,11 @@ func TestAnAttesterCountsWhatASolanaTransactionBrought(t *testing.T) {
 		refused bool
 	}{
 		"the fill": {nil, func(*attest.Claim, *solana.Receipt) {}, false},
-		"another quote": {[]string{common.HexToHash("0x12").Hex()}, func(*attest.Claim, *solana.Receipt) {},
-			true},
-		"no memo": {[]string{}, func(*attest.Claim, *solana.Receipt) {}, true},
-		"two memos": {[]string{common.HexToHash("0x12").Hex(), claim().QuoteID.Hex()},
+		"another quote": {[]string{attest.Memo(common.HexToHash("0x12"), claim().Depositor)},
+			func(*attest.Claim, *solana.Receipt) {}, true},
+		"another depositor": {nil, func(c *attest.Claim, _ *solana.Receipt) { c.Depositor[0]++ }, true},
+		"no memo":           {[]string{}, func(*attest.Claim, *solana.Receipt) {}, true},
+		"two memos": {[]string{common.HexToHash("0x12").Hex(), attest.Memo(claim().QuoteID, claim().Depositor)},
 			func(*attest.Claim, *solana.Receipt) {}, true},
 		"it failed": {nil, func(_ *attest.Claim, r *solana.Receipt) { r.Success = false }, true},
 		"too late":  {nil, func(_ *attest.Claim, r *solana.Receipt) { r.Time++ }, true},
@@ -199,7 +202,7 @@ func TestAttestationsAreCollectedInTheOrderOfTheEscrow(t *testing.T) {
 	if err != nil || len(sigs) != 3 {
 		t.Fatal(len(sigs), err)
 	}
-	digest := cl.Escrow.Attestation(cl.QuoteID, cl.Depositor, cl.Terms.Hash(fillerAt(), cl.QuoteID))
+	digest := cl.Escrow.Attestation(cl.QuoteID, cl.Depositor, cl.Terms.Hash(fillerAt(), cl.QuoteID, cl.Depositor))
 	var last common.Address
 	for _, s := range sigs {
 		by, err := op.Recover(digest, s)

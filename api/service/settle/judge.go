@@ -68,7 +68,7 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []quotestor
 func (s *Settler) contains(landed []entrypoint.Deposit, o *order, l quotestore.Leg) bool {
 	token, _ := l.Pays.CAIP().Token() // zero for the native coin, as the escrow says it
 	id := common.HexToHash(o.ID)
-	terms := o.Terms().Hash(s.Network.Pins.Paymaster, id)
+	terms := o.Terms().Hash(s.Network.Pins.Paymaster, id, o.Owner)
 	return slices.ContainsFunc(landed, func(d entrypoint.Deposit) bool {
 		return d.QuoteID == id && d.Depositor == o.Owner && d.Token == token && d.Amount.Cmp(l.Pays.Value) == 0 &&
 			d.Terms == terms

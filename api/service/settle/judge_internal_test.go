@@ -27,7 +27,8 @@ func TestADepositUnderOtherTermsIsNone(t *testing.T) {
 	other := terms
 	other.Operations = [][32]byte{{5}}
 	for want, t1 := range map[bool]escrow.Terms{true: terms, false: other} {
-		landed := []entrypoint.Deposit{{QuoteID: id, Depositor: owner, Amount: pays.Value, Terms: t1.Hash(filler, id)}}
+		landed := []entrypoint.Deposit{{QuoteID: id, Depositor: owner, Amount: pays.Value,
+			Terms: t1.Hash(filler, id, owner)}}
 		if s.contains(landed, o, leg) != want {
 			t.Errorf("%+v is not %t", t1, want)
 		}

@@ -8,9 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/service/attest"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/deployment"
 	"coffer/api/service/quote"
@@ -20,11 +23,10 @@ import (
 	"coffer/api/service/store"
 )
 
-// payment is a transfer of the service on Solana: the sponsor pays fee and rent, and the memo names the quote. The rent
+// payment is a transfer of the service on Solana: the sponsor pays fee and rent. The rent
 // of a token account that is not there comes first, extra instructions come last.
 func (s *Settler) payment(ctx context.Context, q *quotestore.Quote, from signers.Solana, to solmsg.Key,
-	a quotestore.Amount,
-	at time.Time,
+	a quotestore.Amount, memo string, at time.Time,
 	extra ...solmsg.Build) (solana.Tx, error) {
 	sponsor := s.Network.SponsorKey
 	builds, err := s.Network.SolanaTransfer(from.Key(), to, sponsor, a.CAIP(), a.Value)
@@ -32,7 +34,7 @@ func (s *Settler) payment(ctx context.Context, q *quotestore.Quote, from signers
 		return solana.Tx{}, fmt.Errorf("pay %s of %s on Solana for quote %s: %w", a.Value, a.Asset, q.ID, err)
 	}
 	hash, _ := s.Network.Solana.Blockhash(uint64(at.Unix()))
-	m, err := solmsg.Compose(sponsor, hash, append(append(builds, extra...), solmsg.Memo(q.ID))...)
+	m, err := solmsg.Compose(sponsor, hash, append(append(builds, extra...), solmsg.Memo(memo))...)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay on Solana for quote %s: %w", q.ID, err)
 	}
@@ -47,7 +49,8 @@ func (s *Settler) fillSolana(ctx context.Context, q *quotestore.Quote, at time.T
 	}
 	var out []solana.Tx
 	for _, f := range q.Fills {
-		tx, err := s.payment(ctx, q, s.Signers.SolanaSolver, solmsg.Key(to), f.Delivers, at)
+		tx, err := s.payment(ctx, q, s.Signers.SolanaSolver, solmsg.Key(to), f.Delivers,
+			attest.Memo(common.HexToHash(q.ID), q.Owner), at)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +213,7 @@ func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, 
 	if err != nil {
 		return nil, err
 	}
-	tx, err := s.payment(ctx, q, s.Signers.Vault, to, q.Legs[i].Pays, now, rent...)
+	tx, err := s.payment(ctx, q, s.Signers.Vault, to, q.Legs[i].Pays, q.ID, now, rent...)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (o *order) filling(now []quotestore.Fill) encoder {
 				}
 			}
 		}
-		return filler.FillCalldata(common.HexToHash(o.ID), terms, pays, ops...)
+		return filler.FillCalldata(common.HexToHash(o.ID), o.Owner, terms, pays, ops...)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestAttestedEscrowStoresWhatADepositBinds(t *testing.T) {
 			value = 400
 		}
 		r := w.tryDeposit(user, value, d, terms)
-		hash := terms.Hash(w.filler.at, d.QuoteID)
+		hash := terms.Hash(w.filler.at, d.QuoteID, u)
 		if got := w.heldBy(quote, u); got != (heldDeposit{escrowed{token, d.RefundDeadline, held, 400}, hash}) {
 			t.Fatalf("%+v %s", got, w.decode(r.Revert))
 		}
@@ -189,7 +189,7 @@ func TestAttestedEscrowReleasesForTwoAttestersToTheFillerOnly(t *testing.T) {
 		"as messages":         personal,
 		"of another quote":    w.attest(w.at, 2, u, hash, a, b),
 		"of another user":     w.attest(w.at, 1, addressOf(thief), hash, a, b),
-		"of other terms":      w.attest(w.at, 1, u, w.payout(1).Hash(w.filler.at, [32]byte{1}), a, b),
+		"of other terms":      w.attest(w.at, 1, u, w.payout(1).Hash(w.filler.at, [32]byte{1}, u), a, b),
 		"of another chain":    elsewhere(func(p *escrow.Place) { p.ChainID = 1 }),
 		"of another escrow":   elsewhere(func(p *escrow.Place) { p.Escrow[0] ^= 1 }),
 		"of another network":  elsewhere(func(p *escrow.Place) { p.Salt[0] ^= 1 }),

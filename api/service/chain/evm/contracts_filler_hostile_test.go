@@ -76,7 +76,7 @@ func TestFillerMeasuresWhatATokenDelivers(t *testing.T) {
 func (w *fillWorld) reentries() map[string][]byte {
 	w.t.Helper()
 	terms := w.payout(1)
-	fill, err := filler.FillCalldata([32]byte{0xee}, terms, w.paysOf(terms))
+	fill, err := filler.FillCalldata([32]byte{0xee}, w.payer, terms, w.paysOf(terms))
 	w.check(err)
 	a := w.ecdsaAccount(key("another owner"))
 	run, err := filler.RunCalldata(w.now+60, w.op(a, 0, w.transfer(a.at, 0)))

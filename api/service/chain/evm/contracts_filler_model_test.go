@@ -239,7 +239,7 @@ func (m *fillModel) deposit(quote uint32) {
 	m.ends("deposit", m.w.tryDeposit(user, value, d, terms), want)
 	if want {
 		m.deposits[k] = heldDeposit{escrowed{d.Token, d.RefundDeadline, held, amount},
-			terms.Hash(m.w.filler.at, d.QuoteID)}
+			terms.Hash(m.w.filler.at, d.QuoteID, k.depositor)}
 		m.moves(d.Token, k.depositor, m.w.attested.at, amount)
 	}
 	m.compare(k)

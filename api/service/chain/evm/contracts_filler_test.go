@@ -18,19 +18,17 @@ import (
 	"coffer/api/service/signers"
 )
 
-// The whole way on one chain: deposits, the fill that deploys the account, pays it and runs its operation and a deposit
+// The whole way on one chain: the fill that deploys the account, pays it and runs its operation and a deposit
 // behind it, and the release by attestation.
 func TestFillerPaysRunsAndIsReleased(t *testing.T) {
 	w := newFillWorld(t)
-	user := key("user")
-	w.allows(user, 1000)
 	a := w.ecdsaAccount(key("owner"))
+	w.payer = a.at
 	to := addressOf(key("recipient"))
 	w.give(a.at, 50, 0)
 	work := w.op(a, 0, w.transfer(to, 70), op.Call{To: to, Value: big.NewInt(3)})
 	terms := w.terms([]escrow.Minimum{minimum(native(), a.at, 3), minimum(w.token.at, a.at, 70)}, work)
-	w.deposits(user, 1, w.token.at, 100, terms)
-	// What follows deposits under the same terms, from the account itself, which does not exist yet.
+	// What follows is the deposit of the account itself, which does not exist yet.
 	d := escrow.Deposit{QuoteID: [32]byte{1}, Token: w.token.at, Amount: big.NewInt(50),
 		RefundDeadline: terms.FillDeadline + 1}
 	pay := w.unsigned(a, w.lane(a, 1), w.call(w.token, 0, "approve", w.attested.at, big.NewInt(50)),
@@ -40,13 +38,31 @@ func TestFillerPaysRunsAndIsReleased(t *testing.T) {
 	w.holds(to, 70, 3)
 	w.holds(a.at, 0, 0)
 	w.holds(w.filler.at, stock-70, stock-3)
-	w.releases(1, addressOf(user))
 	w.releases(1, a.at)
-	w.holds(w.filler.at, stock-70+150, stock-3)
+	w.holds(w.filler.at, stock-70+50, stock-3)
 	w.holds(w.attested.at, 0, 0)
 	if !w.isUsed([32]byte{1}) {
 		t.Error("the id can be used again")
 	}
+}
+
+// Two who were promised the same under one id: what is delivered counts for the one whom the fill names.
+func TestAFillCountsForOneDepositor(t *testing.T) {
+	w := newFillWorld(t)
+	first, second := key("first"), key("second")
+	terms := w.terms([]escrow.Minimum{minimum(w.token.at, addressOf(key("recipient")), 7)})
+	for _, k := range []*ecdsa.PrivateKey{first, second} {
+		w.allows(k, 1000)
+		w.deposits(k, 1, w.token.at, 100, terms)
+	}
+	w.payer = addressOf(first)
+	w.fills(1, terms)
+	filled := terms.Hash(w.filler.at, [32]byte{1}, w.payer) // as the log says it
+	if filled != w.heldBy(1, addressOf(first)).terms || filled == w.heldBy(1, addressOf(second)).terms {
+		t.Error("the deposits of both are for one fill")
+	}
+	w.payer = addressOf(second)
+	w.refuses("AlreadyUsed(", w.tryFill(w.hot, 1, terms, w.paysOf(terms)))
 }
 
 // A swap or a transfer has no operation.

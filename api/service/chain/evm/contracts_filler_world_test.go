@@ -36,6 +36,7 @@ type fillWorld struct {
 	cold, hot                        *ecdsa.PrivateKey
 	attesters                        []*ecdsa.PrivateKey // three, ascending by address; two sign a release
 	at                               escrow.Place
+	payer                            common.Address // whose deposits fills are for
 }
 
 const (
@@ -56,7 +57,7 @@ func newFillWorldOwned(t *testing.T, owner common.Address) *fillWorld {
 	w := &fillWorld{
 		filler: named{"Filler", at(1)}, attested: named{"AttestedEscrow", at(2)}, window: named{"Window", at(3)},
 		hostileToken: named{"HostileToken", at(4)}, recipient: named{"HostileRecipient", at(5)},
-		hostile: named{"HostileAccount", at(6)}, cold: key("cold"), hot: key("operator"),
+		hostile: named{"HostileAccount", at(6)}, cold: key("cold"), hot: key("operator"), payer: addressOf(key("user")),
 		attesters: []*ecdsa.PrivateKey{key("operator"), key("attester"), key("third attester")},
 	}
 	slices.SortFunc(w.attesters, func(a, b *ecdsa.PrivateKey) int { return addressOf(a).Cmp(addressOf(b)) })
@@ -160,7 +161,7 @@ func (w *fillWorld) terms(minimums []escrow.Minimum, ops ...op.UserOp) escrow.Te
 func (w *fillWorld) tryFill(from *ecdsa.PrivateKey, quote uint32, t escrow.Terms, pays []filler.Pay,
 	ops ...op.UserOp) chain.Receipt {
 	w.t.Helper()
-	data, err := filler.FillCalldata(quoteID(quote), t, pays, ops...)
+	data, err := filler.FillCalldata(quoteID(quote), w.payer, t, pays, ops...)
 	w.check(err)
 	return w.transact(chain.Tx{From: signers.Local(from), To: w.filler.at, Data: data})
 }
@@ -188,7 +189,7 @@ func (w *fillWorld) fills(quote uint32, t escrow.Terms, ops ...op.UserOp) chain.
 			continue
 		}
 		found++
-		if id != quoteID(quote) || terms != t.Hash(w.filler.at, id) {
+		if id != quoteID(quote) || terms != t.Hash(w.filler.at, id, w.payer) {
 			w.t.Fatalf("filled %x %s", id, terms)
 		}
 	}
