@@ -164,7 +164,7 @@ func (h *House) balance(p *Person, asset caip.Asset) (*big.Int, error) {
 	case !asset.Chain.IsSolana() && p.user.HasEVM():
 		return h.chains.Balance(context.Background(), p.user.Address, asset)
 	case asset.Chain.IsSolana() && p.user.HasSolana():
-		return h.chains.SolanaBalance(p.user.Wallet, asset)
+		return h.chains.SolanaBalance(context.Background(), p.user.Wallet, asset)
 	}
 	return new(big.Int), nil
 }

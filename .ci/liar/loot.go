@@ -234,7 +234,7 @@ func (h heldOp) release(in *devnet.Installation, now uint64) {
 func (m heldMessage) land(in *devnet.Installation, now uint64) {
 	tx, err := solana.Sign(context.Background(), m.message, in.Sponsor)
 	if err == nil && tx.SetSignature(m.owner, m.sig) == nil {
-		_, _ = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}})
+		_, _ = in.Solana.Seal(context.Background(), solana.SealRequest{Time: now, Txs: []solana.Tx{tx}})
 	}
 }
 

@@ -111,7 +111,7 @@ func unwritten(err error) error {
 
 // latest is the time of the latest block of all chains.
 func (s *Service) latest() time.Time {
-	head := s.in.Solana.Time()
+	head := s.in.Ledger.Time()
 	for _, c := range s.in.Chains {
 		head = max(head, c.Head().Time)
 	}

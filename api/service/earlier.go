@@ -86,7 +86,7 @@ func earlierBalance(in *devnet.Installation, account string, asset caip.Asset) (
 		if !asset.Chain.IsSolana() || in.Solana == nil {
 			return none, nil
 		}
-		return in.SolanaBalance(key, asset)
+		return in.SolanaBalance(context.Background(), key, asset)
 	}
 	c, err := in.ChainOf(asset.Chain)
 	if err != nil || !common.IsHexAddress(account) {

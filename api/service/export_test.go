@@ -53,7 +53,7 @@ func Replay(t *testing.T, s *Service) {
 			t.Errorf("chain %d: %d blocks: %v", id, n, err)
 		}
 	}
-	sums, err := s.in.Solana.Sums()
+	sums, err := s.in.Ledger.Sums()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func Replay(t *testing.T, s *Service) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := fresh.Solana.Sums() // of any network: all have the same supply
+	whole, err := fresh.Ledger.Sums() // of any network: all have the same supply
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -28,11 +29,11 @@ func (r *reader) solana(s store.Store) error {
 	if err != nil {
 		return err
 	}
-	if uint64(len(names)) != r.in.Solana.Transactions() {
-		return fmt.Errorf("%d receipts of %d transactions on Solana", len(names), r.in.Solana.Transactions())
+	if uint64(len(names)) != r.in.Ledger.Transactions() {
+		return fmt.Errorf("%d receipts of %d transactions on Solana", len(names), r.in.Ledger.Transactions())
 	}
 	for _, name := range names {
-		rc, found, err := r.in.Solana.Receipt(name)
+		rc, found, err := r.in.Solana.Receipt(context.Background(), name)
 		if err != nil || !found {
 			return fmt.Errorf("receipt %s: found %t: %w", name, found, err)
 		}
@@ -86,7 +87,7 @@ func (r *reader) solanaHeads() error {
 				if !e.Asset.Chain.IsSolana() {
 					continue
 				}
-				v, err := r.in.SolanaBalance(solmsg.Key(key), e.Asset)
+				v, err := r.in.SolanaBalance(context.Background(), solmsg.Key(key), e.Asset)
 				if err != nil {
 					return err
 				}

@@ -59,7 +59,7 @@ type Receipts interface {
 
 // Ledger finds final transactions of Solana by their first signature in base58.
 type Ledger interface {
-	Receipt(signature string) (solana.Receipt, bool, error)
+	Receipt(ctx context.Context, signature string) (solana.Receipt, bool, error)
 }
 
 // Attester signs with one key. It is safe for concurrent use when its chains are.
@@ -92,7 +92,7 @@ func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
 	case c.Escrow.Salt != a.Salt: // what is delivered in a laboratory pays for nothing on a real network
 		err = fmt.Errorf("%w: the escrow is of another network", ErrNotFilled)
 	case c.Terms.TargetChain == 0:
-		err = a.onSolana(c)
+		err = a.onSolana(ctx, c)
 	default:
 		err = a.onEVM(ctx, c)
 	}
@@ -123,8 +123,8 @@ func (a *Attester) onEVM(ctx context.Context, c Claim) error {
 }
 
 // onSolana finds a transaction with the quote's memo and counts what it brought.
-func (a *Attester) onSolana(c Claim) error {
-	r, found, err := a.Solana.Receipt(c.Fill)
+func (a *Attester) onSolana(ctx context.Context, c Claim) error {
+	r, found, err := a.Solana.Receipt(ctx, c.Fill)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (r receipts) Receipt(_ context.Context, tx common.Hash) (chain.Receipt, boo
 
 type ledger map[string]solana.Receipt
 
-func (l ledger) Receipt(signature string) (solana.Receipt, bool, error) {
+func (l ledger) Receipt(_ context.Context, signature string) (solana.Receipt, bool, error) {
 	r, found := l[signature]
 	return r, found, nil
 }

@@ -206,7 +206,7 @@ func balance(in *devnet.Installation, account string, asset caip.Asset) (*big.In
 	if err != nil {
 		return nil, err
 	}
-	return in.SolanaBalance(solmsg.Key(key), asset)
+	return in.SolanaBalance(context.Background(), solmsg.Key(key), asset)
 }
 
 // checkSums checks that the escrow is empty and that every asset adds up to what genesis made (coins: with the burned
@@ -243,7 +243,7 @@ func (h *harness) checkSums(in *devnet.Installation) error {
 
 // checkSolana checks the same of the Solana ledger, whose vault takes the part of the escrow.
 func (h *harness) checkSolana(in *devnet.Installation) error {
-	sums, err := in.Solana.Sums()
+	sums, err := in.Ledger.Sums()
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (h *harness) checkSolana(in *devnet.Installation) error {
 			if !e.Asset.Chain.IsSolana() {
 				continue
 			}
-			held, err := in.SolanaSpendable(solmsg.Key(vault), e.Asset)
+			held, err := in.SolanaSpendable(context.Background(), solmsg.Key(vault), e.Asset)
 			if err != nil {
 				return err
 			}

@@ -22,7 +22,7 @@ type Network struct {
 	Catalog  *catalog.Catalog
 	Chains   map[uint64]chain.Chain // the EVM chains by id; the descriptor's names are Descriptor.Chains
 	ChainIDs []uint64               // ascending
-	Solana   *solana.Ledger
+	Solana   solana.Chain
 	// BalanceSlots says where each token of the EVM chains keeps its mapping of balances in storage.
 	BalanceSlots map[caip.Asset]uint64
 

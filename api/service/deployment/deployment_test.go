@@ -2,6 +2,7 @@ package deployment_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math/big"
 	"testing"
@@ -10,7 +11,11 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
 	"coffer/api/service/store"
 )
@@ -45,4 +50,37 @@ func TestEachTokenHasItsOwnBalanceSlot(t *testing.T) {
 			t.Errorf("%s: the place of another token changed: %s (%v)", asset, v, err)
 		}
 	}
+}
+
+// unreachable is a Solana that cannot be asked.
+type unreachable struct{ solana.Chain }
+
+func (unreachable) State(context.Context) (solana.State, error) { return nil, errUnreachable }
+
+var errUnreachable = errors.New("the endpoint does not answer")
+
+// What cannot be read is no balance of zero and no account that is missing.
+func TestAFaultOfSolanaIsAnError(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &deployment.Network{Catalog: cat, Solana: unreachable{}}
+	ctx, owner := context.Background(), solmsg.Key{1}
+	agg, _ := cat.Aggregate("ob:usdc")
+	for _, e := range agg.Entities {
+		if !e.Asset.Chain.IsSolana() {
+			continue
+		}
+		_, balance := n.SolanaBalance(ctx, owner, e.Asset)
+		_, exists := n.SolanaExists(ctx, owner, e.Asset)
+		_, transfer := n.SolanaTransfer(ctx, owner, owner, owner, e.Asset, big.NewInt(1))
+		for _, err := range []error{balance, exists, transfer} {
+			if !errors.Is(err, errUnreachable) {
+				t.Error(err)
+			}
+		}
+		return
+	}
+	t.Fatal("no USDC on Solana")
 }

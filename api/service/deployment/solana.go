@@ -30,11 +30,11 @@ func SolanaMint(asset caip.Asset) (solmsg.Key, bool) {
 
 // SolanaBalance is what an owner has of a catalogue asset on Solana: the lamports of its account, or what its
 // associated token account holds, 0 when there is none. The error wraps ErrChain or ErrAsset for anything else.
-func (n *Network) SolanaBalance(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
+func (n *Network) SolanaBalance(ctx context.Context, owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
 	if n.Solana == nil {
 		return nil, fmt.Errorf("%w: %s", ErrChain, asset.Chain)
 	}
-	st, err := n.Solana.State()
+	st, err := n.Solana.State(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (n *Network) SolanaBalance(owner solmsg.Key, asset caip.Asset) (*big.Int, e
 }
 
 // SolanaBalanceAt is SolanaBalance in a view of the ledger.
-func (n *Network) SolanaBalanceAt(st *solana.State, owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
+func (n *Network) SolanaBalanceAt(st solana.State, owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
 	if _, err := n.solanaEntity(asset); err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func (n *Network) SolanaBalanceAt(st *solana.State, owner solmsg.Key, asset caip
 // SolanaSpendable is the part of SolanaBalance that can be moved away. That is everything, as an account may end with
 // nothing (with less than the rent minimum it may not), but the service's own accounts stay: they keep the rent minimum
 // in SOL.
-func (n *Network) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
-	v, err := n.SolanaBalance(owner, asset)
+func (n *Network) SolanaSpendable(ctx context.Context, owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
+	v, err := n.SolanaBalance(ctx, owner, asset)
 	if err != nil || !asset.IsNative() || n.Keys[owner] == "" {
 		return v, err
 	}
@@ -77,29 +77,34 @@ func (n *Network) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*big.Int,
 // Stock is what the solver can give of a catalogue asset, on any chain.
 func (n *Network) Stock(ctx context.Context, asset caip.Asset) (*big.Int, error) {
 	if asset.Chain.IsSolana() {
-		return n.SolanaSpendable(n.SolverKey, asset)
+		return n.SolanaSpendable(ctx, n.SolverKey, asset)
 	}
 	return n.Balance(ctx, n.Pins.Solver, asset)
 }
 
 // SolanaExists reports whether the account that holds an asset for an owner exists: the owner's own for SOL, the
 // associated one for a token.
-func (n *Network) SolanaExists(owner solmsg.Key, asset caip.Asset) (bool, error) {
+func (n *Network) SolanaExists(ctx context.Context, owner solmsg.Key, asset caip.Asset) (bool, error) {
 	if _, err := n.solanaEntity(asset); err != nil {
 		return false, err
 	}
+	st, err := n.Solana.State(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer st.Close()
 	if mint, token := SolanaMint(asset); token {
-		_, exists, err := n.Solana.Tokens(owner, mint)
+		_, exists, err := st.Tokens(owner, mint)
 		return exists, err
 	}
-	lamports, err := n.Solana.Lamports(owner)
+	lamports, err := st.Lamports(owner)
 	return lamports > 0, err
 }
 
 // SolanaTransfer is the instructions that move an amount of a catalogue asset between the accounts of two owners. From
 // signs. A token account that `to` does not have yet is created first; payer signs and pays its rent.
-func (n *Network) SolanaTransfer(from, to, payer solmsg.Key, asset caip.Asset, amount *big.Int) ([]solmsg.Build,
-	error) {
+func (n *Network) SolanaTransfer(ctx context.Context, from, to, payer solmsg.Key, asset caip.Asset,
+	amount *big.Int) ([]solmsg.Build, error) {
 	decimals, err := n.solanaEntity(asset)
 	if err != nil {
 		return nil, err
@@ -119,7 +124,7 @@ func (n *Network) SolanaTransfer(from, to, payer solmsg.Key, asset caip.Asset, a
 	if err != nil {
 		return nil, err
 	}
-	exists, err := n.SolanaExists(to, asset)
+	exists, err := n.SolanaExists(ctx, to, asset)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,8 @@ func (in *Installation) openEarlier(s store.Store) error {
 	}
 	found, err := solana.Exists(s)
 	if err == nil && found {
-		in.Solana, err = solana.Reopen(s, in.time)
+		in.Ledger, err = solana.Reopen(s, in.time)
+		in.Solana = in.Ledger
 	}
 	return err
 }

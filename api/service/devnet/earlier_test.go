@@ -1,6 +1,7 @@
 package devnet_test
 
 import (
+	"context"
 	"errors"
 	"math/big"
 	"testing"
@@ -28,7 +29,7 @@ func otherGeneration(t *testing.T, s store.Store) *devnet.Installation {
 func TestAnotherGenerationIsAnotherNetworkWithTheSameKeys(t *testing.T) {
 	s := store.NewMemory()
 	old, now := otherGeneration(t, s), open(t, store.NewMemory())
-	if old.ID == now.ID || old.Solana.Genesis() == now.Solana.Genesis() {
+	if old.ID == now.ID || old.Ledger.Genesis() == now.Ledger.Genesis() {
 		t.Error("two generations are one network")
 	}
 	if old.Installation != now.Installation || old.Pins != now.Pins {
@@ -60,7 +61,7 @@ func TestAnEarlierNetworkIsOpenedAsItIs(t *testing.T) {
 	if err != nil || has.Sub(has, had).Int64() != 7 {
 		t.Errorf("the operator gained %s (%v)", has, err)
 	}
-	if again.Solana.Genesis() != old.Solana.Genesis() ||
+	if again.Ledger.Genesis() != old.Ledger.Genesis() ||
 		balance(t, again, again.SolanaSolver.Key(), caip.SOL()) == 0 {
 		t.Error("the ledger is another one")
 	}
@@ -91,7 +92,7 @@ func TestDataWithoutSolanaIsReadWithoutIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := in.SolanaBalance(in.Vault.Key(), caip.SOL())
+	v, err := in.SolanaBalance(context.Background(), in.Vault.Key(), caip.SOL())
 	if in.Solana != nil || !errors.Is(err, deployment.ErrChain) {
 		t.Errorf("a balance of %s (%v) on no ledger", v, err)
 	}

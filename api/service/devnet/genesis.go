@@ -84,7 +84,8 @@ var (
 type Installation struct {
 	signers.Embedded
 	*deployment.Network
-	Store store.Store
+	Store  store.Store
+	Ledger *solana.Ledger // what Network.Solana shows; nil in data of a network without Solana
 
 	seed   []byte
 	filler common.Address

@@ -23,11 +23,12 @@ func (in *Installation) openSolana(s store.Store) error {
 	if err != nil {
 		return err
 	}
-	in.Solana, err = solana.Open(s, spec)
+	in.Ledger, err = solana.Open(s, spec)
 	var other *solana.GenesisError
 	if errors.As(err, &other) {
 		return fmt.Errorf("%w: %w", ErrVersion, err)
 	}
+	in.Solana = in.Ledger
 	return err
 }
 
@@ -98,20 +99,24 @@ func (in *Installation) createSolana(s store.Store, now uint64) error {
 		}
 		transactions = append(transactions, stock)
 	}
-	hash, _ := ledger.Blockhash(now)
+	ctx := context.Background()
+	hash, _, err := ledger.Blockhash(ctx, now)
+	if err != nil {
+		return err
+	}
 	req := solana.SealRequest{Time: now, Accept: solana.AllSucceed}
 	for _, builds := range transactions {
 		m, err := solmsg.Compose(treasury, hash, builds...)
 		if err != nil {
 			return err
 		}
-		tx, err := solana.Sign(context.Background(), m, in.SolanaTreasury)
+		tx, err := solana.Sign(ctx, m, in.SolanaTreasury)
 		if err != nil {
 			return err
 		}
 		req.Txs = append(req.Txs, tx)
 	}
-	_, err = ledger.Seal(req)
+	_, err = ledger.Seal(ctx, req)
 	return err
 }
 

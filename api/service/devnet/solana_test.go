@@ -1,6 +1,7 @@
 package devnet_test
 
 import (
+	"context"
 	"errors"
 	"math/big"
 	"testing"
@@ -29,7 +30,7 @@ func splUSDC(t testing.TB) caip.Asset {
 
 func balance(t testing.TB, in *devnet.Installation, owner solmsg.Key, asset caip.Asset) uint64 {
 	t.Helper()
-	v, err := in.SolanaBalance(owner, asset)
+	v, err := in.SolanaBalance(context.Background(), owner, asset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestTheTreasuryStocksTheSolanaAccountsByASignedTransaction(t *testing.T) {
 		"sponsor": {in.Sponsor.Key(), sol / 100, 0, false},
 		"vault":   {in.Vault.Key(), solana.RentMinimum(0), 0, true},
 	} {
-		exists, err := in.SolanaExists(c.owner, usdc)
+		exists, err := in.SolanaExists(context.Background(), c.owner, usdc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,14 +61,14 @@ func TestTheTreasuryStocksTheSolanaAccountsByASignedTransaction(t *testing.T) {
 				balance(t, in, c.owner, usdc), exists)
 		}
 	}
-	sums, err := in.Solana.Sums()
+	sums, err := in.Ledger.Sums()
 	if err != nil {
 		t.Fatal(err)
 	}
 	mint, _ := deployment.SolanaMint(usdc)
 	if sums.Lamports != sol || sums.Burned != 10_000 || len(sums.Tokens) != 1 || sums.Tokens[mint] != dollars ||
-		in.Solana.Transactions() != 2 {
-		t.Errorf("%+v after %d transactions", sums, in.Solana.Transactions())
+		in.Ledger.Transactions() != 2 {
+		t.Errorf("%+v after %d transactions", sums, in.Ledger.Transactions())
 	}
 	if in.Pins.SolanaSponsor != in.Sponsor.Key().String() ||
 		in.Pins.SolanaVault != in.Vault.Key().String() {
@@ -87,7 +88,7 @@ func TestEachSolanaKeyIsAnotherOneAndTheLedgerIsOfThisSeed(t *testing.T) {
 	if len(seen) != 5 {
 		t.Errorf("%d different keys, expected 5", len(seen))
 	}
-	if again := open(t, store.NewMemory()); again.Solana.Genesis() != in.Solana.Genesis() {
+	if again := open(t, store.NewMemory()); again.Ledger.Genesis() != in.Ledger.Genesis() {
 		t.Error("the same seed gave another ledger")
 	}
 	o := options()
@@ -96,7 +97,7 @@ func TestEachSolanaKeyIsAnotherOneAndTheLedgerIsOfThisSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if other.Solana.Genesis() == in.Solana.Genesis() {
+	if other.Ledger.Genesis() == in.Ledger.Genesis() {
 		t.Error("another seed gave the same ledger: its messages could be replayed")
 	}
 }
@@ -166,15 +167,16 @@ func TestTheServicesOwnAccountsOnSolanaKeepTheRentMinimum(t *testing.T) {
 		"nobody's SOL":    {nobody, caip.SOL(), 0},
 		"nobody's tokens": {nobody, usdc, 0},
 	} {
-		if got, err := in.SolanaSpendable(c.owner, c.asset); err != nil || got.Uint64() != c.want {
+		if got, err := in.SolanaSpendable(context.Background(), c.owner, c.asset); err != nil ||
+			got.Uint64() != c.want {
 			t.Errorf("%s: %v, %v; expected %d", name, got, err, c.want)
 		}
 	}
 	for _, asset := range []caip.Asset{caip.SOL(), usdc} {
-		if exists, err := in.SolanaExists(nobody, asset); exists || err != nil {
+		if exists, err := in.SolanaExists(context.Background(), nobody, asset); exists || err != nil {
 			t.Errorf("%s: %t, %v", asset, exists, err)
 		}
-		if exists, err := in.SolanaExists(solver, asset); !exists || err != nil {
+		if exists, err := in.SolanaExists(context.Background(), solver, asset); !exists || err != nil {
 			t.Errorf("%s: %t, %v", asset, exists, err)
 		}
 	}
@@ -187,7 +189,7 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 	now := uint64(1_760_000_000)
 	send := func(asset caip.Asset, amount int64, instructions int) {
 		t.Helper()
-		builds, err := in.SolanaTransfer(solver, to, sponsor, asset, big.NewInt(amount))
+		builds, err := in.SolanaTransfer(context.Background(), solver, to, sponsor, asset, big.NewInt(amount))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +197,7 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 			t.Errorf("%s: %d instructions, expected %d", asset, len(builds), instructions)
 		}
 		now++
-		hash, _ := in.Solana.Blockhash(now)
+		hash, _, _ := in.Solana.Blockhash(context.Background(), now)
 		m, err := solmsg.Compose(sponsor, hash, builds...)
 		if err != nil {
 			t.Fatal(err)
@@ -204,7 +206,8 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
+		_, err = in.Solana.Seal(context.Background(), solana.SealRequest{Time: now, Txs: []solana.Tx{tx},
+			Accept: solana.AllSucceed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,14 +219,15 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 		t.Error("the solver paid a fee or rent that is the sponsor's")
 	}
 	send(caip.SOL(), 5_000_000_000, 1)
-	if all, err := in.SolanaSpendable(to, caip.SOL()); err != nil || all.Uint64() != 5_000_000_000 {
+	if all, err := in.SolanaSpendable(context.Background(), to, caip.SOL()); err != nil ||
+		all.Uint64() != 5_000_000_000 {
 		t.Errorf("a user can spend %v of his 5 SOL, %v", all, err)
 	}
 	if balance(t, in, to, usdc) != 250_000_001 || balance(t, in, to, caip.SOL()) != 5_000_000_000 {
 		t.Errorf("%d units and %d lamports arrived", balance(t, in, to, usdc), balance(t, in, to, caip.SOL()))
 	}
 	for _, amount := range []*big.Int{nil, big.NewInt(-1), new(big.Int).Lsh(big.NewInt(1), 64)} {
-		if _, err := in.SolanaTransfer(solver, to, sponsor, caip.SOL(), amount); err == nil {
+		if _, err := in.SolanaTransfer(context.Background(), solver, to, sponsor, caip.SOL(), amount); err == nil {
 			t.Errorf("an amount of %v was taken", amount)
 		}
 	}
@@ -235,10 +239,11 @@ func TestUnknownSolanaAssetsAreAnErrorAndNotZero(t *testing.T) {
 		caip.SPL([32]byte{1}): deployment.ErrAsset, caip.Native(1): deployment.ErrChain,
 		caip.ERC20(1, common.Address{1}): deployment.ErrChain, {}: deployment.ErrChain,
 	} {
-		_, balanceErr := in.SolanaBalance(solmsg.Key{1}, asset)
-		_, spendableErr := in.SolanaSpendable(solmsg.Key{1}, asset)
-		_, existsErr := in.SolanaExists(solmsg.Key{1}, asset)
-		_, transferErr := in.SolanaTransfer(solmsg.Key{1}, solmsg.Key{2}, solmsg.Key{1}, asset, big.NewInt(1))
+		_, balanceErr := in.SolanaBalance(context.Background(), solmsg.Key{1}, asset)
+		_, spendableErr := in.SolanaSpendable(context.Background(), solmsg.Key{1}, asset)
+		_, existsErr := in.SolanaExists(context.Background(), solmsg.Key{1}, asset)
+		_, transferErr := in.SolanaTransfer(context.Background(), solmsg.Key{1}, solmsg.Key{2}, solmsg.Key{1}, asset,
+			big.NewInt(1))
 		for _, err := range []error{balanceErr, spendableErr, existsErr, transferErr} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s: %v, expected %v", asset, err, want)

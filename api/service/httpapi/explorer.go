@@ -95,7 +95,7 @@ func (x *explorer) viewHere(ctx context.Context, chainText, hashText string) (vi
 	}
 	found := false
 	if id == caip.SolanaMainnet() {
-		found, err = x.solana(&v, hashText)
+		found, err = x.solana(ctx, &v, hashText)
 	} else {
 		info, known := x.network.Catalog.Chain(id)
 		ch, missing := x.network.ChainOf(id)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/hex"
 	"math/big"
 	"strconv"
@@ -23,12 +24,12 @@ type change struct {
 const maxLine = 400
 
 // solana fills the page of a Solana transaction, named by its first signature.
-func (x *explorer) solana(v *view, signature string) (bool, error) {
+func (x *explorer) solana(ctx context.Context, v *view, signature string) (bool, error) {
 	v.Chain = "Solana (" + caip.SolanaMainnet().String() + ")"
 	if x.network.Solana == nil {
 		return false, nil // a network of the first programs
 	}
-	rc, found, err := x.network.Solana.Receipt(signature)
+	rc, found, err := x.network.Solana.Receipt(ctx, signature)
 	if err != nil || !found {
 		return false, err
 	}

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"math/big"
 	"net/http"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func (b *bench) sealed(t *testing.T, accept func([]solana.Receipt) error, builds ...solmsg.Build) (int, string,
 	solana.Receipt) {
 	t.Helper()
-	hash, _ := b.in.Solana.Blockhash(uint64(now().Unix()))
+	hash, _, _ := b.in.Solana.Blockhash(context.Background(), uint64(now().Unix()))
 	m, err := solmsg.Compose(b.in.SolanaFaucet.Key(), hash, builds...)
 	if err != nil {
 		t.Fatal(err)
@@ -25,8 +26,9 @@ func (b *bench) sealed(t *testing.T, accept func([]solana.Receipt) error, builds
 	if err != nil {
 		t.Fatal(err)
 	}
-	receipts, err := b.in.Solana.Seal(solana.SealRequest{Time: uint64(now().Unix()), Txs: []solana.Tx{tx},
-		Accept: accept})
+	receipts, err := b.in.Solana.Seal(context.Background(),
+		solana.SealRequest{Time: uint64(now().Unix()), Txs: []solana.Tx{tx},
+			Accept: accept})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestExplorerShowsADecodedSolanaTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pay, err := b.in.SolanaTransfer(faucet, friend, faucet, usdc, big.NewInt(12_500_000))
+	pay, err := b.in.SolanaTransfer(context.Background(), faucet, friend, faucet, usdc, big.NewInt(12_500_000))
 	if err != nil {
 		t.Fatal(err)
 	}

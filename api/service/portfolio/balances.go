@@ -101,7 +101,7 @@ type sheet struct {
 	q       Query
 	at      time.Time
 	views   map[uint64]chain.State
-	solana  *solana.State // nil while nothing on Solana was read
+	solana  solana.State // nil while nothing on Solana was read
 	counted map[caip.Asset]bool
 	total   tally
 }
@@ -115,9 +115,9 @@ func (s *sheet) close() {
 	}
 }
 
-func (s *sheet) openSolana() (err error) {
+func (s *sheet) openSolana(ctx context.Context) (err error) {
 	if s.solana == nil {
-		s.solana, err = s.p.Network.Solana.State()
+		s.solana, err = s.p.Network.Solana.State(ctx)
 	}
 	return err
 }
@@ -171,7 +171,7 @@ func (s *sheet) balance(ctx context.Context, a caip.Asset) (*big.Int, error) {
 		if !ok {
 			return new(big.Int), nil
 		}
-		if err := s.openSolana(); err != nil {
+		if err := s.openSolana(ctx); err != nil {
 			return nil, err
 		}
 		return s.p.Network.SolanaBalanceAt(s.solana, owner, a)

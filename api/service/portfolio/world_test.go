@@ -99,13 +99,13 @@ func onSolana(t testing.TB, in *devnet.Installation, k solmsg.Key) (sol, usdc st
 		if e.Asset.Chain != caip.SolanaMainnet() {
 			continue
 		}
-		v, err := in.SolanaBalance(k, e.Asset)
+		v, err := in.SolanaBalance(context.Background(), k, e.Asset)
 		if err != nil {
 			t.Fatal(err)
 		}
 		usdc = v.String()
 	}
-	v, err := in.SolanaBalance(k, caip.SOL())
+	v, err := in.SolanaBalance(context.Background(), k, caip.SOL())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,14 +19,14 @@ import (
 const fillLimit = 150_000
 
 // fillFee is the network fee of the delivery, in micro-USD.
-func (q *Quoter) fillFee(x *trade) (*big.Int, error) {
+func (q *Quoter) fillFee(ctx context.Context, x *trade) (*big.Int, error) {
 	if x.chainID != 0 {
 		return q.gasFee(x.chainID, GasRun+GasFill, x.now)
 	}
 	lamports := uint64(SolanaFillFee)
 	key, _ := x.recipient.SolanaKey()
 	if _, token := deployment.SolanaMint(x.gives.asset); token {
-		there, err := q.Network.SolanaExists(solmsg.Key(key), x.gives.asset)
+		there, err := q.Network.SolanaExists(ctx, solmsg.Key(key), x.gives.asset)
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +40,7 @@ func (q *Quoter) fillFee(x *trade) (*big.Int, error) {
 // settleable simulates the delivery and builds the funding operations.
 func (q *Quoter) settleable(ctx context.Context, x *trade, t escrow.Terms) ([]built, error) {
 	if x.chainID == 0 {
-		if err := q.solanaFill(x); err != nil {
+		if err := q.solanaFill(ctx, x); err != nil {
 			return nil, err
 		}
 		return q.legs(ctx, nil, &x.deal, t)
@@ -72,11 +72,11 @@ func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 
 // solanaFill simulates the solver's transfer on Solana. A recipient of coins must end with the rent minimum of an
 // account even after the largest slippage, and when quotes in execution have taken theirs.
-func (q *Quoter) solanaFill(x *trade) error {
+func (q *Quoter) solanaFill(ctx context.Context, x *trade) error {
 	d := x.delivery()
 	key, _ := x.recipient.SolanaKey()
 	if _, token := deployment.SolanaMint(d.asset); !token {
-		have, err := q.Network.SolanaBalance(solmsg.Key(key), d.asset)
+		have, err := q.Network.SolanaBalance(ctx, solmsg.Key(key), d.asset)
 		if err != nil {
 			return err
 		}
@@ -96,17 +96,20 @@ func (q *Quoter) solanaFill(x *trade) error {
 		}
 	}
 	solver, sponsor := q.Network.SolverKey, q.Network.SponsorKey
-	pay, err := q.Network.SolanaTransfer(solver, solmsg.Key(key), sponsor, d.asset, d.amount)
+	pay, err := q.Network.SolanaTransfer(ctx, solver, solmsg.Key(key), sponsor, d.asset, d.amount)
 	if err != nil {
 		return err
 	}
 	at := uint64(x.now.Unix())
-	hash, _ := q.Network.Solana.Blockhash(at)
+	hash, _, err := q.Network.Solana.Blockhash(ctx, at)
+	if err != nil {
+		return err
+	}
 	m, err := solmsg.Compose(sponsor, hash, pay...)
 	if err != nil {
 		return refusedDelivery("the recipient cannot be paid: " + err.Error())
 	}
-	why, err := q.solanaFails(at, m)
+	why, err := q.solanaFails(ctx, at, m)
 	if err == nil && why != "" {
 		err = refusedDelivery(why)
 	}

@@ -222,7 +222,7 @@ func (p payer) unusable(err error) error {
 func (q *Quoter) source(ctx context.Context, e catalog.Entity, f funds, pledged *big.Int) (source, error) {
 	id, evm := e.Asset.Chain.EVMID()
 	if !evm {
-		return q.solanaSource(e, f, pledged)
+		return q.solanaSource(ctx, e, f, pledged)
 	}
 	s := source{asset: e.Asset, chainID: id, decimals: e.Decimals, available: new(big.Int)}
 	used := new(big.Int)

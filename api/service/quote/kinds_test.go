@@ -173,7 +173,7 @@ func checkSolanaDeposit(t *testing.T, w *World, q api.Quote, o api.ChainOperatio
 	if !ok || strconv.FormatUint(v, 10) != o.Amount {
 		t.Errorf("the transfer of %d is not one of %s to the vault", v, o.Amount)
 	}
-	_, lastValid := w.Installation.Solana.Blockhash(uint64(w.Clock.Now().Unix()))
+	_, lastValid, _ := w.Installation.Solana.Blockhash(context.Background(), uint64(w.Clock.Now().Unix()))
 	if end, _ := strconv.ParseUint(q.ExpirationTimestamp, 10, 64); end > lastValid {
 		t.Errorf("the quote outlives its block hash: %d > %d", end, lastValid)
 	}
@@ -204,7 +204,7 @@ func TestQuoteNeverOutlivesTheBlockHash(t *testing.T) {
 	_, doc := prepared(t, w, pay(w, Base, 20*usdcPlain))
 	quoted, err := callQuoteAs(w, doc)
 	Must(t, err)
-	_, lastValid := w.Installation.Solana.Blockhash(uint64(w.Clock.Now().Unix()))
+	_, lastValid, _ := w.Installation.Solana.Blockhash(context.Background(), uint64(w.Clock.Now().Unix()))
 	if got := w.Decode(quoted).ExpirationTimestamp; got != strconv.FormatUint(lastValid, 10) {
 		t.Errorf("expires at %s, the block hash at %d", got, lastValid)
 	}

@@ -37,7 +37,7 @@ func (q *Quoter) legs(ctx context.Context, target chain.State, d *deal, t escrow
 		var b built
 		var err error
 		if l.asset.Chain.IsSolana() {
-			b, err = q.solanaLeg(d, l)
+			b, err = q.solanaLeg(ctx, d, l)
 		} else {
 			b, err = q.leg(ctx, target, d, l, t)
 		}

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -39,9 +40,9 @@ func (q *Quoter) lamportFee(lamports uint64, now time.Time) (*big.Int, error) {
 
 // solanaSource is what one entity on Solana can pay. An account keeps its rent minimum or nothing. While something is
 // pledged it must keep it: in which order deposits land is not known, and each of them leaves one or the other.
-func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (source, error) {
+func (q *Quoter) solanaSource(ctx context.Context, e catalog.Entity, f funds, pledged *big.Int) (source, error) {
 	s := source{asset: e.Asset, decimals: e.Decimals, available: new(big.Int)}
-	spendable, err := q.Network.SolanaSpendable(f.solana, e.Asset)
+	spendable, err := q.Network.SolanaSpendable(ctx, f.solana, e.Asset)
 	if err != nil {
 		return s, err
 	}
@@ -66,19 +67,22 @@ func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (sour
 }
 
 // solanaLeg builds and simulates the message of one deposit into the vault (protocol §3.4).
-func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
+func (q *Quoter) solanaLeg(ctx context.Context, d *deal, l leg) (built, error) {
 	vault, sponsor := q.Network.VaultKey, q.Network.SponsorKey
-	pay, err := q.Network.SolanaTransfer(d.solana, vault, sponsor, l.asset, l.amount)
+	pay, err := q.Network.SolanaTransfer(ctx, d.solana, vault, sponsor, l.asset, l.amount)
 	if err != nil {
 		return built{}, err
 	}
 	at := uint64(d.now.Unix())
-	hash, lastValid := q.Network.Solana.Blockhash(at)
+	hash, lastValid, err := q.Network.Solana.Blockhash(ctx, at)
+	if err != nil {
+		return built{}, err
+	}
 	m, err := solmsg.Compose(sponsor, hash, append(pay, solmsg.Memo(d.id.Hex()))...)
 	if err != nil {
 		return built{}, fmt.Errorf("compose a deposit on Solana: %w", err)
 	}
-	why, err := q.solanaFails(at, m)
+	why, err := q.solanaFails(ctx, at, m)
 	if err != nil {
 		return built{}, err
 	}
@@ -98,8 +102,8 @@ func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
 }
 
 // solanaFails simulates a message without signatures and tells why it would fail, "" when it would not.
-func (q *Quoter) solanaFails(at uint64, m solmsg.Message) (why string, err error) {
-	receipts, err := q.Network.Solana.Simulate(at, true, solana.Unsigned(m))
+func (q *Quoter) solanaFails(ctx context.Context, at uint64, m solmsg.Message) (why string, err error) {
+	receipts, err := q.Network.Solana.Simulate(ctx, at, true, solana.Unsigned(m))
 	var refused *solana.TxError
 	if errors.As(err, &refused) {
 		return refused.Error(), nil

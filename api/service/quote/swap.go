@@ -134,7 +134,7 @@ func (q *Quoter) match(ctx context.Context, x *trade) error {
 		held:        held,
 	}
 	x.market.price, _ = q.Prices.Price(x.market.aggregate, x.now)
-	if x.market.targetFee, err = q.fillFee(x); err != nil {
+	if x.market.targetFee, err = q.fillFee(ctx, x); err != nil {
 		return err
 	}
 	if x.plan, err = exact(x.market, x.give, x.giveUnits, x.gives, sources); err != nil {

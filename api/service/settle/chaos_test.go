@@ -310,7 +310,7 @@ func (c *chaos) held() {
 		check(a, c.w.Balance(escrow, a))
 	}
 	for _, a := range c.w.SolanaAssets {
-		v, err := c.w.Installation.SolanaSpendable(c.w.Vault(), a)
+		v, err := c.w.Installation.SolanaSpendable(context.Background(), c.w.Vault(), a)
 		Must(c.t, err)
 		check(a, v)
 	}

@@ -172,7 +172,7 @@ func (y story) sameEnd(t *testing.T, w, clean *World) {
 			}
 		}
 	}
-	if x, y := in.Solana.Transactions(), clean.Installation.Solana.Transactions(); x != y {
+	if x, y := in.Ledger.Transactions(), clean.Installation.Ledger.Transactions(); x != y {
 		t.Errorf("Solana has %d transactions, expected %d: a step happened twice or never", x, y)
 	}
 	for _, id := range in.ChainIDs {

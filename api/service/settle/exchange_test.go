@@ -1,6 +1,7 @@
 package settle_test
 
 import (
+	"context"
 	"math/big"
 	"testing"
 
@@ -72,7 +73,7 @@ func nothingHeld(t *testing.T, w *World) {
 	if v := w.SolanaBalance(w.Vault(), w.Asset("usdc", Solana)); v.Sign() != 0 {
 		t.Errorf("the vault holds %s USDC", v)
 	}
-	v, err := w.Installation.SolanaSpendable(w.Vault(), w.Asset("sol", Solana))
+	v, err := w.Installation.SolanaSpendable(context.Background(), w.Vault(), w.Asset("sol", Solana))
 	Must(t, err)
 	if v.Sign() != 0 {
 		t.Errorf("the vault holds %s lamports", v)

@@ -156,7 +156,7 @@ func (s *Settler) spendable(ctx context.Context, o *order, a quotestore.Amount) 
 	if err != nil {
 		return nil, err
 	}
-	return s.Network.SolanaSpendable(owner, asset)
+	return s.Network.SolanaSpendable(ctx, owner, asset)
 }
 
 func positive(v *big.Int) *big.Int {

@@ -166,12 +166,12 @@ func TestAnExitAnnouncedJustBeforeTheBlockStopsIt(t *testing.T) {
 func paySolana(w *World, u *User, to solmsg.Key, lamports uint64) {
 	w.TB.Helper()
 	now := uint64(w.Clock.Now().Unix())
-	hash, _ := w.Installation.Solana.Blockhash(now)
+	hash, _, _ := w.Installation.Solana.Blockhash(context.Background(), now)
 	m, err := solmsg.Compose(w.Installation.Sponsor.Key(), hash, solmsg.SystemTransfer(u.Wallet, to, lamports))
 	Must(w.TB, err)
 	tx, err := solana.Sign(context.Background(), m, w.Installation.Sponsor, signers.LocalSolana(u.Solana))
 	Must(w.TB, err)
-	_, err = w.Installation.Solana.Seal(solana.SealRequest{
+	_, err = w.Installation.Solana.Seal(context.Background(), solana.SealRequest{
 		Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed,
 	})
 	Must(w.TB, err)
@@ -216,19 +216,21 @@ func TestASolverWithoutStockIsNotTheRecipientsFault(t *testing.T) {
 					Data: withdraw(token, in.Faucet.Address(), w.Balance(solverOf(w), a))})
 				return
 			}
-			have, err := in.SolanaSpendable(in.SolanaSolver.Key(), a)
+			have, err := in.SolanaSpendable(context.Background(), in.SolanaSolver.Key(), a)
 			Must(t, err)
 			sponsor := in.Sponsor.Key()
-			builds, err := in.SolanaTransfer(in.SolanaSolver.Key(), in.SolanaFaucet.Key(), sponsor, a,
+			builds, err := in.SolanaTransfer(context.Background(), in.SolanaSolver.Key(), in.SolanaFaucet.Key(),
+				sponsor, a,
 				have)
 			Must(t, err)
 			now := uint64(w.Clock.Now().Unix())
-			hash, _ := in.Solana.Blockhash(now)
+			hash, _, _ := in.Solana.Blockhash(context.Background(), now)
 			m, err := solmsg.Compose(sponsor, hash, builds...)
 			Must(t, err)
 			tx, err := solana.Sign(t.Context(), m, in.Sponsor, in.SolanaSolver)
 			Must(t, err)
-			_, err = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
+			_, err = in.Solana.Seal(context.Background(),
+				solana.SealRequest{Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
 			Must(t, err)
 		})
 		x := Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain), Get: w.Asset(name, get).String(),

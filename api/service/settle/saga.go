@@ -180,7 +180,7 @@ func held(q *quotestore.Quote) int {
 func (s *Settler) deposit(ctx context.Context, o *order, i int) (*quotestore.Quote, error) {
 	l := o.Legs[i]
 	if l.ChainID == 0 {
-		return s.depositSolana(o, i)
+		return s.depositSolana(ctx, o, i)
 	}
 	tx, err := s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, o.running())
 	if err != nil {

@@ -29,11 +29,14 @@ func (s *Settler) payment(ctx context.Context, q *quotestore.Quote, from signers
 	a quotestore.Amount, memo string, at time.Time,
 	extra ...solmsg.Build) (solana.Tx, error) {
 	sponsor := s.Network.SponsorKey
-	builds, err := s.Network.SolanaTransfer(from.Key(), to, sponsor, a.CAIP(), a.Value)
+	builds, err := s.Network.SolanaTransfer(ctx, from.Key(), to, sponsor, a.CAIP(), a.Value)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay %s of %s on Solana for quote %s: %w", a.Value, a.Asset, q.ID, err)
 	}
-	hash, _ := s.Network.Solana.Blockhash(uint64(at.Unix()))
+	hash, _, err := s.Network.Solana.Blockhash(ctx, uint64(at.Unix()))
+	if err != nil {
+		return solana.Tx{}, err
+	}
 	m, err := solmsg.Compose(sponsor, hash, append(append(builds, extra...), solmsg.Memo(memo))...)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay on Solana for quote %s: %w", q.ID, err)
@@ -68,12 +71,16 @@ func (s *Settler) rehearseSolana(ctx context.Context, o *order, fills []solana.T
 		if err != nil {
 			return err
 		}
-		if !s.Network.Solana.BlockhashValid(m.Blockhash, at) {
+		valid, err := s.Network.Solana.BlockhashValid(ctx, m.Blockhash, at)
+		if err != nil {
+			return err
+		}
+		if !valid {
 			return expiredAt(o.body.ExpirationTimestamp)
 		}
 		txs = append(txs, *d.tx)
 	}
-	rs, err := s.Network.Solana.Simulate(at, false, txs...)
+	rs, err := s.Network.Solana.Simulate(ctx, at, false, txs...)
 	var refused *solana.TxError
 	switch {
 	case errors.As(err, &refused) && errors.Is(err, solana.ErrProcessed):
@@ -97,9 +104,9 @@ func (s *Settler) rehearseSolana(ctx context.Context, o *order, fills []solana.T
 }
 
 // depositSolana lands a deposit on Solana with its record in one commit.
-func (s *Settler) depositSolana(o *order, i int) (*quotestore.Quote, error) {
+func (s *Settler) depositSolana(ctx context.Context, o *order, i int) (*quotestore.Quote, error) {
 	next := o.Clone()
-	err := s.sealSolana(solana.SealRequest{
+	err := s.sealSolana(ctx, solana.SealRequest{
 		Txs:    []solana.Tx{*o.deposits[i].tx},
 		Accept: func(rs []solana.Receipt) error { return s.judgeSolana(rs[0], o.Legs[i]) },
 		Record: func(tx store.Tx, rs []solana.Receipt) error {
@@ -121,7 +128,7 @@ func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Q
 	for _, d := range o.targetOps() {
 		txs = append(txs, *d.tx)
 	}
-	return s.sealSolana(solana.SealRequest{
+	return s.sealSolana(ctx, solana.SealRequest{
 		Txs: txs,
 		Accept: func(rs []solana.Receipt) error {
 			if rs[0].Time > o.ValidUntil { // no attester would take it for a delivery in time
@@ -162,9 +169,9 @@ func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Q
 
 // sealSolana seals transactions of a saga now. The first ones are the service's own; a later one that cannot be
 // included any more turns the settlement back.
-func (s *Settler) sealSolana(r solana.SealRequest, own int) error {
+func (s *Settler) sealSolana(ctx context.Context, r solana.SealRequest, own int) error {
 	r.Time = uint64(s.Clock().Unix())
-	_, err := s.Network.Solana.Seal(r)
+	_, err := s.Network.Solana.Seal(ctx, r)
 	var refused *solana.TxError
 	if !errors.As(err, &refused) {
 		return err
@@ -209,7 +216,7 @@ func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, 
 		}
 	}
 	now := s.Clock()
-	rent, err := s.missingRent(to, q.Legs[i].Pays)
+	rent, err := s.missingRent(ctx, to, q.Legs[i].Pays)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +225,7 @@ func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, 
 		return nil, err
 	}
 	next := q.Clone()
-	_, err = s.Network.Solana.Seal(solana.SealRequest{
+	_, err = s.Network.Solana.Seal(ctx, solana.SealRequest{
 		Time: uint64(now.Unix()), Txs: []solana.Tx{tx}, Accept: solana.AllSucceed,
 		Record: func(tx store.Tx, rs []solana.Receipt) error {
 			settled(next, i, how, s.solanaRef(rs[0].Signature))
@@ -230,11 +237,11 @@ func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, 
 
 // missingRent is the sponsor's part of a payment in SOL to an account that would otherwise end below the rent minimum:
 // whoever emptied it since his deposit could never get a small one back.
-func (s *Settler) missingRent(to solmsg.Key, pays quotestore.Amount) ([]solmsg.Build, error) {
+func (s *Settler) missingRent(ctx context.Context, to solmsg.Key, pays quotestore.Amount) ([]solmsg.Build, error) {
 	if !pays.CAIP().IsNative() {
 		return nil, nil
 	}
-	have, err := s.Network.SolanaBalance(to, pays.CAIP())
+	have, err := s.Network.SolanaBalance(ctx, to, pays.CAIP())
 	if err != nil {
 		return nil, err
 	}

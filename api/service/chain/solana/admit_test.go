@@ -26,7 +26,7 @@ func TestReplayIsRefusedForEver(t *testing.T) {
 	if _, err := w.Simulate(w.at, true, solana.Tx{Message: tx.Message}); !errors.Is(err, solana.ErrProcessed) {
 		t.Errorf("the same message with other signatures: %v", err)
 	}
-	again, err := solana.Open(w.store, mustSpec(t))
+	again, err := open(w.store, mustSpec(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,12 +77,12 @@ func TestAnOldOrUnknownBlockHashIsRefused(t *testing.T) {
 	w.at += 61
 	w.refused(t, solana.ErrBlockhash, tx)
 
-	other, err := solana.Open(store.NewMemory(), solana.Spec{Time: genesisTime,
+	other, err := open(store.NewMemory(), solana.Spec{Time: genesisTime,
 		Accounts: []solana.Allocation{{Key: keyOf(w.alice), Account: solana.SystemAccount(10e9)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	future, err := solana.Open(store.NewMemory(), mustSpec(t))
+	future, err := open(store.NewMemory(), mustSpec(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestSlotsFollowTheClockAndNeverGoBack(t *testing.T) {
 	if back[0].Slot < first.Slot || back[0].Time < first.Time {
 		t.Errorf("slot %d and time %d after %d and %d", back[0].Slot, back[0].Time, first.Slot, first.Time)
 	}
-	again, err := solana.Open(w.store, mustSpec(t))
+	again, err := open(w.store, mustSpec(t))
 	if err != nil {
 		t.Fatal(err)
 	}

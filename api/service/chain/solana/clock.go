@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 
@@ -33,9 +34,8 @@ func (l *Ledger) hashOf(slot uint64) solmsg.Key {
 	return sha256.Sum256(binary.BigEndian.AppendUint64(b, slot))
 }
 
-// Blockhash is the hash of the current slot, to be put into a message. LastValid is the
-// last second, in Unix time, in which a message with it is surely still included.
-func (l *Ledger) Blockhash(at uint64) (hash solmsg.Key, lastValid uint64) {
+// Blockhash is the hash of the current slot; it does not fail.
+func (l *Ledger) Blockhash(_ context.Context, at uint64) (hash solmsg.Key, lastValid uint64, err error) {
 	slot := l.slot(at, *l.latest.Load())
 	for {
 		shown := l.shown.Load()
@@ -44,12 +44,12 @@ func (l *Ledger) Blockhash(at uint64) (hash solmsg.Key, lastValid uint64) {
 		}
 	}
 	// The largest t with slotAt(t) <= slot+HashSlots.
-	return l.hashOf(slot), l.spec.Time + (2*(slot+HashSlots+1)-1)/slotsPerTwoSeconds
+	return l.hashOf(slot), l.spec.Time + (2*(slot+HashSlots+1)-1)/slotsPerTwoSeconds, nil
 }
 
-// BlockhashValid reports whether a message with this hash would be included at the time.
-func (l *Ledger) BlockhashValid(hash solmsg.Key, at uint64) bool {
-	return l.recent(hash, l.slot(at, *l.latest.Load()))
+// BlockhashValid knows every hash that was given out; it does not fail.
+func (l *Ledger) BlockhashValid(_ context.Context, hash solmsg.Key, at uint64) (bool, error) {
+	return l.recent(hash, l.slot(at, *l.latest.Load())), nil
 }
 
 // recent looks for a hash among those that are valid in a slot.

@@ -49,10 +49,66 @@ func ata(t tb, owner, mint solmsg.Key) solmsg.Key {
 	return k
 }
 
+// ledger is a Ledger whose clock never fails, asked without a context.
+type ledger struct{ *solana.Ledger }
+
+func open(s store.Store, sp solana.Spec) (ledger, error) {
+	l, err := solana.Open(s, sp)
+	return ledger{l}, err
+}
+
+func (l ledger) Blockhash(at uint64) (solmsg.Key, uint64) {
+	hash, lastValid, err := l.Ledger.Blockhash(context.Background(), at)
+	if err != nil {
+		panic(err)
+	}
+	return hash, lastValid
+}
+
+func (l ledger) BlockhashValid(hash solmsg.Key, at uint64) bool {
+	valid, err := l.Ledger.BlockhashValid(context.Background(), hash, at)
+	return valid && err == nil
+}
+
+func (l ledger) Simulate(at uint64, unsigned bool, txs ...solana.Tx) ([]solana.Receipt, error) {
+	return l.Ledger.Simulate(context.Background(), at, unsigned, txs...)
+}
+
+func (l ledger) Seal(req solana.SealRequest) ([]solana.Receipt, error) {
+	return l.Ledger.Seal(context.Background(), req)
+}
+
+func (l ledger) Receipt(signature string) (solana.Receipt, bool, error) {
+	return l.Ledger.Receipt(context.Background(), signature)
+}
+
+func (l ledger) Account(k solmsg.Key) (solana.Account, error) {
+	st, err := l.State(context.Background())
+	if err != nil {
+		return solana.Account{}, err
+	}
+	defer st.Close()
+	return st.Account(k)
+}
+
+func (l ledger) Lamports(k solmsg.Key) (uint64, error) {
+	a, err := l.Account(k)
+	return a.Lamports, err
+}
+
+func (l ledger) Tokens(owner, mint solmsg.Key) (amount uint64, exists bool, err error) {
+	st, err := l.State(context.Background())
+	if err != nil {
+		return 0, false, err
+	}
+	defer st.Close()
+	return st.Tokens(owner, mint)
+}
+
 // world is a ledger whose treasury has everything, and two users: alice with 10 SOL and
 // 1000 USDC, and bob with 10 SOL and no token account.
 type world struct {
-	*solana.Ledger
+	ledger
 	store                store.Store
 	treasury, alice, bob ed25519.PrivateKey
 	mint                 solmsg.Key
@@ -72,11 +128,11 @@ func spec(t tb) (solana.Spec, ed25519.PrivateKey, solmsg.Key) {
 func newWorld(t tb, s store.Store) *world {
 	t.Helper()
 	sp, treasury, mint := spec(t)
-	l, err := solana.Open(s, sp)
+	l, err := open(s, sp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Ledger: l, store: s, treasury: treasury, alice: secret(1), bob: secret(2), mint: mint,
+	w := &world{ledger: l, store: s, treasury: treasury, alice: secret(1), bob: secret(2), mint: mint,
 		at: genesisTime + 1_000_000}
 	from := keyOf(treasury)
 	w.must(t, treasury,

@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestATransactionThatWouldChangeASumIsAFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, _ := l.Blockhash(100)
+	hash, _, _ := l.Blockhash(context.Background(), 100)
 	m, err := solmsg.Compose(payer, hash, solmsg.SystemTransfer(payer, owner, 0),
 		solmsg.TokenTransferChecked(account, mint, account, owner, 0, 6))
 	if err != nil {

@@ -2,6 +2,7 @@ package solana
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -115,40 +116,33 @@ func (l *Ledger) Transactions() uint64 { return l.latest.Load().count }
 // Time is the time of the latest commit in Unix seconds.
 func (l *Ledger) Time() uint64 { return l.latest.Load().time }
 
-// State is a frozen view of the ledger. It is not safe for concurrent use and must be
-// closed; it holds a store.Snapshot, so the goroutine that holds it must close it before
-// it calls Seal or Update on the same store.
-type State struct{ snap store.Snapshot }
+// view is State over a snapshot of the store.
+type view struct{ snap store.Snapshot }
 
-// State opens a view of the latest commit.
-func (l *Ledger) State() (*State, error) {
+// State opens a view of the latest commit; it holds a store.Snapshot.
+func (l *Ledger) State(context.Context) (State, error) {
 	snap, err := l.store.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	return &State{snap}, nil
+	return view{snap}, nil
 }
 
-// Close ends the view.
-func (s *State) Close() { s.snap.Release() }
+func (v view) Close() { v.snap.Release() }
 
-// Account reads an account; one that does not exist has no lamports.
-func (s *State) Account(k solmsg.Key) (Account, error) { return readAccount(s.snap, k) }
+func (v view) Account(k solmsg.Key) (Account, error) { return readAccount(v.snap, k) }
 
-// Lamports is the balance of an account.
-func (s *State) Lamports(k solmsg.Key) (uint64, error) {
-	a, err := s.Account(k)
+func (v view) Lamports(k solmsg.Key) (uint64, error) {
+	a, err := v.Account(k)
 	return a.Lamports, err
 }
 
-// Tokens is what the associated token account of owner holds, in base units of the mint;
-// exists tells whether there is such an account.
-func (s *State) Tokens(owner, mint solmsg.Key) (amount uint64, exists bool, err error) {
+func (v view) Tokens(owner, mint solmsg.Key) (amount uint64, exists bool, err error) {
 	at, err := solmsg.AssociatedTokenAccount(owner, mint, solmsg.TokenProgram())
 	if err != nil {
 		return 0, false, err
 	}
-	a, err := s.Account(at)
+	a, err := v.Account(at)
 	if err != nil {
 		return 0, false, err
 	}
@@ -158,35 +152,8 @@ func (s *State) Tokens(owner, mint solmsg.Key) (amount uint64, exists bool, err 
 	return 0, false, nil
 }
 
-// Account is State.Account of the latest commit.
-func (l *Ledger) Account(k solmsg.Key) (Account, error) {
-	s, err := l.State()
-	if err != nil {
-		return Account{}, err
-	}
-	defer s.Close()
-	return s.Account(k)
-}
-
-// Lamports is State.Lamports of the latest commit.
-func (l *Ledger) Lamports(k solmsg.Key) (uint64, error) {
-	a, err := l.Account(k)
-	return a.Lamports, err
-}
-
-// Tokens is State.Tokens of the latest commit.
-func (l *Ledger) Tokens(owner, mint solmsg.Key) (amount uint64, exists bool, err error) {
-	s, err := l.State()
-	if err != nil {
-		return 0, false, err
-	}
-	defer s.Close()
-	return s.Tokens(owner, mint)
-}
-
-// Receipt finds a transaction by its first signature in base58; false when unknown or
-// when the text is no signature.
-func (l *Ledger) Receipt(signature string) (r Receipt, found bool, err error) {
+// Receipt is Chain.Receipt.
+func (l *Ledger) Receipt(_ context.Context, signature string) (r Receipt, found bool, err error) {
 	sig, err := solmsg.ParseSignature(signature)
 	if err != nil {
 		return Receipt{}, false, nil // no transaction has a name like that

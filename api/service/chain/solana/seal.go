@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
@@ -9,10 +10,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// Seal includes transactions in the ledger, in order and in one commit with Record. After
-// an error nothing has changed. The error is a *TxError, wraps ErrNotAccepted, comes from
-// Record as it is, or tells of a fault of the database.
-func (l *Ledger) Seal(req SealRequest) ([]Receipt, error) {
+// Seal is Chain.Seal; a fault is one of the database.
+func (l *Ledger) Seal(_ context.Context, req SealRequest) ([]Receipt, error) {
 	l.sealing.Lock()
 	defer l.sealing.Unlock()
 	b, err := l.run(req.Time, false, req.Txs)
@@ -54,9 +53,8 @@ func (l *Ledger) catchUp() {
 	})
 }
 
-// Simulate runs transactions as Seal would at that time and throws everything away.
-// Unsigned skips the signature checks.
-func (l *Ledger) Simulate(at uint64, unsigned bool, txs ...Tx) ([]Receipt, error) {
+// Simulate is Chain.Simulate.
+func (l *Ledger) Simulate(_ context.Context, at uint64, unsigned bool, txs ...Tx) ([]Receipt, error) {
 	b, err := l.run(at, unsigned, txs)
 	if err != nil {
 		return nil, err

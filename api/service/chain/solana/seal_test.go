@@ -1,6 +1,7 @@
 package solana_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"maps"
@@ -98,7 +99,7 @@ func TestAnErrorLeavesEverythingAsItWas(t *testing.T) {
 
 func TestAnotherWriterBetweenBuildingAndCommittingIsAConflict(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	other, err := solana.Open(w.store, mustSpec(t))
+	other, err := open(w.store, mustSpec(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestUsedMeansThatAnAccountHeldOrDidAnything(t *testing.T) {
 
 func TestAStateStaysWhatItWasWhenItWasOpened(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	st, err := w.State()
+	st, err := w.State(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

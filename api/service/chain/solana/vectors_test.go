@@ -70,7 +70,7 @@ func TestMessagesOfAnotherImplementationAreExecuted(t *testing.T) {
 			continue // needs a lookup table
 		}
 		name := strings.TrimSuffix(c.Name, "-"+c.Kind)
-		l, err := solana.Open(store.NewMemory(), solana.Spec{Accounts: []solana.Allocation{
+		l, err := open(store.NewMemory(), solana.Spec{Accounts: []solana.Allocation{
 			{Key: me, Account: solana.SystemAccount(10e9)}, {Key: mint, Account: solana.MintAccount(math.MaxUint64, 6)},
 			{Key: ata(t, me, mint), Account: solana.TokenAccount(me, mint, math.MaxUint64)},
 		}})

@@ -56,7 +56,7 @@ type vmAccount struct {
 
 // vmWorld is a ledger and what the VM says of its accounts.
 type vmWorld struct {
-	*solana.Ledger
+	ledger
 	keys []vmKey
 	want map[solmsg.Key]vmAccount
 	at   uint64

@@ -247,7 +247,7 @@ func TestRequestsAreAnsweredWithWhatIsThereWhileTheFaucetIsEmpty(t *testing.T) {
 		drain(t, in, caip.Native(id), 0)
 	}
 	emptySolana(t, in, 0)
-	before, count := heads(in), in.Solana.Transactions()
+	before, count := heads(in), in.Ledger.Transactions()
 	q, failures := portfolio.ParseQuery(in.Catalog, "eip155:1:"+someone.Hex()+",solana:"+solanaAddress,
 		"ob:usdc,ob:sol", "")
 	if len(failures) > 0 {
@@ -277,7 +277,7 @@ func TestRequestsAreAnsweredWithWhatIsThereWhileTheFaucetIsEmpty(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if heads(in) != before || in.Solana.Transactions() != count {
+	if heads(in) != before || in.Ledger.Transactions() != count {
 		t.Error("something was sealed for a grant that cannot be paid")
 	}
 	expectDecision(t, in, someone, 'd')

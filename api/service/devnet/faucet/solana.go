@@ -59,7 +59,7 @@ func (f *Faucet) usedSolana(ctx context.Context, k solmsg.Key) (bool, error) {
 	if known, err := f.Known(ctx, k.String()); err != nil || known {
 		return known, err
 	}
-	return f.Installation.Solana.Used(k)
+	return f.Installation.Ledger.Used(k)
 }
 
 func (f *Faucet) fundSolana(ctx context.Context, k solmsg.Key) error {
@@ -72,12 +72,15 @@ func (f *Faucet) fundSolana(ctx context.Context, k solmsg.Key) error {
 
 // sealSolana includes the transaction of a grant. The error is a *refusal when the ledger does not take it.
 func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
-	builds, gives, err := f.solanaGrant(k)
+	builds, gives, err := f.solanaGrant(ctx, k)
 	if err != nil {
 		return err
 	}
 	at := uint64(f.Clock().Unix())
-	hash, _ := f.Installation.Solana.Blockhash(at)
+	hash, _, err := f.Installation.Solana.Blockhash(ctx, at)
+	if err != nil {
+		return err
+	}
 	m, err := solmsg.Compose(f.Installation.SolanaFaucet.Key(), hash, builds...)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Installation.Solana.Seal(solana.SealRequest{
+	_, err = f.Installation.Solana.Seal(ctx, solana.SealRequest{
 		Time: at, Txs: []solana.Tx{tx}, Accept: accept,
 		Record: func(tx store.Tx, _ []solana.Receipt) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) },
 	})
@@ -108,7 +111,7 @@ func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 }
 
 // solanaGrant makes the instructions of a grant, and names the asset that each takes from the faucet.
-func (f *Faucet) solanaGrant(k solmsg.Key) (builds []solmsg.Build, gives []caip.Asset, err error) {
+func (f *Faucet) solanaGrant(ctx context.Context, k solmsg.Key) (builds []solmsg.Build, gives []caip.Asset, err error) {
 	faucet := f.Installation.SolanaFaucet.Key()
 	for _, gift := range []struct {
 		aggregate caip.AggregateID
@@ -126,7 +129,7 @@ func (f *Faucet) solanaGrant(k solmsg.Key) (builds []solmsg.Build, gives []caip.
 			if err != nil {
 				return nil, nil, err
 			}
-			transfer, err := f.Installation.SolanaTransfer(faucet, k, faucet, e.Asset, v)
+			transfer, err := f.Installation.SolanaTransfer(ctx, faucet, k, faucet, e.Asset, v)
 			if err != nil {
 				return nil, nil, err
 			}

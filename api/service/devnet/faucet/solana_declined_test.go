@@ -33,12 +33,12 @@ func lendSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.
 	if back {
 		from, to = to, from
 	}
-	builds, err := in.SolanaTransfer(from, to, treasury, asset, v)
+	builds, err := in.SolanaTransfer(context.Background(), from, to, treasury, asset, v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := uint64(now().Unix())
-	hash, _ := in.Solana.Blockhash(at)
+	hash, _, _ := in.Solana.Blockhash(context.Background(), at)
 	m, err := solmsg.Compose(treasury, hash, builds...)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,8 @@ func lendSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed}); err !=
+	if _, err := in.Solana.Seal(context.Background(), solana.SealRequest{Time: at, Txs: []solana.Tx{tx},
+		Accept: solana.AllSucceed}); err !=
 		nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func lendSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, v *big.
 // drainSolana leaves the faucet with so many base units and returns what is gone.
 func drainSolana(t testing.TB, in *devnet.Installation, asset caip.Asset, left uint64) *big.Int {
 	t.Helper()
-	v, err := in.SolanaBalance(in.SolanaFaucet.Key(), asset)
+	v, err := in.SolanaBalance(context.Background(), in.SolanaFaucet.Key(), asset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestAGrantThatTheSolanaLedgerRefusesIsDeclined(t *testing.T) {
 			s, text := store.NewMemory(), new(bytes.Buffer)
 			in := open(t, s)
 			gone := drainSolana(t, in, empty.asset, empty.left)
-			count := in.Solana.Transactions()
+			count := in.Ledger.Transactions()
 			f := telling(t, in, text)
 			consider(t, f, solanaKey(t))
 			told := warnings(t, text)
@@ -94,16 +95,16 @@ func TestAGrantThatTheSolanaLedgerRefusesIsDeclined(t *testing.T) {
 				told[0].Account != solanaAddress || told[0].Error == "" {
 				t.Errorf("the log says %+v, expected one warning about %s", told, empty.asset)
 			}
-			if got := in.Solana.Transactions() - count; got != 0 {
+			if got := in.Ledger.Transactions() - count; got != 0 {
 				t.Errorf("%d transactions of a grant that was declined", got)
 			}
 
 			lendSolana(t, in, empty.asset, gone, true) // a decline stays though the ledger could pay by now
-			count = in.Solana.Transactions()
+			count = in.Ledger.Transactions()
 			consider(t, f, solanaKey(t))
 			again := open(t, s)
 			consider(t, telling(t, again, text), solanaKey(t))
-			if got := again.Solana.Transactions() - count; got != 0 || len(warnings(t, text)) != 1 {
+			if got := again.Ledger.Transactions() - count; got != 0 || len(warnings(t, text)) != 1 {
 				t.Errorf("later requests made %d transactions and %d warnings more", got, len(warnings(t, text))-1)
 			}
 			if sol, usdc := onSolana(t, again, solanaKey(t)); sol != "0" || usdc != "0" {
@@ -116,7 +117,7 @@ func TestAGrantThatTheSolanaLedgerRefusesIsDeclined(t *testing.T) {
 func TestARefusedSolanaGrantIsDeclinedOnceUnderConcurrency(t *testing.T) {
 	in, text := open(t, store.NewMemory()), new(bytes.Buffer)
 	drainSolana(t, in, solanaUSDC(t), 0)
-	f, count := telling(t, in, text), in.Solana.Transactions()
+	f, count := telling(t, in, text), in.Ledger.Transactions()
 	var group sync.WaitGroup
 	for range 16 {
 		group.Go(func() {
@@ -126,7 +127,7 @@ func TestARefusedSolanaGrantIsDeclinedOnceUnderConcurrency(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := in.Solana.Transactions() - count; got != 0 || len(warnings(t, text)) != 1 {
+	if got := in.Ledger.Transactions() - count; got != 0 || len(warnings(t, text)) != 1 {
 		t.Errorf("%d transactions and %d warnings", got, len(warnings(t, text)))
 	}
 }

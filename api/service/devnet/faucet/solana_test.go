@@ -37,13 +37,13 @@ func onSolana(t testing.TB, in *devnet.Installation, k solmsg.Key) (sol, usdc st
 		if e.Asset.Chain != caip.SolanaMainnet() {
 			continue
 		}
-		v, err := in.SolanaBalance(k, e.Asset)
+		v, err := in.SolanaBalance(context.Background(), k, e.Asset)
 		if err != nil {
 			t.Fatal(err)
 		}
 		usdc = v.String()
 	}
-	v, err := in.SolanaBalance(k, caip.SOL())
+	v, err := in.SolanaBalance(context.Background(), k, caip.SOL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func consider(t testing.TB, f *faucet.Faucet, keys ...solmsg.Key) {
 func TestASolanaAccountGetsItsTestFundsOnceByASignedTransaction(t *testing.T) {
 	s := store.NewMemory()
 	in := open(t, s)
-	before, count := sums(t, in), in.Solana.Transactions()
+	before, count := sums(t, in), in.Ledger.Transactions()
 	f := newFaucet(t, in)
 	consider(t, f, solanaKey(t))
 	if sol, usdc := onSolana(t, in, solanaKey(t)); sol != "5000000000" || usdc != "250000000" {
@@ -70,7 +70,7 @@ func TestASolanaAccountGetsItsTestFundsOnceByASignedTransaction(t *testing.T) {
 	}
 	consider(t, f, solanaKey(t), solanaKey(t))
 	consider(t, newFaucet(t, open(t, s)), solanaKey(t)) // after a restart
-	if got := in.Solana.Transactions() - count; got != 1 {
+	if got := in.Ledger.Transactions() - count; got != 1 {
 		t.Errorf("%d transactions, expected 1", got)
 	}
 	if after := sums(t, in); after.Lamports != before.Lamports || len(after.Tokens) != 1 {
@@ -89,7 +89,7 @@ func TestASolanaAccountGetsItsTestFundsOnceByASignedTransaction(t *testing.T) {
 
 func sums(t testing.TB, in *devnet.Installation) solana.Sums {
 	t.Helper()
-	out, err := in.Solana.Sums()
+	out, err := in.Ledger.Sums()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func sums(t testing.TB, in *devnet.Installation) solana.Sums {
 
 func TestASolanaAccountIsFundedOnceUnderConcurrency(t *testing.T) {
 	in := open(t, store.NewMemory())
-	f, before := newFaucet(t, in), in.Solana.Transactions()
+	f, before := newFaucet(t, in), in.Ledger.Transactions()
 	var group sync.WaitGroup
 	for range 16 {
 		group.Go(func() {
@@ -108,7 +108,7 @@ func TestASolanaAccountIsFundedOnceUnderConcurrency(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := in.Solana.Transactions() - before; got != 1 {
+	if got := in.Ledger.Transactions() - before; got != 1 {
 		t.Errorf("%d transactions, expected 1", got)
 	}
 }
@@ -128,7 +128,7 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	}
 	// Somebody paid `paid`, and opened a token account for `usdc`.
 	faucet, at := in.SolanaSolver.Key(), uint64(now().Unix())
-	hash, _ := in.Solana.Blockhash(at)
+	hash, _, _ := in.Solana.Blockhash(context.Background(), at)
 	mint, _ := solmsg.ParseKey("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	m, err := solmsg.Compose(faucet, hash, solmsg.SystemTransfer(faucet, paid, 1e9),
 		solmsg.CreateATAIdempotent(faucet, usdc, mint))
@@ -139,7 +139,8 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
+	_, err = in.Solana.Seal(context.Background(), solana.SealRequest{Time: at, Txs: []solana.Tx{tx},
+		Accept: solana.AllSucceed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,19 +148,19 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := in.Solana.Transactions()
+	before := in.Ledger.Transactions()
 	for name, k := range map[string]solmsg.Key{
 		"was paid": paid, "has a token account": usdc, "is in the history": known,
 		"is a program": solmsg.TokenProgram(), "is a mint": mint,
 		"is the service's": in.Vault.Key(), "nobody can sign for": tokenAccount,
 	} {
 		consider(t, f, k)
-		if in.Solana.Transactions() != before {
+		if in.Ledger.Transactions() != before {
 			t.Errorf("an account that %s was funded", name)
 		}
 	}
 	consider(t, newFaucet(t, in), known) // the decision stays though this faucet has no history
-	if in.Solana.Transactions() != before {
+	if in.Ledger.Transactions() != before {
 		t.Error("a decision was taken back")
 	}
 }

@@ -79,22 +79,23 @@ func (w *World) FundSolana(to solmsg.Key, a caip.Asset, v int64) {
 	w.TB.Helper()
 	in := w.Installation
 	now, sponsor := uint64(w.Clock.Now().Unix()), in.Sponsor.Key()
-	builds, err := in.SolanaTransfer(in.SolanaFaucet.Key(), to, sponsor, a, big.NewInt(v))
+	builds, err := in.SolanaTransfer(context.Background(), in.SolanaFaucet.Key(), to, sponsor, a, big.NewInt(v))
 	Must(w.TB, err)
-	hash, _ := in.Solana.Blockhash(now)
+	hash, _, _ := in.Solana.Blockhash(context.Background(), now)
 	w.funded++
 	m, err := solmsg.Compose(sponsor, hash, append(builds, solmsg.Memo(fmt.Sprintf("test funds %d", w.funded)))...)
 	Must(w.TB, err)
 	tx, err := solana.Sign(context.Background(), m, in.Sponsor, in.SolanaFaucet)
 	Must(w.TB, err)
-	_, err = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed})
+	_, err = in.Solana.Seal(context.Background(), solana.SealRequest{Time: now, Txs: []solana.Tx{tx},
+		Accept: solana.AllSucceed})
 	Must(w.TB, err)
 }
 
 // SolanaBalance reads a balance of a Solana account at the head.
 func (w *World) SolanaBalance(of solmsg.Key, a caip.Asset) *big.Int {
 	w.TB.Helper()
-	v, err := w.Installation.SolanaBalance(of, a)
+	v, err := w.Installation.SolanaBalance(context.Background(), of, a)
 	Must(w.TB, err)
 	return v
 }
@@ -105,7 +106,7 @@ func (w *World) Vault() solmsg.Key { return w.Installation.Vault.Key() }
 // solanaSums are the quantities of Solana that never change: lamports with burned fees, and the units of each token.
 func (w *World) solanaSums() map[caip.Asset]*big.Int {
 	w.TB.Helper()
-	sums, err := w.Installation.Solana.Sums()
+	sums, err := w.Installation.Ledger.Sums()
 	Must(w.TB, err)
 	out := map[caip.Asset]*big.Int{}
 	for _, a := range w.SolanaAssets {
