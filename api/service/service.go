@@ -263,7 +263,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	}
 	config := httpapi.Config{
 		IDs:      s.requests,
-		BasePath: o.BasePath, Auth: s.authenticator(), Network: in.Network, MakeWay: o.Store.MakeWay,
+		BasePath: o.BasePath, Auth: s.authenticator(), Network: in.Network, YieldToWriter: o.Store.YieldToWriter,
 		Portfolio: accounts,
 		Quoter:    quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
 		ExplorerBase: explorer, Private: o.Private,

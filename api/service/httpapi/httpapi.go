@@ -70,17 +70,17 @@ type Config struct {
 	Auth     access.Authenticator
 	Network  *deployment.Network
 	// Earlier, when set, are the networks whose place this one took; the explorer shows their transactions, too.
-	Earlier   func() []*deployment.Network
-	MakeWay   func() // waits, before a request reads, while the store wants to be alone
-	Portfolio *portfolio.Portfolio
-	Quoter    Quoter
-	Settler   Settler
-	Records   Records
-	Relay     Relay // nil: the routes of role-based accounts are absent
-	Clock     func() time.Time
-	IDs       *RequestIDs // names the requests; nil: New draws names from Random
-	Random    io.Reader   // for the names of requests
-	Log       *slog.Logger
+	Earlier       func() []*deployment.Network
+	YieldToWriter func() // waits, before a request reads, while the store wants to be alone
+	Portfolio     *portfolio.Portfolio
+	Quoter        Quoter
+	Settler       Settler
+	Records       Records
+	Relay         Relay // nil: the routes of role-based accounts are absent
+	Clock         func() time.Time
+	IDs           *RequestIDs // names the requests; nil: New draws names from Random
+	Random        io.Reader   // for the names of requests
+	Log           *slog.Logger
 	// Private puts the explorer pages behind a key that may read.
 	Private bool
 	// ExplorerBase is the URL up to and with the base path under which a browser finds the explorer pages.
@@ -129,7 +129,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.Header().Set("X-Request-Id", id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	log := h.Log.With("request", id)
-	h.MakeWay()
+	h.YieldToWriter()
 	defer func() {
 		if p := recover(); p != nil {
 			defer h.logEnd(log, out, r, start) // also when the connection is cut

@@ -103,7 +103,7 @@ func newBench(t testing.TB, change ...func(*httpapi.Config, *useCases)) *bench {
 	}
 	b := &bench{useCases: &useCases{answer: "{}"}, in: in, log: &bytes.Buffer{}}
 	config := httpapi.Config{
-		BasePath: "/api", Auth: access.NewOneKey(key), Network: in.Network, MakeWay: in.Store.MakeWay,
+		BasePath: "/api", Auth: access.NewOneKey(key), Network: in.Network, YieldToWriter: in.Store.YieldToWriter,
 		Portfolio: portfolio.New(portfolio.Deps{Network: in.Network, Prices: prices, Clock: now}),
 		Quoter:    b.useCases, Settler: b.useCases, Records: b.useCases, Clock: now, Random: strings.NewReader("1234"),
 		Log:          slog.New(slog.NewJSONHandler(b.log, nil)),

@@ -211,7 +211,7 @@ func (s *boltStore) Update(fn func(Tx) error) error {
 		return err
 	}
 	if alone {
-		s.gate.wantAlone()
+		s.gate.acquireExclusive()
 	}
 	calling, ended := false, false
 	t := &boltTx{}
@@ -298,7 +298,7 @@ func (s *boltStore) Snapshot() (Snapshot, error) {
 	return &boltSnapshot{boltTx: boltTx{tx: tx}, gate: s.gate}, nil
 }
 
-func (s *boltStore) MakeWay() { s.gate.makeWay() }
+func (s *boltStore) YieldToWriter() { s.gate.yieldToWriter() }
 
 func (s *boltStore) Close() error {
 	var err error

@@ -268,7 +268,7 @@ func TestViewsInsideViewsAndAGrowingFile(t *testing.T) {
 	for range 4 {
 		go func() {
 			for !end.Load() {
-				s.MakeWay()
+				s.YieldToWriter()
 				err := s.View(func(Tx) error {
 					runtime.Gosched()
 					return s.View(func(Tx) error { return nil })
@@ -303,7 +303,7 @@ func TestRequestsWithoutAGapMakeWay(t *testing.T) {
 	var end atomic.Bool
 	var begun atomic.Int64
 	request := func() error {
-		s.MakeWay()
+		s.YieldToWriter()
 		return s.View(func(Tx) error {
 			mine := begun.Add(1)
 			for range 100_000 { // as a rule until another one has begun

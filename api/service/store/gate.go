@@ -79,8 +79,8 @@ func (g *gate) read() error {
 	return nil
 }
 
-// makeWay waits while a writer waits or works alone.
-func (g *gate) makeWay() {
+// yieldToWriter waits while a writer waits or works alone.
+func (g *gate) yieldToWriter() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for (g.waiting || g.alone) && !g.closed {
@@ -115,8 +115,8 @@ func (g *gate) write() error {
 	return nil
 }
 
-// wantAlone waits until no reader is inside and lets none begin before the writer has left.
-func (g *gate) wantAlone() {
+// acquireExclusive waits until no reader is inside and lets none begin before the writer has left.
+func (g *gate) acquireExclusive() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = true

@@ -59,8 +59,8 @@ func (m *memory) Update(fn func(Tx) error) error {
 	return nil
 }
 
-// MakeWay has nothing to wait for: versions in memory do not move.
-func (m *memory) MakeWay() {}
+// YieldToWriter has nothing to wait for: versions in memory do not move.
+func (m *memory) YieldToWriter() {}
 
 func (m *memory) Snapshot() (Snapshot, error) {
 	if m.closed.Load() {

@@ -62,11 +62,11 @@ type Store interface {
 	// Snapshot returns the current version as a view that stays frozen until
 	// it is released.
 	Snapshot() (Snapshot, error)
-	// MakeWay returns at once, or, while an Update of a file waits for all readers
+	// YieldToWriter returns at once, or, while an Update of a file waits for all readers
 	// to leave, after it. Whoever begins something that reads calls it first,
 	// holding nothing: readers who came and went without a gap would hold the
 	// Update up for as long as they do.
-	MakeWay()
+	YieldToWriter()
 	// Close ends the database. For a file it waits until every transaction and
 	// snapshot has ended; no new one begins meanwhile. A second call does nothing.
 	Close() error
