@@ -24,6 +24,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
+	"coffer/api/op/filler"
 	"coffer/assets"
 	"coffer/wallet/intent"
 )
@@ -157,7 +158,7 @@ func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy b
 		CallGasLimit: big.NewInt(400_000), VerificationGasLimit: big.NewInt(300_000), PreVerificationGas: new(big.Int),
 		MaxFeePerGas:         new(big.Int),
 		MaxPriorityFeePerGas: new(big.Int), Paymaster: &pm, PaymasterVerificationGasLimit: big.NewInt(60_000),
-		PaymasterPostOpGasLimit: new(big.Int),
+		PaymasterPostOpGasLimit: big.NewInt(filler.PostOpGas),
 		PaymasterData: op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: now + 600, ValidAfter: now},
 			make([]byte, 65)),
 	}
