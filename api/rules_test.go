@@ -94,6 +94,14 @@ func TestPrepareAcceptsAbsentOptionalMembers(t *testing.T) {
 	}
 }
 
+func TestNothingOfAnUnknownTokenMayBeRequired(t *testing.T) {
+	body := prepareBody(map[string]string{"tokensRequired": `[{"assetType":"eip155:8453/erc20:` + evmOther +
+		`","amount":"0"}]`})
+	if fs := rules(t).Prepare(mustParse(t, body)); len(fs) != 0 {
+		t.Fatal(fs)
+	}
+}
+
 // TestPrepareRefuses holds one broken rule a row, named after it, with the place that the answer must name.
 func TestPrepareRefuses(t *testing.T) {
 	many := func(n int, s string) string { return "[" + strings.TrimSuffix(strings.Repeat(s+",", n), ",") + "]" }
@@ -143,6 +151,13 @@ func TestPrepareRefuses(t *testing.T) {
 		"unknown token": {"tokensRequired",
 			`[{"assetType":"eip155:8453/erc20:` + evmOther + `","amount":"1"}]`, "tokensRequired[0].assetType",
 			"supported"},
+		"nothing of an unknown token on another chain": {"tokensRequired",
+			`[{"assetType":"eip155:10/erc20:` + evmOther + `","amount":"0"}]`, "tokensRequired[0].assetType",
+			"target chain"},
+		"nothing of an unknown token twice": {"tokensRequired", "[" + strings.Repeat(
+			`{"assetType":"eip155:8453/erc20:`+evmOther+`","amount":"0"},`, 2) +
+			fmt.Sprintf(`{"assetType":%q,"amount":"1"}]`,
+				usdcBase), "tokensRequired[1].assetType", "at most once"},
 		"amount is a number": {"tokensRequired", fmt.Sprintf(`[{"assetType":%q,"amount":1}]`, usdcBase),
 			"tokensRequired[0].amount", "base units"},
 		"amount with exponent": {"tokensRequired",

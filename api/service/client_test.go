@@ -130,7 +130,8 @@ func (c *client) swap(from, amount, into, to string) string {
 // prepare posts a prepare body.
 func (c *client) prepare(body string) *api.Document { return c.ask("POST", c.preparePath(), body) }
 
-// callQuoteBody is the call-quote body of a signed prepared operation, paid with an aggregate.
+// callQuoteBody is the call-quote body of a signed prepared operation, paid with an aggregate or, for "", with whatever
+// pays by itself.
 func (c *client) callQuoteBody(prepared *api.Document, from string) string {
 	c.t.Helper()
 	who := c.pick("account", "accounts")
@@ -141,7 +142,10 @@ func (c *client) callQuoteBody(prepared *api.Document, from string) string {
 		}
 		return string(raw)
 	}
-	return fmt.Sprintf(`{%q:%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":%q}`,
+	if from != "" {
+		from = fmt.Sprintf(`,"fromAggregatedAssetId":%q`, from)
+	}
+	return fmt.Sprintf(`{%q:%s,"chainOperation":%s,"tamperProofSignature":%s%s}`,
 		who, part("/"+who), part("/chainOperation"), part("/tamperProofSignature"), from)
 }
 

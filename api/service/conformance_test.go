@@ -95,6 +95,8 @@ func ruleTests() []rule {
 		{"an approval in the account's own execute", prepare, "TestAnApprovalInsideTheAccountsOwnExecuteIsRefused"},
 		{"keys that no account can have", "predictAddress", "TestNoAddressIsPredictedForKeysThatNoAccountCanHave"},
 		{"an ob: id in tokensRequired", prepare, "TestAnAggregateInTokensRequiredIsRefused"},
+		{"an unlisted token in tokensRequired: without effect with amount 0, else refused", prepare,
+			"TestS2_NothingOfAnUnlistedTokenIsRequiredWithoutEffect"},
 		{"bad CAIP", prepare + ", " + quote + ", getAggregatedBalance", "TestBadCAIPIsRefused"},
 		{"zero accounts", "every v3 body; no account in every v1 body", "TestZeroAccountsAreRefused"},
 		{"eleven accounts", "every v3 body", "TestElevenAccountsAreRefused"},

@@ -115,6 +115,55 @@ func TestAnAggregateInTokensRequiredIsRefused(t *testing.T) {
 	})
 }
 
+// A requirement of nothing of a token that the catalogue does not have changes nothing: neither what pays, nor what is
+// delivered, nor whether the call runs. Of more than nothing it is refused.
+func TestS2_NothingOfAnUnlistedTokenIsRequiredWithoutEffect(t *testing.T) {
+	const unlisted = "eip155:8453/erc20:0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
+	nothing := `{"assetType":"` + unlisted + `","amount":"0"}`
+	usdc := `{"assetType":"eip155:8453/erc20:` + baseUSDC + `","amount":"300000000"}`
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		for _, x := range []struct{ required, from, named, amount, callType, pays, delivers, delivered string }{
+			{nothing, "", unlisted, "0", api.CallSameChainExcludeSolver, "ob:eth", "ETH", "0"},
+			{nothing + "," + usdc, c.pick("ob:usdc", ""), unlisted, "0", api.CallCrossChain, "ob:usdc", "USDC",
+				"300000000"},
+			{usdc + "," + nothing, c.pick("ob:usdc", ""), "eip155:8453/erc20:" + strings.ToLower(baseUSDC), "300000000",
+				api.CallCrossChain, "ob:usdc", "USDC", "300000000"},
+		} {
+			body := c.put(c.transfer(300_000_000), "/tokensRequired", "["+x.required+"]")
+			if x.delivered == "0" {
+				body = c.put(c.transfer(1), "/tokensRequired", "["+x.required+"]")
+			}
+			prepared := c.prepare(body)
+			var p api.PrepareResponse
+			if err := json.Unmarshal(prepared.Raw(), &p); err != nil {
+				t.Fatal(err)
+			}
+			if o := p.ChainOperation; o.AssetType != x.named || o.Amount != x.amount || p.CallType != x.callType {
+				t.Errorf("[%s]: prepared as %s of %s, %s", x.required, o.Amount, o.AssetType, p.CallType)
+			}
+			offer := c.ask("POST", c.callQuotePath(), c.callQuoteBody(c.sign(prepared, "/chainOperation"), x.from))
+			var q api.Quote
+			if err := json.Unmarshal(offer.Raw(), &q); err != nil {
+				t.Fatal(err)
+			}
+			d := q.DestinationToken
+			if q.OriginToken.AggregatedAssetID != x.pays || d.Symbol != x.delivers || d.Amount != x.delivered {
+				t.Errorf("[%s]: %s pays for %s %s", x.required, q.OriginToken.AggregatedAssetID, d.Amount, d.Symbol)
+			}
+			signed, id := c.signAll(offer)
+			if got := c.finish(signed, id); got.Status != api.StatusCompleted {
+				t.Errorf("[%s]: %+v", x.required, got)
+			}
+		}
+		for _, bad := range []string{strings.Replace(nothing, `"0"`, `"1"`, 1), nothing + "," + nothing} {
+			list := strings.Split(bad, "},")
+			c.invalid(c.preparePath(), c.put(c.transfer(1), "/tokensRequired", "["+bad+"]"),
+				[]string{"", "a supported asset with a known price, or amount 0", "at most once"}[len(list)],
+				fmt.Sprintf("tokensRequired[%d].assetType", len(list)-1))
+		}
+	})
+}
+
 func TestBadCAIPIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
 		for _, bad := range []string{`"base"`, `"eip155"`, `"eip155:x"`, `"EIP155:8453"`, `""`, `8453`, `null`} {

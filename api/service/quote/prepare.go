@@ -27,7 +27,8 @@ type request struct {
 	payer
 	now      time.Time
 	chainID  uint64
-	required []quotestore.Amount
+	pays     quotestore.Amount   // the first required token, or the coin with nothing
+	required []quotestore.Amount // of the catalogue: of another token nothing is required
 	window   op.PaymasterWindow
 }
 
@@ -93,13 +94,20 @@ func (q *Quoter) readPrepare(doc *api.Document, f form) (*request, error) {
 		return nil, err
 	}
 	r.chainID, _ = target.EVMID()
-	for _, t := range r.TokensRequired {
+	r.pays = quotestore.Amount{Asset: caip.Native(r.chainID).String(), Value: new(big.Int)}
+	for i, t := range r.TokensRequired {
 		asset, errAsset := caip.ParseAsset(t.AssetType)
 		v, errAmount := amount.ParseBase(t.Amount)
 		if err := errors.Join(errAsset, errAmount); err != nil {
 			return nil, err
 		}
-		r.required = append(r.required, quotestore.Amount{Asset: asset.String(), Value: v})
+		a := quotestore.Amount{Asset: asset.String(), Value: v}
+		if i == 0 {
+			r.pays = a
+		}
+		if _, listed := q.Network.Catalog.Entity(asset); listed {
+			r.required = append(r.required, a)
+		}
 	}
 	return r, nil
 }
@@ -207,13 +215,9 @@ func (q *Quoter) answerPrepare(ctx context.Context, r *request, c quotestore.Con
 	if err != nil {
 		return nil, err
 	}
-	pays := quotestore.Amount{Asset: caip.Native(r.chainID).String(), Value: new(big.Int)}
-	if len(r.required) > 0 {
-		pays = r.required[0]
-	}
 	body := api.PrepareResponse{
-		Accounts: r.wire, ChainOperation: chainOperation(r.evm, o, r.chainID, pays, c.Delegation), CallType: c.CallType,
-		SourceAssetBalances: sources,
+		Accounts: r.wire, ChainOperation: chainOperation(r.evm, o, r.chainID, r.pays, c.Delegation),
+		CallType: c.CallType, SourceAssetBalances: sources,
 	}
 	var form any = body
 	if r.v1 {
