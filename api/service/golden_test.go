@@ -92,6 +92,10 @@ func TestGoldenDocumentsOfTheWallet(t *testing.T) {
 	again := goldenCases()[1]
 	again.name = "deployed"
 	w.golden(s, again)
+	again.name, again.fund = "unlisted-token", ""
+	again.required = append([]api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + recipient, Amount: "0"}},
+		again.required...)
+	w.golden(s, again)
 }
 
 // golden runs a case up to its quote and keeps the intent and both answers. The intent is written as the wallet writes

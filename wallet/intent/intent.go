@@ -229,18 +229,16 @@ func fundingAsset(d Draft, rules api.Rules) string {
 	if d.Exchanges() {
 		return d.Pay.Asset
 	}
-	if d.FundWith != "" || len(d.TokensRequired) == 0 {
+	if d.FundWith != "" {
 		return d.FundWith
 	}
-	asset, err := caip.ParseAsset(d.TokensRequired[0].AssetType)
-	if err != nil {
-		return ""
+	for _, t := range d.TokensRequired {
+		asset, _ := caip.ParseAsset(t.AssetType) // what is none is not listed
+		if e, listed := rules.Catalog.Entity(asset); listed {
+			return e.Aggregate.String()
+		}
 	}
-	e, ok := rules.Catalog.Entity(asset)
-	if !ok {
-		return ""
-	}
-	return e.Aggregate.String()
+	return ""
 }
 
 // Exchanges reports a swap or a transfer: its quote is its first review.

@@ -143,6 +143,14 @@ func TestDefaultsAreMadeExplicit(t *testing.T) {
 	if freeze(t, d).Hash() != i.Hash() {
 		t.Error("the default and its value are two intents")
 	}
+	unlisted := api.TokenRequirement{AssetType: "eip155:8453/erc20:" + to, Amount: "0"}
+	d.TokensRequired = append([]api.TokenRequirement{unlisted}, d.TokensRequired...)
+	if freeze(t, d).Funding() != "ob:usdc" {
+		t.Error("the first listed token does not pay")
+	}
+	if d.TokensRequired = d.TokensRequired[:1]; freeze(t, d).Funding() != "" {
+		t.Error("a token that nothing is known of pays")
+	}
 	d.TokensRequired, d.FundWith = nil, ""
 	if freeze(t, d).Funding() != "" {
 		t.Error("something pays for nothing")

@@ -169,7 +169,7 @@ func (j *judge) expiry(s string) int64 {
 func (j *judge) destination(acc account, w api.DestinationToken) *AmountView {
 	const path = "/destinationToken"
 	d := j.in.Draft()
-	required := d.TokensRequired
+	required := j.listed(d)
 	if len(required) == 0 {
 		required = []api.TokenRequirement{{AssetType: caip.Native(j.in.ChainID()).String(), Amount: "0"}}
 	}
@@ -204,6 +204,17 @@ func (j *judge) destination(acc account, w api.DestinationToken) *AmountView {
 	v, _ := new(big.Int).SetString(required[at].Amount, 10)
 	view := j.amountView(asset, v)
 	return &view
+}
+
+// listed are the requirements in assets of the catalogue: of another token nothing can be required (protocol §2.8).
+func (p Policy) listed(d intent.Draft) (out []api.TokenRequirement) {
+	for _, t := range d.TokensRequired {
+		a, _ := caip.ParseAsset(t.AssetType) // what is none is unknown to the catalogue
+		if _, known := p.Catalog.Entity(a); known {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // asListed compares decimals and symbol of what is delivered with the catalogue.

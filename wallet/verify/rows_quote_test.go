@@ -576,6 +576,42 @@ func TestQuoteWithoutRequirementsNamesTheCoinWithNothing(t *testing.T) {
 	refused(t, v != nil, r, "Q6")
 }
 
+// Of a token that the catalogue does not have nothing can be required: neither is it delivered, nor does it pay.
+func TestQ7_AnUnlistedTokenIsNeverDelivered(t *testing.T) {
+	unlisted := api.TokenRequirement{AssetType: "eip155:8453/erc20:0x000000000000000000000000000000000000dead",
+		Amount: "0"}
+	each(t, func(t *testing.T, w *world) {
+		w.Draft.TokensRequired = append([]api.TokenRequirement{unlisted}, w.Draft.TokensRequired...)
+		w.Draft.FundWith = ""
+		s := w.signed()
+		w.Draft.FundWith = "ob:usdc" // what the quote names
+		q := w.CrossChain()
+		w.Draft.FundWith = ""
+		v, r := w.quote(s, w.Document(q))
+		if v == nil {
+			t.Fatalf("refused: %+v", r.Reasons)
+		}
+		if n := v.View().Needs; len(n) != 1 || n[0].Need.Symbol != "USDC" {
+			t.Errorf("needs %+v", n)
+		}
+		q.DestinationToken.AssetType, q.DestinationToken.Amount, q.DestinationToken.MinimumAmount = unlisted.AssetType,
+			"0", "0"
+		v, r = w.quote(s, w.Document(q))
+		refused(t, v != nil, r, "Q7")
+	})
+	// alone it is as if nothing were required
+	w := newWorld(t)
+	w.CallType, w.Draft.FundWith = api.CallSameChainExcludeSolver, ""
+	w.Draft.TokensRequired = []api.TokenRequirement{unlisted}
+	s, q := w.signed(), w.SameChain()
+	q.OriginToken = api.OriginToken{AggregatedAssetID: "ob:eth", Amount: "0", AssetType: []string{baseETH}}
+	q.DestinationToken = api.DestinationToken{AggregatedAssetID: "ob:eth", AssetType: baseETH, Amount: "0",
+		MinimumAmount: "0", Symbol: "ETH", RecipientAccount: "eip155:8453:" + strings.ToLower(w.Account.Hex())}
+	if v, r := w.quote(s, w.Document(q)); v == nil {
+		t.Fatalf("refused: %+v", r.Reasons)
+	}
+}
+
 func TestFundingOnTheTargetChainMayWaitForTheAskedStart(t *testing.T) {
 	w := newWorld(t)
 	start := clock().Add(2 * time.Minute).Unix()

@@ -51,7 +51,7 @@ func recordings(t testing.TB) []recorded {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join("testdata", "service", "*.intent.json"))
-	if err != nil || len(files) < 9 {
+	if err != nil || len(files) < 10 {
 		t.Fatalf("%d recordings, %v", len(files), err)
 	}
 	var out []recorded
@@ -95,6 +95,7 @@ func TestAnswersOfTheRealServicePassUnderTheirCallType(t *testing.T) {
 		"one-asset":        {api.CallCrossChain, 1, true},
 		"allowances":       {api.CallSameChainExcludeSolver, 0, true},
 		"nothing-required": {api.CallSameChainExcludeSolver, 0, true},
+		"unlisted-token":   {api.CallCrossChain, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, r := range recordings(t) {

@@ -374,12 +374,9 @@ func (p Policy) amounts(m map[caip.Asset]*big.Int) []AmountView {
 // needs compares the requirements with the balances that the service named when it prepared the call.
 func (p Policy) needs(d intent.Draft, prepared *PreparedOp) []NeedView {
 	var out []NeedView
-	for _, t := range d.TokensRequired {
-		a, errAsset := caip.ParseAsset(t.AssetType)
-		v, err := parseAmount(t.Amount)
-		if errAsset != nil || err != nil {
-			continue
-		}
+	for _, t := range p.listed(d) {
+		a, _ := caip.ParseAsset(t.AssetType)
+		v, _ := parseAmount(t.Amount) // as it was frozen
 		n := NeedView{Need: p.amountView(a, v)}
 		if e, ok := p.Catalog.Entity(a); ok && e.Aggregate.String() == prepared.funding {
 			n.Have = new(big.Int) // the service lists every usable entity of the funding asset
