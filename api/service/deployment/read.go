@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
@@ -31,22 +32,18 @@ func (n *Network) ChainOf(c caip.Chain) (chain.Chain, error) {
 	return nil, fmt.Errorf("%w: %s", ErrChain, c)
 }
 
-// head opens a view of the chain's head, in a block of the head's own time.
-func (n *Network) head(ctx context.Context, id uint64) (chain.State, error) {
-	ch := n.Chains[id]
-	if ch == nil {
-		return nil, fmt.Errorf("%w: eip155:%d", ErrChain, id)
+// state opens a view of the head of a chain, in a block of the given time, or of the head's own for 0.
+func (n *Network) state(ctx context.Context, c caip.Chain, at uint64) (chain.State, error) {
+	ch, err := n.ChainOf(c)
+	if err != nil {
+		return nil, err
 	}
-	return ch.State(ctx, ch.Head().Time)
+	return ch.State(ctx, at)
 }
 
 // Balance is the account's balance of a catalogue asset at the head of its chain, in base units.
 func (n *Network) Balance(ctx context.Context, account common.Address, asset caip.Asset) (*big.Int, error) {
-	ch, err := n.ChainOf(asset.Chain)
-	if err != nil {
-		return nil, err
-	}
-	st, err := ch.State(ctx, ch.Head().Time)
+	st, err := n.state(ctx, asset.Chain, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +69,42 @@ func (n *Network) BalanceAt(st chain.State, account common.Address, asset caip.A
 	return v, st.Err()
 }
 
+// Stock is what the solver can give of a catalogue asset at a moment, on any chain: on EVM chains no more than the
+// filler's cap lets out.
+func (n *Network) Stock(ctx context.Context, asset caip.Asset, at time.Time) (*big.Int, error) {
+	if asset.Chain.IsSolana() {
+		return n.SolanaSpendable(ctx, n.SolverKey, asset)
+	}
+	st, err := n.state(ctx, asset.Chain, uint64(at.Unix()))
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	have, err := n.BalanceAt(st, n.Pins.Solver, asset)
+	if err != nil {
+		return nil, err
+	}
+	token, _ := asset.Token() // zero for the coin, as the filler says it
+	free, err := ask(st, n.Pins.Solver, "available(address)", token[:])
+	if err == nil && free.Cmp(have) < 0 {
+		have = free
+	}
+	return have, err
+}
+
+// ask calls a function of words that answers one.
+func ask(st chain.State, at common.Address, signature string, words ...[]byte) (*big.Int, error) {
+	data := crypto.Keccak256([]byte(signature))[:4]
+	for _, w := range words {
+		data = append(data, common.LeftPadBytes(w, 32)...)
+	}
+	r := st.Call(chain.Message{To: at, Data: data})
+	if r.Err != nil || len(r.Return) != 32 {
+		return nil, fmt.Errorf("%s of %s: %d bytes returned: %w", signature, at.Hex(), len(r.Return), r.Err)
+	}
+	return new(big.Int).SetBytes(r.Return), nil
+}
+
 // CreditOverlay is the overlay under which the account holds exactly amount of the asset, for simulations (protocol
 // §2.3). An asset that is neither native nor a token of the catalogue gives an empty overlay.
 func (n *Network) CreditOverlay(asset caip.Asset, account common.Address, amount *big.Int) chain.Overlay {
@@ -92,7 +125,7 @@ func (n *Network) CreditOverlay(asset caip.Asset, account common.Address, amount
 
 // Deployed reports whether the address has code at the head of the chain.
 func (n *Network) Deployed(ctx context.Context, chainID uint64, addr common.Address) (bool, error) {
-	st, err := n.head(ctx, chainID)
+	st, err := n.state(ctx, caip.EVM(chainID), 0)
 	if err != nil {
 		return false, err
 	}
@@ -105,7 +138,7 @@ func (n *Network) Deployed(ctx context.Context, chainID uint64, addr common.Addr
 // EntryPoint.getNonce tells it. Key 0 of an account that never was used gives 0.
 func (n *Network) AccountNonce(ctx context.Context, chainID uint64, sender common.Address, key192 *big.Int) (*big.Int,
 	error) {
-	st, err := n.head(ctx, chainID)
+	st, err := n.state(ctx, caip.EVM(chainID), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -118,14 +151,7 @@ func (n *Network) AccountNonceAt(st chain.State, sender common.Address, key192 *
 	if key192.Sign() < 0 || key192.BitLen() > 192 {
 		return nil, errors.New("a nonce key has 192 bits")
 	}
-	selector := crypto.Keccak256([]byte("getNonce(address,uint192)"))[:4]
-	data := append(selector, common.LeftPadBytes(sender[:], 32)...)
-	data = append(data, common.BigToHash(key192).Bytes()...)
-	r := st.Call(chain.Message{To: n.Pins.EntryPoint, Data: data})
-	if r.Err != nil || len(r.Return) != 32 {
-		return nil, fmt.Errorf("read the nonce of %s: %d bytes returned: %w", sender.Hex(), len(r.Return), r.Err)
-	}
-	return new(big.Int).SetBytes(r.Return), nil
+	return ask(st, n.Pins.EntryPoint, "getNonce(address,uint192)", sender[:], key192.Bytes())
 }
 
 // balanceKey is the storage slot of an account's entry in the mapping of balances at a slot.

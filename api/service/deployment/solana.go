@@ -74,14 +74,6 @@ func (n *Network) SolanaSpendable(ctx context.Context, owner solmsg.Key, asset c
 	return v, nil
 }
 
-// Stock is what the solver can give of a catalogue asset, on any chain.
-func (n *Network) Stock(ctx context.Context, asset caip.Asset) (*big.Int, error) {
-	if asset.Chain.IsSolana() {
-		return n.SolanaSpendable(ctx, n.SolverKey, asset)
-	}
-	return n.Balance(ctx, n.Pins.Solver, asset)
-}
-
 // SolanaExists reports whether the account that holds an asset for an owner exists: the owner's own for SOL, the
 // associated one for a token.
 func (n *Network) SolanaExists(ctx context.Context, owner solmsg.Key, asset caip.Asset) (bool, error) {

@@ -255,7 +255,7 @@ func (q *Quoter) price(ctx context.Context, c *call) (err error) {
 		return PrepareAgain("the account's balances have changed: the call was %s and would now be %s",
 			c.context.CallType, c.plan.callType)
 	}
-	return q.stocked(ctx, c.plan.fills)
+	return nil
 }
 
 // issue encodes, signs and stores the quote.

@@ -388,9 +388,7 @@ func TestMoreThanTheSolverHoldsIsNoRoute(t *testing.T) {
 	for _, id := range []uint64{Arbitrum, Polygon, Optimism} {
 		w.FundBig(w.User.Address, w.Asset("usdc", id), huge)
 	}
-	r := pay(w, Base, 450_000_000*usdcPlain)
-	_, doc := prepared(t, w, r)
-	_, err := w.CallQuote(doc, "")
+	_, err := w.Prepare(pay(w, Base, 450_000_000*usdcPlain))
 	Refused(t, err, api.ErrNoRoute)
 }
 

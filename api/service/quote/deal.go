@@ -57,10 +57,10 @@ func (q *Quoter) draw(b []byte) error {
 	return nil
 }
 
-// stocked checks that the solver holds what it would deliver.
-func (q *Quoter) stocked(ctx context.Context, fills []fill) error {
+// stocked checks that the solver has, and may pay out, what it would deliver.
+func (q *Quoter) stocked(ctx context.Context, fills []fill, now time.Time) error {
 	for _, f := range fills {
-		have, err := q.Network.Stock(ctx, f.asset)
+		have, err := q.Network.Stock(ctx, f.asset, now)
 		if err != nil {
 			return err
 		}

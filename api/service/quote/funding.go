@@ -27,6 +27,9 @@ func (q *Quoter) fund(ctx context.Context, p paying, f funds) (funding, error) {
 		return funding{}, err
 	}
 	pl, err := route(m, f.needs, sources)
+	if err == nil {
+		err = q.stocked(ctx, pl.fills, f.now)
+	}
 	return funding{p, m, sources, pl}, err
 }
 

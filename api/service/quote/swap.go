@@ -144,7 +144,7 @@ func (q *Quoter) match(ctx context.Context, x *trade) error {
 		return api.NewError(api.ErrNoRoute,
 			"no routes found: after fees and tolerance nothing would be left of the amount")
 	}
-	return q.stocked(ctx, x.plan.fills)
+	return q.stocked(ctx, x.plan.fills, x.now)
 }
 
 // delivery is the one fill of a trade.

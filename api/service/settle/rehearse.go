@@ -129,7 +129,7 @@ func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error 
 // such as less than the rent of a new account on Solana.
 func (s *Settler) fillFails(ctx context.Context, o *order, why string) error {
 	for _, f := range o.Fills {
-		have, err := s.Network.Stock(ctx, f.Delivers.CAIP())
+		have, err := s.Network.Stock(ctx, f.Delivers.CAIP(), o.now)
 		if err != nil {
 			return err
 		}

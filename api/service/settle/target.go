@@ -75,7 +75,8 @@ func (s *Settler) judgeTarget(ctx context.Context, o *order, r chain.Receipt, op
 // short reports whether the solver has less than a quote delivers.
 func (s *Settler) short(ctx context.Context, q *quotestore.Quote) bool {
 	for _, f := range q.Fills {
-		if have, err := s.Network.Stock(ctx, f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
+		have, err := s.Network.Stock(ctx, f.Delivers.CAIP(), s.Clock())
+		if err == nil && have.Cmp(f.Delivers.Value) < 0 {
 			return true
 		}
 	}
