@@ -79,7 +79,7 @@ func reasonOf(f entrypoint.Failure) string {
 	switch f.Code {
 	case "AA10", "AA20", "AA25":
 		return reasonNonce
-	case "AA22", "AA32":
+	case "AA22", "AA32", entrypoint.TooLate:
 		return reasonExpired
 	case "AA24", "AA34":
 		return reasonSignature

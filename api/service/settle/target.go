@@ -57,7 +57,7 @@ func (o *order) onTarget(fills []quotestore.Fill) encoder {
 
 // judgeTarget accepts a target block in which everything succeeded.
 func (s *Settler) judgeTarget(ctx context.Context, o *order, r chain.Receipt, ops int) error {
-	if f := s.Codec.Explain(r.Revert); !r.Success && f.Op < 0 && !o.Whole() {
+	if f := s.Codec.Explain(r.Revert); !r.Success && f.Op < 0 && f.Code == "" && !o.Whole() {
 		if o.HasPrepared() || s.short(ctx, o.Quote) {
 			return refusal{reasonCapacity, "the solver's transfer failed: " + f.Text}
 		}

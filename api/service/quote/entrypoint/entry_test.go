@@ -103,6 +103,20 @@ func TestExplainNamesOperationAndCode(t *testing.T) {
 	}
 }
 
+func TestOnlyTheFillersOwnDeadlineIsTooLate(t *testing.T) {
+	c, late := codec(t), pack(t, "TooLate(uint64)", uint64(7))
+	if got := c.Explain(late); got.Op != -1 || got.Code != entrypoint.TooLate || got.Text != "TooLate(7)" {
+		t.Errorf("the filler's: %+v", got)
+	}
+	if got := c.Explain(pack(t, "OperationFailed(uint256,bytes)", big.NewInt(0), late)); !got.CallsFailed() {
+		t.Errorf("that of a call: %+v", got)
+	}
+	got := c.Explain(pack(t, "FailedOpWithRevert(uint256,string,bytes)", big.NewInt(1), "AA23 reverted", late))
+	if got.Op != 1 || got.Code != "AA23" {
+		t.Errorf("that of an account: %+v", got)
+	}
+}
+
 func TestExplainNeverRepeatsControlCharacters(t *testing.T) {
 	got := codec(t).Explain(pack(t, "Error(string)", "\x1b[2Jfine\u202e"))
 	for _, r := range got.Text {
