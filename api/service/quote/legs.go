@@ -98,12 +98,14 @@ func unsigned(d *api.Delegation) *api.Delegation {
 	return &api.Delegation{ContractAddress: d.ContractAddress, Nonce: d.Nonce}
 }
 
+// RefundDeadline is from when on anyone may send back a deposit under the terms of a quote, in Unix seconds.
+func RefundDeadline(t escrow.Terms) uint64 { return t.FillDeadline + uint64(RefundDelay/time.Second) }
+
 // depositCalls pays a leg into the escrow: approve and deposit for a token, one deposit with value for the native coin.
 func depositCalls(at common.Address, id common.Hash, l leg, t escrow.Terms) []op.Call {
 	token, isToken := l.asset.Token() // zero for the native coin
-	deadline := t.FillDeadline + uint64(RefundDelay/time.Second)
 	deposit := op.Call{To: at, Value: new(big.Int), Data: escrow.AttestedDepositCalldata(escrow.Deposit{
-		QuoteID: id, Token: token, Amount: l.amount, RefundDeadline: deadline}, t)}
+		QuoteID: id, Token: token, Amount: l.amount, RefundDeadline: RefundDeadline(t)}, t)}
 	if !isToken {
 		deposit.Value = l.amount
 		return []op.Call{deposit}

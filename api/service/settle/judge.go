@@ -6,6 +6,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 )
@@ -63,15 +64,17 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []quotestor
 	return nil
 }
 
-// contains looks for the deposit that a leg is to make. Under other terms nobody could attest its fill: an account that
-// runs code of its own could make such a one and take it back after the delivery.
+// contains looks for the deposit that a leg is to make. An account that runs code of its own could make another one and
+// take it back after the delivery: under other terms nobody could attest its fill, and with another refund deadline it
+// could be sent back before it is released. The escrow itself only demands a deadline after that of the fill.
 func (s *Settler) contains(landed []entrypoint.Deposit, o *order, l quotestore.Leg) bool {
 	token, _ := l.Pays.CAIP().Token() // zero for the native coin, as the escrow says it
 	id := common.HexToHash(o.ID)
-	terms := o.Terms().Hash(s.Network.Pins.Paymaster, id, o.Owner)
+	t := o.Terms()
+	terms, deadline := t.Hash(s.Network.Pins.Paymaster, id, o.Owner), quote.RefundDeadline(t)
 	return slices.ContainsFunc(landed, func(d entrypoint.Deposit) bool {
 		return d.QuoteID == id && d.Depositor == o.Owner && d.Token == token && d.Amount.Cmp(l.Pays.Value) == 0 &&
-			d.Terms == terms
+			d.Terms == terms && d.RefundDeadline == deadline
 	})
 }
 

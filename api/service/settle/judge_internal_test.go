@@ -15,6 +15,7 @@ import (
 )
 
 // TestADepositUnderOtherTermsIsNone: nobody could attest its fill, and its owner could take it back after the delivery.
+// So he could with an earlier refund deadline, before the release.
 func TestADepositUnderOtherTermsIsNone(t *testing.T) {
 	filler, id, owner := common.Address{1}, common.Hash{2}, common.Address{3}
 	d := network.Descriptor{Pins: network.Pins{Paymaster: filler}}
@@ -26,11 +27,15 @@ func TestADepositUnderOtherTermsIsNone(t *testing.T) {
 	terms := escrow.Terms{TargetChain: 8453, FillDeadline: 9, Operations: [][32]byte{{4}}}
 	other := terms
 	other.Operations = [][32]byte{{5}}
-	for want, t1 := range map[bool]escrow.Terms{true: terms, false: other} {
+	for _, x := range []struct {
+		terms    escrow.Terms
+		deadline uint64
+		want     bool
+	}{{terms, 9 + 7200, true}, {other, 9 + 7200, false}, {terms, 10, false}, {terms, 9 + 7199, false}} {
 		landed := []entrypoint.Deposit{{QuoteID: id, Depositor: owner, Amount: pays.Value,
-			Terms: t1.Hash(filler, id, owner)}}
-		if s.contains(landed, o, leg) != want {
-			t.Errorf("%+v is not %t", t1, want)
+			RefundDeadline: x.deadline, Terms: x.terms.Hash(filler, id, owner)}}
+		if s.contains(landed, o, leg) != x.want {
+			t.Errorf("%+v is not %t", x, x.want)
 		}
 	}
 }

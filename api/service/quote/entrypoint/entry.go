@@ -105,11 +105,12 @@ func (c *Codec) Outcomes(logs []chain.Log) ([]Outcome, error) {
 
 // Deposit is a deposit that the escrow reported. Token zero is the native coin.
 type Deposit struct {
-	QuoteID   common.Hash
-	Depositor common.Address
-	Token     common.Address
-	Amount    *big.Int
-	Terms     common.Hash // that it is released for (escrow.Terms.Hash)
+	QuoteID        common.Hash
+	Depositor      common.Address
+	Token          common.Address
+	Amount         *big.Int
+	RefundDeadline uint64      // Unix seconds
+	Terms          common.Hash // that it is released for (escrow.Terms.Hash)
 }
 
 // Deposits reads the escrow's Deposited events.
@@ -125,9 +126,10 @@ func (c *Codec) Deposits(logs []chain.Log) ([]Deposit, error) {
 			return nil, fmt.Errorf("read Deposited: %w", err)
 		}
 		amount, _ := v[0].(*big.Int)
+		deadline, _ := v[1].(uint64)
 		terms, _ := v[2].([32]byte)
 		out = append(out, Deposit{l.Topics[1], common.BytesToAddress(l.Topics[2][:]),
-			common.BytesToAddress(l.Topics[3][:]), amount, terms})
+			common.BytesToAddress(l.Topics[3][:]), amount, deadline, terms})
 	}
 	return out, nil
 }
