@@ -298,7 +298,8 @@ func TestQ5_WhatTheServiceSaidIsMissingIsComparedExactly(t *testing.T) {
 		level    Level
 	}{7: {10, ""}, 8: {10, Warn}, 10: {10, Warn}, 11: {10, Refuse}} {
 		j := &judge{Policy: p, in: w.Intent()}
-		j.exactFlow(big.NewInt(delivered+1), big.NewInt(1), big.NewInt(c.required), 6,
+		micro := func(v int64) *big.Int { return fine(big.NewInt(v), 6) }
+		j.exactFlow(micro(delivered+1), micro(1), micro(c.required),
 			&VerifiedQuote{view: QuoteView{Needs: []NeedView{need}}})
 		if (c.level == "") != (len(j.report.Reasons) == 0) || (c.level != "" && !j.report.Has("Q5", c.level)) {
 			t.Errorf("%d: %+v", delivered, j.report.Reasons)
@@ -306,7 +307,7 @@ func TestQ5_WhatTheServiceSaidIsMissingIsComparedExactly(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		needs []NeedView
-		want  int64 // -1 when it is not known
+		want  int64 // in millionths, -1 when it is not known
 	}{
 		"nothing is needed":      {nil, -1},
 		"one is unknown":         {[]NeedView{need, {Need: AmountView{Decimals: 6}}}, -1},
@@ -314,8 +315,8 @@ func TestQ5_WhatTheServiceSaidIsMissingIsComparedExactly(t *testing.T) {
 		"no decimals":            {[]NeedView{{Need: AmountView{Decimals: 0}, Short: big.NewInt(1)}}, 1_000_000},
 		"two of other precision": {[]NeedView{need, {Need: AmountView{Decimals: 4}, Short: big.NewInt(2)}}, 207},
 	} {
-		got, known := missing(c.needs, 6)
-		if known != (c.want >= 0) || (known && got.Int64() != c.want) {
+		got, known := missing(c.needs)
+		if known != (c.want >= 0) || (known && got.Cmp(fine(big.NewInt(c.want), 6)) != 0) {
 			t.Errorf("%s: %v %v", name, got, known)
 		}
 	}
@@ -326,7 +327,7 @@ func TestQ12_AQuoteWithoutFeesHidesWhatIsPaidAboveTheRequirement(t *testing.T) {
 	p := DefaultPolicy(w.Network, w.Catalog)
 	for paid, bps := range map[int64]int{9: -1, 10: 0, 20: 5000} {
 		q := &VerifiedQuote{}
-		(&judge{Policy: p, in: w.Intent()}).hiddenFees(big.NewInt(paid), big.NewInt(10), nil, 6, q)
+		(&judge{Policy: p, in: w.Intent()}).hiddenFees(big.NewInt(paid), big.NewInt(10), nil, q)
 		if q.view.CostBps != bps || (q.view.CostMicro == nil) != (bps < 0) {
 			t.Errorf("%d paid for 10: %d, %v", paid, q.view.CostBps, q.view.CostMicro)
 		}

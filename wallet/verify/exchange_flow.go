@@ -20,7 +20,7 @@ func fine(v *big.Int, decimals int) *big.Int { return amount.Scale(v, decimals, 
 // Q6, Q11; protocol §3.5, §3.7).
 func (j *judge) trade(w api.Quote, legs []leg, q *VerifiedQuote) {
 	pay := paidBy(legs)
-	if _, ok := j.originToken(w.OriginToken, legs, pay); !ok {
+	if !j.originToken(w.OriginToken, legs, pay) {
 		return
 	}
 	fees, ok := j.fees(w.Fees, pay)
@@ -28,11 +28,11 @@ func (j *judge) trade(w api.Quote, legs []leg, q *VerifiedQuote) {
 		return
 	}
 	j.legViews(legs, pay, fees, w, q)
-	paid := j.sum(pay, fineDecimals)
+	paid := j.sum(pay)
 	if !j.chosen(paid, q.view.Delivered.Decimals) {
 		return
 	}
-	if !j.must(j.sum(fees, fineDecimals).Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets",
+	if !j.must(j.sum(fees).Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets",
 		"less than the payment", "more") {
 		return
 	}
@@ -91,7 +91,7 @@ func (j *judge) sent(paid *big.Int, fees map[caip.Asset]*big.Int, q *VerifiedQuo
 	cost := new(big.Int).Sub(paid, arrives)
 	named := cost
 	if fees != nil {
-		named = j.sum(fees, fineDecimals)
+		named = j.sum(fees)
 	}
 	ok := cost.Sign() >= 0 && named.Cmp(cost) == 0
 	if !j.must(ok, "Q5", title, "/destinationToken/amount", amount.Human(new(big.Int).Sub(paid, named), fineDecimals),

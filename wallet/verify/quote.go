@@ -294,7 +294,7 @@ func (j *judge) sameChain(p *PreparedOp, doc *api.Document, w api.Quote, dest *A
 func (j *judge) sameOrigin(w api.OriginToken, dest AmountView) {
 	e, _ := j.Catalog.Entity(dest.Asset)
 	agg, _ := j.Catalog.Aggregate(e.Aggregate)
-	want := amount.Scale(dest.Amount, e.Decimals, agg.Decimals).String()
+	want := amount.ScaleUp(dest.Amount, e.Decimals, agg.Decimals).String()
 	j.must(w.AggregatedAssetID == agg.ID.String(), "Q6", "the quote names the required token",
 		"/originToken/aggregatedAssetId", agg.ID.String(), w.AggregatedAssetID)
 	j.must(w.Amount == want, "Q5", "the quote names the required amount", "/originToken/amount", want, w.Amount)

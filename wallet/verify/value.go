@@ -25,8 +25,7 @@ func parseAmount(s string) (*big.Int, error) { return amount.ParseBase(s) }
 // (TH-Q5, Q6, Q11; protocol §3.5). promised is what the payments are released for, nil where they carry no terms.
 func (j *judge) value(w api.Quote, legs []leg, promised map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	pay := paidBy(legs)
-	decimals, ok := j.originToken(w.OriginToken, legs, pay)
-	if !ok {
+	if !j.originToken(w.OriginToken, legs, pay) {
 		return
 	}
 	fees, ok := j.fees(w.Fees, pay)
@@ -38,19 +37,19 @@ func (j *judge) value(w api.Quote, legs []leg, promised map[caip.Asset]*big.Int,
 		j.add(Unknown, "Q11", "The quote does not say its fees; they are part of what is paid.", "/fees", "", "")
 		q.view.Fees, q.view.FeesMicro = nil, nil
 	}
-	paid, cost := j.sum(pay, decimals), j.sum(fees, decimals)
+	paid, cost := j.sum(pay), j.sum(fees)
 	if !j.must(cost.Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets",
 		"less than the payment", "more") {
 		return
 	}
-	switch required, same := j.requiredIn(decimals); {
+	switch required, same := j.required(); {
 	case same && w.Fees == nil:
-		j.hiddenFees(paid, required, promised, decimals, q)
+		j.hiddenFees(paid, required, promised, q)
 	case same:
 		if promised != nil {
-			j.allPromised(pay, fees, promised)
+			j.allPromised(paid, cost, required, promised)
 		}
-		j.exactFlow(paid, cost, required, decimals, q)
+		j.exactFlow(paid, cost, required, q)
 	default:
 		j.pricedFlow(promised, q)
 	}
@@ -77,9 +76,8 @@ func paidBy(legs []leg) map[caip.Asset]*big.Int {
 	return pay
 }
 
-// originToken checks the announced sum against the sum of the operations (protocol §3.5), and returns the decimals in
-// which it is written.
-func (j *judge) originToken(w api.OriginToken, legs []leg, pay map[caip.Asset]*big.Int) (int, bool) {
+// originToken checks the announced sum against the sum of the operations (protocol §3.5).
+func (j *judge) originToken(w api.OriginToken, legs []leg, pay map[caip.Asset]*big.Int) bool {
 	want, decimals := j.in.Funding(), legs[0].entity.decimals
 	if id, err := caip.ParseAggregate(want); err == nil {
 		if agg, ok := j.Catalog.Aggregate(id); ok {
@@ -93,7 +91,7 @@ func (j *judge) originToken(w api.OriginToken, legs []leg, pay map[caip.Asset]*b
 	listed := map[caip.Asset]bool{}
 	if !j.must(len(w.AssetType) <= len(legs), "Q6", "the listed assets are those of the operations",
 		"/originToken/assetType", plural(len(pay), "asset"), plural(len(w.AssetType), "asset")) {
-		return 0, false
+		return false
 	}
 	for i, s := range w.AssetType {
 		a, err := caip.ParseAsset(s)
@@ -103,10 +101,10 @@ func (j *judge) originToken(w api.OriginToken, legs []leg, pay map[caip.Asset]*b
 	}
 	j.must(len(listed) == len(pay), "Q6", "the listed assets are those of the operations", "/originToken/assetType",
 		plural(len(pay), "asset"), plural(len(listed), "asset"))
-	sum := j.sum(pay, decimals)
+	sum := amount.ScaleUp(j.sum(pay), fineDecimals, decimals)
 	j.must(w.Amount == sum.String(), "Q5", "the announced payment is the sum of the operations", "/originToken/amount",
 		sum.String(), w.Amount)
-	return decimals, !j.refused()
+	return !j.refused()
 }
 
 // fees reads the announced fees; they must be in assets that pay.
@@ -128,19 +126,18 @@ func (j *judge) fees(w *api.Fees, pay map[caip.Asset]*big.Int) (map[caip.Asset]*
 	return fees, true
 }
 
-// sum adds amounts of entities of one aggregate, scaled to the given decimals.
-func (p Policy) sum(m map[caip.Asset]*big.Int, decimals int) *big.Int {
+// sum adds amounts of entities of one aggregate, to the unit (fine).
+func (p Policy) sum(m map[caip.Asset]*big.Int) *big.Int {
 	total := new(big.Int)
 	for a, v := range m {
 		e, _ := p.Catalog.Entity(a)
-		total.Add(total, amount.Scale(v, e.Decimals, decimals))
+		total.Add(total, fine(v, e.Decimals))
 	}
 	return total
 }
 
-// requiredIn sums the requirements in the funding asset's decimals, and reports false when one of them is another
-// asset.
-func (j *judge) requiredIn(decimals int) (*big.Int, bool) {
+// required sums the requirements, to the unit, and reports false when one of them is not of the funding asset.
+func (j *judge) required() (*big.Int, bool) {
 	total := new(big.Int)
 	for _, t := range j.in.Draft().TokensRequired {
 		a, errAsset := caip.ParseAsset(t.AssetType)
@@ -153,33 +150,43 @@ func (j *judge) requiredIn(decimals int) (*big.Int, bool) {
 		if errAsset != nil || err != nil || !known || !same {
 			return nil, false
 		}
-		total.Add(total, amount.ScaleUp(v, e.Decimals, decimals))
+		total.Add(total, fine(v, e.Decimals))
 	}
 	return total, true
 }
 
+// payable is the least that the funding asset can pay of a sum: where it counts coarser on one of its chains, that
+// chain's next unit.
+func (j *judge) payable(v *big.Int) *big.Int {
+	_, coarsest, _ := j.units(j.in.Funding())
+	return fine(amount.ScaleUp(v, fineDecimals, coarsest), coarsest)
+}
+
 // exactFlow: the same asset is paid and delivered, so what is taken minus the fees is what arrives and must not exceed
 // what is required.
-func (j *judge) exactFlow(paid, cost, required *big.Int, decimals int, q *VerifiedQuote) {
+func (j *judge) exactFlow(paid, cost, required *big.Int, q *VerifiedQuote) {
 	delivered := new(big.Int).Sub(paid, cost)
-	j.must(delivered.Cmp(required) <= 0, "Q5", "no more is taken than what is required plus the fees",
-		"/originToken/amount", "at most "+required.String()+" plus fees", paid.String())
-	if short, known := missing(q.view.Needs, decimals); known && delivered.Cmp(short) > 0 {
+	j.must(delivered.Cmp(j.payable(required)) <= 0, "Q5", "no more is taken than what is required plus the fees",
+		"/originToken/amount", "at most "+amount.Human(required, fineDecimals)+" plus fees",
+		amount.Human(paid, fineDecimals))
+	if short, known := missing(q.view.Needs); known && delivered.Cmp(j.payable(short)) > 0 {
 		j.add(Warn, "Q5", "More is paid than the service said is missing.", "/originToken/amount",
-			amount.Human(short, decimals), amount.Human(delivered, decimals))
+			amount.Human(short, fineDecimals), amount.Human(delivered, fineDecimals))
 	}
 	price := j.fundingPrice()
-	q.view.PayMicro = amount.Value(paid, decimals, price)
-	q.view.DeliverMicro = amount.Value(delivered, decimals, price)
-	q.view.CostMicro = amount.Value(cost, decimals, price)
+	q.view.PayMicro = amount.Value(paid, fineDecimals, price)
+	q.view.DeliverMicro = amount.Value(delivered, fineDecimals, price)
+	q.view.CostMicro = amount.Value(cost, fineDecimals, price)
 	q.view.CostBps = bpsOf(cost, paid)
 	q.view.UnexplainedMicro, q.view.Explained = new(big.Int), true
 }
 
-// allPromised: the payments are released for all that they bring but the fees (TH-Q15).
-func (j *judge) allPromised(pay, fees, promised map[caip.Asset]*big.Int) {
-	want := new(big.Int).Sub(j.sum(pay, fineDecimals), j.sum(fees, fineDecimals))
-	got := j.sum(promised, fineDecimals)
+// allPromised: the payments are released for all that they bring but the fees, up to what is required (TH-Q15).
+func (j *judge) allPromised(paid, cost, required *big.Int, promised map[caip.Asset]*big.Int) {
+	want, got := new(big.Int).Sub(paid, cost), j.sum(promised)
+	if want.Cmp(required) > 0 {
+		want = required // exactFlow bounds the rest
+	}
 	j.must(got.Cmp(want) == 0, "Q15", "all that is paid, except for the fees, is promised to arrive",
 		"/originChainsOperations", amount.Human(want, fineDecimals), amount.Human(got, fineDecimals))
 }
@@ -187,13 +194,12 @@ func (j *judge) allPromised(pay, fees, promised map[caip.Asset]*big.Int) {
 // hiddenFees: a quote of v1 names no fees, so all that is paid above what is promised is cost. Without a promise it is
 // all above the requirement; whatever the account holds already makes the true cost higher, which is why it is unknown
 // as soon as less is paid than required.
-func (j *judge) hiddenFees(paid, required *big.Int, promised map[caip.Asset]*big.Int, decimals int,
-	q *VerifiedQuote) {
+func (j *judge) hiddenFees(paid, required *big.Int, promised map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	price := j.fundingPrice()
-	q.view.PayMicro, q.view.CostBps = amount.Value(paid, decimals, price), -1
-	switch short, known := missing(q.view.Needs, decimals); {
+	q.view.PayMicro, q.view.CostBps = amount.Value(paid, fineDecimals, price), -1
+	switch short, known := missing(q.view.Needs); {
 	case promised != nil:
-		if required = j.sum(promised, decimals); required.Cmp(paid) > 0 {
+		if required = j.sum(promised); required.Cmp(paid) > 0 {
 			required = paid // no more than all of it can arrive of it
 		}
 	case known:
@@ -203,18 +209,19 @@ func (j *judge) hiddenFees(paid, required *big.Int, promised map[caip.Asset]*big
 	if over.Sign() < 0 {
 		return
 	}
-	q.view.DeliverMicro, q.view.CostMicro = amount.Value(required, decimals, price), amount.Value(over, decimals, price)
+	q.view.DeliverMicro, q.view.CostMicro = amount.Value(required, fineDecimals, price),
+		amount.Value(over, fineDecimals, price)
 	q.view.CostBps, q.view.UnexplainedMicro = bpsOf(over, paid), new(big.Int)
 }
 
-// missing sums what the needs lack, in the given decimals; false when one of them is unknown.
-func missing(needs []NeedView, decimals int) (*big.Int, bool) {
+// missing sums what the needs lack, to the unit; false when one of them is unknown.
+func missing(needs []NeedView) (*big.Int, bool) {
 	total := new(big.Int)
 	for _, n := range needs {
 		if n.Short == nil || n.Need.Decimals < 0 {
 			return nil, false
 		}
-		total.Add(total, amount.ScaleUp(n.Short, n.Need.Decimals, decimals))
+		total.Add(total, fine(n.Short, n.Need.Decimals))
 	}
 	return total, len(needs) > 0
 }
@@ -324,7 +331,7 @@ func (j *judge) callTypeOf(legs []leg) string {
 	if !slices.ContainsFunc(legs, func(l leg) bool { return l.role.chainID != j.in.ChainID() }) {
 		return api.CallSameChainWithSolver
 	}
-	if _, same := j.requiredIn(18); same {
+	if _, same := j.required(); same {
 		return api.CallCrossChain
 	}
 	return api.CallCrossChainSwaps
