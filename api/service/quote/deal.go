@@ -141,8 +141,8 @@ func (d *deal) record() *quotestore.Quote {
 			Delivers: quotestore.Amount{Asset: f.asset.String(), Value: f.amount}, Swapped: f.swapped,
 			PricePay: d.market.price, PriceGet: f.price,
 		}
-		if short := f.short(); short.Cmp(f.amount) < 0 {
-			fill.Missing = short
+		if f.required.Cmp(f.amount) < 0 {
+			fill.Missing = f.required
 		}
 		r.Fills = append(r.Fills, fill)
 	}

@@ -37,7 +37,7 @@ func (q *Quoter) wholeToken(c *call) api.OriginToken {
 	agg, _ := q.Network.Catalog.Aggregate(n.aggregate)
 	asset := n.asset.String()
 	return api.OriginToken{
-		AggregatedAssetID: string(n.aggregate), Amount: amount.Scale(n.required, n.decimals, agg.Decimals).String(),
+		AggregatedAssetID: string(n.aggregate), Amount: amount.ScaleUp(n.required, n.decimals, agg.Decimals).String(),
 		AssetType: []string{asset},
 		FiatValue: []api.TokenFiat{{AssetType: asset, Amount: n.required.String(),
 			FiatValue: usd(amount.Value(n.required, n.decimals, n.price))}},

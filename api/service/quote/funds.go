@@ -79,7 +79,7 @@ func less(a, b *big.Int) *big.Int {
 	return d
 }
 
-// paying is the asset that pays: an aggregate, or one exact asset of it.
+// paying is the asset that pays: an aggregate, or one exact asset of it, in whose decimals the aggregate then counts.
 type paying struct {
 	asked     string // as the client named it, "" for the default
 	aggregate catalog.Aggregate
@@ -117,6 +117,9 @@ func (q *Quoter) choose(asked string, chainID uint64, required []quotestore.Amou
 	var ok bool
 	if p.aggregate, ok = q.Network.Catalog.Aggregate(id); !ok {
 		return p, api.NewError(api.ErrNoRoute, "no routes found: %s is not supported", id)
+	}
+	if e, exact := q.Network.Catalog.Entity(p.only); exact {
+		p.aggregate.Decimals = e.Decimals
 	}
 	return p, nil
 }

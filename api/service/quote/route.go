@@ -220,13 +220,13 @@ func (p *plan) feeMicro(price *big.Int) *big.Int {
 	return sum
 }
 
-// paid is Σ deposits in the given decimals.
+// paid is Σ deposits in the given decimals, rounded up.
 func (p *plan) paid(decimals int) *big.Int {
 	sum := new(big.Int)
 	for _, l := range p.legs {
-		sum.Add(sum, amount.Scale(l.amount, l.decimals, decimals))
+		sum.Add(sum, amount.Scale(l.amount, l.decimals, amount.MaxDecimals))
 	}
-	return sum
+	return amount.ScaleUp(sum, amount.MaxDecimals, decimals)
 }
 
 // insufficient tells what is needed and available of the paying asset. What the required token on the target chain

@@ -17,9 +17,8 @@ import (
 type trade struct {
 	deal
 	api.QuoteRequest
-	give      *big.Int // what is paid, in base units of giveUnits decimals
-	giveUnits int
-	gives     need // what is delivered: asset, decimals and price
+	give      *big.Int // what is paid, in the decimals of what pays
+	gives     need     // what is delivered: asset, decimals and price
 	asked     string
 	recipient caip.Account
 	funds     funds
@@ -72,10 +71,6 @@ func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
 	}
 	if x.paying, err = q.choose(x.From.Asset.AssetID, 0, nil); err != nil {
 		return nil, err
-	}
-	x.giveUnits = x.paying.aggregate.Decimals
-	if e, exact := q.Network.Catalog.Entity(x.paying.only); exact {
-		x.giveUnits = e.Decimals
 	}
 	x.slippage = chosen(x.SlippageTolerance)
 	return x, nil
@@ -137,7 +132,7 @@ func (q *Quoter) match(ctx context.Context, x *trade) error {
 	if x.market.targetFee, err = q.fillFee(ctx, x); err != nil {
 		return err
 	}
-	if x.plan, err = exact(x.market, x.give, x.giveUnits, x.gives, sources); err != nil {
+	if x.plan, err = exact(x.market, x.give, x.market.decimals, x.gives, sources); err != nil {
 		return err
 	}
 	if x.slippage < api.MaxSlippageBps && least(x.delivery().amount, x.slippage).Sign() == 0 {

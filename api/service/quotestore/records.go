@@ -90,7 +90,7 @@ func chainOf(id uint64) caip.Chain {
 
 // Fill is what the solver delivers for one requirement, with the prices of the quote (micro-USD per whole unit).
 // Swapped is false when the paid asset belongs to the delivered one's aggregate; the price then does not matter.
-// Missing is what a call lacks, where the smallest unit of the paid asset buys more than that.
+// Missing is what a call requires, where the smallest unit of the paid asset buys more than that.
 type Fill struct {
 	Delivers Amount   `json:"delivers"`
 	Missing  *big.Int `json:"missing,omitzero"`
