@@ -114,12 +114,28 @@ func TestOperationRunsOnceAndInOrderOfItsLane(t *testing.T) {
 	second := w.operation(a, 0, w.transfer(to, 1))
 	third := w.unsigned(a, w.lane(a, 0), w.transfer(to, 1))
 	third.Nonce = new(big.Int).Add(third.Nonce, big.NewInt(1))
-	third = a.signed(w.sponsored(third, w.operator, op.PaymasterWindow{ValidUntil: w.now + 600}))
+	third = a.signed(third)
 	w.refused(third, "AA25 invalid account nonce")
 	w.runs(second)
 	w.runs(third)
 	w.refused(second, "AA25 invalid account nonce")
 	w.holds(to, 3, 0)
+}
+
+// Who has no paymaster pays its own fees, and none where there are none.
+func TestAccountWithoutPaymasterPaysItsOwnFees(t *testing.T) {
+	w := newWorld(t)
+	a := w.deployed(w.ecdsaAccount(key("owner")))
+	u := unsponsored(w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(w.relayer), 0)))
+	w.runs(a.signed(u)) // anybody may submit it
+	u = unsponsored(w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(w.relayer), 0)))
+	u.MaxFeePerGas = big.NewInt(1)
+	w.refused(a.signed(u), "AA21 didn't pay prefund")
+	w.give(a.at, 0, 10_000_000)
+	w.runs(a.signed(u))
+	if got := w.wei(a.at); got >= 10_000_000 {
+		t.Fatalf("%d wei are left", got)
+	}
 }
 
 // splitExecute returns the mode and the execution data of a call of execute.

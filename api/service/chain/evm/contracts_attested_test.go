@@ -37,7 +37,7 @@ func TestAttestedEscrowStoresWhatADepositBinds(t *testing.T) {
 		}
 		r := w.tryDeposit(user, value, d, terms)
 		hash := terms.Hash(w.filler.at, d.QuoteID, u)
-		if got := w.heldBy(quote, u); got != (heldDeposit{escrowed{token, d.RefundDeadline, held, 400}, hash}) {
+		if got := w.heldBy(quote, u); got != (heldDeposit{token, d.RefundDeadline, held, 400, hash}) {
 			t.Fatalf("%+v %s", got, w.decode(r.Revert))
 		}
 		e := w.abis["AttestedEscrow"].Events["Deposited"]
@@ -75,6 +75,7 @@ func TestAttestedEscrowRefusesADepositThatDoesNotAddUp(t *testing.T) {
 		"coins not sent":       {want: "InvalidAmount(", amount: 5},
 		"more than is allowed": {want: "ERC20InsufficientAllowance(", amount: 501, token: w.token.at},
 		"no contract":          {want: "0x", amount: 5, token: common.Address{0x99}},
+		"a key":                {want: "0x", amount: 5, token: addressOf(user)},
 		"the escrow itself":    {want: "0x", amount: 5, token: w.attested.at},
 		"the filler":           {want: "0x", amount: 5, token: w.filler.at},
 		"EntryPoint":           {amount: 5, token: w.entryPoint.at},
@@ -217,9 +218,11 @@ func TestAttestedEscrowReleasesForTwoAttestersToTheFillerOnly(t *testing.T) {
 		}
 	}
 	w.holds(w.attested.at, 200, 0)
-	if !w.tryRelease(thief, 1, u, good).Success { // long after the deadline
+	r := w.tryRelease(thief, 1, u, good)
+	if !r.Success { // long after the deadline
 		t.Fatal("a stranger cannot send it")
 	}
+	w.logs(r, "Released", quoteID(1), u, w.token.at, 100)
 	w.holds(w.attested.at, 100, 0)
 	w.holds(addressOf(thief), 0, w.wei(addressOf(thief)))
 	if got := w.tokens(w.filler.at); got != stock+100 {
@@ -251,6 +254,21 @@ func TestAttestedEscrowHasNoCallThatNamesAPayee(t *testing.T) {
 	}
 }
 
+// logs looks at the log of a release or a refund.
+func (w *fillWorld) logs(r chain.Receipt, name string, quote [32]byte, depositor, token common.Address, amount int64) {
+	w.t.Helper()
+	e := w.abis["AttestedEscrow"].Events[name]
+	if len(r.Logs) == 0 || r.Logs[0].Address != w.attested.at ||
+		!slices.Equal(r.Logs[0].Topics, []common.Hash{e.ID, quote, escrow.Padded(depositor)}) {
+		w.t.Fatalf("no log %s: %+v", name, r.Logs)
+	}
+	v, err := e.Inputs.NonIndexed().Unpack(r.Logs[0].Data)
+	w.check(err)
+	if v[0] != token || v[1].(*big.Int).Int64() != amount {
+		w.t.Errorf("%s: %v", name, v)
+	}
+}
+
 func TestAttestedEscrowRefundsToTheDepositorOnly(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
@@ -272,13 +290,7 @@ func TestAttestedEscrowRefundsToTheDepositorOnly(t *testing.T) {
 	w.send(w.hot, w.filler, 0, "refund", w.attested.at, [32]byte{1}, u)
 	w.refuse("NotHeld(", w.hot, w.filler, 0, "refund", w.attested.at, [32]byte{1}, u)
 	w.now = deadline + 1
-	r := w.tryRefund(key("thief"), 2, u)
-	e := w.abis["AttestedEscrow"].Events["Refunded"]
-	v, err := e.Inputs.NonIndexed().Unpack(r.Logs[0].Data)
-	w.check(err)
-	if r.Logs[0].Topics[0] != e.ID || v[0] != w.token.at || v[1].(*big.Int).Int64() != 100 {
-		t.Errorf("%v %v", r.Logs[0], v)
-	}
+	w.logs(w.tryRefund(key("thief"), 2, u), "Refunded", quoteID(2), u, w.token.at, 100)
 	w.holds(u, 900, w.wei(u))
 	w.holds(addressOf(key("thief")), 0, w.wei(addressOf(key("thief"))))
 	w.refuses("NotHeld(", w.tryRelease(w.relayer, 2, u, w.attest(w.at, 2, u, w.heldBy(2, u).terms, w.attesters[:2]...)))
@@ -309,9 +321,45 @@ func TestAttestedEscrowUsesAKeyOnce(t *testing.T) {
 	again()
 	w.now += 1000
 	w.refuses("NotHeld(", w.tryRefund(w.relayer, 1, u))
+	// Nor after a refund.
+	w.deposits(user, 3, w.token.at, 5, w.payout(90))
+	w.send(w.hot, w.filler, 0, "refund", w.attested.at, quoteID(3), u)
+	d := escrow.Deposit{QuoteID: quoteID(3), Token: w.token.at, Amount: big.NewInt(1), RefundDeadline: w.now + 700}
+	w.refuses("AlreadyDeposited(", w.tryDeposit(user, 0, d, w.payout(5)))
 	w.refuses("", w.tryRefund(w.relayer, 2, u))
 	if d := w.heldBy(1, addressOf(other)); d.state != held || d.amount != 7 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// The funding operation of protocol §3.3, deployment included, and back.
+func TestAttestedEscrowTakesTheDepositsOfAnAccount(t *testing.T) {
+	w := newFillWorld(t)
+	terms := w.payout(90)
+	for i, a := range []owned{w.ecdsaAccount(key("owner")), w.roleAccount(testRoles())} {
+		w.give(a.at, 1000, 100)
+		erc20, coin := quoteID(uint32(10*i+1)), quoteID(uint32(10*i+2))
+		deposit := func(id [32]byte, token common.Address, amount, value int64) op.Call {
+			return op.Call{To: w.attested.at, Value: big.NewInt(value), Data: escrow.AttestedDepositCalldata(
+				escrow.Deposit{QuoteID: id, Token: token, Amount: big.NewInt(amount),
+					RefundDeadline: terms.FillDeadline + 60}, terms)}
+		}
+		r := w.tryRun(w.hot, w.now, w.op(a, op.LaneFunding,
+			w.call(w.token, 0, "approve", w.attested.at, big.NewInt(300)), deposit(erc20, w.token.at, 300, 0),
+			deposit(coin, native(), 5, 5)))
+		if !r.Success {
+			t.Fatal(w.decode(r.Revert))
+		}
+		w.holds(a.at, 700, 95)
+		if left := get[*big.Int](w.world, w.token, "allowance", a.at, w.attested.at).Sign(); left != 0 {
+			t.Error("an allowance is left")
+		}
+		// The account cannot call it back early.
+		w.refuses("OperationFailed(0,[NotYetRefundable(", w.tryRun(w.hot, w.now, w.op(a, 0,
+			w.call(w.attested, 0, "refund", erc20, a.at))))
+		w.send(w.hot, w.filler, 0, "refund", w.attested.at, erc20, a.at)
+		w.send(w.hot, w.filler, 0, "refund", w.attested.at, coin, a.at)
+		w.holds(a.at, 1000, 100)
 	}
 }
 

@@ -79,7 +79,6 @@ func TestOwnersSignatureCoversEveryField(t *testing.T) {
 	b := w.deployed(w.ecdsaAccount(key("other owner")))
 	w.give(a.at, 100, 1_000_000_000_000)
 	good := w.operation(a, 0, w.transfer(addressOf(key("recipient")), 10))
-	window := op.PaymasterWindow{ValidUntil: w.now + 600, ValidAfter: w.now}
 	data, err := op.EncodeExecute([]op.Call{w.transfer(addressOf(key("thief")), 10)})
 	w.check(err)
 	for name, change := range map[string]func(*op.UserOp){
@@ -90,7 +89,7 @@ func TestOwnersSignatureCoversEveryField(t *testing.T) {
 		"verification gas":     func(u *op.UserOp) { u.VerificationGasLimit = big.NewInt(1_400_000) },
 		"pre-verification gas": func(u *op.UserOp) { u.PreVerificationGas = big.NewInt(1) },
 		"paymaster gas":        func(u *op.UserOp) { u.PaymasterPostOpGasLimit = big.NewInt(1) },
-		"window":               func(u *op.UserOp) { window.ValidUntil += 1000 },
+		"window":               func(u *op.UserOp) { u.PaymasterData = windowData(w.now+601, w.now) },
 		"no paymaster":         func(u *op.UserOp) { *u = unsponsored(*u) },
 		"fees": func(u *op.UserOp) {
 			*u = unsponsored(*u)
@@ -100,9 +99,6 @@ func TestOwnersSignatureCoversEveryField(t *testing.T) {
 		w.run(name, func(t *testing.T) {
 			u := good
 			change(&u)
-			if u.Paymaster != nil {
-				u = w.sponsored(u, w.operator, window)
-			}
 			w.refused(u, "AA24 signature error")
 		})
 	}
@@ -119,14 +115,7 @@ func TestSignatureIsWorthOneChainOnly(t *testing.T) {
 	}
 	to := addressOf(key("recipient"))
 	u := here.operation(a, 0, here.transfer(to, 1))
-	// The operator of the other chain would even sponsor it.
-	replayed := there.sponsored(u, there.operator, op.PaymasterWindow{ValidUntil: there.now + 600})
-	there.refused(replayed, "AA24 signature error")
 	there.refused(u, "AA24 signature error")
-	foreign := there.unsigned(a, there.lane(a, 0), there.transfer(to, 1))
-	foreign.PaymasterData = u.PaymasterData
-	foreign.Signature = there.personal(key("owner"))(foreign)
-	there.refused(foreign, "AA34 signature error") // nor does the paymaster's signature travel
 	here.runs(u)
 	there.holds(to, 0, 0)
 

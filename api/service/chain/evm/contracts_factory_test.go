@@ -107,7 +107,7 @@ func TestDeployingAgainChangesNothingAndCoinsReachTheAccount(t *testing.T) {
 	w.holds(w.factory.at, 0, 0)
 	w.holds(w.metaFactory.at, 0, 0)
 	w.give(a.at, 1, 0)
-	w.runs(w.operation(a, 0, w.transfer(w.escrow.at, 1)))
+	w.runs(w.operation(a, 0, w.transfer(addressOf(w.relayer), 1)))
 }
 
 func TestAccountIsInitialisedOnceAndByItsOwnDataOnly(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/escrow"
 	"coffer/api/op/filler"
+	"coffer/api/service/chain"
+	"coffer/api/service/signers"
 )
 
 // Tricks of the hostile token.
@@ -240,6 +242,10 @@ func TestAttestedEscrowTrustsNoToken(t *testing.T) {
 			w.attesters[:2]...))} {
 		w.behaves(w.hostileToken, callOrFail, w.attested.at, data)
 		w.refuses("Reentered()", w.tryDeposit(user, 0, d, terms))
+		w.behaves(w.hostileToken, callAndGoOn, w.attested.at, data) // and says nothing of it
+		w.tricks(movesNothing)
+		w.refuses("TransferFailed()", w.tryDeposit(user, 0, d, terms))
+		w.tricks(noTrick)
 	}
 	if d := w.heldBy(2, u); d != (heldDeposit{}) {
 		t.Errorf("%+v", d)
@@ -290,14 +296,32 @@ func TestAttestedEscrowPaysADepositorOnce(t *testing.T) {
 			t.Fatalf("mode %d: %+v", mode, d)
 		}
 	}
-	w.behaves(w.recipient, callAndGoOn, w.attested.at, refund)
-	if r := w.tryRefund(w.relayer, 1, at); !r.Success {
-		t.Fatal(w.decode(r.Revert))
+	// The guard covers every function while it pays.
+	terms = w.payout(5)
+	d.RefundDeadline = terms.FillDeadline + 60
+	other := quoteID(9)
+	u := addressOf(user)
+	for i, data := range [][]byte{refund, escrow.RefundCalldata([32]byte{1}, u),
+		escrow.AttestedReleaseCalldata([32]byte{1}, u, w.attest(w.at, 1, u, w.heldBy(1, u).terms, w.attesters[:2]...)),
+		escrow.AttestedDepositCalldata(escrow.Deposit{QuoteID: other, Token: w.token.at, Amount: big.NewInt(1),
+			RefundDeadline: d.RefundDeadline}, terms)} {
+		quote := uint32(1)
+		if i > 0 {
+			quote = uint32(20 + i)
+			d.QuoteID = quoteID(quote)
+			w.send(w.relayer, w.recipient, 10, "exec", w.attested.at, escrow.AttestedDepositCalldata(d, terms))
+		}
+		w.behaves(w.recipient, callAndGoOn, w.attested.at, data)
+		r := w.transact(chain.Tx{From: signers.Local(w.hot), To: w.filler.at,
+			Data: filler.RefundCalldata(w.attested.at, quoteID(quote), at)})
+		if !r.Success {
+			t.Fatal(w.decode(r.Revert))
+		}
+		if got := w.answered(w.recipient); got != "Reentered()" {
+			t.Errorf("call %d: %s", i, got)
+		}
 	}
-	if got := w.answered(w.recipient); got != "Reentered()" {
-		t.Error(got)
-	}
-	w.holds(at, 0, 10)
+	w.holds(at, 0, 40)
 	w.holds(w.attested.at, 0, 100)
 	// The attested way pays the filler whatever the depositor is.
 	w.behaves(w.recipient, reverts, common.Address{}, nil)

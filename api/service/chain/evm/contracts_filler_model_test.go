@@ -238,7 +238,7 @@ func (m *fillModel) deposit(quote uint32) {
 		terms.FillDeadline < d.RefundDeadline && d.RefundDeadline <= m.w.now+86_400 && m.deposits[k].state == 0
 	m.ends("deposit", m.w.tryDeposit(user, value, d, terms), want)
 	if want {
-		m.deposits[k] = heldDeposit{escrowed{d.Token, d.RefundDeadline, held, amount},
+		m.deposits[k] = heldDeposit{d.Token, d.RefundDeadline, held, amount,
 			terms.Hash(m.w.filler.at, d.QuoteID, k.depositor)}
 		m.moves(d.Token, k.depositor, m.w.attested.at, amount)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ecdsa"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -217,13 +218,75 @@ func TestFillerGivesCopycatsNothing(t *testing.T) {
 	w.refuses("NotHot()", w.tryRun(thief, w.now, work))
 	w.refused(work, "AA33", "NotExpected(")
 	// The same through its own entry: as the paymaster of a stranger's bundle.
-	w.refuse("NotEntryPoint()", thief, w.filler, 0, "postOp", uint8(0), make([]byte, 32), new(big.Int), new(big.Int))
 	p, err := work.Pack()
 	w.check(err)
-	w.refuse("NotEntryPoint()", thief, w.filler, 0, "validatePaymasterUserOp", p, w.opHash(work), new(big.Int))
+	for _, from := range []*ecdsa.PrivateKey{thief, w.hot, w.cold} {
+		w.refuse("NotEntryPoint()", from, w.filler, 0, "postOp", uint8(0), make([]byte, 32), new(big.Int),
+			new(big.Int))
+		w.refuse("NotEntryPoint()", from, w.filler, 0, "validatePaymasterUserOp", p, w.opHash(work), new(big.Int))
+	}
 	w.fills(1, terms, work)
 	w.holds(to, 7, 0)
 	w.refused(work, "AA25")
+}
+
+// The service's signature is not checked on the chain; the mark covers what it did, and the signature too. The
+// account's owner agrees to each of these changes, so that nothing else stands in the way.
+func TestFillerTakesNoOperationThatIsNotInTheTerms(t *testing.T) {
+	w := newFillWorld(t)
+	a, b := w.ecdsaAccount(key("owner")), w.ecdsaAccount(key("other owner"))
+	to := addressOf(key("recipient"))
+	w.give(a.at, 100, 0)
+	w.give(b.at, 100, 0)
+	good := w.op(a, 0, w.transfer(to, 1))
+	other, err := op.EncodeExecute([]op.Call{w.transfer(to, 2)})
+	w.check(err)
+	terms := w.terms(nil, good)
+	flip := func(at int) func(*op.UserOp) {
+		return func(u *op.UserOp) { u.PaymasterData = bytes.Clone(u.PaymasterData); u.PaymasterData[at] ^= 1 }
+	}
+	refused := func(t *testing.T, u op.UserOp) {
+		t.Helper()
+		w.refuses("WrongOperation(0,", w.tryFill(w.hot, 2, terms, nil, u))
+		w.refused(u, "AA33", "NotExpected(")
+	}
+	for name, change := range map[string]func(*op.UserOp){
+		"call data":            func(u *op.UserOp) { u.CallData = other },
+		"nonce":                func(u *op.UserOp) { u.Nonce = w.lane(a, 1).Big() },
+		"call gas":             func(u *op.UserOp) { u.CallGasLimit = big.NewInt(999_999) },
+		"verification gas":     func(u *op.UserOp) { u.VerificationGasLimit = big.NewInt(1_499_999) },
+		"pre-verification gas": func(u *op.UserOp) { u.PreVerificationGas = big.NewInt(1) },
+		"paymaster gas":        func(u *op.UserOp) { u.PaymasterVerificationGasLimit = big.NewInt(199_999) },
+		"post-op gas":          func(u *op.UserOp) { u.PaymasterPostOpGasLimit = big.NewInt(50_001) },
+		"priority fee":         func(u *op.UserOp) { u.MaxPriorityFeePerGas = big.NewInt(1) },
+		"end of the window":    flip(5),
+		"begin of the window":  flip(8),
+		"service's signature":  flip(12),
+		"index of the account": func(u *op.UserOp) {
+			u.FactoryData = op.FactoryData(w.factory.at, a.initData, big.NewInt(1))
+			u.Sender = w.predict(a.initData, 1)
+		},
+	} {
+		w.run(name, func(t *testing.T) {
+			u := good
+			change(&u)
+			refused(t, a.signed(u))
+		})
+	}
+	w.run("sender", func(t *testing.T) {
+		u := w.unsigned(b, w.lane(b, 0), w.transfer(to, 1))
+		u.PaymasterPostOpGasLimit, u.PaymasterData = good.PaymasterPostOpGasLimit, good.PaymasterData
+		refused(t, b.signed(u))
+	})
+	w.fills(1, terms, good)
+	w.holds(to, 1, 0)
+	w.run("factory", func(t *testing.T) {
+		u := w.op(b, 0, w.transfer(to, 1))
+		terms = w.terms(nil, u)
+		w.deployed(b) // by somebody else, meanwhile
+		u.Factory, u.FactoryData = nil, nil
+		refused(t, b.signed(u))
+	})
 }
 
 // No reason is lost although the log of it is undone; and nothing is half done.
@@ -304,18 +367,11 @@ func TestFillerSponsorsExactlyItsOwnForm(t *testing.T) {
 		"short data": {"InvalidPaymasterData()", func(u *op.UserOp) { u.PaymasterData = u.PaymasterData[:76] }},
 		"long data": {"InvalidPaymasterData()",
 			func(u *op.UserOp) { u.PaymasterData = append(bytes.Clone(u.PaymasterData), 0) }},
-		"a tip": {"HasFees()", func(u *op.UserOp) { u.MaxPriorityFeePerGas = big.NewInt(1) }},
-		"a fee": {"FailedOp(0,AA31", func(u *op.UserOp) { u.MaxFeePerGas = big.NewInt(1) }},
-		"too late": {"FailedOp(0,AA32", func(u *op.UserOp) {
-			u.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: w.now - 1}, make([]byte, 65))
-		}},
-		"too early": {"FailedOp(0,AA32", func(u *op.UserOp) {
-			u.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidAfter: w.now + 1}, make([]byte, 65))
-		}},
+		"a tip":        {"HasFees()", func(u *op.UserOp) { u.MaxPriorityFeePerGas = big.NewInt(1) }},
+		"a fee":        {"FailedOp(0,AA31", func(u *op.UserOp) { u.MaxFeePerGas = big.NewInt(1) }},
 		"no paymaster": {"OperationFailed(0,[0x])", func(u *op.UserOp) { *u = unsponsored(*u) }},
 		"another paymaster": {"OperationFailed(0,[0x])", func(u *op.UserOp) {
-			u.Paymaster = &w.window.at
-			u.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: w.now}, make([]byte, 65))
+			u.Paymaster, u.PaymasterData = &w.window.at, windowData(w.now, 0)
 		}},
 	} {
 		w.run(name, func(t *testing.T) {
@@ -504,71 +560,121 @@ func TestFillerCapsAreLeakyBuckets(t *testing.T) {
 	}
 }
 
-// The wallet knows the digest that the service signs; it is the old paymaster's.
+// The wallet knows the digest that the service signs, for any operation.
 func TestFillerHashesOperationsAsTheCodecDoes(t *testing.T) {
 	w := newFillWorld(t)
-	a := w.ecdsaAccount(key("owner"))
-	u := w.op(a, 0, w.transfer(addressOf(key("recipient")), 1))
-	p, err := u.Pack()
-	w.check(err)
-	window := op.PaymasterWindow{ValidUntil: 7, ValidAfter: 8}
-	got := get[[32]byte](w.world, w.filler, "getHash", p, big.NewInt(7), big.NewInt(8))
-	if want := op.PaymasterHash(p, window, big.NewInt(chainID), w.filler.at); common.Hash(got) != want {
-		t.Errorf("contract %x, codec %s", got, want)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	some := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(rnd.Uint32())
+		}
+		return b
+	}
+	for range 40 {
+		p := op.PackedUserOp{
+			Sender: common.Address(some(20)), Nonce: new(big.Int).SetBytes(some(32)), InitCode: some(rnd.IntN(100)),
+			CallData: some(rnd.IntN(100)), AccountGasLimits: [32]byte(some(32)),
+			PreVerificationGas: new(big.Int).SetBytes(some(32)), GasFees: [32]byte(some(32)),
+			PaymasterAndData: some(52 + rnd.IntN(100)), Signature: some(rnd.IntN(100)),
+		}
+		window := op.PaymasterWindow{ValidUntil: rnd.Uint64N(1 << 48), ValidAfter: rnd.Uint64N(1 << 48)}
+		want := op.PaymasterHash(p, window, big.NewInt(chainID), w.filler.at)
+		got := get[[32]byte](w.world, w.filler, "getHash", p, new(big.Int).SetUint64(window.ValidUntil),
+			new(big.Int).SetUint64(window.ValidAfter))
+		if common.Hash(got) != want {
+			t.Fatalf("contract %x, codec %s", got, want)
+		}
 	}
 }
 
-// Window gives unsponsored operations an end, and does nothing else.
-func TestWindowEndsOperationsAndDoesNothingElse(t *testing.T) {
+// Both bounds count, zero is no end, and the filler reads them as the window does.
+func TestWindowAndFillerBoundAnOperationInTime(t *testing.T) {
 	w := newFillWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
-	w.paymaster = w.window
-	start := w.now
-	build := func(window op.PaymasterWindow, change func(*op.UserOp)) op.UserOp {
-		u := w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(w.relayer), 0))
-		u.PaymasterVerificationGasLimit = big.NewInt(20_000)
-		u.PaymasterData = op.EncodePaymasterData(window, make([]byte, 65))
-		if change != nil {
-			change(&u)
+	relayer, start := addressOf(w.relayer), w.now
+	ops := func(by named, until, after uint64) []op.PackedUserOp {
+		w.paymaster = by
+		u := w.unsigned(a, w.lane(a, 0), w.transfer(relayer, 0))
+		u.PaymasterData = windowData(until, after)
+		if by == w.filler {
+			u.PaymasterPostOpGasLimit = big.NewInt(filler.PostOpGas)
 		}
-		return a.signed(u)
+		p, err := a.signed(u).Pack()
+		w.check(err)
+		return []op.PackedUserOp{p}
 	}
-	flip := func(at int) func(*op.UserOp) { return func(u *op.UserOp) { u.PaymasterData[at] ^= 1 } }
-	inside := op.PaymasterWindow{ValidUntil: start + 60, ValidAfter: start + 10}
 	for name, c := range map[string]struct {
-		now    uint64
+		until, after, now uint64
+		valid             bool
+	}{
+		"inside":              {start + 600, start, start + 300, true},
+		"the first second":    {start + 600, start + 60, start + 60, true},
+		"the second before":   {start + 600, start + 60, start + 59, false},
+		"the last second":     {start + 600, start, start + 600, true},
+		"the second after":    {start + 600, start, start + 601, false},
+		"empty window":        {start + 10, start + 20, start + 15, false},
+		"zero means no end":   {0, start, start + 1_000_000, true},
+		"largest end":         {1<<48 - 1, 0, start + 700, true},
+		"never again started": {1<<48 - 1, 1<<48 - 1, start + 700, false},
+	} {
+		w.run(name, func(t *testing.T) {
+			// Every case on the same head: a block's time never goes back.
+			free, bound := ops(w.window, c.until, c.after), ops(w.filler, c.until, c.after)
+			w.now = c.now
+			answers := []string{w.calls(relayer, w.entryPoint, "handleOps", free, relayer),
+				w.calls(addressOf(w.hot), w.filler, "run", c.now, bound)}
+			w.now = start
+			want := ""
+			if !c.valid {
+				want = "FailedOp(0,AA32 paymaster expired or not due)"
+			}
+			if !slices.Equal(answers, []string{want, want}) {
+				t.Errorf("%q, want %q", answers, want)
+			}
+		})
+	}
+	// And in blocks: refused before, taken at the start, the clock moving on.
+	late := ops(w.window, start+600, start+60)
+	w.refuse("FailedOp(0,AA32", w.relayer, w.entryPoint, 0, "handleOps", late, relayer)
+	w.now = start + 60
+	w.send(w.relayer, w.entryPoint, 0, "handleOps", late, relayer)
+}
+
+// Window gives unsponsored operations an end, and does nothing else.
+func TestWindowTakesOneFormAndDoesNothingElse(t *testing.T) {
+	w := newWorld(t)
+	a := w.deployed(w.ecdsaAccount(key("owner")))
+	good := w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(w.relayer), 0))
+	good.PaymasterVerificationGasLimit = big.NewInt(20_000)
+	flip := func(at int) func(*op.UserOp) {
+		return func(u *op.UserOp) { u.PaymasterData = bytes.Clone(u.PaymasterData); u.PaymasterData[at] ^= 1 }
+	}
+	for name, c := range map[string]struct {
 		change func(*op.UserOp)
 		want   string
 	}{
-		"before": {start + 9, nil, "AA32"}, "first": {start + 10, nil, ""}, "last": {start + 60, nil, ""},
-		"after":                       {start + 61, nil, "AA32"},
-		"first byte of the signature": {start + 20, flip(12), "InvalidPaymasterData()"},
-		"second word":                 {start + 20, flip(44), "InvalidPaymasterData()"},
-		"last byte":                   {start + 20, flip(76), "InvalidPaymasterData()"},
-		"short": {start + 20, func(u *op.UserOp) { u.PaymasterData = u.PaymasterData[:76] },
+		"first byte of the signature": {flip(12), "InvalidPaymasterData()"},
+		"second word":                 {flip(44), "InvalidPaymasterData()"},
+		"last byte":                   {flip(76), "InvalidPaymasterData()"},
+		"short": {func(u *op.UserOp) { u.PaymasterData = u.PaymasterData[:76] },
 			"InvalidPaymasterData()"},
-		"long": {start + 20, func(u *op.UserOp) { u.PaymasterData = append(u.PaymasterData, 0) },
+		"long": {func(u *op.UserOp) { u.PaymasterData = append(bytes.Clone(u.PaymasterData), 0) },
 			"InvalidPaymasterData()"},
-		"a tip": {start + 20, func(u *op.UserOp) { u.MaxPriorityFeePerGas = big.NewInt(1) }, "HasFees()"},
-		"a fee": {start + 20, func(u *op.UserOp) { u.MaxFeePerGas = big.NewInt(1) }, "AA31"},
+		"none":  {func(u *op.UserOp) { u.PaymasterData = nil }, "InvalidPaymasterData()"},
+		"a tip": {func(u *op.UserOp) { u.MaxPriorityFeePerGas = big.NewInt(1) }, "HasFees()"},
+		"a fee": {func(u *op.UserOp) { u.MaxFeePerGas = big.NewInt(1) }, "AA31"},
 	} {
 		w.run(name, func(t *testing.T) {
-			p, err := build(inside, c.change).Pack()
-			w.check(err)
-			w.now = c.now
-			got := w.calls(addressOf(key("anybody")), w.entryPoint, "handleOps", []op.PackedUserOp{p},
-				addressOf(w.relayer))
-			w.now = start
-			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			u := good
+			c.change(&u)
+			w.refused(a.signed(u), c.want)
 		})
 	}
 	if c := w.abis["Window"]; len(c.Methods) != 1 || c.HasFallback() || c.HasReceive() {
 		t.Errorf("%v", c.Methods)
 	}
-	w.now = start + 10
-	w.runs(build(inside, nil))
+	w.runs(a.signed(good))
 }
 
 // A released deposit in coins reaches the filler even while it is busy.

@@ -30,9 +30,8 @@ import (
 // paymaster. It owns 1 000 000 of the token, the hostile token and wei.
 type fillWorld struct {
 	*world
-	filler, attested, window         named
+	filler, attested                 named
 	hostileToken, recipient, hostile named // hostile is an account
-	sponsor                          named // the paymaster of the other worlds
 	cold, hot                        *ecdsa.PrivateKey
 	attesters                        []*ecdsa.PrivateKey // three, ascending by address; two sign a release
 	at                               escrow.Place
@@ -55,7 +54,7 @@ func newFillWorldOwned(t *testing.T, owner common.Address) *fillWorld {
 	t.Helper()
 	at := func(n byte) common.Address { return common.Address{0xf1, 19: n} }
 	w := &fillWorld{
-		filler: named{"Filler", at(1)}, attested: named{"AttestedEscrow", at(2)}, window: named{"Window", at(3)},
+		filler: named{"Filler", at(1)}, attested: named{"AttestedEscrow", at(2)},
 		hostileToken: named{"HostileToken", at(4)}, recipient: named{"HostileRecipient", at(5)},
 		hostile: named{"HostileAccount", at(6)}, cold: key("cold"), hot: key("operator"), payer: addressOf(key("user")),
 		attesters: []*ecdsa.PrivateKey{key("operator"), key("attester"), key("third attester")},
@@ -77,13 +76,12 @@ func newFillWorldOwned(t *testing.T, owner common.Address) *fillWorld {
 		made[0].Storage[slot(token, 4)] = common.BigToHash(limit)
 	}
 	made = append(made, pre.place(w.attested, chainID, w.filler.at, w.addresses(), big.NewInt(2), w.at.Salt)...)
-	made = append(made, pre.place(w.window, chainID)...)
 	for _, c := range []named{w.hostileToken, w.recipient, w.hostile} {
 		made = append(made, pre.placeHostile(c)...)
 	}
 	w.world = newWorld(t, made...)
 	maps.Copy(w.abis, pre.abis)
-	w.sponsor, w.paymaster = w.paymaster, w.filler
+	w.paymaster = w.filler
 	w.give(addressOf(w.cold), 0, ether)
 	w.send(w.treasury, w.token, 0, "transfer", w.filler.at, big.NewInt(stock))
 	w.send(w.relayer, w.hostileToken, 0, "mint", w.filler.at, big.NewInt(stock))
@@ -115,11 +113,16 @@ func (w *fillWorld) addresses() (out []common.Address) {
 
 // ---- operations ----
 
-// ready makes an operation one that the filler takes.
+// ready makes an operation one that the filler takes, as the service does it.
 func (w *fillWorld) ready(a owned, u op.UserOp) op.UserOp {
 	w.t.Helper()
 	u.PaymasterPostOpGasLimit = big.NewInt(filler.PostOpGas)
-	return a.signed(w.sponsored(u, w.operator, op.PaymasterWindow{ValidUntil: w.now + 600}))
+	p, err := u.Pack()
+	w.check(err)
+	window := op.PaymasterWindow{ValidUntil: w.now + 600}
+	digest := op.PaymasterHash(p, window, big.NewInt(chainID), w.filler.at)
+	u.PaymasterData = op.EncodePaymasterData(window, signDigest(w.operator, op.EIP191(digest)))
+	return a.signed(u)
 }
 
 func (w *fillWorld) op(a owned, lane uint16, calls ...op.Call) op.UserOp {
@@ -219,16 +222,27 @@ func (w *fillWorld) isUsed(id [32]byte) bool {
 	return get[bool](w.world, w.filler, "used", id)
 }
 
+// States of a deposit.
+const (
+	held     = 1
+	released = 2
+	refunded = 3
+)
+
 type heldDeposit struct {
-	escrowed
-	terms common.Hash
+	token    common.Address
+	deadline uint64
+	state    uint8
+	amount   int64
+	terms    common.Hash
 }
+
+func native() common.Address { return common.Address{} }
 
 func (w *fillWorld) heldBy(quote uint32, depositor common.Address) heldDeposit {
 	w.t.Helper()
 	v := w.read(w.attested, "deposits", quoteID(quote), depositor)
-	return heldDeposit{escrowed{v[0].(common.Address), v[1].(uint64), v[2].(uint8), v[3].(*big.Int).Int64()},
-		v[4].([32]byte)}
+	return heldDeposit{v[0].(common.Address), v[1].(uint64), v[2].(uint8), v[3].(*big.Int).Int64(), v[4].([32]byte)}
 }
 
 func (w *fillWorld) tryDeposit(from *ecdsa.PrivateKey, value int64, d escrow.Deposit, t escrow.Terms) chain.Receipt {

@@ -231,11 +231,11 @@ func TestRoleBasedAccountTellsWhoIsWho(t *testing.T) {
 		if got := get[uint8](w, w.roles, "roleOf", a.at, who); got != want {
 			t.Errorf("%s has role %d, want %d", who, got, want)
 		}
-		if got := get[uint8](w, w.roles, "roleOf", w.escrow.at, who); got != 0 {
+		if got := get[uint8](w, w.roles, "roleOf", w.token.at, who); got != 0 {
 			t.Errorf("%s has role %d at no account", who, got)
 		}
 	}
-	if !get[bool](w, w.roles, "isInitialized", a.at) || get[bool](w, w.roles, "isInitialized", w.escrow.at) {
+	if !get[bool](w, w.roles, "isInitialized", a.at) || get[bool](w, w.roles, "isInitialized", w.token.at) {
 		t.Error("isInitialized")
 	}
 }
@@ -303,7 +303,6 @@ func TestRoleBasedAccountNeverCallsItself(t *testing.T) {
 			w.run(name+", "+what, func(t *testing.T) {
 				u := w.unsigned(a, w.lane(a, 0), w.transfer(thief, 0))
 				u.CallData = data
-				u = w.sponsored(u, w.operator, op.PaymasterWindow{ValidUntil: w.now + 600})
 				u.Signature = sign(u)
 				w.refused(u, "AA2")
 			})
@@ -312,7 +311,6 @@ func TestRoleBasedAccountNeverCallsItself(t *testing.T) {
 			w.run(name+", "+what, func(t *testing.T) {
 				u := w.unsigned(a, w.lane(a, 0), w.transfer(thief, 0))
 				u.CallData = data
-				u = w.sponsored(u, w.operator, op.PaymasterWindow{ValidUntil: w.now + 600})
 				u.Signature = sign(u)
 				w.runs(u)
 			})

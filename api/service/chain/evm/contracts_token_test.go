@@ -18,7 +18,7 @@ func TestTokenSumNeverChanges(t *testing.T) {
 	w := newWorld(t)
 	rnd := rand.New(rand.NewPCG(3, 3))
 	keys := []*ecdsa.PrivateKey{w.treasury, w.operator, w.relayer, key("thief")}
-	holders := []common.Address{w.token.at, w.escrow.at, w.entryPoint.at}
+	holders := []common.Address{w.token.at, w.factory.at, w.entryPoint.at}
 	for _, k := range keys {
 		holders = append(holders, addressOf(k))
 	}
@@ -74,7 +74,7 @@ func TestTokenBalanceIsInTheSlotThatSimulationsWrite(t *testing.T) {
 	defer st.Close()
 	st.Apply(chain.Overlay{w.token.at: {Storage: map[common.Hash]common.Hash{slot: common.BigToHash(big.NewInt(456))}}})
 	res := st.Call(chain.Message{From: who, To: w.token.at,
-		Data: w.pack(w.token, "transfer", w.escrow.at, big.NewInt(456))})
+		Data: w.pack(w.token, "transfer", w.factory.at, big.NewInt(456))})
 	if res.Err != nil {
 		t.Fatal(w.decode(res.Return))
 	}

@@ -41,11 +41,13 @@ type world struct {
 	gas   uint64 // limit of every transaction
 	abis  map[string]abi.ABI
 
-	entryPoint, factory, metaFactory, ecdsa, roles, paymaster, escrow, token named
-	implementation, delegate                                                 named // Account, twice
-	// treasury owns every token, operator is the one of paymaster and escrow,
-	// relayer is anybody who submits transactions. They and the thief have coins
-	// for transactions of their own.
+	entryPoint, factory, metaFactory, ecdsa, roles, window, token named
+	implementation, delegate                                      named // Account, twice
+	// paymaster is the one of every operation: the window, which anybody may use.
+	paymaster named
+	// treasury owns every token, operator runs the service, relayer is anybody who
+	// submits transactions. They and the thief have coins for transactions of their
+	// own.
 	treasury, operator, relayer *ecdsa.PrivateKey
 }
 
@@ -62,12 +64,10 @@ func newWorldOn(t *testing.T, id uint64, more ...evm.Account) *world {
 	for _, k := range []*ecdsa.PrivateKey{w.treasury, w.operator, w.relayer, key("thief")} {
 		spec.Alloc = append(spec.Alloc, evm.Account{Address: addressOf(k), Balance: rich})
 	}
-	operator := addressOf(w.operator)
 	for c, args := range map[named][]any{
 		w.entryPoint: nil,
 		w.roles:      nil,
-		w.paymaster:  {w.entryPoint.at, operator},
-		w.escrow:     {operator},
+		w.window:     nil,
 		w.token:      {"USD Coin", "USDC", uint8(6), addressOf(w.treasury), big.NewInt(tokenSupply)},
 	} {
 		spec.Alloc = append(spec.Alloc, w.place(c, id, args...)...)
@@ -79,7 +79,7 @@ func newWorldOn(t *testing.T, id uint64, more ...evm.Account) *world {
 	return w
 }
 
-// bind names the contracts by their pinned addresses.
+// bind names the contracts, by their pinned addresses where they have one.
 func (w *world) bind() {
 	w.t.Helper()
 	p, err := assets.PinnedAddresses()
@@ -92,8 +92,8 @@ func (w *world) bind() {
 	w.metaFactory = named{"MetaFactory", at(p.MetaFactory)}
 	w.ecdsa = named{"ECDSAValidator", at(p.ECDSAValidator)}
 	w.roles = named{"RoleBasedECDSAValidator", at(p.RoleBasedValidator)}
-	w.paymaster = named{"Paymaster", at(p.Paymaster)}
-	w.escrow = named{"Escrow", at(p.Escrow)}
+	w.window = named{"Window", common.Address{0xf1, 19: 3}}
+	w.paymaster = w.window
 	w.token = named{"Token", at("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")}
 }
 

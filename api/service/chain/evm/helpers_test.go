@@ -82,7 +82,7 @@ func predeployed(tb testing.TB, code []byte, at common.Address) []Account {
 }
 
 // alloc is a genesis like the product's: EntryPoint, validators, accounts,
-// paymaster, escrow and twelve tokens, about twenty contracts.
+// filler, escrow and twelve tokens, about twenty contracts.
 func alloc(tb testing.TB) []Account {
 	tb.Helper()
 	owner := addr(treasury())
@@ -102,8 +102,9 @@ func alloc(tb testing.TB) []Account {
 		out = append(out, made...)
 	}
 	out = append(out, predeployed(tb, initCode(tb, "RoleBasedECDSAValidator"), at(2))...)
-	out = append(out, predeployed(tb, initCode(tb, "Paymaster", entryPoint, owner), at(7))...)
-	out = append(out, predeployed(tb, initCode(tb, "Escrow", owner), at(8))...)
+	out = append(out, predeployed(tb, initCode(tb, "Filler", entryPoint, owner), at(7))...)
+	out = append(out, predeployed(tb, initCode(tb, "AttestedEscrow", at(7), []common.Address{owner}, big.NewInt(1),
+		[32]byte{}), at(8))...)
 	for i := range 12 {
 		code := initCode(tb, "Token", fmt.Sprintf("Token %d", i), fmt.Sprintf("T%d", i), uint8(6), owner,
 			big.NewInt(supply))

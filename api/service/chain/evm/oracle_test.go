@@ -80,7 +80,7 @@ func scenario(t *testing.T, c *Chain) {
 	seal(t, c, chain.Tx{From: signers.Local(b), To: tokenAt(0), Gas: 30_000,
 		Data: pack(t, "Token", "transfer", addr(a), big.NewInt(1))})
 	seal(t, c, sendToken(t, b, tokenAt(0), addr(a), 100)) // b's slot is empty again
-	deploy := append(common.Hash{7}.Bytes(), initCode(t, "Escrow", addr(a))...)
+	deploy := append(common.Hash{7}.Bytes(), initCode(t, "Filler", addr(a), addr(b))...)
 	seal(t, c, chain.Tx{From: signers.Local(tr), To: DeterministicDeployer(), Data: deploy})
 	seal(t, c, chain.Tx{From: signers.Local(tr), To: addr(b), Authorizations: auths(authorize(t, b, c.ID(), tokenAt(1),
 		c.nonce(t, addr(b))))})
