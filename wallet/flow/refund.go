@@ -85,6 +85,6 @@ func refundDeadline(data []byte) (uint64, bool) {
 	if d, _, ok := escrow.DecodeAttestedDeposit(data); ok {
 		return d.RefundDeadline, true
 	}
-	d, ok := escrow.DecodeDeposit(data)
+	d, ok := escrow.DecodeEarlierDeposit(data)
 	return d.RefundDeadline, ok
 }

@@ -3,12 +3,14 @@ package flow_test
 import (
 	"bytes"
 	"encoding/json"
+	"math/big"
 	"testing"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/op"
 	"coffer/api/op/escrow"
 	"coffer/wallet/flow"
 	"coffer/wallet/internal/golden"
@@ -60,6 +62,18 @@ func TestRefundsAreMadeFromWhatWasSigned(t *testing.T) {
 	first["callData"] = b.w.PrepareResponse().ChainOperation.UserOp.CallData // not a deposit
 	rec.Quote, _ = json.Marshal(q)
 	if list := flow.Refunds(other, rec); len(list) != 1 || list[0].Chain != "eip155:10" {
+		t.Errorf("%+v", list)
+	}
+	// Of a network of version 1.
+	at := common.HexToAddress(golden.Vault)
+	data, err := op.EncodeExecute([]op.Call{{To: at, Value: new(big.Int), Data: golden.EarlierDeposit(escrow.Deposit{
+		Amount: big.NewInt(1), RefundDeadline: 77})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first["callData"] = golden.HexOf(data)
+	rec.Quote, _ = json.Marshal(q)
+	if list := flow.Refunds(other, rec); len(list) != 2 || list[0].Escrow != at || list[0].After.Unix() != 77 {
 		t.Errorf("%+v", list)
 	}
 	for i := range rec.Signatures {

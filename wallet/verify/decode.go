@@ -45,7 +45,7 @@ func decodeKnown(data []byte) (decoded, bool) {
 		return decoded{"deposit(bytes32 quoteId, address token, uint256 amount, uint64 refundDeadline, Terms terms)",
 			append(depositArgs(d), termsArgs(t)...), nil, common.Address{}, nil}, true
 	}
-	if d, ok := escrow.DecodeDeposit(data); ok { // of a network of version 1
+	if d, ok := escrow.DecodeEarlierDeposit(data); ok {
 		return decoded{"deposit(bytes32 quoteId, address token, uint256 amount, uint64 refundDeadline)", depositArgs(d),
 			nil, common.Address{}, nil}, true
 	}

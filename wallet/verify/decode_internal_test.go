@@ -12,6 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/op/erc20"
+	"coffer/api/op/escrow"
 	"coffer/wallet/internal/golden"
 )
 
@@ -39,6 +40,9 @@ func TestACallIsDescribedWithItsTargetFunctionArgumentsAndValue(t *testing.T) {
 		"USDC " + usdc.Hex() + " transfer(" + other.Hex() + ", 5)": call(usdc, 0, erc20.Transfer(other, big.NewInt(5))),
 		"USDC " + usdc.Hex() + " transferFrom(" + someone.Hex() + ", " + other.Hex() +
 			", 7) with 3 wei": call(usdc, 3, erc20.TransferFrom(someone, other, big.NewInt(7))),
+		someone.Hex() + " deposit(0x01" + strings.Repeat("0", 62) + ", " + usdc.Hex() + ", 5, 0 (" + unixText(0) +
+			"))": call(someone, 0, golden.EarlierDeposit(escrow.Deposit{QuoteID: [32]byte{1}, Token: usdc,
+			Amount: big.NewInt(5)})),
 	} {
 		if got := p.describe(8453, c); got != want {
 			t.Errorf("%q, not %q", got, want)

@@ -184,10 +184,10 @@ func (j *judge) deposit(l *leg, id [32]byte, expires int64) ([]op.Call, bool) {
 		"the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
 }
 
-// depositsWithoutTerms reports whether a call pays into an escrow of the first form, whose operator decides alone where
-// the money goes.
+// depositsWithoutTerms reports whether a call pays into an escrow of version 1, whose operator decides alone where the
+// money goes.
 func depositsWithoutTerms(c op.Call) bool {
-	_, ok := escrow.DecodeDeposit(c.Data)
+	_, ok := escrow.DecodeEarlierDeposit(c.Data)
 	return ok
 }
 

@@ -9,6 +9,7 @@ import (
 	"coffer/api"
 	"coffer/api/op/escrow"
 	"coffer/wallet/intent"
+	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
 
@@ -120,7 +121,7 @@ func liesAboutTerms() []falsehood {
 			f.evm(o, func(e *evmForm) {
 				last := &e.calls[len(e.calls)-1]
 				d, _, _ := escrow.DecodeAttestedDeposit(last.Data)
-				last.Data = escrow.DepositCalldata(d.QuoteID, d.Token, d.Amount, d.RefundDeadline)
+				last.Data = golden.EarlierDeposit(d)
 			})
 			return true
 		}},

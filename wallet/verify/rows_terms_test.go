@@ -264,8 +264,9 @@ func TestQ15_ADepositWithoutTermsIsRefused(t *testing.T) {
 			q := w.CrossChain()
 			calls := w.DepositCalls(assetOf(arbUSDC), big.NewInt(paid))
 			calls[0] = approveTo(at.Hex(), paid)
-			calls[1].To, calls[1].Data = at, escrow.DepositCalldata([32]byte(common.FromHex(quoteID)),
-				golden.TokenOf(arbUSDC), big.NewInt(paid), uint64(clock().Unix())+3600)
+			calls[1].To, calls[1].Data = at, golden.EarlierDeposit(escrow.Deposit{
+				QuoteID: [32]byte(common.FromHex(quoteID)), Token: golden.TokenOf(arbUSDC), Amount: big.NewInt(paid),
+				RefundDeadline: uint64(clock().Unix()) + 3600})
 			w.rebuild(&q, 0, calls)
 			v, r := w.quote(s, w.Document(q))
 			refusedForTerms(t, v != nil, r, "lets its operator take what is paid into it")

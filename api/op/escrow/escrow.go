@@ -1,9 +1,11 @@
-// Package escrow encodes and decodes the calls of the escrow contract that funding
-// operations pay into (protocol §3.3). Deposits are keyed by (quote id, depositor).
+// Package escrow encodes and decodes the calls of the escrow that payments go into
+// (protocol §3.3), the terms under which a deposit is released (terms.go) and what
+// attesters sign for it (attestation.go). Deposits are keyed by (quote id, depositor).
 //
-// Promise: DecodeDeposit accepts exactly the bytes that DepositCalldata writes. Amounts
-// are base units, the refund deadline is in Unix seconds, token zero means the native
-// coin, whose amount travels as the call's value. Sources: protocol §3.3, §5; TH-Q1.
+// Promise: a decoder accepts one encoding only, and DecodeAttestedDeposit exactly the
+// bytes that AttestedDepositCalldata writes. Amounts are base units, times Unix seconds,
+// token zero means the native coin, whose amount travels as the call's value. Sources:
+// protocol §3.3, §5; assets/contracts; TH-Q1.
 package escrow
 
 import (
@@ -16,9 +18,10 @@ import (
 
 // Signatures of the contract's functions.
 const (
-	DepositSignature = "deposit(bytes32,address,uint256,uint64)"
-	ReleaseSignature = "release(bytes32,address,address)"
-	RefundSignature  = "refund(bytes32,address)"
+	TermsType                = "(uint256,uint64,(bytes32,bytes32,uint256)[],bytes32[])"
+	AttestedDepositSignature = "deposit(bytes32,address,uint256,uint64," + TermsType + ")"
+	AttestedReleaseSignature = "release(bytes32,address,bytes[])"
+	RefundSignature          = "refund(bytes32,address)"
 )
 
 // Deposit is the decoded content of a deposit call.
@@ -29,38 +32,61 @@ type Deposit struct {
 	RefundDeadline uint64         // Unix seconds; afterwards anyone may trigger the refund
 }
 
-// DepositCalldata is deposit(quoteId, token, amount, refundDeadline). An amount outside
-// 0 … 2^256-1 gives nil.
-func DepositCalldata(quoteID [32]byte, token common.Address, amount *big.Int, refundDeadline uint64) []byte {
-	if !word.Fits(amount, 256) {
+// AttestedDepositCalldata is deposit(quoteId, token, amount, refundDeadline, terms). An
+// amount outside 0 … 2^256-1 gives nil.
+func AttestedDepositCalldata(d Deposit, t Terms) []byte {
+	terms := t.Encode()
+	if terms == nil || !word.Fits(d.Amount, 256) {
 		return nil
 	}
-	out := append(selector(DepositSignature), quoteID[:]...)
-	out = word.Uint(word.Address(out, token), amount)
-	return word.Uint64(out, refundDeadline)
+	out := append(selector(AttestedDepositSignature), d.QuoteID[:]...)
+	out = word.Uint(word.Address(out, d.Token), d.Amount)
+	out = word.Uint64(word.Uint64(out, d.RefundDeadline), 5*word.Size)
+	return append(out, terms...)
 }
 
-// DecodeDeposit reads a deposit call and reports whether it is one, byte for byte.
-func DecodeDeposit(data []byte) (Deposit, bool) {
-	const words = 4
-	if len(data) != 4+words*word.Size || [4]byte(data[:4]) != word.Selector(DepositSignature) {
-		return Deposit{}, false
+// DecodeAttestedDeposit reads a deposit call of AttestedEscrow and reports whether it is
+// one: exactly the bytes that AttestedDepositCalldata writes, with at most MaxTerms
+// minimums and operations.
+func DecodeAttestedDeposit(data []byte) (Deposit, Terms, bool) {
+	if len(data) < 4 || [4]byte(data[:4]) != word.Selector(AttestedDepositSignature) {
+		return Deposit{}, Terms{}, false
 	}
 	r := word.NewReader(data[4:])
-	d := Deposit{QuoteID: r.Word(), Token: r.Address(), Amount: r.Uint()}
-	deadline := r.Uint()
-	if r.Err() != nil || !deadline.IsUint64() {
-		return Deposit{}, false
+	d, inTime := readDeposit(r)
+	offset := r.Int(5 * word.Size)
+	t, ok := decodeTerms(r)
+	if !ok || r.Err() != nil || offset != 5*word.Size || !inTime {
+		return Deposit{}, Terms{}, false
 	}
-	d.RefundDeadline = deadline.Uint64()
-	return d, true
+	return d, t, true
 }
 
-// ReleaseCalldata is release(quoteId, depositor, to): the operator hands a deposit to
-// the solver after the fill.
-func ReleaseCalldata(quoteID [32]byte, depositor, to common.Address) []byte {
-	out := append(selector(ReleaseSignature), quoteID[:]...)
-	return word.Address(word.Address(out, depositor), to)
+// readDeposit reads what every form of the call begins with, and reports whether the
+// deadline is a time.
+func readDeposit(r *word.Reader) (Deposit, bool) {
+	d := Deposit{QuoteID: r.Word(), Token: r.Address(), Amount: r.Uint()}
+	deadline := r.Uint()
+	d.RefundDeadline = deadline.Uint64()
+	return d, deadline.IsUint64()
+}
+
+// AttestedReleaseCalldata is release(quoteId, depositor, signatures): anyone hands a
+// deposit to the filler with as many attestations as the escrow demands, in ascending
+// order of the attesters' addresses.
+func AttestedReleaseCalldata(quoteID [32]byte, depositor common.Address, signatures [][]byte) []byte {
+	out := append(selector(AttestedReleaseSignature), quoteID[:]...)
+	out = word.Uint64(word.Address(out, depositor), 3*word.Size)
+	out = word.Uint64(out, uint64(len(signatures)))
+	at := len(signatures) * word.Size
+	for _, s := range signatures {
+		out = word.Uint64(out, uint64(at))
+		at += word.Size + word.Padded(len(s))
+	}
+	for _, s := range signatures {
+		out = word.Bytes(out, s)
+	}
+	return out
 }
 
 // RefundCalldata is refund(quoteId, depositor): the deposit goes back to its depositor.

@@ -10,13 +10,6 @@ import (
 	"coffer/api/op/internal/word"
 )
 
-// Signatures of the functions of AttestedEscrow that Escrow does not have; refund is the same in both.
-const (
-	TermsType                = "(uint256,uint64,(bytes32,bytes32,uint256)[],bytes32[])"
-	AttestedDepositSignature = "deposit(bytes32,address,uint256,uint64," + TermsType + ")"
-	AttestedReleaseSignature = "release(bytes32,address,bytes[])"
-)
-
 // MaxTerms bounds the minimums and the operations of terms that DecodeAttestedDeposit reads, each for itself.
 const MaxTerms = 32
 
@@ -99,73 +92,4 @@ func decodeTerms(r *word.Reader) (t Terms, ok bool) {
 	}
 	t.TargetChain, t.FillDeadline = chain.Uint64(), deadline.Uint64()
 	return t, bytes.Equal(t.Encode(), all)
-}
-
-// AttestedDepositCalldata is deposit(quoteId, token, amount, refundDeadline, terms). An
-// amount outside 0 … 2^256-1 gives nil.
-func AttestedDepositCalldata(d Deposit, t Terms) []byte {
-	terms := t.Encode()
-	if terms == nil || !word.Fits(d.Amount, 256) {
-		return nil
-	}
-	out := append(selector(AttestedDepositSignature), d.QuoteID[:]...)
-	out = word.Uint(word.Address(out, d.Token), d.Amount)
-	out = word.Uint64(word.Uint64(out, d.RefundDeadline), 5*word.Size)
-	return append(out, terms...)
-}
-
-// DecodeAttestedDeposit reads a deposit call of AttestedEscrow and reports whether it is
-// one: exactly the bytes that AttestedDepositCalldata writes, with at most MaxTerms
-// minimums and operations.
-func DecodeAttestedDeposit(data []byte) (Deposit, Terms, bool) {
-	if len(data) < 4 || [4]byte(data[:4]) != word.Selector(AttestedDepositSignature) {
-		return Deposit{}, Terms{}, false
-	}
-	r := word.NewReader(data[4:])
-	d := Deposit{QuoteID: r.Word(), Token: r.Address(), Amount: r.Uint()}
-	deadline, offset := r.Uint(), r.Int(5*word.Size)
-	t, ok := decodeTerms(r)
-	if !ok || r.Err() != nil || offset != 5*word.Size || !deadline.IsUint64() {
-		return Deposit{}, Terms{}, false
-	}
-	d.RefundDeadline = deadline.Uint64()
-	return d, t, true
-}
-
-// AttestedReleaseCalldata is release(quoteId, depositor, signatures): anyone hands a
-// deposit to the filler with as many attestations as the escrow demands, in ascending
-// order of the attesters' addresses.
-func AttestedReleaseCalldata(quoteID [32]byte, depositor common.Address, signatures [][]byte) []byte {
-	out := append(selector(AttestedReleaseSignature), quoteID[:]...)
-	out = word.Uint64(word.Address(out, depositor), 3*word.Size)
-	out = word.Uint64(out, uint64(len(signatures)))
-	at := len(signatures) * word.Size
-	for _, s := range signatures {
-		out = word.Uint64(out, uint64(at))
-		at += word.Size + word.Padded(len(s))
-	}
-	for _, s := range signatures {
-		out = word.Bytes(out, s)
-	}
-	return out
-}
-
-// Place is one escrow of one network. Salt is the network's, so that what is attested on
-// a laboratory's copy of a chain is worth nothing on the chain.
-type Place struct {
-	ChainID uint64
-	Escrow  common.Address
-	Salt    [32]byte
-}
-
-// Attestation is what an attester signs when the fill of a deposit is final: EIP-712
-// Fill(quoteId, depositor, terms) in the escrow's domain. terms is Terms.Hash.
-func (p Place) Attestation(quoteID [32]byte, depositor common.Address, terms common.Hash) common.Hash {
-	typed := func(of string) []byte { return crypto.Keccak256([]byte(of)) }
-	domain := typed("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract,bytes32 salt)")
-	domain = append(append(domain, typed("Coffer Escrow")...), typed("2")...)
-	domain = append(word.Address(word.Uint64(domain, p.ChainID), p.Escrow), p.Salt[:]...)
-	fill := append(typed("Fill(bytes32 quoteId,address depositor,bytes32 terms)"), quoteID[:]...)
-	fill = append(word.Address(fill, depositor), terms[:]...)
-	return crypto.Keccak256Hash([]byte{0x19, 0x01}, crypto.Keccak256(domain), crypto.Keccak256(fill))
 }

@@ -253,6 +253,12 @@ func (w *World) DepositData(d escrow.Deposit) []byte {
 	return escrow.AttestedDepositCalldata(d, t)
 }
 
+// EarlierDeposit is the call for a deposit in the escrow of a network of version 1.
+func EarlierDeposit(d escrow.Deposit) []byte {
+	words := escrow.AttestedDepositCalldata(d, escrow.Terms{})[4 : 4+4*32] // all but the terms
+	return append(crypto.Keccak256([]byte("deposit(bytes32,address,uint256,uint64)"))[:4], words...)
+}
+
 // Terms are what an honest service lets the deposits be released for: of a call, that the prepared operation runs and
 // that what the last quote promised arrives at the account; of a trade, that its minimum arrives at the recipient.
 func (w *World) Terms() escrow.Terms {
