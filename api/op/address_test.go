@@ -217,9 +217,9 @@ func TestFactoryAndPaymasterLayoutsAreThoseOfOurContracts(t *testing.T) {
 	if err != nil || !bytes.Equal(want, init) {
 		t.Errorf("initialize differs: %v", err)
 	}
-	getHash := contract(t, "Paymaster").Methods["getHash"]
+	getHash := contract(t, "Filler").Methods["getHash"]
 	if getHash.Sig != "getHash((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),uint48,uint48)" {
-		t.Errorf("the paymaster hashes another operation: %s", getHash.Sig)
+		t.Errorf("the filler hashes another operation: %s", getHash.Sig)
 	}
 }
 

@@ -22,9 +22,7 @@ const solc = createRequire(import.meta.url)("solc");
 
 const CONTRACTS = [
   "AttestedEscrow",
-  "Escrow",
   "Filler",
-  "Paymaster",
   "RoleBasedECDSAValidator",
   "Token",
   "Window",

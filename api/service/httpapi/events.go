@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"reflect"
@@ -36,7 +37,16 @@ type eventKey struct {
 
 const inContract = "Contract"
 
-// decoder knows the events of the contracts that genesis places.
+// eventsOfVersion1 are those that the escrow of networks of version 1 alone has: their transactions stay readable.
+const eventsOfVersion1 = `[{"type":"event","name":"Deposited","inputs":[
+	{"name":"quoteId","type":"bytes32","indexed":true},{"name":"depositor","type":"address","indexed":true},
+	{"name":"token","type":"address","indexed":true},{"name":"amount","type":"uint256"},
+	{"name":"refundDeadline","type":"uint64"}]},{"type":"event","name":"Released","inputs":[
+	{"name":"quoteId","type":"bytes32","indexed":true},{"name":"depositor","type":"address","indexed":true},
+	{"name":"to","type":"address","indexed":true},{"name":"token","type":"address"},
+	{"name":"amount","type":"uint256"}]}]`
+
+// decoder knows the events of the contracts that genesis places, or did.
 type decoder struct {
 	events  map[eventKey]abi.Event
 	catalog *catalog.Catalog
@@ -45,14 +55,18 @@ type decoder struct {
 
 func newDecoder(n *deployment.Network, label func(caip.Chain, common.Address) labelled) (decoder, error) {
 	d := decoder{map[eventKey]abi.Event{}, n.Catalog, label}
+	interfaces := []json.RawMessage{json.RawMessage(eventsOfVersion1)}
 	for _, name := range assets.ContractNames() {
 		art, err := assets.Contract(name)
 		if err != nil {
 			return d, err
 		}
-		parsed, err := abi.JSON(bytes.NewReader(art.ABI))
+		interfaces = append(interfaces, art.ABI)
+	}
+	for _, text := range interfaces {
+		parsed, err := abi.JSON(bytes.NewReader(text))
 		if err != nil {
-			return d, fmt.Errorf("interface of %s: %w", name, err)
+			return d, fmt.Errorf("interface of a contract: %w", err)
 		}
 		for _, e := range parsed.Events {
 			if key := keyOf(e); d.events[key].ID == (common.Hash{}) {

@@ -17,6 +17,7 @@ import (
 	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
 	"coffer/api/service/httpapi"
 )
 
@@ -88,6 +89,44 @@ func TestExplorerShowsDepositsInWholeUnitsWithDateAndNames(t *testing.T) {
 	for _, want := range []string{"Deposited", "2500000000000000000 = 2.5 ETH", date, "treasury", "escrow"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %q: %s", want, page)
+		}
+	}
+}
+
+// TestExplorerReadsTheEscrowOfVersion1: its events are logged here by the creation of a contract without code.
+func TestExplorerReadsTheEscrowOfVersion1(t *testing.T) {
+	b := newBench(t)
+	at, quote, depositor := b.in.Chains[10].Head().Time, common.Hash{0xaa, 31: 1}, common.Hash{31: 0xd0}
+	date := time.Unix(int64(at), 0).UTC().Format("2006-01-02 15:04:05 UTC")
+	usdc := common.BytesToHash(common.FromHex("0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"))
+	word := func(v int64) common.Hash { return common.BigToHash(big.NewInt(v)) }
+	for _, c := range []struct {
+		event, third string
+		topic        common.Hash
+		data         [2]common.Hash
+		want         []string
+	}{
+		{"Deposited(bytes32,address,address,uint256,uint64)", "token", usdc,
+			[2]common.Hash{word(1_500_000), word(int64(at))}, []string{"Deposited", "USDC token", "1.5 USDC", date}},
+		{"Released(bytes32,address,address,address,uint256)", "to", common.BytesToHash(b.in.Pins.Paymaster[:]),
+			[2]common.Hash{usdc, word(1_500_000)}, []string{"Released", "filler", "USDC token", "1.5 USDC"}},
+	} {
+		push := func(code []byte, words ...common.Hash) []byte {
+			for _, w := range words {
+				code = append(append(code, 0x7f), w[:]...)
+			}
+			return code
+		}
+		code := append(push(nil, c.data[0]), 0x5f, 0x52)       // mstore(0, first)
+		code = append(push(code, c.data[1]), 0x60, 0x20, 0x52) // mstore(32, second)
+		code = push(code, c.topic, depositor, quote, crypto.Keccak256Hash([]byte(c.event)))
+		code = append(code, 0x60, 0x40, 0x5f, 0xa4, 0x5f, 0x5f, 0xf3) // log4(0, 64), return(0, 0)
+		page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: evm.DeterministicDeployer(),
+			Data: append(make([]byte, 32), code...)})
+		for _, want := range append(c.want, quote.Hex(), "depositor", c.third) {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the page does not show %q: %s", c.event, want, page)
+			}
 		}
 	}
 }
