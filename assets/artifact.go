@@ -32,8 +32,7 @@ type artifactFile struct {
 
 // ContractNames lists what Contract knows.
 func ContractNames() []string {
-	return append(KernelNames(), "EntryPoint", "RoleBasedECDSAValidator", "Filler", "AttestedEscrow", "Window",
-		"Token")
+	return append(KernelNames(), "EntryPoint", "RoleBasedECDSAValidator", "Filler", "Escrow", "Window", "Token")
 }
 
 // KernelNames lists the contracts of Kernel, the code of others (NOTICE). Through the deterministic deployer with salt

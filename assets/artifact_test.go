@@ -82,7 +82,7 @@ func TestContractsKeepTheirWireFormat(t *testing.T) {
 		"KernelFactory": {"createAccount": "0xea6d13ac"},
 		"MetaFactory":   {"deployWithFactory": "0xc5265d5d"},
 		"EntryPoint":    {"handleOps": "0x765e827f", "getNonce": "0x35567e1a", "getUserOpHash": "0x22cdde4c"},
-		"AttestedEscrow": {"deposit": "0x7f631481", "release": "0xd22633dc", "refund": "0x45b4032c",
+		"Escrow": {"deposit": "0x7f631481", "release": "0xd22633dc", "refund": "0x45b4032c",
 			"deposits": "0x4f1c2c31", "attestation": "0x4cbf1ad8"},
 		"Filler": {"fill": "0x9fd564f5", "run": "0x337a2504", "void": "0x43b203e8", "refund": "0xc861a08c",
 			"validatePaymasterUserOp": "0x52b7512c", "postOp": "0x7c627b21", "getHash": "0x5829c5f5"},
@@ -101,7 +101,7 @@ func TestContractsKeepTheirWireFormat(t *testing.T) {
 		}
 	}
 	events := map[string][]string{
-		"AttestedEscrow": {"Deposited(bytes32,address,address,uint256,uint64,bytes32)",
+		"Escrow": {"Deposited(bytes32,address,address,uint256,uint64,bytes32)",
 			"Released(bytes32,address,address,uint256)", "Refunded(bytes32,address,address,uint256)"},
 		"Filler": {"Filled(bytes32,bytes32)", "Voided(bytes32)"},
 	}
@@ -127,7 +127,7 @@ func TestEveryContractFitsOnAChain(t *testing.T) {
 func TestStorageSlotsThatGenesisAndSimulationsWrite(t *testing.T) {
 	want := map[string][]string{"Token": {"_balances 0"},
 		"Filler": {"owner 0", "pendingOwner 1", "paused 1", "hot 2", "used 3", "caps 4"}, "Window": {},
-		"AttestedEscrow": {"deposits 0", "isAttester 1", "_attesters 2"}}
+		"Escrow": {"deposits 0", "isAttester 1", "_attesters 2"}}
 	for name, slots := range want {
 		var layout struct {
 			Storage []struct{ Label, Slot, Type string }

@@ -210,7 +210,7 @@ func (h heldOp) release(in *devnet.Installation, now uint64) {
 	if err != nil || c == nil {
 		return
 	}
-	d, terms, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
+	d, terms, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
 	if !ok {
 		return
 	}
@@ -225,7 +225,7 @@ func (h heldOp) release(in *devnet.Installation, now uint64) {
 	out = append(append(out, common.LeftPadBytes(thief().Bytes(), 32)...), common.BigToHash(d.Amount).Bytes()...)
 	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Accept: chain.AllSucceed, Txs: []chain.Tx{
 		{From: in.Operator, To: in.Pins.Escrow, Gas: 300_000,
-			Data: escrow.AttestedReleaseCalldata(d.QuoteID, h.op.Sender, [][]byte{sig})},
+			Data: escrow.ReleaseCalldata(d.QuoteID, h.op.Sender, [][]byte{sig})},
 		{From: in.Treasury, To: in.Pins.Paymaster, Data: out, Gas: 200_000},
 	}})
 }

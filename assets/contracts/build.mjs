@@ -21,7 +21,7 @@ const modules = join(here, "node_modules");
 const solc = createRequire(import.meta.url)("solc");
 
 const CONTRACTS = [
-  "AttestedEscrow",
+  "Escrow",
   "Filler",
   "RoleBasedECDSAValidator",
   "Token",

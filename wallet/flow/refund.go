@@ -82,7 +82,7 @@ func signedCalls(o journal.Operation, s journal.Signature) ([]op.Call, bool) {
 
 // refundDeadline reads it from a deposit of either form.
 func refundDeadline(data []byte) (uint64, bool) {
-	if d, _, ok := escrow.DecodeAttestedDeposit(data); ok {
+	if d, _, ok := escrow.DecodeDeposit(data); ok {
 		return d.RefundDeadline, true
 	}
 	d, ok := escrow.DecodeEarlierDeposit(data)

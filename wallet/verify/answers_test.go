@@ -141,7 +141,7 @@ func (a *answers) agree() {
 			a.lie(&terms)
 		}
 		last := &calls[len(calls)-1]
-		again := escrow.AttestedDepositCalldata(deposit, terms)
+		again := escrow.DepositCalldata(deposit, terms)
 		if bytes.Equal(again, last.Data) {
 			continue // whatever else a test changed stays
 		}
@@ -161,7 +161,7 @@ func depositOf(o api.ChainOperation) ([]op.Call, escrow.Deposit, escrow.Terms, b
 	if err != nil {
 		return nil, escrow.Deposit{}, escrow.Terms{}, false
 	}
-	d, t, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
+	d, t, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
 	return calls, d, t, ok
 }
 
@@ -263,7 +263,7 @@ func (a *answers) pays(i int, v *big.Int) {
 		value.Set(v)
 	}
 	calls = append(calls, op.Call{To: at, Value: value,
-		Data: escrow.AttestedDepositCalldata(escrow.Deposit{QuoteID: [32]byte(common.FromHex(a.quote.ID)), Token: token,
+		Data: escrow.DepositCalldata(escrow.Deposit{QuoteID: [32]byte(common.FromHex(a.quote.ID)), Token: token,
 			Amount: v, RefundDeadline: uint64(a.now.Unix()) + 3600}, terms)})
 	data, err := op.EncodeExecute(calls)
 	need(a.t, err)

@@ -41,7 +41,7 @@ func decodeKnown(data []byte) (decoded, bool) {
 		args := []ArgView{address("from", from), address("to", to), number("amount", v)}
 		return decoded{"transferFrom(address from, address to, uint256 amount)", args, v, to, &from}, true
 	}
-	if d, t, ok := escrow.DecodeAttestedDeposit(data); ok {
+	if d, t, ok := escrow.DecodeDeposit(data); ok {
 		return decoded{"deposit(bytes32 quoteId, address token, uint256 amount, uint64 refundDeadline, Terms terms)",
 			append(depositArgs(d), termsArgs(t)...), nil, common.Address{}, nil}, true
 	}

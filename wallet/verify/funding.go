@@ -158,7 +158,7 @@ func (j *judge) deposit(l *leg, id [32]byte, expires int64) ([]op.Call, bool) {
 		return nil, false
 	}
 	last := calls[len(calls)-1]
-	got, terms, ok := escrow.DecodeAttestedDeposit(last.Data)
+	got, terms, ok := escrow.DecodeDeposit(last.Data)
 	if !ok || !j.escrowPinned(last.To) {
 		return j.unknownTarget(l, id, calls, path)
 	}

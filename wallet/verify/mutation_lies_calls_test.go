@@ -103,7 +103,7 @@ func liesAboutCalls() []falsehood {
 			n := len(c.Data)
 			c.Data = append([]byte{}, c.Data...)
 			at := f.r.Intn(n)
-			if _, _, ok := escrow.DecodeAttestedDeposit(c.Data); ok && isDeadline(at) {
+			if _, _, ok := escrow.DecodeDeposit(c.Data); ok && isDeadline(at) {
 				return false // deadlines have lies of their own
 			}
 			c.Data[at] ^= byte(1 + f.r.Intn(255))

@@ -120,7 +120,7 @@ func liesAboutTerms() []falsehood {
 			}
 			f.evm(o, func(e *evmForm) {
 				last := &e.calls[len(e.calls)-1]
-				d, _, _ := escrow.DecodeAttestedDeposit(last.Data)
+				d, _, _ := escrow.DecodeDeposit(last.Data)
 				last.Data = golden.EarlierDeposit(d)
 			})
 			return true

@@ -43,13 +43,13 @@ func (f *forged) bound(o *api.ChainOperation, change func(d *escrow.Deposit, t *
 	f.t.Helper()
 	f.evm(o, func(e *evmForm) {
 		last := &e.calls[len(e.calls)-1]
-		d, terms, ok := escrow.DecodeAttestedDeposit(last.Data)
+		d, terms, ok := escrow.DecodeDeposit(last.Data)
 		if !ok {
 			f.t.Fatalf("%s: no deposit", f.s.name)
 		}
 		at := last.To
 		change(&d, &terms, &at)
-		*last = op.Call{To: at, Value: new(big.Int), Data: escrow.AttestedDepositCalldata(d, terms)}
+		*last = op.Call{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(d, terms)}
 		if d.Token == (common.Address{}) {
 			last.Value.Set(d.Amount)
 		} else {

@@ -117,7 +117,7 @@ func TestY2_OnlyRecipientsOfThePolicyReceive(t *testing.T) {
 		"an unreadable call": {call(func(_ *world, c *[2]string) { c[0], c[1] = "0", "0xdeadbeef" }, payee, vault),
 			true, false},
 		"a deposit, which names no recipient": {call(func(_ *world, c *[2]string) {
-			c[0], c[1] = "0", golden.HexOf(escrow.AttestedDepositCalldata(escrow.Deposit{Amount: big.NewInt(1)},
+			c[0], c[1] = "0", golden.HexOf(escrow.DepositCalldata(escrow.Deposit{Amount: big.NewInt(1)},
 				escrow.Terms{}))
 		}, payee, vault), true, false},
 		"named by its file only": {call(func(w *world, c *[2]string) {

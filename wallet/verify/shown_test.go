@@ -116,7 +116,7 @@ func quoteViewIsWhatGetsSigned(t testing.TB, w *world, q *verify.VerifiedQuote, 
 	for i, leg := range v.Legs {
 		signed := q.Operations()[i]
 		u, hash, calls := received(t, w, d, "/originChainsOperations/"+string(rune('0'+i))+"/userOp", leg.Chain.ID)
-		deposit, terms, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
+		deposit, terms, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
 		if !ok || signed.Hash() != hash.Hex() || leg.OpHash != hash.Hex() ||
 			signed.Digest() != digestOf(w, u, hash, leg.Chain.ID).Hex() || signed.Summary().Chain != leg.Chain.CAIP {
 			t.Fatalf("payment %d: shown %+v, signed %s", i, leg, signed.Hash())

@@ -86,7 +86,7 @@ func (j *judge) parts(l *leg, id [32]byte, calls []op.Call, target int, path str
 		return nil, false, false
 	}
 	for i, c := range calls {
-		if d, _, deposits := escrow.DecodeAttestedDeposit(c.Data); deposits {
+		if d, _, deposits := escrow.DecodeDeposit(c.Data); deposits {
 			if !j.must(d.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]),
 				hex0x(d.QuoteID[:])) {
 				return nil, false, false
@@ -174,7 +174,7 @@ func (j *judge) shares(l *leg, parts []part, path string) {
 func depositCalls(at common.Address, id [32]byte, asset caip.Asset, v *big.Int, deadline uint64,
 	terms escrow.Terms) []op.Call {
 	token, isToken := asset.Token()
-	deposit := op.Call{To: at, Value: new(big.Int), Data: escrow.AttestedDepositCalldata(escrow.Deposit{
+	deposit := op.Call{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(escrow.Deposit{
 		QuoteID: id, Token: token, Amount: v, RefundDeadline: deadline}, terms)}
 	if !isToken {
 		deposit.Value.Set(v)

@@ -51,7 +51,7 @@ func TestDecodeEarlierDepositRefusesAnythingElse(t *testing.T) {
 	for name, d := range map[string][]byte{
 		"selector": spoil(0), "dirty token": spoil(4 + 32), "wide deadline": spoil(4 + 96),
 		"long":   append(bytes.Clone(data), 0),
-		"terms":  escrow.AttestedDepositCalldata(someDeposit(), someTerms()),
+		"terms":  escrow.DepositCalldata(someDeposit(), someTerms()),
 		"refund": escrow.RefundCalldata([32]byte{1}, common.Address{2}),
 	} {
 		if got, ok := escrow.DecodeEarlierDeposit(d); ok {

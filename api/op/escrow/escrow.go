@@ -2,10 +2,10 @@
 // (protocol §3.3), the terms under which a deposit is released (terms.go) and what
 // attesters sign for it (attestation.go). Deposits are keyed by (quote id, depositor).
 //
-// Promise: a decoder accepts one encoding only, and DecodeAttestedDeposit exactly the
-// bytes that AttestedDepositCalldata writes. Amounts are base units, times Unix seconds,
-// token zero means the native coin, whose amount travels as the call's value. Sources:
-// protocol §3.3, §5; assets/contracts; TH-Q1.
+// Promise: a decoder accepts one encoding only, and DecodeDeposit exactly the bytes that
+// DepositCalldata writes. Amounts are base units, times Unix seconds, token zero means the
+// native coin, whose amount travels as the call's value. Sources: protocol §3.3, §5;
+// assets/contracts/Escrow.sol; TH-Q1.
 package escrow
 
 import (
@@ -18,10 +18,10 @@ import (
 
 // Signatures of the contract's functions.
 const (
-	TermsType                = "(uint256,uint64,(bytes32,bytes32,uint256)[],bytes32[])"
-	AttestedDepositSignature = "deposit(bytes32,address,uint256,uint64," + TermsType + ")"
-	AttestedReleaseSignature = "release(bytes32,address,bytes[])"
-	RefundSignature          = "refund(bytes32,address)"
+	TermsType        = "(uint256,uint64,(bytes32,bytes32,uint256)[],bytes32[])"
+	DepositSignature = "deposit(bytes32,address,uint256,uint64," + TermsType + ")"
+	ReleaseSignature = "release(bytes32,address,bytes[])"
+	RefundSignature  = "refund(bytes32,address)"
 )
 
 // Deposit is the decoded content of a deposit call.
@@ -32,24 +32,23 @@ type Deposit struct {
 	RefundDeadline uint64         // Unix seconds; afterwards anyone may trigger the refund
 }
 
-// AttestedDepositCalldata is deposit(quoteId, token, amount, refundDeadline, terms). An
-// amount outside 0 … 2^256-1 gives nil.
-func AttestedDepositCalldata(d Deposit, t Terms) []byte {
+// DepositCalldata is deposit(quoteId, token, amount, refundDeadline, terms). An amount
+// outside 0 … 2^256-1 gives nil.
+func DepositCalldata(d Deposit, t Terms) []byte {
 	terms := t.Encode()
 	if terms == nil || !word.Fits(d.Amount, 256) {
 		return nil
 	}
-	out := append(selector(AttestedDepositSignature), d.QuoteID[:]...)
+	out := append(selector(DepositSignature), d.QuoteID[:]...)
 	out = word.Uint(word.Address(out, d.Token), d.Amount)
 	out = word.Uint64(word.Uint64(out, d.RefundDeadline), 5*word.Size)
 	return append(out, terms...)
 }
 
-// DecodeAttestedDeposit reads a deposit call of AttestedEscrow and reports whether it is
-// one: exactly the bytes that AttestedDepositCalldata writes, with at most MaxTerms
-// minimums and operations.
-func DecodeAttestedDeposit(data []byte) (Deposit, Terms, bool) {
-	if len(data) < 4 || [4]byte(data[:4]) != word.Selector(AttestedDepositSignature) {
+// DecodeDeposit reads a deposit call and reports whether it is one: exactly the bytes that
+// DepositCalldata writes, with at most MaxTerms minimums and operations.
+func DecodeDeposit(data []byte) (Deposit, Terms, bool) {
+	if len(data) < 4 || [4]byte(data[:4]) != word.Selector(DepositSignature) {
 		return Deposit{}, Terms{}, false
 	}
 	r := word.NewReader(data[4:])
@@ -71,11 +70,11 @@ func readDeposit(r *word.Reader) (Deposit, bool) {
 	return d, deadline.IsUint64()
 }
 
-// AttestedReleaseCalldata is release(quoteId, depositor, signatures): anyone hands a
-// deposit to the filler with as many attestations as the escrow demands, in ascending
-// order of the attesters' addresses.
-func AttestedReleaseCalldata(quoteID [32]byte, depositor common.Address, signatures [][]byte) []byte {
-	out := append(selector(AttestedReleaseSignature), quoteID[:]...)
+// ReleaseCalldata is release(quoteId, depositor, signatures): anyone hands a deposit to
+// the filler with as many attestations as the escrow demands, in ascending order of the
+// attesters' addresses.
+func ReleaseCalldata(quoteID [32]byte, depositor common.Address, signatures [][]byte) []byte {
+	out := append(selector(ReleaseSignature), quoteID[:]...)
 	out = word.Uint64(word.Address(out, depositor), 3*word.Size)
 	out = word.Uint64(out, uint64(len(signatures)))
 	at := len(signatures) * word.Size

@@ -65,10 +65,10 @@ func forABI(t escrow.Terms) abiTerms {
 	return abiTerms{new(big.Int).SetUint64(t.TargetChain), t.FillDeadline, t.Minimums, t.Operations}
 }
 
-func TestAttestedCallsAreThoseOfTheContract(t *testing.T) {
-	c := contract(t, "AttestedEscrow")
-	for name, want := range map[string]string{"deposit": escrow.AttestedDepositSignature,
-		"release": escrow.AttestedReleaseSignature, "refund": escrow.RefundSignature} {
+func TestCallsAreThoseOfTheContract(t *testing.T) {
+	c := contract(t, "Escrow")
+	for name, want := range map[string]string{"deposit": escrow.DepositSignature,
+		"release": escrow.ReleaseSignature, "refund": escrow.RefundSignature} {
 		if got := c.Methods[name].Sig; got != want {
 			t.Errorf("the contract has %s, we call %s", got, want)
 		}
@@ -87,13 +87,13 @@ func TestAttestedCallsAreThoseOfTheContract(t *testing.T) {
 		d := escrow.Deposit{QuoteID: drawWord(rt, "id"), Token: drawAddress(rt, "token"),
 			Amount:         drawNumber(rt, "amount"),
 			RefundDeadline: rapid.Uint64().Draw(rt, "refund deadline")}
-		data := escrow.AttestedDepositCalldata(d, terms)
+		data := escrow.DepositCalldata(d, terms)
 		want, err := c.Pack("deposit", d.QuoteID, d.Token, d.Amount, d.RefundDeadline, forABI(terms))
 		if err != nil || !bytes.Equal(data, want) {
 			rt.Fatalf("deposit %x, want %x, %v", data, want, err)
 		}
-		gotDeposit, gotTerms, ok := escrow.DecodeAttestedDeposit(data)
-		again := escrow.AttestedDepositCalldata(gotDeposit, gotTerms)
+		gotDeposit, gotTerms, ok := escrow.DecodeDeposit(data)
+		again := escrow.DepositCalldata(gotDeposit, gotTerms)
 		if !ok || !reflect.DeepEqual(gotTerms.Operations, terms.Operations) || !bytes.Equal(again, data) {
 			rt.Fatalf("%+v %+v became %+v %+v", d, terms, gotDeposit, gotTerms)
 		}
@@ -107,7 +107,7 @@ func TestAttestedCallsAreThoseOfTheContract(t *testing.T) {
 			signatures = append(signatures, rapid.SliceOfN(rapid.Byte(), 0, 70).Draw(rt, "signature"))
 		}
 		if want, err := c.Pack("release", d.QuoteID, who, signatures); err != nil ||
-			!bytes.Equal(escrow.AttestedReleaseCalldata(d.QuoteID, who, signatures), want) {
+			!bytes.Equal(escrow.ReleaseCalldata(d.QuoteID, who, signatures), want) {
 			rt.Fatalf("release differs, %v", err)
 		}
 		if want, err := c.Pack("refund", d.QuoteID, who); err != nil ||
@@ -129,10 +129,10 @@ func someDeposit() escrow.Deposit {
 }
 
 // TH-U6: another encoding of the same terms would be another text to one reader and the same call to another.
-func TestDecodeAttestedDepositRefusesAnythingElse(t *testing.T) {
-	data := escrow.AttestedDepositCalldata(someDeposit(), someTerms())
+func TestDecodeDepositRefusesAnythingElse(t *testing.T) {
+	data := escrow.DepositCalldata(someDeposit(), someTerms())
 	for i := range data {
-		if _, _, ok := escrow.DecodeAttestedDeposit(data[:i]); ok {
+		if _, _, ok := escrow.DecodeDeposit(data[:i]); ok {
 			t.Fatalf("%d bytes were accepted", i)
 		}
 	}
@@ -151,26 +151,26 @@ func TestDecodeAttestedDepositRefusesAnythingElse(t *testing.T) {
 		"number of minimums": spoil(terms + 5*32 - 1), "number of operations": spoil(len(data) - 33),
 		"a trailing byte":    append(bytes.Clone(data), 0),
 		"a trailing word":    append(bytes.Clone(data), make([]byte, 32)...),
-		"many operations":    escrow.AttestedDepositCalldata(someDeposit(), long),
-		"many minimums":      escrow.AttestedDepositCalldata(someDeposit(), crowd),
+		"many operations":    escrow.DepositCalldata(someDeposit(), long),
+		"many minimums":      escrow.DepositCalldata(someDeposit(), crowd),
 		"an earlier deposit": earlierDeposit(t, someDeposit()),
 		"another encoding":   elsewhere(data),
 	} {
-		if gotDeposit, gotTerms, ok := escrow.DecodeAttestedDeposit(d); ok {
+		if gotDeposit, gotTerms, ok := escrow.DecodeDeposit(d); ok {
 			t.Errorf("%s was read as %+v %+v", name, gotDeposit, gotTerms)
 		}
 	}
-	inputs := contract(t, "AttestedEscrow").Methods["deposit"].Inputs
+	inputs := contract(t, "Escrow").Methods["deposit"].Inputs
 	same, err := inputs.Unpack(elsewhere(data)[4:])
 	if want, err2 := inputs.Unpack(data[4:]); err != nil || err2 != nil || !reflect.DeepEqual(same, want) {
 		t.Errorf("the other encoding says %v, want %v, %v %v", same, want, err, err2)
 	}
 	bad := someTerms()
 	bad.Minimums[0].Amount = nil
-	if escrow.AttestedDepositCalldata(someDeposit(), bad) != nil || bad.Encode() != nil {
+	if escrow.DepositCalldata(someDeposit(), bad) != nil || bad.Encode() != nil {
 		t.Error("an impossible minimum was encoded")
 	}
-	if d := someDeposit(); escrow.AttestedDepositCalldata(escrow.Deposit{QuoteID: d.QuoteID}, someTerms()) != nil {
+	if d := someDeposit(); escrow.DepositCalldata(escrow.Deposit{QuoteID: d.QuoteID}, someTerms()) != nil {
 		t.Error("an impossible amount was encoded")
 	}
 }
@@ -185,17 +185,17 @@ func elsewhere(data []byte) []byte {
 	return append(append(out, operations...), minimums...)
 }
 
-func FuzzDecodeAttestedDeposit(f *testing.F) {
-	f.Add(escrow.AttestedDepositCalldata(someDeposit(), someTerms()))
-	f.Add(escrow.AttestedDepositCalldata(someDeposit(), escrow.Terms{}))
-	f.Add(elsewhere(escrow.AttestedDepositCalldata(someDeposit(), someTerms())))
-	c := contract(f, "AttestedEscrow").Methods["deposit"]
+func FuzzDecodeDeposit(f *testing.F) {
+	f.Add(escrow.DepositCalldata(someDeposit(), someTerms()))
+	f.Add(escrow.DepositCalldata(someDeposit(), escrow.Terms{}))
+	f.Add(elsewhere(escrow.DepositCalldata(someDeposit(), someTerms())))
+	c := contract(f, "Escrow").Methods["deposit"]
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, terms, ok := escrow.DecodeAttestedDeposit(data)
+		d, terms, ok := escrow.DecodeDeposit(data)
 		if !ok {
 			return
 		}
-		if !bytes.Equal(escrow.AttestedDepositCalldata(d, terms), data) {
+		if !bytes.Equal(escrow.DepositCalldata(d, terms), data) {
 			t.Fatalf("%x did not encode back", data)
 		}
 		v, err := c.Inputs.Unpack(data[4:])

@@ -10,7 +10,7 @@ import (
 	"coffer/api/op/internal/word"
 )
 
-// MaxTerms bounds the minimums and the operations of terms that DecodeAttestedDeposit reads, each for itself.
+// MaxTerms bounds the minimums and the operations of terms that DecodeDeposit reads, each for itself.
 const MaxTerms = 32
 
 // Minimum is the least that a fill delivers of one token to one recipient. EVM addresses

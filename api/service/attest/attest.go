@@ -4,7 +4,7 @@
 // what it found there: on an EVM chain the filler's own log of the quote and of exactly these terms, on Solana a
 // transaction that names quote and depositor and brought each recipient at least what the terms demand, in time. Its
 // signature is good for one deposit of one escrow of one network. Sources:
-// docs/protocol.md#33-a-deposit-on-an-evm-chain, assets/contracts/AttestedEscrow.sol.
+// docs/protocol.md#33-a-deposit-on-an-evm-chain, assets/contracts/Escrow.sol.
 package attest
 
 import (

@@ -103,7 +103,7 @@ func sharedContracts(p pinned, who parties) []contract {
 	return []contract{
 		{"RoleBasedECDSAValidator", p.RoleBasedValidator, "", nil},
 		{"Filler", p.Paymaster, "address,address", []any{p.EntryPoint, who.treasury}},
-		{"AttestedEscrow", p.Escrow, "address,address[],uint256,bytes32", []any{
+		{"Escrow", p.Escrow, "address,address[],uint256,bytes32", []any{
 			p.Paymaster, []common.Address{who.attester}, big.NewInt(attesters), who.salt}},
 	}
 }

@@ -81,7 +81,7 @@ func TestExplorerShowsCoinsInWholeUnits(t *testing.T) {
 func TestExplorerShowsDepositsInWholeUnitsWithDateAndNames(t *testing.T) {
 	b := newBench(t)
 	deadline := b.in.Chains[10].Head().Time + 3600
-	data := escrow.AttestedDepositCalldata(escrow.Deposit{QuoteID: [32]byte{1}, Amount: big.NewInt(2.5e18),
+	data := escrow.DepositCalldata(escrow.Deposit{QuoteID: [32]byte{1}, Amount: big.NewInt(2.5e18),
 		RefundDeadline: deadline}, escrow.Terms{FillDeadline: deadline - 1, Operations: [][32]byte{{2}}})
 	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: b.in.Pins.Escrow,
 		Value: big.NewInt(2_500_000_000_000_000_000), Data: data})

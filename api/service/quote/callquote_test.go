@@ -64,7 +64,7 @@ func TestFundingOperationsPayIntoTheEscrow(t *testing.T) {
 			n, err := op.ParseNonce(u.Nonce)
 			Must(t, err)
 			last := calls[len(calls)-1]
-			d, terms, ok := escrow.DecodeAttestedDeposit(last.Data)
+			d, terms, ok := escrow.DecodeDeposit(last.Data)
 			if !ok || last.To != w.Installation.Pins.Escrow || d.Amount.String() != o.Amount ||
 				common.Hash(d.QuoteID).Hex() != q.ID || n.Key != op.LaneFunding {
 				t.Fatalf("%s: deposit %+v", from, d)

@@ -104,7 +104,7 @@ func RefundDeadline(t escrow.Terms) uint64 { return t.FillDeadline + uint64(Refu
 // depositCalls pays a leg into the escrow: approve and deposit for a token, one deposit with value for the native coin.
 func depositCalls(at common.Address, id common.Hash, l leg, t escrow.Terms) []op.Call {
 	token, isToken := l.asset.Token() // zero for the native coin
-	deposit := op.Call{To: at, Value: new(big.Int), Data: escrow.AttestedDepositCalldata(escrow.Deposit{
+	deposit := op.Call{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(escrow.Deposit{
 		QuoteID: id, Token: token, Amount: l.amount, RefundDeadline: RefundDeadline(t)}, t)}
 	if !isToken {
 		deposit.Value = l.amount

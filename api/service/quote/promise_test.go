@@ -17,7 +17,7 @@ func TestACallIsPromisedNoMoreThanItRequires(t *testing.T) {
 		const needs = 10_000_000_000_000_007
 		q := w.Decode(w.Quote(w.Request(asset, needs, Transfer(asset, payee(), needs)), "ob:usdc"))
 		calls := callsOf(t, q.OriginChainsOperations[0])
-		_, terms, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
+		_, terms, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
 		if !ok || len(terms.Minimums) != 1 || terms.Minimums[0].Amount.Int64() != needs {
 			t.Errorf("%s: %+v", asset, terms)
 		}

@@ -207,7 +207,7 @@ func TestSwapOperationsDepositInTheFundingLaneAndDeploy(t *testing.T) {
 			lane, err := op.ParseNonce(u.Nonce)
 			Must(t, err)
 			calls := callsOf(t, o)
-			d, terms, ok := escrow.DecodeAttestedDeposit(calls[len(calls)-1].Data)
+			d, terms, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
 			if !ok || common.Hash(d.QuoteID).Hex() != q.ID || d.Amount.String() != o.Amount ||
 				lane.Key != op.LaneFunding {
 				t.Errorf("%s: %+v", kind, d)

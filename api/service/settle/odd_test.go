@@ -56,7 +56,7 @@ func TestOddCallsSettleOrAreRefusedByName(t *testing.T) {
 		}},
 		"a release from the escrow": {api.ErrSimulationFailed, func(w *World) []api.Call {
 			return []api.Call{{To: w.Installation.Pins.Escrow.Hex(),
-				Data: "0x" + hex.EncodeToString(escrow.AttestedReleaseCalldata(id, w.User.Address, nil))}}
+				Data: "0x" + hex.EncodeToString(escrow.ReleaseCalldata(id, w.User.Address, nil))}}
 		}},
 		"a refund from the escrow": {api.ErrSimulationFailed, func(w *World) []api.Call {
 			return []api.Call{{To: w.Installation.Pins.Escrow.Hex(),

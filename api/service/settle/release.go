@@ -98,7 +98,7 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how
 		if err != nil {
 			return nil, err
 		}
-		tx.To, tx.Data = s.Network.Pins.Escrow, escrow.AttestedReleaseCalldata(id, q.Owner, signatures)
+		tx.To, tx.Data = s.Network.Pins.Escrow, escrow.ReleaseCalldata(id, q.Owner, signatures)
 	}
 	next := q.Clone()
 	_, err := s.Network.Chains[at].Seal(ctx, chain.SealRequest{

@@ -250,12 +250,12 @@ func (w *World) DepositData(d escrow.Deposit) []byte {
 	if w.Lie != nil {
 		w.Lie(&t)
 	}
-	return escrow.AttestedDepositCalldata(d, t)
+	return escrow.DepositCalldata(d, t)
 }
 
 // EarlierDeposit is the call for a deposit in the escrow of a network of version 1.
 func EarlierDeposit(d escrow.Deposit) []byte {
-	words := escrow.AttestedDepositCalldata(d, escrow.Terms{})[4 : 4+4*32] // all but the terms
+	words := escrow.DepositCalldata(d, escrow.Terms{})[4 : 4+4*32] // all but the terms
 	return append(crypto.Keccak256([]byte("deposit(bytes32,address,uint256,uint64)"))[:4], words...)
 }
 

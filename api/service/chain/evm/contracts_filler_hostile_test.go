@@ -85,7 +85,7 @@ func (w *fillWorld) reentries() map[string][]byte {
 	w.check(err)
 	return map[string][]byte{
 		"fill": fill, "run": run, "void": filler.VoidCalldata([32]byte{0xee}),
-		"refund":   filler.RefundCalldata(w.attested.at, [32]byte{0xee}, a.at),
+		"refund":   filler.RefundCalldata(w.escrow.at, [32]byte{0xee}, a.at),
 		"withdraw": w.pack(w.filler, "withdraw", w.token.at, a.at, big.NewInt(1)),
 	}
 }
@@ -214,8 +214,8 @@ func TestFillerIsNotStoppedByAHostileRecipient(t *testing.T) {
 	w.send(w.hot, w.filler, 0, "void", [32]byte{1})
 }
 
-// The attested escrow against the same tokens: what was not delivered is not held, and nobody else's deposit pays.
-func TestAttestedEscrowTrustsNoToken(t *testing.T) {
+// The escrow against the same tokens: what was not delivered is not held, and nobody else's deposit pays.
+func TestEscrowTrustsNoToken(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	u := addressOf(user)
@@ -237,12 +237,12 @@ func TestAttestedEscrowTrustsNoToken(t *testing.T) {
 	}
 	// It comes back while it is asked to move, and finds the escrow closed.
 	w.now = terms.FillDeadline
-	for _, data := range [][]byte{escrow.RefundCalldata([32]byte{1}, u), escrow.AttestedDepositCalldata(d, terms),
-		escrow.AttestedReleaseCalldata([32]byte{1}, u, w.attest(w.at, 1, u, w.heldBy(1, u).terms,
+	for _, data := range [][]byte{escrow.RefundCalldata([32]byte{1}, u), escrow.DepositCalldata(d, terms),
+		escrow.ReleaseCalldata([32]byte{1}, u, w.attest(w.at, 1, u, w.heldBy(1, u).terms,
 			w.attesters[:2]...))} {
-		w.behaves(w.hostileToken, callOrFail, w.attested.at, data)
+		w.behaves(w.hostileToken, callOrFail, w.escrow.at, data)
 		w.refuses("Reentered()", w.tryDeposit(user, 0, d, terms))
-		w.behaves(w.hostileToken, callAndGoOn, w.attested.at, data) // and says nothing of it
+		w.behaves(w.hostileToken, callAndGoOn, w.escrow.at, data) // and says nothing of it
 		w.tricks(movesNothing)
 		w.refuses("TransferFailed()", w.tryDeposit(user, 0, d, terms))
 		w.tricks(noTrick)
@@ -277,7 +277,7 @@ func TestAttestedEscrowTrustsNoToken(t *testing.T) {
 }
 
 // A depositor that is a contract: it takes its refund once, not at all, or never.
-func TestAttestedEscrowPaysADepositorOnce(t *testing.T) {
+func TestEscrowPaysADepositorOnce(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	w.allows(user, 0)
@@ -285,14 +285,14 @@ func TestAttestedEscrowPaysADepositorOnce(t *testing.T) {
 	w.deposits(user, 1, native(), 100, terms) // somebody else's coins lie beside
 	at := w.recipient.at
 	d := escrow.Deposit{QuoteID: [32]byte{1}, Amount: big.NewInt(10), RefundDeadline: terms.FillDeadline + 60}
-	w.send(w.relayer, w.recipient, 10, "exec", w.attested.at, escrow.AttestedDepositCalldata(d, terms))
+	w.send(w.relayer, w.recipient, 10, "exec", w.escrow.at, escrow.DepositCalldata(d, terms))
 	w.now = d.RefundDeadline + 1
 	refund := escrow.RefundCalldata([32]byte{1}, at)
 	for mode, data := range map[uint8][]byte{reverts: nil, burnsGas: nil, floods: nil, callOrFail: refund} {
-		w.behaves(w.recipient, mode, w.attested.at, data)
+		w.behaves(w.recipient, mode, w.escrow.at, data)
 		w.refuses("", w.tryRefund(w.relayer, 1, at))
 		w.refuses("", w.tryRefund(w.operator, 1, at))
-		if d := w.heldBy(1, at); d.state != held || w.wei(w.attested.at) != 110 {
+		if d := w.heldBy(1, at); d.state != held || w.wei(w.escrow.at) != 110 {
 			t.Fatalf("mode %d: %+v", mode, d)
 		}
 	}
@@ -302,18 +302,18 @@ func TestAttestedEscrowPaysADepositorOnce(t *testing.T) {
 	other := quoteID(9)
 	u := addressOf(user)
 	for i, data := range [][]byte{refund, escrow.RefundCalldata([32]byte{1}, u),
-		escrow.AttestedReleaseCalldata([32]byte{1}, u, w.attest(w.at, 1, u, w.heldBy(1, u).terms, w.attesters[:2]...)),
-		escrow.AttestedDepositCalldata(escrow.Deposit{QuoteID: other, Token: w.token.at, Amount: big.NewInt(1),
+		escrow.ReleaseCalldata([32]byte{1}, u, w.attest(w.at, 1, u, w.heldBy(1, u).terms, w.attesters[:2]...)),
+		escrow.DepositCalldata(escrow.Deposit{QuoteID: other, Token: w.token.at, Amount: big.NewInt(1),
 			RefundDeadline: d.RefundDeadline}, terms)} {
 		quote := uint32(1)
 		if i > 0 {
 			quote = uint32(20 + i)
 			d.QuoteID = quoteID(quote)
-			w.send(w.relayer, w.recipient, 10, "exec", w.attested.at, escrow.AttestedDepositCalldata(d, terms))
+			w.send(w.relayer, w.recipient, 10, "exec", w.escrow.at, escrow.DepositCalldata(d, terms))
 		}
-		w.behaves(w.recipient, callAndGoOn, w.attested.at, data)
+		w.behaves(w.recipient, callAndGoOn, w.escrow.at, data)
 		r := w.transact(chain.Tx{From: signers.Local(w.hot), To: w.filler.at,
-			Data: filler.RefundCalldata(w.attested.at, quoteID(quote), at)})
+			Data: filler.RefundCalldata(w.escrow.at, quoteID(quote), at)})
 		if !r.Success {
 			t.Fatal(w.decode(r.Revert))
 		}
@@ -322,12 +322,12 @@ func TestAttestedEscrowPaysADepositorOnce(t *testing.T) {
 		}
 	}
 	w.holds(at, 0, 40)
-	w.holds(w.attested.at, 0, 100)
+	w.holds(w.escrow.at, 0, 100)
 	// The attested way pays the filler whatever the depositor is.
 	w.behaves(w.recipient, reverts, common.Address{}, nil)
 	terms = w.payout(6)
 	d.QuoteID, d.RefundDeadline = [32]byte{2}, terms.FillDeadline+60
-	w.send(w.relayer, w.recipient, 10, "exec", w.attested.at, escrow.AttestedDepositCalldata(d, terms))
+	w.send(w.relayer, w.recipient, 10, "exec", w.escrow.at, escrow.DepositCalldata(d, terms))
 	w.releases(2, at)
 	w.holds(w.filler.at, stock, stock+10)
 }

@@ -18,8 +18,8 @@ import (
 	"coffer/api/service/signers"
 )
 
-// fillModel is the filler and the attested escrow in a few lines of Go. Both stand on one chain, and their tokens and
-// coins are counted in one table, so that nothing can come from nowhere.
+// fillModel is the filler and the escrow in a few lines of Go. Both stand on one chain, and their tokens and coins are
+// counted in one table, so that nothing can come from nowhere.
 type fillModel struct {
 	w        *fillWorld
 	rnd      *rand.Rand
@@ -240,7 +240,7 @@ func (m *fillModel) deposit(quote uint32) {
 	if want {
 		m.deposits[k] = heldDeposit{d.Token, d.RefundDeadline, held, amount,
 			terms.Hash(m.w.filler.at, d.QuoteID, k.depositor)}
-		m.moves(d.Token, k.depositor, m.w.attested.at, amount)
+		m.moves(d.Token, k.depositor, m.w.escrow.at, amount)
 	}
 	m.compare(k)
 }
@@ -293,7 +293,7 @@ func (m *fillModel) release(quote uint32) {
 	if want {
 		d.state = released
 		m.deposits[k] = d
-		m.moves(d.token, m.w.attested.at, m.w.filler.at, d.amount)
+		m.moves(d.token, m.w.escrow.at, m.w.filler.at, d.amount)
 	}
 	m.compare(k)
 }
@@ -310,13 +310,13 @@ func (m *fillModel) refund(quote uint32) {
 	default:
 		what, want = "refund by the filler", d.state == held && from == m.w.hot
 		r = m.w.transact(chain.Tx{From: signers.Local(from), To: m.w.filler.at,
-			Data: filler.RefundCalldata(m.w.attested.at, quoteID(quote), k.depositor)})
+			Data: filler.RefundCalldata(m.w.escrow.at, quoteID(quote), k.depositor)})
 	}
 	m.ends(what, r, want)
 	if want {
 		d.state = refunded
 		m.deposits[k] = d
-		m.moves(d.token, m.w.attested.at, k.depositor, d.amount)
+		m.moves(d.token, m.w.escrow.at, k.depositor, d.amount)
 	}
 	m.compare(k)
 }
@@ -451,7 +451,7 @@ func (m *fillModel) compare(k fillKey) {
 	if got := m.w.isUsed(quoteID(k.quote)); got != m.used[quoteID(k.quote)] {
 		m.w.t.Fatalf("quote %d is used: %t", k.quote, got)
 	}
-	for _, who := range append(recipients(), m.w.filler.at, m.w.attested.at) {
+	for _, who := range append(recipients(), m.w.filler.at, m.w.escrow.at) {
 		m.w.holds(who, m.balance[owns{who, m.w.token.at}], m.balance[owns{who, native()}])
 	}
 	for _, u := range m.users {
@@ -469,7 +469,7 @@ func (m *fillModel) compare(k fillKey) {
 				delete(m.deposits, k) // no step reaches it any more
 			}
 		}
-		if got := m.balance[owns{m.w.attested.at, token}]; got != sum {
+		if got := m.balance[owns{m.w.escrow.at, token}]; got != sum {
 			m.w.t.Fatalf("the escrow owns %d of %s, its deposits are %d", got, token, sum)
 		}
 		left := get[*big.Int](m.w.world, m.w.filler, "available", token).Int64()

@@ -32,8 +32,8 @@ func TestFillerPaysRunsAndIsReleased(t *testing.T) {
 	// What follows is the deposit of the account itself, which does not exist yet.
 	d := escrow.Deposit{QuoteID: [32]byte{1}, Token: w.token.at, Amount: big.NewInt(50),
 		RefundDeadline: terms.FillDeadline + 1}
-	pay := w.unsigned(a, w.lane(a, 1), w.call(w.token, 0, "approve", w.attested.at, big.NewInt(50)),
-		op.Call{To: w.attested.at, Value: new(big.Int), Data: escrow.AttestedDepositCalldata(d, terms)})
+	pay := w.unsigned(a, w.lane(a, 1), w.call(w.token, 0, "approve", w.escrow.at, big.NewInt(50)),
+		op.Call{To: w.escrow.at, Value: new(big.Int), Data: escrow.DepositCalldata(d, terms)})
 	pay.Factory, pay.FactoryData = nil, nil
 	w.fills(1, terms, work, w.ready(a, pay))
 	w.holds(to, 70, 3)
@@ -41,7 +41,7 @@ func TestFillerPaysRunsAndIsReleased(t *testing.T) {
 	w.holds(w.filler.at, stock-70, stock-3)
 	w.releases(1, a.at)
 	w.holds(w.filler.at, stock-70+50, stock-3)
-	w.holds(w.attested.at, 0, 0)
+	w.holds(w.escrow.at, 0, 0)
 	if !w.isUsed([32]byte{1}) {
 		t.Error("the id can be used again")
 	}
@@ -438,7 +438,7 @@ func TestFillerPaysNothingWhilePausedAndGivesDepositsBack(t *testing.T) {
 	w.refuses("IsPaused()", w.tryFill(w.hot, 1, terms, w.paysOf(terms)))
 	w.refuses("IsPaused()", w.tryRun(w.hot, w.now, work))
 	w.send(w.hot, w.filler, 0, "void", [32]byte{1})
-	w.send(w.hot, w.filler, 0, "refund", w.attested.at, [32]byte{1}, addressOf(user))
+	w.send(w.hot, w.filler, 0, "refund", w.escrow.at, [32]byte{1}, addressOf(user))
 	if w.tokens(addressOf(user)) != 1000 {
 		t.Error("it did not come back")
 	}
@@ -687,8 +687,8 @@ func TestFillerTakesAReleaseWhileItIsBusy(t *testing.T) {
 	u := addressOf(user)
 	signatures := w.attest(w.at, 1, u, w.heldBy(1, u).terms, w.attesters[:2]...)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
-	work := w.op(a, 0, op.Call{To: w.attested.at, Value: new(big.Int),
-		Data: escrow.AttestedReleaseCalldata([32]byte{1}, u, signatures)})
+	work := w.op(a, 0, op.Call{To: w.escrow.at, Value: new(big.Int),
+		Data: escrow.ReleaseCalldata([32]byte{1}, u, signatures)})
 	w.fills(2, w.terms(nil, work), work)
 	w.holds(w.filler.at, stock, stock+100)
 }
@@ -698,7 +698,7 @@ func TestFillerEscrowAndWindowDeployByTheDeterministicDeployer(t *testing.T) {
 	w := newFillWorld(t)
 	for c, args := range map[named][]any{
 		w.filler: {w.entryPoint.at, addressOf(w.cold)}, w.window: nil,
-		w.attested: {w.filler.at, w.addresses(), big.NewInt(2), w.at.Salt},
+		w.escrow: {w.filler.at, w.addresses(), big.NewInt(2), w.at.Salt},
 	} {
 		init := w.creation(c, args...)
 		made, err := evm.DeployDeterministic(init, common.Hash{7})

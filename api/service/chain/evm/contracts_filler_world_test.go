@@ -26,11 +26,11 @@ import (
 	"coffer/assets"
 )
 
-// fillWorld is a world with the filler, the attested escrow, and contracts that attack them. The filler is the
-// paymaster. It owns 1 000 000 of the token, the hostile token and wei.
+// fillWorld is a world with the filler, the escrow, and contracts that attack them. The filler is the paymaster. It
+// owns 1 000 000 of the token, the hostile token and wei.
 type fillWorld struct {
 	*world
-	filler, attested                 named
+	filler, escrow                   named
 	hostileToken, recipient, hostile named // hostile is an account
 	cold, hot                        *ecdsa.PrivateKey
 	attesters                        []*ecdsa.PrivateKey // three, ascending by address; two sign a release
@@ -54,13 +54,13 @@ func newFillWorldOwned(t *testing.T, owner common.Address) *fillWorld {
 	t.Helper()
 	at := func(n byte) common.Address { return common.Address{0xf1, 19: n} }
 	w := &fillWorld{
-		filler: named{"Filler", at(1)}, attested: named{"AttestedEscrow", at(2)},
+		filler: named{"Filler", at(1)}, escrow: named{"Escrow", at(2)},
 		hostileToken: named{"HostileToken", at(4)}, recipient: named{"HostileRecipient", at(5)},
 		hostile: named{"HostileAccount", at(6)}, cold: key("cold"), hot: key("operator"), payer: addressOf(key("user")),
 		attesters: []*ecdsa.PrivateKey{key("operator"), key("attester"), key("third attester")},
 	}
 	slices.SortFunc(w.attesters, func(a, b *ecdsa.PrivateKey) int { return addressOf(a).Cmp(addressOf(b)) })
-	w.at = escrow.Place{ChainID: chainID, Escrow: w.attested.at, Salt: [32]byte{0x5a}}
+	w.at = escrow.Place{ChainID: chainID, Escrow: w.escrow.at, Salt: [32]byte{0x5a}}
 	pre := &world{t: t, abis: map[string]abi.ABI{}}
 	pre.bind()
 	made := pre.place(w.filler, chainID, pre.entryPoint.at, owner)
@@ -75,7 +75,7 @@ func newFillWorldOwned(t *testing.T, owner common.Address) *fillWorld {
 	for _, token := range []common.Address{native(), pre.token.at, w.hostileToken.at} {
 		made[0].Storage[slot(token, 4)] = common.BigToHash(limit)
 	}
-	made = append(made, pre.place(w.attested, chainID, w.filler.at, w.addresses(), big.NewInt(2), w.at.Salt)...)
+	made = append(made, pre.place(w.escrow, chainID, w.filler.at, w.addresses(), big.NewInt(2), w.at.Salt)...)
 	for _, c := range []named{w.hostileToken, w.recipient, w.hostile} {
 		made = append(made, pre.placeHostile(c)...)
 	}
@@ -241,14 +241,14 @@ func native() common.Address { return common.Address{} }
 
 func (w *fillWorld) heldBy(quote uint32, depositor common.Address) heldDeposit {
 	w.t.Helper()
-	v := w.read(w.attested, "deposits", quoteID(quote), depositor)
+	v := w.read(w.escrow, "deposits", quoteID(quote), depositor)
 	return heldDeposit{v[0].(common.Address), v[1].(uint64), v[2].(uint8), v[3].(*big.Int).Int64(), v[4].([32]byte)}
 }
 
 func (w *fillWorld) tryDeposit(from *ecdsa.PrivateKey, value int64, d escrow.Deposit, t escrow.Terms) chain.Receipt {
 	w.t.Helper()
-	return w.transact(chain.Tx{From: signers.Local(from), To: w.attested.at, Value: big.NewInt(value),
-		Data: escrow.AttestedDepositCalldata(d, t)})
+	return w.transact(chain.Tx{From: signers.Local(from), To: w.escrow.at, Value: big.NewInt(value),
+		Data: escrow.DepositCalldata(d, t)})
 }
 
 // deposits pays an amount of a token, or wei, under the terms, refundable a minute after their end.
@@ -269,7 +269,7 @@ func (w *fillWorld) deposits(from *ecdsa.PrivateKey, quote uint32, token common.
 func (w *fillWorld) allows(user *ecdsa.PrivateKey, tokens int64) {
 	w.t.Helper()
 	w.give(addressOf(user), tokens, ether)
-	w.send(user, w.token, 0, "approve", w.attested.at, new(big.Int).Lsh(big.NewInt(1), 200))
+	w.send(user, w.token, 0, "approve", w.escrow.at, new(big.Int).Lsh(big.NewInt(1), 200))
 }
 
 func (w *fillWorld) attest(p escrow.Place, quote uint32, depositor common.Address, terms common.Hash,
@@ -283,8 +283,8 @@ func (w *fillWorld) attest(p escrow.Place, quote uint32, depositor common.Addres
 func (w *fillWorld) tryRelease(from *ecdsa.PrivateKey, quote uint32, depositor common.Address,
 	signatures [][]byte) chain.Receipt {
 	w.t.Helper()
-	return w.transact(chain.Tx{From: signers.Local(from), To: w.attested.at,
-		Data: escrow.AttestedReleaseCalldata(quoteID(quote), depositor, signatures)})
+	return w.transact(chain.Tx{From: signers.Local(from), To: w.escrow.at,
+		Data: escrow.ReleaseCalldata(quoteID(quote), depositor, signatures)})
 }
 
 // releases sends the first two attesters' signatures, from anybody.
@@ -299,7 +299,7 @@ func (w *fillWorld) releases(quote uint32, depositor common.Address) {
 
 func (w *fillWorld) tryRefund(from *ecdsa.PrivateKey, quote uint32, depositor common.Address) chain.Receipt {
 	w.t.Helper()
-	return w.transact(chain.Tx{From: signers.Local(from), To: w.attested.at,
+	return w.transact(chain.Tx{From: signers.Local(from), To: w.escrow.at,
 		Data: escrow.RefundCalldata(quoteID(quote), depositor)})
 }
 

@@ -39,11 +39,11 @@ func gasOf(w *fillWorld) map[string]uint64 {
 			w.attest(w.at, quote, u, hash, w.attesters[:2]...)))
 		d.QuoteID[31] = 1
 		w.tryDeposit(user, 0, d, terms)
-		count("refund, tokens", w.send(w.hot, w.filler, 0, "refund", w.attested.at, d.QuoteID, u))
+		count("refund, tokens", w.send(w.hot, w.filler, 0, "refund", w.escrow.at, d.QuoteID, u))
 		d.QuoteID[31] = 2
 		count("approval and deposit by an account", w.tryRun(w.hot, w.now, w.op(a, 1,
-			w.call(w.token, 0, "approve", w.attested.at, d.Amount),
-			op.Call{To: w.attested.at, Value: new(big.Int), Data: escrow.AttestedDepositCalldata(d, terms)})))
+			w.call(w.token, 0, "approve", w.escrow.at, d.Amount),
+			op.Call{To: w.escrow.at, Value: new(big.Int), Data: escrow.DepositCalldata(d, terms)})))
 		count("one call of an account", w.tryRun(w.hot, w.now, w.op(a, 1, w.transfer(to, 1))))
 		work := w.op(a, 1, w.transfer(to, 1))
 		count("payment and one call of an account",

@@ -103,7 +103,7 @@ func alloc(tb testing.TB) []Account {
 	}
 	out = append(out, predeployed(tb, initCode(tb, "RoleBasedECDSAValidator"), at(2))...)
 	out = append(out, predeployed(tb, initCode(tb, "Filler", entryPoint, owner), at(7))...)
-	out = append(out, predeployed(tb, initCode(tb, "AttestedEscrow", at(7), []common.Address{owner}, big.NewInt(1),
+	out = append(out, predeployed(tb, initCode(tb, "Escrow", at(7), []common.Address{owner}, big.NewInt(1),
 		[32]byte{}), at(8))...)
 	for i := range 12 {
 		code := initCode(tb, "Token", fmt.Sprintf("Token %d", i), fmt.Sprintf("T%d", i), uint8(6), owner,

@@ -32,7 +32,7 @@ type Codec struct {
 func New(entryPoint, escrow common.Address) *Codec {
 	return &Codec{
 		entryPoint: entryPoint, escrow: escrow, point: read("EntryPoint"), account: read("KernelV31"),
-		vault: read("AttestedEscrow"), errors: sync.OnceValue(allErrors),
+		vault: read("Escrow"), errors: sync.OnceValue(allErrors),
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *Codec) Deposits(logs []chain.Log) ([]Deposit, error) {
 	return out, nil
 }
 
-// DepositState is what the escrow knows about a deposit (AttestedEscrow.sol).
+// DepositState is what the escrow knows about a deposit (Escrow.sol).
 type DepositState uint8
 
 // States of a deposit.

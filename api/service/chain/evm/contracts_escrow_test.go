@@ -22,7 +22,7 @@ func (w *fillWorld) payout(amount int64) escrow.Terms {
 	return w.terms([]escrow.Minimum{minimum(w.token.at, addressOf(key("recipient")), amount)})
 }
 
-func TestAttestedEscrowStoresWhatADepositBinds(t *testing.T) {
+func TestEscrowStoresWhatADepositBinds(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	u := addressOf(user)
@@ -40,24 +40,24 @@ func TestAttestedEscrowStoresWhatADepositBinds(t *testing.T) {
 		if got := w.heldBy(quote, u); got != (heldDeposit{token, d.RefundDeadline, held, 400, hash}) {
 			t.Fatalf("%+v %s", got, w.decode(r.Revert))
 		}
-		e := w.abis["AttestedEscrow"].Events["Deposited"]
+		e := w.abis["Escrow"].Events["Deposited"]
 		l := r.Logs[0]
 		v, err := e.Inputs.NonIndexed().Unpack(l.Data)
 		w.check(err)
-		if l.Address != w.attested.at || !slices.Equal(l.Topics, []common.Hash{e.ID, d.QuoteID, escrow.Padded(u),
+		if l.Address != w.escrow.at || !slices.Equal(l.Topics, []common.Hash{e.ID, d.QuoteID, escrow.Padded(u),
 			escrow.Padded(token)}) || v[0].(*big.Int).Int64() != 400 || v[1] != d.RefundDeadline ||
 			v[2] != [32]byte(hash) {
 			t.Fatalf("%v %v", l, v)
 		}
 	}
-	w.holds(w.attested.at, 400, 400)
+	w.holds(w.escrow.at, 400, 400)
 }
 
-func TestAttestedEscrowRefusesADepositThatDoesNotAddUp(t *testing.T) {
+func TestEscrowRefusesADepositThatDoesNotAddUp(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	w.allows(user, 1000)
-	w.send(user, w.token, 0, "approve", w.attested.at, big.NewInt(500))
+	w.send(user, w.token, 0, "approve", w.escrow.at, big.NewInt(500))
 	const day = 24 * 60 * 60
 	now := w.now
 	for name, c := range map[string]struct {
@@ -76,7 +76,7 @@ func TestAttestedEscrowRefusesADepositThatDoesNotAddUp(t *testing.T) {
 		"more than is allowed": {want: "ERC20InsufficientAllowance(", amount: 501, token: w.token.at},
 		"no contract":          {want: "0x", amount: 5, token: common.Address{0x99}},
 		"a key":                {want: "0x", amount: 5, token: addressOf(user)},
-		"the escrow itself":    {want: "0x", amount: 5, token: w.attested.at},
+		"the escrow itself":    {want: "0x", amount: 5, token: w.escrow.at},
 		"the filler":           {want: "0x", amount: 5, token: w.filler.at},
 		"EntryPoint":           {amount: 5, token: w.entryPoint.at},
 		"fill deadline over":   {want: "InvalidDeadlines(", amount: 5, token: w.token.at, fill: now - 1},
@@ -109,10 +109,10 @@ func TestAttestedEscrowRefusesADepositThatDoesNotAddUp(t *testing.T) {
 			}
 		})
 	}
-	if r := w.transact(chain.Tx{From: signers.Local(user), To: w.attested.at, Value: big.NewInt(1)}); r.Success {
+	if r := w.transact(chain.Tx{From: signers.Local(user), To: w.escrow.at, Value: big.NewInt(1)}); r.Success {
 		t.Error("it takes coins for no quote")
 	}
-	w.holds(w.attested.at, 0, 0)
+	w.holds(w.escrow.at, 0, 0)
 	// The bounds themselves, and terms of an operation alone.
 	for quote, c := range map[uint32]struct{ fill, deadline uint64 }{1: {now, now + 1}, 2: {now + day - 1, now + day}} {
 		terms := escrow.Terms{TargetChain: 1, FillDeadline: c.fill, Operations: [][32]byte{{1}}}
@@ -125,7 +125,7 @@ func TestAttestedEscrowRefusesADepositThatDoesNotAddUp(t *testing.T) {
 }
 
 // The number that the escrow stores and the digest that attesters sign are those of the codec.
-func TestAttestedEscrowDigestsAreThoseOfTheCodec(t *testing.T) {
+func TestEscrowDigestsAreThoseOfTheCodec(t *testing.T) {
 	w := newFillWorld(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	some := func() (h [32]byte) {
@@ -136,29 +136,29 @@ func TestAttestedEscrowDigestsAreThoseOfTheCodec(t *testing.T) {
 	}
 	for range 20 {
 		quote, who, terms := some(), common.Address(append([]byte{}, common.Hash(some()).Bytes()[:20]...)), some()
-		got := get[[32]byte](w.world, w.attested, "attestation", quote, who, terms)
+		got := get[[32]byte](w.world, w.escrow, "attestation", quote, who, terms)
 		if want := w.at.Attestation(quote, who, terms); common.Hash(got) != want {
 			t.Fatalf("contract %x, codec %s", got, want)
 		}
 	}
-	if got := get[[]common.Address](w.world, w.attested, "attesters"); !slices.Equal(got, w.addresses()) {
+	if got := get[[]common.Address](w.world, w.escrow, "attesters"); !slices.Equal(got, w.addresses()) {
 		t.Error(got)
 	}
 	for _, k := range w.attesters {
-		if !get[bool](w.world, w.attested, "isAttester", addressOf(k)) {
+		if !get[bool](w.world, w.escrow, "isAttester", addressOf(k)) {
 			t.Error("an attester is unknown")
 		}
 	}
-	if get[common.Address](w.world, w.attested, "filler") != w.filler.at ||
-		get[*big.Int](w.world, w.attested, "threshold").Int64() != 2 ||
-		get[[32]byte](w.world, w.attested, "networkSalt") != w.at.Salt {
+	if get[common.Address](w.world, w.escrow, "filler") != w.filler.at ||
+		get[*big.Int](w.world, w.escrow, "threshold").Int64() != 2 ||
+		get[[32]byte](w.world, w.escrow, "networkSalt") != w.at.Salt {
 		t.Error("it was made otherwise")
 	}
 }
 
 // Whoever sends what, and when: only two different attesters' signatures over exactly this deposit move it, and only to
 // the filler. One of the attesters is the operator, whose key alone is worth nothing.
-func TestAttestedEscrowReleasesForTwoAttestersToTheFillerOnly(t *testing.T) {
+func TestEscrowReleasesForTwoAttestersToTheFillerOnly(t *testing.T) {
 	w := newFillWorld(t)
 	user, thief := key("user"), key("thief")
 	u := addressOf(user)
@@ -217,13 +217,13 @@ func TestAttestedEscrowReleasesForTwoAttestersToTheFillerOnly(t *testing.T) {
 			})
 		}
 	}
-	w.holds(w.attested.at, 200, 0)
+	w.holds(w.escrow.at, 200, 0)
 	r := w.tryRelease(thief, 1, u, good)
 	if !r.Success { // long after the deadline
 		t.Fatal("a stranger cannot send it")
 	}
 	w.logs(r, "Released", quoteID(1), u, w.token.at, 100)
-	w.holds(w.attested.at, 100, 0)
+	w.holds(w.escrow.at, 100, 0)
 	w.holds(addressOf(thief), 0, w.wei(addressOf(thief)))
 	if got := w.tokens(w.filler.at); got != stock+100 {
 		t.Errorf("the filler has %d", got)
@@ -237,17 +237,17 @@ func TestAttestedEscrowReleasesForTwoAttestersToTheFillerOnly(t *testing.T) {
 }
 
 // What changes state takes no address to pay: the only one is the depositor, who is a key.
-func TestAttestedEscrowHasNoCallThatNamesAPayee(t *testing.T) {
+func TestEscrowHasNoCallThatNamesAPayee(t *testing.T) {
 	w := newFillWorld(t)
 	var changing []string
-	c := w.abis["AttestedEscrow"]
+	c := w.abis["Escrow"]
 	for _, m := range c.Methods {
 		if !m.IsConstant() {
 			changing = append(changing, m.Sig)
 		}
 	}
 	slices.Sort(changing)
-	want := []string{escrow.AttestedDepositSignature, escrow.RefundSignature, escrow.AttestedReleaseSignature}
+	want := []string{escrow.DepositSignature, escrow.RefundSignature, escrow.ReleaseSignature}
 	slices.Sort(want)
 	if !slices.Equal(changing, want) || c.HasFallback() || c.HasReceive() {
 		t.Errorf("%v", changing)
@@ -257,8 +257,8 @@ func TestAttestedEscrowHasNoCallThatNamesAPayee(t *testing.T) {
 // logs looks at the log of a release or a refund.
 func (w *fillWorld) logs(r chain.Receipt, name string, quote [32]byte, depositor, token common.Address, amount int64) {
 	w.t.Helper()
-	e := w.abis["AttestedEscrow"].Events[name]
-	if len(r.Logs) == 0 || r.Logs[0].Address != w.attested.at ||
+	e := w.abis["Escrow"].Events[name]
+	if len(r.Logs) == 0 || r.Logs[0].Address != w.escrow.at ||
 		!slices.Equal(r.Logs[0].Topics, []common.Hash{e.ID, quote, escrow.Padded(depositor)}) {
 		w.t.Fatalf("no log %s: %+v", name, r.Logs)
 	}
@@ -269,7 +269,7 @@ func (w *fillWorld) logs(r chain.Receipt, name string, quote [32]byte, depositor
 	}
 }
 
-func TestAttestedEscrowRefundsToTheDepositorOnly(t *testing.T) {
+func TestEscrowRefundsToTheDepositorOnly(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	u := addressOf(user)
@@ -286,9 +286,9 @@ func TestAttestedEscrowRefundsToTheDepositorOnly(t *testing.T) {
 		}
 	}
 	// The payee gives it back at any time.
-	w.refuse("NotHot()", w.cold, w.filler, 0, "refund", w.attested.at, [32]byte{1}, u)
-	w.send(w.hot, w.filler, 0, "refund", w.attested.at, [32]byte{1}, u)
-	w.refuse("NotHeld(", w.hot, w.filler, 0, "refund", w.attested.at, [32]byte{1}, u)
+	w.refuse("NotHot()", w.cold, w.filler, 0, "refund", w.escrow.at, [32]byte{1}, u)
+	w.send(w.hot, w.filler, 0, "refund", w.escrow.at, [32]byte{1}, u)
+	w.refuse("NotHeld(", w.hot, w.filler, 0, "refund", w.escrow.at, [32]byte{1}, u)
 	w.now = deadline + 1
 	w.logs(w.tryRefund(key("thief"), 2, u), "Refunded", quoteID(2), u, w.token.at, 100)
 	w.holds(u, 900, w.wei(u))
@@ -296,10 +296,10 @@ func TestAttestedEscrowRefundsToTheDepositorOnly(t *testing.T) {
 	w.refuses("NotHeld(", w.tryRelease(w.relayer, 2, u, w.attest(w.at, 2, u, w.heldBy(2, u).terms, w.attesters[:2]...)))
 	w.releases(3, u) // after the deadline, as long as nobody has asked for it
 	w.refuses("NotHeld(", w.tryRefund(user, 3, u))
-	w.holds(w.attested.at, 0, 0)
+	w.holds(w.escrow.at, 0, 0)
 }
 
-func TestAttestedEscrowUsesAKeyOnce(t *testing.T) {
+func TestEscrowUsesAKeyOnce(t *testing.T) {
 	w := newFillWorld(t)
 	user, other := key("user"), key("other")
 	u := addressOf(user)
@@ -323,7 +323,7 @@ func TestAttestedEscrowUsesAKeyOnce(t *testing.T) {
 	w.refuses("NotHeld(", w.tryRefund(w.relayer, 1, u))
 	// Nor after a refund.
 	w.deposits(user, 3, w.token.at, 5, w.payout(90))
-	w.send(w.hot, w.filler, 0, "refund", w.attested.at, quoteID(3), u)
+	w.send(w.hot, w.filler, 0, "refund", w.escrow.at, quoteID(3), u)
 	d := escrow.Deposit{QuoteID: quoteID(3), Token: w.token.at, Amount: big.NewInt(1), RefundDeadline: w.now + 700}
 	w.refuses("AlreadyDeposited(", w.tryDeposit(user, 0, d, w.payout(5)))
 	w.refuses("", w.tryRefund(w.relayer, 2, u))
@@ -333,37 +333,37 @@ func TestAttestedEscrowUsesAKeyOnce(t *testing.T) {
 }
 
 // The funding operation of protocol §3.3, deployment included, and back.
-func TestAttestedEscrowTakesTheDepositsOfAnAccount(t *testing.T) {
+func TestEscrowTakesTheDepositsOfAnAccount(t *testing.T) {
 	w := newFillWorld(t)
 	terms := w.payout(90)
 	for i, a := range []owned{w.ecdsaAccount(key("owner")), w.roleAccount(testRoles())} {
 		w.give(a.at, 1000, 100)
 		erc20, coin := quoteID(uint32(10*i+1)), quoteID(uint32(10*i+2))
 		deposit := func(id [32]byte, token common.Address, amount, value int64) op.Call {
-			return op.Call{To: w.attested.at, Value: big.NewInt(value), Data: escrow.AttestedDepositCalldata(
+			return op.Call{To: w.escrow.at, Value: big.NewInt(value), Data: escrow.DepositCalldata(
 				escrow.Deposit{QuoteID: id, Token: token, Amount: big.NewInt(amount),
 					RefundDeadline: terms.FillDeadline + 60}, terms)}
 		}
 		r := w.tryRun(w.hot, w.now, w.op(a, op.LaneFunding,
-			w.call(w.token, 0, "approve", w.attested.at, big.NewInt(300)), deposit(erc20, w.token.at, 300, 0),
+			w.call(w.token, 0, "approve", w.escrow.at, big.NewInt(300)), deposit(erc20, w.token.at, 300, 0),
 			deposit(coin, native(), 5, 5)))
 		if !r.Success {
 			t.Fatal(w.decode(r.Revert))
 		}
 		w.holds(a.at, 700, 95)
-		if left := get[*big.Int](w.world, w.token, "allowance", a.at, w.attested.at).Sign(); left != 0 {
+		if left := get[*big.Int](w.world, w.token, "allowance", a.at, w.escrow.at).Sign(); left != 0 {
 			t.Error("an allowance is left")
 		}
 		// The account cannot call it back early.
 		w.refuses("OperationFailed(0,[NotYetRefundable(", w.tryRun(w.hot, w.now, w.op(a, 0,
-			w.call(w.attested, 0, "refund", erc20, a.at))))
-		w.send(w.hot, w.filler, 0, "refund", w.attested.at, erc20, a.at)
-		w.send(w.hot, w.filler, 0, "refund", w.attested.at, coin, a.at)
+			w.call(w.escrow, 0, "refund", erc20, a.at))))
+		w.send(w.hot, w.filler, 0, "refund", w.escrow.at, erc20, a.at)
+		w.send(w.hot, w.filler, 0, "refund", w.escrow.at, coin, a.at)
 		w.holds(a.at, 1000, 100)
 	}
 }
 
-func TestAttestedEscrowIsMadeOnlyWithAttestersThatCount(t *testing.T) {
+func TestEscrowIsMadeOnlyWithAttestersThatCount(t *testing.T) {
 	w := newFillWorld(t)
 	a := w.addresses()
 	for name, args := range map[string][]any{
@@ -376,11 +376,11 @@ func TestAttestedEscrowIsMadeOnlyWithAttestersThatCount(t *testing.T) {
 		"twice":          {w.filler.at, []common.Address{a[0], a[0], a[1]}, big.NewInt(2), [32]byte{}},
 		"descending":     {w.filler.at, []common.Address{a[1], a[0]}, big.NewInt(2), [32]byte{}},
 	} {
-		if w.constructs(w.attested, args...) {
+		if w.constructs(w.escrow, args...) {
 			t.Error(name)
 		}
 	}
-	if !w.constructs(w.attested, w.filler.at, a[:1], big.NewInt(1), [32]byte{}) {
+	if !w.constructs(w.escrow, w.filler.at, a[:1], big.NewInt(1), [32]byte{}) {
 		t.Error("one of one")
 	}
 	if w.constructs(w.filler, w.entryPoint.at, common.Address{}) {
@@ -389,20 +389,20 @@ func TestAttestedEscrowIsMadeOnlyWithAttestersThatCount(t *testing.T) {
 }
 
 // An embedded network has one attester, its own installation: a threshold of one takes one signature, no more.
-func TestAttestedEscrowWithOneAttesterTakesOneSignature(t *testing.T) {
+func TestEscrowWithOneAttesterTakesOneSignature(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")
 	u := addressOf(user)
 	w.allows(user, 1000)
-	init := w.creation(w.attested, w.filler.at, w.addresses()[:1], big.NewInt(1), w.at.Salt)
+	init := w.creation(w.escrow, w.filler.at, w.addresses()[:1], big.NewInt(1), w.at.Salt)
 	r := w.transact(chain.Tx{From: signers.Local(w.relayer), To: evm.DeterministicDeployer(),
 		Data: append(make([]byte, 32), init...)})
 	if !r.Success {
 		t.Fatal(w.decode(r.Revert))
 	}
-	w.attested.at = crypto.CreateAddress2(evm.DeterministicDeployer(), [32]byte{}, crypto.Keccak256(init))
+	w.escrow.at = crypto.CreateAddress2(evm.DeterministicDeployer(), [32]byte{}, crypto.Keccak256(init))
 	elsewhere := w.at
-	w.at.Escrow = w.attested.at
+	w.at.Escrow = w.escrow.at
 	w.allows(user, 0)
 	w.deposits(user, 1, w.token.at, 100, w.payout(90))
 	terms, own := w.heldBy(1, u).terms, w.attesters[0]

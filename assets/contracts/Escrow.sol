@@ -13,7 +13,7 @@ import {Terms, hashTerms} from "./Terms.sol";
 ///  - release: to the filler, the only payee there is, once `threshold` of the attesters signed that the terms were met;
 ///  - refund: to the depositor, by the filler at any time, by anyone after refundDeadline.
 /// No caller chooses where money goes. There is no owner, no upgrade and no other way out.
-contract AttestedEscrow {
+contract Escrow {
     using SafeERC20 for IERC20;
 
     error InvalidFiller();
