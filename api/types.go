@@ -153,6 +153,14 @@ type Delegation struct {
 	Signature       *DelegationSignature `json:"signature,omitzero"`
 }
 
+// Unsigned is the delegation as it is asked for, nil of nil.
+func (d *Delegation) Unsigned() *Delegation {
+	if d == nil {
+		return nil
+	}
+	return &Delegation{ContractAddress: d.ContractAddress, Nonce: d.Nonce}
+}
+
 // SolanaKey is one account of a Solana instruction.
 type SolanaKey struct {
 	Pubkey     string `json:"pubkey"`

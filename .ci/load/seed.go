@@ -113,13 +113,10 @@ func sampleRecord(ctx context.Context) (q *quotestore.Quote, document []byte, pi
 		if errBook != nil {
 			return nil, nil, pins, errBook
 		}
-		err = b.View(func(tx store.Tx) error {
-			document = b.Document(tx, id)
-			if q, err = b.Quote(tx, id); err == nil {
-				legs = len(q.Legs)
-			}
-			return err
-		})
+		if q, err = b.Quote(ctx, id); err == nil {
+			legs = len(q.Legs)
+			document, err = b.Document(ctx, id)
+		}
 	}
 	return q, document, pins, err
 }
@@ -127,10 +124,11 @@ func sampleRecord(ctx context.Context) (q *quotestore.Quote, document []byte, pi
 // record writes completed records, spread over all people, through the book's own steps.
 func record(ctx context.Context, data string, n int, people []*traffic.Person, sample *quotestore.Quote,
 	document []byte) (err error) {
-	s, err := store.OpenBolt(filepath.Join(data, service.DatabaseFile), store.BoltOptions{Holder: "load"})
+	file, err := store.OpenBolt(filepath.Join(data, service.DatabaseFile), store.BoltOptions{Holder: "load"})
 	if err != nil {
 		return err
 	}
+	s := &batched{Store: file}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	now := time.Now().Add(-time.Duration(n)*between - time.Hour)
 	b, err := quotestore.Open(s, quotestore.Options{Clock: func() time.Time { return now }, Random: rand.Reader})
@@ -138,17 +136,15 @@ func record(ctx context.Context, data string, n int, people []*traffic.Person, s
 		return err
 	}
 	for done := 0; done < n; {
-		err := b.Update(func(tx store.Tx) error {
+		err := s.Store.Update(func(tx store.Tx) error {
+			s.tx = tx
+			defer func() { s.tx = nil }()
 			for range min(batch, n-done) {
 				now = now.Add(between)
-				if err := recordOne(b, tx, now, sample, document, people[done%len(people)]); err != nil {
+				if err := recordOne(ctx, b, now, sample, document, people[done%len(people)]); err != nil {
 					return err
 				}
-				if done++; done%16 == 0 {
-					if err := b.Sweep(tx); err != nil {
-						return err
-					}
-				}
+				done++
 			}
 			return nil
 		})
@@ -159,8 +155,30 @@ func record(ctx context.Context, data string, n int, people []*traffic.Person, s
 	return nil
 }
 
+// batched is a store whose updates are part of one commit while there is one.
+type batched struct {
+	store.Store
+	tx store.Tx
+}
+
+// Update writes into the commit.
+func (s *batched) Update(fn func(store.Tx) error) error {
+	if s.tx != nil {
+		return fn(s.tx)
+	}
+	return s.Store.Update(fn)
+}
+
+// View reads what the commit has written.
+func (s *batched) View(fn func(store.Tx) error) error {
+	if s.tx != nil {
+		return fn(s.tx)
+	}
+	return s.Store.View(fn)
+}
+
 // recordOne is the sample again, for another person, under ids of its own.
-func recordOne(b *quotestore.Book, tx store.Tx, now time.Time, sample *quotestore.Quote, document []byte,
+func recordOne(ctx context.Context, b *quotestore.Book, now time.Time, sample *quotestore.Quote, document []byte,
 	p *traffic.Person) error {
 	var random [64]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -177,13 +195,15 @@ func recordOne(b *quotestore.Book, tx store.Tx, now time.Time, sample *quotestor
 		[]byte(strings.ToLower(p.Address.Hex()[2:])))
 	c := quotestore.Context{OpHash: q.OpHash, ChainID: q.ChainID, Accounts: q.Accounts, Owner: q.Owner,
 		ValidUntil: q.ValidUntil}
-	if err := errors.Join(b.PutContext(tx, c), b.Offer(tx, q, document), b.Accept(tx, q)); err != nil {
+	seen, err := b.Latest(ctx, q.Owner.Hex(), q.SolanaOwner)
+	if err := errors.Join(err, b.Keep(ctx, c), b.Offer(ctx, q, document, c), b.Accept(ctx, q, c, seen)); err != nil {
 		return err
 	}
 	for _, status := range []string{api.StatusInProgress, api.StatusExecuted, api.StatusCompleted} {
+		before := q
 		q = q.Clone()
 		q.Status = status
-		if err := b.Save(tx, q); err != nil {
+		if err := b.Advance(ctx, before, q); err != nil {
 			return err
 		}
 	}

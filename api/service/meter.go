@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"coffer/api/service/access"
 	"coffer/api/service/httpapi"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // Meter is told what happens, for figures. Nothing that it is told is foreign text: endpoints are those of the route
@@ -74,27 +74,29 @@ type counted struct {
 
 // CallQuote quotes and counts.
 func (c counted) CallQuote(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return c.count(c.Quoter.CallQuote(ctx, doc))
+	return c.count(ctx, doc, c.Quoter.CallQuote)
 }
 
 // CallQuoteV1 quotes and counts.
 func (c counted) CallQuoteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return c.count(c.Quoter.CallQuoteV1(ctx, doc))
+	return c.count(ctx, doc, c.Quoter.CallQuoteV1)
 }
 
 // Quote quotes and counts.
 func (c counted) Quote(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return c.count(c.Quoter.Quote(ctx, doc))
+	return c.count(ctx, doc, c.Quoter.Quote)
 }
 
 // QuoteV1 quotes and counts.
 func (c counted) QuoteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return c.count(c.Quoter.QuoteV1(ctx, doc))
+	return c.count(ctx, doc, c.Quoter.QuoteV1)
 }
 
 // count finds the call type of a quote in the book, as the answer does not carry it; a swap or a transfer counts as
 // that.
-func (c counted) count(doc *api.Document, err error) (*api.Document, error) {
+func (c counted) count(ctx context.Context, doc *api.Document,
+	quote func(context.Context, *api.Document) (*api.Document, error)) (*api.Document, error) {
+	doc, err := quote(ctx, doc)
 	if err != nil {
 		return doc, err
 	}
@@ -103,20 +105,11 @@ func (c counted) count(doc *api.Document, err error) (*api.Document, error) {
 	if json.Unmarshal(raw, &id) != nil {
 		return doc, nil
 	}
-	kind := ""
-	failed := c.book.View(func(tx store.Tx) error {
-		q, err := c.book.Quote(tx, id)
-		if err != nil {
-			return err
-		}
-		if kind = strings.ToLower(q.Type); q.HasPrepared() {
-			prepared, _, err := c.book.Context(tx, q.OpHash)
-			kind = prepared.CallType
-			return err
-		}
-		return nil
-	})
-	if failed == nil && kind != "" {
+	q, prepared, failed := c.book.Prepared(ctx, id)
+	if failed != nil {
+		return doc, nil
+	}
+	if kind := cmp.Or(prepared.CallType, strings.ToLower(q.Type)); kind != "" {
 		c.meter.Quoted(kind)
 	}
 	return doc, nil

@@ -224,7 +224,7 @@ func (s *Service) wire() error {
 	deps := portfolio.Deps{Network: in.Network, Prices: prices, Clock: o.Clock}
 	if o.Fund {
 		deps.Faucet, err = faucet.New(faucet.Options{
-			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory,
+			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.book.Named,
 			May: mayFund,
 		})
 		if err != nil {
@@ -321,7 +321,7 @@ func (s *Service) sweep() {
 			case <-tick.C:
 			}
 			s.condition.lag() // so that the log has it even when nobody asks
-			if err := s.book.SweepAll(); err != nil && !errors.Is(err, store.ErrClosed) {
+			if err := s.book.Sweep(ctx); err != nil && !errors.Is(err, store.ErrClosed) {
 				s.opts.Log.Error("the sweep failed and will be tried again", "error", err)
 			}
 		}
@@ -335,15 +335,6 @@ func mayFund(ctx context.Context, newAccount bool) bool { return access.Of(ctx).
 func reader(ctx context.Context) quotestore.Reader {
 	g := access.Of(ctx)
 	return quotestore.Reader{Project: g.Project, All: g.All}
-}
-
-// inHistory reports whether a record of the book, of any project, names the account.
-func (s *Service) inHistory(_ context.Context, account string) (named bool, err error) {
-	err = s.book.View(func(tx store.Tx) error {
-		named = s.book.Named(tx, account)
-		return nil
-	})
-	return named, err
 }
 
 // useExplorerBase takes a listener's address unless Options named one.
@@ -366,12 +357,9 @@ func (s *Service) APIKey() string { return s.opts.APIKey }
 func (s *Service) Keys() KeyAdmin { return ownKeys{s.keys} }
 
 // OpenQuotes counts the accepted quotes that have not ended or whose deposits are not settled yet.
-func (s *Service) OpenQuotes() (n int, err error) {
-	err = s.book.View(func(tx store.Tx) error {
-		n = len(s.book.Open(tx))
-		return nil
-	})
-	return n, err
+func (s *Service) OpenQuotes() (int, error) {
+	open, err := s.book.Open(context.Background())
+	return len(open), err
 }
 
 // Idle returns when every accepted quote is settled, with the context's error, or with the faults that quotes stand

@@ -104,30 +104,33 @@ func (h *harness) check(last bool) (err error) {
 // checkBooks compares the record of every quote with what the client was told, and learns from it what a client cannot
 // know: which deposits of a refunded quote had landed, and what exactly a swap delivered.
 func (h *harness) checkBooks(b *quotestore.Book, from int) error {
-	return b.View(func(tx store.Tx) error {
-		for _, id := range b.Open(tx) {
-			h.problem("quote %s has not ended", id)
+	ctx := context.Background()
+	open, err := b.Open(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range open {
+		h.problem("quote %s has not ended", id)
+	}
+	for i, t := range h.quotes[from:] {
+		q, err := b.Quote(ctx, t.id)
+		if errors.Is(err, quotestore.ErrUnknownQuote) && t.status == "" {
+			continue
 		}
-		for i, t := range h.quotes[from:] {
-			q, err := b.Quote(tx, t.id)
-			if errors.Is(err, quotestore.ErrUnknownQuote) && t.status == "" {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if q.Status != t.status {
-				h.problem("quote %s is %q in the books, the client was told %q", t.id, q.Status, t.status)
-				continue
-			}
-			h.checkLegs(q)
-			if from+i >= h.checker.learned {
-				h.learn(t, q)
-			}
+		if err != nil {
+			return err
 		}
-		h.checker.learned = len(h.quotes)
-		return nil
-	})
+		if q.Status != t.status {
+			h.problem("quote %s is %q in the books, the client was told %q", t.id, q.Status, t.status)
+			continue
+		}
+		h.checkLegs(q)
+		if from+i >= h.checker.learned {
+			h.learn(t, q)
+		}
+	}
+	h.checker.learned = len(h.quotes)
+	return nil
 }
 
 // checkLegs checks that no deposit is left where an ended quote may not leave it.

@@ -3,6 +3,7 @@ package quote
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"math/big"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // call is the quote of a call in the making.
@@ -128,10 +128,7 @@ func (q *Quoter) recall(ctx context.Context, c *call) error {
 		return PrepareAgain("the operation is unknown")
 	}
 	var found bool
-	err = q.Book.View(func(tx store.Tx) (err error) {
-		c.context, found, err = q.Book.Context(tx, hash)
-		return err
-	})
+	c.context, found, err = q.Book.Context(ctx, hash)
 	k := &c.context
 	switch {
 	case err != nil:
@@ -179,7 +176,7 @@ func (q *Quoter) unchanged(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	asked, needed := unsigned(k.Delegation), unsigned(standing.Delegation)
+	asked, needed := k.Delegation.Unsigned(), standing.Delegation.Unsigned()
 	same := (asked == nil) == (needed == nil) && (asked == nil || *asked == *needed)
 	if standing.Deployed != k.Deployed || !same || nonce.Cmp(c.op.Nonce) != 0 {
 		return PrepareAgain("the account has changed since the operation was prepared")
@@ -191,11 +188,8 @@ func (q *Quoter) unchanged(ctx context.Context, c *call) error {
 func (q *Quoter) rehearse(ctx context.Context, st chain.State, c *call) error {
 	k := c.context
 	c.funds = funds{now: c.now, payer: c.payer, chainID: k.ChainID, gas: k.Gas, delegation: k.Delegation}
-	err := q.Book.View(func(tx store.Tx) (err error) {
-		c.funds.needs, err = q.readNeeds(tx, st, k.Owner, k.Required, c.now)
-		return err
-	})
-	if err != nil {
+	var err error
+	if c.funds.needs, err = q.readNeeds(ctx, st, k.Owner, k.Required, c.now); err != nil {
 		return err
 	}
 	if err := q.overlay(st, k.Owner, c.funds.needs, k.Overrides); err != nil {
@@ -269,16 +263,11 @@ func (q *Quoter) issue(ctx context.Context, c *call, record *quotestore.Quote, l
 	k := c.context
 	record.Expires, record.Canonical = expires, digest
 	k.Signature = "0x" + hex.EncodeToString(c.op.Signature)
-	return doc, q.offer(record, legs, doc, func(tx store.Tx) error {
-		now, found, err := q.Book.Context(tx, k.OpHash)
-		if err != nil {
-			return err
-		}
-		if !found || now.UsedBy != "" || now.Project != k.Project {
-			return PrepareAgain("the operation was executed meanwhile")
-		}
-		return q.Book.PutContext(tx, k)
-	})
+	err = q.offer(ctx, record, legs, doc, k)
+	if errors.Is(err, quotestore.ErrContextGone) {
+		err = PrepareAgain("the operation was executed meanwhile")
+	}
+	return doc, err
 }
 
 // first is the requirement that the quote names: the largest missing amount in USD, or the first, or the target chain's

@@ -15,7 +15,6 @@ import (
 	"coffer/api/op"
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // minLife is the life below which a quote is not worth issuing.
@@ -149,20 +148,13 @@ func (d *deal) record() *quotestore.Quote {
 	return r
 }
 
-// offer stores a quote with its operations; more goes into the same commit.
-func (q *Quoter) offer(record *quotestore.Quote, legs []built, doc *api.Document, more func(store.Tx) error) error {
+// offer stores a quote with its operations, and the prepared one of a call as it is signed now.
+func (q *Quoter) offer(ctx context.Context, record *quotestore.Quote, legs []built, doc *api.Document,
+	prepared quotestore.Context) error {
 	for _, l := range legs {
 		record.Legs = append(record.Legs, l.Leg)
 	}
-	return q.Book.Update(func(tx store.Tx) error {
-		if err := q.Book.Sweep(tx); err != nil {
-			return err
-		}
-		if err := more(tx); err != nil {
-			return err
-		}
-		return q.Book.Offer(tx, record, doc.Raw())
-	})
+	return q.Book.Offer(ctx, record, doc.Raw(), prepared)
 }
 
 func noSlippage() api.SlippageSide { return api.SlippageSide{Percent: "0", USD: "0.00", Value: "0"} }

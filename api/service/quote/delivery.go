@@ -12,7 +12,7 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/deployment"
-	"coffer/api/service/store"
+	"coffer/api/service/quotestore"
 )
 
 // fillLimit is the gas that the solver's transfer may use; a recipient that needs more cannot be paid.
@@ -80,15 +80,11 @@ func (q *Quoter) solanaFill(ctx context.Context, x *trade) error {
 		if err != nil {
 			return err
 		}
-		var pledged *big.Int
-		err = q.Book.View(func(tx store.Tx) error {
-			pledged = q.Book.Pledged(tx, x.recipient.Address, d.asset.String())
-			return nil
-		})
+		pledged, err := q.Book.Pledged(ctx, quotestore.Owned{Owner: x.recipient.Address, Asset: d.asset.String()})
 		if err != nil {
 			return err
 		}
-		have = less(have, pledged)
+		have = less(have, pledged[0])
 		rent := new(big.Int).SetUint64(solana.RentMinimum(0))
 		if have.Add(have, least(d.amount, x.slippage)).Cmp(rent) < 0 {
 			return refusedDelivery("an account on Solana must hold at least " +

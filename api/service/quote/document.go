@@ -15,7 +15,7 @@ func (q *Quoter) document(c *call, legs []built, expires uint64) (body api.Quote
 	prepared := c.ChainOperation
 	op := *prepared.UserOp
 	op.Signature = "0x"
-	prepared.UserOp, prepared.Delegation = &op, unsigned(prepared.Delegation)
+	prepared.UserOp, prepared.Delegation = &op, prepared.Delegation.Unsigned()
 	if len(legs) == 0 {
 		body.OriginChainsOperations = []api.ChainOperation{prepared}
 		body.OriginToken = q.wholeToken(c)

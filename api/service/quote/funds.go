@@ -17,7 +17,6 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/quote/smartaccount"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // Gas that the network fee counts besides the prepared operation; measured on the embedded chains and rounded up
@@ -49,10 +48,14 @@ type funds struct {
 }
 
 // readNeeds resolves the token requirements with what the account has and has not pledged.
-func (q *Quoter) readNeeds(tx store.Tx, st chain.State, owner common.Address, required []quotestore.Amount,
+func (q *Quoter) readNeeds(ctx context.Context, st chain.State, owner common.Address, required []quotestore.Amount,
 	now time.Time) ([]need, error) {
+	pledged, err := q.pledged(ctx, owner, required)
+	if err != nil {
+		return nil, err
+	}
 	needs := make([]need, 0, len(required))
-	for _, r := range required {
+	for i, r := range required {
 		e, ok := q.Network.Catalog.Entity(r.CAIP())
 		if !ok {
 			return nil, errors.New("a required asset left the catalogue: " + r.Asset)
@@ -64,10 +67,19 @@ func (q *Quoter) readNeeds(tx store.Tx, st chain.State, owner common.Address, re
 		price, _ := q.Prices.Price(e.Aggregate, now)
 		needs = append(needs, need{
 			asset: e.Asset, aggregate: e.Aggregate, decimals: e.Decimals, price: price, required: r.Value,
-			have: less(have, q.Book.Pledged(tx, owner.Hex(), r.Asset)),
+			have: less(have, pledged[i]),
 		})
 	}
 	return needs, nil
+}
+
+// pledged is what executing quotes will still take of each asset of an EVM account.
+func (q *Quoter) pledged(ctx context.Context, owner common.Address, of []quotestore.Amount) ([]*big.Int, error) {
+	owned := make([]quotestore.Owned, len(of))
+	for i, a := range of {
+		owned[i] = quotestore.Owned{Owner: owner.Hex(), Asset: a.Asset}
+	}
+	return q.Book.Pledged(ctx, owned...)
 }
 
 // less is a − b, at least zero.
@@ -167,13 +179,11 @@ func (q *Quoter) sources(ctx context.Context, p paying, f funds) (out []source, 
 		return nil, held, api.NewError(api.ErrNoRoute,
 			"no routes found: %s lies on no chain from which these accounts could pay", p.aggregate.Symbol)
 	}
-	pledged := make([]*big.Int, len(entities))
-	err = q.Book.View(func(tx store.Tx) error {
-		for i, e := range entities {
-			pledged[i] = q.Book.Pledged(tx, f.holder(e.Asset.Chain), e.Asset.String())
-		}
-		return nil
-	})
+	owned := make([]quotestore.Owned, len(entities))
+	for i, e := range entities {
+		owned[i] = quotestore.Owned{Owner: f.holder(e.Asset.Chain), Asset: e.Asset.String()}
+	}
+	pledged, err := q.Book.Pledged(ctx, owned...)
 	if err != nil {
 		return nil, held, err
 	}

@@ -1,7 +1,6 @@
 package quote
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -14,7 +13,6 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 const (
@@ -24,9 +22,6 @@ const (
 	// mostTries bounds the search for a free one.
 	mostTries = 256
 )
-
-// errHashTaken says that another context has the hash.
-var errHashTaken = errors.New("another request has this operation's hash")
 
 // keep sponsors the operation and stores its context under its hash. Two requests that differ only in what the hash
 // does not cover (say, the required tokens) must not share a hash: where it is taken, the call gas is raised by an
@@ -47,8 +42,7 @@ func (q *Quoter) keep(ctx context.Context, r *request, c *quotestore.Context) er
 		if c.OpHash, err = q.hashOf(o, r.chainID); err != nil {
 			return err
 		}
-		err = q.Book.Update(func(tx store.Tx) error { return q.claim(tx, *c) })
-		if !errors.Is(err, errHashTaken) {
+		if err = q.Book.Keep(ctx, *c); !errors.Is(err, quotestore.ErrHashTaken) {
 			return err
 		}
 	}
@@ -56,22 +50,6 @@ func (q *Quoter) keep(ctx context.Context, r *request, c *quotestore.Context) er
 		"the same call was prepared too many times at once: wait until the first of them end")
 	e.RetryAfter = time.Minute
 	return e
-}
-
-// claim stores a context, or finds it stored: then it stays as it is, with the signature that its quotes are executed
-// with.
-func (q *Quoter) claim(tx store.Tx, c quotestore.Context) error {
-	there, taken, err := q.Book.Context(tx, c.OpHash)
-	switch {
-	case err != nil:
-		return err
-	case taken && (there.UsedBy != "" || !same(there, c)):
-		return errHashTaken
-	}
-	if err := q.Book.Sweep(tx); err != nil || taken {
-		return err
-	}
-	return q.Book.PutContext(tx, c)
 }
 
 // contentOf is a digest of all that makes a context another one; the sponsored operation, which is looked for, is not
@@ -90,13 +68,4 @@ func moreGas(content []byte, try int) *big.Int {
 	}
 	sum := sha256.Sum256(binary.BigEndian.AppendUint32(content[:len(content):len(content)], uint32(try)))
 	return new(big.Int).SetUint64(binary.BigEndian.Uint64(sum[:]) % spreadGas)
-}
-
-// same reports whether two contexts of one hash say the same, apart from a signature that came later.
-func same(a, b quotestore.Context) bool {
-	a.Signature, b.Signature = "", ""
-	a.Delegation, b.Delegation = unsigned(a.Delegation), unsigned(b.Delegation)
-	x, errX := json.Marshal(a, json.Deterministic(true))
-	y, errY := json.Marshal(b, json.Deterministic(true))
-	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

@@ -85,17 +85,9 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg, t 
 	pays := quotestore.Amount{Asset: l.asset.String(), Value: l.amount}
 	return built{
 		Leg: quotestore.Leg{ChainID: l.chainID, Pays: pays, Op: f.Wire(), Deploys: l.standing.Deploys,
-			Delegation: unsigned(l.standing.Delegation)},
+			Delegation: l.standing.Delegation.Unsigned()},
 		wire: chainOperation(d.evm, f, l.chainID, pays, l.standing.Delegation),
 	}, nil
-}
-
-// unsigned is a delegation as it is asked for.
-func unsigned(d *api.Delegation) *api.Delegation {
-	if d == nil {
-		return nil
-	}
-	return &api.Delegation{ContractAddress: d.ContractAddress, Nonce: d.Nonce}
 }
 
 // RefundDeadline is from when on anyone may send back a deposit under the terms of a quote, in Unix seconds.

@@ -17,7 +17,6 @@ import (
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/quote/smartaccount"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // request is a prepare request that passed every check that needs no chain.
@@ -169,11 +168,7 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	}
 	o := q.newOp(r.evm, nonce, callData, standing.Deploys)
 	f := funds{now: r.now, payer: r.payer, chainID: r.chainID, delegation: standing.Delegation}
-	err = q.Book.View(func(tx store.Tx) (err error) {
-		f.needs, err = q.readNeeds(tx, st, owner, r.required, r.now)
-		return err
-	})
-	if err != nil {
+	if f.needs, err = q.readNeeds(ctx, st, owner, r.required, r.now); err != nil {
 		return fail(err)
 	}
 	r.evm.Enter(st, standing)
@@ -239,7 +234,7 @@ func chainOperation(a smartaccount.Account, o op.UserOp, chainID uint64, pays qu
 	d *api.Delegation) api.ChainOperation {
 	o.Signature = nil
 	wire, typed := o.Wire(), a.TypedData(o, chainID)
-	return api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed, Delegation: unsigned(d), AssetType: pays.Asset,
+	return api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed, Delegation: d.Unsigned(), AssetType: pays.Asset,
 		Amount: pays.Value.String()}
 }
 

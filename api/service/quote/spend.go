@@ -9,7 +9,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/service/chain"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // taken lists what the simulated calls take of the target chain's assets: what was declared, and more where they took
@@ -92,13 +91,7 @@ func (q *Quoter) unpledged(ctx context.Context, f funds, taken []quotestore.Amou
 	for _, n := range f.needs {
 		declared[n.asset.String()] = n
 	}
-	pledged := make([]*big.Int, len(taken))
-	err := q.Book.View(func(tx store.Tx) error {
-		for i, t := range taken {
-			pledged[i] = q.Book.Pledged(tx, f.evm.Address.Hex(), t.Asset)
-		}
-		return nil
-	})
+	pledged, err := q.pledged(ctx, f.evm.Address, taken)
 	if err != nil {
 		return err
 	}

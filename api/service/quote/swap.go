@@ -10,7 +10,6 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // trade is the quote of a swap or a transfer in the making: exact input, no prepared operation (protocol §3.7).
@@ -259,5 +258,5 @@ func (q *Quoter) issueSwap(ctx context.Context, x *trade, record *quotestore.Quo
 		return nil, err
 	}
 	record.Expires, record.Canonical = expires, digest
-	return doc, q.offer(record, legs, doc, func(store.Tx) error { return nil })
+	return doc, q.offer(ctx, record, legs, doc, quotestore.Context{})
 }

@@ -2,7 +2,6 @@ package quotestore_test
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -19,8 +18,7 @@ import (
 	"coffer/api/service/store"
 )
 
-// Figures of the store that BenchmarkHistory reads: batch records in one commit, 25 seconds between two of them, swept
-// along the way as a running service does.
+// Figures of the store that BenchmarkHistory reads: batch records in one commit, 25 seconds between two of them.
 const (
 	benchBatch = 10_000
 	benchTick  = 25 * time.Second
@@ -57,17 +55,18 @@ type long struct {
 
 func newLong(b *testing.B, records int) *long {
 	b.Helper()
-	s, err := store.OpenBolt(filepath.Join(b.TempDir(), "coffer.db"), store.BoltOptions{})
+	file, err := store.OpenBolt(filepath.Join(b.TempDir(), "coffer.db"), store.BoltOptions{})
 	must(b, err)
+	s := &batched{Store: file}
 	b.Cleanup(func() { must(b, s.Close()) })
 	l := &long{clock: &clock{time.Unix(1_760_000_000, 0)}, dice: rand.NewChaCha8([32]byte{7})}
 	l.Book, err = quotestore.Open(s, quotestore.Options{Clock: l.clock.Now, Random: l.dice})
 	must(b, err)
 	for done := 0; done < records; done += benchBatch {
-		must(b, l.Update(func(tx store.Tx) error {
+		must(b, s.together(func() error {
 			for range min(benchBatch, records-done) {
 				l.clock.now = l.clock.now.Add(benchTick)
-				if err := l.write(tx); err != nil {
+				if err := l.write(); err != nil {
 					return err
 				}
 			}
@@ -78,7 +77,7 @@ func newLong(b *testing.B, records int) *long {
 }
 
 // write makes one completed record through the book's own steps, under a random id as real ones have.
-func (l *long) write(tx store.Tx) error {
+func (l *long) write() error {
 	var id [32]byte
 	if _, err := l.dice.Read(id[:]); err != nil {
 		return err
@@ -99,23 +98,54 @@ func (l *long) write(tx store.Tx) error {
 		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},`+
 			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID,
 		usdc)
-	if err := errors.Join(l.Offer(tx, q, []byte(document)), l.Accept(tx, q)); err != nil {
+	if err := errors.Join(l.Offer(ctx(), q, []byte(document), quotestore.Context{}), l.accept(q)); err != nil {
 		return err
 	}
 	for _, status := range []string{api.StatusInProgress, api.StatusExecuted, api.StatusCompleted} {
+		before := q
 		q = q.Clone()
 		if q.Status = status; status == api.StatusInProgress {
 			q.Legs[0].State = quotestore.LegDeposited
 			q.Origin = append(q.Origin, quotestore.Ref{ChainID: 10, Hash: common.Hash(id)})
 		}
-		if err := l.Save(tx, q); err != nil {
+		if err := l.Advance(ctx(), before, q); err != nil {
 			return err
 		}
 	}
-	if binary.BigEndian.Uint16(id[:])%8 != 0 {
-		return nil
+	return nil
+}
+
+func (l *long) accept(q *quotestore.Quote) error {
+	seen, err := l.Latest(ctx(), alice, "")
+	return errors.Join(err, l.Accept(ctx(), q, quotestore.Context{}, seen))
+}
+
+// batched is a store whose updates are one commit for a while: what a book writes in it is durable at its end.
+type batched struct {
+	store.Store
+	tx store.Tx
+}
+
+func (s *batched) together(fn func() error) error {
+	return s.Store.Update(func(tx store.Tx) error {
+		s.tx = tx
+		defer func() { s.tx = nil }()
+		return fn()
+	})
+}
+
+func (s *batched) Update(fn func(store.Tx) error) error {
+	if s.tx != nil {
+		return fn(s.tx)
 	}
-	return l.Sweep(tx)
+	return s.Store.Update(fn)
+}
+
+func (s *batched) View(fn func(store.Tx) error) error {
+	if s.tx != nil {
+		return fn(s.tx)
+	}
+	return s.Store.View(fn)
 }
 
 // cursor walks to the place after the given number of records.

@@ -2,9 +2,11 @@
 // with their settlement, the history index, the amounts that executing quotes have pledged and the nonces they have
 // claimed. It is typed persistence over package store and knows no chain.
 //
-// Promise: every write happens in the caller's store transaction, so a step of settlement and the block that carries it
-// are one commit (docs/architecture.md#storage). A record appears with [Book.Accept] at PENDING, under each account of
-// the quote, and status and history read that one record (protocol §7). The signed prepared operation is kept once,
+// Promise: each verb is one commit or one frozen view, whatever it reads and writes; none holds a lock that outlives
+// it, and no caller sees a transaction. What several reads must see together is one verb. The one exception is
+// [Book.Change], with which a step of settlement and the block that carries it are one commit on the embedded network
+// (docs/architecture.md#storage). A record appears with [Book.Accept] at PENDING, under each account of the quote, and
+// status and history read that one record (protocol §7). The signed prepared operation is kept once,
 // with its context, and is gone when its quote is terminal or its window has ended (protocol §2.1): no entry holds it
 // any more, while bytes of freed pages stay in the database file, which is private, until they are used again. Pages of
 // history are stable while records come and change, and cost the same however long the history is. In a private book
@@ -12,8 +14,7 @@
 // are passed over one by one.
 //
 // Units: amounts in base units, times in Unix seconds, prices in micro-USD. Errors of History are *api.Error; others
-// tell of a damaged or closed database, or wrap [ErrUnknownQuote], [ErrAlreadyAccepted], [ErrContextGone] or
-// [ErrClaimed].
+// are the context's, tell of a damaged or closed database, or wrap one of those below.
 //
 // Sources: protocol §2.1, §4.3, §5.1 and §7, docs/interface.md#status.
 package quotestore
@@ -59,6 +60,18 @@ var (
 	ErrContextGone = errors.New("the prepared operation is no longer available")
 	// ErrClaimed says that a quote in execution uses the same nonce or deploys the same account.
 	ErrClaimed = errors.New("a quote in execution uses the same nonce")
+	// ErrExpired says that a quote was not accepted in time.
+	ErrExpired = errors.New("the quote has expired")
+	// ErrMoved says that another quote of the account took a step while a quote was checked: what the checks have seen
+	// may no longer be so.
+	ErrMoved = errors.New("another quote of the account took a step")
+	// ErrOvertaken says that the record has moved on since a step was begun, which happens after a commit that was
+	// reported as failed.
+	ErrOvertaken = errors.New("the record has moved on since this step was begun")
+	// ErrHashTaken says that another prepared operation has the hash.
+	ErrHashTaken = errors.New("another request has this operation's hash")
+	// ErrDamaged says that a record is not what was written.
+	ErrDamaged = store.ErrDamaged
 )
 
 // DefaultCursorLifetime is how long a continuation of history stays good, from its first page.
@@ -144,11 +157,19 @@ func (b *Book) Bound(r Reader) string {
 	return r.Project
 }
 
-// View runs fn on a frozen version of the store; fn must not open chain states.
-func (b *Book) View(fn func(store.Tx) error) error { return b.store.View(fn) }
+func (b *Book) view(ctx context.Context, fn func(store.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return b.store.View(fn)
+}
 
-// Update runs fn and commits what it wrote, or nothing.
-func (b *Book) Update(fn func(store.Tx) error) error { return b.store.Update(fn) }
+func (b *Book) update(ctx context.Context, fn func(store.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return b.store.Update(fn)
+}
 
 // stamp is the next of a strictly growing series near the clock's nanoseconds. It orders records even when the clock
 // stands or goes back.

@@ -110,25 +110,63 @@ func (s *shelf) offerAs(tb testing.TB, id string) *quotestore.Quote {
 		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:usdc","amount":"1","assetType":[],"fiatValue":[]},`+
 			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID,
 		usdc)
-	must(tb, s.Update(func(tx store.Tx) error {
-		err := s.PutContext(tx, quotestore.Context{OpHash: hash, ChainID: 8453, Owner: owner, ValidUntil: q.ValidUntil,
-			Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x02"})
-		return errors.Join(err, s.Offer(tx, q, []byte(doc)))
-	}))
+	c := quotestore.Context{OpHash: hash, ChainID: 8453, Owner: owner, ValidUntil: q.ValidUntil,
+		Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x02"}
+	must(tb, s.Keep(ctx(), c))
+	must(tb, s.Offer(ctx(), q, []byte(doc), c))
 	return q
+}
+
+func ctx() context.Context { return context.Background() }
+
+// take accepts a quote as settlement does that saw everything a moment ago.
+func (s *shelf) take(q *quotestore.Quote) error {
+	c, _, err := s.Context(ctx(), q.OpHash)
+	if err != nil {
+		return err
+	}
+	seen, err := s.Latest(ctx(), q.Owner.Hex(), q.SolanaOwner)
+	return errors.Join(err, s.Accept(ctx(), q, c, seen))
+}
+
+// step writes the next record over whatever the record is now.
+func (s *shelf) step(next *quotestore.Quote) error {
+	now, err := s.Quote(ctx(), next.ID)
+	if err != nil {
+		return err
+	}
+	return s.Advance(ctx(), now, next)
+}
+
+func (s *shelf) pledged(tb testing.TB, owner string, assets ...string) string {
+	tb.Helper()
+	var of []quotestore.Owned
+	for _, a := range assets {
+		of = append(of, quotestore.Owned{Owner: owner, Asset: a})
+	}
+	sums, err := s.Pledged(ctx(), of...)
+	must(tb, err)
+	return strings.Trim(fmt.Sprint(sums), "[]")
+}
+
+func (s *shelf) listed(tb testing.TB) []string {
+	tb.Helper()
+	open, err := s.Open(ctx())
+	must(tb, err)
+	return open
 }
 
 func (s *shelf) accept(tb testing.TB) *quotestore.Quote {
 	tb.Helper()
 	q := s.offer(tb)
-	must(tb, s.Update(func(tx store.Tx) error { return s.Accept(tx, q) }))
+	must(tb, s.take(q))
 	return q
 }
 
 func (s *shelf) save(tb testing.TB, q *quotestore.Quote, status string) {
 	tb.Helper()
 	q.Status = status
-	must(tb, s.Update(func(tx store.Tx) error { return s.Save(tx, q) }))
+	must(tb, s.step(q))
 }
 
 func (s *shelf) page(tb testing.TB, q quotestore.HistoryQuery) api.HistoryPage {
@@ -237,7 +275,7 @@ func TestPagesByUpdateShowTheirMomentExactly(t *testing.T) {
 			} else {
 				s.save(t, quotes[rapid.IntRange(0, len(quotes)-1).Draw(rt, "which")], api.StatusInProgress)
 			}
-			must(t, s.Update(func(tx store.Tx) error { return s.Sweep(tx) }))
+			must(t, s.Sweep(ctx()))
 		}
 		for range rapid.IntRange(1, 25).Draw(rt, "before") {
 			act()
@@ -343,7 +381,7 @@ func TestSweepForgetsReplacedIndexEntriesWithTheirCursors(t *testing.T) {
 	}
 	count := func() int {
 		n := 0
-		must(t, s.View(func(tx store.Tx) error {
+		must(t, s.store.View(func(tx store.Tx) error {
 			tx.Bucket("book-updated").Ascend(nil, func(_, _ []byte) bool { n++; return true })
 			return nil
 		}))
@@ -353,12 +391,12 @@ func TestSweepForgetsReplacedIndexEntriesWithTheirCursors(t *testing.T) {
 		t.Fatalf("%d entries", n)
 	}
 	s.clock.now = s.clock.now.Add(quotestore.DefaultCursorLifetime + time.Second)
-	must(t, s.SweepAll())
+	must(t, s.Sweep(ctx()))
 	if n := count(); n != 202 {
 		t.Errorf("%d entries after a sweep in the last second of a cursor", n)
 	}
 	s.clock.now = s.clock.now.Add(time.Second)
-	must(t, s.SweepAll())
+	must(t, s.Sweep(ctx()))
 	if n := count(); n != 2 {
 		t.Errorf("%d entries after the sweep", n)
 	}
@@ -385,7 +423,7 @@ func TestAPageByUpdateIsWholeInTheLastSecondOfItsCursor(t *testing.T) {
 	s.clock.now = begun.Add(50 * time.Millisecond)
 	s.save(t, second, api.StatusInProgress)
 	s.clock.now = begun.Add(quotestore.DefaultCursorLifetime + 500*time.Millisecond)
-	must(t, s.SweepAll())
+	must(t, s.Sweep(ctx()))
 	if got := ids(s.page(t, rest)); !slices.Equal(got, want) {
 		t.Errorf("%v, before %v", got, want)
 	}
@@ -394,22 +432,14 @@ func TestAPageByUpdateIsWholeInTheLastSecondOfItsCursor(t *testing.T) {
 func TestPledgesLastWhileTheQuoteCanTakeThem(t *testing.T) {
 	s := open(t)
 	q := s.offer(t)
-	pledged := func() string {
-		var out string
-		must(t, s.View(func(tx store.Tx) error {
-			out = fmt.Sprint(s.Pledged(tx, q.Owner.Hex(), "eip155:10/slip44:60"), s.Pledged(tx, q.Owner.Hex(), usdc))
-			return nil
-		}))
-		return out
-	}
 	want := func(expected string) {
 		t.Helper()
-		if got := pledged(); got != expected {
+		if got := s.pledged(t, q.Owner.Hex(), "eip155:10/slip44:60", usdc); got != expected {
 			t.Errorf("pledged %s, expected %s", got, expected)
 		}
 	}
 	want("0 0")
-	must(t, s.Update(func(tx store.Tx) error { return s.Accept(tx, q) }))
+	must(t, s.take(q))
 	want("10 20")
 	q = q.Clone()
 	q.Legs[0].State = quotestore.LegDeposited
@@ -425,7 +455,7 @@ func TestSecondAcceptOfAnOperationOrNonceIsRefused(t *testing.T) {
 	q := s.accept(t)
 	try := func(q *quotestore.Quote, want error) {
 		t.Helper()
-		if err := s.Update(func(tx store.Tx) error { return s.Accept(tx, q) }); !errors.Is(err, want) {
+		if err := s.take(q); !errors.Is(err, want) {
 			t.Errorf("%v, expected %v", err, want)
 		}
 	}
@@ -447,17 +477,14 @@ func TestSignedOperationsAreGoneWithTheEnd(t *testing.T) {
 		s := open(t)
 		q := s.accept(t)
 		s.save(t, q, status)
-		must(t, s.View(func(tx store.Tx) error {
-			if _, found, err := s.Context(tx, q.OpHash); found || err != nil {
-				t.Errorf("%s: the prepared operation is still there (%v)", status, err)
-			}
-			kept, err := s.Quote(tx, q.ID)
-			if err != nil || kept.Legs[0].Signature != "" {
-				t.Errorf("%s: the funding signature is still there (%v)", status, err)
-			}
-			return nil
-		}))
-		if err := s.Update(func(tx store.Tx) error { return s.Save(tx, q) }); err == nil {
+		if _, found, err := s.Context(ctx(), q.OpHash); found || err != nil {
+			t.Errorf("%s: the prepared operation is still there (%v)", status, err)
+		}
+		kept, err := s.Quote(ctx(), q.ID)
+		if err != nil || kept.Legs[0].Signature != "" {
+			t.Errorf("%s: the funding signature is still there (%v)", status, err)
+		}
+		if err := s.step(q); err == nil {
 			t.Errorf("%s took another step", status)
 		}
 	}
@@ -467,22 +494,19 @@ func TestSweepErasesSignedOperationsWhenTheirWindowEnds(t *testing.T) {
 	s := open(t)
 	offered, running := s.offer(t), s.accept(t)
 	s.clock.now = s.clock.now.Add(601 * time.Second)
-	must(t, s.Update(func(tx store.Tx) error { return s.Sweep(tx) }))
-	must(t, s.View(func(tx store.Tx) error {
-		if _, found, _ := s.Context(tx, offered.OpHash); found {
-			t.Error("an ended context is still there")
-		}
-		if _, err := s.Quote(tx, offered.ID); !errors.Is(err, quotestore.ErrUnknownQuote) {
-			t.Errorf("an ended offer is still there (%v)", err)
-		}
-		if _, found, _ := s.Context(tx, running.OpHash); !found {
-			t.Error("the context of an executing quote was swept away")
-		}
-		if _, err := s.Quote(tx, running.ID); err != nil {
-			t.Error(err)
-		}
-		return nil
-	}))
+	must(t, s.Sweep(ctx()))
+	if _, found, _ := s.Context(ctx(), offered.OpHash); found {
+		t.Error("an ended context is still there")
+	}
+	if _, err := s.Quote(ctx(), offered.ID); !errors.Is(err, quotestore.ErrUnknownQuote) {
+		t.Errorf("an ended offer is still there (%v)", err)
+	}
+	if _, found, _ := s.Context(ctx(), running.OpHash); !found {
+		t.Error("the context of an executing quote was swept away")
+	}
+	if _, err := s.Quote(ctx(), running.ID); err != nil {
+		t.Error(err)
+	}
 }
 
 // What a cursor needs is kept for the lifetime that the book is opened with, whatever it was when the cursor was made.
@@ -511,7 +535,7 @@ func TestContinuationEndsWithTheShorterOfTwoLifetimes(t *testing.T) {
 		s.save(t, first, api.StatusInProgress)
 		s.clock.now = s.clock.now.Add(c.age)
 		b := with(c.now)
-		must(t, b.SweepAll())
+		must(t, b.Sweep(ctx()))
 		q.Continuation = page.Continuation
 		page, err = b.History(context.Background(), q)
 		if !c.good {
@@ -561,13 +585,10 @@ func TestOneEntryTooManyDoesNotStopTheSweep(t *testing.T) {
 	must(t, s.store.Update(func(tx store.Tx) error { return tx.Bucket("book-quote").Delete([]byte(q.ID)) }))
 	kept := s.offer(t)
 	s.clock.now = s.clock.now.Add(time.Hour)
-	must(t, s.SweepAll())
-	must(t, s.View(func(tx store.Tx) error {
-		if _, err := s.Quote(tx, kept.ID); !errors.Is(err, quotestore.ErrUnknownQuote) {
-			t.Errorf("the offer behind the entry is still there: %v", err)
-		}
-		return nil
-	}))
+	must(t, s.Sweep(ctx()))
+	if _, err := s.Quote(ctx(), kept.ID); !errors.Is(err, quotestore.ErrUnknownQuote) {
+		t.Errorf("the offer behind the entry is still there: %v", err)
+	}
 }
 
 func TestClaimsEndWithTheQuoteEvenIfItsOperationIsGone(t *testing.T) {
@@ -577,7 +598,7 @@ func TestClaimsEndWithTheQuoteEvenIfItsOperationIsGone(t *testing.T) {
 	s.save(t, q, api.StatusFailed)
 	s.n-- // the same nonce again
 	next := s.offerAs(t, fmt.Sprintf("0x%064x", 99))
-	must(t, s.Update(func(tx store.Tx) error { return s.Accept(tx, next) }))
+	must(t, s.take(next))
 }
 
 func TestAQuoteIsCompletedBeforeItsDepositsAreSettledAndTakesNoOtherStatus(t *testing.T) {
@@ -585,30 +606,23 @@ func TestAQuoteIsCompletedBeforeItsDepositsAreSettledAndTakesNoOtherStatus(t *te
 	q := s.accept(t).Clone()
 	q.Legs[0].State = quotestore.LegDeposited
 	s.save(t, q, api.StatusCompleted)
-	listed := func() (n int) {
-		must(t, s.View(func(tx store.Tx) error {
-			n = len(s.Open(tx))
-			return nil
-		}))
-		return n
-	}
-	if q.Done() || listed() != 1 {
+	if q.Done() || len(s.listed(t)) != 1 {
 		t.Fatal("a quote with a deposit in escrow is done")
 	}
 	for _, status := range []string{api.StatusExecuted, api.StatusRefunded, api.StatusFailed} {
 		back := q.Clone()
 		back.Status = status
-		if err := s.Update(func(tx store.Tx) error { return s.Save(tx, back) }); err == nil {
+		if err := s.step(back); err == nil {
 			t.Errorf("COMPLETED became %s", status)
 		}
 	}
 	q = q.Clone()
 	q.Legs[0].State = quotestore.LegReleased
 	s.save(t, q, api.StatusCompleted)
-	if !q.Done() || listed() != 0 {
+	if !q.Done() || len(s.listed(t)) != 0 {
 		t.Error("a settled quote is not done")
 	}
-	if err := s.Update(func(tx store.Tx) error { return s.Save(tx, q.Clone()) }); err == nil {
+	if err := s.step(q.Clone()); err == nil {
 		t.Error("a quote that is done took a further step")
 	}
 }

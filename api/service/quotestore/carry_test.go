@@ -36,20 +36,15 @@ func TestWhatIsCarriedOverIsToldAsItWasBehindTheSameContinuations(t *testing.T) 
 	s := open(t)
 	end := func(status string) {
 		q := s.offer(t)
-		must(t, s.Update(func(tx store.Tx) error {
-			if err := s.Accept(tx, q); err != nil {
-				return err
-			}
-			q.Status = status
-			return s.Save(tx, q)
-		}))
+		must(t, s.take(q))
+		s.save(t, q, status)
 		s.clock.now = s.clock.now.Add(time.Second)
 	}
 	for _, status := range []string{api.StatusCompleted, api.StatusFailed, api.StatusRefunded, api.StatusCompleted} {
 		end(status)
 	}
 	open := s.offer(t)
-	must(t, s.Update(func(tx store.Tx) error { return s.Accept(tx, open) }))
+	must(t, s.take(open))
 	s.offer(t) // nobody accepted it
 	fresh := store.NewMemory()
 	must(t, quotestore.Carry(s.store, fresh, func(err error) { t.Error(err) }))
@@ -67,23 +62,18 @@ func TestWhatIsCarriedOverIsToldAsItWasBehindTheSameContinuations(t *testing.T) 
 			t.Errorf("%s: %d records, expected the four that ended: %v", sort, len(ids), ids)
 		}
 	}
-	must(t, after.View(func(tx store.Tx) error {
-		_, err := after.Quote(tx, open.ID)
-		if after.Named(tx, alice) || len(after.Open(tx)) != 0 || !errors.Is(err, quotestore.ErrUnknownQuote) {
-			t.Errorf("alice is named: %t, open: %v, the open quote: %v", after.Named(tx, alice), after.Open(tx), err)
-		}
-		return nil
-	}))
 	now := &shelf{after, s.clock, &counting{Store: fresh}, s.n}
+	named, errNamed := after.Named(ctx(), alice)
+	_, err = after.Quote(ctx(), open.ID)
+	if named || errNamed != nil || len(now.listed(t)) != 0 || !errors.Is(err, quotestore.ErrUnknownQuote) {
+		t.Errorf("alice is named: %t (%v), open: %v, the open quote: %v", named, errNamed, now.listed(t), err)
+	}
 	q := now.offer(t)
-	must(t, after.Update(func(tx store.Tx) error { return after.Accept(tx, q) }))
+	must(t, now.take(q))
 	if ids, _ := pages(t, after, quotestore.SortCreated, ""); len(ids) != 5 || ids[0] != q.ID {
 		t.Errorf("a new record is not the newest: %v", ids)
 	}
-	must(t, after.View(func(tx store.Tx) error {
-		if !after.Named(tx, alice) {
-			t.Error("a record of the new network does not name alice")
-		}
-		return nil
-	}))
+	if named, err := after.Named(ctx(), alice); !named || err != nil {
+		t.Errorf("a record of the new network does not name alice (%v)", err)
+	}
 }

@@ -88,7 +88,7 @@ func TestR3_AHistoryWithADamagedRecordIsServed(t *testing.T) {
 	s.accept(t)
 	s.save(t, quotes[4], api.StatusCompleted)
 	s.clock.now = s.clock.now.Add(time.Hour)
-	must(t, s.SweepAll())
+	must(t, s.Sweep(ctx()))
 }
 
 // A damaged entry of the index is named too, and a damaged offer does not stop the sweep.
@@ -113,7 +113,7 @@ func TestR3_ADamagedIndexAndOffer(t *testing.T) {
 		t.Error("the damaged entry is not named")
 	}
 	s.clock.now = s.clock.now.Add(time.Hour)
-	must(t, s.SweepAll())
+	must(t, s.Sweep(ctx()))
 	s.accept(t)
 }
 

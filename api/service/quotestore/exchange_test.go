@@ -51,14 +51,14 @@ func (s *shelf) swap(tb testing.TB, version int) *quotestore.Quote {
 		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},`+
 			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"1000","assetType":%q,"fiatValue":"12.00"}}`,
 		q.ID, usdcSPL)
-	must(tb, s.Update(func(tx store.Tx) error { return s.Offer(tx, q, []byte(doc)) }))
+	must(tb, s.Offer(ctx(), q, []byte(doc), quotestore.Context{}))
 	return q
 }
 
 func (s *shelf) acceptSwap(tb testing.TB, version int) *quotestore.Quote {
 	tb.Helper()
 	q := s.swap(tb, version)
-	must(tb, s.Update(func(tx store.Tx) error { return s.Accept(tx, q) }))
+	must(tb, s.take(q))
 	return q
 }
 
@@ -136,10 +136,7 @@ func TestHistoryShowsWhatASwapDelivered(t *testing.T) {
 func TestPledgesOfASolanaLegStandUnderTheSolanaAccount(t *testing.T) {
 	s := open(t)
 	q := s.acceptSwap(t, 0)
-	pledged := func(owner, asset string) (out string) {
-		must(t, s.View(func(tx store.Tx) error { out = s.Pledged(tx, owner, asset).String(); return nil }))
-		return out
-	}
+	pledged := func(owner, asset string) string { return s.pledged(t, owner, asset) }
 	if a, b, c := pledged(carol, usdcSPL), pledged(alice, "eip155:10/slip44:60"), pledged(alice, usdcSPL); a != "7" ||
 		b != "10" || c != "0" {
 		t.Errorf("pledged %s, %s, %s", a, b, c)
@@ -162,7 +159,7 @@ func TestOneAuthorizationOfAnEOAAndChainBelongsToOneExecutingQuote(t *testing.T)
 	s := open(t)
 	first := s.acceptSwap(t, 0)
 	second := s.swap(t, 0)
-	accept := func() error { return s.Update(func(tx store.Tx) error { return s.Accept(tx, second) }) }
+	accept := func() error { return s.take(second) }
 	if err := accept(); !errors.Is(err, quotestore.ErrClaimed) {
 		t.Fatalf("two quotes carry the same authorization: %v", err)
 	}
@@ -193,21 +190,16 @@ func TestSignedAuthorizationsAndMessagesAreGoneWithTheEnd(t *testing.T) {
 	s := open(t)
 	q := s.acceptSwap(t, 0)
 	s.save(t, q.Clone(), api.StatusRefunded)
-	must(t, s.View(func(tx store.Tx) error {
-		kept, err := s.Quote(tx, q.ID)
-		if err != nil {
-			return err
+	kept, err := s.Quote(ctx(), q.ID)
+	must(t, err)
+	for i, l := range kept.Legs {
+		if l.Signature != "" || l.Delegation != nil && l.Delegation.Signature != nil {
+			t.Errorf("leg %d is still signed: %+v", i, l)
 		}
-		for i, l := range kept.Legs {
-			if l.Signature != "" || l.Delegation != nil && l.Delegation.Signature != nil {
-				t.Errorf("leg %d is still signed: %+v", i, l)
-			}
-		}
-		if d := kept.Legs[0].Delegation; d == nil || d.Nonce != 3 {
-			t.Errorf("the delegation itself is gone: %+v", d)
-		}
-		return nil
-	}))
+	}
+	if d := kept.Legs[0].Delegation; d == nil || d.Nonce != 3 {
+		t.Errorf("the delegation itself is gone: %+v", d)
+	}
 }
 
 func TestRecordsOfTheEarlierFormStayReadable(t *testing.T) {
@@ -225,7 +217,7 @@ func TestRecordsOfTheEarlierFormStayReadable(t *testing.T) {
 		`"deposit":"0x0000000000000000000000000000000000000000000000000000000000000003"}],` +
 		`"status":"COMPLETED","origin":[{"chainId":10,` +
 		`"hash":"0x0000000000000000000000000000000000000000000000000000000000000003","url":"u"}],"type":"CALL"}`
-	must(t, s.Update(func(tx store.Tx) error { return tx.Bucket("book-quote").Put([]byte(id), []byte(old)) }))
+	must(t, s.store.Update(func(tx store.Tx) error { return tx.Bucket("book-quote").Put([]byte(id), []byte(old)) }))
 	status, known, err := s.Status(context.Background(), id)
 	must(t, err)
 	if !known || status.RecipientAccountID != "eip155:8453/"+common.HexToAddress(alice).Hex() ||
@@ -236,8 +228,9 @@ func TestRecordsOfTheEarlierFormStayReadable(t *testing.T) {
 
 func TestLatestMovesWithEveryStepOfAnyQuoteOfTheAccount(t *testing.T) {
 	s := open(t)
-	latest := func(owner string) (v uint64) {
-		must(t, s.View(func(tx store.Tx) error { v = s.Latest(tx, owner); return nil }))
+	latest := func(owner string) uint64 {
+		v, err := s.Latest(ctx(), owner)
+		must(t, err)
 		return v
 	}
 	if v := latest(alice); v != 0 {
@@ -256,12 +249,12 @@ func TestLatestMovesWithEveryStepOfAnyQuoteOfTheAccount(t *testing.T) {
 			before = v
 		}
 	}
-	must(t, s.Update(func(tx store.Tx) error { return s.Accept(tx, q) }))
+	must(t, s.take(q))
 	moved("accepted")
 	s.save(t, q.Clone(), api.StatusInProgress)
 	moved("a step")
-	next := q.Clone()
-	must(t, s.View(func(tx store.Tx) (err error) { next, err = s.Quote(tx, q.ID); return err }))
+	next, err := s.Quote(ctx(), q.ID)
+	must(t, err)
 	s.save(t, next, api.StatusFailed)
 	moved("the end")
 	if v := latest(dave); v != 0 {

@@ -116,16 +116,13 @@ func (p *Page) leaveOut(name string, why error) {
 // error.
 func (b *Book) History(ctx context.Context, query HistoryQuery) (Page, error) {
 	page := Page{HistoryPage: api.HistoryPage{Transactions: []api.HistoryRecord{}}}
-	if err := ctx.Err(); err != nil {
-		return page, err
-	}
 	query, err := normal(query)
 	if err != nil {
 		return page, err
 	}
 	query.reader = b.reader(ctx)
 	query.bound = b.Bound(query.reader)
-	err = b.store.View(func(tx store.Tx) error {
+	err = b.view(ctx, func(tx store.Tx) error {
 		cur, err := b.start(tx, query)
 		if err != nil {
 			return err
@@ -239,13 +236,13 @@ func (b *Book) shows(tx store.Tx, r Reader, id string) (bool, error) {
 	if !b.private || r.All {
 		return true, nil
 	}
-	q, err := b.Quote(tx, id)
+	q, err := quoteOf(tx, id)
 	return err == nil && b.Sees(r, q.Project), err
 }
 
 // record reads one line of history.
 func (b *Book) record(tx store.Tx, id string) (api.HistoryRecord, error) {
-	q, err := b.Quote(tx, id)
+	q, err := quoteOf(tx, id)
 	if err != nil {
 		return api.HistoryRecord{}, err
 	}
@@ -301,12 +298,9 @@ func orEmpty(refs []api.OperationRef) []api.OperationRef {
 // Status returns what became of a quote. The bool is false for an id that is unknown, was never accepted
 // (docs/interface.md#status), or is not the reader's to see.
 func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool, error) {
-	if err := ctx.Err(); err != nil {
-		return api.ExecutionStatus{}, false, err
-	}
 	var out api.ExecutionStatus
-	err := b.store.View(func(tx store.Tx) error {
-		q, err := b.Quote(tx, id)
+	err := b.view(ctx, func(tx store.Tx) error {
+		q, err := quoteOf(tx, id)
 		if err == nil && q.Status != "" && b.Sees(b.reader(ctx), q.Project) {
 			out = b.status(q)
 		}

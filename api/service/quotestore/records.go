@@ -1,11 +1,13 @@
 package quotestore
 
 import (
+	"bytes"
 	"math/big"
 	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/go-json-experiment/json"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -47,6 +49,18 @@ type Context struct {
 	// Delegation is the authorization that the operation needs (EIP-7702), signed from call-quote on; nil when it needs
 	// none.
 	Delegation *api.Delegation `json:"delegation,omitzero"`
+}
+
+// same reports whether two contexts of one hash say the same, apart from a signature that came later.
+func (c Context) same(other Context) bool {
+	a, errA := c.unsigned()
+	b, errB := other.unsigned()
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+func (c Context) unsigned() ([]byte, error) {
+	c.Signature, c.Delegation = "", c.Delegation.Unsigned()
+	return json.Marshal(c, json.Deterministic(true))
 }
 
 // LegState is how far the money of one funding operation has come.

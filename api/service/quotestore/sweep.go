@@ -2,6 +2,7 @@ package quotestore
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"time"
@@ -11,30 +12,24 @@ import (
 	"coffer/api/service/store"
 )
 
-// sweepAtOnce bounds the work of one Sweep; what remains waits for the next.
+// sweepAtOnce bounds the work of one commit; what remains waits for the next.
 const sweepAtOnce = 64
 
 // Sweep removes what has ended by the clock: contexts with their signed operations, offers that nobody accepted, and
-// index entries that no live cursor can need. It does a bounded amount of work; callers run it along with their own
-// writes. Contexts of executing quotes stay, as settlement ends them.
-func (b *Book) Sweep(tx store.Tx) error {
-	_, err := b.sweep(tx)
-	return err
-}
-
-// SweepAll runs Sweep until nothing is left to remove. Whoever keeps a service running calls it now and then, so that
-// signed operations do not outlive their window on a service that nobody uses.
-func (b *Book) SweepAll() error {
+// index entries that no live cursor can need. Contexts of executing quotes stay, as settlement ends them. Keep and
+// Offer sweep a little each; who keeps a service running calls Sweep now and then, so that signed operations do not
+// outlive their window on a service that nobody uses.
+func (b *Book) Sweep(ctx context.Context) error {
 	for more := true; more; {
 		due := false
-		err := b.View(func(tx store.Tx) error {
+		err := b.view(ctx, func(tx store.Tx) error {
 			due = b.due(tx)
 			return nil
 		})
 		if err != nil || !due {
 			return err
 		}
-		err = b.Update(func(tx store.Tx) (err error) {
+		err = b.update(ctx, func(tx store.Tx) (err error) {
 			more, err = b.sweep(tx)
 			return err
 		})
@@ -87,13 +82,13 @@ func (b *Book) sweep(tx store.Tx) (more bool, err error) {
 
 func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
 	if kind == endContext {
-		c, found, err := b.Context(tx, common.BytesToHash(key))
+		c, found, err := contextOf(tx, common.BytesToHash(key))
 		if err != nil || !found || c.UsedBy != "" {
 			return err
 		}
 		return tx.Bucket(bucketContext).Delete(key)
 	}
-	q, err := b.Quote(tx, string(key))
+	q, err := quoteOf(tx, string(key))
 	if errors.Is(err, ErrUnknownQuote) {
 		return nil // gone already; one entry too many must not stop the sweep for ever
 	}

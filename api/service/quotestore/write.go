@@ -2,12 +2,14 @@ package quotestore
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"strings"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -21,8 +23,26 @@ const (
 	endQuote   byte = 'q'
 )
 
-// PutContext keeps the context of a prepared operation until its window ends.
-func (b *Book) PutContext(tx store.Tx, c Context) error {
+// Keep stores the context of a prepared operation until its window ends, or finds it stored: then it stays as it is,
+// with the signature that its quotes are executed with. The error wraps ErrHashTaken when another context has its hash,
+// or a quote was executed with it.
+func (b *Book) Keep(ctx context.Context, c Context) error {
+	return b.update(ctx, func(tx store.Tx) error {
+		there, taken, err := contextOf(tx, c.OpHash)
+		switch {
+		case err != nil:
+			return err
+		case taken && (there.UsedBy != "" || !there.same(c)):
+			return ErrHashTaken
+		}
+		if _, err := b.sweep(tx); err != nil || taken {
+			return err
+		}
+		return putContext(tx, c)
+	})
+}
+
+func putContext(tx store.Tx, c Context) error {
 	if err := put(tx.Bucket(bucketContext), c.OpHash[:], c); err != nil {
 		return err
 	}
@@ -30,31 +50,66 @@ func (b *Book) PutContext(tx store.Tx, c Context) error {
 }
 
 // Context finds the context of an operation; false when there is none.
-func (b *Book) Context(tx store.Tx, opHash common.Hash) (c Context, found bool, err error) {
+func (b *Book) Context(ctx context.Context, opHash common.Hash) (c Context, found bool, err error) {
+	err = b.view(ctx, func(tx store.Tx) error {
+		c, found, err = contextOf(tx, opHash)
+		return err
+	})
+	return c, found, err
+}
+
+func contextOf(tx store.Tx, opHash common.Hash) (c Context, found bool, err error) {
 	found, err = get(tx.Bucket(bucketContext), opHash[:], &c)
 	return c, found, err
 }
 
-// Offer keeps a quote that was issued and the bytes of its document, until its window ends.
-func (b *Book) Offer(tx store.Tx, q *Quote, document []byte) error {
+// Offer keeps a quote that was issued and the bytes of its document, until its window ends, and the context of its
+// prepared operation as it is signed now; that is the zero Context for a quote without. The error wraps ErrContextGone
+// when the operation was executed meanwhile.
+func (b *Book) Offer(ctx context.Context, q *Quote, document []byte, prepared Context) error {
 	if q.Status != "" {
 		return errors.New("an offer has no status yet")
 	}
 	key := []byte(q.ID)
-	if tx.Bucket(bucketQuote).Get(key) != nil {
-		return fmt.Errorf("quote %s was issued before", q.ID)
-	}
-	if err := put(tx.Bucket(bucketQuote), key, q); err != nil {
-		return err
-	}
-	if err := tx.Bucket(bucketDocument).Put(key, document); err != nil {
-		return err
-	}
-	return tx.Bucket(bucketEnds).Put(endKey(q.ValidUntil, endQuote, key), []byte{})
+	return b.update(ctx, func(tx store.Tx) error {
+		if _, err := b.sweep(tx); err != nil {
+			return err
+		}
+		if q.HasPrepared() {
+			now, found, err := contextOf(tx, q.OpHash)
+			if err != nil {
+				return err
+			}
+			if !found || now.UsedBy != "" || now.Project != prepared.Project {
+				return fmt.Errorf("%w: %s", ErrContextGone, q.OpHash)
+			}
+			if err := putContext(tx, prepared); err != nil {
+				return err
+			}
+		}
+		if tx.Bucket(bucketQuote).Get(key) != nil {
+			return fmt.Errorf("quote %s was issued before", q.ID)
+		}
+		if err := put(tx.Bucket(bucketQuote), key, q); err != nil {
+			return err
+		}
+		if err := tx.Bucket(bucketDocument).Put(key, document); err != nil {
+			return err
+		}
+		return tx.Bucket(bucketEnds).Put(endKey(q.ValidUntil, endQuote, key), []byte{})
+	})
 }
 
 // Quote finds a quote by id; the error wraps ErrUnknownQuote when there is none.
-func (b *Book) Quote(tx store.Tx, id string) (*Quote, error) {
+func (b *Book) Quote(ctx context.Context, id string) (q *Quote, err error) {
+	err = b.view(ctx, func(tx store.Tx) error {
+		q, err = quoteOf(tx, id)
+		return err
+	})
+	return q, err
+}
+
+func quoteOf(tx store.Tx, id string) (*Quote, error) {
 	q := new(Quote)
 	found, err := get(tx.Bucket(bucketQuote), []byte(strings.ToLower(id)), q)
 	if err == nil && !found {
@@ -64,14 +119,48 @@ func (b *Book) Quote(tx store.Tx, id string) (*Quote, error) {
 }
 
 // Document returns the bytes of a quote as they were answered, nil when there is none.
-func (b *Book) Document(tx store.Tx, id string) []byte {
-	return tx.Bucket(bucketDocument).Get([]byte(strings.ToLower(id)))
+func (b *Book) Document(ctx context.Context, id string) (document []byte, err error) {
+	err = b.view(ctx, func(tx store.Tx) error {
+		document = tx.Bucket(bucketDocument).Get([]byte(strings.ToLower(id)))
+		return nil
+	})
+	return document, err
+}
+
+// Prepared finds a quote and the context of its prepared operation as they were at one moment; the context is zero
+// when there is none.
+func (b *Book) Prepared(ctx context.Context, id string) (q *Quote, c Context, err error) {
+	err = b.view(ctx, func(tx store.Tx) error {
+		if q, err = quoteOf(tx, id); err == nil && q.HasPrepared() {
+			c, _, err = contextOf(tx, q.OpHash)
+		}
+		return err
+	})
+	return q, c, err
 }
 
 // Accept makes an offer an executing quote at PENDING: it claims nonces and deployments, takes the prepared operation
-// for this quote, and enters pledges and history. The error wraps ErrAlreadyAccepted, ErrContextGone or ErrClaimed.
-func (b *Book) Accept(tx store.Tx, q *Quote) error {
-	stored, err := b.Quote(tx, q.ID)
+// for this quote, with what was signed for it, and enters pledges and history. Of any number of concurrent ones one
+// wins. Seen is what Latest said of the quote's accounts before balances and pledges were checked: the error wraps
+// ErrMoved when they may have changed since, else ErrExpired, ErrAlreadyAccepted, ErrContextGone or ErrClaimed.
+func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64) error {
+	return b.update(ctx, func(tx store.Tx) error {
+		if b.clock().After(time.Unix(int64(q.Expires), 0)) {
+			return ErrExpired
+		}
+		now := latest(tx, q.Owner.Hex(), q.SolanaOwner)
+		if err := b.accept(tx, q, signed); err != nil {
+			return err
+		}
+		if now != seen {
+			return ErrMoved
+		}
+		return nil
+	})
+}
+
+func (b *Book) accept(tx store.Tx, q *Quote, signed Context) error {
+	stored, err := quoteOf(tx, q.ID)
 	if err != nil {
 		return err
 	}
@@ -81,11 +170,15 @@ func (b *Book) Accept(tx store.Tx, q *Quote) error {
 	var c Context
 	if q.HasPrepared() {
 		found := false
-		if c, found, err = b.Context(tx, q.OpHash); err != nil {
+		if c, found, err = contextOf(tx, q.OpHash); err != nil {
 			return err
 		}
 		if !found || c.UsedBy != "" {
 			return fmt.Errorf("%w: %s", ErrContextGone, q.OpHash)
+		}
+		c.Signature, c.Delegation, c.UsedBy = signed.Signature, signed.Delegation, q.ID
+		if err := put(tx.Bucket(bucketContext), q.OpHash[:], c); err != nil {
+			return err
 		}
 	}
 	claims := tx.Bucket(bucketClaim)
@@ -94,12 +187,6 @@ func (b *Book) Accept(tx store.Tx, q *Quote) error {
 			return fmt.Errorf("%w: %s by %s", ErrClaimed, claim, by)
 		}
 		if err := claims.Put([]byte(claim), []byte(q.ID)); err != nil {
-			return err
-		}
-	}
-	if q.HasPrepared() {
-		c.UsedBy = q.ID
-		if err := put(tx.Bucket(bucketContext), q.OpHash[:], c); err != nil {
 			return err
 		}
 	}
@@ -116,13 +203,29 @@ func (b *Book) Accept(tx store.Tx, q *Quote) error {
 	return b.write(tx, q, nil)
 }
 
-// Save writes the next step of an accepted quote. A terminal status ends its pledges and claims and erases the signed
-// operations; after it only deposits are settled.
-func (b *Book) Save(tx store.Tx, q *Quote) error {
-	before, err := b.Quote(tx, q.ID)
-	if err != nil {
-		return err
+// Advance writes the step of an accepted quote from one record to the next. A terminal status ends its pledges and
+// claims and erases the signed operations; after it only deposits are settled. The error wraps ErrOvertaken when the
+// record is not the expected one any more: then nothing was written.
+func (b *Book) Advance(ctx context.Context, expected, next *Quote) error {
+	return b.update(ctx, b.Change(expected, next))
+}
+
+// Change is Advance as a part of a commit of the embedded network: a record and the block that it tells of. The outbox
+// alone asks for it.
+func (b *Book) Change(expected, next *Quote) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		before, err := quoteOf(tx, expected.ID)
+		if err != nil {
+			return err
+		}
+		if before.Updated != expected.Updated {
+			return fmt.Errorf("quote %s: %w", expected.ID, ErrOvertaken)
+		}
+		return b.save(tx, before, next)
 	}
+}
+
+func (b *Book) save(tx store.Tx, before, q *Quote) error {
 	if before.Status == "" || before.Done() || api.Terminal(before.Status) && q.Status != before.Status {
 		return fmt.Errorf("quote %s is %q and takes no further step", q.ID, before.Status)
 	}
@@ -147,7 +250,7 @@ func (b *Book) end(tx store.Tx, q *Quote) error {
 	if err := b.dropClaims(tx, q.ID); err != nil {
 		return err
 	}
-	c, found, err := b.Context(tx, q.OpHash)
+	c, found, err := contextOf(tx, q.OpHash)
 	if err != nil {
 		return err
 	}
@@ -158,9 +261,7 @@ func (b *Book) end(tx store.Tx, q *Quote) error {
 	}
 	for i := range q.Legs {
 		q.Legs[i].Signature = ""
-		if d := q.Legs[i].Delegation; d != nil {
-			q.Legs[i].Delegation = &api.Delegation{ContractAddress: d.ContractAddress, Nonce: d.Nonce}
-		}
+		q.Legs[i].Delegation = q.Legs[i].Delegation.Unsigned()
 	}
 	return tx.Bucket(bucketEnds).Delete(endKey(q.ValidUntil, endQuote, []byte(q.ID)))
 }
@@ -215,54 +316,77 @@ func pledgePrefix(owner, asset string) []byte {
 	return append(append(hashOf(UserKey(owner)), asset...), 0)
 }
 
-// Pledged is the sum of an asset that executing quotes of the account will still take (protocol §4.3). Owner is an EVM
-// address in any case or a Solana address.
-func (b *Book) Pledged(tx store.Tx, owner, asset string) *big.Int {
-	sum := new(big.Int)
-	prefix := string(pledgePrefix(owner, asset))
-	tx.Bucket(bucketPledge).Ascend([]byte(prefix), func(k, v []byte) bool {
-		if !strings.HasPrefix(string(k), prefix) {
-			return false
+// Owned is an asset of an account: an EVM address in any case or a Solana address, and CAIP-19.
+type Owned struct{ Owner, Asset string }
+
+// Pledged are the sums that executing quotes will still take of assets (protocol §4.3), in the order asked, all as they
+// were at one moment.
+func (b *Book) Pledged(ctx context.Context, of ...Owned) ([]*big.Int, error) {
+	sums := make([]*big.Int, len(of))
+	return sums, b.view(ctx, func(tx store.Tx) error {
+		for i, o := range of {
+			sum, prefix := new(big.Int), pledgePrefix(o.Owner, o.Asset)
+			tx.Bucket(bucketPledge).Ascend(prefix, func(k, v []byte) bool {
+				if !bytes.HasPrefix(k, prefix) {
+					return false
+				}
+				sum.Add(sum, new(big.Int).SetBytes(v))
+				return true
+			})
+			sums[i] = sum
 		}
-		sum.Add(sum, new(big.Int).SetBytes(v))
-		return true
+		return nil
 	})
-	return sum
 }
 
-// Latest is the stamp of the last step of any quote of an account, 0 when it has none. While it stays the same, no
-// quote of the account was accepted, took a step or ended. Owner is an EVM address in any case or a Solana address.
-func (b *Book) Latest(tx store.Tx, owner string) (stamp uint64) {
-	key := hashOf(UserKey(owner))
-	tx.Bucket(bucketUpdated).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
-		if bytes.HasPrefix(k, key) {
-			stamp = binary.BigEndian.Uint64(k[len(key):])
-		}
-		return false
+// Latest is the stamp of the last step of any quote of some accounts, 0 when they have none. While it stays the same,
+// no quote of theirs was accepted, took a step or ended. They are EVM addresses in any case or Solana addresses.
+func (b *Book) Latest(ctx context.Context, owners ...string) (stamp uint64, err error) {
+	err = b.view(ctx, func(tx store.Tx) error {
+		stamp = latest(tx, owners...)
+		return nil
 	})
+	return stamp, err
+}
+
+func latest(tx store.Tx, owners ...string) (stamp uint64) {
+	for _, owner := range owners {
+		key := hashOf(UserKey(owner))
+		tx.Bucket(bucketUpdated).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
+			if bytes.HasPrefix(k, key) {
+				stamp = max(stamp, binary.BigEndian.Uint64(k[len(key):]))
+			}
+			return false
+		})
+	}
 	return stamp
 }
 
 // Named reports whether a record of this network names an owner; those of an earlier one do not count. An entry of the
 // index that cannot be read counts as one.
-func (b *Book) Named(tx store.Tx, owner string) (named bool) {
+func (b *Book) Named(ctx context.Context, owner string) (named bool, err error) {
 	key := hashOf(UserKey(owner))
-	index := tx.Bucket(bucketUpdated).Reporting(func(error) { named = true })
-	index.Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
-		named = named || bytes.HasPrefix(k, key) && binary.BigEndian.Uint64(k[len(key):]) > carried(tx)
-		return false
+	err = b.view(ctx, func(tx store.Tx) error {
+		index := tx.Bucket(bucketUpdated).Reporting(func(error) { named = true })
+		index.Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
+			named = named || bytes.HasPrefix(k, key) && binary.BigEndian.Uint64(k[len(key):]) > carried(tx)
+			return false
+		})
+		return nil
 	})
-	return named
+	return named, err
 }
 
-// Open lists the accepted quotes that are not done, in the order of their ids.
-func (b *Book) Open(tx store.Tx) []string {
-	var ids []string
-	tx.Bucket(bucketOpen).Ascend(nil, func(k, _ []byte) bool {
-		ids = append(ids, string(k))
-		return true
+// Open lists the accepted quotes that are not done, in the order of their ids; with ErrDamaged those that can be named.
+func (b *Book) Open(ctx context.Context) (ids []string, err error) {
+	err = b.view(ctx, func(tx store.Tx) error {
+		tx.Bucket(bucketOpen).Ascend(nil, func(k, _ []byte) bool {
+			ids = append(ids, string(k))
+			return true
+		})
+		return nil
 	})
-	return ids
+	return ids, err
 }
 
 func endKey(at uint64, kind byte, key []byte) []byte {

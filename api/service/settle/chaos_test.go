@@ -17,7 +17,6 @@ import (
 	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
 )
 
 // gate stops settlements in the middle, each at a moment that follows from its id.
@@ -237,16 +236,11 @@ func (c *chaos) execute(docs []*api.Document) {
 
 // open reads the records of all open quotes.
 func (c *chaos) open() (out []*quotestore.Quote) {
-	Must(c.t, c.w.Book.View(func(tx store.Tx) error {
-		for _, id := range c.w.Book.Open(tx) {
-			q, err := c.w.Book.Quote(tx, id)
-			if err != nil {
-				return err
-			}
-			out = append(out, q)
-		}
-		return nil
-	}))
+	ids, err := c.w.Book.Open(context.Background())
+	Must(c.t, err)
+	for _, id := range ids {
+		out = append(out, c.w.Record(id))
+	}
 	return out
 }
 
@@ -320,8 +314,7 @@ func (c *chaos) held() {
 func (c *chaos) ended(docs []*api.Document) {
 	for _, d := range docs {
 		id := c.w.Decode(d).ID
-		var q *quotestore.Quote
-		Must(c.t, c.w.Book.View(func(tx store.Tx) (err error) { q, err = c.w.Book.Quote(tx, id); return err }))
+		q := c.w.Record(id)
 		if q.Status == "" || c.final[id] != "" {
 			continue
 		}

@@ -143,8 +143,8 @@ func (y story) killAndResume(t *testing.T, number, step int, last bool, clean *W
 	defer func() { Must(t, s.Close()) }()
 	w := y.open(t, s, nil)
 	defer func() { Must(t, w.Settler.Close()) }()
-	var open []string
-	Must(t, s.View(func(tx store.Tx) error { open = w.Book.Open(tx); return nil }))
+	open, err := w.Book.Open(context.Background())
+	Must(t, err)
 	if want := 1; last && len(open) != 0 || !last && len(open) != want {
 		t.Fatalf("%d quotes are open after the crash", len(open))
 	}

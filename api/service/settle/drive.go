@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // Bounds of the pause between two attempts.
@@ -75,7 +74,7 @@ func (s *Settler) drive(q *quotestore.Quote, again <-chan struct{}) {
 		s.mu.Lock()
 		s.running[id] = true
 		s.mu.Unlock()
-		if now, err := s.reload(id); err == nil {
+		if now, err := s.Book.Quote(s.ctx, id); err == nil {
 			q = now
 		}
 		if q.Updated != at {
@@ -92,7 +91,7 @@ func (s *Settler) attempt(q *quotestore.Quote) (err error) {
 		}
 	}()
 	if q.Status == "" {
-		if q, err = s.reload(q.ID); err != nil {
+		if q, err = s.Book.Quote(s.ctx, q.ID); err != nil {
 			return err
 		}
 		if q.Status == "" {
@@ -100,15 +99,6 @@ func (s *Settler) attempt(q *quotestore.Quote) (err error) {
 		}
 	}
 	return s.run(s.ctx, q)
-}
-
-// reload reads the record as it was last committed.
-func (s *Settler) reload(id string) (q *quotestore.Quote, err error) {
-	err = s.Book.View(func(tx store.Tx) error {
-		q, err = s.Book.Quote(tx, id)
-		return err
-	})
-	return q, err
 }
 
 // rest waits for d or until the saga is asked to try again, and reports false when the settler is closed.

@@ -63,19 +63,15 @@ func TestSagaThatAFaultStoppedIsTriedAgainToItsEnd(t *testing.T) {
 
 func erasedContext(t *testing.T, w *World, id string) {
 	t.Helper()
-	Must(t, w.Book.View(func(tx store.Tx) error {
-		if open := w.Book.Open(tx); len(open) != 0 {
-			t.Errorf("open quotes: %v", open)
-		}
-		q, err := w.Book.Quote(tx, id)
-		if err != nil {
-			return err
-		}
-		if _, found, err := w.Book.Context(tx, q.OpHash); err != nil || found {
-			t.Errorf("the prepared operation is still in the book (%v)", err)
-		}
-		return nil
-	}))
+	open, err := w.Book.Open(context.Background())
+	Must(t, err)
+	if len(open) != 0 {
+		t.Errorf("open quotes: %v", open)
+	}
+	_, found, err := w.Book.Context(context.Background(), w.Record(id).OpHash)
+	if err != nil || found {
+		t.Errorf("the prepared operation is still in the book (%v)", err)
+	}
 }
 
 func TestIdleTellsWhatStandsStillAndResumeTriesItAtOnce(t *testing.T) {
@@ -165,13 +161,9 @@ func TestADepositThatSomebodyElseRefundedDoesNotHoldTheSagaUp(t *testing.T) {
 			for _, chainID := range []uint64{Arbitrum, Polygon, Optimism} {
 				wantBalance(t, w, w.Installation.Pins.Escrow, w.Asset("usdc", chainID), zero())
 			}
-			Must(t, w.Book.View(func(tx store.Tx) error {
-				q, err := w.Book.Quote(tx, id)
-				if err == nil && q.Legs[0].State != quotestore.LegRefunded {
-					t.Errorf("the first leg is %s", q.Legs[0].State)
-				}
-				return err
-			}))
+			if q := w.Record(id); q.Legs[0].State != quotestore.LegRefunded {
+				t.Errorf("the first leg is %s", q.Legs[0].State)
+			}
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // EndAll brings every open quote of a network that ends to its end, and returns when none is open that can be read.
@@ -15,7 +14,7 @@ import (
 // is one commit, as in a saga, so that a later call goes on where one was cut off. It is for a Settler that runs
 // nothing else.
 func (s *Settler) EndAll(ctx context.Context) error {
-	open, err := s.open()
+	open, err := s.open(ctx)
 	if err != nil {
 		return fmt.Errorf("end the open quotes: %w", err)
 	}
@@ -44,7 +43,7 @@ func (s *Settler) endNext(ctx context.Context, q *quotestore.Quote) (string, *qu
 	case q.Status == api.StatusExecuted:
 		next := q.Clone()
 		next.Status = api.StatusCompleted
-		return "delivered", next, s.Book.Update(func(tx store.Tx) error { return s.save(tx, q, next) })
+		return "delivered", next, s.Book.Advance(ctx, q, next)
 	}
 	return s.refuse(ctx, q, refusal{reasonExpired, "the network ends"})
 }

@@ -2,6 +2,7 @@ package settle_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func signatures(w *World, body, signed *api.Document) (out []string) {
 
 // found counts the signatures that a book still holds, and tells where.
 func found(w *World, signatures []string) (n int) {
-	Must(w.TB, w.Book.View(func(tx store.Tx) error {
+	Must(w.TB, w.Installation.Store.View(func(tx store.Tx) error {
 		for _, name := range bookBuckets() {
 			tx.Bucket(name).Ascend(nil, func(k, v []byte) bool {
 				for _, s := range signatures {
@@ -87,7 +88,7 @@ func TestNoSignatureOfAnyKindOutlivesItsQuote(t *testing.T) {
 				}
 				if c.status == "" {
 					w.Clock.Advance(601 * time.Second)
-					Must(t, w.Book.SweepAll())
+					Must(t, w.Book.Sweep(context.Background()))
 				} else if s := w.Settle(signed); s.Status != c.status {
 					t.Fatalf("status %+v", s)
 				}

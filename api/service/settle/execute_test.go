@@ -79,7 +79,7 @@ func TestExecuteAfterExpiryIsRefusedAndTheRecordStaysEmpty(t *testing.T) {
 	Refused(t, w.Execute(signed), api.ErrQuoteExpired)
 	untouched(t, w, w.Decode(signed).ID)
 	w.Clock.Advance(time.Hour) // long swept away, still told as expired
-	Must(t, w.Book.Update(func(tx store.Tx) error { return w.Book.Sweep(tx) }))
+	Must(t, w.Book.Sweep(context.Background()))
 	Refused(t, w.Execute(signed), api.ErrQuoteExpired)
 }
 

@@ -8,7 +8,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/service/quote"
 	. "coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
 )
 
 // TestGasTableCoversMeasuredCosts: the network fee is made from a table of gas; what the embedded chains really use
@@ -33,15 +32,9 @@ func TestGasTableCoversMeasuredCosts(t *testing.T) {
 	estimate := map[string]uint64{}
 	operation := func(name string) {
 		doc := w.Quote(pay(w, Base, 50*usdcPlain), "")
-		Must(t, w.Book.View(func(tx store.Tx) error {
-			q, err := w.Book.Quote(tx, w.Decode(doc).ID)
-			if err != nil {
-				return err
-			}
-			c, _, err := w.Book.Context(tx, q.OpHash)
-			estimate[name] = c.Gas
-			return err
-		}))
+		_, c, err := w.Book.Prepared(context.Background(), w.Decode(doc).ID)
+		Must(t, err)
+		estimate[name] = c.Gas
 		s := w.Settle(w.SignQuote(doc))
 		note(name, s, Base, 0, 0)
 		note("release", s, Arbitrum, 0, 0)

@@ -10,9 +10,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op/erc20"
-	"coffer/api/service/quotestore"
 	. "coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
 )
 
 // send is a call that moves any asset.
@@ -93,12 +91,7 @@ func identity(t *testing.T, w *World, q api.Quote, pays string, need *big.Int) {
 	if q.Fees.CumulativeUSD != amount.USD2(micro) {
 		t.Errorf("cumulative fees %s, expected %s", q.Fees.CumulativeUSD, amount.USD2(micro))
 	}
-	var fills []quotestore.Fill
-	Must(t, w.Book.View(func(tx store.Tx) error {
-		stored, err := w.Book.Quote(tx, q.ID)
-		fills = stored.Fills
-		return err
-	}))
+	fills := w.Record(q.ID).Fills
 	if len(fills) != 1 {
 		t.Fatalf("%d fills", len(fills))
 	}

@@ -16,7 +16,6 @@ import (
 	"coffer/api/op"
 	"coffer/api/service/chain"
 	. "coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
 )
 
 // kindWorld is a world with one stocked user of a kind; before runs after each step's commit.
@@ -249,28 +248,25 @@ func TestReplacedSessionKeyAndAnnouncedExitStopAQuoteBeforeAndAfterAcceptance(t 
 func TestRoleBasedOperationsAreStoredWithoutTheCoSignature(t *testing.T) {
 	var seen int
 	w := kindWorld(t, api.AccountRoleBased, func(w *World, _ string) {
-		Must(t, w.Book.View(func(tx store.Tx) error {
-			for _, id := range w.Book.Open(tx) {
-				q, err := w.Book.Quote(tx, id)
-				Must(t, err)
-				c, _, err := w.Book.Context(tx, q.OpHash)
-				Must(t, err)
-				sigs := []string{c.Signature}
-				for _, l := range q.Legs {
-					sigs = append(sigs, l.Signature)
-				}
-				want := 2 + 2*65
-				if api.Terminal(q.Status) {
-					want = 0 // only its deposits are open
-				}
-				for _, s := range sigs {
-					if seen++; len(s) != want {
-						t.Errorf("a signature of %d characters is stored, expected %d", len(s), want)
-					}
+		open, err := w.Book.Open(context.Background())
+		Must(t, err)
+		for _, id := range open {
+			q, c, err := w.Book.Prepared(context.Background(), id)
+			Must(t, err)
+			sigs := []string{c.Signature}
+			for _, l := range q.Legs {
+				sigs = append(sigs, l.Signature)
+			}
+			want := 2 + 2*65
+			if api.Terminal(q.Status) {
+				want = 0 // only its deposits are open
+			}
+			for _, s := range sigs {
+				if seen++; len(s) != want {
+					t.Errorf("a signature of %d characters is stored, expected %d", len(s), want)
 				}
 			}
-			return nil
-		}))
+		}
 	})
 	if s := w.Settle(w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc"))); s.Status != api.StatusCompleted ||
 		seen == 0 {

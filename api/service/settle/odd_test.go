@@ -208,7 +208,7 @@ func TestOverlappingQuotesOfOneAccountLeaveNothingBehind(t *testing.T) {
 
 func nothingLeft(t *testing.T, w *World) {
 	t.Helper()
-	Must(t, w.Book.View(func(tx store.Tx) error {
+	Must(t, w.Installation.Store.View(func(tx store.Tx) error {
 		for _, bucket := range []string{"book-pledge", "book-claim", "book-open"} {
 			tx.Bucket(bucket).Ascend(nil, func(k, v []byte) bool {
 				t.Errorf("%s still holds %q = %x", bucket, k, v)

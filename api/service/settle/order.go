@@ -18,7 +18,6 @@ import (
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/quote/smartaccount"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // order is a quote that somebody wants to execute, with everything that settles it.
@@ -30,7 +29,7 @@ type order struct {
 	account  smartaccount.Account // the EVM account, zero when none takes part
 	prepared operation            // zero for a quote without
 	deposits []operation          // in the order of Legs
-	seen     [2]uint64            // last steps of quotes of the accounts when the checks began
+	seen     uint64               // last step of a quote of the accounts when the checks began
 }
 
 // body is what execute reads of a document whose integrity was checked: everything else is as the quote's record says.
@@ -68,7 +67,7 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v1 bool) (*order,
 	if err := integrity.Decode(doc, &o.body); err != nil {
 		return nil, api.NewDecodeError(err)
 	}
-	if err := s.find(o, digest, s.Book.Reader(ctx)); err != nil {
+	if err := s.find(ctx, o, digest); err != nil {
 		return nil, err
 	}
 	if (o.Version == 1) != v1 {
@@ -82,21 +81,12 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v1 bool) (*order,
 
 // find reads the stored quote and its context. What was signed by us and has expired may have been swept away: that is
 // an expired quote too. A quote that is not the reader's to see is an unknown one.
-func (s *Settler) find(o *order, digest common.Hash, by quotestore.Reader) error {
-	found := false
-	err := s.Book.View(func(tx store.Tx) (err error) {
-		if o.Quote, err = s.Book.Quote(tx, o.body.ID); err != nil {
-			return err
-		}
-		if !s.Book.Sees(by, o.Project) {
-			return quotestore.ErrUnknownQuote
-		}
-		if found = !o.HasPrepared(); found {
-			return nil
-		}
-		o.context, found, err = s.Book.Context(tx, o.OpHash)
-		return err
-	})
+func (s *Settler) find(ctx context.Context, o *order, digest common.Hash) error {
+	var err error
+	o.Quote, o.context, err = s.Book.Prepared(ctx, o.body.ID)
+	if err == nil && !s.Book.Sees(s.Book.Reader(ctx), o.Project) {
+		err = quotestore.ErrUnknownQuote
+	}
 	expires, errTime := strconv.ParseInt(o.body.ExpirationTimestamp, 10, 64)
 	expired := errTime != nil || o.now.After(time.Unix(expires, 0))
 	switch {
@@ -112,7 +102,7 @@ func (s *Settler) find(o *order, digest common.Hash, by quotestore.Reader) error
 		return executedBefore(o.ID)
 	case expired:
 		return expiredAt(o.body.ExpirationTimestamp)
-	case !found || o.context.UsedBy != "":
+	case o.context.OpHash != o.OpHash || o.context.UsedBy != "":
 		return quote.PrepareAgain(
 			"the prepared operation of this quote was executed with another quote or its time is over")
 	case len(o.body.OriginChainsOperations) != max(1, len(o.Legs)):
@@ -274,11 +264,9 @@ func signedOp(w api.UserOp, signature string) (op.UserOp, error) {
 func (s *Settler) restore(ctx context.Context, q *quotestore.Quote) (*order, error) {
 	o := &order{Quote: q, now: s.Clock()}
 	if q.HasPrepared() {
-		found := false
-		err := s.Book.View(func(tx store.Tx) (err error) {
-			o.context, found, err = s.Book.Context(tx, q.OpHash)
-			return err
-		})
+		var found bool
+		var err error
+		o.context, found, err = s.Book.Context(ctx, q.OpHash)
 		if err == nil && !found {
 			err = fmt.Errorf("the prepared operation of quote %s is not in the book", q.ID)
 		}

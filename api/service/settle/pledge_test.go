@@ -14,7 +14,6 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
 	. "coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
 )
 
 // moody is a contract that gives back to its caller as much as it was last told with a word of call data:
@@ -52,11 +51,7 @@ func TestExecuteLeavesWhatOtherQuotesHavePledged(t *testing.T) {
 	call := w.SignQuote(w.Quote(w.Request(eth, 0, api.Call{To: at.Hex(), Value: big.NewInt(coin / 2).String()}), ""))
 	swap := w.Decode(w.Swap(Exchange{From: caip.Native(Base).String(), Amount: big.NewInt(coin * 8 / 10),
 		Get: "ob:usdc", To: payeeOn(Optimism)(w)}))
-	Must(t, w.Book.Update(func(tx store.Tx) error {
-		q, err := w.Book.Quote(tx, swap.ID)
-		Must(t, err)
-		return w.Book.Accept(tx, q)
-	}))
+	w.Accept(swap.ID)
 	gives(0)
 	Refused(t, w.Execute(call), api.ErrInsufficientBalance)
 	gives(coin / 2)

@@ -10,7 +10,6 @@ import (
 	"coffer/api"
 	"coffer/api/service/quotestore"
 	. "coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
 )
 
 // The random run makes this many requests (prepare, quote, execute), and many more with COFFER_TEST_WHOLE;
@@ -55,8 +54,7 @@ func TestRandomOperationsOfAllKindsKeepEverySum(t *testing.T) {
 	}
 	c.w.SameSums(c.sums, c.w.Sums(payee()))
 	for id, want := range c.final {
-		var q *quotestore.Quote
-		Must(t, c.w.Book.View(func(tx store.Tx) (err error) { q, err = c.w.Book.Quote(tx, id); return err }))
+		q := c.w.Record(id)
 		if got := states([]*quotestore.Quote{q})[0]; got != want {
 			t.Errorf("%s moved to %s after its end", want, got)
 		}

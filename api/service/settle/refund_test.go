@@ -21,29 +21,19 @@ import (
 // erased demands that nothing signed is left of a quote that did not complete.
 func erased(t *testing.T, w *World, id string) {
 	t.Helper()
-	Must(t, w.Book.View(func(tx store.Tx) error {
-		q, err := w.Book.Quote(tx, id)
-		if err != nil {
-			return err
+	q := w.Record(id)
+	for _, l := range q.Legs {
+		if l.Signature != "" {
+			t.Error("a funding signature is still in the book")
 		}
-		for _, l := range q.Legs {
-			if l.Signature != "" {
-				t.Error("a funding signature is still in the book")
-			}
+	}
+	erasedContext(t, w, id)
+	for _, a := range q.Required {
+		p, err := w.Book.Pledged(context.Background(), quotestore.Owned{Owner: q.Owner.Hex(), Asset: a.Asset})
+		if err != nil || p[0].Sign() != 0 {
+			t.Errorf("%s of %s is still pledged (%v)", p, a.Asset, err)
 		}
-		if _, found, err := w.Book.Context(tx, q.OpHash); err != nil || found {
-			t.Errorf("the prepared operation is still in the book (%v)", err)
-		}
-		if open := w.Book.Open(tx); len(open) != 0 {
-			t.Errorf("open quotes: %v", open)
-		}
-		for _, a := range q.Required {
-			if p := w.Book.Pledged(tx, q.Owner.Hex(), a.Asset); p.Sign() != 0 {
-				t.Errorf("%s of %s is still pledged", p, a.Asset)
-			}
-		}
-		return nil
-	}))
+	}
 }
 
 func TestRefusedFillRefundsEveryDepositInFull(t *testing.T) {

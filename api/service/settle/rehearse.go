@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -12,7 +11,7 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
-	"coffer/api/service/store"
+	"coffer/api/service/quotestore"
 )
 
 // rehearse simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1, step a).
@@ -66,7 +65,7 @@ func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, ops 
 	if len(outcomes) != len(ops) {
 		return fmt.Errorf("%d operations had %d outcomes", len(ops), len(outcomes))
 	}
-	return s.leavesPledged(st, o, chainID)
+	return s.leavesPledged(ctx, st, o, chainID)
 }
 
 // wouldFail is the answer when the filler's call on a chain would revert.
@@ -98,28 +97,28 @@ func (s *Settler) failedCall(st chain.State, o *order) int {
 
 // leavesPledged checks that after the rehearsed operations the account still holds what other executing quotes will
 // take: calls may find the world other than in the simulation of their quote, and spend more (protocol §4.3).
-func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error {
-	pledged := map[caip.Asset]*big.Int{}
-	err := s.Book.View(func(tx store.Tx) error {
-		for _, e := range s.Network.Catalog.On(caip.EVM(chainID)) {
-			if v := s.Book.Pledged(tx, o.Owner.Hex(), e.Asset.String()); v.Sign() > 0 {
-				pledged[e.Asset] = v
-			}
-		}
-		return nil
-	})
+func (s *Settler) leavesPledged(ctx context.Context, st chain.State, o *order, chainID uint64) error {
+	var owned []quotestore.Owned
+	all := s.Network.Catalog.On(caip.EVM(chainID))
+	for _, e := range all {
+		owned = append(owned, quotestore.Owned{Owner: o.Owner.Hex(), Asset: e.Asset.String()})
+	}
+	pledged, err := s.Book.Pledged(ctx, owned...)
 	if err != nil {
 		return err
 	}
-	for asset, v := range pledged {
-		have, err := s.Network.BalanceAt(st, o.Owner, asset)
+	for i, v := range pledged {
+		if v.Sign() == 0 {
+			continue
+		}
+		have, err := s.Network.BalanceAt(st, o.Owner, all[i].Asset)
 		if err != nil {
 			return err
 		}
 		if have.Cmp(v) < 0 {
 			return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: the operation would leave "+
 				"%s of %s that are pledged to quotes in execution",
-				asset.Display(), have, v)
+				all[i].Asset.Display(), have, v)
 		}
 	}
 	return nil

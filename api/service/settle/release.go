@@ -65,12 +65,12 @@ func (s *Settler) settleLeg(ctx context.Context, q *quotestore.Quote, how settli
 	}
 	err = fmt.Errorf("%s of quote %s on %s: %w", how.verb, q.ID, at, err)
 	if errors.Is(err, attest.ErrTooFew) && q.Status == api.StatusExecuted {
-		next, err = s.complete(q)
+		next, err = s.complete(ctx, q)
 		return "complete", next, err
 	}
-	if q.Legs[i].ChainID != 0 && !errors.Is(err, errOvertaken) {
+	if q.Legs[i].ChainID != 0 && !errors.Is(err, quotestore.ErrOvertaken) {
 		if found, ok := s.settledByOthers(ctx, q, q.Legs[i].ChainID); ok {
-			next, err = s.acknowledge(q, i, found, how, err)
+			next, err = s.acknowledge(ctx, q, i, found, how, err)
 		}
 	}
 	return name, next, err
@@ -106,7 +106,7 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how
 		Accept: chain.AllSucceed,
 		Record: func(tx store.Tx, b chain.Block) error {
 			settled(next, i, how, s.ref(at, b.Receipts[0].TxHash))
-			return s.save(tx, q, next)
+			return s.Book.Change(q, next)(tx)
 		},
 	})
 	return next, err
@@ -124,10 +124,10 @@ func (s *Settler) attested(ctx context.Context, q *quotestore.Quote, chainID uin
 }
 
 // complete ends a quote whose deposits wait for attesters: what was asked for has arrived.
-func (s *Settler) complete(q *quotestore.Quote) (*quotestore.Quote, error) {
+func (s *Settler) complete(ctx context.Context, q *quotestore.Quote) (*quotestore.Quote, error) {
 	next := q.Clone()
 	next.Status = api.StatusCompleted
-	return next, s.Book.Update(func(tx store.Tx) error { return s.save(tx, q, next) })
+	return next, s.Book.Advance(ctx, q, next)
 }
 
 // settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may
@@ -162,18 +162,15 @@ func (s *Settler) inEscrow(ctx context.Context, q *quotestore.Quote, chainID uin
 // acknowledge writes down that somebody else settled a deposit. When it was to be released, the solver has lost it; the
 // quote still ends, as the user has what he asked for. When the record has moved on, it was this saga after all, whose
 // commit was reported as failed: then the failure stands and the next attempt begins from the record.
-func (s *Settler) acknowledge(q *quotestore.Quote, i int, found quotestore.LegState, how settling,
-	failed error) (*quotestore.Quote, error) {
+func (s *Settler) acknowledge(ctx context.Context, q *quotestore.Quote, i int, found quotestore.LegState,
+	how settling, failed error) (*quotestore.Quote, error) {
 	next := q.Clone()
 	next.Legs[i].State = found
 	next.Status = how.status(next)
-	err := s.Book.Update(func(tx store.Tx) error {
-		if stored, err := s.Book.Quote(tx, q.ID); err != nil || stored.Updated != q.Updated {
-			return errors.Join(failed, err)
-		}
-		s.Log.Error("a deposit was settled by somebody else", "quote", q.ID, "chain", q.Legs[i].ChainID, "state",
-			string(found))
-		return s.Book.Save(tx, next)
-	})
-	return next, err
+	if err := s.Book.Advance(ctx, q, next); err != nil {
+		return next, errors.Join(failed, err)
+	}
+	s.Log.Error("a deposit was settled by somebody else", "quote", q.ID, "chain", q.Legs[i].ChainID, "state",
+		string(found))
+	return next, nil
 }

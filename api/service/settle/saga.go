@@ -19,10 +19,6 @@ import (
 // settleGas is enough for a release or a refund.
 const settleGas = 300_000
 
-// errOvertaken says that the record has moved on since a step was begun: the step leaves nothing behind, and the next
-// attempt begins from the record. It happens after a commit that was reported as failed.
-var errOvertaken = errors.New("the record has moved on since this step was begun")
-
 // run takes a quote from wherever it stands to its end. It stops with an error when the context ends or the
 // database or a chain cannot be written; everything committed so far stays and Resume goes on from there.
 func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
@@ -155,20 +151,8 @@ func (s *Settler) refuse(ctx context.Context, q *quotestore.Quote, r refusal) (s
 		next.Status = api.StatusFailed
 	}
 	s.Log.Warn("settlement refused", "quote", q.ID, "failReason", r.reason, "why", r.text)
-	err := s.Book.Update(func(tx store.Tx) error { return s.save(tx, q, next) })
+	err := s.Book.Advance(ctx, q, next)
 	return "refused", next, err
-}
-
-// save writes the step from a record to the next, unless the record is another one by now.
-func (s *Settler) save(tx store.Tx, q, next *quotestore.Quote) error {
-	stored, err := s.Book.Quote(tx, q.ID)
-	if err != nil {
-		return err
-	}
-	if stored.Updated != q.Updated {
-		return fmt.Errorf("quote %s: %w", q.ID, errOvertaken)
-	}
-	return s.Book.Save(tx, next)
 }
 
 // held is the index of a deposit that lies in escrow, −1 when none does.
@@ -198,7 +182,7 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int) (*quotestore.Quo
 		Record: func(tx store.Tx, b chain.Block) error {
 			s.landed(next, i, s.ref(l.ChainID, b.Receipts[0].TxHash))
 			next.Status = api.StatusInProgress
-			return s.save(tx, o.Quote, next)
+			return s.Book.Change(o.Quote, next)(tx)
 		},
 	})
 	return next, err

@@ -46,7 +46,6 @@ import (
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/signers"
-	"coffer/api/service/store"
 )
 
 // Prices is the price source; *price.Table is one. Prices are micro-USD per whole unit, false means unknown.
@@ -76,9 +75,8 @@ type Deps struct {
 // Settler executes quotes. It is safe for concurrent use.
 type Settler struct {
 	Deps
-	ctx       context.Context
-	cancel    context.CancelFunc
-	accepting sync.Mutex // held from the last look at balances and pledges until the acceptance is committed
+	ctx    context.Context
+	cancel context.CancelFunc
 
 	mu      sync.Mutex
 	closed  bool
@@ -118,10 +116,10 @@ func (s *Settler) Resume(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.Book.SweepAll(); err != nil {
+	if err := s.Book.Sweep(ctx); err != nil {
 		return fmt.Errorf("resume settlement: %w", err)
 	}
-	open, err := s.open()
+	open, err := s.open(ctx)
 	if err != nil {
 		return fmt.Errorf("resume settlement: %w", err)
 	}
@@ -135,13 +133,9 @@ func (s *Settler) Resume(ctx context.Context) error {
 
 // open reads the quotes that are not done. One whose record is damaged is left alone: it cannot be settled, and the
 // others can.
-func (s *Settler) open() (open []*quotestore.Quote, err error) {
-	var ids []string
-	err = s.Book.View(func(tx store.Tx) error {
-		ids = s.Book.Open(tx)
-		return nil
-	})
-	if errors.Is(err, store.ErrDamaged) {
+func (s *Settler) open(ctx context.Context) (open []*quotestore.Quote, err error) {
+	ids, err := s.Book.Open(ctx)
+	if errors.Is(err, quotestore.ErrDamaged) {
 		s.Log.Error("an open quote cannot be named and is not settled: restore a backup", "error", err)
 		err = nil
 	}
@@ -149,8 +143,8 @@ func (s *Settler) open() (open []*quotestore.Quote, err error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		q, err := s.reload(id)
-		if errors.Is(err, store.ErrDamaged) {
+		q, err := s.Book.Quote(ctx, id)
+		if errors.Is(err, quotestore.ErrDamaged) {
 			s.Log.Error("a quote is not settled, its record is damaged: restore a backup", "quote", id, "error", err)
 			continue
 		}

@@ -112,7 +112,7 @@ func (s *Settler) depositSolana(ctx context.Context, o *order, i int) (*quotesto
 		Record: func(tx store.Tx, rs []solana.Receipt) error {
 			s.landed(next, i, s.solanaRef(rs[0].Signature))
 			next.Status = api.StatusInProgress
-			return s.save(tx, o.Quote, next)
+			return s.Book.Change(o.Quote, next)(tx)
 		},
 	}, 0)
 	return next, err
@@ -162,7 +162,7 @@ func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Q
 					at++
 				}
 			}
-			return s.save(tx, o.Quote, next)
+			return s.Book.Change(o.Quote, next)(tx)
 		},
 	}, fills)
 }
@@ -229,7 +229,7 @@ func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, 
 		Time: uint64(now.Unix()), Txs: []solana.Tx{tx}, Accept: solana.AllSucceed,
 		Record: func(tx store.Tx, rs []solana.Receipt) error {
 			settled(next, i, how, s.solanaRef(rs[0].Signature))
-			return s.save(tx, q, next)
+			return s.Book.Change(q, next)(tx)
 		},
 	})
 	return next, err

@@ -41,7 +41,7 @@ func (s *Settler) targetEVM(ctx context.Context, o *order, next *quotestore.Quot
 		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(ctx, o, rs[0], len(ops)) },
 		Record: func(tx store.Tx, b chain.Block) error {
 			s.executed(next, s.ref(o.ChainID, b.Receipts[0].TxHash))
-			return s.save(tx, o.Quote, next)
+			return s.Book.Change(o.Quote, next)(tx)
 		},
 	})
 	return err
