@@ -157,6 +157,7 @@ type Quote struct {
 	Required    []Amount         `json:"required,omitempty"`
 	Status      string           `json:"status,omitzero"`
 	FailReason  string           `json:"failReason,omitzero"` // set with the decision to refund
+	Sent        string           `json:"sent,omitzero"`       // step that was sent and is not final yet
 	Origin      []Ref            `json:"origin,omitempty"`
 	Destination []Ref            `json:"destination,omitempty"`
 	AcceptedAt  time.Time        `json:"acceptedAt,omitzero"`

@@ -39,7 +39,7 @@ func (s *Settler) EndAll(ctx context.Context) error {
 func (s *Settler) endNext(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
 	switch {
 	case q.FailReason != "":
-		return s.giveBack(ctx, q)
+		return s.refund(ctx, q)
 	case q.Status == api.StatusExecuted:
 		next := q.Clone()
 		next.Status = api.StatusCompleted

@@ -12,9 +12,9 @@ import (
 	"coffer/api/op/filler"
 	"coffer/api/service/attest"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/solana"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // settling is one way for deposits to leave the escrow.
@@ -37,43 +37,73 @@ func (how settling) status(q *quotestore.Quote) string {
 
 // release hands the next deposit to the solver; the first one completes the quote.
 func (s *Settler) release(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
-	if err := s.Faults.wait(ctx, AtRelease, q.ID); err != nil {
-		return "", nil, err
-	}
-	return s.settleLeg(ctx, q, settling{"release", quotestore.LegReleased})
-}
-
-// giveBack refunds the next deposit in full; the last one ends the quote.
-func (s *Settler) giveBack(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
-	return s.settleLeg(ctx, q, settling{"refund", quotestore.LegRefunded})
-}
-
-func (s *Settler) settleLeg(ctx context.Context, q *quotestore.Quote, how settling) (string, *quotestore.Quote, error) {
-	i := held(q)
-	if i < 0 {
-		return "", nil, fmt.Errorf("quote %s is %s and has nothing to %s", q.ID, q.Status, how.verb)
-	}
-	at := q.Legs[i].Chain().String()
-	name := how.verb + " " + at
-	seal := s.settleEVM
-	if q.Legs[i].ChainID == 0 {
-		seal = s.settleSolana
-	}
-	next, err := seal(ctx, q, i, how)
-	if err == nil {
-		return name, next, nil
-	}
-	err = fmt.Errorf("%s of quote %s on %s: %w", how.verb, q.ID, at, err)
-	if errors.Is(err, attest.ErrTooFew) && q.Status == api.StatusExecuted {
-		next, err = s.complete(ctx, q)
-		return "complete", next, err
-	}
-	if q.Legs[i].ChainID != 0 && !errors.Is(err, quotestore.ErrOvertaken) {
-		if found, ok := s.settledByOthers(ctx, q, q.Legs[i].ChainID); ok {
-			next, err = s.acknowledge(ctx, q, i, found, how, err)
+	if q.Sent == "" {
+		if err := s.Faults.wait(ctx, AtRelease, q.ID); err != nil {
+			return "", nil, err
 		}
 	}
-	return name, next, err
+	return s.settleNext(ctx, q, settling{"release", quotestore.LegReleased})
+}
+
+// refund gives the next deposit back in full; the last one ends the quote.
+func (s *Settler) refund(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
+	return s.settleNext(ctx, q, settling{"refund", quotestore.LegRefunded})
+}
+
+// settleNext settles the first deposit in escrow that its chain and the attesters let go; one that they hold keeps no
+// other back. A fault of the database, after which nobody knows what was committed, stops the saga.
+func (s *Settler) settleNext(ctx context.Context, q *quotestore.Quote, how settling) (string, *quotestore.Quote,
+	error) {
+	var refused []error
+	for i, l := range q.Legs {
+		name := how.verb + " " + l.Chain().String()
+		if l.State != quotestore.LegDeposited || q.Sent != "" && q.Sent != name {
+			continue
+		}
+		next, err := s.settleLeg(ctx, q, i, name, how)
+		if err == nil || q.Sent != "" || !isHeld(err) {
+			return name, next, err
+		}
+		refused = append(refused, err)
+	}
+	if len(refused) == 0 {
+		return "", nil, fmt.Errorf("quote %s is %s and has nothing to %s", q.ID, q.Status, how.verb)
+	}
+	err := errors.Join(refused...)
+	if errors.Is(err, attest.ErrTooFew) && q.Status == api.StatusExecuted { // what was asked for has arrived
+		next := q.Clone()
+		next.Status = api.StatusCompleted
+		return "complete", next, s.Book.Advance(ctx, q, next)
+	}
+	return "", nil, err
+}
+
+// isHeld reports whether a chain or the attesters have refused to let a deposit go: nothing happened then.
+func isHeld(err error) bool {
+	_, evm := errors.AsType[*chain.TxError](err)
+	_, sol := errors.AsType[*solana.TxError](err)
+	return evm || sol || errors.Is(err, chain.ErrNotAccepted) || errors.Is(err, solana.ErrNotAccepted) ||
+		errors.Is(err, attest.ErrTooFew)
+}
+
+func (s *Settler) settleLeg(ctx context.Context, q *quotestore.Quote, i int, name string,
+	how settling) (*quotestore.Quote, error) {
+	at := q.Legs[i].ChainID
+	send := s.settleEVM
+	if at == 0 {
+		send = s.settleSolana
+	}
+	next, err := send(ctx, q, i, name, how)
+	if err == nil {
+		return next, nil
+	}
+	err = fmt.Errorf("%s of quote %s: %w", name, q.ID, err)
+	if at != 0 && q.Sent == "" && !errors.Is(err, quotestore.ErrOvertaken) {
+		if found, ok := s.settledByOthers(ctx, q, at); ok {
+			return s.acknowledge(ctx, q, i, found, how, err)
+		}
+	}
+	return next, err
 }
 
 // settled writes down that a deposit has left the escrow.
@@ -86,30 +116,31 @@ func settled(q *quotestore.Quote, i int, how settling, by quotestore.Ref) {
 	q.Status = how.status(q)
 }
 
-func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, how settling) (*quotestore.Quote, error) {
+func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, name string,
+	how settling) (*quotestore.Quote, error) {
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
-	tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster, Gas: settleGas,
-		Data: filler.RefundCalldata(s.Network.Pins.Escrow, id, q.Owner)} // as the payee, who need not wait
-	if s.Network.Version == 1 { // there the operator is, and deposits only end
-		tx.To, tx.Data = s.Network.Pins.Escrow, escrow.RefundCalldata(id, q.Owner)
-	}
-	if how.state == quotestore.LegReleased {
-		signatures, err := s.attested(ctx, q, at)
-		if err != nil {
-			return nil, err
-		}
-		tx.To, tx.Data = s.Network.Pins.Escrow, escrow.ReleaseCalldata(id, q.Owner, signatures)
-	}
-	next := q.Clone()
-	_, err := s.Network.Chains[at].Seal(ctx, chain.SealRequest{
-		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
-		Accept: chain.AllSucceed,
-		Record: func(tx store.Tx, b chain.Block) error {
-			settled(next, i, how, s.ref(at, b.Receipts[0].TxHash))
-			return s.Book.Change(q, next)(tx)
+	return take(ctx, s, q, step[chain.Tx, chain.Receipt]{
+		name: name, port: s.Outbox.EVM[at],
+		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
+			tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster, Gas: settleGas,
+				Data: filler.RefundCalldata(s.Network.Pins.Escrow, id, q.Owner)} // as the payee, who need not wait
+			if s.Network.Version == 1 { // there the operator is, and deposits only end
+				tx.To, tx.Data = s.Network.Pins.Escrow, escrow.RefundCalldata(id, q.Owner)
+			}
+			if how.state == quotestore.LegReleased {
+				signatures, err := s.attested(ctx, q, at)
+				if err != nil {
+					return nil, err
+				}
+				tx.To, tx.Data = s.Network.Pins.Escrow, escrow.ReleaseCalldata(id, q.Owner, signatures)
+			}
+			return []chain.Tx{tx}, nil
+		},
+		judge: chain.AllSucceed,
+		done: func(next *quotestore.Quote, rs []chain.Receipt) {
+			settled(next, i, how, s.ref(at, rs[0].TxHash))
 		},
 	})
-	return next, err
 }
 
 // attested asks the attesters for the release of a quote's deposit on a chain.
@@ -121,13 +152,6 @@ func (s *Settler) attested(ctx context.Context, q *quotestore.Quote, chainID uin
 		Escrow:  escrow.Place{ChainID: chainID, Escrow: s.Network.Pins.Escrow, Salt: s.Network.EscrowSalt},
 		QuoteID: common.HexToHash(q.ID), Depositor: q.Owner, Terms: q.Terms(), Fill: q.Destination[0].ID(),
 	})
-}
-
-// complete ends a quote whose deposits wait for attesters: what was asked for has arrived.
-func (s *Settler) complete(ctx context.Context, q *quotestore.Quote) (*quotestore.Quote, error) {
-	next := q.Clone()
-	next.Status = api.StatusCompleted
-	return next, s.Book.Advance(ctx, q, next)
 }
 
 // settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may

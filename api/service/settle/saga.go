@@ -13,7 +13,6 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
 // settleGas is enough for a release or a refund.
@@ -36,7 +35,9 @@ func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 		} else {
 			s.Log.Info("settlement", "quote", q.ID, "step", name, "status", next.Status, "failReason", next.FailReason)
 		}
-		q = next
+		if q = next; q.Sent != "" {
+			name += ", sent"
+		}
 		s.step(name)
 	}
 	return nil
@@ -46,12 +47,12 @@ func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 // first, because their block hash expires.
 func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (string, *quotestore.Quote, error) {
 	if q.FailReason != "" {
-		return s.giveBack(ctx, q)
+		return s.refund(ctx, q)
 	}
 	if q.Status == api.StatusExecuted || q.Status == api.StatusCompleted {
 		return s.release(ctx, q)
 	}
-	if s.over(q) {
+	if q.Sent == "" && s.expired(q) {
 		return s.refuse(ctx, q, outOfTime())
 	}
 	if *kept == nil {
@@ -63,27 +64,37 @@ func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (
 	}
 	o := *kept
 	o.Quote = q
-	waiting := ahead(q)
+	waiting := pendingDeposits(q)
 	if len(waiting) == 0 {
 		next, err := s.target(ctx, o)
 		return s.orRefuse(ctx, "target", q, next, err)
 	}
-	if err := s.Faults.wait(ctx, AtDeposit, q.ID); err != nil {
-		return "", nil, err
-	}
-	err := s.Faults.refused(AtDeposit, q.ID)
-	if err == nil && len(waiting) == 1 {
-		err = s.Faults.refused(AtLastDeposit, q.ID)
-	}
+	name := "deposit " + q.Legs[waiting[0]].Chain().String()
+	err := s.beforeDeposit(ctx, q, len(waiting))
 	var next *quotestore.Quote
 	if err == nil {
-		next, err = s.deposit(ctx, o, waiting[0])
+		next, err = s.deposit(ctx, o, waiting[0], name)
 	}
-	return s.orRefuse(ctx, "deposit "+q.Legs[waiting[0]].Chain().String(), q, next, err)
+	return s.orRefuse(ctx, name, q, next, err)
 }
 
-// ahead lists the deposits that must still land before the target block, in the order in which they are made.
-func ahead(q *quotestore.Quote) []int {
+// beforeDeposit brings about the faults that were asked for before one of the deposits that are left.
+func (s *Settler) beforeDeposit(ctx context.Context, q *quotestore.Quote, left int) error {
+	if q.Sent != "" {
+		return nil
+	}
+	if err := s.Faults.wait(ctx, AtDeposit, q.ID); err != nil {
+		return err
+	}
+	err := s.Faults.refused(AtDeposit, q.ID)
+	if err == nil && left == 1 {
+		err = s.Faults.refused(AtLastDeposit, q.ID)
+	}
+	return err
+}
+
+// pendingDeposits lists the deposits that must still land before the target block, in the order in which they are made.
+func pendingDeposits(q *quotestore.Quote) []int {
 	var solana, evm []int
 	for i, l := range q.Legs {
 		switch {
@@ -97,9 +108,9 @@ func ahead(q *quotestore.Quote) []int {
 	return append(solana, evm...)
 }
 
-// over reports whether a quote may no longer be filled (protocol §5.2). Blocks do not go back with a clock: when a
+// expired reports whether a quote may no longer be filled (protocol §5.2). Blocks do not go back with a clock: when a
 // chain of the quote is past its time, anybody may have refunded a deposit there.
-func (s *Settler) over(q *quotestore.Quote) bool {
+func (s *Settler) expired(q *quotestore.Quote) bool {
 	now := max(uint64(s.Clock().Unix()), s.headTime(q.ChainID))
 	for _, l := range q.Legs {
 		now = max(now, s.headTime(l.ChainID))
@@ -146,7 +157,7 @@ func (s *Settler) refuse(ctx context.Context, q *quotestore.Quote, r refusal) (s
 			next.Legs[i].State = quotestore.LegDeposited
 		}
 	}
-	next.FailReason, next.Status = r.reason, api.StatusInProgress
+	next.FailReason, next.Status, next.Sent = r.reason, api.StatusInProgress, ""
 	if held(next) < 0 {
 		next.Status = api.StatusFailed
 	}
@@ -160,32 +171,24 @@ func held(q *quotestore.Quote) int {
 	return slices.IndexFunc(q.Legs, func(l quotestore.Leg) bool { return l.State == quotestore.LegDeposited })
 }
 
-// deposit runs one funding operation on its chain and commits the block with the record.
-func (s *Settler) deposit(ctx context.Context, o *order, i int) (*quotestore.Quote, error) {
+// deposit runs one funding operation on its chain.
+func (s *Settler) deposit(ctx context.Context, o *order, i int, name string) (*quotestore.Quote, error) {
 	l := o.Legs[i]
 	if l.ChainID == 0 {
-		return s.depositSolana(ctx, o, i)
+		return s.depositSolana(ctx, o, i, name)
 	}
-	tx, err := s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, o.running())
-	if err != nil {
-		return nil, err
-	}
-	next := o.Clone()
-	_, err = s.Network.Chains[l.ChainID].Seal(ctx, chain.SealRequest{
-		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
-		Accept: func(rs []chain.Receipt) error {
-			if err := s.judge(o, rs[0], 1, []quotestore.Leg{l}); err != nil {
-				return err
-			}
-			return s.stillServed(ctx, o, l.ChainID)
+	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
+		name: name, port: s.Outbox.EVM[l.ChainID],
+		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
+			return s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, o.running())
 		},
-		Record: func(tx store.Tx, b chain.Block) error {
-			s.landed(next, i, s.ref(l.ChainID, b.Receipts[0].TxHash))
+		judge: func(rs []chain.Receipt) error { return s.judge(o, rs[0], 1, []quotestore.Leg{l}) },
+		gate:  func() error { return s.stillServed(ctx, o, l.ChainID) },
+		done: func(next *quotestore.Quote, rs []chain.Receipt) {
+			s.landed(next, i, s.ref(l.ChainID, rs[0].TxHash))
 			next.Status = api.StatusInProgress
-			return s.Book.Change(o.Quote, next)(tx)
 		},
 	})
-	return next, err
 }
 
 // landed writes down a deposit.

@@ -4,8 +4,10 @@
 // # Promise
 //
 // Execute answers 4xx and submits nothing, or commits PENDING and answers 200; one of any number of concurrent executes
-// of an id wins. After that each step is one commit of the block and the record that tells of it, so no step happens
-// twice and none is forgotten:
+// of an id wins. After that each step is sent through the outbox: on the embedded network one commit of the block and
+// the record that tells of it; on a chain where it is final only later, one commit of the signed bytes and the record
+// that names the step (Quote.Sent), which nothing else passes over until its receipt is final. So no step happens twice
+// and none is forgotten:
 //
 //	PENDING      accepted; amounts pledged, nonces claimed
 //	IN_PROGRESS  with every deposit that landed in escrow on another chain, on Solana first: its block hash expires
@@ -14,9 +16,9 @@
 //	REFUNDED     with the last refund, when a later step failed; every deposit in full, fees too
 //	FAILED       when a step failed before any deposit landed
 //
-// The target block is sealed only if every receipt and every operation in it succeeded; otherwise it is thrown away and
-// the target chain, nonce included, is as before. A swap or a transfer has no prepared operation: its target block is
-// the fill to the recipient and a same-chain deposit, and on Solana it is one commit of both transactions. A step never
+// The target transaction goes out only if every operation in it would succeed, and on chain all of it happens or
+// nothing; an embedded chain then is as before, nonce included. A swap or a transfer has no prepared operation: its
+// target is the fill to the recipient and a same-chain deposit, on the embedded Solana one commit of both. A step never
 // overwrites a record that has moved on since the step was begun. Whatever the end, the signed operations are erased
 // from the book with it. A fault of the database or a chain stops a saga for a bounded pause only: it goes on from what
 // was really committed, and Idle tells of it meanwhile. No clock moves a status: a time that is over is found by the
@@ -43,6 +45,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/service/attest"
 	"coffer/api/service/deployment"
+	"coffer/api/service/outbox"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/signers"
@@ -61,6 +64,7 @@ type Deps struct {
 	Network      *deployment.Network
 	Signers      signers.Set
 	Attesters    []attest.Port // who let deposits be released; nil is the installation's own
+	Outbox       outbox.Ports  // to the network's chains; zero is that of an embedded network
 	Book         *quotestore.Book
 	Prices       Prices
 	Clock        func() time.Time
@@ -100,6 +104,9 @@ func New(d Deps) *Settler {
 	}
 	if d.Attesters == nil {
 		d.Attesters = []attest.Port{attest.New(d.Signers.Attester, d.Network)}
+	}
+	if d.Outbox.Solana == nil {
+		d.Outbox = outbox.Embedded(d.Network.Chains, d.Network.Solana, d.Clock)
 	}
 	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
 	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}

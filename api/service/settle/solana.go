@@ -20,7 +20,6 @@ import (
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/signers"
-	"coffer/api/service/store"
 )
 
 // payment is a transfer of the service on Solana: the sponsor pays fee and rent. The rent
@@ -103,47 +102,47 @@ func (s *Settler) rehearseSolana(ctx context.Context, o *order, fills []solana.T
 	return nil
 }
 
-// depositSolana lands a deposit on Solana with its record in one commit.
-func (s *Settler) depositSolana(ctx context.Context, o *order, i int) (*quotestore.Quote, error) {
-	next := o.Clone()
-	err := s.sealSolana(ctx, solana.SealRequest{
-		Txs:    []solana.Tx{*o.deposits[i].tx},
-		Accept: func(rs []solana.Receipt) error { return s.judgeSolana(rs[0], o.Legs[i]) },
-		Record: func(tx store.Tx, rs []solana.Receipt) error {
+// depositSolana lands a deposit on Solana.
+func (s *Settler) depositSolana(ctx context.Context, o *order, i int, name string) (*quotestore.Quote, error) {
+	next, err := take(ctx, s, o.Quote, step[solana.Tx, solana.Receipt]{
+		name: name, port: s.Outbox.Solana,
+		txs:   func(*quotestore.Quote) ([]solana.Tx, error) { return []solana.Tx{*o.deposits[i].tx}, nil },
+		judge: func(rs []solana.Receipt) error { return s.judgeSolana(rs[0], o.Legs[i]) },
+		done: func(next *quotestore.Quote, rs []solana.Receipt) {
 			s.landed(next, i, s.solanaRef(rs[0].Signature))
 			next.Status = api.StatusInProgress
-			return s.Book.Change(o.Quote, next)(tx)
 		},
-	}, 0)
-	return next, err
+	})
+	return next, included(err, 0)
 }
 
-// targetSolana seals fill and same-chain deposits in one commit, or nothing.
-func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Quote) error {
-	txs, err := s.fillSolana(ctx, next, s.Clock())
-	if err != nil {
-		return err
-	}
-	fills := len(txs)
-	for _, d := range o.targetOps() {
-		txs = append(txs, *d.tx)
-	}
-	return s.sealSolana(ctx, solana.SealRequest{
-		Txs: txs,
-		Accept: func(rs []solana.Receipt) error {
+// targetSolana sends the fill and same-chain deposits together.
+func (s *Settler) targetSolana(ctx context.Context, o *order) (*quotestore.Quote, error) {
+	filled, fills := o.Quote, len(o.Fills)
+	next, err := take(ctx, s, o.Quote, step[solana.Tx, solana.Receipt]{
+		name: "target", port: s.Outbox.Solana,
+		txs: func(next *quotestore.Quote) (txs []solana.Tx, err error) {
+			filled = next
+			if next.Fills, err = s.beforeFill(ctx, o); err != nil {
+				return nil, err
+			}
+			txs, err = s.fillSolana(ctx, next, s.Clock())
+			for _, d := range o.targetOps() {
+				txs = append(txs, *d.tx)
+			}
+			return txs, err
+		},
+		judge: func(rs []solana.Receipt) error {
 			if rs[0].Time > o.ValidUntil { // no attester would take it for a delivery in time
 				return outOfTime()
 			}
 			for _, r := range rs[:fills] {
-				if !r.Success && s.short(ctx, next) {
+				if !r.Success && s.short(ctx, filled) {
 					return refusal{reasonCapacity, "the solver's transfer failed: " + r.Error}
 				}
 				if !r.Success {
 					return refusal{reasonTransfer, "the transfer to the recipient failed: " + r.Error}
 				}
-			}
-			if fault := s.Faults.Revert; fault != nil && fault(o.ID) {
-				return asked(reasonReverted)
 			}
 			for i, l := range sameChain(o.Quote) {
 				if err := s.judgeSolana(rs[fills+i], l); err != nil {
@@ -152,7 +151,8 @@ func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Q
 			}
 			return nil
 		},
-		Record: func(tx store.Tx, rs []solana.Receipt) error {
+		gate: func() error { return s.askedToRevert(o) },
+		done: func(next *quotestore.Quote, rs []solana.Receipt) {
 			next.Destination = append(next.Destination, s.solanaRef(rs[0].Signature))
 			next.Status = api.StatusExecuted
 			at := fills
@@ -162,16 +162,14 @@ func (s *Settler) targetSolana(ctx context.Context, o *order, next *quotestore.Q
 					at++
 				}
 			}
-			return s.Book.Change(o.Quote, next)(tx)
 		},
-	}, fills)
+	})
+	return next, included(err, fills)
 }
 
-// sealSolana seals transactions of a saga now. The first ones are the service's own; a later one that cannot be
-// included any more turns the settlement back.
-func (s *Settler) sealSolana(ctx context.Context, r solana.SealRequest, own int) error {
-	r.Time = uint64(s.Clock().Unix())
-	_, err := s.Network.Solana.Seal(ctx, r)
+// included turns the settlement back when a transaction cannot be included any more. The first ones are the service's
+// own.
+func included(err error, own int) error {
 	var refused *solana.TxError
 	if !errors.As(err, &refused) {
 		return err
@@ -204,35 +202,32 @@ func (s *Settler) judgeSolana(r solana.Receipt, l quotestore.Leg) error {
 	return nil
 }
 
-// settleSolana pays a deposit out of the vault: to the solver, or back to the user. The record is written in the same
-// commit and only over the record that this step was begun from, so it happens once.
-func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, how settling) (*quotestore.Quote,
-	error) {
-	to := s.Network.SolverKey
-	if how.state == quotestore.LegRefunded {
-		var err error
-		if to, err = solmsg.ParseKey(q.SolanaOwner); err != nil {
-			return nil, fmt.Errorf("the Solana account of quote %s: %w", q.ID, err)
-		}
-	}
-	now := s.Clock()
-	rent, err := s.missingRent(ctx, to, q.Legs[i].Pays)
-	if err != nil {
-		return nil, err
-	}
-	tx, err := s.payment(ctx, q, s.Signers.Vault, to, q.Legs[i].Pays, q.ID, now, rent...)
-	if err != nil {
-		return nil, err
-	}
-	next := q.Clone()
-	_, err = s.Network.Solana.Seal(ctx, solana.SealRequest{
-		Time: uint64(now.Unix()), Txs: []solana.Tx{tx}, Accept: solana.AllSucceed,
-		Record: func(tx store.Tx, rs []solana.Receipt) error {
+// settleSolana pays a deposit out of the vault: to the solver, or back to the user. The record changes with it and only
+// from the one that this step was begun from, so it happens once.
+func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, name string,
+	how settling) (*quotestore.Quote, error) {
+	return take(ctx, s, q, step[solana.Tx, solana.Receipt]{
+		name: name, port: s.Outbox.Solana,
+		txs: func(*quotestore.Quote) ([]solana.Tx, error) {
+			to := s.Network.SolverKey
+			if how.state == quotestore.LegRefunded {
+				var err error
+				if to, err = solmsg.ParseKey(q.SolanaOwner); err != nil {
+					return nil, fmt.Errorf("the Solana account of quote %s: %w", q.ID, err)
+				}
+			}
+			rent, err := s.missingRent(ctx, to, q.Legs[i].Pays)
+			if err != nil {
+				return nil, err
+			}
+			tx, err := s.payment(ctx, q, s.Signers.Vault, to, q.Legs[i].Pays, q.ID, s.Clock(), rent...)
+			return []solana.Tx{tx}, err
+		},
+		judge: solana.AllSucceed,
+		done: func(next *quotestore.Quote, rs []solana.Receipt) {
 			settled(next, i, how, s.solanaRef(rs[0].Signature))
-			return s.Book.Change(q, next)(tx)
 		},
 	})
-	return next, err
 }
 
 // missingRent is the sponsor's part of a payment in SOL to an account that would otherwise end below the rent minimum:

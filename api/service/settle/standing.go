@@ -164,20 +164,21 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 	return tx, err
 }
 
-// bundleNow is bundle for a block that is to be sealed.
+// bundleNow is bundle for what is about to be sent.
 func (s *Settler) bundleNow(ctx context.Context, o *order, chainID uint64, ops []operation,
-	encode encoder) (chain.Tx, error) {
+	encode encoder) ([]chain.Tx, error) {
 	st, err := s.Network.Chains[chainID].State(ctx, uint64(s.Clock().Unix()))
 	if err != nil {
-		return chain.Tx{}, err
+		return nil, err
 	}
-	defer st.Close() // before the block is sealed
-	return s.bundle(ctx, st, o, chainID, ops, encode)
+	defer st.Close() // before it is sent
+	tx, err := s.bundle(ctx, st, o, chainID, ops, encode)
+	return []chain.Tx{tx}, err
 }
 
-// stillServed looks once more at a co-signed account while its block is about to be committed and no other can be: keys
-// that were replaced and an exit that was announced since the bundle was made stop it. Other accounts need no second
-// look, as their chain enforces what matters.
+// stillServed looks once more at a co-signed account when its operation is about to go out, on an embedded chain in the
+// turn of its block: keys that were replaced and an exit that was announced since the bundle was made stop it. Other
+// accounts need no second look, as their chain enforces what matters.
 func (s *Settler) stillServed(ctx context.Context, o *order, chainID uint64) error {
 	if !o.account.CoSigned() {
 		return nil

@@ -9,42 +9,49 @@ import (
 	"coffer/api"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote"
+	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
 )
 
-// target seals fill and operations in one block, or nothing (protocol §5.1, step d).
+// target sends fill and operations as one transaction of the filler: all of it happens, or nothing (protocol §5.1,
+// step d).
 func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, error) {
-	fills, err := s.beforeFill(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	next := o.Clone()
-	next.Fills = fills
 	if o.Target().IsSolana() {
-		err = s.targetSolana(ctx, o, next)
-	} else {
-		err = s.targetEVM(ctx, o, next)
+		return s.targetSolana(ctx, o)
 	}
-	return next, err
-}
-
-// targetEVM seals the target block of an EVM chain: one transaction of the filler.
-func (s *Settler) targetEVM(ctx context.Context, o *order, next *quotestore.Quote) error {
 	ops := o.targetOps()
-	tx, err := s.bundleNow(ctx, o, o.ChainID, ops, o.onTarget(next.Fills))
-	if err != nil {
-		return err
-	}
-	_, err = s.Network.Chains[o.ChainID].Seal(ctx, chain.SealRequest{
-		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
-		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(ctx, o, rs[0], len(ops)) },
-		Record: func(tx store.Tx, b chain.Block) error {
-			s.executed(next, s.ref(o.ChainID, b.Receipts[0].TxHash))
-			return s.Book.Change(o.Quote, next)(tx)
+	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
+		name: "target", port: s.Outbox.EVM[o.ChainID],
+		txs: func(next *quotestore.Quote) (txs []chain.Tx, err error) {
+			if next.Fills, err = s.beforeFill(ctx, o); err != nil {
+				return nil, err
+			}
+			return s.bundleNow(ctx, o, o.ChainID, ops, o.onTarget(next.Fills))
+		},
+		judge: func(rs []chain.Receipt) error {
+			if rs[0].Success && o.Sent != "" {
+				return nil // it is delivered, even if the account took its deposit elsewhere
+			}
+			return s.judgeTarget(ctx, o, rs[0], len(ops))
+		},
+		gate: func() error {
+			if err := s.askedToRevert(o); err != nil || len(ops) == 0 {
+				return err
+			}
+			return s.stillServed(ctx, o, o.ChainID)
+		},
+		done: func(next *quotestore.Quote, rs []chain.Receipt) {
+			landed, _ := s.Codec.Deposits(rs[0].Logs) // what cannot be read has not paid
+			s.executed(o, next, landed, s.ref(o.ChainID, rs[0].TxHash))
 		},
 	})
-	return err
+}
+
+func (s *Settler) askedToRevert(o *order) error {
+	if fault := s.Faults.Revert; fault != nil && fault(o.ID) {
+		return asked(reasonReverted)
+	}
+	return nil
 }
 
 // onTarget is what the filler does on the target chain: it delivers and runs, or only runs.
@@ -55,7 +62,7 @@ func (o *order) onTarget(fills []quotestore.Fill) encoder {
 	return o.filling(fills)
 }
 
-// judgeTarget accepts a target block in which everything succeeded.
+// judgeTarget accepts a target transaction in which everything succeeded.
 func (s *Settler) judgeTarget(ctx context.Context, o *order, r chain.Receipt, ops int) error {
 	if f := s.Codec.Explain(r.Revert); !r.Success && f.Op < 0 && f.Code == "" && !o.Whole() {
 		if o.HasPrepared() || s.short(ctx, o.Quote) {
@@ -63,13 +70,7 @@ func (s *Settler) judgeTarget(ctx context.Context, o *order, r chain.Receipt, op
 		}
 		return refusal{reasonTransfer, "the recipient did not take the transfer: " + f.Text}
 	}
-	if fault := s.Faults.Revert; fault != nil && fault(o.ID) {
-		return asked(reasonReverted)
-	}
-	if err := s.judge(o, r, ops, sameChain(o.Quote)); err != nil || ops == 0 {
-		return err
-	}
-	return s.stillServed(ctx, o, o.ChainID)
+	return s.judge(o, r, ops, sameChain(o.Quote))
 }
 
 // short reports whether the solver has less than a quote delivers.
@@ -83,8 +84,8 @@ func (s *Settler) short(ctx context.Context, q *quotestore.Quote) bool {
 	return false
 }
 
-// executed writes what the target block has done into the record.
-func (s *Settler) executed(q *quotestore.Quote, here quotestore.Ref) {
+// executed writes what the target transaction has done into the record.
+func (s *Settler) executed(o *order, q *quotestore.Quote, landed []entrypoint.Deposit, here quotestore.Ref) {
 	q.Destination = append(q.Destination, here)
 	q.Status = api.StatusExecuted
 	if q.Whole() {
@@ -93,7 +94,7 @@ func (s *Settler) executed(q *quotestore.Quote, here quotestore.Ref) {
 		return
 	}
 	for i := range q.Legs {
-		if q.Legs[i].ChainID == q.ChainID {
+		if q.Legs[i].ChainID == q.ChainID && s.contains(landed, o, q.Legs[i]) {
 			s.landed(q, i, here)
 		}
 	}
@@ -110,7 +111,7 @@ func (s *Settler) beforeFill(ctx context.Context, o *order) ([]quotestore.Fill, 
 	if err := s.Faults.wait(ctx, AtFill, o.ID); err != nil {
 		return nil, err
 	}
-	if s.over(o.Quote) || s.Faults.expired(o.ID) {
+	if s.expired(o.Quote) || s.Faults.expired(o.ID) {
 		return nil, outOfTime()
 	}
 	if err := s.askedAtFill(o); err != nil {

@@ -1,0 +1,135 @@
+// Package outbox is the one way out of the service: whatever it sends to a chain goes through a [Port].
+//
+// A step is intended, sent, mined and final. On a chain that belongs to others these are moments of their own. Send
+// draws the nonces of the step in its lane, which is a chain and a key, signs, and commits the bytes together with the
+// record that says so; only then do they go out. They may be replaced by bytes that pay more, mined, reorganised away
+// and mined again: whoever sent them learns of it from Result alone, when it is final. After a crash the record says
+// which step was sent, and Result goes on. On the embedded network ([Embedded]) all of this is one commit: the blocks
+// and the record of what came of them, or nothing.
+//
+// Nothing that is sent may depend on being sent only once: a step is made of what its chain takes once, such as an
+// operation with a nonce, the delivery of a quote, or the release of a deposit.
+package outbox
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/store"
+)
+
+// Change is what is written in the same commit as a step. quotestore.Book.Change is the one of a quote's record; nil
+// writes nothing.
+type Change func(store.Tx) error
+
+// Step is what goes out on one chain at once, in this order: all of it happens, or none. T are transactions, each with
+// the key whose lane it takes; R are their receipts.
+type Step[T, R any] struct {
+	// ID names the step for Result. One that was given before is that of a step that is over.
+	ID  string
+	Txs []T
+	// Judge says whether receipts are what was wanted. It is asked before anything goes out, by what would happen now,
+	// and by who sent the step of what came of it; so it must follow from the receipts.
+	Judge func([]R) error
+	// Gate is asked last before anything goes out; nil lets everything out.
+	Gate func() error
+	// Sent is committed with a step whose outcome is not known yet, Final with the receipts of one that is final.
+	Sent  Change
+	Final func([]R) Change
+}
+
+// Port sends steps to one chain. It is safe for concurrent use.
+type Port[T, R any] interface {
+	// Send sends a step and reports whether it is final already. After an error of Judge or Gate, which is wrapped, and
+	// after one of the chain nothing went out and nothing was committed; after one of the database or of Sent or Final
+	// the record tells.
+	Send(context.Context, Step[T, R]) (final bool, err error)
+	// Result waits for the receipts of a step that was sent, until they are final or the context ends. A step that lost
+	// its nonces to something else has receipts without success.
+	Result(ctx context.Context, id string) ([]R, error)
+}
+
+// EVM is a port to an EVM chain.
+type EVM = Port[chain.Tx, chain.Receipt]
+
+// Solana is the port to Solana.
+type Solana = Port[solana.Tx, solana.Receipt]
+
+// Ports are the ways out to all chains of a network.
+type Ports struct {
+	EVM    map[uint64]EVM // by chain id
+	Solana Solana
+}
+
+// Do sends a step and waits until it is final.
+func Do[T, R any](ctx context.Context, to Port[T, R], s Step[T, R]) (receipts []R, err error) {
+	s.Final = func(rs []R) Change {
+		receipts = rs
+		return nil
+	}
+	if final, err := to.Send(ctx, s); final || err != nil {
+		return receipts, err
+	}
+	if receipts, err = to.Result(ctx, s.ID); err == nil {
+		err = s.Judge(receipts)
+	}
+	return receipts, err
+}
+
+// Embedded are the ports of an embedded network, on which everything is final at once.
+func Embedded(chains map[uint64]chain.Chain, ledger solana.Chain, clock func() time.Time) Ports {
+	p := Ports{EVM: make(map[uint64]EVM, len(chains)), Solana: embeddedSolana{ledger, clock}}
+	for id, c := range chains {
+		p.EVM[id] = embeddedEVM{c, clock}
+	}
+	return p
+}
+
+type embeddedEVM struct {
+	chain.Chain
+	clock func() time.Time
+}
+
+// Send seals one block.
+func (p embeddedEVM) Send(ctx context.Context, s Step[chain.Tx, chain.Receipt]) (bool, error) {
+	_, err := p.Seal(ctx, chain.SealRequest{Time: uint64(p.clock().Unix()), Txs: s.Txs, Accept: s.accept,
+		Record: func(tx store.Tx, b chain.Block) error { return s.final(tx, b.Receipts) }})
+	return err == nil, err
+}
+
+// Result implements Port.
+func (embeddedEVM) Result(context.Context, string) ([]chain.Receipt, error) { return nil, errFinal }
+
+type embeddedSolana struct {
+	solana.Chain
+	clock func() time.Time
+}
+
+// Send includes the transactions in one commit.
+func (p embeddedSolana) Send(ctx context.Context, s Step[solana.Tx, solana.Receipt]) (bool, error) {
+	_, err := p.Seal(ctx, solana.SealRequest{Time: uint64(p.clock().Unix()), Txs: s.Txs, Accept: s.accept,
+		Record: s.final})
+	return err == nil, err
+}
+
+// Result implements Port.
+func (embeddedSolana) Result(context.Context, string) ([]solana.Receipt, error) { return nil, errFinal }
+
+var errFinal = errors.New("what is sent on an embedded chain is final at once")
+
+func (s Step[T, R]) accept(rs []R) error {
+	if err := s.Judge(rs); err != nil || s.Gate == nil {
+		return err
+	}
+	return s.Gate()
+}
+
+func (s Step[T, R]) final(tx store.Tx, rs []R) error {
+	if change := s.Final(rs); change != nil {
+		return change(tx)
+	}
+	return nil
+}
