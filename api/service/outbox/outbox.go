@@ -81,44 +81,35 @@ func Do[T, R any](ctx context.Context, to Port[T, R], s Step[T, R]) (receipts []
 
 // Embedded are the ports of an embedded network, on which everything is final at once.
 func Embedded(chains map[uint64]chain.Chain, ledger solana.Chain, clock func() time.Time) Ports {
-	p := Ports{EVM: make(map[uint64]EVM, len(chains)), Solana: embeddedSolana{ledger, clock}}
+	now := func() uint64 { return uint64(clock().Unix()) }
+	p := Ports{EVM: map[uint64]EVM{}}
 	for id, c := range chains {
-		p.EVM[id] = embeddedEVM{c, clock}
+		p.EVM[id] = embedded[chain.Tx, chain.Receipt](func(ctx context.Context, s Step[chain.Tx, chain.Receipt]) error {
+			_, err := c.Seal(ctx, chain.SealRequest{Time: now(), Txs: s.Txs, Accept: s.accept,
+				Record: func(tx store.Tx, b chain.Block) error { return s.final(tx, b.Receipts) }})
+			return err
+		})
 	}
+	p.Solana = embedded[solana.Tx, solana.Receipt](func(ctx context.Context, s Step[solana.Tx, solana.Receipt]) error {
+		_, err := ledger.Seal(ctx, solana.SealRequest{Time: now(), Txs: s.Txs, Accept: s.accept, Record: s.final})
+		return err
+	})
 	return p
 }
 
-type embeddedEVM struct {
-	chain.Chain
-	clock func() time.Time
-}
+// embedded seals a step with its record in one commit.
+type embedded[T, R any] func(context.Context, Step[T, R]) error
 
-// Send seals one block.
-func (p embeddedEVM) Send(ctx context.Context, s Step[chain.Tx, chain.Receipt]) (bool, error) {
-	_, err := p.Seal(ctx, chain.SealRequest{Time: uint64(p.clock().Unix()), Txs: s.Txs, Accept: s.accept,
-		Record: func(tx store.Tx, b chain.Block) error { return s.final(tx, b.Receipts) }})
+// Send implements Port.
+func (seal embedded[T, R]) Send(ctx context.Context, s Step[T, R]) (bool, error) {
+	err := seal(ctx, s)
 	return err == nil, err
 }
 
 // Result implements Port.
-func (embeddedEVM) Result(context.Context, string) ([]chain.Receipt, error) { return nil, errFinal }
-
-type embeddedSolana struct {
-	solana.Chain
-	clock func() time.Time
+func (embedded[T, R]) Result(context.Context, string) ([]R, error) {
+	return nil, errors.New("what is sent on an embedded chain is final at once")
 }
-
-// Send includes the transactions in one commit.
-func (p embeddedSolana) Send(ctx context.Context, s Step[solana.Tx, solana.Receipt]) (bool, error) {
-	_, err := p.Seal(ctx, solana.SealRequest{Time: uint64(p.clock().Unix()), Txs: s.Txs, Accept: s.accept,
-		Record: s.final})
-	return err == nil, err
-}
-
-// Result implements Port.
-func (embeddedSolana) Result(context.Context, string) ([]solana.Receipt, error) { return nil, errFinal }
-
-var errFinal = errors.New("what is sent on an embedded chain is final at once")
 
 func (s Step[T, R]) accept(rs []R) error {
 	if err := s.Judge(rs); err != nil || s.Gate == nil {

@@ -119,11 +119,3 @@ func (p payer) on(c caip.Chain) (caip.Account, bool) {
 	}
 	return caip.SolanaAccount(p.solana), p.hasSolana && c.IsSolana()
 }
-
-// holder is the name under which the book knows who holds assets of a chain.
-func (p payer) holder(c caip.Chain) string {
-	if c.IsSolana() {
-		return p.solanaOwner()
-	}
-	return p.evm.Address.Hex()
-}

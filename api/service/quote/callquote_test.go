@@ -69,7 +69,7 @@ func TestFundingOperationsPayIntoTheEscrow(t *testing.T) {
 				common.Hash(d.QuoteID).Hex() != q.ID || n.Key != op.LaneFunding {
 				t.Fatalf("%s: deposit %+v", from, d)
 			}
-			kept := w.Record(q.ID)
+			kept := record(w, q.ID)
 			if !bytes.Equal(kept.Terms().Encode(), terms.Encode()) || terms.TargetChain != Base ||
 				len(terms.Operations) != 1 || terms.Operations[0] != kept.OpHash || len(terms.Minimums) != 1 ||
 				terms.Minimums[0].To != escrow.Padded(w.User.Address) || terms.FillDeadline >= d.RefundDeadline {

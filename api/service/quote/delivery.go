@@ -12,7 +12,6 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/deployment"
-	"coffer/api/service/quotestore"
 )
 
 // fillLimit is the gas that the solver's transfer may use; a recipient that needs more cannot be paid.
@@ -80,11 +79,11 @@ func (q *Quoter) solanaFill(ctx context.Context, x *trade) error {
 		if err != nil {
 			return err
 		}
-		pledged, err := q.Book.Pledged(ctx, quotestore.Owned{Owner: x.recipient.Address, Asset: d.asset.String()})
+		pledged, err := q.Book.Pledged(ctx, x.recipient.Address)
 		if err != nil {
 			return err
 		}
-		have = less(have, pledged[0])
+		have = less(have, pledged.Of(d.asset.String()))
 		rent := new(big.Int).SetUint64(solana.RentMinimum(0))
 		if have.Add(have, least(d.amount, x.slippage)).Cmp(rent) < 0 {
 			return refusedDelivery("an account on Solana must hold at least " +

@@ -50,12 +50,12 @@ type funds struct {
 // readNeeds resolves the token requirements with what the account has and has not pledged.
 func (q *Quoter) readNeeds(ctx context.Context, st chain.State, owner common.Address, required []quotestore.Amount,
 	now time.Time) ([]need, error) {
-	pledged, err := q.pledged(ctx, owner, required)
+	pledged, err := q.Book.Pledged(ctx, owner.Hex())
 	if err != nil {
 		return nil, err
 	}
 	needs := make([]need, 0, len(required))
-	for i, r := range required {
+	for _, r := range required {
 		e, ok := q.Network.Catalog.Entity(r.CAIP())
 		if !ok {
 			return nil, errors.New("a required asset left the catalogue: " + r.Asset)
@@ -67,19 +67,10 @@ func (q *Quoter) readNeeds(ctx context.Context, st chain.State, owner common.Add
 		price, _ := q.Prices.Price(e.Aggregate, now)
 		needs = append(needs, need{
 			asset: e.Asset, aggregate: e.Aggregate, decimals: e.Decimals, price: price, required: r.Value,
-			have: less(have, pledged[i]),
+			have: less(have, pledged.Of(r.Asset)),
 		})
 	}
 	return needs, nil
-}
-
-// pledged is what executing quotes will still take of each asset of an EVM account.
-func (q *Quoter) pledged(ctx context.Context, owner common.Address, of []quotestore.Amount) ([]*big.Int, error) {
-	owned := make([]quotestore.Owned, len(of))
-	for i, a := range of {
-		owned[i] = quotestore.Owned{Owner: owner.Hex(), Asset: a.Asset}
-	}
-	return q.Book.Pledged(ctx, owned...)
 }
 
 // less is a − b, at least zero.
@@ -179,16 +170,13 @@ func (q *Quoter) sources(ctx context.Context, p paying, f funds) (out []source, 
 		return nil, held, api.NewError(api.ErrNoRoute,
 			"no routes found: %s lies on no chain from which these accounts could pay", p.aggregate.Symbol)
 	}
-	owned := make([]quotestore.Owned, len(entities))
-	for i, e := range entities {
-		owned[i] = quotestore.Owned{Owner: f.holder(e.Asset.Chain), Asset: e.Asset.String()}
-	}
-	pledged, err := q.Book.Pledged(ctx, owned...)
+	all, err := q.Book.Pledged(ctx, f.owner().Hex(), f.solanaOwner())
 	if err != nil {
 		return nil, held, err
 	}
-	for i, e := range entities {
-		s, err := q.source(ctx, e, f, pledged[i])
+	for _, e := range entities {
+		pledged := all.Of(e.Asset.String())
+		s, err := q.source(ctx, e, f, pledged)
 		if refusal := f.unusable(err); refusal != nil {
 			if p.only != (caip.Asset{}) {
 				return nil, held, refusal
@@ -201,7 +189,7 @@ func (q *Quoter) sources(ctx context.Context, p paying, f funds) (out []source, 
 		if err != nil {
 			return nil, held, err
 		}
-		held.add(pledged[i], s.rent, e.Decimals, p.aggregate.Decimals)
+		held.add(pledged, s.rent, e.Decimals, p.aggregate.Decimals)
 		if s.available.Sign() > 0 {
 			out = append(out, s)
 		}

@@ -346,7 +346,7 @@ func TestASolanaAccountAloneMakesNoCalls(t *testing.T) {
 func TestPledgedSolanaFundsAreNoSource(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV31+WithSolana, 3, map[uint64]int64{Solana: 100})
 	first := w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(70 * usdcPlain), Get: "ob:eth"}))
-	w.Accept(first.ID)
+	acceptOffer(w, first.ID)
 	_, err := w.Prepare(pay(w, Base, 50*usdcPlain))
 	Refused(t, err, api.ErrInsufficientBalance)
 	prepared(t, w, pay(w, Base, 20*usdcPlain))

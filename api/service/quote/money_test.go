@@ -299,7 +299,7 @@ func TestMoneyOfCalls(t *testing.T) {
 			if got.Cmp(short) < 0 || less.Cmp(short) >= 0 {
 				t.Fatalf("%s buy %s, missing %s", left, got, short)
 			}
-			if f := w.Record(q.ID).Fills[0].Delivers.Value; f.Cmp(got) != 0 {
+			if f := record(w, q.ID).Fills[0].Delivers.Value; f.Cmp(got) != 0 {
 				t.Fatalf("the solver delivers %s, floor((Σ a − Σ fees) × price) is %s", f, got)
 			}
 		}

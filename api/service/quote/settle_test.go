@@ -103,7 +103,7 @@ func TestNetworkFeeCoversWhatItPaysForEveryKindOfAccount(t *testing.T) {
 			if s := w.Settle(w.SignQuote(q)); s.Status != api.StatusCompleted {
 				t.Fatalf("%s: %+v", kind, s)
 			}
-			r := w.Record(w.Decode(q).ID)
+			r := record(w, w.Decode(q).ID)
 			deposit := uint64(quote.GasDeposit)
 			switch {
 			case first && strings.HasPrefix(kind, api.AccountKernelV33):
@@ -145,7 +145,7 @@ func TestEstimateOfThePreparedOperationCoversItForEveryKindOfAccount(t *testing.
 			if s := w.Settle(w.SignQuote(quoted)); s.Status != api.StatusCompleted {
 				t.Fatalf("%s: %+v", kind, s)
 			}
-			here := w.Record(id).Destination
+			here := record(w, id).Destination
 			receipt, found, err := w.Installation.Chains[Base].Receipt(context.Background(), here[len(here)-1].Hash)
 			Must(t, err)
 			if !found || receipt.GasUsed > estimate || receipt.GasUsed*2 < estimate {

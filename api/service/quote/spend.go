@@ -91,25 +91,26 @@ func (q *Quoter) unpledged(ctx context.Context, f funds, taken []quotestore.Amou
 	for _, n := range f.needs {
 		declared[n.asset.String()] = n
 	}
-	pledged, err := q.pledged(ctx, f.evm.Address, taken)
+	all, err := q.Book.Pledged(ctx, f.evm.Address.Hex())
 	if err != nil {
 		return err
 	}
-	for i, t := range taken {
+	for _, t := range taken {
+		pledged := all.Of(t.Asset)
 		n, known := declared[t.Asset]
-		if pledged[i].Sign() == 0 || known && t.Value.Cmp(n.required) <= 0 {
+		if pledged.Sign() == 0 || known && t.Value.Cmp(n.required) <= 0 {
 			continue
 		}
 		balance, err := q.Network.Balance(ctx, f.evm.Address, t.CAIP())
 		if err != nil {
 			return err
 		}
-		free := less(balance, pledged[i])
+		free := less(balance, pledged)
 		if known && free.Cmp(n.required) < 0 {
 			free = n.required // by then
 		}
 		if t.Value.Cmp(free) > 0 {
-			return overdrawn(t.CAIP(), t.Value, free, pledged[i])
+			return overdrawn(t.CAIP(), t.Value, free, pledged)
 		}
 	}
 	return nil

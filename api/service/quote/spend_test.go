@@ -25,7 +25,7 @@ func TestCallsTakeNothingThatIsPledged(t *testing.T) {
 	_, before := prepared(t, w, undeclared(110))
 	first := w.Decode(w.Swap(Exchange{From: usdc.String(), Amount: plain(100), Get: "ob:eth",
 		To: onChain(Linea, payee())}))
-	w.Accept(first.ID)
+	acceptOffer(w, first.ID)
 	_, err := callQuoteAs(w, before)
 	if e := Refused(t, err, api.ErrInsufficientBalance); !strings.Contains(e.Message,
 		"pledged to quotes in execution") {
@@ -53,11 +53,11 @@ func TestQuotePledgesWhatItsCallsTake(t *testing.T) {
 	usdc := w.Asset("usdc", Arbitrum)
 	r := w.Request(usdc, 5*usdcPlain, Transfer(usdc, payee(), 110*usdcPlain))
 	call := w.SignQuote(w.Quote(r, ""))
-	if got := w.Record(w.Decode(call).ID).Required; len(got) != 1 || got[0].Value.Cmp(plain(110)) != 0 {
+	if got := record(w, w.Decode(call).ID).Required; len(got) != 1 || got[0].Value.Cmp(plain(110)) != 0 {
 		t.Errorf("pledges %+v", got)
 	}
 	swap := w.Swap(Exchange{From: usdc.String(), Amount: plain(100), Get: "ob:eth", To: onChain(Linea, payee())})
-	w.Accept(w.Decode(swap).ID)
+	acceptOffer(w, w.Decode(swap).ID)
 	Refused(t, w.Execute(call), api.ErrInsufficientBalance)
 }
 
@@ -67,7 +67,7 @@ func TestSpendOutOfOverridesIsNotPledged(t *testing.T) {
 	r := pay(w, Arbitrum, 20*usdcPlain)
 	r.Calls = append(r.Calls, api.Call{To: payee().Hex(), Value: "1000000000000000000"})
 	r.Overrides = []api.StateOverride{{Address: w.User.Address.Hex(), Balance: "0xde0b6b3a7640000"}}
-	for _, a := range w.Record(w.Decode(w.Quote(r, "")).ID).Required {
+	for _, a := range record(w, w.Decode(w.Quote(r, "")).ID).Required {
 		if a.Asset == caip.Native(Arbitrum).String() && a.Value.Sign() > 0 {
 			t.Errorf("pledges %+v", a)
 		}
@@ -88,12 +88,12 @@ func TestOverridesHideNoSpend(t *testing.T) {
 	quoted, err := callQuoteAs(w, before)
 	Must(t, err)
 	call := w.SignQuote(quoted)
-	if got := w.Record(w.Decode(call).ID).Required; len(got) != 1 || got[0].Asset != usdc.String() ||
+	if got := record(w, w.Decode(call).ID).Required; len(got) != 1 || got[0].Asset != usdc.String() ||
 		got[0].Value.Cmp(plain(110)) != 0 {
 		t.Errorf("pledges %+v", got)
 	}
 	swap := w.Swap(Exchange{From: usdc.String(), Amount: plain(100), Get: "ob:eth", To: onChain(Linea, payee())})
-	w.Accept(w.Decode(swap).ID)
+	acceptOffer(w, w.Decode(swap).ID)
 	Refused(t, w.Execute(call), api.ErrInsufficientBalance)
 	_, err = callQuoteAs(w, before)
 	Refused(t, err, api.ErrInsufficientBalance)

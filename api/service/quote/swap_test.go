@@ -47,7 +47,7 @@ func TestSwapIsExactInputWithMinimumAndTolerance(t *testing.T) {
 		q.Slippage.Origin.Percent != "0" {
 		t.Errorf("%+v", q.Slippage)
 	}
-	r := w.Record(q.ID)
+	r := record(w, q.ID)
 	if r.HasPrepared() || r.Type != api.RecordSwap || r.Minimum.Cmp(minimum) != 0 || r.ChainID != Arbitrum ||
 		r.Version != 0 ||
 		len(r.Fills) != 1 || r.Fills[0].Delivers.Value.Cmp(got) != 0 || !r.Fills[0].Swapped ||
@@ -88,7 +88,7 @@ func TestTransferNeedsARecipientAndIsOne(t *testing.T) {
 		t.Errorf("%+v", e.Details)
 	}
 	q := w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: plain(50), Get: "ob:usdc", To: onChain(Optimism, payee())}))
-	if r := w.Record(q.ID); r.Type != api.RecordTransfer || r.Fills[0].Swapped ||
+	if r := record(w, q.ID); r.Type != api.RecordTransfer || r.Fills[0].Swapped ||
 		r.RecipientAccount().Address != strings.ToLower(payee().Hex()) {
 		t.Errorf("%+v", r)
 	}
@@ -107,7 +107,7 @@ func TestFromOneChainToAnotherTheOwnAccountReceives(t *testing.T) {
 	w := funded(t) // 120 on Arbitrum
 	from, to := w.Asset("usdc", Arbitrum).String(), w.Asset("usdc", Base).String()
 	q := w.Decode(w.Swap(Exchange{From: from, Amount: plain(50), Get: to}))
-	if r := w.Record(q.ID); r.Type != api.RecordTransfer || q.DestinationToken.AssetType != to ||
+	if r := record(w, q.ID); r.Type != api.RecordTransfer || q.DestinationToken.AssetType != to ||
 		r.RecipientAccount().Address != strings.ToLower(w.User.Address.Hex()) {
 		t.Errorf("%+v", r)
 	}
@@ -252,7 +252,7 @@ func TestSolanaIsEitherSideOfASwapOrTransfer(t *testing.T) {
 			for _, o := range q.OriginChainsOperations {
 				checkSolanaDeposit(t, w, q, o)
 			}
-			r := w.Record(q.ID)
+			r := record(w, q.ID)
 			if r.SolanaOwner != w.User.Wallet.String() || r.Legs[0].ChainID != 0 ||
 				r.Legs[0].Message != q.OriginChainsOperations[0].DataToSign ||
 				r.Target().String()+":"+strings.SplitN(q.DestinationToken.RecipientAccount, ":",
@@ -312,7 +312,7 @@ func TestWhatARecipientHasPledgedKeepsNoAccountOpen(t *testing.T) {
 		To: caip.SolanaAccount(recipient.Wallet).String()}
 	w.Swap(ask)
 	w.User = recipient
-	w.Accept(w.Decode(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(1e9), Get: "ob:usdc",
+	acceptOffer(w, w.Decode(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(1e9), Get: "ob:usdc",
 		To: onChain(Polygon, payee())})).ID)
 	w.User = payer
 	_, err := w.TrySwap(ask)
@@ -351,7 +351,7 @@ func TestV1SwapIsAnsweredInTheV1Form(t *testing.T) {
 	if q.Account.Type != api.AccountRoleBased || q.DestinationToken.MinimumAmount == "" {
 		t.Errorf("%+v", q)
 	}
-	if r := w.Record(q.ID); r.Version != 1 || r.SlippageBps != 200 {
+	if r := record(w, q.ID); r.Version != 1 || r.SlippageBps != 200 {
 		t.Errorf("%+v", r)
 	}
 	checkNumbers(t, doc)
@@ -360,7 +360,7 @@ func TestV1SwapIsAnsweredInTheV1Form(t *testing.T) {
 func TestPledgesCountAcrossSwaps(t *testing.T) {
 	w := funded(t)
 	first := w.Decode(w.Swap(Exchange{From: w.Asset("usdc", Arbitrum).String(), Amount: plain(100), Get: "ob:eth"}))
-	w.Accept(first.ID)
+	acceptOffer(w, first.ID)
 	_, err := w.TrySwap(Exchange{From: w.Asset("usdc", Arbitrum).String(), Amount: plain(30), Get: "ob:eth"})
 	if e := Refused(t, err, api.ErrInsufficientBalance); !strings.Contains(e.Message, "available 20 USDC") {
 		t.Error(e.Message)

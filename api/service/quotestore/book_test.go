@@ -140,13 +140,13 @@ func (s *shelf) step(next *quotestore.Quote) error {
 
 func (s *shelf) pledged(tb testing.TB, owner string, assets ...string) string {
 	tb.Helper()
-	var of []quotestore.Owned
-	for _, a := range assets {
-		of = append(of, quotestore.Owned{Owner: owner, Asset: a})
-	}
-	sums, err := s.Pledged(ctx(), of...)
+	all, err := s.Pledged(ctx(), owner)
 	must(tb, err)
-	return strings.Trim(fmt.Sprint(sums), "[]")
+	var sums []string
+	for _, a := range assets {
+		sums = append(sums, all.Of(a).String())
+	}
+	return strings.Join(sums, " ")
 }
 
 func (s *shelf) listed(tb testing.TB) []string {

@@ -2,6 +2,7 @@ package quotestore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -309,31 +310,31 @@ func (b *Book) write(tx store.Tx, q *Quote, old []Amount) error {
 }
 
 func pledgeKey(q *Quote, a Amount, i int) []byte {
-	return append(append(pledgePrefix(q.OwnerOn(a.CAIP().Chain), a.Asset), q.ID...), byte(i))
+	key := append(append(hashOf(UserKey(q.OwnerOn(a.CAIP().Chain))), a.Asset...), 0)
+	return append(append(key, q.ID...), byte(i))
 }
 
-func pledgePrefix(owner, asset string) []byte {
-	return append(append(hashOf(UserKey(owner)), asset...), 0)
-}
+// Pledges are amounts by asset (CAIP-19).
+type Pledges map[string]*big.Int
 
-// Owned is an asset of an account: an EVM address in any case or a Solana address, and CAIP-19.
-type Owned struct{ Owner, Asset string }
+// Of is what is pledged of an asset; it must not be changed.
+func (p Pledges) Of(asset string) *big.Int { return cmp.Or(p[asset], new(big.Int)) }
 
-// Pledged are the sums that executing quotes will still take of assets (protocol §4.3), in the order asked, all as they
-// were at one moment.
-func (b *Book) Pledged(ctx context.Context, of ...Owned) ([]*big.Int, error) {
-	sums := make([]*big.Int, len(of))
-	return sums, b.view(ctx, func(tx store.Tx) error {
-		for i, o := range of {
-			sum, prefix := new(big.Int), pledgePrefix(o.Owner, o.Asset)
-			tx.Bucket(bucketPledge).Ascend(prefix, func(k, v []byte) bool {
-				if !bytes.HasPrefix(k, prefix) {
-					return false
+// Pledged is what executing quotes will still take from accounts (protocol §4.3), all as it was at one moment. They are
+// EVM addresses in any case or Solana addresses.
+func (b *Book) Pledged(ctx context.Context, owners ...string) (Pledges, error) {
+	out := Pledges{}
+	return out, b.view(ctx, func(tx store.Tx) error {
+		for _, owner := range owners {
+			key := hashOf(UserKey(owner))
+			tx.Bucket(bucketPledge).Ascend(key, func(k, v []byte) bool {
+				of, mine := bytes.CutPrefix(k, key)
+				asset, _, _ := bytes.Cut(of, []byte{0})
+				if mine {
+					out[string(asset)] = new(big.Int).Add(out.Of(string(asset)), new(big.Int).SetBytes(v))
 				}
-				sum.Add(sum, new(big.Int).SetBytes(v))
-				return true
+				return mine
 			})
-			sums[i] = sum
 		}
 		return nil
 	})

@@ -239,7 +239,7 @@ func (c *chaos) open() (out []*quotestore.Quote) {
 	ids, err := c.w.Book.Open(context.Background())
 	Must(c.t, err)
 	for _, id := range ids {
-		out = append(out, c.w.Record(id))
+		out = append(out, record(c.w, id))
 	}
 	return out
 }
@@ -314,7 +314,7 @@ func (c *chaos) held() {
 func (c *chaos) ended(docs []*api.Document) {
 	for _, d := range docs {
 		id := c.w.Decode(d).ID
-		q := c.w.Record(id)
+		q := record(c.w, id)
 		if q.Status == "" || c.final[id] != "" {
 			continue
 		}

@@ -68,7 +68,7 @@ func erasedContext(t *testing.T, w *World, id string) {
 	if len(open) != 0 {
 		t.Errorf("open quotes: %v", open)
 	}
-	_, found, err := w.Book.Context(context.Background(), w.Record(id).OpHash)
+	_, found, err := w.Book.Context(context.Background(), record(w, id).OpHash)
 	if err != nil || found {
 		t.Errorf("the prepared operation is still in the book (%v)", err)
 	}
@@ -161,7 +161,7 @@ func TestADepositThatSomebodyElseRefundedDoesNotHoldTheSagaUp(t *testing.T) {
 			for _, chainID := range []uint64{Arbitrum, Polygon, Optimism} {
 				wantBalance(t, w, w.Installation.Pins.Escrow, w.Asset("usdc", chainID), zero())
 			}
-			if q := w.Record(id); q.Legs[0].State != quotestore.LegRefunded {
+			if q := record(w, id); q.Legs[0].State != quotestore.LegRefunded {
 				t.Errorf("the first leg is %s", q.Legs[0].State)
 			}
 		})

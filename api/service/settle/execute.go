@@ -84,26 +84,25 @@ func (s *Settler) affordable(ctx context.Context, o *order) error {
 	pending.Status = api.StatusPending
 	wants := map[string]*big.Int{}
 	var assets []quotestore.Amount
-	var owned []quotestore.Owned
 	for _, a := range pending.Pledges() {
 		if wants[a.Asset] == nil {
 			wants[a.Asset] = new(big.Int)
 			assets = append(assets, a)
-			owned = append(owned, quotestore.Owned{Owner: o.OwnerOn(a.CAIP().Chain), Asset: a.Asset})
 		}
 		wants[a.Asset].Add(wants[a.Asset], a.Value)
 	}
-	pledged, err := s.Book.Pledged(ctx, owned...)
+	all, err := s.Book.Pledged(ctx, o.Owner.Hex(), o.SolanaOwner)
 	if err != nil {
 		return err
 	}
-	for i, a := range assets {
+	for _, a := range assets {
+		pledged := all.Of(a.Asset)
 		balance, err := s.spendable(ctx, o, a)
 		if err != nil {
 			return err
 		}
-		stays := rentBeside(a.CAIP(), pledged[i])
-		free := new(big.Int).Sub(balance, pledged[i])
+		stays := rentBeside(a.CAIP(), pledged)
+		free := new(big.Int).Sub(balance, pledged)
 		if free.Sub(free, stays).Cmp(wants[a.Asset]) >= 0 {
 			continue
 		}
@@ -113,7 +112,7 @@ func (s *Settler) affordable(ctx context.Context, o *order) error {
 		}
 		return api.NewError(api.ErrInsufficientBalance,
 			"Insufficient balance of %s: needed %s, available %s (%s is pledged to quotes in execution%s)",
-			a.CAIP().Display(), wants[a.Asset], positive(free), pledged[i], rent)
+			a.CAIP().Display(), wants[a.Asset], positive(free), pledged, rent)
 	}
 	return nil
 }

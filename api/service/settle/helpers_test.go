@@ -1,6 +1,7 @@
 package settle_test
 
 import (
+	"context"
 	"math/big"
 	"os"
 	"strconv"
@@ -49,3 +50,22 @@ func (j *jumpy) Price(id caip.AggregateID, _ time.Time) (*big.Int, bool) {
 }
 
 func (j *jumpy) GasCostMicroUSD(uint64, uint64, time.Time) (*big.Int, bool) { return zero(), true }
+
+// record is the record of a quote.
+func record(w *World, id string) *quotestore.Quote {
+	w.TB.Helper()
+	q, err := w.Book.Quote(context.Background(), id)
+	Must(w.TB, err)
+	return q
+}
+
+// acceptOffer makes an offer an executing quote in the book, with its pledges, as settlement does.
+func acceptOffer(w *World, id string) {
+	w.TB.Helper()
+	ctx := context.Background()
+	q, prepared, err := w.Book.Prepared(ctx, id)
+	Must(w.TB, err)
+	seen, err := w.Book.Latest(ctx, q.Owner.Hex(), q.SolanaOwner)
+	Must(w.TB, err)
+	Must(w.TB, w.Book.Accept(ctx, q, prepared, seen))
+}

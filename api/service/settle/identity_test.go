@@ -91,7 +91,7 @@ func identity(t *testing.T, w *World, q api.Quote, pays string, need *big.Int) {
 	if q.Fees.CumulativeUSD != amount.USD2(micro) {
 		t.Errorf("cumulative fees %s, expected %s", q.Fees.CumulativeUSD, amount.USD2(micro))
 	}
-	fills := w.Record(q.ID).Fills
+	fills := record(w, q.ID).Fills
 	if len(fills) != 1 {
 		t.Fatalf("%d fills", len(fills))
 	}

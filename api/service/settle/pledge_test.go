@@ -51,7 +51,7 @@ func TestExecuteLeavesWhatOtherQuotesHavePledged(t *testing.T) {
 	call := w.SignQuote(w.Quote(w.Request(eth, 0, api.Call{To: at.Hex(), Value: big.NewInt(coin / 2).String()}), ""))
 	swap := w.Decode(w.Swap(Exchange{From: caip.Native(Base).String(), Amount: big.NewInt(coin * 8 / 10),
 		Get: "ob:usdc", To: payeeOn(Optimism)(w)}))
-	w.Accept(swap.ID)
+	acceptOffer(w, swap.ID)
 	gives(0)
 	Refused(t, w.Execute(call), api.ErrInsufficientBalance)
 	gives(coin / 2)

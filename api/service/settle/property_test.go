@@ -54,7 +54,7 @@ func TestRandomOperationsOfAllKindsKeepEverySum(t *testing.T) {
 	}
 	c.w.SameSums(c.sums, c.w.Sums(payee()))
 	for id, want := range c.final {
-		q := c.w.Record(id)
+		q := record(c.w, id)
 		if got := states([]*quotestore.Quote{q})[0]; got != want {
 			t.Errorf("%s moved to %s after its end", want, got)
 		}

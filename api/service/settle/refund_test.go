@@ -21,7 +21,7 @@ import (
 // erased demands that nothing signed is left of a quote that did not complete.
 func erased(t *testing.T, w *World, id string) {
 	t.Helper()
-	q := w.Record(id)
+	q := record(w, id)
 	for _, l := range q.Legs {
 		if l.Signature != "" {
 			t.Error("a funding signature is still in the book")
@@ -29,9 +29,9 @@ func erased(t *testing.T, w *World, id string) {
 	}
 	erasedContext(t, w, id)
 	for _, a := range q.Required {
-		p, err := w.Book.Pledged(context.Background(), quotestore.Owned{Owner: q.Owner.Hex(), Asset: a.Asset})
-		if err != nil || p[0].Sign() != 0 {
-			t.Errorf("%s of %s is still pledged (%v)", p, a.Asset, err)
+		p, err := w.Book.Pledged(context.Background(), q.Owner.Hex())
+		if err != nil || p.Of(a.Asset).Sign() != 0 {
+			t.Errorf("%s of %s is still pledged (%v)", p.Of(a.Asset), a.Asset, err)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
-	"coffer/api/service/quotestore"
 )
 
 // rehearse simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1, step a).
@@ -98,27 +97,23 @@ func (s *Settler) failedCall(st chain.State, o *order) int {
 // leavesPledged checks that after the rehearsed operations the account still holds what other executing quotes will
 // take: calls may find the world other than in the simulation of their quote, and spend more (protocol §4.3).
 func (s *Settler) leavesPledged(ctx context.Context, st chain.State, o *order, chainID uint64) error {
-	var owned []quotestore.Owned
-	all := s.Network.Catalog.On(caip.EVM(chainID))
-	for _, e := range all {
-		owned = append(owned, quotestore.Owned{Owner: o.Owner.Hex(), Asset: e.Asset.String()})
-	}
-	pledged, err := s.Book.Pledged(ctx, owned...)
+	pledged, err := s.Book.Pledged(ctx, o.Owner.Hex())
 	if err != nil {
 		return err
 	}
-	for i, v := range pledged {
+	for _, e := range s.Network.Catalog.On(caip.EVM(chainID)) {
+		v := pledged.Of(e.Asset.String())
 		if v.Sign() == 0 {
 			continue
 		}
-		have, err := s.Network.BalanceAt(st, o.Owner, all[i].Asset)
+		have, err := s.Network.BalanceAt(st, o.Owner, e.Asset)
 		if err != nil {
 			return err
 		}
 		if have.Cmp(v) < 0 {
 			return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: the operation would leave "+
 				"%s of %s that are pledged to quotes in execution",
-				all[i].Asset.Display(), have, v)
+				e.Asset.Display(), have, v)
 		}
 	}
 	return nil

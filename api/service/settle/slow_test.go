@@ -235,7 +235,7 @@ func (y story) sameMoney(t *testing.T, w, clean *World) {
 		}
 	}
 	nothingHeld(t, w)
-	got, want := w.Record(onlyRecord(t, w, y.status)), clean.Record(onlyRecord(t, clean, y.status))
+	got, want := record(w, onlyRecord(t, w, y.status)), record(clean, onlyRecord(t, clean, y.status))
 	if x, y := outline(got), outline(want); x != y {
 		t.Errorf("record\n%s\nexpected\n%s", x, y)
 	}
@@ -278,7 +278,7 @@ func TestOnASlowChainASettlementEndsInTheSameRecord(t *testing.T) {
 				}
 			}
 			y.sameMoney(t, w, clean)
-			q := w.Record(onlyRecord(t, w, y.status))
+			q := record(w, onlyRecord(t, w, y.status))
 			for _, r := range slices.Concat(q.Origin, q.Destination) {
 				if r.ChainID == 0 {
 					continue

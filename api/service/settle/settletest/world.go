@@ -145,25 +145,6 @@ func New(tb testing.TB, o Options) *World {
 	return w
 }
 
-// Record is the record of a quote.
-func (w *World) Record(id string) *quotestore.Quote {
-	w.TB.Helper()
-	q, err := w.Book.Quote(context.Background(), id)
-	Must(w.TB, err)
-	return q
-}
-
-// Accept makes an offer an executing quote in the book, with its pledges, as settlement does.
-func (w *World) Accept(id string) {
-	w.TB.Helper()
-	ctx := context.Background()
-	q, prepared, err := w.Book.Prepared(ctx, id)
-	Must(w.TB, err)
-	seen, err := w.Book.Latest(ctx, q.Owner.Hex(), q.SolanaOwner)
-	Must(w.TB, err)
-	Must(w.TB, w.Book.Accept(ctx, q, prepared, seen))
-}
-
 // Locked lets several requests draw from one source.
 func Locked(r io.Reader) io.Reader { return &lockedReader{r: r} }
 
