@@ -3,10 +3,10 @@
 // Anybody else could submit the same; the operator does it so that an admin needs no coins.
 //
 // Promise: nothing is believed that came with a request. The account object, the admin's nonce and signature and the
-// operation are checked against the chain before a transaction is made. A message is one block with one transaction, or
-// two when the account has to be deployed first, in one commit: all of it is there after a crash or nothing. A block is
-// kept only if every transaction, and the operation in it, succeeded. One message of an account wins; a second one with
-// its nonce is told which nonce is next.
+// operation are checked against the chain before a transaction is made. A message is one step of the outbox with one
+// transaction, or two when the account has to be deployed first: all of it happens or nothing. It goes out only if every
+// transaction, and the operation in it, would succeed. One message of an account wins; a second one with its nonce is
+// told which nonce is next.
 //
 // Errors are *api.Error: a validation error that names member, expectation and what was found, or SimulationFailed
 // (422) when the entry point refuses an operation or its calls fail. Anything else is a fault of the service. Nonces
@@ -17,6 +17,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/big"
 	"time"
@@ -28,6 +29,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
+	"coffer/api/service/outbox"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/smartaccount"
 	"coffer/api/service/signers"
@@ -39,6 +41,7 @@ import (
 type Deps struct {
 	Network      *deployment.Network
 	Operator     signers.EVM
+	Outbox       outbox.Ports // to the network's chains; zero is that of an embedded network
 	Fund         func(context.Context, []api.Account) error
 	Clock        func() time.Time
 	ExplorerBase func() string
@@ -53,6 +56,9 @@ type Relay struct{ Deps }
 func New(d Deps) *Relay {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.Outbox.EVM == nil {
+		d.Outbox = outbox.Embedded(d.Network.Chains, d.Network.Solana, d.Clock)
 	}
 	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
 	return &Relay{d}
@@ -117,8 +123,8 @@ func (r *Relay) Relay(ctx context.Context, doc *api.Document) (*api.Document, er
 			return nil, err
 		}
 	}
-	// Another message or settlement may come between the look and the commit. Then the block is not accepted, nothing
-	// has changed, and the second look tells what is true now.
+	// Another message or settlement may come between the look and the chain. Then nothing has changed, and the second
+	// look tells what is true now.
 	for range 2 {
 		hash, err := r.attempt(ctx, q)
 		if errors.Is(err, chain.ErrNotAccepted) {
@@ -149,18 +155,20 @@ type request struct {
 	userOp    op.UserOp // operate
 }
 
-// attempt looks at the chain, checks the request against it and seals one block, all with one time.
+// attempt looks at the chain, checks the request against it and sends what it asks for.
 func (r *Relay) attempt(ctx context.Context, q request) (common.Hash, error) {
-	now := uint64(r.Clock().Unix())
-	txs, accept, err := r.plan(ctx, q, now)
+	txs, accept, err := r.plan(ctx, q, uint64(r.Clock().Unix()))
 	if err != nil {
 		return common.Hash{}, err
 	}
-	block, err := q.on.Seal(ctx, chain.SealRequest{Time: now, Txs: txs, Accept: accept})
+	receipts, err := outbox.Do(ctx, r.Outbox.EVM[q.on.ID()], outbox.Step[chain.Tx, chain.Receipt]{
+		ID:  fmt.Sprintf("relay %s %s %x%x", q.chain, q.account.Address, q.signature, q.userOp.Signature),
+		Txs: txs, Judge: accept,
+	})
 	if err != nil {
 		return common.Hash{}, err
 	}
-	return block.Receipts[len(txs)-1].TxHash, nil
+	return receipts[len(txs)-1].TxHash, nil
 }
 
 // plan checks the request in a view of the chain, which it closes, and returns the transactions of the block and who

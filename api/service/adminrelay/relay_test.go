@@ -17,6 +17,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/service/adminrelay"
 	"coffer/api/service/chain"
+	"coffer/api/service/outbox"
 )
 
 // Rotate on two chains, one where the account is not deployed yet: there and only there the new key counts and the old
@@ -408,7 +409,10 @@ func TestMessageOvertakenBeforeItsCommitIsToldTheNonce(t *testing.T) {
 		w.message(base, api.AdminRotateSession, 0, common.Address{0x11})
 	c := &racing{Chain: w.in.Chains[base]}
 	w.in.Chains[base] = c
-	other := adminrelay.New(w.relay.Deps)
+	deps := w.relay.Deps
+	deps.Outbox = outbox.Ports{}
+	w.relay = adminrelay.New(deps)
+	other := adminrelay.New(deps)
 	c.first = func() {
 		doc, err := api.Encode(overtaker)
 		w.must(err)
@@ -420,5 +424,38 @@ func TestMessageOvertakenBeforeItsCommitIsToldTheNonce(t *testing.T) {
 	}
 	if r := w.roles(base); r.AdminNonce != "1" || r.SessionAddress != w.wire.SessionAddress {
 		t.Errorf("%+v", r)
+	}
+}
+
+// delayed is a port whose steps are final only when somebody waits for them.
+type delayed struct {
+	outbox.EVM
+	receipts map[string][]chain.Receipt
+}
+
+func (d delayed) Send(ctx context.Context, s outbox.Step[chain.Tx, chain.Receipt]) (bool, error) {
+	s.Final = func(rs []chain.Receipt) outbox.Change {
+		d.receipts[s.ID] = rs
+		return nil
+	}
+	_, err := d.EVM.Send(ctx, s)
+	return false, err
+}
+
+func (d delayed) Result(_ context.Context, id string) ([]chain.Receipt, error) {
+	return d.receipts[id], nil
+}
+
+func TestAMessageOnASlowChainIsToldWhenItIsFinal(t *testing.T) {
+	w := newWorld(t)
+	sent := map[string][]chain.Receipt{}
+	w.relay.Outbox.EVM[base] = delayed{w.relay.Outbox.EVM[base], sent}
+	for nonce, action := range []string{api.AdminAnnounceExit, api.AdminCancelExit} {
+		out, err := w.send(w.message(base, action, int64(nonce), common.Address{}))
+		w.must(err)
+		if r, found, err := w.in.Chains[base].Receipt(t.Context(), common.HexToHash(out.Hash)); err != nil || !found ||
+			!r.Success || len(sent) != nonce+1 {
+			t.Errorf("%s: %s is no transaction that succeeded (%v), %d steps", action, out.Hash, err, len(sent))
+		}
 	}
 }

@@ -14,6 +14,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"coffer/api/service/chain"
@@ -64,7 +65,8 @@ type Ports struct {
 	Solana Solana
 }
 
-// Do sends a step and waits until it is final.
+// Do sends a step without a record and waits until it is final. When it came to nothing the error wraps
+// chain.ErrNotAccepted, as that of an embedded chain does.
 func Do[T, R any](ctx context.Context, to Port[T, R], s Step[T, R]) (receipts []R, err error) {
 	s.Final = func(rs []R) Change {
 		receipts = rs
@@ -73,10 +75,13 @@ func Do[T, R any](ctx context.Context, to Port[T, R], s Step[T, R]) (receipts []
 	if final, err := to.Send(ctx, s); final || err != nil {
 		return receipts, err
 	}
-	if receipts, err = to.Result(ctx, s.ID); err == nil {
-		err = s.Judge(receipts)
+	if receipts, err = to.Result(ctx, s.ID); err != nil {
+		return nil, err
 	}
-	return receipts, err
+	if err := s.Judge(receipts); err != nil {
+		return nil, fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
+	}
+	return receipts, nil
 }
 
 // Embedded are the ports of an embedded network, on which everything is final at once.
