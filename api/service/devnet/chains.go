@@ -15,6 +15,7 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/deployment"
+	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
 
@@ -104,35 +105,28 @@ func (in *Installation) marked(s store.Store) (mark string, err error) {
 	return mark, err
 }
 
-// SealAll makes one block on each of several chains in one commit, all or none. Its errors wrap those of
-// chain.Chain.Seal.
-func (in *Installation) SealAll(ctx context.Context, requests map[uint64]chain.SealRequest) (map[uint64]chain.Block,
-	error) {
+// SendAll takes a step on each of several chains, all in one commit or none, at a time in Unix seconds. Its errors wrap
+// those of chain.Chain.Seal.
+func (in *Installation) SendAll(ctx context.Context, at uint64,
+	steps map[uint64]outbox.Step[chain.Tx, chain.Receipt]) error {
 	var sealings []evm.Sealing
 	for _, id := range in.ChainIDs {
-		req, asked := requests[id]
+		step, asked := steps[id]
 		if !asked {
 			continue
 		}
 		c, embedded := in.Chains[id].(*evm.Chain)
 		if !embedded {
-			return nil, fmt.Errorf("%w: eip155:%d is not in the store of the others", deployment.ErrChain, id)
+			return fmt.Errorf("%w: eip155:%d is not in the store of the others", deployment.ErrChain, id)
 		}
-		sealings = append(sealings, evm.Sealing{Chain: c, Request: req})
+		sealings = append(sealings, evm.Sealing{Chain: c, Request: outbox.Block(at, step)})
 	}
-	if len(sealings) != len(requests) {
-		return nil, fmt.Errorf("%w: blocks are asked of %d chains and %d are there", deployment.ErrChain, len(requests),
+	if len(sealings) != len(steps) {
+		return fmt.Errorf("%w: blocks are asked of %d chains and %d are there", deployment.ErrChain, len(steps),
 			len(sealings))
 	}
-	made, err := evm.SealAll(ctx, sealings)
-	if err != nil {
-		return nil, err
-	}
-	blocks := make(map[uint64]chain.Block, len(made))
-	for i, s := range sealings {
-		blocks[s.Chain.ID()] = made[i]
-	}
-	return blocks, nil
+	_, err := evm.SealAll(ctx, sealings)
+	return err
 }
 
 // create makes genesis and block 1 of every chain, and the Solana ledger, aside and commits them together with the

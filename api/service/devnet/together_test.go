@@ -1,7 +1,6 @@
 package devnet_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
+	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
 
@@ -18,22 +18,22 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 	counted := &commitCounter{Store: store.NewMemory()}
 	in := open(t, counted)
 	wrong := errors.New("not this one")
-	requests := func(last func([]chain.Receipt) error) map[uint64]chain.SealRequest {
-		out := map[uint64]chain.SealRequest{}
+	steps := func(last func([]chain.Receipt) error) map[uint64]outbox.Step[chain.Tx, chain.Receipt] {
+		out := map[uint64]outbox.Step[chain.Tx, chain.Receipt]{}
 		for i, id := range in.ChainIDs {
-			req := chain.SealRequest{
-				Time: devnet.Time + 1<<29, Txs: []chain.Tx{
-					{From: in.Faucet, To: common.HexToAddress("0x1234567890"), Gas: 21_000}},
-				Accept: chain.AllSucceed,
-				Record: func(tx store.Tx, b chain.Block) error {
-					return tx.Bucket("test").Put([]byte{byte(i)},
-						b.Hash[:])
+			step := outbox.Step[chain.Tx, chain.Receipt]{
+				Txs:   []chain.Tx{{From: in.Faucet, To: common.HexToAddress("0x1234567890"), Gas: 21_000}},
+				Judge: chain.AllSucceed,
+				Final: func(rs []chain.Receipt) outbox.Change {
+					return func(tx store.Tx) error {
+						return tx.Bucket("test").Put([]byte{byte(i)}, rs[0].BlockHash[:])
+					}
 				},
 			}
 			if i == len(in.ChainIDs)-1 && last != nil {
-				req.Accept = last
+				step.Judge = last
 			}
-			out[id] = req
+			out[id] = step
 		}
 		return out
 	}
@@ -44,16 +44,18 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		return out
 	}
 	before := heads()
-	if _, err := in.SealAll(context.Background(), requests(func([]chain.Receipt) error { return wrong })); !errors.Is(
-		err, wrong) ||
+	send := func(all map[uint64]outbox.Step[chain.Tx, chain.Receipt]) error {
+		return in.SendAll(t.Context(), devnet.Time+1<<29, all)
+	}
+	if err := send(steps(func([]chain.Receipt) error { return wrong })); !errors.Is(err, wrong) ||
 		!errors.Is(err, chain.ErrNotAccepted) {
 		t.Errorf("%v", err)
 	}
-	bad := requests(nil)
-	req := bad[in.ChainIDs[2]]
-	req.Record = func(store.Tx, chain.Block) error { return wrong }
-	bad[in.ChainIDs[2]] = req
-	if _, err := in.SealAll(context.Background(), bad); !errors.Is(err, wrong) {
+	bad := steps(nil)
+	step := bad[in.ChainIDs[2]]
+	step.Final = func([]chain.Receipt) outbox.Change { return func(store.Tx) error { return wrong } }
+	bad[in.ChainIDs[2]] = step
+	if err := send(bad); !errors.Is(err, wrong) {
 		t.Errorf("%v", err)
 	}
 	for i, n := range heads() {
@@ -62,19 +64,22 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		}
 	}
 	commits := counted.n
-	blocks, err := in.SealAll(context.Background(), requests(nil))
-	if err != nil || len(blocks) != len(in.ChainIDs) || counted.n != commits+1 {
-		t.Fatalf("%d blocks, %d commits, %v", len(blocks), counted.n-commits, err)
+	if err := send(steps(nil)); err != nil || counted.n != commits+1 {
+		t.Fatalf("%d commits, %v", counted.n-commits, err)
 	}
 	for i, n := range heads() {
 		id := in.ChainIDs[i]
-		if stored, found, err := in.Chains[id].Block(context.Background(), n); n != before[i]+1 || err != nil ||
-			!found ||
-			stored.Hash != blocks[id].Hash {
-			t.Errorf("chain %d: block %d, %v", id, n, err)
+		var noted []byte
+		err := counted.View(func(tx store.Tx) error {
+			noted = tx.Bucket("test").Get([]byte{byte(i)})
+			return nil
+		})
+		if stored, found, errBlock := in.Chains[id].Block(t.Context(), n); n != before[i]+1 || err != nil ||
+			errBlock != nil || !found || string(stored.Hash[:]) != string(noted) {
+			t.Errorf("chain %d: block %d, %v, %v", id, n, err, errBlock)
 		}
 	}
-	if _, err := in.SealAll(context.Background(), map[uint64]chain.SealRequest{424242: {}}); !errors.Is(err,
+	if err := send(map[uint64]outbox.Step[chain.Tx, chain.Receipt]{424242: {}}); !errors.Is(err,
 		deployment.ErrChain) {
 		t.Errorf("an unknown chain: %v", err)
 	}

@@ -90,8 +90,7 @@ func Embedded(chains map[uint64]chain.Chain, ledger solana.Chain, clock func() t
 	p := Ports{EVM: map[uint64]EVM{}}
 	for id, c := range chains {
 		p.EVM[id] = embedded[chain.Tx, chain.Receipt](func(ctx context.Context, s Step[chain.Tx, chain.Receipt]) error {
-			_, err := c.Seal(ctx, chain.SealRequest{Time: now(), Txs: s.Txs, Accept: s.accept,
-				Record: func(tx store.Tx, b chain.Block) error { return s.final(tx, b.Receipts) }})
+			_, err := c.Seal(ctx, Block(now(), s))
 			return err
 		})
 	}
@@ -100,6 +99,12 @@ func Embedded(chains map[uint64]chain.Chain, ledger solana.Chain, clock func() t
 		return err
 	})
 	return p
+}
+
+// Block asks an embedded chain for the block of a step, at a time in Unix seconds.
+func Block(at uint64, s Step[chain.Tx, chain.Receipt]) chain.SealRequest {
+	return chain.SealRequest{Time: at, Txs: s.Txs, Accept: s.accept,
+		Record: func(tx store.Tx, b chain.Block) error { return s.final(tx, b.Receipts) }}
 }
 
 // embedded seals a step with its record in one commit.

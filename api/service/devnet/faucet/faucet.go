@@ -18,6 +18,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/service/chain"
 	"coffer/api/service/devnet"
+	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
 
@@ -31,6 +32,7 @@ type Faucet struct {
 	seed  []byte
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
 	queue queue
+	ports outbox.Ports
 }
 
 // Options configure a Faucet. Known reports whether the service's history names an account, an EVM address or a
@@ -72,7 +74,8 @@ func New(o Options) (*Faucet, error) {
 	if o.Known == nil {
 		o.Known = func(context.Context, string) (bool, error) { return false, nil }
 	}
-	return &Faucet{Options: o, seed: seed}, nil
+	return &Faucet{Options: o, seed: seed,
+		ports: outbox.Embedded(o.Installation.Chains, o.Installation.Solana, o.Clock)}, nil
 }
 
 // Consider funds an address that deserves it. It returns when the blocks are sealed.
@@ -202,44 +205,26 @@ func (f *Faucet) pay(ctx context.Context, p part, all map[uint64][]gift) error {
 	if err != nil || over {
 		return err
 	}
-	err = f.seal(ctx, p, func(tx store.Tx, block chain.Block) error {
-		return p.note(tx, block.Receipts[0].TxHash[:],
-			all)
-	})
+	err = f.seal(ctx, p, all)
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return f.refused(p.to.Hex(), r, func(tx store.Tx) error { return p.note(tx, []byte{declined}, all) })
 	}
 	return err
 }
 
-// seal makes the block of one chain. The error is a *refusal when the chain does not take the transfers.
-func (f *Faucet) seal(ctx context.Context, p part, record func(store.Tx, chain.Block) error) error {
-	txs := p.transfers(f.Installation)
-	accept := func(receipts []chain.Receipt) error {
-		if i := slices.IndexFunc(receipts, func(r chain.Receipt) bool { return !r.Success }); i >= 0 {
-			return &refusal{p.gifts[i].entity.Asset, chain.AllSucceed(receipts)}
-		}
-		return nil
-	}
-	c := f.Installation.Chains[p.chain]
-	_, err := c.Seal(ctx, chain.SealRequest{Time: uint64(f.Clock().Unix()), Txs: txs, Accept: accept, Record: record})
+// seal pays on one chain. The error is a *refusal when the chain does not take the transfers.
+func (f *Faucet) seal(ctx context.Context, p part, all map[uint64][]gift) error {
+	step := f.step([]part{p}, map[common.Address]map[uint64][]gift{p.to: all})
+	_, err := f.ports.EVM[p.chain].Send(ctx, step)
 	t, excluded := errors.AsType[*chain.TxError](err)
 	if !excluded {
 		return err
 	}
-	broke, fault := short(ctx, c, f.Installation.Faucet.Address(), txs[:t.Index+1])
+	broke, fault := short(ctx, f.Installation.Chains[p.chain], f.Installation.Faucet.Address(), step.Txs[:t.Index+1])
 	if fault != nil || !broke {
 		return errors.Join(err, fault)
 	}
 	return &refusal{caip.Native(p.chain), err}
-}
-
-func (p part) transfers(in *devnet.Installation) []chain.Tx {
-	txs := make([]chain.Tx, len(p.gifts))
-	for i, g := range p.gifts {
-		txs[i] = g.transfer(in, p.to)
-	}
-	return txs
 }
 
 // note writes what came of the part, and the decision about the address as far as all chains of the grant have led to

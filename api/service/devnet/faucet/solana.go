@@ -9,6 +9,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
 
@@ -76,8 +77,7 @@ func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 	if err != nil {
 		return err
 	}
-	at := uint64(f.Clock().Unix())
-	hash, _, err := f.Installation.Solana.Blockhash(ctx, at)
+	hash, _, err := f.Installation.Solana.Blockhash(ctx, uint64(f.Clock().Unix()))
 	if err != nil {
 		return err
 	}
@@ -100,9 +100,11 @@ func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Installation.Solana.Seal(ctx, solana.SealRequest{
-		Time: at, Txs: []solana.Tx{tx}, Accept: accept,
-		Record: func(tx store.Tx, _ []solana.Receipt) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) },
+	_, err = f.ports.Solana.Send(ctx, outbox.Step[solana.Tx, solana.Receipt]{
+		Txs: []solana.Tx{tx}, Judge: accept,
+		Final: func([]solana.Receipt) outbox.Change {
+			return func(tx store.Tx) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) }
+		},
 	})
 	if errors.Is(err, solana.ErrPayer) {
 		return &refusal{caip.SOL(), err}

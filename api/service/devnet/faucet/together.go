@@ -11,6 +11,7 @@ import (
 
 	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
+	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
 
@@ -137,12 +138,12 @@ func separable(err error) bool {
 	return excluded || errors.Is(err, chain.ErrNotAccepted) || errors.Is(err, deployment.ErrChain)
 }
 
-// together seals one block a chain with the transfers of all seats, in one commit with the decisions about them.
+// together sends the transfers of all seats, a step a chain, in one commit with the decisions about them.
 func (f *Faucet) together(ctx context.Context, seats []*seat) error {
 	if len(seats) == 0 {
 		return nil
 	}
-	requests := map[uint64]chain.SealRequest{}
+	steps := map[uint64]outbox.Step[chain.Tx, chain.Receipt]{}
 	now := uint64(f.Clock().Unix())
 	parts := map[uint64][]part{}
 	grants := map[common.Address]map[uint64][]gift{}
@@ -157,22 +158,36 @@ func (f *Faucet) together(ctx context.Context, seats []*seat) error {
 		}
 	}
 	for id, list := range parts {
-		var txs []chain.Tx
-		for _, p := range list {
-			txs = append(txs, p.transfers(f.Installation)...)
+		steps[id] = f.step(list, grants)
+	}
+	return f.Installation.SendAll(ctx, now, steps)
+}
+
+// step pays the parts of grants on one chain and notes what came of them. Judge's error is a *refusal.
+func (f *Faucet) step(parts []part, of map[common.Address]map[uint64][]gift) (s outbox.Step[chain.Tx, chain.Receipt]) {
+	var gifts []gift
+	for _, p := range parts {
+		for _, g := range p.gifts {
+			gifts, s.Txs = append(gifts, g), append(s.Txs, g.transfer(f.Installation, p.to))
 		}
-		record := func(tx store.Tx, block chain.Block) error {
+	}
+	s.Judge = func(receipts []chain.Receipt) error {
+		if i := slices.IndexFunc(receipts, func(r chain.Receipt) bool { return !r.Success }); i >= 0 {
+			return &refusal{gifts[i].entity.Asset, chain.AllSucceed(receipts)}
+		}
+		return nil
+	}
+	s.Final = func(receipts []chain.Receipt) outbox.Change {
+		return func(tx store.Tx) error {
 			first := 0
-			for _, p := range list {
-				if err := p.note(tx, block.Receipts[first].TxHash[:], grants[p.to]); err != nil {
+			for _, p := range parts {
+				if err := p.note(tx, receipts[first].TxHash[:], of[p.to]); err != nil {
 					return err
 				}
 				first += len(p.gifts)
 			}
 			return nil
 		}
-		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: chain.AllSucceed, Record: record}
 	}
-	_, err := f.Installation.SealAll(ctx, requests)
-	return err
+	return s
 }
