@@ -20,6 +20,7 @@
 package quotestore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -164,22 +165,52 @@ func (b *Book) view(ctx context.Context, fn func(store.Tx) error) error {
 	return b.store.View(fn)
 }
 
-func (b *Book) update(ctx context.Context, fn func(store.Tx) error) error {
+func (b *Book) update(ctx context.Context, fn func(*writer) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return b.store.Update(fn)
+	return b.store.Update(writing(fn))
+}
+
+// writer writes into a commit, which fails as a whole with the first of its errors.
+type writer struct {
+	store.Tx
+	err error
+}
+
+func writing(fn func(*writer) error) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		w := &writer{Tx: tx}
+		err := fn(w)
+		return cmp.Or(err, w.err)
+	}
+}
+
+func (w *writer) put(bucket string, key, value []byte) {
+	w.err = cmp.Or(w.err, w.Bucket(bucket).Put(key, value))
+}
+
+func (w *writer) delete(bucket string, key []byte) {
+	w.err = cmp.Or(w.err, w.Bucket(bucket).Delete(key))
+}
+
+func (w *writer) record(bucket string, key []byte, v any) {
+	raw, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		w.err = cmp.Or(w.err, fmt.Errorf("write the book: %w", err))
+	}
+	w.put(bucket, key, raw)
 }
 
 // stamp is the next of a strictly growing series near the clock's nanoseconds. It orders records even when the clock
 // stands or goes back.
-func (b *Book) stamp(tx store.Tx) (uint64, error) {
-	meta := tx.Bucket(bucketMeta)
+func (b *Book) stamp(w *writer) uint64 {
 	next := uint64(b.clock().UnixNano())
-	if v := meta.Get([]byte("stamp")); len(v) == 8 {
+	if v := w.Bucket(bucketMeta).Get([]byte("stamp")); len(v) == 8 {
 		next = max(next, binary.BigEndian.Uint64(v)+1)
 	}
-	return next, meta.Put([]byte("stamp"), be64(next))
+	w.put(bucketMeta, []byte("stamp"), be64(next))
+	return next
 }
 
 func be64(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
@@ -187,14 +218,6 @@ func be64(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
 func hashOf(s string) []byte {
 	sum := sha256.Sum256([]byte(s))
 	return sum[:]
-}
-
-func put(bucket store.Bucket, key []byte, v any) error {
-	raw, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("write the book: %w", err)
-	}
-	return bucket.Put(key, raw)
 }
 
 // get reports false when there is no such entry. A damaged one is an error and does not end the transaction.

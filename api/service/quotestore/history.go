@@ -61,39 +61,24 @@ func owners(q *Quote) [][]byte {
 }
 
 // index enters a new record under each of its accounts.
-func (b *Book) index(tx store.Tx, q *Quote) error {
+func (w *writer) index(q *Quote) {
 	q.Updated = q.Created
 	for _, o := range owners(q) {
-		if err := tx.Bucket(bucketCreated).Put(indexKey(o, q.Created), []byte(q.ID)); err != nil {
-			return err
-		}
-		if err := tx.Bucket(bucketUpdated).Put(indexKey(o, q.Updated), updatedValue(0, q.ID)); err != nil {
-			return err
-		}
+		w.put(bucketCreated, indexKey(o, q.Created), []byte(q.ID))
+		w.put(bucketUpdated, indexKey(o, q.Updated), updatedValue(0, q.ID))
 	}
-	return nil
 }
 
 // touch gives the record a new place in the order of updates. The old entry stays, marked with the stamp that replaced
 // it, so that a page of an older moment still finds it.
-func (b *Book) touch(tx store.Tx, before, q *Quote) (err error) {
-	if q.Updated, err = b.stamp(tx); err != nil {
-		return err
-	}
-	bucket := tx.Bucket(bucketUpdated)
+func (b *Book) touch(w *writer, before, q *Quote) {
+	q.Updated = b.stamp(w)
 	for _, o := range owners(q) {
 		old := indexKey(o, before.Updated)
-		if err := bucket.Put(old, updatedValue(q.Updated, q.ID)); err != nil {
-			return err
-		}
-		if err := tx.Bucket(bucketReplaced).Put(append(be64(q.Updated), old...), []byte{}); err != nil {
-			return err
-		}
-		if err := bucket.Put(indexKey(o, q.Updated), updatedValue(0, q.ID)); err != nil {
-			return err
-		}
+		w.put(bucketUpdated, old, updatedValue(q.Updated, q.ID))
+		w.put(bucketReplaced, append(be64(q.Updated), old...), []byte{})
+		w.put(bucketUpdated, indexKey(o, q.Updated), updatedValue(0, q.ID))
 	}
-	return nil
 }
 
 func indexKey(owner []byte, stamp uint64) []byte {

@@ -29,8 +29,8 @@ func (b *Book) Sweep(ctx context.Context) error {
 		if err != nil || !due {
 			return err
 		}
-		err = b.update(ctx, func(tx store.Tx) (err error) {
-			more, err = b.sweep(tx)
+		err = b.update(ctx, func(w *writer) (err error) {
+			more, err = b.sweep(w)
 			return err
 		})
 		if err != nil {
@@ -65,52 +65,39 @@ func (b *Book) replacedBefore() uint64 {
 }
 
 // sweep reports whether it stopped at its bound.
-func (b *Book) sweep(tx store.Tx) (more bool, err error) {
-	due := before(tx, bucketEnds, uint64(b.clock().Unix()), sweepAtOnce)
+func (b *Book) sweep(w *writer) (more bool, err error) {
+	due := before(w, bucketEnds, uint64(b.clock().Unix()), sweepAtOnce)
 	for _, k := range due {
 		// what cannot be read stays
-		if err := b.sweepOne(tx, k[8], k[9:]); err != nil && !errors.Is(err, store.ErrDamaged) {
+		if err := w.sweepOne(k[8], k[9:]); err != nil && !errors.Is(err, store.ErrDamaged) {
 			return false, err
 		}
-		if err := tx.Bucket(bucketEnds).Delete(k); err != nil {
-			return false, err
-		}
+		w.delete(bucketEnds, k)
 	}
-	replaced, err := b.sweepReplaced(tx)
-	return replaced || len(due) == sweepAtOnce, err
+	// replaced entries of the index by update go once every cursor that could show them has expired
+	replaced := before(w, bucketReplaced, b.replacedBefore(), sweepAtOnce)
+	for _, k := range replaced {
+		w.delete(bucketUpdated, k[8:])
+		w.delete(bucketReplaced, k)
+	}
+	return max(len(due), len(replaced)) == sweepAtOnce, nil
 }
 
-func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
+func (w *writer) sweepOne(kind byte, key []byte) error {
 	if kind == endContext {
-		c, found, err := contextOf(tx, common.BytesToHash(key))
-		if err != nil || !found || c.UsedBy != "" {
-			return err
+		c, found, err := contextOf(w, common.BytesToHash(key))
+		if err == nil && found && c.UsedBy == "" {
+			w.delete(bucketContext, key)
 		}
-		return tx.Bucket(bucketContext).Delete(key)
+		return err
 	}
-	q, err := quoteOf(tx, string(key))
+	q, err := quoteOf(w, string(key))
 	if errors.Is(err, ErrUnknownQuote) {
 		return nil // gone already; one entry too many must not stop the sweep for ever
 	}
-	if err != nil || q.Status != "" {
-		return err
+	if err == nil && q.Status == "" {
+		w.delete(bucketDocument, key)
+		w.delete(bucketQuote, key)
 	}
-	if err := tx.Bucket(bucketDocument).Delete(key); err != nil {
-		return err
-	}
-	return tx.Bucket(bucketQuote).Delete(key)
-}
-
-// sweepReplaced forgets replaced entries of the index by update once every cursor that could show them has expired.
-func (b *Book) sweepReplaced(tx store.Tx) (more bool, err error) {
-	due := before(tx, bucketReplaced, b.replacedBefore(), sweepAtOnce)
-	for _, k := range due {
-		if err := tx.Bucket(bucketUpdated).Delete(k[8:]); err != nil {
-			return false, err
-		}
-		if err := tx.Bucket(bucketReplaced).Delete(k); err != nil {
-			return false, err
-		}
-	}
-	return len(due) == sweepAtOnce, nil
+	return err
 }

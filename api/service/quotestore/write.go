@@ -28,26 +28,24 @@ const (
 // with the signature that its quotes are executed with. The error wraps ErrHashTaken when another context has its hash,
 // or a quote was executed with it.
 func (b *Book) Keep(ctx context.Context, c Context) error {
-	return b.update(ctx, func(tx store.Tx) error {
-		there, taken, err := contextOf(tx, c.OpHash)
+	return b.update(ctx, func(w *writer) error {
+		there, taken, err := contextOf(w, c.OpHash)
 		switch {
 		case err != nil:
 			return err
 		case taken && (there.UsedBy != "" || !there.same(c)):
 			return ErrHashTaken
 		}
-		if _, err := b.sweep(tx); err != nil || taken {
-			return err
+		if _, err = b.sweep(w); !taken {
+			w.context(c)
 		}
-		return putContext(tx, c)
+		return err
 	})
 }
 
-func putContext(tx store.Tx, c Context) error {
-	if err := put(tx.Bucket(bucketContext), c.OpHash[:], c); err != nil {
-		return err
-	}
-	return tx.Bucket(bucketEnds).Put(endKey(c.ValidUntil, endContext, c.OpHash[:]), []byte{})
+func (w *writer) context(c Context) {
+	w.record(bucketContext, c.OpHash[:], c)
+	w.put(bucketEnds, endKey(c.ValidUntil, endContext, c.OpHash[:]), []byte{})
 }
 
 // Context finds the context of an operation; false when there is none.
@@ -57,6 +55,15 @@ func (b *Book) Context(ctx context.Context, opHash common.Hash) (c Context, foun
 		return err
 	})
 	return c, found, err
+}
+
+// free is the context of an operation that was executed with no quote yet.
+func free(tx store.Tx, opHash common.Hash) (Context, error) {
+	c, found, err := contextOf(tx, opHash)
+	if err == nil && (!found || c.UsedBy != "") {
+		err = fmt.Errorf("%w: %s", ErrContextGone, opHash)
+	}
+	return c, err
 }
 
 func contextOf(tx store.Tx, opHash common.Hash) (c Context, found bool, err error) {
@@ -72,32 +79,25 @@ func (b *Book) Offer(ctx context.Context, q *Quote, document []byte, prepared Co
 		return errors.New("an offer has no status yet")
 	}
 	key := []byte(q.ID)
-	return b.update(ctx, func(tx store.Tx) error {
-		if _, err := b.sweep(tx); err != nil {
+	return b.update(ctx, func(w *writer) error {
+		if _, err := b.sweep(w); err != nil {
 			return err
 		}
 		if q.HasPrepared() {
-			now, found, err := contextOf(tx, q.OpHash)
-			if err != nil {
+			if now, err := free(w, q.OpHash); err != nil {
 				return err
-			}
-			if !found || now.UsedBy != "" || now.Project != prepared.Project {
+			} else if now.Project != prepared.Project {
 				return fmt.Errorf("%w: %s", ErrContextGone, q.OpHash)
 			}
-			if err := putContext(tx, prepared); err != nil {
-				return err
-			}
+			w.context(prepared)
 		}
-		if tx.Bucket(bucketQuote).Get(key) != nil {
+		if w.Bucket(bucketQuote).Get(key) != nil {
 			return fmt.Errorf("quote %s was issued before", q.ID)
 		}
-		if err := put(tx.Bucket(bucketQuote), key, q); err != nil {
-			return err
-		}
-		if err := tx.Bucket(bucketDocument).Put(key, document); err != nil {
-			return err
-		}
-		return tx.Bucket(bucketEnds).Put(endKey(q.ValidUntil, endQuote, key), []byte{})
+		w.record(bucketQuote, key, q)
+		w.put(bucketDocument, key, document)
+		w.put(bucketEnds, endKey(q.ValidUntil, endQuote, key), []byte{})
+		return nil
 	})
 }
 
@@ -145,12 +145,12 @@ func (b *Book) Prepared(ctx context.Context, id string) (q *Quote, c Context, er
 // wins. Seen is what Latest said of the quote's accounts before balances and pledges were checked: the error wraps
 // ErrMoved when they may have changed since, else ErrExpired, ErrAlreadyAccepted, ErrContextGone or ErrClaimed.
 func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64) error {
-	return b.update(ctx, func(tx store.Tx) error {
+	return b.update(ctx, func(w *writer) error {
 		if b.clock().After(time.Unix(int64(q.Expires), 0)) {
 			return ErrExpired
 		}
-		now := latest(tx, q.Owner.Hex(), q.SolanaOwner)
-		if err := b.accept(tx, q, signed); err != nil {
+		now := latest(w, q.Owner.Hex(), q.SolanaOwner)
+		if err := b.accept(w, q, signed); err != nil {
 			return err
 		}
 		if now != seen {
@@ -160,8 +160,8 @@ func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64
 	})
 }
 
-func (b *Book) accept(tx store.Tx, q *Quote, signed Context) error {
-	stored, err := quoteOf(tx, q.ID)
+func (b *Book) accept(w *writer, q *Quote, signed Context) error {
+	stored, err := quoteOf(w, q.ID)
 	if err != nil {
 		return err
 	}
@@ -170,143 +170,104 @@ func (b *Book) accept(tx store.Tx, q *Quote, signed Context) error {
 	}
 	var c Context
 	if q.HasPrepared() {
-		found := false
-		if c, found, err = contextOf(tx, q.OpHash); err != nil {
+		if c, err = free(w, q.OpHash); err != nil {
 			return err
-		}
-		if !found || c.UsedBy != "" {
-			return fmt.Errorf("%w: %s", ErrContextGone, q.OpHash)
 		}
 		c.Signature, c.Delegation, c.UsedBy = signed.Signature, signed.Delegation, q.ID
-		if err := put(tx.Bucket(bucketContext), q.OpHash[:], c); err != nil {
-			return err
-		}
+		w.record(bucketContext, q.OpHash[:], c)
 	}
-	claims := tx.Bucket(bucketClaim)
 	for _, claim := range q.Claims(c) {
-		if by := claims.Get([]byte(claim)); by != nil {
+		if by := w.Bucket(bucketClaim).Get([]byte(claim)); by != nil {
 			return fmt.Errorf("%w: %s by %s", ErrClaimed, claim, by)
 		}
-		if err := claims.Put([]byte(claim), []byte(q.ID)); err != nil {
-			return err
-		}
+		w.put(bucketClaim, []byte(claim), []byte(q.ID))
 	}
-	q.Status, q.AcceptedAt = api.StatusPending, b.clock().UTC()
-	if q.Created, err = b.stamp(tx); err != nil {
-		return err
-	}
-	if err := b.index(tx, q); err != nil {
-		return err
-	}
-	if err := tx.Bucket(bucketOpen).Put([]byte(q.ID), []byte{}); err != nil {
-		return err
-	}
-	return b.write(tx, q, nil)
+	q.Status, q.AcceptedAt, q.Created = api.StatusPending, b.clock().UTC(), b.stamp(w)
+	w.index(q)
+	w.put(bucketOpen, []byte(q.ID), []byte{})
+	w.quote(q, nil)
+	return nil
 }
 
 // Advance writes the step of an accepted quote from one record to the next. A terminal status ends its pledges and
 // claims and erases the signed operations; after it only deposits are settled. The error wraps ErrOvertaken when the
 // record is not the expected one any more: then nothing was written.
 func (b *Book) Advance(ctx context.Context, expected, next *Quote) error {
-	return b.update(ctx, b.Change(expected, next))
+	return b.update(ctx, func(w *writer) error { return b.advance(w, expected, next) })
 }
 
 // Change is Advance as a part of a commit of the embedded network: a record and the block that it tells of. The outbox
 // alone asks for it.
 func (b *Book) Change(expected, next *Quote) func(store.Tx) error {
-	return func(tx store.Tx) error {
-		before, err := quoteOf(tx, expected.ID)
-		if err != nil {
-			return err
-		}
-		if before.Updated != expected.Updated {
-			return fmt.Errorf("quote %s: %w", expected.ID, ErrOvertaken)
-		}
-		return b.save(tx, before, next)
-	}
+	return writing(func(w *writer) error { return b.advance(w, expected, next) })
 }
 
-func (b *Book) save(tx store.Tx, before, q *Quote) error {
-	if before.Status == "" || before.Done() || api.Terminal(before.Status) && q.Status != before.Status {
+func (b *Book) advance(w *writer, expected, q *Quote) error {
+	before, err := quoteOf(w, expected.ID)
+	switch {
+	case err != nil:
+		return err
+	case before.Updated != expected.Updated:
+		return fmt.Errorf("quote %s: %w", q.ID, ErrOvertaken)
+	case before.Status == "" || before.Done() || api.Terminal(before.Status) && q.Status != before.Status:
 		return fmt.Errorf("quote %s is %q and takes no further step", q.ID, before.Status)
 	}
-	if err := b.touch(tx, before, q); err != nil {
-		return err
-	}
+	b.touch(w, before, q)
 	if api.Terminal(q.Status) && !api.Terminal(before.Status) {
-		if err := b.end(tx, q); err != nil {
+		if err := w.end(q); err != nil {
 			return err
 		}
 	}
 	if q.Done() {
-		if err := tx.Bucket(bucketOpen).Delete([]byte(q.ID)); err != nil {
-			return err
-		}
+		w.delete(bucketOpen, []byte(q.ID))
 	}
-	return b.write(tx, q, before.Pledges())
+	w.quote(q, before.Pledges())
+	return nil
 }
 
 // end takes a quote out of everything that only concerns executing ones.
-func (b *Book) end(tx store.Tx, q *Quote) error {
-	if err := b.dropClaims(tx, q.ID); err != nil {
-		return err
-	}
-	c, found, err := contextOf(tx, q.OpHash)
+func (w *writer) end(q *Quote) error {
+	w.dropClaims(q.ID)
+	c, found, err := contextOf(w, q.OpHash)
 	if err != nil {
 		return err
 	}
 	if found {
-		if err := b.dropContext(tx, c); err != nil {
-			return err
-		}
+		w.delete(bucketEnds, endKey(c.ValidUntil, endContext, c.OpHash[:]))
+		w.delete(bucketContext, c.OpHash[:])
 	}
 	for i := range q.Legs {
 		q.Legs[i].Signature = ""
 		q.Legs[i].Delegation = q.Legs[i].Delegation.Unsigned()
 	}
-	return tx.Bucket(bucketEnds).Delete(endKey(q.ValidUntil, endQuote, []byte(q.ID)))
+	w.delete(bucketEnds, endKey(q.ValidUntil, endQuote, []byte(q.ID)))
+	return nil
 }
 
 // dropClaims looks for the claims of a quote among those of all executing ones, which are few: they go even if the
 // operation that they were made for cannot be read any more.
-func (b *Book) dropClaims(tx store.Tx, id string) error {
-	bucket := tx.Bucket(bucketClaim)
+func (w *writer) dropClaims(id string) {
 	var mine [][]byte
-	sound(bucket).Ascend(nil, func(k, v []byte) bool {
+	sound(w.Bucket(bucketClaim)).Ascend(nil, func(k, v []byte) bool {
 		if string(v) == id {
 			mine = append(mine, bytes.Clone(k))
 		}
 		return true
 	})
 	for _, k := range mine {
-		if err := bucket.Delete(k); err != nil {
-			return err
-		}
+		w.delete(bucketClaim, k)
 	}
-	return nil
 }
 
-func (b *Book) dropContext(tx store.Tx, c Context) error {
-	if err := tx.Bucket(bucketEnds).Delete(endKey(c.ValidUntil, endContext, c.OpHash[:])); err != nil {
-		return err
-	}
-	return tx.Bucket(bucketContext).Delete(c.OpHash[:])
-}
-
-// write stores the record and exchanges its pledges.
-func (b *Book) write(tx store.Tx, q *Quote, old []Amount) error {
-	bucket := tx.Bucket(bucketPledge)
+// quote stores the record and exchanges its pledges.
+func (w *writer) quote(q *Quote, old []Amount) {
 	for i, a := range old {
-		if err := bucket.Delete(pledgeKey(q, a, i)); err != nil {
-			return err
-		}
+		w.delete(bucketPledge, pledgeKey(q, a, i))
 	}
 	for i, a := range q.Pledges() {
-		if err := bucket.Put(pledgeKey(q, a, i), a.Value.Bytes()); err != nil {
-			return err
-		}
+		w.put(bucketPledge, pledgeKey(q, a, i), a.Value.Bytes())
 	}
-	return put(tx.Bucket(bucketQuote), []byte(q.ID), q)
+	w.record(bucketQuote, []byte(q.ID), q)
 }
 
 func pledgeKey(q *Quote, a Amount, i int) []byte {
