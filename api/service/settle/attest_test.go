@@ -3,17 +3,23 @@ package settle_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"math/big"
 	"testing"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/op/escrow"
 	"coffer/api/service/attest"
+	"coffer/api/service/chain"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
+	"coffer/api/service/signers"
 )
 
 // attestedBy settles with the given attesters from here on; nil is the installation's own.
@@ -74,6 +80,86 @@ func TestADepositThatNoAttesterReleasesGoesBackAfterItsDeadline(t *testing.T) {
 	Must(t, w.Settler.Resume(context.Background()))
 	Must(t, w.Settler.Idle(context.Background()))
 	if s := w.Status(id); s.Status != api.StatusCompleted {
+		t.Errorf("status %s", s.Status)
+	}
+	nothingHeld(t, w)
+}
+
+// holding is an attester that signs nothing for the deposits of one chain.
+type holding struct {
+	attest.Port
+	chainID uint64
+}
+
+func (h holding) Attest(ctx context.Context, c attest.Claim) ([]byte, error) {
+	if c.Escrow.ChainID == h.chainID {
+		return nil, errors.New("not this one")
+	}
+	return h.Port.Attest(ctx, c)
+}
+
+// legStates are the states of a quote's deposits by chain.
+func legStates(w *World, id string) map[uint64]quotestore.LegState {
+	out := map[uint64]quotestore.LegState{}
+	for _, l := range record(w, id).Legs {
+		out[l.ChainID] = l.State
+	}
+	return out
+}
+
+func TestADepositThatAttestersHoldKeepsNoOtherBack(t *testing.T) {
+	w := New(t, Options{})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	own := attest.New(w.Installation.Attester, w.Installation.Network)
+	attestedBy(w, []attest.Port{holding{own, Arbitrum}})
+	Must(t, w.Execute(signed))
+	if err := w.Settler.Idle(t.Context()); !errors.Is(err, attest.ErrTooFew) {
+		t.Fatalf("%v, expected that attesters are missing", err)
+	}
+	id := w.Decode(signed).ID
+	want := map[uint64]quotestore.LegState{Arbitrum: quotestore.LegDeposited, Polygon: quotestore.LegReleased,
+		Optimism: quotestore.LegReleased}
+	if got := legStates(w, id); !maps.Equal(got, want) || w.Status(id).Status != api.StatusCompleted {
+		t.Errorf("%v, %s", got, w.Status(id).Status)
+	}
+	attestedBy(w, nil)
+	Must(t, w.Settler.Resume(t.Context()))
+	Must(t, w.Settler.Idle(t.Context()))
+	nothingHeld(t, w)
+}
+
+func TestARefundThatItsChainRefusesKeepsNoOtherBack(t *testing.T) {
+	var w *World
+	coins := func(from signers.EVM, to common.Address, v *big.Int) {
+		_, err := w.Installation.Chains[Arbitrum].Seal(context.Background(), chain.SealRequest{
+			Time: uint64(w.Clock.Now().Unix()), Accept: chain.AllSucceed,
+			Txs: []chain.Tx{{From: from, To: to, Value: v, Gas: 21_000}}})
+		Must(t, err)
+	}
+	var operator common.Address
+	w = New(t, Options{Pause: hourly, Faults: faultsOf(true), AfterStep: func(step string) {
+		if step == "refused" {
+			fee := zero().Mul(w.Installation.Chains[Arbitrum].Head().BaseFee, bigOf(21_000*9/8))
+			has := w.Balance(operator, caip.Native(Arbitrum))
+			coins(w.Installation.Operator, payee(), has.Sub(has, fee)) // what is left pays for no refund
+		}
+	}})
+	operator = w.Installation.Operator.Address()
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	Must(t, w.Execute(signed))
+	if err := w.Settler.Idle(t.Context()); err == nil {
+		t.Fatal("a chain that refuses was not told")
+	}
+	id := w.Decode(signed).ID
+	want := map[uint64]quotestore.LegState{Arbitrum: quotestore.LegDeposited, Polygon: quotestore.LegRefunded,
+		Optimism: quotestore.LegRefunded}
+	if got := legStates(w, id); !maps.Equal(got, want) || w.Status(id).Status != api.StatusInProgress {
+		t.Errorf("%v, %s", got, w.Status(id).Status)
+	}
+	coins(w.Installation.Faucet, operator, wei(1))
+	Must(t, w.Settler.Resume(t.Context()))
+	Must(t, w.Settler.Idle(t.Context()))
+	if s := w.Status(id); s.Status != api.StatusRefunded {
 		t.Errorf("status %s", s.Status)
 	}
 	nothingHeld(t, w)
