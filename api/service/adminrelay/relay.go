@@ -4,9 +4,9 @@
 //
 // Promise: nothing is believed that came with a request. The account object, the admin's nonce and signature and the
 // operation are checked against the chain before a transaction is made. A message is one step of the outbox with one
-// transaction, or two when the account has to be deployed first: all of it happens or nothing. It goes out only if every
-// transaction, and the operation in it, would succeed. One message of an account wins; a second one with its nonce is
-// told which nonce is next.
+// transaction, or two when the account has to be deployed first: all of it happens or nothing. It goes out only if
+// every transaction, and the operation in it, would succeed. One message of an account wins; a second one with its
+// nonce is told which nonce is next.
 //
 // Errors are *api.Error: a validation error that names member, expectation and what was found, or SimulationFailed
 // (422) when the entry point refuses an operation or its calls fail. Anything else is a fault of the service. Nonces

@@ -93,7 +93,7 @@ func TestAnEmbeddedStepIsFinalWithItsRecordOrNothing(t *testing.T) {
 	if final, err := port.Send(t.Context(), s); !final || err != nil {
 		t.Errorf("final %t, %v", final, err)
 	}
-	if want := []string{"judge", "gate", "record"}; !slices.Equal(order, want) || !slices.Equal(l.sealed, []uint64{1000}) {
+	if !slices.Equal(order, []string{"judge", "gate", "record"}) || !slices.Equal(l.sealed, []uint64{1000}) {
 		t.Errorf("%v at %v", order, l.sealed)
 	}
 	gate = errOdd
