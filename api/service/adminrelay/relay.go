@@ -41,7 +41,6 @@ import (
 type Deps struct {
 	Network      *deployment.Network
 	Operator     signers.EVM
-	Outbox       outbox.Ports // to the network's chains; zero is that of an embedded network
 	Fund         func(context.Context, []api.Account) error
 	Clock        func() time.Time
 	ExplorerBase func() string
@@ -56,9 +55,6 @@ type Relay struct{ Deps }
 func New(d Deps) *Relay {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
-	}
-	if d.Outbox.EVM == nil {
-		d.Outbox = outbox.Embedded(d.Network.Chains, d.Network.Solana, d.Clock)
 	}
 	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
 	return &Relay{d}
@@ -155,15 +151,16 @@ type request struct {
 	userOp    op.UserOp // operate
 }
 
-// attempt looks at the chain, checks the request against it and sends what it asks for.
+// attempt looks at the chain, checks the request against it and sends what it asks for, all with one time.
 func (r *Relay) attempt(ctx context.Context, q request) (common.Hash, error) {
-	txs, accept, err := r.plan(ctx, q, uint64(r.Clock().Unix()))
+	now := uint64(r.Clock().Unix())
+	txs, accept, err := r.plan(ctx, q, now)
 	if err != nil {
 		return common.Hash{}, err
 	}
-	receipts, err := outbox.Do(ctx, r.Outbox.EVM[q.on.ID()], outbox.Step[chain.Tx, chain.Receipt]{
-		ID:  fmt.Sprintf("relay %s %s %x%x", q.chain, q.account.Address, q.signature, q.userOp.Signature),
-		Txs: txs, Judge: accept,
+	receipts, err := outbox.Do(ctx, r.Network.Outbox.EVM(q.on.ID()), outbox.Step[chain.Tx, chain.Receipt]{
+		ID:   fmt.Sprintf("relay %s %s %x%x", q.chain, q.account.Address, q.signature, q.userOp.Signature),
+		Time: now, Txs: txs, Judge: accept,
 	})
 	if err != nil {
 		return common.Hash{}, err

@@ -409,10 +409,7 @@ func TestMessageOvertakenBeforeItsCommitIsToldTheNonce(t *testing.T) {
 		w.message(base, api.AdminRotateSession, 0, common.Address{0x11})
 	c := &racing{Chain: w.in.Chains[base]}
 	w.in.Chains[base] = c
-	deps := w.relay.Deps
-	deps.Outbox = outbox.Ports{}
-	w.relay = adminrelay.New(deps)
-	other := adminrelay.New(deps)
+	other := adminrelay.New(w.relay.Deps)
 	c.first = func() {
 		doc, err := api.Encode(overtaker)
 		w.must(err)
@@ -449,7 +446,8 @@ func (d delayed) Result(_ context.Context, id string) ([]chain.Receipt, error) {
 func TestAMessageOnASlowChainIsToldWhenItIsFinal(t *testing.T) {
 	w := newWorld(t)
 	sent := map[string][]chain.Receipt{}
-	w.relay.Outbox.EVM[base] = delayed{w.relay.Outbox.EVM[base], sent}
+	slow := delayed{w.in.Outbox.EVM(base), sent}
+	w.in.Outbox.EVM = func(uint64) outbox.EVM { return slow }
 	for nonce, action := range []string{api.AdminAnnounceExit, api.AdminCancelExit} {
 		out, err := w.send(w.message(base, action, int64(nonce), common.Address{}))
 		w.must(err)

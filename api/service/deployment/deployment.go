@@ -13,6 +13,7 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/outbox"
 )
 
 // Network is a deployment and the chains that it is on. Its methods are safe for concurrent use; its fields must not be
@@ -23,6 +24,7 @@ type Network struct {
 	Chains   map[uint64]chain.Chain // the EVM chains by id; the descriptor's names are Descriptor.Chains
 	ChainIDs []uint64               // ascending
 	Solana   solana.Chain
+	Outbox   outbox.Ports // what the service sends to them
 	// BalanceSlots says where each token of the EVM chains keeps its mapping of balances in storage.
 	BalanceSlots map[caip.Asset]uint64
 

@@ -105,10 +105,8 @@ func (in *Installation) marked(s store.Store) (mark string, err error) {
 	return mark, err
 }
 
-// SendAll takes a step on each of several chains, all in one commit or none, at a time in Unix seconds. Its errors wrap
-// those of chain.Chain.Seal.
-func (in *Installation) SendAll(ctx context.Context, at uint64,
-	steps map[uint64]outbox.Step[chain.Tx, chain.Receipt]) error {
+// SendAll takes a step on each of several chains, all in one commit or none. Its errors wrap those of chain.Chain.Seal.
+func (in *Installation) SendAll(ctx context.Context, steps map[uint64]outbox.Step[chain.Tx, chain.Receipt]) error {
 	var sealings []evm.Sealing
 	for _, id := range in.ChainIDs {
 		step, asked := steps[id]
@@ -119,7 +117,7 @@ func (in *Installation) SendAll(ctx context.Context, at uint64,
 		if !embedded {
 			return fmt.Errorf("%w: eip155:%d is not in the store of the others", deployment.ErrChain, id)
 		}
-		sealings = append(sealings, evm.Sealing{Chain: c, Request: outbox.Block(at, step)})
+		sealings = append(sealings, evm.Sealing{Chain: c, Request: outbox.Block(step)})
 	}
 	if len(sealings) != len(steps) {
 		return fmt.Errorf("%w: blocks are asked of %d chains and %d are there", deployment.ErrChain, len(steps),

@@ -12,6 +12,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
 
@@ -73,6 +74,7 @@ func (in *Installation) openEarlier(s store.Store) error {
 		in.Ledger, err = solana.Reopen(s, in.time)
 		in.Solana = in.Ledger
 	}
+	in.Outbox = outbox.Embedded(in.Chains, in.Solana)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/deployment"
+	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
 
@@ -28,7 +29,7 @@ func (in *Installation) openSolana(s store.Store) error {
 	if errors.As(err, &other) {
 		return fmt.Errorf("%w: %w", ErrVersion, err)
 	}
-	in.Solana = in.Ledger
+	in.Solana, in.Outbox = in.Ledger, outbox.Embedded(in.Chains, in.Ledger)
 	return err
 }
 

@@ -22,6 +22,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		out := map[uint64]outbox.Step[chain.Tx, chain.Receipt]{}
 		for i, id := range in.ChainIDs {
 			step := outbox.Step[chain.Tx, chain.Receipt]{
+				Time:  devnet.Time + 1<<29,
 				Txs:   []chain.Tx{{From: in.Faucet, To: common.HexToAddress("0x1234567890"), Gas: 21_000}},
 				Judge: chain.AllSucceed,
 				Final: func(rs []chain.Receipt) outbox.Change {
@@ -45,7 +46,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 	}
 	before := heads()
 	send := func(all map[uint64]outbox.Step[chain.Tx, chain.Receipt]) error {
-		return in.SendAll(t.Context(), devnet.Time+1<<29, all)
+		return in.SendAll(t.Context(), all)
 	}
 	if err := send(steps(func([]chain.Receipt) error { return wrong })); !errors.Is(err, wrong) ||
 		!errors.Is(err, chain.ErrNotAccepted) {

@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
@@ -30,8 +29,9 @@ type Change func(store.Tx) error
 // the key whose lane it takes; R are their receipts.
 type Step[T, R any] struct {
 	// ID names the step for Result. One that was given before is that of a step that is over.
-	ID  string
-	Txs []T
+	ID   string
+	Time uint64 // of the clock, in Unix seconds
+	Txs  []T
 	// Judge says whether receipts are what was wanted. It is asked before anything goes out, by what would happen now,
 	// and by who sent the step of what came of it; so it must follow from the receipts.
 	Judge func([]R) error
@@ -61,7 +61,7 @@ type Solana = Port[solana.Tx, solana.Receipt]
 
 // Ports are the ways out to all chains of a network.
 type Ports struct {
-	EVM    map[uint64]EVM // by chain id
+	EVM    func(chainID uint64) EVM
 	Solana Solana
 }
 
@@ -85,25 +85,24 @@ func Do[T, R any](ctx context.Context, to Port[T, R], s Step[T, R]) (receipts []
 }
 
 // Embedded are the ports of an embedded network, on which everything is final at once.
-func Embedded(chains map[uint64]chain.Chain, ledger solana.Chain, clock func() time.Time) Ports {
-	now := func() uint64 { return uint64(clock().Unix()) }
-	p := Ports{EVM: map[uint64]EVM{}}
-	for id, c := range chains {
-		p.EVM[id] = embedded[chain.Tx, chain.Receipt](func(ctx context.Context, s Step[chain.Tx, chain.Receipt]) error {
-			_, err := c.Seal(ctx, Block(now(), s))
+func Embedded(chains map[uint64]chain.Chain, ledger solana.Chain) Ports {
+	return Ports{
+		EVM: func(id uint64) EVM {
+			return embedded[chain.Tx, chain.Receipt](func(ctx context.Context, s Step[chain.Tx, chain.Receipt]) error {
+				_, err := chains[id].Seal(ctx, Block(s))
+				return err
+			})
+		},
+		Solana: embedded[solana.Tx, solana.Receipt](func(ctx context.Context, s Step[solana.Tx, solana.Receipt]) error {
+			_, err := ledger.Seal(ctx, solana.SealRequest{Time: s.Time, Txs: s.Txs, Accept: s.accept, Record: s.final})
 			return err
-		})
+		}),
 	}
-	p.Solana = embedded[solana.Tx, solana.Receipt](func(ctx context.Context, s Step[solana.Tx, solana.Receipt]) error {
-		_, err := ledger.Seal(ctx, solana.SealRequest{Time: now(), Txs: s.Txs, Accept: s.accept, Record: s.final})
-		return err
-	})
-	return p
 }
 
-// Block asks an embedded chain for the block of a step, at a time in Unix seconds.
-func Block(at uint64, s Step[chain.Tx, chain.Receipt]) chain.SealRequest {
-	return chain.SealRequest{Time: at, Txs: s.Txs, Accept: s.accept,
+// Block asks an embedded chain for the block of a step.
+func Block(s Step[chain.Tx, chain.Receipt]) chain.SealRequest {
+	return chain.SealRequest{Time: s.Time, Txs: s.Txs, Accept: s.accept,
 		Record: func(tx store.Tx, b chain.Block) error { return s.final(tx, b.Receipts) }}
 }
 

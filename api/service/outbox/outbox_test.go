@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
@@ -73,10 +72,11 @@ func (l *ledger) Seal(_ context.Context, r solana.SealRequest) ([]solana.Receipt
 
 func TestAnEmbeddedStepIsFinalWithItsRecordOrNothing(t *testing.T) {
 	l := &ledger{receipts: []solana.Receipt{{Slot: 7}}}
-	port := outbox.Embedded(nil, l, func() time.Time { return time.Unix(1000, 0) }).Solana
+	port := outbox.Embedded(nil, l).Solana
 	var order []string
 	var gate error
 	s := outbox.Step[solana.Tx, solana.Receipt]{
+		Time:  1000,
 		Judge: func([]solana.Receipt) error { order = append(order, "judge"); return nil },
 		Gate:  func() error { order = append(order, "gate"); return gate },
 		Sent:  func(store.Tx) error { t.Error("a final step was committed as one that was sent"); return nil },

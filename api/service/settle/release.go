@@ -99,8 +99,13 @@ func (s *Settler) settleLeg(ctx context.Context, q *quotestore.Quote, i int, nam
 	}
 	err = fmt.Errorf("%s of quote %s: %w", name, q.ID, err)
 	if at != 0 && q.Sent == "" && !errors.Is(err, quotestore.ErrOvertaken) {
-		if found, ok := s.settledByOthers(ctx, q, at); ok {
-			return s.acknowledge(ctx, q, i, found, how, err)
+		// after the refund deadline anyone may send it back (protocol §3.3)
+		switch state, unread := s.inEscrow(ctx, q, at); {
+		case unread != nil:
+		case state == entrypoint.DepositRefunded:
+			return s.acknowledge(ctx, q, i, quotestore.LegRefunded, how, err)
+		case state == entrypoint.DepositReleased:
+			return s.acknowledge(ctx, q, i, quotestore.LegReleased, how, err)
 		}
 	}
 	return next, err
@@ -120,7 +125,7 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, nam
 	how settling) (*quotestore.Quote, error) {
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
 	return take(ctx, s, q, step[chain.Tx, chain.Receipt]{
-		name: name, port: s.Outbox.EVM[at],
+		name: name, port: s.Network.Outbox.EVM(at),
 		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
 			tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster, Gas: settleGas,
 				Data: filler.RefundCalldata(s.Network.Pins.Escrow, id, q.Owner)} // as the payee, who need not wait
@@ -152,20 +157,6 @@ func (s *Settler) attested(ctx context.Context, q *quotestore.Quote, chainID uin
 		Escrow:  escrow.Place{ChainID: chainID, Escrow: s.Network.Pins.Escrow, Salt: s.Network.EscrowSalt},
 		QuoteID: common.HexToHash(q.ID), Depositor: q.Owner, Terms: q.Terms(), Fill: q.Destination[0].ID(),
 	})
-}
-
-// settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may
-// send it back (protocol §3.3).
-func (s *Settler) settledByOthers(ctx context.Context, q *quotestore.Quote, chainID uint64) (quotestore.LegState,
-	bool) {
-	state, err := s.inEscrow(ctx, q, chainID)
-	switch {
-	case err == nil && state == entrypoint.DepositRefunded:
-		return quotestore.LegRefunded, true
-	case err == nil && state == entrypoint.DepositReleased:
-		return quotestore.LegReleased, true
-	}
-	return quotestore.LegWaiting, false
 }
 
 // inEscrow asks the escrow of a chain about the deposit of a quote.

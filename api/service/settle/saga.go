@@ -178,7 +178,7 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int, name string) (*q
 		return s.depositSolana(ctx, o, i, name)
 	}
 	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
-		name: name, port: s.Outbox.EVM[l.ChainID],
+		name: name, port: s.Network.Outbox.EVM(l.ChainID),
 		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
 			return s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, o.running())
 		},

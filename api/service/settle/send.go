@@ -45,7 +45,7 @@ func take[T, R any](ctx context.Context, s *Settler, q *quotestore.Quote, st ste
 	sent := next.Clone()
 	sent.Sent = st.name
 	final, err := st.port.Send(ctx, outbox.Step[T, R]{
-		ID: id, Txs: txs, Judge: st.judge, Gate: st.gate, Sent: s.Book.Change(q, sent),
+		ID: id, Time: uint64(s.Clock().Unix()), Txs: txs, Judge: st.judge, Gate: st.gate, Sent: s.Book.Change(q, sent),
 		Final: func(receipts []R) outbox.Change {
 			st.done(next, receipts)
 			return s.Book.Change(q, next)

@@ -45,7 +45,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/service/attest"
 	"coffer/api/service/deployment"
-	"coffer/api/service/outbox"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/signers"
@@ -64,7 +63,6 @@ type Deps struct {
 	Network      *deployment.Network
 	Signers      signers.Set
 	Attesters    []attest.Port // who let deposits be released; nil is the installation's own
-	Outbox       outbox.Ports  // to the network's chains; zero is that of an embedded network
 	Book         *quotestore.Book
 	Prices       Prices
 	Clock        func() time.Time
@@ -104,9 +102,6 @@ func New(d Deps) *Settler {
 	}
 	if d.Attesters == nil {
 		d.Attesters = []attest.Port{attest.New(d.Signers.Attester, d.Network)}
-	}
-	if d.Outbox.Solana == nil {
-		d.Outbox = outbox.Embedded(d.Network.Chains, d.Network.Solana, d.Clock)
 	}
 	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
 	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}

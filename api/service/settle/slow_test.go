@@ -149,7 +149,8 @@ func excluded(err error) bool {
 func slowPorts(w *World, between func(id, fate string)) outbox.Ports {
 	in, now := w.Installation, func() uint64 { return uint64(w.Clock.Now().Unix()) }
 	keys := map[common.Address]signers.EVM{in.Operator.Address(): in.Operator}
-	ports := outbox.Ports{EVM: map[uint64]outbox.EVM{}, Solana: &slowPort[solana.Tx, solana.Receipt]{
+	evm := map[uint64]outbox.EVM{}
+	ports := outbox.Ports{EVM: func(id uint64) outbox.EVM { return evm[id] }, Solana: &slowPort[solana.Tx, solana.Receipt]{
 		store: in.Store, between: between,
 		try: func(ctx context.Context, txs []solana.Tx, accept func([]solana.Receipt) error,
 			record func(store.Tx, []solana.Receipt) error) error {
@@ -163,7 +164,7 @@ func slowPorts(w *World, between func(id, fate string)) outbox.Ports {
 		failed: func() solana.Receipt { return solana.Receipt{Error: "its block hash is too old"} },
 	}}
 	for id, c := range in.Chains {
-		ports.EVM[id] = &slowPort[chain.Tx, chain.Receipt]{
+		evm[id] = &slowPort[chain.Tx, chain.Receipt]{
 			store: in.Store, between: between,
 			try: func(ctx context.Context, txs []chain.Tx, accept func([]chain.Receipt) error,
 				record func(store.Tx, []chain.Receipt) error) error {
@@ -196,8 +197,9 @@ func (y story) slowly(t *testing.T, s store.Store, between func(id, fate string)
 	w := y.open(t, s, nil)
 	Must(t, w.Settler.Close())
 	in := w.Installation
+	in.Outbox = slowPorts(w, between)
 	w.Settler = settle.New(settle.Deps{Network: in.Network, Signers: in.Set, Book: w.Book, Prices: w.Prices,
-		Clock: w.Clock.Now, Pause: hourly, Faults: faultsFrom(t, y.faults...), Outbox: slowPorts(w, between),
+		Clock: w.Clock.Now, Pause: hourly, Faults: faultsFrom(t, y.faults...),
 		ExplorerBase: "https://embedded.invalid/api"})
 	t.Cleanup(func() { Must(t, w.Settler.Close()) })
 	return w

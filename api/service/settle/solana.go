@@ -105,7 +105,7 @@ func (s *Settler) rehearseSolana(ctx context.Context, o *order, fills []solana.T
 // depositSolana lands a deposit on Solana.
 func (s *Settler) depositSolana(ctx context.Context, o *order, i int, name string) (*quotestore.Quote, error) {
 	next, err := take(ctx, s, o.Quote, step[solana.Tx, solana.Receipt]{
-		name: name, port: s.Outbox.Solana,
+		name: name, port: s.Network.Outbox.Solana,
 		txs:   func(*quotestore.Quote) ([]solana.Tx, error) { return []solana.Tx{*o.deposits[i].tx}, nil },
 		judge: func(rs []solana.Receipt) error { return s.judgeSolana(rs[0], o.Legs[i]) },
 		done: func(next *quotestore.Quote, rs []solana.Receipt) {
@@ -120,7 +120,7 @@ func (s *Settler) depositSolana(ctx context.Context, o *order, i int, name strin
 func (s *Settler) targetSolana(ctx context.Context, o *order) (*quotestore.Quote, error) {
 	filled, fills := o.Quote, len(o.Fills)
 	next, err := take(ctx, s, o.Quote, step[solana.Tx, solana.Receipt]{
-		name: "target", port: s.Outbox.Solana,
+		name: "target", port: s.Network.Outbox.Solana,
 		txs: func(next *quotestore.Quote) (txs []solana.Tx, err error) {
 			filled = next
 			if next.Fills, err = s.beforeFill(ctx, o); err != nil {
@@ -207,7 +207,7 @@ func (s *Settler) judgeSolana(r solana.Receipt, l quotestore.Leg) error {
 func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, name string,
 	how settling) (*quotestore.Quote, error) {
 	return take(ctx, s, q, step[solana.Tx, solana.Receipt]{
-		name: name, port: s.Outbox.Solana,
+		name: name, port: s.Network.Outbox.Solana,
 		txs: func(*quotestore.Quote) ([]solana.Tx, error) {
 			to := s.Network.SolverKey
 			if how.state == quotestore.LegRefunded {

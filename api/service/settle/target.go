@@ -21,7 +21,7 @@ func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, erro
 	}
 	ops := o.targetOps()
 	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
-		name: "target", port: s.Outbox.EVM[o.ChainID],
+		name: "target", port: s.Network.Outbox.EVM(o.ChainID),
 		txs: func(next *quotestore.Quote) (txs []chain.Tx, err error) {
 			if next.Fills, err = s.beforeFill(ctx, o); err != nil {
 				return nil, err

@@ -227,7 +227,7 @@ func TestAFaultOfTheDatabaseIsNoRefusal(t *testing.T) {
 		t.Errorf("%v, expected the fault", err)
 	}
 	in.Chains[base] = whole
-	if err := telling(t, in, text).Consider(context.Background(), someone); err != nil {
+	if err := f.Consider(context.Background(), someone); err != nil {
 		t.Fatal(err)
 	}
 	expectHoldings(t, in, grant)

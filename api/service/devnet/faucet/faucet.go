@@ -18,7 +18,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/service/chain"
 	"coffer/api/service/devnet"
-	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
 
@@ -32,7 +31,6 @@ type Faucet struct {
 	seed  []byte
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
 	queue queue
-	ports outbox.Ports
 }
 
 // Options configure a Faucet. Known reports whether the service's history names an account, an EVM address or a
@@ -74,8 +72,7 @@ func New(o Options) (*Faucet, error) {
 	if o.Known == nil {
 		o.Known = func(context.Context, string) (bool, error) { return false, nil }
 	}
-	return &Faucet{Options: o, seed: seed,
-		ports: outbox.Embedded(o.Installation.Chains, o.Installation.Solana, o.Clock)}, nil
+	return &Faucet{Options: o, seed: seed}, nil
 }
 
 // Consider funds an address that deserves it. It returns when the blocks are sealed.
@@ -215,7 +212,7 @@ func (f *Faucet) pay(ctx context.Context, p part, all map[uint64][]gift) error {
 // seal pays on one chain. The error is a *refusal when the chain does not take the transfers.
 func (f *Faucet) seal(ctx context.Context, p part, all map[uint64][]gift) error {
 	step := f.step([]part{p}, map[common.Address]map[uint64][]gift{p.to: all})
-	_, err := f.ports.EVM[p.chain].Send(ctx, step)
+	_, err := f.Installation.Outbox.EVM(p.chain).Send(ctx, step)
 	t, excluded := errors.AsType[*chain.TxError](err)
 	if !excluded {
 		return err

@@ -77,7 +77,8 @@ func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 	if err != nil {
 		return err
 	}
-	hash, _, err := f.Installation.Solana.Blockhash(ctx, uint64(f.Clock().Unix()))
+	at := uint64(f.Clock().Unix())
+	hash, _, err := f.Installation.Solana.Blockhash(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -100,8 +101,8 @@ func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.ports.Solana.Send(ctx, outbox.Step[solana.Tx, solana.Receipt]{
-		Txs: []solana.Tx{tx}, Judge: accept,
+	_, err = f.Installation.Outbox.Solana.Send(ctx, outbox.Step[solana.Tx, solana.Receipt]{
+		Time: at, Txs: []solana.Tx{tx}, Judge: accept,
 		Final: func([]solana.Receipt) outbox.Change {
 			return func(tx store.Tx) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) }
 		},

@@ -144,7 +144,6 @@ func (f *Faucet) together(ctx context.Context, seats []*seat) error {
 		return nil
 	}
 	steps := map[uint64]outbox.Step[chain.Tx, chain.Receipt]{}
-	now := uint64(f.Clock().Unix())
 	parts := map[uint64][]part{}
 	grants := map[common.Address]map[uint64][]gift{}
 	for _, s := range seats {
@@ -160,12 +159,13 @@ func (f *Faucet) together(ctx context.Context, seats []*seat) error {
 	for id, list := range parts {
 		steps[id] = f.step(list, grants)
 	}
-	return f.Installation.SendAll(ctx, now, steps)
+	return f.Installation.SendAll(ctx, steps)
 }
 
 // step pays the parts of grants on one chain and notes what came of them. Judge's error is a *refusal.
 func (f *Faucet) step(parts []part, of map[common.Address]map[uint64][]gift) (s outbox.Step[chain.Tx, chain.Receipt]) {
 	var gifts []gift
+	s.Time = uint64(f.Clock().Unix())
 	for _, p := range parts {
 		for _, g := range p.gifts {
 			gifts, s.Txs = append(gifts, g), append(s.Txs, g.transfer(f.Installation, p.to))
