@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -150,7 +151,8 @@ func slowPorts(w *World, between func(id, fate string)) outbox.Ports {
 	in, now := w.Installation, func() uint64 { return uint64(w.Clock.Now().Unix()) }
 	keys := map[common.Address]signers.EVM{in.Operator.Address(): in.Operator}
 	evm := map[uint64]outbox.EVM{}
-	ports := outbox.Ports{EVM: func(id uint64) outbox.EVM { return evm[id] }, Solana: &slowPort[solana.Tx, solana.Receipt]{
+	ports := outbox.Ports{EVM: func(id uint64) outbox.EVM { return evm[id] }}
+	ports.Solana = &slowPort[solana.Tx, solana.Receipt]{
 		store: in.Store, between: between,
 		try: func(ctx context.Context, txs []solana.Tx, accept func([]solana.Receipt) error,
 			record func(store.Tx, []solana.Receipt) error) error {
@@ -162,7 +164,7 @@ func slowPorts(w *World, between func(id, fate string)) outbox.Ports {
 		unpack: func(t solana.Tx, _ common.Address) solana.Tx { return t },
 		bid:    func(t solana.Tx) solana.Tx { return t },
 		failed: func() solana.Receipt { return solana.Receipt{Error: "its block hash is too old"} },
-	}}
+	}
 	for id, c := range in.Chains {
 		evm[id] = &slowPort[chain.Tx, chain.Receipt]{
 			store: in.Store, between: between,
@@ -291,6 +293,43 @@ func TestOnASlowChainASettlementEndsInTheSameRecord(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// thief is a port whose final receipts of a target show no deposit, as if the account had run other code than in the
+// trial.
+type thief struct{ outbox.EVM }
+
+func (p thief) Result(ctx context.Context, id string) ([]chain.Receipt, error) {
+	rs, err := p.EVM.Result(ctx, id)
+	for i := range rs {
+		if strings.HasSuffix(id, " target") {
+			rs[i].Logs = nil
+		}
+	}
+	return rs, err
+}
+
+// What is delivered cannot be taken back: the other deposits are the solver's, whatever became of the one beside it.
+func TestADeliveryThatWentOutIsNoRefundWhenItsDepositIsMissing(t *testing.T) {
+	for _, elsewhere := range []int64{0, 50} {
+		w := story{kind: api.AccountKernelV31}.slowly(t, store.NewMemory(), nil)
+		ports := w.Installation.Outbox.EVM
+		w.Installation.Outbox.EVM = func(id uint64) outbox.EVM { return thief{ports(id)} }
+		w.Fund(w.User.Address, w.Asset("usdt", Arbitrum), 30*usdcPlain)
+		need, want := int64(20), map[uint64]quotestore.LegState{Arbitrum: quotestore.LegWaiting}
+		if elsewhere > 0 {
+			w.Fund(w.User.Address, w.Asset("usdt", Polygon), elsewhere*usdcPlain)
+			need, want[Polygon] = 60, quotestore.LegReleased
+		}
+		signed := w.SignQuote(w.Quote(pay(w, Arbitrum, need*usdcPlain), "ob:usdt"))
+		if s := w.Settle(signed); s.Status != api.StatusCompleted {
+			t.Fatalf("status %+v", s)
+		}
+		if got := legStates(w, w.Decode(signed).ID); !maps.Equal(got, want) {
+			t.Errorf("%v, expected %v", got, want)
+		}
+		wantBalance(t, w, payee(), w.Asset("usdc", Arbitrum), bigOf(need*usdcPlain))
 	}
 }
 

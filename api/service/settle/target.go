@@ -87,16 +87,16 @@ func (s *Settler) short(ctx context.Context, q *quotestore.Quote) bool {
 // executed writes what the target transaction has done into the record.
 func (s *Settler) executed(o *order, q *quotestore.Quote, landed []entrypoint.Deposit, here quotestore.Ref) {
 	q.Destination = append(q.Destination, here)
-	q.Status = api.StatusExecuted
 	if q.Whole() {
 		q.Origin = append(q.Origin, here)
-		q.Status = api.StatusCompleted
-		return
 	}
 	for i := range q.Legs {
 		if q.Legs[i].ChainID == q.ChainID && s.contains(landed, o, q.Legs[i]) {
 			s.landed(q, i, here)
 		}
+	}
+	if q.Status = api.StatusExecuted; held(q) < 0 {
+		q.Status = api.StatusCompleted // nothing waits for a release
 	}
 }
 
