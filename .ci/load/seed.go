@@ -115,7 +115,10 @@ func sampleRecord(ctx context.Context) (q *quotestore.Quote, document []byte, pi
 		}
 		if q, err = b.Quote(ctx, id); err == nil {
 			legs = len(q.Legs)
-			document, err = b.Document(ctx, id)
+			err = memory.View(func(tx store.Tx) error {
+				document = tx.Bucket("book-document").Get([]byte(id))
+				return nil
+			})
 		}
 	}
 	return q, document, pins, err

@@ -158,8 +158,8 @@ func (r *Relay) attempt(ctx context.Context, q request) (common.Hash, error) {
 	if err != nil {
 		return common.Hash{}, err
 	}
-	receipts, err := outbox.Do(ctx, r.Network.Outbox.EVM(q.on.ID()), outbox.Step[chain.Tx, chain.Receipt]{
-		ID:   fmt.Sprintf("relay %s %s %x%x", q.chain, q.account.Address, q.signature, q.userOp.Signature),
+	receipts, err := outbox.Do(ctx, r.Network.Outbox.EVM(q.on.ID()), outbox.EVMStep{
+		ID:   fmt.Sprintf("relay %x%x", q.signature, q.userOp.Signature),
 		Time: now, Txs: txs, Judge: accept,
 	})
 	if err != nil {

@@ -430,7 +430,7 @@ type delayed struct {
 	receipts map[string][]chain.Receipt
 }
 
-func (d delayed) Send(ctx context.Context, s outbox.Step[chain.Tx, chain.Receipt]) (bool, error) {
+func (d delayed) Send(ctx context.Context, s outbox.EVMStep) (bool, error) {
 	s.Final = func(rs []chain.Receipt) outbox.Change {
 		d.receipts[s.ID] = rs
 		return nil

@@ -106,7 +106,7 @@ func (in *Installation) marked(s store.Store) (mark string, err error) {
 }
 
 // SendAll takes a step on each of several chains, all in one commit or none. Its errors wrap those of chain.Chain.Seal.
-func (in *Installation) SendAll(ctx context.Context, steps map[uint64]outbox.Step[chain.Tx, chain.Receipt]) error {
+func (in *Installation) SendAll(ctx context.Context, steps map[uint64]outbox.EVMStep) error {
 	var sealings []evm.Sealing
 	for _, id := range in.ChainIDs {
 		step, asked := steps[id]

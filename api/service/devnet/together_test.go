@@ -18,10 +18,10 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 	counted := &commitCounter{Store: store.NewMemory()}
 	in := open(t, counted)
 	wrong := errors.New("not this one")
-	steps := func(last func([]chain.Receipt) error) map[uint64]outbox.Step[chain.Tx, chain.Receipt] {
-		out := map[uint64]outbox.Step[chain.Tx, chain.Receipt]{}
+	steps := func(last func([]chain.Receipt) error) map[uint64]outbox.EVMStep {
+		out := map[uint64]outbox.EVMStep{}
 		for i, id := range in.ChainIDs {
-			step := outbox.Step[chain.Tx, chain.Receipt]{
+			step := outbox.EVMStep{
 				Time:  devnet.Time + 1<<29,
 				Txs:   []chain.Tx{{From: in.Faucet, To: common.HexToAddress("0x1234567890"), Gas: 21_000}},
 				Judge: chain.AllSucceed,
@@ -45,7 +45,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		return out
 	}
 	before := heads()
-	send := func(all map[uint64]outbox.Step[chain.Tx, chain.Receipt]) error {
+	send := func(all map[uint64]outbox.EVMStep) error {
 		return in.SendAll(t.Context(), all)
 	}
 	if err := send(steps(func([]chain.Receipt) error { return wrong })); !errors.Is(err, wrong) ||
@@ -80,7 +80,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 			t.Errorf("chain %d: block %d, %v, %v", id, n, err, errBlock)
 		}
 	}
-	if err := send(map[uint64]outbox.Step[chain.Tx, chain.Receipt]{424242: {}}); !errors.Is(err,
+	if err := send(map[uint64]outbox.EVMStep{424242: {}}); !errors.Is(err,
 		deployment.ErrChain) {
 		t.Errorf("an unknown chain: %v", err)
 	}

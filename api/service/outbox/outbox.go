@@ -56,8 +56,14 @@ type Port[T, R any] interface {
 // EVM is a port to an EVM chain.
 type EVM = Port[chain.Tx, chain.Receipt]
 
+// EVMStep is a step on an EVM chain.
+type EVMStep = Step[chain.Tx, chain.Receipt]
+
 // Solana is the port to Solana.
 type Solana = Port[solana.Tx, solana.Receipt]
+
+// SolanaStep is a step on Solana.
+type SolanaStep = Step[solana.Tx, solana.Receipt]
 
 // Ports are the ways out to all chains of a network.
 type Ports struct {
@@ -88,12 +94,12 @@ func Do[T, R any](ctx context.Context, to Port[T, R], s Step[T, R]) (receipts []
 func Embedded(chains map[uint64]chain.Chain, ledger solana.Chain) Ports {
 	return Ports{
 		EVM: func(id uint64) EVM {
-			return embedded[chain.Tx, chain.Receipt](func(ctx context.Context, s Step[chain.Tx, chain.Receipt]) error {
+			return embedded[chain.Tx, chain.Receipt](func(ctx context.Context, s EVMStep) error {
 				_, err := chains[id].Seal(ctx, Block(s))
 				return err
 			})
 		},
-		Solana: embedded[solana.Tx, solana.Receipt](func(ctx context.Context, s Step[solana.Tx, solana.Receipt]) error {
+		Solana: embedded[solana.Tx, solana.Receipt](func(ctx context.Context, s SolanaStep) error {
 			_, err := ledger.Seal(ctx, solana.SealRequest{Time: s.Time, Txs: s.Txs, Accept: s.accept, Record: s.final})
 			return err
 		}),
@@ -101,7 +107,7 @@ func Embedded(chains map[uint64]chain.Chain, ledger solana.Chain) Ports {
 }
 
 // Block asks an embedded chain for the block of a step.
-func Block(s Step[chain.Tx, chain.Receipt]) chain.SealRequest {
+func Block(s EVMStep) chain.SealRequest {
 	return chain.SealRequest{Time: s.Time, Txs: s.Txs, Accept: s.accept,
 		Record: func(tx store.Tx, b chain.Block) error { return s.final(tx, b.Receipts) }}
 }

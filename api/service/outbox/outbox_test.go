@@ -75,7 +75,7 @@ func TestAnEmbeddedStepIsFinalWithItsRecordOrNothing(t *testing.T) {
 	port := outbox.Embedded(nil, l).Solana
 	var order []string
 	var gate error
-	s := outbox.Step[solana.Tx, solana.Receipt]{
+	s := outbox.SolanaStep{
 		Time:  1000,
 		Judge: func([]solana.Receipt) error { order = append(order, "judge"); return nil },
 		Gate:  func() error { order = append(order, "gate"); return gate },
@@ -103,7 +103,7 @@ func TestAnEmbeddedStepIsFinalWithItsRecordOrNothing(t *testing.T) {
 	if _, err := port.Result(t.Context(), "a"); err == nil {
 		t.Error("an embedded chain knows what became of a step that was not final")
 	}
-	if _, err := outbox.Do(t.Context(), port, outbox.Step[solana.Tx, solana.Receipt]{Judge: s.Judge}); err != nil {
+	if _, err := outbox.Do(t.Context(), port, outbox.SolanaStep{Judge: s.Judge}); err != nil {
 		t.Errorf("without a record: %v", err)
 	}
 }

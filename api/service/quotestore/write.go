@@ -119,15 +119,6 @@ func quoteOf(tx store.Tx, id string) (*Quote, error) {
 	return q, err
 }
 
-// Document returns the bytes of a quote as they were answered, nil when there is none.
-func (b *Book) Document(ctx context.Context, id string) (document []byte, err error) {
-	err = b.view(ctx, func(tx store.Tx) error {
-		document = tx.Bucket(bucketDocument).Get([]byte(strings.ToLower(id)))
-		return nil
-	})
-	return document, err
-}
-
 // Prepared finds a quote and the context of its prepared operation as they were at one moment; the context is zero
 // when there is none.
 func (b *Book) Prepared(ctx context.Context, id string) (q *Quote, c Context, err error) {

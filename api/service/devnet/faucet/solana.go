@@ -101,7 +101,7 @@ func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Installation.Outbox.Solana.Send(ctx, outbox.Step[solana.Tx, solana.Receipt]{
+	_, err = f.Installation.Outbox.Solana.Send(ctx, outbox.SolanaStep{
 		Time: at, Txs: []solana.Tx{tx}, Judge: accept,
 		Final: func([]solana.Receipt) outbox.Change {
 			return func(tx store.Tx) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) }

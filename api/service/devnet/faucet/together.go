@@ -143,7 +143,7 @@ func (f *Faucet) together(ctx context.Context, seats []*seat) error {
 	if len(seats) == 0 {
 		return nil
 	}
-	steps := map[uint64]outbox.Step[chain.Tx, chain.Receipt]{}
+	steps := map[uint64]outbox.EVMStep{}
 	parts := map[uint64][]part{}
 	grants := map[common.Address]map[uint64][]gift{}
 	for _, s := range seats {
@@ -163,7 +163,7 @@ func (f *Faucet) together(ctx context.Context, seats []*seat) error {
 }
 
 // step pays the parts of grants on one chain and notes what came of them. Judge's error is a *refusal.
-func (f *Faucet) step(parts []part, of map[common.Address]map[uint64][]gift) (s outbox.Step[chain.Tx, chain.Receipt]) {
+func (f *Faucet) step(parts []part, of map[common.Address]map[uint64][]gift) (s outbox.EVMStep) {
 	var gifts []gift
 	s.Time = uint64(f.Clock().Unix())
 	for _, p := range parts {
