@@ -172,6 +172,10 @@ func (h *host) team(serve ...string) (b *between, apiKey string) {
 		"%q\nca_file = %q\nnetwork_file = %q\nnetwork_id = %q\nvault = \"file\"\n"+
 		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", b.server.URL+"/api", ca, own,
 		d.ID, keyAddress))
+	if _, errs, code := h.runs("", "coffer", "profile", "confirm", "--fingerprint",
+		strings.ReplaceAll(d.Fingerprint(), " ", "")); code != 0 {
+		h.Fatalf("the network: code %d, %s", code, errs)
+	}
 	h.setsUp("Passphrase of profile team")
 	if p := h.opens(at{Cols: 160, Rows: 40}, "coffer", "keys", "api-key",
 		"set"); p.answers("Passphrase of profile team", passphrase, "API key", apiKey) != nil {

@@ -25,7 +25,7 @@ type Change struct {
 
 // ErrUnconfirmed says that nothing is signed before a person has confirmed a Change.
 var ErrUnconfirmed = errors.New(
-	"the network has changed: nothing is signed before you confirm it (coffer profile confirm)")
+	"this network is not confirmed as it is now: nothing is signed before (coffer profile confirm)")
 
 // confirmedName is the name of the document that says what of a network was confirmed last. It lies beside the anchor,
 // so that restoring an older state does not take it back.
@@ -42,7 +42,8 @@ type confirmed struct {
 type tags struct{ keys, journal string }
 
 // findTags finds them, and what has to be confirmed. Keys and journal of an embedded profile stay tagged with a network
-// before this one until a person says that this one took its place.
+// before this one until a person says that this one took its place. What a service of others is reached by is confirmed
+// before it is used for the first time, too: the id of a network does not cover its contracts.
 func (o *Opened) findTags(ctx context.Context) error {
 	now := o.Network.ID
 	o.tags = tags{now, now}
@@ -69,8 +70,8 @@ func (o *Opened) findTags(ctx context.Context) error {
 	switch {
 	case o.tags != tags{now, now}, known == "" && len(earlier) > 0:
 		o.change = renewed(o.Network, o.before(earlier))
-	case known != "" && known != digest:
-		o.change = replaced(o.Network)
+	case known != "" && known != digest, known == "" && o.local == nil:
+		o.change = replaced(o.Network, known == "")
 	}
 	return nil
 }
@@ -118,18 +119,24 @@ func (o *Opened) confirmedDigest(id string) (string, error) {
 	return c.Digest, nil
 }
 
-// keepConfirmed writes down that the network is confirmed as it is.
-func (o *Opened) keepConfirmed() error {
-	digest, err := o.Network.Digest()
-	if err != nil || digest == "" {
-		return err
+// KeepConfirmed writes down that a person confirmed a network for a profile as it is described now, by typing its
+// fingerprint or by seeing it in the same program.
+func KeepConfirmed(paths config.Paths, name string, n network.Descriptor) error {
+	if n.Version < 2 {
+		return nil // the id says it all
 	}
-	raw, err := json.Marshal(confirmed{1, o.Network.ID, digest}, json.Deterministic(true))
+	digest, err := n.Digest()
 	if err != nil {
 		return err
 	}
-	return o.anchorsOf(o.Network.ID).Save(confirmedName, append(raw, '\n'))
+	raw, err := json.Marshal(confirmed{1, n.ID, digest}, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	return Folder{Dir: paths.ProfileAnchor(name, n.ID)}.Save(confirmedName, append(raw, '\n'))
 }
+
+func (o *Opened) keepConfirmed() error { return KeepConfirmed(o.Paths, o.Profile.Name, o.Network) }
 
 // before is the network that keys or journal are tagged with, else one of those before this one.
 func (o *Opened) before(earlier []network.Descriptor) network.Descriptor {
@@ -155,11 +162,16 @@ func renewed(now, before network.Descriptor) *Change {
 	}}
 }
 
-func replaced(now network.Descriptor) *Change {
+// replaced asks for a network whose contracts were replaced, or were never confirmed in this profile.
+func replaced(now network.Descriptor, first bool) *Change {
+	what := "The operator replaced contracts or addresses that this profile trusts."
+	if first {
+		what = "Nobody confirmed the contracts and addresses of this network in this profile yet."
+	}
 	latest := now.Deployments[len(now.Deployments)-1]
 	c := &Change{Typed: now.Fingerprint(), Words: []string{
-		"The operator replaced contracts or addresses that this profile trusts.",
-		"Your keys and accounts stay. Nothing is signed before you confirm the change.",
+		what,
+		"Your keys and accounts stay. Nothing is signed before you confirm the network.",
 		"  Escrow now     " + latest.Escrow.Hex(),
 		"  Filler now     " + latest.Filler.Hex(),
 		fmt.Sprintf("  Attesters now  %d, of which %d decide", len(latest.Attesters), latest.Threshold),

@@ -305,12 +305,20 @@ func TestReplacedContractsAreConfirmedByTheFingerprint(t *testing.T) {
 			"\"\nbase_url = \"https://x.invalid/api\"\nnetwork_file = \"" + path + "\"\n")
 		return n, m.open(n)
 	}
-	_, o := lab(1)
+	n, o := lab(1)
+	first := strings.Join(o.Change().Words, "\n")
+	if _, refuses := o.Signer().(refusing); !refuses || !strings.Contains(first, common.Address{1}.Hex()) ||
+		!strings.Contains(first, "Nobody confirmed") || !strings.Contains(o.Unconfirmed().Error(), "profile confirm") {
+		t.Fatalf("a network that nobody ever confirmed is not asked about:\n%s", first)
+	}
+	if err := o.Confirm(t.Context(), n.Fingerprint()); err != nil {
+		t.Fatal(err)
+	}
 	m.live(o)
 	if err := o.Close(); err != nil {
 		t.Fatal(err)
 	}
-	n, o := lab(2)
+	n, o = lab(2)
 	if o.Change() == nil || !strings.Contains(strings.Join(o.Change().Words, "\n"), common.Address{2}.Hex()) {
 		t.Fatalf("another escrow is not told: %+v", o.Change())
 	}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/zalando/go-keyring"
 
 	"coffer/api"
@@ -76,8 +77,9 @@ func newBench(t *testing.T) *bench {
 	b.host = Host{Getenv: func(k string) string {
 		return map[string]string{"COFFER_CONFIG": b.dir + "/config/config.toml", "COFFER_DATA": b.dir, "HOME": b.dir}[k]
 	}, Keyring: b.ring}
-	n, err := network.Descriptor{Version: 1, Kind: network.Lab, Chains: []string{"eip155:1"},
-		Genesis: map[string]string{"eip155:1": "0xab"}}.WithID()
+	n, err := network.Descriptor{Version: 2, Kind: network.Lab, Chains: []string{"eip155:1"},
+		Genesis:     map[string]string{"eip155:1": "0xab"},
+		Deployments: []network.Deployment{{Attesters: []common.Address{{1}}, Threshold: 1}}}.WithID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +171,9 @@ func TestMakingAProfileLeavesOneThatOpens(t *testing.T) {
 				if there, err := o.has(t.Context(), k.Address); err != nil || !there {
 					t.Errorf("%s: %v, %v", k.Address, there, err)
 				}
+			}
+			if _, refuses := o.Signer().(refusing); refuses || o.Change() != nil {
+				t.Errorf("what was typed a moment ago is asked for again: %+v", o.Change())
 			}
 			if key, err := o.apiKey(t.Context()); err != nil || string(key.Reveal()) != planAPIKey {
 				t.Errorf("the API key: %v", err)

@@ -341,8 +341,12 @@ func (o *Opened) Signer() flow.Signer {
 	case o.ReadOnly() != "":
 		return refusing{ErrReadOnly}
 	}
-	if known, err := o.confirmedDigest(o.Network.ID); o.guest == nil && (err != nil || known == "") {
-		if err = errors.Join(err, o.keepConfirmed()); err != nil {
+	if o.local != nil { // of others nothing is unconfirmed here
+		known, err := o.confirmedDigest(o.Network.ID)
+		if err == nil && known == "" {
+			err = o.keepConfirmed()
+		}
+		if err != nil {
 			return refusing{err}
 		}
 	}

@@ -268,6 +268,7 @@ func TestNothingIsAskedWithoutATerminal(t *testing.T) {
 		{cli.ExitUsage, "--fingerprint", add},
 		{cli.ExitUsage, "not theirs", append(add, "--fingerprint", "0000")},
 		{0, "", append(add, "--fingerprint", n.Fingerprint())},
+		{0, "", []string{"profile", "confirm", "--fingerprint", "0000"}}, // it was typed a moment ago
 		{cli.ExitUsage, "run it where you can type", []string{"keys", "init", "--json"}},
 		{cli.ExitUsage, "coffer keys init", []string{"keys", "list", "--json"}},
 		{cli.ExitUsage, "keys probe --help", []string{"keys", "probe", "--wrong"}},

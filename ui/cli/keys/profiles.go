@@ -73,7 +73,8 @@ is, also for the first one.`,
 					*file = abs
 				}
 			}
-			if err := c.pin(cmd.Context(), &p, fingerprint); err != nil {
+			n, err := c.pin(cmd.Context(), &p, fingerprint)
+			if err != nil {
 				return err
 			}
 			paths, err := config.PathsFrom(c.Host.Getenv)
@@ -87,6 +88,9 @@ is, also for the first one.`,
 			}
 			if err := write(paths.Config, p, cmd.Flags().Changed("default"), isDefault); err != nil {
 				return err
+			}
+			if err := profile.KeepConfirmed(paths, p.Name, n); err != nil {
+				return fmt.Errorf("the profile was added; its network has to be confirmed again: %w", err)
 			}
 			return c.added(paths.Config, p.Name, asJSON)
 		},
@@ -114,18 +118,18 @@ func write(path string, p config.Profile, typed, isDefault bool) error {
 	return config.AddProfile(path, p, !typed)
 }
 
-// pin checks that the network file is the operator's, and writes the network's id into the profile.
-func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string) error {
+// pin checks that the network file is the operator's, and writes the network's id into the profile. It returns the
+// network, the zero one where the profile names no file.
+func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string) (n network.Descriptor, err error) {
 	if p.NetworkFile == "" {
-		return nil
+		return n, nil
 	}
-	n, err := p.Network()
-	if err != nil {
-		return cli.InFile(err)
+	if n, err = p.Network(); err != nil {
+		return n, cli.InFile(err)
 	}
 	if fingerprint == "" {
 		if !c.Prompt.Terminal {
-			return &cli.UsageError{
+			return n, &cli.UsageError{
 				Problem: "the fingerprint of the network is missing, and there is no terminal to ask on",
 				Hint:    "give the operator's, got by another way than the file: --fingerprint \"0000 0000 …\"",
 			}
@@ -134,17 +138,17 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 			". Ask the operator for its fingerprint, by another way than the file came by.",
 			"It begins with "+n.Fingerprint()[:4]+".")
 		if fingerprint, err = c.Prompt.Line(ctx, "Type the fingerprint: "); err != nil {
-			return err
+			return n, err
 		}
 	}
 	if !profile.SameFingerprint(fingerprint, n) {
-		return &cli.UsageError{
+		return n, &cli.UsageError{
 			Problem: "the network file has another fingerprint; nothing was written",
 			Hint:    "the file's is " + n.Fingerprint() + ": if the operator's differs, the file is not theirs",
 		}
 	}
 	p.NetworkID = n.ID
-	return nil
+	return n, nil
 }
 
 // Accounts builds `coffer accounts list`, `add`, `remove` and `check`.

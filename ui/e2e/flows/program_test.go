@@ -313,6 +313,17 @@ func TestTerminalOpensARemoteProfile(t *testing.T) {
 	p := rig.At(t, rig.Start(t, env, 80, 24, "--profile", "team"))
 	p.Sees("API key for profile team")
 	p.Types(at.APIKey + "\r")
+	p.Sees("Nobody confirmed", "Type the fingerprint, or press Enter to only read")
+	p.Types("\r")
+	p.Sees("LAB", "team", "USDC", "is not confirmed")
+	p.Types("q")
+	if err := p.Ends(); err != nil {
+		t.Fatal(err)
+	}
+	rig.Confirm(t, env, "team", at.NetworkFile)
+	p = rig.At(t, rig.Start(t, env, 80, 24, "--profile", "team"))
+	p.Sees("API key for profile team")
+	p.Types(at.APIKey + "\r")
 	p.Sees("LAB", "team", "USDC")
 	p.Types("q")
 	if err := p.Ends(); err != nil {

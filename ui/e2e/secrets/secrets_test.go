@@ -265,6 +265,7 @@ func (s *scene) profiles(admin string, at rig.Serving, signer string) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		s.Fatal(err)
 	}
+	rig.Confirm(s.T, s.env, "team", at.NetworkFile)
 }
 
 // TestTH_K1_NoSecretIsLeftAnywhere uses the program with each sort of secret that it takes, rightly and wrongly, and
