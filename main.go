@@ -115,7 +115,8 @@ func host() profile.Host {
 			if err != nil {
 				return profile.Embedded{}, ofData(err, dir)
 			}
-			return profile.Embedded{Network: a.Network, Earlier: service.Earlier(dir, a.Network), BaseURL: a.BaseURL,
+			earlier, left := service.Earlier(dir, a.Network)
+			return profile.Embedded{Network: a.Network, Earlier: earlier, Left: left, BaseURL: a.BaseURL,
 				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Close: a.Close}, nil
 		},
 		Ask: prompt().Secret,

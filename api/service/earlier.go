@@ -29,12 +29,12 @@ func (o Options) renewal(dir string) renew.Options {
 }
 
 // Earlier lists the networks of a data directory whose place the network d took. Their ids are what keys and journals
-// were tagged with before.
-func Earlier(dir string, d network.Descriptor) (all []network.Descriptor) {
+// were tagged with before. left says, in a line each, what of them did not end or could not be read.
+func Earlier(dir string, d network.Descriptor) (all []network.Descriptor, left []string) {
 	for _, k := range renew.List(dir, NetworkFile, d) {
-		all = append(all, k.Network)
+		all, left = append(all, k.Network), append(left, k.Left...)
 	}
-	return all
+	return all, left
 }
 
 // EarlierBalance is what an account had of an asset when an earlier network ended, in base units.

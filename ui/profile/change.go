@@ -69,7 +69,7 @@ func (o *Opened) findTags(ctx context.Context) error {
 	}
 	switch {
 	case o.tags != tags{now, now}, known == "" && len(earlier) > 0:
-		o.change = renewed(o.Network, o.before(earlier))
+		o.change = renewed(o.Network, o.before(earlier), o.local.Left)
 	case known != "" && known != digest, known == "" && o.local == nil:
 		o.change = replaced(o.Network, known == "")
 	}
@@ -148,8 +148,8 @@ func (o *Opened) before(earlier []network.Descriptor) network.Descriptor {
 	return earlier[len(earlier)-1]
 }
 
-func renewed(now, before network.Descriptor) *Change {
-	return &Change{Typed: "yes", Words: []string{
+func renewed(now, before network.Descriptor, left []string) *Change {
+	c := &Change{Typed: "yes", Words: []string{
 		"This program made its network anew, because its contracts were replaced.",
 		"  What stays     accounts, addresses, keys; limits, history, export, journal",
 		"  What ended     open orders: what they had in escrow was refunded there",
@@ -160,6 +160,10 @@ func renewed(now, before network.Descriptor) *Change {
 		"  Old network    " + before.Fingerprint(),
 		"  New network    " + now.Fingerprint(),
 	}}
+	for _, line := range left {
+		c.Words = append(c.Words, "  Left behind    "+line)
+	}
+	return c
 }
 
 // replaced asks for a network whose contracts were replaced, or were never confirmed in this profile.

@@ -39,6 +39,7 @@ func generation(t *testing.T, genesis string, escrow byte) network.Descriptor {
 type machine struct {
 	t    *testing.T
 	home string
+	left []string // of the networks before
 	ask  func(context.Context, string) (secret.Secret, error)
 }
 
@@ -66,7 +67,7 @@ func (m *machine) open(now network.Descriptor, earlier ...network.Descriptor) *O
 		Getenv: config.Getenv([]string{"HOME=" + m.home, "COFFER_DATA=" + m.home,
 			"COFFER_CONFIG=" + m.home + "/config.toml"}),
 		Embedded: func(context.Context, string) (Embedded, error) {
-			return Embedded{Network: now, Earlier: earlier, BaseURL: "https://x.invalid/api",
+			return Embedded{Network: now, Earlier: earlier, Left: m.left, BaseURL: "https://x.invalid/api",
 				APIKey: secret.New([]byte("k")), Close: func() error { return nil }}, nil
 		},
 		Ask: m.ask,
@@ -122,10 +123,11 @@ func TestANetworkThatWasMadeAnewIsConfirmedOnceAndSignsNothingBefore(t *testing.
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
+	m.left = []string{"the quote 0x01 did not end: why"}
 	o := m.open(now, old)
 	change := o.Change()
 	if change == nil || change.Typed != "yes" || !strings.Contains(strings.Join(change.Words, "\n"),
-		old.Fingerprint()) {
+		old.Fingerprint()) || !strings.Contains(strings.Join(change.Words, "\n"), m.left[0]) {
 		t.Fatalf("what changed is not told: %+v", change)
 	}
 	if _, refuses := o.Signer().(refusing); !refuses || o.ReadOnly() == "" {

@@ -37,10 +37,12 @@ import (
 )
 
 // Embedded is a service inside this program, or one in another process that has the same data open. Earlier are the
-// networks of the same data whose place Network took.
+// networks of the same data whose place Network took; Left says, in a line each, what of them did not end or could not
+// be read.
 type Embedded struct {
 	Network   network.Descriptor
 	Earlier   []network.Descriptor
+	Left      []string
 	BaseURL   string
 	APIKey    secret.Secret
 	Transport http.RoundTripper

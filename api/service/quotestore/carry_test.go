@@ -47,7 +47,12 @@ func TestWhatIsCarriedOverIsToldAsItWasBehindTheSameContinuations(t *testing.T) 
 	must(t, s.take(open))
 	s.offer(t) // nobody accepted it
 	fresh := store.NewMemory()
-	must(t, quotestore.Carry(s.store, fresh, func(err error) { t.Error(err) }))
+	var left []error
+	must(t, quotestore.Carry(s.store, fresh, func(err error) { left = append(left, err) }))
+	var named *quotestore.OpenError
+	if len(left) != 1 || !errors.As(left[0], &named) || named.ID != open.ID || named.Status != api.StatusPending {
+		t.Errorf("of the quote that is open is told %v", left)
+	}
 	after, err := quotestore.Open(fresh, quotestore.Options{Clock: s.clock.Now, Random: rand.NewChaCha8([32]byte{9})})
 	must(t, err)
 	for _, sort := range []string{quotestore.SortCreated, quotestore.SortUpdated} {

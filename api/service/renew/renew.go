@@ -1,8 +1,10 @@
 // Package renew makes the network of a data directory anew when it is of another generation than this program makes:
 // its chains began with other contracts or assets.
 //
-// Promise: what was open on the earlier network ends first, on its own chains. Then its database is kept whole in a
-// directory of its own, earlier-ID, and is only read from then on; a new network with the same seed, and so with the
+// Promise: what was open on the earlier network ends first, on its own chains; what cannot end keeps nothing else from
+// it. Then its database is kept whole in a directory of its own, earlier-ID, and is only read from then on: left.txt in
+// it names what did not end, or is damaged and was not carried over, and why. A copy of that directory is a data
+// directory, so opening one tries again. A new network with the same seed, and so with the
 // same keys, takes its place. Records of ended quotes and API keys are carried over before it does, as they are: one
 // index then answers history, status and continuations across both networks, with one order and one snapshot, where two
 // databases would have to be merged at every page. What only a chain knows (transactions, balances) stays in the
@@ -24,6 +26,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"coffer/api/files"
@@ -33,14 +36,22 @@ import (
 	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
+	"coffer/api/text"
 )
 
 // Names in a data directory.
 const (
 	freshFile = ".new" // behind the name of the database: what is being made
+	leftFile  = "left.txt"
 	lockFile  = "renew.lock"
 	prefix    = "earlier-"
 	idDigits  = 16 // of the network's id in the name of a directory
+)
+
+// Bounds of what is told of a record, in characters, and of how many are named.
+const (
+	maxLine = 400
+	maxLeft = 20
 )
 
 // lockWait is how long a process waits for another one that renews the directory.
@@ -108,15 +119,21 @@ func (o Options) renew(ctx context.Context, s store.Store) (made bool, err error
 	if err != nil {
 		return false, err
 	}
-	if err := o.end(ctx, earlier); err != nil {
+	open, err := o.end(ctx, earlier)
+	if err != nil {
 		return false, err
 	}
 	o.step("ended")
-	if err := o.keep(s, earlier.Descriptor); err != nil {
+	dir, err := o.keep(s, earlier.Descriptor)
+	if err != nil {
 		return false, fmt.Errorf("keep the earlier network: %w", err)
 	}
 	o.step("kept")
-	if err := o.begin(earlier); err != nil {
+	left, err := o.begin(earlier, open)
+	if err == nil {
+		err = o.tell(dir, left)
+	}
+	if err != nil {
 		return false, fmt.Errorf("make the network anew: %w", err)
 	}
 	o.step("made")
@@ -138,24 +155,25 @@ func (o Options) earlier(s store.Store) (*devnet.Installation, error) {
 	return devnet.OpenEarlier(s, d)
 }
 
-// end brings every open quote to its end on the chains where it was begun.
-func (o Options) end(ctx context.Context, in *devnet.Installation) error {
+// end brings every open quote to its end on the chains where it was begun, and returns why some did not.
+func (o Options) end(ctx context.Context, in *devnet.Installation) (open map[string]error, err error) {
 	book, err := quotestore.Open(in.Store, quotestore.Options{Clock: o.Installation.Clock,
 		Random: o.Installation.Random})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s := settle.New(settle.Deps{Network: in.Network, Signers: in.Set, Book: book, Clock: o.Installation.Clock,
 		ExplorerBase: o.ExplorerBase, Log: o.Log, AfterStep: o.AfterStep})
-	return errors.Join(s.EndAll(ctx), s.Close())
+	open, err = s.EndAll(ctx)
+	return open, errors.Join(err, s.Close())
 }
 
 // keep gives the database a second name in a directory of its own, beside its descriptor. Where a file has one name
 // only, it is copied.
-func (o Options) keep(s store.Store, d network.Descriptor) error {
+func (o Options) keep(s store.Store, d network.Descriptor) (dir string, err error) {
 	dir, there, err := o.place(d)
 	if err != nil {
-		return err
+		return "", err
 	}
 	raw, err := d.Encode()
 	if err == nil {
@@ -165,7 +183,22 @@ func (o Options) keep(s store.Store, d network.Descriptor) error {
 	if err == nil && !there && os.Link(filepath.Join(o.Dir, o.Database), kept) != nil {
 		err = copyTo(s, kept)
 	}
-	return errors.Join(err, files.SyncDir(dir), files.SyncDir(o.Dir))
+	return dir, errors.Join(err, files.SyncDir(dir), files.SyncDir(o.Dir))
+}
+
+// tell names what stayed behind in the log, and beside the earlier database for whoever is asked about the new network.
+func (o Options) tell(dir string, left []string) error {
+	path := filepath.Join(dir, leftFile)
+	if len(left) == 0 {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	for _, line := range left {
+		o.Log.Error("left behind on the earlier network", "what", line, "directory", dir)
+	}
+	return errors.Join(files.Replace(path, ".new-*", []byte(strings.Join(left, "\n")+"\n")), files.SyncDir(dir))
 }
 
 // place is the directory where the earlier network is kept; there: its database has a name there already. A network of
@@ -206,28 +239,38 @@ func copyTo(s store.Store, path string) error {
 }
 
 // begin makes the new network beside the earlier one, under a name that nobody opens, and carries over what goes on.
-func (o Options) begin(earlier *devnet.Installation) error {
+// It returns a line for everything that stays behind.
+func (o Options) begin(earlier *devnet.Installation, open map[string]error) (left []string, err error) {
 	path := filepath.Join(o.Dir, o.Database+freshFile)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
 	fresh, err := store.OpenBolt(path, store.BoltOptions{Holder: "coffer, renewing the network"})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(o.fill(fresh, earlier), fresh.Close())
+	left, err = o.fill(fresh, earlier, open)
+	return left, errors.Join(err, fresh.Close())
 }
 
-func (o Options) fill(fresh store.Store, earlier *devnet.Installation) error {
+func (o Options) fill(fresh store.Store, earlier *devnet.Installation, open map[string]error) (left []string,
+	err error) {
 	in, err := earlier.Again(fresh, o.Installation)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if in.ID == earlier.ID {
-		return fmt.Errorf("%w: its mark is another one than its chains'", store.ErrDamaged)
+		return nil, fmt.Errorf("%w: its mark is another one than its chains'", store.ErrDamaged)
 	}
-	report := func(damage error) { o.Log.Error("a damaged record is not carried over", "error", damage) }
-	return errors.Join(quotestore.Carry(earlier.Store, fresh, report), access.Carry(earlier.Store, fresh, report))
+	report := func(err error) {
+		var q *quotestore.OpenError
+		if errors.As(err, &q) && open[q.ID] != nil {
+			err = fmt.Errorf("%w: %w", err, open[q.ID])
+		}
+		left = append(left, text.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), maxLine))
+	}
+	err = errors.Join(quotestore.Carry(earlier.Store, fresh, report), access.Carry(earlier.Store, fresh, report))
+	return left, err
 }
 
 // swap puts the new network in place. It is the one step that decides.
@@ -240,10 +283,12 @@ func (o Options) swap() error {
 	return nil
 }
 
-// Kept is an earlier network of a data directory.
+// Kept is an earlier network of a data directory. Left says, in a line each, what of it did not end or could not be
+// read, and was not carried over.
 type Kept struct {
 	Dir     string
 	Network network.Descriptor
+	Left    []string
 }
 
 // List lists the earlier networks of the installation that d describes, in the order of their names. A directory whose
@@ -259,10 +304,30 @@ func List(dir, descriptor string, d network.Descriptor) (all []Kept) {
 		}
 		if n, err := network.Decode(raw); err == nil && n.ID != d.ID && n.Pins.Operator == d.Pins.Operator &&
 			(n.Version == 1 || n.Kind == d.Kind && n.Installation == d.Installation) {
-			all = append(all, Kept{filepath.Dir(path), n})
+			dir := filepath.Dir(path)
+			all = append(all, Kept{dir, n, left(dir)})
 		}
 	}
 	return all
+}
+
+// left reads what tell wrote; a file that cannot be read is named.
+func left(dir string) (lines []string) {
+	path := filepath.Join(dir, leftFile)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return []string{text.Clean(err.Error(), maxLine)}
+	}
+	for line := range strings.Lines(string(raw)) {
+		if len(lines) == maxLeft {
+			return append(lines, "and more: "+path)
+		}
+		lines = append(lines, text.Clean(strings.TrimSuffix(line, "\n"), maxLine))
+	}
+	return lines
 }
 
 // Open opens the earlier network to read it; close ends it. Several processes may read it at once.

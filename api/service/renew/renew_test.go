@@ -28,11 +28,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
+	bolt "go.etcd.io/bbolt"
 
 	"coffer/api"
 	"coffer/api/network"
 	"coffer/api/service"
 	"coffer/api/service/devnet"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/renew"
 	"coffer/api/service/store"
 )
@@ -209,8 +211,8 @@ func TestWhatWasOpenOnTheEarlierNetworkEndsOnItsChains(t *testing.T) {
 		sum(t, filepath.Join(all[0].Dir, service.NetworkFile)) != before {
 		t.Error("the earlier network was written")
 	}
-	if got := service.Earlier(dir, a.Network); len(got) != 1 {
-		t.Errorf("%d earlier networks after another start", len(got))
+	if got, left := service.Earlier(dir, a.Network); len(got) != 1 || len(left) != 0 {
+		t.Errorf("%d earlier networks after another start, left behind: %v", len(got), left)
 	}
 }
 
@@ -286,8 +288,8 @@ func TestKilledAfterAnyStepTheDirectoryHasTheOldNetworkOrTheNew(t *testing.T) {
 		if got := told(t, a); !maps.Equal(want, got) {
 			t.Errorf("killed after %q: %v\nexpected %v", step, got, want)
 		}
-		if all := service.Earlier(dir, a.Network); len(all) != 1 || all[0].ID != fixtureID {
-			t.Errorf("killed after %q: earlier networks %v", step, all)
+		if all, left := service.Earlier(dir, a.Network); len(all) != 1 || all[0].ID != fixtureID || len(left) != 0 {
+			t.Errorf("killed after %q: earlier networks %v, left behind %v", step, all, left)
 		}
 		end()
 		if left, _ := filepath.Glob(filepath.Join(dir, "*.new*")); len(left) > 0 {
@@ -341,6 +343,111 @@ func TestWithoutItsDescriptorTheDataIsLeftAlone(t *testing.T) {
 			!errors.Is(asItIs(t, dir), devnet.ErrVersion) {
 			t.Errorf("%s: something was moved: %v", name, left)
 		}
+	}
+}
+
+// edit changes a quote in the database of a directory.
+func edit(t testing.TB, path, id string, change func(*quotestore.Quote)) {
+	t.Helper()
+	s, err := store.OpenBolt(path, store.BoltOptions{})
+	must(t, err)
+	book, err := quotestore.Open(s, quotestore.Options{Clock: clock, Random: rand.NewChaCha8([32]byte{9})})
+	must(t, err)
+	must(t, book.Update(func(tx store.Tx) error {
+		q, err := book.Quote(tx, id)
+		must(t, err)
+		change(q)
+		return book.Save(tx, q)
+	}))
+	must(t, s.Close())
+}
+
+// TestWhatCannotEndKeepsNothingElseFromIt: a deposit that the escrow does not know, and a chain that is not there. The
+// directory opens, both are named in the log and to whoever is asked about the new network, and a copy of what is kept
+// can be opened to try again.
+func TestWhatCannotEndKeepsNothingElseFromIt(t *testing.T) {
+	t.Parallel()
+	dir, stranger := unpack(t), common.Address{0xee}
+	owner, stuck, broken := common.Address{}, fixture()["deposited"].id, fixture()["nothing deposited"].id
+	edit(t, filepath.Join(dir, service.DatabaseFile), stuck, func(q *quotestore.Quote) {
+		owner, q.Owner = q.Owner, stranger
+	})
+	edit(t, filepath.Join(dir, service.DatabaseFile), broken, func(q *quotestore.Quote) { q.Legs[0].ChainID = 4242 })
+	var log bytes.Buffer
+	o := options(nil)
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	a, err := service.OpenOrAttach(t.Context(), dir, o)
+	must(t, err)
+	defer func() { must(t, a.Close()) }()
+	for name, q := range fixture() {
+		if q.id == stuck || q.id == broken {
+			continue
+		}
+		if s := statusOf(t, a, q.id); s.Status != q.ends {
+			t.Errorf("%s: %s, expected %s", name, s.Status, q.ends)
+		}
+	}
+	all := renew.List(dir, service.NetworkFile, a.Network)
+	_, left := service.Earlier(dir, a.Network)
+	told := strings.Join(left, "\n")
+	if len(all) != 1 || len(left) != 2 {
+		t.Fatalf("left behind on %d networks:\n%s", len(all), told)
+	}
+	for _, id := range []string{stuck, broken} {
+		if !strings.Contains(told, id) || !strings.Contains(log.String(), id+" is ") {
+			t.Errorf("%s is not named:\n%s\n%s", id, told, &log)
+		}
+	}
+	if !strings.Contains(told, "refund of quote "+stuck) || !strings.Contains(told, "broke down") {
+		t.Errorf("not said why:\n%s", told)
+	}
+	again := t.TempDir()
+	must(t, errors.Join(os.Chmod(again, 0o700), os.CopyFS(again, os.DirFS(all[0].Dir))))
+	edit(t, filepath.Join(again, service.DatabaseFile), stuck, func(q *quotestore.Quote) { q.Owner = owner })
+	b, _ := open(t, again)
+	if s := statusOf(t, b, stuck); s.Status != api.StatusRefunded {
+		t.Errorf("the second try: %+v", s)
+	}
+	if _, left := service.Earlier(again, b.Network); len(left) != 1 || !strings.Contains(left[0], broken) {
+		t.Errorf("left behind after the second try: %v", left)
+	}
+}
+
+// raw reads or changes the bytes of a quote's record behind the store's back.
+func raw(t testing.TB, path, id string, change func([]byte)) (record []byte) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{NoFreelistSync: true})
+	must(t, err)
+	must(t, db.Update(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte("book-quote"))
+		record = bytes.Clone(b.Get([]byte(id)))
+		change(record)
+		return b.Put([]byte(id), record)
+	}))
+	must(t, db.Close())
+	return record
+}
+
+// TestADamagedRecordIsNamedAndItsBytesStay: of a quote that was open nobody else would ever say a word.
+func TestADamagedRecordIsNamedAndItsBytesStay(t *testing.T) {
+	t.Parallel()
+	dir, id := unpack(t), fixture()["deposited"].id
+	path := filepath.Join(dir, service.DatabaseFile)
+	edit(t, path, id, func(*quotestore.Quote) {}) // records get their checksums
+	damaged := raw(t, path, id, func(b []byte) { b[0] ^= 1 })
+	a, end := open(t, dir)
+	all := renew.List(dir, service.NetworkFile, a.Network)
+	if len(all) != 1 || len(all[0].Left) != 1 || !strings.Contains(all[0].Left[0], id) ||
+		!strings.Contains(all[0].Left[0], "damaged") {
+		t.Fatalf("earlier networks: %+v", all)
+	}
+	if s := statusOf(t, a, fixture()["deposited on Solana"].id); s.Status != api.StatusRefunded {
+		t.Errorf("another quote: %+v", s)
+	}
+	end()
+	if kept := raw(t, filepath.Join(all[0].Dir, service.DatabaseFile), id, func([]byte) {}); !bytes.Equal(kept,
+		damaged) {
+		t.Errorf("the record is %x, it was %x", kept, damaged)
 	}
 }
 

@@ -8,29 +8,45 @@ import (
 	"coffer/api/service/quotestore"
 )
 
-// EndAll brings every open quote of a network that ends to its end, and returns when none is open that can be read.
-// What lies in escrow goes back to who deposited it; without a deposit a quote is FAILED. One that was delivered is
+// EndAll brings every open quote of a network that ends to its end, as far as its record can be read and its chains let
+// it. What lies in escrow goes back to who deposited it; without a deposit a quote is FAILED. One that was delivered is
 // COMPLETED: the user has what was asked for, and what the solver still had in escrow ends with the network. Each step
-// is one commit, as in a saga, so that a later call goes on where one was cut off. It is for a Settler that runs
-// nothing else.
-func (s *Settler) EndAll(ctx context.Context) error {
+// is one commit, as in a saga, so that a later call goes on where one was cut off. It is for a Settler that runs nothing
+// else. left says why a quote stays open, by its id; the others end all the same. The error is the context's, or that of
+// a book that cannot be read.
+func (s *Settler) EndAll(ctx context.Context) (left map[string]error, err error) {
 	open, err := s.open(ctx)
 	if err != nil {
-		return fmt.Errorf("end the open quotes: %w", err)
+		return nil, fmt.Errorf("end the open quotes: %w", err)
 	}
+	left = map[string]error{}
 	for _, q := range open {
-		for !api.Terminal(q.Status) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			name, next, err := s.endNext(ctx, q)
-			if err != nil {
-				return fmt.Errorf("end the open quote %s: %w", q.ID, err)
-			}
-			q = next
-			s.Log.Info("the network ends", "quote", q.ID, "step", name, "status", q.Status)
-			s.step(name)
+		err := s.end(ctx, q)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
+		if err != nil {
+			left[q.ID] = err
+		}
+	}
+	return left, nil
+}
+
+// end brings one quote to its end. A panic is an error: what breaks down over one quote must not keep the others.
+func (s *Settler) end(ctx context.Context, q *quotestore.Quote) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("settlement broke down: %v", p)
+		}
+	}()
+	for !api.Terminal(q.Status) && ctx.Err() == nil {
+		name, next, err := s.endNext(ctx, q)
+		if err != nil {
+			return err
+		}
+		q = next
+		s.Log.Info("the network ends", "quote", q.ID, "step", name, "status", q.Status)
+		s.step(name)
 	}
 	return nil
 }
