@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -62,12 +65,19 @@ func (o *Opened) findTags(ctx context.Context) error {
 	if o.local != nil {
 		earlier = o.local.Earlier
 	}
-	for _, n := range earlier {
-		if err := o.tagged(ctx, n.ID); err != nil {
+	ids := make([]string, len(earlier))
+	for i, n := range earlier {
+		ids[i] = n.ID
+	}
+	lost := o.lost(ids)
+	for _, id := range append(ids, lost...) {
+		if err := o.tagged(ctx, id); err != nil {
 			return err
 		}
 	}
 	switch {
+	case slices.Contains(lost, o.tags.keys), slices.Contains(lost, o.tags.journal):
+		o.change = orphaned(o.Network, o.tags)
 	case o.tags != tags{now, now}, known == "" && len(earlier) > 0:
 		o.change = renewed(o.Network, o.before(earlier), o.local.Left)
 	case known != "" && known != digest, known == "" && o.local == nil:
@@ -75,6 +85,25 @@ func (o *Opened) findTags(ctx context.Context) error {
 	}
 	return nil
 }
+
+// lost are the networks that this embedded profile was on, by what is kept beside its anchors, and that its data
+// directory does not know any more.
+func (o *Opened) lost(known []string) (ids []string) {
+	if o.local == nil {
+		return nil
+	}
+	found, _ := os.ReadDir(filepath.Dir(o.anchorsOf("").Dir)) // without any there is none
+	for _, d := range found {
+		id := journal.AnchorNetwork(filepath.Join(filepath.Dir(o.anchorsOf("").Dir), d.Name(), anchorName))
+		if networkID.MatchString(id) && filepath.Base(o.anchorsOf(id).Dir) == d.Name() && id != o.Network.ID &&
+			!slices.Contains(known, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+var networkID = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 
 // tagged notes which of keys and journal still belong to an earlier network, or again, after a backup was put back.
 func (o *Opened) tagged(ctx context.Context, id string) error {
@@ -163,6 +192,26 @@ func renewed(now, before network.Descriptor, left []string) *Change {
 	for _, line := range left {
 		c.Words = append(c.Words, "  Left behind    "+line)
 	}
+	return c
+}
+
+// orphaned asks about what is tagged with a network that nothing here describes. It takes more than a yes, as nothing
+// says that it was one of this program.
+func orphaned(now network.Descriptor, was tags) *Change {
+	c := &Change{Typed: now.Fingerprint(), Words: []string{
+		"Keys or journal of this profile are tagged for a network that its data directory does not know any more.",
+		"If you still have its earlier-… directory with network.json, put that back first and start again.",
+		"If this profile ever used the service of others, do not confirm: that takes a profile with another name.",
+		"  What stays     accounts, addresses, keys; limits, journal, applied plans",
+		"  What is gone   chains and records of the old network, with what was open there",
+		"  New network    " + now.Fingerprint(),
+	}}
+	for _, id := range slices.Compact([]string{was.keys, was.journal}) {
+		if id != now.ID {
+			c.Words = append(c.Words, "  Old network    "+id)
+		}
+	}
+	c.Words = append(c.Words, "To use the keys on the new network, type its fingerprint as it is shown here.")
 	return c
 }
 

@@ -194,6 +194,51 @@ func TestAConfirmationThatWasCutShortIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// TestANetworkThatNothingDescribesIsLeftWithMoreThanAYes: its earlier-ID/network.json is gone. Until it is confirmed,
+// everything can be read.
+func TestANetworkThatNothingDescribesIsLeftWithMoreThanAYes(t *testing.T) {
+	m := newMachine(t)
+	old, now := generation(t, "0x01", 1), generation(t, "0x02", 2)
+	first := m.open(old)
+	address := m.live(first)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := m.open(now)
+	change := o.Change()
+	if change == nil || change.Typed != now.Fingerprint() ||
+		!strings.Contains(strings.Join(change.Words, "\n"), old.ID) {
+		t.Fatalf("nobody is asked: %+v", change)
+	}
+	if _, refuses := o.Signer().(refusing); !refuses || m.operations(o) != 1 {
+		t.Error("something can be signed, or the journal cannot be read")
+	}
+	if err := o.Confirm(t.Context(), "yes"); err == nil {
+		t.Error("a yes moved the keys of a network that nothing describes")
+	}
+	if back := m.open(now, old); back.Change() == nil || back.Change().Typed != "yes" {
+		t.Errorf("its descriptor was put back: %+v", back.Change())
+	}
+	if err := errors.Join(o.Confirm(t.Context(), now.Fingerprint()), o.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o = m.open(now)
+	if _, refuses := o.Signer().(refusing); refuses || o.Change() != nil || m.operations(o) != 1 {
+		t.Errorf("it was confirmed: %+v", o.Change())
+	}
+	if raw, err := o.Plans().Load("applied.json"); err != nil || raw == nil {
+		t.Errorf("the applied plans are gone: %v", err)
+	}
+	if err := o.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lent := false
+	if err := o.vault.Use(t.Context(), now.ID, address,
+		func(secret.Secret) error { lent = true; return nil }); err != nil || !lent {
+		t.Errorf("the key is not there: %v", err)
+	}
+}
+
 // TestAppliedPlansFollowBeforeTheJournal: afterwards nothing says whose they were. What is there already stays.
 func TestAppliedPlansFollowBeforeTheJournal(t *testing.T) {
 	m := newMachine(t)

@@ -100,6 +100,16 @@ func readAnchor(path, network string) (anchor, bool, error) {
 	return a, err == nil, err
 }
 
+// AnchorNetwork is the id of the network whose journal an anchor counts, as the file says; "" when there is no anchor.
+func AnchorNetwork(path string) string {
+	var a anchor
+	raw, err := os.ReadFile(path)
+	if err != nil || len(raw) > maxAnchor || json.Unmarshal(raw, &a) != nil {
+		return ""
+	}
+	return a.Network
+}
+
 // writeAnchor replaces the anchor. renamed: the new one may be what is read next time, even after an error. The
 // journal's lock keeps writers apart, so the file beside it has one name, and a crash leaves one such file at most.
 func writeAnchor(path string, a anchor) (renamed bool, err error) {

@@ -25,7 +25,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -295,17 +294,16 @@ type Kept struct {
 // content cannot be read, or belongs to another installation, is none. The operator tells that of a network of version
 // 1; an id of version 2 does not cover it.
 func List(dir, descriptor string, d network.Descriptor) (all []Kept) {
-	found, _ := filepath.Glob(filepath.Join(dir, prefix+"*", descriptor)) // the pattern is well formed
-	slices.Sort(found)
-	for _, path := range found {
-		raw, err := os.ReadFile(path)
-		if err != nil {
+	found, _ := os.ReadDir(dir) // sorted; no pattern, as a path may look like one
+	for _, e := range found {
+		raw, err := os.ReadFile(filepath.Join(dir, e.Name(), descriptor))
+		if err != nil || !strings.HasPrefix(e.Name(), prefix) {
 			continue
 		}
 		if n, err := network.Decode(raw); err == nil && n.ID != d.ID && n.Pins.Operator == d.Pins.Operator &&
 			(n.Version == 1 || n.Kind == d.Kind && n.Installation == d.Installation) {
-			dir := filepath.Dir(path)
-			all = append(all, Kept{dir, n, left(dir)})
+			at := filepath.Join(dir, e.Name())
+			all = append(all, Kept{at, n, left(at)})
 		}
 	}
 	return all

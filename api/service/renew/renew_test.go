@@ -517,7 +517,7 @@ func TestABackupThatIsMadeAnewOnceMoreReplacesNothing(t *testing.T) {
 // version 2 covers it.
 func TestANetworkOfAnotherInstallationIsNotAnEarlierOne(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "looks like a [pattern")
 	put := func(kind network.Kind, installation, genesis string) network.Descriptor {
 		t.Helper()
 		d, err := network.Descriptor{
@@ -529,7 +529,7 @@ func TestANetworkOfAnotherInstallationIsNotAnEarlierOne(t *testing.T) {
 		raw, err := d.Encode()
 		must(t, err)
 		at := filepath.Join(dir, "earlier-"+d.ID[2:18])
-		must(t, errors.Join(os.Mkdir(at, 0o700), os.WriteFile(filepath.Join(at, "network.json"), raw, 0o600)))
+		must(t, errors.Join(os.MkdirAll(at, 0o700), os.WriteFile(filepath.Join(at, "network.json"), raw, 0o600)))
 		return d
 	}
 	own, another := "0x"+strings.Repeat("ab", 32), "0x"+strings.Repeat("cd", 32)
