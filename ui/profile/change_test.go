@@ -3,6 +3,7 @@ package profile
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -239,6 +240,53 @@ func TestANetworkThatNothingDescribesIsLeftWithMoreThanAYes(t *testing.T) {
 	}
 }
 
+// TestGoingBackTakesKeysJournalAndAnchors of before the confirmation, as docs/guide.md says: the database alone leaves
+// the older program without keys.
+func TestGoingBackTakesKeysJournalAndAnchors(t *testing.T) {
+	m := newMachine(t)
+	old, now := generation(t, "0x01", 1), generation(t, "0x02", 2)
+	first := m.open(old)
+	address, backup := m.live(first), filepath.Join(t.TempDir(), "backup")
+	if err := errors.Join(first.Close(), os.CopyFS(backup, os.DirFS(m.home))); err != nil {
+		t.Fatal(err)
+	}
+	o := m.open(now, old)
+	if err := errors.Join(o.Confirm(t.Context(), "yes"), o.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if alone := m.open(old); alone.Change() == nil || alone.tags != (tags{now.ID, now.ID}) {
+		t.Errorf("with the database alone keys and journal are tagged %+v", alone.tags)
+	}
+	if err := errors.Join(os.RemoveAll(m.home), os.CopyFS(m.home, os.DirFS(backup)),
+		filepath.WalkDir(m.home, func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Chmod(path, 0o700)) // CopyFS widens modes
+		})); err != nil {
+		t.Fatal(err)
+	}
+	back := m.open(old)
+	if err := back.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lent := false
+	err := back.vault.Use(t.Context(), old.ID, address, func(secret.Secret) error { lent = true; return nil })
+	if err != nil || !lent || back.Change() != nil || m.operations(back) != 1 {
+		t.Errorf("the profile of before is not there: %v, %+v", err, back.Change())
+	}
+}
+
+// TestAContractThatShouldNotHaveBeenConfirmedIsAskedAboutAgain once its confirmation is removed, as docs/guide.md says.
+func TestAContractThatShouldNotHaveBeenConfirmedIsAskedAboutAgain(t *testing.T) {
+	m := newMachine(t)
+	n, o := m.lab(1)
+	if err := errors.Join(o.Confirm(t.Context(), n.Fingerprint()), os.Remove(filepath.Join(o.anchorsOf(n.ID).Dir,
+		confirmedName)), o.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, o := m.lab(1); o.Change() == nil {
+		t.Error("what was taken back is trusted")
+	}
+}
+
 // TestAppliedPlansFollowBeforeTheJournal: afterwards nothing says whose they were. What is there already stays.
 func TestAppliedPlansFollowBeforeTheJournal(t *testing.T) {
 	m := newMachine(t)
@@ -331,27 +379,31 @@ func TestKnownAssetsAreThoseOfTheNetworkBefore(t *testing.T) {
 	}
 }
 
+// lab opens the profile on the network of a service of others with an escrow.
+func (m *machine) lab(escrow byte) (network.Descriptor, *Opened) {
+	m.t.Helper()
+	n := generation(m.t, "0x01", escrow)
+	n.Kind, n.Installation = network.Lab, ""
+	n, err := n.WithID()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	raw, err := n.Encode()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	path := filepath.Join(m.home, "network.json")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		m.t.Fatal(err)
+	}
+	m.configure("version = 1\n\n[profiles.mine]\nkind = \"lab\"\nvault = \"file\"\nnetwork_id = \"" + n.ID +
+		"\"\nbase_url = \"https://x.invalid/api\"\nnetwork_file = \"" + path + "\"\n")
+	return n, m.open(n)
+}
+
 func TestReplacedContractsAreConfirmedByTheFingerprint(t *testing.T) {
 	m := newMachine(t)
-	lab := func(escrow byte) (network.Descriptor, *Opened) {
-		n := generation(t, "0x01", escrow)
-		n.Kind, n.Installation = network.Lab, ""
-		n, err := n.WithID()
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := n.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(m.home, "network.json")
-		if err := os.WriteFile(path, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		m.configure("version = 1\n\n[profiles.mine]\nkind = \"lab\"\nvault = \"file\"\nnetwork_id = \"" + n.ID +
-			"\"\nbase_url = \"https://x.invalid/api\"\nnetwork_file = \"" + path + "\"\n")
-		return n, m.open(n)
-	}
+	lab := m.lab
 	n, o := lab(1)
 	first := strings.Join(o.Change().Words, "\n")
 	if _, refuses := o.Signer().(refusing); !refuses || !strings.Contains(first, common.Address{1}.Hex()) ||
