@@ -14,10 +14,17 @@ import (
 // Confirm asks whether what changed about a network is right, before anything is signed on it.
 type Confirm struct{ Prompt cli.Prompt }
 
-// Ask says what changed and asks once. With another answer the profile stays open for reading.
+const later = "Nothing was confirmed. You can read; nothing is signed. Later: coffer profile confirm"
+
+// Ask says what changed and asks once. With another answer, or without a terminal to ask on, the profile stays open for
+// reading.
 func (c Confirm) Ask(ctx context.Context, o *profile.Opened) error {
 	change := o.Change()
 	c.Prompt.Say(change.Words...)
+	if !c.Prompt.Terminal {
+		c.Prompt.Say(later)
+		return nil
+	}
 	question := "Type yes to use your keys on the new network, or press Enter to only read: "
 	if change.Typed != "yes" {
 		question = "Type the fingerprint, or press Enter to only read: "
@@ -27,7 +34,7 @@ func (c Confirm) Ask(ctx context.Context, o *profile.Opened) error {
 		return err
 	}
 	if typed == "" {
-		c.Prompt.Say("Nothing was confirmed. You can read; nothing is signed. Later: coffer profile confirm")
+		c.Prompt.Say(later)
 		return nil
 	}
 	err = o.Confirm(ctx, typed)
@@ -74,7 +81,12 @@ operator's fingerprint.`,
 			} else {
 				err = Confirm{c.Prompt}.Ask(cmd.Context(), o)
 			}
-			if err == nil && o.Change() != nil {
+			switch {
+			case err != nil || o.Change() == nil:
+			case !c.Prompt.Terminal:
+				err = &cli.UsageError{Problem: "this is confirmed by typing, and there is no terminal to ask on",
+					Hint: "read what changed, and give --yes or --fingerprint: see coffer profile confirm --help"}
+			default:
 				err = &cli.RefusedError{Problem: "nothing was confirmed, and nothing was changed"}
 			}
 			if err != nil {

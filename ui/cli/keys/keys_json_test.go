@@ -142,6 +142,28 @@ func (d *desk) run(args ...string) int {
 	return cli.Code(err)
 }
 
+// TestWithoutATerminalNothingIsConfirmedAndEverythingCanBeRead, as `coffer balances` does it: the dashboard opens, and
+// what it says names the command.
+func TestWithoutATerminalNothingIsConfirmedAndEverythingCanBeRead(t *testing.T) {
+	d := newDesk(t)
+	d.write("config.toml", []byte("version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nvault = "+
+		"\"memory\"\nbase_url = \"https://wallet.invalid/api\"\nnetwork_file = \""+d.dir+"/network.json\"\n"), 0o600)
+	o, err := profile.Host{Getenv: d.getenv}.OpenKeys(t.Context(), "team")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Close() }()
+	var said bytes.Buffer
+	if err := (Confirm{cli.Prompt{Out: &said}}).Ask(t.Context(), o); err != nil || o.Change() == nil ||
+		!strings.Contains(said.String(), "coffer profile confirm") {
+		t.Errorf("%v, %+v, said %s", err, o.Change(), &said)
+	}
+	if code := d.run("profile", "confirm"); code != cli.ExitUsage ||
+		!strings.Contains(d.said.String(), "--fingerprint") || !strings.Contains(d.said.String(), "Nobody confirmed") {
+		t.Errorf("code %d, said %s", code, &d.said)
+	}
+}
+
 func fixed() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 
 // counter is a source of bytes without randomness: 1, 2, 3 and so on.
