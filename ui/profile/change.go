@@ -65,42 +65,37 @@ func (o *Opened) findTags(ctx context.Context) error {
 	if o.local != nil {
 		earlier = o.local.Earlier
 	}
-	ids := make([]string, len(earlier))
-	for i, n := range earlier {
-		ids[i] = n.ID
-	}
-	lost := o.lost(ids)
-	for _, id := range append(ids, lost...) {
-		if err := o.tagged(ctx, id); err != nil {
+	before := append(slices.Clone(earlier), o.lost(earlier)...)
+	for _, n := range before {
+		if err := o.tagged(ctx, n.ID); err != nil {
 			return err
 		}
 	}
 	switch {
-	case slices.Contains(lost, o.tags.keys), slices.Contains(lost, o.tags.journal):
-		o.change = orphaned(o.Network, o.tags)
 	case o.tags != tags{now, now}, known == "" && len(earlier) > 0:
-		o.change = renewed(o.Network, o.before(earlier), o.local.Left)
+		o.change = renewed(o.Network, o.before(before), o.local.Left)
 	case known != "" && known != digest, known == "" && o.local == nil:
 		o.change = replaced(o.Network, known == "")
 	}
 	return nil
 }
 
-// lost are the networks that this embedded profile was on, by what is kept beside its anchors, and that its data
-// directory does not know any more.
-func (o *Opened) lost(known []string) (ids []string) {
+// lost are the networks that this embedded profile was on, by the anchors, and that its data directory does not know
+// any more: of them there is no more than the id.
+func (o *Opened) lost(earlier []network.Descriptor) (all []network.Descriptor) {
 	if o.local == nil {
 		return nil
 	}
-	found, _ := os.ReadDir(filepath.Dir(o.anchorsOf("").Dir)) // without any there is none
+	anchors := filepath.Dir(o.anchorsOf("").Dir)
+	found, _ := os.ReadDir(anchors) // without any there is none
 	for _, d := range found {
-		id := journal.AnchorNetwork(filepath.Join(filepath.Dir(o.anchorsOf("").Dir), d.Name(), anchorName))
-		if networkID.MatchString(id) && filepath.Base(o.anchorsOf(id).Dir) == d.Name() && id != o.Network.ID &&
-			!slices.Contains(known, id) {
-			ids = append(ids, id)
+		id := journal.AnchorNetwork(filepath.Join(anchors, d.Name(), anchorName))
+		if networkID.MatchString(id) && o.anchorsOf(id).Dir == filepath.Join(anchors, d.Name()) && id != o.Network.ID &&
+			!slices.ContainsFunc(earlier, func(n network.Descriptor) bool { return n.ID == id }) {
+			all = append(all, network.Descriptor{Version: 1, ID: id})
 		}
 	}
-	return ids
+	return all
 }
 
 var networkID = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
@@ -148,9 +143,9 @@ func (o *Opened) confirmedDigest(id string) (string, error) {
 	return c.Digest, nil
 }
 
-// KeepConfirmed writes down that a person confirmed a network for a profile as it is described now, by typing its
-// fingerprint or by seeing it in the same program.
-func KeepConfirmed(paths config.Paths, name string, n network.Descriptor) error {
+// KeepConfirmed writes down that a person confirmed a network, as it is described now, for a profile that exists.
+// Without it the network is asked about again.
+func (h Host) KeepConfirmed(name string, n network.Descriptor) error {
 	if n.Version < 2 {
 		return nil // the id says it all
 	}
@@ -162,10 +157,15 @@ func KeepConfirmed(paths config.Paths, name string, n network.Descriptor) error 
 	if err != nil {
 		return err
 	}
-	return Folder{Dir: paths.ProfileAnchor(name, n.ID)}.Save(confirmedName, append(raw, '\n'))
+	paths, err := config.PathsFrom(h.Getenv)
+	if err == nil {
+		err = Folder{Dir: paths.ProfileAnchor(name, n.ID)}.Save(confirmedName, append(raw, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("the profile is there, and its network has to be confirmed again: %w", err)
+	}
+	return nil
 }
-
-func (o *Opened) keepConfirmed() error { return KeepConfirmed(o.Paths, o.Profile.Name, o.Network) }
 
 // before is the network that keys or journal are tagged with, else one of those before this one.
 func (o *Opened) before(earlier []network.Descriptor) network.Descriptor {
@@ -192,26 +192,14 @@ func renewed(now, before network.Descriptor, left []string) *Change {
 	for _, line := range left {
 		c.Words = append(c.Words, "  Left behind    "+line)
 	}
-	return c
-}
-
-// orphaned asks about what is tagged with a network that nothing here describes. It takes more than a yes, as nothing
-// says that it was one of this program.
-func orphaned(now network.Descriptor, was tags) *Change {
-	c := &Change{Typed: now.Fingerprint(), Words: []string{
-		"Keys or journal of this profile are tagged for a network that its data directory does not know any more.",
-		"If you still have its earlier-… directory with network.json, put that back first and start again.",
-		"If this profile ever used the service of others, do not confirm: that takes a profile with another name.",
-		"  What stays     accounts, addresses, keys; limits, journal, applied plans",
-		"  What is gone   chains and records of the old network, with what was open there",
-		"  New network    " + now.Fingerprint(),
-	}}
-	for _, id := range slices.Compact([]string{was.keys, was.journal}) {
-		if id != now.ID {
-			c.Words = append(c.Words, "  Old network    "+id)
-		}
+	if before.Kind == "" {
+		c.Typed = now.Fingerprint()
+		c.Words = append(c.Words,
+			"Nothing here describes the old network any more, so a yes is not enough. If you still have",
+			"its earlier-… directory with network.json, put it back and start again. If this profile ever",
+			"used the service of others, do not confirm: that takes a profile with another name.",
+			"Else type the fingerprint of the new network.")
 	}
-	c.Words = append(c.Words, "To use the keys on the new network, type its fingerprint as it is shown here.")
 	return c
 }
 
@@ -272,7 +260,7 @@ func (o *Opened) Confirm(ctx context.Context, typed string) error {
 		err = journal.Follow(dir, before, after) // last, as it takes away what says where the papers are
 	}
 	if err == nil {
-		err = o.keepConfirmed()
+		err = o.host.KeepConfirmed(o.Profile.Name, o.Network)
 	}
 	if err != nil {
 		o.tags.journal = was

@@ -23,15 +23,18 @@ type step struct {
 	undo func()
 }
 
-// Make writes a plan down: its keys into a new vault, that its network was confirmed, then the profile into the
-// configuration, which comes last and in one write. When anything fails, or ctx ends before that, nothing is left
-// behind, and the error says that nothing was set up.
+// Make writes a plan down: its keys into a new vault, then the profile into the configuration, which comes last and in
+// one write. When anything fails, or ctx ends before that, nothing is left behind, and the error says that nothing was
+// set up. The network was confirmed with the set-up: its fingerprint was typed there.
 func (h Host) Make(ctx context.Context, p Plan) error {
 	steps, err := h.steps(p)
-	if err != nil {
-		return err
+	if err == nil {
+		err = carryOut(ctx, steps)
 	}
-	return carryOut(ctx, steps)
+	if err == nil {
+		err = h.KeepConfirmed(p.Profile.Name, p.Network)
+	}
+	return err
 }
 
 func carryOut(ctx context.Context, steps []step) error {
@@ -75,36 +78,12 @@ func (h Host) steps(p Plan) ([]step, error) {
 	default:
 		steps = append(steps, h.ringStep(p))
 	}
-	return append(steps, confirmStep(p, paths), step{name: "write the configuration", do: func(context.Context) error {
+	return append(steps, step{name: "write the configuration", do: func(context.Context) error {
 		if p.Default {
 			return config.AddDefaultProfile(paths.Config, p.Profile)
 		}
 		return config.AddProfile(paths.Config, p.Profile, false)
 	}}), nil
-}
-
-// confirmStep records that whoever set the profile up saw the network and typed its fingerprint.
-func confirmStep(p Plan, paths config.Paths) step {
-	path := filepath.Join(paths.ProfileAnchor(p.Profile.Name, p.Network.ID), confirmedName)
-	var made []string
-	fresh := false
-	return step{
-		name: "record the confirmed network",
-		do: func(context.Context) (err error) {
-			if fresh = gone(path); fresh && p.Network.Version > 1 {
-				if made, err = makeDirs(filepath.Dir(path)); err != nil {
-					return err
-				}
-			}
-			return KeepConfirmed(paths, p.Profile.Name, p.Network)
-		},
-		undo: func() {
-			if fresh {
-				_ = os.Remove(path)
-			}
-			removeDirs(made)
-		},
-	}
 }
 
 // fileSteps make the vault in a directory beside its place and move it there when it is complete.

@@ -346,7 +346,7 @@ func (o *Opened) Signer() flow.Signer {
 	if o.local != nil { // of others nothing is unconfirmed here
 		known, err := o.confirmedDigest(o.Network.ID)
 		if err == nil && known == "" {
-			err = o.keepConfirmed()
+			err = o.host.KeepConfirmed(o.Profile.Name, o.Network)
 		}
 		if err != nil {
 			return refusing{err}

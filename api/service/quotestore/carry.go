@@ -10,21 +10,13 @@ import (
 	"coffer/api/service/store"
 )
 
-// OpenError says that a quote of an earlier network did not end there.
-type OpenError struct{ ID, Status string }
-
-// Error names the quote.
-func (e *OpenError) Error() string {
-	return fmt.Sprintf("the quote %s is %s and did not end", e.ID, e.Status)
-}
-
 // keyCarried holds the last stamp of an earlier network.
 const keyCarried = "carried"
 
 // Carry copies what a book tells of ended quotes into the empty book of the network that takes its place: records and
 // documents as they are, both indexes, the stamp that later records begin above, and the key of its cursors, so that a
 // continuation which was given out goes on. Offers and prepared operations are left behind: they were for the earlier
-// network. report is told of what stays behind, too: each damaged entry, and as an *OpenError each quote that is open.
+// network. report is told of what stays behind, too: each damaged entry, and each quote that is open.
 func Carry(from, to store.Store, report func(error)) error {
 	ended := map[string]bool{}
 	steps := []struct {
@@ -40,7 +32,7 @@ func Carry(from, to store.Store, report func(error)) error {
 				return false
 			}
 			if ended[string(id)] = api.Terminal(q.Status); !ended[string(id)] && q.Status != "" {
-				report(&OpenError{string(id), q.Status})
+				report(fmt.Errorf("the quote %s is %s and did not end", id, q.Status))
 			}
 			return ended[string(id)]
 		}},

@@ -4,11 +4,11 @@
 // Promise: what was open on the earlier network ends first, on its own chains; what cannot end keeps nothing else from
 // it. Then its database is kept whole in a directory of its own, earlier-ID, and is only read from then on: left.txt in
 // it names what did not end, or is damaged and was not carried over, and why. A copy of that directory is a data
-// directory, so opening one tries again. A new network with the same seed, and so with the
-// same keys, takes its place. Records of ended quotes and API keys are carried over before it does, as they are: one
-// index then answers history, status and continuations across both networks, with one order and one snapshot, where two
-// databases would have to be merged at every page. What only a chain knows (transactions, balances) stays in the
-// earlier database. Test funds begin again.
+// directory, so opening one tries again. A new network with the same seed, and so with the same keys, takes its place.
+// Records of ended quotes and API keys are carried over before it does, as they are: one index then answers history,
+// status and continuations across both networks, with one order and one snapshot, where two databases would have to be
+// merged at every page. What only a chain knows (transactions, balances) stays in the earlier database. Test funds begin
+// again.
 //
 // A process that is killed at any moment leaves the directory in the old state or in the new one: one rename decides.
 // Only one process at a time does this to a directory. Nothing that a user has is deleted.
@@ -47,11 +47,8 @@ const (
 	idDigits  = 16 // of the network's id in the name of a directory
 )
 
-// Bounds of what is told of a record, in characters, and of how many are named.
-const (
-	maxLine = 400
-	maxLeft = 20
-)
+// maxLine bounds what is told of a record, in characters.
+const maxLine = 400
 
 // lockWait is how long a process waits for another one that renews the directory.
 const lockWait = 100 * time.Millisecond
@@ -128,8 +125,17 @@ func (o Options) renew(ctx context.Context, s store.Store) (made bool, err error
 		return false, fmt.Errorf("keep the earlier network: %w", err)
 	}
 	o.step("kept")
-	left, err := o.begin(earlier, open)
-	if err == nil {
+	var left []string
+	report := func(err error) {
+		line := err.Error()
+		for id, why := range open {
+			if strings.Contains(line, id) {
+				line += ": " + why.Error()
+			}
+		}
+		left = append(left, text.Clean(strings.ReplaceAll(line, "\n", "; "), maxLine))
+	}
+	if err = o.begin(earlier, report); err == nil {
 		err = o.tell(dir, left)
 	}
 	if err != nil {
@@ -187,17 +193,11 @@ func (o Options) keep(s store.Store, d network.Descriptor) (dir string, err erro
 
 // tell names what stayed behind in the log, and beside the earlier database for whoever is asked about the new network.
 func (o Options) tell(dir string, left []string) error {
-	path := filepath.Join(dir, leftFile)
-	if len(left) == 0 {
-		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
 	for _, line := range left {
 		o.Log.Error("left behind on the earlier network", "what", line, "directory", dir)
 	}
-	return errors.Join(files.Replace(path, ".new-*", []byte(strings.Join(left, "\n")+"\n")), files.SyncDir(dir))
+	return errors.Join(files.Replace(filepath.Join(dir, leftFile), ".new-*", []byte(strings.Join(left, "\n"))),
+		files.SyncDir(dir))
 }
 
 // place is the directory where the earlier network is kept; there: its database has a name there already. A network of
@@ -238,38 +238,27 @@ func copyTo(s store.Store, path string) error {
 }
 
 // begin makes the new network beside the earlier one, under a name that nobody opens, and carries over what goes on.
-// It returns a line for everything that stays behind.
-func (o Options) begin(earlier *devnet.Installation, open map[string]error) (left []string, err error) {
+func (o Options) begin(earlier *devnet.Installation, report func(error)) error {
 	path := filepath.Join(o.Dir, o.Database+freshFile)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return err
 	}
 	fresh, err := store.OpenBolt(path, store.BoltOptions{Holder: "coffer, renewing the network"})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	left, err = o.fill(fresh, earlier, open)
-	return left, errors.Join(err, fresh.Close())
+	return errors.Join(o.fill(fresh, earlier, report), fresh.Close())
 }
 
-func (o Options) fill(fresh store.Store, earlier *devnet.Installation, open map[string]error) (left []string,
-	err error) {
+func (o Options) fill(fresh store.Store, earlier *devnet.Installation, report func(error)) error {
 	in, err := earlier.Again(fresh, o.Installation)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if in.ID == earlier.ID {
-		return nil, fmt.Errorf("%w: its mark is another one than its chains'", store.ErrDamaged)
+		return fmt.Errorf("%w: its mark is another one than its chains'", store.ErrDamaged)
 	}
-	report := func(err error) {
-		var q *quotestore.OpenError
-		if errors.As(err, &q) && open[q.ID] != nil {
-			err = fmt.Errorf("%w: %w", err, open[q.ID])
-		}
-		left = append(left, text.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), maxLine))
-	}
-	err = errors.Join(quotestore.Carry(earlier.Store, fresh, report), access.Carry(earlier.Store, fresh, report))
-	return left, err
+	return errors.Join(quotestore.Carry(earlier.Store, fresh, report), access.Carry(earlier.Store, fresh, report))
 }
 
 // swap puts the new network in place. It is the one step that decides.
@@ -309,21 +298,11 @@ func List(dir, descriptor string, d network.Descriptor) (all []Kept) {
 	return all
 }
 
-// left reads what tell wrote; a file that cannot be read is named.
+// left reads what tell wrote.
 func left(dir string) (lines []string) {
-	path := filepath.Join(dir, leftFile)
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return []string{text.Clean(err.Error(), maxLine)}
-	}
+	raw, _ := os.ReadFile(filepath.Join(dir, leftFile)) // mostly there is none
 	for line := range strings.Lines(string(raw)) {
-		if len(lines) == maxLeft {
-			return append(lines, "and more: "+path)
-		}
-		lines = append(lines, text.Clean(strings.TrimSuffix(line, "\n"), maxLine))
+		lines = append(lines, text.Clean(strings.TrimSpace(line), maxLine))
 	}
 	return lines
 }

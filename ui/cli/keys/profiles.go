@@ -89,8 +89,8 @@ is, also for the first one.`,
 			if err := write(paths.Config, p, cmd.Flags().Changed("default"), isDefault); err != nil {
 				return err
 			}
-			if err := profile.KeepConfirmed(paths, p.Name, n); err != nil {
-				return fmt.Errorf("the profile was added; its network has to be confirmed again: %w", err)
+			if err := c.Host.KeepConfirmed(p.Name, n); err != nil {
+				return err
 			}
 			return c.added(paths.Config, p.Name, asJSON)
 		},

@@ -23,11 +23,13 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/service"
 	"coffer/api/service/chain"
 	"coffer/api/service/devnet"
 	"coffer/assets"
+	"coffer/config"
 	"coffer/ui/e2e/rig"
 )
 
@@ -320,7 +322,14 @@ func TestTerminalOpensARemoteProfile(t *testing.T) {
 	if err := p.Ends(); err != nil {
 		t.Fatal(err)
 	}
-	rig.Confirm(t, env, "team", at.NetworkFile)
+	n, err := config.Profile{Kind: network.Lab, NetworkFile: at.NetworkFile}.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := rig.Run(t, env, "profile", "confirm", "--profile", "team", "--fingerprint",
+		n.Fingerprint()); code != 0 {
+		t.Fatalf("code %d, %s", code, errs)
+	}
 	p = rig.At(t, rig.Start(t, env, 80, 24, "--profile", "team"))
 	p.Sees("API key for profile team")
 	p.Types(at.APIKey + "\r")

@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"coffer/api/network"
 	"coffer/api/service/crash/traffic"
 )
 
@@ -85,23 +84,6 @@ func KeysOf(t *testing.T, env []string, into any, args ...string) (text string) 
 		t.Fatalf("%v: %s", err, out)
 	}
 	return out
-}
-
-// Confirm says for a profile of a configuration written by hand that a network file is the operator's.
-func Confirm(t *testing.T, env []string, profile, networkFile string) {
-	t.Helper()
-	raw, err := os.ReadFile(networkFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := network.Decode(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, errs, code := Run(t, env, "profile", "confirm", "--profile", profile, "--fingerprint",
-		n.Fingerprint()); code != 0 {
-		t.Fatalf("code %d, %s", code, errs)
-	}
 }
 
 // Scrape asks for the metrics of a served line.

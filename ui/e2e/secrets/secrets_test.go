@@ -22,10 +22,12 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/go-json-experiment/json"
 
+	"coffer/api/network"
 	"coffer/api/service"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 	"coffer/assets"
+	"coffer/config"
 	"coffer/config/harden/secretscan"
 	"coffer/ui/cli"
 	"coffer/ui/e2e/rig"
@@ -265,7 +267,14 @@ func (s *scene) profiles(admin string, at rig.Serving, signer string) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		s.Fatal(err)
 	}
-	rig.Confirm(s.T, s.env, "team", at.NetworkFile)
+	n, err := config.Profile{Kind: network.Lab, NetworkFile: at.NetworkFile}.Network()
+	if err != nil {
+		s.Fatal(err)
+	}
+	if _, errs, code := rig.Run(s.T, s.env, "profile", "confirm", "--profile", "team", "--fingerprint",
+		n.Fingerprint()); code != 0 {
+		s.Fatalf("code %d, %s", code, errs)
+	}
 }
 
 // TestTH_K1_NoSecretIsLeftAnywhere uses the program with each sort of secret that it takes, rightly and wrongly, and
