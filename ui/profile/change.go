@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-
 	"coffer/api/network"
 	"coffer/config"
 	"coffer/ui/cli"
@@ -30,16 +28,9 @@ type Change struct {
 var ErrUnconfirmed = errors.New(
 	"this network is not confirmed as it is now: nothing is signed before (coffer profile confirm)")
 
-// confirmedName is the name of the document that says what of a network was confirmed last. It lies beside the anchor,
-// so that restoring an older state does not take it back.
+// confirmedName is the name of the descriptor of a network as it was confirmed last. It lies beside the anchor, so that
+// restoring an older state does not take it back.
 const confirmedName = "confirmed.json"
-
-// confirmed is that document. Digest is network.Descriptor.Digest.
-type confirmed struct {
-	Version int    `json:"version"`
-	Network string `json:"network"`
-	Digest  string `json:"digest"`
-}
 
 // tags are the networks that the keys and the journal of a profile are tagged with.
 type tags struct{ keys, journal string }
@@ -53,11 +44,7 @@ func (o *Opened) findTags(ctx context.Context) error {
 	if o.Network.Version == 1 {
 		return nil
 	}
-	digest, err := o.Network.Digest()
-	if err != nil {
-		return err
-	}
-	known, err := o.confirmedDigest(now)
+	known, err := o.confirmed()
 	if err != nil {
 		return err
 	}
@@ -72,10 +59,10 @@ func (o *Opened) findTags(ctx context.Context) error {
 		}
 	}
 	switch {
-	case o.tags != tags{now, now}, known == "" && len(earlier) > 0:
+	case o.tags != tags{now, now}, known == nil && len(earlier) > 0:
 		o.change = renewed(o.Network, o.before(before), o.local.Left)
-	case known != "" && known != digest, known == "" && o.local == nil:
-		o.change = replaced(o.Network, known == "")
+	case known == nil && o.local == nil, known != nil && known.Fingerprint() != o.Network.Fingerprint():
+		o.change = replaced(o.Network, known)
 	}
 	return nil
 }
@@ -128,19 +115,17 @@ func (o *Opened) tagged(ctx context.Context, id string) error {
 	return nil
 }
 
-// confirmedDigest is what was confirmed of a network, "" when nothing was.
-func (o *Opened) confirmedDigest(id string) (string, error) {
-	raw, err := o.anchorsOf(id).Load(confirmedName)
+// confirmed is the network as it was confirmed, nil when it never was, and one of nothing when that cannot be read.
+func (o *Opened) confirmed() (*network.Descriptor, error) {
+	raw, err := o.anchorsOf(o.Network.ID).Load(confirmedName)
 	if err != nil || raw == nil {
-		return "", err
+		return nil, err
 	}
-	var c confirmed
-	err = json.Unmarshal(raw, &c, json.RejectUnknownMembers(true))
-	if err != nil || c.Version != 1 || c.Network != id {
-		return "", fmt.Errorf("%s in %s cannot be read: remove it, and confirm the network again",
-			confirmedName, o.anchorsOf(id).Dir)
+	n, err := network.Decode(raw)
+	if err != nil || n.Version < 2 {
+		n = network.Descriptor{}
 	}
-	return c.Digest, nil
+	return &n, nil
 }
 
 // KeepConfirmed writes down that a person confirmed a network, as it is described now, for a profile that exists.
@@ -149,17 +134,13 @@ func (h Host) KeepConfirmed(name string, n network.Descriptor) error {
 	if n.Version < 2 {
 		return nil // the id says it all
 	}
-	digest, err := n.Digest()
-	if err != nil {
-		return err
-	}
-	raw, err := json.Marshal(confirmed{1, n.ID, digest}, json.Deterministic(true))
+	raw, err := n.Encode()
 	if err != nil {
 		return err
 	}
 	paths, err := config.PathsFrom(h.Getenv)
 	if err == nil {
-		err = Folder{Dir: paths.ProfileAnchor(name, n.ID)}.Save(confirmedName, append(raw, '\n'))
+		err = Folder{Dir: paths.ProfileAnchor(name, n.ID)}.Save(confirmedName, raw)
 	}
 	if err != nil {
 		return fmt.Errorf("the profile is there, and its network has to be confirmed again: %w", err)
@@ -203,20 +184,18 @@ func renewed(now, before network.Descriptor, left []string) *Change {
 	return c
 }
 
-// replaced asks for a network whose contracts were replaced, or were never confirmed in this profile.
-func replaced(now network.Descriptor, first bool) *Change {
+// replaced asks for a network whose contracts are others than those confirmed, or were never confirmed in this profile.
+func replaced(now network.Descriptor, known *network.Descriptor) *Change {
 	what := "The operator replaced contracts or addresses that this profile trusts."
-	if first {
-		what = "Nobody confirmed the contracts and addresses of this network in this profile yet."
+	switch {
+	case known == nil:
+		what, known = "Nobody confirmed the contracts and addresses of this network in this profile yet.",
+			&network.Descriptor{}
+	case known.ID == "":
+		what = "What was confirmed of this network cannot be read any more."
 	}
-	latest := now.Deployments[len(now.Deployments)-1]
-	c := &Change{Typed: now.Fingerprint(), Words: []string{
-		what,
-		"Your keys and accounts stay. Nothing is signed before you confirm the network.",
-		"  Escrow now     " + latest.Escrow.Hex(),
-		"  Filler now     " + latest.Filler.Hex(),
-		fmt.Sprintf("  Attesters now  %d, of which %d decide", len(latest.Attesters), latest.Threshold),
-	}}
+	c := &Change{Typed: now.Fingerprint(), Words: append([]string{what,
+		"Your keys and accounts stay. Nothing is signed before you confirm the network."}, differences(*known, now)...)}
 	if now.Kind == network.Embedded {
 		c.Typed = "yes"
 		return c

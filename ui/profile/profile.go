@@ -344,8 +344,8 @@ func (o *Opened) Signer() flow.Signer {
 		return refusing{ErrReadOnly}
 	}
 	if o.local != nil { // of others nothing is unconfirmed here
-		known, err := o.confirmedDigest(o.Network.ID)
-		if err == nil && known == "" {
+		known, err := o.confirmed()
+		if err == nil && known == nil {
 			err = o.host.KeepConfirmed(o.Profile.Name, o.Network)
 		}
 		if err != nil {
