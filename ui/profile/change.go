@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,8 +54,8 @@ func (o *Opened) findTags(ctx context.Context) error {
 		earlier = o.local.Earlier
 	}
 	before := append(slices.Clone(earlier), o.lost(earlier)...)
-	for _, n := range before {
-		if err := o.tagged(ctx, n.ID); err != nil {
+	if len(before) > 0 {
+		if err := o.findTagged(ctx, before); err != nil {
 			return err
 		}
 	}
@@ -87,27 +88,29 @@ func (o *Opened) lost(earlier []network.Descriptor) (all []network.Descriptor) {
 
 var networkID = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 
-// tagged notes which of keys and journal still belong to an earlier network, or again, after a backup was put back.
-func (o *Opened) tagged(ctx context.Context, id string) error {
-	is, err := journal.Belongs(o.Paths.ProfileState(o.Profile.Name), id)
+// findTagged notes which of keys and journal still belong to a network before, or again, after a backup was put back.
+func (o *Opened) findTagged(ctx context.Context, before []network.Descriptor) error {
+	ids := []string{o.Network.ID}
+	for _, n := range before {
+		ids = append(ids, n.ID)
+	}
+	is, err := journal.Belongs(o.Paths.ProfileState(o.Profile.Name), ids...)
 	if err != nil {
 		return err
 	}
-	if is {
-		o.tags.journal = id
-	}
-	if o.Profile.Vault == config.VaultMemory || o.tags.keys != o.Network.ID {
+	o.tags.journal = cmp.Or(is, o.Network.ID)
+	if o.Profile.Vault == config.VaultMemory {
 		return nil
 	}
-	for _, n := range []string{o.Network.ID, id} {
-		v, err := o.vaultOf(n)
+	for _, id := range ids {
+		v, err := o.vaultOf(id)
 		if err != nil {
 			return err
 		}
 		there, err := v.Exists(ctx)
 		if err = errors.Join(err, v.Close()); err != nil || there {
 			if err == nil {
-				o.tags.keys = n
+				o.tags.keys = id
 			}
 			return err
 		}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -14,19 +15,23 @@ func (b *book) move() {
 	clear(b.lanes)
 }
 
-// Belongs reports whether there is a journal in dir and it is that of a network.
-func Belongs(dir, network string) (bool, error) {
+// Belongs returns which of the networks the journal in dir is that of, "" when it is of none of them: there is no
+// journal, it was never begun, or its header is damaged, which Open says.
+func Belongs(dir string, networks ...string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, fileName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return "", nil
 	}
-	if err == nil {
-		_, err = decodeFile(raw, network)
+	if err != nil || len(raw) < headerSize {
+		return "", err
 	}
-	if errors.Is(err, errNetwork) {
-		return false, nil
+	to := movedTo(decodeRecords(raw[headerSize:], headerSize).records)
+	for _, n := range networks {
+		if bytes.HasPrefix(raw, header(n)) && to == "" || to == n {
+			return n, nil
+		}
 	}
-	return err == nil, err
+	return "", nil
 }
 
 // Follow makes the journal in dir, which is that of network old.Network, the journal of network now.Network, which took
@@ -37,10 +42,7 @@ func Belongs(dir, network string) (bool, error) {
 // be called again. Errors: ErrLocked, those of Open; a journal that lacks or contradicts what was written, which has to
 // be put back or adopted first.
 func Follow(dir string, old, now Options) error {
-	if done, err := Belongs(dir, now.Network); done || err != nil {
-		return err
-	}
-	if there, err := Belongs(dir, old.Network); !there || err != nil {
+	if is, err := Belongs(dir, now.Network, old.Network); is != old.Network || err != nil {
 		return err
 	}
 	old, now = old.withDefaults(), now.withDefaults()

@@ -97,8 +97,8 @@ func TestAJournalThatLacksRecordsDoesNotFollow(t *testing.T) {
 	if err := journal.Follow(dir, o, moved(o)); !errors.Is(err, journal.ErrOlder) {
 		t.Errorf("%v, expected ErrOlder", err)
 	}
-	if is, err := journal.Belongs(dir, moved(o).Network); is || err != nil {
-		t.Errorf("it moved: %t, %v", is, err)
+	if is, err := journal.Belongs(dir, moved(o).Network); is != "" || err != nil {
+		t.Errorf("it moved: %s, %v", is, err)
 	}
 }
 
@@ -117,8 +117,32 @@ func TestWithoutAJournalThereIsNothingToFollow(t *testing.T) {
 	if err := errors.Join(j.Close(), journal.Follow(dir, o, moved(o))); err != nil {
 		t.Fatal(err)
 	}
-	if is, err := journal.Belongs(dir, "0xcc"); !is || err != nil {
-		t.Errorf("a journal of a third network moved: %t, %v", is, err)
+	if is, err := journal.Belongs(dir, "0xdd", "0xcc"); is != "0xcc" || err != nil {
+		t.Errorf("a journal of a third network moved: %s, %v", is, err)
+	}
+}
+
+// TestAJournalThatDoesNotSayWhoseItIsBelongsToNobody: of a file that a crash left empty, and of one with a damaged
+// header, nobody is asked whether it follows; opening it says what it is.
+func TestAJournalThatDoesNotSayWhoseItIsBelongsToNobody(t *testing.T) {
+	dir, o := dirOf(t), anchored(t)
+	j := open(t, dir, o)
+	run(t, j, fullRun())
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "journal")
+	raw := content(t, path)
+	damaged := bytes.Clone(raw)
+	damaged[12] ^= 1 // in the network
+	for name, b := range map[string][]byte{"damaged": damaged, "empty": {}, "cut": raw[:20]} {
+		put(t, path, b)
+		if is, err := journal.Belongs(dir, o.Network, moved(o).Network); is != "" || err != nil {
+			t.Errorf("%s: it belongs to %q (%v)", name, is, err)
+		}
+		if err := journal.Follow(dir, o, moved(o)); err != nil || !bytes.Equal(content(t, path), b) {
+			t.Errorf("%s: it was changed (%v)", name, err)
+		}
 	}
 }
 

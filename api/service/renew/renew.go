@@ -7,8 +7,8 @@
 // directory, so opening one tries again. A new network with the same seed, and so with the same keys, takes its place.
 // Records of ended quotes and API keys are carried over before it does, as they are: one index then answers history,
 // status and continuations across both networks, with one order and one snapshot, where two databases would have to be
-// merged at every page. What only a chain knows (transactions, balances) stays in the earlier database. Test funds begin
-// again.
+// merged at every page. What only a chain knows (transactions, balances) stays in the earlier database. Test funds
+// begin again.
 //
 // A process that is killed at any moment leaves the directory in the old state or in the new one: one rename decides.
 // Only one process at a time does this to a directory. Nothing that a user has is deleted.
