@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -45,8 +46,12 @@ type EarlierBalance struct {
 	Value   *big.Int
 }
 
-// EarlierBalances reads what accounts had on the networks whose place d took; what is zero is left out. It only
-// reads their databases, also while another process has the directory open.
+func (b EarlierBalance) equal(o EarlierBalance) bool {
+	return b.Network.ID == o.Network.ID && b.Account == o.Account && b.Asset == o.Asset && b.Value.Cmp(o.Value) == 0
+}
+
+// EarlierBalances reads what accounts had on the networks whose place d took; what is zero is left out, and what is
+// kept twice is told once. It only reads their databases, also while another process has the directory open.
 func EarlierBalances(dir string, d network.Descriptor, accounts []string) (all []EarlierBalance, err error) {
 	for _, k := range renew.List(dir, NetworkFile, d) {
 		in, closer, err := k.Open(DatabaseFile)
@@ -55,7 +60,12 @@ func EarlierBalances(dir string, d network.Descriptor, accounts []string) (all [
 		}
 		for _, account := range accounts {
 			found, e := earlierBalances(in, account)
-			all, err = append(all, found...), errors.Join(err, e)
+			err = errors.Join(err, e)
+			for _, b := range found {
+				if !slices.ContainsFunc(all, b.equal) {
+					all = append(all, b)
+				}
+			}
 		}
 		if err := errors.Join(err, closer.Close()); err != nil {
 			return nil, fmt.Errorf("read %s: %w", k.Dir, err)

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"math/big"
 	"strings"
 	"testing"
 
 	"coffer/api"
+	"coffer/api/caip"
 )
 
 const balancesDoc = `{"accounts":{"evm":"0xB3729F7e1Ab0B4a50E7De5599Ecc321B8775d30d"},
@@ -48,6 +50,22 @@ func TestBalancesTextSaysUnknownAndCleans(t *testing.T) {
 		if strings.Contains(out.String(), not) {
 			t.Errorf("%q is shown in\n%s", not, out)
 		}
+	}
+}
+
+// TestEarlierBalancesNameTheAccountOnEachNetwork: the same account may have been on two.
+func TestEarlierBalancesNameTheAccountOnEachNetwork(t *testing.T) {
+	p, out := program(t)
+	p.Earlier = func(context.Context, Global) (all []EarlierBalance, err error) {
+		for _, n := range []string{"aaaa", "bbbb"} {
+			all = append(all, EarlierBalance{Network: n, Account: "0xB372", Asset: caip.Native(1),
+				Value: big.NewInt(1)})
+		}
+		return all, nil
+	}
+	if err := p.Run(t.Context(), []string{"balances", "--earlier"}); err != nil ||
+		strings.Count(out.String(), "0xB372") != 2 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -45,7 +45,7 @@ func (p Program) earlierBalances(ctx context.Context, g Global, asJSON bool) err
 	network, account := "", ""
 	for _, b := range all {
 		if b.Network != network {
-			network = b.Network
+			network, account = b.Network, ""
 			fmt.Fprintf(w, "Network %s has ended. This is what was there; it was play money and cannot be moved.\n",
 				network)
 		}

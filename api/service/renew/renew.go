@@ -79,7 +79,10 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	made, err := o.renew(ctx, s)
-	if err = errors.Join(err, s.Close()); err != nil || !made {
+	// With the earlier database still held, so that no older program goes on writing to it; where the system does not
+	// rename over an open file, right after it.
+	swapped := made && err == nil && o.swap() == nil
+	if err = errors.Join(err, s.Close()); err != nil || !made || swapped {
 		return err
 	}
 	return o.swap()

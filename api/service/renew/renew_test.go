@@ -346,6 +346,24 @@ func TestWithoutItsDescriptorTheDataIsLeftAlone(t *testing.T) {
 	}
 }
 
+// TestTheEarlierDatabaseIsHeldUntilTheNewOneIsInPlace: an older program that came in between would write to what is
+// only read from then on.
+func TestTheEarlierDatabaseIsHeldUntilTheNewOneIsInPlace(t *testing.T) {
+	t.Parallel()
+	dir, held := unpack(t), errors.New("never begun")
+	a, err := service.OpenOrAttach(t.Context(), dir, options(func(step string) {
+		if step == "begun" {
+			kept, _ := filepath.Glob(filepath.Join(dir, "earlier-*", service.DatabaseFile))
+			_, held = store.OpenBolt(kept[0], store.BoltOptions{Wait: time.Millisecond})
+		}
+	}))
+	must(t, err)
+	must(t, a.Close())
+	if !errors.Is(held, store.ErrInUse) {
+		t.Errorf("%v, expected ErrInUse", held)
+	}
+}
+
 // edit changes a quote in the database of a directory.
 func edit(t testing.TB, path, id string, change func(*quotestore.Quote)) {
 	t.Helper()
@@ -506,6 +524,12 @@ func TestABackupThatIsMadeAnewOnceMoreReplacesNothing(t *testing.T) {
 	again, _ := open(t, dir)
 	if again.Network.ID != a.Network.ID {
 		t.Errorf("the network is %s now, it was %s", again.Network.ID, a.Network.ID)
+	}
+	user := fixture()["completed"].account
+	once := earlierBalances(t, dir, a.Network, user)
+	if twice, err := service.EarlierBalances(dir, a.Network, []string{user, user}); err != nil ||
+		len(twice) != len(once) || len(once) == 0 {
+		t.Errorf("%d balances of a network that was kept twice, it had %d (%v)", len(twice), len(once), err)
 	}
 	if all := renew.List(dir, service.NetworkFile, a.Network); len(all) != 2 ||
 		sum(t, filepath.Join(first[0].Dir, service.DatabaseFile)) != kept {
