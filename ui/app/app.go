@@ -143,7 +143,7 @@ func (d *opened) start() (err error) {
 // notice is what the user has to know about network and journal before anything else; "" for nothing.
 func (d *opened) notice() string {
 	if d.s.Change() != nil {
-		return profile.ErrUnconfirmed.Error()
+		return d.s.ReadOnly()
 	}
 	if err := d.book.ReadOnly(); err != nil {
 		return err.Error()

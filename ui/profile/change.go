@@ -25,9 +25,11 @@ type Change struct {
 	Typed string
 }
 
-// ErrUnconfirmed says that nothing is signed before a person has confirmed a Change.
-var ErrUnconfirmed = errors.New(
-	"this network is not confirmed as it is now: nothing is signed before (coffer profile confirm)")
+// unconfirmed says that nothing is signed before a person has confirmed the Change.
+func (o *Opened) unconfirmed() error {
+	return errors.New("nothing is signed before this network is confirmed: coffer profile confirm --profile " +
+		o.Profile.Name)
+}
 
 // confirmedName is the name of the descriptor of a network as it was confirmed last. It lies beside the anchor, so that
 // restoring an older state does not take it back.
@@ -216,8 +218,7 @@ func (o *Opened) Unconfirmed() error {
 	if o.change == nil {
 		return nil
 	}
-	return &cli.AccessError{Problem: ErrUnconfirmed.Error(),
-		Hint: "read what changed, and confirm it: coffer profile confirm --profile " + o.Profile.Name}
+	return &cli.AccessError{Problem: o.unconfirmed().Error(), Hint: "it says what changed, and asks"}
 }
 
 // Confirm carries out what a person confirmed by typing: keys, journal and applied plans are tagged with the network as

@@ -46,6 +46,7 @@ type machine struct {
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
+	t.Parallel() // most of the time goes into passphrases
 	m := &machine{t: t, home: t.TempDir(), ask: func(context.Context, string) (secret.Secret, error) {
 		return secret.New([]byte("correct horse")), nil
 	}}
@@ -407,7 +408,8 @@ func TestReplacedContractsAreConfirmedByTheFingerprint(t *testing.T) {
 	n, o := lab(1)
 	first := strings.Join(o.Change().Words, "\n")
 	if _, refuses := o.Signer().(refusing); !refuses || !strings.Contains(first, common.Address{1}.Hex()) ||
-		!strings.Contains(first, "Nobody confirmed") || !strings.Contains(o.Unconfirmed().Error(), "profile confirm") {
+		!strings.Contains(first, "Nobody confirmed") ||
+		!strings.Contains(o.Unconfirmed().Error(), "coffer profile confirm --profile mine") {
 		t.Fatalf("a network that nobody ever confirmed is not asked about:\n%s", first)
 	}
 	if err := o.Confirm(t.Context(), n.Fingerprint()); err != nil {

@@ -49,7 +49,7 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 		Home: o.host.Getenv("HOME"),
 	}
 	if o.change != nil {
-		d.Unconfirmed = ErrUnconfirmed
+		d.Unconfirmed = o.unconfirmed()
 	}
 	if o.player == nil {
 		d.Journal = o.journalState

@@ -103,7 +103,7 @@ func (o *Opened) ReadOnly() string {
 	case o.guest != nil:
 		return o.guest.ReadOnly
 	case o.change != nil:
-		return ErrUnconfirmed.Error()
+		return o.unconfirmed().Error()
 	}
 	return ""
 }

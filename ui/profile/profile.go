@@ -339,7 +339,7 @@ func (o *Opened) Signer() flow.Signer {
 	case o.player != nil:
 		return refusing{replay.ErrNothingSent}
 	case o.guest == nil && o.change != nil:
-		return refusing{ErrUnconfirmed}
+		return refusing{o.unconfirmed()}
 	case o.ReadOnly() != "":
 		return refusing{ErrReadOnly}
 	}

@@ -14,13 +14,12 @@ import (
 // Confirm asks whether what changed about a network is right, before anything is signed on it.
 type Confirm struct{ Prompt cli.Prompt }
 
-const later = "Nothing was confirmed. You can read; nothing is signed. Later: coffer profile confirm"
-
 // Ask says what changed and asks once. With another answer, or without a terminal to ask on, the profile stays open for
 // reading.
 func (c Confirm) Ask(ctx context.Context, o *profile.Opened) error {
 	change := o.Change()
 	c.Prompt.Say(change.Words...)
+	later := "You can read; nothing is signed. Later: coffer profile confirm --profile " + o.Profile.Name
 	if !c.Prompt.Terminal {
 		c.Prompt.Say(later)
 		return nil
@@ -40,7 +39,7 @@ func (c Confirm) Ask(ctx context.Context, o *profile.Opened) error {
 	err = o.Confirm(ctx, typed)
 	var other *cli.RefusedError
 	if errors.As(err, &other) {
-		c.Prompt.Say("That was not it. You can read; nothing is signed. Later: coffer profile confirm")
+		c.Prompt.Say("That was not it. " + later)
 		return nil
 	}
 	return err

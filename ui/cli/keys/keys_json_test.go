@@ -155,7 +155,7 @@ func TestWithoutATerminalNothingIsConfirmedAndEverythingCanBeRead(t *testing.T) 
 	defer func() { _ = o.Close() }()
 	var said bytes.Buffer
 	if err := (Confirm{cli.Prompt{Out: &said}}).Ask(t.Context(), o); err != nil || o.Change() == nil ||
-		!strings.Contains(said.String(), "coffer profile confirm") {
+		!strings.Contains(said.String(), "coffer profile confirm --profile team") {
 		t.Errorf("%v, %+v, said %s", err, o.Change(), &said)
 	}
 	if code := d.run("profile", "confirm"); code != cli.ExitUsage ||

@@ -317,7 +317,7 @@ func TestTerminalOpensARemoteProfile(t *testing.T) {
 	p.Types(at.APIKey + "\r")
 	p.Sees("Nobody confirmed", "Type the fingerprint, or press Enter to only read")
 	p.Types("\r")
-	p.Sees("LAB", "team", "USDC", "is not confirmed")
+	p.Sees("LAB", "team", "USDC", "nothing is signed")
 	p.Types("q")
 	if err := p.Ends(); err != nil {
 		t.Fatal(err)
