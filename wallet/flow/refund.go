@@ -26,11 +26,12 @@ type Refund struct {
 	Pays      []journal.Spend
 	After     time.Time // zero when it is not known
 	Data      []byte
+	Said      string // how the quote ended, as the service says; "" when it has not
 }
 
 // Refunds are the calls for the payments of an operation that may have left this machine, from what was signed and
-// nothing else. Where the quote's own text is gone, the escrow is that of the network and the time that of the latest
-// payment. Payments on Solana and into other contracts have none.
+// nothing else. Where the quote's own text is gone, the escrow is the one that quotes used when this one came, and the
+// time that of the latest payment. Payments on Solana and into other contracts have none.
 func Refunds(n network.Descriptor, o journal.Operation) []Refund {
 	var out []Refund
 	for _, s := range o.Signatures {
@@ -38,7 +39,12 @@ func Refunds(n network.Descriptor, o journal.Operation) []Refund {
 			continue
 		}
 		r := Refund{QuoteID: s.QuoteID, Chain: s.Chain, Escrow: n.Pins.Escrow, Depositor: common.HexToAddress(s.Sender),
-			Pays: s.Spend}
+			Pays: s.Spend, Said: o.Outcome}
+		for _, d := range n.Deployments { // the oldest comes first
+			if d.From <= o.QuotedAt.Unix() {
+				r.Escrow = d.Escrow
+			}
+		}
 		if o.RefundFrom > 0 {
 			r.After = time.Unix(o.RefundFrom, 0)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/op/escrow"
 	"coffer/wallet/flow"
@@ -34,6 +35,9 @@ func TestRefundsAreMadeFromWhatWasSigned(t *testing.T) {
 	rec := b.j.Operations()[0]
 	other := b.w.Network
 	other.Pins.Escrow = common.HexToAddress(stranger)
+	then := common.Address{0xde}
+	other.Deployments = []network.Deployment{{Escrow: then}, {Escrow: other.Pins.Escrow,
+		From: rec.QuotedAt.Unix() + 1}} // the service has other contracts by now
 	check := func(at common.Address) {
 		t.Helper()
 		list := flow.Refunds(other, rec)
@@ -52,6 +56,8 @@ func TestRefundsAreMadeFromWhatWasSigned(t *testing.T) {
 	check(b.w.Network.Pins.Escrow)
 	text := rec.Quote
 	rec.Quote = nil
+	check(then)
+	other.Deployments = nil
 	check(other.Pins.Escrow)
 
 	var q map[string]any

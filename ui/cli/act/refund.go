@@ -21,15 +21,17 @@ func (c Commands) Refund(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "refund [QUOTE…]",
 		Short: "Print the calls that take payments back",
-		Long: `QUOTE is the id of a quote (0x…) that this wallet signed payments for; without one, of every quote that
-did not end COMPLETED. Once its time is over, a payment for which nothing was delivered can be taken
-back: anyone may send this call, from any account and without the service, and the payment goes to the account that made
-it. The call does nothing where a delivery was made or the payment is back already. A payment on Solana has no such
-call: the service's own account holds it.
+		Long: `QUOTE is the id of a quote (0x…) that this wallet signed payments for; without one, of every quote.
+Of one that the service calls COMPLETED this wallet does not know whether the payment is still held: it is named last,
+and its call is printed when you give its id. Once its time is over, a payment for which nothing was delivered can be
+taken back: anyone may send this call, from any account and without the service, and the payment goes to the account
+that made it. The call does nothing where a delivery was made or the payment is back already. A payment on Solana has no
+such call: the service's own account holds it.
 
 --print reads the journal alone: chain, contract and call data, to paste into any wallet or node, with no value. So far
 this program sends them nowhere itself; the service gives unused payments back.`,
-		Example: "  coffer refund --print\n  coffer refund --json | jq -r '.[] | select(.due) | .data'",
+		Example: "  coffer refund --print\n  coffer refund --json | " +
+			"jq -r '.[] | select(.due and .serviceSays != \"COMPLETED\") | .data'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if slices.ContainsFunc(args, func(a string) bool { return !reQuote.MatchString(a) }) {
 				return usage("see `coffer history` and `coffer export`",
@@ -56,27 +58,28 @@ type refundFact struct {
 	Pays        []journal.Spend `json:"pays,omitempty"`
 	RefundAfter string          `json:"refundAfter,omitzero"`
 	Due         bool            `json:"due"` // RefundAfter is past
+	ServiceSays string          `json:"serviceSays,omitzero"`
 }
 
 func (c Commands) refund(s *Session, quotes []string, show, asJSON bool) error {
-	list, err := s.refunds(quotes)
+	list, open, err := s.refunds(quotes)
 	if err != nil {
 		return err
 	}
 	facts, p := []refundFact{}, &page{}
-	p.Line(present.Plural(len(list), "payment", "payments") + " that may be taken back")
-	for _, r := range list {
+	p.Line(present.Plural(open, "payment", "payments") + " that may be taken back")
+	for i, r := range list {
 		f := refundFact{QuoteID: r.QuoteID, Chain: r.Chain, To: r.Escrow.Hex(), Data: hexutil.Encode(r.Data),
 			Value:     "0",
 			Depositor: r.Depositor.Hex(), Pays: r.Pays, RefundAfter: at(r.After),
-			Due: !r.After.IsZero() && c.Clock().After(r.After)}
+			Due: !r.After.IsZero() && c.Clock().After(r.After), ServiceSays: clean(r.Said)}
 		facts = append(facts, f)
-		p.refund(s, r, f)
+		p.refund(s, r, f, i < open)
 	}
 	switch {
 	case asJSON:
 		return c.write(encode(facts))
-	case show || len(list) == 0:
+	case show || open == 0:
 		return c.write([]byte(p.String()))
 	}
 	return outcome(cli.ExitFailed, nil,
@@ -84,38 +87,42 @@ func (c Commands) refund(s *Session, quotes []string, show, asJSON bool) error {
 			"it without the service, send what `coffer refund --print` prints, from any wallet or node")
 }
 
-// refunds finds the payments of the quotes; without any those of every operation that did not end COMPLETED.
-func (s *Session) refunds(quotes []string) ([]flow.Refund, error) {
+// refunds finds the payments of the quotes; without any those of every operation. The first so many are open: asked for
+// by name, or not delivered even by what the service says.
+func (s *Session) refunds(quotes []string) (out []flow.Refund, open int, err error) {
 	b, err := s.Read()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var out []flow.Refund
+	var unsure []flow.Refund
 	if b != nil {
 		defer func() { _ = b.Close() }()
 		for _, o := range b.Operations() {
 			if len(quotes) > 0 || o.Outcome != api.StatusCompleted {
 				out = append(out, flow.Refunds(s.Network, o)...)
+			} else {
+				unsure = append(unsure, flow.Refunds(s.Network, o)...)
 			}
 		}
 	}
 	if len(quotes) == 0 {
-		return out, nil
+		return append(out, unsure...), len(out), nil
 	}
 	named := func(r flow.Refund) bool {
 		return slices.ContainsFunc(quotes, func(q string) bool { return strings.EqualFold(q, r.QuoteID) })
 	}
 	for _, q := range quotes {
 		if !slices.ContainsFunc(out, func(r flow.Refund) bool { return strings.EqualFold(q, r.QuoteID) }) {
-			return nil, usage("`coffer export` lists the operations",
+			return nil, 0, usage("`coffer export` lists the operations",
 				"this wallet sent no payment on an EVM chain for the quote %s", q)
 		}
 	}
-	return slices.DeleteFunc(out, func(r flow.Refund) bool { return !named(r) }), nil
+	out = slices.DeleteFunc(out, func(r flow.Refund) bool { return !named(r) })
+	return out, len(out), nil
 }
 
-// refund writes a call that takes a payment back.
-func (p *page) refund(s *Session, r flow.Refund, f refundFact) {
+// refund writes a call that takes a payment back; of one that the service calls delivered, how to get it.
+func (p *page) refund(s *Session, r flow.Refund, f refundFact, open bool) {
 	var paid []string
 	for _, x := range r.Pays {
 		paid = append(paid, present.Human(present.Base(s.Catalog, x.Asset, x.Amount)))
@@ -127,6 +134,11 @@ func (p *page) refund(s *Session, r flow.Refund, f refundFact) {
 		}
 	}
 	p.Row("quote "+clean(r.QuoteID), strings.Join(paid, ", "))
+	if !open {
+		p.Sub("outcome", f.ServiceSays+", as the service says; whether the payment is still held is not known here")
+		p.Sub("its call", "coffer refund --print "+clean(r.QuoteID))
+		return
+	}
 	p.Sub("chain", name)
 	p.Sub("contract", f.To)
 	p.Sub("call data", f.Data)

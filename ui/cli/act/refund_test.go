@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/go-json-experiment/json"
 
 	"coffer/api"
 	calls "coffer/api/op/escrow"
@@ -45,7 +46,7 @@ func TestRefundPrintsCallsThatAnybodyCanSend(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	for _, words := range []string{"3 payments", "it can be sent now", "before that it does nothing", escrow, "25 USDC",
-		"Base (eip155:8453)"} {
+		"Base (eip155:8453)", "COMPLETED, as the service says", "coffer refund --print " + quoteID(5)} {
 		if !strings.Contains(out, words) {
 			t.Errorf("%q is not said:\n%s", words, out)
 		}
@@ -53,6 +54,12 @@ func TestRefundPrintsCallsThatAnybodyCanSend(t *testing.T) {
 	r.done(0, "refund", "--print", quoteID(5)) // one that ended COMPLETED, by its name
 	if out = r.out.String(); !strings.Contains(out, data(5)) || strings.Contains(out, data(6)) {
 		t.Errorf("%s", out)
+	}
+	r.done(0, "refund", "--json")
+	var all []refundFact
+	if err := json.Unmarshal(r.out.Bytes(), &all); err != nil || len(all) < 4 ||
+		all[0].ServiceSays == api.StatusCompleted || all[len(all)-1].ServiceSays != api.StatusCompleted {
+		t.Errorf("%v\n%s", err, &r.out)
 	}
 	r.done(2, "refund", "--print", quoteID(8))
 	r.done(2, "refund", "--print", "0x12")
