@@ -55,15 +55,15 @@ func (o *Opened) findTags(ctx context.Context) error {
 	if o.local != nil {
 		earlier = o.local.Earlier
 	}
-	before := append(slices.Clone(earlier), o.lost(earlier)...)
-	if len(before) > 0 {
+	lost := o.lost(earlier)
+	if before := slices.Concat(earlier, lost); len(before) > 0 {
 		if err := o.findTagged(ctx, before); err != nil {
 			return err
 		}
 	}
 	switch {
 	case o.tags != tags{now, now}, known == nil && len(earlier) > 0:
-		o.change = renewed(o.Network, o.before(before), o.local.Left)
+		o.change = renewed(o.Network, o.before(earlier, lost), o.local.Left)
 	case known == nil && o.local == nil, known != nil && known.Fingerprint() != o.Network.Fingerprint():
 		o.change = replaced(o.Network, known)
 	}
@@ -71,7 +71,8 @@ func (o *Opened) findTags(ctx context.Context) error {
 }
 
 // lost are the networks that this embedded profile was on, by the anchors, and that its data directory does not know
-// any more: of them there is no more than the id.
+// any more: of them there is no more than the id. One of a service of others is none, whatever kind the profile has
+// now.
 func (o *Opened) lost(earlier []network.Descriptor) (all []network.Descriptor) {
 	if o.local == nil {
 		return nil
@@ -79,8 +80,13 @@ func (o *Opened) lost(earlier []network.Descriptor) (all []network.Descriptor) {
 	anchors := filepath.Dir(o.anchorsOf("").Dir)
 	found, _ := os.ReadDir(anchors) // without any there is none
 	for _, d := range found {
-		id := journal.AnchorNetwork(filepath.Join(anchors, d.Name(), anchorName))
-		if networkID.MatchString(id) && o.anchorsOf(id).Dir == filepath.Join(anchors, d.Name()) && id != o.Network.ID &&
+		at := Folder{Dir: filepath.Join(anchors, d.Name())}
+		id := journal.AnchorNetwork(filepath.Join(at.Dir, anchorName))
+		raw, _ := at.Load(confirmedName)
+		if n, err := network.Decode(raw); err == nil && n.Kind != network.Embedded {
+			continue
+		}
+		if networkID.MatchString(id) && o.anchorsOf(id) == at && id != o.Network.ID &&
 			!slices.ContainsFunc(earlier, func(n network.Descriptor) bool { return n.ID == id }) {
 			all = append(all, network.Descriptor{Version: 1, ID: id})
 		}
@@ -154,14 +160,17 @@ func (h Host) KeepConfirmed(name string, n network.Descriptor) error {
 }
 
 // before is the network that keys or journal are tagged with, else one of those before this one.
-func (o *Opened) before(earlier []network.Descriptor) network.Descriptor {
-	for _, n := range earlier {
+func (o *Opened) before(earlier, lost []network.Descriptor) network.Descriptor {
+	for _, n := range slices.Concat(lost, earlier) { // what takes more than a yes comes first
 		if n.ID == o.tags.keys || n.ID == o.tags.journal {
 			return n
 		}
 	}
 	return earlier[len(earlier)-1]
 }
+
+// maxLeft bounds how much of what stayed behind is named, so that nothing scrolls away.
+const maxLeft = 12
 
 func renewed(now, before network.Descriptor, left []string) *Change {
 	c := &Change{Typed: "yes", Words: []string{
@@ -175,7 +184,11 @@ func renewed(now, before network.Descriptor, left []string) *Change {
 		"  Old network    " + before.Fingerprint(),
 		"  New network    " + now.Fingerprint(),
 	}}
-	for _, line := range left {
+	for i, line := range left {
+		if i == maxLeft {
+			c.Words = append(c.Words, fmt.Sprintf("  and %d more in left.txt of the earlier-… directory", len(left)-i))
+			break
+		}
 		c.Words = append(c.Words, "  Left behind    "+line)
 	}
 	if before.Kind == "" {

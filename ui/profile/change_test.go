@@ -125,11 +125,12 @@ func TestANetworkThatWasMadeAnewIsConfirmedOnceAndSignsNothingBefore(t *testing.
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m.left = []string{"the quote 0x01 did not end: why"}
+	m.left = append([]string{"the quote 0x01 did not end: why"}, make([]string, 1000)...)
 	o := m.open(now, old)
 	change := o.Change()
 	if change == nil || change.Typed != "yes" || !strings.Contains(strings.Join(change.Words, "\n"),
-		old.Fingerprint()) || !strings.Contains(strings.Join(change.Words, "\n"), m.left[0]) {
+		old.Fingerprint()) || !strings.Contains(strings.Join(change.Words, "\n"), m.left[0]) ||
+		len(change.Words) > 30 {
 		t.Fatalf("what changed is not told: %+v", change)
 	}
 	if _, refuses := o.Signer().(refusing); !refuses || o.ReadOnly() == "" {
@@ -238,6 +239,44 @@ func TestANetworkThatNothingDescribesIsLeftWithMoreThanAYes(t *testing.T) {
 	if err := o.vault.Use(t.Context(), now.ID, address,
 		func(secret.Secret) error { lent = true; return nil }); err != nil || !lent {
 		t.Errorf("the key is not there: %v", err)
+	}
+}
+
+// TestKeysOfALostNetworkTakeMoreThanAYesBesideAKnownJournal: the journal moved once more than the keys.
+func TestKeysOfALostNetworkTakeMoreThanAYesBesideAKnownJournal(t *testing.T) {
+	m := newMachine(t)
+	lost, known, now := generation(t, "0x01", 1), generation(t, "0x02", 2), generation(t, "0x03", 3)
+	first := m.open(lost)
+	m.live(first)
+	half := m.open(known, lost)
+	dir, before := half.Journal("a test")
+	half.tags.journal = known.ID
+	_, after := half.Journal("a test")
+	if err := errors.Join(first.Close(), journal.Follow(dir, before, after), half.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o := m.open(now, known)
+	if o.tags != (tags{keys: lost.ID, journal: known.ID}) || o.Change() == nil ||
+		o.Change().Typed != now.Fingerprint() {
+		t.Errorf("tags %+v, %+v", o.tags, o.Change())
+	}
+}
+
+// TestKeysOfAServiceOfOthersNeverMoveToPlayMoney, also when the profile's kind was changed in the configuration.
+func TestKeysOfAServiceOfOthersNeverMoveToPlayMoney(t *testing.T) {
+	m := newMachine(t)
+	n, o := m.lab(1)
+	if err := o.Confirm(t.Context(), n.Fingerprint()); err != nil {
+		t.Fatal(err)
+	}
+	m.live(o)
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.configure("version = 1\n\n[profiles.mine]\nkind = \"embedded\"\nvault = \"file\"\n")
+	now := generation(t, "0x02", 2)
+	if o := m.open(now); o.Change() != nil || o.tags != (tags{now.ID, now.ID}) {
+		t.Errorf("tags %+v, %+v", o.tags, o.Change())
 	}
 }
 

@@ -21,9 +21,9 @@ func differences(was, now network.Descriptor) (lines []string) {
 		if before[name] == after[name] {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("  %-18s  %s", name, text.Clean(after[name], 400)))
+		lines = append(lines, fmt.Sprintf("  %-18s  %s", name, text.Clean(after[name], 1000)))
 		if v := before[name]; v != "" {
-			lines = append(lines, fmt.Sprintf("  %18s  instead of %s", "", text.Clean(v, 400)))
+			lines = append(lines, fmt.Sprintf("  %18s  instead of %s", "", text.Clean(v, 1000)))
 		}
 		delete(before, name) // told
 		delete(after, name)

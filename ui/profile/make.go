@@ -25,7 +25,8 @@ type step struct {
 
 // Make writes a plan down: its keys into a new vault, then the profile into the configuration, which comes last and in
 // one write. When anything fails, or ctx ends before that, nothing is left behind, and the error says that nothing was
-// set up. The network was confirmed with the set-up: its fingerprint was typed there.
+// set up. The network was confirmed with the set-up, as its fingerprint was typed there; if that alone cannot be
+// written down, the error says so.
 func (h Host) Make(ctx context.Context, p Plan) error {
 	steps, err := h.steps(p)
 	if err == nil {

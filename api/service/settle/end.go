@@ -11,9 +11,9 @@ import (
 // EndAll brings every open quote of a network that ends to its end, as far as its record can be read and its chains let
 // it. What lies in escrow goes back to who deposited it; without a deposit a quote is FAILED. One that was delivered is
 // COMPLETED: the user has what was asked for, and what the solver still had in escrow ends with the network. Each step
-// is one commit, as in a saga, so that a later call goes on where one was cut off. It is for a Settler that runs nothing
-// else. left says why a quote stays open, by its id; the others end all the same. The error is the context's, or that of
-// a book that cannot be read.
+// is one commit, as in a saga, so that a later call goes on where one was cut off. It is for a Settler that runs
+// nothing else. left says why a quote stays open, by its id; the others end all the same. The error is the context's,
+// or that of a book that cannot be read.
 func (s *Settler) EndAll(ctx context.Context) (left map[string]error, err error) {
 	open, err := s.open(ctx)
 	if err != nil {
