@@ -315,7 +315,7 @@ func TestTerminalOpensARemoteProfile(t *testing.T) {
 	p := rig.At(t, rig.Start(t, env, 80, 24, "--profile", "team"))
 	p.Sees("API key for profile team")
 	p.Types(at.APIKey + "\r")
-	p.Sees("Nobody confirmed", "Type the fingerprint, or press Enter to only read")
+	p.Sees("It begins with", "Type the fingerprint, or press Enter to only read")
 	p.Types("\r")
 	p.Sees("LAB", "team", "USDC", "nothing is signed")
 	p.Types("q")
