@@ -371,12 +371,11 @@ func edit(t testing.TB, path, id string, change func(*quotestore.Quote)) {
 	must(t, err)
 	book, err := quotestore.Open(s, quotestore.Options{Clock: clock, Random: rand.NewChaCha8([32]byte{9})})
 	must(t, err)
-	must(t, book.Update(func(tx store.Tx) error {
-		q, err := book.Quote(tx, id)
-		must(t, err)
-		change(q)
-		return book.Save(tx, q)
-	}))
+	q, err := book.Quote(t.Context(), id)
+	must(t, err)
+	next := q.Clone()
+	change(next)
+	must(t, book.Advance(t.Context(), q, next))
 	must(t, s.Close())
 }
 
