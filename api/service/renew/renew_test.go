@@ -415,7 +415,7 @@ func TestWhatCannotEndKeepsNothingElseFromIt(t *testing.T) {
 			t.Errorf("%s is not named:\n%s\n%s", id, told, &log)
 		}
 	}
-	if !strings.Contains(told, "refund of quote "+stuck) || !strings.Contains(told, "broke down") {
+	if !strings.Contains(told, "of quote "+stuck) || !strings.Contains(told, "broke down") {
 		t.Errorf("not said why:\n%s", told)
 	}
 	again := t.TempDir()
