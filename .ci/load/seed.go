@@ -124,60 +124,36 @@ func sampleRecord(ctx context.Context) (q *quotestore.Quote, document []byte, pi
 	return q, document, pins, err
 }
 
-// record writes completed records, spread over all people, through the book's own steps.
+// record writes completed records, spread over all people, through the book's own steps, and carries them over in
+// batches as they are.
 func record(ctx context.Context, data string, n int, people []*traffic.Person, sample *quotestore.Quote,
 	document []byte) (err error) {
-	file, err := store.OpenBolt(filepath.Join(data, service.DatabaseFile), store.BoltOptions{Holder: "load"})
+	s, err := store.OpenBolt(filepath.Join(data, service.DatabaseFile), store.BoltOptions{Holder: "load"})
 	if err != nil {
 		return err
 	}
-	s := &batched{Store: file}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	now := time.Now().Add(-time.Duration(n)*between - time.Hour)
-	b, err := quotestore.Open(s, quotestore.Options{Clock: func() time.Time { return now }, Random: rand.Reader})
-	if err != nil {
-		return err
-	}
-	for done := 0; done < n; {
-		err := s.Store.Update(func(tx store.Tx) error {
-			s.tx = tx
-			defer func() { s.tx = nil }()
-			for range min(batch, n-done) {
-				now = now.Add(between)
-				if err := recordOne(ctx, b, now, sample, document, people[done%len(people)]); err != nil {
-					return err
-				}
-				done++
+	report := func(damage error) { err = errors.Join(err, damage) }
+	for done := 0; done < n && err == nil; {
+		memory := store.NewMemory() // where a commit waits for no disk
+		b, errBook := quotestore.Open(memory, quotestore.Options{Clock: func() time.Time { return now },
+			Random: rand.Reader})
+		if errBook != nil {
+			return errBook
+		}
+		for range min(batch, n-done) {
+			now = now.Add(between)
+			if err := recordOne(ctx, b, now, sample, document, people[done%len(people)]); err != nil {
+				return err
 			}
-			return nil
-		})
-		if err = errors.Join(err, ctx.Err()); err != nil {
+			done++
+		}
+		if err := quotestore.Carry(memory, s, report); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// batched is a store whose updates are part of one commit while there is one.
-type batched struct {
-	store.Store
-	tx store.Tx
-}
-
-// Update writes into the commit.
-func (s *batched) Update(fn func(store.Tx) error) error {
-	if s.tx != nil {
-		return fn(s.tx)
-	}
-	return s.Store.Update(fn)
-}
-
-// View reads what the commit has written.
-func (s *batched) View(fn func(store.Tx) error) error {
-	if s.tx != nil {
-		return fn(s.tx)
-	}
-	return s.Store.View(fn)
+	return err
 }
 
 // recordOne is the sample again, for another person, under ids of its own.

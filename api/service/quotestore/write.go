@@ -140,80 +140,74 @@ func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64
 		if b.clock().After(time.Unix(int64(q.Expires), 0)) {
 			return ErrExpired
 		}
-		now := latest(w, q.Owner.Hex(), q.SolanaOwner)
-		if err := b.accept(w, q, signed); err != nil {
+		stored, err := quoteOf(w, q.ID)
+		if err != nil {
 			return err
 		}
-		if now != seen {
+		if stored.Status != "" {
+			return fmt.Errorf("%w: %s", ErrAlreadyAccepted, q.ID)
+		}
+		var c Context
+		if q.HasPrepared() {
+			if c, err = free(w, q.OpHash); err != nil {
+				return err
+			}
+			c.Signature, c.Delegation, c.UsedBy = signed.Signature, signed.Delegation, q.ID
+			w.record(bucketContext, q.OpHash[:], c)
+		}
+		for _, claim := range q.Claims(c) {
+			if by := w.Bucket(bucketClaim).Get([]byte(claim)); by != nil {
+				return fmt.Errorf("%w: %s by %s", ErrClaimed, claim, by)
+			}
+			w.put(bucketClaim, []byte(claim), []byte(q.ID))
+		}
+		if latest(w, q.Owner.Hex(), q.SolanaOwner) != seen {
 			return ErrMoved
 		}
+		q.Status, q.AcceptedAt, q.Created = api.StatusPending, b.clock().UTC(), b.stamp(w)
+		w.index(q)
+		w.put(bucketOpen, []byte(q.ID), []byte{})
+		w.quote(q, nil)
 		return nil
 	})
-}
-
-func (b *Book) accept(w *writer, q *Quote, signed Context) error {
-	stored, err := quoteOf(w, q.ID)
-	if err != nil {
-		return err
-	}
-	if stored.Status != "" {
-		return fmt.Errorf("%w: %s", ErrAlreadyAccepted, q.ID)
-	}
-	var c Context
-	if q.HasPrepared() {
-		if c, err = free(w, q.OpHash); err != nil {
-			return err
-		}
-		c.Signature, c.Delegation, c.UsedBy = signed.Signature, signed.Delegation, q.ID
-		w.record(bucketContext, q.OpHash[:], c)
-	}
-	for _, claim := range q.Claims(c) {
-		if by := w.Bucket(bucketClaim).Get([]byte(claim)); by != nil {
-			return fmt.Errorf("%w: %s by %s", ErrClaimed, claim, by)
-		}
-		w.put(bucketClaim, []byte(claim), []byte(q.ID))
-	}
-	q.Status, q.AcceptedAt, q.Created = api.StatusPending, b.clock().UTC(), b.stamp(w)
-	w.index(q)
-	w.put(bucketOpen, []byte(q.ID), []byte{})
-	w.quote(q, nil)
-	return nil
 }
 
 // Advance writes the step of an accepted quote from one record to the next. A terminal status ends its pledges and
 // claims and erases the signed operations; after it only deposits are settled. The error wraps ErrOvertaken when the
 // record is not the expected one any more: then nothing was written.
 func (b *Book) Advance(ctx context.Context, expected, next *Quote) error {
-	return b.update(ctx, func(w *writer) error { return b.advance(w, expected, next) })
+	return b.update(ctx, b.step(expected, next))
 }
 
 // Change is Advance as a part of a commit of the embedded network: a record and the block that it tells of. The outbox
 // alone asks for it.
 func (b *Book) Change(expected, next *Quote) func(store.Tx) error {
-	return writing(func(w *writer) error { return b.advance(w, expected, next) })
+	return writing(b.step(expected, next))
 }
 
-func (b *Book) advance(w *writer, expected, q *Quote) error {
-	before, err := quoteOf(w, expected.ID)
-	switch {
-	case err != nil:
-		return err
-	case before.Updated != expected.Updated:
-		return fmt.Errorf("quote %s: %w", q.ID, ErrOvertaken)
-	case before.Status == "" || before.Done() || api.Terminal(before.Status) && q.Status != before.Status:
-		return fmt.Errorf("quote %s is %q and takes no further step", q.ID, before.Status)
-	}
-	b.touch(w, before, q)
-	if api.Terminal(q.Status) && !api.Terminal(before.Status) {
-		if err := w.end(q); err != nil {
+func (b *Book) step(expected, q *Quote) func(*writer) error {
+	return func(w *writer) error {
+		before, err := quoteOf(w, expected.ID)
+		switch {
+		case err != nil:
 			return err
+		case before.Updated != expected.Updated:
+			return fmt.Errorf("quote %s: %w", q.ID, ErrOvertaken)
+		case before.Status == "" || before.Done() || api.Terminal(before.Status) && q.Status != before.Status:
+			return fmt.Errorf("quote %s is %q and takes no further step", q.ID, before.Status)
 		}
+		b.touch(w, before, q)
+		if api.Terminal(q.Status) && !api.Terminal(before.Status) {
+			if err := w.end(q); err != nil {
+				return err
+			}
+		}
+		if q.Done() {
+			w.delete(bucketOpen, []byte(q.ID))
+		}
+		w.quote(q, before.Pledges())
+		return nil
 	}
-	if q.Done() {
-		w.delete(bucketOpen, []byte(q.ID))
-	}
-	w.quote(q, before.Pledges())
-	return nil
 }
 
 // end takes a quote out of everything that only concerns executing ones.

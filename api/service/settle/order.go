@@ -262,17 +262,13 @@ func signedOp(w api.UserOp, signature string) (op.UserOp, error) {
 
 // restore reads an order back from its record, for the saga.
 func (s *Settler) restore(ctx context.Context, q *quotestore.Quote) (*order, error) {
-	o := &order{Quote: q, now: s.Clock()}
-	if q.HasPrepared() {
-		var found bool
-		var err error
-		o.context, found, err = s.Book.Context(ctx, q.OpHash)
-		if err == nil && !found {
-			err = fmt.Errorf("the prepared operation of quote %s is not in the book", q.ID)
-		}
-		if err != nil {
-			return nil, err
-		}
+	_, prepared, err := s.Book.Prepared(ctx, q.ID)
+	if err == nil && prepared.OpHash != q.OpHash {
+		err = fmt.Errorf("the prepared operation of quote %s is not in the book", q.ID)
 	}
+	if err != nil {
+		return nil, err
+	}
+	o := &order{Quote: q, now: s.Clock(), context: prepared}
 	return o, s.assemble(ctx, o)
 }
