@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func must(tb testing.TB, err error) {
 // counting counts visited entries of index scans.
 type counting struct {
 	store.Store
-	visited int
+	visited atomic.Int64
 }
 
 func (c *counting) View(fn func(store.Tx) error) error {
@@ -70,7 +71,7 @@ type countingBucket struct {
 }
 
 func (b countingBucket) Descend(from []byte, fn func(k, v []byte) bool) {
-	b.Bucket.Descend(from, func(k, v []byte) bool { b.c.visited++; return fn(k, v) })
+	b.Bucket.Descend(from, func(k, v []byte) bool { b.c.visited.Add(1); return fn(k, v) })
 }
 
 func (b countingBucket) Reporting(report func(error)) store.Bucket {
@@ -349,7 +350,7 @@ func TestContinuationSurvivesARestart(t *testing.T) {
 
 func TestPageCostDoesNotGrowWithTheHistory(t *testing.T) {
 	for _, sort := range []string{quotestore.SortCreated, quotestore.SortUpdated} {
-		var costs []int
+		var costs []int64
 		for _, length := range []int{50, 2000} {
 			s := open(t)
 			for i := range length {
@@ -363,9 +364,9 @@ func TestPageCostDoesNotGrowWithTheHistory(t *testing.T) {
 				}
 			}
 			first := s.page(t, quotestore.HistoryQuery{Limit: 20, SortBy: sort})
-			s.store.visited = 0
+			s.store.visited.Store(0)
 			s.page(t, quotestore.HistoryQuery{Limit: 20, SortBy: sort, Continuation: first.Continuation})
-			costs = append(costs, s.store.visited)
+			costs = append(costs, s.store.visited.Load())
 		}
 		if costs[0] != costs[1] || costs[0] > 21*6 {
 			t.Errorf("%s: a page looks at %v entries", sort, costs)
