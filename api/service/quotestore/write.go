@@ -133,8 +133,9 @@ func (b *Book) Prepared(ctx context.Context, id string) (q *Quote, c Context, er
 
 // Accept makes an offer an executing quote at PENDING: it claims nonces and deployments, takes the prepared operation
 // for this quote, with what was signed for it, and enters pledges and history. Of any number of concurrent ones one
-// wins. Seen is what Latest said of the quote's accounts before balances and pledges were checked: the error wraps
-// ErrMoved when they may have changed since, else ErrExpired, ErrAlreadyAccepted, ErrContextGone or ErrClaimed.
+// wins. Seen is what Latest said of the quote's accounts before balances and pledges were checked. The error wraps, in
+// this order, ErrExpired, ErrAlreadyAccepted, ErrContextGone, ErrClaimed, or ErrMoved when what was seen may have
+// changed since.
 func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64) error {
 	return b.update(ctx, func(w *writer) error {
 		if b.clock().After(time.Unix(int64(q.Expires), 0)) {
