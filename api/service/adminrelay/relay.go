@@ -160,7 +160,7 @@ func (r *Relay) attempt(ctx context.Context, q request) (common.Hash, error) {
 	}
 	receipts, err := outbox.Do(ctx, r.Network.Outbox.EVM(q.on.ID()), outbox.EVMStep{
 		ID:   fmt.Sprintf("relay %x%x", q.signature, q.userOp.Signature),
-		Time: now, Txs: txs, Judge: accept,
+		Time: now, Txs: txs, Check: accept,
 	})
 	if err != nil {
 		return common.Hash{}, err

@@ -27,7 +27,7 @@ func TestRotationChangesTheSessionKeyOnEachChainThatWasNamed(t *testing.T) {
 	fresh := key("new session")
 	to := crypto.PubkeyToAddress(fresh.PublicKey)
 	w.done(optimism, w.message(optimism, api.AdminCancelExit, 0, common.Address{})) // deploys it with its first key
-	old, err := w.standing(optimism, w.session)
+	old, err := w.accountState(optimism, w.session)
 	if err != nil || !w.runs(optimism, w.session, old) {
 		t.Fatalf("the first key: %v", err)
 	}
@@ -46,18 +46,18 @@ func TestRotationChangesTheSessionKeyOnEachChainThatWasNamed(t *testing.T) {
 			roles.CoSigner != w.in.Pins.CoSigner.Hex() || roles.ExitAvailableAt != 0 {
 			t.Errorf("%+v", roles)
 		}
-		if _, err := w.standing(id, w.session); err == nil || !strings.Contains(err.Error(), "replaced") {
+		if _, err := w.accountState(id, w.session); err == nil || !strings.Contains(err.Error(), "replaced") {
 			t.Errorf("the old key on %d: %v", id, err)
 		}
 		if w.runs(id, w.session, old) {
 			t.Errorf("the contract on %d takes the old key", id)
 		}
-		a, err := w.standing(id, fresh)
+		a, err := w.accountState(id, fresh)
 		if err != nil || !w.runs(id, fresh, a) {
 			t.Errorf("the new key on %d: %v", id, err)
 		}
 	}
-	if _, err := w.standing(1, w.session); err != nil {
+	if _, err := w.accountState(1, w.session); err != nil {
 		t.Errorf("a chain that was not named: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestExitSweepsAfterItsDelayAndNotBefore(t *testing.T) {
 	if r := w.roles(base); r.ExitAvailableAt != start+86_400 || r.AdminNonce != "1" {
 		t.Fatalf("%+v", r)
 	}
-	if _, err := w.standing(base, w.session); err == nil {
+	if _, err := w.accountState(base, w.session); err == nil {
 		t.Error("the co-signer still signs")
 	}
 	sweep := w.operate(base, w.operation(base, w.sweep(safe, 1_000, 500)...), w.admin)
@@ -97,7 +97,7 @@ func TestCancelledExitStopsTheAdmin(t *testing.T) {
 	w.done(base, w.message(base, api.AdminCancelExit, 1, common.Address{}))
 	w.refused(sweep, api.ErrValidation, "action", "exit was announced")
 	w.holds(w.at, 1_000, 500)
-	if a, err := w.standing(base, w.session); err != nil || !w.runs(base, w.session, a) {
+	if a, err := w.accountState(base, w.session); err != nil || !w.runs(base, w.session, a) {
 		t.Errorf("the session key after it: %v", err)
 	}
 	// Announced again the delay begins anew.

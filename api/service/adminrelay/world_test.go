@@ -241,8 +241,8 @@ func (w *world) state(chainID uint64) chain.State {
 	return st
 }
 
-// standing is what quote and settlement make of the account with a session key.
-func (w *world) standing(chainID uint64, session *ecdsa.PrivateKey) (smartaccount.Account, error) {
+// accountState is what quote and settlement make of the account with a session key.
+func (w *world) accountState(chainID uint64, session *ecdsa.PrivateKey) (smartaccount.Account, error) {
 	w.Helper()
 	wire := w.wire
 	wire.SessionAddress = crypto.PubkeyToAddress(session.PublicKey).Hex()
@@ -250,7 +250,7 @@ func (w *world) standing(chainID uint64, session *ecdsa.PrivateKey) (smartaccoun
 	w.must(err)
 	st := w.state(chainID)
 	defer st.Close()
-	_, err = a.Standing(st, chainID)
+	_, err = a.State(st, chainID)
 	return a, err
 }
 

@@ -24,7 +24,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 			step := outbox.EVMStep{
 				Time:  devnet.Time + 1<<29,
 				Txs:   []chain.Tx{{From: in.Faucet, To: common.HexToAddress("0x1234567890"), Gas: 21_000}},
-				Judge: chain.AllSucceed,
+				Check: chain.AllSucceed,
 				Final: func(rs []chain.Receipt) outbox.Change {
 					return func(tx store.Tx) error {
 						return tx.Bucket("test").Put([]byte{byte(i)}, rs[0].BlockHash[:])
@@ -32,7 +32,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 				},
 			}
 			if i == len(in.ChainIDs)-1 && last != nil {
-				step.Judge = last
+				step.Check = last
 			}
 			out[id] = step
 		}

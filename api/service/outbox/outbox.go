@@ -32,9 +32,9 @@ type Step[T, R any] struct {
 	ID   string
 	Time uint64 // of the clock, in Unix seconds
 	Txs  []T
-	// Judge says whether receipts are what was wanted. It is asked before anything goes out, by what would happen now,
+	// Check says whether receipts are what was wanted. It is asked before anything goes out, by what would happen now,
 	// and by who sent the step of what came of it; so it must follow from the receipts.
-	Judge func([]R) error
+	Check func([]R) error
 	// Gate is asked last before anything goes out; nil lets everything out.
 	Gate func() error
 	// Sent is committed with a step whose outcome is not known yet, Final with the receipts of one that is final.
@@ -44,7 +44,7 @@ type Step[T, R any] struct {
 
 // Port sends steps to one chain. It is safe for concurrent use.
 type Port[T, R any] interface {
-	// Send sends a step and reports whether it is final already. After an error of Judge or Gate, which is wrapped, and
+	// Send sends a step and reports whether it is final already. After an error of Check or Gate, which is wrapped, and
 	// after one of the chain nothing went out and nothing was committed; after one of the database or of Sent or Final
 	// the record tells.
 	Send(context.Context, Step[T, R]) (final bool, err error)
@@ -84,7 +84,7 @@ func Do[T, R any](ctx context.Context, to Port[T, R], s Step[T, R]) (receipts []
 	if receipts, err = to.Result(ctx, s.ID); err != nil {
 		return nil, err
 	}
-	if err := s.Judge(receipts); err != nil {
+	if err := s.Check(receipts); err != nil {
 		return nil, fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
 	}
 	return receipts, nil
@@ -127,7 +127,7 @@ func (embedded[T, R]) Result(context.Context, string) ([]R, error) {
 }
 
 func (s Step[T, R]) accept(rs []R) error {
-	if err := s.Judge(rs); err != nil || s.Gate == nil {
+	if err := s.Check(rs); err != nil || s.Gate == nil {
 		return err
 	}
 	return s.Gate()

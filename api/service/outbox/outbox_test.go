@@ -14,14 +14,14 @@ import (
 
 type step = outbox.Step[string, int]
 
-// later is a port where nothing is final at once: a step that Judge and Gate let out has these receipts in the end.
+// later is a port where nothing is final at once: a step that Check and Gate let out has these receipts in the end.
 type later struct {
 	receipts []int
 	err      error
 	asked    string
 }
 
-func (p *later) Send(_ context.Context, s step) (bool, error) { return false, s.Judge([]int{0}) }
+func (p *later) Send(_ context.Context, s step) (bool, error) { return false, s.Check([]int{0}) }
 
 func (p *later) Result(_ context.Context, id string) ([]int, error) {
 	p.asked = id
@@ -40,17 +40,17 @@ var errOdd = errors.New("an odd receipt")
 
 func TestWhatComesToNothingOnASlowChainIsNotAccepted(t *testing.T) {
 	p := &later{receipts: []int{2, 4}}
-	got, err := outbox.Do(t.Context(), p, step{ID: "a", Judge: odd})
+	got, err := outbox.Do(t.Context(), p, step{ID: "a", Check: odd})
 	if err != nil || !slices.Equal(got, []int{2, 4}) || p.asked != "a" {
 		t.Errorf("%v, %v of %q", got, err, p.asked)
 	}
 	p.receipts = []int{2, 3}
-	got, err = outbox.Do(t.Context(), p, step{ID: "b", Judge: odd})
+	got, err = outbox.Do(t.Context(), p, step{ID: "b", Check: odd})
 	if !errors.Is(err, chain.ErrNotAccepted) || !errors.Is(err, errOdd) || got != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 	p.err = context.Canceled
-	if _, err = outbox.Do(t.Context(), p, step{ID: "c", Judge: odd}); !errors.Is(err, context.Canceled) {
+	if _, err = outbox.Do(t.Context(), p, step{ID: "c", Check: odd}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -77,7 +77,7 @@ func TestAnEmbeddedStepIsFinalWithItsRecordOrNothing(t *testing.T) {
 	var gate error
 	s := outbox.SolanaStep{
 		Time:  1000,
-		Judge: func([]solana.Receipt) error { order = append(order, "judge"); return nil },
+		Check: func([]solana.Receipt) error { order = append(order, "check"); return nil },
 		Gate:  func() error { order = append(order, "gate"); return gate },
 		Sent:  func(store.Tx) error { t.Error("a final step was committed as one that was sent"); return nil },
 		Final: func(rs []solana.Receipt) outbox.Change {
@@ -93,7 +93,7 @@ func TestAnEmbeddedStepIsFinalWithItsRecordOrNothing(t *testing.T) {
 	if final, err := port.Send(t.Context(), s); !final || err != nil {
 		t.Errorf("final %t, %v", final, err)
 	}
-	if !slices.Equal(order, []string{"judge", "gate", "record"}) || !slices.Equal(l.sealed, []uint64{1000}) {
+	if !slices.Equal(order, []string{"check", "gate", "record"}) || !slices.Equal(l.sealed, []uint64{1000}) {
 		t.Errorf("%v at %v", order, l.sealed)
 	}
 	gate = errOdd
@@ -103,7 +103,7 @@ func TestAnEmbeddedStepIsFinalWithItsRecordOrNothing(t *testing.T) {
 	if _, err := port.Result(t.Context(), "a"); err == nil {
 		t.Error("an embedded chain knows what became of a step that was not final")
 	}
-	if _, err := outbox.Do(t.Context(), port, outbox.SolanaStep{Judge: s.Judge}); err != nil {
+	if _, err := outbox.Do(t.Context(), port, outbox.SolanaStep{Check: s.Check}); err != nil {
 		t.Errorf("without a record: %v", err)
 	}
 }

@@ -91,7 +91,7 @@ func (p payer) needEVM(f form) error {
 	return api.Invalid(f.rename("accounts"), "an EVM account", "none")
 }
 
-// refused turns what an account says about its standing into the answer: an *smartaccount.Unserved becomes a validation
+// refused turns what an account says about its state into the answer: an *smartaccount.Unserved becomes a validation
 // failure at the account's place.
 func (p payer) refused(err error) error {
 	var unserved *smartaccount.Unserved

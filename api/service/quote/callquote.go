@@ -18,7 +18,7 @@ import (
 
 // call is the quote of a call in the making.
 type call struct {
-	deal
+	draftQuote
 	api.CallQuoteRequest
 	context   quotestore.Context
 	op        op.UserOp // as the client signed it
@@ -44,18 +44,18 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 		return nil, err
 	}
 	defer st.Close()
-	if err := q.rehearse(ctx, st, c); err != nil {
+	if err := q.simulate(ctx, st, c); err != nil {
 		return nil, err
 	}
 	if err := q.price(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := q.draw(c.id[:]); err != nil {
+	if err := q.random(c.id[:]); err != nil {
 		return nil, err
 	}
 	record := c.record()
 	record.OpHash, record.Required, record.Type = c.context.OpHash, c.taken, api.RecordCall
-	legs, err := q.legs(ctx, st, &c.deal, record.Terms())
+	legs, err := q.legs(ctx, st, &c.draftQuote, record.Terms())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 
 // readCallQuote applies every rule that needs no simulation.
 func (q *Quoter) readCallQuote(ctx context.Context, doc *api.Document, f form) (*call, error) {
-	c := &call{deal: deal{now: q.Clock(), form: f}}
+	c := &call{draftQuote: draftQuote{now: q.Clock(), form: f}}
 	rules := q.rules(c.now)
 	check := rules.CallQuote
 	if f.v1 {
@@ -168,7 +168,7 @@ func (q *Quoter) unchanged(ctx context.Context, c *call) error {
 		return err
 	}
 	defer st.Close()
-	standing, err := c.evm.Standing(st, k.ChainID)
+	state, err := c.evm.State(st, k.ChainID)
 	if err != nil {
 		return c.refused(err)
 	}
@@ -176,16 +176,16 @@ func (q *Quoter) unchanged(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	asked, needed := k.Delegation.Unsigned(), standing.Delegation.Unsigned()
+	asked, needed := k.Delegation.Unsigned(), state.Delegation.Unsigned()
 	same := (asked == nil) == (needed == nil) && (asked == nil || *asked == *needed)
-	if standing.Deployed != k.Deployed || !same || nonce.Cmp(c.op.Nonce) != 0 {
+	if state.Deployed != k.Deployed || !same || nonce.Cmp(c.op.Nonce) != 0 {
 		return PrepareAgain("the account has changed since the operation was prepared")
 	}
 	return nil
 }
 
-// rehearse runs the signed operation through the real handleOps on the overlay of prepare (protocol §2.3).
-func (q *Quoter) rehearse(ctx context.Context, st chain.State, c *call) error {
+// simulate runs the signed operation through the real handleOps on the overlay of prepare (protocol §2.3).
+func (q *Quoter) simulate(ctx context.Context, st chain.State, c *call) error {
 	k := c.context
 	c.funds = funds{now: c.now, payer: c.payer, chainID: k.ChainID, gas: k.Gas, delegation: k.Delegation}
 	var err error
@@ -254,9 +254,9 @@ func (q *Quoter) price(ctx context.Context, c *call) (err error) {
 
 // issue encodes, signs and stores the quote.
 func (q *Quoter) issue(ctx context.Context, c *call, record *quotestore.Quote, legs []built) (*api.Document, error) {
-	expires := q.expires(&c.deal)
+	expires := q.expires(&c.draftQuote)
 	body, destination := q.document(c, legs, expires)
-	doc, digest, err := q.seal(ctx, &c.deal, body, destination)
+	doc, digest, err := q.seal(ctx, &c.draftQuote, body, destination)
 	if err != nil {
 		return nil, err
 	}

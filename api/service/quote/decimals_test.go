@@ -76,7 +76,7 @@ func TestACallIsPromisedWhatIsPaidUpToTheRequirement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		terms := (&deal{plan: p}).record().Terms()
+		terms := (&draftQuote{plan: p}).record().Terms()
 		if len(terms.Minimums) != 1 || terms.Minimums[0].Amount.Int64() != x.want {
 			t.Errorf("%+v: promised %+v", x, terms.Minimums)
 		}

@@ -42,7 +42,7 @@ func (q *Quoter) settleable(ctx context.Context, x *trade, t escrow.Terms) ([]bu
 		if err := q.solanaFill(ctx, x); err != nil {
 			return nil, err
 		}
-		return q.legs(ctx, nil, &x.deal, t)
+		return q.legs(ctx, nil, &x.draftQuote, t)
 	}
 	st, err := q.state(ctx, x.chainID, x.now)
 	if err != nil {
@@ -52,7 +52,7 @@ func (q *Quoter) settleable(ctx context.Context, x *trade, t escrow.Terms) ([]bu
 	if err := q.fillWorks(st, x); err != nil {
 		return nil, err
 	}
-	return q.legs(ctx, st, &x.deal, t)
+	return q.legs(ctx, st, &x.draftQuote, t)
 }
 
 // fillWorks simulates the solver's transfer.

@@ -11,7 +11,7 @@ import (
 // document is the quote of a call as it goes to the client, without its integrity signature, and the prepared operation
 // when it stands beside the funding operations (v1 alone shows it).
 func (q *Quoter) document(c *call, legs []built, expires uint64) (body api.Quote, destination *api.ChainOperation) {
-	body = q.terms(&c.deal, expires, q.destinationToken(c))
+	body = q.terms(&c.draftQuote, expires, q.destinationToken(c))
 	prepared := c.ChainOperation
 	op := *prepared.UserOp
 	op.Signature = "0x"

@@ -29,7 +29,7 @@ func exact(m market, give *big.Int, decimals int, to need, sources []source) (pl
 		g = min(g, to.decimals) // what is not delivered must be a fee, to the unit
 	}
 	total := amount.Scale(give, decimals, g)
-	taken := draw(m, sources, total, g, false)
+	taken := allocate(m, sources, total, g, false)
 	if p.legs = taken.legs; taken.rest.Sign() > 0 {
 		if len(p.legs) == MaxLegs && len(sources) > MaxLegs {
 			return plan{}, tooManyDeposits()

@@ -158,7 +158,7 @@ func TestExactInputBalancesToTheUnit(t *testing.T) {
 	if legs[1] == 0 || legs[2] == 0 {
 		t.Errorf("no case with one leg or none with several: %v", legs)
 	}
-	// both are certain in the tests of drawing
+	// both are certain in the tests of allocation
 	t.Logf("%d cases emptied an account that keeps its rent otherwise, %d were impossible for the rent", emptied, stuck)
 }
 

@@ -261,14 +261,14 @@ func (q *Quoter) source(ctx context.Context, e catalog.Entity, f funds, pledged 
 	}
 	gas := uint64(GasDeposit + GasRelease)
 	if prepared { // by then the prepared operation has brought what the account needs
-		s.standing = smartaccount.Standing{Deployed: true, Delegation: f.delegation}
-	} else if s.standing, err = f.evm.Standing(st, id); err != nil {
+		s.state = smartaccount.State{Deployed: true, Delegation: f.delegation}
+	} else if s.state, err = f.evm.State(st, id); err != nil {
 		return s, err
-	} else if s.standing.Deploys {
+	} else if s.state.Deploys {
 		if gas += GasDeployment; f.evm.IsRoleBased() {
 			gas += GasRoles
 		}
-	} else if s.standing.Delegation != nil {
+	} else if s.state.Delegation != nil {
 		gas += GasDelegation
 	}
 	var priced bool

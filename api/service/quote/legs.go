@@ -31,7 +31,7 @@ func Refused(f entrypoint.Failure) error {
 
 // legs builds the funding operation of every deposit. target is the view of an EVM target chain in which deposits on
 // that chain are simulated, after everything that the target block does before them; nil on Solana.
-func (q *Quoter) legs(ctx context.Context, target chain.State, d *deal, t escrow.Terms) ([]built, error) {
+func (q *Quoter) legs(ctx context.Context, target chain.State, d *draftQuote, t escrow.Terms) ([]built, error) {
 	out := make([]built, 0, len(d.plan.legs))
 	for _, l := range d.plan.legs {
 		var b built
@@ -50,7 +50,7 @@ func (q *Quoter) legs(ctx context.Context, target chain.State, d *deal, t escrow
 }
 
 // leg builds, simulates and sponsors one funding operation (protocol §3.3).
-func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg, t escrow.Terms) (built, error) {
+func (q *Quoter) leg(ctx context.Context, target chain.State, d *draftQuote, l leg, t escrow.Terms) (built, error) {
 	here := l.chainID == d.chainID
 	st := target
 	if !here {
@@ -69,8 +69,8 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg, t 
 	if err != nil {
 		return built{}, err
 	}
-	f := q.newOp(d.evm, nonce, callData, l.standing.Deploys)
-	d.evm.Enter(st, l.standing)
+	f := q.newOp(d.evm, nonce, callData, l.state.Deploys)
+	d.evm.Enter(st, l.state)
 	if _, err := q.measure(st, d.evm, &f, l.chainID, batch{deposit: l.chainID}); err != nil {
 		return built{}, err
 	}
@@ -84,9 +84,9 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *deal, l leg, t 
 	}
 	pays := quotestore.Amount{Asset: l.asset.String(), Value: l.amount}
 	return built{
-		Leg: quotestore.Leg{ChainID: l.chainID, Pays: pays, Op: f.Wire(), Deploys: l.standing.Deploys,
-			Delegation: l.standing.Delegation.Unsigned()},
-		wire: chainOperation(d.evm, f, l.chainID, pays, l.standing.Delegation),
+		Leg: quotestore.Leg{ChainID: l.chainID, Pays: pays, Op: f.Wire(), Deploys: l.state.Deploys,
+			Delegation: l.state.Delegation.Unsigned()},
+		wire: chainOperation(d.evm, f, l.chainID, pays, l.state.Delegation),
 	}, nil
 }
 

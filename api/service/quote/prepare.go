@@ -150,7 +150,7 @@ func window(now time.Time, after, until string) op.PaymasterWindow {
 func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotestore.Context, funds, error) {
 	fail := func(err error) (quotestore.Context, funds, error) { return quotestore.Context{}, funds{}, err }
 	owner := r.evm.Address
-	standing, err := r.evm.Standing(st, r.chainID)
+	state, err := r.evm.State(st, r.chainID)
 	if err != nil {
 		return fail(r.refused(err))
 	}
@@ -166,12 +166,12 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	if err != nil {
 		return fail(err)
 	}
-	o := q.newOp(r.evm, nonce, callData, standing.Deploys)
-	f := funds{now: r.now, payer: r.payer, chainID: r.chainID, delegation: standing.Delegation}
+	o := q.newOp(r.evm, nonce, callData, state.Deploys)
+	f := funds{now: r.now, payer: r.payer, chainID: r.chainID, delegation: state.Delegation}
 	if f.needs, err = q.readNeeds(ctx, st, owner, r.required, r.now); err != nil {
 		return fail(err)
 	}
-	r.evm.Enter(st, standing)
+	r.evm.Enter(st, state)
 	if err := q.overlay(st, owner, f.needs, r.Overrides); err != nil {
 		return fail(err)
 	}
@@ -182,7 +182,7 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	if f.gas, err = q.measure(st, r.evm, &o, r.chainID, b); err != nil {
 		return fail(err)
 	}
-	if standing.Delegation != nil {
+	if state.Delegation != nil {
 		f.gas += GasDelegation
 	}
 	f.spent = q.spentSince(st, owner, before)
@@ -194,8 +194,8 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 		return fail(err)
 	}
 	return quotestore.Context{
-		ChainID: r.chainID, Accounts: r.wire, Owner: owner, Op: o.Wire(), Deployed: standing.Deployed,
-		Delegation: standing.Delegation,
+		ChainID: r.chainID, Accounts: r.wire, Owner: owner, Op: o.Wire(), Deployed: state.Deployed,
+		Delegation: state.Delegation,
 		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,
 		Required: r.required, Overrides: r.Overrides, From: r.FromAssetID, SlippageBps: r.SlippageTolerance, Gas: f.gas,
 		Project: q.Book.Bound(r.by),

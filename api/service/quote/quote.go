@@ -114,7 +114,7 @@ type Deps struct {
 // Quoter prepares and quotes. It is safe for concurrent use.
 type Quoter struct {
 	Deps
-	drawing sync.Mutex
+	randomLock sync.Mutex
 }
 
 // New makes a Quoter.

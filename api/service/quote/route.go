@@ -39,7 +39,7 @@ func missing(needs []need) bool {
 func (n need) shortMicro() *big.Int { return amount.Value(n.short(), n.decimals, n.price) }
 
 // source is one balance that could pay. Own is the network fee of taking it, in micro-USD. Keep is what must stay
-// unless all of available is taken, nil when nothing must. ChainID is 0 on Solana; standing is how the account stands
+// unless all of available is taken, nil when nothing must. ChainID is 0 on Solana; state is how the account stands
 // on an EVM chain.
 type source struct {
 	asset     caip.Asset
@@ -49,7 +49,7 @@ type source struct {
 	keep      *big.Int
 	rent      *big.Int // that is held back on Solana while something is pledged there, nil for none
 	own       *big.Int
-	standing  smartaccount.Standing
+	state     smartaccount.State
 }
 
 // market is the aggregate that pays, its price, the fixed fee of the target chain (0 for Solana) in micro-USD, and what
@@ -121,7 +121,7 @@ func route(m market, needs []need, sources []source) (plan, error) {
 		return p, api.NewError(api.ErrNoRoute, "%s has no price, so it cannot pay", m.aggregate)
 	}
 	if len(sources) == 0 {
-		return plan{}, insufficient(m, needs, nil, m.decimals, drawing{})
+		return plan{}, insufficient(m, needs, nil, m.decimals, allocation{})
 	}
 	g := grid(sources)
 	cost, rest, err := p.deliver(m, needs, g)
@@ -130,7 +130,7 @@ func route(m market, needs []need, sources []source) (plan, error) {
 	}
 	rest.Add(rest, toUnits(m.targetFee, m.price, g))
 	extra := new(big.Int).Sub(rest, cost) // fees beside those of the legs
-	taken := draw(m, sources, rest, g, true)
+	taken := allocate(m, sources, rest, g, true)
 	if p.legs = taken.legs; taken.rest.Sign() > 0 {
 		if len(p.legs) == MaxLegs && len(sources) > MaxLegs {
 			return plan{}, tooManyDeposits()
@@ -232,7 +232,7 @@ func (p *plan) paid(decimals int) *big.Int {
 // insufficient tells what is needed and available of the paying asset. What the required token on the target chain
 // already holds is counted on both sides when it is the same asset. taken is how far the sources went, on the grid; its
 // rest is nil when there is no source.
-func insufficient(m market, needs []need, sources []source, g int, taken drawing) error {
+func insufficient(m market, needs []need, sources []source, g int, taken allocation) error {
 	available, needed := spendable(m, sources, g), new(big.Int)
 	if taken.rest != nil {
 		needed.Set(taken.rest)

@@ -67,7 +67,7 @@ func (q *Quoter) solanaSource(ctx context.Context, e catalog.Entity, f funds, pl
 }
 
 // solanaLeg builds and simulates the message of one deposit into the vault (protocol §3.4).
-func (q *Quoter) solanaLeg(ctx context.Context, d *deal, l leg) (built, error) {
+func (q *Quoter) solanaLeg(ctx context.Context, d *draftQuote, l leg) (built, error) {
 	vault, sponsor := q.Network.VaultKey, q.Network.SponsorKey
 	pay, err := q.Network.SolanaTransfer(ctx, d.solana, vault, sponsor, l.asset, l.amount)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // trade is the quote of a swap or a transfer in the making: exact input, no prepared operation (protocol §3.7).
 type trade struct {
-	deal
+	draftQuote
 	api.QuoteRequest
 	give      *big.Int // what is paid, in the decimals of what pays
 	gives     need     // what is delivered: asset, decimals and price
@@ -38,7 +38,7 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 	if err := q.match(ctx, x); err != nil {
 		return nil, err
 	}
-	if err := q.draw(x.id[:]); err != nil {
+	if err := q.random(x.id[:]); err != nil {
 		return nil, err
 	}
 	record := x.offered()
@@ -51,7 +51,7 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 
 // readSwap checks and reads the body of either version.
 func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
-	x := &trade{deal: deal{now: q.Clock(), form: f}}
+	x := &trade{draftQuote: draftQuote{now: q.Clock(), form: f}}
 	if err := q.decodeSwap(doc, x); err != nil {
 		return nil, err
 	}
@@ -245,15 +245,15 @@ func (x *trade) offered() *quotestore.Quote {
 // issueSwap encodes, signs and stores the quote.
 func (q *Quoter) issueSwap(ctx context.Context, x *trade, record *quotestore.Quote, legs []built) (*api.Document,
 	error) {
-	expires := q.expires(&x.deal)
+	expires := q.expires(&x.draftQuote)
 	d := x.delivery()
-	body := q.terms(&x.deal, expires, q.delivered(x.gives, d.amount, record.Minimum, x.asked, x.recipient))
+	body := q.terms(&x.draftQuote, expires, q.delivered(x.gives, d.amount, record.Minimum, x.asked, x.recipient))
 	for _, l := range legs {
 		body.OriginChainsOperations = append(body.OriginChainsOperations, l.wire)
 	}
 	// What is paid never changes; what arrives may, down to the minimum.
 	body.Slippage.Destination = tolerance(x.slippage, new(big.Int).Sub(d.amount, record.Minimum), d.decimals, d.price)
-	doc, digest, err := q.seal(ctx, &x.deal, body, nil)
+	doc, digest, err := q.seal(ctx, &x.draftQuote, body, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ const mostTries = 20
 // check looks at everything that must hold when PENDING is committed.
 func (s *Settler) check(ctx context.Context, o *order) (err error) {
 	o.seen, err = s.Book.Latest(ctx, o.Owner.Hex(), o.SolanaOwner)
-	for _, check := range []func(context.Context, *order) error{s.unchanged, s.affordable, s.rehearse} {
+	for _, check := range []func(context.Context, *order) error{s.unchanged, s.affordable, s.simulate} {
 		if err == nil {
 			err = check(ctx, o)
 		}

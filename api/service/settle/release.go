@@ -141,7 +141,7 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, nam
 			}
 			return []chain.Tx{tx}, nil
 		},
-		judge: chain.AllSucceed,
+		check: chain.AllSucceed,
 		done: func(next *quotestore.Quote, rs []chain.Receipt) {
 			settled(next, i, how, s.ref(at, rs[0].TxHash))
 		},

@@ -182,7 +182,7 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int, name string) (*q
 		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
 			return s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, o.running())
 		},
-		judge: func(rs []chain.Receipt) error { return s.judge(o, rs[0], 1, []quotestore.Leg{l}) },
+		check: func(rs []chain.Receipt) error { return s.checkReceipt(o, rs[0], 1, []quotestore.Leg{l}) },
 		gate:  func() error { return s.stillServed(ctx, o, l.ChainID) },
 		done: func(next *quotestore.Quote, rs []chain.Receipt) {
 			s.landed(next, i, s.ref(l.ChainID, rs[0].TxHash))

@@ -14,7 +14,7 @@ type step[T, R any] struct {
 	name  string
 	port  outbox.Port[T, R]
 	txs   func(next *quotestore.Quote) ([]T, error)
-	judge func([]R) error
+	check func([]R) error
 	gate  func() error
 	done  func(next *quotestore.Quote, receipts []R)
 }
@@ -30,7 +30,7 @@ func take[T, R any](ctx context.Context, s *Settler, q *quotestore.Quote, st ste
 			return nil, err
 		}
 		next.Sent = ""
-		failed := st.judge(receipts)
+		failed := st.check(receipts)
 		if failed == nil {
 			st.done(next, receipts)
 		} else if _, refused := errors.AsType[refusal](failed); refused {
@@ -45,7 +45,7 @@ func take[T, R any](ctx context.Context, s *Settler, q *quotestore.Quote, st ste
 	sent := next.Clone()
 	sent.Sent = st.name
 	final, err := st.port.Send(ctx, outbox.Step[T, R]{
-		ID: id, Time: uint64(s.Clock().Unix()), Txs: txs, Judge: st.judge, Gate: st.gate, Sent: s.Book.Change(q, sent),
+		ID: id, Time: uint64(s.Clock().Unix()), Txs: txs, Check: st.check, Gate: st.gate, Sent: s.Book.Change(q, sent),
 		Final: func(receipts []R) outbox.Change {
 			st.done(next, receipts)
 			return s.Book.Change(q, next)

@@ -82,7 +82,7 @@ type Settler struct {
 
 	mu      sync.Mutex
 	closed  bool
-	driven  map[string]chan struct{} // a saga's goroutine exists; a value in the channel ends its pause
+	sagas   map[string]chan struct{} // a saga's goroutine exists; a value in the channel ends its pause
 	running map[string]bool          // it is at work, not in a pause
 	stalled map[string]error
 	waiting []chan struct{}
@@ -104,7 +104,7 @@ func New(d Deps) *Settler {
 		d.Attesters = []attest.Port{attest.New(d.Signers.Attester, d.Network)}
 	}
 	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
-	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
+	s := &Settler{Deps: d, sagas: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }

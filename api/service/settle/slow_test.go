@@ -73,7 +73,7 @@ func (p *slowPort[T, R]) Send(ctx context.Context, s outbox.Step[T, R]) (bool, e
 	r := row[T, R]{Fate: intended}
 	err := p.try(ctx, s.Txs, func(rs []R) error {
 		r.First = p.hash(rs[0])
-		if err := s.Judge(rs); err != nil {
+		if err := s.Check(rs); err != nil {
 			return err
 		}
 		if s.Gate != nil {

@@ -61,8 +61,8 @@ func (s *Settler) fillSolana(ctx context.Context, q *quotestore.Quote, at time.T
 	return out, nil
 }
 
-// rehearseSolana simulates deposits on Solana after the fills.
-func (s *Settler) rehearseSolana(ctx context.Context, o *order, fills []solana.Tx, deposits []operation) error {
+// simulateSolana simulates deposits on Solana after the fills.
+func (s *Settler) simulateSolana(ctx context.Context, o *order, fills []solana.Tx, deposits []operation) error {
 	at := uint64(o.now.Unix())
 	txs := slices.Clone(fills)
 	for _, d := range deposits {
@@ -107,7 +107,7 @@ func (s *Settler) depositSolana(ctx context.Context, o *order, i int, name strin
 	next, err := take(ctx, s, o.Quote, step[solana.Tx, solana.Receipt]{
 		name: name, port: s.Network.Outbox.Solana,
 		txs:   func(*quotestore.Quote) ([]solana.Tx, error) { return []solana.Tx{*o.deposits[i].tx}, nil },
-		judge: func(rs []solana.Receipt) error { return s.judgeSolana(rs[0], o.Legs[i]) },
+		check: func(rs []solana.Receipt) error { return s.checkSolana(rs[0], o.Legs[i]) },
 		done: func(next *quotestore.Quote, rs []solana.Receipt) {
 			s.landed(next, i, s.solanaRef(rs[0].Signature))
 			next.Status = api.StatusInProgress
@@ -132,7 +132,7 @@ func (s *Settler) targetSolana(ctx context.Context, o *order) (*quotestore.Quote
 			}
 			return txs, err
 		},
-		judge: func(rs []solana.Receipt) error {
+		check: func(rs []solana.Receipt) error {
 			if rs[0].Time > o.ValidUntil { // no attester would take it for a delivery in time
 				return outOfTime()
 			}
@@ -145,7 +145,7 @@ func (s *Settler) targetSolana(ctx context.Context, o *order) (*quotestore.Quote
 				}
 			}
 			for i, l := range sameChain(o.Quote) {
-				if err := s.judgeSolana(rs[fills+i], l); err != nil {
+				if err := s.checkSolana(rs[fills+i], l); err != nil {
 					return err
 				}
 			}
@@ -183,8 +183,8 @@ func included(err error, own int) error {
 	return err
 }
 
-// judgeSolana accepts a deposit that brought its amount to the vault.
-func (s *Settler) judgeSolana(r solana.Receipt, l quotestore.Leg) error {
+// checkSolana accepts a deposit that brought its amount to the vault.
+func (s *Settler) checkSolana(r solana.Receipt, l quotestore.Leg) error {
 	if !r.Success {
 		return refusal{reasonTransaction, "the deposit on Solana failed: " + r.Error}
 	}
@@ -223,7 +223,7 @@ func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, 
 			tx, err := s.payment(ctx, q, s.Signers.Vault, to, q.Legs[i].Pays, q.ID, s.Clock(), rent...)
 			return []solana.Tx{tx}, err
 		},
-		judge: solana.AllSucceed,
+		check: solana.AllSucceed,
 		done: func(next *quotestore.Quote, rs []solana.Receipt) {
 			settled(next, i, how, s.solanaRef(rs[0].Signature))
 		},

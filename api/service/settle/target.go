@@ -28,11 +28,11 @@ func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, erro
 			}
 			return s.bundleNow(ctx, o, o.ChainID, ops, o.onTarget(next.Fills))
 		},
-		judge: func(rs []chain.Receipt) error {
+		check: func(rs []chain.Receipt) error {
 			if rs[0].Success && o.Sent != "" {
 				return nil // it is delivered, even if the account took its deposit elsewhere
 			}
-			return s.judgeTarget(ctx, o, rs[0], len(ops))
+			return s.checkTarget(ctx, o, rs[0], len(ops))
 		},
 		gate: func() error {
 			if err := s.askedToRevert(o); err != nil || len(ops) == 0 {
@@ -62,15 +62,15 @@ func (o *order) onTarget(fills []quotestore.Fill) encoder {
 	return o.filling(fills)
 }
 
-// judgeTarget accepts a target transaction in which everything succeeded.
-func (s *Settler) judgeTarget(ctx context.Context, o *order, r chain.Receipt, ops int) error {
+// checkTarget accepts a target transaction in which everything succeeded.
+func (s *Settler) checkTarget(ctx context.Context, o *order, r chain.Receipt, ops int) error {
 	if f := s.Codec.Explain(r.Revert); !r.Success && f.Op < 0 && f.Code == "" && !o.Whole() {
 		if o.HasPrepared() || s.short(ctx, o.Quote) {
 			return refusal{reasonCapacity, "the solver's transfer failed: " + f.Text}
 		}
 		return refusal{reasonTransfer, "the recipient did not take the transfer: " + f.Text}
 	}
-	return s.judge(o, r, ops, sameChain(o.Quote))
+	return s.checkReceipt(o, r, ops, sameChain(o.Quote))
 }
 
 // short reports whether the solver has less than a quote delivers.

@@ -102,7 +102,7 @@ func (f *Faucet) sealSolana(ctx context.Context, k solmsg.Key) error {
 		return err
 	}
 	_, err = f.Installation.Outbox.Solana.Send(ctx, outbox.SolanaStep{
-		Time: at, Txs: []solana.Tx{tx}, Judge: accept,
+		Time: at, Txs: []solana.Tx{tx}, Check: accept,
 		Final: func([]solana.Receipt) outbox.Change {
 			return func(tx store.Tx) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) }
 		},

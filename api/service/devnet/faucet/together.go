@@ -171,7 +171,7 @@ func (f *Faucet) step(parts []part, of map[common.Address]map[uint64][]gift) (s 
 			gifts, s.Txs = append(gifts, g), append(s.Txs, g.transfer(f.Installation, p.to))
 		}
 	}
-	s.Judge = func(receipts []chain.Receipt) error {
+	s.Check = func(receipts []chain.Receipt) error {
 		if i := slices.IndexFunc(receipts, func(r chain.Receipt) bool { return !r.Success }); i >= 0 {
 			return &refusal{gifts[i].entity.Asset, chain.AllSucceed(receipts)}
 		}

@@ -4,12 +4,12 @@
 //
 // Promise: an Account is only made for a kind that this network serves and for keys that can have such an account. An
 // address that follows from its keys is enforced at once for kernel-v3.1-ecdsa and kernel-v3.3-ecdsa. The session key
-// of a role-based account can be replaced, chain by chain, so there only Standing can tell whether the keys are the
+// of a role-based account can be replaced, chain by chain, so there only State can tell whether the keys are the
 // account's: where it is deployed the validator's word counts, and the address must follow from the keys that the
 // validator says it was made with; elsewhere from the keys that are named. So nobody can have operations built for an
 // account that his keys do not control, or that was made with modules beside them. An EOA is taken only where its own
 // key decides: without a root validator in its storage.
-// The co-signer signs only what Signed accepts, and nothing where an exit was announced, which Standing refuses.
+// The co-signer signs only what Signed accepts, and nothing where an exit was announced, which State refuses.
 //
 // Errors: *Unserved names the member of the account object, *api.Error is the interface's, anything else is a fault of
 // the service. Sources: protocol §2.10 to §2.12 and §8, TH-U1, TH-U4, TH-D2, assets/contracts.
@@ -48,8 +48,8 @@ type kind interface {
 	signed(a Account, o op.UserOp, opHash, approve common.Hash) bool
 	// coSigned reports whether the service adds a signature of its own before submission.
 	coSigned() bool
-	// standing reads how the account stands on a chain.
-	standing(a Account, st chain.State, chainID uint64) (Standing, error)
+	// state reads how the account stands on a chain.
+	state(a Account, st chain.State, chainID uint64) (State, error)
 }
 
 func kinds() map[string]kind {
@@ -89,7 +89,7 @@ type Account struct {
 
 // Open reads an account object of an EVM kind. Without a type it is role-based when it names a session or an admin key.
 // The error is an
-// *Unserved. A role-based address that does not follow from the keys is left to Standing.
+// *Unserved. A role-based address that does not follow from the keys is left to State.
 func Open(pins network.Pins, w api.Account) (Account, error) {
 	a, err := unplaced(pins, w)
 	if err != nil {
@@ -183,7 +183,7 @@ func (a Account) approveDomain(chainID uint64) op.Domain {
 
 // Signed reports whether the operation carries what the user's side signs: the owner's signature of the operation, or,
 // for role-based accounts, the session key's of the Approve document, 65 bytes, of an operation without fees. The
-// contracts accept exactly such an operation, after CoSign, as long as the account's keys are these (Standing).
+// contracts accept exactly such an operation, after CoSign, as long as the account's keys are these (State).
 func (a Account) Signed(o op.UserOp, chainID uint64) bool {
 	hash, err := a.hash(o, chainID)
 	if err != nil || o.Sender != a.Address {
@@ -203,7 +203,7 @@ func (a Account) CoSigned() bool { return a.kind.coSigned() }
 // CoSign returns the operation as it goes on chain. A role-based account's gets the co-signer's signature over the
 // EIP-191 operation hash behind the session key's; other operations stay as they are. It refuses what Signed refuses,
 // and a key that is not the network's co-signer: then no signature is made. Whether the co-signer may sign at all on
-// this chain at this moment is Standing's to say.
+// this chain at this moment is State's to say.
 func (a Account) CoSign(ctx context.Context, o op.UserOp, chainID uint64, key signers.EVM) (op.UserOp, error) {
 	if !a.CoSigned() {
 		return o, nil

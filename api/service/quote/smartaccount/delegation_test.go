@@ -20,7 +20,7 @@ import (
 // authorizations are what the account's first operation needs on a chain.
 func (w *world) authorizations(u user, chainID uint64) []op.SignedAuthorization {
 	w.Helper()
-	s, err := w.standing(u.Account, chainID)
+	s, err := w.accountState(u.Account, chainID)
 	w.must(err)
 	if s.Delegation == nil {
 		return nil
@@ -34,7 +34,7 @@ func (w *world) authorizations(u user, chainID uint64) []op.SignedAuthorization 
 // delegation is the signed delegation of an EOA, as a wallet sends it back.
 func (w *world) delegation(u user, chainID uint64) api.Delegation {
 	w.Helper()
-	s, err := w.standing(u.Account, chainID)
+	s, err := w.accountState(u.Account, chainID)
 	w.must(err)
 	d := *s.Delegation
 	signed, err := op.Authorization{ChainID: new(big.Int).SetUint64(chainID),
@@ -49,7 +49,7 @@ func TestDelegationIsAskedForUntilATypeFourTransactionBringsIt(t *testing.T) {
 	w := newWorld(t)
 	u := w.kernelV33()
 	pins := w.in.Pins
-	s, err := w.standing(u.Account, base)
+	s, err := w.accountState(u.Account, base)
 	if err != nil || s.Deployed || s.Deploys || s.Delegation == nil ||
 		s.Delegation.ContractAddress != pins.KernelV33.Hex() || s.Delegation.Nonce != 0 ||
 		s.Delegation.Signature != nil {
@@ -65,7 +65,7 @@ func TestDelegationIsAskedForUntilATypeFourTransactionBringsIt(t *testing.T) {
 		st.Nonce(u.Address) != 1 {
 		t.Errorf("code %s, nonce %d", code, st.Nonce(u.Address))
 	}
-	if s, err := u.Standing(st, base); err != nil || !s.Deployed || s.Delegation != nil {
+	if s, err := u.State(st, base); err != nil || !s.Deployed || s.Delegation != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if n, err := w.in.AccountNonce(context.Background(), base, u.Address, u.Key192(0)); err != nil ||
@@ -73,7 +73,7 @@ func TestDelegationIsAskedForUntilATypeFourTransactionBringsIt(t *testing.T) {
 		t.Errorf("nonce %x, %v", n, err)
 	}
 	w.submit(u, w.signed(u, w.operation(u, base, 0), base), base) // the code stays
-	if s, err := w.standing(u.Account, optimism); err != nil || s.Delegation == nil {
+	if s, err := w.accountState(u.Account, optimism); err != nil || s.Delegation == nil {
 		t.Errorf("another chain: %+v, %v", s, err)
 	}
 }
@@ -89,12 +89,12 @@ func TestAnEOAWithARootValidatorIsNotTaken(t *testing.T) {
 		st := w.state(base)
 		defer st.Close()
 		st.Apply(chain.Overlay{u.Address: {Code: code, Balance: common.Big1}})
-		if _, err := u.Standing(st, base); err != nil {
+		if _, err := u.State(st, base); err != nil {
 			t.Fatal(err)
 		}
 		st.Apply(chain.Overlay{u.Address: {Storage: map[common.Hash]common.Hash{slot: {11: 1}}}})
 		var e *api.Error
-		if _, err := u.Standing(st, base); !errors.As(err, &e) || e.Name != api.ErrDelegation {
+		if _, err := u.State(st, base); !errors.As(err, &e) || e.Name != api.ErrDelegation {
 			t.Errorf("with code %x: %v", code, err)
 		}
 	}
@@ -106,10 +106,10 @@ func TestEnterMakesTheViewOfTheDelegatedEOA(t *testing.T) {
 	u := w.kernelV33()
 	st := w.state(base)
 	defer st.Close()
-	s, err := u.Standing(st, base)
+	s, err := u.State(st, base)
 	w.must(err)
 	u.Enter(st, s)
-	if again, err := u.Standing(st, base); err != nil || !again.Deployed {
+	if again, err := u.State(st, base); err != nil || !again.Deployed {
 		t.Errorf("%+v, %v", again, err)
 	}
 	if st.Nonce(u.Address) != 1 {
@@ -117,7 +117,7 @@ func TestEnterMakesTheViewOfTheDelegatedEOA(t *testing.T) {
 	}
 	other := w.kernelV31()
 	before := st.Nonce(other.Address)
-	other.Enter(st, smartaccount.Standing{Deploys: true})
+	other.Enter(st, smartaccount.State{Deploys: true})
 	if len(st.Code(other.Address)) != 0 || st.Nonce(other.Address) != before {
 		t.Error("a counterfactual account was changed")
 	}
@@ -138,13 +138,13 @@ func TestForeignDelegateIsRefusedByItsName(t *testing.T) {
 	signed, err := op.Authorization{ChainID: big.NewInt(base), Address: foreign}.Sign(u.owner)
 	w.must(err)
 	w.seal(base, chain.Tx{To: common.Address{1}, Authorizations: []op.SignedAuthorization{signed}})
-	_, err = w.standing(u.Account, base)
+	_, err = w.accountState(u.Account, base)
 	delegationRefused(t, err, foreign.Hex())
-	if _, err := w.standing(u.Account, optimism); err != nil {
+	if _, err := w.accountState(u.Account, optimism); err != nil {
 		t.Errorf("the other chain: %v", err)
 	}
 	escrow := w.in.Pins.Escrow.Hex()
-	_, err = w.standing(w.open(api.Account{Type: api.AccountKernelV33, DeploymentType: api.DeploymentEIP7702,
+	_, err = w.accountState(w.open(api.Account{Type: api.AccountKernelV33, DeploymentType: api.DeploymentEIP7702,
 		SignerAddress: escrow, AccountAddress: escrow}), base)
 	delegationRefused(t, err, "is a contract of")
 }
@@ -156,7 +156,7 @@ func TestDelegationNonceIsTheEOAsOwn(t *testing.T) {
 	sig := sign(zero.Hash(), u.owner)
 	w.seal(base, chain.Tx{To: common.Address{1}, Authorizations: []op.SignedAuthorization{
 		{Authorization: zero, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}}})
-	s, err := w.standing(u.Account, base)
+	s, err := w.accountState(u.Account, base)
 	if err != nil || s.Delegation == nil || s.Delegation.Nonce != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}

@@ -46,9 +46,9 @@ func (kernelV31) signed(a Account, o op.UserOp, opHash, _ common.Hash) bool {
 
 func (kernelV31) coSigned() bool { return false }
 
-func (kernelV31) standing(a Account, st chain.State, _ uint64) (Standing, error) {
+func (kernelV31) state(a Account, st chain.State, _ uint64) (State, error) {
 	deployed := len(st.Code(a.Address)) > 0
-	return Standing{Deployed: deployed, Deploys: !deployed}, nil
+	return State{Deployed: deployed, Deploys: !deployed}, nil
 }
 
 func signedBy(owner common.Address, digest common.Hash, sig []byte) bool {
@@ -88,28 +88,28 @@ func (kernelV33) signed(a Account, o op.UserOp, opHash, _ common.Hash) bool {
 
 func (kernelV33) coSigned() bool { return false }
 
-func (kernelV33) standing(a Account, st chain.State, chainID uint64) (Standing, error) {
+func (kernelV33) state(a Account, st chain.State, chainID uint64) (State, error) {
 	code := st.Code(a.Address)
 	switch {
 	case st.Storage(a.Address, rootSlot()) != common.Hash{}:
-		return Standing{}, api.NewError(api.ErrDelegation,
+		return State{}, api.NewError(api.ErrDelegation,
 			"The account %s has a root validator on %s, left by an earlier delegation: under Kernel that validator "+
 				"would operate the account and its own key would not. Use another account", a.Address.Hex(),
 			caip.EVM(chainID))
 	case len(code) == 0:
-		return Standing{Delegation: &api.Delegation{ContractAddress: a.pins.KernelV33.Hex(),
+		return State{Delegation: &api.Delegation{ContractAddress: a.pins.KernelV33.Hex(),
 			Nonce: st.Nonce(a.Address)}}, nil
 	case bytes.Equal(code, designator(a.pins.KernelV33)):
-		return Standing{Deployed: true}, nil
+		return State{Deployed: true}, nil
 	}
 	on := caip.EVM(chainID).String()
 	if delegate, ok := delegateOf(code); ok {
-		return Standing{}, api.NewError(api.ErrDelegation,
+		return State{}, api.NewError(api.ErrDelegation,
 			"The account %s is delegated to %s on %s; this service works with the delegate %s only. "+
 				"End that delegation first, or use another account", a.Address.Hex(), delegate.Hex(), on,
 			a.pins.KernelV33.Hex())
 	}
-	return Standing{}, api.NewError(api.ErrDelegation,
+	return State{}, api.NewError(api.ErrDelegation,
 		"The account %s is a contract of %d bytes on %s, not an EOA that could be delegated to %s",
 		a.Address.Hex(), len(code), on, a.pins.KernelV33.Hex())
 }

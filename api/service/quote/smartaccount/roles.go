@@ -40,7 +40,7 @@ func (roleBased) keys(a Account) error {
 	return nil
 }
 
-// check leaves the address to standing: the session key can have been replaced.
+// check leaves the address to state: the session key can have been replaced.
 func (roleBased) check(Account) error { return nil }
 
 func (roleBased) validator(p network.Pins) common.Address { return p.RoleBasedValidator }
@@ -65,38 +65,38 @@ func (roleBased) signed(a Account, o op.UserOp, _, approve common.Hash) bool {
 
 func (roleBased) coSigned() bool { return true }
 
-func (roleBased) standing(a Account, st chain.State, chainID uint64) (Standing, error) {
+func (roleBased) state(a Account, st chain.State, chainID uint64) (State, error) {
 	on := caip.EVM(chainID).String()
 	if len(st.Code(a.Address)) == 0 {
 		if !a.follows() {
-			return Standing{}, &Unserved{"accountAddress", "the account of these keys: on " + on +
+			return State{}, &Unserved{"accountAddress", "the account of these keys: on " + on +
 				" it is not deployed yet, so there its first session key counts", a.wire.AccountAddress}
 		}
-		return Standing{Deploys: true}, nil
+		return State{Deploys: true}, nil
 	}
 	r, err := ReadRoles(st, a.pins, a.Address)
 	if err != nil {
-		return Standing{}, err
+		return State{}, err
 	}
 	switch {
 	case !r.Deployed:
-		return Standing{}, &Unserved{"accountAddress", "a role-based account of this network; on " + on +
+		return State{}, &Unserved{"accountAddress", "a role-based account of this network; on " + on +
 			" the address belongs to something else", a.wire.AccountAddress}
 	case r.Admin != common.HexToAddress(a.wire.AdminAddress):
-		return Standing{}, &Unserved{"adminAddress", "the account's admin key on " + on + ", " + r.Admin.Hex(),
+		return State{}, &Unserved{"adminAddress", "the account's admin key on " + on + ", " + r.Admin.Hex(),
 			a.wire.AdminAddress}
 	case r.CoSigner != a.pins.CoSigner:
-		return Standing{}, &Unserved{"accountAddress", "an account of this service's co-signer", a.wire.AccountAddress}
+		return State{}, &Unserved{"accountAddress", "an account of this service's co-signer", a.wire.AccountAddress}
 	case r.Session != common.HexToAddress(a.wire.SessionAddress):
-		return Standing{}, &Unserved{"sessionAddress", "the account's session key on " + on +
+		return State{}, &Unserved{"sessionAddress", "the account's session key on " + on +
 			": it was replaced there by " + r.Session.Hex(), a.wire.SessionAddress}
 	case r.ExitAvailableAt != 0:
-		return Standing{}, &Unserved{"accountAddress",
+		return State{}, &Unserved{"accountAddress",
 			"an account that is not leaving: its admin announced an exit on " + on + ", open from " +
 				time.Unix(int64(r.ExitAvailableAt), 0).UTC().Format(time.RFC3339) +
 				", and the co-signer signs nothing for it until the admin cancels it", a.wire.AccountAddress}
 	}
-	return Standing{Deployed: true}, nil
+	return State{Deployed: true}, nil
 }
 
 // Roles are the keys of a role-based account on one chain. Deployed is false, and the rest empty, where the address is

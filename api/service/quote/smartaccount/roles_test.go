@@ -25,14 +25,14 @@ func (w *world) deploy(u user, chainID uint64) {
 func TestCounterfactualAccountIsDeployedByItsFirstOperation(t *testing.T) {
 	w := newWorld(t)
 	for _, u := range []user{w.roleBased(), w.kernelV31()} {
-		if s, err := w.standing(u.Account, base); err != nil || s.Deployed || !s.Deploys || s.Delegation != nil {
+		if s, err := w.accountState(u.Account, base); err != nil || s.Deployed || !s.Deploys || s.Delegation != nil {
 			t.Errorf("%+v, %v", s, err)
 		}
 		w.deploy(u, base)
-		if s, err := w.standing(u.Account, base); err != nil || !s.Deployed || s.Deploys {
+		if s, err := w.accountState(u.Account, base); err != nil || !s.Deployed || s.Deploys {
 			t.Errorf("%+v, %v", s, err)
 		}
-		if s, err := w.standing(u.Account, optimism); err != nil || s.Deployed {
+		if s, err := w.accountState(u.Account, optimism); err != nil || s.Deployed {
 			t.Errorf("another chain: %+v, %v", s, err)
 		}
 	}
@@ -46,30 +46,30 @@ func TestRotatedSessionKeyCountsOnThatChainOnly(t *testing.T) {
 	wire := old.Wire()
 	wire.SessionAddress = crypto.PubkeyToAddress(key("new session").PublicKey).Hex()
 	fresh := user{w.open(wire), key("new session"), old.admin}
-	_, err := w.standing(fresh.Account, base)
+	_, err := w.accountState(fresh.Account, base)
 	unserved(t, err, "sessionAddress", "replaced")
 	o := w.signed(old, w.operation(old, base, 0), base)
 	w.message(old, base, op.AdminMessage{Action: api.AdminRotateSession,
 		NewSession: crypto.PubkeyToAddress(fresh.owner.PublicKey),
 		Nonce:      new(big.Int)})
 
-	_, err = w.standing(old.Account, base)
+	_, err = w.accountState(old.Account, base)
 	unserved(t, err, "sessionAddress", "it was replaced there by "+crypto.PubkeyToAddress(fresh.owner.PublicKey).Hex())
 	o.Signature = append(o.Signature, w.coSigned(o, base)...)
 	if valid, why := w.valid(fresh, o, base); valid {
 		t.Errorf("the contract takes the old key: %s", why)
 	}
 	w.deploy(fresh, base)
-	_, err = w.standing(fresh.Account, optimism)
+	_, err = w.accountState(fresh.Account, optimism)
 	unserved(t, err, "sessionAddress", crypto.PubkeyToAddress(old.owner.PublicKey).Hex())
 	w.deploy(old, optimism)
 	// Where it is not deployed yet its address follows from the first key alone.
-	_, err = w.standing(fresh.Account, ethereum)
+	_, err = w.accountState(fresh.Account, ethereum)
 	unserved(t, err, "accountAddress", "not deployed")
 	if _, _, needed := fresh.Deployment(); needed {
 		t.Error("other keys than its own deploy the account")
 	}
-	if s, err := w.standing(old.Account, ethereum); err != nil || !s.Deploys {
+	if s, err := w.accountState(old.Account, ethereum); err != nil || !s.Deploys {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -79,10 +79,10 @@ func TestNothingIsCoSignedAfterAnAnnouncedExit(t *testing.T) {
 	u := w.roleBased()
 	w.deploy(u, base)
 	w.message(u, base, op.AdminMessage{Action: api.AdminAnnounceExit, Nonce: new(big.Int)})
-	_, err := w.standing(u.Account, base)
+	_, err := w.accountState(u.Account, base)
 	unserved(t, err, "accountAddress", "announced an exit on eip155:8453")
 	w.message(u, base, op.AdminMessage{Action: api.AdminCancelExit, Nonce: big.NewInt(1)})
-	if s, err := w.standing(u.Account, base); err != nil || !s.Deployed {
+	if s, err := w.accountState(u.Account, base); err != nil || !s.Deployed {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -94,13 +94,13 @@ func TestKeysThatAreNotTheAccountsAreRefused(t *testing.T) {
 	w.deploy(kernel, base)
 	admin := u.Wire()
 	admin.AdminAddress = common.Address{6}.Hex()
-	_, err := w.standing(w.open(admin), base)
+	_, err := w.accountState(w.open(admin), base)
 	unserved(t, err, "adminAddress", crypto.PubkeyToAddress(u.admin.PublicKey).Hex())
 	for name, at := range map[string]common.Address{"a kernel account": kernel.Address,
 		"a contract": w.in.Pins.Escrow, "the implementation": w.in.Pins.KernelV31} {
 		wire := u.Wire()
 		wire.AccountAddress = at.Hex()
-		_, err := w.standing(w.open(wire), base)
+		_, err := w.accountState(w.open(wire), base)
 		if unserved(t, err, "accountAddress", "something else"); t.Failed() {
 			t.Fatal(name)
 		}
@@ -141,7 +141,7 @@ func TestContractThatClaimsRolesIsNoAccount(t *testing.T) {
 		}
 		wire := u.Wire()
 		wire.AccountAddress = at.Hex()
-		_, err := w.open(wire).Standing(st, base)
+		_, err := w.open(wire).State(st, base)
 		unserved(t, err, "accountAddress", "something else")
 		if r, err := smartaccount.ReadRoles(st, pins, at); err != nil || r.Deployed {
 			t.Errorf("case %d: %+v, %v", i, r, err)

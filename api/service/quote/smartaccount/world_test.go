@@ -129,11 +129,11 @@ func (w *world) state(chainID uint64) chain.State {
 	return st
 }
 
-func (w *world) standing(a smartaccount.Account, chainID uint64) (smartaccount.Standing, error) {
+func (w *world) accountState(a smartaccount.Account, chainID uint64) (smartaccount.State, error) {
 	w.Helper()
 	st := w.state(chainID)
 	defer st.Close()
-	return a.Standing(st, chainID)
+	return a.State(st, chainID)
 }
 
 // call is an execute of one call that always succeeds; n makes it another one.
@@ -149,7 +149,7 @@ func (w *world) operation(u user, chainID uint64, lane uint16) op.UserOp {
 	w.Helper()
 	nonce, err := w.in.AccountNonce(context.Background(), chainID, u.Address, u.Key192(lane))
 	w.must(err)
-	s, err := w.standing(u.Account, chainID)
+	s, err := w.accountState(u.Account, chainID)
 	w.must(err)
 	o := op.UserOp{
 		Sender: u.Address, Nonce: nonce, CallData: w.call(1), CallGasLimit: big.NewInt(300_000),
@@ -194,7 +194,7 @@ func (w *world) valid(u user, o op.UserOp, chainID uint64) (bool, string) {
 	w.Helper()
 	st := w.state(chainID)
 	defer st.Close()
-	s, err := u.Standing(st, chainID)
+	s, err := u.State(st, chainID)
 	w.must(err)
 	u.Enter(st, s)
 	data, err := op.HandleOpsCall(w.in.Operator.Address(), o)

@@ -12,27 +12,27 @@ import (
 	"coffer/api/service/chain"
 )
 
-// Standing is how an account stands on one chain.
-type Standing struct {
+// State is how an account stands on one chain.
+type State struct {
 	Deployed   bool            // it has its code there
 	Deploys    bool            // its first operation carries factory and factoryData
 	Delegation *api.Delegation // its first operation needs this authorization of the EOA, unsigned here
 }
 
-// Standing reads how the account stands in a view of a chain; read it before overrides of a request change the view.
+// State reads how the account stands in a view of a chain; read it before overrides of a request change the view.
 // The errors: *Unserved for keys that are not the account's there, and for a role-based account whose admin announced
 // an exit; *api.Error DELEGATION-001 for an EOA with foreign code; anything else is a fault.
-func (a Account) Standing(st chain.State, chainID uint64) (Standing, error) {
-	s, err := a.kind.standing(a, st, chainID)
+func (a Account) State(st chain.State, chainID uint64) (State, error) {
+	s, err := a.kind.state(a, st, chainID)
 	if fault := st.Err(); fault != nil {
-		return Standing{}, fmt.Errorf("read %s on %s: %w", a.Address.Hex(), caip.EVM(chainID), fault)
+		return State{}, fmt.Errorf("read %s on %s: %w", a.Address.Hex(), caip.EVM(chainID), fault)
 	}
 	return s, err
 }
 
 // Enter prepares a view for a simulation without a type-4 transaction: it gives the EOA the code and the nonce that its
 // authorization will bring. It changes nothing for other accounts.
-func (a Account) Enter(st chain.State, s Standing) {
+func (a Account) Enter(st chain.State, s State) {
 	if s.Delegation == nil {
 		return
 	}
@@ -42,7 +42,7 @@ func (a Account) Enter(st chain.State, s Standing) {
 
 // Authorized checks that a delegation is signed by the EOA itself, for our delegate, this chain and the nonce that was
 // asked for. The error is an
-// *api.Error InvalidSignature. Whether the nonce is still the EOA's is for Standing to say.
+// *api.Error InvalidSignature. Whether the nonce is still the EOA's is for State to say.
 func (a Account) Authorized(d *api.Delegation, chainID uint64) (op.SignedAuthorization, error) {
 	refuse := func(why string) (op.SignedAuthorization, error) {
 		return op.SignedAuthorization{}, api.NewError(api.ErrInvalidSignature,

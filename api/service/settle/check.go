@@ -33,9 +33,9 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.reason + ": " + r.text }
 
-// judge decides whether a handleOps transaction did everything that was wanted: it succeeded, ops operations succeeded,
-// and each of the deposits lies in escrow.
-func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []quotestore.Leg) error {
+// checkReceipt decides whether a handleOps transaction did everything that was wanted: it succeeded, ops operations
+// succeeded, and each of the deposits lies in escrow.
+func (s *Settler) checkReceipt(o *order, r chain.Receipt, ops int, deposits []quotestore.Leg) error {
 	if !r.Success {
 		f := s.Codec.Explain(r.Revert)
 		return refusal{reasonOf(f), f.Text}

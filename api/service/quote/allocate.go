@@ -37,31 +37,31 @@ func (s source) fit(want *big.Int, g int) *big.Int {
 // worthless reports whether a source is worth no more than its own fee.
 func (s source) worthless(m market, g int) bool { return s.all(g).Cmp(toUnits(s.own, m.price, g)) <= 0 }
 
-// drawing is how sources cover an amount: the legs, what is still missing, and the source that could give neither what
-// was asked of it nor everything.
-type drawing struct {
+// allocation is how sources cover an amount: the legs, what is still missing, and the source that could give neither
+// what was asked of it nor everything.
+type allocation struct {
 	legs  []leg
 	rest  *big.Int
 	stuck *source
 }
 
-// draw lets the sources pay want in their order; what is worth no more than its own fee is skipped. With onTop each leg
-// bears its own fee beside its part of want, else out of it. A source that cannot give its part without falling below
-// what must stay leaves the missing part to later ones; without any it gives everything, and the others less.
-func draw(m market, sources []source, want *big.Int, g int, onTop bool) drawing {
-	d := drawOnce(m, sources, want, g, onTop, nil)
+// allocate lets the sources pay want in their order; what is worth no more than its own fee is skipped. With onTop each
+// leg bears its own fee beside its part of want, else out of it. A source that cannot give its part without falling
+// below what must stay leaves the missing part to later ones; without any it gives everything, and the others less.
+func allocate(m market, sources []source, want *big.Int, g int, onTop bool) allocation {
+	d := allocateOnce(m, sources, want, g, onTop, nil)
 	if d.rest.Sign() == 0 || d.stuck == nil {
 		return d
 	}
-	if other := drawOnce(m, sources, want, g, onTop, d.stuck); other.rest.Sign() == 0 {
+	if other := allocateOnce(m, sources, want, g, onTop, d.stuck); other.rest.Sign() == 0 {
 		return other
 	}
 	return d
 }
 
-// drawOnce is draw with at most one source, emptied, that gives everything whatever its place.
-func drawOnce(m market, sources []source, want *big.Int, g int, onTop bool, emptied *source) drawing {
-	d := drawing{rest: new(big.Int).Set(want)}
+// allocateOnce is allocate with at most one source, emptied, that gives everything whatever its place.
+func allocateOnce(m market, sources []source, want *big.Int, g int, onTop bool, emptied *source) allocation {
+	d := allocation{rest: new(big.Int).Set(want)}
 	fee := func(s source) *big.Int {
 		if onTop {
 			return toUnits(s.own, m.price, g)
@@ -72,7 +72,7 @@ func drawOnce(m market, sources []source, want *big.Int, g int, onTop bool, empt
 	if emptied != nil {
 		d.rest.Sub(d.rest, new(big.Int).Sub(emptied.all(g), fee(*emptied)))
 		if most--; d.rest.Sign() < 0 {
-			return drawing{rest: want}
+			return allocation{rest: want}
 		}
 	}
 	for i, s := range sources {

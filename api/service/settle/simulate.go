@@ -13,17 +13,17 @@ import (
 	"coffer/api/service/quote/entrypoint"
 )
 
-// rehearse simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1, step a).
-func (s *Settler) rehearse(ctx context.Context, o *order) error {
+// simulate simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1, step a).
+func (s *Settler) simulate(ctx context.Context, o *order) error {
 	for i, l := range o.Legs {
 		var err error
 		switch l.ChainID {
 		case o.ChainID:
 			continue
 		case 0:
-			err = s.rehearseSolana(ctx, o, nil, []operation{o.deposits[i]})
+			err = s.simulateSolana(ctx, o, nil, []operation{o.deposits[i]})
 		default:
-			err = s.rehearseOn(ctx, l.ChainID, o, []operation{o.deposits[i]}, o.running())
+			err = s.simulateOn(ctx, l.ChainID, o, []operation{o.deposits[i]}, o.running())
 		}
 		if err != nil {
 			return err
@@ -34,12 +34,12 @@ func (s *Settler) rehearse(ctx context.Context, o *order) error {
 		if err != nil {
 			return err
 		}
-		return s.rehearseSolana(ctx, o, fill, o.targetOps())
+		return s.simulateSolana(ctx, o, fill, o.targetOps())
 	}
-	return s.rehearseOn(ctx, o.ChainID, o, o.targetOps(), o.onTarget(o.Fills))
+	return s.simulateOn(ctx, o.ChainID, o, o.targetOps(), o.onTarget(o.Fills))
 }
 
-func (s *Settler) rehearseOn(ctx context.Context, chainID uint64, o *order, ops []operation, encode encoder) error {
+func (s *Settler) simulateOn(ctx context.Context, chainID uint64, o *order, ops []operation, encode encoder) error {
 	st, err := s.Network.Chains[chainID].State(ctx, uint64(o.now.Unix()))
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *Settler) failedCall(st chain.State, o *order) int {
 	return entrypoint.FailedCall(st, o.Owner, o.prepared.op.CallData)
 }
 
-// leavesPledged checks that after the rehearsed operations the account still holds what other executing quotes will
+// leavesPledged checks that after the operations the account still holds what other executing quotes will
 // take: calls may find the world other than in the simulation of their quote, and spend more (protocol §4.3).
 func (s *Settler) leavesPledged(ctx context.Context, st chain.State, o *order, chainID uint64) error {
 	pledged, err := s.Book.Pledged(ctx, o.Owner.Hex())

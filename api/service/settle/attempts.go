@@ -33,7 +33,7 @@ func (s *Settler) start(q *quotestore.Quote) bool {
 	if s.closed {
 		return false
 	}
-	if again, driven := s.driven[q.ID]; driven {
+	if again, runs := s.sagas[q.ID]; runs {
 		select {
 		case again <- struct{}{}:
 		default: // it was asked already
@@ -42,15 +42,15 @@ func (s *Settler) start(q *quotestore.Quote) bool {
 		return true
 	}
 	again := make(chan struct{}, 1)
-	s.driven[q.ID], s.running[q.ID] = again, true
-	s.workers.Go(func() { s.drive(q, again) })
+	s.sagas[q.ID], s.running[q.ID] = again, true
+	s.workers.Go(func() { s.keepRunning(q, again) })
 	return true
 }
 
-// drive brings a saga to its end. Each attempt begins from the record in the book, which is what really was committed.
-// Funds lie in escrow or are pledged while a saga stands still, so it is never given up; a window that ends meanwhile
-// turns it into a refund. A record without status is one whose acceptance could not be read back.
-func (s *Settler) drive(q *quotestore.Quote, again <-chan struct{}) {
+// keepRunning brings a saga to its end. Each attempt begins from the record in the book, which is what really was
+// committed. Funds lie in escrow or are pledged while a saga stands still, so it is never given up; a window that ends
+// meanwhile turns it into a refund. A record without status is one whose acceptance could not be read back.
+func (s *Settler) keepRunning(q *quotestore.Quote, again <-chan struct{}) {
 	id := q.ID
 	for attempt := 0; ; attempt++ {
 		at := q.Updated
@@ -147,10 +147,10 @@ func (s *Settler) ended(id string, err error) {
 	s.drop(id, err)
 }
 
-// drop takes a saga out of what is driven. The mutex is held.
+// drop forgets a saga. The mutex is held.
 func (s *Settler) drop(id string, err error) {
 	delete(s.running, id)
-	delete(s.driven, id)
+	delete(s.sagas, id)
 	delete(s.stalled, id)
 	if err != nil {
 		s.stalled[id] = err

@@ -46,7 +46,7 @@ func (s *Settler) unchangedOn(ctx context.Context, o *order, chainID uint64) err
 		return err
 	}
 	defer st.Close()
-	standing, err := o.account.Standing(st, chainID)
+	state, err := o.account.State(st, chainID)
 	if err != nil {
 		return unservedNow(err)
 	}
@@ -57,8 +57,8 @@ func (s *Settler) unchangedOn(ctx context.Context, o *order, chainID uint64) err
 			return err
 		}
 		deploys := signed.op.Factory != nil
-		if nonce.Cmp(signed.op.Nonce) != 0 || deploys != (standing.Deploys && first) ||
-			!covers(d, standing.Delegation) && first {
+		if nonce.Cmp(signed.op.Nonce) != 0 || deploys != (state.Deploys && first) ||
+			!covers(d, state.Delegation) && first {
 			return quote.PrepareAgain("the account on %s has changed since the operation was signed", caip.EVM(chainID))
 		}
 		first = false
@@ -135,7 +135,7 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 		tx.Data, err = encode()
 		return tx, err
 	}
-	standing, err := o.account.Standing(st, chainID)
+	state, err := o.account.State(st, chainID)
 	var u *smartaccount.Unserved
 	var refused *api.Error
 	if errors.As(err, &u) || errors.As(err, &refused) {
@@ -144,7 +144,7 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 	if err != nil {
 		return chain.Tx{}, err
 	}
-	if needed := standing.Delegation; needed != nil {
+	if needed := state.Delegation; needed != nil {
 		for _, one := range ops {
 			if one.auth != nil && one.auth.Nonce == needed.Nonce && len(tx.Authorizations) == 0 {
 				tx.Authorizations = []op.SignedAuthorization{*one.auth}
@@ -188,7 +188,7 @@ func (s *Settler) stillServed(ctx context.Context, o *order, chainID uint64) err
 		return err
 	}
 	defer st.Close()
-	_, err = o.account.Standing(st, chainID)
+	_, err = o.account.State(st, chainID)
 	var u *smartaccount.Unserved
 	if errors.As(err, &u) {
 		return refusal{reasonSignature, err.Error()}

@@ -20,8 +20,8 @@ import (
 // minLife is the life below which a quote is not worth issuing.
 const minLife = 2 * time.Second
 
-// deal is a quote in the making: what calls, swaps and transfers have in common.
-type deal struct {
+// draftQuote is a quote in the making: what calls, swaps and transfers have in common.
+type draftQuote struct {
 	form
 	payer
 	now       time.Time
@@ -46,10 +46,10 @@ func (q *Quoter) rules(now time.Time) api.Rules {
 	return api.Rules{Catalog: q.Network.Catalog, Now: now}
 }
 
-// draw fills b from Random, which need not be safe for concurrent use.
-func (q *Quoter) draw(b []byte) error {
-	q.drawing.Lock()
-	defer q.drawing.Unlock()
+// random fills b from Random, which need not be safe for concurrent use.
+func (q *Quoter) random(b []byte) error {
+	q.randomLock.Lock()
+	defer q.randomLock.Unlock()
 	if _, err := io.ReadFull(q.Random, b); err != nil {
 		return fmt.Errorf("draw a quote id: %w", err)
 	}
@@ -73,7 +73,7 @@ func (q *Quoter) stocked(ctx context.Context, fills []fill, now time.Time) error
 
 // expires is the last second in which the quote may be executed: its lifetime, within the operations' window and the
 // life of a block hash (protocol §3.4, §5.2).
-func (q *Quoter) expires(d *deal) uint64 {
+func (q *Quoter) expires(d *draftQuote) uint64 {
 	end := min(uint64(d.now.Add(q.Lifetime).Unix()), d.window.ValidUntil)
 	if d.lastValid > 0 {
 		end = min(end, d.lastValid)
@@ -82,7 +82,7 @@ func (q *Quoter) expires(d *deal) uint64 {
 }
 
 // terms are the members that every quote has, without its operations.
-func (q *Quoter) terms(d *deal, expires uint64, to api.DestinationToken) api.Quote {
+func (q *Quoter) terms(d *draftQuote, expires uint64, to api.DestinationToken) api.Quote {
 	out := api.Quote{
 		ID: d.id.Hex(), Accounts: d.wire, ExpirationTimestamp: strconv.FormatUint(expires, 10), DestinationToken: to,
 		Fees:     &api.Fees{Assets: map[string]string{}, CumulativeUSD: "0.00"},
@@ -107,8 +107,8 @@ func (q *Quoter) terms(d *deal, expires uint64, to api.DestinationToken) api.Quo
 
 // seal encodes and signs a quote in the form that was asked for. destination is the prepared operation of a call that
 // is funded, for v1.
-func (q *Quoter) seal(ctx context.Context, d *deal, body api.Quote, destination *api.ChainOperation) (*api.Document,
-	common.Hash, error) {
+func (q *Quoter) seal(ctx context.Context, d *draftQuote, body api.Quote,
+	destination *api.ChainOperation) (*api.Document, common.Hash, error) {
 	var form any = body
 	if d.v1 {
 		form = body.V1(destination)
@@ -126,7 +126,7 @@ func (q *Quoter) seal(ctx context.Context, d *deal, body api.Quote, destination 
 }
 
 // record is what the book keeps of the quote, without its operations.
-func (d *deal) record() *quotestore.Quote {
+func (d *draftQuote) record() *quotestore.Quote {
 	r := &quotestore.Quote{
 		ID: d.id.Hex(), Project: d.by.Project, ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(),
 		SolanaOwner: d.solanaOwner(), ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil,
