@@ -117,6 +117,23 @@ func TestR3_ADamagedIndexAndOffer(t *testing.T) {
 	s.accept(t)
 }
 
+// A damaged place in the order of updates keeps nobody from executing his next quote.
+func TestR3_AnAccountWithADamagedPlaceExecutes(t *testing.T) {
+	s, again := onDisk(t)
+	s.accept(t)
+	next := s.offer(t)
+	again(func(tx *bolt.Tx) error {
+		k, _ := tx.Bucket([]byte("book-updated")).Cursor().First()
+		return flip("book-updated", bytes.Clone(k))(tx)
+	})
+	before, err := s.Latest(ctx(), alice, carol)
+	must(t, err)
+	must(t, s.take(next))
+	if now, err := s.Latest(ctx(), alice, carol); err != nil || now <= before {
+		t.Errorf("%d after %d, %v", now, before, err)
+	}
+}
+
 // A damaged cursor key ends the continuations that it signed, and nothing else.
 func TestR3_ADamagedCursorKeyIsDrawnAnew(t *testing.T) {
 	s, again := onDisk(t)

@@ -288,7 +288,8 @@ func (b *Book) Pledged(ctx context.Context, owners ...string) (Pledges, error) {
 }
 
 // Latest is the stamp of the last step of any quote of some accounts, 0 when they have none. While it stays the same,
-// no quote of theirs was accepted, took a step or ended. They are EVM addresses in any case or Solana addresses.
+// no quote of theirs was accepted, took a step or ended; an entry that cannot be read counts for none. They are EVM
+// addresses in any case or Solana addresses.
 func (b *Book) Latest(ctx context.Context, owners ...string) (stamp uint64, err error) {
 	err = b.view(ctx, func(tx store.Tx) error {
 		stamp = latest(tx, owners...)
@@ -300,7 +301,7 @@ func (b *Book) Latest(ctx context.Context, owners ...string) (stamp uint64, err 
 func latest(tx store.Tx, owners ...string) (stamp uint64) {
 	for _, owner := range owners {
 		key := hashOf(UserKey(owner))
-		tx.Bucket(bucketUpdated).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
+		sound(tx.Bucket(bucketUpdated)).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
 			if bytes.HasPrefix(k, key) {
 				stamp = max(stamp, binary.BigEndian.Uint64(k[len(key):]))
 			}
