@@ -70,7 +70,7 @@ func (n *Network) BalanceAt(st chain.State, account common.Address, asset caip.A
 }
 
 // Stock is what the solver can give of a catalogue asset at a moment, on any chain: on EVM chains no more than the
-// filler's cap lets out.
+// filler's cap lets out, and nothing while it is paused.
 func (n *Network) Stock(ctx context.Context, asset caip.Asset, at time.Time) (*big.Int, error) {
 	if asset.Chain.IsSolana() {
 		return n.SolanaSpendable(ctx, n.SolverKey, asset)
@@ -83,6 +83,9 @@ func (n *Network) Stock(ctx context.Context, asset caip.Asset, at time.Time) (*b
 	have, err := n.BalanceAt(st, n.Pins.Solver, asset)
 	if err != nil {
 		return nil, err
+	}
+	if paused, err := ask(st, n.Pins.Solver, "paused()"); err != nil || paused.Sign() > 0 {
+		return new(big.Int), err
 	}
 	token, _ := asset.Token() // zero for the coin, as the filler says it
 	free, err := ask(st, n.Pins.Solver, "available(address)", token[:])

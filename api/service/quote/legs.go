@@ -25,6 +25,8 @@ func Refused(f entrypoint.Failure) error {
 		return PrepareAgain("the account has changed: %s", f.Text)
 	case "AA22", "AA32":
 		return PrepareAgain("the operation's time is over or has not come: %s", f.Text)
+	case entrypoint.Paused:
+		return api.NewError(api.ErrNoRoute, "no routes found: the filler is paused")
 	}
 	return api.NewError(api.ErrSimulationFailed, "Simulation failed: %s", f.Text)
 }

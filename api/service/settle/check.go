@@ -86,6 +86,8 @@ func reasonOf(f entrypoint.Failure) string {
 		return reasonExpired
 	case "AA24", "AA34":
 		return reasonSignature
+	case entrypoint.Paused:
+		return reasonCapacity
 	}
 	return reasonReverted
 }

@@ -16,7 +16,7 @@ import (
 
 // Failure is a decoded reason. Op is the operation that failed its validation (then there is a Code) or whose calls
 // failed, -1 when the reason names none; which call of a batch failed, an account does not say (FailedCall). Code is
-// the EntryPoint's code such as "AA24", or TooLate of the filler, "" when there is none. Text is plain words.
+// the EntryPoint's code such as "AA24", or one of the filler, "" when there is none. Text is plain words.
 type Failure struct {
 	Op   int
 	Code string
@@ -26,8 +26,12 @@ type Failure struct {
 // CallsFailed reports whether the failure is of an operation's calls, not of its validation or of anything around it.
 func (f Failure) CallsFailed() bool { return f.Op >= 0 && f.Code == "" }
 
-// TooLate is the code of a delivery or a run after its deadline: the filler refused it as a whole.
-const TooLate = "TooLate"
+// Codes of a delivery or a run that the filler refused as a whole: after its deadline, and while its owner has stopped
+// it.
+const (
+	TooLate = "TooLate"
+	Paused  = "IsPaused"
+)
 
 const (
 	maxReason = 300
@@ -98,9 +102,9 @@ func (c *Codec) explain(data []byte, f *Failure, depth int) string {
 		// An account's calls can revert with anything, also with what only the entry point says.
 		inner := Failure{Op: f.Op}
 		return c.explain(args[1].([]byte), &inner, depth)
-	case TooLate:
+	case TooLate, Paused:
 		if depth == 0 {
-			f.Code = TooLate
+			f.Code = e.Name
 		}
 	case "PostOpReverted":
 		return e.Name + ": " + c.explain(args[0].([]byte), f, depth+1)
