@@ -47,11 +47,11 @@ func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, n
 		return chain.Tx{}, err
 	}
 	tx := chain.Tx{From: r.Operator, To: r.Network.Pins.EntryPoint, Data: data}
-	return tx, r.rehearse(tx, o, st, roles, now)
+	return tx, r.simulate(tx, o, st, roles, now)
 }
 
-// rehearse runs the transaction in the view: the entry point must take the operation, and its calls must succeed.
-func (r *Relay) rehearse(tx chain.Tx, o op.UserOp, st chain.State, roles smartaccount.Roles, now uint64) error {
+// simulate runs the transaction in the view: the entry point must take the operation, and its calls must succeed.
+func (r *Relay) simulate(tx chain.Tx, o op.UserOp, st chain.State, roles smartaccount.Roles, now uint64) error {
 	res := st.Call(chain.Message{From: tx.From.Address(), To: tx.To, Data: tx.Data, Gas: tx.Gas})
 	if err := st.Err(); err != nil {
 		return err
