@@ -60,22 +60,26 @@ func TestReadJSONIsStrict(t *testing.T) {
 }
 
 func TestReadersReturnValuesOfTheCaller(t *testing.T) {
-	first := must[[]Chain](t)(Chains())
-	first[0].Name = "changed"
-	if must[[]Chain](t)(Chains())[0].Name == "changed" {
+	first := must[Catalog](t)(Catalogue())
+	first.Chains[0].Name = "changed"
+	if must[Catalog](t)(Catalogue()).Chains[0].Name == "changed" {
 		t.Error("two calls share memory")
 	}
 }
 
-func TestChainsAreTheSevenOfTheService(t *testing.T) {
-	chains := must[[]Chain](t)(Chains())
+const solana = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+
+func TestChainsAreThoseOfTheService(t *testing.T) {
+	chains := must[Catalog](t)(Catalogue()).Chains
 	want := []string{"eip155:1", "eip155:10", "eip155:137", "eip155:8453", "eip155:42161", "eip155:43114",
-		"eip155:59144"}
+		"eip155:59144", solana}
 	var got, shorts []string
 	for _, c := range chains {
 		got = append(got, c.Chain)
 		shorts = append(shorts, c.Short)
-		positive(t, c.Chain+" gasPriceWei", c.GasPriceWei)
+		if c.Chain != solana {
+			positive(t, c.Chain+" gasPriceWei", c.GasPriceWei)
+		}
 		if c.Name == "" || c.NativeSymbol == "" || !strings.HasPrefix(c.BlockExplorer, "https://") ||
 			strings.HasSuffix(c.BlockExplorer, "/") {
 			t.Errorf("%+v is incomplete", c)
@@ -87,21 +91,20 @@ func TestChainsAreTheSevenOfTheService(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("chains %v, want %v", got, want)
 	}
-	shorts = append(shorts, must[Solana](t)(SolanaChain()).Short)
 	slices.Sort(shorts)
-	if len(slices.Compact(shorts)) != len(chains)+1 {
+	if len(slices.Compact(shorts)) != len(chains) {
 		t.Error("short names repeat")
 	}
 }
 
 func TestTokensAreWellFormed(t *testing.T) {
-	tokens := must[[]Token](t)(Tokens())
+	c := must[Catalog](t)(Catalogue())
 	chains := map[string]Chain{}
-	for _, c := range must[[]Chain](t)(Chains()) {
+	for _, c := range c.Chains {
 		chains[c.Chain] = c
 	}
 	ids, assets, unpriced := map[string]bool{}, map[string]bool{}, 0
-	for _, token := range tokens {
+	for _, token := range c.Tokens {
 		if !regexp.MustCompile(`^ob:[a-z0-9.+]+$`).MatchString(token.AggregatedAssetID) ||
 			ids[token.AggregatedAssetID] {
 			t.Errorf("id %q is malformed or repeats", token.AggregatedAssetID)
@@ -112,7 +115,7 @@ func TestTokensAreWellFormed(t *testing.T) {
 		} else {
 			positive(t, token.AggregatedAssetID, token.PriceMicroUSD)
 		}
-		if token.Symbol == "" || token.Name == "" || token.Decimals < 1 || token.Decimals > 18 ||
+		if token.Symbol == "" || token.Name == "" || *token.Decimals < 1 || *token.Decimals > 18 ||
 			len(token.AggregatedEntities) == 0 {
 			t.Errorf("%s is incomplete", token.AggregatedAssetID)
 		}
@@ -123,57 +126,36 @@ func TestTokensAreWellFormed(t *testing.T) {
 				t.Errorf("%s: %s is on an unknown chain, or repeats", token.AggregatedAssetID, e.AssetType)
 			}
 			perChain[chain], assets[e.AssetType] = true, true
-			if address, erc20 := strings.CutPrefix(ref, "erc20:"); erc20 {
+			native := chains[chain].NativeSymbol == token.Symbol
+			switch address, erc20 := strings.CutPrefix(ref, "erc20:"); {
+			case chain == solana:
+				if !regexp.MustCompile(`^token:[1-9A-HJ-NP-Za-km-z]{32,44}$`).MatchString(ref) &&
+					(ref != "slip44:501" || !native) {
+					t.Errorf("asset type %q", e.AssetType)
+				}
+			case erc20:
 				checksummed(t, e.AssetType, address)
-			} else if ref != "slip44:60" || chains[chain].NativeSymbol != token.Symbol {
+			case ref != "slip44:60" || !native:
 				t.Errorf("%s: %s is no asset of this chain", token.AggregatedAssetID, e.AssetType)
 			}
-			if e.Symbol == "" || e.Name == "" || e.Decimals < token.Decimals || e.Decimals > 18 {
+			if e.Symbol == "" || e.Name == "" || *e.Decimals < *token.Decimals || *e.Decimals > 18 {
 				t.Errorf("%s: incomplete entity %+v", token.AggregatedAssetID, e)
 			}
 		}
 	}
 	for chain := range chains {
-		if !assets[chain+"/slip44:60"] {
+		if !assets[chain+"/slip44:60"] && !assets[chain+"/slip44:501"] {
 			t.Errorf("the coin of %s is missing", chain)
 		}
 	}
 	for _, id := range strings.Fields(
-		"eth usdc usdt dai weth wbtc link uni arb op aave aero cbbtc pol avax usdc.e 1inch eth+") {
+		"eth usdc usdt dai weth wbtc link uni arb op aave aero cbbtc pol avax usdc.e 1inch eth+ sol") {
 		if !ids["ob:"+id] {
 			t.Errorf("ob:%s is missing", id)
 		}
 	}
 	if unpriced != 1 {
 		t.Errorf("%d assets without a price, want exactly one", unpriced)
-	}
-}
-
-func TestSolanaRepeatsAggregatesUnchanged(t *testing.T) {
-	sol := must[Solana](t)(SolanaChain())
-	known := map[string]Token{}
-	for _, token := range must[[]Token](t)(Tokens()) {
-		known[token.AggregatedAssetID] = token
-	}
-	native := false
-	for _, token := range sol.Tokens {
-		if k, ok := known[token.AggregatedAssetID]; ok {
-			if k.Symbol != token.Symbol || k.Name != token.Name || k.Decimals != token.Decimals ||
-				k.PriceMicroUSD != token.PriceMicroUSD {
-				t.Errorf("%s differs from tokens.json", token.AggregatedAssetID)
-			}
-		}
-		positive(t, token.AggregatedAssetID, token.PriceMicroUSD)
-		for _, e := range token.AggregatedEntities {
-			if !regexp.MustCompile(`^` + sol.Chain + `/(slip44:501|token:[1-9A-HJ-NP-Za-km-z]{32,44})$`).MatchString(
-				e.AssetType) {
-				t.Errorf("asset type %q", e.AssetType)
-			}
-			native = native || strings.HasSuffix(e.AssetType, "/slip44:501")
-		}
-	}
-	if !native {
-		t.Error("SOL is missing")
 	}
 }
 
@@ -240,7 +222,7 @@ func TestDemoKeyIsPublicAndWorthless(t *testing.T) {
 }
 
 func TestEverythingEmbeddedIsRead(t *testing.T) {
-	known := []string{"chains.json", "tokens.json", "solana.json", "pins.json", "demo.json"}
+	known := []string{"catalog.json", "pins.json", "demo.json"}
 	for _, name := range ContractNames() {
 		known = append(known, "contracts/artifacts/"+name+".json")
 	}

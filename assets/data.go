@@ -1,21 +1,27 @@
 package assets
 
-// Chain is one entry of chains.json: an EVM chain of the service.
+// Catalog is catalog.json: the chains and the assets that everybody knows. A file of the same form adds to them.
+type Catalog struct {
+	Chains []Chain `json:"chains"`
+	Tokens []Token `json:"tokens"` // in the order in which a list without balances shows them
+}
+
+// Chain is one chain of the service: an EVM chain or Solana's main network.
 type Chain struct {
 	Chain         string `json:"chain"` // CAIP-2, "eip155:8453"
 	Name          string `json:"name"`
 	Short         string `json:"short"` // lower-case word for narrow columns and flags
 	NativeSymbol  string `json:"nativeSymbol"`
 	BlockExplorer string `json:"blockExplorer"` // of the real chain; never used for embedded chains
-	GasPriceWei   string `json:"gasPriceWei"`   // price table of the network fee (protocol §3.5), wei per gas
+	GasPriceWei   string `json:"gasPriceWei"`   // price table of the network fee (protocol §3.5), wei per gas; EVM only
 }
 
-// Token is one aggregated asset of tokens.json.
+// Token is one aggregated asset.
 type Token struct {
 	AggregatedAssetID  string   `json:"aggregatedAssetId"` // "ob:usdc"
 	Symbol             string   `json:"symbol"`
 	Name               string   `json:"name"`
-	Decimals           int      `json:"decimals"`
+	Decimals           *int     `json:"decimals"`                // nil = forgotten
 	PriceMicroUSD      string   `json:"priceMicroUSD,omitempty"` // micro-USD per whole token; "" = unknown
 	AggregatedEntities []Entity `json:"aggregatedEntities"`
 }
@@ -23,20 +29,9 @@ type Token struct {
 // Entity is an asset on one chain. Its decimals may differ from those of its aggregate.
 type Entity struct {
 	AssetType string `json:"assetType"` // CAIP-19; ERC-20 references are EIP-55
-	Decimals  int    `json:"decimals"`
+	Decimals  *int   `json:"decimals"`
 	Name      string `json:"name"`
 	Symbol    string `json:"symbol"`
-}
-
-// Solana is solana.json: the one non-EVM chain. Its tokens add entities to the aggregates of tokens.json or, where the
-// id is new, aggregates; a repeated aggregate carries the same symbol, name, decimals and price.
-type Solana struct {
-	Chain         string  `json:"chain"` // CAIP-2
-	Name          string  `json:"name"`
-	Short         string  `json:"short"`
-	NativeSymbol  string  `json:"nativeSymbol"`
-	BlockExplorer string  `json:"blockExplorer"`
-	Tokens        []Token `json:"tokens"`
 }
 
 // Pins is pins.json: what is the same on every network (protocol §4.2, §8.4).
@@ -81,14 +76,8 @@ type BookEntry struct {
 	Note        string `json:"note"`
 }
 
-// Chains returns chains.json, ascending by chain id.
-func Chains() ([]Chain, error) { return read[[]Chain]("chains.json") }
-
-// Tokens returns tokens.json in the order in which a list without balances shows them.
-func Tokens() ([]Token, error) { return read[[]Token]("tokens.json") }
-
-// SolanaChain returns solana.json.
-func SolanaChain() (Solana, error) { return read[Solana]("solana.json") }
+// Catalogue returns catalog.json.
+func Catalogue() (Catalog, error) { return read[Catalog]("catalog.json") }
 
 // PinnedAddresses returns pins.json.
 func PinnedAddresses() (Pins, error) { return read[Pins]("pins.json") }

@@ -91,34 +91,26 @@ func subject(ctx context.Context) error {
 
 // bigCatalog is the shipped one with so many aggregates more.
 func bigCatalog() (*catalog.Catalog, error) {
-	chains, err := assets.Chains()
+	d, err := assets.Catalogue()
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := assets.Tokens()
-	if err != nil {
-		return nil, err
-	}
-	solana, err := assets.SolanaChain()
-	if err != nil {
-		return nil, err
-	}
-	for n := 1; len(tokens) < manyAssets; n++ {
+	for n := 1; len(d.Tokens) < manyAssets; n++ {
 		t := assets.Token{
 			AggregatedAssetID: fmt.Sprintf("ob:token%d", n), Symbol: fmt.Sprintf("TOK%d", n),
-			Name: fmt.Sprintf("Token number %d", n), Decimals: 18,
+			Name: fmt.Sprintf("Token number %d", n), Decimals: new(18),
 			PriceMicroUSD: strconv.Itoa(10_000 + n*7919),
 		}
 		for i, chain := range []int{1, 10, 8453, 42161} {
 			t.AggregatedEntities = append(t.AggregatedEntities, assets.Entity{
 				AssetType: fmt.Sprintf("eip155:%d/erc20:%s", chain,
 					common.BigToAddress(big.NewInt(int64(n*16+i+1<<20))).Hex()), Symbol: t.Symbol, Name: t.Name,
-				Decimals: 18,
+				Decimals: t.Decimals,
 			})
 		}
-		tokens = append(tokens, t)
+		d.Tokens = append(d.Tokens, t)
 	}
-	return catalog.New(chains, tokens, solana)
+	return catalog.New(d)
 }
 
 // source answers balances and history.

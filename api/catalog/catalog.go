@@ -4,14 +4,15 @@
 // TH-Q7, TH-B2).
 //
 // Promise: a Catalog is immutable and safe for concurrent use; everything it returns
-// is the caller's own copy. Load fails when the data contradicts itself: an id or an
+// is the caller's own copy. Load fails when the data contradicts itself: a chain or an
 // asset that appears twice, an asset on a chain that is not listed, decimals outside
-// 0 … 18, a symbol that is not plain ASCII, an EVM chain without its native coin.
+// 0 … 18, a symbol that is not plain ASCII, a chain without its native coin.
 //
 // Units: prices are micro USD for one whole token, nil when unknown; gas prices are wei.
 package catalog
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"sync"
@@ -69,45 +70,22 @@ func Load() (*Catalog, error) { return load() }
 var load = sync.OnceValues(build)
 
 func build() (*Catalog, error) {
-	chains, err := assets.Chains()
+	d, err := assets.Catalogue()
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := assets.Tokens()
-	if err != nil {
-		return nil, err
-	}
-	solana, err := assets.SolanaChain()
-	if err != nil {
-		return nil, err
-	}
-	return New(chains, tokens, solana)
+	return New(d)
 }
 
 // New builds a registry from given data, under the same rules as Load.
-func New(chains []assets.Chain, tokens []assets.Token, solana assets.Solana) (*Catalog, error) {
+func New(d assets.Catalog) (*Catalog, error) {
 	c := &Catalog{
 		chains:     map[caip.Chain]ChainInfo{},
 		aggregates: map[caip.AggregateID]*Aggregate{},
 		entities:   map[caip.Asset]Entity{},
 	}
-	if err := c.addChains(chains, solana); err != nil {
-		return nil, err
-	}
-	for _, t := range tokens {
-		if err := c.addToken(t, false); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range solana.Tokens {
-		if err := c.addToken(t, true); err != nil {
-			return nil, err
-		}
-	}
-	for _, info := range c.chains {
-		if err := c.checkNative(info); err != nil {
-			return nil, err
-		}
+	if err := c.add(d); err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
 	}
 	return c, nil
 }

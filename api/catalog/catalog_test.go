@@ -115,98 +115,70 @@ func TestCatalogCannotBeChangedThroughItsAnswers(t *testing.T) {
 }
 
 func TestNewRefusesContradictions(t *testing.T) {
-	chains := func() []assets.Chain {
-		return []assets.Chain{{Chain: "eip155:1", Name: "Ethereum", Short: "eth", NativeSymbol: "ETH",
-			GasPriceWei: "1"}}
+	data := func() assets.Catalog {
+		coin := func(id, symbol, asset string, decimals int) assets.Token {
+			return assets.Token{AggregatedAssetID: id, Symbol: symbol, Name: symbol, Decimals: &decimals,
+				PriceMicroUSD: "500",
+				AggregatedEntities: []assets.Entity{{AssetType: asset, Decimals: &decimals, Name: symbol,
+					Symbol: symbol}}}
+		}
+		return assets.Catalog{
+			Chains: []assets.Chain{
+				{Chain: "eip155:1", Name: "Ethereum", Short: "eth", NativeSymbol: "ETH", GasPriceWei: "1"},
+				{Chain: caip.SolanaMainnet().String(), Name: "Solana", Short: "sol", NativeSymbol: "SOL"},
+			},
+			Tokens: []assets.Token{
+				coin("ob:eth", "ETH", "eip155:1/slip44:60", 18), coin("ob:sol", "SOL", caip.SOL().String(), 9),
+			},
+		}
 	}
-	eth := func() assets.Token {
-		return assets.Token{AggregatedAssetID: "ob:eth", Symbol: "ETH", Name: "Ether", Decimals: 18, PriceMicroUSD: "5",
-			AggregatedEntities: []assets.Entity{
-				{AssetType: "eip155:1/slip44:60", Decimals: 18, Name: "Ether", Symbol: "ETH"}}}
-	}
-	sol := func() assets.Solana {
-		return assets.Solana{Chain: caip.SolanaMainnet().String(), Name: "Solana", Short: "sol", NativeSymbol: "SOL",
-			Tokens: []assets.Token{{
-				AggregatedAssetID: "ob:sol", Symbol: "SOL", Name: "Solana", Decimals: 9,
-				AggregatedEntities: []assets.Entity{
-					{AssetType: caip.SOL().String(), Decimals: 9, Name: "Solana", Symbol: "SOL"}}}}}
-	}
-	if _, err := catalog.New(chains(), []assets.Token{eth()}, sol()); err != nil {
+	if _, err := catalog.New(data()); err != nil {
 		t.Fatal(err)
 	}
-	cases := map[string]func(c *[]assets.Chain, t *[]assets.Token, s *assets.Solana){
-		"appears twice": func(c *[]assets.Chain, _ *[]assets.Token,
-			_ *assets.Solana) {
-			*c = append(*c, (*c)[0])
+	cases := map[string]func(d *assets.Catalog){
+		"/chains/2: chain eip155:1 appears twice": func(d *assets.Catalog) { d.Chains = append(d.Chains, d.Chains[0]) },
+		"/tokens/0: eip155:2/slip44:60 is on an unknown chain": func(d *assets.Catalog) {
+			d.Tokens[0].AggregatedEntities[0].AssetType = "eip155:2/slip44:60"
 		},
-		"ob:eth appears twice": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { *t = append(*t, eth()) },
-		"unknown chain": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
-			(*t)[0].AggregatedEntities[0].AssetType = "eip155:2/slip44:60"
+		"/tokens/2: eip155:1/slip44:60 belongs to ob:eth and ob:eth2": func(d *assets.Catalog) {
+			d.Tokens = append(d.Tokens, d.Tokens[0])
+			d.Tokens[2].AggregatedAssetID = "ob:eth2"
 		},
-		"belongs to": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
-			x := eth()
-			x.AggregatedAssetID = "ob:eth2"
-			*t = append(*t, x)
+		"belongs to ob:eth and ob:eth": func(d *assets.Catalog) { d.Tokens = append(d.Tokens, d.Tokens[0]) },
+		"ob:eth needs decimals":        func(d *assets.Catalog) { d.Tokens[0].Decimals = new(19) },
+		"ob:sol needs decimals":        func(d *assets.Catalog) { d.Tokens[1].Decimals = nil },
+		"slip44:60 needs decimals": func(d *assets.Catalog) {
+			d.Tokens[0].AggregatedEntities[0].Decimals = nil
 		},
-		"decimals": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].Decimals = 19 },
-		"plain ASCII": func(_ *[]assets.Chain, t *[]assets.Token,
-			_ *assets.Solana) {
-			(*t)[0].Symbol = "ЕTH"
-		},
-		"price of ob:eth": func(_ *[]assets.Chain, t *[]assets.Token,
-			_ *assets.Solana) {
-			(*t)[0].PriceMicroUSD = "1.5"
-		},
-		"leave an unknown": func(_ *[]assets.Chain, t *[]assets.Token,
-			_ *assets.Solana) {
-			(*t)[0].PriceMicroUSD = "0"
-		},
-		"no native coin": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { *t = nil },
-		"the native coin of": func(c *[]assets.Chain, _ *[]assets.Token,
-			_ *assets.Solana) {
-			(*c)[0].NativeSymbol = "POL"
-		},
-		"on no chain": func(_ *[]assets.Chain, t *[]assets.Token,
-			_ *assets.Solana) {
-			(*t)[0].AggregatedEntities = nil
-		},
-		"reserved": func(_ *[]assets.Chain, t *[]assets.Token,
-			_ *assets.Solana) {
-			(*t)[0].AggregatedAssetID = "ob:single"
-		},
-		"aggregated asset id": func(_ *[]assets.Chain, t *[]assets.Token,
-			_ *assets.Solana) {
-			(*t)[0].AggregatedAssetID = "eth"
-		},
-		"not an EVM chain": func(c *[]assets.Chain, _ *[]assets.Token,
-			_ *assets.Solana) {
-			(*c)[0].Chain = "bip122:ab"
-		},
-		"CAIP-2 chain id": func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Chain = "1" },
-		"gas price of": func(c *[]assets.Chain, _ *[]assets.Token,
-			_ *assets.Solana) {
-			(*c)[0].GasPriceWei = ""
-		},
-		"two different ways": func(_ *[]assets.Chain, _ *[]assets.Token,
-			s *assets.Solana) {
-			s.Tokens[0].AggregatedAssetID = "ob:eth"
-		},
-		"have the same name":    func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Short = "eth" },
-		"Solana's main network": func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Chain = "eip155:7" },
-		"a name, a short name":  func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Name = "" },
-		"two tokens on eip155:1": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
-			(*t)[0].AggregatedEntities = append((*t)[0].AggregatedEntities, assets.Entity{
-				AssetType: "eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", Decimals: 18, Name: "Ether",
+		"plain ASCII":         func(d *assets.Catalog) { d.Tokens[0].Symbol = "ЕTH" },
+		"price of ob:eth: ":   func(d *assets.Catalog) { d.Tokens[0].PriceMicroUSD = "1.5" },
+		"leave an unknown":    func(d *assets.Catalog) { d.Tokens[0].PriceMicroUSD = "99" },
+		"no native coin":      func(d *assets.Catalog) { d.Tokens = d.Tokens[1:] },
+		"has no native coin":  func(d *assets.Catalog) { d.Tokens = d.Tokens[:1] },
+		"the native coin of":  func(d *assets.Catalog) { d.Chains[0].NativeSymbol = "POL" },
+		"on no chain":         func(d *assets.Catalog) { d.Tokens[0].AggregatedEntities = nil },
+		"reserved":            func(d *assets.Catalog) { d.Tokens[0].AggregatedAssetID = "ob:single" },
+		"aggregated asset id": func(d *assets.Catalog) { d.Tokens[0].AggregatedAssetID = "eth" },
+		"neither an EVM":      func(d *assets.Catalog) { d.Chains[0].Chain = "bip122:ab" },
+		"CAIP-2 chain id":     func(d *assets.Catalog) { d.Chains[0].Chain = "1" },
+		"gas price of":        func(d *assets.Catalog) { d.Chains[0].GasPriceWei = "" },
+		"two different ways":  func(d *assets.Catalog) { d.Tokens[1].AggregatedAssetID = "ob:eth" },
+		"have the same name":  func(d *assets.Catalog) { d.Chains[1].Short = "eth" },
+		"a name, a short":     func(d *assets.Catalog) { d.Chains[0].Name = "" },
+		"two tokens on eip155:1": func(d *assets.Catalog) {
+			d.Tokens[0].AggregatedEntities = append(d.Tokens[0].AggregatedEntities, assets.Entity{
+				AssetType: "eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", Decimals: new(18),
+				Name:   "Ether",
 				Symbol: "ETH"})
 		},
-		"is not written as": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
-			(*t)[0].AggregatedEntities[0].AssetType = "eip155:1/erc20:0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"
+		"is not written as": func(d *assets.Catalog) {
+			d.Tokens[0].AggregatedEntities[0].AssetType = "eip155:1/erc20:0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"
 		},
 	}
 	for want, spoil := range cases {
-		c, tk, s := chains(), []assets.Token{eth()}, sol()
-		spoil(&c, &tk, &s)
-		if _, err := catalog.New(c, tk, s); err == nil || !strings.Contains(err.Error(), want) {
+		d := data()
+		spoil(&d)
+		if _, err := catalog.New(d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}

@@ -356,24 +356,16 @@ func TestALowerCaseAccountReceives(t *testing.T) {
 
 // TestAMinimumNeedsOneUnit: base units of an asset with other decimals on another chain protect nobody.
 func TestAMinimumNeedsOneUnit(t *testing.T) {
-	chains, err := assets.Chains()
+	data, err := assets.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := assets.Tokens()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sol, err := assets.SolanaChain()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range tokens {
-		if tokens[i].AggregatedAssetID == "ob:weth" {
-			tokens[i].AggregatedEntities[0].Decimals = 8
+	for _, k := range data.Tokens {
+		if k.AggregatedAssetID == "ob:weth" {
+			k.AggregatedEntities[0].Decimals = new(8)
 		}
 	}
-	c, err := catalog.New(chains, tokens, sol)
+	c, err := catalog.New(data)
 	if err != nil {
 		t.Fatal(err)
 	}

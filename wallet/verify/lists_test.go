@@ -129,25 +129,21 @@ func hasReason(r verify.Report, code string, l verify.Level, path string) bool {
 }
 
 func TestTH_B1_SumsAreScaledWithOurDecimals(t *testing.T) {
-	var shipped []assets.Chain
-	var tokens []assets.Token
-	var solana assets.Solana
-	for name, v := range map[string]any{"chains.json": &shipped, "tokens.json": &tokens, "solana.json": &solana} {
-		if err := assets.ReadJSON(name, v); err != nil {
-			t.Fatal(err)
-		}
+	shipped, err := assets.Catalogue()
+	if err != nil {
+		t.Fatal(err)
 	}
 	var ids []string
-	for i, a := range tokens {
+	for _, a := range shipped.Tokens {
 		if a.AggregatedAssetID != "ob:usdc" {
 			continue
 		}
-		tokens[i].AggregatedEntities[0].Decimals = 18 // as USDC has on some chains
+		a.AggregatedEntities[0].Decimals = new(18) // as USDC has on some chains
 		for _, e := range a.AggregatedEntities {
 			ids = append(ids, e.AssetType)
 		}
 	}
-	c, err := catalog.New(shipped, tokens, solana)
+	c, err := catalog.New(shipped)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"errors"
 	"math/big"
 	"strings"
 	"testing"
@@ -18,20 +17,17 @@ import (
 // finer is a world in which USDC counts in 18 decimals on one chain and in 6 on the others.
 func finer(t testing.TB, chain string) *world {
 	t.Helper()
-	evm, errChains := assets.Chains()
-	tokens, errTokens := assets.Tokens()
-	solana, errSolana := assets.SolanaChain()
-	for _, token := range tokens {
+	d, err := assets.Catalogue()
+	need(t, err)
+	for _, token := range d.Tokens {
 		for i := range token.AggregatedEntities {
 			if e := &token.AggregatedEntities[i]; e.Symbol == "USDC" && strings.HasPrefix(e.AssetType, chain+"/") {
-				e.Decimals = 18
+				e.Decimals = new(18)
 			}
 		}
 	}
-	c, errCatalog := catalog.New(evm, tokens, solana)
-	if err := errors.Join(errChains, errTokens, errSolana, errCatalog); err != nil {
-		t.Fatal(err)
-	}
+	c, err := catalog.New(d)
+	need(t, err)
 	w := newWorld(t)
 	w.Catalog, w.Policy = c, verify.DefaultPolicy(w.Network, c)
 	return w

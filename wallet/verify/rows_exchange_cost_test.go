@@ -105,20 +105,14 @@ func TestQ11_FeesThatNobodyNamesAreUnknown(t *testing.T) {
 // withTokens judges the run with a catalogue in which one aggregate is changed.
 func (a *answers) withTokens(id string, change func(k *assets.Token)) {
 	a.t.Helper()
-	chains, err := assets.Chains()
+	d, err := assets.Catalogue()
 	need(a.t, err)
-	tokens, err := assets.Tokens()
-	need(a.t, err)
-	solana, err := assets.SolanaChain()
-	need(a.t, err)
-	for _, list := range [][]assets.Token{tokens, solana.Tokens} {
-		for i := range list {
-			if list[i].AggregatedAssetID == id {
-				change(&list[i])
-			}
+	for i := range d.Tokens {
+		if d.Tokens[i].AggregatedAssetID == id {
+			change(&d.Tokens[i])
 		}
 	}
-	c, err := catalog.New(chains, tokens, solana)
+	c, err := catalog.New(d)
 	need(a.t, err)
 	a.policy.Catalog, a.rules.Catalog = c, c
 }
@@ -144,7 +138,7 @@ func TestQ5_WithoutAPriceOnlyTheUsersOwnMinimumProtectsASwap(t *testing.T) {
 
 func TestQ5_OnlyWhatTheCoarsestChainCannotExpressStays(t *testing.T) {
 	coarse := func(decimals int) func(k *assets.Token) {
-		return func(k *assets.Token) { k.AggregatedEntities[len(k.AggregatedEntities)-1].Decimals = decimals }
+		return func(k *assets.Token) { k.AggregatedEntities[len(k.AggregatedEntities)-1].Decimals = new(decimals) }
 	}
 	for name, c := range map[string]struct {
 		chosen   string
@@ -176,7 +170,7 @@ func TestQ5_OnlyWhatTheCoarsestChainCannotExpressStays(t *testing.T) {
 	a.draft.Pay.Amount = "10000000000000001"
 	a.refuses("Q5")
 	b := answer(t, "v1-transfer-eip7702")
-	b.withTokens("ob:eth", func(k *assets.Token) { k.AggregatedEntities[1].Decimals = 17 })
+	b.withTokens("ob:eth", func(k *assets.Token) { k.AggregatedEntities[1].Decimals = new(17) })
 	b.draft.Pay.Asset, b.quote.OriginToken.AggregatedAssetID = "eip155:1/slip44:60", "ob:single"
 	b.draft.Pay.Amount = "5000000000000001"
 	b.quote.DestinationToken.Decimals = nil

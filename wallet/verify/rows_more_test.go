@@ -142,17 +142,13 @@ func TestARequirementOfNothingChangesNoSum(t *testing.T) {
 
 // TestQ7_WhatIsDeliveredIsInThisWalletsList judges with a catalogue that lost the token since the intent was frozen.
 func TestQ7_WhatIsDeliveredIsInThisWalletsList(t *testing.T) {
-	all, err := assets.Chains()
+	d, err := assets.Catalogue()
 	need(t, err)
-	tokens, err := assets.Tokens()
-	need(t, err)
-	solana, err := assets.SolanaChain()
-	need(t, err)
-	for i := range tokens {
-		tokens[i].AggregatedEntities = slices.DeleteFunc(tokens[i].AggregatedEntities,
+	for i := range d.Tokens {
+		d.Tokens[i].AggregatedEntities = slices.DeleteFunc(d.Tokens[i].AggregatedEntities,
 			func(e assets.Entity) bool { return strings.EqualFold(e.AssetType, baseUSDC) })
 	}
-	less, err := catalog.New(all, tokens, solana)
+	less, err := catalog.New(d)
 	need(t, err)
 	each(t, func(t *testing.T, w *world) {
 		s := w.signed()

@@ -162,27 +162,19 @@ func TestASolanaAccountIsEchoedAndItsEntitiesAreListed(t *testing.T) {
 
 func TestBalancesOfDifferentDecimalsAreScaledBeforeTheyAreAdded(t *testing.T) {
 	in, _ := world(t)
-	chains, err := assets.Chains()
+	d, err := assets.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := assets.Tokens()
-	if err != nil {
-		t.Fatal(err)
-	}
-	solana, err := assets.SolanaChain()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range tokens {
-		if tokens[i].AggregatedAssetID == "ob:dai" {
-			tokens[i].Decimals = 6 // its entities have 18
+	for i, k := range d.Tokens {
+		if k.AggregatedAssetID == "ob:dai" {
+			d.Tokens[i].Decimals = new(6) // its entities have 18
 		}
-		if tokens[i].AggregatedAssetID == "ob:usdt" {
-			tokens[i].Decimals = 18 // its entities have 6
+		if k.AggregatedAssetID == "ob:usdt" {
+			d.Tokens[i].Decimals = new(18) // its entities have 6
 		}
 	}
-	cat, err := catalog.New(chains, tokens, solana)
+	cat, err := catalog.New(d)
 	if err != nil {
 		t.Fatal(err)
 	}

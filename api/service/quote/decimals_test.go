@@ -1,7 +1,6 @@
 package quote
 
 import (
-	"errors"
 	"math/big"
 	"strings"
 	"testing"
@@ -15,23 +14,24 @@ import (
 
 // What is announced as paid has the decimals of what was named, and is never less than the deposits.
 func TestThePaymentIsAnnouncedInTheDecimalsOfWhatPays(t *testing.T) {
-	evm, errChains := assets.Chains()
-	tokens, errTokens := assets.Tokens()
-	solana, errSolana := assets.SolanaChain()
+	d, err := assets.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var fine, coarse string
-	for _, x := range tokens {
+	for _, x := range d.Tokens {
 		for i := range x.AggregatedEntities {
 			switch e := &x.AggregatedEntities[i]; {
 			case x.AggregatedAssetID != "ob:usdc":
 			case strings.HasPrefix(e.AssetType, "eip155:10/"):
-				e.Decimals, fine = 18, e.AssetType
+				e.Decimals, fine = new(18), e.AssetType
 			default:
 				coarse = e.AssetType
 			}
 		}
 	}
-	c, errCatalog := catalog.New(evm, tokens, solana)
-	if err := errors.Join(errChains, errTokens, errSolana, errCatalog); err != nil {
+	c, err := catalog.New(d)
+	if err != nil {
 		t.Fatal(err)
 	}
 	p := plan{legs: []leg{{source: source{decimals: 18}, amount: big.NewInt(1_000_000_000_001)},

@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"errors"
 	"math/big"
 	"strings"
 	"testing"
@@ -308,18 +307,16 @@ func TestMistakesOfATransferAndASwapStandAtTheirField(t *testing.T) {
 
 func TestAMinimumNeedsAChainWhereItsUnitsDiffer(t *testing.T) {
 	r := newRig(t)
-	chains, err1 := assets.Chains()
-	tokens, err2 := assets.Tokens()
-	solana, err3 := assets.SolanaChain()
-	if err := errors.Join(err1, err2, err3); err != nil {
+	d, err := assets.Catalogue()
+	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range tokens {
-		if tokens[i].AggregatedAssetID == usdcChoice {
-			tokens[i].AggregatedEntities[0].Decimals = 18
+	for _, k := range d.Tokens {
+		if k.AggregatedAssetID == usdcChoice {
+			k.AggregatedEntities[0].Decimals = new(18)
 		}
 	}
-	c, err := catalog.New(chains, tokens, solana)
+	c, err := catalog.New(d)
 	if err != nil {
 		t.Fatal(err)
 	}
