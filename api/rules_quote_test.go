@@ -275,7 +275,7 @@ func TestBodiesRefuse(t *testing.T) {
 			"known"},
 		"asset missing":         {"Quote", "/to/asset", "", "to.asset", "object"},
 		"recipient not CAIP-10": {"Quote", "/to/account", `"` + evmOther + `"`, "to.account", "CAIP-10"},
-		"recipient on an unknown chain": {"Quote", "/to/account", `"eip155:56:` + evmOther + `"`, "to.account",
+		"recipient on an unknown chain": {"Quote", "/to/account", `"eip155:57:` + evmOther + `"`, "to.account",
 			"supported"},
 		"recipient zero": {"Quote", "/to/account",
 			`"eip155:8453:0x0000000000000000000000000000000000000000"`, "to.account", "zero"},

@@ -76,7 +76,7 @@ func TestSSHZ2TheSetUp(t *testing.T) {
 	p.fills("address", b.server.URL+"/api")
 	p.fills("CA file", ca)
 	p.fills("network file", networkFile)
-	p.sees("7 chains")
+	p.sees("8 chains")
 	p.fills("fingerprint", d.Fingerprint())
 	p.goesOn("API key")
 	must(t, p.term.Paste(apiKey))

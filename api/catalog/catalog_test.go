@@ -31,14 +31,14 @@ func TestCatalogKnowsExactlyTheSupportedChains(t *testing.T) {
 			t.Errorf("chain %d: explorer %q, gas price %v", info.ID, info.Explorer, info.GasPriceWei)
 		}
 	}
-	if !slices.Equal(ids, []uint64{1, 10, 137, 8453, 42161, 43114, 59144}) {
+	if !slices.Equal(ids, []uint64{1, 10, 56, 137, 8453, 42161, 43114, 59144}) {
 		t.Errorf("chains %v", ids)
 	}
 	if info, ok := c.Chain(caip.SolanaMainnet()); !ok || info.NativeSymbol != "SOL" || info != c.Solana() {
 		t.Errorf("solana: %+v", info)
 	}
-	if _, ok := c.Chain(caip.EVM(56)); ok {
-		t.Error("BNB chain is not supported")
+	if _, ok := c.Chain(caip.EVM(57)); ok {
+		t.Error("an unknown chain is there")
 	}
 }
 
@@ -48,13 +48,14 @@ func TestNativeCoinsFollowTheChain(t *testing.T) {
 		symbol    string
 		aggregate caip.AggregateID
 	}{1: {"ETH", "ob:eth"}, 8453: {"ETH", "ob:eth"}, 59144: {"ETH", "ob:eth"}, 137: {"POL", "ob:pol"},
-		43114: {"AVAX", "ob:avax"}} {
+		43114: {"AVAX", "ob:avax"},
+		56:    {"BNB", "ob:bnb"}} {
 		e, ok := c.NativeOf(id)
 		if !ok || e.Symbol != want.symbol || e.Aggregate != want.aggregate || e.Decimals != 18 {
 			t.Errorf("chain %d: %+v", id, e)
 		}
 	}
-	if _, ok := c.NativeOf(56); ok {
+	if _, ok := c.NativeOf(57); ok {
 		t.Error("an unknown chain has no native coin")
 	}
 }
@@ -93,7 +94,7 @@ func TestEveryEntityIsFoundAndPricedThroughItsAggregate(t *testing.T) {
 		func(e catalog.Entity) bool { return e.Asset.Chain.IsSolana() }) {
 		t.Errorf("ob:usdc %+v", usdc)
 	}
-	if c.Price(caip.Native(56)) != nil {
+	if c.Price(caip.Native(57)) != nil {
 		t.Error("an unknown asset has a price")
 	}
 }

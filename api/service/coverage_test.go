@@ -18,6 +18,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/openapi"
 	"coffer/api/service"
 	"coffer/api/service/chain/evm"
@@ -223,11 +224,11 @@ func (c *client) wealth() (sum int64) {
 		c.t.Fatal(err)
 	}
 	for _, b := range p.SourceAssetBalances {
-		var v int64
-		if _, err := fmt.Sscan(b.Balance, &v); err != nil || b.Decimals < 0 || b.Decimals > 18 {
-			c.t.Fatalf("%v: %+v", err, b)
+		v, ok := new(big.Int).SetString(b.Balance, 10)
+		if !ok || b.Decimals < 6 || b.Decimals > 18 {
+			c.t.Fatalf("%+v", b)
 		}
-		sum += v
+		sum += amount.Scale(v, b.Decimals, 6).Int64()
 	}
 	return sum
 }

@@ -87,6 +87,34 @@ func TestAV1CallWithoutATypeIsFundedAcrossChains(t *testing.T) {
 	}
 }
 
+// USDC has 18 decimals on BNB chain and 6 elsewhere: it is moved there, added up with the rest, and pays for a call on
+// Base from there.
+func TestUSDCOf18DecimalsIsAddedUpAndPays(t *testing.T) {
+	const onBNB = "eip155:56/erc20:0x8ac76a51cc950d9822d68b83fe1ad97b32cd580d"
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 1)
+	own := c.user.Address.Hex()
+	before := c.wealth()
+	signed, id := c.exchange(c.swap("ob:usdc", "400000000", onBNB, "eip155:56:"+own))
+	c.done(c.finish(signed, id), api.RecordTransfer)
+	there := c.balance("eip155:1:"+own, onBNB)
+	least, _ := new(big.Int).SetString("390000000000000000000", 10)
+	if there.Cmp(least) < 0 || there.Cmp(new(big.Int).Mul(big.NewInt(400), big.NewInt(1e18))) >= 0 {
+		t.Fatalf("%s arrived", there)
+	}
+	after := c.wealth()
+	if moved := new(big.Int).Quo(there, big.NewInt(1e12)).Int64(); before-400_000_000+moved != after {
+		t.Errorf("%d before, %d after %d of 400 USDC arrived", before, after, moved)
+	}
+	signed, id, _ = c.callFrom(c.transfer(120_000_000), onBNB)
+	c.done(c.finish(signed, id), api.RecordCall)
+	if got := c.balance("eip155:1:"+recipient, "eip155:8453/erc20:"+baseUSDC); got.Int64() != 120_000_000 {
+		t.Errorf("the recipient has %s", got)
+	}
+	if left := c.balance("eip155:1:"+own, onBNB); left.Cmp(there) >= 0 {
+		t.Errorf("%s of %s are left on BNB chain", left, there)
+	}
+}
+
 // A v1 client may sign destinationChainOperation, too.
 func TestAV1ClientMaySignTheDestinationOperation(t *testing.T) {
 	s := open(t, options(store.NewMemory()))

@@ -272,9 +272,9 @@ func TestEmptyCallsAreRefused(t *testing.T) {
 
 func TestAnUnknownChainIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
-		c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"eip155:56"`), "a supported chain",
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"eip155:57"`), "a supported chain",
 			"targetChain")
-		c.invalid(c.quotePath(), c.swap("ob:usdc", "1", "ob:usdc", "eip155:56:"+recipient), "a supported chain",
+		c.invalid(c.quotePath(), c.swap("ob:usdc", "1", "ob:usdc", "eip155:57:"+recipient), "a supported chain",
 			"to.account")
 	})
 }
@@ -322,7 +322,7 @@ func TestEveryFailureIsListedAsPathExpectedGot(t *testing.T) {
 		who, place := c.pick(`"account":{"type":"safe"}`, `"accounts":[{"type":"safe"}]`),
 			c.pick("account.type", "accounts[0].type")
 		body := `{` + who +
-			`,"targetChain":"eip155:56","calls":[{"to":"x","data":"y","value":"z"}],` +
+			`,"targetChain":"eip155:57","calls":[{"to":"x","data":"y","value":"z"}],` +
 			`"tokensRequired":[{"assetType":"ob:usdc","amount":"-1"}],"slippageTolerance":0}`
 		c.invalid(c.preparePath(), body, "", place, "targetChain", "calls[0].to", "calls[0].data", "calls[0].value",
 			"tokensRequired[0].assetType", "tokensRequired[0].amount", "slippageTolerance")

@@ -232,7 +232,7 @@ func BenchmarkBalancesThroughRoundTripper(b *testing.B) {
 }
 
 // BenchmarkReadyWithTestFunds measures a first start on a file until an account that nobody named before has its test
-// funds and its balances are answered: seven chains, contracts, tokens, funds.
+// funds and its balances are answered: chains, contracts, tokens, funds.
 func BenchmarkReadyWithTestFunds(b *testing.B) {
 	dir := b.TempDir()
 	for i := 0; b.Loop(); i++ {

@@ -177,14 +177,14 @@ func TestTheSameTextIsTheSameIntentInAllFrontEnds(t *testing.T) {
 	for name, c := range map[string]struct{ keys, lines, flags []string }{
 		"call of a token": {
 			[]string{"<tab>", "usdc", "<tab>", send, "<tab>", "Demo payee", "<tab>", "25 usdc", "<tab>"},
-			[]string{"3", "4", "usdc", send, "Demo payee", "25 usdc", "1"},
+			[]string{"3", "5", "usdc", send, "Demo payee", "25 usdc", "1"},
 			[]string{"--chain", "base", "--to", "usdc", "--function", send, "--arg", "Demo payee", "--arg", "25 usdc"},
 		},
 		"call with a value and values of every shape": {
 			[]string{"<tab>", typedPayee, "<tab>", "f((uint256 a, bool yes) b, string note)", "<tab>", "20 gwei",
 				"<tab>",
 				"true", "<tab>", "hello", "<tab>", "0.5 eth", "<tab>"},
-			[]string{"3", "4", typedPayee, "f((uint256 a, bool yes) b, string note)", "20 gwei", "true", "hello",
+			[]string{"3", "5", typedPayee, "f((uint256 a, bool yes) b, string note)", "20 gwei", "true", "hello",
 				"0.5 eth",
 				"1"},
 			[]string{"--chain", "8453", "--to", typedPayee, "--function", "f((uint256 a, bool yes) b, string note)",
@@ -192,14 +192,14 @@ func TestTheSameTextIsTheSameIntentInAllFrontEnds(t *testing.T) {
 		},
 		"payment of the coin": {
 			[]string{"<tab>", "demo payee", "<tab>", "<tab>", "0.25", "<tab>"},
-			[]string{"3", "4", "demo payee", "none", "0.25", "1"},
+			[]string{"3", "5", "demo payee", "none", "0.25", "1"},
 			[]string{"--chain", "base", "--to", "demo payee", "--value", "0.25 ETH"},
 		},
 		"transfer": {
 			[]string{"t", "<enter>", "USDC on any chain", "<enter>", "90.5 usdc", "<tab>", "demo payee", "<tab>",
 				"<enter>",
 				"Base", "<enter>"},
-			[]string{"4", "2", "1", "90.5 usdc", "4", "demo payee", "1"},
+			[]string{"4", "2", "1", "90.5 usdc", "5", "demo payee", "1"},
 			[]string{"--asset", "usdc", "--amount", "90.5 usdc", "--to", "demo payee", "--chain", "base"},
 		},
 		"swap": {
@@ -241,12 +241,12 @@ func TestTheSameTextIsTheSameMistakeInAllFrontEnds(t *testing.T) {
 	f := newFaces(t)
 	type typed struct{ keys, lines, flags []string }
 	target := func(text string) typed {
-		return typed{[]string{"<tab>", text, "<tab>"}, []string{"3", "4", text},
+		return typed{[]string{"<tab>", text, "<tab>"}, []string{"3", "5", text},
 			[]string{"--chain", "base", "--to", text}}
 	}
 	arg := func(signature, text string) typed {
 		return typed{[]string{"<tab>", typedPayee, "<tab>", signature, "<tab>", text, "<tab>"},
-			[]string{"3", "4", typedPayee, signature, text},
+			[]string{"3", "5", typedPayee, signature, text},
 			[]string{"--chain", "base", "--to", typedPayee, "--function", signature, "--arg", text}}
 	}
 	amount := func(text string) typed {
@@ -256,13 +256,13 @@ func TestTheSameTextIsTheSameMistakeInAllFrontEnds(t *testing.T) {
 	}
 	recipient := func(text string) typed {
 		return typed{[]string{"t", "<enter>", "USDC on any chain", "<enter>", "5", "<tab>", text, "<tab>", "<enter>",
-			"Base", "<enter>"}, []string{"4", "2", "1", "5", "4", text},
+			"Base", "<enter>"}, []string{"4", "2", "1", "5", "5", text},
 			[]string{"--asset", "usdc", "--amount", "5", "--to", text, "--chain", "base"}}
 	}
 	grant := func(signature string) typed {
 		last := map[bool]string{true: "true", false: "1"}[strings.Contains(signature, "bool")]
 		return typed{[]string{"<tab>", typedPayee, "<tab>", signature, "<tab>", typedPayee, "<tab>", last, "<tab>"},
-			[]string{"3", "4", typedPayee, signature, typedPayee, last, "0"},
+			[]string{"3", "5", typedPayee, signature, typedPayee, last, "0"},
 			[]string{"--chain", "base", "--to", typedPayee, "--function", signature, "--arg", typedPayee, "--arg",
 				last}}
 	}

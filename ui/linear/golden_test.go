@@ -22,7 +22,7 @@ import (
 // callScript leads from the start to an executed transfer of 250.5 USDC on Base; yesAt and amountAt are the answers
 // that confirm.
 func callScript() []string {
-	return []string{"3", "4", "usdc", "transfer(address to, uint256 amount)", "alice", "250.5", "1", "1", "yes", "1",
+	return []string{"3", "5", "usdc", "transfer(address to, uint256 amount)", "alice", "250.5", "1", "1", "yes", "1",
 		"225.98"}
 }
 
@@ -67,7 +67,7 @@ func TestGoldenCall(t *testing.T) {
 }
 
 func TestGoldenTransfer(t *testing.T) {
-	conversation(t, "transfer", nil, []string{"4", "2", "1", "90", "4", "alice", "1", "1", "yes", ""}, func(r *rig) {
+	conversation(t, "transfer", nil, []string{"4", "2", "1", "90", "5", "alice", "1", "1", "yes", ""}, func(r *rig) {
 		d := r.started[0].Draft()
 		if d.Kind != intent.KindTransfer || d.Pay.Asset != "ob:usdc" || d.Pay.Amount != "90000000" ||
 			d.Receive.Account != "eip155:8453:"+payee {
@@ -259,7 +259,7 @@ func callIntent(r *rig) intent.Intent {
 
 func TestGoldenForms(t *testing.T) {
 	conversation(t, "forms", nil, []string{
-		"3", "4", "0x1234", payee, "nonsense", "pay((address who, uint256[] amounts)[2] items, string note, bool now)",
+		"3", "5", "0x1234", payee, "nonsense", "pay((address who, uint256[] amounts)[2] items, string note, bool now)",
 		"bob", "alice", "2", "1", "two", "2", usdc, "0", "\"\"", "maybe", "true", "0.25",
 		"2", "usdc", "approve(address,uint256)", "alice", "7", "yes",
 		"2", "alice", "data", "0x12345", "0xdeadbeef", "0",

@@ -380,3 +380,21 @@ func TestAPlanIsSavedAsAnIntent(t *testing.T) {
 		}
 	})
 }
+
+// A list that takes minutes to hear is cut: the rest is found by its word, or heard on request.
+func TestALongListIsCutAndItsWordsAreTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t).begins()
+		said := r.types("5", "2", "1", "90")
+		r.wants(said, "25. WLD", "more: type the first word of one")
+		if strings.Contains(said, "BRETT") {
+			t.Error("everything was said")
+		}
+		r.wants(r.types("?"), "BRETT, Brett")
+		r.wants(r.types("nosuch"), "is not one of the choices")
+		r.wants(r.types("brett"), "BRETT")
+		if err := r.ends(); err != nil {
+			t.Error(err)
+		}
+	})
+}

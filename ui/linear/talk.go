@@ -183,16 +183,24 @@ func one[T any](ctx context.Context, s *session, title string, list []T, words f
 	return x, err
 }
 
+// longMenu is how many choices are said at once: a listener has to hear them all.
+const longMenu = 25
+
 // choose shows a list and asks for a choice: the index of an item, or -1 and the key of a word with the text typed
 // after it.
 func (s *session) choose(ctx context.Context, m menu) (int, string, error) {
+	most := longMenu
 	show := func() {
 		if m.title != "" {
 			s.out.say(m.title)
 		}
-		for i, t := range m.items {
+		for i, t := range m.items[:min(len(m.items), most)] {
 			s.out.put(2, plain(strconv.Itoa(i+1)+". "+t))
 		}
+		if more := len(m.items) - most; more > 0 {
+			s.out.put(2, plain("and "+itoa(more)+" more: type the first word of one, or a question mark for all"))
+		}
+		most = len(m.items)
 		for _, w := range m.words {
 			s.out.put(2, plain(w.key+": "+w.text))
 		}
@@ -211,6 +219,11 @@ func (s *session) choose(ctx context.Context, m menu) (int, string, error) {
 		}
 		if n, err := strconv.Atoi(strings.TrimSuffix(text, ".")); err == nil && n >= 1 && n <= len(m.items) {
 			return n - 1, "", nil
+		}
+		for i, t := range m.items {
+			if first, _, _ := strings.Cut(t, ","); len(m.items) > longMenu && strings.EqualFold(first, text) {
+				return i, "", nil
+			}
 		}
 		for _, w := range m.words {
 			if strings.EqualFold(strings.Fields(text)[0], w.key) {

@@ -1,14 +1,10 @@
 package devnet
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
@@ -48,8 +44,8 @@ type tokenKind struct {
 
 // parties are who the contracts of an installation know.
 type parties struct {
-	operator, attester, treasury common.Address
-	salt                         [32]byte // of the escrow's domain
+	operator, attester, treasury, faucet common.Address
+	salt                                 [32]byte // of the escrow's domain
 }
 
 // alloc is what the chains of one installation begin with.
@@ -79,7 +75,7 @@ func newAlloc(p pinned, cat *catalog.Catalog, who parties) (*alloc, error) {
 			return err
 		})
 	}
-	group.Go(func() error { return deployTokens(kinds, who.treasury, tokens) })
+	group.Go(func() error { return deployTokens(kinds, p.Paymaster, who, tokens) })
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
@@ -111,10 +107,13 @@ func sharedContracts(p pinned, who parties) []contract {
 // attesters is how many must sign a release: the installation's own, the only one there is.
 const attesters = 1
 
-// Slots of Filler.sol.
+// Slots of Filler.sol and of Token.sol.
 const (
-	slotHot  = 2
-	slotCaps = 4
+	slotHot      = 2
+	slotCaps     = 4
+	slotBalances = 0
+	slotName     = 3
+	slotSymbol   = 4
 )
 
 // capHours is in how many hours the whole cap of a token may leave again.
@@ -246,35 +245,50 @@ func tokenKinds(cat *catalog.Catalog) []tokenKind {
 	return kinds
 }
 
-// deployTokens constructs one token of each kind with the whole supply at the treasury. Nothing in a token depends on
-// its address, so the account is moved to the real one afterwards.
-func deployTokens(kinds []tokenKind, treasury common.Address, out []evm.Account) error {
-	art, err := assets.Contract("Token")
-	if err != nil {
-		return err
-	}
-	types, err := arguments(tokenTypes)
-	if err != nil {
-		return fmt.Errorf("token: %w", err)
-	}
-	codes := map[string][]byte{} // the code differs by decimals only; one slice each is hashed once
+// deployTokens makes one token of each kind, with the shares of treasury, filler and faucet. Nothing in a token depends
+// on its address, so the account is moved to the real one afterwards; code and sum differ by decimals only, so few
+// constructors run.
+func deployTokens(kinds []tokenKind, filler common.Address, who parties, out []evm.Account) error {
+	bare := map[int]evm.Account{}
 	for i, k := range kinds {
-		args, err := types.Pack(k.name, k.symbol, uint8(k.decimals), treasury, supply(k.decimals))
-		if err != nil {
-			return fmt.Errorf("token %s: %w", k.symbol, err)
+		token, made := bare[k.decimals]
+		if !made {
+			sum := supply(k.decimals)
+			accounts, err := contract{"Token", who.treasury, tokenTypes,
+				[]any{"", "", uint8(k.decimals), who.treasury, sum}}.deploy()
+			if err != nil {
+				return err
+			}
+			token = accounts[0]
+			for holder, share := range map[common.Address]int64{
+				filler: solverPercent, who.faucet: faucetPercent, who.treasury: 100 - solverPercent - faucetPercent,
+			} {
+				token.Storage[slotOf(holder, slotBalances)] = common.BigToHash(percent(sum, share))
+			}
+			bare[k.decimals] = token
 		}
-		accounts, err := evm.Predeploy(append(bytes.Clone(art.Bytecode), args...), treasury, 1)
-		if err != nil {
-			return fmt.Errorf("token %s: %w", k.symbol, err)
-		}
-		out[i] = accounts[0]
-		if same, ok := codes[string(out[i].Code)]; ok {
-			out[i].Code = same
-		} else {
-			codes[string(out[i].Code)] = out[i].Code
-		}
+		token.Storage = maps.Clone(token.Storage)
+		putString(token.Storage, slotName, k.name)
+		putString(token.Storage, slotSymbol, k.symbol)
+		out[i] = token
 	}
 	return nil
+}
+
+// putString writes a string as Solidity keeps it: up to 31 bytes in its slot, a longer one behind the slot's hash.
+func putString(storage map[common.Hash]common.Hash, slot int64, s string) {
+	at, v := common.BigToHash(big.NewInt(slot)), common.Hash{}
+	if len(s) < len(v) {
+		v[31] = byte(2 * copy(v[:], s))
+		storage[at] = v
+		return
+	}
+	storage[at] = common.BigToHash(big.NewInt(int64(2*len(s) + 1)))
+	for next := crypto.Keccak256Hash(at[:]).Big(); s != ""; next.Add(next, common.Big1) {
+		v = common.Hash{}
+		s = s[copy(v[:], s):]
+		storage[common.BigToHash(next)] = v
+	}
 }
 
 // spec is the specification of one chain: shared contracts, its tokens at their real addresses, and the native coin at
@@ -300,32 +314,15 @@ func tokensOf(id uint64, cat *catalog.Catalog) []catalog.Entity {
 	})
 }
 
-// balanceSlots reads from the compiled token, which all tokens of the catalogue are, where balances are kept.
-func balanceSlots(cat *catalog.Catalog) (map[caip.Asset]uint64, error) {
-	art, err := assets.Contract("Token")
-	if err != nil {
-		return nil, err
-	}
-	var layout struct {
-		Storage []struct{ Label, Slot string }
-	}
-	if err := json.Unmarshal(art.StorageLayout, &layout); err != nil {
-		return nil, fmt.Errorf("storage layout of Token: %w", err)
-	}
-	for _, v := range layout.Storage {
-		if v.Label != "_balances" && v.Label != "balanceOf" && v.Label != "balances" {
-			continue
-		}
-		slot, err := strconv.ParseUint(v.Slot, 10, 64)
-		slots := map[caip.Asset]uint64{}
-		for _, agg := range cat.Aggregates() {
-			for _, e := range agg.Entities {
-				if _, token := e.Asset.Token(); token {
-					slots[e.Asset] = slot
-				}
+// balanceSlots says where balances are kept: all tokens of the catalogue are the compiled one.
+func balanceSlots(cat *catalog.Catalog) map[caip.Asset]uint64 {
+	slots := map[caip.Asset]uint64{}
+	for _, agg := range cat.Aggregates() {
+		for _, e := range agg.Entities {
+			if _, token := e.Asset.Token(); token {
+				slots[e.Asset] = slotBalances
 			}
 		}
-		return slots, err
 	}
-	return nil, errors.New("storage layout of Token: no balances mapping")
+	return slots
 }

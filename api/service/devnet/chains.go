@@ -10,8 +10,6 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"golang.org/x/sync/errgroup"
 
-	"coffer/api/catalog"
-	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/deployment"
@@ -19,7 +17,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// Shares of every supply that the treasury hands out in block 1, in percent. The rest stays with it.
+// Shares of every supply, in percent: of tokens from genesis on, of coins out of the treasury in block 1, which keeps
+// the rest.
 const (
 	solverPercent   = 40
 	faucetPercent   = 20
@@ -53,7 +52,8 @@ func (in *Installation) reopen(s store.Store, specs func() ([]evm.Spec, error)) 
 
 // specs is what every chain begins with.
 func (in *Installation) specs(p pinned) ([]evm.Spec, error) {
-	who := parties{in.Operator.Address(), in.Attester.Address(), in.Treasury.Address(), in.EscrowSalt}
+	who := parties{in.Operator.Address(), in.Attester.Address(), in.Treasury.Address(), in.Faucet.Address(),
+		in.EscrowSalt}
 	a, err := newAlloc(p, in.Catalog, who)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, o Options) error
 	})
 }
 
-// stock seals block 1: the treasury's transfers to filler, faucet and operator.
+// stock seals block 1: the treasury's transfers of coins to filler, faucet and operator.
 func (in *Installation) stock(c chain.Chain, now uint64) error {
 	filler, faucet, operator := in.filler, in.Faucet.Address(), in.Operator.Address()
 	coin := supply(nativeDecimals)
@@ -168,25 +168,15 @@ func (in *Installation) stock(c chain.Chain, now uint64) error {
 		in.coins(faucet, percent(coin, faucetPercent)),
 		in.coins(operator, percent(coin, operatorPercent)),
 	}
-	for _, t := range tokensOf(c.ID(), in.Catalog) {
-		txs = append(txs,
-			in.tokens(t, filler, percent(supply(t.Decimals), solverPercent)),
-			in.tokens(t, faucet, percent(supply(t.Decimals), faucetPercent)))
-	}
 	_, err := c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: txs, Accept: chain.AllSucceed})
 	return err
 }
 
-// transferGas is enough for one transfer to an account that never held the asset, or to a contract that takes coins.
+// transferGas is enough for a transfer to a contract that takes coins.
 const transferGas = 100_000
 
 func (in *Installation) coins(to common.Address, v *big.Int) chain.Tx {
 	return chain.Tx{From: in.Treasury, To: to, Value: v, Gas: transferGas}
-}
-
-func (in *Installation) tokens(t catalog.Entity, to common.Address, v *big.Int) chain.Tx {
-	token, _ := t.Asset.Token()
-	return chain.Tx{From: in.Treasury, To: token, Data: erc20.Transfer(to, v), Gas: transferGas}
 }
 
 func percent(v *big.Int, p int64) *big.Int {

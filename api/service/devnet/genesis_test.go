@@ -335,11 +335,32 @@ func TestTheAccountsAreKernel(t *testing.T) {
 
 func TestTokensSayTheirNameAndDecimals(t *testing.T) {
 	in := open(t, store.NewMemory())
+	long := 0
 	for _, a := range tokens(in) {
 		e, _ := in.Catalog.Entity(a)
+		c, _ := in.ChainOf(a.Chain)
+		st, err := c.State(context.Background(), c.Head().Time)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, _ := a.Token()
+		for selector, want := range map[string]string{"0x06fdde03": e.Name, "0x95d89b41": e.Symbol} {
+			r := st.Call(chain.Message{To: token, Data: common.FromHex(selector)})
+			text, err := abi.Arguments{{Type: abi.Type{T: abi.StringTy}}}.Unpack(r.Return)
+			if err != nil || text[0] != want {
+				t.Errorf("%s says %q (%v, %v), expected %q", a, text, r.Err, err, want)
+			}
+			if len(want) > 31 {
+				long++
+			}
+		}
+		st.Close()
 		if got := call(t, in, a, common.FromHex("0x313ce567")); got.Int64() != int64(e.Decimals) {
 			t.Errorf("%s: %s decimals, expected %d", a, got, e.Decimals)
 		}
+	}
+	if long == 0 {
+		t.Error("no name is longer than a slot")
 	}
 }
 
@@ -358,7 +379,7 @@ func TestDescriptorNamesThisInstallation(t *testing.T) {
 	if len(d.Deployments) != 1 || !reflect.DeepEqual(d.Deployments[0], now) || len(d.Installation) != 66 {
 		t.Errorf("deployments %+v of installation %q", d.Deployments, d.Installation)
 	}
-	if len(d.Chains) != 7 || len(d.Genesis) != 7 || d.Kind != network.Embedded {
+	if len(d.Chains) != 8 || len(d.Genesis) != 8 || d.Kind != network.Embedded {
 		t.Errorf("descriptor: %d chains, %d genesis hashes, kind %s", len(d.Chains), len(d.Genesis), d.Kind)
 	}
 	if d.Pins.CoSigner != in.CoSigner.Address() || d.Pins.Solver == (common.Address{}) ||
@@ -405,7 +426,7 @@ func TestUnknownAssetsAreAnErrorAndNotZero(t *testing.T) {
 	in := open(t, store.NewMemory())
 	for asset, want := range map[caip.Asset]error{
 		caip.ERC20(1, common.HexToAddress("0x1234")): deployment.ErrAsset,
-		caip.Native(56): deployment.ErrChain,
+		caip.Native(57): deployment.ErrChain,
 		caip.SOL():      deployment.ErrChain,
 	} {
 		if v, err := in.Balance(context.Background(), common.Address{1}, asset); !errors.Is(err, want) {

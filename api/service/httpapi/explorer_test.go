@@ -28,16 +28,15 @@ func (b *bench) withoutKey(path string) *httptest.ResponseRecorder {
 
 func TestExplorerShowsTheDecodedReceiptWithoutAKey(t *testing.T) {
 	b := newBench(t)
-	block, ok, err := b.in.Chains[8453].Block(context.Background(), 1)
-	if err != nil || !ok {
-		t.Fatal(ok, err)
+	base := b.in.Chains[8453]
+	block, err := base.Seal(context.Background(), chain.SealRequest{Time: base.Head().Time, Txs: []chain.Tx{{
+		From: b.in.Treasury, To: common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+		Data: erc20.Transfer(common.Address{7}, big.NewInt(200_000_000_000_000)), Gas: 100_000,
+	}}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	var transfer chain.Receipt
-	for _, r := range block.Receipts {
-		if r.To == common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913") {
-			transfer = r
-		}
-	}
+	transfer := block.Receipts[0]
 	w := b.withoutKey("/api" + httpapi.TransactionPath(caip.EVM(8453), transfer.TxHash.Hex()))
 	page := w.Body.String()
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
@@ -176,7 +175,7 @@ func TestExplorerEscapesWhatTheAddressSays(t *testing.T) {
 		"/api/explorer/%3Cscript%3Ealert(1)%3C%2Fscript%3E/tx/" + hash,
 		"/api/explorer/eip155:1/tx/%3Cimg%20src=x%20onerror=alert(1)%3E",
 		"/api/explorer/eip155:1%22onload=alert(1)/tx/" + hash,
-		"/api/explorer/eip155:56/tx/" + hash, "/api/explorer/eip155:1/tx/" + hash,
+		"/api/explorer/eip155:57/tx/" + hash, "/api/explorer/eip155:1/tx/" + hash,
 		"/api/explorer/solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/tx/" + hash,
 	} {
 		w := b.withoutKey(path)

@@ -374,7 +374,7 @@ func TestLogLinesNeverHoldTheKey(t *testing.T) {
 
 func TestListsAreBareArrays(t *testing.T) {
 	b := newBench(t)
-	for path, want := range map[string]int{"/api/chains/supported-list": 7,
+	for path, want := range map[string]int{"/api/chains/supported-list": 8,
 		"/api/assets/list": len(b.in.Catalog.Aggregates())} {
 		w := b.get(path)
 		var list []map[string]any

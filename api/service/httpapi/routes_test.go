@@ -257,7 +257,7 @@ func TestRolesAreAskedForByCAIP10(t *testing.T) {
 		!strings.Contains(w.Body.String(), "eip155:10") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	for _, bad := range []string{"", "?account=" + at, "?account=eip155:56:" + at, "?account=eip155:10:0x1",
+	for _, bad := range []string{"", "?account=" + at, "?account=eip155:57:" + at, "?account=eip155:10:0x1",
 		"?account=solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:11111111111111111111111111111111"} {
 		w := b.get("/api/account/roles" + bad)
 		if m := errorOf(t, w); w.Code != 400 || m["error"] != api.ErrValidation {

@@ -2,38 +2,22 @@ package quote
 
 import (
 	"math/big"
-	"strings"
 	"testing"
 	"time"
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/deployment"
-	"coffer/assets"
 )
 
 // What is announced as paid has the decimals of what was named, and is never less than the deposits.
 func TestThePaymentIsAnnouncedInTheDecimalsOfWhatPays(t *testing.T) {
-	d, err := assets.Catalogue()
+	c, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var fine, coarse string
-	for _, x := range d.Tokens {
-		for i := range x.AggregatedEntities {
-			switch e := &x.AggregatedEntities[i]; {
-			case x.AggregatedAssetID != "ob:usdc":
-			case strings.HasPrefix(e.AssetType, "eip155:10/"):
-				e.Decimals, fine = new(18), e.AssetType
-			default:
-				coarse = e.AssetType
-			}
-		}
-	}
-	c, err := catalog.New(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const fine = "eip155:56/erc20:0x8ac76a51cc950d9822d68b83fe1ad97b32cd580d"
+	const coarse = "eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85"
 	p := plan{legs: []leg{{source: source{decimals: 18}, amount: big.NewInt(1_000_000_000_001)},
 		{source: source{decimals: 18}, amount: big.NewInt(1)}, {source: source{decimals: 6}, amount: big.NewInt(5)}}}
 	q := &Quoter{Deps: Deps{Network: &deployment.Network{Catalog: c}}}

@@ -103,12 +103,12 @@ func checkMoney(t *rapid.T, p *purse, q api.Quote, at time.Time) {
 		if !listed {
 			t.Fatalf("no fee in %s: %v", o.AssetType, q.Fees.Assets)
 		}
-		scaled := amount.Scale(have, e.Decimals, 18)
+		scaled := amount.Scale(have, e.Decimals, p.agg.Decimals)
 		if last != nil && scaled.Cmp(last) > 0 {
 			t.Fatalf("%s of %s comes after a smaller source", have, o.AssetType)
 		}
 		last = scaled
-		if i < len(q.OriginChainsOperations)-1 && a.Cmp(have) != 0 {
+		if i < len(q.OriginChainsOperations)-1 && amount.Scale(a, e.Decimals, p.agg.Decimals).Cmp(scaled) != 0 {
 			t.Fatalf("%s of %s is left although more was needed", o.AssetType, have)
 		}
 		paid.Add(paid, amount.Scale(a, e.Decimals, p.agg.Decimals))

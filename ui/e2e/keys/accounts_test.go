@@ -141,7 +141,7 @@ func TestAccountsRotateReplacesTheKeyWhereItWasNamed(t *testing.T) {
 	}
 	shown, err := b.cmd.Show(t.Context(), cli.Global{}, caip.Chain{})
 	b.Must(err)
-	if len(shown) != 7 {
+	if len(shown) != 8 {
 		t.Errorf("%d chains", len(shown))
 	}
 	for _, r := range shown {
@@ -151,7 +151,7 @@ func TestAccountsRotateReplacesTheKeyWhereItWasNamed(t *testing.T) {
 		}
 	}
 	done, err = b.rotate(0, fresh)
-	if err != nil || len(done) != 7 {
+	if err != nil || len(done) != 8 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	for _, r := range done {

@@ -137,7 +137,7 @@ func TestTerminalSetsUpARemoteProfile(t *testing.T) {
 			fills(p, "CA file", at.CAFile)
 			if c.byFile {
 				fills(p, "network file", at.NetworkFile)
-				p.Sees("7 chains")
+				p.Sees("8 chains")
 			}
 			fills(p, "fingerprint", fingerprintOf(t, at.NetworkFile))
 			goesOn(p, "API key")

@@ -79,7 +79,7 @@ func TestServePrintsOneLineAndStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if chains, err := c.Chains(t.Context()); err != nil || len(chains) != 7 {
+	if chains, err := c.Chains(t.Context()); err != nil || len(chains) != 8 {
 		t.Errorf("%d chains, %v", len(chains), err)
 	}
 	wrong, err := client.New(client.Options{BaseURL: at.BaseURL, APIKey: secret.New([]byte("wrong")), RootCAs: roots})

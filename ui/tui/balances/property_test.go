@@ -34,7 +34,8 @@ func drawnCatalog(rt *rapid.T, d assets.Catalog) *catalog.Catalog {
 			token.AggregatedEntities = append(token.AggregatedEntities, assets.Entity{
 				AssetType: caip.Asset{Chain: mustChain(chains[k].Chain), Namespace: "erc20",
 					Reference: fmt.Sprintf("0x%040x", 0xabc000+i)}.Display(),
-				Decimals: new(rapid.IntRange(0, 18).Draw(rt, "of the chain")), Symbol: symbol, Name: "Name of " + symbol,
+				Decimals: new(rapid.IntRange(0, 18).Draw(rt, "of the chain")),
+				Symbol:   symbol, Name: "Name of " + symbol,
 			})
 		}
 		d.Tokens = append(d.Tokens, token)

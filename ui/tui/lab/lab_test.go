@@ -251,7 +251,7 @@ func TestVariantsOfACallPayWithWhatIsHeld(t *testing.T) {
 	for _, v := range b.variants {
 		seen[v.fund] = true
 	}
-	for _, want := range []string{"automatic", "USDC, all chains", "ETH, all chains", "USDC on Arbitrum One",
+	for _, want := range []string{"automatic", "USDC, all chains", "ETH, all chains", "USDC on Polygon",
 		"DAI, all chains"} {
 		if !seen[want] {
 			t.Errorf("%s is missing: %v", want, seen)

@@ -3,6 +3,7 @@ package evm
 import (
 	"bytes"
 	"math/big"
+	"reflect"
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -45,9 +46,44 @@ type hashed struct {
 	value []byte
 }
 
+// storage is what an account has, hashed: its slots, and the nodes of its trie by path.
+type storage struct {
+	root  common.Hash
+	slots []hashed
+	nodes []entry
+}
+
+// storages hashes a storage once however many accounts have the same one.
+type storages map[uintptr]*storage
+
+func (c storages) of(slots map[common.Hash]common.Hash) (*storage, error) {
+	at := reflect.ValueOf(slots).Pointer()
+	if known := c[at]; known != nil {
+		return known, nil
+	}
+	s := new(storage)
+	leaves := make([]hashed, 0, len(slots))
+	for k, v := range slots {
+		if v == (common.Hash{}) {
+			continue // zero is how an absent slot reads
+		}
+		key, value := crypto.Keccak256Hash(k[:]), encodeSlot(v)
+		s.slots = append(s.slots, hashed{key, value})
+		leaf, err := rlp.EncodeToBytes(value)
+		if err != nil {
+			return nil, err
+		}
+		leaves = append(leaves, hashed{key, leaf})
+	}
+	var err error
+	s.root, err = hashTrie(leaves, func(path, blob []byte) { s.nodes = append(s.nodes, entry{path, blob}) })
+	c[at] = s
+	return s, err
+}
+
 // newGenesis computes block 0. Keys are known beforehand, so the tries are
 // built in one pass over the sorted leaves, without a database.
-func newGenesis(s Spec, hashes codeHashes) (*genesis, error) {
+func newGenesis(s Spec, hashes codeHashes, stored storages) (*genesis, error) {
 	all, err := s.accounts()
 	if err != nil {
 		return nil, err
@@ -55,14 +91,21 @@ func newGenesis(s Spec, hashes codeHashes) (*genesis, error) {
 	g := &genesis{id: s.ChainID, codes: map[common.Hash][]byte{}}
 	leaves := make([]hashed, 0, len(all))
 	for _, a := range all {
-		leaf, err := g.account(a, hashes.of(a.Code))
+		st, err := stored.of(a.Storage)
+		if err != nil {
+			return nil, err
+		}
+		leaf, err := g.account(a, hashes.of(a.Code), st)
 		if err != nil {
 			return nil, err
 		}
 		leaves = append(leaves, leaf)
 	}
 	h := newHeader(new(big.Int), s.Time, big.NewInt(GenesisBaseFee))
-	if h.Root, err = g.trie(common.Hash{}, leaves); err != nil {
+	h.Root, err = hashTrie(leaves, func(path, blob []byte) {
+		g.state = append(g.state, entry{nodeKey(common.Hash{}, path), blob})
+	})
+	if err != nil {
 		return nil, err
 	}
 	g.block = newSealed(h, nil, nil, nil, nil, nil)
@@ -70,17 +113,19 @@ func newGenesis(s Spec, hashes codeHashes) (*genesis, error) {
 }
 
 // account adds one account and its storage; it returns the trie's leaf.
-func (g *genesis) account(a Account, codeHash common.Hash) (hashed, error) {
+func (g *genesis) account(a Account, codeHash common.Hash, st *storage) (hashed, error) {
 	balance, err := toUint256(a.Balance)
 	if err != nil {
 		return hashed{}, err
 	}
 	key := crypto.Keccak256Hash(a.Address[:])
-	root, err := g.storage(key, a.Storage)
-	if err != nil {
-		return hashed{}, err
+	for _, s := range st.slots {
+		g.state = append(g.state, entry{slotKey(key, s.key), s.value})
 	}
-	acc := &types.StateAccount{Nonce: a.Nonce, Balance: balance, Root: root, CodeHash: codeHash[:]}
+	for _, n := range st.nodes {
+		g.state = append(g.state, entry{nodeKey(key, n.key), n.value})
+	}
+	acc := &types.StateAccount{Nonce: a.Nonce, Balance: balance, Root: st.root, CodeHash: codeHash[:]}
 	g.state = append(g.state, entry{accountKey(key), encodeAccount(acc)})
 	if len(a.Code) > 0 {
 		g.codes[codeHash] = a.Code
@@ -89,31 +134,14 @@ func (g *genesis) account(a Account, codeHash common.Hash) (hashed, error) {
 	return hashed{key, leaf}, err
 }
 
-func (g *genesis) storage(owner common.Hash, slots map[common.Hash]common.Hash) (common.Hash, error) {
-	leaves := make([]hashed, 0, len(slots))
-	for k, v := range slots {
-		if v == (common.Hash{}) {
-			continue // zero is how an absent slot reads
-		}
-		key, value := crypto.Keccak256Hash(k[:]), encodeSlot(v)
-		g.state = append(g.state, entry{slotKey(owner, key), value})
-		leaf, err := rlp.EncodeToBytes(value)
-		if err != nil {
-			return common.Hash{}, err
-		}
-		leaves = append(leaves, hashed{key, leaf})
-	}
-	return g.trie(owner, leaves)
-}
-
-// trie adds the nodes of one trie and returns its root.
-func (g *genesis) trie(owner common.Hash, leaves []hashed) (common.Hash, error) {
+// hashTrie hands over the nodes of one trie and returns its root.
+func hashTrie(leaves []hashed, put func(path, blob []byte)) (common.Hash, error) {
 	if len(leaves) == 0 {
 		return types.EmptyRootHash, nil
 	}
 	slices.SortFunc(leaves, func(a, b hashed) int { return bytes.Compare(a.key[:], b.key[:]) })
 	t := trie.NewStackTrie(func(path []byte, _ common.Hash, blob []byte) {
-		g.state = append(g.state, entry{nodeKey(owner, path), bytes.Clone(blob)})
+		put(bytes.Clone(path), bytes.Clone(blob))
 	})
 	for _, l := range leaves {
 		if err := t.Update(l.key[:], l.value); err != nil {

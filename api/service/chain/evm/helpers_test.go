@@ -27,7 +27,7 @@ const (
 	supply      = 1_000_000_000_000
 )
 
-// chainIDs are the seven chains of the product.
+// chainIDs are chains of the product.
 func chainIDs() []uint64 { return []uint64{1, 10, 137, 8453, 42161, 43114, 59144} }
 
 // key derives a test key from a number.

@@ -96,10 +96,10 @@ func newChains(s store.Store, ids []uint64, specs func() ([]Spec, error)) []*Cha
 	return chains
 }
 
-// computeAll checks the specs and computes every genesis. Codes are hashed
+// computeAll checks the specs and computes every genesis. Codes and storages are hashed
 // beforehand because the chains share most of them.
 func computeAll(specs []Spec) ([]*genesis, error) {
-	hashes, seen := codeHashes{}, map[uint64]bool{}
+	hashes, stored, seen := codeHashes{}, storages{}, map[uint64]bool{}
 	for _, s := range specs {
 		if seen[s.ChainID] {
 			return nil, fmt.Errorf("%w: chain %d is specified twice", ErrSpec, s.ChainID)
@@ -111,13 +111,16 @@ func computeAll(specs []Spec) ([]*genesis, error) {
 		}
 		for _, a := range all {
 			hashes.of(a.Code)
+			if _, err := stored.of(a.Storage); err != nil {
+				return nil, err
+			}
 		}
 	}
 	out := make([]*genesis, len(specs))
 	var group errgroup.Group
 	for i, s := range specs {
 		group.Go(func() (err error) {
-			out[i], err = newGenesis(s, hashes)
+			out[i], err = newGenesis(s, hashes, stored)
 			return err
 		})
 	}

@@ -28,8 +28,11 @@ type Holding struct {
 	Amount *big.Int
 }
 
-// Holdings reads what the person has of the given aggregated assets, entity by entity. The first such question is what
-// gives a new account its test funds.
+// otherDecimals is BNB chain: the sums of the traffic count in the decimals that Paying has everywhere else.
+const otherDecimals = 56
+
+// Holdings reads what the person has of the given aggregated assets, entity by entity, without BNB chain. The first
+// such question is what gives a new account its test funds.
 func (p *Person) Holdings(ctx context.Context, c *Client, aggregates ...string) ([]Holding, error) {
 	var b api.AggregatedBalance
 	query := url.Values{"account": {strings.Join(p.Asked(), ",")}, "aggregatedAssetId": {strings.Join(aggregates, ",")}}
@@ -43,7 +46,7 @@ func (p *Person) Holdings(ctx context.Context, c *Client, aggregates ...string) 
 			if err != nil {
 				return nil, err
 			}
-			if _, has := p.At(asset.Chain); !has {
+			if _, has := p.At(asset.Chain); !has || asset.Chain == caip.EVM(otherDecimals) {
 				continue
 			}
 			v, ok := new(big.Int).SetString(one.Balance, 10)

@@ -46,6 +46,7 @@ type share struct {
 
 const (
 	baseChain = 8453
+	bnbChain  = 56 // younger than grants: an address keeps what it was given
 	usdc      = caip.AggregateID("ob:usdc")
 )
 
@@ -85,7 +86,7 @@ func (f *Faucet) grant(a common.Address) ([]gift, error) {
 				gifts = append(gifts, gift{e, fixed})
 				continue
 			}
-			if !evm {
+			if !evm || id == bnbChain {
 				continue
 			}
 			if anywhere = append(anywhere, e); chosen[e.Asset.Chain] {
