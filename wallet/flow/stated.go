@@ -87,8 +87,9 @@ func (s *stated) of(account string, a caip.Asset, now time.Time) (*big.Int, time
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load()
+	id := a.String()
 	for _, x := range s.list {
-		if x.Asset == a.String() && strings.EqualFold(x.Account, account) && now.Sub(x.At) < statedFor &&
+		if x.Asset == id && strings.EqualFold(x.Account, account) && now.Sub(x.At) < statedFor &&
 			!x.At.After(now) {
 			v, err := amount.ParseBase(x.Amount)
 			return v, x.At, err == nil
@@ -110,13 +111,13 @@ func (s *stated) put(list []statement) {
 			s.list = parseStated(b, s.net) // another process may have noted something since
 		}
 	}
+	type of struct{ account, asset string }
+	now := map[of]bool{}
 	for _, x := range list {
-		s.list = slices.DeleteFunc(s.list, func(o statement) bool {
-			return o.Asset == x.Asset &&
-				strings.EqualFold(o.Account, x.Account)
-		})
-		s.list = append(s.list, x)
+		now[of{strings.ToLower(x.Account), x.Asset}] = true
 	}
+	s.list = slices.DeleteFunc(s.list, func(o statement) bool { return now[of{strings.ToLower(o.Account), o.Asset}] })
+	s.list = append(s.list, list...)
 	if n := len(s.list); n > statedCount {
 		s.list = s.list[n-statedCount:]
 	}
@@ -253,8 +254,8 @@ func (f *Flow) Stated(accounts []api.Account, b api.AggregatedBalance) {
 			if err == nil {
 				account = holder(accounts, a)
 			}
-			if errAmount != nil || account == "" {
-				continue
+			if errAmount != nil || account == "" || v.Sign() == 0 {
+				continue // nothing can be less than a zero
 			}
 			if before, _, known := f.stated.of(account, a, now); known && v.Cmp(before) < 0 {
 				continue

@@ -45,6 +45,9 @@ func NewSymbols(c *catalog.Catalog) Symbols {
 	for _, a := range c.Aggregates() {
 		s.known[s.skeleton(a.Symbol)] = a.Symbol
 		for _, e := range a.Entities {
+			if e.Symbol == a.Symbol {
+				continue
+			}
 			s.known[s.skeleton(e.Symbol)] = e.Symbol
 		}
 	}
