@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string) error {
 		Out: os.Stdout, Err: os.Stderr,
 		Terminal:      term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
 		Build:         cli.ReadBuild(),
-		Catalog:       catalog.Load,
+		Catalog:       host().Catalog,
 		Dashboard:     dashboard,
 		SetUp:         setUp,
 		Doctor:        examine,
@@ -185,8 +185,12 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	var over func(context.Context, daemon.Inside) (daemon.Beside, error)
 	if o.SSH.Listen != "" {
 		over = func(ctx context.Context, in daemon.Inside) (daemon.Beside, error) {
+			cat, err := catalog.With(filepath.Join(dir, catalog.File))
+			if err != nil {
+				return daemon.Beside{}, err
+			}
 			g := app.Guests{Host: host(), Build: cli.ReadBuild(), Machine: machine(), Network: in.Network,
-				BaseURL: in.BaseURL, Transport: in.Transport, Pass: in.Pass}
+				Catalog: cat, BaseURL: in.BaseURL, Transport: in.Transport, Pass: in.Pass}
 			s, reach, err := serveSSH(ctx, o.SSH, dir, in.Log, g)
 			if err != nil {
 				return daemon.Beside{}, err

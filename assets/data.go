@@ -79,6 +79,12 @@ type BookEntry struct {
 // Catalogue returns catalog.json.
 func Catalogue() (Catalog, error) { return read[Catalog]("catalog.json") }
 
+// ParseCatalog reads a file of the form of catalog.json, as strictly.
+func ParseCatalog(raw []byte) (c Catalog, err error) {
+	err = decodeStrict(raw, &c)
+	return c, err
+}
+
 // PinnedAddresses returns pins.json.
 func PinnedAddresses() (Pins, error) { return read[Pins]("pins.json") }
 

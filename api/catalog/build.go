@@ -71,7 +71,8 @@ func (c *Catalog) addToken(t assets.Token) error {
 	known, twice := c.aggregates[agg.ID]
 	switch {
 	case twice && !known.sameAsset(agg):
-		return fmt.Errorf("%s is described in two different ways", agg.ID)
+		return fmt.Errorf("%s is described in two different ways: it is %s, %q, with %d decimals and the price %v",
+			agg.ID, known.Symbol, known.Name, known.Decimals, known.PriceMicroUSD)
 	case !twice:
 		known = &agg
 		c.order = append(c.order, agg.ID)
@@ -91,6 +92,7 @@ func (c *Catalog) addToken(t assets.Token) error {
 			return fmt.Errorf("%s has two tokens on %s", agg.ID, e.Asset.Chain)
 		}
 		c.entities[e.Asset] = e
+		c.added = append(c.added, e)
 		known.Entities = append(known.Entities, e)
 	}
 	return nil
@@ -135,7 +137,7 @@ func (c *Catalog) readEntity(id caip.AggregateID, d assets.Entity) (Entity, erro
 		return Entity{}, fmt.Errorf("%s is on an unknown chain", asset)
 	}
 	if other, twice := c.entities[asset]; twice {
-		return Entity{}, fmt.Errorf("%s belongs to %s and %s", asset, other.Aggregate, id)
+		return Entity{}, fmt.Errorf("%s is in the catalogue already, in %s", asset, other.Aggregate)
 	}
 	if err := checkAsset(d.AssetType, d.Symbol, d.Name, d.Decimals); err != nil {
 		return Entity{}, err

@@ -12,12 +12,16 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/big"
+	"os"
 	"slices"
 	"sync"
 
 	"coffer/api/caip"
+	"coffer/api/files"
 	"coffer/assets"
 )
 
@@ -62,6 +66,7 @@ type Catalog struct {
 	order      []caip.AggregateID
 	aggregates map[caip.AggregateID]*Aggregate
 	entities   map[caip.Asset]Entity
+	added      []Entity
 }
 
 // Load is the registry of the embedded data. It is built once; everything that it hands out is a copy.
@@ -77,6 +82,58 @@ func build() (*Catalog, error) {
 	return New(d)
 }
 
+// File is the name of the file in a data directory.
+const File = "catalog.json"
+
+// With is the registry of the embedded data and of what the file of an operator adds to it, if there is one: chains and
+// assets in the form of assets/catalog.json, under the same rules. What is known already cannot be described anew. An
+// error names the file, the path in it and what is wrong.
+func With(file string) (*Catalog, error) {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Load()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if why := files.Changeable(file, info); why != "" {
+		return nil, fmt.Errorf("%s: %s", file, why)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Read(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return c, nil
+}
+
+// Read is With for the content of a file.
+func Read(raw []byte) (*Catalog, error) {
+	d, err := assets.ParseCatalog(raw)
+	if err != nil {
+		return nil, err
+	}
+	c, err := build()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.add(d); err != nil {
+		return nil, err
+	}
+	for _, e := range c.added {
+		if e.Asset.Chain.IsSolana() {
+			return nil, fmt.Errorf("%s: a file adds nothing to Solana", e.Asset)
+		}
+	}
+	return c, nil
+}
+
+// Added lists what a file added to the embedded data, in the order of the file.
+func (c *Catalog) Added() []Entity { return slices.Clone(c.added) }
+
 // New builds a registry from given data, under the same rules as Load.
 func New(d assets.Catalog) (*Catalog, error) {
 	c := &Catalog{
@@ -87,6 +144,7 @@ func New(d assets.Catalog) (*Catalog, error) {
 	if err := c.add(d); err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
+	c.added = nil
 	return c, nil
 }
 

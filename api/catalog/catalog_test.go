@@ -141,13 +141,13 @@ func TestNewRefusesContradictions(t *testing.T) {
 		"/tokens/0: eip155:2/slip44:60 is on an unknown chain": func(d *assets.Catalog) {
 			d.Tokens[0].AggregatedEntities[0].AssetType = "eip155:2/slip44:60"
 		},
-		"/tokens/2: eip155:1/slip44:60 belongs to ob:eth and ob:eth2": func(d *assets.Catalog) {
+		"/tokens/2: eip155:1/slip44:60 is in the catalogue already, in ob:eth": func(d *assets.Catalog) {
 			d.Tokens = append(d.Tokens, d.Tokens[0])
 			d.Tokens[2].AggregatedAssetID = "ob:eth2"
 		},
-		"belongs to ob:eth and ob:eth": func(d *assets.Catalog) { d.Tokens = append(d.Tokens, d.Tokens[0]) },
-		"ob:eth needs decimals":        func(d *assets.Catalog) { d.Tokens[0].Decimals = new(19) },
-		"ob:sol needs decimals":        func(d *assets.Catalog) { d.Tokens[1].Decimals = nil },
+		"in the catalogue already, in ob:eth": func(d *assets.Catalog) { d.Tokens = append(d.Tokens, d.Tokens[0]) },
+		"ob:eth needs decimals":               func(d *assets.Catalog) { d.Tokens[0].Decimals = new(19) },
+		"ob:sol needs decimals":               func(d *assets.Catalog) { d.Tokens[1].Decimals = nil },
 		"slip44:60 needs decimals": func(d *assets.Catalog) {
 			d.Tokens[0].AggregatedEntities[0].Decimals = nil
 		},

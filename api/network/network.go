@@ -5,7 +5,8 @@
 //
 // The id of version 1 covers everything but the kind. That of version 2 covers what never changes in the life of a
 // network: kind, chains, genesis hashes and, of an embedded one, the installation. What an operator may replace (pins,
-// formulas, deployments) has a digest of its own, which a person confirms (Digest); the fingerprint covers both.
+// formulas, deployments) or add (chains) has a digest of its own, which a person confirms (Digest); the fingerprint
+// covers both.
 package network
 
 import (
@@ -14,7 +15,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -77,8 +80,8 @@ type Formula struct {
 const FormulaCallDataAndNonce = "keccak256(abi.encode(sender,callData,nonce))"
 
 // Descriptor is the content of network.json. Chains are CAIP-2, Genesis maps each to the hash of its first block.
-// Version 2 has Deployments, oldest first, and of an embedded network Installation, 0x and 64 hex digits that only this
-// installation has.
+// Version 2 has Deployments, oldest first, of an embedded network Installation, 0x and 64 hex digits that only this
+// installation has, and Added, those of Chains that the operator may add to.
 type Descriptor struct {
 	Version  int               `json:"version"`
 	ID       string            `json:"id"`
@@ -90,17 +93,23 @@ type Descriptor struct {
 
 	Installation string       `json:"installation,omitzero"`
 	Deployments  []Deployment `json:"deployments,omitempty"`
+	Added        []string     `json:"added,omitempty"`
 }
 
 // ErrID says that a descriptor's id is not the hash of its content.
 var ErrID = errors.New("the network id does not match the network's content")
 
 // ComputeID returns 0x and the SHA-256, in hex, of the RFC 8785 form of what the id covers: in version 1 the descriptor
-// without id and kind, in version 2 version, kind, chains, genesis and installation.
+// without id and kind, in version 2 version, kind, chains and genesis without what was added, and installation.
 func (d Descriptor) ComputeID() (string, error) {
 	if d.Version == 1 {
 		d.ID, d.Kind = "", ""
 		return digest(d)
+	}
+	chains, genesis := slices.Clone(d.Chains), maps.Clone(d.Genesis)
+	for _, c := range d.Added {
+		chains = slices.DeleteFunc(chains, func(other string) bool { return other == c })
+		delete(genesis, c)
 	}
 	return digest(struct {
 		Version      int               `json:"version"`
@@ -108,20 +117,27 @@ func (d Descriptor) ComputeID() (string, error) {
 		Chains       []string          `json:"chains"`
 		Genesis      map[string]string `json:"genesis"`
 		Installation string            `json:"installation,omitzero"`
-	}{d.Version, d.Kind, d.Chains, d.Genesis, d.Installation})
+	}{d.Version, d.Kind, chains, genesis, d.Installation})
 }
 
 // Digest returns 0x and the SHA-256, in hex, of the RFC 8785 form of what the operator of a network may replace without
-// making another network: pins, formulas and deployments. It is "" in version 1, whose id covers them.
+// making another network: pins, formulas, deployments and the added chains. It is "" in version 1, whose id covers
+// them.
 func (d Descriptor) Digest() (string, error) {
 	if d.Version == 1 {
 		return "", nil
+	}
+	added := map[string]string{}
+	for _, c := range d.Added {
+		added[c] = d.Genesis[c]
 	}
 	return digest(struct {
 		Pins        Pins         `json:"pins"`
 		Formulas    []Formula    `json:"formulas"`
 		Deployments []Deployment `json:"deployments"`
-	}{d.Pins, d.Formulas, d.Deployments})
+
+		Added map[string]string `json:"added,omitempty"`
+	}{d.Pins, d.Formulas, d.Deployments, added})
 }
 
 // digest returns 0x and the SHA-256 of the RFC 8785 form of v in hex.
@@ -191,14 +207,19 @@ func (d Descriptor) check() error {
 		return fmt.Errorf("version %d, this program reads 1 to %d: it needs a newer program", d.Version, Version)
 	case d.Kind != Embedded && d.Kind != Lab && d.Kind != Real:
 		return fmt.Errorf("unknown kind %q", d.Kind)
-	case d.Version == 1 && (d.Installation != "" || d.Deployments != nil):
-		return errors.New("version 1 has neither an installation nor deployments")
+	case d.Version == 1 && (d.Installation != "" || d.Deployments != nil || d.Added != nil):
+		return errors.New("version 1 has neither an installation nor deployments nor added chains")
 	case d.Version == 1:
 		return nil
 	case !d.installed():
 		return errors.New("an embedded network has an installation, 0x and 64 hex digits, and no other has one")
 	case len(d.Deployments) == 0:
 		return errors.New("it names no deployment")
+	}
+	for _, c := range d.Added {
+		if d.Genesis[c] == "" || !slices.Contains(d.Chains, c) {
+			return fmt.Errorf("it adds %q, which is none of its chains", c)
+		}
 	}
 	for i, n := range d.Deployments {
 		if i > 0 && n.From <= d.Deployments[i-1].From {

@@ -114,3 +114,48 @@ func TestDecodeOfVersion2IsStrict(t *testing.T) {
 		}
 	}
 }
+
+// What an operator adds later leaves the id, so keys and journals stay good; the digest, which a person confirms, and
+// with it the fingerprint cover it.
+func TestAddedChainsLeaveTheIDAndChangeTheDigest(t *testing.T) {
+	d, err := Descriptor{
+		Version: 2, Kind: Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{"eip155:1": "0xab"},
+		Deployments: []Deployment{{Attesters: []common.Address{{1}}, Threshold: 1}},
+	}.WithID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := d
+	more.Chains, more.Added = []string{"eip155:1", "eip155:100"}, []string{"eip155:100"}
+	more.Genesis = map[string]string{"eip155:1": "0xab", "eip155:100": "0xcd"}
+	raw, err := more.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Decode(raw); err != nil || got.ID != d.ID || len(got.Chains) != 2 || len(got.Genesis) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	other := more
+	other.Genesis = map[string]string{"eip155:1": "0xab", "eip155:100": "0xef"}
+	seen := map[string]bool{}
+	for _, n := range []Descriptor{d, more, other} {
+		digest, _ := n.Digest()
+		seen[digest], seen[n.Fingerprint()] = true, true
+	}
+	if len(seen) != 6 {
+		t.Errorf("digests and fingerprints repeat: %v", seen)
+	}
+	for name, spoil := range map[string]func(*Descriptor){
+		"not a chain": func(d *Descriptor) { d.Chains = d.Chains[:1] },
+		"no genesis":  func(d *Descriptor) { d.Genesis = map[string]string{"eip155:1": "0xab"} },
+		"version 1":   func(d *Descriptor) { d.Version, d.Deployments = 1, nil },
+	} {
+		bad := more
+		spoil(&bad)
+		bad, _ = bad.WithID()
+		raw, _ := bad.Encode()
+		if _, err := Decode(raw); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}

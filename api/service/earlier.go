@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/api/op/erc20"
 	"coffer/api/op/solmsg"
@@ -25,7 +27,9 @@ import (
 func (o Options) renewal(dir string) renew.Options {
 	return renew.Options{
 		Dir: dir, Database: DatabaseFile, Descriptor: NetworkFile, Log: o.Log, ExplorerBase: o.explorer(),
-		Installation: devnet.Options{Clock: o.Clock, Random: o.Random, Kind: o.Kind}, AfterStep: o.AfterStep,
+		Installation: devnet.Options{Clock: o.Clock, Random: o.Random, Kind: o.Kind,
+			Catalog: filepath.Join(dir, catalog.File)},
+		AfterStep: o.AfterStep,
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/api/service/access"
 	"coffer/api/service/adminrelay"
@@ -81,7 +82,7 @@ type Options struct {
 	Metrics      Meter             // is told of requests, quotes and settlements; nil for none
 	AfterStep    func(step string) // called after each durable step of settlement, for crash tests
 	Faults       Faults            // nothing happens by itself
-	Dir          string            // data directory for network.json; "" writes none
+	Dir          string            // data directory of network.json and catalog.json; "" for neither
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 }
 
@@ -173,7 +174,11 @@ func Open(o Options) (*Service, error) {
 	if o.Store == nil {
 		return nil, errors.New("service: no store was given")
 	}
-	in, err := devnet.Open(o.Store, devnet.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind})
+	from := devnet.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind}
+	if o.Dir != "" {
+		from.Catalog = filepath.Join(o.Dir, catalog.File)
+	}
+	in, err := devnet.Open(o.Store, from)
 	if err != nil {
 		return nil, err
 	}

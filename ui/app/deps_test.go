@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
 	"coffer/api/secret"
@@ -20,8 +21,12 @@ import (
 // nor profiles nor paths.
 func TestAGuestsScreensTouchNothingOfTheOperator(t *testing.T) {
 	dir := t.TempDir()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	o, err := profile.OpenGuest(profile.Guest{
-		Name: "own", Title: "alice", Where: "here", Dir: dir,
+		Catalog: cat, Name: "own", Title: "alice", Where: "here", Dir: dir,
 		Network: network.Descriptor{ID: strings.Repeat("ab", 32), Kind: network.Lab},
 		Service: client.Options{BaseURL: "https://service.invalid/api", APIKey: secret.New([]byte("k")),
 			Transport: http.DefaultTransport},

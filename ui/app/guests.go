@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/client/httplog"
 	"coffer/api/network"
@@ -25,6 +26,7 @@ type Guests struct {
 	Machine string
 
 	Network   network.Descriptor
+	Catalog   *catalog.Catalog
 	BaseURL   string
 	Transport http.RoundTripper
 	Pass      func(caller string) (key string, revoke func(), err error)
@@ -70,7 +72,8 @@ func (g Guests) guest(v sshd.Visit) (out profile.Guest, done func(), err error) 
 		return out, nil, err
 	}
 	return profile.Guest{
-		Name: ownName, Title: v.Name, Where: "the server that shows this dashboard", Network: g.Network, Signer: signer,
+		Name: ownName, Title: v.Name, Where: "the server that shows this dashboard",
+		Network: g.Network, Catalog: g.Catalog, Signer: signer,
 		Service: client.Options{BaseURL: g.BaseURL, APIKey: secret.New([]byte(key)), Transport: steady{g.Transport}},
 	}, revoke, nil
 }

@@ -37,7 +37,7 @@ money: it is told, and nothing can move it.`,
 			if err != nil {
 				return err
 			}
-			cat, err := p.Catalog()
+			cat, err := p.Catalog(g.Profile)
 			if err != nil {
 				return err
 			}

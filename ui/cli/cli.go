@@ -34,7 +34,7 @@ type Program struct {
 	Out, Err  io.Writer
 	Terminal  bool // both standard input and standard output are terminals
 	Build     Build
-	Catalog   func() (*catalog.Catalog, error)
+	Catalog   func(profile string) (*catalog.Catalog, error)
 	Dashboard func(context.Context, Global) error
 	SetUp     func(context.Context, Global) error
 	Doctor    Examine

@@ -21,7 +21,7 @@ func program(t *testing.T) (Program, *bytes.Buffer) {
 	return Program{
 		Out: out, Err: out, Terminal: true, Env: []string{"HOME=/nowhere"},
 		Build:   Build{Version: "v0.0.0", Revision: "abc", Time: "2026-01-01", Go: "go1", Modified: true},
-		Catalog: catalog.Load,
+		Catalog: func(string) (*catalog.Catalog, error) { return catalog.Load() },
 		Balances: func(_ context.Context, g Global) (*api.Document, error) {
 			if g.Profile == "nobody" {
 				return nil, &config.Error{Problem: "there is no such profile"}

@@ -98,7 +98,7 @@ func completes(args []string) bool {
 // complete gives every command and every flag its completions. Only a shell needs them, so a normal start does not pay
 // for it.
 func (p Program) complete(root *cobra.Command) {
-	cat, err := p.Catalog()
+	cat, err := p.Catalog("")
 	if err != nil {
 		return
 	}

@@ -37,7 +37,7 @@ func (p Program) earlierBalances(ctx context.Context, g Global, asJSON bool) err
 		_, err := fmt.Fprintln(p.Out, "These accounts had nothing on a network before this one.")
 		return err
 	}
-	cat, err := p.Catalog()
+	cat, err := p.Catalog(g.Profile)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func whole(out io.Writer, env ...string) cli.Program {
 		Out: out, Err: out, Env: append([]string{"HOME=/nowhere"}, env...),
 		Build: cli.Build{Version: "v1.2.3", Revision: strings.Repeat("ab", 20), Time: "2026-11-21T18:00:00Z",
 			Go: "go1.26.8", Target: "linux/amd64 v1"},
-		Catalog: catalog.Load,
+		Catalog: func(string) (*catalog.Catalog, error) { return catalog.Load() },
 		SetUp:   func(context.Context, cli.Global) error { return nil },
 		Doctor: func(context.Context, cli.Global) ([]doctor.Finding, doctor.Deps, error) {
 			return nil, doctor.Deps{}, nil

@@ -204,7 +204,7 @@ func renewed(now, before network.Descriptor, left []string) *Change {
 
 // replaced asks for a network whose contracts are others than those confirmed, or were never confirmed in this profile.
 func replaced(now network.Descriptor, known *network.Descriptor) *Change {
-	what := "The operator replaced contracts or addresses that this profile trusts."
+	what := "The operator replaced contracts or addresses that this profile trusts, or added chains."
 	switch {
 	case known == nil:
 		what, known = "Nobody confirmed the contracts and addresses of this network in this profile yet.",

@@ -60,6 +60,9 @@ func facts(n network.Descriptor) (names []string, values map[string]string) {
 		add(fmt.Sprint("Formula ", i+1), f)
 	}
 	add("Chains", strings.Join(n.Chains, " "))
+	for _, c := range n.Added {
+		add(c, n.Genesis[c])
+	}
 	for i, d := range newest[1:] {
 		add(fmt.Sprint("Before ", i+1), d)
 	}

@@ -30,6 +30,7 @@ type Guest struct {
 	Where   string // the service is, for display
 	Dir     string
 	Network network.Descriptor
+	Catalog *catalog.Catalog
 	Service client.Options // the guest wipes its key
 	Log     *httplog.Log
 	Host    Host
@@ -55,7 +56,7 @@ func OpenGuest(g Guest) (*Opened, error) {
 		Profile: config.Profile{Name: g.Name, Kind: g.Network.Kind, NetworkID: g.Network.ID, Vault: config.VaultMemory,
 			Accounts: g.Accounts},
 		Paths: config.Paths{Config: filepath.Join(g.Dir, "config.toml"), State: g.state(), Data: g.Dir},
-		Where: g.Where, Network: g.Network, host: host, guest: &g,
+		Where: g.Where, Network: g.Network, Catalog: g.Catalog, host: host, guest: &g,
 		tags: tags{g.Network.ID, g.Network.ID},
 	}
 	o.memory = vault.NewMemory(g.Network.ID)
@@ -65,9 +66,6 @@ func OpenGuest(g Guest) (*Opened, error) {
 		var item vault.Item
 		item, err = o.memory.Add(vault.EVM, secret.New(bytes.Clone(g.Signer.Reveal())))
 		o.Profile.Accounts = []config.Account{{Type: api.AccountKernelV31, SignerAddress: item.Address}}
-	}
-	if err == nil {
-		o.Catalog, err = catalog.Load()
 	}
 	if err == nil {
 		o.Accounts = o.Profile.WireAccounts(o.Network.Pins)
@@ -125,6 +123,7 @@ var ErrReadOnly = errors.New("this dashboard is read only: no key is loaded, and
 type Showcase struct {
 	profile config.Profile
 	network network.Descriptor
+	catalog *catalog.Catalog
 	key     secret.Secret
 	roots   *x509.CertPool
 	limits  verify.Limits
@@ -154,7 +153,7 @@ func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error
 		return nil, &cli.UsageError{Problem: fmt.Sprintf("profile %q has no account to look at", p.Name),
 			Hint: "add one: coffer accounts add --profile " + p.Name}
 	}
-	s := &Showcase{profile: o.Profile, network: o.Network}
+	s := &Showcase{profile: o.Profile, network: o.Network, catalog: o.Catalog}
 	if s.roots, err = o.Profile.Roots(); err != nil {
 		return nil, err
 	}
@@ -184,7 +183,7 @@ func (s *Showcase) Wipe() { s.key.Wipe() }
 func (s *Showcase) Guest() Guest {
 	return Guest{
 		Name: s.profile.Name, Title: s.profile.Name + ", read only", Where: s.profile.BaseURL, Network: s.network,
-		Accounts: s.profile.Accounts, First: s.profile, Limits: s.limits,
+		Catalog: s.catalog, Accounts: s.profile.Accounts, First: s.profile, Limits: s.limits,
 		Service: client.Options{BaseURL: s.profile.BaseURL, APIKey: secret.New(bytes.Clone(s.key.Reveal())),
 			RootCAs: s.roots},
 		ReadOnly: "no key to sign with is loaded here",

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
 	"coffer/api/secret"
@@ -23,8 +24,12 @@ func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, er
 
 func guestOf(t *testing.T, dir string, signer []byte) Guest {
 	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	return Guest{
-		Name: "own", Title: "alice", Where: "here", Dir: dir,
+		Catalog: cat, Name: "own", Title: "alice", Where: "here", Dir: dir,
 		Network: network.Descriptor{ID: strings.Repeat("ab", 32), Kind: network.Lab},
 		Service: client.Options{BaseURL: "https://service.invalid/api", APIKey: secret.New([]byte("k")),
 			Transport: nowhere{}},

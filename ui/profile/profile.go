@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"coffer/api"
@@ -98,6 +99,16 @@ func (h Host) Find(name string) (config.Profile, config.Paths, error) {
 	return p, paths, nil
 }
 
+// Catalog is what a profile knows: what is shipped, and what the file in its data directory adds.
+func (h Host) Catalog(name string) (*catalog.Catalog, error) {
+	p, paths, err := h.Find(name)
+	if err != nil {
+		return catalog.Load() // whoever needs the profile reports what is wrong with it
+	}
+	c, err := catalog.With(filepath.Join(paths.ProfileData(p.Name), catalog.File))
+	return c, cli.InFile(err)
+}
+
 // Open opens a profile with everything needed to read and to quote. The vault of an embedded profile stays locked
 // until a key is needed; that of a remote one is unlocked for its API key.
 func (h Host) Open(ctx context.Context, name string) (*Opened, error) {
@@ -123,7 +134,7 @@ func (h Host) open(ctx context.Context, name string) (*Opened, error) {
 		return nil, err
 	}
 	o := &Opened{Profile: p, Paths: paths, host: h}
-	if o.Catalog, err = catalog.Load(); err != nil {
+	if o.Catalog, err = h.Catalog(name); err != nil {
 		return nil, err
 	}
 	if err = o.findNetwork(ctx); err == nil {

@@ -125,17 +125,36 @@ func (a *alloc) fillerOn(id uint64, cat *catalog.Catalog, who parties) evm.Accou
 	out := a.filler
 	out.Storage = maps.Clone(out.Storage)
 	out.Storage[slotOf(who.operator, slotHot)] = common.BigToHash(common.Big1)
-	limit := func(token common.Address, decimals int) {
-		capacity := percent(supply(decimals), solverPercent)
-		refill := new(big.Int).Quo(capacity, big.NewInt(capHours*3600))
-		out.Storage[slotOf(token, slotCaps)] = common.BigToHash(capacity.Or(capacity, refill.Lsh(refill, 128)))
-	}
-	limit(common.Address{}, nativeDecimals)
+	limit(out.Storage, common.Address{}, nativeDecimals)
 	for _, t := range tokensOf(id, cat) {
 		token, _ := t.Asset.Token()
-		limit(token, t.Decimals)
+		limit(out.Storage, token, t.Decimals)
 	}
 	return out
+}
+
+func limit(filler map[common.Hash]common.Hash, token common.Address, decimals int) {
+	capacity := percent(supply(decimals), solverPercent)
+	refill := new(big.Int).Quo(capacity, big.NewInt(capHours*3600))
+	filler[slotOf(token, slotCaps)] = common.BigToHash(capacity.Or(capacity, refill.Lsh(refill, 128)))
+}
+
+// place is what brings tokens to a chain that began without them: the tokens, and what of each may leave the filler.
+func (a *alloc) place(tokens []catalog.Entity) []evm.Account {
+	caps := evm.Account{Address: a.filler.Address, Storage: map[common.Hash]common.Hash{}}
+	var out []evm.Account
+	for _, t := range tokens {
+		account := a.token(t)
+		limit(caps.Storage, account.Address, t.Decimals)
+		out = append(out, account)
+	}
+	return append(out, caps)
+}
+
+func (a *alloc) token(t catalog.Entity) evm.Account {
+	account := a.tokens[tokenKind{t.Name, t.Symbol, t.Decimals}]
+	account.Address, _ = t.Asset.Token()
+	return account
 }
 
 // slotOf is where a mapping at a slot has the entry of an address.
@@ -296,9 +315,7 @@ func putString(storage map[common.Hash]common.Hash, slot int64, s string) {
 func (a *alloc) spec(id uint64, cat *catalog.Catalog, who parties) evm.Spec {
 	s := evm.Spec{ChainID: id, Time: Time, Alloc: append(slices.Clone(a.shared), a.fillerOn(id, cat, who))}
 	for _, t := range tokensOf(id, cat) {
-		account := a.tokens[tokenKind{t.Name, t.Symbol, t.Decimals}]
-		account.Address, _ = t.Asset.Token()
-		s.Alloc = append(s.Alloc, account)
+		s.Alloc = append(s.Alloc, a.token(t))
 	}
 	s.Alloc = append(s.Alloc, evm.Account{Address: who.treasury, Balance: supply(nativeDecimals)})
 	return s
@@ -306,11 +323,12 @@ func (a *alloc) spec(id uint64, cat *catalog.Catalog, who parties) evm.Spec {
 
 const nativeDecimals = 18
 
-// tokensOf lists the token entities of one chain in catalogue order.
+// tokensOf lists the tokens that a chain begins with, in catalogue order.
 func tokensOf(id uint64, cat *catalog.Catalog) []catalog.Entity {
+	added := cat.Added()
 	return slices.DeleteFunc(cat.On(caip.EVM(id)), func(e catalog.Entity) bool {
 		_, token := e.Asset.Token()
-		return !token
+		return !token || slices.Contains(added, e)
 	})
 }
 

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 	"golang.org/x/sync/errgroup"
 
+	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/deployment"
@@ -27,8 +31,18 @@ const (
 
 // openChains opens every chain, and makes them when fresh.
 func (in *Installation) openChains(s store.Store, fresh bool, p pinned, o Options) error {
-	specs := sync.OnceValues(func() ([]evm.Spec, error) { return in.specs(p) })
+	made := sync.OnceValues(func() (*alloc, error) { return newAlloc(p, in.Catalog, in.parties()) })
+	specs := func() ([]evm.Spec, error) {
+		a, err := made()
+		if err != nil {
+			return nil, err
+		}
+		return in.specs(a), nil
+	}
 	if err := in.begin(s, fresh, specs, o); err != nil {
+		return err
+	}
+	if err := in.extend(s, made, uint64(o.Clock().Unix())); err != nil {
 		return err
 	}
 	return in.reopen(s, specs)
@@ -50,27 +64,77 @@ func (in *Installation) reopen(s store.Store, specs func() ([]evm.Spec, error)) 
 	return nil
 }
 
-// specs is what every chain begins with.
-func (in *Installation) specs(p pinned) ([]evm.Spec, error) {
-	who := parties{in.Operator.Address(), in.Attester.Address(), in.Treasury.Address(), in.Faucet.Address(),
+func (in *Installation) parties() parties {
+	return parties{in.Operator.Address(), in.Attester.Address(), in.Treasury.Address(), in.Faucet.Address(),
 		in.EscrowSalt}
-	a, err := newAlloc(p, in.Catalog, who)
-	if err != nil {
-		return nil, err
-	}
+}
+
+// specs is what every chain begins with.
+func (in *Installation) specs(a *alloc) []evm.Spec {
 	out := make([]evm.Spec, len(in.ChainIDs))
 	for i, id := range in.ChainIDs {
-		out[i] = a.spec(id, in.Catalog, who)
+		out[i] = a.spec(id, in.Catalog, in.parties())
 		out[i].Time = in.time
 	}
-	return out, nil
+	return out
+}
+
+// extend sets up what the catalogue file adds and the data does not have yet: a chain gets its genesis, and in one
+// commit, beside the note of it, chains get their block 1 and tokens their place. It refuses a file that lacks what the
+// data has.
+func (in *Installation) extend(s store.Store, made func() (*alloc, error), now uint64) error {
+	kept, err := in.kept(s, keyAdded)
+	if err != nil {
+		return err
+	}
+	had, lines := strings.Split(kept, "\n"), []string{""}
+	fresh := map[caip.Chain][]catalog.Entity{}
+	for _, e := range in.Catalog.Added() {
+		line := fmt.Sprintf("%s: %s, %d decimals, %s", e.Asset.Display(), e.Symbol, e.Decimals, e.Name)
+		if lines = append(lines, line); !slices.Contains(had, line) {
+			fresh[e.Asset.Chain] = append(fresh[e.Asset.Chain], e)
+		}
+	}
+	had = slices.DeleteFunc(had, func(line string) bool { return slices.Contains(lines, line) })
+	if len(had) > 0 {
+		return fmt.Errorf("%w: %s", ErrCatalog, strings.Join(had, "; "))
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	a, err := made()
+	if err != nil {
+		return err
+	}
+	chains, err := evm.OpenAll(s, in.specs(a))
+	if err != nil {
+		return err
+	}
+	var blocks []evm.Sealing
+	for _, c := range chains {
+		added := fresh[caip.EVM(c.ID())]
+		if len(added) == 0 {
+			continue
+		}
+		b := evm.Sealing{Chain: c, Request: chain.SealRequest{Time: now, Accept: chain.AllSucceed}}
+		if c.Head().Number == 0 {
+			b.Request.Txs = in.stock()
+		}
+		b.Place = a.place(slices.DeleteFunc(added, func(e catalog.Entity) bool { return e.Asset.IsNative() }))
+		blocks = append(blocks, b)
+	}
+	blocks[0].Request.Record = func(tx store.Tx, _ chain.Block) error {
+		return tx.Bucket(bucketInstallation).Put([]byte(keyAdded), []byte(strings.Join(lines, "\n")))
+	}
+	_, err = evm.SealAll(context.Background(), blocks)
+	return err
 }
 
 // begin makes the chains when fresh. Otherwise they must be of this program's generation; what the mark says is not
 // computed again, as that takes longer than all the rest of opening.
 func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), o Options) error {
 	if !fresh {
-		mark, err := in.marked(s)
+		mark, err := in.kept(s, keyMade)
 		of := 1
 		_, none := fmt.Sscanf(mark, "%d ", &of)
 		switch {
@@ -96,13 +160,13 @@ func (in *Installation) mark() string {
 	return fmt.Sprintf("%d %s from %d", generation, made, in.time)
 }
 
-// marked reads the mark of a store, "" when an early program made it.
-func (in *Installation) marked(s store.Store) (mark string, err error) {
+// kept reads what a store says of its installation, "" when it says nothing: an early program made no mark.
+func (in *Installation) kept(s store.Store, key string) (text string, err error) {
 	err = s.View(func(tx store.Tx) error {
-		mark = string(tx.Bucket(bucketInstallation).Get([]byte(keyMade)))
+		text = string(tx.Bucket(bucketInstallation).Get([]byte(key)))
 		return nil
 	})
-	return mark, err
+	return text, err
 }
 
 // SendAll takes a step on each of several chains, all in one commit or none. Its errors wrap those of chain.Chain.Seal.
@@ -139,7 +203,8 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, o Options) error
 	var group errgroup.Group
 	for _, c := range chains {
 		group.Go(func() error {
-			if err := in.stock(c, now); err != nil {
+			req := chain.SealRequest{Time: now, Txs: in.stock(), Accept: chain.AllSucceed}
+			if _, err := c.Seal(context.Background(), req); err != nil {
 				return fmt.Errorf("block 1 of eip155:%d: %w", c.ID(), err)
 			}
 			return nil
@@ -159,17 +224,14 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, o Options) error
 	})
 }
 
-// stock seals block 1: the treasury's transfers of coins to filler, faucet and operator.
-func (in *Installation) stock(c chain.Chain, now uint64) error {
-	filler, faucet, operator := in.filler, in.Faucet.Address(), in.Operator.Address()
+// stock is block 1: the treasury's transfers of coins to filler, faucet and operator.
+func (in *Installation) stock() []chain.Tx {
 	coin := supply(nativeDecimals)
-	txs := []chain.Tx{
-		in.coins(filler, percent(coin, solverPercent)),
-		in.coins(faucet, percent(coin, faucetPercent)),
-		in.coins(operator, percent(coin, operatorPercent)),
+	return []chain.Tx{
+		in.coins(in.filler, percent(coin, solverPercent)),
+		in.coins(in.Faucet.Address(), percent(coin, faucetPercent)),
+		in.coins(in.Operator.Address(), percent(coin, operatorPercent)),
 	}
-	_, err := c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: txs, Accept: chain.AllSucceed})
-	return err
 }
 
 // transferGas is enough for a transfer to a contract that takes coins.

@@ -21,8 +21,9 @@ var ErrDescriptor = errors.New("network.json does not describe the network of th
 
 // OpenEarlier opens the installation of another generation as it is: its chains with the contracts that they began
 // with, and its ledger, nil where the program that made it knew none. Its descriptor names the contracts; one of other
-// chains is ErrDescriptor. Assets that the catalogue of today does not have cannot be read by name.
-func OpenEarlier(s store.Store, d network.Descriptor) (*Installation, error) {
+// chains is ErrDescriptor. Assets that the catalogue of today, with what the file adds, does not have cannot be read by
+// name.
+func OpenEarlier(s store.Store, d network.Descriptor, file string) (*Installation, error) {
 	seed, err := storedSeed(s)
 	if err == nil && seed == nil {
 		err = ErrNoSeed
@@ -30,7 +31,7 @@ func OpenEarlier(s store.Store, d network.Descriptor) (*Installation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("earlier network: %w", err)
 	}
-	cat, err := catalog.Load()
+	cat, err := catalog.With(file)
 	if err != nil {
 		return nil, fmt.Errorf("earlier network: %w", err)
 	}

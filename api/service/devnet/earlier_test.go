@@ -43,7 +43,7 @@ func TestAnotherGenerationIsAnotherNetworkWithTheSameKeys(t *testing.T) {
 func TestAnEarlierNetworkIsOpenedAsItIs(t *testing.T) {
 	s := store.NewMemory()
 	old := otherGeneration(t, s)
-	again, err := devnet.OpenEarlier(s, old.Descriptor)
+	again, err := devnet.OpenEarlier(s, old.Descriptor, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +74,11 @@ func TestAnEarlierNetworkIsThatOfItsDescriptorAlone(t *testing.T) {
 		"another genesis": open(t, store.NewMemory()).Descriptor,
 		"no chain":        {Chains: []string{"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"}},
 	} {
-		if _, err := devnet.OpenEarlier(s, d); !errors.Is(err, devnet.ErrDescriptor) {
+		if _, err := devnet.OpenEarlier(s, d, ""); !errors.Is(err, devnet.ErrDescriptor) {
 			t.Errorf("%s: %v, expected ErrDescriptor", name, err)
 		}
 	}
-	if _, err := devnet.OpenEarlier(store.NewMemory(), network.Descriptor{}); !errors.Is(err, devnet.ErrNoSeed) {
+	if _, err := devnet.OpenEarlier(store.NewMemory(), network.Descriptor{}, ""); !errors.Is(err, devnet.ErrNoSeed) {
 		t.Errorf("an empty store: %v, expected ErrNoSeed", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestDataWithoutSolanaIsReadWithoutIt(t *testing.T) {
 	s := store.NewMemory()
 	d := otherGeneration(t, s).Descriptor
 	withoutSolana(t, s)
-	in, err := devnet.OpenEarlier(s, d)
+	in, err := devnet.OpenEarlier(s, d, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,9 @@
 // Promise: genesis gives tokens to treasury, faucet and solver, and all coins to the treasury, whose signed transfers
 // stock the others in block 1 of each chain; nobody mints, so each token's sum never changes (protocol §5.3). Paymaster
 // and escrow stand at addresses that are the same on every network, with this installation's operator in storage
-// (protocol §4.2). The same seed and clock give the same head hashes. A first start is all or nothing. Chains that began with other
-// contracts or assets than this program makes are an earlier generation: ErrVersion, and OpenEarlier reads them.
+// (protocol §4.2). The same seed and clock give the same head hashes. A first start is all or nothing. Chains that
+// began with other contracts or assets than this program makes are an earlier generation: ErrVersion, and OpenEarlier
+// reads them. What a catalogue file adds comes to data that exists, and is never taken away (ErrCatalog).
 //
 // Units: amounts in base units of their asset, times in Unix seconds. Sources: protocol §4.2 and §5.3,
 // docs/architecture.md#storage.
@@ -43,6 +44,7 @@ const (
 	bucketInstallation = "installation"
 	keySeed            = "seed"
 	keyMade            = "made"
+	keyAdded           = "added"          // what a catalogue file added so far, a line each
 	labelInstallation  = "installation/1" // of what tells one embedded network from others with the same chains
 )
 
@@ -57,13 +59,15 @@ const generation = 3
 
 // Options say how an installation is opened. Clock gives the time of block 1. The seed of a first start is Seed, or 32
 // bytes from Random when Seed is nil. Kind is what the user declares the network to be. Time is that of every genesis
-// block, 0 means Time: with another one tests make the network of another generation.
+// block, 0 means Time: with another one tests make the network of another generation. Catalog is the file whose chains
+// and tokens are added (catalog.With); it need not exist.
 type Options struct {
-	Clock  func() time.Time
-	Random io.Reader
-	Seed   []byte
-	Kind   network.Kind
-	Time   uint64
+	Clock   func() time.Time
+	Random  io.Reader
+	Seed    []byte
+	Kind    network.Kind
+	Time    uint64
+	Catalog string
 }
 
 var (
@@ -77,6 +81,8 @@ var (
 	// ErrVersion says that a store holds chains of another generation, and no newer one: they began with other
 	// contracts or assets than this program makes. Nothing was changed.
 	ErrVersion = errors.New("the network of this data began with other contracts or assets than this program makes")
+	// ErrCatalog says that a catalogue file lost or changed something that is in use. Nothing was changed.
+	ErrCatalog = errors.New("the data has what catalog.json lost or changed: put it back as it was")
 )
 
 // Installation is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
@@ -93,7 +99,7 @@ type Installation struct {
 
 // Open opens the installation in s, or makes it when there is none.
 func Open(s store.Store, o Options) (*Installation, error) {
-	cat, err := catalog.Load()
+	cat, err := catalog.With(o.Catalog)
 	if err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
@@ -226,6 +232,11 @@ func (in *Installation) describe(p pinned, kind network.Kind) (network.Descripto
 	d.Pins.Operator, d.Pins.Solver = in.Operator.Address(), p.Paymaster // the filler is both
 	d.Pins.CoSigner, d.Pins.TamperProof = in.CoSigner.Address(), in.TamperProof.Address()
 	d.Pins.SolanaSponsor, d.Pins.SolanaVault = in.Sponsor.Key().String(), in.Vault.Key().String()
+	for _, e := range in.Catalog.Added() {
+		if e.Asset.IsNative() {
+			d.Added = append(d.Added, e.Asset.Chain.String())
+		}
+	}
 	for _, id := range in.ChainIDs {
 		first, ok, err := in.Chains[id].Block(context.Background(), 0)
 		if err != nil || !ok {

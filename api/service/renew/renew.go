@@ -28,6 +28,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/api/catalog"
 	"coffer/api/files"
 	"coffer/api/network"
 	"coffer/api/service/access"
@@ -160,7 +161,7 @@ func (o Options) earlier(s store.Store) (*devnet.Installation, error) {
 		return nil, fmt.Errorf("%w: %s names the contracts of the earlier network and has to be put back: %w",
 			devnet.ErrDescriptor, path, err)
 	}
-	return devnet.OpenEarlier(s, d)
+	return devnet.OpenEarlier(s, d, o.Installation.Catalog)
 }
 
 // end brings every open quote to its end on the chains where it was begun, and returns why some did not.
@@ -316,7 +317,7 @@ func (k Kept) Open(database string) (in *devnet.Installation, closer io.Closer, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if in, err = devnet.OpenEarlier(s, k.Network); err != nil {
+	if in, err = devnet.OpenEarlier(s, k.Network, filepath.Join(filepath.Dir(k.Dir), catalog.File)); err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	return in, s, nil

@@ -47,6 +47,7 @@ type builder struct {
 	state    *state.StateDB
 	evm      *vm.EVM
 	gas      *core.GasPool
+	placed   []placed
 	txs      types.Transactions
 	receipts types.Receipts
 	outcomes []outcome
@@ -119,7 +120,9 @@ func (b *builder) finish() (*sealed, error) {
 	if h.Root, err = b.state.Commit(b.evm.GetRules(), h.Number.Uint64()); err != nil {
 		return nil, fmt.Errorf("compute state root: %w", err)
 	}
-	return newSealed(h, b.txs, b.receipts, b.outcomes, b.reverts, b.db.update), nil
+	s := newSealed(h, b.txs, b.receipts, b.outcomes, b.reverts, b.db.update)
+	s.record.Placed = b.placed
+	return s, nil
 }
 
 func newSealed(h *types.Header, txs types.Transactions, rcs types.Receipts, outs []outcome, reverts [][]byte,

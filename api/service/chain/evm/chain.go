@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -85,7 +87,7 @@ func (c *Chain) open() (store.Snapshot, head, *reader, error) {
 func (c *Chain) Seal(ctx context.Context, req chain.SealRequest) (chain.Block, error) {
 	c.sealing.Lock()
 	defer c.sealing.Unlock()
-	s, err := c.accepted(ctx, req)
+	s, err := c.accepted(ctx, req, nil)
 	if err != nil {
 		return chain.Block{}, err
 	}
@@ -110,8 +112,19 @@ func (c *Chain) catchUp() {
 }
 
 // build executes the request.
-func (c *Chain) build(ctx context.Context, req chain.SealRequest) (*sealed, error) {
+func (c *Chain) build(ctx context.Context, req chain.SealRequest, place []Account) (*sealed, error) {
 	return c.execute(req.Time, func(b *builder, snap store.Snapshot) error {
+		var all []placed
+		for _, a := range place {
+			p := placed{Address: a.Address, Code: a.Code}
+			for _, k := range slices.SortedFunc(maps.Keys(a.Storage), common.Hash.Cmp) {
+				p.Slots = append(p.Slots, slot{k, a.Storage[k]})
+			}
+			all = append(all, p)
+		}
+		if err := b.place(all); err != nil {
+			return err
+		}
 		for i, t := range req.Txs {
 			err := b.addUnsigned(ctx, t)
 			var unsigned *signingError

@@ -32,7 +32,17 @@ type record struct {
 	Header   *types.Header
 	Txs      types.Transactions
 	Outcomes []outcome
+	Placed   []placed `rlp:"optional"`
 }
+
+// placed is what a block put into the state before its transactions ran.
+type placed struct {
+	Address common.Address
+	Code    []byte // empty: only slots of what is there
+	Slots   []slot
+}
+
+type slot struct{ Key, Value common.Hash }
 
 // outcome is what a receipt adds to its transaction. The sender is kept since
 // recovering it costs more than the rest of a block.
@@ -48,7 +58,7 @@ const recordHead = 1 + common.HashLength
 func encodeRecord(hash common.Hash, r *record) ([]byte, error) {
 	bare := *r.Header
 	bare.Bloom = types.Bloom{}
-	body, err := rlp.EncodeToBytes(&record{&bare, r.Txs, r.Outcomes})
+	body, err := rlp.EncodeToBytes(&record{&bare, r.Txs, r.Outcomes, r.Placed})
 	if err != nil {
 		return nil, fmt.Errorf("encode block: %w", err)
 	}

@@ -5,7 +5,7 @@
 //
 // Promises:
 //
-//   - Rules are those of the Osaka fork for every chain id. Every block passes
+//   - Rules are those of the Osaka fork for every chain id. Every block that places nothing passes
 //     go-ethereum's own importer when the clock moves at least one second from
 //     block to block; equal timestamps are this package's only liberty
 //     (protocol §5.3).
@@ -14,7 +14,9 @@
 //   - A block, its receipts, the state it leads to and what the caller records
 //     with it are one commit. Whatever fails before leaves everything as it
 //     was, in the store and in memory.
-//   - After genesis only signed transactions change state.
+//   - After genesis only signed transactions change state, and contracts that a
+//     block places: those of tokens that a catalogue file adds. Its record has
+//     them, and Verify places them again.
 //   - Only the head's state is kept: flat accounts and slots for reading and
 //     the trie's nodes by path for hashing. The commit that replaces a trie
 //     removes the nodes it no longer needs, so the state grows with the

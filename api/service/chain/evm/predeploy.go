@@ -16,6 +16,7 @@ import (
 	"github.com/ethereum/go-ethereum/params"
 	"github.com/holiman/uint256"
 
+	"coffer/api/service/chain"
 	"coffer/api/service/store"
 )
 
@@ -167,4 +168,23 @@ func slotsOf(u *state.StateUpdate, addr common.Address) map[common.Hash]common.H
 		}
 	}
 	return out
+}
+
+// place puts contracts and slots into the state. A contract takes no place that has one.
+func (b *builder) place(all []placed) error {
+	for _, p := range all {
+		if len(p.Code) > 0 {
+			if b.state.GetCodeSize(p.Address) > 0 || chain.IsReservedAddress(p.Address) {
+				return fmt.Errorf("%s has a contract already", p.Address)
+			}
+			b.state.SetNonce(p.Address, 1, tracing.NonceChangeNewContract)
+			b.state.SetCode(p.Address, p.Code, tracing.CodeChangeContractCreation)
+		}
+		for _, s := range p.Slots {
+			b.state.SetState(p.Address, s.Key, s.Value)
+		}
+	}
+	b.placed = all
+	b.state.Finalise(b.evm.GetRules())
+	return b.state.Error()
 }

@@ -13,10 +13,12 @@ import (
 	"coffer/api/service/store"
 )
 
-// Sealing is a block to be made on a chain.
+// Sealing is a block to be made on a chain. Place lists what is put into the state before its transactions: new
+// contracts, and, without code, slots of contracts that are there.
 type Sealing struct {
 	Chain   *Chain
 	Request chain.SealRequest
+	Place   []Account
 }
 
 // SealAll makes one block on each of several chains of one store, all in one commit: one wait for the disk however many
@@ -41,7 +43,7 @@ func SealAll(ctx context.Context, sealings []Sealing) ([]chain.Block, error) {
 	var group errgroup.Group
 	for i, s := range sealings {
 		group.Go(func() (err error) {
-			built[i], err = s.Chain.accepted(ctx, s.Request)
+			built[i], err = s.Chain.accepted(ctx, s.Request, s.Place)
 			return s.Chain.named(err)
 		})
 	}
@@ -80,8 +82,8 @@ func (c *Chain) named(err error) error {
 }
 
 // accepted builds a block that the request accepts. The chain's turn to seal is held.
-func (c *Chain) accepted(ctx context.Context, req chain.SealRequest) (*sealed, error) {
-	s, err := c.build(ctx, req)
+func (c *Chain) accepted(ctx context.Context, req chain.SealRequest, place []Account) (*sealed, error) {
+	s, err := c.build(ctx, req, place)
 	if err != nil {
 		return nil, err
 	}

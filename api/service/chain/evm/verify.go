@@ -100,6 +100,9 @@ func (c *Chain) checkLookups(tx store.Tx, r *record) error {
 // reexecute builds the block again from its transactions and its time.
 func (c *Chain) reexecute(want *record) (*sealed, error) {
 	return c.execute(want.Header.Time, func(b *builder, _ store.Snapshot) error {
+		if err := b.place(want.Placed); err != nil {
+			return damaged("block", err)
+		}
 		for i, tx := range want.Txs {
 			if err := b.add(tx, c.env.signer); err != nil {
 				return damaged("transaction", fmt.Errorf("%d is refused: %w", i, err))

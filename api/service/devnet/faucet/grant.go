@@ -64,10 +64,14 @@ func shares() []share {
 
 const baseUSDC = "25"
 
+// addedUnits is what is given of each asset that a catalogue file added: whole units, or dollars where it has a price.
+const addedUnits = "100"
+
 // grant computes the gifts for an address; seed and address alone decide. The other assets go to the chains that the
 // USDC goes to wherever they exist there: every chain more is one more block to commit before the request is answered.
+// What a catalogue file added comes on top and changes nothing else.
 func (f *Faucet) grant(a common.Address) ([]gift, error) {
-	dice := &dice{seed: append(slices.Clone(f.seed), a[:]...)}
+	dice, added := &dice{seed: append(slices.Clone(f.seed), a[:]...)}, f.Installation.Catalog.Added()
 	var gifts []gift
 	chosen := map[caip.Chain]bool{caip.EVM(baseChain): true}
 	for _, s := range shares() {
@@ -86,7 +90,7 @@ func (f *Faucet) grant(a common.Address) ([]gift, error) {
 				gifts = append(gifts, gift{e, fixed})
 				continue
 			}
-			if !evm || id == bnbChain {
+			if !evm || id == bnbChain || slices.Contains(added, e) {
 				continue
 			}
 			if anywhere = append(anywhere, e); chosen[e.Asset.Chain] {
@@ -104,6 +108,16 @@ func (f *Faucet) grant(a common.Address) ([]gift, error) {
 			chosen[e.Asset.Chain] = true
 			gifts = append(gifts, gift{e, v})
 		}
+	}
+	for _, e := range added {
+		v, err := amount.Parse(addedUnits, e.Decimals)
+		if err != nil {
+			return nil, err
+		}
+		if price := f.Installation.Catalog.Price(e.Asset); price != nil {
+			v.Mul(v, big.NewInt(1_000_000)).Quo(v, price)
+		}
+		gifts = append(gifts, gift{e, v})
 	}
 	return gifts, nil
 }
