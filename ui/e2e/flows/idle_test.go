@@ -22,6 +22,7 @@ func idles(t *testing.T, p rig.Person) {
 			t.Fatal(err)
 		}
 	}
+	p.Sees("✓ transfer on")
 	p.Waits("the end of the news", func(screen string) bool { return !strings.Contains(screen, "✓ transfer on") })
 	for _, s := range []struct {
 		keys, shows string
