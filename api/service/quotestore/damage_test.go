@@ -134,6 +134,17 @@ func TestR3_AnAccountWithADamagedPlaceExecutes(t *testing.T) {
 	}
 }
 
+// A damaged operation keeps no quote from its end, and so no deposit from being given back with it.
+func TestR3_AQuoteEndsWhoseOperationIsDamaged(t *testing.T) {
+	s, again := onDisk(t)
+	q := s.accept(t)
+	again(flip("book-context", q.OpHash[:]))
+	s.save(t, q, api.StatusFailed)
+	if _, found, err := s.Context(ctx(), q.OpHash); err != nil || found || len(s.listed(t)) > 0 {
+		t.Errorf("%t, %v, open: %v", found, err, s.listed(t))
+	}
+}
+
 // A damaged cursor key ends the continuations that it signed, and nothing else.
 func TestR3_ADamagedCursorKeyIsDrawnAnew(t *testing.T) {
 	s, again := onDisk(t)

@@ -199,9 +199,7 @@ func (b *Book) step(expected, q *Quote) func(*writer) error {
 		}
 		b.touch(w, before, q)
 		if api.Terminal(q.Status) && !api.Terminal(before.Status) {
-			if err := w.end(q); err != nil {
-				return err
-			}
+			w.end(q)
 		}
 		if q.Done() {
 			w.delete(bucketOpen, []byte(q.ID))
@@ -211,27 +209,21 @@ func (b *Book) step(expected, q *Quote) func(*writer) error {
 	}
 }
 
-// end takes a quote out of everything that only concerns executing ones.
-func (w *writer) end(q *Quote) error {
+// end takes a quote out of everything that only concerns executing ones, whatever of it cannot be read any more.
+func (w *writer) end(q *Quote) {
 	w.dropClaims(q.ID)
-	c, found, err := contextOf(w, q.OpHash)
-	if err != nil {
-		return err
-	}
-	if found {
-		w.delete(bucketEnds, endKey(c.ValidUntil, endContext, c.OpHash[:]))
-		w.delete(bucketContext, c.OpHash[:])
+	if q.HasPrepared() {
+		w.delete(bucketEnds, endKey(q.ValidUntil, endContext, q.OpHash[:]))
+		w.delete(bucketContext, q.OpHash[:])
 	}
 	for i := range q.Legs {
 		q.Legs[i].Signature = ""
 		q.Legs[i].Delegation = q.Legs[i].Delegation.Unsigned()
 	}
 	w.delete(bucketEnds, endKey(q.ValidUntil, endQuote, []byte(q.ID)))
-	return nil
 }
 
-// dropClaims looks for the claims of a quote among those of all executing ones, which are few: they go even if the
-// operation that they were made for cannot be read any more.
+// dropClaims looks for the claims of a quote among those of all executing ones, which are few.
 func (w *writer) dropClaims(id string) {
 	var mine [][]byte
 	sound(w.Bucket(bucketClaim)).Ascend(nil, func(k, v []byte) bool {
