@@ -130,21 +130,11 @@ func TestADepositThatAttestersHoldKeepsNoOtherBack(t *testing.T) {
 
 func TestARefundThatItsChainRefusesKeepsNoOtherBack(t *testing.T) {
 	var w *World
-	coins := func(from signers.EVM, to common.Address, v *big.Int) {
-		_, err := w.Installation.Chains[Arbitrum].Seal(context.Background(), chain.SealRequest{
-			Time: uint64(w.Clock.Now().Unix()), Accept: chain.AllSucceed,
-			Txs: []chain.Tx{{From: from, To: to, Value: v, Gas: 21_000}}})
-		Must(t, err)
-	}
-	var operator common.Address
 	w = New(t, Options{Pause: hourly, Faults: faultsOf(true), AfterStep: func(step string) {
 		if step == "refused" {
-			fee := zero().Mul(w.Installation.Chains[Arbitrum].Head().BaseFee, bigOf(21_000*9/8))
-			has := w.Balance(operator, caip.Native(Arbitrum))
-			coins(w.Installation.Operator, payee(), has.Sub(has, fee)) // what is left pays for no refund
+			drained(w)
 		}
 	}})
-	operator = w.Installation.Operator.Address()
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
 	Must(t, w.Execute(signed))
 	if err := w.Settler.Idle(t.Context()); err == nil {
@@ -156,11 +146,51 @@ func TestARefundThatItsChainRefusesKeepsNoOtherBack(t *testing.T) {
 	if got := legStates(w, id); !maps.Equal(got, want) || w.Status(id).Status != api.StatusInProgress {
 		t.Errorf("%v, %s", got, w.Status(id).Status)
 	}
-	coins(w.Installation.Faucet, operator, wei(1))
+	coins(w, w.Installation.Faucet, w.Installation.Operator.Address(), wei(1))
 	Must(t, w.Settler.Resume(t.Context()))
 	Must(t, w.Settler.Idle(t.Context()))
 	if s := w.Status(id); s.Status != api.StatusRefunded {
 		t.Errorf("status %s", s.Status)
 	}
 	nothingHeld(t, w)
+}
+
+// Whoever holds the deposits, what was asked for has arrived.
+func TestADeliveryIsCompletedWhileItsChainRefusesTheRelease(t *testing.T) {
+	var w *World
+	w = New(t, Options{Pause: hourly, AfterStep: func(step string) {
+		if step == "target" {
+			drained(w)
+		}
+	}})
+	w.Fund(w.User.Address, w.Asset("usdc", Arbitrum), 120*usdcPlain)
+	signed := w.SignQuote(w.Quote(pay(w, Base, 50*usdcPlain), ""))
+	Must(t, w.Execute(signed))
+	if err := w.Settler.Idle(t.Context()); err == nil {
+		t.Fatal("a chain that refuses was not told")
+	}
+	id := w.Decode(signed).ID
+	if got := legStates(w, id); got[Arbitrum] != quotestore.LegDeposited ||
+		w.Status(id).Status != api.StatusCompleted {
+		t.Errorf("%v, %s", got, w.Status(id).Status)
+	}
+	coins(w, w.Installation.Faucet, w.Installation.Operator.Address(), wei(1))
+	Must(t, w.Settler.Resume(t.Context()))
+	Must(t, w.Settler.Idle(t.Context()))
+	nothingHeld(t, w)
+}
+
+// coins sends coins on Arbitrum.
+func coins(w *World, from signers.EVM, to common.Address, v *big.Int) {
+	_, err := w.Installation.Chains[Arbitrum].Seal(context.Background(), chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Accept: chain.AllSucceed,
+		Txs: []chain.Tx{{From: from, To: to, Value: v, Gas: 21_000}}})
+	Must(w.TB, err)
+}
+
+// drained takes the operator's coins on Arbitrum away, so that what is left pays for no transaction.
+func drained(w *World) {
+	fee := zero().Mul(w.Installation.Chains[Arbitrum].Head().BaseFee, bigOf(21_000*9/8))
+	has := w.Balance(w.Installation.Operator.Address(), caip.Native(Arbitrum))
+	coins(w, w.Installation.Operator, payee(), has.Sub(has, fee))
 }

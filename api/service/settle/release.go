@@ -69,13 +69,12 @@ func (s *Settler) settleNext(ctx context.Context, q *quotestore.Quote, how settl
 	if len(refused) == 0 {
 		return "", nil, fmt.Errorf("quote %s is %s and has nothing to %s", q.ID, q.Status, how.verb)
 	}
-	err := errors.Join(refused...)
-	if errors.Is(err, attest.ErrTooFew) && q.Status == api.StatusExecuted { // what was asked for has arrived
+	if q.Status == api.StatusExecuted { // what was asked for has arrived
 		next := q.Clone()
 		next.Status = api.StatusCompleted
 		return "complete", next, s.Book.Advance(ctx, q, next)
 	}
-	return "", nil, err
+	return "", nil, errors.Join(refused...)
 }
 
 // isHeld reports whether a chain or the attesters have refused to let a deposit go: nothing happened then.
