@@ -125,7 +125,8 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, nam
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
 	return take(ctx, s, q, step[chain.Tx, chain.Receipt]{
 		name: name, port: s.Network.Outbox.EVM(at),
-		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
+		txs: func(next *quotestore.Quote) ([]chain.Tx, error) {
+			next.Status = how.status(next) // before what was sent is final, too
 			tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster, Gas: settleGas,
 				Data: filler.RefundCalldata(s.Network.Pins.Escrow, id, q.Owner)} // as the payee, who need not wait
 			if s.Network.Version == 1 { // there the operator is, and deposits only end

@@ -12,8 +12,8 @@
 //	PENDING      accepted; amounts pledged, nonces claimed
 //	IN_PROGRESS  with every deposit that landed in escrow on another chain, on Solana first: its block hash expires
 //	EXECUTED     the target block: fill, then handleOps with the prepared operation and a same-chain deposit
-//	COMPLETED    with the first release to the solver, or with the target block when nothing was deposited, or when no
-//	             deposit can be released now
+//	COMPLETED    when the first release to the solver goes out, or none can now, or with the target block when
+//	             nothing was deposited
 //	REFUNDED     with the last refund, when a later step failed; every deposit in full, fees too
 //	FAILED       when a step failed before any deposit landed
 //

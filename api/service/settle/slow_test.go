@@ -313,6 +313,25 @@ func firstHashes(t *testing.T, w *World) map[string]bool {
 	return out
 }
 
+// A delivery that is final is COMPLETED: nobody waits for a release to be final, and no refund is told before it is.
+func TestOnASlowChainADeliveryIsCompletedWhileItsReleaseIsUnderWay(t *testing.T) {
+	t.Parallel()
+	for _, y := range stories() {
+		var w *World
+		w = y.slowly(t, store.NewMemory(), func(step, fate string) {
+			id, name, _ := strings.Cut(step, " ")
+			got := w.Status(id).Status
+			if ended := strings.HasPrefix(name, "release"); fate == intended && ended != (got == api.StatusCompleted) {
+				t.Errorf("%s: %s when the %s went out", y.name, got, name)
+			}
+		})
+		stock(w, w.User)
+		if s := w.Settle(w.SignQuote(y.ask(w))); s.Status != y.status {
+			t.Errorf("ended with %+v", s)
+		}
+	}
+}
+
 // thief is a port whose final receipts of a target show no deposit, as if the account had run other code than in the
 // trial.
 type thief struct{ outbox.EVM }

@@ -208,7 +208,8 @@ func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, 
 	how settling) (*quotestore.Quote, error) {
 	return take(ctx, s, q, step[solana.Tx, solana.Receipt]{
 		name: name, port: s.Network.Outbox.Solana,
-		txs: func(*quotestore.Quote) ([]solana.Tx, error) {
+		txs: func(next *quotestore.Quote) ([]solana.Tx, error) {
+			next.Status = how.status(next)
 			to := s.Network.SolverKey
 			if how.state == quotestore.LegRefunded {
 				var err error
