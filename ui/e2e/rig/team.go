@@ -82,6 +82,9 @@ func Team(t *testing.T, serve ...string) (env []string, b *Between) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, screen)
 	}
+	if _, errs, code := Run(t, env, "profile", "confirm", "--fingerprint", descriptor.Fingerprint()); code != 0 {
+		t.Fatalf("code %d: %s", code, errs)
+	}
 	return env, b
 }
 
