@@ -563,3 +563,15 @@ func TestANetworkOfAnotherInstallationIsNotAnEarlierOne(t *testing.T) {
 		t.Errorf("earlier networks: %+v", all)
 	}
 }
+
+// TestWhatWasSentIsNotRefunded: on the network that ends something went out whose outcome nobody has written down.
+func TestWhatWasSentIsNotRefunded(t *testing.T) {
+	t.Parallel()
+	dir, sent := unpack(t), fixture()["deposited"].id
+	edit(t, filepath.Join(dir, service.DatabaseFile), sent, func(q *quotestore.Quote) { q.Sent = "target" })
+	a, _ := open(t, dir)
+	if _, left := service.Earlier(dir, a.Network); len(left) != 1 || !strings.Contains(left[0], sent) ||
+		!strings.Contains(left[0], "target was sent") {
+		t.Errorf("%q", left)
+	}
+}

@@ -54,6 +54,8 @@ func (s *Settler) end(ctx context.Context, q *quotestore.Quote) (err error) {
 // endNext is the next step of a quote towards its end.
 func (s *Settler) endNext(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
 	switch {
+	case q.Sent != "": // refunded as well, it would be paid twice
+		return "", nil, fmt.Errorf("%s was sent, and whether it happened is not known", q.Sent)
 	case q.FailReason != "":
 		return s.refund(ctx, q)
 	case q.Status == api.StatusExecuted:
