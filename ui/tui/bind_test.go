@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/config"
-	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -212,11 +211,11 @@ func TestConfigurationAndScreensNameTheSameThings(t *testing.T) {
 func TestEveryKeyHasAMessageOfItsName(t *testing.T) {
 	for _, name := range append(config.FixedKeys(), "space", "f4", "f12", "ctrl+k", "alt+x", "ctrl+alt+x", "shift+up",
 		"backspace", "delete", "+", "é", "界", "ctrl++") {
-		if got := keyPress(name).String(); got != name {
+		if got := kit.Press(name).String(); got != name {
 			t.Errorf("%s becomes %s", name, got)
 		}
 	}
-	if got := keyPress("R"); got != tuitest.Press("R") {
+	if got := kit.Press("R"); got != (tea.KeyPressMsg{Code: 'R', Text: "R"}) {
 		t.Errorf("%v", got)
 	}
 }

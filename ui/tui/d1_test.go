@@ -9,6 +9,7 @@ import (
 
 	"coffer/ui/tui/builder"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -25,7 +26,7 @@ func TestD1_TheShellLeavesATextRowAlone(t *testing.T) {
 		m := started(t, o, 80, 24)
 		press := func(keys ...string) {
 			for _, k := range keys {
-				m.Update(keyPress(k))
+				m.Update(kit.Press(k))
 			}
 		}
 		press("2", "down")

@@ -52,9 +52,9 @@ func (m *Model) wheel(b tea.MouseButton) tea.Cmd {
 		case m.help.open:
 			m.help.press(name)
 		case m.palette.IsOpen():
-			m.palette.Update(keyPress(name))
+			m.palette.Update(kit.Press(name))
 		default:
-			cmds = append(cmds, m.hand(keyPress(name)))
+			cmds = append(cmds, m.hand(kit.Press(name)))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -96,7 +96,7 @@ func (m *Model) clickKey(k kit.Key, to back) tea.Cmd {
 	if len(k.Press) == 0 {
 		return nil
 	}
-	msg := keyPress(k.Press[0])
+	msg := kit.Press(k.Press[0])
 	switch {
 	case m.help.open:
 		m.help.press(k.Press[0])

@@ -177,5 +177,5 @@ func (m *Model) choose(it kit.Item, chosen bool) tea.Cmd {
 	if k, ok := kit.FindKey(m.active().Keys(), key); !ok || k.Off != "" || m.careful(k) {
 		return nil
 	}
-	return m.hand(keyPress(key))
+	return m.hand(kit.Press(key))
 }

@@ -78,7 +78,7 @@ func (m *Model) pass(msg tea.KeyPressMsg, orig string) tea.Cmd {
 	}
 	if orig != msg.String() {
 		repeated := msg.IsRepeat
-		msg = keyPress(orig)
+		msg = kit.Press(orig)
 		msg.IsRepeat = repeated
 	}
 	return m.hand(msg)

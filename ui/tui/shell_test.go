@@ -14,7 +14,6 @@ import (
 
 	"coffer/config"
 	"coffer/ui/present"
-	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -361,7 +360,7 @@ func TestTheShellFitsEveryTerminalWithAnyWords(t *testing.T) {
 				w, h = rapid.IntRange(MinWidth, 140).Draw(rt, "w"), rapid.IntRange(MinHeight, 50).Draw(rt, "h")
 				m.Update(tea.WindowSizeMsg{Width: w, Height: h})
 			default:
-				m.Update(tuitest.Press(rapid.SampledFrom(presses).Draw(rt, "key")))
+				m.Update(kit.Press(rapid.SampledFrom(presses).Draw(rt, "key")))
 			}
 			checkCells(rt, m, w, h)
 		}

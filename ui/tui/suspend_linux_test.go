@@ -20,7 +20,7 @@ import (
 	"coffer/api/network"
 	"coffer/ui/termtest"
 	"coffer/ui/tui/accounts"
-	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -254,7 +254,7 @@ func TestWithoutATerminalOfItsOwnCtrlZDoesNothing(t *testing.T) {
 	m := New(o)
 	defer m.Close()
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
-	if m.press(tuitest.Press("ctrl+z")) != nil || called {
+	if m.press(kit.Press("ctrl+z")) != nil || called {
 		t.Error("a model that nobody runs as a program was suspended")
 	}
 }

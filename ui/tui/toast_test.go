@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -59,13 +60,13 @@ func TestARemarkOfOneScreenDoesNotStandOnTheNext(t *testing.T) {
 		m := started(t, o, 80, 24)
 		drive(m, screen.ToastMsg{Text: "about balances"})
 		now = now.Add(toastOwn)
-		drive(m, tuitest.Press("4"))
+		drive(m, kit.Press("4"))
 		if strings.Contains(text(t, m), "about balances") {
 			t.Error("a remark went along to another screen")
 		}
 		drive(m, screen.ToastMsg{Meaning: theme.Warn, Text: "something is wrong"})
 		now = now.Add(toastOwn)
-		drive(m, tuitest.Press("1"))
+		drive(m, kit.Press("1"))
 		if !strings.Contains(text(t, m), "something is wrong") {
 			t.Error("a warning was lost on the way")
 		}
@@ -75,11 +76,11 @@ func TestARemarkOfOneScreenDoesNotStandOnTheNext(t *testing.T) {
 func TestWhyAKeyIsOffStaysWithItsScreen(t *testing.T) {
 	bubble(func(t *testing.T) {
 		m, _, _ := withPad(t, nil)
-		drive(m, tuitest.Press("x"))
+		drive(m, kit.Press("x"))
 		if !strings.Contains(text(t, m), "x is off today") {
 			t.Fatal(text(t, m))
 		}
-		drive(m, tuitest.Press("1"))
+		drive(m, kit.Press("1"))
 		if strings.Contains(text(t, m), "x is off today") {
 			t.Error("a key of another screen is explained")
 		}

@@ -121,7 +121,7 @@ func started(t testing.TB, o Options, w, h int) *Model {
 
 func press(m *Model, names ...string) {
 	for _, n := range names {
-		drive(m, tuitest.Press(n))
+		drive(m, kit.Press(n))
 	}
 }
 
@@ -307,11 +307,11 @@ func TestUnfinishedWorkAsksBeforeQuitting(t *testing.T) {
 
 func unfinishedWorkAsksBeforeQuitting(t *testing.T) {
 	m, _ := withField(t)
-	if cmd := m.press(tuitest.Press("q")); cmd != nil ||
+	if cmd := m.press(kit.Press("q")); cmd != nil ||
 		!strings.Contains(text(t, m), "an operation is not finished; press again to quit") {
 		t.Errorf("one q quits:\n%s", text(t, m))
 	}
-	if cmd := m.press(tuitest.Press("q")); cmd == nil {
+	if cmd := m.press(kit.Press("q")); cmd == nil {
 		t.Error("the second q does not quit")
 	}
 }
@@ -413,7 +413,7 @@ func TestViewIsExactlyTheTerminal(t *testing.T) {
 			answer(m, m.screens[id].Init())
 		}
 		for range rapid.IntRange(0, 14).Draw(rt, "keys") {
-			_, cmd := m.Update(tuitest.Press(rapid.SampledFrom(names).Draw(rt, "key")))
+			_, cmd := m.Update(kit.Press(rapid.SampledFrom(names).Draw(rt, "key")))
 			_ = cmd
 			content := m.View().Content
 			lines := strings.Split(content, "\n")

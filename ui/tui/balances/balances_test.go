@@ -141,7 +141,7 @@ func TestGoldenLoadingAndBroken(t *testing.T) {
 		m := loaded(t, tuitest.Context(t), src)
 		m.at = m.at.Add(-3 * time.Minute)
 		src.err = &api.Error{Name: api.ErrTooManyRequests, StatusCode: 429}
-		answer(t, m, m.Update(tuitest.Press("ctrl+r")))
+		answer(t, m, m.Update(kit.Press("ctrl+r")))
 		golden.RequireEqual(t, tuitest.Text(t, m, 80, 19))
 	})
 	t.Run("nothing held", func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestSelectionStaysOnItsLineOverRefresh(t *testing.T) {
 			a.Balance, a.FiatValue = "900000000000000000000", "90000"
 		}
 	}
-	answer(t, m, m.Update(tuitest.Press("ctrl+r")))
+	answer(t, m, m.Update(kit.Press("ctrl+r")))
 	after, _ := m.current()
 	if before.key != after.key || m.rows[0].key != "ob:link" {
 		t.Errorf("selected %q, then %q; first row %q", before.key, after.key, m.rows[0].key)
@@ -277,7 +277,7 @@ func BenchmarkUpdateView200Assets(b *testing.B) {
 	m.Update(m.Init()())
 	m.Update(screen.ResizedMsg{W: 120, H: 35})
 	f := screen.Frame{W: 120, H: 35, Theme: tuitest.Theme(), Now: tuitest.Now()}
-	key := tuitest.Press("down")
+	key := kit.Press("down")
 	for b.Loop() {
 		m.Update(key)
 		if m.View(f) == "" {

@@ -13,6 +13,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -92,7 +93,7 @@ func (b *bench) follow(cmd tea.Cmd) (all []tea.Msg) {
 func (b *bench) read(after time.Duration) []tea.Msg {
 	b.t.Helper()
 	b.clock.now = b.clock.now.Add(after)
-	return b.follow(b.m.Update(tuitest.Press("ctrl+r")))
+	return b.follow(b.m.Update(kit.Press("ctrl+r")))
 }
 
 func (b *bench) text(w, h int) string {

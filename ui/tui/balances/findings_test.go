@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -97,7 +98,7 @@ func TestALookAlikeIsMarkedAndNotBuiltWith(t *testing.T) {
 			}
 		}
 	}
-	if m.Update(tuitest.Press("b")) != nil {
+	if m.Update(kit.Press("b")) != nil {
 		t.Error("the builder opens with a look-alike")
 	}
 	tuitest.Keys(m, "i")

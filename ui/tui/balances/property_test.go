@@ -17,6 +17,7 @@ import (
 	"coffer/assets"
 	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -148,7 +149,7 @@ func TestNoDigitIsLostWhateverIsHeld(t *testing.T) {
 			tuitest.Keys(m, "e")
 			checkRows(rt, m, w)
 			checkTotals(rt, m)
-			m.Update(tuitest.Press("G"))
+			m.Update(kit.Press("G"))
 			tuitest.Text(t, m, w, h)
 		}
 		m.view = byAsset

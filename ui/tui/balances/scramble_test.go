@@ -13,7 +13,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/ui/present"
-	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -21,7 +21,7 @@ import (
 func asked(b *bench, keys ...string) (all []any) {
 	b.t.Helper()
 	for _, k := range keys {
-		for _, msg := range b.follow(b.m.Update(tuitest.Press(k))) {
+		for _, msg := range b.follow(b.m.Update(kit.Press(k))) {
 			all = append(all, msg)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"coffer/api"
 	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -79,7 +80,7 @@ func TestZerosThatAreAskedForAreNotDust(t *testing.T) {
 	ctx := tuitest.Context(t)
 	ctx.Settings.Dust = big.NewInt(1_000_000)
 	m := loaded(t, ctx, &source{b: tuitest.Balances(t)})
-	m.Update(tuitest.Press("z"))
+	m.Update(kit.Press("z"))
 	zeros := 0
 	for _, r := range m.rows {
 		if r.kind == headRow && r.key == dustKey {

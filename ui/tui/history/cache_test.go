@@ -15,6 +15,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -74,7 +75,7 @@ func TestRecordsMissingBetweenTheFreshAndTheKeptOnesAreSaid(t *testing.T) {
 		t.Fatalf("%d sections after %d requests", n, s.calls)
 	}
 	for m.chosen != nil {
-		m.Update(tuitest.Press("down"))
+		m.Update(kit.Press("down"))
 	}
 	golden.RequireEqual(t, tuitest.Text(t, m, 80, 19))
 	pressed(m, "enter")

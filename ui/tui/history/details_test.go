@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -61,7 +62,7 @@ func TestDetailsFollowWhenTheSelectionHoldsStill(t *testing.T) {
 		_, after, _ := strings.Cut(line, "│")
 		return after
 	}
-	press := func(key string) { m.Update(tuitest.Press(key)) } // no timer ends
+	press := func(key string) { m.Update(kit.Press(key)) } // no timer ends
 	press("j")
 	press("j")
 	if m.chosen.id != tuitest.QuoteID(2) || !shows(0) {
@@ -109,13 +110,13 @@ func TestDetailsFollowWhenTheSelectionHoldsStill(t *testing.T) {
 func TestAKeyThatUsesARecordDoesNotWaitForItsDetails(t *testing.T) {
 	for _, key := range []string{"y", "p", "J", "enter"} {
 		m := opened(t, records(9), 120, 20)
-		m.Update(tuitest.Press("j"))
-		if m.Update(tuitest.Press(key)); m.detailed != m.chosen || m.chosen.id != tuitest.QuoteID(1) {
+		m.Update(kit.Press("j"))
+		if m.Update(kit.Press(key)); m.detailed != m.chosen || m.chosen.id != tuitest.QuoteID(1) {
 			t.Errorf("%s: the details are those of %s", key, m.detailed.id)
 		}
 	}
 	m := opened(t, records(9), 120, 20)
-	m.Update(tuitest.Press("j"))
+	m.Update(kit.Press("j"))
 	if m.Update(screen.ClickMsg{X: 3, Y: 4}); m.detailed != m.chosen || m.chosen.id != tuitest.QuoteID(2) {
 		t.Errorf("a click: the details are those of %s", m.detailed.id)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -240,14 +241,14 @@ func BenchmarkFilterKey10000(b *testing.B) {
 	m := opened(b, &endless{n: 1_000_000}, 120, 35)
 	f := screen.Frame{W: 120, H: 35, Theme: tuitest.Theme(), Now: tuitest.Now()}
 	scrollTo(m, 10_000, f)
-	m.Update(tuitest.Press("/"))
+	m.Update(kit.Press("/"))
 	var took time.Duration
 	for b.Loop() {
 		begun := time.Now()
-		m.Update(tuitest.Press("ü"))
+		m.Update(kit.Press("ü"))
 		m.View(f)
 		took += time.Since(begun)
-		m.Update(tuitest.Press("backspace"))
+		m.Update(kit.Press("backspace"))
 	}
 	b.ReportMetric(float64(took.Nanoseconds())/float64(b.N), "ns/key-to-frame")
 }

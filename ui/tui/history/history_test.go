@@ -18,6 +18,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/network"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/verify"
 )
@@ -91,7 +92,7 @@ func settle(m *Model, cmd tea.Cmd) (out []tea.Msg) {
 // pressed presses keys in order and lets everything settle after each.
 func pressed(m *Model, keys ...string) (out []tea.Msg) {
 	for _, k := range keys {
-		out = append(out, settle(m, m.Update(tuitest.Press(k)))...)
+		out = append(out, settle(m, m.Update(kit.Press(k)))...)
 	}
 	return out
 }
@@ -103,7 +104,7 @@ func typed(m *Model, text string) {
 		if r == ' ' {
 			key = "space"
 		}
-		settle(m, m.Update(tuitest.Press(key)))
+		settle(m, m.Update(kit.Press(key)))
 	}
 }
 
@@ -171,7 +172,7 @@ func TestGoldenScreens(t *testing.T) {
 			t.Run(c.name+" "+size.name, func(t *testing.T) {
 				m := opened(t, records(c.n), size.w, size.h)
 				for _, k := range c.keys {
-					settle(m, m.Update(tuitest.Press(k)))
+					settle(m, m.Update(kit.Press(k)))
 				}
 				golden.RequireEqual(t, tuitest.Text(t, m, size.w, size.h))
 			})
@@ -195,7 +196,7 @@ func TestGoldenLoadingAndBroken(t *testing.T) {
 		s := records(60)
 		m := opened(t, s, 80, 19)
 		s.err = api.NewError(api.ErrInternal, "out of order")
-		settle(m, m.Update(tuitest.Press("G")))
+		settle(m, m.Update(kit.Press("G")))
 		golden.RequireEqual(t, tuitest.Text(t, m, 80, 19))
 	})
 }
@@ -212,7 +213,7 @@ func TestPagesAreAskedForOnlyWhenTheEndIsSeen(t *testing.T) {
 		if seen == n {
 			break
 		}
-		settle(m, m.Update(tuitest.Press("pgdown")))
+		settle(m, m.Update(kit.Press("pgdown")))
 	}
 	wantAll(t, m, s, n)
 	if text := tuitest.Text(t, m, 80, 19); !strings.Contains(text, "end of history: 10,000 records") {
@@ -224,12 +225,12 @@ func TestFilterDoesNotReadTheWholeHistory(t *testing.T) {
 	s := records(1000)
 	m := opened(t, s, 80, 19)
 	for _, k := range []string{"/", "z", "z", "z", "enter", "G", "pgdown"} {
-		settle(m, m.Update(tuitest.Press(k)))
+		settle(m, m.Update(kit.Press(k)))
 	}
 	if s.calls != 1 {
 		t.Fatalf("%d requests", s.calls)
 	}
-	settle(m, m.Update(tuitest.Press("m")))
+	settle(m, m.Update(kit.Press("m")))
 	if s.calls != 1+bridgePages {
 		t.Errorf("m did not read on as far as it does by itself: %d requests", s.calls)
 	}
@@ -239,7 +240,7 @@ func TestRefreshKeepsTheSelectedRecordAndItsLine(t *testing.T) {
 	s := records(300)
 	m := opened(t, s, 80, 19)
 	for range 5 {
-		settle(m, m.Update(tuitest.Press("pgdown")))
+		settle(m, m.Update(kit.Press("pgdown")))
 	}
 	was, from := m.chosen, 0
 	from, _ = m.table.Window()
@@ -271,13 +272,13 @@ func TestRefreshBridgesMoreNewRecordsThanAPage(t *testing.T) {
 func TestExpiredPlaceIsReadAgainWithoutDoublesOrGaps(t *testing.T) {
 	s := records(400)
 	m := opened(t, s, 80, 19)
-	settle(m, m.Update(tuitest.Press("G")))
-	settle(m, m.Update(tuitest.Press("G")))
+	settle(m, m.Update(kit.Press("G")))
+	settle(m, m.Update(kit.Press("G")))
 	held := m.book.count()
 	s.add(7)
 	s.epoch++
 	was := m.chosen
-	settle(m, m.Update(tuitest.Press("G")))
+	settle(m, m.Update(kit.Press("G")))
 	if m.err != nil {
 		t.Fatal(m.err)
 	}
@@ -289,7 +290,7 @@ func TestExpiredPlaceIsReadAgainWithoutDoublesOrGaps(t *testing.T) {
 		t.Error("the selected record is lost")
 	}
 	for !m.ended() {
-		settle(m, m.Update(tuitest.Press("G")))
+		settle(m, m.Update(kit.Press("G")))
 	}
 	wantAll(t, m, s, 407)
 }
@@ -329,7 +330,7 @@ func TestRepeatedContinuationEndsTheList(t *testing.T) {
 	l := &looping{}
 	m := opened(t, l, 80, 19)
 	for range 5 {
-		settle(m, m.Update(tuitest.Press("G")))
+		settle(m, m.Update(kit.Press("G")))
 	}
 	if l.calls > 2 || !strings.Contains(tuitest.Text(t, m, 80, 19), "the service repeats itself") {
 		t.Errorf("%d requests", l.calls)
@@ -405,11 +406,11 @@ func TestListIsAlwaysABeginningOfTheServices(t *testing.T) {
 			case 0:
 				s.add(rapid.IntRange(1, 120).Draw(rt, "new"))
 				s.epoch++
-				settle(m, m.Update(tuitest.Press("ctrl+r")))
+				settle(m, m.Update(kit.Press("ctrl+r")))
 			case 1:
 				s.epoch++
 			default:
-				settle(m, m.Update(tuitest.Press("G")))
+				settle(m, m.Update(kit.Press("G")))
 			}
 			for i, id := range ids(m) {
 				if id != s.records[i].QuoteID {
@@ -424,11 +425,11 @@ func BenchmarkUpdateView1000Rows(b *testing.B) {
 	s := records(1000)
 	m := opened(b, s, 120, 35)
 	for !m.ended() {
-		settle(m, m.Update(tuitest.Press("G")))
+		settle(m, m.Update(kit.Press("G")))
 	}
 	m.table.Select(0)
 	f := screen.Frame{W: 120, H: 35, Theme: tuitest.Theme(), Now: tuitest.Now()}
-	key := tuitest.Press("down")
+	key := kit.Press("down")
 	for b.Loop() {
 		m.Update(key)
 		if m.View(f) == "" {

@@ -9,6 +9,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -42,13 +43,13 @@ func heap() int64 {
 func scrollTo(m *Model, n int, f screen.Frame) (keys int, took time.Duration) {
 	for m.book.count() < n {
 		begun := time.Now()
-		cmd := m.Update(tuitest.Press("pgdown"))
+		cmd := m.Update(kit.Press("pgdown"))
 		m.View(f)
 		took += time.Since(begun)
 		keys++
 		settle(m, cmd)
 		if m.stopped() {
-			settle(m, m.Update(tuitest.Press("m")))
+			settle(m, m.Update(kit.Press("m")))
 		}
 	}
 	return keys, took

@@ -18,6 +18,7 @@ import (
 	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
@@ -173,7 +174,7 @@ func (b *bench) keys(names ...string) {
 	b.t.Helper()
 	for _, n := range names {
 		b.view()
-		b.run(b.Update(tuitest.Press(n)))
+		b.run(b.Update(kit.Press(n)))
 	}
 }
 
@@ -261,7 +262,7 @@ func TestVariantsOfACallPayWithWhatIsHeld(t *testing.T) {
 	if len(b.variants) != MaxVariants || b.total <= MaxVariants {
 		t.Errorf("%d of %d variants", len(b.variants), b.total)
 	}
-	b.Update(tuitest.Press("f"))
+	b.Update(kit.Press("f"))
 	for _, v := range b.variants {
 		if v.fund != "automatic" {
 			t.Errorf("%s varies", v.fund)
@@ -333,8 +334,8 @@ func TestThePauseKeepsBelowTheClientsRate(t *testing.T) {
 func TestAnAnswerOfAnEarlierRoundIsDropped(t *testing.T) {
 	d := swap(t)
 	b := newBench(t, &d, 80, 20)
-	cmd := b.Update(tuitest.Press("r"))
-	b.Update(tuitest.Press("s"))
+	cmd := b.Update(kit.Press("r"))
+	b.Update(kit.Press("s"))
 	b.Update(cmd())
 	if len(b.book) != 0 || b.asking != -1 {
 		t.Errorf("%d results", len(b.book))

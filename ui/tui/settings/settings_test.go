@@ -99,7 +99,7 @@ func (b *bench) run(cmd tea.Cmd) {
 
 func (b *bench) keys(names ...string) {
 	for _, n := range names {
-		b.give(tuitest.Press(n))
+		b.give(kit.Press(n))
 	}
 }
 
@@ -324,7 +324,7 @@ func TestTheDoctorAnswersAndItsReportIsCopied(t *testing.T) {
 		t.Errorf("%+v", b.sent)
 	}
 	b.found = b.found[:1]
-	cmd := b.m.Update(tuitest.Press("r"))
+	cmd := b.m.Update(kit.Press("r"))
 	b.keys("esc")
 	b.give(cmd())
 	if b.m.page != pageMain || len(b.m.found) != 5 {

@@ -13,26 +13,6 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Press makes the message of a key from its name in the form of tea.KeyPressMsg.String.
-func Press(name string) tea.KeyPressMsg {
-	codes := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
-		"left":  tea.KeyLeft,
-		"right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
-		"backspace": tea.KeyBackspace,
-	}
-	if code, ok := codes[name]; ok {
-		return tea.KeyPressMsg{Code: code}
-	}
-	if name == "space" {
-		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
-	}
-	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
-		return tea.KeyPressMsg{Code: []rune(rest)[0], Mod: tea.ModCtrl}
-	}
-	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
-}
-
 // Theme is the dark theme in true colour.
 func Theme() theme.Theme { return theme.New(true, colorprofile.TrueColor, false) }
 
@@ -74,7 +54,7 @@ func CheckBox(t testing.TB, body string, w, h int) {
 // Keys presses keys in order and returns the command of the last one.
 func Keys(s screen.Screen, names ...string) (last tea.Cmd) {
 	for _, n := range names {
-		last = s.Update(Press(n))
+		last = s.Update(kit.Press(n))
 	}
 	return last
 }
