@@ -82,7 +82,6 @@ func mannerOf(d dice, embedded bool) manner {
 type exchange struct {
 	at     Endpoint
 	req    *http.Request
-	path   string
 	body   []byte
 	status int
 	header http.Header
@@ -146,7 +145,7 @@ func NewAttacker(h *House, ask http.RoundTripper, key string, seed uint64, embed
 
 // RoundTrip answers a request as the attacker likes.
 func (a *Attacker) RoundTrip(r *http.Request) (*http.Response, error) {
-	x := exchange{at: endpointOf(r.URL.Path), req: r, path: r.URL.Path}
+	x := exchange{at: endpointOf(r.URL.Path), req: r}
 	if r.Body != nil {
 		var err error
 		if x.body, err = io.ReadAll(r.Body); err != nil {

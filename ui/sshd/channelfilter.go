@@ -50,7 +50,7 @@ func (s *Server) channel(srv *ssh.Server, connection *gossh.ServerConn, asked go
 	}
 	g := newChannelFilter()
 	ctx.SetValue(filterKey{}, g)
-	ssh.DefaultSessionHandler(srv, connection, &filteredChannel{NewChannel: asked, g: g, s: s, c: c}, ctx)
+	ssh.DefaultSessionHandler(srv, connection, &filteredChannel{NewChannel: asked, g: g}, ctx)
 	if g.handedOn() {
 		<-g.ended
 	}
@@ -61,8 +61,6 @@ func (s *Server) channel(srv *ssh.Server, connection *gossh.ServerConn, asked go
 type filteredChannel struct {
 	gossh.NewChannel
 	g *channelFilter
-	s *Server
-	c *conn
 }
 
 // Accept opens the channel.

@@ -64,7 +64,6 @@ type conn struct {
 	limiter *connLimiter
 	id      string
 	from    netip.Addr
-	begun   time.Time
 	alone   *time.Timer // closes it
 	once    sync.Once
 
@@ -122,7 +121,7 @@ func (d *connLimiter) admit(c net.Conn, now time.Time) (*conn, string) {
 	case len(d.open) >= d.total:
 		return nil, "too many at once"
 	}
-	a := &conn{Conn: c, limiter: d, id: strconv.FormatInt(d.number.Add(1), 10), from: from, begun: now,
+	a := &conn{Conn: c, limiter: d, id: strconv.FormatInt(d.number.Add(1), 10), from: from,
 		slot: make(chan struct{}, 1)}
 	a.alone = time.AfterFunc(d.o.Limits.Waiting, func() { _ = a.Close() })
 	d.open[a] = struct{}{}

@@ -5,15 +5,15 @@ import "image/color"
 // Cell is one cell of the screen. Text is "" in the second cell of a wide character; nil colours are the terminal's
 // own.
 type Cell struct {
-	Text                               string
-	Fg, Bg                             color.Color
-	Bold, Faint, Italic, Reverse, Line bool
+	Text                       string
+	Fg, Bg                     color.Color
+	Bold, Faint, Reverse, Line bool
 }
 
 const (
 	attrBold = 1 << iota
 	attrFaint
-	attrItalic
+	_ // italic
 	_ // slow blink
 	_ // rapid blink
 	attrReverse
@@ -33,8 +33,7 @@ func (t *Terminal) Cells() [][]Cell {
 			}
 			out[y][x] = Cell{
 				Text: c.Content, Fg: c.Style.Fg, Bg: c.Style.Bg, Bold: c.Style.Attrs&attrBold != 0,
-				Faint:  c.Style.Attrs&attrFaint != 0,
-				Italic: c.Style.Attrs&attrItalic != 0, Reverse: c.Style.Attrs&attrReverse != 0,
+				Faint: c.Style.Attrs&attrFaint != 0, Reverse: c.Style.Attrs&attrReverse != 0,
 				Line: c.Style.Underline != 0,
 			}
 		}

@@ -29,7 +29,6 @@ type Demand struct {
 	Cause   Cause              // why the amount or the end of an address has to be typed
 	Amount  *verify.AmountView // the amount to type; nil: the bytes show nothing that leaves the account
 	Tail    string             // the address whose end is typed instead of the amount; "": the amount is typed
-	Micro   *big.Int           // the value at risk in micro USD; nil: unknown
 	From    *big.Int           // the value in micro USD from which something has to be typed
 	CostBps int                // the cost as a share of the payment, for Costly
 	Worst   *big.Int           // the worst case in micro USD, for WorstCase
@@ -55,7 +54,7 @@ func TypeFrom() *big.Int { return big.NewInt(100_000_000) }
 // already the calls take more than the payments; where the service announced payments first and then asked for none,
 // they take everything. from is the value in micro USD from which something has to be typed.
 func Demanded(c *catalog.Catalog, r Review, from *big.Int) Demand {
-	d := Demand{Micro: new(big.Int), From: from}
+	d := Demand{From: from}
 	switch {
 	case r.Quote != nil:
 		d = ofQuote(c, r, d)
@@ -100,7 +99,7 @@ func ofCalls(v *verify.PreparedView, from *big.Int) Demand {
 // weigh says what has to be typed for amounts worth micro USD, and which address to type the end of when the amount is
 // too long.
 func weigh(amounts []verify.AmountView, micro *big.Int, to string, from *big.Int) Demand {
-	d := Demand{Micro: micro, From: from, Amount: largest(amounts)}
+	d := Demand{From: from, Amount: largest(amounts)}
 	if d.Amount != nil && len(d.AmountText()) > longest && len(to) > TailLetters {
 		d.Tail = to
 	}

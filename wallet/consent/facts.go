@@ -15,32 +15,14 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Source says where a fact comes from.
-type Source string
-
-// The sources.
-const (
-	Decoded   Source = "decoded"          // from the bytes that get signed
-	Own       Source = "own"              // from the request, the journal or a computation of this wallet
-	Catalogue Source = "catalogue"        // from the list of chains, assets and prices, or from the pins
-	Service   Source = "the service says" // not checked
-)
-
 // Fact is one statement of a review. Path names its place ("quote.legs[1].pays") and is stable. Value is its canonical
 // text: amounts in base units with their asset, times in RFC 3339, "unknown" for a missing figure. Level is that of a
 // finding, "" for any other fact. A Mandatory fact must have been shown before a person can consent.
 type Fact struct {
 	Path      string
 	Value     string
-	Source    Source
 	Level     verify.Level
 	Mandatory bool
-}
-
-// rule says of the facts at one kind of place where they come from and when they must be shown.
-type rule struct {
-	source Source
-	must   must
 }
 
 // must says when a fact is mandatory.
@@ -52,19 +34,20 @@ const (
 	given       // where there is a value: not "", not an unknown time, not false
 )
 
-// rules has a rule for every place of a review; Facts panics without one, and a test walks all of them. Indexes are
-// left out of the names.
-func rules() map[string]rule {
-	out := map[string]rule{}
+// rules says of every place of a review when its facts must be shown; Facts panics without a rule, and a test walks all
+// of them. Indexes are left out of the names.
+func rules() map[string]must {
+	out := map[string]must{}
 	for _, g := range []struct {
-		rule
+		must
 		places []string
 	}{
-		{rule{Decoded, always}, []string{
+		// from the bytes that get signed
+		{always, []string{
 			"call.outflow", "quote.legs.pays", "quote.legs.parts.amount", "quote.worst", "quote.delivered",
 			"quote.minimum", "quote.fees", "quote.promise.minimums",
 		}},
-		{rule{Decoded, given}, []string{
+		{given, []string{
 			"call.chain", "call.sender", "call.lines.role", "call.lines.to", "call.lines.value", "call.lines.function",
 			"call.lines.args.value", "call.lines.amount", "call.lines.recipient", "call.window.until", "call.deploys",
 			"call.delegation.chain", "call.delegation.authority", "call.delegation.contract", "call.delegation.nonce",
@@ -75,7 +58,7 @@ func rules() map[string]rule {
 			"quote.legs.solana.memo", "quote.legs.solana.instructions.name",
 			"quote.legs.solana.instructions.args.value", "quote.recipient",
 		}},
-		{rule{Decoded, never}, []string{
+		{never, []string{
 			"call.signer", "call.lines.args.name", "call.lines.args.type",
 			"call.lines.data", // mandatory where nothing is decoded
 			"call.lines.decoded",
@@ -85,34 +68,37 @@ func rules() map[string]rule {
 			"quote.legs.solana.instructions.args.type",
 			"quote.pay", // each payment is shown; the sums are by asset
 		}},
-		{rule{Own, always}, []string{
+		// from the request, the journal or a computation of this wallet
+		{always, []string{
 			"quote.promise.attesters", "quote.promise.threshold", "quote.needs.need", "quote.slippageBps",
 		}},
-		{rule{Own, given}, []string{
+		{given, []string{
 			"intent.overrides", "call.accountType", "call.lines.firstTime", "call.requires", "call.fingerprint",
 			"call.wholeConsent", "call.phrase", "quote.sameChainOnly", "quote.fingerprint", "quote.phrase",
 			"quote.recipientOwn", "quote.recipientFirstTime",
 		}},
-		{rule{Own, never}, []string{
+		{never, []string{
 			"call.network", "call.lines.index", "call.lines.asked",
 			"call.lines.asAsked", // an operation that is not as asked cannot be consented to
 			"call.signatures", "quote.kind", "quote.legs.accountType",
 		}},
-		{rule{Catalogue, always}, []string{
+		// from the list of chains, assets and prices, or from the pins
+		{always, []string{
 			"quote.payMicro", "quote.deliverMicro", "quote.feesMicro", "quote.costMicro", "quote.unexplainedMicro",
 		}},
-		{rule{Catalogue, given}, []string{
+		{given, []string{
 			"call.delegation.contractName", "quote.legs.delegation.contractName",
 			"quote.legs.solana.instructions.programName",
 		}},
-		{rule{Catalogue, never}, []string{
+		{never, []string{
 			"call.lines.toName", "quote.legs.parts.toName", "quote.costBps", "quote.minimumCostMicro",
 			"quote.minimumCostBps", "quote.explained",
 		}},
-		{rule{Service, given}, []string{
+		// what the service says, unchecked
+		{given, []string{
 			"call.callTypeWords", "quote.callTypeWords", "quote.feeUSD",
 		}},
-		{rule{Service, never}, []string{
+		{never, []string{
 			"call.callType", "call.sources", "quote.id", "quote.callType",
 			"quote.expires", // the deadline stands beside every confirmation
 			"quote.needs.have", "quote.needs.short",
@@ -122,7 +108,7 @@ func rules() map[string]rule {
 			if _, twice := out[place]; twice {
 				panic("consent: two rules for " + place)
 			}
-			out[place] = g.rule
+			out[place] = g.must
 		}
 	}
 	return out
@@ -143,7 +129,7 @@ func Facts(r Review) []Fact {
 	}
 	for i, x := range r.Report.Reasons {
 		value := strings.Join([]string{x.Code, x.Title, x.Want, x.Got, x.Path}, "\n")
-		w.out = append(w.out, Fact{Finding(i), value, Own, x.Level, x.Level != verify.Show})
+		w.out = append(w.out, Fact{Finding(i), value, x.Level, x.Level != verify.Show})
 	}
 	return w.out
 }
@@ -173,7 +159,7 @@ func digest(facts []Fact) [32]byte {
 
 // walker collects the facts below a view.
 type walker struct {
-	rules map[string]rule
+	rules map[string]must
 	out   []Fact
 }
 
@@ -181,12 +167,11 @@ var indexes = regexp.MustCompile(`\[\d+\]`)
 
 // add appends a fact. has says whether there is a value.
 func (w *walker) add(path, value string, has bool) {
-	about, ok := w.rules[indexes.ReplaceAllString(path, "")]
+	when, ok := w.rules[indexes.ReplaceAllString(path, "")]
 	if !ok {
 		panic("consent: no rule for " + path) // a test walks every field of every view
 	}
-	w.out = append(w.out, Fact{Path: path, Value: value, Source: about.source,
-		Mandatory: about.must == always || about.must == given && has})
+	w.out = append(w.out, Fact{Path: path, Value: value, Mandatory: when == always || when == given && has})
 }
 
 func (w *walker) walk(path string, v reflect.Value) {

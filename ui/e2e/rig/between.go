@@ -45,9 +45,9 @@ type Between struct {
 
 // Request is a request of the wallet, its path without the base path.
 type Request struct {
-	method, Path string
-	Body         []byte
-	query        url.Values
+	Path  string
+	Body  []byte
+	query url.Values
 }
 
 func newBetween(t *testing.T, at Serving, roots *x509.CertPool) *Between {
@@ -64,7 +64,7 @@ func (b *Between) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	q := Request{method: r.Method, Path: strings.TrimPrefix(r.URL.Path, "/api"), Body: body, query: r.URL.Query()}
+	q := Request{Path: strings.TrimPrefix(r.URL.Path, "/api"), Body: body, query: r.URL.Query()}
 	refused := false
 	var lie []byte
 	b.With(func() {

@@ -125,7 +125,7 @@ func (m *Model) ask() tea.Cmd {
 	}
 	m.stateGen++
 	m.asking = true
-	gen, life, states, accounts, clock := m.stateGen, m.life, m.deps.States, m.ctx.Accounts, m.ctx.Clock
+	gen, life, states, accounts := m.stateGen, m.life, m.deps.States, m.ctx.Accounts
 	return func() tea.Msg {
 		out := map[string]state{}
 		for _, a := range accounts {
@@ -133,7 +133,7 @@ func (m *Model) ask() tea.Cmd {
 				continue
 			}
 			on, err := states(life, a)
-			out[a.AccountAddress] = state{on: on, err: err, at: clock()}
+			out[a.AccountAddress] = state{on, err}
 		}
 		return statedMsg{gen, out}
 	}

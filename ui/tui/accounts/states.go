@@ -27,7 +27,6 @@ type OnChain struct {
 type state struct {
 	on  []OnChain
 	err error
-	at  time.Time
 }
 
 // stateFacts says where an account exists already and whether its roles are those of the profile.

@@ -25,7 +25,6 @@ type importedMsg struct {
 	doc      compose.Document
 	failures []api.Failure
 	err      error
-	from     string // the path, "" for a paste
 }
 
 // exportedMsg says where a document is written.
@@ -49,7 +48,7 @@ func (s *Screen) askImport() {
 func (s *Screen) importAnswer(path string) tea.Cmd {
 	if s.prompt.doc != "" {
 		text := []byte(s.prompt.doc)
-		return func() tea.Msg { return readIn(text, "", nil) }
+		return func() tea.Msg { return readIn(text, nil) }
 	}
 	if s.ctx.NoFiles != "" {
 		s.prompt.wrong = "paste the document: " + s.ctx.NoFiles
@@ -61,12 +60,12 @@ func (s *Screen) importAnswer(path string) tea.Cmd {
 	}
 	return func() tea.Msg {
 		b, err := readFile(path)
-		return readIn(b, path, err)
+		return readIn(b, err)
 	}
 }
 
-func readIn(b []byte, path string, err error) tea.Msg {
-	m := importedMsg{from: path, err: err}
+func readIn(b []byte, err error) tea.Msg {
+	m := importedMsg{err: err}
 	if err == nil {
 		m.doc, m.err = compose.ReadDocument(b)
 		m.failures = present.Failures(m.err)

@@ -53,7 +53,6 @@ type Model struct {
 	leave time.Time         // time of the esc on the first step
 
 	busy   string // what is in progress; "": nothing
-	since  time.Time
 	gen    int
 	cancel context.CancelFunc
 

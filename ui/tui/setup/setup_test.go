@@ -19,7 +19,7 @@ import (
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
 	"coffer/ui/tui/internal/job"
-	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/wallet/vault"
 )
 
@@ -385,7 +385,7 @@ func TestAnAnswerThatNobodyWaitsForIsDropped(t *testing.T) {
 	w.throughStore()
 	w.picks(ownGroup, ownNew)
 	w.to(rowContinue)
-	_, cmd := w.m.Update(tuitest.Press("enter"))
+	_, cmd := w.m.Update(kit.Press("enter"))
 	if w.m.busy == "" {
 		t.Fatal("nothing is under way")
 	}
@@ -395,7 +395,7 @@ func TestAnAnswerThatNobodyWaitsForIsDropped(t *testing.T) {
 	if w.at(stepOwn); len(w.m.keys) > 0 || !bytes.Equal(msg.keys[0].Key.Reveal(), make([]byte, 32)) {
 		t.Error("a key that nobody waits for was kept")
 	}
-	_, cmd = w.m.Update(tuitest.Press("enter"))
+	_, cmd = w.m.Update(kit.Press("enter"))
 	w.keys("esc")
 	if late := cmd().(steppedMsg); len(late.keys) > 0 {
 		t.Error("a key was made for nobody")

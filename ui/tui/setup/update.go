@@ -239,7 +239,7 @@ func (m *Model) begin(what string, run func(ctx context.Context, gen int) tea.Ms
 	}
 	ctx, cancel := context.WithCancel(m.life)
 	m.gen++
-	m.cancel, m.busy, m.since, m.note = cancel, what, m.opt.Clock(), note{}
+	m.cancel, m.busy, m.note = cancel, what, note{}
 	gen := m.gen
 	return func() tea.Msg { defer cancel(); return run(ctx, gen) }
 }

@@ -164,7 +164,7 @@ func (w *walk) run(cmd tea.Cmd) {
 
 func (w *walk) keys(names ...string) {
 	for _, n := range names {
-		w.give(tuitest.Press(n))
+		w.give(kit.Press(n))
 	}
 }
 
