@@ -121,7 +121,7 @@ func statuses() []Endpoint {
 		{Name: "user", Description: "EVM address in any case, or Solana address.", Required: true,
 			Schema: Note{Pattern: reAnyAccount}, Example: exAccount},
 		{Name: "limit", Description: "Records a page: 20 when absent, 100 at most.", Kind: "integer",
-			Schema: Note{Min: number(1)}},
+			Schema: Note{Min: new(1)}},
 		{Name: "continuation", Description: "Cursor of an earlier page."},
 		{Name: "sortBy", Description: "createdAt when absent.", Schema: Note{Enum: []string{"createdAt", "updatedAt"}}},
 	}

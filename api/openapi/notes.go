@@ -111,12 +111,10 @@ const (
 
 func text(s string) Note { return Note{Text: s} }
 
-func number(n int) *int { return &n }
-
 func units(s string) Note { return Note{Text: s, Pattern: reUnits, Example: "1000000"} }
 
 func address(s string) Note { return Note{Text: s, Pattern: reAddress, Example: exAccount} }
 
 func slippageNote() Note {
-	return Note{Text: "Basis points; 200 when absent.", Min: number(1), Max: number(10000), Example: 50}
+	return Note{Text: "Basis points; 200 when absent.", Min: new(1), Max: new(10000), Example: 50}
 }

@@ -23,7 +23,7 @@ func sharedNotes() map[string]Note {
 		"*.assetType":         {Text: "CAIP-19 asset type.", Pattern: reAsset, Example: exUSDC},
 		"*.amount":            units("Smallest unit of the asset."),
 		"*.balance":           units("Smallest unit of the asset."),
-		"*.decimals":          {Min: number(0), Max: number(18), Example: 6},
+		"*.decimals":          {Min: new(0), Max: new(18), Example: 6},
 		"*.aggregatedAssetId": {Text: "Aggregated asset.", Pattern: reAggregate, Example: "ob:usdc"},
 		"*.symbol":            {Example: "USDC"},
 		"*.name":              {Example: "USD Coin"},
@@ -68,7 +68,7 @@ func sharedNotes() map[string]Note {
 		"*.asset":                      text("The asset of this side."),
 		"*.chain":                      {Text: "CAIP-2 chain.", Pattern: reChain, Example: "eip155:8453"},
 		"*.contractAddress":            address("The contract whose code the account takes on."),
-		"*.nonce":                      {Text: "The account nonce of the EOA.", Min: number(0)},
+		"*.nonce":                      {Text: "The account nonce of the EOA.", Min: new(0)},
 	}
 }
 
@@ -121,7 +121,7 @@ func operationNotes() map[string]Note {
 		"TypedDataField.type":                   text("EIP-712 type of the member."),
 		"TypedDataDomain.name":                  {Text: "Validator.", Example: "RoleBasedECDSAValidator"},
 		"TypedDataDomain.version":               {Example: "1.4.3"},
-		"TypedDataDomain.chainId":               {Min: number(1), Example: 8453},
+		"TypedDataDomain.chainId":               {Min: new(1), Example: 8453},
 		"TypedDataDomain.verifyingContract":     address(""),
 		"TypedDataMessage.callDataAndNonceHash": {Pattern: reWord},
 		"TypedData": text(
@@ -134,11 +134,11 @@ func operationNotes() map[string]Note {
 		"Delegation": text(
 			"EIP-7702 authorization that the account needs on this chain; signed before the operation is submitted."),
 		"Delegation.signature":        text("The signed authorization."),
-		"DelegationSignature.chainId": {Min: number(1), Example: 8453},
+		"DelegationSignature.chainId": {Min: new(1), Example: 8453},
 		"DelegationSignature.r":       {Pattern: reWord},
 		"DelegationSignature.s":       {Pattern: reWord},
 		"DelegationSignature.v":       {Enum: []string{"0x1b", "0x1c"}},
-		"DelegationSignature.yParity": {Min: number(0), Max: number(1)},
+		"DelegationSignature.yParity": {Min: new(0), Max: new(1)},
 		"DelegationSignature.type":    {Enum: []string{"Signed"}},
 
 		"SolanaKey.pubkey":            {Pattern: reBase58, Example: exSolana},
@@ -272,7 +272,7 @@ func answerNotes() map[string]Note {
 		"AggregatedBalance.totalBalance":             {},
 		"OperationRef.hash": {Text: "Transaction hash, or base58 signature on Solana.",
 			Pattern: reTx},
-		"OperationRef.chainId":     {Text: "EVM chains, v1 only.", Min: number(1), Example: 8453},
+		"OperationRef.chainId":     {Text: "EVM chains, v1 only.", Min: new(1), Example: 8453},
 		"OperationRef.explorerUrl": {Text: "Page of the transaction.", Format: "uri"},
 		"HistoryRecord.type":       {Enum: []string{api.RecordSwap, api.RecordTransfer, api.RecordCall}},
 		"HistoryRecord.timestamp":  {Text: "ISO 8601.", Format: "date-time"},
@@ -311,7 +311,7 @@ func errorNotes() map[string]Note {
 	return map[string]Note{
 		"Error.error":      {Enum: api.ErrorNames()},
 		"Error.message":    text("Plain words."),
-		"Error.statusCode": {Min: number(400), Max: number(599)},
+		"Error.statusCode": {Min: new(400), Max: new(599)},
 		"Error.timestamp":  {Format: "date-time"},
 		"Error.path":       {Text: "Path of the request.", Example: "/api/assets/list"},
 		"Error.details":    text("A validation failure: every broken rule."),

@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -160,10 +161,8 @@ func (s *Signer) message(ctx context.Context, chainID uint64, m op.AdminMessage)
 // chain refuses a chain that the network does not have.
 func (s *Signer) chain(id uint64) (string, error) {
 	name := caip.EVM(id).String()
-	for _, c := range s.network.Chains {
-		if c == name {
-			return name, nil
-		}
+	if slices.Contains(s.network.Chains, name) {
+		return name, nil
 	}
 	return "", fmt.Errorf("this network has no chain %s", name)
 }

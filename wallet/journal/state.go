@@ -178,10 +178,8 @@ func (b *book) admit(r record, now time.Time) error {
 				return ErrConflict
 			}
 		}
-		for _, x := range r.entry.Signatures[:i] {
-			if s.Conflicts(x) {
-				return ErrConflict
-			}
+		if slices.ContainsFunc(r.entry.Signatures[:i], s.Conflicts) {
+			return ErrConflict
 		}
 	}
 	return nil

@@ -313,9 +313,9 @@ func (s *Screen) pages(snap flow.Snapshot) []api.OperationRef {
 // newest is the newest transaction with an explorer address.
 func newest(s flow.Snapshot) api.OperationRef {
 	for _, list := range [][]api.OperationRef{s.Status.DestinationChainOperations, s.Status.OriginChainOperations} {
-		for i := len(list) - 1; i >= 0; i-- {
-			if list[i].ExplorerURL != "" {
-				return list[i]
+		for _, l := range slices.Backward(list) {
+			if l.ExplorerURL != "" {
+				return l
 			}
 		}
 	}

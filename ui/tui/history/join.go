@@ -1,6 +1,9 @@
 package history
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // extend appends a page to section i: it updates records that the section has in place and appends the others. after is
 // the continuation that returned the page, token the one that came with it; "" is the end of history. It returns how
@@ -46,9 +49,7 @@ func (b *book) adopt(run *book) (met bool) {
 			b.remove(id)
 		}
 	}
-	for id, c := range run.byID {
-		b.byID[id] = c
-	}
+	maps.Copy(b.byID, run.byID)
 	b.held += run.held
 	b.changed()
 	token := sec.next

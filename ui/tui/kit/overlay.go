@@ -46,11 +46,10 @@ const CursorMark = "\x1b[7770z"
 
 // TakeCursor removes the mark from a view and returns its column and line, from 0; ok is false without a mark.
 func TakeCursor(view string) (clean string, x, y int, ok bool) {
-	i := strings.Index(view, CursorMark)
-	if i < 0 {
+	before, _, ok := strings.Cut(view, CursorMark)
+	if !ok {
 		return view, 0, 0, false
 	}
-	before := view[:i]
 	y = strings.Count(before, "\n")
 	x = present.Width(before[strings.LastIndexByte(before, '\n')+1:])
 	return strings.ReplaceAll(view, CursorMark, ""), x, y, true

@@ -80,10 +80,7 @@ func span(d time.Duration) string {
 // Countdown is the time left until a moment, as "0:47" or "1:02:03", rounded up to the second; "0:00" once it has
 // passed.
 func Countdown(now, until time.Time) string {
-	left := until.Sub(now)
-	if left < 0 {
-		left = 0
-	}
+	left := max(until.Sub(now), 0)
 	sec := int((left + time.Second - 1) / time.Second)
 	two := func(n int) string {
 		if n < 10 {
