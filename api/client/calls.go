@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -29,13 +30,8 @@ type HistoryQuery struct {
 // PredictAddress asks for the address of a counterfactual account. The answer is the service's claim; package op
 // computes the same address.
 func (c *Client) PredictAddress(ctx context.Context, r api.PredictRequest) (api.PredictResponse, error) {
-	const op = "predict address"
-	body, err := json.Marshal(r)
-	if err != nil {
-		return api.PredictResponse{}, &Error{Op: op, Kind: KindRequest, Err: err}
-	}
-	return view[api.PredictResponse](c.do(ctx, call{op: op, method: http.MethodPost, path: "/account/predict-address",
-		body: body, timeout: getTimeout}))
+	return view[api.PredictResponse](c.post(ctx, call{op: "predict address", path: "/account/predict-address",
+		timeout: getTimeout}, r))
 }
 
 // Chains lists the supported chains.
@@ -131,6 +127,13 @@ func (c *Client) History(ctx context.Context, q HistoryQuery) (api.HistoryPage, 
 	return view[api.HistoryPage](c.HistoryDocument(ctx, q))
 }
 
+// LostPlace reports whether err is the refusal of a continuation that History returned before: 400, 404 or 410.
+func LostPlace(err error) bool {
+	var refused *api.Error
+	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest ||
+		refused.StatusCode == http.StatusNotFound || refused.StatusCode == http.StatusGone)
+}
+
 // Roles reads the roles of a role-based account on one chain; account is CAIP-10. The answer is the service's claim.
 func (c *Client) Roles(ctx context.Context, account string) (api.RolesResponse, error) {
 	return view[api.RolesResponse](c.get(ctx, "read roles", "/account/roles", url.Values{"account": {account}}))
@@ -140,13 +143,17 @@ func (c *Client) Roles(ctx context.Context, account string) (api.RolesResponse, 
 // with Sent true, or an *api.Error of 500 and above, leaves the outcome unknown: Roles shows whether the admin nonce
 // was used.
 func (c *Client) Relay(ctx context.Context, r api.RelayRequest) (api.RelayResponse, error) {
-	const op = "relay"
-	body, err := json.Marshal(r)
-	if err != nil {
-		return api.RelayResponse{}, &Error{Op: op, Kind: KindRequest, Err: err}
+	return view[api.RelayResponse](c.post(ctx, call{op: "relay", path: "/account/relay", timeout: executeTimeout,
+		once: true}, r))
+}
+
+// post carries out a call with a value as its body.
+func (c *Client) post(ctx context.Context, k call, v any) (a Answer, err error) {
+	k.method = http.MethodPost
+	if k.body, err = json.Marshal(v); err != nil {
+		return a, &Error{Op: k.op, Kind: KindRequest, Err: err}
 	}
-	return view[api.RelayResponse](c.do(ctx, call{op: op, method: http.MethodPost, path: "/account/relay", body: body,
-		timeout: executeTimeout, once: true}))
+	return c.do(ctx, k)
 }
 
 func (c *Client) get(ctx context.Context, op, path string, q url.Values) (Answer, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
 	"strings"
 	"time"
 
@@ -81,7 +80,7 @@ func (r reading) account(ctx context.Context, user string) iter.Seq2[*entry, err
 			asked[next] = true
 			page, token, err := r.page(ctx, user, next)
 			switch {
-			case err != nil && next != "" && lostPlace(err) && losses < maxLosses:
+			case err != nil && next != "" && client.LostPlace(err) && losses < maxLosses:
 				losses++
 				next, asked = "", map[string]bool{}
 				continue
@@ -142,13 +141,6 @@ func records(answer client.Answer) ([]entry, string, error) {
 		out = append(out, e)
 	}
 	return out, page.Continuation, nil
-}
-
-// lostPlace reports that the service refused a continuation that it gave out before.
-func lostPlace(err error) bool {
-	var refused *api.Error
-	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest ||
-		refused.StatusCode == http.StatusNotFound || refused.StatusCode == http.StatusGone)
 }
 
 // newer reports that a comes before b in the list: an unreadable time does.

@@ -2,8 +2,6 @@ package history
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/api"
+	"coffer/api/client"
 	"coffer/wallet/verify"
 )
 
@@ -128,7 +126,7 @@ func (m *Model) arrived(msg pageMsg) tea.Cmd {
 
 // failed keeps the list. A continuation that the service no longer knows restarts the reading.
 func (m *Model) failed(msg pageMsg) tea.Cmd {
-	if msg.after != "" && lostPlace(msg.err) && m.losses < maxLosses {
+	if msg.after != "" && client.LostPlace(msg.err) && m.losses < maxLosses {
 		m.losses++
 		return m.again()
 	}
@@ -143,14 +141,6 @@ func (m *Model) again() tea.Cmd {
 	cmd := m.startRefresh(0)
 	m.job.restep = true
 	return cmd
-}
-
-// lostPlace reports whether err is the refusal of a continuation that the service returned before: 400, 404 or 410.
-func lostPlace(err error) bool {
-	var refused *api.Error
-	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest ||
-		refused.StatusCode == http.StatusNotFound ||
-		refused.StatusCode == http.StatusGone)
 }
 
 // refreshed continues until the run meets known records and has seen the unfinished ones again.
