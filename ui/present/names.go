@@ -57,4 +57,15 @@ func Network(k network.Kind) string {
 	return "of an unknown kind: take it for real money"
 }
 
+// KindWord is the kind of a network in one word. What is not certainly play money is REAL.
+func KindWord(k network.Kind) string {
+	switch k {
+	case network.Embedded:
+		return "EMBEDDED"
+	case network.Lab:
+		return "LAB"
+	}
+	return "REAL"
+}
+
 func chainName(c verify.ChainLabel) string { return Clean(c.Name, 40) }

@@ -18,7 +18,7 @@ import (
 
 // View draws the whole terminal.
 func (m *Model) View() tea.View {
-	title := "coffer " + present.Clean(m.ctx.Profile, 40) + " (" + badgeText(m.ctx.Network.Kind) + ")"
+	title := "coffer " + present.Clean(m.ctx.Profile, 40) + " (" + present.KindWord(m.ctx.Network.Kind) + ")"
 	v := term.View(m.theme, title, m.content(), !m.help.open)
 	if m.mouseOn && !m.tooSmall() {
 		v.MouseMode = tea.MouseModeCellMotion
@@ -60,16 +60,6 @@ func (m *Model) smallView() string {
 		"q quit",
 	}
 	return kit.Box(strings.Join(lines[:min(len(lines), max(1, m.h))], "\n"), m.w, m.h)
-}
-
-func badgeText(k network.Kind) string {
-	switch k {
-	case network.Embedded:
-		return "EMBEDDED"
-	case network.Lab:
-		return "LAB"
-	}
-	return "REAL"
 }
 
 // badge is loud for everything that is not certainly play money.

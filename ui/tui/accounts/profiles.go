@@ -44,7 +44,7 @@ func (m *Model) noSwitch() string {
 func (m *Model) openProfiles() {
 	items := make([]kit.Item, len(m.deps.Profiles))
 	for i, p := range m.deps.Profiles {
-		items[i] = kit.Item{Value: p.Name, Label: present.Clean(p.Name, 40), Note: kindShort(p.Kind)}
+		items[i] = kit.Item{Value: p.Name, Label: present.Clean(p.Name, 40), Note: present.KindWord(p.Kind)}
 		switch {
 		case p.Name == m.ctx.Profile:
 			items[i].Off = "you are here"
@@ -64,16 +64,6 @@ func (m *Model) choose(msg tea.Msg) tea.Cmd {
 	return screen.Send(screen.SwitchMsg{Profile: it.Value})
 }
 
-func kindShort(k network.Kind) string {
-	switch k {
-	case network.Embedded:
-		return "EMBEDDED"
-	case network.Lab:
-		return "LAB"
-	}
-	return "REAL"
-}
-
 // profileLines lists the profiles; a sign marks the open one.
 func (m *Model) profileLines(th theme.Theme, w int) []string {
 	if len(m.deps.Profiles) == 0 {
@@ -90,7 +80,7 @@ func (m *Model) profileLines(th theme.Theme, w int) []string {
 		if p.Name == m.ctx.Profile {
 			mark, name.Style = th.Signs.Good+" ", th.Strong
 		}
-		kind := kit.Span{Text: kit.Fit(kindShort(p.Kind), 10), Whole: true}
+		kind := kit.Span{Text: kit.Fit(present.KindWord(p.Kind), 10), Whole: true}
 		if p.Kind == network.Real {
 			kind.Style = th.Danger
 		}
