@@ -99,23 +99,14 @@ func (e External) SignApprove(ctx context.Context, v verify.VerifiedApprove) (Si
 
 // SignDelegation has an EIP-7702 authorization signed.
 func (e External) SignDelegation(ctx context.Context, v verify.VerifiedDelegation) (op.SignedAuthorization, error) {
-	if v.IsZero() {
-		return op.SignedAuthorization{}, ErrUnverified
-	}
-	a := v.Authorization()
-	if err := a.Check(); err != nil {
-		return op.SignedAuthorization{}, err
-	}
-	r := Request{
-		Kind: "delegation", Network: v.Network(), Chain: caip.EVM(a.ChainID.Uint64()).String(),
-		Summary: delegationSummary(a),
-		Content: delegationContent(v.Kind(), a),
-	}
-	sig, err := e.recoverable(ctx, r, v.Signer(), a.Hash())
-	if err != nil {
-		return op.SignedAuthorization{}, err
-	}
-	return authorized(a, sig, v.Signer())
+	return authorized(v, func(a op.Authorization) (Signature, error) {
+		r := Request{
+			Kind: "delegation", Network: v.Network(), Chain: caip.EVM(a.ChainID.Uint64()).String(),
+			Summary: delegationSummary(a),
+			Content: delegationContent(v.Kind(), a),
+		}
+		return e.recoverable(ctx, r, v.Signer(), a.Hash())
+	})
 }
 
 // SignSolana has a Solana message signed.

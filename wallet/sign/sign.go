@@ -77,18 +77,9 @@ func (s *Signer) SignApprove(ctx context.Context, v verify.VerifiedApprove) (Sig
 
 // SignDelegation signs an EIP-7702 authorization and checks its authority.
 func (s *Signer) SignDelegation(ctx context.Context, v verify.VerifiedDelegation) (op.SignedAuthorization, error) {
-	if v.IsZero() {
-		return op.SignedAuthorization{}, ErrUnverified
-	}
-	a := v.Authorization()
-	if err := a.Check(); err != nil {
-		return op.SignedAuthorization{}, err
-	}
-	sig, err := s.recoverable(ctx, v.Network(), v.Signer(), a.Hash())
-	if err != nil {
-		return op.SignedAuthorization{}, err
-	}
-	return authorized(a, sig, v.Signer())
+	return authorized(v, func(a op.Authorization) (Signature, error) {
+		return s.recoverable(ctx, v.Network(), v.Signer(), a.Hash())
+	})
 }
 
 // SignSolana signs the bytes of a Solana message and verifies the signature.
@@ -150,10 +141,22 @@ func recovered(digest common.Hash, sig []byte, signer common.Address) (Signature
 	return sig, nil
 }
 
-// authorized joins a signature that was checked to its authorization, and checks the whole.
-func authorized(a op.Authorization, sig Signature, signer common.Address) (op.SignedAuthorization, error) {
+// authorized has a delegation signed, joins the checked signature to its authorization, and checks the whole.
+func authorized(v verify.VerifiedDelegation, ask func(op.Authorization) (Signature, error)) (op.SignedAuthorization,
+	error) {
+	if v.IsZero() {
+		return op.SignedAuthorization{}, ErrUnverified
+	}
+	a := v.Authorization()
+	if err := a.Check(); err != nil {
+		return op.SignedAuthorization{}, err
+	}
+	sig, err := ask(a)
+	if err != nil {
+		return op.SignedAuthorization{}, err
+	}
 	signed := a.With(sig)
-	if who, err := signed.Authority(); err != nil || who != signer {
+	if who, err := signed.Authority(); err != nil || who != v.Signer() {
 		return op.SignedAuthorization{}, ErrFault
 	}
 	return signed, nil
