@@ -61,16 +61,16 @@ to the network of its profile and signs on no other.`,
 // unlocked completes a command that works on the vault of the profile after unlocking it; closed one that works on the
 // vault as it is.
 func (c Commands) unlocked(g *cli.Global, cmd *cobra.Command, work work) *cobra.Command {
-	return cli.Passing(c.closed(g, cmd, func(cmd *cobra.Command, o *profile.Opened, args []string) error {
-		if err := o.Unlock(cmd.Context()); err != nil {
+	return cli.Passing(c.closed(g, cmd, func(ctx context.Context, o *profile.Opened, args []string) error {
+		if err := o.Unlock(ctx); err != nil {
 			return err
 		}
-		return work(cmd, o, args)
+		return work(ctx, o, args)
 	}), c.Prompt.Terminal)
 }
 
 // work is what a command does with an opened profile, which has a vault.
-type work func(cmd *cobra.Command, o *profile.Opened, args []string) error
+type work func(ctx context.Context, o *profile.Opened, args []string) error
 
 func (c Commands) closed(g *cli.Global, cmd *cobra.Command, work work) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -86,7 +86,7 @@ func (c Commands) closed(g *cli.Global, cmd *cobra.Command, work work) *cobra.Co
 			}, o.Close())
 		}
 		cli.OnSuspend(cmd.Context(), o.Lock)
-		return errors.Join(work(cmd, o, args), o.Close())
+		return errors.Join(work(cmd.Context(), o, args), o.Close())
 	}
 	return cmd
 }
@@ -121,8 +121,8 @@ func (c Commands) initialise(g *cli.Global) *cobra.Command {
 		Example: "  coffer keys init\n  coffer keys init --profile team",
 	}
 	cli.JSONFlag(cmd, &asJSON)
-	return c.closed(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
-		return c.setUp(cmd.Context(), o, o.Vault(), asJSON)
+	return c.closed(g, cmd, func(ctx context.Context, o *profile.Opened, _ []string) error {
+		return c.setUp(ctx, o, o.Vault(), asJSON)
 	})
 }
 
@@ -166,8 +166,8 @@ func (c Commands) list(g *cli.Global) *cobra.Command {
 		Example: "  coffer keys list\n  coffer keys list --json",
 	}
 	cli.JSONFlag(cmd, &asJSON)
-	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
-		items, err := o.Vault().Items(cmd.Context())
+	return c.unlocked(g, cmd, func(ctx context.Context, o *profile.Opened, _ []string) error {
+		items, err := o.Vault().Items(ctx)
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 	cmd.Flags().StringVar(&kind, "kind", "evm", "evm or solana")
 	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
 	cli.JSONFlag(cmd, &asJSON)
-	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+	return c.unlocked(g, cmd, func(ctx context.Context, o *profile.Opened, _ []string) error {
 		k, random := cmp.Or(vault.Kind(kind), vault.EVM), c.Random
 		if random == nil {
 			random = rand.Reader
@@ -207,7 +207,7 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		item, err := o.Vault().Add(cmd.Context(), k, key, label)
+		item, err := o.Vault().Add(ctx, k, key, label)
 		if err != nil {
 			return err
 		}
@@ -235,18 +235,18 @@ func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 		Long: "Asks for the present passphrase and twice for the new one, and encrypts the keys anew. Backups " +
 			"keep the passphrase that they were made with.",
 		Example: "  coffer keys passphrase",
-	}, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
-		old, err := c.Prompt.Secret(cmd.Context(), "Present passphrase (not shown): ")
+	}, func(ctx context.Context, o *profile.Opened, _ []string) error {
+		old, err := c.Prompt.Secret(ctx, "Present passphrase (not shown): ")
 		if err != nil {
 			return err
 		}
 		defer old.Wipe()
-		pass, err := c.fresh(cmd.Context(), "New passphrase")
+		pass, err := c.fresh(ctx, "New passphrase")
 		if err != nil {
 			return err
 		}
 		defer pass.Wipe()
-		if err := o.Vault().ChangePassphrase(cmd.Context(), old, pass); err != nil {
+		if err := o.Vault().ChangePassphrase(ctx, old, pass); err != nil {
 			return err
 		}
 		c.Prompt.Say("The passphrase is changed. Older copies of the vault and backups still open with the older one.")
@@ -265,12 +265,12 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 		Use: "set", Short: "Store the API key, typed without echo",
 		Long:    "Asks for the API key without showing it and stores it in the vault, in place of an older one.",
 		Example: "  coffer keys api-key set --profile team",
-	}, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
-		key, err := c.Prompt.Secret(cmd.Context(), "API key for profile "+o.Profile.Name+" (not shown): ")
+	}, func(ctx context.Context, o *profile.Opened, _ []string) error {
+		key, err := c.Prompt.Secret(ctx, "API key for profile "+o.Profile.Name+" (not shown): ")
 		if err != nil {
 			return err
 		}
-		if err := o.SetAPIKey(cmd.Context(), key); err != nil {
+		if err := o.SetAPIKey(ctx, key); err != nil {
 			return err
 		}
 		c.Prompt.Say("The API key is stored; it is sent to " + o.Profile.BaseURL + " alone.")
@@ -279,8 +279,8 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 		Use: "remove", Short: "Delete the API key",
 		Long:    "Deletes the API key from the vault. Only the operator can end it for good.",
 		Example: "  coffer keys api-key remove --profile team",
-	}, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
-		return o.Vault().RemoveAPIKey(cmd.Context())
+	}, func(ctx context.Context, o *profile.Opened, _ []string) error {
+		return o.Vault().RemoveAPIKey(ctx)
 	}))
 }
 
@@ -295,12 +295,12 @@ another place.`,
 		Example: "  coffer keys probe\n  coffer keys probe --profile team",
 	}
 	cli.JSONFlag(cmd, &asJSON)
-	return c.closed(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
+	return c.closed(g, cmd, func(ctx context.Context, o *profile.Opened, _ []string) error {
 		v := o.Vault()
-		if err := v.Probe(cmd.Context()); err != nil {
+		if err := v.Probe(ctx); err != nil {
 			return err
 		}
-		there, err := v.Exists(cmd.Context())
+		there, err := v.Exists(ctx)
 		if err != nil {
 			return err
 		}

@@ -85,8 +85,8 @@ func (c Commands) remove(g *cli.Global) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&confirm, "confirm", "", "the address's last four characters, instead of typing them")
-	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
-		return c.removeOne(cmd.Context(), o, o.Vault(), wanted, confirm)
+	return c.unlocked(g, cmd, func(ctx context.Context, o *profile.Opened, _ []string) error {
+		return c.removeOne(ctx, o, o.Vault(), wanted, confirm)
 	})
 }
 

@@ -40,16 +40,16 @@ lost there as well.`,
 	cmd.Flags().StringVar(&path, "path", "", "derivation path of a mnemonic")
 	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
 	cli.JSONFlag(cmd, &asJSON)
-	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, _ []string) error {
-		found, err := c.read(cmd.Context(), file, vault.Hint{Kind: vault.Kind(kind), Path: path})
+	return c.unlocked(g, cmd, func(ctx context.Context, o *profile.Opened, _ []string) error {
+		found, err := c.read(ctx, file, vault.Hint{Kind: vault.Kind(kind), Path: path})
 		if err != nil {
 			return err
 		}
 		defer found.Wipe()
-		if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+		if err := o.Unlock(ctx); err != nil { // it locks when the program is suspended
 			return err
 		}
-		return c.addAll(cmd.Context(), o.Vault(), found.Keys, label, asJSON)
+		return c.addAll(ctx, o.Vault(), found.Keys, label, asJSON)
 	})
 }
 
@@ -139,16 +139,16 @@ func (c Commands) backup(g *cli.Global) *cobra.Command {
 you alone. Try it once with coffer keys restore: keys that are there stay.`,
 		Example: "  coffer keys backup keys.age",
 		Args:    cli.OneArg("file"),
-	}, func(cmd *cobra.Command, o *profile.Opened, args []string) error {
-		pass, err := c.fresh(cmd.Context(), "Passphrase of the backup")
+	}, func(ctx context.Context, o *profile.Opened, args []string) error {
+		pass, err := c.fresh(ctx, "Passphrase of the backup")
 		if err != nil {
 			return err
 		}
 		defer pass.Wipe()
-		if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+		if err := o.Unlock(ctx); err != nil { // it locks when the program is suspended
 			return err
 		}
-		data, err := o.Vault().Backup(cmd.Context(), pass)
+		data, err := o.Vault().Backup(ctx, pass)
 		if err != nil {
 			return err
 		}
@@ -174,20 +174,20 @@ backup of another one is refused, unless --from-network names that network.`,
 	cmd.Flags().StringVar(&from, "from-network", "",
 		"id of the network on which the backup was made, to take its keys to this one")
 	cli.JSONFlag(cmd, &asJSON)
-	return c.unlocked(g, cmd, func(cmd *cobra.Command, o *profile.Opened, args []string) error {
+	return c.unlocked(g, cmd, func(ctx context.Context, o *profile.Opened, args []string) error {
 		data, err := readBackup(args[0])
 		if err != nil {
 			return err
 		}
-		pass, err := c.Prompt.Secret(cmd.Context(), "Passphrase of the backup (not shown): ")
+		pass, err := c.Prompt.Secret(ctx, "Passphrase of the backup (not shown): ")
 		if err != nil {
 			return err
 		}
 		defer pass.Wipe()
-		if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+		if err := o.Unlock(ctx); err != nil { // it locks when the program is suspended
 			return err
 		}
-		return c.restored(cmd.Context(), o.Vault(), data, pass, from, asJSON)
+		return c.restored(ctx, o.Vault(), data, pass, from, asJSON)
 	})
 }
 
