@@ -20,6 +20,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/files"
 	"coffer/api/network"
 )
 
@@ -93,24 +94,8 @@ func (a Account) Wire() api.Account {
 // Embedded reports whether the profile's service runs inside this program.
 func (p Profile) Embedded() bool { return p.Kind == network.Embedded }
 
-// An Error is a fault of the configuration file. Line and Column count from 1; 0 means that the place is unknown.
-type Error struct {
-	Path         string
-	Line, Column int
-	Key, Problem string
-}
-
-// Error returns "path:line:column: key: problem".
-func (e *Error) Error() string {
-	s := e.Path
-	if e.Line > 0 {
-		s += fmt.Sprintf(":%d:%d", e.Line, e.Column)
-	}
-	if e.Key != "" {
-		s += ": " + e.Key
-	}
-	return s + ": " + e.Problem
-}
+// An Error is a fault of the configuration file.
+type Error = files.Fault
 
 // Load reads and checks the file at path. A missing file is not an error: the result is then the demo profile alone.
 // Load refuses a file or directory that other users may write (TH-C3).

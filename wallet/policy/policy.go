@@ -13,10 +13,10 @@
 package policy
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
+	"coffer/api/files"
 	"coffer/wallet/verify"
 )
 
@@ -29,24 +29,8 @@ type File struct {
 	pins   map[string]verify.Limits // by network id; only the lists of pins are set
 }
 
-// An Error is a fault of the policy file. Line and Column count from 1; 0 means that the place is not known.
-type Error struct {
-	Path         string
-	Line, Column int
-	Key, Problem string
-}
-
-// Error returns "path:line:column: key: problem".
-func (e *Error) Error() string {
-	s := e.Path
-	if e.Line > 0 {
-		s += fmt.Sprintf(":%d:%d", e.Line, e.Column)
-	}
-	if e.Key != "" {
-		s += ": " + e.Key
-	}
-	return s + ": " + e.Problem
-}
+// An Error is a fault of the policy file.
+type Error = files.Fault
 
 // Limits returns the limits as they hold on the network of this id, with the pins that the file has for it. The result
 // is the caller's own copy.
