@@ -111,7 +111,7 @@ func (d *opened) talk(ctx context.Context) error {
 	return linear.Run(ctx, linear.Options{
 		Context: linear.Context{
 			Profile: c.Profile, BaseURL: c.BaseURL, Network: c.Network, Catalog: c.Catalog, Accounts: c.Accounts,
-			Clock: c.Clock, Vault: linear.Vault(c.Vault), Dust: c.Settings.Dust, Hidden: c.Settings.Hidden,
+			Clock: c.Clock, Vault: c.Vault, Dust: c.Settings.Dust, Hidden: c.Settings.Hidden,
 			Export: c.Export, Terms: c.Terms, Names: c.Names,
 		},
 		In: d.o.In, Out: d.o.Out, Notice: d.notice(),

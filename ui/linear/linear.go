@@ -64,16 +64,8 @@ type Context struct {
 	Names func(address string) string
 }
 
-// Vault is the access to the store of keys; no key and no passphrase passes through it. The zero Vault belongs to a
-// profile without one.
-type Vault struct {
-	Where  string      // the place of the keys, in a few words; "" when it is unknown
-	Locked func() bool // whether a signature needs the passphrase first; nil: never
-	Lock   func()      // wipes the keys from memory; nil: there is nothing to lock
-	Touch  func()      // the person typed a line: the idle time starts again; nil: no idle time
-	// Has reports whether there is a key for the address, and an error when that is unknown; nil: unknown.
-	Has func(ctx context.Context, address string) (bool, error)
-}
+// Vault is the conversation's access to the store of keys.
+type Vault = present.Vault
 
 // Deps are the dependencies of the conversation. Start, Balances and History must be set.
 type Deps struct {

@@ -10,7 +10,6 @@ package screen
 
 import (
 	"cmp"
-	"context"
 	"math/big"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/journal"
@@ -122,17 +122,9 @@ type Keep interface {
 	Save(name string, data []byte) error
 }
 
-// Vault is the screens' access to the store of keys; no key and no passphrase passes through it. The zero Vault belongs
-// to a profile without one.
-type Vault struct {
-	Where  string      // the place of the keys, in a few words: "an encrypted file"; "" when it is unknown
-	Locked func() bool // whether a signature needs the passphrase first; called on the event loop; nil: never
-	Lock   func()      // wipes the keys from memory, called on the event loop; nil: there is nothing to lock
-	Touch  func()      // the person pressed a key: the idle time starts again; nil: no idle time
-	// Has reports whether there is a key for the address, and an error when that is unknown, as for a locked vault. It
-	// is called from commands. nil: unknown.
-	Has func(ctx context.Context, address string) (bool, error)
-}
+// Vault is the screens' access to the store of keys. Locked, Lock and Touch are called on the event loop, Has from
+// commands.
+type Vault = present.Vault
 
 // ResizedMsg tells every screen the size of the body in cells.
 type ResizedMsg struct{ W, H int }
