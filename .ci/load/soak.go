@@ -85,21 +85,14 @@ func middle(v []uint64) float64 {
 	return float64(sorted[len(sorted)/2])
 }
 
-func mean(v []uint64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x)
-	}
-	return sum / float64(len(v))
-}
-
-// slope is the growth per sample of the straight line that fits best.
+// slope is the growth per sample of the straight line that fits best. The places of the samples are counted from the
+// middle one, so that their mean is zero and that of the values does not matter.
 func slope(v []uint64) float64 {
-	half, average := float64(len(v)-1)/2, mean(v)
+	half := float64(len(v)-1) / 2
 	up, across := 0.0, 0.0
 	for i, y := range v {
 		x := float64(i) - half
-		up += x * (float64(y) - average)
+		up += x * float64(y)
 		across += x * x
 	}
 	return up / across

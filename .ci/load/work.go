@@ -174,17 +174,6 @@ func (w *worker) flow(ctx context.Context, r *result) (id string, err error) {
 		case api.Terminal(s.Status) || s.Status == "":
 			return offer.ID, fmt.Errorf("quote %s is %q: %s", offer.ID, s.Status, s.FailReason)
 		}
-		if err := pause(ctx, min(wait, 50*time.Millisecond)); err != nil {
-			return offer.ID, err
-		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+		time.Sleep(min(wait, 50*time.Millisecond))
 	}
 }

@@ -278,7 +278,8 @@ func fastest(least map[string]initial, trace string) {
 // table is the page's table, the largest first.
 func (p program) table(file int64) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "The stripped program for linux/%s has %.1f MiB.\n\n", goarch(), float64(file)/(1<<20))
+	fmt.Fprintf(&b, "The stripped program for linux/%s has %.1f MiB.\n\n", cmp.Or(os.Getenv("GOARCH"), "amd64"),
+		float64(file)/(1<<20))
 	b.WriteString("| module | KB | KB with what only it brings | modules linked for it | modules in the graph for it" +
 		" | ms before main | KB of heap before main |\n|---|---|---|---|---|---|---|\n")
 	all := 0
@@ -320,8 +321,6 @@ func row(b *bytes.Buffer, name string, size int, with, linked, graph string, i i
 }
 
 func kb(n int) string { return strconv.Itoa((n + 512) >> 10) }
-
-func goarch() string { return cmp.Or(os.Getenv("GOARCH"), "amd64") }
 
 // The table in a page is between these lines.
 const (
