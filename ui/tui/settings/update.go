@@ -165,11 +165,8 @@ func (m *Model) click(at screen.ClickMsg) {
 	if m.busy() || m.page == pageDoctor {
 		return
 	}
-	line := m.text.Top() + at.Y
-	for i := len(m.starts) - 1; i >= 0; i-- {
-		if line == m.starts[i] {
-			m.sel[m.page] = i
-		}
+	if i := slices.Index(m.starts, m.text.Top()+at.Y); i >= 0 {
+		m.sel[m.page] = i
 	}
 }
 
