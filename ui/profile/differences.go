@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"coffer/api/network"
 	"coffer/api/text"
@@ -42,6 +43,9 @@ func facts(n network.Descriptor) (names []string, values map[string]string) {
 		return nil, values
 	}
 	add := func(name string, v any) {
+		if at, ok := v.(reflect.Value); ok && name == "From" {
+			v = time.Unix(at.Int(), 0).UTC().Format(time.DateTime + " UTC")
+		}
 		if values[name] == "" { // the escrow is pinned, too
 			names, values[name] = append(names, name), fmt.Sprint(v)
 		}

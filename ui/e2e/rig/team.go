@@ -82,10 +82,24 @@ func Team(t *testing.T, serve ...string) (env []string, b *Between) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, screen)
 	}
-	if _, errs, code := Run(t, env, "profile", "confirm", "--fingerprint", descriptor.Fingerprint()); code != 0 {
+	Confirms(t, env, at.NetworkFile)
+	return env, b
+}
+
+// Confirms says for the profile "team" of a home that a network file is the operator's.
+func Confirms(t *testing.T, env []string, networkFile string) {
+	t.Helper()
+	raw, err := os.ReadFile(networkFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := network.Decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := Run(t, env, "profile", "confirm", "--fingerprint", n.Fingerprint()); code != 0 {
 		t.Fatalf("code %d: %s", code, errs)
 	}
-	return env, b
 }
 
 // KeepsKey makes the vault of the profile "team" with one key. Its passphrase takes little work to try, so that the

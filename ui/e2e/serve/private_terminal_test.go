@@ -15,7 +15,7 @@ import (
 
 // elsewhereHome is a home on another machine: the same profile and account, no journal, and another API key. What its
 // dashboard shows is what the service tells.
-func elsewhereHome(t *testing.T, env []string, apiKey string) []string {
+func elsewhereHome(t *testing.T, env []string, networkFile, apiKey string) []string {
 	t.Helper()
 	dir, out := rig.Home(t)
 	configured := func(env []string) string {
@@ -36,6 +36,7 @@ func elsewhereHome(t *testing.T, env []string, apiKey string) []string {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, screen)
 	}
+	rig.Confirms(t, out, networkFile)
 	return out
 }
 
@@ -55,7 +56,7 @@ func TestK13_TerminalAnotherProjectSeesNoHistoryOfAPrivateService(t *testing.T) 
 	for _, c := range []struct{ key, shows string }{
 		{b.At.APIKey, "completed"}, {other.Key, "The service lists nothing that was done with this account."},
 	} {
-		p := rig.Opens(t, elsewhereHome(t, env, c.key), 120, 40)
+		p := rig.Opens(t, elsewhereHome(t, env, b.At.NetworkFile, c.key), 120, 40)
 		p.Types("4")
 		p.Sees("›4 History", c.shows)
 		p.Types("3")
