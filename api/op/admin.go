@@ -91,8 +91,7 @@ func (m AdminMessage) Call(signature []byte) ([]byte, error) {
 	if len(signature) != SignatureLength {
 		return nil, refuse("U15", "signature", "65 bytes", strconv.Itoa(len(signature))+" bytes")
 	}
-	s := word.Selector(f.function)
-	b := word.Address(s[:], m.Account)
+	b := word.Address(word.Selector(f.function), m.Account)
 	words := uint64(3)
 	if f.session {
 		b, words = word.Address(b, m.NewSession), words+1
@@ -119,8 +118,7 @@ func ExitAvailableAtCall(account common.Address) []byte {
 }
 
 func viewCall(function string, account common.Address) []byte {
-	s := word.Selector(function)
-	return word.Address(s[:], account)
+	return word.Address(word.Selector(function), account)
 }
 
 // DecodeSigners reads the answer of signers: three words. All three are zero for an
@@ -128,10 +126,7 @@ func viewCall(function string, account common.Address) []byte {
 func DecodeSigners(answer []byte) (session, admin, coSigner common.Address, err error) {
 	r := word.NewReader(answer)
 	session, admin, coSigner = r.Address(), r.Address(), r.Address()
-	if err := answered(r, "signers"); err != nil {
-		return common.Address{}, common.Address{}, common.Address{}, err
-	}
-	return session, admin, coSigner, nil
+	return session, admin, coSigner, answered(r, "signers")
 }
 
 // DecodeFirstSession reads the answer of firstSession: one word, zero for an account that never installed the
@@ -139,20 +134,14 @@ func DecodeSigners(answer []byte) (session, admin, coSigner common.Address, err 
 func DecodeFirstSession(answer []byte) (common.Address, error) {
 	r := word.NewReader(answer)
 	first := r.Address()
-	if err := answered(r, "firstSession"); err != nil {
-		return common.Address{}, err
-	}
-	return first, nil
+	return first, answered(r, "firstSession")
 }
 
 // DecodeAdminNonce reads the answer of adminNonce: one word.
 func DecodeAdminNonce(answer []byte) (*big.Int, error) {
 	r := word.NewReader(answer)
 	n := r.Uint()
-	if err := answered(r, "adminNonce"); err != nil {
-		return nil, err
-	}
-	return n, nil
+	return n, answered(r, "adminNonce")
 }
 
 // DecodeExitAvailableAt reads the answer of exitAvailableAt: Unix seconds below 2^48, 0

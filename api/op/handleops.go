@@ -17,8 +17,8 @@ func HandleOpsCall(beneficiary common.Address, ops ...UserOp) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := word.Selector("handleOps(" + OpsType + ",address)")
-	out := word.Address(word.Uint64(s[:], 2*word.Size), beneficiary)
+	out := word.Uint64(word.Selector("handleOps("+OpsType+",address)"), 2*word.Size)
+	out = word.Address(out, beneficiary)
 	return append(out, array...), nil
 }
 

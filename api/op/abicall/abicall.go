@@ -81,7 +81,7 @@ func (f Function) Name() string { return f.name }
 func (f Function) Signature() string { return f.name + tupleType(f.inputs) }
 
 // Selector is the first four bytes of a call.
-func (f Function) Selector() [4]byte { return word.Selector(f.Signature()) }
+func (f Function) Selector() [4]byte { return [4]byte(word.Selector(f.Signature())) }
 
 // Inputs describes the arguments. The result is the caller's own.
 func (f Function) Inputs() []Param { return cloneParams(f.inputs) }

@@ -21,8 +21,6 @@ type Selector = [4]byte
 func approveSelector() Selector      { return Selector{0x09, 0x5e, 0xa7, 0xb3} }
 func transferSelector() Selector     { return Selector{0xa9, 0x05, 0x9c, 0xbb} }
 func transferFromSelector() Selector { return Selector{0x23, 0xb8, 0x72, 0xdd} }
-func balanceOfSelector() Selector    { return Selector{0x70, 0xa0, 0x82, 0x31} }
-func allowanceSelector() Selector    { return Selector{0xdd, 0x62, 0xed, 0x3e} }
 
 // Approve is approve(spender, amount).
 func Approve(spender common.Address, amount *big.Int) []byte {
@@ -41,14 +39,12 @@ func TransferFrom(from, to common.Address, amount *big.Int) []byte {
 
 // BalanceOf is balanceOf(owner).
 func BalanceOf(owner common.Address) []byte {
-	s := balanceOfSelector()
-	return word.Address(s[:], owner)
+	return word.Address([]byte{0x70, 0xa0, 0x82, 0x31}, owner)
 }
 
 // Allowance is allowance(owner, spender).
 func Allowance(owner, spender common.Address) []byte {
-	s := allowanceSelector()
-	return word.Address(word.Address(s[:], owner), spender)
+	return word.Address(word.Address([]byte{0xdd, 0x62, 0xed, 0x3e}, owner), spender)
 }
 
 // Decimals is decimals().

@@ -1,6 +1,10 @@
 package escrow
 
-import "coffer/api/op/internal/word"
+import (
+	"bytes"
+
+	"coffer/api/op/internal/word"
+)
 
 // DecodeEarlierDeposit reads deposit(quoteId, token, amount, refundDeadline), the call of
 // the escrow of networks of version 1, and reports whether it is one, byte for byte. It
@@ -8,7 +12,7 @@ import "coffer/api/op/internal/word"
 func DecodeEarlierDeposit(data []byte) (Deposit, bool) {
 	const words = 4
 	selector := word.Selector("deposit(bytes32,address,uint256,uint64)")
-	if len(data) != 4+words*word.Size || [4]byte(data[:4]) != selector {
+	if len(data) != 4+words*word.Size || !bytes.HasPrefix(data, selector) {
 		return Deposit{}, false
 	}
 	r := word.NewReader(data[4:])

@@ -9,6 +9,7 @@
 package escrow
 
 import (
+	"bytes"
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -39,7 +40,7 @@ func DepositCalldata(d Deposit, t Terms) []byte {
 	if terms == nil || !word.Fits(d.Amount, 256) {
 		return nil
 	}
-	out := append(selector(DepositSignature), d.QuoteID[:]...)
+	out := append(word.Selector(DepositSignature), d.QuoteID[:]...)
 	out = word.Uint(word.Address(out, d.Token), d.Amount)
 	out = word.Uint64(word.Uint64(out, d.RefundDeadline), 5*word.Size)
 	return append(out, terms...)
@@ -48,7 +49,7 @@ func DepositCalldata(d Deposit, t Terms) []byte {
 // DecodeDeposit reads a deposit call and reports whether it is one: exactly the bytes that
 // DepositCalldata writes, with at most MaxTerms minimums and operations.
 func DecodeDeposit(data []byte) (Deposit, Terms, bool) {
-	if len(data) < 4 || [4]byte(data[:4]) != word.Selector(DepositSignature) {
+	if !bytes.HasPrefix(data, word.Selector(DepositSignature)) {
 		return Deposit{}, Terms{}, false
 	}
 	r := word.NewReader(data[4:])
@@ -74,7 +75,7 @@ func readDeposit(r *word.Reader) (Deposit, bool) {
 // the filler with as many attestations as the escrow demands, in ascending order of the
 // attesters' addresses.
 func ReleaseCalldata(quoteID [32]byte, depositor common.Address, signatures [][]byte) []byte {
-	out := append(selector(ReleaseSignature), quoteID[:]...)
+	out := append(word.Selector(ReleaseSignature), quoteID[:]...)
 	out = word.Uint64(word.Address(out, depositor), 3*word.Size)
 	out = word.Uint64(out, uint64(len(signatures)))
 	at := len(signatures) * word.Size
@@ -90,11 +91,6 @@ func ReleaseCalldata(quoteID [32]byte, depositor common.Address, signatures [][]
 
 // RefundCalldata is refund(quoteId, depositor): the deposit goes back to its depositor.
 func RefundCalldata(quoteID [32]byte, depositor common.Address) []byte {
-	out := append(selector(RefundSignature), quoteID[:]...)
+	out := append(word.Selector(RefundSignature), quoteID[:]...)
 	return word.Address(out, depositor)
-}
-
-func selector(signature string) []byte {
-	s := word.Selector(signature)
-	return s[:]
 }

@@ -76,8 +76,7 @@ func FillCalldata(quoteID [32]byte, depositor common.Address, terms escrow.Terms
 		}
 		second = word.Uint(word.Address(word.Address(second, p.Token), p.To), p.Amount)
 	}
-	s := word.Selector(FillSignature)
-	out, at := word.Address(append(s[:], quoteID[:]...), depositor), 5*word.Size
+	out, at := word.Address(append(word.Selector(FillSignature), quoteID[:]...), depositor), 5*word.Size
 	for _, part := range [][]byte{first, second, last} {
 		out = word.Uint64(out, uint64(at))
 		at += len(part)
@@ -92,21 +91,20 @@ func RunCalldata(deadline uint64, ops ...op.UserOp) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := word.Selector(RunSignature)
-	return append(word.Uint64(word.Uint64(s[:], deadline), 2*word.Size), array...), nil
+	out := word.Uint64(word.Selector(RunSignature), deadline)
+	return append(word.Uint64(out, 2*word.Size), array...), nil
 }
 
 // VoidCalldata is void(quoteId): the id is used up without a fill.
 func VoidCalldata(quoteID [32]byte) []byte {
-	s := word.Selector(VoidSignature)
-	return append(s[:], quoteID[:]...)
+	return append(word.Selector(VoidSignature), quoteID[:]...)
 }
 
 // RefundCalldata is refund(escrow, quoteId, depositor): the filler, as the payee, gives a
 // deposit back before its deadline.
 func RefundCalldata(at common.Address, quoteID [32]byte, depositor common.Address) []byte {
-	s := word.Selector(RefundSignature)
-	return word.Address(append(word.Address(s[:], at), quoteID[:]...), depositor)
+	out := word.Address(word.Selector(RefundSignature), at)
+	return word.Address(append(out, quoteID[:]...), depositor)
 }
 
 // FilledTopic and VoidedTopic are the first topics of the contract's logs.

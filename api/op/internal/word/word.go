@@ -53,9 +53,7 @@ func Bytes(b, data []byte) []byte {
 func Padded(n int) int { return (n + Size - 1) / Size * Size }
 
 // Selector is the first four bytes of the hash of a canonical signature.
-func Selector(signature string) [4]byte {
-	return [4]byte(crypto.Keccak256([]byte(signature)))
-}
+func Selector(signature string) []byte { return crypto.Keccak256([]byte(signature))[:4] }
 
 // Reader walks an encoding from front to back. After the first failure every read
 // returns zero values and Err keeps the reason, so callers check once at the end.

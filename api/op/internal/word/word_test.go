@@ -62,7 +62,7 @@ func TestFitsAndSelector(t *testing.T) {
 		!word.Fits(big.NewInt(255), 8) {
 		t.Error("range")
 	}
-	if word.Selector("transfer(address,uint256)") != [4]byte{0xa9, 0x05, 0x9c, 0xbb} {
+	if [4]byte(word.Selector("transfer(address,uint256)")) != [4]byte{0xa9, 0x05, 0x9c, 0xbb} {
 		t.Error("selector")
 	}
 }
