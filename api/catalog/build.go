@@ -173,8 +173,7 @@ func checkAsset(id, symbol, name string, decimals *int) error {
 }
 
 func (a *Aggregate) sameAsset(b Aggregate) bool {
-	samePrice := a.PriceMicroUSD == nil && b.PriceMicroUSD == nil ||
-		a.PriceMicroUSD != nil && b.PriceMicroUSD != nil && a.PriceMicroUSD.Cmp(b.PriceMicroUSD) == 0
+	samePrice := a.PriceMicroUSD.String() == b.PriceMicroUSD.String() // none reads "<nil>"
 	return samePrice && a.Symbol == b.Symbol && a.Name == b.Name && a.Decimals == b.Decimals
 }
 

@@ -184,17 +184,18 @@ func (c *Catalog) Aggregate(id caip.AggregateID) (Aggregate, bool) {
 	return a.copy(), true
 }
 
-// On lists the assets of a chain in the order of their aggregates.
-func (c *Catalog) On(chain caip.Chain) []Entity {
+// Entities lists the assets of all chains in the order of their aggregates.
+func (c *Catalog) Entities() []Entity {
 	var out []Entity
 	for _, id := range c.order {
-		for _, e := range c.aggregates[id].Entities {
-			if e.Asset.Chain == chain {
-				out = append(out, e)
-			}
-		}
+		out = append(out, c.aggregates[id].Entities...)
 	}
 	return out
+}
+
+// On lists those of a chain.
+func (c *Catalog) On(chain caip.Chain) []Entity {
+	return slices.DeleteFunc(c.Entities(), func(e Entity) bool { return e.Asset.Chain != chain })
 }
 
 // Entity finds the asset of one chain.

@@ -79,15 +79,13 @@ func EarlierBalances(dir string, d network.Descriptor, accounts []string) (all [
 }
 
 func earlierBalances(in *devnet.Installation, account string) (all []EarlierBalance, err error) {
-	for _, aggregate := range in.Catalog.Aggregates() {
-		for _, e := range aggregate.Entities {
-			v, err := earlierBalance(in, account, e.Asset)
-			if err != nil {
-				return nil, err
-			}
-			if v.Sign() > 0 {
-				all = append(all, EarlierBalance{in.Descriptor, account, e.Asset, v})
-			}
+	for _, e := range in.Catalog.Entities() {
+		v, err := earlierBalance(in, account, e.Asset)
+		if err != nil {
+			return nil, err
+		}
+		if v.Sign() > 0 {
+			all = append(all, EarlierBalance{in.Descriptor, account, e.Asset, v})
 		}
 	}
 	return all, nil

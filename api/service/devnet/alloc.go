@@ -32,7 +32,7 @@ func supply(decimals int) *big.Int {
 type contract struct {
 	name  string
 	at    common.Address
-	types string // comma-separated, "" for none
+	types string // with spaces between them
 	args  []any
 }
 
@@ -41,6 +41,8 @@ type tokenKind struct {
 	name, symbol string
 	decimals     int
 }
+
+func kindOf(e catalog.Entity) tokenKind { return tokenKind{e.Name, e.Symbol, e.Decimals} }
 
 // parties are who the contracts of an installation know.
 type parties struct {
@@ -57,49 +59,44 @@ type alloc struct {
 
 // newAlloc runs every constructor once.
 func newAlloc(p pinned, cat *catalog.Catalog, who parties) (*alloc, error) {
-	a := &alloc{tokens: map[tokenKind]evm.Account{}}
-	kinds := tokenKinds(cat)
-	tokens := make([]evm.Account, len(kinds))
-	contracts, others := sharedContracts(p, who), othersContracts(p)
-	shared := make([][]evm.Account, len(contracts)+len(others))
+	var deploys []func() ([]evm.Account, error)
+	for _, c := range sharedContracts(p, who) {
+		deploys = append(deploys, c.deploy)
+	}
+	for _, f := range othersContracts(p) {
+		deploys = append(deploys, f.deploy)
+	}
+	a, made := new(alloc), make([][]evm.Account, len(deploys))
 	var group errgroup.Group
-	for i, c := range others {
+	for i, deploy := range deploys {
 		group.Go(func() (err error) {
-			shared[len(contracts)+i], err = c.deploy()
+			made[i], err = deploy()
 			return err
 		})
 	}
-	for i, c := range contracts {
-		group.Go(func() (err error) {
-			shared[i], err = c.deploy()
-			return err
-		})
-	}
-	group.Go(func() error { return deployTokens(kinds, p.Paymaster, who, tokens) })
+	group.Go(func() (err error) {
+		a.tokens, err = deployTokens(cat, p.Paymaster, who)
+		return err
+	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	for _, accounts := range shared {
-		for _, account := range accounts {
-			if account.Address == p.Paymaster {
-				a.filler = account
-				continue
-			}
-			a.shared = append(a.shared, account)
+	for _, account := range slices.Concat(made...) {
+		if account.Address == p.Paymaster {
+			a.filler = account
+			continue
 		}
+		a.shared = append(a.shared, account)
 	}
 	approve(a.shared, p.MetaFactory, p.Factory)
-	for i, k := range kinds {
-		a.tokens[k] = tokens[i]
-	}
 	return a, nil
 }
 
 func sharedContracts(p pinned, who parties) []contract {
 	return []contract{
 		{"RoleBasedECDSAValidator", p.RoleBasedValidator, "", nil},
-		{"Filler", p.Paymaster, "address,address", []any{p.EntryPoint, who.treasury}},
-		{"Escrow", p.Escrow, "address,address[],uint256,bytes32", []any{
+		{"Filler", p.Paymaster, "address address", []any{p.EntryPoint, who.treasury}},
+		{"Escrow", p.Escrow, "address address[] uint256 bytes32", []any{
 			p.Paymaster, []common.Address{who.attester}, big.NewInt(attesters), who.salt}},
 	}
 }
@@ -119,42 +116,27 @@ const (
 // capHours is in how many hours the whole cap of a token may leave again.
 const capHours = 1
 
-// fillerOn is the filler of one chain: the operator is its hot key, and of each asset no more may leave at once than
-// what block 1 brings it.
-func (a *alloc) fillerOn(id uint64, cat *catalog.Catalog, who parties) evm.Account {
-	out := a.filler
-	out.Storage = maps.Clone(out.Storage)
-	out.Storage[slotOf(who.operator, slotHot)] = common.BigToHash(common.Big1)
-	limit(out.Storage, common.Address{}, nativeDecimals)
-	for _, t := range tokensOf(id, cat) {
-		token, _ := t.Asset.Token()
-		limit(out.Storage, token, t.Decimals)
-	}
-	return out
-}
-
+// limit lets no more of an asset leave the filler at once than what block 1 brings it.
 func limit(filler map[common.Hash]common.Hash, token common.Address, decimals int) {
 	capacity := percent(supply(decimals), solverPercent)
 	refill := new(big.Int).Quo(capacity, big.NewInt(capHours*3600))
 	filler[slotOf(token, slotCaps)] = common.BigToHash(capacity.Or(capacity, refill.Lsh(refill, 128)))
 }
 
-// place is what brings tokens to a chain that began without them: the tokens, and what of each may leave the filler.
-func (a *alloc) place(tokens []catalog.Entity) []evm.Account {
-	caps := evm.Account{Address: a.filler.Address, Storage: map[common.Hash]common.Hash{}}
-	var out []evm.Account
-	for _, t := range tokens {
-		account := a.token(t)
-		limit(caps.Storage, account.Address, t.Decimals)
-		out = append(out, account)
+// place is what brings assets to a chain: its tokens at their real addresses, and what of each may leave the filler.
+func (a *alloc) place(assets []catalog.Entity) (tokens []evm.Account, caps map[common.Hash]common.Hash) {
+	caps = map[common.Hash]common.Hash{}
+	for _, e := range assets {
+		at, isToken := e.Asset.Token()
+		if !isToken {
+			continue
+		}
+		limit(caps, at, e.Decimals)
+		account := a.tokens[kindOf(e)]
+		account.Address = at
+		tokens = append(tokens, account)
 	}
-	return append(out, caps)
-}
-
-func (a *alloc) token(t catalog.Entity) evm.Account {
-	account := a.tokens[tokenKind{t.Name, t.Symbol, t.Decimals}]
-	account.Address, _ = t.Asset.Token()
-	return account
+	return tokens, caps
 }
 
 // slotOf is where a mapping at a slot has the entry of an address.
@@ -200,10 +182,9 @@ func (f foreign) deploy() ([]evm.Account, error) {
 // approve writes what the meta factory's owner did on every real chain: it deploys with the factory. Its slot 0 maps
 // factories to their approval.
 func approve(accounts []evm.Account, meta, factory common.Address) {
-	slot := crypto.Keccak256Hash(common.LeftPadBytes(factory[:], 32), make([]byte, 32))
-	for i := range accounts {
-		if accounts[i].Address == meta {
-			accounts[i].Storage[slot] = common.Hash{31: 1}
+	for _, a := range accounts {
+		if a.Address == meta {
+			a.Storage[slotOf(factory, 0)] = common.Hash{31: 1}
 		}
 	}
 }
@@ -215,11 +196,7 @@ func (c contract) deploy() ([]evm.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	types, err := arguments(c.types)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.name, err)
-	}
-	packed, err := types.Pack(c.args...)
+	packed, err := c.pack()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.name, err)
 	}
@@ -230,53 +207,39 @@ func (c contract) deploy() ([]evm.Account, error) {
 	return accounts, nil
 }
 
-// arguments makes the encoder of a list of types.
-func arguments(types string) (abi.Arguments, error) {
+// pack encodes the constructor's arguments.
+func (c contract) pack() ([]byte, error) {
 	var out abi.Arguments
-	if types == "" {
-		return out, nil
-	}
-	for t := range strings.SplitSeq(types, ",") {
+	for t := range strings.FieldsSeq(c.types) {
 		typ, err := abi.NewType(t, "", nil)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, abi.Argument{Type: typ})
 	}
-	return out, nil
+	return out.Pack(c.args...)
 }
 
 // tokenTypes are the constructor's: name, symbol, decimals, holder, supply.
-const tokenTypes = "string,string,uint8,address,uint256"
-
-func tokenKinds(cat *catalog.Catalog) []tokenKind {
-	var kinds []tokenKind
-	seen := map[tokenKind]bool{}
-	for _, agg := range cat.Aggregates() {
-		for _, e := range agg.Entities {
-			k := tokenKind{e.Name, e.Symbol, e.Decimals}
-			if _, token := e.Asset.Token(); token && !seen[k] {
-				seen[k] = true
-				kinds = append(kinds, k)
-			}
-		}
-	}
-	return kinds
-}
+const tokenTypes = "string string uint8 address uint256"
 
 // deployTokens makes one token of each kind, with the shares of treasury, filler and faucet. Nothing in a token depends
 // on its address, so the account is moved to the real one afterwards; code and sum differ by decimals only, so few
 // constructors run.
-func deployTokens(kinds []tokenKind, filler common.Address, who parties, out []evm.Account) error {
-	bare := map[int]evm.Account{}
-	for i, k := range kinds {
+func deployTokens(cat *catalog.Catalog, filler common.Address, who parties) (map[tokenKind]evm.Account, error) {
+	out, bare := map[tokenKind]evm.Account{}, map[int]evm.Account{}
+	for _, e := range cat.Entities() {
+		k := kindOf(e)
+		if _, isToken := e.Asset.Token(); !isToken || out[k].Code != nil {
+			continue
+		}
 		token, made := bare[k.decimals]
 		if !made {
 			sum := supply(k.decimals)
 			accounts, err := contract{"Token", who.treasury, tokenTypes,
 				[]any{"", "", uint8(k.decimals), who.treasury, sum}}.deploy()
 			if err != nil {
-				return err
+				return nil, err
 			}
 			token = accounts[0]
 			for holder, share := range map[common.Address]int64{
@@ -289,9 +252,9 @@ func deployTokens(kinds []tokenKind, filler common.Address, who parties, out []e
 		token.Storage = maps.Clone(token.Storage)
 		putString(token.Storage, slotName, k.name)
 		putString(token.Storage, slotSymbol, k.symbol)
-		out[i] = token
+		out[k] = token
 	}
-	return nil
+	return out, nil
 }
 
 // putString writes a string as Solidity keeps it: up to 31 bytes in its slot, a longer one behind the slot's hash.
@@ -310,36 +273,29 @@ func putString(storage map[common.Hash]common.Hash, slot int64, s string) {
 	}
 }
 
-// spec is the specification of one chain: shared contracts, its tokens at their real addresses, and the native coin at
-// the treasury.
+// spec is the specification of one chain: shared contracts, its tokens without those that a catalogue file added, the
+// filler with the operator as its hot key, and the native coin at the treasury.
 func (a *alloc) spec(id uint64, cat *catalog.Catalog, who parties) evm.Spec {
-	s := evm.Spec{ChainID: id, Time: Time, Alloc: append(slices.Clone(a.shared), a.fillerOn(id, cat, who))}
-	for _, t := range tokensOf(id, cat) {
-		s.Alloc = append(s.Alloc, a.token(t))
-	}
-	s.Alloc = append(s.Alloc, evm.Account{Address: who.treasury, Balance: supply(nativeDecimals)})
-	return s
+	added, filler := cat.Added(), a.filler
+	tokens, storage := a.place(slices.DeleteFunc(cat.On(caip.EVM(id)), func(e catalog.Entity) bool {
+		return slices.Contains(added, e)
+	}))
+	limit(storage, common.Address{}, nativeDecimals)
+	maps.Copy(storage, filler.Storage)
+	storage[slotOf(who.operator, slotHot)] = common.BigToHash(common.Big1)
+	filler.Storage = storage
+	coins := evm.Account{Address: who.treasury, Balance: supply(nativeDecimals)}
+	return evm.Spec{ChainID: id, Alloc: slices.Concat(a.shared, tokens, []evm.Account{filler, coins})}
 }
 
 const nativeDecimals = 18
 
-// tokensOf lists the tokens that a chain begins with, in catalogue order.
-func tokensOf(id uint64, cat *catalog.Catalog) []catalog.Entity {
-	added := cat.Added()
-	return slices.DeleteFunc(cat.On(caip.EVM(id)), func(e catalog.Entity) bool {
-		_, token := e.Asset.Token()
-		return !token || slices.Contains(added, e)
-	})
-}
-
 // balanceSlots says where balances are kept: all tokens of the catalogue are the compiled one.
 func balanceSlots(cat *catalog.Catalog) map[caip.Asset]uint64 {
 	slots := map[caip.Asset]uint64{}
-	for _, agg := range cat.Aggregates() {
-		for _, e := range agg.Entities {
-			if _, token := e.Asset.Token(); token {
-				slots[e.Asset] = slotBalances
-			}
+	for _, e := range cat.Entities() {
+		if _, token := e.Asset.Token(); token {
+			slots[e.Asset] = slotBalances
 		}
 	}
 	return slots

@@ -83,11 +83,11 @@ func (in *Installation) specs(a *alloc) []evm.Spec {
 // commit, beside the note of it, chains get their block 1 and tokens their place. It refuses a file that lacks what the
 // data has.
 func (in *Installation) extend(s store.Store, made func() (*alloc, error), now uint64) error {
-	kept, err := in.kept(s, keyAdded)
+	known, err := kept(s, keyAdded)
 	if err != nil {
 		return err
 	}
-	had, lines := strings.Split(kept, "\n"), []string{""}
+	had, lines := strings.Split(string(known), "\n"), []string{""}
 	fresh := map[caip.Chain][]catalog.Entity{}
 	for _, e := range in.Catalog.Added() {
 		line := fmt.Sprintf("%s: %s, %d decimals, %s", e.Asset.Display(), e.Symbol, e.Decimals, e.Name)
@@ -120,7 +120,8 @@ func (in *Installation) extend(s store.Store, made func() (*alloc, error), now u
 		if c.Head().Number == 0 {
 			b.Request.Txs = in.stock()
 		}
-		b.Place = a.place(slices.DeleteFunc(added, func(e catalog.Entity) bool { return e.Asset.IsNative() }))
+		tokens, caps := a.place(added)
+		b.Place = append(tokens, evm.Account{Address: a.filler.Address, Storage: caps})
 		blocks = append(blocks, b)
 	}
 	blocks[0].Request.Record = func(tx store.Tx, _ chain.Block) error {
@@ -134,11 +135,11 @@ func (in *Installation) extend(s store.Store, made func() (*alloc, error), now u
 // computed again, as that takes longer than all the rest of opening.
 func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), o Options) error {
 	if !fresh {
-		mark, err := in.kept(s, keyMade)
+		mark, err := kept(s, keyMade)
 		of := 1
-		_, none := fmt.Sscanf(mark, "%d ", &of)
+		_, none := fmt.Sscanf(string(mark), "%d ", &of)
 		switch {
-		case err != nil || mark == in.mark():
+		case err != nil || string(mark) == in.mark():
 			return err
 		case none == nil && of > generation:
 			return ErrNewer
@@ -160,13 +161,13 @@ func (in *Installation) mark() string {
 	return fmt.Sprintf("%d %s from %d", generation, made, in.time)
 }
 
-// kept reads what a store says of its installation, "" when it says nothing: an early program made no mark.
-func (in *Installation) kept(s store.Store, key string) (text string, err error) {
+// kept reads what a store says of its installation, nil when it says nothing: an early program made no mark.
+func kept(s store.Store, key string) (value []byte, err error) {
 	err = s.View(func(tx store.Tx) error {
-		text = string(tx.Bucket(bucketInstallation).Get([]byte(key)))
+		value = tx.Bucket(bucketInstallation).Get([]byte(key))
 		return nil
 	})
-	return text, err
+	return value, err
 }
 
 // SendAll takes a step on each of several chains, all in one commit or none. Its errors wrap those of chain.Chain.Seal.

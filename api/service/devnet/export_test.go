@@ -1,12 +1,16 @@
 package devnet
 
-import "coffer/api/service/store"
+import (
+	"strings"
+
+	"coffer/api/service/store"
+)
 
 // ConstructorTypes returns contract → argument types as genesis encodes them.
 func ConstructorTypes() map[string]string {
-	out := map[string]string{"Token": tokenTypes}
+	out := map[string]string{"Token": strings.ReplaceAll(tokenTypes, " ", ",")}
 	for _, c := range sharedContracts(pinned{}, parties{}) {
-		out[c.name] = c.types
+		out[c.name] = strings.ReplaceAll(c.types, " ", ",")
 	}
 	return out
 }

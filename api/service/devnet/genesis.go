@@ -169,10 +169,7 @@ func deployed(k signers.Embedded, cat *catalog.Catalog) *deployment.Network {
 }
 
 func storedSeed(s store.Store) (seed []byte, err error) {
-	err = s.View(func(tx store.Tx) error {
-		seed = tx.Bucket(bucketInstallation).Get([]byte(keySeed))
-		return nil
-	})
+	seed, err = kept(s, keySeed)
 	if err == nil && seed != nil && len(seed) != signers.SeedSize {
 		err = fmt.Errorf("genesis: the stored seed has %d bytes, expected %d", len(seed), signers.SeedSize)
 	}
