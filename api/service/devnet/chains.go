@@ -196,7 +196,7 @@ func (in *Installation) SendAll(ctx context.Context, steps map[uint64]outbox.EVM
 // seed, so that a first start that is cut off leaves nothing behind.
 func (in *Installation) create(s store.Store, specs []evm.Spec, o Options) error {
 	now := uint64(o.Clock().Unix())
-	aside := newStage()
+	aside, copyTo := store.NewStage()
 	chains, err := evm.OpenAll(aside, specs)
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, o Options) error
 			return errors.New("another process made the installation at the same time")
 		}
 		b := tx.Bucket(bucketInstallation)
-		return errors.Join(aside.copyTo(tx), b.Put([]byte(keyMade), []byte(in.mark())),
+		return errors.Join(copyTo(tx), b.Put([]byte(keyMade), []byte(in.mark())),
 			b.Put([]byte(keySeed), in.seed))
 	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -27,9 +28,26 @@ type memory struct {
 // NewMemory returns an empty database in memory. A snapshot costs nothing;
 // a snapshot that is still held stays readable after Close.
 func NewMemory() Store {
+	m, _ := NewStage()
+	return m
+}
+
+// NewStage is NewMemory with a function that writes all that is in it into another store.
+func NewStage() (s Store, copyTo func(Tx) error) {
 	m := &memory{}
 	m.current.Store(&version{})
-	return m
+	return m, m.copyTo
+}
+
+func (m *memory) copyTo(tx Tx) (err error) {
+	for name, tr := range *m.current.Load() {
+		into := tx.Bucket(name)
+		tr.Scan(func(k string, v []byte) bool {
+			err = cmp.Or(err, into.Put([]byte(k), v))
+			return err == nil
+		})
+	}
+	return err
 }
 
 func (m *memory) View(fn func(Tx) error) error {
