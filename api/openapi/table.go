@@ -185,20 +185,16 @@ func requestNotes() map[string]Note {
 		"PrepareRequestV1.account": {Ref: "AccountV1"},
 		"CallQuoteRequest.fromAssetId": {Text: "Source asset as CAIP-19, in place of fromAggregatedAssetId.",
 			Pattern: reAsset, Example: exUSDC},
-		"CallQuoteRequest.chainOperation":   {Text: "The prepared operation, signed.", Ref: "EvmChainOperation"},
-		"CallQuoteRequestV1.account":        {Ref: "AccountV1"},
-		"CallQuoteRequestV1.chainOperation": {Text: "The prepared operation, signed.", Ref: "EvmChainOperation"},
-		"AssetRef.assetId":                  {Text: "Aggregated or CAIP-19.", Pattern: reAnyAsset, Example: exSOL},
-		"QuoteFrom.amount":                  units("Smallest unit of the named asset, more than 0, exact input."),
-		"QuoteFromV1.amount":                units("Smallest unit of the named asset, more than 0, exact input."),
-		"QuoteFromV1.account":               {Ref: "AccountV1"},
+		"CallQuoteRequest.chainOperation": {Text: "The prepared operation, signed.", Ref: "EvmChainOperation"},
+		"CallQuoteRequestV1.account":      {Ref: "AccountV1"},
+		"AssetRef.assetId":                {Text: "Aggregated or CAIP-19.", Pattern: reAnyAsset, Example: exSOL},
+		"QuoteFrom.amount":                units("Smallest unit of the named asset, more than 0, exact input."),
+		"QuoteFromV1.account":             {Ref: "AccountV1"},
 		"QuoteTo.account": {
 			Text: "CAIP-10 account that receives; needed when both sides are one asset.", Pattern: reRecipient,
 			Example: "eip155:42161:" + exAccount},
-		"QuoteRequest.from":   {},
-		"QuoteRequest.to":     {},
-		"QuoteRequestV1.from": {},
-		"QuoteRequestV1.to":   {},
+		"QuoteRequest.from": {},
+		"QuoteRequest.to":   {},
 	}
 }
 
@@ -210,12 +206,11 @@ func overridesText() string {
 
 func quoteNotes() map[string]Note {
 	return map[string]Note{
-		"PrepareResponse.chainOperation":   {Text: "To be signed and sent to call-quote.", Ref: "EvmChainOperation"},
-		"PrepareResponseV1.account":        {},
-		"PrepareResponseV1.chainOperation": {Text: "To be signed and sent to call-quote.", Ref: "EvmChainOperation"},
-		"SourceAssetBalance.fiatValue":     text("USD; null when there is no price."),
-		"TokenFiat.fiatValue":              {Text: "USD.", Pattern: reUSD, Example: "10.00"},
-		"OriginToken.amount":               units("All that is debited, in the aggregate's decimals."),
+		"PrepareResponse.chainOperation": {Text: "To be signed and sent to call-quote.", Ref: "EvmChainOperation"},
+		"PrepareResponseV1.account":      {},
+		"SourceAssetBalance.fiatValue":   text("USD; null when there is no price."),
+		"TokenFiat.fiatValue":            {Text: "USD.", Pattern: reUSD, Example: "10.00"},
+		"OriginToken.amount":             units("All that is debited, in the aggregate's decimals."),
 		"OriginToken.assetType": {Text: "Assets that are paid.",
 			Each: &Note{Pattern: reAsset, Example: exUSDC}},
 		"OriginToken.fiatValue":             text("USD value of each asset that is paid."),
@@ -233,14 +228,12 @@ func quoteNotes() map[string]Note {
 		"Fees.cumulativeUSD":   {Pattern: reUSD, Example: "5.50"},
 		"Quote": text(
 			"A priced offer: sign its operations and send it to execute, everything else unchanged."),
-		"Quote.id":                       {Pattern: reWord, Example: exQuote},
-		"Quote.originChainsOperations":   {Text: "What is signed.", MinItems: 1, MaxItems: 10},
-		"Quote.slippage":                 {},
-		"Quote.fees":                     {},
-		"QuoteV1":                        text("The v1 form of Quote."),
-		"QuoteV1.id":                     {Pattern: reWord, Example: exQuote},
-		"QuoteV1.account":                {},
-		"QuoteV1.originChainsOperations": {Text: "What is signed.", MinItems: 1, MaxItems: 10},
+		"Quote.id":                     {Pattern: reWord, Example: exQuote},
+		"Quote.originChainsOperations": {Text: "What is signed.", MinItems: 1, MaxItems: 10},
+		"Quote.slippage":               {},
+		"Quote.fees":                   {},
+		"QuoteV1":                      text("The v1 form of Quote."),
+		"QuoteV1.account":              {},
 		"QuoteV1.destinationChainOperation": {
 			Text: "The prepared operation of a call that is funded; it was signed before.", Ref: "EvmChainOperation"},
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -39,16 +40,9 @@ var reHash = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
 
 // explorerPath splits a path below the base: /explorer/eip155:8453/tx/0x…
 func explorerPath(path string) (chain, hash string, ok bool) {
-	rest, ok := strings.CutPrefix(path, "/explorer/")
-	if !ok {
-		return "", "", false
-	}
-	return cutTwo(rest, "/tx/")
-}
-
-func cutTwo(s, sep string) (before, after string, ok bool) {
-	before, after, ok = strings.Cut(s, sep)
-	return before, after, ok && before != "" && after != "" && !strings.Contains(after, "/")
+	rest, below := strings.CutPrefix(path, "/explorer/")
+	chain, hash, ok = strings.Cut(rest, "/tx/")
+	return chain, hash, below && ok && chain != "" && hash != "" && !strings.Contains(hash, "/")
 }
 
 // TransactionPath is the path of a transaction's page below the base path: id is a 0x hash, or a base58 signature on
@@ -174,21 +168,12 @@ func (x *explorer) delegation(on caip.Chain, a op.SignedAuthorization) fact {
 // label names the contracts and keys of the network, and the tokens of the chain.
 func (x *explorer) label(on caip.Chain, a common.Address) labelled {
 	p := x.network.Pins
-	for _, known := range []struct {
-		at   common.Address
-		name string
-	}{
-		{p.EntryPoint, "entry point"}, {p.Paymaster, "filler"}, {p.Escrow, "escrow"},
-		{p.MetaFactory, "meta factory"}, {p.Factory, "factory"},
-		{p.KernelV31, "Kernel v3.1"}, {p.KernelV33, "Kernel v3.3"}, {p.ECDSAValidator, "ECDSA validator"},
-		{p.RoleBasedValidator, "role-based validator"},
-		{p.Operator, "operator"}, {p.CoSigner, "co-signer"},
-	} {
-		if known.at == a {
-			return labelled{a.Hex(), known.name}
-		}
+	pinned := map[common.Address]string{
+		p.Operator: "operator", p.CoSigner: "co-signer", p.EntryPoint: "entry point", p.Paymaster: "filler",
+		p.Escrow: "escrow", p.MetaFactory: "meta factory", p.Factory: "factory", p.KernelV31: "Kernel v3.1",
+		p.KernelV33: "Kernel v3.3", p.ECDSAValidator: "ECDSA validator", p.RoleBasedValidator: "role-based validator",
 	}
-	if name := x.network.Accounts[a]; name != "" {
+	if name := cmp.Or(pinned[a], x.network.Accounts[a]); name != "" {
 		return labelled{a.Hex(), name}
 	}
 	id, _ := on.EVMID()

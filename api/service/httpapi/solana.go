@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"math/big"
@@ -105,19 +106,12 @@ func human(v *big.Int, e catalog.Entity) string {
 
 // key labels an account of the service.
 func (x *explorer) key(k solmsg.Key) labelled {
-	for _, known := range []struct {
-		at   solmsg.Key
-		name string
-	}{
-		{solmsg.SystemProgram(), "System"}, {solmsg.TokenProgram(), "SPL Token"},
-		{solmsg.ATAProgram(), "Associated Token Account"},
-		{solmsg.MemoProgram(), "Memo"}, {solmsg.ComputeBudgetProgram(), "Compute Budget"},
-	} {
-		if known.at == k {
-			return labelled{k.String(), known.name}
-		}
+	programs := map[solmsg.Key]string{
+		solmsg.SystemProgram(): "System", solmsg.TokenProgram(): "SPL Token",
+		solmsg.ATAProgram(): "Associated Token Account", solmsg.MemoProgram(): "Memo",
+		solmsg.ComputeBudgetProgram(): "Compute Budget",
 	}
-	return labelled{k.String(), x.network.Keys[k]}
+	return labelled{k.String(), cmp.Or(programs[k], x.network.Keys[k])}
 }
 
 // instruction decodes what the ledger's programs know, and shows the data of everything else.
