@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -141,7 +142,7 @@ func (q *Quoter) recall(ctx context.Context, c *call) error {
 		return PrepareAgain("the operation's time is over")
 	}
 	c.chainID, c.window = k.ChainID, op.PaymasterWindow{ValidAfter: k.ValidAfter, ValidUntil: k.ValidUntil}
-	c.slippage = chosen(c.SlippageTolerance, k.SlippageBps)
+	c.slippage = cmp.Or(c.SlippageTolerance, k.SlippageBps, DefaultSlippageBps)
 	if err := q.unchanged(ctx, c); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // document is the quote of a call as it goes to the client, without its integrity signature, and the prepared operation
 // when it stands beside the funding operations (v1 alone shows it).
 func (q *Quoter) document(c *call, legs []built, expires uint64) (body api.Quote, destination *api.ChainOperation) {
-	body = q.terms(&c.draftQuote, expires, q.destinationToken(c))
+	body = q.terms(&c.draftQuote, legs, expires, q.destinationToken(c))
 	prepared := c.ChainOperation
 	op := *prepared.UserOp
 	op.Signature = "0x"
@@ -20,9 +20,6 @@ func (q *Quoter) document(c *call, legs []built, expires uint64) (body api.Quote
 		body.OriginChainsOperations = []api.ChainOperation{prepared}
 		body.OriginToken = q.wholeToken(c)
 		return body, nil
-	}
-	for _, l := range legs {
-		body.OriginChainsOperations = append(body.OriginChainsOperations, l.wire)
 	}
 	// How far the price may move before the solver refuses; what is paid never changes (protocol §3.7).
 	v := c.plan.paid(c.market.decimals)

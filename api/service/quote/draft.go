@@ -81,12 +81,15 @@ func (q *Quoter) expires(d *draftQuote) uint64 {
 	return end
 }
 
-// terms are the members that every quote has, without its operations.
-func (q *Quoter) terms(d *draftQuote, expires uint64, to api.DestinationToken) api.Quote {
+// terms are the members that every quote has, with the operations of its legs.
+func (q *Quoter) terms(d *draftQuote, legs []built, expires uint64, to api.DestinationToken) api.Quote {
 	out := api.Quote{
 		ID: d.id.Hex(), Accounts: d.wire, ExpirationTimestamp: strconv.FormatUint(expires, 10), DestinationToken: to,
 		Fees:     &api.Fees{Assets: map[string]string{}, CumulativeUSD: "0.00"},
 		Slippage: &api.Slippage{Origin: noSlippage(), Destination: noSlippage()},
+	}
+	for _, l := range legs {
+		out.OriginChainsOperations = append(out.OriginChainsOperations, l.wire)
 	}
 	if len(d.plan.legs) == 0 {
 		return out
@@ -113,16 +116,7 @@ func (q *Quoter) seal(ctx context.Context, d *draftQuote, body api.Quote,
 	if d.v1 {
 		form = body.V1(destination)
 	}
-	doc, err := api.Encode(form)
-	if err != nil {
-		return nil, common.Hash{}, err
-	}
-	digest, err := integrity.Quote(doc)
-	if err != nil {
-		return nil, common.Hash{}, err
-	}
-	doc, err = q.sign(ctx, doc, digest)
-	return doc, digest, err
+	return q.sign(ctx, form, integrity.Quote)
 }
 
 // record is what the book keeps of the quote, without its operations.
@@ -165,14 +159,4 @@ func tolerance(bps int, v *big.Int, decimals int, price *big.Int) api.SlippageSi
 		Percent: amount.Trim(amount.Format(big.NewInt(int64(bps)), 2)), USD: usd(amount.Value(v, decimals, price)),
 		Value: v.String(),
 	}
-}
-
-// chosen is the first tolerance that was given, or the default (protocol §3.7).
-func chosen(bps ...int) int {
-	for _, b := range bps {
-		if b > 0 {
-			return b
-		}
-	}
-	return DefaultSlippageBps
 }

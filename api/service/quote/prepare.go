@@ -111,19 +111,22 @@ func (q *Quoter) readPrepare(doc *api.Document, f form) (*request, error) {
 	return r, nil
 }
 
-// decodePrepare checks and reads the body of either version.
-func (q *Quoter) decodePrepare(doc *api.Document, r *request) error {
-	if !r.v1 {
-		if err := api.NewValidationError(q.rules(r.now).Prepare(doc)); err != nil {
-			return err
-		}
-		return doc.Decode(&r.PrepareRequest)
-	}
-	if err := api.NewValidationError(q.rules(r.now).PrepareV1(doc)); err != nil {
+// decode reads a body that the rules find nothing wrong with.
+func decode(doc *api.Document, check func(*api.Document) []api.Failure, body any) error {
+	if err := api.NewValidationError(check(doc)); err != nil {
 		return err
 	}
+	return doc.Decode(body)
+}
+
+// decodePrepare checks and reads the body of either version.
+func (q *Quoter) decodePrepare(doc *api.Document, r *request) error {
+	rules := q.rules(r.now)
+	if !r.v1 {
+		return decode(doc, rules.Prepare, &r.PrepareRequest)
+	}
 	var body api.PrepareRequestV1
-	err := doc.Decode(&body)
+	err := decode(doc, rules.PrepareV1, &body)
 	r.PrepareRequest = api.PrepareRequest{
 		Accounts: []api.Account{integrity.Typed(body.Account)}, TargetChain: body.TargetChain, Calls: body.Calls,
 		TokensRequired:        body.TokensRequired,
@@ -218,15 +221,8 @@ func (q *Quoter) answerPrepare(ctx context.Context, r *request, c quotestore.Con
 	if r.v1 {
 		form = body.V1()
 	}
-	doc, err := api.Encode(form)
-	if err != nil {
-		return nil, err
-	}
-	digest, err := integrity.Prepare(doc)
-	if err != nil {
-		return nil, err
-	}
-	return q.sign(ctx, doc, digest)
+	doc, _, err := q.sign(ctx, form, integrity.Prepare)
+	return doc, err
 }
 
 // chainOperation is an operation as it goes to the client: neither it nor the delegation that it needs is signed.
@@ -238,15 +234,23 @@ func chainOperation(a smartaccount.Account, o op.UserOp, chainID uint64, pays qu
 		Amount: pays.Value.String()}
 }
 
-// sign writes the integrity signature into an encoded document.
-func (q *Quoter) sign(ctx context.Context, doc *api.Document, digest common.Hash) (*api.Document, error) {
+// sign encodes an answer and writes the integrity signature of its digest into it.
+func (q *Quoter) sign(ctx context.Context, answer any,
+	digestOf func(*api.Document) (common.Hash, error)) (doc *api.Document, digest common.Hash, err error) {
+	if doc, err = api.Encode(answer); err != nil {
+		return nil, digest, err
+	}
+	if digest, err = digestOf(doc); err != nil {
+		return nil, digest, err
+	}
 	sig, err := integrity.Sign(ctx, digest, q.TamperProof)
 	if err != nil {
-		return nil, err
+		return nil, digest, err
 	}
 	edit, err := api.StringEdit("/"+integrity.Member, sig)
 	if err != nil {
-		return nil, err
+		return nil, digest, err
 	}
-	return doc.Splice(edit)
+	doc, err = doc.Splice(edit)
+	return doc, digest, err
 }

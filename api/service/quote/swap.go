@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"cmp"
 	"context"
 	"math/big"
 
@@ -71,22 +72,17 @@ func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
 	if x.paying, err = q.choose(x.From.Asset.AssetID, 0, nil); err != nil {
 		return nil, err
 	}
-	x.slippage = chosen(x.SlippageTolerance)
+	x.slippage = cmp.Or(x.SlippageTolerance, DefaultSlippageBps)
 	return x, nil
 }
 
 func (q *Quoter) decodeSwap(doc *api.Document, x *trade) error {
+	rules := q.rules(x.now)
 	if !x.v1 {
-		if err := api.NewValidationError(q.rules(x.now).Quote(doc)); err != nil {
-			return err
-		}
-		return doc.Decode(&x.QuoteRequest)
-	}
-	if err := api.NewValidationError(q.rules(x.now).QuoteV1(doc)); err != nil {
-		return err
+		return decode(doc, rules.Quote, &x.QuoteRequest)
 	}
 	var body api.QuoteRequestV1
-	err := doc.Decode(&body)
+	err := decode(doc, rules.QuoteV1, &body)
 	x.QuoteRequest = api.QuoteRequest{
 		From: api.QuoteFrom{Accounts: []api.Account{integrity.Typed(body.From.Account)}, Asset: body.From.Asset,
 			Amount: body.From.Amount},
@@ -247,10 +243,8 @@ func (q *Quoter) issueSwap(ctx context.Context, x *trade, record *quotestore.Quo
 	error) {
 	expires := q.expires(&x.draftQuote)
 	d := x.delivery()
-	body := q.terms(&x.draftQuote, expires, q.delivered(x.gives, d.amount, record.Minimum, x.asked, x.recipient))
-	for _, l := range legs {
-		body.OriginChainsOperations = append(body.OriginChainsOperations, l.wire)
-	}
+	to := q.delivered(x.gives, d.amount, record.Minimum, x.asked, x.recipient)
+	body := q.terms(&x.draftQuote, legs, expires, to)
 	// What is paid never changes; what arrives may, down to the minimum.
 	body.Slippage.Destination = tolerance(x.slippage, new(big.Int).Sub(d.amount, record.Minimum), d.decimals, d.price)
 	doc, digest, err := q.seal(ctx, &x.draftQuote, body, nil)
