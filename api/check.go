@@ -44,8 +44,7 @@ func (c *checker) shape(p place, t reflect.Type, broken map[string]bool) {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		if p.e.kind != '{' {
-			p.fail("an object")
+		if !p.object() {
 			return
 		}
 		for f := range t.Fields() {
@@ -57,16 +56,15 @@ func (c *checker) shape(p place, t reflect.Type, broken map[string]bool) {
 			p.fail("an array")
 			return
 		}
-		for i, it := range p.e.items {
-			c.shape(place{c, p.path + "[" + strconv.Itoa(i) + "]", it}, t.Elem(), broken)
+		for _, it := range p.items() {
+			c.shape(it, t.Elem(), broken)
 		}
 	case reflect.Map:
-		if p.e.kind != '{' {
-			p.fail("an object")
+		if !p.object() {
 			return
 		}
-		for _, m := range p.e.members {
-			c.shape(place{c, p.path + "." + m.name, m.val}, t.Elem(), broken)
+		for _, m := range p.entries() {
+			c.shape(m, t.Elem(), broken)
 		}
 	default:
 		c.scalar(p, t)
@@ -154,6 +152,11 @@ func (p place) list(what string, min, max int) []place {
 	if n := len(p.e.items); n < min || n > max {
 		p.fail(fmt.Sprintf("%d to %d %s", min, max, what))
 	}
+	return p.items()
+}
+
+// items returns the elements of an array.
+func (p place) items() []place {
 	out := make([]place, len(p.e.items))
 	for i, it := range p.e.items {
 		out[i] = place{p.c, p.path + "[" + strconv.Itoa(i) + "]", it}

@@ -3,6 +3,7 @@ package api
 import (
 	"math/big"
 	"regexp"
+	"slices"
 	"time"
 
 	"coffer/api/amount"
@@ -42,9 +43,7 @@ var (
 func (r Rules) Predict(doc *Document) []Failure {
 	return check(doc, PredictRequest{}, func(body place) {
 		kind, _ := body.get("type").optional(`"kernel-v3.1-ecdsa" or no type for a role-based account`,
-			func(s string) bool {
-				return s == AccountKernelV31 || s == AccountRoleBased
-			})
+			oneOf(AccountKernelV31, AccountRoleBased))
 		switch {
 		case kind == AccountKernelV31:
 			body.get("signerAddress").str(WantKeyAddress, isKeyAddress)
@@ -71,28 +70,24 @@ func (r Rules) targetChain(p place) (caip.Chain, bool) {
 	return chain, true
 }
 
-func (r Rules) fromAsset(p place) {
-	p.optional("a known aggregated asset id such as ob:usdc, or a known CAIP-19 asset type", func(s string) bool {
-		return r.knownAggregate(s) || r.knownAsset(s)
-	})
-}
+const wantKnown = "a known aggregated asset id such as ob:usdc, or a known CAIP-19 asset type"
+
+func (r Rules) known(s string) bool { return r.knownAggregate(s) || r.knownAsset(s) }
 
 func (r Rules) knownAggregate(s string) bool {
 	id, err := caip.ParseAggregate(s)
-	if err != nil {
-		return false
-	}
 	_, ok := r.Catalog.Aggregate(id)
-	return ok
+	return ok && err == nil
 }
 
 func (r Rules) knownAsset(s string) bool {
 	a, err := caip.ParseAsset(s)
-	if err != nil {
-		return false
-	}
 	_, ok := r.Catalog.Entity(a)
-	return ok
+	return ok && err == nil
+}
+
+func oneOf(names ...string) func(string) bool {
+	return func(s string) bool { return slices.Contains(names, s) }
 }
 
 func isAddress(s string) bool  { _, err := caip.ParseAddress(s); return err == nil }

@@ -70,9 +70,8 @@ func (r Rules) account(p place) (string, bool) {
 	if !p.object() {
 		return "", false
 	}
-	kind, ok := p.get("type").str("role-based, kernel-v3.1-ecdsa, kernel-v3.3-ecdsa or solana", func(s string) bool {
-		return s == AccountRoleBased || s == AccountKernelV31 || s == AccountKernelV33 || s == AccountSolana
-	})
+	kind, ok := p.get("type").str("role-based, kernel-v3.1-ecdsa, kernel-v3.3-ecdsa or solana",
+		oneOf(AccountRoleBased, AccountKernelV31, AccountKernelV33, AccountSolana))
 	if !ok {
 		return "", false
 	}
@@ -91,9 +90,8 @@ func (r Rules) accountV1(p place) (string, bool) {
 	kind := AccountRoleBased
 	if t := p.get("type"); t.present() {
 		var ok bool
-		kind, ok = t.str("role-based or no type, kernel-v3.1-ecdsa or kernel-v3.3-ecdsa", func(s string) bool {
-			return s == AccountRoleBased || s == AccountKernelV31 || s == AccountKernelV33 || s == AccountSolana
-		})
+		kind, ok = t.str("role-based or no type, kernel-v3.1-ecdsa or kernel-v3.3-ecdsa",
+			oneOf(AccountRoleBased, AccountKernelV31, AccountKernelV33, AccountSolana))
 		if !ok {
 			return "", false
 		}
@@ -108,9 +106,8 @@ func (r Rules) accountV1(p place) (string, bool) {
 
 // members checks what an account of a type must have.
 func (r Rules) members(p place, kind string) {
-	deployment, _ := p.get("deploymentType").optional("ERC4337 or EIP7702", func(s string) bool {
-		return s == DeploymentERC4337 || s == DeploymentEIP7702
-	})
+	deployment, _ := p.get("deploymentType").optional("ERC4337 or EIP7702",
+		oneOf(DeploymentERC4337, DeploymentEIP7702))
 	if deployment == DeploymentEIP7702 && kind != AccountKernelV33 {
 		p.get("deploymentType").fail("EIP7702 only with account type kernel-v3.3-ecdsa")
 	}

@@ -47,7 +47,7 @@ func (r Rules) tokensRequired(p place, chain caip.Chain, chainOK bool) {
 			t.get("assetType").fail("each asset at most once")
 		}
 		seen[asset] = true
-		if okAmount && v != "0" && !r.priced(asset) {
+		if okAmount && v != "0" && r.Catalog.Price(asset) == nil {
 			t.get("assetType").failGot("a supported asset with a known price, or amount 0", "an unpriced asset")
 		}
 	}
@@ -55,28 +55,17 @@ func (r Rules) tokensRequired(p place, chain caip.Chain, chainOK bool) {
 
 // assetOn demands a CAIP-19 asset on the target chain.
 func assetOn(p place, chain caip.Chain, chainOK bool) (caip.Asset, bool) {
-	s, ok := p.str("a CAIP-19 asset type. Must be a valid CAIP-19 asset type", func(s string) bool {
-		_, err := caip.ParseAsset(s)
-		return err == nil
-	})
-	if !ok {
-		return caip.Asset{}, false
+	s, _ := p.text()
+	asset, err := caip.ParseAsset(s)
+	if err != nil {
+		p.fail("a CAIP-19 asset type. Must be a valid CAIP-19 asset type")
+		return asset, false
 	}
-	asset, _ := caip.ParseAsset(s)
 	if chainOK && asset.Chain != chain {
 		p.fail("an asset on the target chain " + chain.String())
-		return caip.Asset{}, false
+		return asset, false
 	}
 	return asset, true
-}
-
-func (r Rules) priced(a caip.Asset) bool {
-	e, ok := r.Catalog.Entity(a)
-	if !ok {
-		return false
-	}
-	agg, ok := r.Catalog.Aggregate(e.Aggregate)
-	return ok && agg.PriceMicroUSD != nil
 }
 
 func (r Rules) allowances(p place, chain caip.Chain, chainOK bool, targets []string) {
@@ -85,7 +74,7 @@ func (r Rules) allowances(p place, chain caip.Chain, chainOK bool, targets []str
 		if !a.object() {
 			continue
 		}
-		asset, ok := r.allowanceAsset(a.get("assetType"), chain, chainOK)
+		asset, ok := allowanceAsset(a.get("assetType"), chain, chainOK)
 		a.get("amount").str("an amount in base units", isAmount)
 		spender, given := a.get("spender").optional("a 0x address", isAddress)
 		if !ok || (a.get("spender").present() && !given) {
@@ -107,22 +96,13 @@ func (r Rules) allowances(p place, chain caip.Chain, chainOK bool, targets []str
 }
 
 // allowanceAsset demands a token contract on the target chain; it need not be in the catalogue.
-func (r Rules) allowanceAsset(p place, chain caip.Chain, chainOK bool) (caip.Asset, bool) {
-	s, _ := p.text()
-	asset, err := caip.ParseAsset(s)
-	if err != nil {
-		p.fail("a CAIP-19 asset type. Must be a valid CAIP-19 asset type")
-		return asset, false
-	}
-	if chainOK && asset.Chain != chain {
-		p.fail("an asset on the target chain " + chain.String())
-		return asset, false
-	}
-	if _, token := asset.Token(); !token {
+func allowanceAsset(p place, chain caip.Chain, chainOK bool) (caip.Asset, bool) {
+	asset, ok := assetOn(p, chain, chainOK)
+	if _, token := asset.Token(); ok && !token {
 		p.fail("a token: a native asset has no allowances")
 		return asset, false
 	}
-	return asset, true
+	return asset, ok
 }
 
 // onlyOther returns the one target that is not the token (protocol §2.7).

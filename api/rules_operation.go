@@ -117,7 +117,7 @@ func typedData(p place) {
 			structType(t)
 		}
 	}
-	p.get("primaryType").str("Approve", func(s string) bool { return s == "Approve" })
+	p.get("primaryType").str("Approve", oneOf("Approve"))
 	if m := p.get("message"); m.object() {
 		m.get("callDataAndNonceHash").str("a 32-byte hash as 0x hex", reWord.MatchString)
 	}
@@ -162,11 +162,11 @@ func delegation(p place, s signing) {
 	sig.get("r").str("32 bytes as 0x hex", reWord.MatchString)
 	sig.get("s").str("32 bytes as 0x hex", reWord.MatchString)
 	parity, okP := sig.get("yParity").integer(0, 1)
-	if v, ok := sig.get("v").str("0x1b or 0x1c", func(s string) bool { return s == "0x1b" || s == "0x1c" }); ok &&
+	if v, ok := sig.get("v").str("0x1b or 0x1c", oneOf("0x1b", "0x1c")); ok &&
 		okP && (v == "0x1c") != (parity == 1) {
 		sig.get("v").fail("0x1b with yParity 0, 0x1c with yParity 1")
 	}
-	sig.get("type").str("Signed", func(s string) bool { return s == "Signed" })
+	sig.get("type").str("Signed", oneOf("Signed"))
 }
 
 const wantHex = "a hex string that starts with 0x"

@@ -26,7 +26,7 @@ func (r Rules) Prepare(doc *Document) []Failure {
 				"a single solana account")
 		}
 		r.prepared(body)
-		r.fromAsset(body.get("fromAssetId"))
+		body.get("fromAssetId").optional(wantKnown, r.known)
 	})
 }
 

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"slices"
+
 	"coffer/api/caip"
+	"coffer/api/catalog"
 )
 
 // CallQuote checks the body of POST /v3/quote/call-quote and returns every failure.
@@ -9,9 +12,7 @@ func (r Rules) CallQuote(doc *Document) []Failure {
 	return check(doc, CallQuoteRequest{}, func(body place) {
 		r.accounts(body.get("accounts"))
 		r.called(body)
-		if p := body.get("fromAssetId"); p.present() {
-			p.str("a known CAIP-19 asset type", r.knownAsset)
-		}
+		body.get("fromAssetId").optional("a known CAIP-19 asset type", r.knownAsset)
 	})
 }
 
@@ -32,9 +33,7 @@ func (r Rules) called(body place) {
 		r.operation(op, signed)
 	}
 	tamperProof(body)
-	if p := body.get("fromAggregatedAssetId"); p.present() {
-		p.str("a known aggregated asset id such as ob:usdc", r.knownAggregate)
-	}
+	body.get("fromAggregatedAssetId").optional("a known aggregated asset id such as ob:usdc", r.knownAggregate)
 	slippage(body)
 }
 
@@ -167,15 +166,13 @@ func holds(types map[string]bool, c caip.Chain) bool {
 	return len(types) > 1 || !types[AccountSolana]
 }
 
-const wantSide = "a known aggregated asset id such as ob:usdc, or a known CAIP-19 asset type"
-
 // side reads {assetId}.
 func (r Rules) side(p place, solana bool) (side, bool) {
 	if !p.object() {
 		return side{}, false
 	}
 	p = p.get("assetId")
-	s, ok := p.str(wantSide, func(s string) bool { return r.knownAggregate(s) || r.knownAsset(s) })
+	s, ok := p.str(wantKnown, r.known)
 	if !ok {
 		return side{}, false
 	}
@@ -221,10 +218,5 @@ func (r Rules) recipient(p place, solana bool) (caip.Account, bool) {
 // carries reports whether a chain has an asset of the aggregate.
 func (r Rules) carries(id caip.AggregateID, c caip.Chain) bool {
 	agg, _ := r.Catalog.Aggregate(id)
-	for _, e := range agg.Entities {
-		if e.Asset.Chain == c {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(agg.Entities, func(e catalog.Entity) bool { return e.Asset.Chain == c })
 }

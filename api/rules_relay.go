@@ -10,9 +10,7 @@ func (r Rules) Relay(doc *Document) []Failure {
 		}
 		r.targetChain(body.get("chain"))
 		action, ok := body.get("action").str("rotate-session, announce-exit, cancel-exit or operate",
-			func(s string) bool {
-				return s == AdminRotateSession || s == AdminAnnounceExit || s == AdminCancelExit || s == AdminOperate
-			})
+			oneOf(AdminRotateSession, AdminAnnounceExit, AdminCancelExit, AdminOperate))
 		if ok {
 			r.relayed(body, action)
 		}
