@@ -96,26 +96,26 @@ func overSocket(req *http.Request, body []byte) *http.Request {
 }
 
 // askDescriptor asks the process behind the socket which network it runs.
-func askDescriptor(ctx context.Context, t *http.Transport, basePath string) (network.Descriptor, error) {
+func askDescriptor(ctx context.Context, t *http.Transport, basePath string) (d network.Descriptor, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+localHost+basePath+"/network.json", nil)
 	if err != nil {
-		return network.Descriptor{}, err
+		return d, err
 	}
 	res, err := t.RoundTrip(req)
 	if err != nil {
-		return network.Descriptor{}, err
+		return d, err
 	}
 	raw, err := io.ReadAll(io.LimitReader(res.Body, int64(api.DefaultLimits().Bytes)))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
-		return network.Descriptor{}, err
+		return d, err
 	}
 	if res.StatusCode == http.StatusNotFound {
-		return network.Descriptor{}, errOtherBase
+		return d, errOtherBase
 	}
 	if res.StatusCode != http.StatusOK {
-		return network.Descriptor{}, fmt.Errorf("the other process answered %s", res.Status)
+		return d, fmt.Errorf("the other process answered %s", res.Status)
 	}
 	return network.Decode(raw)
 }

@@ -14,39 +14,39 @@ import (
 
 // operation checks an admin's operation against the chain, runs it in the view, and returns the operator's transaction
 // that submits it.
-func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, now uint64) (chain.Tx, error) {
+func (r *Relay) operation(q request, st chain.State, roles smartaccount.Roles, now uint64) (tx chain.Tx, err error) {
 	o := q.userOp
 	hash, err := o.Hash(r.Network.Pins.EntryPoint, new(big.Int).SetUint64(q.on.ID()))
 	if err != nil {
-		return chain.Tx{}, err
+		return tx, err
 	}
 	if by, err := op.Recover(op.EIP191(hash), o.Signature); err != nil || by != roles.Admin {
-		return chain.Tx{}, api.Invalid("userOp.signature", "the signature of the account's admin, "+roles.Admin.Hex()+
+		return tx, api.Invalid("userOp.signature", "the signature of the account's admin, "+roles.Admin.Hex()+
 			", over this operation", "a signature that is not")
 	}
 	if roles.ExitAvailableAt == 0 {
-		return chain.Tx{}, api.Invalid("action",
+		return tx, api.Invalid("action",
 			"an account whose exit was announced; the admin operates alone only then",
 			"no announced exit on "+q.chain.String())
 	}
 	n, err := op.ParseNonce(o.Nonce)
 	if err != nil {
-		return chain.Tx{}, err
+		return tx, err
 	}
 	next, err := r.Network.AccountNonceAt(st, o.Sender, n.Key192())
 	if err != nil {
-		return chain.Tx{}, err
+		return tx, err
 	}
 	if next.Cmp(o.Nonce) != 0 {
-		return chain.Tx{}, api.Invalid("userOp.nonce", "the account's next nonce on "+q.chain.String()+", "+
+		return tx, api.Invalid("userOp.nonce", "the account's next nonce on "+q.chain.String()+", "+
 			next.String(),
 			o.Nonce.String())
 	}
 	data, err := op.HandleOpsCall(r.Network.Pins.Operator, o)
 	if err != nil {
-		return chain.Tx{}, err
+		return tx, err
 	}
-	tx := chain.Tx{From: r.Operator, To: r.Network.Pins.EntryPoint, Data: data}
+	tx = chain.Tx{From: r.Operator, To: r.Network.Pins.EntryPoint, Data: data}
 	return tx, r.simulate(tx, o, st, roles, now)
 }
 

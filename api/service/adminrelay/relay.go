@@ -62,33 +62,33 @@ func New(d Deps) *Relay {
 
 // Roles reads the roles of a role-based account on one chain. An address without code may still become one, so the
 // answer then says that it is not deployed; an address with other code is a validation error.
-func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (api.RolesResponse, error) {
+func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (out api.RolesResponse, err error) {
 	if err := ctx.Err(); err != nil {
-		return api.RolesResponse{}, err
+		return out, err
 	}
 	ch, err := r.Network.ChainOf(on)
 	if err != nil {
-		return api.RolesResponse{}, api.Invalid("account", "an account on an EVM chain of this network", on.String())
+		return out, api.Invalid("account", "an account on an EVM chain of this network", on.String())
 	}
 	st, err := ch.State(ctx, uint64(r.Clock().Unix()))
 	if err != nil {
-		return api.RolesResponse{}, err
+		return out, err
 	}
 	defer st.Close()
 	pins := r.Network.Pins
 	roles, err := smartaccount.ReadRoles(st, pins, at)
 	if err != nil {
-		return api.RolesResponse{}, err
+		return out, err
 	}
 	if !roles.Deployed && len(st.Code(at)) > 0 {
-		return api.RolesResponse{}, api.Invalid("account", "a role-based account of this network", at.Hex())
+		return out, api.Invalid("account", "a role-based account of this network", at.Hex())
 	}
 	nonce, err := r.Network.AccountNonceAt(st, at,
 		op.Nonce{Validator: pins.RoleBasedValidator, Key: op.LanePrepared}.Key192())
 	if err != nil {
-		return api.RolesResponse{}, err
+		return out, err
 	}
-	out := api.RolesResponse{AdminNonce: "0", OperationNonce: nonce.String()}
+	out = api.RolesResponse{AdminNonce: "0", OperationNonce: nonce.String()}
 	if roles.Deployed {
 		out.Deployed, out.AdminNonce, out.ExitAvailableAt = true, roles.AdminNonce.String(), roles.ExitAvailableAt
 		out.SessionAddress, out.AdminAddress, out.CoSigner = roles.Session.Hex(), roles.Admin.Hex(),

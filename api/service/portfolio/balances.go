@@ -17,10 +17,9 @@ import (
 
 // Balances answers GET /v3/balances/aggregated-balance. The named addresses get test funds first, if the request may
 // bring them. All prices are of one moment, so fiat values add up.
-func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalance, error) {
-	out, err := p.sums(ctx, q)
-	if err != nil {
-		return api.AggregatedBalance{}, err
+func (p *Portfolio) Balances(ctx context.Context, q Query) (out api.AggregatedBalance, err error) {
+	if out, err = p.sums(ctx, q); err != nil {
+		return out, err
 	}
 	out.Accounts = &api.BalanceAccounts{Solana: q.Solana}
 	if q.EVM != nil {
@@ -42,36 +41,36 @@ func (p *Portfolio) BalancesV2(ctx context.Context, address common.Address, asse
 }
 
 // sums gives test funds and makes all lines of an answer.
-func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, error) {
+func (p *Portfolio) sums(ctx context.Context, q Query) (out api.AggregatedBalance, err error) {
 	unlisted, err := p.unlisted(ctx, q) // before the funds: a request that is refused brings none
 	if err != nil {
-		return api.AggregatedBalance{}, err
+		return out, err
 	}
 	if err := p.fund(ctx, q); err != nil {
-		return api.AggregatedBalance{}, err
+		return out, err
 	}
 	s := &sheet{p: p, q: q, at: p.Clock(), views: map[uint64]chain.State{}, counted: map[caip.Asset]bool{}}
 	defer s.close()
-	out := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{},
+	out = api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{},
 		BalanceBySpecificAsset: []api.AssetBalance{}}
 	for _, id := range q.Aggregates {
 		if err := ctx.Err(); err != nil {
-			return api.AggregatedBalance{}, err
+			return out, err
 		}
 		line, err := s.aggregate(ctx, id)
 		if err != nil {
-			return api.AggregatedBalance{}, err
+			return out, err
 		}
 		out.BalanceByAggregatedAsset = append(out.BalanceByAggregatedAsset, line)
 	}
 	for _, asked := range q.Assets {
 		if err := ctx.Err(); err != nil {
-			return api.AggregatedBalance{}, err
+			return out, err
 		}
 		line, known := unlisted[asked.Asset]
 		if !known {
 			if line, err = s.specific(ctx, asked); err != nil {
-				return api.AggregatedBalance{}, err
+				return out, err
 			}
 		} else if line.FiatValue == "" {
 			s.total.add(nil)

@@ -61,13 +61,13 @@ func (none) ConsiderSolana(context.Context, solmsg.Key) error { return nil }
 // the account will have on every chain, with this installation's co-signer for a role-based one (protocol §8.4). Keys
 // that no other request would accept are refused here, too: what is sent to such an address is stuck. The address gets
 // test funds.
-func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
+func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (out api.PredictResponse, err error) {
 	if err := api.NewValidationError(api.Rules{Catalog: p.Network.Catalog}.Predict(doc)); err != nil {
-		return api.PredictResponse{}, err
+		return out, err
 	}
 	var req api.PredictRequest
 	if err := doc.Decode(&req); err != nil {
-		return api.PredictResponse{}, err
+		return out, err
 	}
 	predicted, err := smartaccount.Predict(p.Network.Pins, api.Account{
 		Type: req.Type, SignerAddress: req.SignerAddress, SessionAddress: req.SessionAddress,
@@ -75,13 +75,13 @@ func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.
 	})
 	var unserved *smartaccount.Unserved
 	if errors.As(err, &unserved) {
-		return api.PredictResponse{}, api.NewValidationError([]api.Failure{unserved.Failure("")})
+		return out, api.NewValidationError([]api.Failure{unserved.Failure("")})
 	}
 	if err != nil {
-		return api.PredictResponse{}, err
+		return out, err
 	}
 	if err := p.Faucet.Consider(ctx, predicted); err != nil {
-		return api.PredictResponse{}, err
+		return out, err
 	}
 	return api.PredictResponse{PredictedAddress: predicted.Hex()}, nil
 }

@@ -1,6 +1,7 @@
 package portfolio
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,12 +134,9 @@ func (p *queryParser) aggregate(path, item string) {
 		p.fail(path, "a known aggregated asset id", text.Named(item))
 		return
 	}
-	for _, have := range p.q.Aggregates {
-		if have == id {
-			return
-		}
+	if !slices.Contains(p.q.Aggregates, id) {
+		p.q.Aggregates = append(p.q.Aggregates, id)
 	}
-	p.q.Aggregates = append(p.q.Aggregates, id)
 }
 
 func (p *queryParser) asset(path, item string) {

@@ -226,25 +226,25 @@ func (b *Book) shows(tx store.Tx, r Reader, id string) (bool, error) {
 }
 
 // record reads one line of history.
-func (b *Book) record(tx store.Tx, id string) (api.HistoryRecord, error) {
+func (b *Book) record(tx store.Tx, id string) (out api.HistoryRecord, err error) {
 	q, err := quoteOf(tx, id)
 	if err != nil {
-		return api.HistoryRecord{}, err
+		return out, err
 	}
 	raw, err := read(tx.Bucket(bucketDocument), []byte(q.ID))
 	if err != nil {
-		return api.HistoryRecord{}, err
+		return out, err
 	}
 	doc, err := api.ParseDocument(raw, api.DefaultLimits())
 	if err != nil {
-		return api.HistoryRecord{}, err
+		return out, err
 	}
 	var tokens struct {
 		Origin      api.OriginToken      `json:"originToken"`
 		Destination api.DestinationToken `json:"destinationToken"`
 	}
 	if err := doc.Decode(&tokens); err != nil {
-		return api.HistoryRecord{}, err
+		return out, err
 	}
 	arrived(q, &tokens.Destination)
 	s := b.status(q)
