@@ -77,13 +77,9 @@ type World struct {
 func New(t testing.TB) *World {
 	t.Helper()
 	c, err := catalog.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pins, err := assets.PinnedAddresses()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a := common.HexToAddress
 	n := network.Descriptor{Version: 1, Kind: network.Embedded,
 		Chains: []string{"eip155:1", "eip155:10", "eip155:137", "eip155:8453", "eip155:42161", "eip155:43114",
@@ -119,9 +115,7 @@ func (w *World) Intent() intent.Intent {
 		return *w.frozen
 	}
 	in, err := intent.Freeze(w.Draft, api.Rules{Catalog: w.Catalog, Now: w.Now})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	return in
 }
 
@@ -147,9 +141,7 @@ func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy b
 	value string) api.ChainOperation {
 	w.T.Helper()
 	data, err := op.EncodeExecute(calls)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	pins := w.Network.Pins
 	now := uint64(w.Now.Unix())
 	pm := pins.Paymaster
@@ -204,9 +196,7 @@ func (w *World) Document(v any) *api.Document {
 		v = w.v1(v)
 	}
 	d, err := api.Encode(v)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	return d
 }
 
@@ -221,9 +211,7 @@ type Payment struct {
 // Deposit builds the funding operation of a payment.
 func (w *World) Deposit(p Payment) api.ChainOperation {
 	a, err := caip.ParseAsset(p.Asset)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	chainID, _ := a.Chain.EVMID()
 	return w.Operation(chainID, op.LaneFunding, p.Sequence, p.Deploy, w.DepositCalls(a, big.NewInt(p.Amount)), p.Asset,
 		strconv.FormatInt(p.Amount, 10))
@@ -282,13 +270,9 @@ func (w *World) PreparedHash() common.Hash {
 		wire = w.PreparedOperation(w.Asked()).UserOp
 	}
 	u, err := op.FromWire(*wire)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	h, err := u.Hash(w.Network.Pins.EntryPoint, new(big.Int).SetUint64(w.Intent().ChainID()))
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	return h
 }
 
@@ -300,9 +284,7 @@ func (w *World) promise(originAmount string, fees map[string]string) []escrow.Mi
 	same := true
 	for _, r := range w.Draft.TokensRequired {
 		asset, err := caip.ParseAsset(r.AssetType)
-		if err != nil {
-			w.T.Fatal(err)
-		}
+		must(w.T, err)
 		v, err := amount.ParseBase(r.Amount)
 		if err != nil || v.Sign() == 0 {
 			continue
@@ -423,4 +405,12 @@ func KeyOf(label string) *ecdsa.PrivateKey {
 		panic(err)
 	}
 	return k
+}
+
+// must ends the test with an error that is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
