@@ -171,10 +171,9 @@ func (h *House) balance(p *Person, asset caip.Asset) (*big.Int, error) {
 
 // Chains is what .ci/liar/sums prints.
 type Chains struct {
-	Left map[string]Sums `json:"left"`
-	Have map[string]Sums `json:"have"`
-	Ran  []Ran           `json:"ran"`
-	Odd  []string        `json:"odd"`
+	Left, Have map[string]Sums
+	Ran        []Ran
+	Odd        []string
 }
 
 // Ran is one operation on a chain.
@@ -196,5 +195,5 @@ func ReadChains(ctx context.Context, program, database string, accounts []string
 	if err != nil {
 		return c, fmt.Errorf("read the chains: %w", err)
 	}
-	return c, json.Unmarshal(raw, &c, json.MatchCaseInsensitiveNames(true))
+	return c, json.Unmarshal(raw, &c)
 }

@@ -27,7 +27,7 @@ func countedEvents() events {
 
 // chain reads every block of one chain, and the balances at its head.
 func (r *reader) chain(id uint64) error {
-	arrived := map[string]*big.Int{} // of the native coin
+	arrived := sums{} // of the native coin
 	for n := uint64(1); ; n++ {
 		b, found, err := r.in.Chains[id].Block(context.Background(), n)
 		if err != nil {
@@ -38,7 +38,7 @@ func (r *reader) chain(id uint64) error {
 		}
 		for _, rc := range b.Receipts {
 			if to := lower(rc.To); rc.Success && r.accounts[to] {
-				arrive(arrived, to, rc.Value)
+				arrived.add(to, rc.Value)
 			}
 			for _, l := range rc.Logs {
 				r.event(id, b.Time, l, arrived)
@@ -48,14 +48,7 @@ func (r *reader) chain(id uint64) error {
 	return r.heads(id, arrived)
 }
 
-func arrive(sums map[string]*big.Int, to string, v *big.Int) {
-	if sums[to] == nil {
-		sums[to] = new(big.Int)
-	}
-	sums[to].Add(sums[to], v)
-}
-
-func (r *reader) event(id, at uint64, l chain.Log, arrived map[string]*big.Int) {
+func (r *reader) event(id, at uint64, l chain.Log, arrived sums) {
 	if len(l.Topics) == 0 {
 		return
 	}
@@ -66,11 +59,11 @@ func (r *reader) event(id, at uint64, l chain.Log, arrived map[string]*big.Int) 
 	case l.Topics[0] == r.events.refunded && len(l.Topics) == 3 && len(l.Data) == 64 &&
 		l.Address == r.in.Pins.Escrow:
 		if to := address(2); r.accounts[to] && common.BytesToAddress(l.Data[:32]) == (common.Address{}) {
-			arrive(arrived, to, new(big.Int).SetBytes(l.Data[32:]))
+			arrived.add(to, new(big.Int).SetBytes(l.Data[32:]))
 		}
 	case l.Topics[0] == r.events.paid && len(l.Topics) == 4 && len(l.Data) == 32 && l.Address == r.in.Pins.Paymaster:
 		if to := address(3); r.accounts[to] && l.Topics[2] == (common.Hash{}) {
-			arrive(arrived, to, new(big.Int).SetBytes(l.Data))
+			arrived.add(to, new(big.Int).SetBytes(l.Data))
 		}
 	case l.Topics[0] == r.events.operated && len(l.Topics) == 4 && len(l.Data) == 4*32 &&
 		l.Address == r.in.Pins.EntryPoint:
@@ -84,34 +77,29 @@ func (r *reader) event(id, at uint64, l chain.Log, arrived map[string]*big.Int) 
 }
 
 // heads reads what is still there, and how much of the native coin has left.
-func (r *reader) heads(id uint64, arrived map[string]*big.Int) error {
+func (r *reader) heads(id uint64, arrived sums) error {
 	for account := range r.accounts {
 		if !strings.HasPrefix(account, "0x") {
 			continue
 		}
-		for _, agg := range r.in.Catalog.Aggregates() {
-			for _, e := range agg.Entities {
-				if at, evm := e.Asset.Chain.EVMID(); !evm || at != id {
-					continue
-				}
-				v, err := r.in.Balance(context.Background(), common.HexToAddress(account), e.Asset)
-				if err != nil {
-					return err
-				}
-				add(r.report.Have, account, e.Asset, v)
-				if !e.Asset.IsNative() {
-					continue
-				}
-				came := arrived[account]
-				if came == nil {
-					came = new(big.Int)
-				}
-				gone := new(big.Int).Sub(came, v)
-				if gone.Sign() < 0 {
-					r.odd("%s holds %s of %s and got %s", account, v, e.Asset, came)
-				}
-				r.left(account, e.Asset, gone)
+		for _, e := range r.in.Catalog.On(caip.EVM(id)) {
+			v, err := r.in.Balance(context.Background(), common.HexToAddress(account), e.Asset)
+			if err != nil {
+				return err
 			}
+			r.report.Have[account].add(e.Asset.String(), v)
+			if !e.Asset.IsNative() {
+				continue
+			}
+			came := arrived[account]
+			if came == nil {
+				came = new(big.Int)
+			}
+			gone := new(big.Int).Sub(came, v)
+			if gone.Sign() < 0 {
+				r.odd("%s holds %s of %s and got %s", account, v, e.Asset, came)
+			}
+			r.left(account, e.Asset, gone)
 		}
 	}
 	return nil

@@ -27,23 +27,32 @@ import (
 	"coffer/api/service/store"
 )
 
+// sums are amounts by asset, or by account.
+type sums map[string]*big.Int
+
+func (s sums) add(name string, v *big.Int) {
+	if v.Sign() == 0 {
+		return
+	}
+	if s[name] == nil {
+		s[name] = new(big.Int)
+	}
+	s[name].Add(s[name], v)
+}
+
 // report is what the program prints.
 type report struct {
-	Left map[string]map[string]*big.Int `json:"left"` // account → asset → amount
-	Have map[string]map[string]*big.Int `json:"have"`
-	Ran  []ran                          `json:"ran"`
-	Odd  []string                       `json:"odd"` // what cannot be: a sum that does not add up
+	Left, Have map[string]sums // by account
+	Ran        []ran
+	Odd        []string // what cannot be: a sum that does not add up
 }
 
 // ran is one operation on a chain. Hash is the user operation's, or the SHA-256 of a Solana message; Nonce is decimal,
 // "" on Solana. Time is in Unix seconds.
 type ran struct {
-	Chain   string `json:"chain"`
-	Hash    string `json:"hash"`
-	Sender  string `json:"sender"`
-	Nonce   string `json:"nonce"`
-	Time    uint64 `json:"time"`
-	Success bool   `json:"success"`
+	Chain, Hash, Sender, Nonce string
+	Time                       uint64
+	Success                    bool
 }
 
 func main() {
@@ -67,12 +76,10 @@ func run(args []string, out io.Writer) (err error) {
 		return err
 	}
 	r := &reader{in: in, events: countedEvents(), accounts: map[string]bool{}}
-	r.report = report{
-		Left: map[string]map[string]*big.Int{}, Have: map[string]map[string]*big.Int{}, Ran: []ran{}, Odd: []string{},
-	}
+	r.report = report{Left: map[string]sums{}, Have: map[string]sums{}}
 	for _, a := range args[1:] {
 		r.accounts[a] = true
-		r.report.Left[a], r.report.Have[a] = map[string]*big.Int{}, map[string]*big.Int{}
+		r.report.Left[a], r.report.Have[a] = sums{}, sums{}
 	}
 	for _, id := range in.ChainIDs {
 		if err := r.chain(id); err != nil {
@@ -103,15 +110,8 @@ func (r *reader) odd(format string, args ...any) {
 }
 
 func (r *reader) left(account string, asset caip.Asset, v *big.Int) {
-	add(r.report.Left, account, asset, v)
-}
-
-func add(sums map[string]map[string]*big.Int, account string, asset caip.Asset, v *big.Int) {
-	if m := sums[account]; m != nil && v.Sign() != 0 {
-		if m[asset.String()] == nil {
-			m[asset.String()] = new(big.Int)
-		}
-		m[asset.String()].Add(m[asset.String()], v)
+	if r.accounts[account] {
+		r.report.Left[account].add(asset.String(), v)
 	}
 }
 

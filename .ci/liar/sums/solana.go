@@ -82,17 +82,12 @@ func (r *reader) solanaHeads() error {
 		if err != nil {
 			continue // of an EVM chain
 		}
-		for _, agg := range r.in.Catalog.Aggregates() {
-			for _, e := range agg.Entities {
-				if !e.Asset.Chain.IsSolana() {
-					continue
-				}
-				v, err := r.in.SolanaBalance(context.Background(), solmsg.Key(key), e.Asset)
-				if err != nil {
-					return err
-				}
-				add(r.report.Have, account, e.Asset, v)
+		for _, e := range r.in.Catalog.On(caip.SolanaMainnet()) {
+			v, err := r.in.SolanaBalance(context.Background(), solmsg.Key(key), e.Asset)
+			if err != nil {
+				return err
 			}
+			r.report.Have[account].add(e.Asset.String(), v)
 		}
 	}
 	return nil
