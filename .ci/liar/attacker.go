@@ -89,6 +89,9 @@ type exchange struct {
 	fault  error // in the answer's place: the connection breaks, or nothing comes
 }
 
+// succeeded reports whether the answer came and is no refusal.
+func (x exchange) succeeded() bool { return x.fault == nil && x.status/100 == 2 }
+
 // Attacker answers one wallet in the service's place. It is an http.RoundTripper and not safe for concurrent use: a
 // wallet's flow asks one question at a time.
 type Attacker struct {
@@ -118,7 +121,7 @@ func (p *Past) keep(x exchange, d dice) {
 	if p.answers == nil {
 		p.answers = map[Endpoint][]exchange{}
 	}
-	if x.fault != nil || x.status/100 != 2 {
+	if !x.succeeded() {
 		return
 	}
 	list := p.answers[x.at]
@@ -185,7 +188,7 @@ func (a *Attacker) answer(x exchange) exchange {
 // genuine asks the service and keeps its answer.
 func (a *Attacker) genuine(x exchange) exchange {
 	a.pass(&x, x.body)
-	if x.at == Execute && a.house != nil && x.status/100 == 2 {
+	if x.at == Execute && a.house != nil && x.succeeded() {
 		a.house.settle(x.req.Context())
 	}
 	a.past.keep(x, a.dice)

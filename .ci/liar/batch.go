@@ -85,7 +85,7 @@ func Run(ctx context.Context, b Batch) ([]*Session, error) {
 func (h *House) session(ctx context.Context, b Batch, dir string, seed uint64, earlier *Past) (*Session, error) {
 	embedded := h.Network.Kind == network.Embedded
 	a := NewAttacker(h, h.honest, h.key, seed, embedded, earlier)
-	p, err := NewPerson(PersonOptions{Dir: dir, Seed: seed, Clock: h.Clock, Network: h.Network, Ask: a})
+	p, err := h.person(dir, seed, a)
 	if err != nil {
 		return nil, err
 	}

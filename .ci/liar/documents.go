@@ -104,7 +104,7 @@ func (a *Attacker) changed(x exchange) exchange {
 	}
 	a.tell(string(x.at) + ": the genuine answer to a changed request")
 	a.pass(&x, body)
-	if x.status/100 != 2 {
+	if !x.succeeded() {
 		a.tell(string(x.at) + ": (the changed request was refused)")
 	}
 	if a.dice.chance(50) && x.fault == nil {

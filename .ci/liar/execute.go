@@ -48,7 +48,7 @@ func (a *Attacker) executes(x exchange) exchange {
 		return a.hold(x, id)
 	}
 	done := a.genuine(x)
-	if done.status/100 != 2 {
+	if !done.succeeded() {
 		return done
 	}
 	return a.denies(done, "execute: run, and ")

@@ -201,7 +201,7 @@ func (a *Attacker) poorer(x exchange) exchange {
 	a.tell("prepare: the balance is gone")
 	a.pass(&x, put(x.body, map[string]any{"/tokensRequired/0/amount": have.Add(have, need).String()}))
 	answer, ok := document(x.raw)
-	if !ok || x.fault != nil || x.status/100 != 2 {
+	if !ok || !x.succeeded() {
 		return x
 	}
 	list, _ := at[[]api.SourceAssetBalance](answer, "/sourceAssetBalances")
@@ -232,7 +232,7 @@ func (a *Attacker) balanceOf(doc *api.Document, asset caip.Asset) *big.Int {
 
 // patched dresses the answer to call-quote for a prepared call about which was lied.
 func (a *Attacker) patched(x *exchange) {
-	if x.at != CallQuote || x.fault != nil || x.status/100 != 2 || !a.baited(*x) {
+	if x.at != CallQuote || !x.succeeded() || !a.baited(*x) {
 		return
 	}
 	amount := a.patch[callDataOf(*x)]

@@ -76,17 +76,13 @@ func (s *Session) judge(c Chains) {
 // caps compares what left with the caps of the person's policy, at catalogue prices.
 func (s *Session) caps(left Sums, c Chains) {
 	l := s.policy.Limits
-	total := worth(s.policy, left)
-	if day := l.MaxSpendPerDay; day != nil && s.ended-s.began < 86_400 && total.Cmp(day) > 0 {
-		s.problem("cap", "%s USD left within a day, at most %s may", amount.USD2(total), amount.USD2(day))
+	if total := worth(s.policy, left); s.beyondDay(total) {
+		s.problem("cap", "%s USD left within a day, at most %s may", amount.USD2(total), amount.USD2(l.MaxSpendPerDay))
 	}
 	if l.MaxSpend == nil {
 		return
 	}
-	ran := map[string]bool{}
-	for _, r := range c.Ran {
-		ran[r.Hash] = r.Success
-	}
+	ran := c.succeeded()
 	for _, o := range s.operations {
 		sum := Sums{}
 		for _, x := range o.Signatures {
@@ -104,6 +100,21 @@ func (s *Session) caps(left Sums, c Chains) {
 	}
 }
 
+// beyondDay reports whether a sum is more than may be spent in a day, when the session took no longer.
+func (s *Session) beyondDay(sum *big.Int) bool {
+	day := s.policy.Limits.MaxSpendPerDay
+	return day != nil && s.ended-s.began < 86_400 && sum.Cmp(day) > 0
+}
+
+// succeeded are the hashes of the operations that did what they say.
+func (c Chains) succeeded() map[string]bool {
+	out := map[string]bool{}
+	for _, r := range c.Ran {
+		out[r.Hash] = out[r.Hash] || r.Success
+	}
+	return out
+}
+
 // loss compares what the account has lost, everything that arrived counted, with the caps.
 func (s *Session) loss(c Chains) {
 	lost := worth(s.policy, s.had)
@@ -111,8 +122,9 @@ func (s *Session) loss(c Chains) {
 		lost.Sub(lost, worth(s.policy, c.Have[n]))
 	}
 	l := s.policy.Limits
-	if day := l.MaxSpendPerDay; day != nil && s.ended-s.began < 86_400 && lost.Cmp(day) > 0 {
-		s.problem("loss", "%s USD are lost within a day, at most %s may be spent", amount.USD2(lost), amount.USD2(day))
+	if s.beyondDay(lost) {
+		s.problem("loss", "%s USD are lost within a day, at most %s may be spent", amount.USD2(lost),
+			amount.USD2(l.MaxSpendPerDay))
 	}
 	if l.MaxSpend == nil {
 		return
@@ -189,10 +201,7 @@ func (s *Session) twice(left Sums) {
 
 // facts checks what an embedded wallet was told by a service that is honest about what it did.
 func (s *Session) facts(c Chains) {
-	ran := map[string]bool{}
-	for _, r := range c.Ran {
-		ran[r.Hash] = ran[r.Hash] || r.Success
-	}
+	ran := c.succeeded()
 	for _, o := range s.operations {
 		for _, x := range lastSigned(o) {
 			switch {

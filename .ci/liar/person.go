@@ -55,36 +55,27 @@ type Person struct {
 	watched  map[string]*track
 }
 
-// PersonOptions say who somebody is. Dir gets the journal. Ask leads to the service.
-type PersonOptions struct {
-	Dir     string
-	Seed    uint64
-	Clock   *settletest.Clock
-	Network network.Descriptor
-	Ask     http.RoundTripper
-}
-
-// NewPerson makes somebody with new keys and an empty journal.
-func NewPerson(o PersonOptions) (*Person, error) {
+// person makes somebody with new keys and an empty journal below a directory. ask leads to the service.
+func (h *House) person(dir string, seed uint64, ask http.RoundTripper) (*Person, error) {
 	c, err := catalog.Load()
 	if err != nil {
 		return nil, err
 	}
-	d := newDice(o.Seed, "person")
+	d := newDice(seed, "person")
 	kinds := settletest.Kinds()
 	p := &Person{
-		Kind: kinds[d.IntN(len(kinds)-1)], Confirmed: map[string]*agreed{}, dice: d, clock: o.Clock, network: o.Network,
+		Kind: kinds[d.IntN(len(kinds)-1)], Confirmed: map[string]*agreed{}, dice: d, clock: h.Clock, network: h.Network,
 		catalog: c,
-		dir:     filepath.Join(o.Dir, "journal"), policy: verify.DefaultPolicy(o.Network, c),
+		dir:     filepath.Join(dir, "journal"), policy: verify.DefaultPolicy(h.Network, c),
 		watched: map[string]*track{},
-		random:  rand.NewChaCha8(seedBytes(o.Seed, "journal")),
+		random:  rand.NewChaCha8(seedBytes(seed, "journal")),
 	}
-	user := settletest.NewUserOf(o.Network.Pins, p.Kind, o.Seed)
+	user := settletest.NewUserOf(h.Network.Pins, p.Kind, seed)
 	p.user, p.v1 = user, !user.HasSolana() && d.chance(20)
 	if d.chance(40) {
 		p.policy.Limits = limits(d)
 	}
-	keys := vault.NewMemory(o.Network.ID)
+	keys := vault.NewMemory(h.Network.ID)
 	_, err = keys.Add(vault.EVM, secret.New(crypto.FromECDSA(user.Key)))
 	if err == nil && user.HasSolana() {
 		_, err = keys.Add(vault.Solana, secret.New(user.Solana.Seed()))
@@ -92,10 +83,10 @@ func NewPerson(o PersonOptions) (*Person, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.pen = &pen{inner: sign.New(keys, o.Network.ID), person: p}
+	p.pen = &pen{inner: sign.New(keys, h.Network.ID), person: p}
 	p.client, err = client.New(client.Options{
-		BaseURL: client.EmbeddedBaseURL, Transport: o.Ask, Clock: o.Clock.Now, Rand: d.Float64,
-		Sleep: func(ctx context.Context, w time.Duration) error { o.Clock.Advance(max(w, 0)); return ctx.Err() },
+		BaseURL: client.EmbeddedBaseURL, Transport: ask, Clock: h.Clock.Now, Rand: d.Float64,
+		Sleep: func(ctx context.Context, w time.Duration) error { h.Clock.Advance(max(w, 0)); return ctx.Err() },
 	})
 	if err != nil {
 		return nil, err

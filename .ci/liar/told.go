@@ -133,7 +133,7 @@ func (p *Person) figures(s flow.Snapshot) {
 		for _, n := range v.Needs {
 			check("review 2", n.Need)
 		}
-		if v.CostMicro == nil && v.CostBps >= 0 && v.PayMicro != nil && v.CostBps == 0 {
+		if v.CostMicro == nil && v.PayMicro != nil && v.CostBps == 0 {
 			p.problem("unknown", "review 2: an unknown cost is told as 0 %%")
 		}
 	}

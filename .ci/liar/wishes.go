@@ -39,8 +39,7 @@ func (p *Person) wish() (intent.Draft, bool) {
 // some is an amount of a holding: mostly what is there, now and then more, so that other chains must help.
 func (p *Person) some(h holding) *big.Int {
 	if p.dice.chance(35) {
-		v := new(big.Int).Add(h.amount, p.dice.part(h.amount, 60))
-		return v
+		return new(big.Int).Add(h.amount, p.dice.part(h.amount, 60))
 	}
 	return p.dice.part(h.amount, 40)
 }
@@ -61,9 +60,7 @@ func (p *Person) call(d intent.Draft, h holding) (intent.Draft, bool) {
 		return intent.Call{To: to.Hex(), Value: v.String()}
 	}
 	switch n := p.dice.IntN(10); {
-	case n < 6:
-		d.Calls = []intent.Call{pay(v)}
-	case n < 8:
+	case n == 6, n == 7:
 		half := new(big.Int).Rsh(v, 1)
 		d.Calls = []intent.Call{pay(half), pay(new(big.Int).Sub(v, half))}
 	case n == 8 && isToken:
