@@ -23,6 +23,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op"
+	"coffer/api/op/erc20"
 	"coffer/api/op/solmsg"
 )
 
@@ -110,6 +111,20 @@ func (u *User) Accounts() []api.Account {
 	return out
 }
 
+// Request asks to prepare calls of the user that need an amount of one asset.
+func (u *User) Request(a caip.Asset, needs *big.Int, calls ...api.Call) api.PrepareRequest {
+	return api.PrepareRequest{
+		Accounts: u.Accounts(), TargetChain: a.Chain.String(), Calls: calls,
+		TokensRequired: []api.TokenRequirement{{AssetType: a.Display(), Amount: needs.String()}},
+	}
+}
+
+// Transfer is a call that moves an amount of a token.
+func Transfer(a caip.Asset, to common.Address, v *big.Int) api.Call {
+	token, _ := a.Token()
+	return api.Call{To: token.Hex(), Data: hexutil.Encode(erc20.Transfer(to, v))}
+}
+
 // Names are the addresses of the user's accounts as books list them: of an EVM account in lower case.
 func (u *User) Names() []string {
 	var out []string
@@ -160,11 +175,7 @@ func (u *User) Sign(pins network.Pins, doc *api.Document, pointer string) (*api.
 		return nil, fmt.Errorf("no operation at %s", pointer)
 	}
 	var o api.ChainOperation
-	part, err := api.ParseDocument(raw, api.DefaultLimits())
-	if err == nil {
-		err = part.Decode(&o)
-	}
-	if err != nil {
+	if err := json.Unmarshal(raw, &o); err != nil {
 		return nil, fmt.Errorf("the operation at %s: %w", pointer, err)
 	}
 	signed, err := u.signatures(pins, o)

@@ -55,28 +55,24 @@ func Connect(line []byte, n int) (*Client, Served, error) {
 	if err := json.Unmarshal(line, &at); err != nil {
 		return nil, at, fmt.Errorf("the service says %q: %w", line, err)
 	}
-	transport, err := trusting(at.CAFile, n)
-	return NewClient(at.BaseURL, at.APIKey, transport), at, err
-}
-
-// trusting is a transport that trusts the certificate authority of a file and keeps one connection for each of n
-// people.
-func trusting(caFile string, n int) (*http.Transport, error) {
-	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", caFile)
-	}
+	roots, err := at.Roots()
 	// HTTP/1.1 only: over HTTP/2 a server that says goodbye makes net/http send a POST again by itself (TH-N6).
-	return &http.Transport{
+	return NewClient(at.BaseURL, at.APIKey, &http.Transport{
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots,
 			ClientSessionCache: tls.NewLRUClientSessionCache(n)},
 		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{},
 		MaxIdleConnsPerHost: n,
-	}, nil
+	}), at, err
+}
+
+// Roots are the certificate authority that the line names.
+func (s Served) Roots() (*x509.CertPool, error) {
+	pem, err := os.ReadFile(s.CAFile)
+	roots := x509.NewCertPool()
+	if err == nil && !roots.AppendCertsFromPEM(pem) {
+		err = fmt.Errorf("%s holds no certificate", s.CAFile)
+	}
+	return roots, err
 }
 
 // Close lets go of idle connections.

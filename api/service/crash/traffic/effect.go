@@ -1,11 +1,13 @@
 package traffic
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op"
 )
@@ -60,7 +62,7 @@ func (p *Person) effectOfCall(w Wish, prepared api.ChainOperation, q api.Quote) 
 	}
 	me := p.Name(w.Asset.Chain)
 	e.Moves = append(e.Moves, Move{me, w.Asset, net}, Move{me, w.Asset, new(big.Int).Neg(w.Amount)},
-		Move{Key(w.To), w.Asset, w.Amount})
+		Move{strings.ToLower(w.To.Hex()), w.Asset, w.Amount})
 	if q.DestinationToken.Amount != w.Amount.String() {
 		return Effect{}, fmt.Errorf("the destination is %s, the call needs %s", q.DestinationToken.Amount, w.Amount)
 	}
@@ -81,11 +83,10 @@ func (p *Person) effectOfSwap(q api.Quote) (Effect, error) {
 	if err != nil {
 		return Effect{}, err
 	}
-	top, ok := new(big.Int).SetString(q.DestinationToken.Amount, 10)
-	least, okLeast := new(big.Int).SetString(q.DestinationToken.MinimumAmount, 10)
-	if !ok || !okLeast {
-		return Effect{}, fmt.Errorf("a delivery between %q and %q", q.DestinationToken.MinimumAmount,
-			q.DestinationToken.Amount)
+	top, err := amount.ParseBase(q.DestinationToken.Amount)
+	least, errLeast := amount.ParseBase(q.DestinationToken.MinimumAmount)
+	if err := errors.Join(err, errLeast); err != nil {
+		return Effect{}, fmt.Errorf("a delivery: %w", err)
 	}
 	e.Gets = &Delivery{Key(to), asset, least, top}
 	return e, nil
@@ -109,9 +110,9 @@ func (e *Effect) pay(p *Person, q api.Quote) (*big.Int, error) {
 			}
 			e.Uses = append(e.Uses, use)
 		}
-		v, ok := new(big.Int).SetString(o.Amount, 10)
-		if !ok {
-			return nil, fmt.Errorf("a funding operation of %q", o.Amount)
+		v, err := amount.ParseBase(o.Amount)
+		if err != nil {
+			return nil, fmt.Errorf("a funding operation: %w", err)
 		}
 		e.Moves = append(e.Moves, Move{p.Name(asset.Chain), asset, new(big.Int).Neg(v)})
 		net.Add(net, v)
@@ -120,9 +121,9 @@ func (e *Effect) pay(p *Person, q api.Quote) (*big.Int, error) {
 		return net, nil
 	}
 	for asset, text := range q.Fees.Assets {
-		fee, ok := new(big.Int).SetString(text, 10)
-		if !ok {
-			return nil, fmt.Errorf("a fee of %q in %s", text, asset)
+		fee, err := amount.ParseBase(text)
+		if err != nil {
+			return nil, fmt.Errorf("a fee in %s: %w", asset, err)
 		}
 		net.Sub(net, fee)
 	}

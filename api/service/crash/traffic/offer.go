@@ -2,7 +2,6 @@ package traffic
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/big"
@@ -10,12 +9,13 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/go-json-experiment/json"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op"
-	"coffer/api/op/erc20"
 	"coffer/api/service/foreign"
 )
 
@@ -49,9 +49,9 @@ func (p *Person) Holdings(ctx context.Context, c *Client, aggregates ...string) 
 			if _, has := p.At(asset.Chain); !has || asset.Chain == caip.EVM(otherDecimals) {
 				continue
 			}
-			v, ok := new(big.Int).SetString(one.Balance, 10)
-			if !ok {
-				return nil, fmt.Errorf("the balance of %s is %q", one.AssetType, one.Balance)
+			v, err := amount.ParseBase(one.Balance)
+			if err != nil {
+				return nil, fmt.Errorf("the balance of %s: %w", one.AssetType, err)
 			}
 			out = append(out, Holding{asset, v})
 		}
@@ -63,7 +63,7 @@ func (p *Person) Holdings(ctx context.Context, c *Client, aggregates ...string) 
 type Wish struct {
 	Asset  caip.Asset
 	Amount *big.Int
-	To     caip.Account
+	To     common.Address
 }
 
 // ErrPoor says that a person has too little left to pay for anything worth while.
@@ -88,8 +88,7 @@ func Choose(dice *rand.Rand, have []Holding, to *Person) (Wish, error) {
 		return Wish{}, ErrPoor
 	}
 	at := evm[dice.IntN(len(evm))]
-	id, _ := at.Asset.Chain.EVMID()
-	w := Wish{Asset: at.Asset, To: caip.EVMAccount(id, to.Address)}
+	w := Wish{Asset: at.Asset, To: to.Address}
 	if dice.IntN(5) == 0 && at.Amount.Cmp(big.NewInt(poor)) > 0 {
 		w.Amount = part(at.Amount, 1+dice.Int64N(60))
 		return w, nil
@@ -112,16 +111,7 @@ type Offer struct {
 
 // Prepare asks for the operation of a call that makes the payment.
 func (p *Person) Prepare(ctx context.Context, c *Client, w Wish) (*api.Document, error) {
-	token, ok := w.Asset.Token()
-	to, evm := w.To.EVM()
-	if !ok || !evm {
-		return nil, fmt.Errorf("no call pays %s to %s", w.Asset, w.To)
-	}
-	body, err := api.Encode(api.PrepareRequest{
-		Accounts: p.Accounts(), TargetChain: w.Asset.Chain.String(),
-		Calls:          []api.Call{{To: token.Hex(), Data: "0x" + hex.EncodeToString(erc20.Transfer(to, w.Amount))}},
-		TokensRequired: []api.TokenRequirement{{AssetType: w.Asset.Display(), Amount: w.Amount.String()}},
-	})
+	body, err := api.Encode(p.Request(w.Asset, w.Amount, foreign.Transfer(w.Asset, w.To, w.Amount)))
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +140,9 @@ func (p *Person) CallQuote(ctx context.Context, c *Client, w Wish, prepared *api
 }
 
 // Swap asks for a quote that pays an amount of Paying for another asset, delivered to an account, and signs it.
-func (p *Person) Swap(ctx context.Context, c *Client, amount *big.Int, get string, to caip.Account) (*Offer, error) {
+func (p *Person) Swap(ctx context.Context, c *Client, pays *big.Int, get string, to caip.Account) (*Offer, error) {
 	body, err := api.Encode(api.QuoteRequest{
-		From: api.QuoteFrom{Accounts: p.Accounts(), Asset: api.AssetRef{AssetID: Paying}, Amount: amount.String()},
+		From: api.QuoteFrom{Accounts: p.Accounts(), Asset: api.AssetRef{AssetID: Paying}, Amount: pays.String()},
 		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: get}, Account: to.String()},
 	})
 	if err != nil {
@@ -200,9 +190,9 @@ func lane(o api.ChainOperation) (Use, error) {
 	if o.UserOp == nil || o.TypedDataToSign == nil {
 		return Use{}, errors.New("an operation without user operation")
 	}
-	v, ok := new(big.Int).SetString(o.UserOp.Nonce, 10)
-	if !ok {
-		return Use{}, fmt.Errorf("a nonce of %q", o.UserOp.Nonce)
+	v, err := amount.ParseBase(o.UserOp.Nonce)
+	if err != nil {
+		return Use{}, fmt.Errorf("a nonce: %w", err)
 	}
 	n, err := op.ParseNonce(v)
 	return Use{Chain: o.TypedDataToSign.Domain.ChainID, Lane: n.Key}, err

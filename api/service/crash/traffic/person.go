@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"strings"
 
 	"github.com/ethereum/go-ethereum/crypto"
 
@@ -40,10 +39,8 @@ func secretOf(seed uint64, n int, what string) []byte {
 
 // Name is that of the person's account on a chain, one of Names.
 func (p *Person) Name(c caip.Chain) string {
-	if c.IsSolana() {
-		return p.Wallet.String()
-	}
-	return strings.ToLower(p.Address.Hex())
+	at, _ := p.At(c)
+	return Key(at)
 }
 
 // At is the person's account on a chain; false when there is none.

@@ -3,29 +3,23 @@ package settletest
 import (
 	"context"
 	"crypto/ecdsa"
-	"encoding/hex"
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/op/erc20"
 	"coffer/api/service/foreign"
 )
 
 // Transfer is a call that moves a token.
 func Transfer(a caip.Asset, to common.Address, v int64) api.Call {
-	token, _ := a.Token()
-	return api.Call{To: token.Hex(), Data: "0x" + hex.EncodeToString(erc20.Transfer(to, big.NewInt(v)))}
+	return foreign.Transfer(a, to, big.NewInt(v))
 }
 
 // Request is a prepare request of the user for calls that need an amount of one asset.
 func (w *World) Request(a caip.Asset, needs int64, calls ...api.Call) api.PrepareRequest {
-	return api.PrepareRequest{
-		Accounts: w.User.Accounts(), TargetChain: a.Chain.String(), Calls: calls,
-		TokensRequired: []api.TokenRequirement{{AssetType: a.Display(), Amount: big.NewInt(needs).String()}},
-	}
+	return w.User.Request(a, big.NewInt(needs), calls...)
 }
 
 // Prepare posts a prepare request.
