@@ -92,6 +92,13 @@ func Call() consent.Review {
 	}
 }
 
+// leg is a payment of an account by a deposit in escrow.
+func leg(id uint64, name string, units int64, nonce string, b byte) verify.LegView {
+	return verify.LegView{Chain: chain(id, name), Pays: usdc(units, name), Nonce: nonce, OpHash: Hash(b),
+		Escrow: Escrow, RefundAfter: Begin().Add(time.Hour), Until: Begin().Add(10 * time.Minute),
+		AccountType: api.AccountKernelV31}
+}
+
 // Quote is review 2 of the same call: two payments.
 func Quote() consent.Review {
 	r := Call()
@@ -101,13 +108,7 @@ func Quote() consent.Review {
 		CallTypeWords: "The same asset on other chains will pay for what is missing.",
 		Expires:       Begin().Add(time.Minute),
 		Legs: []verify.LegView{
-			{Chain: chain(10, "Optimism"), Pays: usdc(125_980_000, "Optimism"), Nonce: "11", OpHash: Hash(6),
-				Escrow: Escrow, RefundAfter: Begin().Add(time.Hour), Until: Begin().Add(10 * time.Minute),
-				AccountType: api.AccountKernelV31},
-			{Chain: chain(42161, "Arbitrum"), Pays: usdc(100_000_000, "Arbitrum"), Deploys: true, Nonce: "12",
-				OpHash: Hash(7), Escrow: Escrow, RefundAfter: Begin().Add(time.Hour),
-				Until:       Begin().Add(10 * time.Minute),
-				AccountType: api.AccountKernelV31},
+			leg(10, "Optimism", 125_980_000, "11", 6), leg(42161, "Arbitrum", 100_000_000, "12", 7),
 		},
 		Promise: &verify.PromiseView{Minimums: []verify.AmountView{usdc(225_500_000, "Base")},
 			FillBy:    Begin().Add(5 * time.Minute),
@@ -122,6 +123,7 @@ func Quote() consent.Review {
 		RecipientOwn: true,
 		Fees:         []verify.AmountView{usdc(480_000, "")}, FeeUSD: "0.48", SlippageBps: 50, Fingerprint: Hash(8),
 	}
+	r.Quote.Legs[1].Deploys = true
 	return r
 }
 
