@@ -52,6 +52,8 @@ type parties struct {
 
 // alloc is what the chains of one installation begin with.
 type alloc struct {
+	cat    *catalog.Catalog
+	who    parties
 	shared []evm.Account // the same on every chain
 	filler evm.Account   // without its hot key and its caps
 	tokens map[tokenKind]evm.Account
@@ -66,7 +68,7 @@ func newAlloc(p pinned, cat *catalog.Catalog, who parties) (*alloc, error) {
 	for _, f := range othersContracts(p) {
 		deploys = append(deploys, f.deploy)
 	}
-	a, made := new(alloc), make([][]evm.Account, len(deploys))
+	a, made := &alloc{cat: cat, who: who}, make([][]evm.Account, len(deploys))
 	var group errgroup.Group
 	for i, deploy := range deploys {
 		group.Go(func() (err error) {
@@ -82,13 +84,15 @@ func newAlloc(p pinned, cat *catalog.Catalog, who parties) (*alloc, error) {
 		return nil, err
 	}
 	for _, account := range slices.Concat(made...) {
-		if account.Address == p.Paymaster {
+		switch account.Address {
+		case p.Paymaster:
 			a.filler = account
 			continue
+		case p.MetaFactory: // its owner did on every real chain that it deploys with the factory
+			account.Storage[slotOf(p.Factory, slotApproved)] = common.Hash{31: 1}
 		}
 		a.shared = append(a.shared, account)
 	}
-	approve(a.shared, p.MetaFactory, p.Factory)
 	return a, nil
 }
 
@@ -104,13 +108,14 @@ func sharedContracts(p pinned, who parties) []contract {
 // attesters is how many must sign a release: the installation's own, the only one there is.
 const attesters = 1
 
-// Slots of Filler.sol and of Token.sol.
+// Slots of Filler.sol, of Token.sol, and of the meta factory's approvals.
 const (
 	slotHot      = 2
 	slotCaps     = 4
 	slotBalances = 0
 	slotName     = 3
 	slotSymbol   = 4
+	slotApproved = 0
 )
 
 // capHours is in how many hours the whole cap of a token may leave again.
@@ -177,16 +182,6 @@ func (f foreign) deploy() ([]evm.Account, error) {
 		return nil, fmt.Errorf("%s came out at %s, pinned at %s", f.name, accounts[0].Address, f.at)
 	}
 	return accounts, nil
-}
-
-// approve writes what the meta factory's owner did on every real chain: it deploys with the factory. Its slot 0 maps
-// factories to their approval.
-func approve(accounts []evm.Account, meta, factory common.Address) {
-	for _, a := range accounts {
-		if a.Address == meta {
-			a.Storage[slotOf(factory, 0)] = common.Hash{31: 1}
-		}
-	}
 }
 
 // deploy runs the constructor at the contract's place. None of the contracts reads the chain id while it is
@@ -275,16 +270,16 @@ func putString(storage map[common.Hash]common.Hash, slot int64, s string) {
 
 // spec is the specification of one chain: shared contracts, its tokens without those that a catalogue file added, the
 // filler with the operator as its hot key, and the native coin at the treasury.
-func (a *alloc) spec(id uint64, cat *catalog.Catalog, who parties) evm.Spec {
-	added, filler := cat.Added(), a.filler
-	tokens, storage := a.place(slices.DeleteFunc(cat.On(caip.EVM(id)), func(e catalog.Entity) bool {
+func (a *alloc) spec(id uint64) evm.Spec {
+	added, filler := a.cat.Added(), a.filler
+	tokens, storage := a.place(slices.DeleteFunc(a.cat.On(caip.EVM(id)), func(e catalog.Entity) bool {
 		return slices.Contains(added, e)
 	}))
 	limit(storage, common.Address{}, nativeDecimals)
 	maps.Copy(storage, filler.Storage)
-	storage[slotOf(who.operator, slotHot)] = common.BigToHash(common.Big1)
+	storage[slotOf(a.who.operator, slotHot)] = common.BigToHash(common.Big1)
 	filler.Storage = storage
-	coins := evm.Account{Address: who.treasury, Balance: supply(nativeDecimals)}
+	coins := evm.Account{Address: a.who.treasury, Balance: supply(nativeDecimals)}
 	return evm.Spec{ChainID: id, Alloc: slices.Concat(a.shared, tokens, []evm.Account{filler, coins})}
 }
 

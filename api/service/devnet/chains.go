@@ -31,7 +31,10 @@ const (
 
 // openChains opens every chain, and makes them when fresh.
 func (in *Installation) openChains(s store.Store, fresh bool, p pinned, o Options) error {
-	made := sync.OnceValues(func() (*alloc, error) { return newAlloc(p, in.Catalog, in.parties()) })
+	made := sync.OnceValues(func() (*alloc, error) {
+		return newAlloc(p, in.Catalog, parties{in.Operator.Address(), in.Attester.Address(), in.Treasury.Address(),
+			in.Faucet.Address(), in.EscrowSalt})
+	})
 	specs := func() ([]evm.Spec, error) {
 		a, err := made()
 		if err != nil {
@@ -64,16 +67,11 @@ func (in *Installation) reopen(s store.Store, specs func() ([]evm.Spec, error)) 
 	return nil
 }
 
-func (in *Installation) parties() parties {
-	return parties{in.Operator.Address(), in.Attester.Address(), in.Treasury.Address(), in.Faucet.Address(),
-		in.EscrowSalt}
-}
-
 // specs is what every chain begins with.
 func (in *Installation) specs(a *alloc) []evm.Spec {
 	out := make([]evm.Spec, len(in.ChainIDs))
 	for i, id := range in.ChainIDs {
-		out[i] = a.spec(id, in.Catalog, in.parties())
+		out[i] = a.spec(id)
 		out[i].Time = in.time
 	}
 	return out
@@ -83,7 +81,7 @@ func (in *Installation) specs(a *alloc) []evm.Spec {
 // commit, beside the note of it, chains get their block 1 and tokens their place. It refuses a file that lacks what the
 // data has.
 func (in *Installation) extend(s store.Store, made func() (*alloc, error), now uint64) error {
-	known, err := kept(s, keyAdded)
+	known, err := store.Get(s, bucketInstallation, []byte(keyAdded))
 	if err != nil {
 		return err
 	}
@@ -135,7 +133,7 @@ func (in *Installation) extend(s store.Store, made func() (*alloc, error), now u
 // computed again, as that takes longer than all the rest of opening.
 func (in *Installation) begin(s store.Store, fresh bool, specs func() ([]evm.Spec, error), o Options) error {
 	if !fresh {
-		mark, err := kept(s, keyMade)
+		mark, err := store.Get(s, bucketInstallation, []byte(keyMade)) // nil: an early program made none
 		of := 1
 		_, none := fmt.Sscanf(string(mark), "%d ", &of)
 		switch {
@@ -159,15 +157,6 @@ func (in *Installation) mark() string {
 		return fmt.Sprintf("%d %s", generation, made)
 	}
 	return fmt.Sprintf("%d %s from %d", generation, made, in.time)
-}
-
-// kept reads what a store says of its installation, nil when it says nothing: an early program made no mark.
-func kept(s store.Store, key string) (value []byte, err error) {
-	err = s.View(func(tx store.Tx) error {
-		value = tx.Bucket(bucketInstallation).Get([]byte(key))
-		return nil
-	})
-	return value, err
 }
 
 // SendAll takes a step on each of several chains, all in one commit or none. Its errors wrap those of chain.Chain.Seal.

@@ -169,7 +169,7 @@ func deployed(k signers.Embedded, cat *catalog.Catalog) *deployment.Network {
 }
 
 func storedSeed(s store.Store) (seed []byte, err error) {
-	seed, err = kept(s, keySeed)
+	seed, err = store.Get(s, bucketInstallation, []byte(keySeed))
 	if err == nil && seed != nil && len(seed) != signers.SeedSize {
 		err = fmt.Errorf("genesis: the stored seed has %d bytes, expected %d", len(seed), signers.SeedSize)
 	}

@@ -33,11 +33,8 @@ func (e *GenesisError) Error() string {
 
 // Exists reports whether a store holds a ledger.
 func Exists(s store.Store) (found bool, err error) {
-	err = s.View(func(tx store.Tx) error {
-		found = tx.Bucket(bucketLedger).Get([]byte(keyGenesis)) != nil
-		return nil
-	})
-	return found, err
+	genesis, err := store.Get(s, bucketLedger, []byte(keyGenesis))
+	return genesis != nil, err
 }
 
 // Open creates the ledger from genesis, or reopens it where it stopped. It fails with a

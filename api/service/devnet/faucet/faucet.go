@@ -112,12 +112,10 @@ func (f *Faucet) decline(a []byte) error {
 func decline(tx store.Tx, a []byte) error { return tx.Bucket(bucketFunds).Put(a, []byte{declined}) }
 
 func (f *Faucet) decision(a []byte) (d byte, err error) {
-	err = f.Installation.Store.View(func(tx store.Tx) error {
-		if v := tx.Bucket(bucketFunds).Get(a); len(v) > 0 {
-			d = v[0]
-		}
-		return nil
-	})
+	v, err := store.Get(f.Installation.Store, bucketFunds, a)
+	if len(v) > 0 {
+		d = v[0]
+	}
 	return d, err
 }
 
@@ -194,12 +192,8 @@ type part struct {
 
 // pay seals the block of one chain, or declines, unless either was done before a crash.
 func (f *Faucet) pay(ctx context.Context, p part, all map[uint64][]gift) error {
-	over := false
-	err := f.Installation.Store.View(func(tx store.Tx) error {
-		over = tx.Bucket(bucketFunds).Get(onChain(p.to, p.chain)) != nil
-		return nil
-	})
-	if err != nil || over {
+	over, err := store.Get(f.Installation.Store, bucketFunds, onChain(p.to, p.chain))
+	if err != nil || over != nil {
 		return err
 	}
 	err = f.seal(ctx, p, all)
