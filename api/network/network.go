@@ -175,7 +175,7 @@ func (d Descriptor) Encode() ([]byte, error) {
 // errors.
 func Decode(b []byte) (Descriptor, error) {
 	var d Descriptor
-	if err := json.UnmarshalRead(bytes.NewReader(b), &d, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(b, &d, json.RejectUnknownMembers(true)); err != nil {
 		return Descriptor{}, fmt.Errorf("network descriptor: %w", err)
 	}
 	if err := d.check(); err != nil {
@@ -193,14 +193,6 @@ func Decode(b []byte) (Descriptor, error) {
 
 var reInstallation = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 
-// installed reports whether the installation is there where it has to be, and only there.
-func (d Descriptor) installed() bool {
-	if d.Kind == Embedded {
-		return reInstallation.MatchString(d.Installation)
-	}
-	return d.Installation == ""
-}
-
 func (d Descriptor) check() error {
 	switch {
 	case d.Version < 1 || d.Version > Version:
@@ -211,7 +203,8 @@ func (d Descriptor) check() error {
 		return errors.New("version 1 has neither an installation nor deployments nor added chains")
 	case d.Version == 1:
 		return nil
-	case !d.installed():
+	case d.Kind == Embedded && !reInstallation.MatchString(d.Installation),
+		d.Kind != Embedded && d.Installation != "":
 		return errors.New("an embedded network has an installation, 0x and 64 hex digits, and no other has one")
 	case len(d.Deployments) == 0:
 		return errors.New("it names no deployment")

@@ -61,7 +61,7 @@ func OpenGuest(g Guest) (*Opened, error) {
 	}
 	o.memory = vault.NewMemory(g.Network.ID)
 	o.close = append(o.close, o.memory.Close)
-	err := error(nil)
+	var err error
 	if !g.Signer.Empty() {
 		var item vault.Item
 		item, err = o.memory.Add(vault.EVM, secret.New(bytes.Clone(g.Signer.Reveal())))

@@ -117,7 +117,7 @@ func (x *explorer) key(k solmsg.Key) labelled {
 // instruction decodes what the ledger's programs know, and shows the data of everything else.
 func (x *explorer) instruction(in solmsg.Instruction) event {
 	e := event{Where: "Program", At: x.key(in.Program)}
-	names := []string(nil)
+	var names []string
 	plain := func(name, value string) { e.Args = append(e.Args, argument{Name: name, Value: value}) }
 	switch in.Program {
 	case solmsg.SystemProgram():
