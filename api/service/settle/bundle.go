@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -212,11 +213,5 @@ func (o *order) targetOps() []operation {
 
 // sameChain lists the deposits that the target block makes itself.
 func sameChain(q *quotestore.Quote) []quotestore.Leg {
-	var out []quotestore.Leg
-	for _, l := range q.Legs {
-		if l.ChainID == q.ChainID {
-			out = append(out, l)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(q.Legs), func(l quotestore.Leg) bool { return l.ChainID != q.ChainID })
 }

@@ -106,13 +106,16 @@ func (s *Settler) affordable(ctx context.Context, o *order) error {
 		if free.Sub(free, stays).Cmp(wants[a.Asset]) >= 0 {
 			continue
 		}
+		if free.Sign() < 0 {
+			free.SetInt64(0)
+		}
 		rent := ""
 		if stays.Sign() > 0 {
 			rent = ", " + stays.String() + " stays for rent until they end"
 		}
 		return api.NewError(api.ErrInsufficientBalance,
 			"Insufficient balance of %s: needed %s, available %s (%s is pledged to quotes in execution%s)",
-			a.CAIP().Display(), wants[a.Asset], positive(free), pledged, rent)
+			a.CAIP().Display(), wants[a.Asset], free, pledged, rent)
 	}
 	return nil
 }
@@ -138,13 +141,6 @@ func (s *Settler) spendable(ctx context.Context, o *order, a quotestore.Amount) 
 		return nil, err
 	}
 	return s.Network.SolanaSpendable(ctx, owner, asset)
-}
-
-func positive(v *big.Int) *big.Int {
-	if v.Sign() < 0 {
-		return new(big.Int)
-	}
-	return v
 }
 
 // accept commits PENDING. Balances are looked at once more, pledges and the clock in the commit: other quotes of the
