@@ -20,6 +20,16 @@ type Effect struct {
 	Gets  *Delivery // of a swap: what is delivered is only known within bounds
 }
 
+// CrossChain reports whether operations run on several EVM chains.
+func (e Effect) CrossChain() bool {
+	for _, u := range e.Uses {
+		if u.Chain != e.Uses[0].Chain {
+			return true
+		}
+	}
+	return false
+}
+
 // Move changes a balance. Account is one of the Names of a user.
 type Move struct {
 	Account string
