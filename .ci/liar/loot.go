@@ -106,8 +106,7 @@ func (l *loot) takeOp(r request, o api.ChainOperation) {
 	}
 	signed, err := op.FromWire(*o.UserOp)
 	i := slices.IndexFunc(r.who(), func(a api.Account) bool {
-		return strings.EqualFold(a.AccountAddress,
-			o.UserOp.Sender)
+		return strings.EqualFold(a.AccountAddress, o.UserOp.Sender)
 	})
 	if err != nil || i < 0 || !l.fresh(o.UserOp.Sender+o.UserOp.Nonce+o.UserOp.CallData+o.UserOp.Signature) {
 		return
@@ -198,7 +197,12 @@ func (h heldOp) submit(in *devnet.Installation, now uint64, d dice) {
 			_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{alone}})
 		}
 	}
-	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: chain.AllSucceed})
+	sealAll(c, now, tx)
+}
+
+// sealAll puts transactions into the next block of a chain, or none of them.
+func sealAll(c chain.Chain, now uint64, txs ...chain.Tx) {
+	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: txs, Accept: chain.AllSucceed})
 }
 
 // release takes the deposit that the operation made out of the escrow. Nobody can name the thief there, but the
@@ -223,11 +227,10 @@ func (h heldOp) release(in *devnet.Installation, now uint64) {
 	out := crypto.Keccak256([]byte("withdraw(address,address,uint256)"))[:4]
 	out = append(out, common.LeftPadBytes(d.Token[:], 32)...)
 	out = append(append(out, common.LeftPadBytes(thief().Bytes(), 32)...), common.BigToHash(d.Amount).Bytes()...)
-	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Accept: chain.AllSucceed, Txs: []chain.Tx{
-		{From: in.Operator, To: in.Pins.Escrow, Gas: 300_000,
+	sealAll(c, now,
+		chain.Tx{From: in.Operator, To: in.Pins.Escrow, Gas: 300_000,
 			Data: escrow.ReleaseCalldata(d.QuoteID, h.op.Sender, [][]byte{sig})},
-		{From: in.Treasury, To: in.Pins.Paymaster, Data: out, Gas: 200_000},
-	}})
+		chain.Tx{From: in.Treasury, To: in.Pins.Paymaster, Data: out, Gas: 200_000})
 }
 
 // land puts the message on the ledger.
@@ -261,6 +264,5 @@ func (a approval) use(in *devnet.Installation, from common.Address, now uint64) 
 	fuel := chain.Tx{From: in.Operator, To: a.spender, Value: big.NewInt(1e15), Gas: 100_000}
 	pull := chain.Tx{From: signers.Local(friends()[i].key), To: a.token, Data: erc20.TransferFrom(from, thief(), may),
 		Gas: 200_000}
-	_, _ = c.Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{fuel, pull},
-		Accept: chain.AllSucceed})
+	sealAll(c, now, fuel, pull)
 }
