@@ -32,15 +32,12 @@ func NewOf(t testing.TB, kind string, v1 bool) *World {
 func (w *World) Be(kind string) {
 	w.Kind = kind
 	w.Signer = crypto.PubkeyToAddress(KeyOf(w.Key).PublicKey)
-	a := api.Account{Type: kind, DeploymentType: api.DeploymentERC4337}
+	a := api.Account{Type: kind, SignerAddress: w.Signer.Hex(), DeploymentType: api.DeploymentERC4337}
 	switch kind {
 	case api.AccountKernelV33:
-		w.Account = w.Signer
-		a.SignerAddress, a.DeploymentType = w.Signer.Hex(), api.DeploymentEIP7702
+		w.Account, a.DeploymentType = w.Signer, api.DeploymentEIP7702
 	case api.AccountRoleBased:
-		a.SessionAddress, a.AdminAddress = w.Signer.Hex(), Admin
-	default:
-		a.SignerAddress = w.Signer.Hex()
+		a.SignerAddress, a.SessionAddress, a.AdminAddress = "", w.Signer.Hex(), Admin
 	}
 	if init := w.InitData(); init != nil {
 		w.Account = op.PredictAddress(w.Network.Pins.Factory, w.Network.Pins.KernelV31, init, new(big.Int))
