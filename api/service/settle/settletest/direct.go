@@ -50,18 +50,16 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
 	tx.Data, err = filler.RunCalldata(now+60, o)
 	Must(w.TB, err)
-	_, err = w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{Time: now, Txs: []chain.Tx{tx},
-		Accept: func(rs []chain.Receipt) error {
-			if err := chain.AllSucceed(rs); err != nil {
-				return err
-			}
-			out, err := codec.Outcomes(rs[0].Logs)
-			if err == nil && (len(out) != 1 || !out[0].Success) {
-				err = fmt.Errorf("the operation failed: %+v", out)
-			}
+	w.seal(chainID, tx, func(rs []chain.Receipt) error {
+		if err := chain.AllSucceed(rs); err != nil {
 			return err
-		}})
-	Must(w.TB, err)
+		}
+		out, err := codec.Outcomes(rs[0].Logs)
+		if err == nil && (len(out) != 1 || !out[0].Success) {
+			err = fmt.Errorf("the operation failed: %+v", out)
+		}
+		return err
+	})
 }
 
 // Authorize is the user's authorization for a contract on a chain, for the EOA's nonce of this moment; the zero address
@@ -82,13 +80,10 @@ func (w *World) Authorize(chainID uint64, contract string) op.SignedAuthorizatio
 // Delegate lets the user's EOA run the code of a contract on a chain, past the service.
 func (w *World) Delegate(chainID uint64, contract string) {
 	w.TB.Helper()
-	_, err := w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Accept: chain.AllSucceed, Txs: []chain.Tx{{
-			From: w.Installation.Operator, To: w.Installation.Faucet.Address(), Gas: 200_000,
-			Authorizations: []op.SignedAuthorization{w.Authorize(chainID, contract)},
-		}},
-	})
-	Must(w.TB, err)
+	w.seal(chainID, chain.Tx{
+		From: w.Installation.Operator, To: w.Installation.Faucet.Address(), Gas: 200_000,
+		Authorizations: []op.SignedAuthorization{w.Authorize(chainID, contract)},
+	}, chain.AllSucceed)
 }
 
 // Refused demands an *api.Error of the given name and returns it.

@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,27 +49,16 @@ const (
 const Start = 1_760_000_000
 
 // Clock is a clock that only moves when it is told to.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
+type Clock struct{ moved atomic.Int64 }
 
 // NewClock begins at Start.
-func NewClock() *Clock { return &Clock{now: time.Unix(Start, 0)} }
+func NewClock() *Clock { return &Clock{} }
 
 // Now is the clock's moment.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
+func (c *Clock) Now() time.Time { return time.Unix(Start, c.moved.Load()) }
 
 // Advance moves the clock.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
+func (c *Clock) Advance(d time.Duration) { c.moved.Add(int64(d)) }
 
 // Options of a World. Zero values give a fresh memory store, no faults and no hook.
 type Options struct {
@@ -190,8 +180,14 @@ func (w *World) FundBig(to common.Address, a caip.Asset, v *big.Int) {
 		tx.To, tx.Value, tx.Data = token, nil, erc20.Transfer(to, v)
 	}
 	id, _ := a.Chain.EVMID()
-	_, err := w.Installation.Chains[id].Seal(context.Background(), chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{tx}, Accept: chain.AllSucceed,
+	w.seal(id, tx, chain.AllSucceed)
+}
+
+// seal puts a transaction into the next block of a chain.
+func (w *World) seal(chainID uint64, tx chain.Tx, accept func([]chain.Receipt) error) {
+	w.TB.Helper()
+	_, err := w.Installation.Chains[chainID].Seal(context.Background(), chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{tx}, Accept: accept,
 	})
 	Must(w.TB, err)
 }
