@@ -21,11 +21,9 @@ import (
 func TestCommandsDoTheMainJob(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
-	h := &rig.Heard{Last: map[string]string{}}
-	b.Behaves(h.Note)
 	s := rig.Script{T: t, Env: env, Pass: rig.Passphrase}
 	for command, path := range map[string]string{"chains": "/chains/supported-list", "assets": "/assets/list"} {
-		if out, _ := s.Runs(0, command, "--json"); out != h.Of(path)+"\n" {
+		if out, _ := s.Runs(0, command, "--json"); out != b.Heard(path)+"\n" {
 			t.Errorf("%s prints something else than was answered:\n%s", command, out)
 		}
 	}
@@ -42,7 +40,7 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 	}
 	for name, path := range map[string]string{"prepared": "/v3/quote/prepare-call-quote",
 		"quote": "/v3/quote/call-quote", "status": rig.PathStatus} {
-		if !strings.Contains(out, `"`+name+`":`+h.Of(path)) {
+		if !strings.Contains(out, `"`+name+`":`+b.Heard(path)) {
 			t.Errorf("the answer of %s is not in the result as it came", path)
 		}
 	}
@@ -54,7 +52,7 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 		t.Fatalf("executed %d times", n)
 	}
 	for _, id := range []string{done.Operation, done.QuoteID} {
-		if out, _ := s.Runs(0, "status", id, "--json"); out != h.Of(rig.PathStatus)+"\n" {
+		if out, _ := s.Runs(0, "status", id, "--json"); out != b.Heard(rig.PathStatus)+"\n" {
 			t.Errorf("status prints something else than was answered:\n%s", out)
 		}
 	}

@@ -138,11 +138,9 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
 	s := rig.Script{T: t, Env: env, Pass: rig.Passphrase}
-	h := &rig.Heard{Last: map[string]string{}}
-	b.Behaves(h.Note)
 	s.Runs(0, rig.Pays(t, "call", "--dry-run")...) // to learn where the account holds how much
 	s.Runs(0, "balances")                          // the wallet notes what the service states; a dry run notes nothing
-	held := balancesIn(t, h.Of(rig.PathPrepare))
+	held := balancesIn(t, b.Heard(rig.PathPrepare))
 	asset := richest(held)
 	chain, _, _ := strings.Cut(asset, "/")
 	call := func(command string, more ...string) []string {
@@ -181,10 +179,8 @@ func TestK1_TerminalTheReviewsShowAHiddenBalance(t *testing.T) {
 	t.Parallel()
 	const usdcBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 	env, b := rig.Team(t, "--lifetime", "60s")
-	h := &rig.Heard{Last: map[string]string{}}
-	b.Behaves(h.Note)
 	rig.Script{T: t, Env: env, Pass: rig.Passphrase}.Runs(0, rig.Pays(t, "call", "--dry-run")...)
-	l := lies(t, b, usdcBase, balancesIn(t, h.Of(rig.PathPrepare))[usdcBase])
+	l := lies(t, b, usdcBase, balancesIn(t, b.Heard(rig.PathPrepare))[usdcBase])
 	p := rig.Opens(t, env, 120, 60)
 	p.Builds()
 	p.Sees("Review 1 of 2", "y sign", "states a lower balance than before")

@@ -47,7 +47,7 @@ type roleBench struct {
 func newRoleBench(t *testing.T) *roleBench {
 	t.Helper()
 	b := &roleBench{Bench: rig.NewBench(t), file: filepath.Join(t.TempDir(), "admin.key")}
-	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Clock,
+	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Now,
 		Seed: []byte("accounts tests: 32 bytes of seed"), Fund: true})
 	b.Must(err)
 	t.Cleanup(func() { b.Must(svc.Close()) })

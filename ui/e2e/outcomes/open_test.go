@@ -137,13 +137,13 @@ type believer struct {
 func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 	t.Helper()
 	b := &believer{Bench: rig.NewBench(t), dir: t.TempDir(), before: map[common.Address]*big.Int{}}
-	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Clock,
+	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Now,
 		Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute})
 	b.Must(err)
 	t.Cleanup(func() { b.Must(svc.Close()) })
 	b.heldService = &heldService{inner: service.RoundTripper(svc.Handler())}
 	b.client, err = client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())),
-		Transport: b.heldService, Clock: b.Clock})
+		Transport: b.heldService, Clock: b.Now})
 	b.Must(err)
 	cat, err := catalog.Load()
 	b.Must(err)
@@ -173,13 +173,13 @@ func (b *believer) opens() {
 		b.Must(b.book.Close())
 	}
 	n := b.policy.Network
-	book, err := journal.Open(b.dir+"/state", journal.Options{Network: n.ID, Kind: n.Kind, Clock: b.Clock,
+	book, err := journal.Open(b.dir+"/state", journal.Options{Network: n.ID, Kind: n.Kind, Clock: b.Now,
 		Random: rand.Reader})
 	b.Must(err)
 	b.Cleanup(func() { _ = book.Close() })
 	b.book = book
 	b.flow = flow.New(flow.Deps{
-		Client: b.client, Signer: sign.New(b.keys, n.ID), Journal: book, Policy: b.policy, Clock: b.Clock,
+		Client: b.client, Signer: sign.New(b.keys, n.ID), Journal: book, Policy: b.policy, Clock: b.Now,
 		Sleep: func(ctx context.Context, _ time.Duration) error { // the service settles in the background, in real time
 			select {
 			case <-time.After(time.Millisecond):
@@ -210,7 +210,7 @@ func (b *believer) begin(d intent.Draft) *flow.Operation {
 	b.Helper()
 	d.Version, d.SlippageBps = intent.Version, 50
 	in, err := intent.Freeze(d.Fill(b.policy.Network.ID, []api.Account{b.account}),
-		api.Rules{Catalog: b.policy.Catalog, Now: b.Clock()})
+		api.Rules{Catalog: b.policy.Catalog, Now: b.Now()})
 	b.Must(err)
 	o, err := b.flow.Start(b.Context(), in)
 	b.Must(err)
@@ -284,7 +284,7 @@ func (b *believer) runs(d intent.Draft) flow.Snapshot {
 
 // open lists the signatures that can still be used: their word and their lane.
 func (b *believer) open() (out []journal.Outstanding) {
-	return b.book.Outstanding(b.Clock())
+	return b.book.Outstanding(b.Now())
 }
 
 // reason is the first one of a code on the reports of an operation.
@@ -394,7 +394,7 @@ func TestK3_AfterItsTimeARepeatIsFreeAndAtMostOneRuns(t *testing.T) {
 			last = end
 		}
 	}
-	b.Advance(last.Sub(b.Clock()) + time.Second)
+	b.Advance(last.Sub(b.Now()) + time.Second)
 	if open := b.open(); len(open) != 0 {
 		t.Fatalf("%+v", open)
 	}

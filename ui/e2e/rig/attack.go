@@ -19,18 +19,14 @@ func To(text string) func(string) string { return func(string) string { return t
 
 // Nibble changes the last hexadecimal digit of a string.
 func Nibble(old string) string {
-	b := []byte(old)
-	for i := len(b) - 1; i > 2; i-- {
-		if b[i] >= '0' && b[i] <= '9' || b[i] >= 'a' && b[i] <= 'f' || b[i] >= 'A' && b[i] <= 'F' {
-			if b[i] == '1' {
-				b[i] = '2'
-			} else {
-				b[i] = '1'
-			}
-			break
-		}
+	i := strings.LastIndexAny(old, "0123456789abcdefABCDEF")
+	switch {
+	case i <= 2: // only "0x
+		return old
+	case old[i] == '1':
+		return old[:i] + "2" + old[i+1:]
 	}
-	return string(b)
+	return old[:i] + "1" + old[i+1:]
 }
 
 // Thief is the address of somebody else, as JSON.

@@ -4,7 +4,6 @@ package rig
 
 import (
 	"testing"
-	"time"
 
 	"coffer/api/service/settle/settletest"
 )
@@ -12,22 +11,14 @@ import (
 // Bench is a test with a clock that moves only when it is told to. It is safe for concurrent use.
 type Bench struct {
 	*testing.T
-	time *settletest.Clock
+	*settletest.Clock
 }
 
 // NewBench is a bench whose clock shows 2025-10-09 08:53:20 UTC.
 func NewBench(t *testing.T) *Bench { return &Bench{t, settletest.NewClock()} }
 
-// Clock is the time.
-func (b *Bench) Clock() time.Time { return b.time.Now() }
-
-// Advance moves the clock.
-func (b *Bench) Advance(d time.Duration) { b.time.Advance(d) }
-
 // Must ends the test with an error that is not nil.
 func (b *Bench) Must(err error) {
 	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 }

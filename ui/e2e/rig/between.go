@@ -36,6 +36,7 @@ type Between struct {
 
 	mu     sync.Mutex
 	seen   []Request
+	heard  map[string]string // the last answer of the service to each path
 	change func(r Request, status int, answer []byte) (int, []byte)
 	cut    func(r Request) bool   // the request is passed on, the connection ends before the answer
 	refuse func(r Request) bool   // the connection ends before the request is passed on
@@ -53,7 +54,8 @@ type Request struct {
 func newBetween(t *testing.T, at Serving, roots *x509.CertPool) *Between {
 	t.Helper()
 	trust := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
-	b := &Between{At: at, Client: &http.Client{Transport: &http.Transport{TLSClientConfig: trust}}}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: trust}}
+	b := &Between{At: at, Client: client, heard: map[string]string{}}
 	b.Server = httptest.NewTLSServer(http.HandlerFunc(b.serve))
 	t.Cleanup(b.Server.Close)
 	return b
@@ -100,6 +102,7 @@ func (b *Between) serve(w http.ResponseWriter, r *http.Request) {
 	status, header, answer, err := b.forward(r, body)
 	lost := err != nil
 	b.With(func() {
+		b.heard[q.Path] = string(answer)
 		if lost = lost || b.cut != nil && b.cut(q); !lost && b.change != nil {
 			status, answer = b.change(q, status, answer)
 		}
@@ -190,7 +193,7 @@ func (b *Between) Holds(status string) {
 			}
 			return []byte(`{"success":true}`)
 		case r.Path == PathStatus && held[id]:
-			return []byte(fmt.Sprintf(`{"quoteId":%q,"status":%q}`, id, status))
+			return fmt.Appendf(nil, `{"quoteId":%q,"status":%q}`, id, status)
 		}
 		return nil
 	}
@@ -209,9 +212,7 @@ func (b *Between) Releases(t *testing.T) int {
 	last := 0
 	for _, pass := range held {
 		status, err := pass()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		last = status
 	}
 	return last
@@ -229,25 +230,11 @@ func (b *Between) Saw(path string) (out []Request) {
 	return out
 }
 
-// Heard notes the last answer of the service to each path.
-type Heard struct {
-	mu   sync.Mutex
-	Last map[string]string
-}
-
-// Note notes an answer and changes nothing: it is for Between.Behaves.
-func (h *Heard) Note(r Request, status int, answer []byte) (int, []byte) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.Last[r.Path] = string(answer)
-	return status, answer
-}
-
-// Of returns the last answer to a path.
-func (h *Heard) Of(path string) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.Last[path]
+// Heard returns the last answer of the service to a path, as it was before any change.
+func (b *Between) Heard(path string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.heard[path]
 }
 
 // Executes says whether a request executes a quote.

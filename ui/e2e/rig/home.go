@@ -38,9 +38,7 @@ func Start(t testing.TB, env []string, cols, rows int, args ...string) *termtest
 	cmd := exec.Command(Program(), args...)
 	cmd.Env, cmd.Dir = env, t.TempDir()
 	term, err := termtest.Start(cmd, cols, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(term.Close)
 	return term
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,25 +27,19 @@ func At(t testing.TB, term *termtest.Terminal) Person { return Person{t, term} }
 // Sees waits until all the texts are on the screen.
 func (p Person) Sees(texts ...string) {
 	p.Helper()
-	if err := p.Term.WaitFor(Limit, texts...); err != nil {
-		p.Fatal(err)
-	}
+	must(p, p.Term.WaitFor(Limit, texts...))
 }
 
 // Types presses keys.
 func (p Person) Types(keys string) {
 	p.Helper()
-	if err := p.Term.Type(keys); err != nil {
-		p.Fatal(err)
-	}
+	must(p, p.Term.Type(keys))
 }
 
 // Waits waits until the screen is as it should be; what says how, for a failure.
 func (p Person) Waits(what string, ok func(screen string) bool) {
 	p.Helper()
-	if err := p.Term.WaitUntil(what, Limit, ok); err != nil {
-		p.Fatal(err)
-	}
+	must(p, p.Term.WaitUntil(what, Limit, ok))
 }
 
 // Ends waits for the end of the program. When it does not come, the program is made to say what it is doing.
@@ -64,9 +59,7 @@ func (p Person) Ends() error {
 func (p Person) Finds(pattern string) string {
 	p.Helper()
 	found, err := p.Term.Find(Limit, pattern)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	return found
 }
 
@@ -74,9 +67,7 @@ func (p Person) Finds(pattern string) string {
 // nothing.
 func (p Person) Reads(countdown string) {
 	p.Helper()
-	if err := p.Term.ReadReview(Limit, countdown); err != nil {
-		p.Fatal(err)
-	}
+	must(p, p.Term.ReadReview(Limit, countdown))
 }
 
 // FillsIn makes the ready-made call and returns what it needs. The call is there once its amount is: it may wait for
@@ -115,9 +106,7 @@ func (p Person) Outcome() (found string) {
 			return Unknown
 		}
 	}
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	return found
 }
 
@@ -149,9 +138,7 @@ func (p Person) Escapes() {
 // Rests waits until the screen has not changed for a while.
 func (p Person) Rests(while time.Duration) {
 	p.Helper()
-	if err := p.Term.Still(while, Limit); err != nil {
-		p.Fatal(err)
-	}
+	must(p, p.Term.Still(while, Limit))
 }
 
 // Quits leaves the dashboard, and looks whether the terminal was given back.
@@ -197,21 +184,18 @@ func (p Person) FillsInTransfer(amount, to string) {
 func Asks(t *testing.T, env, args []string, answers ...string) (screen string, code error) {
 	t.Helper()
 	p := Person{t, Start(t, env, 160, 40, args...)}
-	for i := 0; i+1 < len(answers); i += 2 {
-		times := 1 // a question that comes again is answered again
-		for j := 0; j < i; j += 2 {
-			if answers[j] == answers[i] {
-				times++
-			}
-		}
-		p.Waits(answers[i], func(screen string) bool { return strings.Count(screen, answers[i]) >= times })
-		p.Types(answers[i+1] + "\r")
+	times := map[string]int{} // a question that comes again is answered again
+	for pair := range slices.Chunk(answers, 2) {
+		question, answer := pair[0], pair[1]
+		times[question]++
+		p.Waits(question, func(screen string) bool { return strings.Count(screen, question) >= times[question] })
+		p.Types(answer + "\r")
 	}
 	code = p.Ends()
-	for i := 1; i < len(answers); i += 2 {
-		hidden := strings.Contains(answers[i-1], "not shown") || strings.Contains(answers[i-1], "once more")
-		if hidden && bytes.Contains(p.Term.Raw(), []byte(answers[i])) {
-			t.Errorf("%v showed what was typed at %q", args, answers[i-1])
+	for pair := range slices.Chunk(answers, 2) {
+		hidden := strings.Contains(pair[0], "not shown") || strings.Contains(pair[0], "once more")
+		if hidden && bytes.Contains(p.Term.Raw(), []byte(pair[1])) {
+			t.Errorf("%v showed what was typed at %q", args, pair[0])
 		}
 	}
 	return p.Term.Screen(), code

@@ -174,3 +174,11 @@ func command(args ...string) (string, error) {
 	}
 	return out.String(), nil
 }
+
+// must ends the test with an error that is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

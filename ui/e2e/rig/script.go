@@ -35,18 +35,13 @@ func (s Script) Starts(args ...string) (cmd *exec.Cmd, out, errs *bytes.Buffer) 
 	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.Dir = s.Env, out, errs, s.TempDir()
 	if s.Pass != "" {
 		r, w, err := os.Pipe()
-		if err != nil {
-			s.Fatal(err)
-		}
-		if _, err := w.WriteString(s.Pass + "\n"); err != nil {
-			s.Fatal(err)
-		}
+		must(s, err)
+		_, err = w.WriteString(s.Pass + "\n")
+		must(s, err)
 		cmd.Args, cmd.ExtraFiles = append(cmd.Args, "--passphrase-fd", "3"), []*os.File{r}
 		defer func() { _ = errors.Join(r.Close(), w.Close()) }()
 	}
-	if err := cmd.Start(); err != nil {
-		s.Fatal(err)
-	}
+	must(s, cmd.Start())
 	return cmd, out, errs
 }
 
@@ -68,9 +63,7 @@ func (s Script) Runs(code int, args ...string) (out, errs string) {
 func Payee(t *testing.T) string {
 	t.Helper()
 	demo, err := assets.DemoKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return demo.AddressBook[0].Address
 }
 

@@ -31,12 +31,8 @@ func Serve(
 	logs = new(strings.Builder)
 	cmd.Env, cmd.Stderr = env, logs
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		if cmd.ProcessState == nil {
 			_ = cmd.Process.Kill()
@@ -44,24 +40,17 @@ func Serve(
 		}
 	})
 	out = bufio.NewReader(stdout)
-	if line, err = out.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	line, err = out.ReadString('\n')
+	must(t, err)
 	return cmd, out, line, logs
 }
 
 // Where reads a served line, and the certificate authority that it names.
 func Where(t *testing.T, line string) (at Serving, roots *x509.CertPool) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(line), &at); err != nil {
-		t.Fatal(err)
-	}
-	pem, err := os.ReadFile(at.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots = x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
+	must(t, json.Unmarshal([]byte(line), &at))
+	roots, err := at.Roots()
+	must(t, err)
 	return at, roots
 }
 
@@ -89,21 +78,15 @@ func KeysOf(t *testing.T, env []string, into any, args ...string) (text string) 
 // Scrape asks for the metrics of a served line.
 func Scrape(t *testing.T, line string) string {
 	t.Helper()
-	var at Serving
-	if err := json.Unmarshal([]byte(line), &at); err != nil || !strings.HasPrefix(at.MetricsURL, "http://127.0.0.1:") {
-		t.Fatalf("%v %s", err, line)
+	at, _ := Where(t, line)
+	if !strings.HasPrefix(at.MetricsURL, "http://127.0.0.1:") {
+		t.Fatal(line)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.MetricsURL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := io.ReadAll(res.Body)
-	if err = errors.Join(err, res.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, res.Body.Close()))
 	return string(text)
 }

@@ -24,13 +24,9 @@ import (
 func CheckRecipient(t *testing.T, in *devnet.Installation, usdc caip.Asset, needs string) {
 	t.Helper()
 	demo, err := assets.DemoKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sent, err := amount.Parse(strings.ReplaceAll(needs, ",", ""), 6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := in.Balance(t.Context(), common.HexToAddress(demo.AddressBook[0].Address), usdc); err != nil ||
 		got.Cmp(sent) != 0 {
 		t.Errorf("the recipient has %v, expected %v: %v", got, sent, err)
@@ -42,9 +38,7 @@ func OpenStore(t *testing.T, dir string) (in *devnet.Installation, closeStore fu
 	t.Helper()
 	file := filepath.Join(dir, service.DatabaseFile)
 	s, err := store.OpenBolt(file, store.BoltOptions{Wait: 5 * time.Second, Holder: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in, err = devnet.Open(s, devnet.Options{Clock: time.Now, Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(errors.Join(err, s.Close()))

@@ -37,9 +37,7 @@ const (
 func AdminKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
 	k, err := crypto.HexToECDSA(AdminKeyText)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k
 }
 
@@ -56,13 +54,9 @@ func Team(t *testing.T, serve ...string) (env []string, b *Between) {
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.Server.Certificate().Raw})
 	configured := filepath.Join(dir, "config", "coffer", "config.toml")
 	raw, err := os.ReadFile(at.NetworkFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var descriptor network.Descriptor
-	if err := json.Unmarshal(raw, &descriptor); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(raw, &descriptor))
 	text := fmt.Sprintf(
 		"version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\n"+
 			"network_file = %q\nnetwork_id = %q\nvault = \"file\"\n"+
@@ -73,9 +67,7 @@ func Team(t *testing.T, serve ...string) (env []string, b *Between) {
 		os.MkdirAll(filepath.Dir(configured), 0o700),
 		os.WriteFile(configured, []byte(text), 0o600),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	KeepsKey(t, dir, descriptor.ID)
 	set := []string{"keys", "api-key", "set"}
 	screen, err := Asks(t, env, set, "Passphrase of profile team", Passphrase, "API key", at.APIKey)
@@ -112,9 +104,7 @@ func KeepsKey(t *testing.T, dir, networkID string) {
 	if err == nil {
 		_, err = v.Add(t.Context(), vault.EVM, secret.New(common.FromHex(AdminKeyText)), "main")
 	}
-	if err := errors.Join(err, v.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, v.Close()))
 }
 
 // EasesPassphrase makes the passphrase of an embedded profile, whose vault the program set up itself, one that takes
@@ -126,9 +116,7 @@ func EasesPassphrase(t *testing.T, dir, profile, passphrase string) {
 	closeStore()
 	v := easyVault(t, dir, profile, id)
 	same := secret.New([]byte(passphrase))
-	if err := errors.Join(v.ChangePassphrase(t.Context(), same, same), v.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(v.ChangePassphrase(t.Context(), same, same), v.Close()))
 }
 
 // easyVault is the vault of a profile in a home, whose next passphrase takes little work to try.
@@ -139,9 +127,7 @@ func easyVault(t *testing.T, dir, profile, networkID string) *vault.Vault {
 		Dir:   config.Paths{Data: filepath.Join(dir, "data", "coffer")}.ProfileKeys(profile),
 		Clock: time.Now, Random: rand.Reader, WorkFactor: 8,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
