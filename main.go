@@ -22,6 +22,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/catalog"
+	"coffer/api/client"
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/api/service"
@@ -93,7 +94,7 @@ func actCommands() act.Commands {
 		Open: func(ctx context.Context, profile string) (*act.Session, error) {
 			return app.Session(ctx, host(), profile, machine())
 		},
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: app.Sleep, Random: rand.Reader,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: client.Sleep, Random: rand.Reader,
 		Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),
 	}
 }

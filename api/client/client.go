@@ -133,7 +133,7 @@ func New(o Options) (*Client, error) {
 		o.Clock = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = Sleep
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Float64
@@ -175,7 +175,8 @@ func (c *Client) Close() {
 // Skew is the service's clock minus the local one as of the last answer.
 func (c *Client) Skew() time.Duration { return time.Duration(c.skew.Load()) }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits, or returns the context's error.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

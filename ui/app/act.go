@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"coffer/api"
+	"coffer/api/client"
 	"coffer/ui/cli"
 	"coffer/ui/cli/act"
 	"coffer/ui/profile"
@@ -111,7 +112,7 @@ func work(s *profile.Opened, tighten act.Tighten, keep flow.Keep,
 		return nil, err
 	}
 	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock,
-		Sleep: Sleep, Keep: keep})
+		Sleep: client.Sleep, Keep: keep})
 	return &act.Work{
 		Start:      func(ctx context.Context, in intent.Intent) (act.Operation, error) { return f.Start(ctx, in) },
 		Unfinished: func() []act.Operation { return operations[act.Operation](f) },

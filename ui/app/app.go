@@ -134,8 +134,9 @@ func (d *opened) start() (err error) {
 	}
 	d.skew = d.s.Client.Skew
 	d.flow = flow.New(flow.Deps{
-		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: Sleep,
-		Keep: profile.Folder{Dir: state},
+		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock,
+		Sleep: client.Sleep,
+		Keep:  profile.Folder{Dir: state},
 	})
 	return nil
 }
@@ -207,7 +208,7 @@ func (d *opened) context() screen.Context {
 	s := d.s
 	c := screen.Context{
 		Profile: s.Title(), BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
-		Clock: s.Clock, Vault: screen.Vault(s.Store()),
+		Clock: s.Clock, Vault: s.Store(),
 		Keep:   profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
 		Export: profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
 		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts,
@@ -259,16 +260,4 @@ func endInTime(ctx context.Context, wipe, abort func()) (leave func()) {
 		}
 	}()
 	return func() { close(left) }
-}
-
-// Sleep waits, or returns the context's error.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

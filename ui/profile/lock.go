@@ -7,6 +7,7 @@ import (
 
 	"coffer/api/secret"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/wallet/vault"
 )
 
@@ -88,30 +89,19 @@ func (o *Opened) Wipe() {
 	}
 }
 
-// Store is what a front end may know about the place of the keys and do to it; no key and no passphrase passes through
-// it. The zero Store belongs to a profile without one. Has reports whether there is a key for an address, and an error
-// when that is unknown, as for a locked vault.
-type Store struct {
-	Where  string      // in a few words: "an encrypted file"; "" when it is unknown
-	Locked func() bool // whether a signature needs the passphrase first
-	Lock   func()      // wipes the keys from memory
-	Touch  func()      // the person pressed a key: the idle time starts again
-	Has    func(ctx context.Context, address string) (bool, error)
-}
-
-// Store is the place of the profile's keys.
-func (o *Opened) Store() Store {
+// Store is the place of the profile's keys; the zero Vault belongs to a profile without one.
+func (o *Opened) Store() present.Vault {
 	if len(o.Profile.SignerCommand) > 0 {
-		return Store{Where: "another program signs"}
+		return present.Vault{Where: "another program signs"}
 	}
 	if o.vault == nil {
-		return Store{}
+		return present.Vault{}
 	}
 	where := map[vault.Backend]string{
 		vault.BackendFile: "an encrypted file", vault.BackendKeyring: "the system's keyring, encrypted as well",
 		vault.BackendKeyringOnly: "the system's keyring alone",
 	}[o.vault.Backend()]
-	return Store{Where: where, Locked: o.Locked, Lock: o.Lock, Touch: o.vault.Touch, Has: o.has}
+	return present.Vault{Where: where, Locked: o.Locked, Lock: o.Lock, Touch: o.vault.Touch, Has: o.has}
 }
 
 // has reports whether the vault has a key of an address.
