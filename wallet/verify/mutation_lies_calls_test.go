@@ -103,8 +103,8 @@ func liesAboutCalls() []falsehood {
 			n := len(c.Data)
 			c.Data = append([]byte{}, c.Data...)
 			at := f.r.Intn(n)
-			if _, _, ok := escrow.DecodeDeposit(c.Data); ok && isDeadline(at) {
-				return false // deadlines have lies of their own
+			if _, terms, ok := escrow.DecodeDeposit(c.Data); ok && isBounded(at, terms) {
+				return false // what has bounds has lies of its own
 			}
 			c.Data[at] ^= byte(1 + f.r.Intn(255))
 			return true
@@ -159,10 +159,11 @@ func liesAboutCalls() []falsehood {
 	}
 }
 
-// isDeadline reports whether a byte of a deposit's call data is part of its refund deadline or of its fill deadline.
-func isDeadline(at int) bool {
+// isBounded reports whether a byte of a deposit's call data is part of a deadline or of the amount of a minimum, which
+// may be lower by the cost that is allowed when another asset pays.
+func isBounded(at int, t escrow.Terms) bool {
 	word := (at - 4) / 32
-	return at >= 4 && (word == 3 || word == 6)
+	return at >= 4 && (word == 3 || word == 6 || (word-10)%3 == 2 && word < 10+3*len(t.Minimums))
 }
 
 // refill puts one call that does nothing into an operation, which must have one.
