@@ -36,7 +36,8 @@ func readSecret(ctx context.Context, in keySource, limit int, lines bool) (secre
 			a.wipe()
 			return secret.Secret{}, fmt.Errorf("read from the terminal: %w", err)
 		case n == 0:
-			a.pause()
+			// no key came for a moment: an escape that nothing follows is the key of that name
+			a.state = inText
 			continue
 		}
 		for _, key := range buf[:n] {
@@ -81,9 +82,6 @@ func (a *answer) wipe() {
 	clear(a.line[:cap(a.line)])
 	*a = answer{line: a.line[:0]}
 }
-
-// pause notes that no key came for a moment: an escape that nothing follows is the key of that name.
-func (a *answer) pause() { a.state = inText }
 
 // result ends the answer. Line ends after a paste are no part of it.
 func (a *answer) result(lines bool) (secret.Secret, error) {

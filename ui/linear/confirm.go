@@ -97,7 +97,8 @@ func (c *reviewSession) obstacle(st stage) string {
 		return "The time to sign this has ended, at " + c.clock(c.deadline(st)) + ". Nothing was confirmed."
 	case c.expired(st):
 		return "This quote has expired, at " + c.clock(c.deadline(st)) + ". Nothing was confirmed."
-	case st == stageReview1 && !c.faithful():
+	// the intent is compared again, byte for byte, with the calls decoded from the bytes to sign
+	case st == stageReview1 && !consent.Faithful(c.snap.Intent, c.snap.Review1, c.snap.Report1):
 		return "The operation is not what you asked for. It cannot be signed."
 	}
 	return ""
@@ -116,11 +117,6 @@ func (c *reviewSession) left(st stage) string {
 		what = "This closes in "
 	}
 	return what + spanWords(until.Sub(c.now())) + ", at " + c.clock(until) + "."
-}
-
-// faithful compares the intent again, byte for byte, with the calls decoded from the bytes to sign.
-func (c *reviewSession) faithful() bool {
-	return consent.Faithful(c.snap.Intent, c.snap.Review1, c.snap.Report1)
 }
 
 // deadline is the moment after which a review cannot be confirmed; zero: unknown, and then nothing can be confirmed

@@ -58,7 +58,7 @@ func (p *pages) more(ctx context.Context, read func(context.Context, int, string
 
 // history reads the records page by page and opens one.
 func (s *session) history(ctx context.Context) error {
-	p, at := s.firstPage(ctx)
+	p, at := s.firstPage(ctx), 0
 	brief := false
 	for p != nil {
 		if len(p.list) == 0 || len(p.list[0]) == 0 {
@@ -83,7 +83,7 @@ func (s *session) history(ctx context.Context) error {
 			s.record(p.list[at][i])
 			brief = true
 		case key == "again":
-			p, at = s.firstPage(ctx)
+			p, at = s.firstPage(ctx), 0
 		case strings.HasPrefix(key, "page"):
 			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(key, "page")))
 			if err != nil || n < 1 || n > len(p.list) {
@@ -108,13 +108,13 @@ func (s *session) history(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) firstPage(ctx context.Context) (*pages, int) {
+func (s *session) firstPage(ctx context.Context) *pages {
 	p := &pages{seen: map[string]bool{}, used: map[string]bool{}}
 	if err := p.more(ctx, s.deps.History); err != nil {
 		s.out.say("The history could not be read: " + present.ErrorText(err) + ".")
-		return nil, 0
+		return nil
 	}
-	return p, 0
+	return p
 }
 
 // recordLine describes one record in a phrase.

@@ -182,12 +182,6 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// work notes that a dashboard is open, so that the connection may stay.
-func (c *conn) work() { c.alone.Stop() }
-
-// rest notes that the dashboard has ended.
-func (c *conn) rest() { c.alone.Reset(c.limiter.o.Limits.Waiting) }
-
 // addressOf is the address that counts: one of IPv4, or a network of IPv6, because a host with one address of it has
 // them all.
 func addressOf(a net.Addr) netip.Addr {

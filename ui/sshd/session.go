@@ -80,8 +80,8 @@ func (s *Server) guarded(next ssh.Handler) ssh.Handler {
 			return
 		}
 		defer close(g.ended)
-		c.work()
-		defer c.rest()
+		c.alone.Stop() // a dashboard is open, so the connection may stay
+		defer c.alone.Reset(c.limiter.o.Limits.Waiting)
 		s.visit.Add(1)
 		defer s.visit.Done()
 		defer func() {

@@ -95,11 +95,6 @@ func (h *holder) session(r api.RolesResponse) common.Address {
 	return common.HexToAddress(h.account.Wire.SessionAddress)
 }
 
-// follows reports whether the profile already names the session key.
-func (h *holder) follows(session common.Address) bool {
-	return common.HexToAddress(h.account.Wire.SessionAddress) == session
-}
-
 func (h *holder) name(id uint64) string { return present.ChainName(h.Catalog, caip.EVM(id).String()) }
 
 func (h *holder) result(p plan) cli.AdminResult {

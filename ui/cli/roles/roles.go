@@ -13,6 +13,8 @@ package roles
 import (
 	"context"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/catalog"
@@ -80,7 +82,8 @@ func (c Commands) Rotate(ctx context.Context, g cli.Global, o cli.RotateOptions)
 		plans = append(plans, h.rotatePlan(r, o.NewSession))
 	}
 	done, err := c.carryOut(ctx, h, o.AdminOptions, plans)
-	if err == nil && !o.Print && !h.follows(o.NewSession) {
+	// only a profile that does not name the session key already has to change
+	if err == nil && !o.Print && common.HexToAddress(h.account.Wire.SessionAddress) != o.NewSession {
 		c.Prompt.Say(
 			"The profile should now name session_address = \""+o.NewSession.Hex()+"\" and account_address = \""+
 				h.account.Address.Hex()+"\".",

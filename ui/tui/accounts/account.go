@@ -106,7 +106,7 @@ func (m *Model) follows(a api.Account) (theme.Meaning, string) {
 }
 
 // lockState says where the keys are and whether they are locked; nil when there is nothing to report.
-func (m *Model) lockState(th theme.Theme) []fact {
+func (m *Model) lockState() []fact {
 	v := m.ctx.Vault
 	var out []fact
 	if v.Where != "" {

@@ -76,7 +76,7 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 	if len(m.ctx.Accounts) == 0 {
 		lines = append(lines, "  This profile has no account yet.", "")
 	}
-	if state := m.lockState(th); state != nil {
+	if state := m.lockState(); state != nil {
 		lines = append(lines, "  "+th.Strong.Render("Keys"))
 		write(labelW, state...)
 		lines = append(lines, "")

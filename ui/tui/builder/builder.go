@@ -102,7 +102,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 	s := &Screen{
 		World: compose.World{Catalog: ctx.Catalog, Network: ctx.Network.ID, Accounts: ctx.Accounts, Clock: ctx.Clock,
 			Book: d.Book, Hidden: ctx.Settings.Hidden},
-		ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), store: newStore(),
+		ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), store: store{pause: savePause},
 		x: map[string]*compose.Exchange{},
 	}
 	for _, kind := range []string{intent.KindTransfer, intent.KindSwap} {

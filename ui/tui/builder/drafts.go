@@ -30,8 +30,6 @@ type store struct {
 // savePause is how long changes collect before a save.
 const savePause = time.Second
 
-func newStore() store { return store{pause: savePause} }
-
 // keptMsg brings the saved documents; one that was never saved is nil.
 type keptMsg struct {
 	drafts    *compose.Desk

@@ -99,7 +99,7 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 		switch {
 		case key == "m":
 			return s.takeMax()
-		case isRemove(key) && r.id == compose.IDInterface:
+		case (key == "x" || key == "ctrl+x") && r.id == compose.IDInterface: // x where no text is taken, ctrl+x everywhere
 			s.touched()
 			s.x[s.form].V1 = false
 		}
@@ -135,16 +135,14 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 	case "+":
 		s.addItem(r.node)
 	case "f":
-		s.followCalls()
+		s.b.Own, s.b.Needs = false, nil
+		s.focus = compose.IDNeeds
 	default:
 		return nil
 	}
 	s.touched()
 	return nil
 }
-
-// isRemove reports whether a key removes: x where no text is taken, ctrl+x everywhere.
-func isRemove(key string) bool { return key == "x" || key == "ctrl+x" }
 
 // takeAway removes the focused part and keeps it for U.
 func (s *Screen) takeAway(r row) tea.Cmd {
@@ -287,11 +285,6 @@ func (s *Screen) itemOf(r row) (list []int, at int) {
 		}
 	}
 	return nil, 0
-}
-
-func (s *Screen) followCalls() {
-	s.b.Own, s.b.Needs = false, nil
-	s.focus = compose.IDNeeds
 }
 
 // review freezes the form and hands it over. With a mistake it focuses the first one instead.

@@ -256,7 +256,8 @@ func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
 			look = th.Dim
 		}
 	case r.field != nil && r.address && present.Width(trim(*r.field)) == 42:
-		return []kit.Span{{Text: typedAddress(*r.field), Whole: true}}
+		// grouped exactly as typed, so that a wrong letter stays visible
+		return []kit.Span{{Text: present.Groups(present.Clean(trim(*r.field), 42)), Whole: true}}
 	case r.field != nil && r.address && isSolana(trim(*r.field)):
 		return []kit.Span{{Text: present.Address(trim(*r.field)), Whole: true}}
 	case r.field != nil:
@@ -274,6 +275,3 @@ func isSolana(text string) bool { _, err := caip.ParseSolanaKey(text); return er
 
 // shownText bounds a long text in a row without focus; the review shows everything.
 const shownText = 400
-
-// typedAddress groups an address exactly as typed, so that a wrong letter stays visible.
-func typedAddress(text string) string { return present.Groups(present.Clean(trim(text), 42)) }

@@ -216,8 +216,6 @@ func (u unit) known() *int {
 	return &u.decimals
 }
 
-func exportJSON(f exportFile) ([]byte, error) { return json.Marshal(f, jsontext.WithIndent("  ")) }
-
 // exportedMsg reports the outcome of an export.
 type exportedMsg struct {
 	what, path string
@@ -243,7 +241,7 @@ func (m *Model) exportRows(kind string) tea.Cmd {
 			for _, r := range rows {
 				head.Records = append(head.Records, ln.exported(r))
 			}
-			b, err = exportJSON(head)
+			b, err = json.Marshal(head, jsontext.WithIndent("  "))
 		}
 		out := exportedMsg{what: present.Plural(len(rows), "record", "records"), err: err}
 		if err == nil {

@@ -72,7 +72,7 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 	m.moneyFields(d, r, l)
 	d.plain("")
 	d.fact("quote id", "quote id", present.Groups(r.id), r.id)
-	d.fact("to", "recipient", account(r.recipient.Value()), present.Checksummed(address(r.recipient.Value())))
+	d.fact("to", "recipient", present.Address(address(r.recipient.Value())), present.Checksummed(address(r.recipient.Value())))
 	for _, leg := range r.legs {
 		m.legFields(d, leg)
 	}
@@ -190,6 +190,3 @@ func bare(figure string) string {
 
 // address is the last part of "chain/address".
 func address(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
-
-// account writes the address of "chain/address" in groups.
-func account(id string) string { return present.Address(address(id)) }

@@ -16,7 +16,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	switch {
 	case m.choice.IsOpen():
-		return m.pressViews(msg)
+		return m.useView(m.choice.Update(msg))
 	case m.asking == askName:
 		return m.pressName(msg, key)
 	case m.asking != askNothing:
@@ -158,11 +158,6 @@ func (m *Model) viewItems() []kit.Item {
 			Note: "takes the view out"})
 	}
 	return items
-}
-
-func (m *Model) pressViews(msg tea.KeyPressMsg) tea.Cmd {
-	it, ok := m.choice.Update(msg)
-	return m.useView(it, ok)
 }
 
 // useView applies the choice from the list of views.

@@ -34,7 +34,7 @@ func (m *Model) View(f screen.Frame) string {
 			"Go on building it (2), then come back.")
 	}
 	table := m.table.View(th, f.W, func(i int, c []kit.Cell) []kit.Cell {
-		return m.cells(th, f.W, m.variants[i], i, c)
+		return m.cells(th, m.variants[i], i, c)
 	})
 	m.pane.Keep(m.detailLines(th, f.W-4))
 	rule := th.Rule.Render(kit.Rule(th.Signs.Rule, f.W))
@@ -94,7 +94,7 @@ func (m *Model) stateLine(f screen.Frame) string {
 	return kit.Sides("  "+left, right, f.W)
 }
 
-func (m *Model) cells(th theme.Theme, w int, v *variant, i int, c []kit.Cell) []kit.Cell {
+func (m *Model) cells(th theme.Theme, v *variant, i int, c []kit.Cell) []kit.Cell {
 	pin := "  "
 	if m.a.set && m.a.key == v.key {
 		pin = "A "

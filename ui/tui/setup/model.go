@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -151,7 +152,7 @@ func (m *Model) goTo(s stepID) {
 	}
 }
 
-func (m *Model) value(id string) string { return trimmed(m.fields[id].Value()) }
+func (m *Model) value(id string) string { return strings.TrimSpace(m.fields[id].Value()) }
 
 // current is the row with the keyboard.
 func (m *Model) current() row {

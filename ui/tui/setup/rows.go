@@ -1,8 +1,6 @@
 package setup
 
 import (
-	"strings"
-
 	"coffer/api"
 	"coffer/api/network"
 	"coffer/config"
@@ -62,8 +60,6 @@ const (
 	no       = "no"
 	none     = "none"
 )
-
-func trimmed(s string) string { return strings.TrimSpace(s) }
 
 func (m *Model) text(id, label, hint string) row {
 	f := m.fields[id]

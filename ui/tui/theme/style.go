@@ -24,9 +24,8 @@ func from(look lipgloss.Style) Style {
 	return Style{open: before}
 }
 
-func bold() lipgloss.Style      { return lipgloss.NewStyle().Bold(true) }
-func underline() lipgloss.Style { return lipgloss.NewStyle().Underline(true) }
-func reverse() lipgloss.Style   { return lipgloss.NewStyle().Reverse(true) }
+func bold() lipgloss.Style    { return lipgloss.NewStyle().Bold(true) }
+func reverse() lipgloss.Style { return lipgloss.NewStyle().Reverse(true) }
 
 // Render wraps one segment of text. Segments do not nest: an inner one would end the outer; use Over for a whole line.
 func (s Style) Render(text string) string {

@@ -9,6 +9,7 @@
 package theme
 
 import (
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 
 	"coffer/ui/present"
@@ -88,7 +89,7 @@ func Make(look Look, ground Ground, profile colorprofile.Profile, ascii bool) Th
 	t.Danger = from(p.look(dangerHue, bold()))
 	t.Unknown = p.fg(unknownHue)
 	t.Disabled = p.fg(disabledHue)
-	t.Input = from(underline())
+	t.Input = from(lipgloss.NewStyle().Underline(true))
 	t.Selected = p.selected()
 	t.BadgeEmbedded = from(p.look(dimHue, reverse()))
 	t.BadgeLab = from(p.look(accentHue, reverse()))

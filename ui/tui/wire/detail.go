@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -73,7 +72,7 @@ func (d *detail) body(title string, b []byte, size int, cut bool, none string) {
 		n.text = none
 		return
 	}
-	n.text = bytesText(size)
+	n.text = grouped(size) + " bytes"
 	parse(n, b, cut)
 	for _, k := range n.kids {
 		k.open = true
@@ -82,9 +81,6 @@ func (d *detail) body(title string, b []byte, size int, cut bool, none string) {
 		}
 	}
 }
-
-// bytesText writes a size.
-func bytesText(n int) string { return fmt.Sprintf("%s bytes", grouped(n)) }
 
 func (d *detail) resize(w, h int) {
 	d.w, d.h = w, h
