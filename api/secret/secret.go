@@ -6,6 +6,7 @@ package secret
 import (
 	"fmt"
 	"log/slog"
+	"math/big"
 )
 
 const redacted = "[redacted]"
@@ -24,6 +25,13 @@ func (s Secret) Empty() bool { return len(s.b) == 0 }
 
 // Wipe overwrites the bytes with zeros.
 func (s Secret) Wipe() { clear(s.b) }
+
+// WipeNumber overwrites the words of a number.
+func WipeNumber(v *big.Int) {
+	words := v.Bits()
+	clear(words[:cap(words)])
+	v.SetInt64(0)
+}
 
 // String returns "[redacted]".
 func (Secret) String() string { return redacted }

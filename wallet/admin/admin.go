@@ -179,7 +179,7 @@ func (s *Signer) recoverable(ctx context.Context, digest common.Hash) ([]byte, e
 			return ErrFault // the cause may describe the key
 		}
 		//nolint:staticcheck // only wiped, after its last use; the key of this curve has no other form that could be
-		defer wipe(private.D)
+		defer secret.WipeNumber(private.D)
 		sig, err = s.sign(digest, private)
 		return err
 	})
@@ -190,13 +190,6 @@ func (s *Signer) recoverable(ctx context.Context, digest common.Hash) ([]byte, e
 		return nil, ErrFault
 	}
 	return sig, nil
-}
-
-// wipe overwrites the words of a number.
-func wipe(v *big.Int) {
-	words := v.Bits()
-	clear(words[:cap(words)])
-	v.SetInt64(0)
 }
 
 // Deployment is the call that deploys the account, which anyone may send before a message; false when the account's

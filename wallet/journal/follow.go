@@ -9,12 +9,6 @@ import (
 	"path/filepath"
 )
 
-// move takes in that another network took the place of the one before: its lanes begin again.
-func (b *book) move() {
-	b.era++
-	clear(b.lanes)
-}
-
 // Belongs returns which of the networks the journal in dir is that of, "" when it is of none of them: there is no
 // journal, it was never begun, or its header is damaged, which Open says.
 func Belongs(dir string, networks ...string) (string, error) {

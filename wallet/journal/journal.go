@@ -91,7 +91,8 @@ func (j *Journal) take(r record) {
 		return
 	}
 	if r.state == Moved {
-		j.book.move()
+		j.book.era++ // another network took the place of the one before: its lanes begin again
+		clear(j.book.lanes)
 		return
 	}
 	j.book.apply(r)

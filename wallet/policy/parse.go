@@ -126,8 +126,6 @@ func (r *reader) fail(key, problem string) {
 	r.err.Line, r.err.Column = r.places.of(r.data, key)
 }
 
-func (r *reader) has(key string) bool { _, ok := r.places[key]; return ok }
-
 func (r *reader) file(w wire) File {
 	if len(r.places) == 0 {
 		return File{}
@@ -181,7 +179,7 @@ func (r *reader) pins(prefix string, w wirePins) verify.Limits {
 // refused.
 func each[T any](r *reader, key string, list []string, read func(string) (T, string)) []T {
 	if len(list) == 0 {
-		if r.has(key) {
+		if _, there := r.places[key]; there {
 			r.fail(key, "the list is empty: name at least one, or leave the key out")
 		}
 		return nil

@@ -18,7 +18,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -123,7 +122,7 @@ func (s *Signer) recoverable(ctx context.Context, network string, signer common.
 			return ErrFault // the cause may describe the key
 		}
 		//nolint:staticcheck // only wiped, after its last use; the key of this curve has no other form that could be
-		defer wipe(private.D)
+		defer secret.WipeNumber(private.D)
 		sig, err = s.ecdsa(digest, private)
 		return err
 	})
@@ -172,11 +171,4 @@ func own(public [32]byte, message, sig []byte) (Signature, error) {
 
 func otherNetwork(got, want string) error {
 	return fmt.Errorf("sign: the operation belongs to network %.10s…, this wallet is on %.10s…", got, want)
-}
-
-// wipe overwrites the words of a number.
-func wipe(v *big.Int) {
-	words := v.Bits()
-	clear(words[:cap(words)])
-	v.SetInt64(0)
 }

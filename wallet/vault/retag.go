@@ -17,8 +17,10 @@ func (v *Vault) Retag(ctx context.Context, from *Vault) error {
 	if err := v.usable(ctx); err != nil {
 		return err
 	}
-	if there, err := v.Exists(ctx); err != nil || there {
-		return errors.Join(err, existing(there))
+	if there, err := v.Exists(ctx); err != nil {
+		return err
+	} else if there {
+		return ErrExists
 	}
 	since := v.locks()
 	err := from.change(ctx, func(k *keys, h head, x index) error {
@@ -55,13 +57,6 @@ func (v *Vault) Retag(ctx context.Context, from *Vault) error {
 		return fmt.Errorf("the keys that were tagged anew cannot be read back: %w", err)
 	}
 	return from.discard(ctx)
-}
-
-func existing(there bool) error {
-	if there {
-		return ErrExists
-	}
-	return nil
 }
 
 // retag seals one record of another vault for this one, under the same master key and so under the same name.

@@ -60,10 +60,6 @@ func comparePins(shipped, got network.Pins, l Limits) error {
 	return nil
 }
 
-// pinsHold reports whether the network's addresses are pinned: those of this program or of the user's policy. A Policy
-// that DefaultPolicy did not make has nothing to compare with.
-func (p Policy) pinsHold() bool { return comparePins(p.shipped, p.Network.Pins, p.Limits) == nil }
-
 // sponsors reports whether a paymaster is pinned. own says that it is the one whose data this program reads; the data
 // of others is opaque.
 func (p Policy) sponsors(a common.Address) (own, pinned bool) {
@@ -71,11 +67,6 @@ func (p Policy) sponsors(a common.Address) (own, pinned bool) {
 		return true, true
 	}
 	return false, slices.Contains(p.Limits.Paymasters, a)
-}
-
-// escrowPinned reports whether deposits into an escrow need no gate.
-func (p Policy) escrowPinned(a common.Address) bool {
-	return a == p.Network.Pins.Escrow || slices.Contains(p.Limits.Escrows, a)
 }
 
 // controls reports whether an address is one that reconfigures accounts or runs their operations: the account itself

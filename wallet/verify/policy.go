@@ -2,7 +2,6 @@ package verify
 
 import (
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -49,11 +48,6 @@ type Policy struct {
 	// shipped are the addresses that this program was built with. A Policy that DefaultPolicy did not make has none and
 	// is refused.
 	shipped network.Pins
-}
-
-// onNetwork reports whether an EVM chain belongs to the network: elsewhere nobody placed the pinned contracts.
-func (p Policy) onNetwork(chainID uint64) bool {
-	return slices.Contains(p.Network.Chains, caip.EVM(chainID).String())
 }
 
 // Caps bound the gas fields of one operation (TH-U11). Fees are wei per gas: zero on our networks, where the operator

@@ -23,7 +23,9 @@ func (j *judge) network() bool {
 	d := j.in.Draft()
 	j.must(d.SlippageBps <= j.MaxSlippageBps, "Q11", "your slippage tolerance is within this wallet's limit", "",
 		percent(j.MaxSlippageBps), percent(d.SlippageBps))
-	if !j.must(j.pinsHold(), "U14", "the network's fixed addresses are those of this program or of your policy", "",
+	// a Policy that DefaultPolicy did not make has nothing to compare with
+	if !j.must(comparePins(j.shipped, j.Network.Pins, j.Limits) == nil, "U14",
+		"the network's fixed addresses are those of this program or of your policy", "",
 		"the pinned addresses", "others") {
 		return false
 	}
@@ -69,8 +71,10 @@ func (j *judge) operation(acc account, w api.ChainOperation, r role) (operation,
 		j.codec(err, "L3", "the user operation can be read", r.path)
 		return operation{}, false
 	}
-	j.must(j.onNetwork(r.chainID), "B3", "the chain is one of the network's", r.path, "a chain of the network",
-		caip.EVM(r.chainID).String())
+	// on another chain nobody placed the pinned contracts
+	chain := caip.EVM(r.chainID).String()
+	j.must(slices.Contains(j.Network.Chains, chain), "B3", "the chain is one of the network's", r.path,
+		"a chain of the network", chain)
 	o := operation{role: r, userOp: u, endless: acc.kind == api.AccountRoleBased}
 	same(j, acc.address, u.Sender, "U1", "the operation belongs to your account", path+"/sender")
 	j.pass("U13", "the operation arrives unsigned") // the lexical layer lets no other spelling pass

@@ -8,7 +8,6 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
-	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/wallet/intent"
 )
@@ -81,13 +80,6 @@ func (w *World) Domain(chainID uint64) op.Domain {
 // Nonce is a nonce of the account.
 func (w *World) Nonce(lane uint16, sequence uint64) op.Nonce {
 	return op.Nonce{Validator: w.Validator(), Key: lane, Sequence: sequence}
-}
-
-// formulas is the registry of the network: its role-based validator computes the hash of an approval in the one known
-// way.
-func formulas(validator common.Address) []network.Formula {
-	return []network.Formula{{Name: "RoleBasedECDSAValidator", Version: "1.4.3", VerifyingContract: validator,
-		Formula: network.FormulaCallDataAndNonce}}
 }
 
 // v1 puts an answer into the form of v1: one account, no fees, no tolerances, and beside the payments of a quote the

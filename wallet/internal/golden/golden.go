@@ -90,7 +90,10 @@ func New(t testing.TB) *World {
 			ECDSAValidator:     a(pins.ECDSAValidator),
 			RoleBasedValidator: a(pins.RoleBasedValidator), Operator: a("0x5"), Solver: a("0x6"), CoSigner: a("0x7"),
 			TamperProof: a("0x8"),
-		}, Formulas: formulas(a(pins.RoleBasedValidator))}
+		},
+		// its role-based validator computes the hash of an approval in the one known way
+		Formulas: []network.Formula{{Name: "RoleBasedECDSAValidator", Version: "1.4.3",
+			VerifyingContract: a(pins.RoleBasedValidator), Formula: network.FormulaCallDataAndNonce}}}
 	if n, err = n.WithID(); err != nil {
 		t.Fatal(err)
 	}
