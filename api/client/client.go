@@ -144,7 +144,7 @@ func New(o Options) (*Client, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Client{o: o, base: base, inside: o.Transport != nil, retries: newBucket()}
+	c := &Client{o: o, base: base, inside: o.Transport != nil, retries: &bucket{tokens: bucketSize}}
 	if !c.inside {
 		c.limiter = rate.NewLimiter(5, 5)
 	}

@@ -26,8 +26,6 @@ type bucket struct {
 	tokens float64
 }
 
-func newBucket() *bucket { return &bucket{tokens: bucketSize} }
-
 func (b *bucket) success() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

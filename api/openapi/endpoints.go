@@ -28,8 +28,6 @@ func Endpoints() []Endpoint {
 	return out
 }
 
-func getErrors() []int { return []int{400, 401, 403, 429, 500, 503} }
-
 func postErrors(more ...int) []int {
 	out := append([]int{400, 401, 403, 415, 429, 500, 503}, more...)
 	slices.Sort(out)
@@ -39,7 +37,8 @@ func postErrors(more ...int) []int {
 func get(id, path, group, summary string, response any, parameters ...Parameter) Endpoint {
 	return Endpoint{
 		ID: id, Method: http.MethodGet, Path: path, Group: group, Summary: summary, Permission: PermitRead,
-		Parameters: parameters, Response: response, Status: http.StatusOK, Errors: getErrors(),
+		Parameters: parameters, Response: response, Status: http.StatusOK,
+		Errors: []int{400, 401, 403, 429, 500, 503},
 	}
 }
 

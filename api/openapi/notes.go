@@ -114,7 +114,3 @@ func text(s string) Note { return Note{Text: s} }
 func units(s string) Note { return Note{Text: s, Pattern: reUnits, Example: "1000000"} }
 
 func address(s string) Note { return Note{Text: s, Pattern: reAddress, Example: exAccount} }
-
-func slippageNote() Note {
-	return Note{Text: "Basis points; 200 when absent.", Min: new(1), Max: new(10000), Example: 50}
-}

@@ -31,7 +31,8 @@ func sharedNotes() map[string]Note {
 			Pattern: reSomeHex},
 		"*.accounts": {Text: "Accounts of different types, one EVM type at most.", MinItems: 1,
 			MaxItems: 10},
-		"*.slippageTolerance": slippageNote(),
+		"*.slippageTolerance": {Text: "Basis points; 200 when absent.", Min: new(1), Max: new(10000),
+			Example: 50},
 		"*.fromAggregatedAssetId": {Text: "Aggregated asset to spend; may be absent when nothing is short.",
 			Pattern: reAggregate, Example: "ob:usdc"},
 		"*.targetChain": {Text: "CAIP-2 chain that the calls run on.", Pattern: reTarget,
@@ -41,7 +42,9 @@ func sharedNotes() map[string]Note {
 		"*.allowanceRequirements": {
 			Text:     "Approvals for the time of the calls; an approval passed as a call is refused.",
 			MaxItems: api.MaxListed},
-		"*.overrides": {Text: overridesText(), MaxItems: api.MaxListed},
+		"*.overrides": {Text: fmt.Sprintf("Changes of state for the simulation only: together at most %d "+
+			"bytes, those of their code, %d for each address, %d for each balance and %d for each slot.",
+			api.MaxOverrides, api.OverrideAddress, api.OverrideBalance, api.OverrideSlot), MaxItems: api.MaxListed},
 		"*.validAfter": {Text: "Start of the operation's validity, Unix seconds.", Pattern: reUnix,
 			Example: "1800000000"},
 		"*.validUntil": {Text: "End of the operation's validity, Unix seconds, at least 60 from now.",
@@ -196,12 +199,6 @@ func requestNotes() map[string]Note {
 		"QuoteRequest.from": {},
 		"QuoteRequest.to":   {},
 	}
-}
-
-func overridesText() string {
-	return fmt.Sprintf("Changes of state for the simulation only: together at most %d bytes, those of their code, %d "+
-		"for each address, %d for each balance and %d for each slot.",
-		api.MaxOverrides, api.OverrideAddress, api.OverrideBalance, api.OverrideSlot)
 }
 
 func quoteNotes() map[string]Note {

@@ -95,7 +95,9 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	}
 	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file,
 		Addr: listener.Addr(), done: make(chan struct{})}
-	s.useExplorerBase(r.BaseURL)
+	if s.opts.ExplorerBase == "" { // a listener gives its address unless Options named one
+		s.explorer.Store(&r.BaseURL)
+	}
 	few := newBoundListener(listener, o.Connections, s.opts.Clock, func(what string, closed, bound int) {
 		s.opts.Log.Warn("connections are closed: "+what, "closed", closed, "bound", bound)
 	})

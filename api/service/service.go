@@ -342,13 +342,6 @@ func reader(ctx context.Context) quotestore.Reader {
 	return quotestore.Reader{Project: g.Project, All: g.All}
 }
 
-// useExplorerBase takes a listener's address unless Options named one.
-func (s *Service) useExplorerBase(base string) {
-	if s.opts.ExplorerBase == "" {
-		s.explorer.Store(&base)
-	}
-}
-
 // Handler is the HTTP layer, for RoundTripper or a server.
 func (s *Service) Handler() http.Handler { return s.handler }
 

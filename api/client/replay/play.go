@@ -130,7 +130,8 @@ func (p *Player) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	path := r.URL.EscapedPath()
-	if executes(path) {
+	// one of the paths that move money
+	if strings.HasSuffix(path, "/execute-quote") || strings.HasSuffix(path, "/account/relay") {
 		return nil, ErrNothingSent
 	}
 	kept, _ := httplog.Redacted(body)
@@ -142,11 +143,6 @@ func (p *Player) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("so it was when this was recorded: %s", e.failure)
 	}
 	return e.response(r), nil
-}
-
-// executes reports whether a path is one of those that move money.
-func executes(path string) bool {
-	return strings.HasSuffix(path, "/execute-quote") || strings.HasSuffix(path, "/account/relay")
 }
 
 func take(r *http.Request) ([]byte, error) {

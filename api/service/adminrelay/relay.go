@@ -185,7 +185,7 @@ func (r *Relay) plan(ctx context.Context, q request, now uint64) (txs []chain.Tx
 		tx, err := r.operation(q, st, roles, now)
 		return []chain.Tx{tx}, r.ran, err
 	}
-	if err := checkMessage(q, roles, r.domain(q)); err != nil {
+	if err := checkMessage(q, roles, op.RoleBasedDomain(q.on.ID(), r.Network.Pins.RoleBasedValidator)); err != nil {
 		return nil, nil, err
 	}
 	if !deployed {
@@ -225,10 +225,6 @@ func (r *Relay) roles(q request, st chain.State) (roles smartaccount.Roles, depl
 		Session: common.HexToAddress(w.SessionAddress), Admin: common.HexToAddress(w.AdminAddress),
 		CoSigner: pins.CoSigner, AdminNonce: new(big.Int),
 	}, false, st.Err()
-}
-
-func (r *Relay) domain(q request) op.Domain {
-	return op.RoleBasedDomain(q.on.ID(), r.Network.Pins.RoleBasedValidator)
 }
 
 // checkMessage says in plain words what the contract would refuse.

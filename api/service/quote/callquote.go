@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/op"
 	"coffer/api/op/filler"
 	"coffer/api/service/chain"
@@ -280,7 +281,7 @@ func (c *call) first(native need) need {
 	}
 	worth := new(big.Int)
 	for _, n := range c.funds.needs {
-		if v := n.shortMicro(); v != nil && v.Cmp(worth) > 0 {
+		if v := amount.Value(n.short(), n.decimals, n.price); v != nil && v.Cmp(worth) > 0 {
 			best, worth = n, v
 		}
 	}

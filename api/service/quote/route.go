@@ -35,9 +35,6 @@ func missing(needs []need) bool {
 	return slices.ContainsFunc(needs, func(n need) bool { return n.short().Sign() > 0 })
 }
 
-// shortMicro is the worth of the missing amount in micro-USD, nil when unknown.
-func (n need) shortMicro() *big.Int { return amount.Value(n.short(), n.decimals, n.price) }
-
 // source is one balance that could pay. Own is the network fee of taking it, in micro-USD. Keep is what must stay
 // unless all of available is taken, nil when nothing must. ChainID is 0 on Solana; state is how the account stands
 // on an EVM chain.

@@ -98,7 +98,7 @@ func (q *Quoter) match(ctx context.Context, x *trade) error {
 	if err != nil {
 		return err
 	}
-	to, err := q.destination(ctx, x, sources)
+	to, err := q.destination(x, sources)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (x *trade) delivery() fill { return x.plan.fills[0] }
 // destination chooses what is delivered, and to whom. An exact asset is what it is. Of an aggregate it is the entity on
 // the chain of to.account; without one that on the chain that most is paid from, which is the first source's; else the
 // first one listed. v1 knows no Solana.
-func (q *Quoter) destination(ctx context.Context, x *trade, sources []source) (catalog.Entity, error) {
+func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error) {
 	side, err := q.choose(x.To.Asset.AssetID, 0, nil)
 	if err != nil {
 		return catalog.Entity{}, err

@@ -137,7 +137,10 @@ func (x *execution) instruction(ix solmsg.Instruction) error {
 	case solmsg.SystemProgram():
 		return c.system()
 	case solmsg.TokenProgram():
-		return c.token()
+		if err := c.tagged(); err != nil {
+			return err
+		}
+		return c.unchanged()
 	case solmsg.ATAProgram():
 		return c.associated()
 	case solmsg.MemoProgram():

@@ -26,14 +26,6 @@ type tokenCall struct {
 	decimals                       uint8
 }
 
-// token runs SPL Token.
-func (c *call) token() error {
-	if err := c.tagged(); err != nil {
-		return err
-	}
-	return c.unchanged()
-}
-
 func (c *call) tagged() error {
 	tag, ok := solmsg.TokenTag(c.data)
 	if !ok {
