@@ -86,16 +86,6 @@ func Assumed(d intent.Draft) []string {
 	return out
 }
 
-// SlippageWords gives, in review 1, the tolerance for the price of what pays for the calls: this signature asks for it.
-func SlippageWords(d intent.Draft) string {
-	return "the price may move by at most " + Percent(d.SlippageBps)
-}
-
-// AssumedWords says that calls were simulated on an assumed state of n addresses.
-func AssumedWords(n int) string {
-	return "tried on an assumed state (" + Plural(n, "address", "addresses") + ")"
-}
-
 // Nested splits the name of a decoded argument into its depth, 0 for an argument of the function itself, and its own
 // name.
 func Nested(name string) (depth int, own string) {

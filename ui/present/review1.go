@@ -42,7 +42,9 @@ func Review1(r Review) Page {
 		p.prose(0, []string{"call.wholeConsent"}, strong("This one signature is your whole consent: with it the calls "+
 			"above run. There is no second review."))
 	} else {
-		p.row(TableOperation, 0, "slippage", nil, say(SlippageWords(r.Intent)))
+		// the tolerance for the price of what pays for the calls: this signature asks for it
+		p.row(TableOperation, 0, "slippage", nil,
+			say("the price may move by at most "+Percent(r.Intent.SlippageBps)))
 		p.text(strong("Fees are known only after this signature."),
 			say(" Once funded, the calls run. "+OnTopWords))
 	}
@@ -156,7 +158,8 @@ func (r Review) pairs() []Pair {
 	out = append(out, r.needed()...)
 	nothing, more := one(say("nothing else")), one(say("nothing else "), ended(ToneGood, ""))
 	if at := Assumed(d); len(at) > 0 {
-		state := Page(one(marked(ToneWarn, AssumedWords(len(at)))))
+		state := Page(one(marked(ToneWarn,
+			"tried on an assumed state ("+Plural(len(at), "address", "addresses")+")")))
 		for _, a := range at {
 			var paths []string
 			for i, o := range d.Overrides {

@@ -72,7 +72,8 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 	m.moneyFields(d, r, l)
 	d.plain("")
 	d.fact("quote id", "quote id", present.Groups(r.id), r.id)
-	d.fact("to", "recipient", present.Address(address(r.recipient.Value())), present.Checksummed(address(r.recipient.Value())))
+	d.fact("to", "recipient", present.Address(address(r.recipient.Value())),
+		present.Checksummed(address(r.recipient.Value())))
 	for _, leg := range r.legs {
 		m.legFields(d, leg)
 	}
