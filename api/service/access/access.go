@@ -27,12 +27,11 @@ const (
 
 // Attempt is one request as an authenticator sees it. Key is the x-api-key header, "" when it is missing; Endpoint is
 // the route's path below the base path, such as "/v3/quote/execute-quote"; Permission is what the route demands, ""
-// demands every permission; Remote is the peer's address.
+// demands every permission.
 type Attempt struct {
 	Key        string
 	Endpoint   string
 	Permission string
-	Remote     string
 }
 
 // Grant says that a request may go on. Caller names the key or channel for log lines and is no secret. Release is

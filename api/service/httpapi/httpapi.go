@@ -212,7 +212,7 @@ func (h *handler) serve(w *answer, r *http.Request, hold func(leave func())) err
 // admit asks the authenticator and tells the caller of its window.
 func (h *handler) admit(w *answer, r *http.Request, endpoint, permission string) (access.Grant, error) {
 	grant, err := h.Auth.Admit(r.Context(), access.Attempt{
-		Key: r.Header.Get("X-Api-Key"), Endpoint: endpoint, Permission: permission, Remote: r.RemoteAddr,
+		Key: r.Header.Get("X-Api-Key"), Endpoint: endpoint, Permission: permission,
 	})
 	window(w.Header(), grant)
 	w.caller = grant.Caller

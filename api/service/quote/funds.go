@@ -84,7 +84,6 @@ func less(a, b *big.Int) *big.Int {
 
 // paying is the asset that pays: an aggregate, or one exact asset of it, in whose decimals the aggregate then counts.
 type paying struct {
-	asked     string // as the client named it, "" for the default
 	aggregate catalog.Aggregate
 	only      caip.Asset // zero: every entity
 }
@@ -100,7 +99,7 @@ func (p paying) id() string {
 // choose resolves the paying asset: what was asked, or the aggregate of the first required token, or that of the target
 // chain's coin when nothing is required.
 func (q *Quoter) choose(asked string, chainID uint64, required []quotestore.Amount) (paying, error) {
-	p := paying{asked: asked}
+	var p paying
 	id := caip.AggregateID(asked)
 	if asset, err := caip.ParseAsset(asked); err == nil {
 		e, ok := q.Network.Catalog.Entity(asset)

@@ -17,7 +17,6 @@ import (
 
 // genesis is block 0 and its state, ready to be written.
 type genesis struct {
-	id    uint64
 	block *sealed
 	state []entry // of the state bucket
 	codes map[common.Hash][]byte
@@ -88,7 +87,7 @@ func newGenesis(s Spec, hashes codeHashes, stored storages) (*genesis, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &genesis{id: s.ChainID, codes: map[common.Hash][]byte{}}
+	g := &genesis{codes: map[common.Hash][]byte{}}
 	leaves := make([]hashed, 0, len(all))
 	for _, a := range all {
 		st, err := stored.of(a.Storage)

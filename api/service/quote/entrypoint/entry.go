@@ -65,7 +65,6 @@ func (c *Codec) ValidateUserOp(p op.PackedUserOp, hash common.Hash) ([]byte, err
 // Outcome is what the EntryPoint reported about one operation.
 type Outcome struct {
 	OpHash  common.Hash
-	Sender  common.Address
 	Success bool
 	Revert  []byte // what the operation's calls returned when they failed
 }
@@ -93,8 +92,7 @@ func (c *Codec) Outcomes(logs []chain.Log) ([]Outcome, error) {
 				return nil, fmt.Errorf("read UserOperationEvent: %w", err)
 			}
 			success, _ := v[1].(bool)
-			out = append(out, Outcome{OpHash: l.Topics[1], Sender: common.BytesToAddress(l.Topics[2][:]),
-				Success: success})
+			out = append(out, Outcome{OpHash: l.Topics[1], Success: success})
 		}
 	}
 	for i := range out {
