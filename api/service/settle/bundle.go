@@ -140,10 +140,10 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 	var u *smartaccount.Unserved
 	var refused *api.Error
 	if errors.As(err, &u) || errors.As(err, &refused) {
-		return chain.Tx{}, refusal{reasonSignature, err.Error()}
+		return tx, refusal{reasonSignature, err.Error()}
 	}
 	if err != nil {
-		return chain.Tx{}, err
+		return tx, err
 	}
 	if needed := state.Delegation; needed != nil {
 		for _, one := range ops {
@@ -152,13 +152,13 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 			}
 		}
 		if len(tx.Authorizations) == 0 {
-			return chain.Tx{}, refusal{reasonNonce, "the account's authorization no longer fits its nonce"}
+			return tx, refusal{reasonNonce, "the account's authorization no longer fits its nonce"}
 		}
 	}
 	signed := make([]op.UserOp, len(ops))
 	for i, one := range ops {
 		if signed[i], err = o.account.CoSign(ctx, one.op, chainID, s.Signers.CoSigner); err != nil {
-			return chain.Tx{}, err
+			return tx, err
 		}
 	}
 	tx.Data, err = encode(signed...)
