@@ -51,7 +51,7 @@ func WorstCase(c *catalog.Catalog, v *verify.QuoteView, first *verify.PreparedVi
 	if first != nil && len(v.Legs) > 0 {
 		when = " if the balances that the service states are false."
 	}
-	return "Up to " + strings.Join(parts, " and ") + " (" + Value(consent.Sum(worst)) + ") can leave" + when +
+	return "Up to " + strings.Join(parts, " and ") + " (" + Value(verify.Sum(worst)) + ") can leave" + when +
 		unreadable(first)
 }
 

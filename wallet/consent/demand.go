@@ -78,7 +78,7 @@ func ofQuote(c *catalog.Catalog, r Review, d Demand) Demand {
 			d = calls
 		}
 	}
-	if worst := Sum(v.Worst); d.Cause == None && d.Amount != nil && worst != nil && worst.Cmp(from) >= 0 {
+	if worst := verify.Sum(v.Worst); d.Cause == None && d.Amount != nil && worst != nil && worst.Cmp(from) >= 0 {
 		d.Cause, d.Worst = WorstCase, worst
 	}
 	return d
@@ -87,7 +87,7 @@ func ofQuote(c *catalog.Catalog, r Review, d Demand) Demand {
 // ofCalls judges what calls take. The effect of a call that cannot be decoded is unknown, whatever else leaves the
 // account.
 func ofCalls(v *verify.PreparedView, from *big.Int) Demand {
-	d := weigh(v.Outflow, Sum(v.Outflow), receiver(v), from)
+	d := weigh(v.Outflow, verify.Sum(v.Outflow), receiver(v), from)
 	i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded })
 	if i >= 0 && d.Cause == None && len(v.Lines[i].To) > TailLetters {
 		d.Cause, d.Tail = Unreadable, v.Lines[i].To

@@ -50,15 +50,3 @@ func SameDecimals(a, b verify.AmountView) (x, y *big.Int, decimals int) {
 	decimals = max(a.Decimals, b.Decimals)
 	return amount.Scale(a.Amount, a.Decimals, decimals), amount.Scale(b.Amount, b.Decimals, decimals), decimals
 }
-
-// Sum adds the values in micro USD; nil when one is unknown.
-func Sum(amounts []verify.AmountView) *big.Int {
-	total := new(big.Int)
-	for _, a := range amounts {
-		if a.Micro == nil {
-			return nil
-		}
-		total.Add(total, a.Micro)
-	}
-	return total
-}

@@ -111,8 +111,8 @@ func (j *judge) sent(paid *big.Int, fees map[caip.Asset]*big.Int, q *VerifiedQuo
 // user's own minimum protects, and without that nothing does.
 func (j *judge) swapped(fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	v := &q.view
-	v.PayMicro, v.DeliverMicro, v.CostBps, v.MinimumCostBps = micro(v.Pay), v.Delivered.Micro, -1, -1
-	feesMicro := micro(j.amounts(fees)) // fees that nobody names are part of the unexplained rest
+	v.PayMicro, v.DeliverMicro, v.CostBps, v.MinimumCostBps = Sum(v.Pay), v.Delivered.Micro, -1, -1
+	feesMicro := Sum(j.amounts(fees)) // fees that nobody names are part of the unexplained rest
 	if v.PayMicro == nil || v.DeliverMicro == nil || feesMicro == nil {
 		v.Explained = false
 		bounded := j.in.Draft().Receive.Minimum != ""

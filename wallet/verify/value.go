@@ -230,7 +230,7 @@ func missing(needs []NeedView) (*big.Int, bool) {
 // what is required.
 func (j *judge) pricedFlow(promised map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	// unknown fees count as none: they are part of the unexplained rest
-	pay, fees := micro(q.view.Pay), micro(q.view.Fees)
+	pay, fees := Sum(q.view.Pay), Sum(q.view.Fees)
 	required := new(big.Int)
 	for _, n := range q.view.Needs {
 		switch {
@@ -242,7 +242,7 @@ func (j *judge) pricedFlow(promised map[caip.Asset]*big.Int, q *VerifiedQuote) {
 		}
 	}
 	if promised != nil {
-		required = micro(j.amounts(promised))
+		required = Sum(j.amounts(promised))
 	}
 	q.view.PayMicro, q.view.CostBps = pay, -1
 	if !j.must(pay != nil && fees != nil && required != nil, "Q5", "the payment can be compared with what is delivered",
@@ -266,7 +266,8 @@ func (j *judge) pricedFlow(promised map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	}
 }
 
-func micro(list []AmountView) *big.Int {
+// Sum adds the values in micro USD; nil when one is unknown.
+func Sum(list []AmountView) *big.Int {
 	total := new(big.Int)
 	for _, a := range list {
 		if a.Micro == nil {
@@ -343,7 +344,7 @@ func (j *judge) legViews(legs []leg, pay, fees map[caip.Asset]*big.Int, w api.Qu
 		q.view.Legs = append(q.view.Legs, j.legView(l))
 	}
 	q.view.Pay, q.view.Fees = j.amounts(pay), j.amounts(fees)
-	q.view.FeesMicro = micro(q.view.Fees)
+	q.view.FeesMicro = Sum(q.view.Fees)
 	if w.Fees != nil && reDecimal.MatchString(w.Fees.CumulativeUSD) {
 		q.view.FeeUSD = w.Fees.CumulativeUSD
 	}

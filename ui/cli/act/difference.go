@@ -123,7 +123,7 @@ func (c *comparison) quote(s *Session, p plan.Plan, x flow.Snapshot, v *verify.Q
 	}
 	c.add("slippage", present.Percent(d.SlippageBps), present.Percent(v.SlippageBps), v.SlippageBps <= d.SlippageBps)
 	if l, err := p.Limits.Verify(); err == nil {
-		if worst := consent.Sum(v.Worst); l.MaxSpend != nil {
+		if worst := verify.Sum(v.Worst); l.MaxSpend != nil {
 			c.add("can leave at most", dollars(l.MaxSpend), dollars(worst),
 				worst != nil && worst.Cmp(l.MaxSpend) <= 0)
 		}
