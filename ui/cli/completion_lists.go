@@ -131,25 +131,31 @@ func (v values) faults(*cobra.Command, []string, string) ([]cobra.Completion, co
 
 // operations are the ids of the journal's operations and of their quotes, the newest first.
 func (v values) operations(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	book, err := v.journal(c)
-	if err != nil {
-		return nil, noFiles
-	}
-	defer func() { _ = book.Close() }()
-	var out []cobra.Completion
-	for _, op := range slices.Backward(book.Operations()) {
+	return v.recorded(c, func(op journal.Operation) (out []cobra.Completion) {
 		says := strings.ToLower(strings.ReplaceAll(string(op.State), "_", " ")) + ", " +
 			op.Updated.UTC().Format(time.DateTime)
 		out = append(out, with(op.ID, says))
 		if op.QuoteID != "" && strings.HasPrefix(typed, "0") {
 			out = append(out, with(op.QuoteID, says))
 		}
-	}
-	return out, inOrder
+		return out
+	})
 }
 
 // quotes are the quotes of the journal that payments were signed for, newest first.
 func (v values) quotes(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return v.recorded(c, func(op journal.Operation) (out []cobra.Completion) {
+		signed := slices.ContainsFunc(op.Signatures, func(s journal.Signature) bool { return s.QuoteID != "" })
+		if signed && !slices.Contains(args, op.QuoteID) {
+			out = append(out, with(op.QuoteID, op.Updated.UTC().Format(time.DateTime)))
+		}
+		return out
+	})
+}
+
+// recorded completes with what each operation of the journal offers, the newest first.
+func (v values) recorded(c *cobra.Command, offers func(journal.Operation) []cobra.Completion) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
 	book, err := v.journal(c)
 	if err != nil {
 		return nil, noFiles
@@ -157,10 +163,7 @@ func (v values) quotes(c *cobra.Command, args []string, _ string) ([]cobra.Compl
 	defer func() { _ = book.Close() }()
 	var out []cobra.Completion
 	for _, op := range slices.Backward(book.Operations()) {
-		signed := slices.ContainsFunc(op.Signatures, func(s journal.Signature) bool { return s.QuoteID != "" })
-		if signed && !slices.Contains(args, op.QuoteID) {
-			out = append(out, with(op.QuoteID, op.Updated.UTC().Format(time.DateTime)))
-		}
+		out = append(out, offers(op)...)
 	}
 	return out, inOrder
 }
