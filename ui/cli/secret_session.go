@@ -206,14 +206,6 @@ func (s *session) end() {
 	s.stop()
 }
 
-// lock calls the functions of OnSuspend before the program stops; s.mu is held.
-func (s *session) lock() {
-	s.stops++
-	for _, lock := range s.locks {
-		lock()
-	}
-}
-
 // leave gives the terminal back before the program stops; s.mu is held.
 func (s *session) leave() {
 	_ = apply(s.file.Fd(), s.before, modeOwn)

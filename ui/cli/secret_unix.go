@@ -119,7 +119,10 @@ func (s *session) suspend() {
 	cont := make(chan os.Signal, 1)
 	signal.Notify(cont, syscall.SIGCONT)
 	defer signal.Stop(cont)
-	s.lock()
+	s.stops++
+	for _, lock := range s.locks { // the functions of OnSuspend
+		lock()
+	}
 	s.swallow()
 	s.leave()
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)

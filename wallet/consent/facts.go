@@ -177,7 +177,7 @@ func (w *walker) add(path, value string, has bool) {
 func (w *walker) walk(path string, v reflect.Value) {
 	switch x := v.Interface().(type) {
 	case verify.AmountView:
-		w.add(path, amountValue(x), x.Amount != nil)
+		w.add(path, number(x.Amount)+" "+x.Asset.String()+" worth "+number(x.Micro), x.Amount != nil)
 		return
 	case verify.ChainLabel:
 		w.add(path, x.CAIP+" "+x.Name, x != verify.ChainLabel{})
@@ -231,10 +231,6 @@ func lower(name string) string {
 // The canonical texts of values.
 
 const unknown = "unknown"
-
-func amountValue(a verify.AmountView) string {
-	return number(a.Amount) + " " + a.Asset.String() + " worth " + number(a.Micro)
-}
 
 func number(v *big.Int) string {
 	if v == nil {

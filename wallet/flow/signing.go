@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/wallet/journal"
@@ -61,7 +63,7 @@ func signatureRecord(v verify.Signing, made verify.Signatures, quoteID string) j
 	out := journal.Signature{
 		Role: s.Role, Kind: s.Kind, Chain: s.Chain, Sender: s.Sender, Lane: s.Lane, Nonce: s.Nonce,
 		BlockHash: s.BlockHash, OpHash: v.Hash(), Digest: v.Digest(),
-		Signature: hex0x(made.Operation), ValidUntil: s.ValidUntil, QuoteID: quoteID,
+		Signature: hexutil.Encode(made.Operation), ValidUntil: s.ValidUntil, QuoteID: quoteID,
 	}
 	if c, err := caip.ParseChain(s.Chain); err == nil {
 		out.ChainID, _ = c.EVMID()
@@ -70,7 +72,7 @@ func signatureRecord(v verify.Signing, made verify.Signatures, quoteID string) j
 		raw := append(append(slices.Clone(d.R[:]), d.S[:]...), d.YParity+27)
 		out.Delegation = &journal.Delegation{
 			ChainID: d.ChainID.Uint64(), Contract: d.Address.Hex(), Nonce: d.Nonce, Digest: d.Hash().Hex(),
-			Signature: hex0x(raw),
+			Signature: hexutil.Encode(raw),
 		}
 	}
 	out.Spend, out.Counts = spends(s.Spend), spends(s.Counts)
@@ -107,8 +109,6 @@ func restore(v verify.Signing, s journal.Signature) (verify.Signatures, error) {
 		S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
 	return out, nil
 }
-
-func hex0x(b []byte) string { return "0x" + hex.EncodeToString(b) }
 
 func unhex(s string) ([]byte, error) { return hex.DecodeString(strings.TrimPrefix(s, "0x")) }
 

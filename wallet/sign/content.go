@@ -113,10 +113,6 @@ func delegationContent(kind string, a op.Authorization) Content {
 	}}
 }
 
-func messageContent(message []byte) Content {
-	return Content{AccountKind: api.AccountSolana, Scheme: SchemeMessage, Message: hexutil.Encode(message)}
-}
-
 // quantity writes a number of a verified value, which has them all; "" is no quantity to any reader.
 func quantity(v *big.Int) string {
 	if v == nil {

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/go-json-experiment/json"
 
+	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/text"
@@ -118,7 +120,8 @@ func (e External) SignSolana(ctx context.Context, v verify.VerifiedMessage) (Sig
 	r := Request{
 		Kind: "solana", Network: v.Network(), Address: caip.FormatSolanaKey(public), Digest: messageDigest(message),
 		Message: base64.StdEncoding.EncodeToString(message),
-		Chain:   caip.SolanaMainnet().String(), Summary: messageSummary(message), Content: messageContent(message),
+		Chain:   caip.SolanaMainnet().String(), Summary: messageSummary(message),
+		Content: Content{AccountKind: api.AccountSolana, Scheme: SchemeMessage, Message: hexutil.Encode(message)},
 	}
 	said, err := e.ask(ctx, r)
 	if err != nil {

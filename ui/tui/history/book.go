@@ -59,10 +59,6 @@ type span struct {
 	chunk *chunk // nil: a gap above sec
 }
 
-func newBook(months func([]*record) []monthSum) *book {
-	return &book{byID: map[string]*chunk{}, months: months}
-}
-
 // newRun returns a book of one live section without records, for reading from the top.
 func (b *book) newRun() *book {
 	run := &book{byID: map[string]*chunk{}, months: b.months, keep: b.keep, query: b.query}

@@ -142,7 +142,9 @@ func New(ctx screen.Context, src Source) *Model {
 			kit.Column{Title: "status", Min: 13, Max: 22, Grow: 1},
 		),
 	}
-	m.book = newBook(func(rows []*record) []monthSum { return m.format.sums(rows, ctx.Clock().Location()) })
+	m.book = &book{byID: map[string]*chunk{}, months: func(rows []*record) []monthSum {
+		return m.format.sums(rows, ctx.Clock().Location())
+	}}
 	return m
 }
 

@@ -57,11 +57,6 @@ func (m *Model) startMore(s *section, bridge bool) tea.Cmd {
 	return m.fetch(s.next, s)
 }
 
-func (m *Model) startRefill(c *chunk) tea.Cmd {
-	m.job = job{kind: jobRefill, chunk: c}
-	return m.fetch(c.after, nil)
-}
-
 // unfinished lists those of the first most records that can still change.
 func (m *Model) unfinished(most int) map[string]bool {
 	out, n := map[string]bool{}, 0
@@ -237,7 +232,8 @@ func (m *Model) wantMore() tea.Cmd {
 	for i := from; i < to; i++ {
 		s, r := m.book.at(i)
 		if s.chunk != nil && r == nil && s.sec.live {
-			return m.startRefill(s.chunk)
+			m.job = job{kind: jobRefill, chunk: s.chunk}
+			return m.fetch(s.chunk.after, nil)
 		}
 		if s.chunk != nil && !s.sec.live {
 			return m.moreAbove(s.sec)

@@ -50,15 +50,12 @@ func qrTable(version int) qrVersion {
 	}[version-1]
 }
 
-// bytes is the number of data bytes of the version.
-func (v qrVersion) bytes() int { return v.data*(v.short+v.long) + v.long }
-
 // NewQR encodes text in the smallest version that holds it: in alphanumeric mode when every character allows it, else
 // as bytes. ErrQRLong is the only error.
 func NewQR(text string) (QR, error) {
 	for version := 1; version <= qrVersions; version++ {
 		t := qrTable(version)
-		data, ok := qrData(text, version, t.bytes())
+		data, ok := qrData(text, version, t.data*(t.short+t.long)+t.long)
 		if !ok {
 			continue
 		}

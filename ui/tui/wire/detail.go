@@ -100,7 +100,9 @@ func (d *detail) selected() *node {
 
 // selectNode reveals a node and selects it.
 func (d *detail) selectNode(n *node) {
-	n.reveal()
+	for p := n.parent; p != nil; p = p.parent {
+		p.open = true
+	}
 	d.refresh()
 	for i, r := range d.rows {
 		if r.n == n {

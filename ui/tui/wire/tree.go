@@ -173,13 +173,6 @@ func (n *node) unfold(open bool) {
 	}
 }
 
-// reveal opens everything above the node.
-func (n *node) reveal() {
-	for p := n.parent; p != nil; p = p.parent {
-		p.open = true
-	}
-}
-
 // line is one visible line of the tree.
 type line struct {
 	n     *node
