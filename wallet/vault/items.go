@@ -16,9 +16,7 @@ func (v *Vault) change(ctx context.Context, fn func(k *keys, h head, x index) er
 	if err := v.usable(ctx); err != nil {
 		return err
 	}
-	v.changing.Lock()
-	defer v.changing.Unlock()
-	release, err := v.store.exclusive(ctx)
+	release, err := v.exclusive(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,9 +21,7 @@ func (v *Vault) Create(ctx context.Context, pass secret.Secret) error {
 		return err
 	}
 	since := v.locks()
-	v.changing.Lock()
-	defer v.changing.Unlock()
-	release, err := v.store.exclusive(ctx)
+	release, err := v.exclusive(ctx)
 	if err != nil {
 		return err
 	}
@@ -302,9 +300,7 @@ func (v *Vault) ChangePassphrase(ctx context.Context, old, fresh secret.Secret) 
 	if err := errors.Join(v.checkPass(old, false), v.checkPass(fresh, true)); err != nil {
 		return err
 	}
-	v.changing.Lock()
-	defer v.changing.Unlock()
-	release, err := v.store.exclusive(ctx)
+	release, err := v.exclusive(ctx)
 	if err != nil {
 		return err
 	}

@@ -164,14 +164,23 @@ func (v *Vault) Probe(ctx context.Context) error {
 	if err := v.usable(ctx); err != nil {
 		return err
 	}
-	v.changing.Lock()
-	defer v.changing.Unlock()
-	release, err := v.store.exclusive(ctx)
+	release, err := v.exclusive(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
 	return probe(ctx, v.store, v.random)
+}
+
+// exclusive keeps everybody else, in this process and in others, from changing the store until release is called.
+func (v *Vault) exclusive(ctx context.Context) (release func(), err error) {
+	v.changing.Lock()
+	others, err := v.store.exclusive(ctx)
+	if err != nil {
+		v.changing.Unlock()
+		return nil, err
+	}
+	return func() { others(); v.changing.Unlock() }, nil
 }
 
 // usable fails when ctx has ended or the vault is closed.

@@ -24,9 +24,7 @@ func (v *Vault) Retag(ctx context.Context, from *Vault) error {
 	}
 	since := v.locks()
 	err := from.change(ctx, func(k *keys, h head, x index) error {
-		v.changing.Lock()
-		defer v.changing.Unlock()
-		release, err := v.store.exclusive(ctx)
+		release, err := v.exclusive(ctx)
 		if err != nil {
 			return err
 		}
