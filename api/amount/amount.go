@@ -41,6 +41,14 @@ func (e *Error) Error() string {
 
 func refuse(in, want string) error { return &Error{Input: in, Want: want} }
 
+// Copy returns a number of its own for v, nil for nil.
+func Copy(v *big.Int) *big.Int {
+	if v == nil {
+		return nil
+	}
+	return new(big.Int).Set(v)
+}
+
 // MaxUint256 returns 2^256-1.
 func MaxUint256() *big.Int {
 	return new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))

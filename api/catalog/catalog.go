@@ -20,6 +20,7 @@ import (
 	"slices"
 	"sync"
 
+	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/files"
 	"coffer/assets"
@@ -216,24 +217,17 @@ func (c *Catalog) Price(a caip.Asset) *big.Int {
 	if !ok {
 		return nil
 	}
-	return copyInt(c.aggregates[e.Aggregate].PriceMicroUSD)
+	return amount.Copy(c.aggregates[e.Aggregate].PriceMicroUSD)
 }
 
 func (a *Aggregate) copy() Aggregate {
 	out := *a
-	out.PriceMicroUSD = copyInt(a.PriceMicroUSD)
+	out.PriceMicroUSD = amount.Copy(a.PriceMicroUSD)
 	out.Entities = slices.Clone(a.Entities)
 	return out
 }
 
 func (i ChainInfo) copy() ChainInfo {
-	i.GasPriceWei = copyInt(i.GasPriceWei)
+	i.GasPriceWei = amount.Copy(i.GasPriceWei)
 	return i
-}
-
-func copyInt(v *big.Int) *big.Int {
-	if v == nil {
-		return nil
-	}
-	return new(big.Int).Set(v)
 }

@@ -13,9 +13,9 @@
 package policy
 
 import (
-	"math/big"
 	"slices"
 
+	"coffer/api/amount"
 	"coffer/api/files"
 	"coffer/wallet/verify"
 )
@@ -38,7 +38,7 @@ func (f File) Limits(network string) verify.Limits {
 	l := f.limits
 	l.Chains, l.Recipients, l.Contracts, l.Gates = slices.Clone(l.Chains), slices.Clone(l.Recipients),
 		slices.Clone(l.Contracts), slices.Clone(l.Gates)
-	l.MaxSpend, l.MaxSpendPerDay = copyInt(l.MaxSpend), copyInt(l.MaxSpendPerDay)
+	l.MaxSpend, l.MaxSpendPerDay = amount.Copy(l.MaxSpend), amount.Copy(l.MaxSpendPerDay)
 	p := f.pins[network]
 	l.EntryPoints, l.Validators, l.Factories = slices.Clone(p.EntryPoints), slices.Clone(p.Validators),
 		slices.Clone(p.Factories)
@@ -46,11 +46,4 @@ func (f File) Limits(network string) verify.Limits {
 		slices.Clone(p.Escrows)
 	l.Programs = slices.Clone(p.Programs)
 	return l
-}
-
-func copyInt(v *big.Int) *big.Int {
-	if v == nil {
-		return nil
-	}
-	return new(big.Int).Set(v)
 }
