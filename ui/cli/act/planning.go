@@ -149,7 +149,11 @@ func (c Commands) newPlan(s *Session, o *planOptions, d intent.Draft) (plan.Plan
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	p := plan.Plan{Note: o.note, Intent: in.Draft()}
+	return c.salted(s, o, plan.Plan{Note: o.note, Intent: in.Draft()})
+}
+
+// salted gives a plan its limits and its salt.
+func (c Commands) salted(s *Session, o *planOptions, p plan.Plan) (_ plan.Plan, err error) {
 	if p.Limits, err = o.limits(s); err != nil {
 		return p, err
 	}
@@ -182,13 +186,8 @@ func (c Commands) template(s *Session, o *planOptions) (plan.Plan, error) {
 		return plan.Plan{}, err
 	}
 	d.TokensRequired = nil
-	p := plan.Plan{Note: cmp.Or(o.note, "a template: put your calls in, then run coffer plan FILE --out FILE"),
-		Intent: d}
-	if p.Limits, err = o.limits(s); err != nil {
-		return p, err
-	}
-	p.Salt, err = plan.NewSalt(c.Random)
-	return p, err
+	return c.salted(s, o, plan.Plan{Intent: d,
+		Note: cmp.Or(o.note, "a template: put your calls in, then run coffer plan FILE --out FILE")})
 }
 
 // writePlan prints a plan or writes it to a file.
