@@ -73,25 +73,30 @@ func (r *Running) Wait() error {
 
 // Serve listens on TLS 1.2 or later until the context ends; then it finishes the requests that are under way and stops.
 // Plain HTTP gets one 401 and its connection is closed. The service itself stays open.
-func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
+func (s *Service) Serve(ctx context.Context, o ServeOptions) (_ *Running, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("serve: %w", err)
+		}
+	}()
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+		return nil, err
 	}
 	if err := checkDir(o.Dir); err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+		return nil, err
 	}
 	ca, err := openAuthority(o.Dir, s.opts.Clock())
 	if err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+		return nil, err
 	}
 	cert, err := ca.leaf(serverNames(o.Host), s.opts.Clock())
 	if err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+		return nil, err
 	}
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+		return nil, err
 	}
 	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file,
 		Addr: listener.Addr(), done: make(chan struct{})}
