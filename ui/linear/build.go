@@ -21,11 +21,6 @@ type plan struct {
 	minutes int
 }
 
-// planOf makes a plan from a draft that was reviewed or loaded.
-func planOf(d intent.Draft) *plan {
-	return &plan{d: d, follows: d.Kind == "" && len(d.TokensRequired) == 0}
-}
-
 func (p *plan) exchange() bool {
 	return p.d.Kind == intent.KindSwap || p.d.Kind == intent.KindTransfer
 }
@@ -59,7 +54,8 @@ func (s *session) afterwards(ctx context.Context, change *edit, err error) error
 		return err
 	}
 	s.refresh(ctx)
-	return s.planned(ctx, planOf(change.draft), change.failures)
+	d := change.draft
+	return s.planned(ctx, &plan{d: d, follows: d.Kind == "" && len(d.TokensRequired) == 0}, change.failures)
 }
 
 // planned prints a plan and changes it until it is reviewed or discarded.

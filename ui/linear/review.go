@@ -101,7 +101,9 @@ func (c *reviewSession) problem(ctx context.Context) error {
 	for _, f := range rest {
 		c.out.note(sentence(clean(f.String(), 600)))
 	}
-	if a := present.Help(c.failed, hands()); a != "" {
+	if a := present.Help(c.failed, present.Hands{
+		Change: "Change", Fields: "Change it", Retry: "try again", Follow: "Activity follows it",
+	}); a != "" {
 		c.out.say(a)
 	}
 	if !c.submitted() { // Activity and History show how it ended
@@ -120,11 +122,6 @@ func (c *reviewSession) problem(ctx context.Context) error {
 	}
 	m.add("Leave", func() error { return errBack })
 	return c.offer(ctx, m)
-}
-
-// hands are the choices that do what helps.
-func hands() present.Hands {
-	return present.Hands{Change: "Change", Fields: "Change it", Retry: "try again", Follow: "Activity follows it"}
 }
 
 // canRetry reports whether asking again makes sense. An execute is never repeated: after one without effect, the person
