@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -202,9 +201,4 @@ func (o *Operation) Abandon() error {
 	}
 	o.update(func(s *Snapshot) { s.State, s.Err, s.Problem = StateAbandoned, nil, "" })
 	return nil
-}
-
-// isCancelled reports whether the caller gave up.
-func isCancelled(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -67,7 +68,7 @@ func problem(err error) string {
 	case errors.Is(err, errResume):
 		return "The signed operation cannot be checked again. It can only be abandoned; its signature stays listed " +
 			"until its window ends."
-	case isCancelled(err):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "You stopped this step."
 	}
 	return text.Clean(err.Error(), 300)

@@ -3,6 +3,7 @@ package httplog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"coffer/api"
@@ -54,10 +55,6 @@ func mentions(body []byte) bool {
 
 // signature reports whether a pointer leads to a member called signature or below one.
 func signature(pointer string) bool {
-	for _, part := range strings.Split(pointer, "/") {
-		if strings.EqualFold(part, "signature") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(pointer, "/"),
+		func(part string) bool { return strings.EqualFold(part, "signature") })
 }
