@@ -31,10 +31,8 @@ func (l *tabLine) write(s theme.Style, text string) {
 	l.used += present.Width(text)
 }
 
-// tabView draws the second line: the tabs and the hints. In a narrow terminal the hints on the right go first, then the
-// names of the other tabs.
-func (m *Model) tabView(w int) string { return kit.Fit(m.tabLayout(w).b.String(), w) }
-
+// tabLayout lays out the second line: the tabs and the hints. In a narrow terminal the hints on the right go first,
+// then the names of the other tabs.
 func (m *Model) tabLayout(w int) *tabLine {
 	hints := m.hints()
 	for _, named := range []bool{true, false} {

@@ -49,7 +49,7 @@ func (m *Model) content() string {
 		last = toast[above]
 		body = kit.Overlay(body, strings.Join(toast[:above], "\n"), 0, h-above)
 	}
-	return kit.Lines(m.headLine(w), m.tabView(w), rule, body, last, m.keyLine(w))
+	return kit.Lines(m.headLine(w), kit.Fit(m.tabLayout(w).b.String(), w), rule, body, last, m.keyLine(w))
 }
 
 func (m *Model) smallView() string {

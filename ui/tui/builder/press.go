@@ -99,7 +99,8 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 		switch {
 		case key == "m":
 			return s.takeMax()
-		case (key == "x" || key == "ctrl+x") && r.id == compose.IDInterface: // x where no text is taken, ctrl+x everywhere
+		// x where no text is taken, ctrl+x everywhere
+		case (key == "x" || key == "ctrl+x") && r.id == compose.IDInterface:
 			s.touched()
 			s.x[s.form].V1 = false
 		}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -140,12 +141,7 @@ func (m *Model) showField() {
 }
 
 func (m *Model) firstField() int {
-	for i, f := range m.fields {
-		if f.copy != "" {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(m.fields, func(f field) bool { return f.copy != "" })
 }
 
 // pressInside handles a key while the details have the keyboard.

@@ -15,11 +15,6 @@ type Figure struct{ Main, Zeros string }
 // String returns both parts.
 func (f Figure) String() string { return f.Main + f.Zeros }
 
-// Render draws the figure: the first part in its style, the zeros dim.
-func (f Figure) Render(th theme.Theme, s theme.Style) string {
-	return s.Render(f.Main) + th.Dim.Render(f.Zeros)
-}
-
 // Cell is the figure as a table cell.
 func (f Figure) Cell(th theme.Theme) Cell {
 	return Cell{Text: f.Main, Tail: f.Zeros, TailStyle: th.Dim}

@@ -72,7 +72,7 @@ func (c columns) line(th theme.Theme, w int, e Entry) []string {
 	th.Dim.Write(&b, Fit(e.Label, c.label))
 	e.Lead.Style.Write(&b, e.Lead.Text)
 	Spaces(&b, c.lead-present.Width(e.Lead.Text)+c.whole-whole)
-	b.WriteString(e.Figure.Render(th, e.FigureLook))
+	b.WriteString(e.FigureLook.Render(e.Figure.Main) + th.Dim.Render(e.Figure.Zeros))
 	Spaces(&b, c.frac-frac+1)
 	b.WriteString(Fit(e.Unit, c.unit))
 	if e.Aside == "" && len(e.Note) == 0 {

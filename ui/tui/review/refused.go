@@ -30,7 +30,9 @@ func (s *Screen) problemView(f screen.Frame) string {
 		say(indent+2, kit.Plain(present.Clean(x.String(), 600)))
 	}
 	out = append(out, "")
-	say(indent, kit.Plain(cmp.Or(present.Help(s.failed, hands()), "r tries again.")))
+	say(indent, kit.Plain(cmp.Or(present.Help(s.failed, present.Hands{Change: "e changes",
+		Fields: "e goes to the fields", Again: ": r", Wait: ", then r", Retry: "r tries again",
+		Follow: "enter opens Activity"}), "r tries again.")))
 	out = append(out, "")
 	switch {
 	case s.submitted(): // Activity and History show how it ended
@@ -53,10 +55,4 @@ func (s *Screen) problemTitle() string {
 		return "Signing and sending"
 	}
 	return "The operation"
-}
-
-// hands are the keys that do what helps.
-func hands() present.Hands {
-	return present.Hands{Change: "e changes", Fields: "e goes to the fields", Again: ": r", Wait: ", then r",
-		Retry: "r tries again", Follow: "enter opens Activity"}
 }

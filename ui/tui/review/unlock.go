@@ -108,14 +108,6 @@ func (s *Screen) tryUnlock(now time.Time) tea.Cmd {
 	}
 }
 
-// suspended wipes the typed text and cancels an attempt in progress.
-func (s *Screen) suspended() {
-	s.unlock.field.Wipe()
-	if s.unlock.busy {
-		s.unask()
-	}
-}
-
 // unlocked takes the outcome. An open vault leads back to the review and never further. A vault that opens after esc or
 // a suspension, when nothing waits for it any more, is locked again.
 func (s *Screen) unlocked(m unlockedMsg) tea.Cmd {

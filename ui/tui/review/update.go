@@ -32,8 +32,11 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return nextEvent(m.gen, m.feed)
 	case unlockedMsg:
 		return s.unlocked(m)
-	case screen.SuspendedMsg:
-		s.suspended()
+	case screen.SuspendedMsg: // wipes the typed text and cancels an attempt in progress
+		s.unlock.field.Wipe()
+		if s.unlock.busy {
+			s.unask()
+		}
 	case screen.ResumedMsg:
 		if s.reviewing() && !s.unlock.open {
 			s.refresh()

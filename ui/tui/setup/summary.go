@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"coffer/api/network"
 	"coffer/config"
 	"coffer/ui/doctor"
@@ -14,8 +12,6 @@ import (
 	"coffer/ui/tui/theme"
 	"coffer/wallet/vault"
 )
-
-func isAddress(s string) bool { return common.IsHexAddress(s) && strings.HasPrefix(s, "0x") }
 
 // summary describes what the set-up will write, or has written.
 func (m *Model) summary(w int) []string {

@@ -36,11 +36,3 @@ func (m *Model) hasSecrets() bool {
 	}
 	return len(m.keys) > 0
 }
-
-func (m *Model) resumed(msg job.ResumedMsg) tea.Cmd {
-	if !msg.Stopped {
-		m.note = note{theme.Warn,
-			"no shell here could bring the set-up back, so the secrets were wiped and it was not suspended"}
-	}
-	return tea.ClearScreen
-}

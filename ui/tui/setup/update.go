@@ -34,7 +34,11 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case job.SuspendMsg:
 		return m.suspend(msg)
 	case job.ResumedMsg:
-		return m.resumed(msg)
+		if !msg.Stopped {
+			m.note = note{theme.Warn,
+				"no shell here could bring the set-up back, so the secrets were wiped and it was not suspended"}
+		}
+		return tea.ClearScreen
 	case namedMsg:
 		m.names = msg.names
 	case lookedMsg:

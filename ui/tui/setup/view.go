@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/ui/doctor"
@@ -265,7 +266,7 @@ func (m *Model) predicted(w int) []string {
 	out := []string{""}
 	for _, a := range m.draft().WireAccounts(m.net.Pins) {
 		for _, typed := range []string{a.SignerAddress, a.SessionAddress, a.AdminAddress} {
-			if typed != "" && !isAddress(typed) {
+			if typed != "" && (!common.IsHexAddress(typed) || !strings.HasPrefix(typed, "0x")) {
 				return nil
 			}
 		}

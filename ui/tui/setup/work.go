@@ -57,14 +57,9 @@ func (m *Model) lookAtNetwork() tea.Cmd {
 		if err != nil {
 			return lookedMsg{looked{typed, clean(err), theme.Danger}}
 		}
-		return lookedMsg{looked{typed, networkWords(n), theme.Good}}
+		return lookedMsg{looked{typed, present.Plural(len(n.Chains), "chain", "chains") +
+			", fixed addresses as shipped; its fingerprint begins with " + n.Fingerprint()[:4], theme.Good}}
 	}
-}
-
-func networkWords(n network.Descriptor) string {
-	return present.Plural(len(n.Chains), "chain", "chains") +
-		", fixed addresses as shipped; its fingerprint begins with " +
-		n.Fingerprint()[:4]
 }
 
 func clean(err error) string { return present.Clean(err.Error(), 600) }
