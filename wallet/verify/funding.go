@@ -159,6 +159,7 @@ func (j *judge) deposit(l *leg, id [32]byte, expires int64) ([]op.Call, bool) {
 	}
 	last := calls[len(calls)-1]
 	got, terms, ok := escrow.DecodeDeposit(last.Data)
+	// deposits into other escrows need a gate
 	if !ok || last.To != j.Network.Pins.Escrow && !slices.Contains(j.Limits.Escrows, last.To) {
 		return j.unknownTarget(l, id, calls, path)
 	}

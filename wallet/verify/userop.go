@@ -23,7 +23,8 @@ func (j *judge) network() bool {
 	d := j.in.Draft()
 	j.must(d.SlippageBps <= j.MaxSlippageBps, "Q11", "your slippage tolerance is within this wallet's limit", "",
 		percent(j.MaxSlippageBps), percent(d.SlippageBps))
-	// a Policy that DefaultPolicy did not make has nothing to compare with
+	// The addresses are those of this program or of the user's policy. A Policy that DefaultPolicy did not
+	// make has nothing to compare with.
 	if !j.must(comparePins(j.shipped, j.Network.Pins, j.Limits) == nil, "U14",
 		"the network's fixed addresses are those of this program or of your policy", "",
 		"the pinned addresses", "others") {

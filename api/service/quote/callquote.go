@@ -281,6 +281,7 @@ func (c *call) first(native need) need {
 	}
 	worth := new(big.Int)
 	for _, n := range c.funds.needs {
+		// the worth of the missing amount in micro-USD, nil when unknown
 		if v := amount.Value(n.short(), n.decimals, n.price); v != nil && v.Cmp(worth) > 0 {
 			best, worth = n, v
 		}

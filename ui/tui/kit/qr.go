@@ -55,6 +55,7 @@ func qrTable(version int) qrVersion {
 func NewQR(text string) (QR, error) {
 	for version := 1; version <= qrVersions; version++ {
 		t := qrTable(version)
+		// the bytes of data that the version holds
 		data, ok := qrData(text, version, t.data*(t.short+t.long)+t.long)
 		if !ok {
 			continue

@@ -100,7 +100,7 @@ func (d *detail) selected() *node {
 
 // selectNode reveals a node and selects it.
 func (d *detail) selectNode(n *node) {
-	for p := n.parent; p != nil; p = p.parent {
+	for p := n.parent; p != nil; p = p.parent { // everything above it
 		p.open = true
 	}
 	d.refresh()
