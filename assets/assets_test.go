@@ -161,6 +161,31 @@ func TestTokensAreWellFormed(t *testing.T) {
 	}
 }
 
+// Screens show symbol and name side by side, and chains below them: a name that repeats the symbol says nothing, one of
+// a chain says something wrong. Those listed have no other name, or none that is the same on all their chains.
+func TestNamesSayMoreThanSymbolsAndAreNotThoseOfChains(t *testing.T) {
+	c := must[Catalog](t)(Catalogue())
+	taken := map[string]bool{}
+	for _, c := range c.Chains {
+		taken[c.Name] = true
+	}
+	var poor []string
+	for _, token := range c.Tokens {
+		if token.Name == token.Symbol || taken[token.Name] || strings.HasSuffix(token.Name, ")") {
+			poor = append(poor, token.AggregatedAssetID[3:])
+		}
+		for _, e := range token.AggregatedEntities {
+			if e.Name != token.Name || e.Symbol != token.Symbol {
+				t.Errorf("%s is %s, %s; its aggregate is %s, %s", e.AssetType, e.Symbol, e.Name, token.Symbol,
+					token.Name)
+			}
+		}
+	}
+	if got := strings.Join(poor, " "); got != "op avax sol bnb gmx woo ausd joe normie koge bonk floki" {
+		t.Errorf("without a name of their own: %s", got)
+	}
+}
+
 func TestPinsAreTheDocumentedAddresses(t *testing.T) {
 	p := must[Pins](t)(PinnedAddresses())
 	for what, a := range map[string]string{

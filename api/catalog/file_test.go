@@ -20,9 +20,9 @@ const gnosis = `{
     {"aggregatedAssetId": "ob:xdai", "symbol": "XDAI", "name": "xDAI", "decimals": 18, "priceMicroUSD": "1000000",
       "aggregatedEntities": [
         {"assetType": "eip155:100/slip44:60", "decimals": 18, "name": "xDAI", "symbol": "XDAI"}]},
-    {"aggregatedAssetId": "ob:usdc", "symbol": "USDC", "name": "USDC", "decimals": 6, "priceMicroUSD": "999800",
+    {"aggregatedAssetId": "ob:usdc", "symbol": "USDC", "name": "USD Coin", "decimals": 6, "priceMicroUSD": "999800",
       "aggregatedEntities": [{"assetType": "eip155:100/erc20:0x2a22f9c3b484c3629090FeED35F17Ff8F88f76F0",
-        "decimals": 6, "name": "USDC", "symbol": "USDC"}]}
+        "decimals": 6, "name": "USD Coin", "symbol": "USDC"}]}
   ]
 }`
 
@@ -72,7 +72,7 @@ func TestAFileIsReadStrictly(t *testing.T) {
 		`/tokens/0: ob:xdai needs decimals`:   {`"name": "xDAI", "decimals": 18, "price`, `"name": "xDAI", "price`},
 		`/chains/0: gas price of eip155:100`:  {`"gasPriceWei": "1000000000"`, `"gasPriceWei": "1 gwei"`},
 		`/chains/0: chain eip155:10 appears`:  {`"eip155:100", "name"`, `"eip155:10", "name"`},
-		`/tokens/1: ob:usdc is described in two different ways: it is USDC, "USDC", with 6 decimals`: {
+		`/tokens/1: ob:usdc is described in two different ways: it is USDC, "USD Coin", with 6 decimals`: {
 			`"priceMicroUSD": "999800"`, `"priceMicroUSD": "999801"`},
 		`is in the catalogue already, in ob:usdc`: {`eip155:100/erc20:0x2a22f9c3b484c3629090FeED35F17Ff8F88f76F0`,
 			`eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85`},

@@ -21,7 +21,7 @@ func TestTH_B4_LookAlikesOfKnownSymbolsAreRefused(t *testing.T) {
 		{"U\U000e0053SDC", "USDC"}, {"USDC\ufe0f", "USDC"}, {"ꓴꓢꓓꓚ", "USDC"}, {"USꭰC", "USDC"}, {"ᴜꜱᴅᴄ", "USDC"},
 		{"USD\u0422", "USDT"}, {"U\u0405D\u03a4", "USDT"}, {"\u0395\u03a4\u0397", "ETH"}, {"ЕТН", "ETH"},
 		{"𝛦𝛵𝛨", "ETH"}, {"ETH＋", "ETH+"}, {"ETH\u2795", "ETH+"},
-		{"VVETH", "WETH"}, {"ꓪETH", "WETH"}, {"\u051cETH", "WETH"}, {"W8TC", "wBTC"}, {"WВТС", "wBTC"},
+		{"VVETH", "WETH"}, {"ꓪETH", "WETH"}, {"\u051cETH", "WETH"}, {"W8TC", "WBTC"}, {"WВТС", "WBTC"},
 		{"w\u0455tETH", "wstETH"}, {"cbВТC", "cbBTC"},
 		{"L1NK", "LINK"}, {"IlNK", "LINK"}, {"LlNK", "LINK"}, {"ⅬINK", "LINK"}, {"l1NCH", "1INCH"},
 		{"UNI\u200d", "UNI"}, {"\u0405OL", "SOL"}, {"S0L", "SOL"}, {"SОL", "SOL"},

@@ -34,7 +34,7 @@ func TestSwapIsExactInputWithMinimumAndTolerance(t *testing.T) {
 	// most is paid on Arbitrum, which has ETH
 	if d.AssetType != caip.Native(Arbitrum).String() || d.AggregatedAssetID != "ob:eth" ||
 		d.RecipientAccount != "eip155:42161:"+w.User.Address.Hex() ||
-		d.Symbol != "ETH" || d.Name != "Ethereum" || *d.Decimals != 18 {
+		d.Symbol != "ETH" || d.Name != "Ether" || *d.Decimals != 18 {
 		t.Errorf("%+v", d)
 	}
 	got, _ := new(big.Int).SetString(d.Amount, 10)

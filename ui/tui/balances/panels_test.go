@@ -240,7 +240,7 @@ func TestAClickSelectsThenOpensAndATitleSorts(t *testing.T) {
 	m := loaded(t, tuitest.Context(t), &source{b: tuitest.Balances(t)})
 	tuitest.Text(t, m, 120, 35)
 	m.Update(screen.ClickMsg{X: 10, Y: 4})
-	if r, _ := m.current(); r.title != "wBTC" || m.open[r.key] {
+	if r, _ := m.current(); r.title != "WBTC" || m.open[r.key] {
 		t.Errorf("a click selected %q", r.title)
 	}
 	m.Update(screen.ClickMsg{X: 10, Y: 4})
@@ -248,7 +248,7 @@ func TestAClickSelectsThenOpensAndATitleSorts(t *testing.T) {
 		t.Error("a second click did not open the line")
 	}
 	m.Update(screen.ClickMsg{X: 10, Y: 30})
-	if r, _ := m.current(); r.title != "wBTC" {
+	if r, _ := m.current(); r.title != "WBTC" {
 		t.Error("a click below the lines moved the selection")
 	}
 	titles := strings.Split(tuitest.Text(t, m, 120, 35), "\n")[1]
@@ -284,10 +284,10 @@ func sorted(m *Model) (out []string) {
 func TestSortingGoesThroughTheColumnsAndTurnsAround(t *testing.T) {
 	m := loaded(t, tuitest.Context(t), &source{b: tuitest.Balances(t)})
 	for _, c := range []struct{ title, order, reversed string }{
-		{"asset", "DAI ETH USDC wBTC WETH", "WETH wBTC USDC ETH DAI"},
-		{"name", "DAI ETH USDC WETH wBTC", "wBTC WETH USDC ETH DAI"},
-		{"amount", "USDC DAI ETH WETH wBTC", "wBTC WETH ETH DAI USDC"},
-		{"value", "USDC ETH wBTC DAI WETH", "WETH DAI wBTC ETH USDC"},
+		{"asset", "DAI ETH USDC WBTC WETH", "WETH WBTC USDC ETH DAI"},
+		{"name", "DAI ETH USDC WBTC WETH", "WETH WBTC USDC ETH DAI"},
+		{"amount", "USDC DAI ETH WETH WBTC", "WBTC WETH ETH DAI USDC"},
+		{"value", "USDC ETH WBTC DAI WETH", "WETH DAI WBTC ETH USDC"},
 	} {
 		tuitest.Keys(m, "s")
 		if got := strings.Join(sorted(m), " "); got != c.order {
