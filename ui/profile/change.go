@@ -207,7 +207,7 @@ func replaced(now network.Descriptor, known *network.Descriptor) *Change {
 	what := "The operator replaced contracts or addresses that this profile trusts, or added chains."
 	switch {
 	case known == nil:
-		what, known = "Nobody confirmed the contracts and addresses of this network in this profile yet.",
+		what, known = "The contracts and addresses of this network have not been confirmed in this profile yet.",
 			&network.Descriptor{}
 	case known.ID == "":
 		what = "What was confirmed of this network cannot be read any more."

@@ -447,7 +447,7 @@ func TestReplacedContractsAreConfirmedByTheFingerprint(t *testing.T) {
 	n, o := lab(1)
 	first := strings.Join(o.Change().Words, "\n")
 	if _, refuses := o.Signer().(refusing); !refuses || !strings.Contains(first, common.Address{1}.Hex()) ||
-		!strings.Contains(first, "Nobody confirmed") ||
+		!strings.Contains(first, "have not been confirmed") ||
 		!strings.Contains(o.Unconfirmed().Error(), "coffer profile confirm --profile mine") {
 		t.Fatalf("a network that nobody ever confirmed is not asked about:\n%s", first)
 	}

@@ -294,7 +294,7 @@ func TestEscrowRefundsToTheDepositorOnly(t *testing.T) {
 	w.holds(u, 900, w.wei(u))
 	w.holds(addressOf(key("thief")), 0, w.wei(addressOf(key("thief"))))
 	w.refuses("NotHeld(", w.tryRelease(w.relayer, 2, u, w.attest(w.at, 2, u, w.heldBy(2, u).terms, w.attesters[:2]...)))
-	w.releases(3, u) // after the deadline, as long as nobody has asked for it
+	w.releases(3, u) // after the deadline, too, until someone refunds it
 	w.refuses("NotHeld(", w.tryRefund(user, 3, u))
 	w.holds(w.escrow.at, 0, 0)
 }

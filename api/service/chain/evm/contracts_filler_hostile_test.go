@@ -214,7 +214,7 @@ func TestFillerIsNotStoppedByAHostileRecipient(t *testing.T) {
 	w.send(w.hot, w.filler, 0, "void", [32]byte{1})
 }
 
-// The escrow against the same tokens: what was not delivered is not held, and nobody else's deposit pays.
+// The escrow against the same tokens: it holds only what arrived, and pays no one from another deposit.
 func TestEscrowTrustsNoToken(t *testing.T) {
 	w := newFillWorld(t)
 	user := key("user")

@@ -7,8 +7,8 @@ import (
 )
 
 // Chain is what use cases know of Solana; a *Ledger is one, where everything is final at
-// once. Times are Unix seconds. An error tells of a fault of the chain or of the
-// connection to it, unless a method names others.
+// once. Times are Unix seconds. An error is a fault of the chain or of the connection to
+// it, unless a method names others.
 type Chain interface {
 	// Blockhash is a recent block hash, to be put into a message at that time. LastValid
 	// is the last second in which a message with it is surely still included.
@@ -26,7 +26,7 @@ type Chain interface {
 	Simulate(ctx context.Context, at uint64, unsigned bool, txs ...Tx) ([]Receipt, error)
 	// Seal includes transactions, in order and in one commit with Record. After an error
 	// nothing has changed. It is a *TxError, wraps ErrNotAccepted, comes from Record as it
-	// is, or tells of a fault.
+	// is, or is a fault.
 	Seal(context.Context, SealRequest) ([]Receipt, error)
 }
 
