@@ -33,16 +33,12 @@ func Micro(v *big.Int) Number {
 
 // Micro returns the number in millionths, rounded towards zero, and false when it is unknown or not a plain decimal.
 func (n Number) Micro() (*big.Int, bool) {
+	whole, fraction, _ := strings.Cut(string(n), ".")
 	// before anything is computed: a foreign number may have a million digits
-	if n == "" || len(n) > 96 || strings.ContainsAny(string(n), "/eE") {
+	if whole == "" || len(n) > 96 || strings.Trim(fraction, "0123456789") != "" {
 		return nil, false
 	}
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok {
-		return nil, false
-	}
-	r.Mul(r, big.NewRat(1_000_000, 1))
-	return new(big.Int).Quo(r.Num(), r.Denom()), true
+	return new(big.Int).SetString(whole+(fraction + "000000")[:6], 10)
 }
 
 // MarshalJSONTo writes the digits, or null when the number is unknown.

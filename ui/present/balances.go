@@ -106,8 +106,8 @@ func (r BalanceReader) asset(a api.AggregateBalance, owners []Owner) Holding {
 		out.Symbol, out.Name = Clean(view.String(), 80), "not in this program's catalog"
 		out.Reasons = appendReason(out.Reasons, reason)
 	}
-	out.Amount = counted(a.Balance, out.Decimals)
-	out.Given = givenOf(a.Balance, a.FiatValue)
+	units := BaseUnits(a.Balance)
+	out.Amount, out.Given = counted(units, out.Decimals), givenOf(units, out.Micro, a.Balance, a.FiatValue)
 	seen := map[string]bool{}
 	for _, p := range a.IndividualAssetBalances {
 		part := r.part(p, out, owners)
@@ -123,18 +123,19 @@ func (r BalanceReader) asset(a api.AggregateBalance, owners []Owner) Holding {
 // part accepts decimals only when the catalog has the asset under the same aggregate; an asset of another aggregate
 // gets no figures at all.
 func (r BalanceReader) part(p api.AssetBalance, of Holding, owners []Owner) Part {
-	out := Part{ID: Clean(p.AssetType, 120), Decimals: -1, Symbol: of.Symbol, Micro: Micro(p.FiatValue),
-		ChainName: "unknown chain"}
-	out.Given = givenOf(p.Balance, p.FiatValue)
+	out := Part{Decimals: -1, Symbol: of.Symbol, ChainName: "unknown chain"}
+	units, micro := BaseUnits(p.Balance), Micro(p.FiatValue)
+	out.Given = givenOf(units, micro, p.Balance, p.FiatValue)
 	id, err := caip.ParseAsset(p.AssetType)
 	if err != nil {
-		out.Micro = nil
+		out.ID = Clean(p.AssetType, 120)
 		return out
 	}
-	out.Asset, out.ID, out.Chain, out.ChainName = id, id.Display(), id.Chain, Clean(id.Chain.String(), 60)
-	out.Owner = ownerOf(id.Chain, owners)
+	out.Asset, out.ID, out.Chain, out.Owner, out.Micro = id, id.Display(), id.Chain, ownerOf(id.Chain, owners), micro
 	if info, ok := r.Catalog.Chain(id.Chain); ok {
 		out.ChainName = info.Name
+	} else {
+		out.ChainName = Clean(id.Chain.String(), 60)
 	}
 	e, ok := r.Catalog.Entity(id)
 	switch {
@@ -147,7 +148,7 @@ func (r BalanceReader) part(p api.AssetBalance, of Holding, owners []Owner) Part
 		out.Symbol = Clean(view.Text, 80) + " (unverified)"
 		out.Reasons = appendReason(out.Reasons, reason)
 	}
-	out.Amount = counted(p.Balance, out.Decimals)
+	out.Amount = counted(units, out.Decimals)
 	return out
 }
 
@@ -235,8 +236,7 @@ func BaseUnits(s string) *big.Int {
 }
 
 // counted is an amount whose decimals are known, or a plain zero, for which they do not matter.
-func counted(s string, decimals int) *big.Int {
-	v := BaseUnits(s)
+func counted(v *big.Int, decimals int) *big.Int {
 	if v == nil || decimals < 0 && v.Sign() != 0 {
 		return nil
 	}
@@ -252,12 +252,12 @@ func Micro(n api.Number) *big.Int {
 	return v
 }
 
-// givenOf keeps the digits that can be read.
-func givenOf(base string, fiat api.Number) (out Stated) {
-	if BaseUnits(base) != nil {
-		out.Amount = base
+// givenOf keeps the digits of the figures that could be read.
+func givenOf(units, micro *big.Int, amount string, fiat api.Number) (out Stated) {
+	if units != nil {
+		out.Amount = amount
 	}
-	if Micro(fiat) != nil {
+	if micro != nil {
 		out.Fiat = string(fiat)
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/big"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -72,11 +73,14 @@ func (b *bench) follow(cmd tea.Cmd) (all []tea.Msg) {
 	if cmd == nil {
 		return nil
 	}
-	switch msg := cmd().(type) {
-	case tea.BatchMsg:
-		for _, c := range msg {
-			all = append(all, b.follow(c)...)
+	msg := cmd()
+	if cmds := reflect.ValueOf(msg); cmds.Kind() == reflect.Slice { // a batch, or a sequence
+		for i := range cmds.Len() {
+			all = append(all, b.follow(cmds.Index(i).Interface().(tea.Cmd))...)
 		}
+		return all
+	}
+	switch msg := msg.(type) {
 	case loadedMsg:
 		all = append(all, msg)
 		next := b.m.Update(msg)().(tea.BatchMsg)
