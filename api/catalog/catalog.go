@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/big"
 	"os"
 	"slices"
@@ -186,17 +187,26 @@ func (c *Catalog) Aggregate(id caip.AggregateID) (Aggregate, bool) {
 }
 
 // Entities lists the assets of all chains in the order of their aggregates.
-func (c *Catalog) Entities() []Entity {
-	var out []Entity
-	for _, id := range c.order {
-		out = append(out, c.aggregates[id].Entities...)
+func (c *Catalog) Entities() iter.Seq[Entity] {
+	return func(yield func(Entity) bool) {
+		for _, id := range c.order {
+			for _, e := range c.aggregates[id].Entities {
+				if !yield(e) {
+					return
+				}
+			}
+		}
 	}
-	return out
 }
 
 // On lists those of a chain.
-func (c *Catalog) On(chain caip.Chain) []Entity {
-	return slices.DeleteFunc(c.Entities(), func(e Entity) bool { return e.Asset.Chain != chain })
+func (c *Catalog) On(chain caip.Chain) (all []Entity) {
+	for e := range c.Entities() {
+		if e.Asset.Chain == chain {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // Entity finds the asset of one chain.

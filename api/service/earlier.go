@@ -79,7 +79,7 @@ func EarlierBalances(dir string, d network.Descriptor, accounts []string) (all [
 }
 
 func earlierBalances(in *devnet.Installation, account string) (all []EarlierBalance, err error) {
-	for _, e := range in.Catalog.Entities() {
+	for e := range in.Catalog.Entities() {
 		v, err := earlierBalance(in, account, e.Asset)
 		if err != nil {
 			return nil, err

@@ -223,7 +223,7 @@ const tokenTypes = "string string uint8 address uint256"
 // constructors run.
 func deployTokens(cat *catalog.Catalog, filler common.Address, who parties) (map[tokenKind]evm.Account, error) {
 	out, bare := map[tokenKind]evm.Account{}, map[int]evm.Account{}
-	for _, e := range cat.Entities() {
+	for e := range cat.Entities() {
 		k := kindOf(e)
 		if _, isToken := e.Asset.Token(); !isToken || out[k].Code != nil {
 			continue
@@ -288,7 +288,7 @@ const nativeDecimals = 18
 // balanceSlots says where balances are kept: all tokens of the catalogue are the compiled one.
 func balanceSlots(cat *catalog.Catalog) map[caip.Asset]uint64 {
 	slots := map[caip.Asset]uint64{}
-	for _, e := range cat.Entities() {
+	for e := range cat.Entities() {
 		if _, token := e.Asset.Token(); token {
 			slots[e.Asset] = slotBalances
 		}
