@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 )
 
 // Asset is a CAIP-19 asset type. It is comparable; an erc20 reference is kept in
@@ -134,4 +135,4 @@ func (a Asset) Word() [32]byte {
 	return mint
 }
 
-func lower(a common.Address) string { return strings.ToLower(a.Hex()) }
+func lower(a common.Address) string { return hexutil.Encode(a[:]) }
