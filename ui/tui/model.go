@@ -92,20 +92,29 @@ func New(o Options) *Model {
 
 // Init starts every screen and asks the terminal for its background.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{tea.RequestBackgroundColor}
+	first, cmds := []tea.Cmd{tea.RequestBackgroundColor}, []tea.Cmd(nil)
 	if m.opt.remote() {
-		cmds = append(cmds, tea.Raw(ansi.RequestModeSynchronizedOutput))
+		first = append(first, tea.Raw(ansi.RequestModeSynchronizedOutput))
 	}
 	for _, id := range m.order {
+		if s, ok := m.screens[id].(keeper); ok {
+			first = append(first, s.Kept())
+		}
 		cmds = append(cmds, m.screens[id].Init())
 	}
 	if m.opt.Notice != "" {
 		cmds = append(cmds, screen.Toast(theme.Warn, m.opt.Notice))
 	}
 	if m.hidden {
-		cmds = append(cmds, m.broadcast(screen.AmountsMsg{Hidden: true}))
+		first = append(first, m.broadcast(screen.AmountsMsg{Hidden: true}))
 	}
-	return tea.Batch(cmds...)
+	return tea.Sequence(tea.Batch(first...), tea.Batch(cmds...))
+}
+
+// keeper is a screen that shows what it kept of the last time before the service answers.
+type keeper interface {
+	// Kept is run before every Init, so that nothing slows it down.
+	Kept() tea.Cmd
 }
 
 // Close cancels what the screens are doing.

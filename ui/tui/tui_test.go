@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -90,13 +91,11 @@ func follow(m *Model, cmd tea.Cmd) {
 	case <-time.After(time.Millisecond): // everything else is waiting: a timer
 		return
 	}
-	switch msg := msg.(type) {
-	case nil:
-	case tea.BatchMsg:
-		for _, c := range msg {
-			follow(m, c)
+	if cmds := reflect.ValueOf(msg); cmds.Kind() == reflect.Slice { // a batch, or a sequence
+		for i := range cmds.Len() {
+			follow(m, cmds.Index(i).Interface().(tea.Cmd))
 		}
-	default:
+	} else if msg != nil {
 		drive(m, msg)
 	}
 }

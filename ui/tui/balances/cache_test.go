@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math/big"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -73,14 +72,11 @@ func (b *bench) follow(cmd tea.Cmd) (all []tea.Msg) {
 	if cmd == nil {
 		return nil
 	}
-	msg := cmd()
-	if cmds := reflect.ValueOf(msg); cmds.Kind() == reflect.Slice { // a batch, or a sequence
-		for i := range cmds.Len() {
-			all = append(all, b.follow(cmds.Index(i).Interface().(tea.Cmd))...)
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			all = append(all, b.follow(c)...)
 		}
-		return all
-	}
-	switch msg := msg.(type) {
 	case loadedMsg:
 		all = append(all, msg)
 		next := b.m.Update(msg)().(tea.BatchMsg)
@@ -105,15 +101,22 @@ func (b *bench) text(w, h int) string {
 	return drawn(b.t, b.m, w, h, b.clock.now)
 }
 
+// begin does what the shell does at the start.
+func (b *bench) begin() {
+	b.t.Helper()
+	b.kept()
+	b.follow(b.m.Init())
+}
+
 // kept loads the cache of the last start, and nothing else.
 func (b *bench) kept() []tea.Msg {
 	b.t.Helper()
-	return b.follow(b.m.loadCache())
+	return b.follow(b.m.Kept())
 }
 
 func TestLastKnownBalancesAreThereAtOnceAndMarked(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	b.clock.now = b.clock.now.Add(3 * time.Hour)
 	b.start()
 	msgs := b.kept()
@@ -138,7 +141,7 @@ func TestLastKnownBalancesAreThereAtOnceAndMarked(t *testing.T) {
 
 func TestLastKnownStaysWithItsAgeWhileTheServiceIsAway(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	b.start()
 	b.src.err = errors.New("connection refused")
 	b.kept()
@@ -151,9 +154,9 @@ func TestLastKnownStaysWithItsAgeWhileTheServiceIsAway(t *testing.T) {
 
 func TestAFreshAnswerIsNotReplacedByTheLastKnown(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	b.start()
-	slow := b.m.loadCache()
+	slow := b.m.Kept()
 	b.src.b = api.AggregatedBalance{}
 	b.follow(b.m.load())
 	b.follow(slow)
@@ -170,7 +173,7 @@ func TestBalancesOfAnotherNetworkOrAccountAreIgnored(t *testing.T) {
 		"Solana in lower": func(c *screen.Context) { c.Accounts[1].AccountAddress = strings.ToLower(solana) },
 	} {
 		b := newBench(t)
-		b.follow(b.m.Init())
+		b.begin()
 		b.read(10 * time.Minute)
 		if len(b.m.points) != 2 {
 			t.Fatalf("%d snapshots", len(b.m.points))
@@ -195,7 +198,7 @@ func TestBalancesOfAnotherNetworkOrAccountAreIgnored(t *testing.T) {
 		}
 	}
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	b.ctx.Accounts[0].AccountAddress = strings.ToLower(tuitest.Account) // the same one
 	b.start()
 	if b.kept(); b.m.real == nil {
@@ -205,7 +208,7 @@ func TestBalancesOfAnotherNetworkOrAccountAreIgnored(t *testing.T) {
 
 func TestWritesAreNotMoreOftenThanOnceAMinuteAndOneAtATime(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	for range 12 {
 		b.read(5 * time.Second)
 	}
@@ -223,7 +226,7 @@ func TestDocumentsOfANewerProgramAreNeitherReadNorReplaced(t *testing.T) {
 	b := newBench(t)
 	newer := []byte(`{"version":2,"news":true}`)
 	b.shelf.docs[lastName], b.shelf.docs[seriesName] = newer, newer
-	b.follow(b.m.Init())
+	b.begin()
 	if !bytes.Equal(b.shelf.docs[lastName], newer) || !bytes.Equal(b.shelf.docs[seriesName], newer) {
 		t.Error("a document of a newer version was overwritten")
 	}
@@ -250,10 +253,10 @@ func TestWithoutAStoreNothingIsKept(t *testing.T) {
 	b := newBench(t)
 	b.ctx.Keep = nil
 	b.start()
-	b.follow(b.m.Init())
+	b.begin()
 	b.ctx.Keep, b.ctx.Network.ID = b.shelf, ""
 	b.start()
-	b.follow(b.m.Init())
+	b.begin()
 	if b.m.real == nil || len(b.shelf.docs) != 0 {
 		t.Errorf("%d documents of a network without an id", len(b.shelf.docs))
 	}

@@ -110,7 +110,7 @@ func TestALookAlikeIsMarkedAndNotBuiltWith(t *testing.T) {
 
 func TestAnAnswerAboutAnotherAccountIsNotShown(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	for _, says := range []api.BalanceAccounts{{EVM: tuitest.Signer}, {Solana: "11111111111111111111111111111111"}} {
 		was := b.m.real
 		b.src.b.Accounts = &says

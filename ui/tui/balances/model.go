@@ -169,8 +169,8 @@ func (m *Model) retitle(t titles) {
 // Title names the tab.
 func (m *Model) Title() string { return "Balances" }
 
-// Init reads the cache and then the balances for the first time: what is kept is on the screen at once.
-func (m *Model) Init() tea.Cmd { return tea.Sequence(m.loadCache(), m.load()) }
+// Init reads the balances for the first time.
+func (m *Model) Init() tea.Cmd { return m.load() }
 
 // Close cancels the present reading.
 func (m *Model) Close() {

@@ -135,7 +135,7 @@ func exported(t *testing.T, b *bench) (files map[string][]byte, said screen.Toas
 
 func TestExportHasExactFiguresOfAllHoldings(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	asked(b, "/", "b", "t", "c", "enter")
 	files, said := exported(t, b)
 	if !strings.Contains(said.Text,
@@ -185,7 +185,7 @@ func TestExportWritesNoFormulaAndNoRefusedFigure(t *testing.T) {
 	b.src.b = lying()
 	b.src.b.BalanceByAggregatedAsset = append(b.src.b.BalanceByAggregatedAsset,
 		api.AggregateBalance{AggregatedAssetID: "=cmd|'/c calc'!A1", Balance: "1", FiatValue: "1"})
-	b.follow(b.m.Init())
+	b.begin()
 	files, _ := exported(t, b)
 	lines, err := csv.NewReader(strings.NewReader(string(files["holdings.csv"]))).ReadAll()
 	if err != nil {
@@ -210,7 +210,7 @@ func TestExportWritesNoFormulaAndNoRefusedFigure(t *testing.T) {
 
 func TestExportSaysWhyItFails(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	if msg := asked(b, "x")[0].(screen.ToastMsg); !strings.Contains(msg.Text, "cannot write exports") {
 		t.Error(msg.Text)
 	}
@@ -224,7 +224,7 @@ func TestExportSaysWhyItFails(t *testing.T) {
 
 func TestExportOfLastKnownSaysSo(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	b.clock.now = b.clock.now.Add(time.Hour)
 	b.start()
 	b.kept()

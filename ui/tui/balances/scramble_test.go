@@ -83,7 +83,7 @@ func TestScrambledScreenShowsNoRealFigure(t *testing.T) {
 		}
 	}
 	b.src.b.TotalBalance.FiatValue = "77777"
-	b.follow(b.m.Init())
+	b.begin()
 	figures := regexp.MustCompile(`\$?[0-9][0-9,]*\.[0-9]{2,}`)
 	var shown []string
 	screens := func() (out string) {
@@ -114,7 +114,7 @@ func TestScrambledScreenShowsNoRealFigure(t *testing.T) {
 
 func TestScrambledTotalIsWhatTheFirstLineIsTold(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	real := b.m.announce()().(screen.TotalChangedMsg).Micro
 	for _, msg := range asked(b, "H") {
 		if msg, ok := msg.(screen.TotalChangedMsg); ok && msg.Micro.Cmp(real) == 0 {
@@ -140,7 +140,7 @@ func TestScrambledAmountsAreNeitherCopiedNorExportedNorBuiltWith(t *testing.T) {
 	written := 0
 	b.ctx.Export = func(string, []byte) (string, error) { written++; return "/x", nil }
 	b.start()
-	b.follow(b.m.Init())
+	b.begin()
 	if msg := asked(b, "Y")[0].(screen.CopyMsg); msg.Text != "2275.250000" {
 		t.Errorf("copied %q", msg.Text)
 	}
@@ -173,7 +173,7 @@ func TestScrambledAmountsAreNeitherCopiedNorExportedNorBuiltWith(t *testing.T) {
 
 func TestFactorIsOneForAStart(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	asked(b, "H")
 	first := b.m.total()
 	asked(b, "H", "H")
@@ -197,7 +197,7 @@ func TestFindingsKeepHiddenAmountsHidden(t *testing.T) {
 		{AggregatedAssetID: "ob:usdc", Balance: "9999000000", FiatValue: "9999",
 			IndividualAssetBalances: []api.AssetBalance{{AssetType: usdcBase, Balance: "2275250000",
 				FiatValue: "2275"}}}}
-	b.follow(b.m.Init())
+	b.begin()
 	if !strings.Contains(b.text(120, 30), "9,999 USDC") {
 		t.Fatal("the finding is not shown")
 	}

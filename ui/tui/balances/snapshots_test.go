@@ -30,7 +30,7 @@ func worth(b api.AggregatedBalance, dollars int64) api.AggregatedBalance {
 
 func TestSnapshotsAreNotMoreOftenThanEveryTenMinutes(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	for range 4 * 60 {
 		b.read(15 * time.Second)
 	}
@@ -127,7 +127,7 @@ func TestWhatAClockPutIntoTheFutureIsDropped(t *testing.T) {
 
 func TestSnapshotsAreOfTotalsWithoutMissingParts(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	b.read(time.Hour)
 	if !b.m.hasTrend() {
 		t.Fatal("no line of two totals that compare")
@@ -217,7 +217,7 @@ func TestGoldenLineOfTotals(t *testing.T) {
 		w, h int
 	}{{"80x24", 80, 19}, {"120x40", 120, 35}} {
 		b := newBench(t)
-		b.follow(b.m.Init())
+		b.begin()
 		for i := range int64(150) {
 			if i > 60 && i < 80 {
 				b.clock.now = b.clock.now.Add(10 * time.Minute) // the program was not running
@@ -236,7 +236,7 @@ func TestGoldenLineOfTotals(t *testing.T) {
 
 func TestPeriodsGoFromADayToYears(t *testing.T) {
 	b := newBench(t)
-	b.follow(b.m.Init())
+	b.begin()
 	b.read(40 * time.Hour)
 	b.read(40 * time.Hour)
 	for _, want := range []string{"24 h  no earlier totals", "30 d", "2 y", "24 h"} {
@@ -252,7 +252,7 @@ func TestSnapshotsOfTwoRunningProgramsComeTogether(t *testing.T) {
 	b := newBench(t)
 	b.ctx.Keep, b.shelf = a.shelf, a.shelf
 	b.start()
-	a.follow(a.m.Init())
+	a.begin()
 	b.read(15 * time.Minute)
 	a.read(30 * time.Minute)
 	if len(a.m.points) != 3 {
@@ -315,7 +315,7 @@ func FuzzSeries(f *testing.F) {
 func TestSnapshotFileIsBegunAnewWhenItCannotBeRead(t *testing.T) {
 	b := newBench(t)
 	b.shelf.docs[seriesName] = []byte("broken")
-	b.follow(b.m.Init())
+	b.begin()
 	if _, err := parseSeries(b.shelf.docs[seriesName]); err != nil ||
 		bytes.Equal(b.shelf.docs[seriesName], []byte("broken")) {
 		t.Error(err)
