@@ -158,8 +158,8 @@ type Chain interface {
 	Block(ctx context.Context, n uint64) (Block, bool, error)
 }
 
-// IsReservedAddress reports whether neither a key nor a contract can be at an address: zero and the 1023 after it, which
-// include the precompiled contracts.
+// IsReservedAddress reports whether neither a key nor a contract can be at an address: zero and the 1023 after it, the
+// precompiled contracts among them.
 func IsReservedAddress(a common.Address) bool { return [18]byte(a[:18]) == [18]byte{} && a[18] < 4 }
 
 // SealRequest asks for one block.

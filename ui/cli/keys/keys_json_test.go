@@ -159,7 +159,8 @@ func TestWithoutATerminalNothingIsConfirmedAndEverythingCanBeRead(t *testing.T) 
 		t.Errorf("%v, %+v, said %s", err, o.Change(), &said)
 	}
 	if code := d.run("profile", "confirm"); code != cli.ExitUsage ||
-		!strings.Contains(d.said.String(), "--fingerprint") || !strings.Contains(d.said.String(), "have not been confirmed") {
+		!strings.Contains(d.said.String(), "--fingerprint") ||
+		!strings.Contains(d.said.String(), "have not been confirmed") {
 		t.Errorf("code %d, said %s", code, &d.said)
 	}
 }
