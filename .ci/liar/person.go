@@ -55,7 +55,7 @@ type Person struct {
 	watched  map[string]*track
 }
 
-// person makes somebody with new keys and an empty journal below a directory. ask leads to the service.
+// person makes a user with new keys and an empty journal below a directory. ask leads to the service.
 func (h *House) person(dir string, seed uint64, ask http.RoundTripper) (*Person, error) {
 	c, err := catalog.Load()
 	if err != nil {

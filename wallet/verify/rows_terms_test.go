@@ -100,7 +100,7 @@ func TestQ15_PaymentsForACallAreReleasedOnlyForThatCall(t *testing.T) {
 	}
 }
 
-// trades are a swap and transfers, to an account of the user's, of somebody else and on Solana.
+// trades are a swap and transfers, to an account of the user's, to a stranger's and to Solana.
 func trades() map[string]func(w *world) api.Quote {
 	const sol = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
 	_, friend := solanaKey("friend")

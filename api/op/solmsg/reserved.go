@@ -11,7 +11,7 @@ import (
 // a row takes some 2⁹⁰ tries.
 const manyOnes = 16
 
-// IsReservedKey reports whether a key is an address of Solana that no private key stands behind although it may lie on
+// IsReservedKey reports whether a key is an address of Solana that has no private key although it may lie on
 // the curve: programs, sysvars, mints and the incinerator (see WellKnown), and whatever address has sixteen or more
 // '1's in a row in base58, as such addresses are made by hand.
 func IsReservedKey(k Key) bool {

@@ -424,7 +424,7 @@ func TestMessageOvertakenBeforeItsCommitIsToldTheNonce(t *testing.T) {
 	}
 }
 
-// delayed is a port whose steps are final only when somebody waits for them.
+// delayed is a port whose steps are final only once a test waits for them.
 type delayed struct {
 	outbox.EVM
 	receipts map[string][]chain.Receipt

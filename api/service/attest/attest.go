@@ -33,7 +33,7 @@ var (
 	ErrTooFew = errors.New("too few attesters have signed")
 )
 
-// Claim is what somebody says was filled: the deposit that shall be released for it, and where to look. Fill is the
+// Claim is a fill that is said to have happened: the deposit to release for it, and where to look. Fill is the
 // transaction on the target chain, a 0x hash or a base58 signature.
 type Claim struct {
 	Escrow    escrow.Place

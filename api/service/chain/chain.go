@@ -149,7 +149,7 @@ type Chain interface {
 	State(ctx context.Context, at uint64) (State, error)
 	// Seal makes one block of the transactions. It is all or nothing: after an
 	// error nothing has changed. The error wraps ErrNotAccepted, is a *TxError,
-	// comes from Record as it is, or tells of a fault of the database or of a
+	// comes from Record as it is, or is a fault of the database or of a
 	// signer. The context is the signers'.
 	Seal(context.Context, SealRequest) (Block, error)
 	// Receipt finds the receipt of a sealed transaction; false when unknown.

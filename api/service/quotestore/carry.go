@@ -13,7 +13,7 @@ import (
 // keyCarried holds the last stamp of an earlier network.
 const keyCarried = "carried"
 
-// Carry copies what a book tells of ended quotes into the empty book of the network that takes its place: records and
+// Carry copies what a book has of ended quotes into the empty book of the network that takes its place: records and
 // documents as they are, both indexes, the stamp that later records begin above, and the key of its cursors, so that a
 // continuation which was given out goes on. Offers and prepared operations are left behind: they were for the earlier
 // network. report is told of what stays behind, too: each damaged entry, and each quote that is open.

@@ -180,7 +180,7 @@ func (b *Book) Advance(ctx context.Context, expected, next *Quote) error {
 	return b.update(ctx, b.step(expected, next))
 }
 
-// Change is Advance as a part of a commit of the embedded network: a record and the block that it tells of. The outbox
+// Change is Advance as a part of a commit of the embedded network: a record and the block that it describes. The outbox
 // alone asks for it.
 func (b *Book) Change(expected, next *Quote) func(store.Tx) error {
 	return writing(b.step(expected, next))

@@ -56,7 +56,7 @@ func (s *Settler) keepRunning(q *quotestore.Quote, again <-chan struct{}) {
 		at := q.Updated
 		err := s.attempt(q)
 		if err == nil && s.asked(id, again) {
-			q = &quotestore.Quote{ID: id} // somebody accepted it since it was read
+			q = &quotestore.Quote{ID: id} // it was accepted since it was read
 			continue
 		}
 		if err == nil {

@@ -185,7 +185,7 @@ func (s *Settler) acknowledge(ctx context.Context, q *quotestore.Quote, i int, f
 	if err := s.Book.Advance(ctx, q, next); err != nil {
 		return next, errors.Join(failed, err)
 	}
-	s.Log.Error("a deposit was settled by somebody else", "quote", q.ID, "chain", q.Legs[i].ChainID, "state",
+	s.Log.Error("a deposit was settled by someone else", "quote", q.ID, "chain", q.Legs[i].ChainID, "state",
 		string(found))
 	return next, nil
 }

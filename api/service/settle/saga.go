@@ -18,7 +18,7 @@ import (
 // settleGas is enough for a release or a refund.
 const settleGas = 300_000
 
-// run takes a quote from wherever it stands to its end. It stops with an error when the context ends or the
+// run takes a quote from its present step to its end. It stops with an error when the context ends or the
 // database or a chain cannot be written; everything committed so far stays and Resume goes on from there.
 func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 	var kept *order // read back once

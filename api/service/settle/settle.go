@@ -5,7 +5,7 @@
 //
 // Execute answers 4xx and submits nothing, or commits PENDING and answers 200; one of any number of concurrent executes
 // of an id wins. After that each step is sent through the outbox: on the embedded network one commit of the block and
-// the record that tells of it; on a chain where it is final only later, one commit of the signed bytes and the record
+// the record of it; on a chain where it is final only later, one commit of the signed bytes and the record
 // that names the step (Quote.Sent), which nothing else passes over until its receipt is final. So no step happens twice
 // and none is forgotten:
 //

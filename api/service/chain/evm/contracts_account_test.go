@@ -61,7 +61,7 @@ func TestAccountExecutesForItsEntryPointItselfAndItsOwnerOnly(t *testing.T) {
 	}
 }
 
-// Type 00 is the root validator, whatever address stands beside it; other types
+// Type 00 is the root validator, whatever address follows; other types
 // and the mode that installs a module need what no account here has
 // (protocol §2.5).
 func TestOnlyTheRootValidatorDecidesAboutOperations(t *testing.T) {

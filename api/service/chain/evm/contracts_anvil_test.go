@@ -26,10 +26,10 @@ import (
 )
 
 // With -anvil the worlds of the contracts' tests stand on that node instead of the embedded chain: what holds here
-// holds on an EVM that somebody else wrote. The step "anvil" of .ci/run does it.
+// holds on an EVM that is not ours. The step "anvil" of .ci/run does it.
 var anvilProgram = flag.String("anvil", "", "run the contracts' tests on this anvil, a path")
 
-// ledger is what a world stands on.
+// ledger is the deployment below a world.
 type ledger interface {
 	ID() uint64
 	State(ctx context.Context, at uint64) (chain.State, error)

@@ -74,7 +74,7 @@ func TestFillerMeasuresWhatATokenDelivers(t *testing.T) {
 	w.holds(w.filler.at, stock, stock)
 }
 
-// calls are what is tried against the filler while it is busy, by somebody who is both hot and its owner.
+// calls are what is tried against the filler while it is busy, by an account that is both hot and its owner.
 func (w *fillWorld) reentries() map[string][]byte {
 	w.t.Helper()
 	terms := w.payout(1)
@@ -282,7 +282,7 @@ func TestEscrowPaysADepositorOnce(t *testing.T) {
 	user := key("user")
 	w.allows(user, 0)
 	terms := w.payout(5)
-	w.deposits(user, 1, native(), 100, terms) // somebody else's coins lie beside
+	w.deposits(user, 1, native(), 100, terms) // other coins lie beside
 	at := w.recipient.at
 	d := escrow.Deposit{QuoteID: [32]byte{1}, Amount: big.NewInt(10), RefundDeadline: terms.FillDeadline + 60}
 	w.send(w.relayer, w.recipient, 10, "exec", w.escrow.at, escrow.DepositCalldata(d, terms))

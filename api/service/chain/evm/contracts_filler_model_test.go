@@ -396,7 +396,7 @@ func (m *fillModel) run() {
 	}
 }
 
-// administer voids, and lets the owner, or somebody else, change what it can.
+// administer voids, and lets the owner, or a stranger, change what it can.
 func (m *fillModel) administer(quote uint32) {
 	m.w.t.Helper()
 	call := func(from *ecdsa.PrivateKey, want bool, method string, args ...any) {

@@ -231,7 +231,7 @@ func TestFillerGivesCopycatsNothing(t *testing.T) {
 }
 
 // The service's signature is not checked on the chain; the mark covers what it did, and the signature too. The
-// account's owner agrees to each of these changes, so that nothing else stands in the way.
+// account's owner agrees to each of these changes, so that nothing else prevents it.
 func TestFillerTakesNoOperationThatIsNotInTheTerms(t *testing.T) {
 	w := newFillWorld(t)
 	a, b := w.ecdsaAccount(key("owner")), w.ecdsaAccount(key("other owner"))
@@ -283,7 +283,7 @@ func TestFillerTakesNoOperationThatIsNotInTheTerms(t *testing.T) {
 	w.run("factory", func(t *testing.T) {
 		u := w.op(b, 0, w.transfer(to, 1))
 		terms = w.terms(nil, u)
-		w.deployed(b) // by somebody else, meanwhile
+		w.deployed(b) // by a stranger, meanwhile
 		u.Factory, u.FactoryData = nil, nil
 		refused(t, b.signed(u))
 	})

@@ -1,6 +1,6 @@
 // Package smartaccount answers what the service must know about a kind of account: which validator checks its
 // operations, what deploys it, what a valid signature is, which typed data goes along, whether the service adds a
-// signature of its own, and how the account stands on a chain.
+// signature of its own, and the account's state on a chain.
 //
 // Promise: an Account is only made for a kind that this network serves and for keys that can have such an account. An
 // address that follows from its keys is enforced at once for kernel-v3.1-ecdsa and kernel-v3.3-ecdsa. The session key
@@ -48,7 +48,7 @@ type kind interface {
 	signed(a Account, o op.UserOp, opHash, approve common.Hash) bool
 	// coSigned reports whether the service adds a signature of its own before submission.
 	coSigned() bool
-	// state reads how the account stands on a chain.
+	// state reads the account's state on a chain.
 	state(a Account, st chain.State, chainID uint64) (State, error)
 }
 

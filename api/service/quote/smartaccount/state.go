@@ -12,14 +12,14 @@ import (
 	"coffer/api/service/chain"
 )
 
-// State is how an account stands on one chain.
+// State is an account's state on one chain.
 type State struct {
 	Deployed   bool            // it has its code there
 	Deploys    bool            // its first operation carries factory and factoryData
 	Delegation *api.Delegation // its first operation needs this authorization of the EOA, unsigned here
 }
 
-// State reads how the account stands in a view of a chain; read it before overrides of a request change the view.
+// State reads the account's state in a view of a chain; read it before overrides of a request change the view.
 // The errors: *Unserved for keys that are not the account's there, and for a role-based account whose admin announced
 // an exit; *api.Error DELEGATION-001 for an EOA with foreign code; anything else is a fault.
 func (a Account) State(st chain.State, chainID uint64) (State, error) {
