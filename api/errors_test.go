@@ -125,8 +125,8 @@ func TestNumberReadsOnlyPlainDecimals(t *testing.T) {
 			t.Errorf("%s: %v, %v", n, got, ok)
 		}
 	}
-	for _, n := range []Number{"", "1e9", "1/3", "x", "1.x", "1.0000000x", "1.-5", "1_0", "0x10",
-		Number(strings.Repeat("9", 1_000_000))} {
+	for _, n := range []Number{"", "1e9", "1/3", "x", "1.x", "1.0000000x", "1.-5", "1_0", "0x10", "-", "+",
+		"-.", ".5", "-.5", Number(strings.Repeat("9", 1_000_000))} {
 		if got, ok := n.Micro(); ok {
 			t.Errorf("%.20s was read as %v", n, got)
 		}

@@ -35,7 +35,7 @@ func Micro(v *big.Int) Number {
 func (n Number) Micro() (*big.Int, bool) {
 	whole, fraction, _ := strings.Cut(string(n), ".")
 	// before anything is computed: a foreign number may have a million digits
-	if whole == "" || len(n) > 96 || strings.Trim(fraction, "0123456789") != "" {
+	if strings.Trim(whole, "+-") == "" || len(n) > 96 || strings.Trim(fraction, "0123456789") != "" {
 		return nil, false
 	}
 	return new(big.Int).SetString(whole+(fraction + "000000")[:6], 10)

@@ -90,15 +90,15 @@ func New(o Options) *Model {
 	return m
 }
 
-// Init starts every screen and asks the terminal for its background.
+// Init asks the terminal for its background and loads the caches, then starts every screen.
 func (m *Model) Init() tea.Cmd {
 	first, cmds := []tea.Cmd{tea.RequestBackgroundColor}, []tea.Cmd(nil)
 	if m.opt.remote() {
 		first = append(first, tea.Raw(ansi.RequestModeSynchronizedOutput))
 	}
 	for _, id := range m.order {
-		if s, ok := m.screens[id].(keeper); ok {
-			first = append(first, s.Kept())
+		if s, ok := m.screens[id].(screen.Cacher); ok {
+			first = append(first, s.LoadCache())
 		}
 		cmds = append(cmds, m.screens[id].Init())
 	}
@@ -109,12 +109,6 @@ func (m *Model) Init() tea.Cmd {
 		first = append(first, m.broadcast(screen.AmountsMsg{Hidden: true}))
 	}
 	return tea.Sequence(tea.Batch(first...), tea.Batch(cmds...))
-}
-
-// keeper is a screen that shows what it kept of the last time before the service answers.
-type keeper interface {
-	// Kept is run before every Init, so that nothing slows it down.
-	Kept() tea.Cmd
 }
 
 // Close cancels what the screens are doing.

@@ -246,6 +246,38 @@ func (s *fieldScreen) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+var _ screen.Cacher = (*balances.Model)(nil)
+
+// cachingScreen records which of its commands ran.
+type cachingScreen struct {
+	fieldScreen
+	ran []string
+}
+
+func (s *cachingScreen) runs(what string) tea.Cmd {
+	return func() tea.Msg { s.ran = append(s.ran, what); return nil }
+}
+func (s *cachingScreen) LoadCache() tea.Cmd { return s.runs("cache") }
+func (s *cachingScreen) Init() tea.Cmd      { return s.runs("request") }
+
+func TestCachesAreReadBeforeAnyScreenAsksTheService(t *testing.T) {
+	cs := &cachingScreen{fieldScreen: fieldScreen{field: kit.NewField("to", 0)}}
+	o := options(t, sample(t))
+	o.beside(func(screen.Context) map[screen.ID]screen.Screen { return map[screen.ID]screen.Screen{screen.Build: cs} })
+	steps := reflect.ValueOf(New(o).Init()())
+	if steps.Type() == reflect.TypeFor[tea.BatchMsg]() || steps.Len() != 2 {
+		t.Fatalf("the start is %v of %d, not two steps", steps.Type(), steps.Len())
+	}
+	for i, want := range []string{"cache", "cache request"} {
+		for _, cmd := range steps.Index(i).Interface().(tea.Cmd)().(tea.BatchMsg) {
+			cmd()
+		}
+		if got := strings.Join(cs.ran, " "); got != want {
+			t.Errorf("after step %d: %s", i+1, got)
+		}
+	}
+}
+
 func withField(t testing.TB) (*Model, *fieldScreen) {
 	fs := &fieldScreen{field: kit.NewField("to", 0)}
 	o := options(t, sample(t))

@@ -50,7 +50,7 @@ const (
 
 // made names what this program makes of a seed: it is the id of the network that the seed of the tests gives, which
 // covers the hash of every genesis block. Data with this mark begins with what this program would make; the tests fail
-// when it is not the id any more. Then it changes, and generation grows by one.
+// when it is not the id any more. Then it changes, and with the first change after a release generation grows by one.
 const made = "0xc6c65a14c976d1903e71877e62a39e35aeede3e9fd22f097bd6680f93b47b9a5"
 
 // generation counts what programs made: data of a higher one is left to a newer program. Marks without a number are

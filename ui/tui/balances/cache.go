@@ -125,8 +125,8 @@ type savedMsg struct {
 	err    error
 }
 
-// Kept reads the cache; nil when this program keeps none. A document that cannot be read counts as missing.
-func (m *Model) Kept() tea.Cmd {
+// LoadCache reads the cache; nil when this program keeps none. A document that cannot be read counts as missing.
+func (m *Model) LoadCache() tea.Cmd {
 	if m.ctx.Keep == nil || !m.identity.whole() {
 		return nil
 	}

@@ -111,7 +111,7 @@ func (b *bench) begin() {
 // kept loads the cache of the last start, and nothing else.
 func (b *bench) kept() []tea.Msg {
 	b.t.Helper()
-	return b.follow(b.m.Kept())
+	return b.follow(b.m.LoadCache())
 }
 
 func TestLastKnownBalancesAreThereAtOnceAndMarked(t *testing.T) {
@@ -156,7 +156,7 @@ func TestAFreshAnswerIsNotReplacedByTheLastKnown(t *testing.T) {
 	b := newBench(t)
 	b.begin()
 	b.start()
-	slow := b.m.Kept()
+	slow := b.m.LoadCache()
 	b.src.b = api.AggregatedBalance{}
 	b.follow(b.m.load())
 	b.follow(slow)

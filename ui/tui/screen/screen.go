@@ -77,6 +77,10 @@ type Waker interface {
 	Wake(now time.Time) time.Duration
 }
 
+// Cacher is a screen that shows what it kept of the last time until the service answers. The command of LoadCache, nil
+// without one, ends before those of any Init begin: that they all start at once must not slow it down.
+type Cacher interface{ LoadCache() tea.Cmd }
+
 // Keeper is a screen with unfinished work: a non-empty reason makes `q` ask once more.
 type Keeper interface{ KeepOpen() string }
 
