@@ -83,7 +83,7 @@ func (m measuring) begin(ctx context.Context, cols, rows int) (*bench, time.Dura
 		return nil, 0, errors.Join(err, r.Close())
 	}
 	b := &bench{Terminal: term, random: m.random, told: bufio.NewReader(r), end: func() { term.Close(); _ = r.Close() }}
-	if err := b.WaitFor(patience, "Balances", "TOK", "$"); err != nil {
+	if err := b.WaitFor(patience, "Balances", strconv.Itoa(manyAssets)+" assets", "$"); err != nil {
 		b.end()
 		return nil, 0, err
 	}
