@@ -30,8 +30,9 @@ type Refund struct {
 }
 
 // Refunds are the calls for the payments of an operation that may have left this machine, from what was signed and
-// nothing else. Where the quote's own text is gone, the escrow is the one that quotes used when this one came, and the
-// time that of the latest payment. Payments on Solana and into other contracts have none.
+// nothing else. Payments on Solana and into other contracts have none. Where the quote's own text is gone, as after its
+// end, the escrow is the one that quotes used when this one came, and the time that of the latest payment: for a payment
+// into a contract that the policy allows beside it, that call reverts.
 func Refunds(n network.Descriptor, o journal.Operation) []Refund {
 	var out []Refund
 	for _, s := range o.Signatures {

@@ -83,8 +83,8 @@ func (c Commands) refund(s *Session, quotes []string, show, asJSON bool) error {
 		return c.write([]byte(p.String()))
 	}
 	return outcome(cli.ExitFailed, nil,
-		"nothing was sent: on this network the service gives unused payments back. To do "+
-			"it without the service, send what `coffer refund --print` prints, from any wallet or node")
+		"nothing was sent: on this network the service gives unused payments back. To do it without the service, "+
+			"where others run the chain, send what `coffer refund --print` prints from any wallet")
 }
 
 // refunds finds the payments of the quotes; without any those of every operation. The first so many are open: asked for
