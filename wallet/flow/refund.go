@@ -31,8 +31,8 @@ type Refund struct {
 
 // Refunds are the calls for the payments of an operation that may have left this machine, from what was signed and
 // nothing else. Payments on Solana and into other contracts have none. Where the quote's own text is gone, as after its
-// end, the escrow is the one that quotes used when this one came, and the time that of the latest payment: for a payment
-// into a contract that the policy allows beside it, that call reverts.
+// end, the escrow is the one that quotes used when this one came, and the time that of the latest payment. For a
+// payment into another contract, which the policy allowed, that call reverts.
 func Refunds(n network.Descriptor, o journal.Operation) []Refund {
 	var out []Refund
 	for _, s := range o.Signatures {
