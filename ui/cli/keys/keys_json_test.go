@@ -273,6 +273,22 @@ func TestJSONOfAComparison(t *testing.T) {
 	}
 }
 
+// TestL10_ARefusalTellsNoFingerprintToCopy keeps a person comparing: what the operator tells comes from the operator.
+func TestL10_ARefusalTellsNoFingerprintToCopy(t *testing.T) {
+	d := newDesk(t)
+	n, err := network.Decode(descriptor(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := d.run("profile", "add", "team", "--kind", "lab", "--url", "https://wallet.invalid/api", "--network-file",
+		d.dir+"/network.json", "--vault", "file", "--fingerprint", "0000")
+	if said := d.said.String(); code != cli.ExitUsage ||
+		!strings.Contains(said, "begins with "+n.Fingerprint()[:4]+":") ||
+		strings.Contains(said, n.Fingerprint()[:6]) || strings.Contains(said, n.ID[2:10]) {
+		t.Errorf("exit code %d, said %s", code, said)
+	}
+}
+
 // TestNothingIsAskedWithoutATerminal: a missing input is an error with a hint, before anything is written, and data is
 // never printed half.
 func TestNothingIsAskedWithoutATerminal(t *testing.T) {

@@ -144,7 +144,8 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 	if !profile.SameFingerprint(fingerprint, n) {
 		return n, &cli.UsageError{
 			Problem: "the network file has another fingerprint; nothing was written",
-			Hint:    "the file's is " + n.Fingerprint() + ": if the operator's differs, the file is not theirs",
+			Hint: "the file's begins with " + n.Fingerprint()[:4] +
+				": if the operator's differs, the file is not theirs",
 		}
 	}
 	p.NetworkID = n.ID
