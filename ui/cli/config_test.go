@@ -59,13 +59,22 @@ func TestConfigShowNamesEachSource(t *testing.T) {
 	}
 }
 
+// TestL10_ConfigCheckSaysThatThereIsNoFile does not call a missing file good.
+func TestL10_ConfigCheckSaysThatThereIsNoFile(t *testing.T) {
+	out := says(t, []string{"COFFER_CONFIG=" + filepath.Join(t.TempDir(), "none.toml")}, "config", "check")
+	if strings.Contains(out, "good") || !strings.Contains(out,
+		"none.toml: there is no file, so everything is as it comes, profiles: 1, demo is the default one") {
+		t.Error(out)
+	}
+}
+
 func TestConfigCheckTellsTheLine(t *testing.T) {
 	env, _ := home(t)
 	path := filepath.Join(t.TempDir(), "other.toml")
 	if err := os.WriteFile(path, []byte("version = 1\n[ui]\ntheme = \"pink\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := says(t, env, "config", "check"); !strings.Contains(out, "good, 2 profiles, team is the default one") {
+	if out := says(t, env, "config", "check"); !strings.Contains(out, "good, profiles: 2, team is the default one") {
 		t.Error(out)
 	}
 	for _, c := range []struct{ args, part string }{{path, path + ":3:1: ui.theme"},

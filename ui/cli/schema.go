@@ -115,8 +115,12 @@ wrong.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.Out, "%s: good, %d profiles, %s is the default one\n", text.Clean(path, maxReport),
-				len(f.Profiles), f.Default)
+			state := "good"
+			if _, err := os.Stat(path); err != nil { // Load found none
+				state = "there is no file, so everything is as it comes"
+			}
+			_, err = fmt.Fprintf(p.Out, "%s: %s, profiles: %d, %s is the default one\n", text.Clean(path, maxReport),
+				state, len(f.Profiles), f.Default)
 			return err
 		},
 	}
