@@ -132,19 +132,21 @@ func demo() Profile {
 	return Profile{Name: DemoProfile, Kind: network.Embedded, Vault: VaultMemory}
 }
 
-// Parse reads and checks the bytes of a configuration file; path only appears in errors, which are *Error.
+// Parse reads and checks the bytes of a configuration file; path only appears in errors. Its error joins an *Error for
+// each fault.
 func Parse(path string, data []byte) (File, error) {
-	var f File
-	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
-	if err := dec.Decode(&f); err != nil {
-		return File{}, tomlError(path, data, err)
+	f, faults, whole := decode(path, data)
+	if f.Version != 0 && f.Version != SchemaVersion { // other faults may be right in that version
+		return File{}, at(path, data, "version", fmt.Sprintf(
+			"unknown version %d, this program knows version %d: a newer Coffer may have written the file", f.Version,
+			SchemaVersion))
 	}
+	if !whole {
+		return File{}, errors.Join(faults...)
+	}
+	say := func(key, problem string) { faults = append(faults, at(path, data, key, problem)) }
 	if f.Version == 0 {
-		return File{}, at(path, data, "version", fmt.Sprintf("the line `version = %d` is missing", SchemaVersion))
-	}
-	if f.Version != SchemaVersion {
-		return File{}, at(path, data, "version", fmt.Sprintf("this program reads version %d, the file has %d",
-			SchemaVersion, f.Version))
+		say("version", fmt.Sprintf("the line `version = %d` is missing", SchemaVersion))
 	}
 	if f.Profiles == nil {
 		f.Profiles = map[string]Profile{}
@@ -156,20 +158,56 @@ func Parse(path string, data []byte) (File, error) {
 		f.Default = DemoProfile
 	}
 	if _, ok := f.Profiles[f.Default]; !ok {
-		return File{}, at(path, data, "default", f.missing(f.Default))
+		say("default", f.missing(f.Default))
 	}
 	for _, name := range f.names() {
 		p := f.Profiles[name]
 		p.Name = name
-		if key, problem := p.check(); problem != "" {
-			return File{}, at(path, data, "profiles."+name+"."+key, problem)
-		}
+		p.check(func(key, problem string) { say("profiles."+name+"."+key, problem) })
 		f.Profiles[name] = p
 	}
-	if key, problem := f.UI.check(); problem != "" {
-		return File{}, atUI(path, data, key, problem)
+	f.UI.check(func(key []string, problem string) { faults = append(faults, atUI(path, data, key, problem)) })
+	if len(faults) > 0 {
+		return File{}, errors.Join(faults...)
 	}
 	return f, nil
+}
+
+// maxFaults bounds what decode reports.
+const maxFaults = 20
+
+// decode reads a file. It goes on without a line that cannot be read, to find further faults; whole is false then.
+func decode(path string, data []byte) (f File, faults []error, whole bool) {
+	lines := bytes.Split(data, []byte("\n"))
+	for len(faults) < maxFaults {
+		f, data = File{}, bytes.Join(lines, []byte("\n"))
+		err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&f)
+		if err == nil {
+			return f, faults, len(faults) == 0
+		}
+		var strict *toml.StrictMissingError
+		if errors.As(err, &strict) {
+			whole = len(faults) == 0
+			for _, d := range strict.Errors {
+				line, col := d.Position()
+				faults = append(faults, &Error{Path: path, Line: line, Column: col, Key: strings.Join(d.Key(), "."),
+					Problem: "there is no such setting"})
+			}
+			break
+		}
+		fault := tomlError(path, data, err)
+		faults = append(faults, fault)
+		if fault.Line < 1 {
+			break
+		}
+		line := &lines[fault.Line-1]
+		// Below a header that cannot be read every key would seem wrong.
+		if text := bytes.TrimSpace(*line); len(text) == 0 || text[0] == '[' {
+			break
+		}
+		*line = nil
+	}
+	return f, faults, whole
 }
 
 // names returns the profile names in order.
@@ -197,35 +235,33 @@ var (
 	reNetworkID = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 )
 
-// check returns the key and the problem of the first broken rule.
-func (p Profile) check() (key, problem string) {
+// check says the key and the problem of each broken rule.
+func (p Profile) check(say func(key, problem string)) {
 	if !reName.MatchString(p.Name) {
-		return "", "a profile name is 1 to 32 lower-case letters, digits, - and _"
+		say("", "a profile name is 1 to 32 lower-case letters, digits, - and _")
 	}
 	if p.Name == serviceData {
-		return "", "this name is taken: below it lies the data of `coffer serve`"
+		say("", "this name is taken: below it lies the data of `coffer serve`")
 	}
 	switch p.Kind {
 	case network.Embedded, network.Lab, network.Real:
+		if key, problem := p.checkService(); problem != "" {
+			say(key, problem)
+		}
 	default:
-		return "kind", `expected "embedded", "lab" or "real"`
+		say("kind", `expected "embedded", "lab" or "real"`)
 	}
 	switch p.Vault {
 	case VaultMemory, VaultKeyring, VaultKeyringOnly, VaultFile:
 	default:
-		return "vault", `expected "keyring", "keyring-only", "file" or "memory"`
+		say("vault", `expected "keyring", "keyring-only", "file" or "memory"`)
 	}
-	if key, problem = p.checkSigning(); problem != "" {
-		return key, problem
-	}
-	if key, problem = p.checkService(); problem != "" {
-		return key, problem
-	}
+	p.checkSigning(say)
 	evm, solana := 0, 0
 	for i, a := range p.Accounts {
 		k := fmt.Sprintf("accounts[%d]", i)
 		if problem := a.check(); problem != "" {
-			return k, problem
+			say(k, problem)
 		}
 		if a.Type == api.AccountSolana {
 			solana++
@@ -234,9 +270,8 @@ func (p Profile) check() (key, problem string) {
 		}
 	}
 	if evm > 1 || solana > 1 {
-		return "accounts", "one EVM account at most, and one Solana account beside it"
+		say("accounts", "one EVM account at most, and one Solana account beside it")
 	}
-	return "", ""
 }
 
 // lockBounds are the shortest and longest idle time that a profile may set for an unlocked vault.
@@ -245,19 +280,19 @@ const (
 	longestLock  = 24 * time.Hour
 )
 
-func (p Profile) checkSigning() (key, problem string) {
+func (p Profile) checkSigning(say func(key, problem string)) {
 	if p.LockAfter != "" {
 		if d, err := time.ParseDuration(p.LockAfter); err != nil || d < shortestLock || d > longestLock {
-			return "lock_after", `expected a time from "10s" to "24h", such as "5m"`
+			say("lock_after", `expected a time from "10s" to "24h", such as "5m"`)
 		}
 	}
 	for _, s := range p.SignerCommand {
 		if s == "" || strings.ContainsRune(s, 0) {
-			return "signer_command",
-				`expected a program and its arguments, such as ["/usr/local/bin/signer", "--slot", "1"]`
+			say("signer_command",
+				`expected a program and its arguments, such as ["/usr/local/bin/signer", "--slot", "1"]`)
+			return
 		}
 	}
-	return "", ""
 }
 
 // LockTime is how long an unlocked vault of the profile may stay idle.

@@ -212,11 +212,11 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// CheckUI checks choices about the screens: it returns an *Error with the key and the problem, or nil when they can be
-// written.
-func CheckUI(u UI) error {
-	if key, problem := u.check(); problem != "" {
-		return &Error{Key: strings.Join(append([]string{"ui"}, key...), "."), Problem: problem}
-	}
-	return nil
+// CheckUI checks choices about the screens: it joins an *Error for each key that is wrong, and returns nil when they
+// can be written.
+func CheckUI(u UI) (err error) {
+	u.check(func(key []string, problem string) {
+		err = errors.Join(err, &Error{Key: strings.Join(append([]string{"ui"}, key...), "."), Problem: problem})
+	})
+	return err
 }

@@ -18,6 +18,16 @@ func team() Profile {
 		Vault: VaultFile}
 }
 
+// wrong returns the first fault of a profile.
+func wrong(p Profile) (key, problem string) {
+	p.check(func(k, what string) {
+		if problem == "" {
+			key, problem = k, what
+		}
+	})
+	return key, problem
+}
+
 func TestAddedProfilesAndAccountsAreReadBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coffer", "config.toml")
 	if err := AddProfile(path, team(), true); err != nil {
@@ -137,7 +147,7 @@ func TestAccountsObeyTheCombinationRules(t *testing.T) {
 	} {
 		p := team()
 		p.Accounts = c.accounts
-		if _, problem := p.check(); (problem == "") != c.good {
+		if _, problem := wrong(p); (problem == "") != c.good {
 			t.Errorf("%s: %q", name, problem)
 		}
 	}
@@ -174,7 +184,7 @@ func TestSigningSettingsAreChecked(t *testing.T) {
 	} {
 		p := team()
 		c.change(&p)
-		if _, problem := p.check(); (problem == "") != c.good {
+		if _, problem := wrong(p); (problem == "") != c.good {
 			t.Errorf("%+v: %q", p, problem)
 		}
 	}
@@ -210,22 +220,22 @@ func TestAFileBehindASymbolicLinkIsEditedWhereItLies(t *testing.T) {
 func TestAProfileThatSignsNamesItsNetworkByID(t *testing.T) {
 	p := team()
 	p.NetworkID, p.NetworkFile = "", "/n.json"
-	if key, problem := p.check(); key != "network_id" || problem == "" {
+	if key, problem := wrong(p); key != "network_id" || problem == "" {
 		t.Errorf("%s: %q", key, problem)
 	}
 	p.Vault = VaultMemory
-	if _, problem := p.check(); problem != "" {
+	if _, problem := wrong(p); problem != "" {
 		t.Error(problem)
 	}
 	p.SignerCommand = []string{"/bin/signer"}
-	if _, problem := p.check(); problem == "" {
+	if _, problem := wrong(p); problem == "" {
 		t.Error("a profile with a signer command passed without network_id")
 	}
 }
 
 func TestTheServicesOwnDirectoryIsNoProfile(t *testing.T) {
 	p := Profile{Name: "serve", Kind: network.Embedded, Vault: VaultMemory}
-	if _, problem := p.check(); problem == "" {
+	if _, problem := wrong(p); problem == "" {
 		t.Error("a profile named serve would use the data of coffer serve")
 	}
 }

@@ -13,14 +13,7 @@ import (
 
 // tomlError explains why a file does not decode: the place, the setting and a plain description, without the Go types
 // in the decoder's message.
-func tomlError(path string, data []byte, err error) error {
-	var strict *toml.StrictMissingError
-	if errors.As(err, &strict) && len(strict.Errors) > 0 {
-		d := strict.Errors[0]
-		line, col := d.Position()
-		return &Error{Path: path, Line: line, Column: col, Key: strings.Join(d.Key(), "."),
-			Problem: "there is no such setting"}
-	}
+func tomlError(path string, data []byte, err error) *Error {
 	var de *toml.DecodeError
 	if !errors.As(err, &de) {
 		return &Error{Path: path, Problem: "this is no TOML that can be read"}

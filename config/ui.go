@@ -98,23 +98,28 @@ var (
 	reHexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 )
 
-// check returns the key, in parts below the table, and the problem of the first broken rule.
-func (u UI) check() (key []string, problem string) {
+// check says the key, in parts below the table, and the problem of each broken rule.
+func (u UI) check(say func(key []string, problem string)) {
 	if u.Theme != "" && !slices.Contains(Themes(), u.Theme) {
-		return []string{"theme"}, "expected " + orList(Themes())
+		say([]string{"theme"}, "expected "+orList(Themes()))
 	}
 	if u.Dust != "" {
 		v, err := amount.Parse(u.Dust, usdDecimals)
 		if err != nil || v.Sign() < 0 || len(u.Dust) > longestDust {
-			return []string{"dust"}, `expected an amount of USD such as "1.00"; "0" for none`
+			say([]string{"dust"}, `expected an amount of USD such as "1.00"; "0" for none`)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.Colors)) {
 		if problem := checkColor(name, u.Colors[name]); problem != "" {
-			return []string{"colors", name}, problem
+			say([]string{"colors", name}, problem)
 		}
 	}
-	return u.checkKeys()
+	taken := map[string]string{} // owner and key -> action
+	for _, action := range slices.Sorted(maps.Keys(u.Keys)) {
+		if problem := checkAction(taken, action, u.Keys[action]); problem != "" {
+			say([]string{"keys", action}, problem)
+		}
+	}
 }
 
 func checkColor(name string, c Color) string {
@@ -130,36 +135,32 @@ func checkColor(name string, c Color) string {
 	return ""
 }
 
-func (u UI) checkKeys() (key []string, problem string) {
-	taken := map[string]string{} // owner and key -> action
-	for _, action := range slices.Sorted(maps.Keys(u.Keys)) {
-		pressed, place := u.Keys[action], []string{"keys", action}
-		owner, name, ok := strings.Cut(action, ".")
-		if !ok || !slices.Contains(KeyOwners(), owner) || !reAction.MatchString(name) {
-			return place, `expected an action such as "balances.sort": ` + orList(KeyOwners()) +
-				", a dot, and the name that the help shows"
+func checkAction(taken map[string]string, action, pressed string) string {
+	owner, name, ok := strings.Cut(action, ".")
+	if !ok || !slices.Contains(KeyOwners(), owner) || !reAction.MatchString(name) {
+		return `expected an action such as "balances.sort": ` + orList(KeyOwners()) +
+			", a dot, and the name that the help shows"
+	}
+	if problem := checkKey(pressed); problem != "" {
+		return problem
+	}
+	if pressed == signingKey && (owner == "shell" || owner == "review") {
+		return signingKey + " signs on a review; choose another"
+	}
+	for _, o := range []string{owner, "shell"} {
+		if other := taken[o+" "+pressed]; other != "" {
+			return fmt.Sprintf("%s is the key of %s already", pressed, other)
 		}
-		if problem := checkKey(pressed); problem != "" {
-			return place, problem
-		}
-		if pressed == signingKey && (owner == "shell" || owner == "review") {
-			return place, signingKey + " signs on a review; choose another"
-		}
-		for _, o := range []string{owner, "shell"} {
-			if other := taken[o+" "+pressed]; other != "" {
-				return place, fmt.Sprintf("%s is the key of %s already", pressed, other)
-			}
-		}
-		taken[owner+" "+pressed] = action
-		if owner == "shell" {
-			for _, o := range KeyOwners() {
-				if other := taken[o+" "+pressed]; other != action && other != "" {
-					return place, fmt.Sprintf("%s is the key of %s already", pressed, other)
-				}
+	}
+	taken[owner+" "+pressed] = action
+	if owner == "shell" {
+		for _, o := range KeyOwners() {
+			if other := taken[o+" "+pressed]; other != action && other != "" {
+				return fmt.Sprintf("%s is the key of %s already", pressed, other)
 			}
 		}
 	}
-	return nil, ""
+	return ""
 }
 
 func orList(words []string) string {

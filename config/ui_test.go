@@ -110,8 +110,8 @@ func TestUIErrorsFindTheirPlaceHoweverTheTableIsWritten(t *testing.T) {
 
 func TestUIOfNoFileIsTheDefault(t *testing.T) {
 	u := Default().UI
-	if key, problem := u.check(); problem != "" {
-		t.Errorf("%v: %s", key, problem)
+	if err := CheckUI(u); err != nil {
+		t.Error(err)
 	}
 	if got := u.DustMicro(); got == nil || got.Cmp(big.NewInt(1_000_000)) != 0 {
 		t.Errorf("dust below %v", got)
@@ -160,10 +160,10 @@ func TestUIIsReadAsItWasWritten(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		_, problem := u.check()
+		problem := CheckUI(u)
 		f, err := Parse("c.toml", text)
-		if (err == nil) != (problem == "") {
-			rt.Fatalf("%q: %v\n%s", problem, err, text)
+		if (err == nil) != (problem == nil) {
+			rt.Fatalf("%v: %v\n%s", problem, err, text)
 		}
 		if err == nil && !reflect.DeepEqual(f.UI, u) {
 			rt.Fatalf("wrote %+v, read %+v", u, f.UI)

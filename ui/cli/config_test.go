@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +58,44 @@ func TestConfigShowNamesEachSource(t *testing.T) {
 	if err := whole(&none, env...).Run(t.Context(), []string{"config", "show", "--profile", "nobody"}); cli.Code(err) !=
 		cli.ExitUsage {
 		t.Error(err)
+	}
+}
+
+// TestL10_ConfigCheckSaysAllThatIsWrong tells every fault with its line, and of a file of a newer program only that.
+func TestL10_ConfigCheckSaysAllThatIsWrong(t *testing.T) {
+	env, _ := home(t)
+	path := filepath.Join(t.TempDir(), "other.toml")
+	check := func(text string) string {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := whole(io.Discard, env...).Run(t.Context(), []string{"config", "check", path})
+		if text[len(text)-1] == '#' && err == nil {
+			return ""
+		}
+		if cli.Code(err) != cli.ExitUsage {
+			t.Fatalf("%q: %v", text, err)
+		}
+		return strings.ReplaceAll(err.Error(), path, "")
+	}
+	for text, want := range map[string][]string{
+		"version = 2\nnew = 1\n": {
+			":1:1: version: unknown version 2, this program knows version 1: a newer Coffer"},
+		"# mine\nnew = 1\nkind = \"a\nversion = 3\n": {":4:1: version: unknown version 3"},
+		"version = 1\nnew = 1\nold = 2\n[profiles.a]\nkind = \"lob\"\nvault = \"x\"\n[profiles.b]\nkind = \"lob\"\n" +
+			"vault = \"file\"\nlock_after = \"soon\"\n[ui]\ntheme = \"pink\"\ndust = \"-1\"\n": {
+			":2:1: new: ", ":3:1: old: ",
+			":5:1: profiles.a.kind: ", ":6:1: profiles.a.vault: ", ":8:1: profiles.b.kind: ",
+			":10:1: profiles.b.lock_after: ", ":12:1: ui.theme: ", ":13:1: ui.dust: "},
+		"version = 1\n[ui]\ntheme = 3\nmouse = \"on\"\nascii = maybe\nsize = 3\n": {":3:9: ui.theme: ",
+			":4:9: ui.mouse: ", ":5:9: ", ":6:1: ui.size: "},
+		"version = 1\n[ui\ntheme = 3\n": {":2:4: "},
+	} {
+		said := strings.Split(check(text), "\n")
+		if !slices.EqualFunc(said, want, strings.HasPrefix) {
+			t.Errorf("%q:\n%s", text, strings.Join(said, "\n"))
+		}
 	}
 }
 
