@@ -135,6 +135,7 @@ func demo() Profile {
 // Parse reads and checks the bytes of a configuration file; path only appears in errors. Its error joins an *Error for
 // each fault.
 func Parse(path string, data []byte) (File, error) {
+	data = unmarked(data)
 	f, faults, whole := decode(path, data)
 	if f.Version != 0 && f.Version != SchemaVersion { // other faults may be right in that version
 		return File{}, at(path, data, "version", fmt.Sprintf(
@@ -172,6 +173,9 @@ func Parse(path string, data []byte) (File, error) {
 	}
 	return f, nil
 }
+
+// unmarked is a text without the byte-order mark that some editors begin it with.
+func unmarked(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
 
 // maxFaults bounds what decode reports.
 const maxFaults = 20

@@ -166,7 +166,7 @@ func AddAccount(path, profile string, a Account) error {
 	var own struct {
 		Profiles map[string]any `toml:"profiles"`
 	}
-	if err := toml.Unmarshal(data, &own); err != nil {
+	if err := toml.Unmarshal(unmarked(data), &own); err != nil {
 		return tomlError(path, data, err)
 	}
 	if _, ok := own.Profiles[profile]; !ok {
@@ -195,10 +195,17 @@ func readToEdit(path string) ([]byte, error) {
 }
 
 // write checks the new content and replaces the old file atomically. Where path is a symbolic link, it replaces the
-// file that the link points to.
+// file that the link points to. Lines end as the first one does, unless that would change what the file says.
 func write(path string, data []byte) error {
-	if _, err := Parse(path, data); err != nil {
+	f, err := Parse(path, data)
+	if err != nil {
 		return err
+	}
+	if line, _, _ := bytes.Cut(data, []byte("\n")); bytes.HasSuffix(line, []byte("\r")) {
+		all := bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+		if g, err := Parse(path, all); err == nil && sameFile(f, g) {
+			data = all
+		}
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

@@ -110,11 +110,12 @@ func remark(line string) string {
 // are. The caller has to read the result and compare: rewrite does not handle a wished table in another form than
 // lines below a header.
 func rewrite(data []byte, all []wish) []byte {
-	lines := strings.Split(string(bytes.TrimRight(data, "\n")), "\n")
+	text := unmarked(data)
+	lines := strings.Split(string(bytes.TrimRight(text, "\n")), "\n")
 	for _, w := range all {
 		lines = w.into(lines)
 	}
-	return []byte(strings.Join(lines, "\n") + "\n")
+	return append(bytes.Clone(data[:len(data)-len(text)]), strings.Join(lines, "\n")+"\n"...)
 }
 
 func (w wish) into(lines []string) []string {

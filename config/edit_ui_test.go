@@ -211,9 +211,13 @@ func TestAProfileThatIsToBeTheDefaultChangesNothingElse(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		got := content(t, path)
-		if f, err := Load(path); err != nil || f.Default != "team" || !strings.HasPrefix(got, want+"\n") ||
-			!strings.Contains(got, "[profiles.team]\n") ||
+		got, end := content(t, path), "\n"
+		if strings.Contains(text, "\r\n") {
+			end = "\r\n"
+		}
+		if f, err := Load(path); err != nil || f.Default != "team" || !strings.HasPrefix(got, want+end) ||
+			!strings.Contains(got, "[profiles.team]"+end) ||
+			end != "\n" && strings.Count(got, end) != strings.Count(got, "\n") ||
 			strings.Count(got, "[profiles.") > strings.Count(want, "[profiles.")+1 {
 			t.Errorf("%q became\n%q\n%v", text, got, err)
 		}

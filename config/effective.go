@@ -47,7 +47,7 @@ func Show(getenv func(string) string, profile string) ([]Effective, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
-	s := shown{getenv: getenv, path: paths.Config, data: data}
+	s := shown{getenv: getenv, path: paths.Config, data: unmarked(data)}
 	s.places(paths)
 	p, err := s.profile(f, profile)
 	if err != nil {

@@ -90,7 +90,9 @@ func TestL10_ConfigCheckSaysAllThatIsWrong(t *testing.T) {
 			":10:1: profiles.b.lock_after: ", ":12:1: ui.theme: ", ":13:1: ui.dust: "},
 		"version = 1\n[ui]\ntheme = 3\nmouse = \"on\"\nascii = maybe\nsize = 3\n": {":3:9: ui.theme: ",
 			":4:9: ui.mouse: ", ":5:9: ", ":6:1: ui.size: "},
-		"version = 1\n[ui\ntheme = 3\n": {":2:4: "},
+		"version = 1\n[ui\ntheme = 3\n":               {":2:4: "},
+		"\ufeffversion = 1\n[ui]\ntheme = \"pink\"\n": {":3:1: ui.theme: "},
+		"\ufeffversion = 1 #":                         {""},
 	} {
 		said := strings.Split(check(text), "\n")
 		if !slices.EqualFunc(said, want, strings.HasPrefix) {

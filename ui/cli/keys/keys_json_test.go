@@ -289,6 +289,34 @@ func TestL10_ARefusalTellsNoFingerprintToCopy(t *testing.T) {
 	}
 }
 
+// TestL10_LineEndsAndTheMarkStay adds a profile to a file of an editor that begins with a byte-order mark and ends
+// lines with CR and LF.
+func TestL10_LineEndsAndTheMarkStay(t *testing.T) {
+	for _, old := range []string{"\ufeffversion = 1\r\n# mine\r\n", "version = 1\r\n", "\ufeffversion = 1\n",
+		"\ufeffdefault = \"demo\"\r\nversion = 1\r\n", "version = 1\n# mine"} {
+		d := newDesk(t)
+		path := filepath.Join(d.dir, "config.toml")
+		if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"add", "x", "--kind", "embedded", "--vault", "memory"},
+			{"add", "y", "--kind", "embedded", "--vault", "memory", "--default"}} {
+			if code := d.run(append([]string{"profile"}, args...)...); code != 0 {
+				t.Fatalf("%q: exit code %d, said %s", old, code, d.said.String())
+			}
+		}
+		b, err := os.ReadFile(path)
+		got := string(b)
+		lines, marked := strings.Count(got, "\n"), strings.Count(got, "\r\n")
+		if err != nil || strings.HasPrefix(old, "\ufeff") != strings.HasPrefix(got, "\ufeff") ||
+			strings.Count(got, "\ufeff") > 1 || strings.Contains(old, "\r\n") && marked != lines ||
+			!strings.Contains(old, "\r\n") && marked > 0 || !strings.Contains(got, "[profiles.y]") ||
+			!strings.Contains(got, "default = \"y\"") || strings.Count(got, "default") > 1 {
+			t.Errorf("%q became\n%q, %v", old, got, err)
+		}
+	}
+}
+
 // TestNothingIsAskedWithoutATerminal: a missing input is an error with a hint, before anything is written, and data is
 // never printed half.
 func TestNothingIsAskedWithoutATerminal(t *testing.T) {
