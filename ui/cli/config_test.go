@@ -105,7 +105,7 @@ func TestL10_ConfigCheckSaysAllThatIsWrong(t *testing.T) {
 func TestL10_ConfigCheckSaysThatThereIsNoFile(t *testing.T) {
 	out := says(t, []string{"COFFER_CONFIG=" + filepath.Join(t.TempDir(), "none.toml")}, "config", "check")
 	if strings.Contains(out, "good") || !strings.Contains(out,
-		"none.toml: there is no file, so everything is as it comes, profiles: 1, demo is the default one") {
+		"none.toml: there is no file, so every setting has its default, profiles: 1, demo is the default one") {
 		t.Error(out)
 	}
 }

@@ -117,7 +117,7 @@ wrong.`,
 			}
 			state := "good"
 			if _, err := os.Stat(path); err != nil { // Load found none
-				state = "there is no file, so everything is as it comes"
+				state = "there is no file, so every setting has its default"
 			}
 			_, err = fmt.Fprintf(p.Out, "%s: %s, profiles: %d, %s is the default one\n", text.Clean(path, maxReport),
 				state, len(f.Profiles), f.Default)

@@ -41,7 +41,7 @@ func file(name, path string, may bool) Finding {
 	_, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && may:
-		f.Text += ": none, so everything is as it comes"
+		f.Text += ": none, so every setting has its default"
 	case err != nil:
 		f.is(Bad, words(err), "put the file back, or name another one in the configuration")
 	default:
