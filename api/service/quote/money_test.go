@@ -111,11 +111,11 @@ func checkMoney(t *rapid.T, p *purse, q api.Quote, at time.Time) {
 		if i < len(q.OriginChainsOperations)-1 && amount.Scale(a, e.Decimals, p.agg.Decimals).Cmp(scaled) != 0 {
 			t.Fatalf("%s of %s is left although more was needed", o.AssetType, have)
 		}
-		paid.Add(paid, amount.Scale(a, e.Decimals, p.agg.Decimals))
+		paid.Add(paid, amount.Scale(a, e.Decimals, amount.MaxDecimals))
 		fees.Add(fees, amount.Scale(number(t, fee), e.Decimals, p.agg.Decimals))
 	}
-	if q.OriginToken.Amount != paid.String() {
-		t.Fatalf("originToken.amount %s, Σ a %s", q.OriginToken.Amount, paid)
+	if paid = amount.ScaleUp(paid, amount.MaxDecimals, p.agg.Decimals); q.OriginToken.Amount != paid.String() {
+		t.Fatalf("originToken.amount %s, Σ a, rounded up once, %s", q.OriginToken.Amount, paid)
 	}
 	price, _ := p.w.Prices.Price(p.agg.ID, at)
 	worth := new(big.Rat).SetFrac(new(big.Int).Mul(fees, price), tenTo(p.agg.Decimals))
@@ -129,18 +129,19 @@ func checkMoney(t *rapid.T, p *purse, q api.Quote, at time.Time) {
 	}
 }
 
-// net is Σ a − Σ fees in the aggregate's decimals.
+// net is Σ a − Σ fees in the aggregate's decimals, rounded down once.
 func net(t *rapid.T, p *purse, q api.Quote) *big.Int {
-	v := number(t, q.OriginToken.Amount)
-	for asset, fee := range q.Fees.Assets {
-		a, err := caip.ParseAsset(asset)
+	sum := new(big.Int)
+	for _, o := range q.OriginChainsOperations {
+		a, err := caip.ParseAsset(o.AssetType)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e, _ := p.w.Installation.Catalog.Entity(a)
-		v.Sub(v, amount.Scale(number(t, fee), e.Decimals, p.agg.Decimals))
+		left := new(big.Int).Sub(number(t, o.Amount), number(t, q.Fees.Assets[o.AssetType]))
+		sum.Add(sum, amount.Scale(left, e.Decimals, amount.MaxDecimals))
 	}
-	return v
+	return amount.Scale(sum, amount.MaxDecimals, p.agg.Decimals)
 }
 
 // bought is floor(v × price) in the decimals of what is got.
