@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 )
@@ -77,6 +78,11 @@ type Far struct {
 func Attach(far Far, cols, rows int) *Terminal {
 	t := &Terminal{far: far, emu: vt.NewEmulator(cols, rows), began: time.Now()}
 	t.changed = sync.NewCond(&t.mu)
+	// Margins of a larger screen come in after a resize. The emulator would scroll rows that are gone.
+	t.emu.RegisterCsiHandler('r', func(margins ansi.Params) bool {
+		bottom, _, _ := margins.Param(1, 0)
+		return bottom > t.emu.Height()
+	})
 	go func() { _, _ = io.Copy(far.In, t.emu) }() // answers to the program's queries
 	go t.read()
 	go t.wait()

@@ -32,6 +32,18 @@ func TestTerminalShowsWhatAPersonWouldSee(t *testing.T) {
 	}
 }
 
+// A program that has not heard of a resize yet still scrolls the rows that it had.
+func TestTerminalIgnoresMarginsBelowItsLastRow(t *testing.T) {
+	term, err := Start(exec.Command("printf", `\033[1;9r\033[2TAfter`), 40, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if err := term.WaitFor(limit, "After"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestTerminalSaysWhatIsMissing(t *testing.T) {
 	term, err := Start(exec.Command("sh", "-c", "printf shown; read line"), 40, 5)
 	if err != nil {
