@@ -58,30 +58,38 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
+	screen := term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd())
 	a := actCommands()
+	if screen && !tui.Dumb(os.Environ()) {
+		a.Dashboard = dashboard
+	}
 	p := cli.Program{
 		Out: os.Stdout, Err: os.Stderr,
-		Terminal:      term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
-		Build:         cli.ReadBuild(),
-		Catalog:       host().Catalog,
-		Dashboard:     dashboard,
-		SetUp:         setUp,
-		Doctor:        examine,
-		Balances:      balances,
-		Earlier:       earlierBalances,
-		Serve:         serve,
-		Keys:          keyCommands{},
-		Store:         storeCommands{},
-		Accounts:      roles.Commands{Open: openRoles, Prompt: prompt()},
-		FaultHelp:     settle.FaultHelp(),
-		AccountsExtra: keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout, Clock: time.Now}.Accounts,
+		Terminal:  screen,
+		Build:     cli.ReadBuild(),
+		Catalog:   host().Catalog,
+		Dashboard: dashboard,
+		SetUp:     setUp,
+		Doctor:    examine,
+		Balances:  balances,
+		Earlier:   earlierBalances,
+		Serve:     serve,
+		Keys:      keyCommands{},
+		Store:     storeCommands{},
+		Accounts:  roles.Commands{Open: openRoles, Prompt: prompt()},
+		FaultHelp: settle.FaultHelp(),
+		AccountsExtra: func(g *cli.Global) []*cobra.Command {
+			return append(keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout, Clock: time.Now}.Accounts(g),
+				a.Allowances(g))
+		},
 		Extra: []func(*cli.Global) *cobra.Command{
 			keys.Commands{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
 			keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
+			keys.Contacts{Host: host(), Prompt: prompt(), In: os.Stdin, Out: os.Stdout}.Command,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Verify,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Intent,
-			a.Assets, a.Chains, a.History, a.Status, a.Activity, a.Refund, a.Call, a.Transfer, a.Swap, a.Plan, a.Apply,
-			a.Export,
+			a.Assets, a.Chains, a.History, a.Status, a.Activity, a.Refund, a.Call, a.Pay, a.Transfer, a.Swap, a.Plan,
+			a.Apply, a.Export, a.Lab,
 		},
 	}
 	return p.Run(ctx, args)
@@ -346,9 +354,22 @@ func appOptions(g cli.Global) app.Options {
 // dashboard opens the screens on a profile, or the line-by-line dialogue.
 func dashboard(ctx context.Context, g cli.Global) error { return app.Run(ctx, appOptions(g)) }
 
-// setUp walks the user through the set-up of a profile and opens it.
-func setUp(ctx context.Context, g cli.Global) error {
-	name, err := app.SetUp(ctx, appOptions(g))
+// setUp walks the user through the set-up of a profile and opens it; with usual, it sets one up without questions.
+func setUp(ctx context.Context, g cli.Global, usual bool) error {
+	g.Linear = g.Linear || tui.Dumb(os.Environ())
+	asks := prompt()
+	if g.Linear {
+		asks.Out = cli.Plain(os.Stderr)
+	}
+	lines := keys.SetUp{Host: host(), Prompt: asks, Out: os.Stdout, Random: rand.Reader}
+	if usual {
+		return lines.Quick(ctx, g.Profile)
+	}
+	ask := lines.Lines
+	if !g.Linear {
+		ask = func(ctx context.Context) (string, error) { return app.SetUp(ctx, appOptions(g)) }
+	}
+	name, err := ask(ctx)
 	if err != nil || name == "" {
 		return err
 	}
@@ -368,18 +389,8 @@ func terminal() doctor.Terminal {
 
 // examine answers `coffer doctor`. It examines a profile that does not open as far as possible.
 func examine(ctx context.Context, g cli.Global) ([]doctor.Finding, doctor.Deps, error) {
-	s, broken := host().Open(ctx, g.Profile)
-	if broken != nil {
-		var err error
-		if s, err = host().OpenKeys(ctx, g.Profile); err != nil {
-			return nil, doctor.Deps{}, broken
-		}
-	}
-	defer func() { _ = s.Close() }()
-	d := s.DoctorDeps(cli.ReadBuild(), terminal())
-	if broken != nil {
-		d.Service, d.Broken = nil, broken
-	}
+	d, done := host().Examine(ctx, g.Profile, cli.ReadBuild(), terminal())
+	defer done()
 	return doctor.Run(ctx, d), d, nil
 }
 

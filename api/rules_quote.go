@@ -152,7 +152,15 @@ func (r Rules) exchange(body place, types map[string]bool, solana bool) {
 		at.fail("a CAIP-10 account that receives: both sides are the same asset")
 	case len(types) > 0 && !holds(types, gets.chain):
 		at.fail("a CAIP-10 account that receives: none of the accounts is on " + gets.chain.String())
+	case len(types) > 0 && !r.receives(types, gets.aggregate):
+		at.fail("a CAIP-10 account that receives: none of the accounts is on a chain that has the asset")
 	}
+}
+
+// receives reports whether one of the accounts can hold an aggregate on one of its chains.
+func (r Rules) receives(types map[string]bool, id caip.AggregateID) bool {
+	agg, _ := r.Catalog.Aggregate(id)
+	return slices.ContainsFunc(agg.Entities, func(e catalog.Entity) bool { return holds(types, e.Asset.Chain) })
 }
 
 // holds reports whether one of the accounts can hold assets of a chain; of no chain in particular always.

@@ -359,6 +359,8 @@ func TestWhoReceivesMustBeNamedWhenItIsNotTheSender(t *testing.T) {
 		"Solana to EVM without a recipient":     {body(accSolana, solanaSOL, usdcBase, ""), "to.account"},
 		"Solana to EVM with a recipient":        {body(accSolana, solanaSOL, usdcBase, "eip155:8453:"+evmOther), ""},
 		"EVM to Solana without an account":      {body(accKernel31, "ob:usdc", solanaSOL, ""), "to.account"},
+		"EVM to SOL without an account":         {body(accKernel31, "ob:usdc", "ob:sol", ""), "to.account"},
+		"EVM to SOL with one's own account":     {body(accKernel31+","+accSolana, "ob:usdc", "ob:sol", ""), ""},
 		"EVM to Solana with one's own account":  {body(accKernel31+","+accSolana, "ob:usdc", solanaSOL, ""), ""},
 		"EVM to a friend on Solana":             {body(accKernel31, "ob:usdc", "ob:usdc", sol), ""},
 		"a chain without the asset": {body(accKernel31, "ob:usdc", "ob:sol", "eip155:1:"+evmOther),

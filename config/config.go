@@ -64,7 +64,7 @@ type Profile struct {
 
 	// LockAfter is a duration such as "5m"; "" is DefaultLockAfter.
 	LockAfter string `toml:"lock_after,omitempty"`
-	// PolicyFile limits what may be signed (docs/policy.md); it is read anew at every start.
+	// PolicyFile limits what may be signed (docs/policy.md); it is read again at every start.
 	PolicyFile string `toml:"policy_file,omitempty"`
 	// SignerCommand is a program with its arguments that signs instead of the vault (docs/keys.md).
 	SignerCommand []string `toml:"signer_command,omitempty"`
@@ -245,7 +245,7 @@ func (p Profile) check(say func(key, problem string)) {
 		say("", "a profile name is 1 to 32 lower-case letters, digits, - and _")
 	}
 	if p.Name == serviceData {
-		say("", "this name is taken: below it lies the data of `coffer serve`")
+		say("", "this name is taken: it holds the data of `coffer serve`")
 	}
 	switch p.Kind {
 	case network.Embedded, network.Lab, network.Real:

@@ -78,7 +78,7 @@ func withTable(data []byte, name string, holds any, header, what string) ([]byte
 	}
 	at := bytes.Index(block, []byte(header))
 	if at < 0 {
-		return nil, fmt.Errorf("write configuration: the %s has no table of its own", what)
+		return nil, fmt.Errorf("write configuration: the %s has no table", what)
 	}
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		data = append(data, '\n')

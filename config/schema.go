@@ -103,9 +103,9 @@ func settingWords() map[string]Setting {
 			"keyring alone, an encrypted file, or nowhere. Nothing falls back to another place."},
 		"profiles.*.lock_after": {Default: `"5m"`,
 			What: "Lock the vault after this time without use, from 10s to 24h."},
-		"profiles.*.policy_file": {What: "Limits of what may be signed (docs/policy.md); read anew at every start."},
+		"profiles.*.policy_file": {What: "Limits of what may be signed (docs/policy.md); read again at every start."},
 		"profiles.*.signer_command": {What: "A program and its arguments that sign instead of the vault " +
-			"(docs/keys.md). Arguments can be read by everybody on the machine: put no secret here."},
+			"(docs/keys.md). Everyone on the machine can read arguments: put no secret here."},
 
 		"profiles.*.accounts.type": {Required: true,
 			Values: []string{api.AccountRoleBased, api.AccountKernelV31, api.AccountKernelV33, api.AccountSolana},
@@ -123,15 +123,15 @@ func settingWords() map[string]Setting {
 			"once session_address was replaced; together with account_address."},
 
 		"ui.theme": {Default: `"` + ThemeAuto + `"`, Values: Themes(),
-			What: "Colours of the screens; auto follows the background that the terminal tells of."},
+			What: "Colours of the screens; auto follows the background that the terminal reports."},
 		"ui.mouse": {What: "Whether the mouse works at the start. Without the line: on, and off over SSH."},
 		"ui.dust": {Default: `"` + DefaultDust + `"`,
-			What: "In USD: priced holdings below it stand in a group of their own; \"0\" for none."},
+			What: "In USD: priced holdings below it appear in a separate group; \"0\" for none."},
 		"ui.hide_amounts": {Default: "false", What: "Hide amounts at the start."},
 		"ui.ascii":        {Default: "false", What: "Draw ASCII characters only."},
 		"ui.clipboard": {Default: "true",
 			What: "Send copies to the clipboard of the terminal (OSC 52); with false nothing is sent to it."},
-		"ui.keys.*":   {What: "Another key for an action. The name stands in quotes; ? and then n show the names."},
+		"ui.keys.*":   {What: "Another key for an action. Write the name in quotes; ? and then n show the names."},
 		"ui.colors.*": {What: "Another colour, #rrggbb or one of 256, for " + strings.Join(ColorNames(), ", ") + "."},
 	}
 }

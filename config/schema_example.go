@@ -17,8 +17,8 @@ func Example() []byte {
 	e := example{said: map[string]bool{}}
 	e.prose("Configuration of coffer. A line that begins with # and no blank behind it is a setting with its " +
 		"default, or an example where there is none: take the # away " +
-		"to set it, and from the header in brackets above it. Everything may be left out but the version. Unknown " +
-		"keys are errors. No secret has a place here.")
+		"to set it, and from the header in brackets above it. Only the version is required. Unknown " +
+		"keys are errors. Put no secret here.")
 	e.table(reflect.ValueOf(sample()), nil, "")
 	return []byte(e.b.String())
 }

@@ -56,7 +56,8 @@ var (
 )
 
 // published are sources that are neither in this repository nor numbered standards.
-var published = []string{"Solidity ABI specification", "Safe Transaction Builder file version 1.0"}
+var published = []string{"Solidity ABI specification", "Safe Transaction Builder file version 1.0",
+	"Solana Pay specification"}
 
 // newLibrary reads the documents below root.
 func newLibrary(root fs.FS) (*library, error) {

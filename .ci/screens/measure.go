@@ -210,7 +210,7 @@ func (m measuring) reviews(ctx context.Context, out io.Writer, cols, rows int) e
 		report(out, name, frames)
 		if name == "review 1" {
 			w.types("y")
-			w.sees("Review 2 of 2", "You pay")
+			w.sees("Review 2 of 2", "Arrives")
 		}
 	}
 	return w.err

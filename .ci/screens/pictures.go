@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,26 +18,40 @@ import (
 // patience bounds each wait for the screen.
 const patience = time.Minute
 
-// walker is somebody who walks through the demo and takes pictures.
+// sizes are those of the pictures, in cells.
+var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
+
+// walker walks through the demo and takes pictures, or films it.
 type walker struct {
 	term *termtest.Terminal
 	out  string
+	film *recording // nil: nothing is filmed
 	err  error
 }
 
-// pictures walks from an empty home to a completed call, and to the other screens.
+// pictures walks from an empty home to a completed call, and to the other screens. It takes pictures of each screen in
+// every size, and films the way to the completed call.
 func pictures(ctx context.Context, out string) error {
 	if err := os.MkdirAll(out, 0o750); err != nil { //nolint:gosec // the directory that the person names
 		return err
 	}
-	w, done, err := atDemo(ctx, 100, 30)
-	if err != nil {
-		return err
+	for _, films := range []bool{true, false} {
+		w, done, err := atDemo(ctx, sizes[0][0], sizes[0][1])
+		if err != nil {
+			return err
+		}
+		w.out = out
+		if films {
+			w.filmed()
+		} else {
+			w.walk()
+		}
+		done()
+		if w.err != nil {
+			return w.err
+		}
 	}
-	defer done()
-	w.out = out
-	w.walk()
-	return w.err
+	return nil
 }
 
 // atDemo starts the real program in an empty home.
@@ -73,48 +88,94 @@ func (w *walker) toReview1() {
 	w.sees("Review 1 of 2", "y sign")
 }
 
+// filmed goes from the first start to the completed call.
+func (w *walker) filmed() {
+	const look, read, key = 1500 * time.Millisecond, 4 * time.Second, 250 * time.Millisecond
+	w.film = &recording{}
+	w.sees("EMBEDDED", "USDC", "$")
+	w.shows(read)
+	w.types("2")
+	w.sees("trial call")
+	w.shows(look)
+	w.types("d")
+	w.sees("elsewhere")
+	w.shows(read)
+	w.types("\r")
+	w.sees("Review 1 of 2", "y sign")
+	w.shows(read)
+	w.reads()
+	w.types("y")
+	w.sees("Review 2 of 2")
+	w.shows(read)
+	w.reads()
+	for _, digit := range w.finds(toType) {
+		w.types(string(digit))
+		w.shows(key)
+	}
+	w.types("\r")
+	w.sees("COMPLETED")
+	w.shows(read)
+	if w.err == nil {
+		w.write("demo", w.film.picture())
+	}
+	w.types("qq")
+}
+
+// toType is what review 2 asks to be typed.
+const toType = `ype ([0-9.]+) `
+
 func (w *walker) walk() {
 	w.sees("EMBEDDED", "USDC", "$")
 	w.types("j")
-	w.picture("balances")
+	w.pictures("balances")
 	w.types("r")
 	w.sees("Receive", "Send to it")
-	w.picture("receive")
+	w.pictures("receive")
 	w.types("\x1b")
-	w.sees("largest first")
+	w.sees("b build")
 	w.types("2")
 	w.sees("trial call")
 	w.types("d")
 	w.sees("elsewhere")
-	w.picture("build")
+	w.pictures("build")
 	w.types("5")
-	w.sees("Quote lab")
+	w.sees("›5 Lab")
 	w.types("r")
 	if w.err == nil {
 		w.err = w.term.WaitUntil("every variant to be asked", patience,
 			func(screen string) bool { return !strings.Contains(screen, "not asked") })
 	}
-	w.picture("lab")
+	w.pictures("lab")
 	w.types("2")
 	w.sees("needs")
 	w.types("r")
 	w.sees("Review 1 of 2", "y sign")
-	w.picture("review-1")
+	w.pictures("review-1")
 	w.reads()
 	w.types("y")
-	w.sees("Review 2 of 2", "You pay")
-	w.picture("review-2")
+	w.sees("Review 2 of 2")
+	w.pictures("review-2")
 	w.reads()
-	w.types(w.finds(`type ([0-9.]+) and press enter`) + "\r")
+	w.types(w.finds(toType) + "\r")
 	w.sees("COMPLETED")
-	w.picture("activity")
+	w.pictures("activity")
 	w.types("4")
 	w.sees("completed")
-	w.picture("history")
+	w.pictures("history")
 	w.types("6")
-	w.sees("Accounts")
-	w.picture("accounts")
-	w.types("qq")
+	w.sees("›6 Accounts")
+	w.pictures("accounts")
+	w.types(",")
+	w.sees("Settings")
+	w.pictures("settings")
+	w.types("\x1b")
+	w.sees("›6 Accounts", "copy address")
+	w.types("?")
+	w.pictures("keys")
+	w.types("?")
+	w.types(":")
+	w.pictures("palette")
+	w.types("\x03\x03")
 }
 
 func (w *walker) sees(texts ...string) {
@@ -139,19 +200,58 @@ func (w *walker) finds(pattern string) (found string) {
 // reads scrolls to the end of a review and lets its countdown move twice.
 func (w *walker) reads() {
 	if w.err == nil {
-		w.err = w.term.ReadReview(patience, `(?:closes|expires) in (\d+:\d\d)`)
+		w.err = w.term.ReadReview(patience, `(?:closes|expires|renews) in (\d+:\d\d)`)
 	}
 }
 
-// picture waits until the screen holds still and writes it.
-func (w *walker) picture(name string) {
-	if w.err == nil {
-		w.err = w.term.Still(300*time.Millisecond, patience)
+// shows adds the screen to the film.
+func (w *walker) shows(hold time.Duration) {
+	if s := w.takes(); w.err == nil {
+		w.film.add(s, hold)
 	}
-	if w.err == nil {
-		w.err = os.WriteFile(filepath.Join(w.out, name+".svg"), svg(w.term.Cells()), 0o600)
+}
+
+// pictures writes the screen in every size.
+func (w *walker) pictures(name string) {
+	for _, size := range sizes {
+		w.resizes(size)
+		if s := w.takes(); w.err == nil {
+			w.write(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), picture(s))
+		}
 	}
+	w.resizes(sizes[0])
+}
+
+func (w *walker) resizes(size [2]int) {
 	if w.err == nil {
-		fmt.Fprintln(os.Stderr, "  "+name, strings.Repeat(".", 20-len(name)), "written")
+		w.err = w.term.Resize(size[0], size[1])
 	}
+}
+
+// takes waits until the screen holds still and takes it on both backgrounds; a countdown may move between them, so it
+// tries again.
+func (w *walker) takes() (s shot) {
+	const tries = 10
+	for range tries {
+		s.dark, s.light = w.cells("0000/0000/0000"), w.cells("ffff/ffff/ffff")
+		if w.cells("0000/0000/0000"); w.err != nil || s.same() {
+			return s
+		}
+	}
+	w.err = errors.New("the screen does not hold still:\n" + w.term.Screen())
+	return s
+}
+
+// cells reports a background to the program, as the terminal would, and returns the screen once it holds still.
+func (w *walker) cells(background string) [][]termtest.Cell {
+	w.types("\x1b]11;rgb:" + background + "\x07")
+	if w.err == nil {
+		w.err = w.term.Still(200*time.Millisecond, patience)
+	}
+	return w.term.Cells()
+}
+
+func (w *walker) write(name string, data []byte) {
+	w.err = os.WriteFile(filepath.Join(w.out, name+".svg"), data, 0o600)
+	fmt.Fprintln(os.Stderr, "  "+name, strings.Repeat(".", max(0, 24-len(name))), len(data), "bytes")
 }

@@ -47,7 +47,7 @@ func TestSSHAConnectionThatEndsDuringExecute(t *testing.T) {
 			p.types("y")
 			pay := p.pays()
 			held := b.holds(pathExecute)
-			p.types(pay + "\r")
+			p.confirms(pay)
 			<-held // the service has executed it, and nobody here knows
 			c.cut(h, p)
 			if name != "the network goes in silence" {

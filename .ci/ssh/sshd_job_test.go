@@ -22,10 +22,10 @@ func TestSSHTheMainJob(t *testing.T) {
 			p.sees("EMBEDDED", "demo", "USDC", "$")
 			needs := p.builds()
 			p.types("y")
-			p.types(p.pays() + "\r")
+			p.confirms(p.pays())
 			p.sees("COMPLETED")
 			p.types("4")
-			p.sees("call "+amount.Trim(needs)+" USDC", "completed")
+			p.sees(amount.Trim(needs)+" USDC", "completed")
 			p.leaves()
 
 			out, errs, code := h.runs("", "coffer", "history", "--json")
@@ -41,7 +41,7 @@ func TestSSHTheMainJob(t *testing.T) {
 			again := h.opens(a, "coffer")
 			again.sees("EMBEDDED", "USDC")
 			again.types("4")
-			again.sees("call "+amount.Trim(needs)+" USDC", "completed", "1 record")
+			again.sees(amount.Trim(needs)+" USDC", "completed", "1 record")
 			again.leaves()
 		})
 	}

@@ -70,8 +70,9 @@ func TestSSHZ2TheSetUp(t *testing.T) {
 		0o600))
 
 	p := h.opens(at{Cols: 120, Rows: 40}, "coffer", "setup")
-	p.sees("coffer set-up", "step 1 of 7")
+	p.sees("coffer set-up", "step 1 of 4")
 	p.fills("name", "team")
+	p.chooses("a service")
 	p.goesOn("Service")
 	p.fills("address", b.server.URL+"/api")
 	p.fills("CA file", ca)

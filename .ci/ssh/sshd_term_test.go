@@ -86,7 +86,7 @@ func TestSSHTheFirstFrameIsRightOnEveryTerminal(t *testing.T) {
 				if c.no {
 					l.colours = 0
 				}
-				p.sees("EMBEDDED", "demo", "USDC", "$", "USD Coin", "not shown")
+				p.sees("EMBEDDED", "demo", "USDC", "$", "USD Coin", "hidden (z)")
 				p.checks(l)
 				must(t, p.term.Resize(120, 40))
 				l.cols, l.rows = 120, 40
@@ -118,6 +118,7 @@ func TestSSHADumbTerminalIsToldOfTheLinearMode(t *testing.T) {
 	}
 	line := h.opens(at{Term: "dumb"}, "coffer", "--linear")
 	line.sees("Type a number")
+	line.settles() // what is typed before a question can be read does not count
 	line.types("1\r")
 	line.sees("USDC")
 	line.types("\x04") // the end of the input

@@ -170,8 +170,8 @@ func teamReview2(p person) (pay string) {
 	p.sees("Review 1 of 2", "nothing else", "y sign")
 	p.reads(`closes in (\d+:\d\d)`)
 	p.types("y")
-	p.sees("Review 2 of 2", "You pay")
-	p.reads(`expires in (\d+:\d\d)`)
+	p.sees("Review 2 of 2", "Arrives")
+	p.reads(`(?:expires|renews) in (\d+:\d\d)`)
 	return p.finds(`type ([0-9.]+) and press enter`)
 }
 
@@ -188,7 +188,7 @@ func TestTeamTwoGuestsDoTheMainJobOverSSH(t *testing.T) {
 				t.Parallel()
 				p := s.opens(t, keys[name], size[0], size[1])
 				p.sees(name)
-				p.types(teamReview2(p) + "\r")
+				p.confirms(teamReview2(p))
 				p.sees("COMPLETED")
 				p.types("4")
 				p.sees("completed", "1 record")
@@ -208,7 +208,7 @@ func TestTeamALostConnectionIsResumed(t *testing.T) {
 	key := s.teamKey("alice")
 	s.start("--fault", "slow-fill=2s")
 	p := s.opens(t, key, 100, 30)
-	p.types(teamReview2(p) + "\r")
+	p.confirms(teamReview2(p))
 	p.sees("✓ accepted by the service")
 	if err := p.term.Process().Kill(); err != nil {
 		t.Fatal(err)

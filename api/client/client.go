@@ -28,6 +28,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -70,6 +71,7 @@ type Client struct {
 	limiter *rate.Limiter
 	retries *bucket
 	skew    atomic.Int64
+	window  atomic.Pointer[Window]
 	closers []func()
 }
 
@@ -146,7 +148,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{o: o, base: base, inside: o.Transport != nil, retries: &bucket{tokens: bucketSize}}
 	if !c.inside {
-		c.limiter = rate.NewLimiter(5, 5)
+		c.limiter = rate.NewLimiter(perSecond, perSecond)
 	}
 	c.build()
 	return c, nil
@@ -174,6 +176,44 @@ func (c *Client) Close() {
 
 // Skew is the service's clock minus the local one as of the last answer.
 func (c *Client) Skew() time.Duration { return time.Duration(c.skew.Load()) }
+
+// perSecond is how many requests a second leave for a network.
+const perSecond = 5
+
+// Window is what this client may still ask for. PerSecond is its own limit, 0 without one. Limit is the number of
+// requests that the service allows the key in its present window, of which Remaining are left until Reset; 0 while the
+// service states no window.
+type Window struct {
+	PerSecond        int
+	Limit, Remaining int
+	Reset            time.Time
+}
+
+// Window is the window as of the last answer.
+func (c *Client) Window() Window {
+	var w Window
+	if known := c.window.Load(); known != nil {
+		w = *known
+	}
+	if !c.inside {
+		w.PerSecond = perSecond
+	}
+	return w
+}
+
+// noteWindow reads the window that an answer states (docs/interface.md#errors); an incomplete one is ignored.
+func (c *Client) noteWindow(h http.Header) {
+	figure := func(name string) (int, bool) {
+		n, err := strconv.ParseInt(h.Get("x-ratelimit-"+name), 10, 64)
+		return int(n), err == nil && n >= 0 && n < 1<<40
+	}
+	limit, ok := figure("limit")
+	left, okLeft := figure("remaining")
+	reset, okReset := figure("reset")
+	if ok && okLeft && okReset {
+		c.window.Store(&Window{Limit: limit, Remaining: left, Reset: time.Unix(int64(reset), 0)})
+	}
+}
 
 // Sleep waits, or returns the context's error.
 func Sleep(ctx context.Context, d time.Duration) error {

@@ -716,3 +716,33 @@ func TestRequestBodiesArriveByteForByte(t *testing.T) {
 		}
 	}
 }
+
+func TestTheWindowIsWhatTheLastAnswerStated(t *testing.T) {
+	header := http.Header{}
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		for name, all := range header {
+			w.Header()[name] = all
+		}
+		writeJSON(w, 429, `{"error":"TooManyRequests","message":"slower"}`)
+	})
+	c := dial(t, s)
+	state := func(limit, remaining, reset string) Window {
+		header = http.Header{"X-Ratelimit-Limit": {limit}, "X-Ratelimit-Remaining": {remaining},
+			"X-Ratelimit-Reset": {reset}}
+		_, _ = c.Quote(t.Context(), []byte(`{}`))
+		return c.Window()
+	}
+	if got := c.Window(); got != (Window{PerSecond: 5}) {
+		t.Errorf("%+v before an answer", got)
+	}
+	want := Window{PerSecond: 5, Limit: 60, Remaining: 7, Reset: time.Unix(1_760_000_000, 0)}
+	if got := state("60", "7", "1760000000"); got != want {
+		t.Errorf("%+v", got)
+	}
+	for _, bad := range [][3]string{{"", "7", "1"}, {"60", "-1", "1"}, {"60", "x", "1"}, {"60", "7", "1e9"},
+		{"9999999999999999999999", "7", "1"}} {
+		if got := state(bad[0], bad[1], bad[2]); got != want {
+			t.Errorf("%q: %+v", bad, got)
+		}
+	}
+}

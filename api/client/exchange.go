@@ -158,6 +158,7 @@ func (c *Client) read(ctx context.Context, k call, res *http.Response) (Answer, 
 		a.ServerDate, a.Skew = date, skewOf(date, a.Received)
 		c.skew.Store(int64(a.Skew))
 	}
+	c.noteWindow(res.Header)
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		return Answer{}, &Error{Op: op, Kind: KindRedirect, Sent: true,
 			Err: fmt.Errorf("the service answered %d; redirects are not followed", res.StatusCode)}

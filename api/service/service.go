@@ -49,8 +49,8 @@ const (
 	DefaultLifetime = 30 * time.Second
 )
 
-// EmbeddedLifetime is how long a quote of the service inside the program may be accepted (protocol §5.2). A service for
-// others keeps DefaultLifetime.
+// EmbeddedLifetime is how long a quote of the service inside the program may be accepted (protocol §5.2): long enough
+// to read it, as with `coffer serve`.
 const EmbeddedLifetime = 60 * time.Second
 
 // NetworkFile is the name of the network descriptor in the data directory.

@@ -10,9 +10,11 @@ import (
 	"coffer/ui/cli"
 	"coffer/ui/cli/act"
 	"coffer/ui/profile"
+	"coffer/ui/quotelab"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
+	"coffer/wallet/verify"
 )
 
 // Session opens a profile for commands. Closing the session wipes the keys, and a command closes it as soon as its
@@ -28,7 +30,7 @@ func Session(ctx context.Context, host profile.Host, name, machine string) (*act
 		Service: s.Client, Lists: s.Lists,
 		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close,
 		Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
-		Book: s.Contacts(),
+		Book: s.Contacts(), Known: s.Known,
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -46,6 +48,23 @@ func Session(ctx context.Context, host profile.Host, name, machine string) (*act
 		Try: func(tighten act.Tighten) (*act.Work, error) {
 			return work(s, tighten, unsaved{profile.Folder{Dir: state}},
 				func() (*journal.Journal, error) { return journal.OpenScratch(state, options) })
+		},
+		Lab: func() (quotelab.Asker, func() error, error) {
+			rules, err := s.Policy()
+			a := quotelab.Asker{Client: s.Client, Policy: rules, History: verify.NoHistory{}, Clock: s.Clock,
+				Sleep: client.Sleep, Budget: &quotelab.Budget{}}
+			done := func() error { return nil }
+			if err != nil {
+				return a, done, err
+			}
+			j, err := journal.OpenReadOnly(state, options)
+			if errors.Is(err, fs.ErrNotExist) {
+				return a, done, nil
+			}
+			if err == nil {
+				a.History, done = j, j.Close
+			}
+			return a, done, err
 		},
 		Lost:  func() (journal.Loss, error) { return journal.Examine(state, options) },
 		Adopt: func() error { return journal.Adopt(state, options) },

@@ -214,6 +214,7 @@ func (d *opened) context() screen.Context {
 		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts,
 			Proxy: s.Client.Proxy()},
 		Terms: d.book.Terms, Names: d.name,
+		Contacts: screen.Contacts{List: s.Contacts, Save: d.saveContact, Whose: d.whose},
 	}
 	if d.visit != nil {
 		d.visit.restrict(&c)

@@ -30,6 +30,7 @@ import (
 const (
 	typedAccount = "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"
 	typedPayee   = "0x00C071dB63c5c4bD094C6cc715fd1D622D6Fd5a6"
+	typedSolana  = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 )
 
 // faces are the three front ends of one profile that holds 25 USDC on Base, 1500 on Optimism and 1 ETH on Base.
@@ -217,6 +218,18 @@ func TestTheSameTextIsTheSameIntentInAllFrontEnds(t *testing.T) {
 			[]string{"5", "2", "1", "100", "1", "3", "4", "0.02", "1"},
 			[]string{"--asset", "usdc", "--amount", "100", "--for", "eth@8453", "--min", "0.02"},
 		},
+		"swap to Solana": {
+			[]string{"w", "<enter>", "USDC on any chain", "<enter>", "100", "<tab>", "<enter>", "SOL on Solana",
+				"<enter>", typedSolana, "<tab>"},
+			[]string{"5", "2", "1", "100", "SOL", typedSolana, "1"},
+			[]string{"--asset", "usdc", "--amount", "100", "--for", "sol@solana", "--to", typedSolana},
+		},
+		"swap for USDC, to a Solana address": {
+			[]string{"w", "<enter>", "ETH on any chain", "<enter>", "0.5", "<tab>", "<enter>", "USDC on any chain",
+				"<enter>", typedSolana, "<tab>"},
+			nil,
+			[]string{"--asset", "eth", "--amount", "0.5", "--for", "usdc", "--to", typedSolana},
+		},
 	} {
 		want, why := f.flagged(c.flags...)
 		if want == "" {
@@ -259,6 +272,11 @@ func TestTheSameTextIsTheSameMistakeInAllFrontEnds(t *testing.T) {
 			"Base", "<enter>"}, []string{"4", "2", "1", "5", "5", text},
 			[]string{"--asset", "usdc", "--amount", "5", "--to", text, "--chain", "base"}}
 	}
+	toSolana := func(to string) typed {
+		return typed{[]string{"w", "<enter>", "USDC on any chain", "<enter>", "5", "<tab>", "<enter>", "SOL on Solana",
+			"<enter>", to, "<tab>"}, []string{"5", "2", "1", "5", "SOL", to},
+			[]string{"--asset", "usdc", "--amount", "5", "--for", "sol", "--to", to}}
+	}
 	grant := func(signature string) typed {
 		last := map[bool]string{true: "true", false: "1"}[strings.Contains(signature, "bool")]
 		return typed{[]string{"<tab>", typedPayee, "<tab>", signature, "<tab>", typedPayee, "<tab>", last, "<tab>"},
@@ -277,6 +295,8 @@ func TestTheSameTextIsTheSameMistakeInAllFrontEnds(t *testing.T) {
 		"is not an amount with at most 6 decimals":     amount("1.1234567"),
 		"\"usd\" is no unit of it":                     amount("5 usd"),
 		"that is a token: name who gets it":            recipient("usdc"),
+		"this is an EVM address: a Solana address is":  toSolana(typedPayee),
+		"this is a Solana address: here an address is": recipient(typedSolana),
 		"this is the zero address: what goes there is": recipient("0x" + strings.Repeat("0", 40)),
 		"an approve() belongs under allow":             grant("approve(address a, uint256 b)"),
 		"setApprovalForAll cannot be a call: declare what it may take under allow": grant(

@@ -3,13 +3,22 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io"
+	"io/fs"
 	"slices"
 	"time"
 
+	"github.com/charmbracelet/x/term"
+
+	"coffer/api/client"
+	"coffer/api/secret"
 	"coffer/config"
+	"coffer/ui/cli"
 	"coffer/ui/compose"
 	"coffer/ui/linear"
 	"coffer/ui/present"
+	"coffer/ui/quotelab"
 	"coffer/ui/tui"
 	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/activity"
@@ -34,7 +43,10 @@ func (d *opened) options(next **screen.SwitchMsg) tui.Options {
 	slices.Sort(names)
 	options := tui.Options{
 		Env: d.o.Env, Suspended: d.s.Lock, Context: d.context(), UI: d.file.UI, Profiles: names,
-		Screens: d.screens,
+		Screens: d.screens, Replay: d.o.Global.Replay != "",
+	}
+	if d.o.Global.Lab {
+		options.Start = screen.Lab
 	}
 	if d.o.Global.Record == "" && d.o.Global.Replay == "" { // a recording is of one profile
 		options.Switch = func(m screen.SwitchMsg) { *next = &m }
@@ -51,7 +63,8 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 		screen.Accounts: accounts.New(c, accountDeps(d.s, d.book)),
 		screen.Review: review.New(c, review.Deps{
 			Start:  d.begin,
-			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: cmp.Or(d.noSigner(), d.watch),
+			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, Known: d.s.Known,
+			NoSigner: cmp.Or(d.noSigner(), d.watch),
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
 			Unfinished: func() []activity.Operation { return found[activity.Operation](d) },
@@ -62,8 +75,9 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 			Void: d.flow.Void,
 		}),
 		screen.Lab: lab.New(c, lab.Deps{
-			Draft: build.Draft, Balances: d.Balances,
-			Quote: lab.Asker{Client: d.s.Client, Policy: d.rules, History: d.book, Clock: d.s.Clock}.Quote,
+			Draft: build.Draft, Balances: d.Balances, Question: d.o.Global.Question,
+			Quote: quotelab.Asker{Client: d.s.Client, Policy: d.rules, History: d.book, Clock: d.s.Clock,
+				Sleep: client.Sleep, Budget: &quotelab.Budget{}}.Ask,
 		}),
 		screen.Wire: wire.New(c, wire.Deps{Log: d.log, Version: d.o.Build.Version}),
 	}
@@ -81,6 +95,22 @@ func (d *opened) begin(ctx context.Context, in intent.Intent) (present.Driven, e
 // name returns the name of a known recipient; "" for any other address.
 func (d *opened) name(address string) string {
 	return (&compose.World{Book: d.s.Contacts()}).NameOf(address)
+}
+
+// whose says whose an address is, or which known one it imitates.
+func (d *opened) whose(address string) (string, compose.Level) {
+	return (&compose.World{Book: d.s.Contacts(), Accounts: d.s.Accounts}).Whose(address)
+}
+
+// saveContact changes the contacts. A guest sees no path of this machine.
+func (d *opened) saveContact(from, name, address string) error {
+	err := d.s.Book.Save(context.Background(), from, name, address)
+	var path *fs.PathError
+	var fault *config.Error
+	if d.visit != nil && (errors.As(err, &path) || errors.As(err, &fault)) {
+		return errors.New("your contacts could not be written on the server; tell the operator")
+	}
+	return err
 }
 
 // operations lists the operations under way, as one kind of screen knows them.
@@ -105,6 +135,12 @@ func found[T interface{ ID() string }](d *opened) []T {
 	return append(out, unfinished...)
 }
 
+// isTerminal reports whether a person types.
+func isTerminal(in io.Reader) bool {
+	f, ok := in.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(f.Fd())
+}
+
 // talk is the linear mode.
 func (d *opened) talk(ctx context.Context) error {
 	c := d.context()
@@ -114,13 +150,20 @@ func (d *opened) talk(ctx context.Context) error {
 			Clock: c.Clock, Vault: c.Vault, Dust: c.Settings.Dust, Hidden: c.Settings.Hidden,
 			Export: c.Export, Terms: c.Terms, Names: c.Names,
 		},
-		In: d.o.In, Out: d.o.Out, Notice: d.notice(),
+		In: d.o.In, Out: d.o.Out, Notice: d.notice(), Terminal: isTerminal(d.o.In),
 		Deps: linear.Deps{
 			Start:       d.begin,
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
 			Outstanding: d.outstanding,
 			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: d.s.Contacts(),
-			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Secret: d.o.Secret, WatchOnly: d.s.WatchOnly,
+			Known: d.s.Known, Locked: d.s.Locked, Unlock: d.s.UnlockWith, WatchOnly: d.s.WatchOnly,
+			Secret: func(ctx context.Context, question string) (secret.Secret, error) {
+				pass, err := d.o.Secret(ctx, question)
+				if cli.Interrupted(err) && ctx.Err() == nil {
+					err = linear.ErrLeft
+				}
+				return pass, err
+			},
 		},
 	})
 }

@@ -83,7 +83,7 @@ func (v *Visit) restrict(c *screen.Context) {
 	c.Export, c.NoFiles = nil, noFiles
 	c.Keep = bounded{c.Keep}
 	c.Vault.Where =
-		"the server's memory while you are here: a throw-away key of your own, which follows from your SSH key"
+		"the server's memory while you are here: a throw-away key made from your SSH key"
 	if v.Profile.ReadOnly() != "" {
 		c.Vault.Where = "nowhere: no key to sign with is loaded"
 	}

@@ -81,10 +81,10 @@ type AdminResult struct {
 	Skipped     string      `json:"skipped,omitzero"`
 }
 
-const adminHelp = `The admin key is asked for on the terminal and not shown, or read from a file that only you can
-read (--admin-key-file); it is never taken from the command line or the environment. Before anything is signed you
-type the last four characters of the account; a script without a terminal gives them with --confirm. With --print
-nothing is sent: you get the signed calls, and anyone may send them.`
+const adminHelp = `You type the admin key on the terminal, where it is not shown, or keep it in a file that only you can
+read (--admin-key-file); Coffer never takes it from the command line or the environment. Before Coffer signs anything
+you type the last four characters of the account; a script without a terminal gives them with --confirm. With --print
+Coffer sends nothing: you get the signed calls, and anyone may send them.`
 
 // accounts adds the commands of the role-based account to those that look after the accounts.
 func (p Program) accounts(g *Global) *cobra.Command {
@@ -94,8 +94,8 @@ func (p Program) accounts(g *Global) *cobra.Command {
 	}
 	return Group(&cobra.Command{
 		Use:   "accounts",
-		Short: "The profile's accounts: addresses, roles, the way out",
-		Long: `list, add, remove and check look after the accounts of the profile. A role-based account has a session
+		Short: "The profile's accounts: addresses, roles, emergency exit",
+		Long: `list, add, remove and check manage the accounts of the profile. A role-based account has a session
 key for every day, an admin key for emergencies, and the service's co-signer. show, rotate and exit use the admin key:
 to replace the session key, and to leave without the co-signer after a delay.`,
 		Example: "  coffer accounts list\n  coffer accounts show --json",
@@ -203,8 +203,8 @@ exit at any time.
 			"Ends an announced exit; the co-signer signs again. On a chain that is named with --chain it also "+
 				"revokes an admin message that was signed and not used."),
 		p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay",
-			"Moves every balance of the account to one address, after the delay. What the service tells of balances "+
-				"decides how much is moved at most, never to whom."))
+			"Moves every balance of the account to one address, after the delay. The balances that the service "+
+				"reports limit how much is moved, never to whom."))
 }
 
 func (p Program) exitAction(g *Global, action, short, long string) *cobra.Command {

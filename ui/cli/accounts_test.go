@@ -290,3 +290,12 @@ func TestAskLineReadsOneLineAndNoMore(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestL9_LeavingAQuestionIsSaidInWords: ctrl+c at a passphrase is no failure of the program.
+func TestL9_LeavingAQuestionIsSaidInWords(t *testing.T) {
+	var out bytes.Buffer
+	Report(&out, fmt.Errorf("unlock: %w", ErrInterrupted))
+	if got := out.String(); got != "coffer: you left the question; nothing was done after it\n" {
+		t.Error(got)
+	}
+}

@@ -132,7 +132,7 @@ func (p Prompt) AdminKey(ctx context.Context, file string) (secret.Secret, error
 	}
 	if !p.Terminal {
 		return secret.Secret{}, &UsageError{
-			Problem: "the admin key is asked for on a terminal, and there is none",
+			Problem: "the admin key is needed, but there is no terminal",
 			Hint:    "name a file that only you can read with --admin-key-file",
 		}
 	}

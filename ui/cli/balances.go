@@ -25,8 +25,8 @@ func (p Program) balances(g *Global) *cobra.Command {
 standard error, one line each, also with --json. A figure that must not be used reads "refused", one that is not known
 "unknown"; the total is the sum of the lines above it.
 
---earlier prints what the accounts had on a network whose place the present one took, when it ended. That was play
-money: it is told, and nothing can move it.`,
+--earlier prints what the accounts had on the network before this one, when that one ended. That was play money, and
+nothing can move it.`,
 		Example: "  coffer balances\n  coffer balances --earlier\n" +
 			"  coffer balances --json | jq .totalBalance.fiatValue",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -27,6 +27,9 @@ type Global struct {
 	Linear  bool   // the dashboard as a conversation, line by line
 	Record  string // directory of a recording of the exchanges with the service
 	Replay  string // directory of a recording to show instead of a profile
+	// Lab opens the dashboard there, on a question where there is one.
+	Lab      bool
+	Question string
 }
 
 // Program is what the commands work with; main fills it in.
@@ -36,7 +39,7 @@ type Program struct {
 	Build     Build
 	Catalog   func(profile string) (*catalog.Catalog, error)
 	Dashboard func(context.Context, Global) error
-	SetUp     func(context.Context, Global) error
+	SetUp     func(context.Context, Global, bool) error // the flag: with the usual answers
 	Doctor    Examine
 	// answer of the v3 balance endpoint for the profile's accounts
 	Balances func(context.Context, Global) (*api.Document, error)
@@ -202,7 +205,7 @@ func Report(w io.Writer, err error) {
 		}
 		fmt.Fprintf(w, "%s%s\n", prefix, text.Clean(line, maxReport))
 	}
-	if hint := hintOf(err); hint != "" {
+	if hint := Hint(err); hint != "" {
 		for line := range strings.SplitSeq(hint, "\n") {
 			fmt.Fprintf(w, "  %s\n", text.Clean(line, maxReport))
 		}
@@ -213,14 +216,18 @@ func Report(w io.Writer, err error) {
 func problemOf(err error) string {
 	var coded interface{ ExitCode() int }
 	var request *client.Error
-	if !errors.As(err, &coded) && errors.As(err, &request) && request.Kind == client.KindCancelled {
+	switch {
+	case errors.As(err, &coded):
+	case errors.As(err, &request) && request.Kind == client.KindCancelled:
 		return "stopped before the end (" + request.Op + "); nothing was sent"
+	case errors.Is(err, ErrInterrupted):
+		return "you left the question; nothing was done after it"
 	}
 	return err.Error()
 }
 
-// hintOf is the remedy for an error, if known.
-func hintOf(err error) string {
+// Hint is the remedy for an error, "" when none is known.
+func Hint(err error) string {
 	var usage *UsageError
 	var access *AccessError
 	var data *DataError
@@ -348,20 +355,29 @@ that run inside this program.`,
 
 // setUp is the command that sets up a profile with questions.
 func (p Program) setUp(g *Global) *cobra.Command {
-	return &cobra.Command{
+	var usual bool
+	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Set up a profile for a service, step by step",
-		Long: `Asks for the service, its network, the API key, where the keys are kept, a key and an account, tries
-all of it, and writes the profile only at the end. Leaving earlier changes nothing.`,
-		Example: "  coffer setup",
+		Short: "Set up a profile, step by step",
+		Long: `Asks whether the profile is your own, on chains inside this program, or of a service; then where the keys
+are kept, for a key and an account, tries it, and writes the profile only at the end. Leaving earlier changes nothing.
+Where screens cannot be drawn, and with --linear, it asks line by line.
+
+--yes makes your own profile in one go: a new key in an encrypted file and its smart account, with play money. It asks
+for the new passphrase alone, or takes it from --passphrase-fd.`,
+		Example: "  coffer setup\n  coffer setup --linear\n  coffer setup --yes --profile mine",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !p.Terminal {
+			if !p.Terminal && !usual {
 				return &UsageError{Problem: "the set-up needs a terminal for input and output",
-					Hint: "without one, use `coffer profile add` and `coffer keys`"}
+					Hint: "without one, use `coffer setup --yes --passphrase-fd N`, or `coffer profile add` and " +
+						"`coffer keys`"}
 			}
-			return p.SetUp(cmd.Context(), *g)
+			return p.SetUp(cmd.Context(), *g, usual)
 		},
 	}
+	cmd.Flags().BoolVar(&g.Linear, "linear", false, "questions and answers line by line")
+	cmd.Flags().BoolVar(&usual, "yes", false, "your own profile on chains inside this program, without questions")
+	return Passing(cmd, p.Terminal)
 }
 
 // noArgs refuses anything that is not a command or a flag.

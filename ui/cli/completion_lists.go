@@ -12,6 +12,7 @@ import (
 
 	"coffer/api/caip"
 	"coffer/config"
+	"coffer/config/contacts"
 	"coffer/ui/compose"
 	"coffer/wallet/journal"
 )
@@ -45,7 +46,7 @@ func (v values) chains(c *cobra.Command, _ []string, _ string) ([]cobra.Completi
 		names = append(names, with("all", "every EVM chain"))
 	}
 	list := v.cat.Chains()
-	if !accounts && c.Name() != "call" {
+	if !accounts && c.Name() != "call" && c.Name() != "pay" {
 		list = append(list, v.cat.Solana())
 	}
 	for _, k := range list {
@@ -93,6 +94,31 @@ func (v values) onChain(_ *cobra.Command, _ []string, typed string) ([]cobra.Com
 		}
 	}
 	return out, inOrder
+}
+
+// contacts are the names of the person's contacts, with their addresses.
+func (v values) contacts(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	paths, err := config.PathsFrom(v.p.getenv)
+	if err != nil {
+		return nil, noFiles
+	}
+	book, _ := contacts.Load(contacts.Path(paths.Config))
+	var out []cobra.Completion
+	for _, c := range book {
+		out = append(out, with(c.Name, c.Address))
+	}
+	return out, inOrder
+}
+
+// recipients are the contacts, for a call after the tokens of its chain; a sweep takes an address alone.
+func (v values) recipients(c *cobra.Command, args []string, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
+	if strings.HasPrefix(c.CommandPath(), "coffer accounts") {
+		return nil, noFiles
+	}
+	out, how := v.contracts(c, args, typed)
+	names, _ := v.contacts(c, args, typed)
+	return append(out, names...), how
 }
 
 // contracts are the tokens on the chain of a call; the user has to type any other address.

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"coffer/api/network"
+	"coffer/config/contacts"
 	"coffer/ui/cli"
 	"coffer/wallet/journal"
 )
@@ -30,6 +31,12 @@ func home(t *testing.T) (env []string, ids []string) {
 	config := "version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = " +
 		"\"https://wallet.example:8443/api\"\nvault = \"file\"\nnetwork_id = \"" + completedNetwork + "\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := contacts.Change(t.Context(), filepath.Join(dir, "contacts.json"), func(contacts.Book) (contacts.Book,
+		error) {
+		return contacts.Book{{Name: "Anna", Address: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}}, nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	env = []string{"COFFER_CONFIG=" + filepath.Join(dir, "config.toml"), "COFFER_DATA=" + filepath.Join(dir, "kept")}
@@ -100,11 +107,15 @@ func TestWhatAShellIsOffered(t *testing.T) {
 		"assets of history":  {[]string{"history", "--asset", "ob:usdc,"}, []string{"ob:usdc,eth"}, ":36"},
 		"assets of a key":    {[]string{"serve", "keys", "add", "--asset", ""}, []string{"ob:usdc"}, ":36"},
 		"tokens on a chain":  {[]string{"call", "--chain", "base", "--to", ""}, []string{"usdc", "weth"}, ":36"},
+		"contacts":           {[]string{"transfer", "--to", ""}, []string{"Anna"}, ":4"},
+		"contacts of a call": {[]string{"call", "--chain", "base", "--to", ""}, []string{"usdc", "Anna"}, ":36"},
 		"operations":         {[]string{"status", ""}, ids, ":36"},
 		"quotes":             {[]string{"status", "0x"}, []string{quoteOf("5c")}, ":36"},
 		"payments":           {[]string{"refund", ""}, nil, ":36"},
 		"one operation":      {[]string{"status", ids[0], ""}, nil, ":4"},
 		"plan files":         {[]string{"apply", ""}, []string{"toml", "json"}, ":8"},
+		"lists of payouts":   {[]string{"pay", ""}, []string{"csv"}, ":8"},
+		"where they are":     {[]string{"pay", "--on", "ba"}, []string{"base"}, ":36"},
 		"intent files":       {[]string{"call", ""}, []string{"json"}, ":8"},
 		"answers":            {[]string{"verify", "a.json", ""}, []string{"json"}, ":8"},
 		"types":              {[]string{"history", "--type", ""}, []string{"CALL", "SWAP", "TRANSFER"}, ":36"},

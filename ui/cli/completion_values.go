@@ -57,6 +57,8 @@ func (v values) arguments(c *cobra.Command) cobra.CompletionFunc {
 	switch c.CommandPath() {
 	case "coffer apply", "coffer plan":
 		return once(files("toml", "json"))
+	case "coffer pay":
+		return once(files("csv"))
 	case "coffer call", "coffer intent from-safe", "coffer intent to-safe":
 		return once(files("json"))
 	case "coffer verify":
@@ -69,6 +71,10 @@ func (v values) arguments(c *cobra.Command) cobra.CompletionFunc {
 		return once(files("toml"))
 	case "coffer man":
 		return once(directories)
+	case "coffer contacts rename", "coffer contacts remove":
+		return once(v.contacts)
+	case "coffer contacts import":
+		return once(files("json", "csv"))
 	case "coffer keys backup", "coffer keys restore":
 		return once(files())
 	}
@@ -104,14 +110,14 @@ func (v values) byName(c *cobra.Command, name string) cobra.CompletionFunc {
 	switch name {
 	case "profile":
 		return v.profiles
-	case "chain", "limit-chains":
+	case "chain", "on", "limit-chains":
 		return v.chains
 	case "asset", "fund-with":
 		return v.assets
 	case "for":
 		return v.onChain
 	case "to":
-		return v.contracts
+		return v.recipients
 	case "fault":
 		return v.faults
 	case "out", "file", "admin-key-file", "prepared", "request", "quote", "intent", "network", "authorized-keys",

@@ -177,7 +177,7 @@ func TestTheProfileComesFromTheFlagThenFromTheEnvironment(t *testing.T) {
 		var got cli.Global
 		p := whole(new(bytes.Buffer), append(env, c.env...)...)
 		p.Terminal = true
-		p.SetUp = func(_ context.Context, g cli.Global) error { got = g; return nil }
+		p.SetUp = func(_ context.Context, g cli.Global, _ bool) error { got = g; return nil }
 		if err := p.Run(t.Context(), append(c.args, "setup")); err != nil {
 			t.Fatal(err)
 		}

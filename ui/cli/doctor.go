@@ -25,7 +25,7 @@ func (p Program) doctor(g *Global) *cobra.Command {
 network, the place of the keys, the files and their modes, the terminal and the program, and says what to do. It
 changes nothing and signs nothing. The exit code is 1 when something is bad.`,
 		Example: `  coffer doctor
-  coffer doctor --report     without addresses, hosts and directories, to hand to somebody
+  coffer doctor --report     without addresses, hosts and directories, to hand to someone
   coffer doctor --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON && report {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"coffer/ui/present"
 )
 
 // helpWidth is the width of help, in characters.
@@ -21,6 +23,9 @@ const (
 	groupProgram = "program"
 )
 
+// helpTerms is the topic of help that explains words.
+const helpTerms = "terms"
+
 // groups puts the commands of the first level in groups. A command that is not named here appears under "Additional
 // Commands".
 func groups(root *cobra.Command) {
@@ -29,9 +34,9 @@ func groups(root *cobra.Command) {
 		&cobra.Group{ID: groupSetUp, Title: "Set up:"}, &cobra.Group{ID: groupProgram, Title: "Service and program:"},
 	)
 	of := map[string][]string{
-		groupLook:    {"balances", "assets", "chains", "history", "status", "activity", "export"},
-		groupAct:     {"call", "transfer", "swap", "refund", "plan", "apply", "intent", "verify"},
-		groupSetUp:   {"setup", "profile", "accounts", "keys", "config"},
+		groupLook:    {"balances", "assets", "chains", "history", "status", "activity", "lab", "export"},
+		groupAct:     {"call", "pay", "transfer", "swap", "refund", "plan", "apply", "intent", "verify"},
+		groupSetUp:   {"setup", "profile", "accounts", "contacts", "keys", "config"},
 		groupProgram: {"serve", "doctor", "completion", "man", "version"},
 	}
 	for _, c := range root.Commands() {
@@ -48,16 +53,20 @@ func groups(root *cobra.Command) {
 // command itself would, without help before them.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "help [command]",
-		Short:   "Help about any command",
-		Long:    "Prints what a command does, with its flags and examples; the same as --help behind the command.",
-		Example: "  coffer help keys import",
+		Use:   "help [command | terms]",
+		Short: "Help about any command; help terms explains the words",
+		Long: "Prints what a command does, with its flags and examples; the same as --help behind the command. " +
+			"With terms it says what words such as escrow and nonce mean.",
+		Example: "  coffer help keys import\n  coffer help terms",
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			at, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var names []string
+			if at == c.Root() && strings.HasPrefix(helpTerms, begun) {
+				names = append(names, cobra.CompletionWithDesc(helpTerms, "What the words of this program mean"))
+			}
 			for _, sub := range at.Commands() {
 				if (sub.IsAvailableCommand() || sub.Name() == "help") && strings.HasPrefix(sub.Name(), begun) {
 					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
@@ -66,6 +75,13 @@ func helpCommand() *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if slices.Equal(args, []string{helpTerms}) {
+				for _, t := range present.Terms() {
+					fmt.Fprintf(c.OutOrStdout(), "%s\n  %s\n", t.Name,
+						strings.ReplaceAll(reflow(t.Text, helpWidth-2), "\n", "\n  "))
+				}
+				return nil
+			}
 			about, rest, err := c.Root().Find(args)
 			if err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coffer/ui/cli"
+	"coffer/ui/present"
 )
 
 // every calls fn for each command of the program.
@@ -112,6 +113,15 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestHelpExplainsTheTerms(t *testing.T) {
+	got := strings.Join(strings.Fields(says(t, nil, "help", "terms")), " ")
+	for _, term := range present.Terms() {
+		if !strings.Contains(got, term.Name+" "+term.Text) {
+			t.Errorf("%s is not explained", term.Name)
+		}
+	}
 }
 
 func TestGoldenHelp(t *testing.T) {

@@ -23,9 +23,9 @@ func (p Program) man() *cobra.Command {
 		Use:   "man [DIR]",
 		Short: "Write the manual pages",
 		Long: `Writes one page for each command into DIR, which is made when it is not there: coffer.1, coffer-call.1
-and so on; pages of the same name there are replaced. Without DIR the page of coffer itself is printed. The date of
-the pages is that of SOURCE_DATE_EPOCH, else that of the revision the program was built from, so that the same program
-writes the same pages.`,
+and so on; pages of the same name there are replaced. Without DIR it prints the page of coffer itself.
+SOURCE_DATE_EPOCH dates the pages, else the revision that the program was built from, so that the same program writes
+the same pages.`,
 		Example: `  coffer man ~/.local/share/man/man1
   coffer man | man -l -`,
 		Args: MayHave("directory"),

@@ -13,7 +13,7 @@ import (
 func exitCodes() []string {
 	return []string{
 		ExitDone:    "Done.",
-		ExitFailed:  "Failed; also a quote that was paid back or failed, and a doctor that found something bad.",
+		ExitFailed:  "Failed; also a quote that was refunded or failed, and a doctor that found something bad.",
 		ExitUsage:   "The command line, a file that it names or the configuration cannot be used.",
 		ExitAccess:  "A key is missing, wrong, without permission or locked.",
 		ExitRefused: "Refused by a check, by the policy, or because a plan was applied before.",

@@ -65,7 +65,7 @@ func readFlag(cmd *cobra.Command, terminal bool) (*Passphrase, error) {
 	}
 	if n == 0 && terminal {
 		return nil, &UsageError{Problem: "--" + PassphraseFlag + " 0 would show on the terminal what is typed",
-			Hint: "leave the flag out: the passphrase is asked for"}
+			Hint: "leave the flag out and type the passphrase"}
 	}
 	f, err := inherited(n)
 	if err != nil {
@@ -137,10 +137,10 @@ func Unasked(question string) error {
 		}
 	}
 	if strings.HasPrefix(question, serviceQuestion) {
-		return &AccessError{Problem: "the API key is asked for on a terminal, and there is none",
+		return &AccessError{Problem: "the API key is needed, but there is no terminal",
 			Hint: "store it where you can type, once: coffer keys api-key set"}
 	}
-	return &UsageError{Problem: "a secret is asked for on a terminal, and there is none",
+	return &UsageError{Problem: "a passphrase is needed, but there is no terminal",
 		Hint: "run it where you can type; no flag and no variable takes a secret"}
 }
 

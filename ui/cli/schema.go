@@ -36,7 +36,7 @@ func (p Program) configShow(g *Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Print every setting that holds, and where it comes from",
+		Short: "Print every setting in use, and where it comes from",
 		Long: `Prints the places, the profile, its settings and those of the screens, each with its source: the file
 and its line, a variable of the environment, the command line, or the default. A setting without a value and without a
 default reads "-". Variables that look like settings and are none are named on standard error.`,
@@ -94,9 +94,8 @@ func (p Program) configCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Read a configuration file strictly and say what is wrong",
-		Long: `Reads the file, or the one that holds now, as every start does: unknown keys, wrong types and broken
-rules are told with line and column, and so is a file that others may write. The exit code is 2 when something is
-wrong.`,
+		Long: `Reads the file, or the one in use now, as every start does, and reports unknown keys, wrong types and
+broken rules with line and column, and a file that others may write. The exit code is 2 when something is wrong.`,
 		Example: "  coffer config check\n  coffer config check ./config.toml",
 		Args:    MayHave("file"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -130,8 +129,8 @@ func (p Program) configExample() *cobra.Command {
 	return &cobra.Command{
 		Use:   "example",
 		Short: "Print a configuration with every key, its meaning and its default",
-		Long: `Prints a file with every key there is. All but the version is commented out, so as it stands it
-means the same as no file.`,
+		Long: `Prints a file with every key there is. All but the version is commented out, so without a change
+it means the same as no file.`,
 		Example: "  coffer config example > ~/.config/coffer/config.toml",
 		RunE: func(*cobra.Command, []string) error {
 			_, err := p.Out.Write(config.Example())

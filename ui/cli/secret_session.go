@@ -123,7 +123,7 @@ func (s *session) begin(m mode, question string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
-		return errors.New("ask on the terminal: the session is over")
+		return errors.New("ask on the terminal: the session has ended")
 	}
 	if err := s.set(m); err != nil {
 		return err

@@ -68,11 +68,11 @@ lab: play money. It stops cleanly on an interrupt or a termination signal: reque
 10 seconds at most. A second one ends it at once; nothing is lost by that, as the next start finishes or refunds what
 was under way.
 
-Requests are admitted by the keys that ` + "`coffer serve keys`" + ` makes. While there is none, a key that is good
-for this process only is printed.
+Requests are admitted by the keys that ` + "`coffer serve keys`" + ` makes. While there is none, it prints a key
+that is valid for this process only.
 
 With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing
-to install. Each key has an account of its own, with a signer that is good for nothing else. With --ssh and --profile
+to install. Each key has its own account, with a signer that signs for nothing else. With --ssh and --profile
 no service runs here: the dashboards are about the remote service of that profile, read only, with its API key and no
 key to sign with.`,
 		Example: `  coffer serve --listen 127.0.0.1:8443 --data ./lab
@@ -117,13 +117,13 @@ key to sign with.`,
 	f.StringVar(&w.fund, "fund", w.fund,
 		"test funds for addresses that are named the first time by a key that may quote: `always or never`")
 	f.IntVar(&o.FundLimit, "fund-limit", defaultFundLimit, "the `number` of new addresses that get test funds "+
-		"through one API key in any 24 hours, up to 10000; a key that names a\nnumber of its own has that")
+		"through one API key in any 24 hours, up to 10000; a key with\nits own number has that")
 	f.BoolVar(&o.Private, "private", false, "show quotes, their status and history only to keys of the company and "+
 		"project that made them, and explorer pages only to\nkeys that may read")
 	f.StringArrayVar(&o.Faults, "fault", nil, p.faultUsage())
-	f.DurationVar(&o.Lifetime, "lifetime", 30*time.Second, "how long a quote may be accepted, 1s to 10m")
+	f.DurationVar(&o.Lifetime, "lifetime", time.Minute, "how long a quote may be accepted, 1s to 10m")
 	f.DurationVar(&o.CursorLifetime, "cursor-lifetime", 15*time.Minute,
-		"how long a continuation of history (the token of the next page) stays good, 1s to 24h")
+		"how long a continuation of history (the token of the next page) stays valid, 1s to 24h")
 	f.StringVar(&o.Metrics, "metrics", "",
 		"answer with Prometheus metrics at this loopback `HOST:PORT`, such as 127.0.0.1:9464 (default: no metrics)")
 	f.StringVar(&o.BasePath, "base-path", "/api", "`path` in front of every endpoint")

@@ -117,7 +117,7 @@ running service takes it at once; one that began without a stored key goes on ta
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.Company, "company", "", "`name` of who asked for the key; required")
+	f.StringVar(&r.Company, "company", "", "`name` of the company that gets the key; required")
 	f.StringVar(&r.Project, "project", "", "`name` of what it is for; required")
 	f.StringVar(&r.UseCase, "use-case", "", "`text` about what the project does with it (noted)")
 	f.StringVar(&r.Volume, "volume", "", "expected volume, a `text` such as \"5000 quotes a day\" (noted)")
@@ -133,11 +133,11 @@ running service takes it at once; one that began without a stored key goes on ta
 	f.IntVar(&r.PerMinute, "limit", 0, "`number` of requests in any 60 seconds, up to 60000 (default 400)")
 	f.IntVar(&r.Concurrent, "concurrent", 0, "`number` of requests under way at once, up to 1000 (default: no bound)")
 	f.IntVar(&r.FundLimit, "fund-limit", 0, "`number` of new addresses that get test funds through the key in any 24 "+
-		"hours, up to 10000 (default: that of the\nservice, `coffer serve --fund-limit`)")
+		"hours, up to 10000 (default: the service's\nown, `coffer serve --fund-limit`)")
 	f.StringVar(&expires, "expires", "", "`when` the key ends: a duration such as 720h, the beginning of a day such "+
 		"as 2027-01-31 (UTC), or a time such as\n2027-01-31T18:00:00Z (default: never)")
 	f.BoolVar(&r.PublicTest, "public-test", false,
-		"a key for everybody who develops: 60 requests a minute, all endpoints; only --expires goes with it")
+		"a key for all developers: 60 requests a minute, all endpoints; only --expires goes with it")
 	JSONFlag(cmd, &asJSON)
 	return cmd
 }
@@ -174,8 +174,8 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rotate ID",
 		Short: "Replace a key by a new one with the same limits, and print it",
-		Long: "Gives a key a new text and prints that once. Id, limits and expiry stay. The old text ends at " +
-			"once, or with --grace later.",
+		Long: "Issues a new secret for an API key and prints it once. Id, limits and expiry stay. The old one " +
+			"ends at once, or with --grace later.",
 		Example: "  coffer serve keys rotate k7q2m9xw --grace 24h",
 		Args:    oneID(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -187,7 +187,7 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&grace, "grace", 0,
-		"how long the old key stays good beside the new one, up to 720h (default: not at all)")
+		"how long the old key stays valid beside the new one, up to 720h (default: not at all)")
 	JSONFlag(cmd, &asJSON)
 	return cmd
 }
@@ -196,8 +196,8 @@ func (p Program) keysRevoke(data *string) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End a key at once",
-		Long:    "Ends a key for good. A running service refuses the next request with it.",
+		Short:   "Revoke a key at once",
+		Long:    "Revokes a key for good. A running service refuses the next request with it.",
 		Example: "  coffer serve keys revoke k7q2m9xw",
 		Args:    oneID(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -291,7 +291,7 @@ func (p Program) printGiven(k GivenKey, asJSON bool) error {
 	}
 	fmt.Fprintf(p.Out, "id   %s\nkey  %s\n", k.ID, k.Text)
 	if !k.PreviousUntil.IsZero() {
-		fmt.Fprintf(p.Out, "the key before it is good until %s\n", when(k.PreviousUntil))
+		fmt.Fprintf(p.Out, "the key before it is valid until %s\n", when(k.PreviousUntil))
 	}
 	return nil
 }

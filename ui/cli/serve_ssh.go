@@ -112,7 +112,7 @@ type SSHReach struct {
 
 // Lines describe it to people.
 func (r SSHReach) Lines() []string {
-	about := "an account of its own for every key"
+	about := "every key has its own account"
 	if r.Profile != "" {
 		about = "profile " + r.Profile + ", read only: no key to sign with is loaded"
 	}

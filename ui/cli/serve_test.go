@@ -36,7 +36,7 @@ func TestServeFlags(t *testing.T) {
 	if err := p.Run(t.Context(), []string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, FundLimit: 100, Lifetime: 30 * time.Second,
+	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, FundLimit: 100, Lifetime: time.Minute,
 		CursorLifetime: 15 * time.Minute, BasePath: "/api", Connections: 1024, SSH: want.SSH}
 	got.Hosts, got.Faults = nil, nil
 	if !reflect.DeepEqual(got, want) {
@@ -137,7 +137,7 @@ func TestKeysCommands(t *testing.T) {
 		"list": {"list --data /d", "list /d", []string{"k7q2m9xw", "live", "read,quote", "400",
 			"2026-01-02 03:04 UTC", "never", "all"}},
 		"rotate": {"rotate k7q2m9xw --grace 1h", "rotate  k7q2m9xw 1h0m0s",
-			[]string{"coffer_k7q2m9xw_another", "good until 2026-01-02 03:04 UTC"}},
+			[]string{"coffer_k7q2m9xw_another", "valid until 2026-01-02 03:04 UTC"}},
 		"revoke": {"revoke k7q2m9xw", "revoke  k7q2m9xw", []string{"key k7q2m9xw is revoked"}},
 	} {
 		p, out := program(t)

@@ -27,7 +27,7 @@ func whole(out io.Writer, env ...string) cli.Program {
 		Build: cli.Build{Version: "v1.2.3", Revision: strings.Repeat("ab", 20), Time: "2026-11-21T18:00:00Z",
 			Go: "go1.26.8", Target: "linux/amd64 v1"},
 		Catalog: func(string) (*catalog.Catalog, error) { return catalog.Load() },
-		SetUp:   func(context.Context, cli.Global) error { return nil },
+		SetUp:   func(context.Context, cli.Global, bool) error { return nil },
 		Doctor: func(context.Context, cli.Global) ([]doctor.Finding, doctor.Deps, error) {
 			return nil, doctor.Deps{}, nil
 		},
@@ -36,12 +36,14 @@ func whole(out io.Writer, env ...string) cli.Program {
 		Accounts: roles.Commands{},
 		FaultHelp: []string{"no-route                     quotes find no route",
 			"slow-fill=<duration>         the solver waits before the target block"},
-		AccountsExtra: profiles.Accounts,
+		AccountsExtra: func(g *cli.Global) []*cobra.Command {
+			return append(profiles.Accounts(g), actions.Allowances(g))
+		},
 		Extra: []func(*cli.Global) *cobra.Command{
 			keys.Commands{Out: out}.Command, profiles.Command, check.Commands{Out: out}.Verify,
 			check.Commands{Out: out}.Intent,
 			actions.Assets, actions.Chains, actions.History, actions.Status, actions.Activity, actions.Refund,
-			actions.Call,
+			actions.Call, actions.Pay,
 			actions.Transfer, actions.Swap, actions.Plan, actions.Apply, actions.Export,
 		},
 	}

@@ -27,7 +27,8 @@ type Call struct {
 	Data      string            `json:"data,omitzero"`
 	Value     string            `json:"value,omitzero"`
 	ABI       []Offered         `json:"abi,omitempty"` // from a pasted ABI
-	Why       string            `json:"-"`             // why pasted call data is raw
+	Note      string            `json:"note,omitzero"`
+	Why       string            `json:"-"` // why pasted call data is raw
 	Fn        *abicall.Function `json:"-"`
 	SigErr    string            `json:"-"`
 }
@@ -176,7 +177,7 @@ func (c *Call) known() []abicall.Function {
 
 // Intent converts the call for an intent.
 func (c *Call) Intent(t Target) intent.Call {
-	out := intent.Call{To: trim(c.To)}
+	out := intent.Call{To: trim(c.To), Note: trim(c.Note)}
 	if v := c.Wei(t.Coin()); v != nil && v.Sign() > 0 {
 		out.Value = v.String()
 	}

@@ -106,7 +106,7 @@ func (b *Calls) Empty() bool {
 		return false
 	}
 	c := b.Calls[0]
-	return c.To == "" && c.Signature == "" && c.Data == "" && c.Value == ""
+	return c.To == "" && c.Signature == "" && c.Data == "" && c.Value == "" && c.Note == ""
 }
 
 // target is what call c goes to.

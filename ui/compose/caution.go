@@ -2,7 +2,9 @@ package compose
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
+	"strings"
 
 	"coffer/api/amount"
 	"coffer/api/caip"
@@ -42,6 +44,7 @@ func (w *World) Cautions(f Form) map[string]Caution {
 }
 
 func (b *Calls) caution(w *World, put func(string, Caution)) {
+	b.againCautions(w, put)
 	for i, c := range b.Calls {
 		b.callCautions(w, i, c, put)
 	}
@@ -62,6 +65,31 @@ func (b *Calls) caution(w *World, put func(string, Caution)) {
 	if len(b.Overrides) > 0 {
 		put(IDOverride(0, "address"), Caution{Warn,
 			"the calls are tried on this state; on the chain they may still fail"})
+	}
+}
+
+// againCautions marks a recipient whom an earlier call pays too: in a list of payouts that is often a row copied by
+// mistake.
+func (b *Calls) againCautions(w *World, put func(string, Caution)) {
+	first := map[string]int{}
+	for i, c := range b.Calls {
+		id, to := IDTo(i), c.To
+		if n := c.Paid(); n != nil {
+			id, to = IDArg(i, []int{slices.Index(c.Args, n)}), n.Text
+		} else if c.Fn != nil || c.Raw {
+			continue
+		}
+		to, problem := w.Recipient(b.Chain, to)
+		if to = strings.ToLower(to); to == "" || problem != "" {
+			continue
+		}
+		at, again := first[to]
+		switch {
+		case !again:
+			first[to] = i
+		case w.recipientCaution(to, b.Chain).Level != Danger: // which counts more
+			put(id, Caution{Warn, "call " + strconv.Itoa(at+1) + " pays the same address"})
+		}
 	}
 }
 
@@ -161,7 +189,7 @@ func (x *Exchange) caution(w *World, put func(string, Caution)) {
 	}
 	if text := trim(x.To); text != "" {
 		if x.What == intent.KindSwap && w.NameOf(text) != "" && !w.Own(text) {
-			put(IDTarget, Caution{Warn, "what arrives goes to somebody else"})
+			put(IDTarget, Caution{Warn, "what arrives goes to someone else's account"})
 		}
 		put(IDTarget, w.recipientCaution(text, w.Arrives(x)))
 		if to, ok := w.Side(x.Receive); ok && to.Exact && from.Exact && to.Entity.Asset == from.Entity.Asset &&

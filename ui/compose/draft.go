@@ -58,7 +58,7 @@ func (w *World) CallsOf(d intent.Draft) *Calls {
 
 // callOf makes the form of one call.
 func (w *World) callOf(chain caip.Chain, x intent.Call) *Call {
-	c := &Call{To: x.To}
+	c := &Call{To: x.To, Note: x.Note}
 	if v, ok := api.ParseWei(x.Value); !ok {
 		c.Value = x.Value // shows as a mistake at its field
 	} else if v.Sign() > 0 {
@@ -168,7 +168,7 @@ func (w *World) base(asset, text string) string {
 }
 
 // ErrNetwork refuses a draft of another network.
-var ErrNetwork = errors.New("this is for another network than that of the profile")
+var ErrNetwork = errors.New("the profile is on another network")
 
 // Freeze makes the intent of a draft for the profile.
 func (w *World) Freeze(d intent.Draft) (intent.Intent, error) {

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"math/big"
 
 	"coffer/api/amount"
@@ -28,12 +29,35 @@ func NewExchange(kind string) *Exchange {
 	return &Exchange{What: kind, Slip: Choice{Preset: intent.DefaultSlippageBps}}
 }
 
-// Arrives is the chain of arrival; the zero chain when the service chooses.
+// Arrives is the chain of arrival: that of the asset, else the chosen one, else the only one that has the asset, else
+// Solana for a Solana address; the zero chain when the service chooses.
 func (w *World) Arrives(x *Exchange) caip.Chain {
-	if e, ok := w.Entity(x.Receive); ok {
-		return e.Asset.Chain
+	to, _ := w.Side(x.Receive)
+	switch {
+	case to.Exact:
+		return to.Entity.Asset.Chain
+	case x.At != (caip.Chain{}):
+		return x.At
 	}
-	return x.At
+	_, notSolana := caip.ParseSolanaKey(cmp.Or(w.Person(x.To), trim(x.To)))
+	for _, e := range to.Agg.Entities {
+		if len(to.Agg.Entities) == 1 || notSolana == nil && e.Asset.Chain.IsSolana() {
+			return e.Asset.Chain
+		}
+	}
+	return caip.Chain{}
+}
+
+// OwnReceiver names the account that receives a swap when no recipient is named; "" when none is on the chain of
+// arrival.
+func (w *World) OwnReceiver(x *Exchange) string {
+	switch at := w.Arrives(x); {
+	case at != (caip.Chain{}) && !w.Holds(at):
+		return ""
+	case at.IsSolana():
+		return "your own Solana account"
+	}
+	return "your own account"
 }
 
 // Delivered are the decimals and the symbol of what arrives; ok is false while they depend on the chain.

@@ -1,7 +1,10 @@
 package compose
 
 import (
+	"slices"
+
 	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/wallet/intent"
 )
 
@@ -66,15 +69,29 @@ func (x *Exchange) checkTarget(k *checker) {
 	at := k.w.Arrives(x)
 	switch {
 	case trim(x.To) == "" && x.What == intent.KindSwap:
-		if at != (caip.Chain{}) && !k.w.Holds(at) {
-			k.put(IDTarget, "none of your accounts is on "+k.w.ChainName(at)+": name who gets it")
-		}
+		k.put(IDTarget, k.w.receiverNeeded(x))
 		return
 	case !k.need(IDTarget, x.To, addressNeeded):
 		return
 	case at == (caip.Chain{}) && x.Receive != "":
-		k.put(IDReceive, "choose the chain on which somebody else gets it")
+		k.put(IDReceive, "choose the chain of the recipient")
 	}
 	_, problem := k.w.Recipient(at, x.To)
 	k.put(IDTarget, problem)
+}
+
+// receiverNeeded says which address a swap needs because none of the accounts can receive it; "" when one can.
+func (w *World) receiverNeeded(x *Exchange) string {
+	to, ok := w.Side(x.Receive)
+	at := w.Arrives(x)
+	switch {
+	case !ok || at != (caip.Chain{}) && w.Holds(at):
+	case at.IsSolana():
+		return "enter a Solana address: none of your accounts is on Solana"
+	case at != (caip.Chain{}):
+		return "enter an address on " + w.ChainName(at) + ": none of your accounts is there"
+	case !slices.ContainsFunc(to.Agg.Entities, func(e catalog.Entity) bool { return w.Holds(e.Asset.Chain) }):
+		return "choose a chain, then enter an address there: none of your accounts can receive " + to.Agg.Symbol
+	}
+	return ""
 }

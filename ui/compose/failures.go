@@ -47,6 +47,8 @@ func (b *Calls) Field(path string) string {
 			return IDTo(i)
 		case rest == "value":
 			return IDValue(i)
+		case rest == "note":
+			return IDNote(i)
 		case b.Calls[i].Raw:
 			return IDData(i)
 		}

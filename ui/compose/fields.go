@@ -39,6 +39,9 @@ func IDData(i int) string { return IDCall(i) + ".data" }
 // IDValue is the coin that goes with call i.
 func IDValue(i int) string { return IDCall(i) + ".value" }
 
+// IDNote is what the person wrote beside call i.
+func IDNote(i int) string { return IDCall(i) + ".note" }
+
 // IDArg is the argument of call i at a path.
 func IDArg(i int, path []int) string { return IDCall(i) + ".arg." + pathText(path) }
 

@@ -158,6 +158,20 @@ func (w *World) Person(text string) string {
 	return ""
 }
 
+// Nameable is the address of a text to which a person can give a name, in full; "" for any other text. An address
+// typed as the name of a contact is one, the zero address is none.
+func (w *World) Nameable(text string) string {
+	text = cmp.Or(w.Person(text), trim(text))
+	a, err := caip.ParseAddress(text)
+	if _, solana := caip.ParseSolanaKey(text); err != nil && solana == nil {
+		return text
+	}
+	if err != nil || caip.CheckEIP55(text) != nil || a == [20]byte{} {
+		return ""
+	}
+	return a.Hex()
+}
+
 // Address reads the address of a contract or a token on a chain: written out, or as a name or a symbol. Text that is
 // not one is returned as it is, with its mistake.
 func (w *World) Address(chain caip.Chain, text string) (address, problem string) {
@@ -188,12 +202,17 @@ const (
 
 // addressMistake checks an address that is written out; empty text is the caller's to judge.
 func addressMistake(chain caip.Chain, text string) string {
-	switch _, err := caip.ParseAddress(text); {
+	_, err := caip.ParseAddress(text)
+	_, notSolana := caip.ParseSolanaKey(text)
+	switch {
 	case text == "":
+	case notSolana == nil && (chain.IsSolana() || chain == (caip.Chain{})):
+	case chain.IsSolana() && err == nil:
+		return "this is an EVM address: a Solana address is 32 to 44 letters and digits"
 	case chain.IsSolana():
-		if _, err := caip.ParseSolanaKey(text); err != nil {
-			return "a Solana address is 32 to 44 letters and digits"
-		}
+		return "a Solana address is 32 to 44 letters and digits"
+	case notSolana == nil:
+		return "this is a Solana address: here an address is 0x and 40 hexadecimal digits"
 	case err != nil && strings.HasPrefix(text, "0x") && len(text) < 42:
 		return strconv.Itoa(len(text)-2) + " of 40 hexadecimal digits"
 	case err != nil:

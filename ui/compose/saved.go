@@ -136,7 +136,7 @@ func (w *World) ParseDesk(b []byte) (Desk, error) {
 		return Desk{}, errors.New("it names a form that does not exist")
 	}
 	if d.Transfer != nil && d.Transfer.What != intent.KindTransfer || d.Swap != nil && d.Swap.What != intent.KindSwap {
-		return Desk{}, errors.New("a form stands in the place of another")
+		return Desk{}, errors.New("a form is in the place of another")
 	}
 	return d, errors.Join(w.load(d.Calls), d.Transfer.load(), d.Swap.load())
 }

@@ -25,8 +25,11 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Contact is a named address; the name can be typed in its place.
-type Contact struct{ Name, Address string }
+// Contact is a named address; the name can be typed in its place. Own: the person gave the name.
+type Contact struct {
+	Name, Address string
+	Own           bool
+}
 
 // World is what typed text refers to: the assets of a catalogue, the accounts of a profile on a network, and the
 // addresses that have a name. Money is the balance of the accounts. Paid lists the addresses that were paid before;

@@ -114,9 +114,15 @@ type Deps struct {
 	Paths   config.Paths
 	Network network.Descriptor
 	Catalog *catalog.Catalog
-	Service Service             // nil: it could not be opened, and Broken has the reason
-	Broken  error               // why there is no service
-	Query   client.BalanceQuery // what the accounts of the profile hold
+	Service Service // nil: it could not be opened, and Broken has the reason
+	Broken  error   // why there is no service
+	Todo    string  // what to do about that; "" when it says so itself
+	// Unread are the findings about what has to be read first: the directories and the configuration. With one that is
+	// bad the rest is left out.
+	Unread []Finding
+	// Writable tries to write to a directory, or to the nearest one above that is there; nil: it is not tried.
+	Writable func(dir string) error
+	Query    client.BalanceQuery // what the accounts of the profile hold
 	// TLS makes a separate connection to the service and returns its protection; nil for a service inside this
 	// program.
 	TLS  func(ctx context.Context) (tls.ConnectionState, error)
@@ -134,6 +140,9 @@ type Deps struct {
 
 // Run examines everything. It takes as long as the service does, at most about half a minute.
 func Run(ctx context.Context, d Deps) []Finding {
+	if len(d.Unread) > 0 {
+		return append(append(d.Unread, d.Terminal.findings()...), d.build())
+	}
 	out := Reach(ctx, d)
 	out = append(out, d.pins()...)
 	out = append(out, d.keys(ctx)...)
@@ -184,7 +193,7 @@ func (d Deps) keys(ctx context.Context) []Finding {
 		f.is(Unknown, "another program signs (signer_command); it is asked when something is signed",
 			"sign something small to try it")
 	case k.None:
-		f.Text = "this profile keeps no keys: it reads and quotes, and signs nothing but for the demo"
+		f.Text = "no keys are stored: this profile reads and quotes; only the demo profile signs"
 	case k.Err != nil:
 		f.is(Bad, k.Where+": "+words(k.Err),
 			"see `coffer keys probe`; nothing was stored anywhere else")

@@ -2,14 +2,21 @@ package doctor
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
+	"io/fs"
 	"math/big"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -132,10 +139,13 @@ func TestTheAPIKeyIsToldApart(t *testing.T) {
 
 func TestAServiceThatIsNotReachedSaysWhatToDo(t *testing.T) {
 	for err, todo := range map[error]string{
-		error(x509.UnknownAuthorityError{}):                                    "CA file",
+		error(x509.UnknownAuthorityError{}):                                    "get ca.pem from",
 		error(x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}): "another name",
-		error(x509.CertificateInvalidError{Reason: x509.Expired}):              "clock",
-		errors.New("connection refused"):                                       "that the service runs",
+		error(x509.CertificateInvalidError{Reason: x509.Expired, Cert: &x509.Certificate{
+			NotAfter: now().Add(-time.Hour)}}): "expired on 2026-11-21: check this machine's clock",
+		error(x509.CertificateInvalidError{Reason: x509.Expired, Cert: &x509.Certificate{
+			NotBefore: now().Add(48 * time.Hour)}}): "is valid from 2026-11-23",
+		errors.New("connection refused"): "that the service runs",
 	} {
 		s, d := lab()
 		s.err = &client.Error{Op: "list chains", Kind: client.KindNetwork, Err: err}
@@ -146,6 +156,9 @@ func TestAServiceThatIsNotReachedSaysWhatToDo(t *testing.T) {
 		}
 		if by(t, found, "API key").Level != Unknown {
 			t.Error("the key of a service that was not reached is known")
+		}
+		if n := strings.Count(Text(found, "", func(s string) string { return s }), "list chains"); n != 1 { // L5
+			t.Errorf("the error is said %d times: %+v", n, found)
 		}
 	}
 	_, d := lab()
@@ -264,7 +277,7 @@ func TestTheKeysAreJudged(t *testing.T) {
 	}{
 		{Keys{Where: "a file", Setup: true, Locked: true}, Good, "locked"}, {Keys{Where: "a file"}, Warn, "not set up"},
 		{Keys{Where: "the keyring", Err: errors.New("no D-Bus session")}, Bad, "no D-Bus session"},
-		{Keys{None: true}, Good, "keeps no keys"}, {Keys{Command: true}, Unknown, "another program"},
+		{Keys{None: true}, Good, "no keys are stored"}, {Keys{Command: true}, Unknown, "another program"},
 	} {
 		_, d := lab()
 		d.Keys = func(context.Context) Keys { return c.keys }
@@ -340,7 +353,7 @@ func TestTheReportNamesNoPlaceAndNoCompany(t *testing.T) {
 	}
 	s.proxy, d.Service = "", nil
 	d.Service = s
-	if report = Report(Run(t.Context(), d), d); strings.Contains(report, "Coffer") ||
+	if report = Report(Run(t.Context(), d), d); strings.Contains(report, "certificate by Coffer") ||
 		!strings.Contains(report, "certificate by [issuer], until 2027-02-19") ||
 		!strings.Contains(report, "[directory]") {
 		t.Errorf("%s", report)
@@ -353,5 +366,66 @@ func TestAChangedNetworkThatNobodyConfirmedIsSaid(t *testing.T) {
 	all := d.pins()
 	if len(all) != 2 || all[1].Level != Bad || !strings.Contains(all[1].Todo, "coffer profile confirm --profile mine") {
 		t.Errorf("%+v", all)
+	}
+}
+
+// TestL5_ADirectoryThatCannotBeWrittenIsFound: before anything is signed, and a full disk is told from a closed one.
+func TestL5_ADirectoryThatCannotBeWrittenIsFound(t *testing.T) {
+	for err, want := range map[error]string{
+		nil:                                "",
+		&fs.PathError{Err: syscall.ENOSPC}: "the disk is full",
+		&fs.PathError{Err: syscall.EACCES}: "cannot be written: ",
+	} {
+		_, d := lab()
+		d.Paths = config.Paths{Config: t.TempDir() + "/config.toml", Data: t.TempDir(), State: t.TempDir()}
+		d.Writable = func(string) error { return err }
+		found := d.files()
+		f := by(t, found, "journal")
+		if (f.Level == Bad) != (want != "") || !strings.Contains(f.Text, want) || (f.Todo == "") != (want == "") {
+			t.Errorf("%v: %+v", err, f)
+		}
+		if want != "" && by(t, found, "data").Level != Bad {
+			t.Errorf("%v: %+v", err, found)
+		}
+	}
+	dir := t.TempDir()
+	if err := TryToWrite(dir + "/not/there/yet"); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+	if err := TryToWrite("/proc/coffer"); runtime.GOOS == "linux" && err == nil {
+		t.Error("/proc was written to")
+	}
+}
+
+// TestL5_TheDateOfTheCAFileIsExamined: an expired authority is bad, one that expires soon is worth a look.
+func TestL5_TheDateOfTheCAFileIsExamined(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for left, want := range map[time.Duration]Level{-time.Hour: Bad, 24 * time.Hour: Warn, 365 * 24 * time.Hour: Good} {
+		c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: now().Add(left)}
+		der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, d := lab()
+		d.Profile.CAFile = t.TempDir() + "/ca.pem"
+		if err := os.WriteFile(d.Profile.CAFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+			0o600); err != nil {
+			t.Fatal(err)
+		}
+		level := Good
+		for _, f := range d.files() {
+			if f.Name == "certificate authority" && f.Level != Good {
+				level = f.Level
+			}
+		}
+		if level != want {
+			t.Errorf("%v left: %v", left, level)
+		}
 	}
 }

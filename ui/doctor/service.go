@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -35,14 +36,17 @@ func Reach(ctx context.Context, d Deps) []Finding {
 	if d.Service == nil {
 		f := Finding{Area: AreaService, Name: "reached", Level: Unknown, Text: "not asked"}
 		if d.Broken != nil {
-			f.is(Bad, words(d.Broken), "repair this first; the other lines need it")
+			f.is(Bad, words(d.Broken), cmp.Or(d.Todo, "fix this first; the checks below depend on it"))
 		}
 		return []Finding{f}
 	}
 	began := d.Clock()
 	chains, err := d.Service.Chains(ctx)
 	out := d.reached(err, d.Clock().Sub(began))
-	out = append(out, d.transport(ctx)...)
+	var answer *api.Error
+	if err == nil || errors.As(err, &answer) { // else it would say the same once more
+		out = append(out, d.transport(ctx)...)
+	}
 	if err != nil {
 		return append(out, rest("network", "chains", "clock", "balances")...)
 	}
@@ -76,7 +80,7 @@ func (d Deps) reached(err error, took time.Duration) []Finding {
 		key = keyFinding(no)
 	default:
 		reached.Level, reached.Text = Bad, words(err)
-		reached.Todo = unreachedTodo(err)
+		reached.Todo = unreachedTodo(err, d.Clock())
 		key.Level, key.Text = Unknown, "not known: the service was not reached"
 	}
 	if d.Profile.Embedded() {
@@ -103,17 +107,26 @@ func keyFinding(no *api.Error) Finding {
 	return f
 }
 
-func unreachedTodo(err error) string {
+func unreachedTodo(err error, now time.Time) string {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &unknown):
-		return "nobody that this machine trusts signed the service's certificate: name the operator's CA file (ca_file)"
+		return "the service's certificate is not signed by the CA in ca_file, or ca_file is not set: get ca.pem from " +
+			"the " +
+			"operator"
 	case errors.As(err, &host):
 		return "the certificate is for another name: check the address"
 	case errors.As(err, &invalid):
-		return "the certificate does not hold now: check the clock of this machine, else tell the operator"
+		const clock = ": check this machine's clock; if it is right, tell the operator"
+		if invalid.Reason == x509.Expired && invalid.Cert != nil && now.Before(invalid.Cert.NotBefore) {
+			return "the certificate is valid from " + invalid.Cert.NotBefore.UTC().Format(time.DateOnly) + clock
+		}
+		if invalid.Reason == x509.Expired && invalid.Cert != nil {
+			return "the certificate expired on " + invalid.Cert.NotAfter.UTC().Format(time.DateOnly) + clock
+		}
+		return "the certificate is not valid" + clock
 	}
 	return "check the address, the line and the proxy, and that the service runs"
 }
@@ -126,12 +139,12 @@ func (d Deps) transport(ctx context.Context) []Finding {
 	f := Finding{Area: AreaService, Name: "TLS"}
 	if proxy := d.Service.Proxy(); proxy != "" {
 		f.Level, f.Text = Unknown, "not looked at, as the proxy "+text.Clean(proxy, 80)+
-			" stands between; it sees when and how much, never what"
+			" is in between; it sees when and how much, never what"
 		return []Finding{f}
 	}
 	state, err := d.TLS(ctx)
 	if err != nil {
-		f.is(Bad, words(err), unreachedTodo(err))
+		f.is(Bad, words(err), unreachedTodo(err, d.Clock()))
 		return []Finding{f}
 	}
 	f.Text = tls.VersionName(state.Version)
@@ -229,7 +242,7 @@ func (d Deps) chains(said []api.SupportedChain) Finding {
 			strings.Join(unknown[:min(len(unknown), 5)], ", "), "nothing is signed there")
 	case len(foreign) > 0:
 		f.is(Warn, "this program does not know "+text.Clean(strings.Join(foreign, ", "), 200),
-			"a newer version may; what lies there is not shown")
+			"a newer version may; what is there is not shown")
 	}
 	return f
 }

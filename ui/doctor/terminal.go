@@ -70,12 +70,12 @@ func (t Terminal) characters() Finding {
 }
 
 func (t Terminal) size() Finding {
-	f := Finding{Area: AreaTerminal, Name: "size", Text: fmt.Sprintf("%d×%d cells", t.Width, t.Height)}
+	f := Finding{Area: AreaTerminal, Name: "size", Text: fmt.Sprintf("%d by %d cells", t.Width, t.Height)}
 	switch {
 	case t.Width == 0 || t.Height == 0:
 		f.Level, f.Text = Unknown, "not known"
 	case t.Width < t.MinW || t.Height < t.MinH:
-		f.Level, f.Todo = Bad, fmt.Sprintf("make the window at least %d×%d", t.MinW, t.MinH)
+		f.Level, f.Todo = Bad, fmt.Sprintf("make the window at least %d by %d cells", t.MinW, t.MinH)
 	}
 	return f
 }
@@ -83,11 +83,12 @@ func (t Terminal) size() Finding {
 // clipboard is always Unknown: no terminal says whether it takes OSC 52.
 func (t Terminal) clipboard() Finding {
 	f := Finding{Area: AreaTerminal, Name: "clipboard", Level: Unknown,
-		Text: "copies are sent to the terminal (OSC 52); whether it takes them nobody can ask",
+		Text: "copies are sent to the terminal (OSC 52); Coffer cannot tell whether your terminal supports it",
 		Todo: "copy something and paste it to find out"}
 	if t.Remote {
-		f.Text = "copies are sent to the terminal you sit at, not to this machine (OSC 52); whether it takes them " +
-			"nobody can ask"
+		f.Text =
+			"copies are sent to the terminal you sit at, not to this machine (OSC 52); Coffer cannot tell whether " +
+				"your terminal supports it"
 	}
 	switch t.Multiplexer {
 	case "tmux":

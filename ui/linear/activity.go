@@ -132,7 +132,7 @@ func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) err
 func (s *session) signaturesOpen(ctx context.Context) error {
 	for {
 		live := s.signed()
-		s.out.say("These signatures were given and can still be used by whoever has them.")
+		s.out.say("These signatures were given and can still be used by anyone who has them.")
 		m := menu{
 			title: "A signature that no time ends can be declared dead, if you know that it cannot be used any more:"}
 		for i, o := range live {
@@ -198,8 +198,8 @@ func (s *session) row(indent int, r present.Row) {
 
 // void declares a signature dead, once the person has typed the end of the account's address by hand.
 func (s *session) void(ctx context.Context, o present.Signature) error {
-	s.out.say("Warning: whoever holds this signature can still use it until its nonce is used. Void it only if you " +
-		"know that nobody holds it, or that its nonce was used. " +
+	s.out.say("Warning: anyone who has this signature can still use it until its nonce is used. Void it only if you " +
+		"know that no one has it, or that its nonce was used. " +
 		"From then on it is in the way of no new signature; it stays listed.")
 	s.out.where(0, "Account", address(o.Summary.Sender))
 	text, err := s.confirm(ctx, question{text: "To void it, type the last four characters of the account's address:"})

@@ -23,16 +23,15 @@ type args struct {
 
 // askArgs asks for every argument of a call, one question per leaf.
 func (s *session) askArgs(ctx context.Context, at compose.Target, c *compose.Call) error {
+	var all []func(context.Context) error
 	for i, n := range c.Args {
 		label := "Argument " + itoa(i+1)
 		if n.Param.Name != "" {
 			label += ", " + clean(n.Param.Name, 60)
 		}
-		if err := (args{s, at, c}).fill(ctx, n, []int{i}, label); err != nil {
-			return err
-		}
+		all = append(all, func(ctx context.Context) error { return args{s, at, c}.fill(ctx, n, []int{i}, label) })
 	}
-	return nil
+	return s.steps(ctx, all...)
 }
 
 // fill asks for one argument: each member of a tuple, each item of an array, or a leaf.
@@ -49,6 +48,7 @@ func (f args) fill(ctx context.Context, n *compose.Arg, path []int, label string
 			if err != nil || count < 0 || count > maxItems {
 				return "that is not a number from 0 to " + itoa(maxItems)
 			}
+			n.Items = nil
 			for range count {
 				n.Add()
 			}
@@ -58,6 +58,7 @@ func (f args) fill(ctx context.Context, n *compose.Arg, path []int, label string
 			return err
 		}
 	}
+	var all []func(context.Context) error
 	for i, it := range n.Items {
 		name := clean(it.Param.Name, 60)
 		switch {
@@ -66,11 +67,11 @@ func (f args) fill(ctx context.Context, n *compose.Arg, path []int, label string
 		case name == "":
 			name = "member " + itoa(i+1)
 		}
-		if err := f.fill(ctx, it, append(slices.Clone(path), i), label+", "+name); err != nil {
-			return err
-		}
+		all = append(all, func(ctx context.Context) error {
+			return f.fill(ctx, it, append(slices.Clone(path), i), label+", "+name)
+		})
 	}
-	return nil
+	return f.steps(ctx, all...)
 }
 
 func (f args) fillLeaf(ctx context.Context, n *compose.Arg, path []int, label string) error {
@@ -80,7 +81,7 @@ func (f args) fillLeaf(ctx context.Context, n *compose.Arg, path []int, label st
 	case n.Units:
 		ask += ": how much " + f.at.Token.Symbol + "? Type an amount:"
 	case isAddress:
-		ask += ": type an address, the symbol of a token, or a name of your address book:"
+		ask += ": type " + f.addresses(f.at.Chain, false) + ":"
 	case n.Param.Type == "bool":
 		ask += ": type true or false:"
 	case n.Param.Type == "string":

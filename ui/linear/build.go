@@ -34,15 +34,15 @@ func (p *plan) chain() caip.Chain {
 // buildCall asks for a chain and a first call, and continues with the plan.
 func (s *session) buildCall(ctx context.Context) error {
 	s.refresh(ctx)
-	on, err := one(ctx, s, "On which chain does the call run?", s.Catalog.Chains(),
-		func(c catalog.ChainInfo) string { return c.Name })
-	if err != nil {
+	var p *plan
+	err := s.steps(ctx, func(ctx context.Context) error {
+		on, err := one(ctx, s, "On which chain does the call run?", s.Catalog.Chains(),
+			func(c catalog.ChainInfo) string { return c.Name })
+		p = &plan{follows: true, minutes: compose.DefaultMinutes, d: intent.Draft{Version: intent.Version,
+			TargetChain: on.Chain.String(), SlippageBps: intent.DefaultSlippageBps}}
 		return err
-	}
-	p := &plan{follows: true, minutes: compose.DefaultMinutes}
-	p.d = intent.Draft{Version: intent.Version, TargetChain: on.Chain.String(),
-		SlippageBps: intent.DefaultSlippageBps}
-	if err := s.addCall(ctx, p, -1); err != nil {
+	}, func(ctx context.Context) error { return s.addCall(ctx, p, -1) })
+	if err != nil {
 		return err
 	}
 	return s.planned(ctx, p, nil)
@@ -84,7 +84,7 @@ func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) 
 		if s.ctx.Export != nil {
 			m.add("Save it as an intent file", func() error { s.save(p); return nil })
 		}
-		m.items = append(m.items, "Throw it away")
+		m.items = append(m.items, "Discard it")
 		i, _, err := s.choose(ctx, m)
 		if err == nil && i < len(m.do) {
 			if err = m.do[i](); !errors.Is(err, errBack) && (err != nil || finished) {
@@ -95,7 +95,7 @@ func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) 
 		if err != nil && !errors.Is(err, errBack) {
 			return err
 		}
-		if gone, err := s.yes(ctx, "What you built is lost then. Throw it away?"); gone ||
+		if gone, err := s.yes(ctx, "Discard this draft? It will be lost."); gone ||
 			err != nil && !errors.Is(err, errBack) {
 			return err
 		}

@@ -58,27 +58,33 @@ func (s *session) addCall(ctx context.Context, p *plan, i int) error {
 
 // askCall asks for the contract, the function with its arguments, and the value.
 func (s *session) askCall(ctx context.Context, chain caip.Chain) (*compose.Call, error) {
-	to, err := s.askAddress(ctx, chain, "Which contract is called on "+s.ChainName(chain)+"?", false)
-	if err != nil {
-		return nil, err
-	}
-	c, at := &compose.Call{To: to}, s.Target(chain, to)
-	typed, err := s.askFunction(ctx, at, c)
-	if err != nil {
-		return nil, err
-	}
-	if typed {
-		if err := s.askArgs(ctx, at, c); err != nil || at.Known {
-			return c, err // a token accepts no coin with a call
+	c, at, typed := &compose.Call{}, compose.Target{}, false
+	err := s.steps(ctx, func(ctx context.Context) error {
+		to, err := s.askAddress(ctx, chain, "Which contract is called on "+s.ChainName(chain)+"?", false)
+		c, at = &compose.Call{To: to}, s.Target(chain, to)
+		return err
+	}, func(ctx context.Context) (err error) {
+		c = &compose.Call{To: c.To}
+		typed, err = s.askFunction(ctx, at, c)
+		return err
+	}, func(ctx context.Context) error {
+		if !typed {
+			return nil
 		}
-	}
-	coin := at.Coin()
-	return c, s.read(ctx, "How much "+coin.Symbol+" goes with the call? Type an amount, or 0 for none:",
-		func(a string) string {
-			c.Value = a
-			_, problem := compose.Amount(a, coin.Decimals, coin.Symbol)
-			return problem
-		})
+		return s.askArgs(ctx, at, c)
+	}, func(ctx context.Context) error {
+		if typed && at.Known {
+			return nil // a token accepts no coin with a call
+		}
+		coin := at.Coin()
+		return s.read(ctx, "How much "+coin.Symbol+" goes with the call? Type an amount, or 0 for none:",
+			func(a string) string {
+				c.Value = a
+				_, problem := compose.Amount(a, coin.Decimals, coin.Symbol)
+				return problem
+			})
+	})
+	return c, err
 }
 
 // askFunction asks for a function by its signature, for call data, or for neither. typed: its arguments come next.
@@ -112,16 +118,11 @@ func (s *session) askFunction(ctx context.Context, at compose.Target, c *compose
 // askAddress asks for an address on a chain: in full, or by a name that it then prints in full. With paid, a token is
 // no answer.
 func (s *session) askAddress(ctx context.Context, chain caip.Chain, text string, paid bool) (found string, err error) {
-	find, how := s.Address, " Type an address, or the symbol of a token there:"
-	switch {
-	case paid && len(s.Book) > 0:
-		find, how = s.Recipient, " Type an address, or a name of your address book:"
-	case paid:
-		find, how = s.Recipient, " Type an address:"
-	case len(s.Book) > 0:
-		how = " Type an address, the symbol of a token there, or a name of your address book:"
+	find := s.Address
+	if paid {
+		find = s.Recipient
 	}
-	err = s.read(ctx, text+how, func(a string) (problem string) {
+	err = s.read(ctx, text+" Type "+s.addresses(chain, paid)+":", func(a string) (problem string) {
 		found, problem = find(chain, a)
 		return problem
 	})
@@ -129,6 +130,23 @@ func (s *session) askAddress(ctx context.Context, chain caip.Chain, text string,
 		s.out.where(2, "That is", address(found))
 	}
 	return found, err
+}
+
+// addresses names what is read as an address of a chain: paid, a token's symbol is none.
+func (s *session) addresses(chain caip.Chain, paid bool) string {
+	kinds := []string{"an address"}
+	if chain.IsSolana() {
+		kinds[0] = "a Solana address"
+	}
+	if !paid {
+		kinds = append(kinds, "the symbol of a token there")
+	}
+	if slices.ContainsFunc(s.Book, func(c compose.Contact) bool {
+		return strings.HasPrefix(c.Address, "0x") != chain.IsSolana()
+	}) {
+		kinds = append(kinds, "a name of your address book")
+	}
+	return either(kinds)
 }
 
 // approval turns an approve of a known token into an allowance, when the person agrees.
@@ -181,6 +199,9 @@ func (s *session) readCall(n int, chain caip.Chain, c intent.Call) {
 	if c.Value != "" {
 		id, _ := chain.EVMID()
 		s.out.put(4, plain("with "+present.Figure(s.Catalog, caip.Native(id).String(), c.Value)))
+	}
+	if c.Note != "" {
+		s.out.fact(4, "Note", clean(c.Note, intent.MaxNote)+".")
 	}
 }
 

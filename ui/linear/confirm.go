@@ -11,7 +11,12 @@ import (
 
 // atStake judges a review the way the screens do.
 func (c *reviewSession) atStake(st stage) consent.Demand {
-	return consent.Demanded(c.Catalog, c.under(st), c.deps.TypeFrom)
+	return consent.Demanded(c.Catalog, c.under(st), c.person())
+}
+
+// person is what decides beside the review what has to be typed.
+func (c *reviewSession) person() consent.Person {
+	return consent.Person{From: c.deps.TypeFrom, Known: c.deps.Known, Draw: c.draw}
 }
 
 // under is a review as consent to it is given.
@@ -19,8 +24,9 @@ func (c *reviewSession) under(st stage) consent.Review { return c.snap.Under(st 
 
 func (c *reviewSession) fingerprint(st stage) string { return c.under(st).Fingerprint() }
 
-// agreed asks for everything that confirming a review takes, one question each: the sentence of an open gate, then the
-// amount or a word. It returns the consent if the person gave all of it before the deadline, and none otherwise.
+// agreed asks for everything that confirming a review takes, one question each: the sentence of an open gate, the
+// amount, the characters of an address, or a word. It returns the consent if the person gave all of it before the
+// deadline, and none otherwise.
 func (c *reviewSession) agreed(ctx context.Context, st stage) (none consent.Consent, err error) {
 	if words := c.obstacle(st); words != "" {
 		c.out.say(words)
@@ -32,36 +38,46 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (none consent.Cons
 	k, id, a := c.atStake(st), c.printed, consent.Answers{Shown: c.shown}
 	if k.Phrase != "" {
 		say := func() {
-			c.out.say("A gate stands open. To " + c.verb(st) + " all the same, this sentence has to be typed exactly:")
+			c.out.say("A gate is open. To " + c.verb(st) + " all the same, type this sentence exactly:")
 			c.out.note(k.Phrase)
 		}
 		say()
 		q := question{text: c.left(st) + " Type the sentence:", repeat: say}
 		right := func(text string) bool { return text == k.Phrase }
-		if a.Phrase, err = c.typed(ctx, st, q, right); a.Phrase == "" {
+		if a.Phrase, err = c.typed(ctx, st, q, "the sentence", right); a.Phrase == "" {
 			return none, err
 		}
 	}
-	q := question{text: c.left(st) + " To " + c.verb(st) + ", type "}
-	switch because := ", because " + present.Because(k) + ":"; {
-	case k.TypesTail():
-		q.text += "the last " + itoa(consent.TailLetters) + " characters of the address above" + because
-		q.repeat = func() { c.out.where(0, "The address", address(k.Tail)) }
-		q.repeat()
-		a.Typed, err = c.typed(ctx, st, q, k.Right)
-	case k.Cause != consent.None:
-		q.text += "the amount " + k.AmountText() + because
-		a.Typed, err = c.typed(ctx, st, q, k.Right)
-	case k.Phrase == "":
-		q.text += "yes:"
-		word := ""
-		word, err = c.typed(ctx, st, q, func(text string) bool { return strings.EqualFold(text, "yes") })
+	to := " To " + c.verb(st) + ", type "
+	because := ", because " + present.Because(k) + ":"
+	if k.Least != "" {
+		a.Amount, err = c.typed(ctx, st, question{text: c.left(st) + to + "the amount " + k.Least + because},
+			k.Least, k.RightAmount)
+		if a.Amount == "" {
+			return none, err
+		}
+		to, because = " Type ", ":"
+	}
+	switch {
+	case k.Address != "":
+		q := question{text: c.left(st) + to + present.Typed(k) + because,
+			repeat: func() {
+				c.out.page(present.Page{{Spans: []present.Span{{Text: present.Address(k.Address)}}}}.Hide(
+					k))
+			}}
+		a.Letters, err = c.typed(ctx, st, q, "those characters of the address", k.RightLetters)
+		if a.Letters == "" {
+			return none, err
+		}
+	case k.Cause == consent.None && k.Phrase == "":
+		word, err := c.typed(ctx, st, question{text: c.left(st) + to + "yes:"}, "yes",
+			func(text string) bool { return strings.EqualFold(text, "yes") })
 		if word == "" {
 			return none, err
 		}
 	}
-	if err != nil || id != c.fingerprint(st) || c.obstacle(st) != "" || k.Cause != consent.None && a.Typed == "" {
-		return none, err
+	if id != c.fingerprint(st) || c.obstacle(st) != "" {
+		return none, nil
 	}
 	given, err := consent.Give(c.under(st), k, a)
 	if err != nil {
@@ -71,21 +87,24 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (none consent.Cons
 	return given, nil
 }
 
-// typed asks once for text to be typed by hand, and returns it. A wrong answer, or one after the deadline, confirms
-// nothing and is returned as "".
-func (c *reviewSession) typed(ctx context.Context, st stage, q question, right func(string) bool) (string, error) {
-	text, err := c.confirm(ctx, q)
-	switch {
-	case err != nil:
-		return "", err
-	case c.obstacle(st) != "":
-		c.out.say(c.obstacle(st))
-		return "", nil
-	case !right(text):
-		c.out.say("That is not the same. Nothing was confirmed.")
-		return "", nil
+// typed asks for text to be typed by hand, and returns it. After a wrong answer it asks again; an answer after the
+// deadline confirms nothing and is returned as "".
+func (c *reviewSession) typed(ctx context.Context, st stage, q question, expected string,
+	right func(string) bool) (string, error) {
+	for {
+		text, err := c.confirm(ctx, q)
+		switch {
+		case err != nil:
+			return "", err
+		case c.obstacle(st) != "":
+			c.out.say(c.obstacle(st))
+			return "", nil
+		case right(text):
+			return text, nil
+		}
+		c.out.say("You typed \"" + clean(text, 60) + "\", expected " + expected +
+			". Nothing was signed. Try again, or press Enter to go back.")
 	}
-	return text, nil
 }
 
 // obstacle says why a review cannot be confirmed now; "" when it can.

@@ -26,6 +26,7 @@ func TestTheLinesSayEveryFact(t *testing.T) {
 			s.readOut(st)
 			text := r.paper.take()
 			s.inspect(st)
+			s.explain(st)
 			s.checks()
 			return text, s.shown, r.paper.take()
 		})

@@ -13,91 +13,105 @@ import (
 
 // buildTransfer asks for an asset, an amount, a recipient and a chain.
 func (s *session) buildTransfer(ctx context.Context) error {
-	p, agg, err := s.paySide(ctx, intent.KindTransfer, "Which asset do you transfer?")
-	if err != nil {
-		return err
-	}
-	if err := s.askReceiver(ctx, p, agg); err != nil {
-		return err
-	}
-	return s.planned(ctx, p, nil)
+	return s.exchange(ctx, intent.KindTransfer, "Which asset do you transfer?",
+		func(ctx context.Context, p *plan, paid catalog.Aggregate) error { return s.askReceiver(ctx, p, paid) })
 }
 
 // buildSwap asks for the payment and the asset to get for it.
 func (s *session) buildSwap(ctx context.Context) error {
-	p, agg, err := s.paySide(ctx, intent.KindSwap, "Which asset do you give?")
-	if err != nil {
-		return err
+	return s.exchange(ctx, intent.KindSwap, "Which asset do you give?",
+		func(ctx context.Context, p *plan, paid catalog.Aggregate) error { return s.askGot(ctx, p, paid.ID) })
+}
+
+// exchange asks for the asset and the amount to pay, then for the other side.
+func (s *session) exchange(ctx context.Context, kind, title string,
+	other func(context.Context, *plan, catalog.Aggregate) error) error {
+	s.refresh(ctx)
+	aggs := s.held()
+	if len(aggs) == 0 {
+		s.out.say("Your accounts hold nothing.")
+		return errBack
 	}
-	if err := s.askGot(ctx, p, agg.ID); err != nil {
+	p := &plan{d: intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: intent.DefaultSlippageBps,
+		Pay: &intent.Pay{}}}
+	var agg catalog.Aggregate
+	var decimals int
+	err := s.steps(ctx, func(ctx context.Context) (err error) {
+		agg, err = one(ctx, s, title, aggs, s.heldLine)
+		return err
+	}, func(ctx context.Context) (err error) {
+		p.d.Pay.Asset, decimals, err = s.askSource(ctx, agg)
+		return err
+	}, func(ctx context.Context) (err error) {
+		p.d.Pay.Amount, err = s.askAmount(ctx, "How much "+agg.Symbol+
+			"? Type an amount; what it costs is taken out of it:",
+			decimals, agg.Symbol)
+		return err
+	}, func(ctx context.Context) error { return other(ctx, p, agg) })
+	if err != nil {
 		return err
 	}
 	return s.planned(ctx, p, nil)
 }
 
-// paySide asks for the asset and the amount to pay.
-func (s *session) paySide(ctx context.Context, kind, title string) (*plan, catalog.Aggregate, error) {
-	s.refresh(ctx)
-	aggs := s.held()
-	if len(aggs) == 0 {
-		s.out.say("Your accounts hold nothing.")
-		return nil, catalog.Aggregate{}, errBack
-	}
-	agg, err := one(ctx, s, title, aggs, s.heldLine)
-	if err != nil {
-		return nil, agg, err
-	}
-	asset, decimals, err := s.askSource(ctx, agg)
-	if err != nil {
-		return nil, agg, err
-	}
-	base, err := s.askAmount(ctx, "How much "+agg.Symbol+"? Type an amount; what it costs is taken out of it:",
-		decimals, agg.Symbol)
-	if err != nil {
-		return nil, agg, err
-	}
-	p := &plan{d: intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: intent.DefaultSlippageBps,
-		Pay: &intent.Pay{Asset: asset, Amount: base}}}
-	return p, agg, nil
-}
-
 // askReceiver asks for the chain and the account that receive a transfer.
 func (s *session) askReceiver(ctx context.Context, p *plan, agg catalog.Aggregate) error {
-	e, err := s.askEntity(ctx, "On which chain does it arrive?", agg.Entities)
-	if err != nil {
+	var e catalog.Entity
+	var to string
+	err := s.steps(ctx, func(ctx context.Context) (err error) {
+		e, err = s.askEntity(ctx, "On which chain does it arrive?", agg.Entities)
 		return err
-	}
-	to, err := s.askAddress(ctx, e.Asset.Chain, "Who gets it on "+s.ChainName(e.Asset.Chain)+"?", true)
-	if err != nil {
+	}, func(ctx context.Context) (err error) {
+		to, err = s.askAddress(ctx, e.Asset.Chain, "Who gets it on "+s.ChainName(e.Asset.Chain)+"?", true)
 		return err
+	})
+	if err == nil {
+		p.d.Receive = &intent.Receive{Asset: e.Asset.String(), Account: compose.AccountOn(e.Asset.Chain, to)}
 	}
-	p.d.Receive = &intent.Receive{Asset: e.Asset.String(), Account: compose.AccountOn(e.Asset.Chain, to)}
-	return nil
+	return err
 }
 
-// askGot asks for the asset that a swap delivers, and where.
+// askGot asks for the asset that a swap delivers, and where; for its recipient when none of the accounts is there.
 func (s *session) askGot(ctx context.Context, p *plan, but caip.AggregateID) error {
 	aggs := slices.DeleteFunc(slices.Clone(s.Catalog.Aggregates()),
-		func(a catalog.Aggregate) bool { return a.ID == but || len(s.reachable(a)) == 0 })
-	agg, err := one(ctx, s, "Which asset do you get?", aggs,
-		func(a catalog.Aggregate) string { return a.Symbol + ", " + a.Name })
-	if err != nil {
+		func(a catalog.Aggregate) bool { return a.ID == but })
+	var agg catalog.Aggregate
+	got := &intent.Receive{}
+	err := s.steps(ctx, func(ctx context.Context) (err error) {
+		agg, err = one(ctx, s, "Which asset do you get?", aggs,
+			func(a catalog.Aggregate) string { return a.Symbol + ", " + a.Name })
 		return err
-	}
-	e, err := s.askEntity(ctx, "On which chain do you get it?", s.reachable(agg))
-	if err != nil {
+	}, func(ctx context.Context) error {
+		e, err := s.askEntity(ctx, "On which chain do you get it?", agg.Entities)
+		got = &intent.Receive{Asset: e.Asset.String()}
 		return err
+	}, func(ctx context.Context) error {
+		at := s.Arrives(&compose.Exchange{Receive: got.Asset})
+		if s.Holds(at) {
+			return nil
+		}
+		return s.askSwapReceiver(ctx, got, "None of your accounts is on "+s.ChainName(at)+". ")
+	})
+	if err == nil {
+		p.d.Receive = got
 	}
-	p.d.Receive = &intent.Receive{Asset: e.Asset.String()}
-	return nil
+	return err
 }
 
-// reachable lists the chains of an asset on which the profile has an account.
-func (s *session) reachable(a catalog.Aggregate) []catalog.Entity {
-	return slices.DeleteFunc(slices.Clone(a.Entities), func(e catalog.Entity) bool { return !s.Holds(e.Asset.Chain) })
+// askSwapReceiver asks for the account that gets what a swap delivers on its chain.
+func (s *session) askSwapReceiver(ctx context.Context, r *intent.Receive, because string) error {
+	at := s.Arrives(&compose.Exchange{Receive: r.Asset})
+	to, err := s.askAddress(ctx, at, because+"Who gets it on "+s.ChainName(at)+"?", true)
+	if err == nil {
+		r.Account = compose.AccountOn(at, to)
+	}
+	return err
 }
 
 func (s *session) askEntity(ctx context.Context, title string, from []catalog.Entity) (catalog.Entity, error) {
+	if len(from) == 1 {
+		return from[0], nil
+	}
 	return one(ctx, s, title, from,
 		func(e catalog.Entity) string { return s.ChainName(e.Asset.Chain) + ": " + e.Symbol })
 }
@@ -147,6 +161,18 @@ func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string,
 		}
 		return err
 	})
+	add("Change who gets it", func() error {
+		if s.Arrives(&compose.Exchange{Receive: p.d.Receive.Asset}) == (caip.Chain{}) {
+			s.out.say("That needs an asset on one chain: change what you get first.")
+			return nil
+		}
+		got := *p.d.Receive
+		err := s.askSwapReceiver(ctx, &got, "")
+		if err == nil {
+			p.d.Receive = &got
+		}
+		return err
+	})
 }
 
 // readExchange prints a swap or a transfer as it will be requested.
@@ -167,7 +193,7 @@ func (s *session) readExchange(d intent.Draft) {
 	if a := accountIn(d.Receive.Account); a != "" {
 		s.out.where(2, "To", address(a))
 	} else {
-		s.out.note("To your own account.")
+		s.out.note("To " + s.OwnReceiver(s.ExchangeOf(d)) + ".")
 	}
 	for _, a := range d.Accounts {
 		s.out.where(2, "Account of the file", address(a.AccountAddress))

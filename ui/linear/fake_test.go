@@ -153,7 +153,7 @@ func report(reasons ...verify.Reason) verify.Report {
 
 func notes() []verify.Reason {
 	return []verify.Reason{
-		{Code: "V4", Level: verify.Warn, Title: "You never sent anything to this recipient before.", Got: payee},
+		{Code: "V4", Level: verify.Warn, Title: verify.FirstPayment, Got: payee},
 		{Code: "P6", Level: verify.Unknown, Title: "The usable balances are the service's word.",
 			Path: "/sourceAssetBalances"},
 	}
@@ -256,6 +256,7 @@ func (f *fakeOp) check(confirmed, fingerprint, phrase string) error {
 
 func (f *fakeOp) Quote(context.Context) (flow.Snapshot, error)   { return f.quoted() }
 func (f *fakeOp) Requote(context.Context) (flow.Snapshot, error) { return f.quoted() }
+func (f *fakeOp) Renew(context.Context) (flow.Snapshot, error)   { return f.quoted() }
 
 func (f *fakeOp) quoted() (flow.Snapshot, error) {
 	f.quotes++

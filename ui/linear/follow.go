@@ -64,7 +64,7 @@ func (s *session) follow(ctx context.Context, op Operation) error {
 			end := <-done
 			f.hear(end.snap)
 			if err == nil && !end.snap.State.Terminal() {
-				s.out.say("Not followed any more. It goes on by itself; its end is told in front of the main menu.")
+				s.out.say("Stopped following. The operation goes on; the main menu says how it ended.")
 			}
 			return err
 		case <-ctx.Done():

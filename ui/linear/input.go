@@ -125,7 +125,7 @@ func cleanLine(text string) line {
 	text = strings.Trim(strings.ReplaceAll(text, "\t", " "), " \r\n")
 	if !utf8.ValidString(text) || strings.ContainsFunc(text,
 		func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }) {
-		return line{wrong: "There is a key in that line that is no text."}
+		return line{wrong: "That line contains a control key: leave arrow and function keys out."}
 	}
 	return line{text: text}
 }

@@ -65,7 +65,7 @@ func TestALineHasABound(t *testing.T) {
 }
 
 func FuzzReadLine(f *testing.F) {
-	f.Add([]byte("1\nyes\n225.98\n"), 16)
+	f.Add([]byte("1\nyes\n250.98\n"), 16)
 	f.Add([]byte("\r\n\x1b[A\n\xff\nno end"), 1)
 	f.Add(bytes.Repeat([]byte("x"), 5000), 17)
 	f.Fuzz(func(t *testing.T, b []byte, size int) {

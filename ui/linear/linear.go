@@ -9,11 +9,12 @@
 // views, that is from the bytes that get signed (TH-V1); no figure, address or reason is cut.
 //
 // The program reads input one line at a time, and only while a question waits for it. `?` repeats the subject of the
-// question, an empty line goes back, the end of the input leaves, and a last line without a line end is no answer. Only
-// the answer to a question that asks for it signs anything, and such a question accepts a line only if it comes at
-// least half a second after the question and after every earlier line, with no other line right behind it: buffered
-// input, a paste of several lines and the output of a program confirm nothing. (A single line that is pasted and then
-// ended by hand looks like a typed one here.) The program asks for a signature by the fingerprint of the printed
+// question, `? terms` explains words, an empty line goes back, the end of the input leaves, and a last line without a
+// line end is no answer. Only the answer to a question that asks for it signs anything, and such a question accepts a
+// line only if it comes at least half a second after the question and after every earlier line, with no other line
+// right behind it: buffered input, a paste of several lines and the output of a program confirm nothing. (A single line
+// that is pasted and then ended by hand looks like a typed one here.) The program asks for a signature by the
+// fingerprint of the printed
 // review. After a deadline it prints the old and the new figures with their differences, and asks for the confirmation
 // again.
 //
@@ -25,6 +26,7 @@ package linear
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"math/big"
@@ -84,6 +86,10 @@ type Deps struct {
 	Book     []compose.Contact
 	// TypeFrom is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
 	TypeFrom *big.Int
+	// Known reports whether an address is a contact of the person's, as package consent asks; nil: there are none.
+	// Random draws which characters of an unknown payee's address are typed; nil: crypto/rand.
+	Known  func(address string) bool
+	Random io.Reader
 	// Locked reports whether a signature needs the vault's passphrase first; nil: never. Unlock opens the vault, takes
 	// over the passphrase and wipes it.
 	Locked func() bool
@@ -105,6 +111,9 @@ type Options struct {
 	Out     io.Writer
 	Width   int
 	Deps    Deps
+	// Terminal: the input is typed, and what waits in it before a question is dropped. Of a program's output every line
+	// is an answer, except where something is confirmed.
+	Terminal bool
 }
 
 // session is one conversation. It runs on one goroutine; the input has another.
@@ -121,7 +130,12 @@ type session struct {
 	lookouts []*lookout
 	life     context.Context // of the lookouts, which outlive the question that starts them
 	money    money
+	typed    bool // the input is a terminal
+	asked    int  // questions so far
 }
+
+// ErrLeft is the error of Deps.Secret when the person left the question.
+var ErrLeft = errors.New("you left the question")
 
 // Run holds the conversation until the person leaves, the input ends or ctx ends.
 func Run(ctx context.Context, o Options) error {
@@ -131,10 +145,13 @@ func Run(ctx context.Context, o Options) error {
 	if o.Deps.TypeFrom == nil {
 		o.Deps.TypeFrom = consent.TypeFrom()
 	}
+	if o.Deps.Random == nil {
+		o.Deps.Random = rand.Reader
+	}
 	s := &session{
 		World: worldOf(o), ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock),
 		out:   newPrinter(o.Out, o.Width),
-		given: map[string]bool{}, paidFor: map[string]bool{}, reported: map[string]bool{}, life: ctx,
+		given: map[string]bool{}, paidFor: map[string]bool{}, reported: map[string]bool{}, life: ctx, typed: o.Terminal,
 	}
 	defer s.in.close()
 	defer s.unwatchAll()
@@ -166,25 +183,26 @@ func (s *session) now() time.Time { return s.ctx.Clock() }
 // greet prints the profile and the network.
 func (s *session) greet() {
 	s.out.say("Coffer, line by line. Profile " + clean(s.ctx.Profile, 60) + ". " + s.networkWords())
-	s.out.say("At every question: type the number or the word of a choice and press Enter. A question mark repeats, " +
-		"an empty line goes back.")
+	s.out.say("At every question: type the number or the first word of a choice and press Enter. A question mark " +
+		"repeats, an empty line goes back one step.")
 }
 
 // mainMenu is the menu to which every conversation returns.
 func (s *session) mainMenu(ctx context.Context) error {
-	for {
+	for brief := false; ; brief = true {
 		s.news()
-		m := menu{title: "What do you want to do?", top: true}
+		m := menu{title: "What do you want to do?", top: true, brief: brief}
 		add := func(text string, fn func(context.Context) error) { m.add(text, func() error { return fn(ctx) }) }
 		add("Balances", s.balances)
 		add("Receive: your address", s.receive)
 		add("Build a call", s.buildCall)
 		add("Transfer an asset", s.buildTransfer)
 		add("Swap an asset for another", s.buildSwap)
-		add("Load an intent or a Safe batch from a file", s.load)
+		add("Load an intent, a Safe batch or a list of payouts (CSV) from a file", s.load)
 		add("Activity"+s.activityWords(), s.activity)
 		add("History", s.history)
 		add("Accounts", s.accounts)
+		add("Other things: settings, doctor, keys, comparison of quotes, exports", s.others)
 		if s.ctx.Vault.Lock != nil {
 			add("Lock the keys", s.lock)
 		}
@@ -193,6 +211,26 @@ func (s *session) mainMenu(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// others names the commands for what is not asked here.
+func (s *session) others(context.Context) error {
+	name := clean(s.ctx.Profile, 60)
+	s.out.say("These are commands: leave with quit, then type one. Each has --help.")
+	for _, c := range [][2]string{
+		{"Settings", "coffer config show, coffer config example"},
+		{"Doctor, what does not work and what to do", "coffer doctor --profile " + name},
+		{"Keys, new, backup, restore", "coffer keys --profile " + name},
+		{"Accounts, add, remove, check, roles", "coffer accounts --profile " + name},
+		{"History with filters, and receipts", "coffer history --profile " + name + ", coffer status ID"},
+		{"Comparison of quotes", "coffer lab --profile " + name},
+		{"Export of balances, history and journal", "coffer export --profile " + name},
+		{"Signatures that can still be used", "coffer activity --profile " + name},
+		{"State overrides", "in an intent file, which is loaded here"},
+	} {
+		s.out.fact(2, c[0], c[1])
+	}
+	return nil
 }
 
 // lock wipes the keys from memory.

@@ -41,12 +41,12 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 		}{
 			"open": {unsent, []journal.Signature{sig}, "signed, no quote yet",
 				"1 signature can still be used until 00:02:00. No payment is signed; ask for a quote, or abandon it."},
-			"ended": {over, nil, "its time is over", "The first signature has ended and cannot be used any " +
+			"ended": {over, nil, "it has expired", "The first signature has ended and cannot be used any " +
 				"more. No payment is signed, and there is no time left for a quote. Prepare it again, or abandon it."},
 			"without an end": {unsent, []journal.Signature{endless}, "signed, no quote yet",
-				"it does not end by itself."},
+				"it never expires."},
 			"cannot be read": {stuck, []journal.Signature{sig, endless}, "can only be abandoned",
-				"not all of them end by themselves. No payment is signed. What was signed cannot be checked again; " +
+				"some never expire. No payment is signed. What was signed cannot be checked again; " +
 					"you can only abandon it."},
 			"refunded": {refunded, []journal.Signature{sig}, "service: REFUNDED",
 				"you could pay twice"},

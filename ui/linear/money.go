@@ -68,7 +68,7 @@ func (s *session) changeNeeds(ctx context.Context, p *plan) error {
 		p.follows, p.d.TokensRequired = true, nil
 		return nil
 	})
-	m.add("Add a token to a list of your own", func() error {
+	m.add("Add a token to your own list", func() error {
 		asset, base, err := s.askToken(ctx, "Which token do the calls need?", s.AssetsOn(p.chain(), true))
 		if err != nil {
 			return err

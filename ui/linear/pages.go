@@ -10,7 +10,7 @@ import (
 // about is what the pages of a review are made of.
 func (c *reviewSession) about(st stage) present.Review {
 	return present.Review{Review: c.under(st), Catalog: c.Catalog, Previous: c.snap.Previous,
-		Signatures: c.snap.SignaturesTotal, From: c.deps.TypeFrom, Names: c.ctx.Names, Clock: c.clock}
+		Signatures: c.snap.SignaturesTotal, Person: c.person(), Names: c.ctx.Names, Clock: c.clock}
 }
 
 // text is the page of a review.
@@ -21,12 +21,15 @@ func (c *reviewSession) text(st stage) present.Page {
 	return present.Review1(c.about(st))
 }
 
-// readOut prints a whole review.
+// readOut prints what binds of a review; explain prints the rest.
 func (c *reviewSession) readOut(st stage) {
 	c.out.say(c.about(st).Title() + ". " + c.networkWords())
-	c.shown = c.out.page(c.text(st).Without(1))
+	c.shown = c.out.page(c.text(st).Without(1).Shut(nil))
 	c.printed = c.fingerprint(st)
 }
+
+// explain prints what no consent depends on: the counts of the checks, the arithmetic, the routing, the fingerprint.
+func (c *reviewSession) explain(st stage) { c.out.page(c.text(st).Without(1).Folds()) }
 
 // report returns the findings on the last answer that was judged.
 func (c *reviewSession) report() verify.Report {
@@ -37,10 +40,12 @@ func (c *reviewSession) report() verify.Report {
 }
 
 // checks prints every check: refused, needs attention, could not be checked, passed.
-func (c *reviewSession) checks() { c.out.page(present.Checks(c.report())) }
+func (c *reviewSession) checks() { c.out.page(present.Checks(c.report()).Hide(c.atStake(c.stage()))) }
 
 // inspect prints bytes and hashes in groups of four, for comparing with a second machine.
-func (c *reviewSession) inspect(st stage) { c.out.page(present.Inspect(c.about(st)).Without(0)) }
+func (c *reviewSession) inspect(st stage) {
+	c.out.page(present.Inspect(c.about(st)).Without(0).Hide(c.atStake(st)))
+}
 
 // maxLevel bounds the indent of a nested argument, in steps of two cells.
 const maxLevel = 9

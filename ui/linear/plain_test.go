@@ -3,6 +3,7 @@ package linear
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coffer/api"
@@ -38,7 +39,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	x.Intent.Calls = []intent.Call{{To: payee, Value: l.Value.String()}}
 	text := flat(said(t, x, func(c *reviewSession) { c.readOut(stageReview1) }))
 	for _, want := range []string{"1 plain transfer of the chain's own coin, same.",
-		"to: alice " + present.Address(payee), "value: 0.001 ETH", "Sent to: alice " + present.Address(payee)} {
+		"to: " + present.Address(payee) + ", alice", "value: 0.001 ETH", "To: " + present.Address(payee) + ", alice"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
 		}
@@ -59,7 +60,7 @@ func TestAnAssumedStateIsSaidWithItsAddresses(t *testing.T) {
 	x.Intent.Overrides = []api.StateOverride{{Address: escrow, Balance: "0x1"}, {Address: payee, Code: "0x00"}}
 	text := flat(said(t, x, func(c *reviewSession) { c.readOut(stageReview1) }))
 	for _, want := range []string{"Warning: tried on an assumed state (2 addresses)",
-		present.Address(escrow), "alice " + present.Address(payee),
+		present.Address(escrow), present.Address(payee) + ", alice",
 		"Warning: nothing else, but tried on an assumed state: the chain's own one decides when it runs."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
@@ -102,12 +103,12 @@ func TestABalanceThatNobodyKnowsIsNotSaidToBeThere(t *testing.T) {
 	x := preparedCourse(utc())
 	x.Review2 = quote(utc(), time.Minute)
 	x.Review2.Needs[0].Have, x.Review2.Needs[0].Short = nil, nil
-	text := flat(said(t, x, func(c *reviewSession) { c.readOut(stageReview2) }))
-	if !strings.Contains(text, "Base: needs 250.5 USDC. Base: signature") ||
-		!strings.Contains(text, "Unknown: 3 figures: what is there of USDC,") {
+	text := flat(said(t, x, func(c *reviewSession) { c.readOut(stageReview2); c.explain(stageReview2) }))
+	if !strings.Contains(text, "Base: needs 250.5 USDC. You pay") ||
+		!strings.Contains(text, "Unknown: 3 figures are unknown: what is there of USDC,") {
 		t.Error(text)
 	}
-	if !strings.Contains(text, "Delivered to: "+present.Address(account)+" yours") {
+	if !strings.Contains(text, "First to: "+present.Address(account)+", yours") {
 		t.Error(text)
 	}
 }
@@ -121,7 +122,28 @@ func TestFeesThatNobodyNamesExplainNothing(t *testing.T) {
 		t.Error(text)
 	}
 	x.Review2.UnexplainedMicro = number(359_928)
-	if text := told(); !strings.Contains(text, ", Warning: explained by fees: only 25 %.") {
+	if text := told(); !strings.Contains(text, "Warning: only 25 % explained.") {
 		t.Error(text)
 	}
+}
+
+// The terms are explained at every question, at one that confirms too, and that answers nothing.
+func TestTheTermsAreExplainedAtAnyQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t).begins()
+		r.wants(r.types("?"), "Type ? terms for what the words mean.", "Type a number from 1 to")
+		said := strings.Join(strings.Fields(r.types("? terms")), " ")
+		for _, term := range present.Terms() {
+			if !strings.Contains(said, term.Name+": "+term.Text) {
+				t.Errorf("%s is not explained: %s", term.Name, said)
+			}
+		}
+		r.wants(r.types(callScript()[:yesAt]...), "yes")
+		if r.wants(r.types("?terms"), "escrow: The contract"); r.op.signs != 0 {
+			t.Error("an explanation signs")
+		}
+		if err := r.ends(); err != nil {
+			t.Error(err)
+		}
+	})
 }

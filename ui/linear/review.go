@@ -17,6 +17,7 @@ import (
 // review prints a review once, and asks what to do about it.
 func (c *reviewSession) review(ctx context.Context, st stage) error {
 	if c.printed != c.fingerprint(st) {
+		c.draw = consent.Draw(c.deps.Random)
 		c.readOut(st)
 	}
 	over := c.expired(st)
@@ -33,7 +34,7 @@ func (c *reviewSession) review(ctx context.Context, st stage) error {
 	}
 	m.add(anew, func() error { c.anew(ctx, st); return nil })
 	m.add("Read the review again", look(func() { c.readOut(st) }))
-	m.add("List every check", look(c.checks))
+	m.add("List arithmetic, routing and every check", look(func() { c.explain(st); c.checks() }))
 	m.add("Bytes and hashes, for comparing", look(func() { c.inspect(st) }))
 	m.add("Spell the addresses", look(func() { c.spell(st) }))
 	m.add("Change what you ask for", func() error { c.edit(nil); return nil })
@@ -57,7 +58,7 @@ func (c *reviewSession) decide(ctx context.Context, st stage) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case c.expired(st):
-		c.out.say("It is asked for again; what you typed for the old one does not count.")
+		c.out.say("Coffer asks for a new one; what you typed for the old one does not count.")
 		c.anew(ctx, st)
 	case given == consent.Consent{}:
 	case st == stageReview1:
@@ -144,7 +145,7 @@ func plural(n int, one, many string) string { return present.Plural(n, one, many
 // spell prints every address of a review and of its bytes for listening, each once.
 func (c *reviewSession) spell(st stage) {
 	seen := map[string]bool{}
-	for _, l := range append(c.text(st), present.Inspect(c.about(st))...).Say(false) {
+	for _, l := range append(c.text(st), present.Inspect(c.about(st))...).Hide(c.atStake(st)).Say(false) {
 		for _, s := range l.Spans {
 			a := present.Checksummed(s.Raw)
 			if a == "" || seen[a] || !s.Whole && !common.IsHexAddress(a) {

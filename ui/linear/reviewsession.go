@@ -50,6 +50,7 @@ type reviewSession struct {
 	signed  bool     // something was signed
 	printed string   // fingerprint of the last review that was printed in full
 	shown   []string // the facts of that review
+	draw    uint32   // where in an address characters are typed, new for each review
 	brief   bool     // the choices were just printed
 	change  *edit    // set when the person wants to change the request
 }

@@ -85,17 +85,18 @@ func (p *paper) text() string {
 
 // rig is a conversation inside a bubble of synctest: waiting costs no time.
 type rig struct {
-	t       *testing.T
-	opts    Options
-	op      *fakeOp
-	keys    *keyboard
-	paper   *paper
-	script  strings.Builder // the output and the typed lines
-	done    chan error
-	answers []string
-	stop    context.CancelFunc
-	ended   bool
-	err     error
+	stranger bool // the payee is in no address book
+	t        *testing.T
+	opts     Options
+	op       *fakeOp
+	keys     *keyboard
+	paper    *paper
+	script   strings.Builder // the output and the typed lines
+	done     chan error
+	answers  []string
+	stop     context.CancelFunc
+	ended    bool
+	err      error
 
 	unfinished []Operation
 	live       []journal.Outstanding
@@ -128,6 +129,7 @@ func newRig(t *testing.T) *rig {
 				r.op.begin(in)
 				return r.op, nil
 			},
+			Known:       func(string) bool { return !r.stranger },
 			Unfinished:  func() []Operation { return r.unfinished },
 			Outstanding: func(time.Time) []journal.Outstanding { return r.live },
 			Void: func(hash, typed string) error {

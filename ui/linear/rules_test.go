@@ -90,7 +90,7 @@ func TestAnErrorOfTheServiceLeavesTheChoice(t *testing.T) {
 			"The contract would refuse this call", "Nothing was signed.")
 		r.wants(r.types("1"), "Review 1 of 2")
 		r.op.err = &api.Error{Name: api.ErrInsufficientBalance, StatusCode: 400, Message: "too little"}
-		r.op.snap.Problem = "There is not enough to pay for this call: too little"
+		r.op.snap.Problem = "You have too little to pay for this call: too little"
 		r.types("1")
 		r.op.snap.Problem = ""
 		if err := r.ends(); err != nil || r.op.signs != 0 {
@@ -140,7 +140,7 @@ func TestALineThatIsBeingReadComesBeforeThePassphrase(t *testing.T) {
 			done <- err
 		}()
 		synctest.Wait()
-		if asked || !strings.Contains(r.paper.take(), "Press Enter once.") {
+		if asked || !strings.Contains(r.paper.take(), "Press Enter once,") {
 			t.Error("two would read at the same time")
 		}
 		r.keys.lines <- "\n"
@@ -182,7 +182,7 @@ func TestFollowingCanBeLeftAndGoesOn(t *testing.T) {
 		r.op.statuses = nil
 		r.begins()
 		r.wants(r.types(callScript()...), "Following it.")
-		r.wants(r.types(""), "Not followed any more.", "What do you want to do?")
+		r.wants(r.types(""), "Stopped following.", "What do you want to do?")
 		if err := r.ends(); err != nil || r.op.snap.State != flow.StateAccepted {
 			t.Errorf("%s, %v", r.op.snap.State, err)
 		}
@@ -285,7 +285,9 @@ func TestEvilTextReachesNoTerminal(t *testing.T) {
 			r.begins()
 			r.types("9", "8", "1", "")
 			r.types(callScript()[:reviewAt+1]...)
-			r.types("4", "5", "6", "1", "yes", "4", "5", "6", "1", "225.98")
+			r.types("4", "5", "6", "1", "yes", "4", "5", "6")
+			_, right := asked(t, r.types("1"), payee)
+			r.types(right)
 			if err := r.ends(); err != nil {
 				t.Error(err)
 			}
@@ -342,6 +344,8 @@ func TestFilesAreLoaded(t *testing.T) {
 	call, wrong, other := write("transfer.json", transfer), write("wrong.json", `{"version":1,"nonsense":2}`),
 		write("other.json", `{"version":1,"network":"`+hash(2)+`","targetChain":"eip155:8453","calls":[{"to":"`+payee+
 			`","value":"1"}]}`)
+	list, faulty := write("list.csv", payee+",25,,\"rent, March\"\n0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed,1.5\n"),
+		write("faulty.csv", payee+",x,usdc@base\nnobody,1\n")
 	batch, half := write("batch.json", safe), write("half.json", `{"version":1,"kind":"swap"}`)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t).begins()
@@ -355,6 +359,10 @@ func TestFilesAreLoaded(t *testing.T) {
 		r.wants(r.types("1"), "contains:")
 		r.types("", "", "yes")
 		r.wants(r.types("6", other, "1"), "another network")
+		r.types("", "yes")
+		r.wants(r.types("6", faulty), "It was not loaded.", "Line 1, amount: ", "Line 2, recipient: ")
+		r.wants(r.types(list), "Which asset do they pay, and where?")
+		r.wants(r.types("usdc@base"), "2 calls on Base.", "Needs: 26.5 USDC", "Note: rent, March.")
 		r.types("", "yes")
 		r.wants(r.types("6", half), "It does not say what is paid", "1. Review it", "2. Slippage")
 		r.wants(r.types("1"), "It cannot be sent as it is:")
@@ -386,7 +394,7 @@ func TestALongListIsCutAndItsWordsAreTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t).begins()
 		said := r.types("5", "2", "1", "90")
-		r.wants(said, "25. WLD", "more: type the first word of one")
+		r.wants(said, "25. GMX", "more: type the first word of one")
 		if strings.Contains(said, "BRETT") {
 			t.Error("everything was said")
 		}

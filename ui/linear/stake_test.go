@@ -4,109 +4,19 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"coffer/api/amount"
-	"coffer/ui/present"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
-
-// reviewed is the review that a person has to agree to: a review 1, and its quote; nil: review 1 is judged.
-type reviewed struct {
-	name  string
-	first func(*verify.PreparedView)
-	quote func(*verify.QuoteView)
-	why   bool   // one word is not enough
-	typed string // the amount to type
-	tail  string // or the end of this address
-}
-
-func stakes() []reviewed {
-	huge, _ := new(big.Int).SetString("123456789012345678901234567890", 10)
-	whole := func(v *verify.PreparedView) { v.WholeConsent = true }
-	cheap := func(v *verify.PreparedView) { v.Outflow = []verify.AmountView{usdcOf(99_000_000, 98_980_200, "Base")} }
-	opaque := func(v *verify.PreparedView) { cheap(v); v.Lines[0].Decoded = false }
-	alone := func(q *verify.QuoteView) {
-		q.SameChainOnly, q.Legs, q.Promise, q.Pay, q.PayMicro = true, nil, nil, nil, new(big.Int)
-	}
-	pays := func(units, micro int64, bps int) func(*verify.QuoteView) {
-		return func(q *verify.QuoteView) {
-			q.Pay, q.PayMicro, q.CostBps = []verify.AmountView{usdcOf(units, micro, "")}, number(micro), bps
-			q.Worst = q.Pay
-		}
-	}
-	together := func(micro int64) func(*verify.QuoteView) {
-		return func(q *verify.QuoteView) {
-			pays(50_000_000, 49_990_000, 0)(q)
-			q.Worst = []verify.AmountView{usdcOf(micro, micro, "")}
-		}
-	}
-	return []reviewed{
-		{name: "a call that is only prepared"},
-		{name: "whole consent", first: whole, why: true, typed: "250.5"},
-		{name: "cheap whole consent", first: func(v *verify.PreparedView) { whole(v); cheap(v) }},
-		{name: "whole consent of nothing", first: func(v *verify.PreparedView) { whole(v); v.Outflow = nil }},
-		{name: "whole consent of unknown value",
-			first: func(v *verify.PreparedView) { whole(v); v.Outflow[0].Micro = nil }, why: true, typed: "250.5"},
-		{name: "whole consent that cannot be read", first: func(v *verify.PreparedView) { whole(v); opaque(v) },
-			why: true, tail: usdc},
-		{name: "whole consent too long to type",
-			first: func(v *verify.PreparedView) { whole(v); v.Outflow[0].Amount, v.Outflow[0].Micro = huge, nil },
-			why:   true, tail: payee},
-		{name: "payments", quote: func(*verify.QuoteView) {}, why: true, typed: "225.98"},
-		{name: "cheap payments", first: cheap, quote: pays(99_000_000, 99_999_999, 0)},
-		{name: "cheap payments and a cheap call that together are not", first: cheap, quote: together(100_000_000),
-			why: true, typed: "50"},
-		{name: "cheap payments and a cheap call", first: cheap, quote: together(99_999_999)},
-		{name: "at the limit", first: cheap, quote: pays(100_000_000, 100_000_000, 0), why: true, typed: "100"},
-		{name: "costly payments", first: cheap, quote: pays(5_000_000, 4_999_000, 1000), why: true, typed: "5"},
-		{name: "payments of unknown value", first: cheap, quote: func(q *verify.QuoteView) { q.PayMicro = nil },
-			why: true, typed: "225.98"},
-		{name: "payments too long to type", first: cheap,
-			quote: func(q *verify.QuoteView) { q.Pay[0].Amount, q.PayMicro = huge, nil }, why: true, tail: account},
-		{name: "calls that take more than the payments", quote: pays(1_000_000, 999_800, 0), why: true, typed: "250.5"},
-		{name: "payments for what cannot be read", first: opaque, quote: pays(1_000_000, 999_800, 0), why: true,
-			tail: usdc},
-		{name: "no payments although some were announced", quote: alone, why: true, typed: "250.5"},
-		{name: "no payments, as agreed to in full", first: whole, quote: alone},
-	}
-}
-
-// Every front end asks for what package consent says.
-func TestWhatIsAtStakeDecidesWhatIsTyped(t *testing.T) {
-	from := number(100_000_000)
-	for _, x := range stakes() {
-		r := newRig(t)
-		now := time.Now()
-		first := prepared(now)
-		if x.first != nil {
-			x.first(first)
-		}
-		c := &reviewSession{session: &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: Deps{TypeFrom: from}},
-			snap: flow.Snapshot{Review1: first}}
-		st := stageReview1
-		if x.quote != nil {
-			q := quote(now, time.Minute)
-			x.quote(q)
-			c.snap.Review2, st = q, stageReview2
-		}
-		k := c.atStake(st)
-		typed := ""
-		if k.Cause != consent.None && !k.TypesTail() {
-			typed = k.AmountText()
-		}
-		if (k.Cause != consent.None) != x.why || (present.Because(k) != "") != x.why || typed != x.typed ||
-			!strings.EqualFold(k.Tail, x.tail) {
-			t.Errorf("%s: %+v, typed %q", x.name, k, typed)
-		}
-	}
-}
 
 func TestACostlyPaymentIsTypedWhateverItIsWorth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -114,8 +24,8 @@ func TestACostlyPaymentIsTypedWhateverItIsWorth(t *testing.T) {
 		r.op.view1 = prepared(utc())
 		r.op.view1.Outflow = []verify.AmountView{usdcOf(5_000_000, 4_999_000, "Base")}
 		r.op.next = quote(utc(), time.Minute)
-		a := usdcOf(5_000_000, 4_999_000, "")
-		r.op.next.Pay, r.op.next.PayMicro, r.op.next.CostBps = []verify.AmountView{a}, number(4_999_000), 1200
+		r.op.next.Legs, r.op.next.Needs, r.op.next.CostBps = r.op.next.Legs[:1], nil, 1200
+		r.op.next.Legs[0].Pays = usdcOf(5_000_000, 4_999_000, "")
 		r.begins()
 		r.types(callScript()[:amountAt]...)
 		r.types("yes")
@@ -137,7 +47,7 @@ func TestAQuoteOfTheSignedOperationAloneIsConfirmedByWhatItTakes(t *testing.T) {
 		r.op.next = q
 		r.begins()
 		said := r.types(callScript()[:yesAt+1]...)
-		r.wants(said, "Leaves your account on Base: 250.5 USDC")
+		r.wants(said, "250.50 USDC leaves your account")
 		r.types("1", "yes")
 		if r.op.executes != 0 {
 			t.Fatal("what takes 250 USD was confirmed by one word")
@@ -149,19 +59,64 @@ func TestAQuoteOfTheSignedOperationAloneIsConfirmedByWhatItTakes(t *testing.T) {
 	})
 }
 
-func TestAnAmountThatNobodyTypesIsConfirmedByTheEndOfTheAddress(t *testing.T) {
+func TestAnAmountThatNobodyTypesIsConfirmedByCharactersOfTheAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
+		r.op.view1 = prepared(utc())
+		r.op.view1.Outflow[0].Amount, r.op.view1.Outflow[0].Micro = amount.MaxUint256(), nil
 		r.op.next = quote(utc(), time.Minute)
-		r.op.next.Pay[0].Amount, r.op.next.PayMicro = amount.MaxUint256(), nil
+		r.op.next.Needs = nil
 		r.begins()
 		said := r.types(callScript()[:amountAt]...)
-		r.wants(said, "type the last 4 characters of the address above", "0x21f6")
-		r.types(account[len(account)-5:])
+		from, right := asked(t, said, payee)
+		r.wants(said, "type characters "+itoa(from)+" to "+itoa(from+3)+" of the address, from where you have it")
+		r.types(payee[len(payee)-4:])
 		if r.op.executes != 0 {
 			t.Fatal("confirmed by something else")
 		}
-		r.types("1", strings.ToUpper(account[len(account)-4:]))
+		r.types("1", strings.ToLower(right))
+		if err := r.ends(); err != nil || r.op.executes != 1 {
+			t.Errorf("%d executed, %v", r.op.executes, err)
+		}
+	})
+}
+
+// asked is where the characters of an address that are asked for begin, and what they are.
+func asked(t *testing.T, said, address string) (from int, right string) {
+	t.Helper()
+	found := regexp.MustCompile(`haracters (\d+) to`).FindAllStringSubmatch(flat(said), -1)
+	if len(found) == 0 {
+		t.Fatal(said)
+	}
+	from, _ = strconv.Atoi(found[len(found)-1][1])
+	return from, address[2:][from-1:][:4]
+}
+
+// The four characters are in no answer of the program while they are asked for, neither in the review nor in the bytes.
+func TestD5_APayeeWhomNobodyKnowsIsConfirmedByCharactersThatAreNotShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.stranger, r.op.view1 = true, prepared(utc())
+		const other = "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+		l := &r.op.view1.Lines[0]
+		l.Recipient, l.Args[0].Value = other, other
+		r.op.report1.Reasons[0].Got = other
+		r.op.next = quote(utc(), time.Minute)
+		r.begins()
+		r.types(callScript()[:amountAt]...)
+		r.types("", "4", "5", "6", "1") // the checks, the bytes, the spelling, and the question again
+		_, review, _ := strings.Cut(r.script.String(), "Review 2 of 2")
+		said := r.types("250")
+		from, right := asked(t, said, other)
+		if squashed := strings.ReplaceAll(strings.Join(strings.Fields(review), ""), ",", ""); strings.Contains(
+			strings.ToLower(squashed), strings.ToLower(other[2:])) || !strings.Contains(review, "····") {
+			t.Errorf("the address is there in full:\n%s", review)
+		}
+		r.types(other[len(other)-4:])
+		if r.op.executes != 0 {
+			t.Fatalf("the end of the address was enough for characters %d to %d", from, from+3)
+		}
+		r.types("1", "250", right)
 		if err := r.ends(); err != nil || r.op.executes != 1 {
 			t.Errorf("%d executed, %v", r.op.executes, err)
 		}

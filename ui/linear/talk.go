@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/ui/present"
 	"coffer/wallet/consent"
 )
 
@@ -19,6 +20,7 @@ var (
 // The bounds of a question that confirms.
 const (
 	heels      = 200 * time.Millisecond // a line that follows an answer within it makes both a paste
+	waited     = 50 * time.Millisecond  // a line that comes within it was there before the question
 	maxDropped = 10_000                 // lines at one question before the input counts as a program's
 )
 
@@ -32,6 +34,7 @@ type question struct {
 }
 
 func (s *session) put(q question) {
+	s.asked++
 	tail := " (? repeats, an empty line goes back)"
 	if q.top {
 		tail = " (? repeats)"
@@ -39,20 +42,47 @@ func (s *session) put(q question) {
 	s.out.say(q.text + tail)
 }
 
+// steps asks one question after the other. An empty line goes back to the one before, and out from the first.
+func (s *session) steps(ctx context.Context, all ...func(context.Context) error) error {
+	asked := make([]bool, len(all)) // a step that had nothing to ask is no place to go back to
+	for i := 0; i < len(all); {
+		before := s.asked
+		err := all[i](ctx)
+		asked[i] = s.asked > before
+		switch {
+		case err == nil:
+			i++
+			continue
+		case !errors.Is(err, errBack):
+			return err
+		}
+		for i--; i >= 0 && !asked[i]; i-- {
+		}
+		if i < 0 {
+			return errBack
+		}
+	}
+	return nil
+}
+
 // ask asks until there is an answer. The error is errBack for an empty line.
 func (s *session) ask(ctx context.Context, q question) (string, error) {
 	s.put(q)
-	shown := s.now()
+	shown, told := s.now(), false
 	for {
 		l, err := s.next(ctx)
 		switch {
 		case err != nil:
 			return "", err
+		case s.typed && l.at.Sub(shown) < waited:
+			if !told {
+				s.out.say("What was typed before this question, or in one paste with the line before, was dropped.")
+			}
+			shown, told = l.at, true
 		case q.careful && l.text == "" && l.at.Sub(shown) < consent.Quiet:
 		case l.wrong != "":
 			s.out.say(l.wrong + " Type it again.")
-		case l.text == "?":
-			s.again(q)
+		case s.helped(l.text, q):
 		case l.text == "" && q.top:
 			s.again(q)
 		case l.text == "":
@@ -68,6 +98,23 @@ func (s *session) again(q question) {
 		q.repeat()
 	}
 	s.put(q)
+}
+
+// helped answers a question mark: with the subject of the question, or with the meaning of the words.
+func (s *session) helped(text string, q question) bool {
+	switch strings.Join(strings.Fields(text), "") {
+	case "?":
+		s.out.say("Type ? terms for what the words mean.")
+		s.again(q)
+	case "?terms":
+		for _, t := range present.Terms() {
+			s.out.say(t.Name + ": " + t.Text)
+		}
+		s.put(q)
+	default:
+		return false
+	}
+	return true
 }
 
 // next is the next line of the input. When printing fails, it accepts no answer either.
@@ -100,7 +147,7 @@ func (s *session) confirm(ctx context.Context, q question) (string, error) {
 					"moment, then type.")
 			}
 			if dropped >= maxDropped {
-				s.out.say("The input comes by itself, not from a person. Nothing was confirmed.")
+				s.out.say("That was too fast to have been typed. Nothing was confirmed.")
 				return "", errQuit
 			}
 			continue
@@ -109,8 +156,7 @@ func (s *session) confirm(ctx context.Context, q question) (string, error) {
 		case l.wrong != "":
 			s.out.say(l.wrong + " Type it again.")
 			continue
-		case l.text == "?":
-			s.again(q)
+		case s.helped(l.text, q):
 			quietSince = s.now()
 			continue
 		}
@@ -217,21 +263,34 @@ func (s *session) choose(ctx context.Context, m menu) (int, string, error) {
 		if err != nil {
 			return -1, "", err
 		}
-		if n, err := strconv.Atoi(strings.TrimSuffix(text, ".")); err == nil && n >= 1 && n <= len(m.items) {
-			return n - 1, "", nil
-		}
-		for i, t := range m.items {
-			if first, _, _ := strings.Cut(t, ","); len(m.items) > longMenu && strings.EqualFold(first, text) {
-				return i, "", nil
-			}
-		}
 		for _, w := range m.words {
 			if strings.EqualFold(strings.Fields(text)[0], w.key) {
 				return -1, strings.ToLower(text), nil
 			}
 		}
-		s.out.say("\"" + clean(text, 40) + "\" is not one of the choices.")
+		found := present.Chosen(text, m.items)
+		switch len(found) {
+		case 0:
+			s.out.say("\"" + clean(text, 40) + "\" is not one of the choices.")
+		case 1:
+			return found[0], "", nil
+		default:
+			s.out.say("\"" + clean(text, 40) + "\" can mean more than one choice: " + numbers(found) + ".")
+		}
 	}
+}
+
+// numbers names choices by their numbers, the first few of many.
+func numbers(of []int) string {
+	const most = 5
+	var out []string
+	for _, i := range of[:min(len(of), most)] {
+		out = append(out, strconv.Itoa(i+1))
+	}
+	if len(of) > most {
+		out = append(out, "one of "+itoa(len(of)-most)+" more")
+	}
+	return either(out)
 }
 
 // asks names the choices in one sentence.
@@ -247,11 +306,15 @@ func (m menu) asks() string {
 	for _, w := range m.words {
 		parts = append(parts, w.key)
 	}
-	if len(parts) > 1 {
-		last := len(parts) - 1
-		parts = append(parts[:last-1], parts[last-1]+" or "+parts[last])
+	return "Type " + either(parts) + ":"
+}
+
+// either names things of which one is meant.
+func either(of []string) string {
+	if last := len(of) - 1; last > 0 {
+		of = append(of[:last-1], of[last-1]+" or "+of[last])
 	}
-	return "Type " + strings.Join(parts, ", ") + ":"
+	return strings.Join(of, ", ")
 }
 
 // yes asks a yes-or-no question on which only convenience depends.

@@ -47,7 +47,7 @@ func (s *session) secret(ctx context.Context, ask string) (secret.Secret, error)
 		return secret.Secret{}, errors.New("this program cannot ask for a passphrase here")
 	}
 	if s.in.pending {
-		s.out.say("Press Enter once. After that the passphrase is asked for.")
+		s.out.say("Press Enter once, then type the passphrase.")
 		if _, err := s.next(ctx); err != nil {
 			return secret.Secret{}, err
 		}

@@ -100,3 +100,19 @@ func Coins(c *catalog.Catalog, chainID uint64, wei *big.Int) string {
 	}
 	return amount.Human(wei, e.Decimals) + " " + Clean(e.Symbol, 60)
 }
+
+// Bounds are the smallest and the largest of the known values; nil without any.
+func Bounds(values []*big.Int) (lo, hi *big.Int) {
+	for _, v := range values {
+		if v == nil {
+			continue
+		}
+		if lo == nil || v.Cmp(lo) < 0 {
+			lo = v
+		}
+		if hi == nil || v.Cmp(hi) > 0 {
+			hi = v
+		}
+	}
+	return lo, hi
+}

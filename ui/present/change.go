@@ -2,6 +2,7 @@ package present
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 
 	"coffer/api/amount"
@@ -9,17 +10,24 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Change is one figure of the previous quote beside the new one. Diff is "" when they are equal.
-type Change struct{ Label, Old, New, Diff string }
+// Change is one figure of the previous quote beside the new one. Diff is "" when they are equal. Worse: more leaves,
+// less arrives, or it is not known.
+type Change struct {
+	Label, Old, New, Diff string
+	Worse                 bool
+}
 
-// changes puts the figures of the previous quote beside the new ones, with the difference.
+// changes puts the figures that differ from the previous quote beside the new ones.
 func (p *Page) changes(r Review) {
-	text := "What was confirmed or typed for the old figures does not count."
-	if r.OldFigures != "" {
-		text = r.OldFigures + "; what was confirmed or typed for them does not count."
+	list := slices.DeleteFunc(r.changed(r.Previous, r.Quote), func(c Change) bool { return c.Diff == "" })
+	text := "New quote: its figures are the same."
+	if len(list) > 0 {
+		text = "New quote, and these figures differ."
 	}
-	p.text(strong("New quote. " + text))
-	p.add(Block{Kind: KindChanges, Table: TableCosts, Changes: r.changed(r.Previous, r.Quote)})
+	p.text(strong(text), say(" What was confirmed or typed for the old one does not count."))
+	if len(list) > 0 {
+		p.add(Block{Kind: KindChanges, Table: TableCosts, Changes: list})
+	}
 	p.blank()
 }
 
@@ -27,10 +35,10 @@ func (p *Page) changes(r Review) {
 func (r Review) changed(old, now *verify.QuoteView) []Change {
 	list := sumChanges("You pay", r.sums(old.Pay), r.sums(now.Pay))
 	if exchanged(now) {
-		list = append(list, amountChange("At least", &old.Minimum, &now.Minimum),
-			amountChange("Expected", &old.Delivered, &now.Delivered))
+		list = append(list, amountChange("At least", &old.Minimum, &now.Minimum, Arrives),
+			amountChange("Expected", &old.Delivered, &now.Delivered, Arrives))
 	} else if now.Delivered.Amount != nil || old.Delivered.Amount != nil {
-		list = append(list, amountChange("The call gets", &old.Delivered, &now.Delivered))
+		list = append(list, amountChange("The call gets", &old.Delivered, &now.Delivered, Arrives))
 	}
 	list = append(list, sumChanges("Fees", r.sums(old.Fees), r.sums(now.Fees))...)
 	list = append(list, microChange("Cost", old.CostMicro, now.CostMicro))
@@ -40,7 +48,7 @@ func (r Review) changed(old, now *verify.QuoteView) []Change {
 		{Label: "Payments", Old: strconv.Itoa(len(old.Legs)), New: strconv.Itoa(len(now.Legs))},
 	} {
 		if c.Old != c.New {
-			c.Diff = "changed"
+			c.Diff, c.Worse = "changed", true
 			list = append(list, c)
 		}
 	}
@@ -51,11 +59,11 @@ func (r Review) changed(old, now *verify.QuoteView) []Change {
 func sumChanges(label string, old, now []verify.AmountView) []Change {
 	var out []Change
 	for i := range now {
-		out = append(out, amountChange(label, findAmount(old, now[i]), &now[i]))
+		out = append(out, amountChange(label, findAmount(old, now[i]), &now[i], Leaves))
 	}
 	for i := range old {
 		if findAmount(now, old[i]) == nil {
-			out = append(out, amountChange(label, &old[i], nil))
+			out = append(out, amountChange(label, &old[i], nil, Leaves))
 		}
 	}
 	return out
@@ -70,15 +78,15 @@ func findAmount(list []verify.AmountView, a verify.AmountView) *verify.AmountVie
 	return nil
 }
 
-// amountChange compares two amounts. Different assets have no difference; nil is no amount.
-func amountChange(label string, old, now *verify.AmountView) Change {
-	c := Change{Label: label, Old: "nothing", New: "nothing", Diff: "new"}
+// amountChange compares two amounts that leave or arrive. Different assets have no difference; nil is no amount.
+func amountChange(label string, old, now *verify.AmountView, way Way) Change {
+	c := Change{Label: label, Old: "nothing", New: "nothing", Diff: "new", Worse: true}
 	if old != nil {
 		c.Old = Amount(*old)
 	}
 	switch {
 	case now == nil:
-		c.Diff = "gone"
+		c.Diff, c.Worse = "gone", way == Arrives
 		return c
 	case old == nil:
 		c.New = Amount(*now)
@@ -92,7 +100,9 @@ func amountChange(label string, old, now *verify.AmountView) Change {
 	if now.Decimals >= 0 && old.Decimals >= 0 {
 		x, y, decimals = consent.SameDecimals(*now, *old)
 	}
-	c.Diff = signed(new(big.Int).Sub(x, y), func(v *big.Int) string {
+	diff := new(big.Int).Sub(x, y)
+	c.Worse = diff.Sign() != 0 && diff.Sign() > 0 == (way == Leaves)
+	c.Diff = signed(diff, func(v *big.Int) string {
 		if decimals < 0 {
 			return amount.Group(v.String())
 		}
@@ -107,9 +117,9 @@ func microChange(label string, old, now *big.Int) Change {
 	c := Change{Label: label, Old: knownUSD(old), New: knownUSD(now)}
 	switch {
 	case old != nil && now != nil:
-		c.Diff = signed(new(big.Int).Sub(now, old), exactUSD)
+		c.Diff, c.Worse = signed(new(big.Int).Sub(now, old), exactUSD), now.Cmp(old) > 0
 	case c.Old != c.New:
-		c.Diff = "changed"
+		c.Diff, c.Worse = "changed", true
 	}
 	return c
 }

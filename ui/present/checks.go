@@ -55,54 +55,50 @@ func (p *Page) compared(level, detail int, x verify.Reason) {
 	}
 }
 
-// report counts the checks and names everything that needs attention or could not be checked.
-func (p *Page) report(r Review) {
-	spans := []Span{ended(ToneGood, strconv.Itoa(len(r.Report.Passed))+" passed")}
+// counts are the numbers of checks that passed, need a look, refused or could not be made.
+func counts(report verify.Report) []Span {
+	spans := []Span{ended(ToneGood, strconv.Itoa(len(report.Passed))+" passed")}
 	for _, c := range []struct {
 		level verify.Level
 		tone  Tone
 		words string
 	}{{verify.Warn, ToneWarn, "to read"}, {verify.Refuse, ToneDanger, "refused"},
 		{verify.Unknown, ToneUnknown, "could not be checked"}} {
-		n := r.Report.Count(c.level)
+		n := report.Count(c.level)
 		counted := remark(c.tone, strconv.Itoa(n)+" "+c.words)
 		if n == 0 {
 			counted = aside(counted.Text)
 		}
 		spans = append(spans, gap(), counted)
 	}
-	if n := r.Report.Count(verify.Gate); n > 0 {
+	if n := report.Count(verify.Gate); n > 0 {
 		spans = append(spans, gap(), remark(ToneDanger, Plural(n, "open gate", "open gates")))
 	}
-	if r.ListChecks != "" {
-		spans = append(spans, gap(), aside(r.ListChecks))
-	}
-	p.row(TableOperation, 0, "checks", nil, spans...)
-	for i, x := range r.Report.Reasons {
-		t, detail := ToneWarn, 0
-		switch x.Level {
-		case verify.Warn:
-		case verify.Unknown:
-			t = ToneUnknown
-		case verify.Show:
-			t, detail = TonePlain, 2
-		default:
-			if x.Open { // a gate, which is named at the top
-				continue
-			}
-			t = ToneDanger
-		}
-		p.add(Block{Level: 1, Spans: []Span{marked(t, Clean(Title(x), 400))}, Code: cited(x), Detail: detail,
-			Paths: []string{consent.Finding(i)}})
-		p.compared(2, max(1, detail), x)
-	}
+	return spans
 }
 
-// Findings are the counts of the checks and everything that they found.
+// checks is the fold of the checks: their counts, and the findings that ask for nothing. The others are warnings, which
+// no fold holds.
+func (p *Page) checks(r Review) {
+	inside := Page{{Kind: KindRow, Table: TableMoves, Label: "checks", Spans: counts(r.Report)}}
+	for i, x := range r.Report.Reasons {
+		if x.Level == verify.Show {
+			inside.add(Block{Level: 1, Spans: []Span{marked(TonePlain, Clean(Title(x), 400))}, Code: cited(x),
+				Detail: 2,
+				Paths:  []string{consent.Finding(i)}})
+			inside.compared(2, 2, x)
+		}
+	}
+	p.add(Block{Kind: KindFold, Label: "checks", Spans: []Span{ended(ToneGood, strconv.Itoa(len(r.Report.Passed)))},
+		Fold: Fold{Key: "c", Apart: true, Inside: inside}})
+}
+
+// Findings are everything that the checks found, and their counts.
 func Findings(r Review) Page {
 	var p Page
 	p.gates(r.Report)
-	p.report(r)
+	p.findings(r.Report)
+	p.checks(r)
 	return p
 }
 
@@ -248,7 +244,7 @@ func Quoted(r Review) Page {
 			p.hex("userOpHash", l.OpHash)
 			p.hex("nonce", decimalHex(l.Nonce))
 		}
-		p.hex("held in", l.Escrow)
+		p.hex("escrow", l.Escrow)
 		p.hexDelegation(l.Delegation)
 	}
 	return p

@@ -9,13 +9,18 @@ import (
 	"coffer/wallet/verify"
 )
 
-// costs lists the payment, the delivery, the minimum, the fees, and the share of the cost that the fees explain.
-func (p *Page) costs(r Review) {
+// arithmetic shows how the figures of a quote follow from each other: the request, the needs, the payments, the
+// delivery, the fees, and the share of the cost that the fees explain.
+func (r Review) arithmetic() Page {
 	v := r.Quote
-	b := Block{Kind: KindLedger, Table: TableCosts}
+	var p Page
+	t := TableCosts
 	if r.Exchange() {
-		b.Table = TableExchanged
+		t = TableExchanged
+		p.request(t, r)
 	}
+	p.needs(t, v)
+	b := Block{Kind: KindLedger, Table: t}
 	pays := r.sums(v.Pay)
 	for i := range pays {
 		e := Entry{Label: "You pay", Amount: &pays[i], Tone: ToneStrong}
@@ -27,71 +32,56 @@ func (p *Page) costs(r Review) {
 	if len(pays) == 0 {
 		b.Entries = append(b.Entries, Entry{Label: "You pay", Text: "nothing more"})
 	}
-	exact := b.delivery(r)
+	if v.Delivered.Amount != nil {
+		e := Entry{Label: "Expected", Amount: &v.Delivered}
+		if !r.Exchange() {
+			e.Label, e.Note = "The call gets", elsewhere(v)
+		}
+		b.Entries = append(b.Entries, e)
+	}
 	b.fees(r)
 	p.add(b)
-	row := func(label string, paths []string, spans ...Span) { p.row(b.Table, 0, label, paths, spans...) }
-	if exact {
-		row("Minimum", []string{"quote.minimum"}, append(amountSpans(v.Minimum), gap(),
-			dim("exactly what is delivered"))...)
-	}
-	if v.Recipient != "" && !r.Exchange() {
-		p.recipient(r, b.Table)
-	}
-	worst := say(WorstCase(r.Catalog, v, r.Call))
-	if r.Call != nil && len(v.Legs) > 0 { // more can leave than is paid
-		worst.Tone, worst.Sign = ToneWarn, After
-	}
-	var paths []string
-	for i := range v.Worst {
-		paths = append(paths, item("quote.worst", i))
-	}
-	row("Worst case", paths, worst)
-	row("Cost", nil, costSpans(v)...)
+	row := func(label string, paths []string, spans ...Span) { p.row(t, 0, label, paths, spans...) }
 	gets := "delivered"
 	if !exchanged(v) {
 		gets = "arrives" // a call also gets what was on the chain already
 	}
-	row("", []string{"quote.payMicro", "quote.deliverMicro", "quote.costMicro"}, subtraction(figure{"paid", v.PayMicro},
+	row("Cost", []string{"quote.payMicro", "quote.deliverMicro"}, subtraction(figure{"paid", v.PayMicro},
 		figure{gets, v.DeliverMicro}, figure{"cost", v.CostMicro})...)
-	row("", []string{"quote.feesMicro", "quote.unexplainedMicro"}, subtraction(figure{"cost", v.CostMicro},
-		figure{"fees", v.FeesMicro}, figure{"unexplained", v.UnexplainedMicro})...)
+	row("", []string{"quote.feesMicro", "quote.unexplainedMicro"}, explanation(v)...)
 	row("Slippage", []string{"quote.slippageBps"}, slippageSpans(v)...)
-	switch {
-	case r.Exchange():
-		row("", nil, dim("below the least above nothing is taken: you are paid back"))
-	case len(v.Legs) > 0:
-		row("", nil, dim("below the minimum nothing is taken: you are paid back"))
-	}
-	p.unknowns(b.Table, v)
+	return p
 }
 
-// delivery lists what arrives. For a swap or a transfer the minimum comes first, because only that is promised. exact
-// reports that the minimum of a call equals its delivery, and that it is not listed here.
-func (b *Block) delivery(r Review) (exact bool) {
+// explanation compares the cost with the fees.
+func explanation(v *verify.QuoteView) []Span {
+	if v.CostMicro != nil && v.FeesMicro != nil && v.UnexplainedMicro != nil && v.UnexplainedMicro.Sign() == 0 &&
+		v.FeesMicro.Cmp(v.CostMicro) > 0 {
+		return []Span{dim("the fees, " + exactUSD(v.FeesMicro) + ", are more than that: unexplained " +
+			exactUSD(v.UnexplainedMicro))}
+	}
+	return subtraction(figure{"cost", v.CostMicro}, figure{"fees", v.FeesMicro},
+		figure{"unexplained", v.UnexplainedMicro})
+}
+
+// cost is the loss on the way as a line beneath what leaves and what arrives: in the asset where it is one, its value,
+// its share of what is paid, and whether the fees explain it.
+func (r Review) cost() Entry {
 	v := r.Quote
-	if r.Exchange() {
-		least := Entry{Label: "You get at least", Amount: &v.Minimum, Tone: ToneStrong}
-		if !v.RecipientOwn {
-			least.Label = "Arrives at least"
-		}
-		if v.Minimum.ChainName != "" {
-			least.Note = []Span{dim("on " + Clean(v.Minimum.ChainName, 40))}
-		}
-		b.Entries = append(b.Entries, least, Entry{Label: "Expected", Amount: &v.Delivered})
-		b.Paths = append(b.Paths, "quote.minimum", "quote.delivered")
-		return false
+	e := Entry{Group: "Cost", Text: amount.Unknown, Tone: ToneUnknown}
+	if v.CostMicro == nil {
+		return e
 	}
-	if v.Delivered.Amount != nil {
-		b.Entries = append(b.Entries, Entry{Label: "The call gets", Amount: &v.Delivered, Note: elsewhere(v)})
-		b.Paths = append(b.Paths, "quote.delivered")
+	e.Text, e.Tone = USD(v.CostMicro), TonePlain
+	if a, ok := r.lost(r.arriving()); ok && v.CostMicro.Sign() > 0 {
+		a.Micro = v.CostMicro
+		e.Amount = &a
 	}
-	if v.Minimum.Amount != nil && v.Delivered.Amount != nil && v.Minimum.Amount.Cmp(v.Delivered.Amount) == 0 {
-		return true
+	if v.CostBps >= 0 {
+		e.Note = []Span{say(Percent(v.CostBps) + ", ")}
 	}
-	b.Entries = append(b.Entries, Entry{Label: "Minimum", Amount: &v.Minimum})
-	b.Paths = append(b.Paths, "quote.minimum")
-	return false
+	e.Note = append(e.Note, explainedSpan(v))
+	return e
 }
 
 // elsewhere says which part of what the call gets this quote pays for; the rest is on the chain already.
@@ -136,24 +126,17 @@ func (b *Block) fees(r Review) {
 	}
 }
 
-// costSpans writes the loss on the way and the part of it that the fees explain.
-func costSpans(v *verify.QuoteView) []Span {
-	spans := []Span{missing()}
-	if v.CostMicro != nil {
-		spans = []Span{say(USD(v.CostMicro))}
-		if v.CostBps >= 0 {
-			spans = append(spans, say(" ("+Percent(v.CostBps)+" of what you pay)"))
-		}
-	}
+// explainedSpan says how much of the cost the fees explain.
+func explainedSpan(v *verify.QuoteView) Span {
 	switch share, ok := explained(v); {
 	case !ok:
-		return append(spans, say(", explained by fees: "), missing())
+		return Span{Text: "explained by fees: unknown", Tone: ToneUnknown, Sign: After}
 	case v.Explained && v.UnexplainedMicro.Sign() <= 0:
-		return append(spans, ended(ToneGood, ", explained by fees: "+share))
+		return ended(ToneGood, "explained")
 	case v.Explained: // the rest lies within the error of the prices, so it is neither good nor bad
-		return append(spans, say(", explained by fees: "+share))
+		return say("explained " + share)
 	default:
-		return append(spans, ended(ToneWarn, ", explained by fees: only "+share))
+		return ended(ToneWarn, "only "+share+" explained")
 	}
 }
 
@@ -254,27 +237,27 @@ func roundedUp(a, b *big.Int) *big.Int {
 }
 
 // unknowns counts and names the unknown figures of a quote. None of them ever counts as zero.
-func (p *Page) unknowns(t Table, v *verify.QuoteView) {
+func (p *Page) unknowns(v *verify.QuoteView) {
 	var names, paths []string
-	add := func(unknown bool, name string) {
+	add := func(unknown bool, name string, path ...string) {
 		if unknown {
-			names = append(names, name)
+			names, paths = append(names, name), append(paths, path...)
 		}
 	}
-	add(v.PayMicro == nil, "the value of what you pay")
-	add(v.Delivered.Amount != nil && v.DeliverMicro == nil, "the value of what is delivered")
+	add(v.PayMicro == nil, "the value of what you pay", "quote.payMicro")
+	add(v.Delivered.Amount != nil && v.DeliverMicro == nil, "the value of what is delivered", "quote.deliverMicro")
 	add(v.Delivered.Amount == nil, "what is delivered")
 	add(v.Minimum.Amount == nil, "the least that is delivered")
-	add(v.FeesMicro == nil, "the fees")
-	add(v.FeeUSD == "", "what the service says of its fees")
+	add(v.FeesMicro == nil, "the fees", "quote.feesMicro")
+	add(v.FeeUSD == "", "what the service says of its fees", "quote.feeUSD")
 	add(v.CostMicro == nil, "the cost")
-	add(v.UnexplainedMicro == nil, "what of the cost is unexplained")
-	for _, n := range v.Needs {
+	add(v.UnexplainedMicro == nil, "what of the cost is unexplained", "quote.unexplainedMicro")
+	for i, n := range v.Needs {
 		unit := Clean(n.Need.Symbol, 60)
 		if n.Need.Decimals < 0 || unit == "" {
 			unit = Clean(n.Need.Asset.Display(), 120)
 		}
-		add(n.Have == nil, "what is there of "+unit)
+		add(n.Have == nil, "what is there of "+unit, item("quote.needs", i)+".have")
 	}
 	for _, l := range v.Legs {
 		where := " on " + chainName(l.Chain)
@@ -283,13 +266,8 @@ func (p *Page) unknowns(t Table, v *verify.QuoteView) {
 			"when the payment"+where+" can be reclaimed")
 		add(l.Solana == nil && l.Until.IsZero(), "when the payment"+where+" stops being valid")
 	}
-	if v.Delivered.Amount == nil && !exchanged(v) {
-		paths = []string{"quote.delivered"} // there is no line for it
+	if len(names) > 0 {
+		p.prose(0, paths, marked(ToneUnknown, Plural(len(names), "figure is", "figures are")+" unknown: "+
+			strings.Join(names, ", ")))
 	}
-	if len(names) == 0 {
-		p.row(t, 0, "Unknown", paths, say("nothing: "), ended(ToneGood, "every figure is known"))
-		return
-	}
-	p.row(t, 0, "Unknown", paths, ended(ToneUnknown, Plural(len(names), "figure", "figures")),
-		say(": "+strings.Join(names, ", ")))
 }

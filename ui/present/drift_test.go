@@ -3,6 +3,7 @@ package present
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func pageOf(t testing.TB, c reviewtest.Case) (p Page, behind string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Review{Review: c.Review, Catalog: cat, Previous: c.Previous, From: consent.TypeFrom(),
+	r := Review{Review: c.Review, Catalog: cat, Previous: c.Previous, Person: consent.Person{From: consent.TypeFrom()},
 		Clock: func(at time.Time) string { return at.Format("15:04:05") }}
 	if r.Quote != nil {
 		p = Review2(r)
@@ -72,13 +73,10 @@ func TestAPageWithoutABlockIsNoConsent(t *testing.T) {
 	}
 	for _, c := range reviewtest.All() {
 		page, _ := pageOf(t, c)
-		d := consent.Demanded(cat, c.Review, consent.TypeFrom())
-		a := consent.Answers{Shown: page.Paths(), Phrase: d.Phrase}
-		if d.Cause != consent.None {
-			a.Typed = d.AmountText()
-		}
-		if d.TypesTail() {
-			a.Typed = d.Tail[len(d.Tail)-consent.TailLetters:]
+		d := consent.Demanded(cat, c.Review, consent.Person{From: consent.TypeFrom(), Draw: 1})
+		a := consent.Answers{Shown: page.Paths(), Phrase: d.Phrase, Amount: d.Least}
+		if d.Address != "" {
+			a.Letters = strings.TrimPrefix(d.Address, "0x")[d.Place-1:][:consent.Letters]
 		}
 		if _, err := consent.Give(c.Review, d, a); err != nil {
 			t.Errorf("%s: the whole page: %v", c.Name, err)
@@ -99,8 +97,31 @@ func TestAPageWithoutABlockIsNoConsent(t *testing.T) {
 				t.Errorf("%s: consent without %v: %v", c.Name, paths, err)
 			}
 		})
-		if cuts < 8 {
+		if cuts < 5 {
 			t.Errorf("%s: only %d blocks have mandatory facts", c.Name, cuts)
 		}
+	}
+}
+
+// What has to be typed is the beginning of a figure of the headline.
+func TestWhatIsTypedIsInTheHeadline(t *testing.T) {
+	typed := 0
+	for _, c := range reviewtest.All() {
+		r := Review{Review: c.Review, Person: consent.Person{From: consent.TypeFrom()}}
+		var err error
+		if r.Catalog, err = catalog.Load(); err != nil {
+			t.Fatal(err)
+		}
+		d := r.demand()
+		if d.Least == "" {
+			continue
+		}
+		typed++
+		if words := r.Headline(); !strings.HasPrefix(words[1], d.Least) && !strings.Contains(words[1], " "+d.Least) {
+			t.Errorf("%s: %s is not in %q", c.Name, d.Least, words)
+		}
+	}
+	if typed < 5 {
+		t.Errorf("only %d reviews take an amount", typed)
 	}
 }

@@ -40,9 +40,9 @@ func Refused(r verify.Report) string {
 	case answer == 0 && gates == 0:
 		return "Your own policy forbids this. It cannot be signed."
 	case answer == 0 && policy == 0:
-		return "This stands behind a closed gate. It cannot be signed."
+		return "This is behind a closed gate. It cannot be signed."
 	case answer == 0:
-		return "Your own policy forbids this, and it stands behind a closed gate. It cannot be signed."
+		return "Your own policy forbids this, and it is behind a closed gate. It cannot be signed."
 	case policy+gates+answer == 1:
 		return "The answer of the service does not pass 1 check. It cannot be signed."
 	}

@@ -55,7 +55,7 @@ func TestARefusalSaysWhoseFaultItIs(t *testing.T) {
 		{[]verify.Reason{open}, "The answer of the service cannot be signed", "do not try again"},
 		{[]verify.Reason{own, own}, "Your own policy forbids this", "The service did nothing wrong"},
 		{[]verify.Reason{closed}, "closed gate", "Leave the gate closed"},
-		{[]verify.Reason{own, closed}, "and it stands behind a closed gate", "The service did nothing wrong"},
+		{[]verify.Reason{own, closed}, "and it is behind a closed gate", "The service did nothing wrong"},
 		{[]verify.Reason{answer}, "does not pass 1 check.", "do not try again"},
 		{[]verify.Reason{answer, own, open}, "does not pass 2 checks.", "do not try again"},
 	} {

@@ -25,9 +25,9 @@ func (l Live) Words(at func(time.Time) string) string {
 	case l.N == 0:
 		return "Its signatures have ended and cannot be used any more."
 	case l.Until.IsZero() && l.N == 1:
-		return what + " can still be used; it does not end by itself."
+		return what + " can still be used; it never expires."
 	case l.Until.IsZero():
-		return what + " can still be used; not all of them end by themselves."
+		return what + " can still be used; some never expire."
 	}
 	return what + " can still be used until " + at(l.Until) + "."
 }

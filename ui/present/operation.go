@@ -61,7 +61,7 @@ func StateOf(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) State {
 		case x.Stuck:
 			s.Word = "can only be abandoned"
 		case x.Over:
-			s.Word = "its time is over"
+			s.Word = "it has expired"
 		}
 	}
 	return s
@@ -138,7 +138,7 @@ func paidOnce(x flow.Snapshot) (State, bool) {
 
 func quotingExchange(x flow.Snapshot) State {
 	if x.SignaturesDone == 0 {
-		return State{"no quote yet", None, "The service is asked for a quote. Nothing is signed."}
+		return State{"no quote yet", None, "Coffer asks the service for a quote. Nothing is signed."}
 	}
 	return State{"signed, not sent", Warn, "An earlier quote was signed and never sent. Ask for a new " +
 		"quote, or abandon it; what was signed is listed under outstanding signatures."}

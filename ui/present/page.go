@@ -59,17 +59,19 @@ const (
 	KindLedger  // amounts, one below the other
 	KindPairs   // what was asked for beside what the operation contains
 	KindChanges // old figures beside new ones
+	KindFold    // a part that explains and binds nothing
 	KindBlank
 )
 
 // Table names the rows that share a column of labels.
 type Table int
 
-// The tables: account, times and recipients; the request; the figures of a quote for a call, and for a swap or a
-// transfer; the tokens that the calls need; the page of bytes; a Solana message; what a check compared, and one of the
-// person's policy.
+// The tables: account and times; what leaves and arrives, and to whom; the request; the figures of a quote for a call,
+// and for a swap or a transfer; the tokens that the calls need; the page of bytes; a Solana message; what a check
+// compared, and one of the person's policy.
 const (
 	TableOperation Table = iota
+	TableMoves
 	TableAsked
 	TableCosts
 	TableExchanged
@@ -93,6 +95,7 @@ type Block struct {
 	Entries []Entry
 	Pairs   []Pair
 	Changes []Change
+	Fold    Fold
 	Code    string // of a finding: its level and the code of its check
 	// 0 is shown at once. 1 is what a finding compared and 2 a finding that asks for nothing: a screen lists both on
 	// its page of checks.
@@ -100,15 +103,35 @@ type Block struct {
 	Paths  []string
 }
 
-// Entry is a line of a Ledger: an amount, or Text instead of one, with remarks.
+// Fold is what a KindFold holds. Key is the letter that opens it. Open: something in it needs a look, so that it cannot
+// be shut. Apart: a screen shows it on a page of its own.
+type Fold struct {
+	Key         string
+	Open, Apart bool
+	Inside      Page
+}
+
+// Entry is a line of a Ledger: an amount, or Text instead of one, with remarks. Of the entries with the same Group the
+// first one has its name.
 type Entry struct {
+	Group  string
 	Label  string
 	Amount *verify.AmountView
 	Text   string
 	Tone   Tone
-	Arrow  bool // it leaves the account
+	Way    Way
 	Note   []Span
 }
+
+// Way says whether an amount leaves the account or arrives.
+type Way int
+
+// The ways. Stays: the amount does not move.
+const (
+	Stays Way = iota
+	Leaves
+	Arrives
+)
 
 // Pair is an item of the request and its counterpart in the operation. Brief is Asked in fewer words, for front ends
 // that show one below the other; each may be empty.
@@ -125,8 +148,46 @@ func (p Page) Paths() []string {
 		for _, x := range b.Pairs {
 			out = append(out, Page(slices.Concat(x.Asked, x.Holds)).Paths()...)
 		}
+		out = append(out, b.Fold.Inside.Paths()...)
 	}
 	return out
+}
+
+// Shut empties the folds that are not open; opened are the keys of those that the person opened.
+func (p Page) Shut(opened map[string]bool) Page {
+	out := slices.Clone(p)
+	for i, b := range out {
+		if b.Kind == KindFold && !b.Fold.Open && !opened[b.Fold.Key] {
+			out[i].Fold.Inside = nil
+		}
+	}
+	return out
+}
+
+// Folds are the folds of a page, in their order.
+func (p Page) Folds() []Block {
+	return slices.DeleteFunc(slices.Clone(p), func(b Block) bool { return b.Kind != KindFold })
+}
+
+// fold adds a part that explains. It is open and cannot be shut where a tone in it asks for a look.
+func (p *Page) fold(key, name string, inside Page) {
+	if len(inside) > 0 {
+		p.add(Block{Kind: KindFold, Label: name, Fold: Fold{Key: key, Open: inside.alarms(), Inside: inside}})
+	}
+}
+
+// alarms reports whether anything of a page is a warning or unknown.
+func (p Page) alarms() bool {
+	loud := func(list []Span) bool {
+		return slices.ContainsFunc(list, func(s Span) bool {
+			return s.Tone == ToneWarn || s.Tone == ToneDanger || s.Tone == ToneUnknown
+		})
+	}
+	return slices.ContainsFunc(p, func(b Block) bool {
+		return loud(b.Spans) || loud(b.Right) || slices.ContainsFunc(b.Entries, func(e Entry) bool {
+			return loud(e.Note) || loud([]Span{{Tone: e.Tone}})
+		})
+	})
 }
 
 // Without leaves the blocks out that are more detailed than level.

@@ -77,13 +77,13 @@ func Help(err error, h Hands) string {
 	case api.ErrValidation:
 		return "The service does not accept the request as it is. " + h.Fields + "."
 	case api.ErrPrepareAgain, api.ErrQuoteExpired:
-		return "It has to be asked for again" + h.Again + "."
+		return "You have to ask for it again" + h.Again + "."
 	case api.ErrUnauthorized, api.ErrForbidden:
 		return "The key of this profile is set with: coffer keys api-key set"
 	case api.ErrTooManyRequests:
 		return "The service asks for fewer requests. Wait a moment" + h.Wait + "."
 	case api.ErrTamperProof, api.ErrInvalidSignature:
-		return "The service does not accept what it was sent. Do not insist: leave, and build it again."
+		return "The service does not accept this request. Do not retry this one: leave, and build it again."
 	}
 	return ""
 }

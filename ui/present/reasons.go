@@ -7,10 +7,10 @@ func RefundReason(reason string) (what, todo string) {
 	case "SLIPPAGE", "TOO_LITTLE_RECEIVED", "NEW_CALLDATA_INCLUDES_HIGHER_RENT_FEE":
 		return "The price moved further than you allowed.", "Ask again, or allow a larger move."
 	case "SOLVER_CAPACITY_EXCEEDED":
-		return "Whoever lends what is missing (the solver) had not enough of the asset at that moment.",
+		return "The solver, which advances what is missing, had not enough of the asset at that moment.",
 			"Try later, or a smaller amount."
 	case "NO_QUOTES", "NO_INTERNAL_SWAP_ROUTES_FOUND":
-		return "Nobody offered this exchange at that moment.", "Try another funding asset."
+		return "No one offered this exchange at that moment.", "Try another funding asset."
 	case "EXECUTION_REVERTED", "TRANSACTION_REVERTED", "MISSING_REVERT_DATA":
 		return "The contract refused the call when it ran.", "Check its arguments."
 	case "ORDER_EXPIRED", "SIGNATURE_EXPIRED":
@@ -49,7 +49,7 @@ func rareReason(reason string) (what, todo string) {
 	case "INVALID_SENDER":
 		return "The contract does not take this call from your account.", "Check which account it expects."
 	case "SEAPORT_INEXACT_FRACTION", "SEAPORT_INVALID_FULFILLER":
-		return "The marketplace did not accept the order as it was filled.", "Look at the offer again: it may be gone."
+		return "The exchange rejected the way the order was filled.", "Look at the offer again: it may be gone."
 	case "TOKEN_NOT_TRANSFERABLE":
 		return "This token cannot be sent on, or not now.", "Use another asset."
 	case "ZERO_SELL_AMOUNT":
@@ -57,7 +57,7 @@ func rareReason(reason string) (what, todo string) {
 	case "MINT_NOT_ACTIVE":
 		return "Minting is not open.", "Try when it is."
 	case "MINT_QUANTITY_EXCEEDS_MAX_PER_WALLET", "MINT_QUANTITY_EXCEEDS_MAX_SUPPLY", "ERC_1155_TOO_MANY_REQUESTED":
-		return "More was asked for than one may have, or than there is.", "Ask for fewer."
+		return "The amount is above the limit or above what is available.", "Ask for fewer."
 	case "INCORRECT_PAYMENT":
 		return "The contract wants to be paid another amount.", "Check the price, then build it again."
 	case "INVALID_GAS_PRICE", "NETWORK_CONGESTION":

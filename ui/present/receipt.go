@@ -1,7 +1,10 @@
 package present
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
+	"strconv"
 	"strings"
 
 	"coffer/api"
@@ -133,12 +136,51 @@ func (s Receipts) payee(r Record, p journal.Payee) Row {
 	return row
 }
 
+// Whom names who got what a record delivered, in a few words: the payees of the journal, else of a swap or a transfer
+// the recipient of the record. It is "" where that is only the person's own account, or not known.
+func (s Receipts) Whom(r Record, recipient string) string {
+	t, _ := s.terms(r.QuoteID)
+	payees := make([]string, 0, len(t.Payees)+1)
+	for _, p := range t.Payees {
+		payees = append(payees, p.To)
+	}
+	if len(payees) == 0 && r.Kind != api.RecordCall && recipient != "" {
+		payees = append(payees, recipient)
+	}
+	payees = slices.DeleteFunc(payees, s.own)
+	if len(payees) == 0 {
+		return ""
+	}
+	first := cmp.Or(s.name(payees[0]), ShortID(Checksummed(payees[0]), "…"))
+	if n := len(payees) - 1; n > 0 {
+		return first + " and " + strconv.Itoa(n) + " more"
+	}
+	return first
+}
+
+// Left reports whether what a record delivered has left the person's accounts: it went to someone else, or into a
+// call that does not only pay an own account.
+func (s Receipts) Left(r Record, recipient string) bool {
+	if r.Status != api.StatusCompleted && r.Status != api.StatusExecuted {
+		return false
+	}
+	if t, _ := s.terms(r.QuoteID); r.Kind == api.RecordCall && len(t.Payees) == 0 {
+		return true
+	}
+	return s.Whom(r, recipient) != ""
+}
+
+// own reports whether an address is one of the person's accounts.
+func (s Receipts) own(address string) bool {
+	return slices.ContainsFunc(s.Accounts, func(a api.Account) bool {
+		return address == a.AccountAddress || strings.HasPrefix(address, "0x") &&
+			strings.EqualFold(address, a.AccountAddress)
+	})
+}
+
 func (s Receipts) name(address string) string {
-	for _, a := range s.Accounts {
-		if address == a.AccountAddress || strings.HasPrefix(address, "0x") &&
-			strings.EqualFold(address, a.AccountAddress) {
-			return "your own account"
-		}
+	if s.own(address) {
+		return "your own account"
 	}
 	if s.Names == nil {
 		return ""

@@ -2,6 +2,7 @@ package present
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,33 +16,32 @@ import (
 )
 
 // Review is what the pages of a review are made of: the review under confirmation and what is known beside it. Previous
-// is the quote before this one. Signatures is the number of all signatures as far as it is known, From the value in
-// micro USD from which something has to be typed. Names gives the name of an address in the person's contact book, nil:
+// is the quote before this one. Signatures is the number of all signatures as far as it is known, Person what decides
+// beside the review what has to be typed. Names gives the name of an address in the person's contact book, nil:
 // there is no book. Clock writes a time in the zone and form of a front end.
 type Review struct {
 	consent.Review
 	Catalog    *catalog.Catalog
 	Previous   *verify.QuoteView
 	Signatures int
-	From       *big.Int
+	Person     consent.Person
 	Names      func(address string) string
 	Clock      func(time.Time) string
-	// How a front end asks for the list of checks, behind the counts and behind the advice of a refusal, and how it
-	// draws old figures; may be empty.
-	ListChecks, AfterAdvice, OldFigures string
+	// How a front end goes on behind the advice of a refusal; may be empty.
+	AfterAdvice string
 }
 
 // Title is the heading of a review: of the quote where there is one, else of the prepared operation.
 func (r Review) Title() string {
 	switch {
 	case r.Quote != nil && r.Exchange():
-		return "Review of the " + r.Noun() + ": what you pay and what you get"
+		return "Review of the " + r.Noun()
 	case r.Quote != nil:
-		return "Review 2 of 2: what it costs"
+		return "Review 2 of 2"
 	case r.Call != nil && r.Call.WholeConsent:
-		return "Review: what will run with this one signature"
+		return "Review of the call"
 	}
-	return "Review 1 of 2: what will be allowed to run"
+	return "Review 1 of 2"
 }
 
 // Exchange reports a swap or a transfer: there is nothing to prepare, so the quote is its first review.
@@ -119,7 +119,7 @@ func (r Review) LiveFor() string {
 	case v == nil:
 		return "until its window ends"
 	case v.AccountType == api.AccountRoleBased, v.Window.Until.IsZero():
-		return "with no end of its own"
+		return "and never expires"
 	}
 	return "until " + r.Clock(r.Call.Window.Until)
 }
@@ -129,7 +129,7 @@ func (r Review) LiveFor() string {
 func (r Review) FirstLives() string {
 	text := "The first signature stays live " + r.LiveFor()
 	if v := r.Call; v != nil && v.Delegation != nil {
-		text += "; the delegation has no end of its own"
+		text += "; the delegation never expires"
 	}
 	return text
 }
@@ -152,12 +152,12 @@ func (r Review) StillLive(paid, sent bool) string {
 }
 
 // demand is what confirming the review takes.
-func (r Review) demand() consent.Demand { return consent.Demanded(r.Catalog, r.Review, r.From) }
+func (r Review) demand() consent.Demand { return consent.Demanded(r.Catalog, r.Review, r.Person) }
 
-// named writes an address in full, after its name in the contact book.
+// named writes an address in full and its name in the contact book behind it.
 func (r Review) named(to string) []Span {
 	if name := r.nameOf(to); name != "" {
-		return []Span{say(name + " "), address(to)}
+		return []Span{address(to), gap(), aside(name)}
 	}
 	return []Span{address(to)}
 }
@@ -202,12 +202,12 @@ func (r Review) sums(list []verify.AmountView) []verify.AmountView {
 	return consent.ByAsset(r.Catalog, list)
 }
 
-// tail shows the address whose end is typed, and why; sentence shows the sentence that confirms behind an open gate,
-// exactly as it has to be typed.
-func (p *Page) tail(d consent.Demand) {
-	if d.TypesTail() {
-		p.text(strong("To confirm, the end of this address has to be typed, because " + Because(d) + ":"))
-		p.prose(1, nil, address(d.Tail))
+// address shows the address of which characters are typed, and why, where that is not because of the payee; sentence
+// shows the sentence that confirms behind an open gate, exactly as it has to be typed.
+func (p *Page) address(d consent.Demand) {
+	if d.Address != "" && !d.Payee {
+		p.text(strong("To confirm, characters of this address have to be typed, because " + Because(d) + ":"))
+		p.prose(1, nil, address(d.Address))
 	}
 }
 
@@ -218,9 +218,11 @@ func (p *Page) sentence(phrase, path string) {
 	}
 }
 
-// fingerprint identifies exactly this document and intent, as a second machine prints it.
-func (p *Page) fingerprint(v, path string) {
-	p.row(TableAsked, 0, "fingerprint", []string{path}, grouped(v), gap(), aside("(coffer verify)"))
+// identity is the fold of what identifies exactly this document and intent, as a second machine prints it.
+func (p *Page) identity(v, path string) {
+	p.add(Block{Kind: KindFold, Label: "bytes, hashes, nonces", Fold: Fold{Key: "i", Apart: true,
+		Inside: Page{{Kind: KindRow, Table: TableAsked, Label: "fingerprint", Paths: []string{path},
+			Spans: []Span{grouped(v), gap(), aside("(coffer verify)")}}}}})
 }
 
 // delegationAt is a delegation, the number of the signature that makes it (0: the one that review 1 asks for), and its
@@ -231,60 +233,68 @@ type delegationAt struct {
 	path      string
 }
 
-// delegations explain in one sentence what EIP-7702 authorizations do, then list exactly what they are (TH-D6): once
-// for each EOA and code, with every chain on which the delegation is valid.
-func (p *Page) delegations(all []delegationAt) {
-	for len(all) > 0 {
-		first := all[0]
-		var same, rest []delegationAt
-		for _, d := range all {
-			if d.Authority == first.Authority && d.Contract == first.Contract && d.ContractName == first.ContractName {
-				same = append(same, d)
-			} else {
-				rest = append(rest, d)
-			}
+// together lists delegations to the same code of the same EOA together.
+func together(all []delegationAt) [][]delegationAt {
+	var out [][]delegationAt
+	for _, d := range all {
+		i := slices.IndexFunc(out, func(x []delegationAt) bool {
+			return d.Authority == x[0].Authority && d.Contract == x[0].Contract && d.ContractName == x[0].ContractName
+		})
+		if i < 0 {
+			out = append(out, []delegationAt{d})
+		} else {
+			out[i] = append(out[i], d)
 		}
-		p.delegation(same)
-		all = rest
+	}
+	return out
+}
+
+// delegated warns in one sentence of what EIP-7702 authorizations do (TH-D6): once for each EOA and code.
+func (p *Page) delegated(all []delegationAt) {
+	for _, same := range together(all) {
+		d := same[0]
+		name, when, where := Clean(d.ContractName, 80), "this signature", chainName(d.Chain)
+		if name == "" {
+			name = "an unknown contract"
+		}
+		switch {
+		case len(same) > 1:
+			when, where = "these signatures", "each chain below"
+		case d.signature > 0:
+			when = "signature " + strconv.Itoa(d.signature)
+		}
+		p.prose(0, pathsOf(same, ".contractName"), marked(ToneWarn, "From "+when+" on, other code ("+name+
+			") controls your EOA on "+where+", until you change it"))
 	}
 }
 
-func (p *Page) delegation(all []delegationAt) {
-	d := all[0]
-	paths := func(field string) []string {
-		var out []string
-		for _, x := range all {
-			out = append(out, x.path+field)
+func pathsOf(all []delegationAt, field string) []string {
+	var out []string
+	for _, x := range all {
+		out = append(out, x.path+field)
+	}
+	return out
+}
+
+// delegations list exactly what delegated warns of, with every chain on which it is valid.
+func (p *Page) delegations(all []delegationAt) {
+	for _, same := range together(all) {
+		d := same[0]
+		p.row(TableMoves, 0, "Your EOA", pathsOf(same, ".authority"), address(d.Authority))
+		p.row(TableMoves, 0, "Code", pathsOf(same, ".contract"), address(d.Contract))
+		for i, x := range same {
+			label, text := "", chainName(x.Chain)+" ("+Clean(x.Chain.CAIP, 60)+") only, with account nonce "+
+				strconv.FormatUint(x.Nonce, 10)
+			if i == 0 {
+				label = "Where"
+			}
+			if len(same) > 1 {
+				text += ", signature " + strconv.Itoa(x.signature)
+			}
+			p.row(TableMoves, 0, label, []string{x.path + ".chain", x.path + ".nonce"}, say(text))
 		}
-		return out
+		p.row(TableMoves, 0, "To undo", nil, say("with a transaction that delegates to other code, or to none"))
 	}
-	name, when, where := Clean(d.ContractName, 80), "this signature", chainName(d.Chain)
-	if name == "" {
-		name = "an unknown contract"
-	}
-	switch {
-	case len(all) > 1:
-		when, where = "these signatures", "each chain below"
-	case d.signature > 0:
-		when = "signature " + strconv.Itoa(d.signature)
-	}
-	p.prose(0, paths(".contractName"), marked(ToneWarn, "From "+when+" on, the code below ("+name+
-		") controls your EOA on "+where+", until you change it."))
-	p.row(TableOperation, 1, "your EOA", paths(".authority"), address(d.Authority))
-	p.row(TableOperation, 1, "the code", paths(".contract"), address(d.Contract))
-	for i, x := range all {
-		label, text := "", chainName(x.Chain)+" ("+Clean(x.Chain.CAIP, 60)+") only, with account nonce "+
-			strconv.FormatUint(x.Nonce, 10)
-		if i == 0 {
-			label = "where"
-		}
-		if len(all) > 1 {
-			text += ", signature " + strconv.Itoa(x.signature)
-		}
-		p.row(TableOperation, 1, label, []string{x.path + ".chain", x.path + ".nonce"}, say(text))
-	}
-	p.row(TableOperation, 1, "to undo", nil, say("with a transaction that delegates to other code, or to none"))
-	p.blank()
 }
 
 // argLabel is the name of an argument, or its number.

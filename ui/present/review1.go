@@ -19,79 +19,105 @@ const (
 	HoldsTitle = "The operation contains"
 )
 
-// Review1 is the page of review 1.
+// Review1 is the page of review 1: what the signature lets leave and to whom, then what was asked for beside what the
+// operation contains. The folds explain.
 func Review1(r Review) Page {
 	v := r.Call
 	var p Page
-	p.gates(r.Report)
+	p.headline(r)
+	p.warnings(r)
+	p.outflow(r)
+	p.recipients(r)
+	p.account(r)
+	if v.WholeConsent {
+		p.prose(0, []string{"call.wholeConsent"}, strong("This one signature is your whole consent: with it the calls "+
+			"below run. There is no second review."))
+	} else {
+		// the tolerance for the price of what pays for the calls: this signature asks for it
+		p.row(TableMoves, 0, "Slippage", nil,
+			say("the price may move by at most "+Percent(r.Intent.SlippageBps)))
+	}
 	if v.Delegation != nil {
 		p.delegations([]delegationAt{{v.Delegation, 0, "call.delegation"}})
 	}
+	p.payoutList(r, r.payouts())
+	p.blank()
 	p.add(Block{Kind: KindPairs, Pairs: r.pairs()})
-	p.outflow(r)
-	p.recipients(r)
-	if v.Deploys {
-		p.prose(0, []string{"call.deploys"}, say("Creates your account on "+v.Chain.Name+
-			": it is used there for the first time."))
-	}
-	p.account(r)
-	p.report(r)
-	p.fingerprint(v.Fingerprint, "call.fingerprint")
-	p.prose(0, []string{"call.callTypeWords"}, say(Clean(v.CallTypeWords, 400)))
-	if v.WholeConsent {
-		p.prose(0, []string{"call.wholeConsent"}, strong("This one signature is your whole consent: with it the calls "+
-			"above run. There is no second review."))
-	} else {
-		// the tolerance for the price of what pays for the calls: this signature asks for it
-		p.row(TableOperation, 0, "slippage", nil,
-			say("the price may move by at most "+Percent(r.Intent.SlippageBps)))
-		p.text(strong("Fees are known only after this signature."),
-			say(" Once funded, the calls run. "+OnTopWords))
-	}
-	p.tail(r.demand())
+	d := r.demand()
+	p.address(d)
 	p.sentence(v.Phrase, "call.phrase")
-	return p
+	p.blank()
+	p.checks(r)
+	var way Page
+	way.prose(0, []string{"call.callTypeWords"}, say(Clean(v.CallTypeWords, 400)))
+	if !v.WholeConsent {
+		way.text(say("Once " + chainName(v.Chain) + " is funded, the calls run; review 2 asks before anything is " +
+			"paid. Fees are known only after this signature. " + onTopWords))
+	}
+	p.fold("o", "routing", way)
+	p.identity(v.Fingerprint, "call.fingerprint")
+	return p.Hide(d)
 }
 
 // outflow lists what can leave the account on the target chain.
 func (p *Page) outflow(r Review) {
 	v := r.Call
-	b := Block{Kind: KindLedger, Level: 1, Spans: []Span{strong("Leaves your account on " + v.Chain.Name)},
-		Paths: []string{"call.chain"}}
+	b := Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"call.chain", "call.deploys"}}
+	group := "Leaves"
+	if r.Quote != nil { // beside what the payments take
+		group, b.Paths = "The call", nil
+	}
 	for i := range v.Outflow {
-		b.Entries = append(b.Entries, Entry{Amount: &v.Outflow[i]})
-		b.Paths = append(b.Paths, item("call.outflow", i))
+		e := Entry{Group: group, Label: chainName(v.Chain), Amount: &v.Outflow[i], Way: Leaves}
+		if v.Deploys && r.Quote == nil {
+			e.Note = []Span{say("new account")}
+		}
+		b.Entries = append(b.Entries, e)
+		if r.Quote == nil {
+			b.Paths = append(b.Paths, item("call.outflow", i))
+		}
 	}
 	if len(v.Outflow) == 0 {
-		p.prose(0, b.Paths, say("As far as the bytes show, nothing leaves your account on "+v.Chain.Name+"."))
+		text := "As far as the bytes show, nothing leaves your account on " + v.Chain.Name + "."
+		if v.Deploys {
+			text += " It is used there for the first time."
+		}
+		p.prose(0, b.Paths, say(text))
 		return
 	}
 	p.add(b)
 }
 
-// recipients lists every recipient and spender, each once and in full.
+// recipients lists every recipient and spender, each once and in full, and the target of a call that names none.
 func (p *Page) recipients(r Review) {
-	first := map[string]int{} // the row of an address
+	first, rows := map[string]int{}, r.payouts() // the row of an address
 	for i, l := range r.Call.Lines {
+		if rows[i] {
+			continue
+		}
 		if l.Recipient == "" {
+			if l.Role == verify.RoleCall {
+				p.row(TableMoves, 0, "Calls", nil, r.named(l.To)...)
+			}
 			continue
 		}
 		at, seen := first[l.Recipient]
 		if !seen {
-			label := "sent to"
+			label := "To"
 			if l.Role != verify.RoleCall {
-				label = "spender"
+				label = "Spender"
 			}
 			at, first[l.Recipient] = len(*p), len(*p)
-			p.row(TableOperation, 0, label, nil, r.named(l.Recipient)...)
+			p.row(TableMoves, 0, label, nil, r.named(l.Recipient)...)
 		}
 		row := &(*p)[at]
 		path := item("call.lines", i)
 		row.Paths = append(row.Paths, path+".recipient")
-		if l.FirstTime {
+		// of a single payee the warning says it
+		if l.FirstTime && (l.Role != verify.RoleCall || len(r.Call.Payees()) > 1) {
 			row.Paths = append(row.Paths, path+".firstTime")
 			if row.Spans[len(row.Spans)-1].Sign == NoSign {
-				row.Spans = append(row.Spans, say(" "), remark(ToneWarn, "first time"))
+				row.Spans = append(row.Spans, gap(), remark(ToneWarn, "first time"))
 			}
 		}
 	}
@@ -104,19 +130,15 @@ func (p *Page) account(r Review) {
 	if v.AccountType != "" {
 		spans = append(spans, gap(), aside(AccountType(v.AccountType)))
 	}
-	p.row(TableOperation, 0, "account", []string{"call.sender", "call.accountType"}, spans...)
-	window := r.Clock(v.Window.From) + " to " + r.Clock(v.Window.Until) + ", once"
+	p.row(TableMoves, 0, "From", []string{"call.sender", "call.accountType"}, spans...)
+	window := "from " + r.Clock(v.Window.From) + " until " + r.Clock(v.Window.Until) + ", once"
 	if v.Window.Until.IsZero() {
 		window = "once; until when is not known"
 	}
 	if v.AccountType == api.AccountRoleBased {
-		p.row(TableOperation, 0, "session", []string{"call.signer"}, address(v.Signer), gap(), aside("approves it"))
+		p.row(TableMoves, 0, "Session", []string{"call.signer"}, address(v.Signer), gap(), aside("approves it"))
 	}
-	p.row(TableOperation, 0, "can run", []string{"call.window.until"}, say(window))
-	if v.AccountType == api.AccountRoleBased {
-		p.prose(1, nil, marked(ToneWarn, "Your approval itself has no end: it stays good until another operation of "+
-			"this account uses its number. Fees and sponsor are not part of it."))
-	}
+	p.row(TableMoves, 0, "Can run", []string{"call.window.until"}, say(window))
 }
 
 // pairs lists everything on either side, in the order of execution. It compares both again, byte for byte, and does not
@@ -125,8 +147,11 @@ func (r Review) pairs() []Pair {
 	v, d := r.Call, r.Intent
 	calls, allowed := make([]bool, len(d.Calls)), make([]bool, len(d.Allowances))
 	var out []Pair
+	rows := r.payouts()
 	for n, l := range v.Lines {
 		switch i := l.Asked - 1; {
+		case rows[n]:
+			calls[i] = true
 		case l.Role != verify.RoleCall:
 			out = append(out, r.allowance(n, allowed))
 		case i < 0 || i >= len(calls):
@@ -137,9 +162,12 @@ func (r Review) pairs() []Pair {
 				how = foreign
 			}
 			calls[i] = true
-			out = append(out, Pair{r.wanted(d.Calls[i], l, how == same, false),
-				r.wanted(d.Calls[i], l, how == same, true),
-				r.held(n, how)})
+			asked := r.wanted(d.Calls[i], l, how == same)
+			brief := asked
+			if how == same {
+				brief = repeated(d.Calls[i], l)
+			}
+			out = append(out, Pair{asked, brief, r.held(n, how)})
 		}
 	}
 	for i, done := range allowed {
@@ -150,7 +178,7 @@ func (r Review) pairs() []Pair {
 	}
 	for i, done := range calls {
 		if !done {
-			asked := r.wanted(d.Calls[i], verify.CallView{Asked: i + 1}, false, false)
+			asked := r.wanted(d.Calls[i], verify.CallView{Asked: i + 1}, false)
 			out = append(out, Pair{asked, asked,
 				one(marked(ToneDanger, "your call "+strconv.Itoa(i+1)+" is missing"))})
 		}
@@ -176,7 +204,7 @@ func (r Review) pairs() []Pair {
 	if !consent.Faithful(d, v, r.Report) {
 		more = one(marked(ToneDanger, "not the same as what you asked"))
 	}
-	return append(out, Pair{nothing, nothing, more})
+	return append(out, Pair{Asked: nothing, Holds: more})
 }
 
 // one is a side that is one sentence.
@@ -231,9 +259,23 @@ func (r Review) allowed(a api.AllowanceRequirement) []Block {
 		{Kind: KindRow, Level: 1, Label: "spender", Spans: []Span{address(spender)}}}
 }
 
+// repeated is a call of the intent above its equal in the operation, which shows all of its bytes.
+func repeated(c intent.Call, l verify.CallView) []Block {
+	p := Page(one(strong(strconv.Itoa(l.Asked)+" "+CallName(c)), say(", byte for byte as below")))
+	p.note(c)
+	return p
+}
+
+// note is what the person wrote beside a call; the operation has no place for it.
+func (p *Page) note(c intent.Call) {
+	if c.Note != "" {
+		p.row(TableOperation, 1, "note", nil, say(Clean(c.Note, intent.MaxNote)))
+	}
+}
+
 // wanted is one call of the intent. Where its bytes equal those of the operation it is decoded the same way, else it
-// shows the bytes. The brief form gives recipient and amount, and refers to the lines below it for the rest.
-func (r Review) wanted(c intent.Call, l verify.CallView, equal, brief bool) []Block {
+// shows the bytes.
+func (r Review) wanted(c intent.Call, l verify.CallView, equal bool) []Block {
 	p := Page(one(strong(strconv.Itoa(l.Asked) + " " + CallName(c))))
 	p.row(TableOperation, 1, targetLabel(c.Data), nil, r.named(c.To)...)
 	if v, ok := api.ParseWei(c.Value); !ok {
@@ -241,34 +283,20 @@ func (r Review) wanted(c intent.Call, l verify.CallView, equal, brief bool) []Bl
 	} else if v.Sign() > 0 {
 		p.row(TableOperation, 1, "value", nil, say(r.coins(v)))
 	}
-	bytes := Plural(len(bytesOf(c.Data))/2, "byte", "bytes")
+	p.note(c)
 	switch {
 	case !equal:
 		p.row(TableOperation, 1, "data", nil, grouped(c.Data))
 	case bytesOf(c.Data) == "":
 	case l.Decoded:
-		p.wantedArgs(l, brief)
-	case brief:
-		p.row(TableOperation, 1, "data", nil, say(bytes+", as below"))
+		for i := range l.Args {
+			p.arg(i, l, nil)
+		}
 	default:
-		p.row(TableOperation, 1, "data", nil, say(bytes+", as on the right"))
+		p.row(TableOperation, 1, "data", nil,
+			say(Plural(len(bytesOf(c.Data))/2, "byte", "bytes")+", as on the right"))
 	}
 	return p
-}
-
-// wantedArgs are the arguments of a call. The brief form keeps addresses and the moved amount only, each in full.
-func (p *Page) wantedArgs(l verify.CallView, brief bool) {
-	left := 0
-	for i, a := range l.Args {
-		if brief && a.Type != "address" && !movedBy(a, l) {
-			left++
-			continue
-		}
-		p.arg(i, l, nil)
-	}
-	if left > 0 {
-		p.prose(1, nil, dim(Plural(left, "more line", "more lines")+" of arguments, as below"))
-	}
 }
 
 // arg is one argument with its label: addresses in groups, the moved amount with its unit, everything else as decoded.

@@ -7,52 +7,138 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/wallet/consent"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
-// Review2 is the page of a quote: review 2 of a call, or the only review of a swap or a transfer.
+// Review2 is the page of a quote: review 2 of a call, or the only review of a swap or a transfer. What binds comes
+// first; the folds behind it explain.
 func Review2(r Review) Page {
 	v := r.Quote
 	var p Page
+	p.headline(r)
 	if r.Previous != nil {
 		p.changes(r)
 	}
-	if r.Exchange() {
-		p.request(r)
-		if v.Recipient != "" {
-			p.recipient(r, TableAsked)
-		}
-		p.way(v)
+	p.warnings(r)
+	p.moves(r)
+	if v.Recipient != "" && (r.Exchange() || !v.RecipientOwn) {
+		p.recipient(r)
 	}
-	p.gates(r.Report)
-	p.legDelegations(r)
 	p.payees(r)
-	p.needs(v)
-	p.legs(r)
-	p.blank()
-	p.messages(r)
-	p.costs(r)
-	if !r.Exchange() {
-		p.way(v)
-	}
-	p.report(r)
-	p.fingerprint(v.Fingerprint, "quote.fingerprint")
+	p.escrows(r)
+	p.windows(r)
+	p.parts(v)
 	if v.SameChainOnly {
 		p.prose(0, []string{"quote.sameChainOnly"},
-			say("Nothing more gets signed: your first signature is all it takes. Confirm to run it."))
+			say("No payment on any other chain. Nothing more gets signed: your "+
+				"first signature is all it takes."))
 	}
+	p.delegations(r.legDelegations())
+	p.messages(r)
 	d := r.demand()
-	if d.Calls {
-		p.outflow(r)
-	}
-	p.tail(d)
+	p.address(d)
 	p.sentence(v.Phrase, "quote.phrase")
+	p.blank()
+	p.checks(r)
+	p.fold("a", "arithmetic", r.arithmetic())
+	p.fold("o", "routing", r.routing())
+	p.identity(v.Fingerprint, "quote.fingerprint")
+	return p.Hide(d)
+}
+
+// routing explains how a quote is paid, and what follows from that.
+func (r Review) routing() Page {
+	v := r.Quote
+	var p Page
+	if !r.SolverCalls() { // else it is a warning
+		p.prose(0, []string{"quote.callTypeWords"}, say(Clean(v.CallTypeWords, 400)))
+	}
+	if text := r.consequence(); text != "" {
+		p.text(dim(text))
+	}
+	if v.Recipient != "" && !r.Exchange() && v.RecipientOwn {
+		p.row(TableMoves, 0, "First to", []string{"quote.recipient", "quote.recipientOwn"}, address(v.Recipient), gap(),
+			remark(ToneGood, "yours"))
+	}
+	switch {
+	case r.Exchange():
+		p.text(dim("If less than the minimum would arrive, you are refunded."))
+	case len(v.Legs) > 0:
+		p.text(dim("If less than the minimum would arrive, your call does not run and you are refunded."))
+	}
 	return p
 }
 
+// moves lists what leaves, signature by signature, what arrives, and the cost, in one column of figures.
+func (p *Page) moves(r Review) {
+	v := r.Quote
+	b := Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"quote.costMicro"}}
+	if r.worstIsSaid() && (r.Call == nil || unreadable(r.Call) == "") {
+		b.Paths = append(b.Paths, worstPaths(r)...)
+	}
+	n, total := r.First(), r.Total()
+	for _, x := range r.leaves() {
+		e := Entry{Group: "Leaves", Label: x.chain, Amount: &x.AmountView, Way: Leaves}
+		if x.leg < 0 {
+			e.Note = []Span{dim("already there")}
+			if x.said {
+				e.Note = []Span{dim("there (the service says)")}
+			}
+			b.Entries = append(b.Entries, e)
+			continue
+		}
+		l, path := v.Legs[x.leg], item("quote.legs", x.leg)
+		b.Paths = append(b.Paths, path+".pays", path+".chain", path+".deploys")
+		n += LegSignatures(l)
+		if l.Delegation != nil {
+			b.Entries = append(b.Entries, Entry{Group: "Leaves", Label: x.chain,
+				Note: []Span{signature(n-1, total, Pending), gap(), say("delegation")}})
+		}
+		e.Note = []Span{signature(n, total, Pending)}
+		if l.Deploys {
+			e.Note = append(e.Note, gap(), say("new account"))
+		}
+		b.Entries = append(b.Entries, e)
+	}
+	b.arrivals(r)
+	b.Entries = append(b.Entries, r.cost())
+	p.add(b)
+}
+
+// arrivals lists the least that arrives, which is what is promised, and beside it what is expected.
+func (b *Block) arrivals(r Review) {
+	v, on := r.Quote, ""
+	if r.Call != nil {
+		on = chainName(r.Call.Chain)
+	}
+	if v.Minimum.ChainName != "" {
+		on = Clean(v.Minimum.ChainName, 40)
+	}
+	b.Paths = append(b.Paths, "quote.minimum", "quote.delivered")
+	e := Entry{Group: "Arrives", Label: on, Amount: &v.Minimum, Way: Arrives}
+	switch {
+	case v.Minimum.Amount == nil && v.Delivered.Amount == nil:
+		if !exchanged(v) {
+			return // nothing has to; it counts among the unknown figures
+		}
+	case v.Minimum.Amount == nil || v.Delivered.Amount == nil || v.Minimum.Asset != v.Delivered.Asset:
+		e.Note = append(append([]Span{say("at least; expected ")}, amountSpans(v.Delivered)...),
+			say(", "+Worth(v.Delivered)))
+	case v.Minimum.Amount.Cmp(v.Delivered.Amount) != 0:
+		e.Note = []Span{say("at least; expected " + figureOf(v.Delivered.Amount, v.Delivered) + ", " +
+			Worth(v.Delivered))}
+	case exchanged(v):
+		e.Amount, e.Note = &v.Delivered, []Span{say("at least; expected the same")}
+	default:
+		e.Amount, e.Note = &v.Delivered, []Span{say("exactly")}
+	}
+	b.Entries = append(b.Entries, e)
+}
+
 // request repeats the intent of a swap or a transfer, from its frozen form and nothing else.
-func (p *Page) request(r Review) {
+func (p *Page) request(t Table, r Review) {
 	d := r.Intent
 	if d.Pay == nil || d.Receive == nil {
 		return
@@ -64,44 +150,44 @@ func (p *Page) request(r Review) {
 	if d.Receive.Minimum != "" {
 		spans = append(append(spans, say(", at least ")), r.asked(d.Receive.Asset, d.Receive.Minimum)...)
 	}
-	p.row(TableAsked, 0, "you asked", nil, spans...)
+	p.row(t, 0, "You asked", nil, spans...)
 }
 
-// recipient writes the recipient in full, and whether it is the person's own or was never paid before.
-func (p *Page) recipient(r Review, t Table) {
-	v, label := r.Quote, "delivered to"
-	if t != TableAsked {
-		label = "Delivered to"
-	}
+// recipient writes the recipient in full, and whether it is the person's own or was paid before.
+func (p *Page) recipient(r Review) {
+	v := r.Quote
 	spans := r.named(v.Recipient)
-	if v.RecipientOwn {
-		spans = append(spans, say(" "), remark(ToneGood, "yours"))
+	paths := []string{"quote.recipient", "quote.recipientOwn"}
+	switch {
+	case v.RecipientOwn:
+		spans = append(spans, gap(), remark(ToneGood, "yours"))
+	case !r.Exchange():
+		spans = append(spans, gap(), remark(ToneDanger, "not your own account"))
+	default:
+		if r.nameOf(v.Recipient) == "" {
+			spans = append(spans, gap(), aside("not in your contacts"))
+		}
+		if !v.RecipientFirstTime {
+			spans = append(spans, gap(), aside("paid before"))
+		}
 	}
-	if v.RecipientFirstTime {
-		spans = append(spans, say(" "), remark(ToneWarn, "first time"))
+	if !r.Exchange() {
+		paths = append(paths, "quote.recipientFirstTime")
+		if v.RecipientFirstTime {
+			spans = append(spans, gap(), remark(ToneWarn, "first time"))
+		}
 	}
-	if r.Exchange() && !v.RecipientOwn && !v.RecipientFirstTime {
-		spans = append(spans, say(" "), remark(TonePlain, "not your own, paid before"))
-	}
-	p.row(t, 0, label, []string{"quote.recipient", "quote.recipientOwn", "quote.recipientFirstTime"}, spans...)
-}
-
-// way explains how a quote is paid, and what follows from that.
-func (p *Page) way(v *verify.QuoteView) {
-	p.prose(0, []string{"quote.callTypeWords"}, say(Clean(v.CallTypeWords, 400)))
-	if text := consequence(v); text != "" {
-		p.text(dim(text))
-	}
+	p.row(TableMoves, 0, "To", paths, spans...)
 }
 
 // consequence explains what a way of paying means for the calls.
-func consequence(v *verify.QuoteView) string {
+func (r Review) consequence() string {
 	const lends = "The solver lends what is missing and should get these payments only once your calls ran."
-	switch v.CallType {
+	switch v := r.Quote; v.CallType {
 	case api.CallSameChainExcludeSolver:
-		return "Nobody lends anything: your account uses what is there."
+		return "No one advances anything: your account uses what is there."
 	case api.CallSameChainWithSolver, api.CallCrossChain, api.CallCrossChainSwaps:
-		if Credits(v) {
+		if consent.Credits(v) && !r.SolverCalls() {
 			return lends + " " + CreditsWords
 		}
 		return lends
@@ -111,7 +197,7 @@ func consequence(v *verify.QuoteView) string {
 
 // legDelegations are the delegations of the payments. One that review 1 showed for the same chain is shown again,
 // because it is signed again.
-func (p *Page) legDelegations(r Review) {
+func (r Review) legDelegations() []delegationAt {
 	var all []delegationAt
 	n := r.First()
 	for i, l := range r.Quote.Legs {
@@ -120,7 +206,7 @@ func (p *Page) legDelegations(r Review) {
 		}
 		n += LegSignatures(l)
 	}
-	p.delegations(all)
+	return all
 }
 
 // payees repeats the payees of the calls from review 1, so that the person need not go back for them.
@@ -128,20 +214,21 @@ func (p *Page) payees(r Review) {
 	if r.Call == nil {
 		return
 	}
-	for _, x := range r.Call.Payees() {
+	all := r.Call.Payees()
+	for _, x := range all {
 		spans := r.named(x.To)
-		if x.Amount != nil {
+		if x.Amount != nil && len(all) > 1 {
 			spans = append(append(spans, say(" gets ")), amountSpans(*x.Amount)...)
 		}
-		if x.FirstTime {
-			spans = append(spans, say(" "), remark(ToneWarn, "first time"))
+		if x.FirstTime && len(all) > 1 {
+			spans = append(spans, gap(), remark(ToneWarn, "first time"))
 		}
-		p.row(TableOperation, 0, "payee", nil, spans...)
+		p.row(TableMoves, 0, "To", nil, spans...)
 	}
 }
 
 // needs compares the need of the calls on the target chain with what the service says is there.
-func (p *Page) needs(v *verify.QuoteView) {
+func (p *Page) needs(t Table, v *verify.QuoteView) {
 	for i, n := range v.Needs {
 		spans := append([]Span{say("needs ")}, amountSpans(n.Need)...)
 		if n.Have != nil { // else it counts among the unknown figures
@@ -150,73 +237,26 @@ func (p *Page) needs(v *verify.QuoteView) {
 		if n.Short != nil {
 			spans = append(spans, say(", short "), say(figureOf(n.Short, n.Need)))
 		}
-		p.row(TableOperation, 0, Clean(n.Need.ChainName, 40), []string{item("quote.needs", i) + ".need"}, spans...)
+		p.row(t, 0, Clean(n.Need.ChainName, 40), []string{item("quote.needs", i) + ".need"}, spans...)
 	}
-}
-
-// legs is the funding map: one line per signature of the operation, ticked when given, where the payments are held, and
-// until when they can run.
-func (p *Page) legs(r Review) {
-	v := r.Quote
-	if len(v.Legs) == 0 {
-		p.text(say("No payment on any other chain."))
-		return
-	}
-	b := Block{Kind: KindLedger, Entries: r.given()}
-	n, total := r.First(), r.Total()
-	for i, l := range v.Legs {
-		chain, path := chainName(l.Chain), item("quote.legs", i)
-		b.Paths = append(b.Paths, path+".pays", path+".chain", path+".deploys")
-		n += LegSignatures(l)
-		if l.Delegation != nil {
-			b.Entries = append(b.Entries, Entry{Label: chain, Note: []Span{signature(n-1, total, Pending),
-				say(" delegation")}})
-		}
-		e := Entry{Label: chain, Amount: &v.Legs[i].Pays, Arrow: true, Note: []Span{signature(n, total, Pending)}}
-		if l.Deploys {
-			e.Note = append(e.Note, say(", opens account"))
-		}
-		b.Entries = append(b.Entries, e)
-	}
-	p.add(b)
-	p.parts(v)
-	p.escrows(r)
-	p.windows(r)
 }
 
 // signature is the number of one signature, ticked off once it is given.
 func signature(n, total int, given Sign) Span {
-	s := Span{Text: "signature " + strconv.Itoa(n) + " of " + strconv.Itoa(total), Tone: ToneDim, Sign: given}
+	s := Span{Text: "sign " + strconv.Itoa(n) + " of " + strconv.Itoa(total), Tone: ToneDim, Sign: given}
 	if given == Given {
 		s.Tone = ToneGood
 	}
 	return s
 }
 
-// given lists the signatures of review 1, which are given.
-func (r Review) given() []Entry {
-	if r.Call == nil {
-		return nil
-	}
-	var out []Entry
-	for i := range r.First() {
-		note := " the call"
-		if i+1 < r.First() {
-			note = " delegation"
-		}
-		out = append(out, Entry{Label: chainName(r.Call.Chain),
-			Note: []Span{signature(i+1, r.Total(), Given), say(note)}})
-	}
-	return out
-}
-
 // parts names every recipient of a part of a payment into a contract that is not pinned.
 func (p *Page) parts(v *verify.QuoteView) {
 	for i, l := range v.Legs {
 		for k, x := range l.Parts {
-			label, name := "goes to", "unknown contract"
+			label, name := "Goes to", "unknown contract"
 			if x.Approval {
-				label = "taken by"
+				label = "Taken by"
 			}
 			if x.ToName != "" {
 				name = Clean(x.ToName, 60)
@@ -228,7 +268,7 @@ func (p *Page) parts(v *verify.QuoteView) {
 			}
 			spans := append([]Span{address(x.To), gap(), say(name + " on " + chainName(l.Chain) + ": ")},
 				amountSpans(x.Amount)...)
-			p.row(TableOperation, 0, label, paths, append(spans, say(" ("+Percent(x.ShareBps)+" of the payment)"))...)
+			p.row(TableMoves, 0, label, paths, append(spans, say(" ("+Percent(x.ShareBps)+" of the payment)"))...)
 		}
 	}
 }
@@ -237,17 +277,25 @@ func partTo(parts []verify.PartView, to string) bool {
 	return slices.ContainsFunc(parts, func(x verify.PartView) bool { return x.To == to })
 }
 
-// escrows names each escrow in full, with the time after which its deposits can be reclaimed: once for all payments
-// that go there on the same terms. parts lists what goes into contracts that are not pinned.
+// escrows names each escrow in full, what it gives the payments out for, and the time after which they can be
+// reclaimed: once for all payments that go there on the same terms. parts lists what goes into contracts that are not
+// pinned.
 func (p *Page) escrows(r Review) {
 	seen := map[string]int{}
 	for i, l := range r.Quote.Legs {
 		if l.Escrow == "" || partTo(l.Parts, l.Escrow) && l.RefundAfter.IsZero() {
 			continue
 		}
-		back := aside("you can take it back after " + r.Clock(l.RefundAfter))
-		if l.Solana != nil && l.RefundAfter.IsZero() {
+		failed := " if less would arrive"
+		if !r.Exchange() {
+			failed = " if your call did not run"
+		}
+		back := Span{Text: "refunded on request from " + r.Clock(l.RefundAfter) + failed, Whole: true}
+		switch {
+		case l.Solana != nil && l.RefundAfter.IsZero():
 			back = remark(ToneWarn, SolanaHolds)
+		case l.RefundAfter.IsZero():
+			back = Span{Text: "when you can reclaim it is not known", Tone: ToneUnknown, Sign: After, Whole: true}
 		}
 		paths := []string{item("quote.legs", i) + ".refundAfter"}
 		if !partTo(l.Parts, l.Escrow) {
@@ -258,12 +306,13 @@ func (p *Page) escrows(r Review) {
 			continue
 		}
 		seen[l.Escrow+back.Text] = len(*p)
-		p.row(TableOperation, 0, "held in", paths, address(l.Escrow), say(" "), back)
+		p.row(TableMoves, 0, "Escrow", paths, address(l.Escrow), gap(), back)
 	}
 	p.promise(r)
 }
 
-// promise says what the contracts that hold payments give them out for, and who says that it happened.
+// promise says what the contracts that hold payments give them out for, and who says that it happened; where that is
+// one party alone it is a warning, which stands beneath the headline.
 func (p *Page) promise(r Review) {
 	v := r.Quote.Promise
 	if v == nil {
@@ -274,20 +323,22 @@ func (p *Page) promise(r Review) {
 		if i > 0 {
 			spans = append(spans, say(" and "))
 		}
-		spans = append(spans, amountSpans(m)...)
+		spans = append(spans, say(Human(m)))
 		paths = append(paths, item("quote.promise.minimums", i))
 	}
 	switch verb := " arrive"; {
 	case r.Exchange():
 		spans = append(spans, say(verb))
 	case len(v.Minimums) > 0:
-		spans = append(spans, say(verb+" and your call runs,"))
+		spans = append(spans, say(verb+" and your call runs"))
 	default:
-		spans = append(spans, say("your call runs,"))
+		spans = append(spans, say("your call runs"))
 	}
-	p.row(TableOperation, 0, "given out", paths, append(spans, say(" by "+r.Clock(v.FillBy)))...)
-	p.row(TableOperation, 0, "judged by", []string{"quote.promise.attesters", "quote.promise.threshold"},
-		remark(decides(*v)))
+	spans = append(spans, say(" by "+r.Clock(v.FillBy)))
+	if tone, words := decides(*v); tone != ToneWarn {
+		spans, paths = append(spans, gap(), aside("on the word of "+words)), append(paths, deciding()...)
+	}
+	p.row(TableMoves, 0, "Released", paths, spans...)
 }
 
 // decides says who decides that something was delivered.
@@ -295,7 +346,7 @@ func decides(v verify.PromiseView) (Tone, string) {
 	of := strconv.Itoa(v.Threshold) + " of " + strconv.Itoa(v.Attesters)
 	switch {
 	case v.Threshold == 0:
-		return ToneWarn, "somebody whom this wallet does not know"
+		return ToneWarn, "someone this wallet does not know"
 	case v.Attesters == 1:
 		return ToneWarn, of + ": the operator of this service alone"
 	case v.Threshold == 1:
@@ -324,8 +375,15 @@ func (p *Page) windows(r Review) {
 		w.paths = append(w.paths, item("quote.legs", i)+".until")
 	}
 	for _, w := range list {
-		p.row(TableOperation, 0, "can run", w.paths, say("until "+r.Clock(w.until)+", once"), gap(),
-			dim(strings.Join(w.chains, ", ")))
+		once := ", once each"
+		if len(w.chains) == 1 {
+			once = ", once"
+		}
+		spans := []Span{say("until " + r.Clock(w.until) + once)}
+		if len(list) > 1 {
+			spans = append(spans, gap(), dim(strings.Join(w.chains, ", ")))
+		}
+		p.row(TableMoves, 0, "Can run", w.paths, spans...)
 	}
 }
 

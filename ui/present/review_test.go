@@ -1,12 +1,13 @@
 package present
 
 import (
-	"coffer/api/catalog"
-	"coffer/ui/internal/reviewtest"
-	"coffer/wallet/verify"
 	"math/big"
 	"strings"
 	"testing"
+
+	"coffer/api/catalog"
+	"coffer/ui/internal/reviewtest"
+	"coffer/wallet/verify"
 
 	"pgregory.net/rapid"
 )
@@ -38,18 +39,15 @@ func TestOnlyACostThatIsExplainedInFullIsMarkedGood(t *testing.T) {
 		want        string
 		tone        Tone
 	}{
-		"in full":                        {0, true, "explained by fees: 100 %", ToneGood},
-		"within what prices are off by":  {3_650_000, true, "explained by fees: 25 %", TonePlain},
-		"beyond it":                      {3_650_000, false, "explained by fees: only 25 %", ToneWarn},
-		"nobody says what the fees were": {0, false, "explained by fees: unknown", TonePlain},
+		"in full":                        {0, true, "explained", ToneGood},
+		"within what prices are off by":  {3_650_000, true, "explained 25 %", TonePlain},
+		"beyond it":                      {3_650_000, false, "only 25 % explained", ToneWarn},
+		"nobody says what the fees were": {0, false, "explained by fees: unknown", ToneUnknown},
 	} {
 		v := reviewtest.Quote().Quote
 		v.CostMicro, v.UnexplainedMicro, v.Explained = big.NewInt(4_866_667), big.NewInt(x.unexplained), x.explained
-		spans := costSpans(v)
-		last := spans[len(spans)-1]
-		if got := joined(spans); !strings.HasSuffix(got, x.want) || last.Sign == After && last.Tone != x.tone ||
-			last.Sign == NoSign && x.tone != TonePlain {
-			t.Errorf("%s: %q, want %q", name, got, x.want)
+		if got := explainedSpan(v); got.Text != x.want || got.Tone != x.tone {
+			t.Errorf("%s: %+v, want %q", name, got, x.want)
 		}
 	}
 }
@@ -82,7 +80,7 @@ func TestOldAndNewFiguresStandSideBySideWithTheirDifference(t *testing.T) {
 	foreign := verify.AmountView{Asset: now.Minimum.Asset, Decimals: -1, Amount: big.NewInt(1_000)}
 	more := foreign
 	more.Amount = big.NewInt(3_500)
-	if c := amountChange("Fees", &foreign, &more); c.Diff != "+2,500" ||
+	if c := amountChange("Fees", &foreign, &more, Leaves); c.Diff != "+2,500" ||
 		!strings.Contains(c.New, "3,500 base units of") {
 		t.Errorf("%+v", c)
 	}
@@ -110,6 +108,19 @@ func TestTheValueOfACallIsInCoinsAndInWei(t *testing.T) {
 		t.Error(text)
 	}
 	if got := Coins(cat, 4242, big.NewInt(1_000)); got != "1,000 base units of the chain's own coin" {
+		t.Error(got)
+	}
+}
+
+// A cost of nothing has no remainder, whatever the fees: no line takes one from the other.
+func TestD15_FeesThatAreMoreThanTheCostAreSaidToBe(t *testing.T) {
+	v := reviewtest.Quote().Quote
+	v.CostMicro, v.FeesMicro, v.UnexplainedMicro = new(big.Int), big.NewInt(80_000), new(big.Int)
+	if got := joined(explanation(v)); got != "the fees, $0.080000, are more than that: unexplained $0.000000" {
+		t.Error(got)
+	}
+	v.CostMicro, v.UnexplainedMicro = big.NewInt(100_000), big.NewInt(20_000)
+	if got := joined(explanation(v)); got != "cost $0.100000 - fees $0.080000 = unexplained $0.020000" {
 		t.Error(got)
 	}
 }

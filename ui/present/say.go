@@ -38,9 +38,13 @@ func (b Block) say(raw bool) []Line {
 	var out []Line
 	switch b.Kind {
 	case KindBlank:
+	case KindFold:
+		if out = b.Fold.Inside.Say(raw); len(out) > 0 && !b.Fold.Apart {
+			out = append([]Line{{Spans: []Span{say(b.Label + ":")}}}, out...)
+		}
 	case KindLedger:
 		for _, e := range b.Entries {
-			l := Line{Level: b.Level, Label: e.Label, Spans: e.spoken(raw)}
+			l := Line{Level: b.Level, Label: strings.TrimSpace(e.Group + " " + e.Label), Spans: e.spoken(raw)}
 			if len(b.Spans) > 0 {
 				l.Level, l.Label = b.Level-1, joined(b.Spans)
 			}
@@ -55,8 +59,8 @@ func (b Block) say(raw bool) []Line {
 		out = append(append(out, Line{Spans: []Span{say(HoldsTitle + ":")}}), holds.Say(raw)...)
 	case KindChanges:
 		for _, c := range b.Changes {
-			end := dim("the same")
-			if c.Diff != "" {
+			end := say(c.Diff)
+			if c.Worse {
 				end = ended(ToneWarn, c.Diff)
 			}
 			out = append(out, Line{Level: 1, Label: c.Label,
@@ -83,9 +87,6 @@ func (b Block) say(raw bool) []Line {
 func (e Entry) spoken(raw bool) []Span {
 	var out []Span
 	if e.Amount != nil {
-		if e.Arrow {
-			out = append(out, say("pays "))
-		}
 		out = append(append(out, amountSpans(*e.Amount)...), gap(), say(Worth(*e.Amount)))
 	} else if e.Text != "" {
 		out = append(out, say(e.Text))

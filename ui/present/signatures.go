@@ -131,7 +131,7 @@ func (s Signature) Lasts(now time.Time, at func(time.Time) string, left func(tim
 	case !s.Voided.IsZero():
 		return "voided by you"
 	case s.Until.IsZero():
-		return "no end of its own"
+		return "never expires"
 	case !now.Before(s.Until):
 		return "over; counted until " + at(s.Ends) + ", as clocks differ"
 	}

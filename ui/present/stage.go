@@ -18,6 +18,7 @@ type Driven interface {
 	Quote(ctx context.Context) (flow.Snapshot, error)
 	SignPrepared(ctx context.Context, c consent.Consent) (flow.Snapshot, error)
 	Requote(ctx context.Context) (flow.Snapshot, error)
+	Renew(ctx context.Context) (flow.Snapshot, error)
 	Execute(ctx context.Context, c consent.Consent, progress func(flow.Event)) (flow.Snapshot, error)
 	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
 	Abandon() error

@@ -174,7 +174,7 @@ const maxLeft = 12
 
 func renewed(now, before network.Descriptor, left []string) *Change {
 	c := &Change{Typed: "yes", Words: []string{
-		"This program made its network anew, because its contracts were replaced.",
+		"This program replaced its network, because its contracts were replaced.",
 		"  What stays     accounts, addresses, keys; limits, history, export, journal",
 		"  What ended     open orders: what they had in escrow was refunded there",
 		"  What restarts  play money. What you had cannot be moved, and is shown by",

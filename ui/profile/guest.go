@@ -62,6 +62,7 @@ func OpenGuest(g Guest) (*Opened, error) {
 	o.memory = vault.NewMemory(g.Network.ID)
 	o.close = append(o.close, o.memory.Close)
 	var err error
+	o.Book, _ = openBook(o.Paths.Config, o.Catalog) // one that no longer reads counts as empty, and is not written
 	if !g.Signer.Empty() {
 		var item vault.Item
 		item, err = o.memory.Add(vault.EVM, secret.New(bytes.Clone(g.Signer.Reveal())))
@@ -139,7 +140,7 @@ func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error
 		return nil, &cli.UsageError{
 			Problem: fmt.Sprintf("profile %q runs on chains inside this program, which belong to one person", p.Name),
 			Hint: "name the profile of a remote service, or leave --profile out: the service runs here then, and " +
-				"every guest has an account of its own",
+				"every guest has their own account",
 		}
 	}
 	h.Record = ""

@@ -49,7 +49,7 @@ func LimitWords(l verify.Limits, cat *catalog.Catalog) []string {
 		say("no EIP-7702 delegation is signed")
 	}
 	if len(l.Gates) > 0 {
-		say("gates that stand open, each with a sentence to type: %s", strings.Join(l.Gates, ", "))
+		say("open gates, each with a sentence to type: %s", strings.Join(l.Gates, ", "))
 	}
 	pins := len(l.EntryPoints) + len(l.Validators) + len(l.Factories) + len(l.Delegates) + len(l.Paymasters) +
 		len(l.Escrows) + len(l.Programs)

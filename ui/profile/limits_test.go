@@ -35,7 +35,7 @@ func TestEveryLimitHasWords(t *testing.T) {
 		"within 24 hours at most $1,000 are signed for",
 		"at most 3.00 % of a payment is lost on the way", "the price may move by at most 0.25 %",
 		"no EIP-7702 delegation is signed",
-		"gates that stand open, each with a sentence to type: unknown-paymaster",
+		"open gates, each with a sentence to type: unknown-paymaster",
 		"one address is trusted on this network beside the shipped ones",
 	}
 	if !slices.Equal(got, want) {

@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/network"
 	"coffer/api/secret"
+	"coffer/assets"
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/wallet/vault"
@@ -23,12 +28,39 @@ type step struct {
 	undo func()
 }
 
+// NewKeys draws a key of each kind. The caller wipes them.
+func NewKeys(random io.Reader, kinds ...vault.Kind) ([]vault.Candidate, error) {
+	var out []vault.Candidate
+	for _, kind := range kinds {
+		key, err := vault.New(kind, random)
+		if err != nil {
+			return nil, err
+		}
+		address, err := vault.AddressOf(kind, key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, vault.Candidate{Kind: kind, Address: address, Key: key})
+	}
+	return out, nil
+}
+
+// Describe describes the network that Make makes for a profile inside this program, as far as it is known before: the
+// addresses that are the same on every one.
+func (h Host) Describe() (network.Descriptor, error) {
+	p, err := assets.PinnedAddresses()
+	return network.Descriptor{Kind: network.Embedded, Pins: network.Pins{
+		Factory: common.HexToAddress(p.Factory), KernelV31: common.HexToAddress(p.KernelV31Implementation),
+		ECDSAValidator: common.HexToAddress(p.ECDSAValidator),
+	}}, err
+}
+
 // Make writes a plan down: its keys into a new vault, then the profile into the configuration, which comes last and in
 // one write. When anything fails, or ctx ends before that, nothing is left behind, and the error says that nothing was
 // set up. The network was confirmed with the set-up, as its fingerprint was typed there; if that alone cannot be
-// written down, the error says so.
+// written down, the error says so. The network of an embedded profile is made on the way.
 func (h Host) Make(ctx context.Context, p Plan) error {
-	steps, err := h.steps(p)
+	steps, err := h.steps(&p)
 	if err == nil {
 		err = carryOut(ctx, steps)
 	}
@@ -57,12 +89,12 @@ func carryOut(ctx context.Context, steps []step) error {
 	return nil
 }
 
-func (h Host) steps(p Plan) ([]step, error) {
+func (h Host) steps(p *Plan) ([]step, error) {
 	paths, err := config.PathsFrom(h.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	if p.Profile.NetworkID != p.Network.ID || p.Network.ID == "" {
+	if !p.Profile.Embedded() && (p.Profile.NetworkID != p.Network.ID || p.Network.ID == "") {
 		return nil, errors.New("the profile is not tied to the network that was looked at")
 	}
 	if p.Profile.Vault == config.VaultMemory && (len(p.Keys) > 0 || !p.Passphrase.Empty()) {
@@ -72,6 +104,9 @@ func (h Host) steps(p Plan) ([]step, error) {
 		return config.CanAdd(paths.Config,
 			p.Profile)
 	}}}
+	if p.Profile.Embedded() {
+		steps = append(steps, h.networkStep(p, paths.ProfileData(p.Profile.Name)))
+	}
 	switch p.Profile.Vault {
 	case config.VaultMemory:
 	case config.VaultFile:
@@ -87,8 +122,29 @@ func (h Host) steps(p Plan) ([]step, error) {
 	}}), nil
 }
 
+// networkStep makes the network of an embedded profile, by opening its service once. Data that were there already stay.
+func (h Host) networkStep(p *Plan, dir string) step {
+	fresh := gone(dir)
+	return step{
+		name: "make the network",
+		do: func(ctx context.Context) error {
+			service, err := h.Embedded(ctx, dir)
+			if err != nil {
+				return err
+			}
+			p.Network = service.Network
+			return service.Close()
+		},
+		undo: func() {
+			if fresh {
+				_ = os.RemoveAll(dir)
+			}
+		},
+	}
+}
+
 // fileSteps make the vault in a directory beside its place and move it there when it is complete.
-func (h Host) fileSteps(p Plan, paths config.Paths) []step {
+func (h Host) fileSteps(p *Plan, paths config.Paths) []step {
 	var stage string
 	var made []string
 	keys := paths.ProfileKeys(p.Profile.Name)
@@ -151,7 +207,7 @@ func (h Host) fileSteps(p Plan, paths config.Paths) []step {
 }
 
 // fill sets up a vault and puts everything of the plan into it.
-func fill(ctx context.Context, v *vault.Vault, p Plan) error {
+func fill(ctx context.Context, v *vault.Vault, p *Plan) error {
 	if err := v.Create(ctx, p.Passphrase); errors.Is(err, vault.ErrExists) {
 		return errKeysThere(p.Profile.Name)
 	} else if err != nil {
@@ -162,7 +218,10 @@ func fill(ctx context.Context, v *vault.Vault, p Plan) error {
 			return err
 		}
 	}
-	if p.APIKey.Empty() {
+	switch {
+	case p.Profile.Embedded():
+		return nil
+	case p.APIKey.Empty():
 		return &cli.UsageError{Problem: "a remote profile needs the API key of its service"}
 	}
 	bound, err := boundKey(p.Profile.BaseURL, p.APIKey)
@@ -173,7 +232,7 @@ func fill(ctx context.Context, v *vault.Vault, p Plan) error {
 }
 
 // ringStep makes the vault in the keyring. When something fails it deletes what it stored there.
-func (h Host) ringStep(p Plan) step {
+func (h Host) ringStep(p *Plan) step {
 	ring := &noted{ring: h.Keyring, set: map[[2]string]bool{}}
 	if ring.ring == nil {
 		ring.ring = vault.SystemKeyring(h.overSSH())

@@ -125,6 +125,62 @@ func (b *bench) plan(t *testing.T, kind string) Plan {
 	return p
 }
 
+// TestD7_AProfileInsideThisProgramIsMadeWhole: its network is made on the way; when the configuration cannot be
+// written, nothing of it stays, and data that were there before do.
+func TestD7_AProfileInsideThisProgramIsMadeWhole(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		b := newBench(t)
+		n, err := Host{}.Describe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Version, n.Chains, n.Genesis = 1, []string{"eip155:1"}, map[string]string{"eip155:1": "0xab"}
+		if n, err = n.WithID(); err != nil {
+			t.Fatal(err)
+		}
+		b.host.Embedded = func(_ context.Context, dir string) (Embedded, error) {
+			return Embedded{Network: n, BaseURL: "https://embedded.invalid", APIKey: secret.New([]byte("key")),
+				Close: func() error { return nil }}, os.MkdirAll(dir, 0o700)
+		}
+		p := b.plan(t, config.VaultFile)
+		p.Profile = config.Profile{Name: "own", Kind: network.Embedded, Vault: config.VaultFile,
+			Accounts: p.Profile.Accounts}
+		p.Network, p.APIKey = network.Descriptor{}, secret.Secret{}
+		paths, err := config.PathsFrom(b.host.Getenv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := filepath.Join(paths.ProfileData("own"), "coffer.db")
+		if before {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(kept), 0o700), os.WriteFile(kept, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		steps, err := b.host.steps(&p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps[len(steps)-1].do = func(context.Context) error { return errors.New("the disk is full") }
+		if err := carryOut(t.Context(), steps); err == nil || gone(kept) == before ||
+			gone(paths.ProfileData("own")) == before || !gone(paths.ProfileKeys("own")) {
+			t.Errorf("with data %v: %v %v", before, err, b.tree(t))
+		}
+		if err := b.host.Make(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		o, err := b.host.OpenKeys(t.Context(), "own")
+		if err != nil || o.Network.ID != n.ID || len(o.Accounts) != 1 {
+			t.Fatalf("%+v %v", o, err)
+		}
+		if err := o.Vault().Unlock(t.Context(), secret.New([]byte(planPass))); err != nil {
+			t.Error(err)
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // tree is everything below the home and in the keyring.
 func (b *bench) tree(t *testing.T) []string {
 	t.Helper()
@@ -207,13 +263,15 @@ func TestASetUpThatFailsLeavesNothing(t *testing.T) {
 	broken := errors.New("broken")
 	for _, kind := range []string{config.VaultFile, config.VaultKeyring, config.VaultMemory} {
 		b := newBench(t)
-		n, err := b.host.steps(b.plan(t, kind))
+		p := b.plan(t, kind)
+		n, err := b.host.steps(&p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for at := range n {
 			for _, after := range []bool{false, true} {
-				steps, err := b.host.steps(b.plan(t, kind))
+				p := b.plan(t, kind)
+				steps, err := b.host.steps(&p)
 				if err != nil {
 					t.Fatal(err)
 				}

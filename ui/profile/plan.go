@@ -74,7 +74,7 @@ func (h Host) ReadNetwork(path string, kind network.Kind) (network.Descriptor, e
 		return n, err
 	}
 	if err := verify.CheckPins(n); err != nil {
-		return n, fmt.Errorf("%w; a network with addresses of its own needs a policy file that pins them "+
+		return n, fmt.Errorf("%w; a network with other addresses needs a policy file that pins them "+
 			"(docs/policy.md), and coffer profile add", err)
 	}
 	return n, nil

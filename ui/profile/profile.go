@@ -29,7 +29,6 @@ import (
 	"coffer/assets"
 	"coffer/config"
 	"coffer/ui/cli"
-	"coffer/ui/compose"
 	"coffer/wallet/flow"
 	"coffer/wallet/policy"
 	"coffer/wallet/sign"
@@ -74,6 +73,7 @@ type Opened struct {
 	Network  network.Descriptor
 	Accounts []api.Account
 	Demo     *assets.Demo
+	Book     *Book
 
 	host   Host
 	vault  *vault.Vault   // nil when the profile keeps nothing
@@ -135,6 +135,9 @@ func (h Host) open(ctx context.Context, name string) (*Opened, error) {
 	}
 	o := &Opened{Profile: p, Paths: paths, host: h}
 	if o.Catalog, err = h.Catalog(name); err != nil {
+		return nil, err
+	}
+	if o.Book, err = openBook(paths.Config, o.Catalog); err != nil {
 		return nil, err
 	}
 	if err = o.findNetwork(ctx); err == nil {
@@ -254,7 +257,7 @@ func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 		var nowhere *cli.UsageError
 		if errors.As(err, &nowhere) {
 			err = api.NewError(api.ErrUnauthorized,
-				"the API key of profile %q is asked for on a terminal, and there is none", o.Profile.Name)
+				"the API key of profile %q is needed, but there is no terminal", o.Profile.Name)
 		}
 		return key, err
 	}
@@ -370,20 +373,4 @@ func (o *Opened) Signer() flow.Signer {
 		return sign.New(o.vault, o.Network.ID)
 	}
 	return sign.New(o.memory, o.Network.ID)
-}
-
-// Contacts are the known recipients: those of the play-money network inside this program, or none.
-func (o *Opened) Contacts() []compose.Contact {
-	if o.Network.Kind != network.Embedded && o.Network.Kind != network.Lab {
-		return nil
-	}
-	demo, err := assets.DemoKey()
-	if err != nil {
-		return nil
-	}
-	var out []compose.Contact
-	for _, e := range demo.AddressBook {
-		out = append(out, compose.Contact{Name: e.Name, Address: e.Address})
-	}
-	return out
 }

@@ -78,6 +78,9 @@ func (h Host) Replay(ctx context.Context, dir string) (*Opened, error) {
 	}
 	o.host.Record = "" // a replay is not recorded again
 	if o.Catalog, err = catalog.Load(); err == nil {
+		o.Book, err = openBook(paths.Config, o.Catalog)
+	}
+	if err == nil {
 		err = o.dial(client.Options{BaseURL: about.BaseURL, Transport: player, Clock: player.Clock})
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ func TestZ1AKeyIsAdmittedAsLongAsTheFileHasIt(t *testing.T) {
 	if _, err := gossh.Dial("tcp", r.Addr.String(), config(gossh.PublicKeys(bob))); err == nil {
 		t.Error("admitted by a file that others may write to")
 	}
-	if !strings.Contains(r.log.String(), "nobody is admitted") || !strings.Contains(r.log.String(), "unknown key") {
+	if !strings.Contains(r.log.String(), "no key is admitted") || !strings.Contains(r.log.String(), "unknown key") {
 		t.Errorf("the log is\n%s", r.log)
 	}
 }

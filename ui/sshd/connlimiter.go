@@ -26,7 +26,7 @@ func CheckAddress(address string, open bool) error {
 		return nil
 	}
 	return fmt.Errorf("others than this machine can reach %s; if that is meant, say so with --ssh-open, else take "+
-		"127.0.0.1 and let people come through a tunnel of your own", address)
+		"127.0.0.1 and let people come through your own tunnel", address)
 }
 
 // spare is how many connections may exist beyond the dashboards: those that are proving their key, or reading why they

@@ -37,8 +37,8 @@ func OpenHostKey(dir string) (ed25519.PrivateKey, error) {
 		return nil, fmt.Errorf("host key: %s is not a file", path)
 	}
 	if why := readable(info); why != "" {
-		return nil, fmt.Errorf("host key: %s %s, and whoever has it can pass for this server: chmod 600 it if nobody "+
-			"read it, else remove it and tell your guests of the new one", path, why)
+		return nil, fmt.Errorf("host key: %s %s, and anyone who has it can pass for this server: chmod 600 it if no "+
+			"one read it, else remove it and tell your guests of the new one", path, why)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {

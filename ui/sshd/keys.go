@@ -145,7 +145,7 @@ func (f *keyFile) start() (int, error) {
 		for _, b := range now.bad {
 			why += fmt.Sprintf("\nline %d: %s", b.line, b.why)
 		}
-		return 0, fmt.Errorf("no key in %s admits anybody, so nothing is served over SSH; add the line of a .pub "+
+		return 0, fmt.Errorf("no key in %s admits anyone, so nothing is served over SSH; add the line of a .pub "+
 			"file for everyone who may come in%s", f.path, why)
 	}
 	return len(now.names), nil
@@ -169,7 +169,7 @@ func (f *keyFile) read() (authorized, error) {
 	info, err := checkKeysFile(f.path)
 	if err != nil {
 		if f.err == nil || f.err.Error() != err.Error() {
-			f.log.Error("ssh: nobody is admitted", "error", err)
+			f.log.Error("ssh: no key is admitted", "error", err)
 		}
 		f.now, f.seen, f.err = authorized{}, stamp{}, err
 		return f.now, err
@@ -183,10 +183,10 @@ func (f *keyFile) read() (authorized, error) {
 	f.now, f.err = readKeys(f.path)
 	f.seen = at
 	if f.err != nil {
-		f.log.Error("ssh: nobody is admitted", "error", f.err)
+		f.log.Error("ssh: no key is admitted", "error", f.err)
 	} else if !again {
 		for _, b := range f.now.bad {
-			f.log.Warn("ssh: a line of the keys admits nobody", "file", f.path, "line", b.line, "why", b.why)
+			f.log.Warn("ssh: a line of the keys admits no one", "file", f.path, "line", b.line, "why", b.why)
 		}
 		f.log.Info("ssh: keys read", "file", f.path, "keys", len(f.now.names), "refused", len(f.now.bad))
 	}
@@ -217,7 +217,7 @@ func checkKeysFile(path string) (fs.FileInfo, error) {
 		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxKeysFile)
 	}
 	if why := writable(info); why != "" {
-		return nil, fmt.Errorf("%s %s, who could let anybody in: chmod 600 %s", path, why, path)
+		return nil, fmt.Errorf("%s %s, who could let anyone in: chmod 600 %s", path, why, path)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -228,7 +228,7 @@ func checkKeysFile(path string) (fs.FileInfo, error) {
 		return nil, fmt.Errorf("the authorized keys cannot be read: %w", err)
 	}
 	if why := writable(dir); why != "" {
-		return nil, fmt.Errorf("the directory %s of the authorized keys %s, who could let anybody in: chmod go-w %s",
+		return nil, fmt.Errorf("the directory %s of the authorized keys %s, who could let anyone in: chmod go-w %s",
 			filepath.Dir(real), why, filepath.Dir(real))
 	}
 	return info, nil

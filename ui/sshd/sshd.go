@@ -238,7 +238,7 @@ func (s *Server) library(host gossh.Signer) (*ssh.Server, error) {
 var (
 	errStopping = errors.New("the service is stopping")
 	errIdle     = errors.New("nothing was typed")
-	errMax      = errors.New("the longest time is over")
+	errMax      = errors.New("the longest time has passed")
 	errTaken    = errors.New("another connection of this key took its place")
 	errFlood    = errors.New("the client sent more than a person does")
 	errUnsafe   = errors.New("the client sent a control sequence that the screen library cannot read")

@@ -8,10 +8,11 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// help is the list of keys over the screen, made from the keys of the screen and of the shell.
+// help is the list of keys over the screen, made from the keys of the screen and of the shell, and the list of terms.
 type help struct {
 	open   bool
 	names  bool // show the names of the keys in the configuration
+	terms  bool // show what the words mean instead of the keys
 	scroll kit.Scroll
 	title  string
 	owner  string
@@ -21,7 +22,8 @@ type help struct {
 }
 
 func (h *help) show(m *Model) {
-	h.open, h.names, h.title, h.owner, h.shell = true, false, m.active().Title(), string(m.activeID()), nil
+	h.open, h.names, h.terms, h.shell = true, false, false, nil
+	h.title, h.owner = "Keys on "+m.active().Title(), string(m.activeID())
 	h.keys, _ = m.screenKeys()
 	for _, k := range m.shellKeys() {
 		if _, own := kit.FindKey(h.keys, k.Press[0]); !own {
@@ -42,7 +44,9 @@ func (h *help) press(key string) {
 	case "esc", "?", "f1", "q", "enter":
 		h.open = false
 	case "n":
-		h.names = !h.names
+		h.names, h.terms = !h.names, false
+	case "t":
+		h.terms, h.scroll = !h.terms, kit.Scroll{}
 	default:
 		h.scroll.Press(key)
 	}
@@ -52,11 +56,9 @@ func (h *help) press(key string) {
 func (h *help) view(th theme.Theme, body string, w, height int) string {
 	panel := min(w-4, 64)
 	inner := panel - 4
-	lines := h.lines(th, h.owner, h.keys, inner)
-	lines = append(lines, "", th.Dim.Render("everywhere"))
-	lines = append(lines, h.lines(th, shellOwner, h.shell, inner)...)
-	if h.names {
-		lines = append(lines, h.notes(th, inner)...)
+	title, lines := h.title, h.all(th, inner)
+	if h.terms {
+		title, lines = "Terms", terms(th, inner)
 	}
 	h.scroll.Resize(min(len(lines), height-6))
 	h.scroll.Keep(lines)
@@ -64,10 +66,41 @@ func (h *help) view(th theme.Theme, body string, w, height int) string {
 	if foot != "" {
 		foot += "   "
 	}
-	out := []string{kit.Sides(th.Strong.Render("Keys on "+h.title), th.Dim.Render(foot+"esc close"), inner), ""}
+	out := []string{kit.Sides(th.Strong.Render(title), th.Dim.Render(foot+"esc close"), inner), ""}
 	from := h.scroll.Top()
 	out = append(out, lines[from:min(len(lines), from+height-6)]...)
 	return kit.Dialog(th, body, out, panel, w, height)
+}
+
+// all lists the keys of the screen and those that work everywhere.
+func (h *help) all(th theme.Theme, w int) []string {
+	lines := h.lines(th, h.owner, h.keys, w)
+	lines = append(lines, "", th.Dim.Render("everywhere"))
+	lines = append(lines, h.lines(th, shellOwner, h.shell, w)...)
+	if h.names {
+		lines = append(lines, h.notes(th, w)...)
+	}
+	return lines
+}
+
+// other names what the key t leads to.
+func (h *help) other() string {
+	if h.terms {
+		return "keys"
+	}
+	return "terms"
+}
+
+// terms explains the words of the program.
+func terms(th theme.Theme, w int) (lines []string) {
+	for _, t := range present.Terms() {
+		if lines != nil {
+			lines = append(lines, "")
+		}
+		lines = append(lines, th.Strong.Render(t.Name))
+		lines = append(lines, kit.Prose(w, 2, kit.Plain("  "+t.Text))...)
+	}
+	return lines
 }
 
 func (h *help) lines(th theme.Theme, owner string, keys []kit.Key, w int) []string {

@@ -64,6 +64,30 @@ func TestGoldenNamesOfKeys(t *testing.T) {
 	}
 }
 
+func TestGoldenTerms(t *testing.T) {
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}} {
+		t.Run(sizeName(size), bubble(func(t *testing.T) {
+			m, _, _ := withPad(t, nil)
+			drive(m, tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			press(m, "?", "j", "n", "t")
+			golden.RequireEqual(t, text(t, m))
+			all := ""
+			for range 200 {
+				all += text(t, m)
+				press(m, "j")
+			}
+			for _, term := range present.Terms() {
+				if !strings.Contains(all, term.Name) {
+					t.Errorf("%s is not explained", term.Name)
+				}
+			}
+			if press(m, "n"); !strings.Contains(text(t, m), "Keys on Build") {
+				t.Error("n does not lead back to the keys")
+			}
+		}))
+	}
+}
+
 func TestGoldenPaletteWithEverything(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}} {
 		t.Run(sizeName(size), bubble(func(t *testing.T) {

@@ -39,6 +39,7 @@ type Model struct {
 	help    help
 	job     *job.Job // nil: this program cannot be suspended
 	palette *kit.Choice
+	naming  naming
 	recent  []string  // lines of the palette, the last one first
 	quitAsk time.Time // time of the first refused q
 	quitWhy []string  // the reasons for refusing it
@@ -69,7 +70,7 @@ func New(o Options) *Model {
 		look: term.Look(o.UI), ground: o.ground(), profile: o.profile(), palette: kit.NewChoice("Go to or do"),
 		mouseOn: o.UI.MouseOn(o.remote()), keys: newKeymap(o.UI.Keys), hidden: o.Context.Settings.Hidden,
 	}
-	m.palette.Fuzzy, m.palette.Reasons = true, true
+	m.palette.Labels, m.palette.Reasons = true, true
 	for _, id := range screen.Tabs() {
 		if m.screens[id] != nil {
 			m.tabs = append(m.tabs, id)

@@ -51,6 +51,7 @@ func (m *Model) wheel(b tea.MouseButton) tea.Cmd {
 		switch {
 		case m.help.open:
 			m.help.press(name)
+		case m.naming.open:
 		case m.palette.IsOpen():
 			m.palette.Update(kit.Press(name))
 		default:
@@ -65,7 +66,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 	switch {
 	case y == m.h-1:
 		return m.clickKeys(x)
-	case m.help.open:
+	case m.help.open, m.naming.open:
 		return nil
 	case m.palette.IsOpen():
 		return m.choose(m.palette.ClickOver(x, y-chromeTop, w, h))
@@ -101,6 +102,8 @@ func (m *Model) clickKey(k kit.Key, to back) tea.Cmd {
 	case m.help.open:
 		m.help.press(k.Press[0])
 		return nil
+	case m.naming.open:
+		return m.pressNaming(msg)
 	case m.palette.IsOpen():
 		return m.choose(m.palette.Update(msg))
 	case k.Off == "" && m.careful(original(k, to)):
@@ -139,8 +142,8 @@ func (m *Model) clickTabs(x, w int) tea.Cmd {
 			}
 			return m.opened(screen.OpenMsg{Screen: s.tab})
 		}
-		if s.hint == hintHelp {
-			return m.run("help")
+		if s.hint == hintHelp || s.hint == hintPalette {
+			return m.run(s.hint)
 		}
 		keys, to := m.screenKeys()
 		if k, ok := kit.FindKey(keys, s.hint); ok {

@@ -100,6 +100,10 @@ func aClickOnATabOpensIt(t *testing.T) {
 		t.Error("the hint does not open the help")
 	}
 	press(m, "esc")
+	if drive(m, at(t, m, 1, ": act")); !m.palette.IsOpen() {
+		t.Error("the hint does not open the palette")
+	}
+	press(m, "esc")
 	drive(m, at(t, m, 1, "/ filter"))
 	drive(m, screen.OpenMsg{Screen: screen.Review})
 	review.capturing = true

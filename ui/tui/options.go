@@ -41,6 +41,8 @@ type Options struct {
 
 	// Notice is the first thing that the person has to know, shown at the start; "": nothing.
 	Notice string
+	// Replay says that a recording answers, not a service: the first line names it on every screen.
+	Replay bool
 
 	// Switch receives, on the event loop, a screen's request for another profile or for a set-up; the program ends
 	// then. nil: there is no other profile.

@@ -5,6 +5,7 @@ import (
 
 	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
 )
 
 // press handles a key of the keyboard.
@@ -24,6 +25,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case m.help.open:
 		m.help.press(key)
 		return nil
+	case m.naming.open:
+		return m.pressNaming(msg)
 	case m.palette.IsOpen():
 		return m.choose(m.palette.Update(msg))
 	case key == "f1":
@@ -34,6 +37,10 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	if m.active().Capturing() {
 		if orig, ok := to[key]; ok && msg.Text == "" { // text is typed, whatever it is bound to
 			return m.pass(msg, orig)
+		}
+		if list, ok := m.active().(screen.Lister); key == "ctrl+p" && len(m.over[m.tab]) == 0 &&
+			(!ok || !list.Listing()) {
+			return m.openPalette()
 		}
 		return m.hand(msg)
 	}

@@ -410,3 +410,42 @@ func TestThemesAreDrawnInTheirProfileOnly(t *testing.T) {
 		}
 	})(t)
 }
+
+// The tabs keep their names at 80 columns, and each width says how to get at everything else.
+func TestD15TheHeaderNamesThePalette(t *testing.T) {
+	bubble(func(t *testing.T) {
+		o := options(t, sample(t))
+		o.beside(func(screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{screen.Build: &padScreen{title: "Build"},
+				screen.Activity: &padScreen{title: "Activity"}, screen.Lab: &padScreen{title: "Lab"}}
+		})
+		m := started(t, o, 80, 24)
+		for w, hints := range map[int]string{60: "? help", 80: ": act  / filter", 120: ": act  / filter  ? help",
+			200: ": act  / filter  ? help"} {
+			m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
+			line := strings.TrimRight(strings.Split(text(t, m), "\n")[1], " ")
+			if !strings.HasSuffix(line, hints) || !strings.Contains(line, ": act") ||
+				!strings.HasPrefix(line, "›1 Balances") || w >= 80 && !strings.Contains(line, "6 Accounts") {
+				t.Errorf("%d columns: %q, want it to end with %q", w, line, hints)
+			}
+		}
+	})(t)
+}
+
+func TestD15ARecordingIsNamedOnEveryScreen(t *testing.T) {
+	bubble(func(t *testing.T) {
+		o := options(t, sample(t))
+		for _, replay := range []bool{false, true} {
+			o.Replay = replay
+			for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {200, 60}} {
+				m := started(t, o, size[0], size[1])
+				for _, key := range []string{"1", "4", "6"} {
+					press(m, key)
+					if head, _, _ := strings.Cut(text(t, m), "\n"); strings.Contains(head, " REPLAY ") != replay {
+						t.Errorf("%v, screen %s: %q", size, key, head)
+					}
+				}
+			}
+		}
+	})(t)
+}

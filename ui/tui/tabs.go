@@ -23,34 +23,37 @@ type tabSpot struct {
 	hint string
 }
 
-// hintHelp is the hint for the help; any other hint is a key of the screen.
-const hintHelp = "help"
+// The hints of the shell; any other hint is a key of the screen.
+const (
+	hintHelp    = "help"
+	hintPalette = "palette"
+)
 
 func (l *tabLine) write(s theme.Style, text string) {
 	s.Write(&l.b, text)
 	l.used += present.Width(text)
 }
 
-// tabLayout lays out the second line: the tabs and the hints. In a narrow terminal the hints on the right go first,
-// then the names of the other tabs.
+// tabLayout lays out the second line: the tabs and the hints. In a narrow terminal the hints go first, the last one
+// before the others because the key line ends with it, then the names of the other tabs.
 func (m *Model) tabLayout(w int) *tabLine {
 	hints := m.hints()
 	for _, named := range []bool{true, false} {
 		most := len(hints) // the most hints that may go
 		if named && len(m.over[m.tab]) > 0 {
-			most-- // the line names the active tab in words: the names of the others go before the hint for the help
+			most-- // the line names the active tab in words: the names of the others go before the first hint
 		}
 		for skip := range most + 1 {
 			l := m.tabNames(named)
 			room := w - l.used - 1
-			for _, h := range hints[skip:] {
+			for _, h := range hints[:len(hints)-skip] {
 				room -= h.width() + len(hintGap)
 			}
 			if room < -len(hintGap) || skip == len(hints) && l.used-1 > w {
 				continue
 			}
 			l.fill(room + len(hintGap))
-			for i, h := range hints[skip:] {
+			for i, h := range hints[:len(hints)-skip] {
 				if i > 0 {
 					l.write(theme.Style{}, hintGap)
 				}
@@ -74,7 +77,13 @@ type hint struct{ key, label, press string }
 func (h hint) width() int { return present.Width(h.key) + 1 + present.Width(h.label) }
 
 func (m *Model) hints() []hint {
+	if m.active().Capturing() {
+		return []hint{{kit.HelpTyping, "help", hintHelp}}
+	}
 	var out []hint
+	if key := m.shellKey("palette"); key != "" {
+		out = append(out, hint{key, "act", hintPalette})
+	}
 	shown, _ := m.screenKeys()
 	for i, k := range m.active().Keys() {
 		if k.Match("/") {
@@ -83,11 +92,7 @@ func (m *Model) hints() []hint {
 			break
 		}
 	}
-	key := m.shellKey("help")
-	if m.active().Capturing() {
-		key = kit.HelpTyping
-	}
-	return append(out, hint{key, "help", hintHelp})
+	return append(out, hint{m.shellKey("help"), "help", hintHelp})
 }
 
 // tabNames writes the tabs and the screen on top; the names of inactive tabs only when named.

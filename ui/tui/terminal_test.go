@@ -27,7 +27,7 @@ func TestProgramInATerminal(t *testing.T) {
 	s := tuitest.Start(t, New(options(t, sample(t))), 80, 24)
 	s.WaitText("$4,952.22")
 	s.Type("v")
-	s.WaitText("By chain")
+	s.WaitText("Balances by chain")
 	s.Type("r")
 	s.WaitText("0xfe52 613d 747E")
 	s.Type("y")
@@ -124,12 +124,14 @@ func TestMovesAreCheapOnTheWire(t *testing.T) {
 		details      int // bytes of the details that follow
 	}{
 		{"1", 80, 24, colorprofile.ANSI256, 270, 0, 0},
-		{"1", 120, 40, colorprofile.ANSI256, 330, 0, 0},
-		{"1", 120, 40, colorprofile.TrueColor, 380, 0, 0},
+		{"1", 120, 40, colorprofile.ANSI256, 330, 0, 1100},
+		{"1", 120, 40, colorprofile.TrueColor, 380, 0, 1300},
+		{"1", 200, 60, colorprofile.TrueColor, 380, 0, 1300},
 		{"4", 80, 24, colorprofile.ANSI256, 250, 300, 0},
 		{"4", 80, 24, colorprofile.TrueColor, 300, 300, 0},
 		{"4", 120, 40, colorprofile.ANSI256, 250, 300, 1500},
 		{"4", 120, 40, colorprofile.TrueColor, 300, 300, 1700},
+		{"4", 200, 60, colorprofile.TrueColor, 400, 450, 2300},
 	} {
 		t.Run(fmt.Sprintf("%s %dx%d %s", c.tab, c.cols, c.rows, c.profile), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -153,15 +155,15 @@ func TestMovesAreCheapOnTheWire(t *testing.T) {
 					within(what, n, most, 0)
 				}
 				const still = 300 * time.Millisecond
-				within("first frames", 1, 9000, still)
+				within("first frames", 1, 120*c.cols, still)
 				s.Type(c.tab)
-				within("the screen", 1, 8000, still)
+				within("the screen", 1, 100*c.cols, still)
 				if c.tab == "1" {
 					held("a move", "j", 4, c.move)
 				} else {
 					held("a move", "j", c.rows-10, c.move)
 					s.Type("G")
-					within("the end", 1, 6000, still)
+					within("the end", 1, 100*c.cols, still)
 					held("the way up", "k", c.rows-10, c.move)
 					held("a scroll step", "k", 20, c.scroll)
 				}

@@ -87,14 +87,14 @@ func TestWhyAKeyIsOffStaysWithItsScreen(t *testing.T) {
 	})(t)
 }
 
-func TestWhatIsOpenOnTopLeavesTheWayToTheHelp(t *testing.T) {
+func TestWhatIsOpenOnTopLeavesTheWayToThePalette(t *testing.T) {
 	bubble(func(t *testing.T) {
 		m, _, _ := withPad(t, nil)
 		for _, w := range []int{60, 66, 72, 80, 100} {
 			drive(m, tea.WindowSizeMsg{Width: w, Height: 24})
 			drive(m, screen.OpenMsg{Screen: screen.Review})
 			if line := strings.Split(text(t, m), "\n")[1]; strings.Contains(line, "…") ||
-				!strings.Contains(line, "? help") {
+				!strings.Contains(line, ": act") {
 				t.Errorf("at %d columns: %q", w, line)
 			}
 		}

@@ -71,6 +71,10 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.total = msg
 	case screen.HideMsg:
 		return m.hide()
+	case screen.NameMsg:
+		m.nameIt(msg.Address)
+	case namedMsg:
+		return m.named(msg)
 	default:
 		return m.broadcast(msg)
 	}
@@ -132,6 +136,8 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
 	case m.help.open, m.tooSmall():
 		return nil
+	case m.naming.open:
+		return m.pressNaming(msg)
 	case m.palette.IsOpen():
 		m.palette.Update(msg)
 		return nil

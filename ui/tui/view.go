@@ -39,6 +39,9 @@ func (m *Model) content() string {
 	switch {
 	case m.help.open:
 		body = m.help.view(m.theme, body, w, h)
+	case m.naming.open:
+		body, _, _, _ = kit.TakeCursor(body)
+		body = m.naming.view(m.theme, m.ctx.Contacts.Whose, body, w, h)
 	case m.palette.IsOpen():
 		body = m.palette.Over(m.theme, body, w, h)
 	}
@@ -75,7 +78,11 @@ func (m *Model) badge() string {
 
 func (m *Model) headLine(w int) string {
 	th := m.theme
-	left := " " + th.Strong.Render("coffer") + " " + m.badge() + " " + present.Clean(m.ctx.Profile, 24)
+	left := " " + th.Strong.Render("coffer") + " " + m.badge() + " "
+	if m.opt.Replay {
+		left += th.BadgeLab.Render(" REPLAY ") + " "
+	}
+	left += present.Clean(m.ctx.Profile, 24)
 	right := m.totalText() + " "
 	room := w - present.Width(left) - present.Width(right) - 2
 	for _, facts := range m.facts() {
@@ -189,7 +196,7 @@ func (m *Model) keyLine(w int) string {
 // keyboard, a key that is text types.
 func (m *Model) helpKey() string {
 	switch {
-	case m.help.open || m.palette.IsOpen():
+	case m.help.open || m.naming.open || m.palette.IsOpen():
 		return ""
 	case m.active().Capturing():
 		return kit.HelpTyping
@@ -202,7 +209,10 @@ func (m *Model) lineKeys() ([]kit.Key, back) {
 	switch {
 	case m.help.open:
 		return []kit.Key{kit.NewKey("close help", "esc"), kit.NewKey("names of the keys", "n"),
-			{Press: []string{"down", "up"}, Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "scroll"}}, nil
+			kit.NewKey(m.help.other(), "t"), {Press: []string{"down", "up"},
+				Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "scroll"}}, nil
+	case m.naming.open:
+		return m.namingKeys(), nil
 	case m.palette.IsOpen():
 		return []kit.Key{kit.NewKey("do it", "enter"), {Press: []string{"down", "up"},
 			Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "choose"}, kit.NewKey("leave", "esc")}, nil

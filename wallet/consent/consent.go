@@ -26,12 +26,13 @@ import (
 const Quiet = 500 * time.Millisecond
 
 // Review is a document under confirmation. Call is review 1, nil for a swap or a transfer. Quote is nil while review 1
-// is under confirmation. Report belongs to the document under confirmation.
+// is under confirmation. Report belongs to the document under confirmation, which came At that time.
 type Review struct {
 	Intent intent.Draft
 	Call   *verify.PreparedView
 	Quote  *verify.QuoteView
 	Report verify.Report
+	At     time.Time
 }
 
 // Fingerprint identifies the document and the intent under confirmation; "" without a document.
@@ -92,15 +93,16 @@ var (
 )
 
 // Answers are what a person did to confirm a review. Shown holds the paths of the facts that were on the screen or
-// printed. Phrase is the sentence as it was typed, Typed the amount or the end of the address; both are "" where a key
-// or a word was enough.
+// printed. Phrase is the sentence as it was typed, Amount the beginning of the amount, Letters the characters of the
+// address; each is "" where it is not asked for.
 type Answers struct {
-	Shown  []string
-	Phrase string
-	Typed  string
+	Shown   []string
+	Phrase  string
+	Amount  string
+	Letters string
 }
 
-// Give makes the consent of a person to a review. d is what confirming it takes.
+// Give makes the consent of a person to a review. d is what confirming it takes, as Demanded says it of this review.
 func Give(r Review, d Demand, a Answers) (Consent, error) {
 	if err := signable(r); err != nil {
 		return Consent{}, err
@@ -108,7 +110,8 @@ func Give(r Review, d Demand, a Answers) (Consent, error) {
 	if missing := Unshown(r, a.Shown); len(missing) > 0 {
 		return Consent{}, fmt.Errorf("%w: %s", ErrUnshown, strings.Join(missing, ", "))
 	}
-	if d.Phrase != r.Phrase() || a.Phrase != d.Phrase || !d.Right(a.Typed) {
+	if d.review != r.Fingerprint() || d.Phrase != r.Phrase() || a.Phrase != d.Phrase || !d.RightAmount(a.Amount) ||
+		!d.RightLetters(a.Letters) {
 		return Consent{}, ErrTyped
 	}
 	return made(r), nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -41,6 +42,17 @@ func call(n int64) Review {
 	}
 }
 
+func catalogue(t interface{ Fatal(...any) }) *catalog.Catalog {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// person knows no one; the characters of an address that are asked for begin with the 17th.
+func person() Person { return Person{From: TypeFrom(), Draw: 3} }
+
 // everything is the path of every mandatory fact.
 func everything(r Review) []string { return Unshown(r, nil) }
 
@@ -48,7 +60,7 @@ func TestNothingIsConsentedToUnlessEveryMandatoryFactWasShown(t *testing.T) {
 	r := call(25)
 	r.Report.Reasons = []verify.Reason{{Code: "V4", Level: verify.Warn, Title: "first time"},
 		{Code: "P5", Level: verify.Show, Title: "for your information"}}
-	d, all := Demanded(nil, r, TypeFrom()), everything(r)
+	d, all := Demanded(catalogue(t), r, person()), everything(r)
 	for _, path := range []string{"call.outflow[0]", "call.lines[0].recipient", "call.window.until", "findings[0]"} {
 		if !slices.Contains(all, path) {
 			t.Errorf("%s need not be shown", path)
@@ -79,21 +91,27 @@ func TestBytesThatAreNotDecodedMustBeShown(t *testing.T) {
 func TestWhatIsTypedHasToBeRight(t *testing.T) {
 	r := call(250)
 	r.Call.Phrase = gate
-	d, shown := Demanded(nil, r, TypeFrom()), everything(r)
-	if d.Cause != Valuable || d.AmountText() != "250" {
+	r.Call.Lines[0].FirstTime = true
+	d, shown := Demanded(catalogue(t), r, person()), everything(r)
+	if d.Cause != Valuable || d.Least != "250" || d.Address != payee || d.Place != 17 || !d.Payee {
 		t.Fatalf("%+v", d)
 	}
-	if _, err := Give(r, d, Answers{shown, gate, "250.00"}); err != nil {
+	if _, err := Give(r, d, Answers{shown, gate, "250.00", "3a19"}); err != nil {
 		t.Error(err)
 	}
-	for _, a := range []Answers{{shown, "", "250"}, {shown, gate + ".", "250"}, {shown, gate, ""},
-		{shown, gate, "25"}} {
+	for _, a := range []Answers{{shown, "", "250", "3A19"}, {shown, gate + ".", "250", "3A19"},
+		{shown, gate, "", "3A19"}, {shown, gate, "25", "3A19"}, {shown, gate, "250", ""},
+		{shown, gate, "250", "3A18"}, {shown, gate, "250", payee[len(payee)-4:]}} {
 		if _, err := Give(r, d, a); !errors.Is(err, ErrTyped) {
-			t.Errorf("%q and %q: %v", a.Phrase, a.Typed, err)
+			t.Errorf("%q, %q and %q: %v", a.Phrase, a.Amount, a.Letters, err)
 		}
 	}
-	if _, err := Give(r, Demand{}, Answers{Shown: shown}); !errors.Is(err, ErrTyped) {
-		t.Errorf("a demand without the sentence of the gate: %v", err)
+	cheap := call(25)
+	cheap.Call.Fingerprint, cheap.Call.Phrase = "aaaa 0002", gate
+	for name, of := range map[string]Demand{"none": {}, "another review": Demanded(catalogue(t), cheap, person())} {
+		if _, err := Give(r, of, Answers{Shown: shown, Phrase: of.Phrase}); !errors.Is(err, ErrTyped) {
+			t.Errorf("with the demand of %s: %v", name, err)
+		}
 	}
 }
 

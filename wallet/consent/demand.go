@@ -1,6 +1,8 @@
 package consent
 
 import (
+	"encoding/binary"
+	"io"
 	"math/big"
 	"slices"
 	"strings"
@@ -17,98 +19,135 @@ type Cause int
 const (
 	None       Cause = iota
 	NoValue          // the value of what leaves is unknown
-	Valuable         // it is worth Demand.From or more
+	Valuable         // it is worth Person.From or more
 	Costly           // its cost is a large share of what is paid
-	WorstCase        // in the worst case Demand.From or more can leave
+	WorstCase        // in the worst case Person.From or more can leave
 	Unreadable       // a call cannot be decoded
 )
+
+// Person is what a review cannot know of the one who reads it. From is the value in micro USD from which something has
+// to be typed. Known reports whether an address is in the contact book; nil: there is no book. Draw is random and new
+// for each review (see Draw): it says which characters of an address are typed; 0: nothing was drawn.
+type Person struct {
+	From  *big.Int
+	Known func(address string) bool
+	Draw  uint32
+}
+
+// Draw draws the place in an address for one review; 0 where the source fails.
+func Draw(random io.Reader) uint32 {
+	var b [4]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return 0
+	}
+	return max(1, binary.BigEndian.Uint32(b[:]))
+}
 
 // Demand is what confirming a review takes, and the value at risk.
 type Demand struct {
 	Phrase  string             // has to be typed exactly, before anything else; "": no gate is open
-	Cause   Cause              // why the amount or the end of an address has to be typed
-	Amount  *verify.AmountView // the amount to type; nil: the bytes show nothing that leaves the account
-	Tail    string             // the address whose end is typed instead of the amount; "": the amount is typed
+	Cause   Cause              // why something has to be typed
+	Amount  *verify.AmountView // what leaves the account, of the asset worth most; nil: the bytes show nothing
+	Least   string             // the shortest text that is right for it; "": no amount is typed
+	Address string             // the address of which Letters characters are typed; "": none
+	Place   int                // where in Address they begin, from 1 and behind "0x"; 0: nothing was drawn
+	Payee   bool               // they are typed because the payee is neither known nor paid before
 	From    *big.Int           // the value in micro USD from which something has to be typed
 	CostBps int                // the cost as a share of the payment, for Costly
 	Worst   *big.Int           // the worst case in micro USD, for WorstCase
-	Calls   bool               // the value is what the calls take, not the payments of the quote
+	review  string             // the fingerprint of the review that it belongs to
 }
 
-// longest is the length of an amount, in characters, from which a person would copy it instead of typing it: the end of
-// an address is typed instead.
-const longest = 24
+// longest is the length of an amount, in characters, from which a person would copy it instead of typing it: characters
+// of an address are typed instead.
+const longest = 16
 
-// TailLetters is how many of the last characters of an address are typed.
-const TailLetters = 4
+// Letters is how many characters of an address are typed.
+const Letters = 4
 
 // costlyBps is the share of a payment, in basis points, from which its cost has to be confirmed by typing, whatever the
 // payment is worth.
 const costlyBps = 1000
 
-// TypeFrom is the value in micro USD from which the amount has to be typed where nothing else is set: 100 USD.
+// TypeFrom is the value in micro USD from which something has to be typed where nothing else is set: 100 USD.
 func TypeFrom() *big.Int { return big.NewInt(100_000_000) }
 
-// Demanded judges a review. Review 1 only prepares, unless its signature is the whole consent. A quote is judged by its
-// payments, and by what the calls take where review 1 did not ask for that in full: with money that is on the chain
-// already the calls take more than the payments; where the service announced payments first and then asked for none,
-// they take everything. from is the value in micro USD from which something has to be typed.
-func Demanded(c *catalog.Catalog, r Review, from *big.Int) Demand {
-	d := Demand{From: from}
+// Demanded judges a review. Review 1 only prepares, unless its signature is the whole consent. A quote is judged by all
+// that leaves the account, and by the worst case; one that brings no payment after review 1 asked for everything asks
+// for nothing.
+func Demanded(c *catalog.Catalog, r Review, p Person) Demand {
+	d := Demand{From: p.From}
 	switch {
+	case r.Quote != nil && r.Quote.SameChainOnly && r.Call != nil && r.Call.WholeConsent:
 	case r.Quote != nil:
 		d = ofQuote(c, r, d)
 	case r.Call != nil && r.Call.WholeConsent:
-		d = ofCalls(r.Call, from)
+		d = weigh(Leaves(c, r), d)
+		d = unreadable(r.Call, d)
 	}
-	d.Phrase = r.Phrase()
+	d = d.address(r, p)
+	d.Phrase, d.review = r.Phrase(), r.Fingerprint()
 	return d
 }
 
 func ofQuote(c *catalog.Catalog, r Review, d Demand) Demand {
-	v, from := r.Quote, d.From
-	if !v.SameChainOnly {
-		d = weigh(ByAsset(c, v.Pay), v.PayMicro, v.Recipient, from)
-		if d.Cause == None && d.Amount != nil && v.CostBps >= costlyBps {
-			d.Cause, d.CostBps = Costly, v.CostBps
-		}
+	v := r.Quote
+	d = weigh(Leaves(c, r), d)
+	if d.Cause == None && d.Amount != nil && !v.SameChainOnly && v.CostBps >= costlyBps {
+		d.Cause, d.CostBps = Costly, v.CostBps
 	}
-	if d.Cause == None && r.Call != nil && !r.Call.WholeConsent {
-		if calls := ofCalls(r.Call, from); calls.Cause != None {
-			d = calls
-		}
+	if r.Call != nil && !r.Call.WholeConsent {
+		d = unreadable(r.Call, d)
 	}
-	if worst := verify.Sum(v.Worst); d.Cause == None && d.Amount != nil && worst != nil && worst.Cmp(from) >= 0 {
+	if worst := verify.Sum(v.Worst); d.Cause == None && d.Amount != nil && worst != nil && worst.Cmp(d.From) >= 0 {
 		d.Cause, d.Worst = WorstCase, worst
 	}
 	return d
 }
 
-// ofCalls judges what calls take. The effect of a call that cannot be decoded is unknown, whatever else leaves the
-// account.
-func ofCalls(v *verify.PreparedView, from *big.Int) Demand {
-	d := weigh(v.Outflow, verify.Sum(v.Outflow), receiver(v), from)
-	i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded })
-	if i >= 0 && d.Cause == None && len(v.Lines[i].To) > TailLetters {
-		d.Cause, d.Tail = Unreadable, v.Lines[i].To
-	}
-	d.Calls = true
-	return d
-}
-
-// weigh says what has to be typed for amounts worth micro USD, and which address to type the end of when the amount is
-// too long.
-func weigh(amounts []verify.AmountView, micro *big.Int, to string, from *big.Int) Demand {
-	d := Demand{From: from, Amount: largest(amounts)}
-	if d.Amount != nil && len(d.AmountText()) > longest && len(to) > TailLetters {
-		d.Tail = to
-	}
-	switch {
+// weigh says what has to be typed for amounts.
+func weigh(amounts []verify.AmountView, d Demand) Demand {
+	d.Amount = largest(amounts)
+	switch micro := verify.Sum(amounts); {
 	case d.Amount == nil:
 	case micro == nil:
 		d.Cause = NoValue
-	case micro.Cmp(from) >= 0:
+	case micro.Cmp(d.From) >= 0:
 		d.Cause = Valuable
+	}
+	return d
+}
+
+// unreadable asks for characters of the contract where a call cannot be decoded: its effect is unknown, whatever else
+// leaves the account.
+func unreadable(v *verify.PreparedView, d Demand) Demand {
+	i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded })
+	if i >= 0 && d.Cause == None && places(v.Lines[i].To) > 0 {
+		d.Cause, d.Address = Unreadable, v.Lines[i].To
+	}
+	return d
+}
+
+// address adds the amount to type, and the address of which characters are typed: of a payee that the person never had
+// to do with, or of the receiver where the amount is too long to type.
+func (d Demand) address(r Review, p Person) Demand {
+	if d.Cause == None {
+		return d
+	}
+	if d.Cause != Unreadable {
+		d.Least = least(Rounded(*d.Amount, true))
+	}
+	if to := stranger(r, p.Known); to != "" && d.Cause != Costly && d.Cause != Unreadable {
+		d.Address, d.Payee = to, true
+	}
+	if to := receiver(r); len(d.Least) > longest && places(to) > 0 {
+		d.Least = ""
+		if d.Address == "" {
+			d.Address = to
+		}
+	}
+	if n := places(d.Address); n > 0 && p.Draw > 0 {
+		d.Place = Letters*(1+int(p.Draw%uint32(n))) + 1 //nolint:gosec // an address has a dozen places
 	}
 	return d
 }
@@ -127,10 +166,13 @@ func largest(amounts []verify.AmountView) *verify.AmountView {
 	return out
 }
 
-// receiver is the recipient, or else the called contract: the address to look at in a prepared operation.
-func receiver(v *verify.PreparedView) string {
+// receiver is the recipient, or else the called contract: the address to look at in a review.
+func receiver(r Review) string {
+	if r.Call == nil {
+		return r.Quote.Recipient
+	}
 	to := ""
-	for _, l := range v.Lines {
+	for _, l := range r.Call.Lines {
 		if l.Role == verify.RoleCall && l.Recipient != "" {
 			return l.Recipient
 		}
@@ -141,38 +183,122 @@ func receiver(v *verify.PreparedView) string {
 	return to
 }
 
-// TypesTail reports whether the end of an address is typed.
-func (d Demand) TypesTail() bool { return d.Cause != None && d.Tail != "" }
-
-// Right reports whether the typed text is what the demand asks for: the end of the address, the amount, or nothing.
-// Letter case matters only where it has a meaning in the address. An amount is compared as a number: thousands
-// separators and trailing zeros do not matter.
-func (d Demand) Right(text string) bool {
-	switch {
-	case d.Cause == None:
-		return text == ""
-	case d.Tail != "":
-		end := d.Tail[max(0, len(d.Tail)-TailLetters):]
-		if strings.HasPrefix(d.Tail, "0x") {
-			return strings.EqualFold(text, end)
+// stranger is the payee of the largest amount among those who are neither the user nor known nor paid before; "" when
+// there is none.
+func stranger(r Review, known func(string) bool) string {
+	var list []verify.PayeeView
+	if r.Call != nil {
+		list = r.Call.Payees()
+	} else if q := r.Quote; !q.RecipientOwn {
+		list = []verify.PayeeView{{To: q.Recipient, FirstTime: q.RecipientFirstTime}}
+	}
+	list = slices.DeleteFunc(list, func(x verify.PayeeView) bool {
+		return !x.FirstTime || places(x.To) == 0 || own(r, x.To) || known != nil && known(x.To)
+	})
+	if len(list) == 0 {
+		return ""
+	}
+	to := list[0].To
+	var amounts []verify.AmountView
+	for _, x := range list {
+		if x.Amount != nil {
+			amounts = append(amounts, *x.Amount)
 		}
-		return text == end
 	}
-	text = strings.ReplaceAll(text, ",", "")
-	v, err := amount.ParseBase(text)
-	if d.Amount.Decimals >= 0 {
-		v, err = amount.Parse(text, d.Amount.Decimals)
+	if most := largest(amounts); most != nil {
+		to = list[slices.IndexFunc(list, func(x verify.PayeeView) bool {
+			return x.Amount != nil && x.Amount.Amount == most.Amount
+		})].To
 	}
-	return err == nil && v.Cmp(d.Amount.Amount) == 0
+	return to
 }
 
-// AmountText is the amount in the form to type: as it is shown, without trailing zeros and separators; "" without one.
-func (d Demand) AmountText() string {
-	switch {
-	case d.Amount == nil:
-		return ""
-	case d.Amount.Decimals < 0:
-		return d.Amount.Amount.String()
+// own reports whether an address is one of the accounts of the intent, or of the account that makes the calls.
+func own(r Review, address string) bool {
+	mine := []string{}
+	for _, a := range r.Intent.Accounts {
+		mine = append(mine, a.AccountAddress, a.SignerAddress, a.SessionAddress, a.AdminAddress)
 	}
-	return amount.Plain(d.Amount.Amount, d.Amount.Decimals)
+	if r.Call != nil {
+		mine = append(mine, r.Call.Sender)
+	}
+	return slices.ContainsFunc(mine, func(m string) bool {
+		return m == address || strings.HasPrefix(address, "0x") && strings.EqualFold(m, address)
+	})
+}
+
+// places counts the groups of four characters of an address among which one is drawn. The first and the last are left
+// out: an address that imitates another one has those.
+func places(address string) int {
+	n := len(strings.TrimPrefix(address, "0x"))
+	return max(0, (n+Letters-1)/Letters-2)
+}
+
+// least is the shortest beginning of an amount for which the rest is worth less than 1 USD, if its value is known, and
+// less than 1 % of it. The whole part is never cut.
+func least(a verify.AmountView) string {
+	text := plain(a)
+	whole, frac, _ := strings.Cut(text, ".")
+	for n := range len(frac) {
+		cut := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.Decimals-n)), nil)
+		if small(a, cut.Mod(a.Amount, cut)) {
+			return strings.TrimSuffix(whole+"."+frac[:n], ".")
+		}
+	}
+	return text
+}
+
+// small reports whether a part of an amount need not be typed. The value of the amount was rounded down by less than a
+// micro USD.
+func small(a verify.AmountView, rest *big.Int) bool {
+	if new(big.Int).Mul(rest, big.NewInt(100)).Cmp(a.Amount) >= 0 {
+		return false
+	}
+	if a.Micro == nil {
+		return true
+	}
+	worth := new(big.Int).Mul(rest, new(big.Int).Add(a.Micro, big.NewInt(1)))
+	return worth.Cmp(new(big.Int).Mul(a.Amount, big.NewInt(1_000_000))) < 0
+}
+
+// plain is an amount in the form to type: without trailing zeros and separators; that of an unknown asset is in base
+// units.
+func plain(a verify.AmountView) string {
+	if a.Decimals < 0 {
+		return a.Amount.String()
+	}
+	return amount.Plain(a.Amount, a.Decimals)
+}
+
+// RightAmount reports whether a text is the amount as the headline rounds it, or the exact one, down to a small rest or
+// to more of its digits. Thousands separators and trailing zeros do not matter.
+func (d Demand) RightAmount(text string) bool {
+	if d.Least == "" {
+		return text == ""
+	}
+	digits := strings.ReplaceAll(text, ",", "")
+	if digits != text && amount.Group(digits) != text || strings.HasSuffix(text, ".") {
+		return false
+	}
+	digits = amount.Trim(digits)
+	for _, a := range []verify.AmountView{Rounded(*d.Amount, true), *d.Amount} {
+		if len(digits) >= len(least(a)) && strings.HasPrefix(plain(a), digits) {
+			return true
+		}
+	}
+	return false
+}
+
+// RightLetters reports whether a text is the characters of the address at its place. Letter case matters only where it
+// has a meaning in the address.
+func (d Demand) RightLetters(text string) bool {
+	if d.Address == "" {
+		return text == ""
+	}
+	want, hex := strings.CutPrefix(d.Address, "0x")
+	if d.Place == 0 {
+		return false
+	}
+	want = want[d.Place-1 : d.Place-1+Letters]
+	return text == want || hex && strings.EqualFold(text, want)
 }

@@ -29,9 +29,10 @@ type Fact struct {
 type must int
 
 const (
-	never  must = iota
-	always      // also when the figure is unknown
-	given       // where there is a value: not "", not an unknown time, not false
+	never   must = iota
+	always       // also when the figure is unknown
+	given        // where there is a value: not "", not an unknown time, not false
+	lacking      // where there is none: a figure that is not known
 )
 
 // rules says of every place of a review when its facts must be shown; Facts panics without a rule, and a test walks all
@@ -45,7 +46,7 @@ func rules() map[string]must {
 		// from the bytes that get signed
 		{always, []string{
 			"call.outflow", "quote.legs.pays", "quote.legs.parts.amount", "quote.worst", "quote.delivered",
-			"quote.minimum", "quote.fees", "quote.promise.minimums",
+			"quote.minimum", "quote.promise.minimums",
 		}},
 		{given, []string{
 			"call.chain", "call.sender", "call.lines.role", "call.lines.to", "call.lines.value", "call.lines.function",
@@ -66,25 +67,32 @@ func rules() map[string]must {
 			"call.window.from", "call.nonce", "call.opHash", "call.digest", "quote.legs.nonce", "quote.legs.opHash",
 			"quote.legs.solana.instructions.program", "quote.legs.solana.instructions.args.name",
 			"quote.legs.solana.instructions.args.type",
-			"quote.pay", // each payment is shown; the sums are by asset
+			"quote.pay",  // each payment is shown; the sums are by asset
+			"quote.fees", // they explain the cost, which is shown
 		}},
 		// from the request, the journal or a computation of this wallet
 		{always, []string{
-			"quote.promise.attesters", "quote.promise.threshold", "quote.needs.need", "quote.slippageBps",
+			"quote.promise.attesters", "quote.promise.threshold",
 		}},
 		{given, []string{
-			"intent.overrides", "call.accountType", "call.lines.firstTime", "call.requires", "call.fingerprint",
-			"call.wholeConsent", "call.phrase", "quote.sameChainOnly", "quote.fingerprint", "quote.phrase",
+			"intent.overrides", "call.accountType", "call.lines.firstTime", "call.requires",
+			"call.wholeConsent", "call.phrase", "quote.sameChainOnly", "quote.phrase",
 			"quote.recipientOwn", "quote.recipientFirstTime",
 		}},
 		{never, []string{
+			// they identify what is shown, for comparing; a consent is bound to them whether they were read or not
+			"call.fingerprint", "quote.fingerprint",
+			"quote.needs.need",  // what leaves and what arrives is shown
+			"quote.slippageBps", // the minimum is shown, which follows from it
 			"call.network", "call.lines.index", "call.lines.asked",
 			"call.lines.asAsked", // an operation that is not as asked cannot be consented to
 			"call.signatures", "quote.kind", "quote.legs.accountType",
 		}},
 		// from the list of chains, assets and prices, or from the pins
-		{always, []string{
-			"quote.payMicro", "quote.deliverMicro", "quote.feesMicro", "quote.costMicro", "quote.unexplainedMicro",
+		{always, []string{"quote.costMicro"}},
+		// they explain the cost
+		{lacking, []string{
+			"quote.payMicro", "quote.deliverMicro", "quote.feesMicro", "quote.unexplainedMicro",
 		}},
 		{given, []string{
 			"call.delegation.contractName", "quote.legs.delegation.contractName",
@@ -95,13 +103,13 @@ func rules() map[string]must {
 			"quote.minimumCostBps", "quote.explained",
 		}},
 		// what the service says, unchecked
-		{given, []string{
-			"call.callTypeWords", "quote.callTypeWords", "quote.feeUSD",
-		}},
+		{lacking, []string{"quote.feeUSD", "quote.needs.have"}},
 		{never, []string{
+			"call.callTypeWords",
+			"quote.callTypeWords", // mandatory where the solver could make the calls
 			"call.callType", "call.sources", "quote.id", "quote.callType",
 			"quote.expires", // the deadline stands beside every confirmation
-			"quote.needs.have", "quote.needs.short",
+			"quote.needs.short",
 		}},
 	} {
 		for _, place := range g.places {
@@ -121,6 +129,7 @@ func Facts(r Review) []Fact {
 	switch {
 	case r.Quote != nil:
 		w.walk("quote", reflect.ValueOf(*r.Quote))
+		w.quote(r)
 	case r.Call != nil:
 		w.walk("call", reflect.ValueOf(*r.Call))
 		for i, o := range r.Intent.Overrides {
@@ -171,7 +180,8 @@ func (w *walker) add(path, value string, has bool) {
 	if !ok {
 		panic("consent: no rule for " + path) // a test walks every field of every view
 	}
-	w.out = append(w.out, Fact{Path: path, Value: value, Mandatory: when == always || when == given && has})
+	w.out = append(w.out, Fact{Path: path, Value: value, Mandatory: when == always || when == given && has ||
+		when == lacking && (value == "" || value == unknown)})
 }
 
 func (w *walker) walk(path string, v reflect.Value) {
@@ -203,18 +213,32 @@ func (w *walker) walk(path string, v reflect.Value) {
 			w.walk(path+"."+lower(v.Type().Field(i).Name), v.Field(i))
 		}
 		if l, is := v.Interface().(verify.CallView); is && !l.Decoded {
-			w.demand(path + ".data") // what cannot be read must be shown as it is
+			w.set(path+".data", true) // what cannot be read must be shown as it is
 		}
 	default:
 		w.add(path, fmt.Sprint(v.Interface()), !v.IsZero())
 	}
 }
 
-// demand makes a fact that is on the list mandatory.
-func (w *walker) demand(path string) {
+// quote decides what depends on more than one field. That a call gets its money at the own account is as it should be;
+// another one must be shown. How a quote is paid binds where a solver could make calls in the account's place that do
+// more than pay a recipient.
+func (w *walker) quote(r Review) {
+	if !r.Intent.Exchanges() && r.Quote.RecipientOwn {
+		w.set("quote.recipient", false)
+		w.set("quote.recipientOwn", false)
+		w.set("quote.recipientFirstTime", false)
+	}
+	if r.SolverCalls() {
+		w.set("quote.callTypeWords", true)
+	}
+}
+
+// set makes a fact that is on the list mandatory, or not.
+func (w *walker) set(path string, mandatory bool) {
 	for i := range w.out {
 		if w.out[i].Path == path {
-			w.out[i].Mandatory = true
+			w.out[i].Mandatory = mandatory
 		}
 	}
 }

@@ -65,3 +65,29 @@ func SameCall(c intent.Call, l verify.CallView) bool {
 }
 
 func bytesOf(data string) string { return strings.TrimPrefix(strings.ToLower(data), "0x") }
+
+// PaysOnly reports whether a call pays one recipient an amount of a known token or of the chain's own coin, and does
+// nothing else.
+func PaysOnly(l verify.CallView) bool {
+	if !l.Decoded || l.Recipient == "" || l.Amount == nil || l.Amount.Amount == nil {
+		return false
+	}
+	coins := l.Value != nil && l.Value.Sign() > 0
+	return coins && bytesOf(l.Data) == "" || !coins && strings.HasPrefix(l.Function, "transfer(")
+}
+
+// Credits reports whether a service could let its solver make the calls of a quote: several chains pay for them.
+func Credits(v *verify.QuoteView) bool {
+	seen := map[string]bool{}
+	for _, l := range v.Legs {
+		seen[l.Chain.CAIP] = true
+	}
+	return len(seen) > 1 && v.CallType != ""
+}
+
+// SolverCalls reports whether it matters that the solver could make the calls in the account's place: they do more than
+// pay a recipient, or are not known.
+func (r Review) SolverCalls() bool {
+	return r.Quote != nil && Credits(r.Quote) && (r.Call == nil ||
+		slices.ContainsFunc(r.Call.Lines, func(l verify.CallView) bool { return !PaysOnly(l) }))
+}

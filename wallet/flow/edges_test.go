@@ -178,7 +178,7 @@ func TestASponsorThatIsNotPinnedMaySayNothingOfItsWindow(t *testing.T) {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
 	for _, l := range b.j.Outstanding(b.now().Add(time.Hour)) {
-		if l.ValidUntil != verify.NoEnd || !strings.HasPrefix(l.Void, "It does not end by itself") {
+		if l.ValidUntil != verify.NoEnd || !strings.HasPrefix(l.Void, "It never expires") {
 			t.Errorf("%+v", l)
 		}
 	}

@@ -36,11 +36,18 @@ func (o *Operation) Execute(ctx context.Context, c consent.Consent, progress fun
 // is recorded, so that no other process takes the operation for one that was left.
 func (o *Operation) execute(ctx context.Context, confirmed string, progress func(Event)) (Snapshot, error) {
 	q, d := o.quote, o.f.d
+	o.confirmed = true
 	release, err := o.hold(ctx)
 	if err != nil {
 		return o.unheld(StateReview2, err)
 	}
 	defer release()
+	if o.unrecorded != nil {
+		if err := o.record(journal.Quoted, *o.unrecorded); err != nil {
+			return o.fail(StateReview2, err)
+		}
+		o.unrecorded = nil
+	}
 	body, err := o.signPayments(ctx, confirmed, progress)
 	if err != nil {
 		return o.fail(StateReview2, err)

@@ -169,7 +169,7 @@ func (f *Flow) keep(o *Operation) {
 // clocks say that it has ended (TH-N9), and what the step replaces does not count as spent. When a quote is judged the
 // signed call before it counts.
 func (o *Operation) history(quote bool) verify.History {
-	return history{o.f.d.Journal, o.f, o.ID(), quote}
+	return history{o.f.d.Journal, o.f, o.ID(), quote, o.met}
 }
 
 type history struct {
@@ -177,6 +177,12 @@ type history struct {
 	f     *Flow
 	op    string
 	quote bool
+	met   []string // quote ids of renewals, which no record has
+}
+
+// SeenQuote is part of verify.History.
+func (h history) SeenQuote(id string) bool {
+	return h.Journal.SeenQuote(id) || slices.Contains(h.met, strings.ToLower(id))
 }
 
 // Spent is part of verify.History.

@@ -196,7 +196,7 @@ func TestJ4_EverySignatureThatMayHaveLeftIsListedWithWhatEndsIt(t *testing.T) {
 			endless := 0
 			for _, l := range b.j.Outstanding(b.now()) {
 				if l.Role != journal.RoleDelegation && l.ValidUntil != verify.NoEnd ||
-					!strings.HasPrefix(l.Void, "It does not end by itself") {
+					!strings.HasPrefix(l.Void, "It never expires") {
 					t.Errorf("still open after an hour: %+v", l)
 				}
 				endless++
@@ -384,7 +384,7 @@ func TestASwapThatWasRefusedIsQuotedAgainOrAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.j.Outstanding(b.now())[0].Kind != api.AccountRoleBased ||
-		!strings.Contains(b.j.Outstanding(b.now())[0].Void, "does not end by itself") {
+		!strings.Contains(b.j.Outstanding(b.now())[0].Void, "never expires") {
 		t.Errorf("%+v", b.j.Outstanding(b.now())[0])
 	}
 }

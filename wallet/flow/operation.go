@@ -39,6 +39,11 @@ type Operation struct {
 	refund   int64 // Unix seconds, from which on anyone may trigger the refund of the payments; 0: not known
 	accepted bool
 	others   int // signatures of other operations when the answer under review was judged
+	// confirmed: the quote was confirmed, so that nothing renews it; unrecorded is the record of a renewed one until
+	// then, and met are the ids of all of those.
+	confirmed  bool
+	unrecorded *journal.Entry
+	met        []string
 }
 
 // ID is the operation's id in the journal.

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"coffer/api/client"
@@ -111,6 +112,53 @@ func (o *Operation) Requote(ctx context.Context) (Snapshot, error) {
 	return o.askQuote(ctx)
 }
 
+// Renew asks for another quote while the one under review stays as it is, and puts it in its place once it is judged;
+// Previous then holds the view of the old one. Nothing is journalled before the new one is confirmed. When it cannot be
+// had, is refused, or a step was taken meanwhile, the review is unchanged and the error says why. After a confirmation
+// it is ErrState: what was confirmed may run.
+func (o *Operation) Renew(ctx context.Context) (Snapshot, error) {
+	if err := o.begin(StateReview2); err != nil {
+		return o.Snapshot(), err
+	}
+	old, send, err := o.quote, (func(context.Context) (client.Answer, error))(nil), ErrState
+	switch {
+	case old == nil || o.confirmed:
+	case o.signed != nil && o.f.latest().After(o.window):
+		err = ErrExpired
+	default:
+		send, err = o.request()
+	}
+	o.step.Unlock()
+	if err != nil {
+		return o.Snapshot(), err
+	}
+	answer, err := send(ctx)
+	if err != nil {
+		return o.Snapshot(), err
+	}
+	if err := o.begin(StateReview2); err != nil {
+		return o.Snapshot(), err
+	}
+	defer o.step.Unlock()
+	if o.quote != old || o.confirmed {
+		return o.Snapshot(), ErrState
+	}
+	release, err := o.hold(ctx)
+	if err != nil {
+		return o.Snapshot(), err
+	}
+	defer release()
+	q, report := o.judge(answer)
+	if q == nil {
+		return o.Snapshot(), ErrRefused
+	}
+	o.met = append(o.met, strings.ToLower(q.ID()))
+	entry := quoted(answer, q)
+	o.unrecorded = &entry
+	o.update(func(s *Snapshot) { s.Previous, s.Err, s.Problem = s.Review2, nil, "" })
+	return o.take(q, report), nil
+}
+
 // askQuote asks for a quote and judges it.
 func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	o.update(func(s *Snapshot) {
@@ -119,8 +167,12 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 		}
 		s.State, s.Review2, s.Err, s.Problem = StateQuoting, nil, nil, ""
 	})
-	o.quote = nil
-	answer, err := o.sendQuote(ctx)
+	o.quote, o.unrecorded, o.confirmed = nil, nil, false
+	send, err := o.request()
+	if err != nil {
+		return o.fail(StateQuoting, err)
+	}
+	answer, err := send(ctx)
 	if err != nil {
 		return o.fail(StateQuoting, err)
 	}
@@ -130,32 +182,34 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	}
 	defer release()
 	q, report := o.judge(answer)
-	report = o.f.clockRemark(report, answer.Skew)
-	if q != nil {
-		if twice, refused := o.paysTwice(q); refused {
-			q, report.Reasons = nil, append(report.Reasons, twice)
-		}
-	}
 	o.update(func(s *Snapshot) { s.Report2 = report })
 	if q == nil {
 		return o.fail(StateQuoting, ErrRefused)
 	}
-	quoted := journal.Entry{Document: answer.Raw(), QuoteID: q.ID(), Expires: q.Expires(),
-		RefundFrom: refundFrom(q.View())}
-	if err := o.record(journal.Quoted, quoted); err != nil {
+	if err := o.record(journal.Quoted, quoted(answer, q)); err != nil {
 		return o.fail(StateQuoting, err)
 	}
-	o.quote, o.expires, o.refund, o.arrived, o.others = q, q.Expires(), quoted.RefundFrom, o.f.d.Clock(),
-		o.countOthers()
+	return o.take(q, report), nil
+}
+
+// quoted is the record of a quote.
+func quoted(answer client.Answer, q *verify.VerifiedQuote) journal.Entry {
+	return journal.Entry{Document: answer.Raw(), QuoteID: q.ID(), Expires: q.Expires(),
+		RefundFrom: refundFrom(q.View())}
+}
+
+// take puts a quote under review.
+func (o *Operation) take(q *verify.VerifiedQuote, report verify.Report) Snapshot {
 	view, total := q.View(), o.signedBefore()
+	o.quote, o.expires, o.refund, o.arrived, o.others = q, q.Expires(), refundFrom(view), o.f.d.Clock(), o.countOthers()
 	for _, v := range q.Operations() {
 		total += v.Count()
 	}
 	return o.update(func(s *Snapshot) {
-		s.State, s.Review2, s.QuoteID = StateReview2, &view, q.ID()
+		s.State, s.Review2, s.Report2, s.QuoteID, s.Quoted = StateReview2, &view, report, q.ID(), o.arrived
 		s.SignaturesDone, s.SignaturesTotal = o.signedBefore(), total
 		s.Deadline = o.local(view.Expires)
-	}), nil
+	})
 }
 
 // signedBefore counts the signatures that were made before the quote.
@@ -166,29 +220,38 @@ func (o *Operation) signedBefore() int {
 	return o.signed.Prepared().Signing().Count()
 }
 
-// sendQuote asks for the quote of a signed call, or of a swap or a transfer.
-func (o *Operation) sendQuote(ctx context.Context) (client.Answer, error) {
-	c := o.f.d.Client
-	if o.in.Kind() != intent.KindCall {
-		if o.in.V1() {
-			return c.QuoteV1(ctx, o.in.QuoteBody())
-		}
-		return c.Quote(ctx, o.in.QuoteBody())
-	}
-	body, err := o.signed.CallQuoteBody()
-	if err != nil {
-		return client.Answer{}, err
-	}
+// request prepares the request for the quote of a signed call, or of a swap or a transfer.
+func (o *Operation) request() (func(context.Context) (client.Answer, error), error) {
+	c, ask, body := o.f.d.Client, o.f.d.Client.Quote, o.in.QuoteBody
 	if o.in.V1() {
-		return c.CallQuoteV1(ctx, body)
+		ask = c.QuoteV1
 	}
-	return c.CallQuote(ctx, body)
+	if o.in.Kind() == intent.KindCall {
+		raw, err := o.signed.CallQuoteBody()
+		if err != nil {
+			return nil, err
+		}
+		ask, body = c.CallQuote, func() []byte { return raw }
+		if o.in.V1() {
+			ask = c.CallQuoteV1
+		}
+	}
+	return func(ctx context.Context) (client.Answer, error) { return ask(ctx, body()) }, nil
 }
 
-func (o *Operation) judge(a client.Answer) (*verify.VerifiedQuote, verify.Report) {
+// judge makes every check of a quote: those of verify, of the clocks, and that it pays nothing twice.
+func (o *Operation) judge(a client.Answer) (q *verify.VerifiedQuote, report verify.Report) {
 	d := o.f.d
 	if o.in.Kind() != intent.KindCall {
-		return verify.Exchange(o.in, d.Policy, o.history(true), d.Clock(), a.Document)
+		q, report = verify.Exchange(o.in, d.Policy, o.history(true), d.Clock(), a.Document)
+	} else {
+		q, report = verify.Quote(o.in, d.Policy, o.history(true), d.Clock(), o.signed, a.Document)
 	}
-	return verify.Quote(o.in, d.Policy, o.history(true), d.Clock(), o.signed, a.Document)
+	report = o.f.clockRemark(report, a.Skew)
+	if q != nil {
+		if twice, refused := o.paysTwice(q); refused {
+			q, report.Reasons = nil, append(report.Reasons, twice)
+		}
+	}
+	return q, report
 }

@@ -54,7 +54,7 @@ func (f *Flow) resume(rec journal.Operation) *Operation {
 
 // adopt puts the operation where its record is; its step lock is held, or nobody else has it yet.
 func (o *Operation) adopt(rec journal.Operation) {
-	o.prepared, o.signed, o.quote, o.expires, o.refund = nil, nil, nil, rec.Expires, rec.RefundFrom
+	o.prepared, o.signed, o.quote, o.unrecorded, o.expires, o.refund = nil, nil, nil, nil, rec.Expires, rec.RefundFrom
 	made, paid := 0, false
 	for _, s := range rec.Signatures {
 		made++
@@ -75,8 +75,8 @@ func (o *Operation) adopt(rec journal.Operation) {
 		o.f.claim(rec.QuoteID)
 		o.update(func(s *Snapshot) {
 			s.State = StateUnknown
-			s.Problem =
-				"The program ended while this quote was being sent. Its outcome is asked for; it is not sent again."
+			s.Problem = "The program ended while this quote was being sent. Coffer asks for its outcome and does not " +
+				"send it again."
 		})
 	case journal.Acked:
 		o.f.claim(rec.QuoteID)

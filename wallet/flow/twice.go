@@ -37,7 +37,7 @@ func (o *Operation) paysTwice(q *verify.VerifiedQuote) (verify.Reason, bool) {
 func (o *Operation) untilWhen(open []journal.Outstanding) string {
 	last, ends := o.lastEnd(open)
 	if !ends {
-		return "It does not end by itself: another quote becomes possible when its nonce was used or you void " +
+		return "It never expires: another quote becomes possible when its nonce was used or you void " +
 			"it. You can also abandon this operation."
 	}
 	return fmt.Sprintf("Ask again after %s, when it has ended, or abandon this operation.",

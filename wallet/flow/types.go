@@ -43,12 +43,12 @@ func (s State) Terminal() bool {
 // Snapshot is the operation as a screen shows it. It shares nothing that changes.
 //
 // Review1 and Report1 belong to the prepared operation, Review2 and Report2 to the quote; a report with refusals comes
-// without its review. Previous is the view of the quote before the last Requote; a swap or a transfer has Review2 and
-// Report2 only. SignaturesTotal counts what is known so far: 1 in a draft, then the signatures of the prepared
-// operation, a delegation among them, then those of the quote as well. Deadline is the moment, by the local clock and
-// corrected by the service's, after which the review that waits can no longer be confirmed. Problem is Err in plain
-// words; both are empty when the last step went well. BodyHash is the SHA-256 of the execute body that was sent, in
-// hex.
+// without its review. Previous is the view of the quote before the last Requote or Renew; a swap or a transfer has
+// Review2 and Report2 only. SignaturesTotal counts what is known so far: 1 in a draft, then the signatures of the
+// prepared operation, a delegation among them, then those of the quote as well. Deadline is the moment, by the local
+// clock and corrected by the service's, after which the review that waits can no longer be confirmed. Problem is Err in
+// plain words; both are empty when the last step went well. BodyHash is the SHA-256 of the execute body that was sent,
+// in hex.
 type Snapshot struct {
 	ID       string
 	State    State
@@ -59,6 +59,7 @@ type Snapshot struct {
 	Review2  *verify.QuoteView
 	Report2  verify.Report
 	Previous *verify.QuoteView
+	Quoted   time.Time // when the quote under review came, by the local clock
 	Deadline time.Time
 	// a signed call for which there is no time left to ask for a quote: it can be prepared again, or abandoned
 	Over            bool
@@ -85,7 +86,7 @@ func (s Snapshot) Under(quote bool) consent.Review {
 		r.Call = nil
 	}
 	if quote {
-		r.Quote, r.Report = s.Review2, s.Report2
+		r.Quote, r.Report, r.At = s.Review2, s.Report2, s.Quoted
 	}
 	return r
 }

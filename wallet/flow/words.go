@@ -36,7 +36,7 @@ func problem(err error) string {
 		return "Another process of this wallet is in the middle of a step. Nothing was done here; try again in a " +
 			"moment: " + text.Clean(err.Error(), 300)
 	case errors.Is(err, ErrExpired):
-		return "The time for this review is over. Nothing was sent; ask for a new one."
+		return "This review has expired. Nothing was sent; ask for a new one."
 	case errors.Is(err, ErrConfirmation):
 		return "What you confirmed is not what is on the screen now. Read it again."
 	case errors.Is(err, ErrSubmitted):
@@ -47,7 +47,7 @@ func problem(err error) string {
 		return "Another operation was signed since this review was made, and both could run. Nothing was signed; ask " +
 			"for a new review and read its warnings."
 	case errors.Is(err, journal.ErrConflict):
-		return "An earlier signature of this account is still open and would stand beside this one. Ask again for " +
+		return "An earlier signature of this account is still open, and both could run. Ask again for " +
 			"what the service offers now, or wait until that signature ends."
 	case errors.Is(err, journal.ErrPaid):
 		return "An earlier payment of this operation was sent and is still open in another place, so a second one is " +
@@ -58,7 +58,7 @@ func problem(err error) string {
 	case errors.Is(err, journal.ErrReadOnly):
 		return "The journal cannot be written, so nothing is signed: " + text.Clean(err.Error(), 600)
 	case errors.Is(err, sign.ErrFault):
-		return "The signature that was made is not the account's own. It was thrown away."
+		return "The signature does not belong to the account. Coffer discarded it."
 	case errors.Is(err, sign.ErrExternal):
 		return "The signer command gave no signature, so nothing was signed: " + text.Clean(err.Error(), 400)
 	case errors.Is(err, vault.ErrNoKey):
@@ -78,7 +78,7 @@ func serviceProblem(e *api.Error) string {
 	said := text.Clean(e.Message, 300)
 	switch e.Name {
 	case api.ErrInsufficientBalance:
-		return "There is not enough to pay for this call: " + said
+		return "You have too little to pay for this call: " + said
 	case api.ErrNoRoute:
 		return "The service found no way to pay for this call: " + said
 	case api.ErrQuoteExpired:
@@ -114,7 +114,7 @@ func serviceProblem(e *api.Error) string {
 
 func networkProblem(e *client.Error) string {
 	if e.Op == "execute" && e.Sent {
-		return "The quote was sent but no clear answer came. Its outcome is asked for by its id; it is not sent again."
+		return "The quote was sent but no clear answer came. Coffer asks for its outcome and does not send it again."
 	}
 	switch e.Kind {
 	case client.KindTimeout:
@@ -135,7 +135,7 @@ func reasonWords(reason string) string {
 	case "SLIPPAGE":
 		return "The price moved further than you allowed."
 	case "SOLVER_CAPACITY_EXCEEDED":
-		return "The solver had too little to lend."
+		return "The solver had too little to advance."
 	case "EXECUTION_REVERTED", "TRANSACTION_REVERTED":
 		return "The call failed on the target chain."
 	case "ORDER_EXPIRED":

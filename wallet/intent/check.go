@@ -57,6 +57,9 @@ func checkDraft(d Draft) []api.Failure {
 		if len(c.Function) > maxFunction || text.Clean(c.Function, maxFunction) != c.Function {
 			fail(path+".function", "a signature of at most 512 printable characters", c.Function)
 		}
+		if text.Clean(c.Note, MaxNote) != c.Note {
+			fail(path+".note", fmt.Sprintf("one line of at most %d printable characters", MaxNote), c.Note)
+		}
 	}
 	if d.Receive != nil && d.Receive.Minimum != "" {
 		if v, err := amount.ParseBase(d.Receive.Minimum); err != nil || v.Sign() == 0 {

@@ -38,6 +38,9 @@ const Version = 1
 // holds for this wallet.
 const DefaultSlippageBps = 50
 
+// MaxNote bounds the note of a call, in characters.
+const MaxNote = 120
+
 // Kinds of an intent.
 const (
 	KindCall     = "call"     // calls on a target chain
@@ -94,13 +97,14 @@ type Receive struct {
 }
 
 // Call is one call of the user. Value is wei in decimal ("" is zero), Data 0x hex ("" is none). Function is a
-// human-readable signature such as "transfer(address to, uint256 amount)"; it is only ever used to show the call, never
-// to build it.
+// human-readable signature such as "transfer(address to, uint256 amount)", and Note what the user wrote beside it, such
+// as the number of an invoice; both are only ever used to show the call, never to build it.
 type Call struct {
 	To       string `json:"to"`
 	Value    string `json:"value,omitzero"`
 	Data     string `json:"data,omitzero"`
 	Function string `json:"function,omitzero"`
+	Note     string `json:"note,omitzero"`
 }
 
 // Intent is a frozen draft. The zero Intent is empty and is refused everywhere.

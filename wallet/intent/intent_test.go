@@ -100,6 +100,7 @@ func TestTheJSONFormRoundTripsAndIsStrict(t *testing.T) {
 func TestEveryBrokenRuleIsNamedWithItsPlace(t *testing.T) {
 	d := draft()
 	d.Version, d.Network, d.Calls[0].Value, d.Calls[1].Function = 0, "0xAA", "0x10", "bad\x1b[31m"
+	d.Calls[1].Note = strings.Repeat("n", intent.MaxNote+1)
 	d.Calls[0].To = "0x93dBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"
 	d.SlippageBps = 10_001
 	_, err := intent.Freeze(d, rules(t))
@@ -115,7 +116,7 @@ func TestEveryBrokenRuleIsNamedWithItsPlace(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"version", "network", "calls[0].value", "calls[0].to", "calls[1].function",
-		"slippageTolerance"} {
+		"calls[1].note", "slippageTolerance"} {
 		if !paths[want] {
 			t.Errorf("%s is not reported: %v", want, paths)
 		}
@@ -169,6 +170,7 @@ func TestDifferentIntentsHaveDifferentHashes(t *testing.T) {
 		"slippage": func(d *intent.Draft) { d.SlippageBps = 1 },
 		"network":  func(d *intent.Draft) { d.Network = "0x" + strings.Repeat("b", 64) },
 		"function": func(d *intent.Draft) { d.Calls[0].Function = "" },
+		"note":     func(d *intent.Draft) { d.Calls[0].Note = "invoice 7" },
 		"fund":     func(d *intent.Draft) { d.FundWith = "ob:eth" },
 	} {
 		d := draft()

@@ -45,9 +45,9 @@ type safeEntry struct {
 // call's Function describes the data exactly, so that a person can read it.
 //
 // A batch has calls on one chain and nothing else. What says who pays and how much stays behind (network, accounts,
-// tokensRequired, fundWith, slippageBps, overrides); what changes when or with which rights the calls run cannot, so a
-// draft with allowances, validAfter or validUntil is refused, and so is a swap or a transfer. The error is an *Error
-// with every failure and its place in the draft.
+// tokensRequired, fundWith, slippageBps, overrides), and so do notes; what changes when or with which rights the calls
+// run cannot, so a draft with allowances, validAfter or validUntil is refused, and so is a swap or a transfer. The
+// error is an *Error with every failure and its place in the draft.
 func ToSafe(d Draft, created time.Time) ([]byte, error) {
 	chain, failures := checkBatch(d)
 	if len(failures) > 0 {

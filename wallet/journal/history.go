@@ -104,19 +104,19 @@ func (s Signature) void() string {
 	until := time.Unix(s.ValidUntil, 0).UTC().Format("15:04:05 UTC")
 	switch {
 	case !s.VoidedAt.IsZero():
-		return fmt.Sprintf("Voided by you on %s (%s). Whoever holds it can still use it until nonce %s on %s is used.",
+		return fmt.Sprintf("Voided by you on %s (%s). Anyone who has it can still use it until nonce %s on %s is used.",
 			s.VoidedAt.UTC().Format("2 January 2006, 15:04 UTC"), s.VoidNote, s.Nonce, s.Chain)
 	case s.Role == RoleDelegation:
-		return fmt.Sprintf("It does not end by itself: it ends when account nonce %s of this EOA is used on %s, "+
+		return fmt.Sprintf("It never expires: it ends when account nonce %s of this EOA is used on %s, "+
 			"which any transaction of the EOA there does.", s.Nonce, s.Chain)
 	case s.solana():
-		return fmt.Sprintf("It ends by itself with its block hash, at %s at the latest.", until)
+		return fmt.Sprintf("It expires with its block hash, at %s at the latest.", until)
 	case s.endless():
 		return fmt.Sprintf(
-			"It does not end by itself: it ends when another operation of this account uses nonce %s on %s.", s.Nonce,
+			"It never expires: it ends when another operation of this account uses nonce %s on %s.", s.Nonce,
 			s.Chain)
 	}
-	return fmt.Sprintf("It ends by itself at %s, or as soon as another operation of this account uses nonce %s on %s.",
+	return fmt.Sprintf("It expires at %s, or as soon as another operation of this account uses nonce %s on %s.",
 		until, s.Nonce, s.Chain)
 }
 

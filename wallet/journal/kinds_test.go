@@ -206,7 +206,7 @@ func TestJ4_AnAuthorizationIsOpenUntilTheAccountNonceMoved(t *testing.T) {
 	run(t, j, signedRun(delegated(4, 7)))
 	list := j.Outstanding(*clock)
 	if len(list) != 2 || list[1].Role != journal.RoleDelegation || list[1].Nonce != "7" ||
-		list[1].Sender != account.Hex() || !strings.Contains(list[1].Void, "does not end by itself") {
+		list[1].Sender != account.Hex() || !strings.Contains(list[1].Void, "never expires") {
 		t.Fatalf("%+v", list)
 	}
 	if n := j.LiveNonces(account, 8453, 0, *clock); len(n) != 1 {
@@ -279,7 +279,7 @@ func TestJ4_AnApprovalHasNoEndButItsNonce(t *testing.T) {
 	run(t, j, signedRun(s))
 	*clock = clock.Add(365 * 24 * time.Hour)
 	list := j.Outstanding(*clock)
-	if len(list) != 1 || !strings.Contains(list[0].Void, "does not end by itself") ||
+	if len(list) != 1 || !strings.Contains(list[0].Void, "never expires") ||
 		!strings.Contains(list[0].Void, s.Nonce) {
 		t.Fatalf("%+v", list)
 	}

@@ -205,7 +205,7 @@ func address(s string) (common.Address, string) {
 	case err != nil || caip.CheckEIP55(s) != nil:
 		return a, "expected " + wantAddress + ", not " + text.Clean(s, 60)
 	case a == (common.Address{}):
-		return a, "the zero address is nobody's"
+		return a, "no one has the zero address"
 	}
 	return a, ""
 }

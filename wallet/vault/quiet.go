@@ -3,7 +3,7 @@ package vault
 import "errors"
 
 // errAsks says that the keyring would have to ask somebody first.
-var errAsks = errors.New("it is locked, and in this session nobody can be asked to unlock it")
+var errAsks = errors.New("it is locked, and in this session no one can unlock it")
 
 // SystemKeyring is the keyring of the operating system. For a session over SSH it is one that asks nobody: a question
 // would appear on a desktop that nobody may sit at, and the call would wait for its answer (TH-Z2).

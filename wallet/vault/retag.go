@@ -35,7 +35,7 @@ func (v *Vault) Retag(ctx context.Context, from *Vault) error {
 				continue
 			}
 			if err != nil {
-				return fmt.Errorf("tag the keys anew: %w", err)
+				return fmt.Errorf("tag the keys again: %w", err)
 			}
 		}
 		h.Network = v.network
@@ -52,7 +52,7 @@ func (v *Vault) Retag(ctx context.Context, from *Vault) error {
 		return err
 	}
 	if _, err := v.Items(ctx); err != nil {
-		return fmt.Errorf("the keys that were tagged anew cannot be read back: %w", err)
+		return fmt.Errorf("the keys with new tags cannot be read back: %w", err)
 	}
 	return from.discard(ctx)
 }
@@ -97,7 +97,7 @@ func (v *Vault) discard(ctx context.Context) error {
 	})
 	v.Lock()
 	if err != nil {
-		err = fmt.Errorf("the keys are tagged anew; what was stored before could not be removed: %w", err)
+		err = fmt.Errorf("the keys have new tags; what was stored before could not be removed: %w", err)
 	}
 	return err
 }

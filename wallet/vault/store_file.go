@@ -174,7 +174,7 @@ func readPrivate(path string, limit int) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	case files.Foreign(info):
-		return nil, fmt.Errorf("%s belongs to another user, who may change it at any time; make a copy of your own",
+		return nil, fmt.Errorf("%s belongs to another user, who may change it at any time; make your own copy",
 			path)
 	case files.OthersMayRead(info):
 		return nil, fmt.Errorf("others may use %s; make it yours alone: chmod 600 %s", path, path)

@@ -19,11 +19,11 @@ const maxAuthorizationNonce = 1 << 32
 func (j *judge) delegation(acc account, w api.ChainOperation, o *operation) {
 	path := o.role.path + "/delegation"
 	if w.Delegation == nil {
-		j.pass("D1", "no delegation is asked for")
+		j.pass("D1", "the service asks for no delegation")
 		return
 	}
 	if !j.must(acc.kind == api.AccountKernelV33, "D1",
-		"only an EOA that acts as a smart account is asked for a delegation", path, "none",
+		"only an EOA that acts as a smart account needs a delegation", path, "none",
 		w.Delegation.ContractAddress) {
 		return
 	}
@@ -67,14 +67,14 @@ func (j *judge) delegationNonce(acc account, a op.Authorization, path string) bo
 		return j.must(false, "D4", "the delegation's nonce is not used yet", path, "from "+strconv.FormatUint(next, 10),
 			got)
 	case known && a.Nonce-next <= 1: // a transaction that this wallet never heard of may have used the next one
-		j.pass("D4", "the delegation is good for the account's next transaction only")
+		j.pass("D4", "the delegation is valid for the account's next transaction only")
 	case known:
 		return j.gate(GateDelegationNonce, "D4",
 			"The delegation carries another nonce than the account's next one, so it could be used at a later time.",
 			path,
 			strconv.FormatUint(next, 10), got)
 	case a.Nonce == 0:
-		j.pass("D4", "the delegation is good for the account's next transaction only")
+		j.pass("D4", "the delegation is valid for the account's next transaction only")
 	default:
 		j.add(Unknown, "D4", "This wallet has not seen a transaction of this EOA, so it cannot tell whether the "+
 			"delegation's nonce is the next one.", path, "", "nonce "+got)

@@ -222,7 +222,7 @@ func (j *judge) recipient(acc account, chain caip.Chain, text string, q *Verifie
 		a, err := caip.ParseAccount(asked)
 		want, named = a, err == nil && a.Chain == chain
 	}
-	if !j.must(named, "Q9", "somebody receives on the chain of what is delivered", path,
+	if !j.must(named, "Q9", "the recipient is on the chain of what is delivered", path,
 		"an account on "+chain.String(), text) {
 		return false
 	}
@@ -262,7 +262,7 @@ func (j *judge) stranger(q *VerifiedQuote, path string) {
 			return
 		}
 	}
-	j.add(Warn, "V4", "No payment to this address is known to have arrived before.", path, "", q.view.Recipient)
+	j.add(Warn, "V4", FirstPayment, path, "", q.view.Recipient)
 }
 
 // imitates reports whether two addresses of one kind differ but begin and end alike: the first and last four digits, or

@@ -117,7 +117,7 @@ func (j *judge) swapped(fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
 		v.Explained = false
 		bounded := j.in.Draft().Receive.Minimum != ""
 		j.must(bounded, "Q5", "the payment can be compared with what is delivered", "/originToken",
-			"known prices, or a minimum of your own", "a price is missing")
+			"known prices, or your own minimum", "a price is missing")
 		return
 	}
 	v.CostMicro = atLeastZero(new(big.Int).Sub(v.PayMicro, v.DeliverMicro))

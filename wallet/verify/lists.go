@@ -95,7 +95,7 @@ func (j *judge) aggregate(c *catalog.Catalog, a api.AggregateBalance, path strin
 		j.add(Warn, "B1", "The sum is not what its parts add up to.", path+"/balance",
 			amount.Human(total, known.Decimals)+" "+known.Symbol, amount.Human(says, known.Decimals)+" "+known.Symbol)
 	default:
-		j.pass("B1", "every sum is that of its parts")
+		j.pass("B1", "every sum equals its parts")
 	}
 }
 

@@ -51,7 +51,7 @@ func TestTH_B1_BalancesAreWholeNumbersAndSumUp(t *testing.T) {
 	nothing := heldBalances()
 	nothing.BalanceByAggregatedAsset[0].FiatValue, nothing.TotalBalance.FiatValue = "0", "0.00"
 	if r := verify.Balances(c, nothing); len(r.Reasons) != 0 ||
-		!slices.Contains(r.Passed, verify.Check{Code: "B1", Title: "every sum is that of its parts"}) {
+		!slices.Contains(r.Passed, verify.Check{Code: "B1", Title: "every sum equals its parts"}) {
 		t.Fatalf("worth nothing: %+v", r.Reasons)
 	}
 	part := func(b *api.AggregatedBalance, i int) *api.AssetBalance {
@@ -113,7 +113,7 @@ func TestTH_B1_BalancesAreWholeNumbersAndSumUp(t *testing.T) {
 			t.Errorf("%s: %+v", name, r.Reasons)
 		}
 		if m.level == verify.Warn && slices.Contains(r.Passed,
-			verify.Check{Code: "B1", Title: "every sum is that of its parts"}) {
+			verify.Check{Code: "B1", Title: "every sum equals its parts"}) {
 			t.Errorf("%s: the sum passed", name)
 		}
 	}

@@ -153,7 +153,7 @@ func liesAboutMessages() []falsehood {
 		{what: "another block hash in both places",
 			tell:  onSolana(func(f *forged, s *solanaForm) bool { s.blockhash = f.key(); return true }),
 			class: verify.Opaque,
-			why: "a block hash only says until when the message is good; the chain knows no other than recent ones " +
+			why: "a block hash only says until when the message is valid; the chain knows no other than recent ones " +
 				"(S4)"},
 		{what: "another block hash in the description", tell: func(f *forged) bool {
 			o := f.aPayment(true)

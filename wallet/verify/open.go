@@ -174,7 +174,7 @@ func untilWhen(list []Open) string {
 	var last time.Time
 	for _, x := range list {
 		if x.Ends.IsZero() {
-			return "It does not end by itself: void it (`coffer activity void`) once you know that it cannot be used."
+			return "It never expires: void it (`coffer activity void`) once you know that it cannot be used."
 		}
 		if x.Ends.After(last) {
 			last = x.Ends

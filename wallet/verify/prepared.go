@@ -196,7 +196,7 @@ func (j *judge) sources(list []api.SourceAssetBalance) []AmountView {
 				"A balance is of an asset that is not in this wallet's list; its decimals cannot be trusted.", path, "",
 				s.AssetType)
 		} else if known {
-			j.must(s.Decimals == e.Decimals, "P5", "decimals are those of this wallet's list", path+"/decimals",
+			j.must(s.Decimals == e.Decimals, "P5", "the decimals match this wallet's list", path+"/decimals",
 				strconv.Itoa(e.Decimals), strconv.Itoa(s.Decimals))
 		}
 		out = append(out, j.amountView(asset, v))
@@ -280,9 +280,11 @@ func (j *judge) remarks(c CallView, sender common.Address, known map[common.Addr
 			"/chainOperation/userOp/callData", sender.Hex(), c.Recipient)
 		return
 	}
-	j.add(Warn, "V4", "No payment to this address is known to have arrived before.", "/chainOperation/userOp/callData",
-		"", c.Recipient)
+	j.add(Warn, "V4", FirstPayment, "/chainOperation/userOp/callData", "", c.Recipient)
 }
+
+// FirstPayment is the warning V4: a recipient that was never paid before.
+const FirstPayment = "No payment to this address is known to have arrived before."
 
 // looksLike reports whether two addresses differ but share their first and last four digits (TH-H1).
 func looksLike(a, b common.Address) bool {

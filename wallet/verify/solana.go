@@ -101,7 +101,7 @@ func (s *solanaPay) solanaOnly() {
 	mixed := w.UserOp != nil || w.TypedDataToSign != nil || w.Delegation != nil
 	s.must(!mixed, "L4", "a Solana operation carries nothing of an EVM one", s.path, "a message and its instructions",
 		"a user operation beside it")
-	s.must(len(w.AddressLookupTableAddresses) == 0, "S12", "every key stands in the message itself",
+	s.must(len(w.AddressLookupTableAddresses) == 0, "S12", "every key is in the message itself",
 		s.path+"/addressLookupTableAddresses",
 		"no lookup tables", plural(len(w.AddressLookupTableAddresses), "lookup table"))
 	s.pass("S13", "the message arrives unsigned")
@@ -156,7 +156,7 @@ func (s *solanaPay) read() bool {
 	}
 	s.pass("S1", title)
 	s.message = m
-	return s.must(len(m.Lookups) == 0, "S12", "every key stands in the message itself", s.path+"/dataToSign",
+	return s.must(len(m.Lookups) == 0, "S12", "every key is in the message itself", s.path+"/dataToSign",
 		"no lookup tables", plural(len(m.Lookups), "lookup table"))
 }
 
@@ -167,22 +167,22 @@ func (s *solanaPay) signers() {
 	s.must(payer == s.user || payer == s.sponsor, "S3", "Solana's fee is paid by the pinned sponsor or by you",
 		s.path+"/dataToSign", s.sponsor.String(), payer.String())
 	named, err := solmsg.ParseKey(s.wire.FeePayer)
-	s.must(err == nil && named == payer, "S3", "the named fee payer is that of the message", s.path+"/feePayer",
+	s.must(err == nil && named == payer, "S3", "the named fee payer matches the message", s.path+"/feePayer",
 		payer.String(), s.wire.FeePayer)
 	want := []solmsg.Key{payer, s.user}
 	if payer == s.user {
 		want = want[:1]
 	}
-	s.must(slices.Equal(m.Signers(), want), "S2", "you sign, beside the fee payer nobody else does",
+	s.must(slices.Equal(m.Signers(), want), "S2", "you sign, and beside the fee payer no one else does",
 		s.path+"/dataToSign", plural(len(want), "signature"), plural(len(m.Signers()), "signature"))
 	hash, err := solmsg.ParseKey(s.wire.RecentBlockHash)
-	s.must(err == nil && hash == m.Blockhash, "S4", "the named block hash is that of the message",
+	s.must(err == nil && hash == m.Blockhash, "S4", "the named block hash matches the message",
 		s.path+"/recentBlockHash", m.Blockhash.String(), s.wire.RecentBlockHash)
 }
 
 // described compares the instructions as they are listed with those of the message (TH-S5).
 func (s *solanaPay) described() {
-	const title = "the listed instructions are those of the message"
+	const title = "the listed instructions match the message"
 	path := s.path + "/instructions"
 	want, got := s.message.Wire(), s.wire.Instructions
 	if !s.must(len(want) == len(got), "S5", title, path, plural(len(want), "instruction"),

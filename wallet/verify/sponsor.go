@@ -115,7 +115,7 @@ func (j *judge) window(o *operation) {
 	shown := unixText(w.ValidAfter) + " to " + unixText(w.ValidUntil)
 	ok := w.ValidUntil > at && w.ValidUntil <= latest && w.ValidAfter >= o.role.after && w.ValidAfter <= earliest &&
 		w.ValidAfter < w.ValidUntil
-	title := "the signature is good only for a short time, and no longer than you asked"
+	title := "the signature is valid only for a short time, and no longer than you asked"
 	if o.endless {
 		title = "the sponsor pays for a short time only"
 	}
@@ -124,6 +124,6 @@ func (j *judge) window(o *operation) {
 	}
 	if o.endless && (o.role.after != 0 || o.role.until != 0) {
 		j.add(Warn, "U12", "What this kind of account signs does not carry the time that you asked for: it stays "+
-			"good until its nonce is used.", path, "", shown)
+			"valid until its nonce is used.", path, "", shown)
 	}
 }

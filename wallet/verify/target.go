@@ -99,16 +99,16 @@ func (j *judge) parts(l *leg, id [32]byte, calls []op.Call, target int, path str
 		case isToken && c.To == token:
 			x, moves := tokenPart(c.Data)
 			if !moves {
-				return refuse("Q4", "A payment calls its token for something else than an approval or a transfer.", c)
+				return refuse("Q4", "A payment calls a token function other than approve or transfer.", c)
 			}
 			if x.amount.Sign() == 0 || (x.approval && x.to != calls[target].To) {
-				return refuse("Q4", "A payment approves nothing, or somebody else than the contract that is named.", c)
+				return refuse("Q4", "A payment approves nothing, or another spender than the named contract.", c)
 			}
 			parts = append(parts, x)
 		case j.isToken(l.role.chainID, c.To) || movesTokens(c.Data):
 			return refuse("Q5", "A payment moves something else than the named asset.", c)
 		case len(c.Data) > 0 && i != target:
-			return refuse("Q4", "A payment calls a second contract, of which nobody can tell what it does.", c)
+			return refuse("Q4", "A payment calls a second contract, and Coffer cannot tell what it does.", c)
 		case c.Value.Sign() > 0:
 			parts = append(parts, part{to: c.To, amount: c.Value})
 		case !slices.ContainsFunc(parts, func(x part) bool { return x.approval && x.to == c.To }):

@@ -26,7 +26,7 @@ func (j *judge) network() bool {
 	// The addresses are those of this program or of the user's policy. A Policy that DefaultPolicy did not
 	// make has nothing to compare with.
 	if !j.must(comparePins(j.shipped, j.Network.Pins, j.Limits) == nil, "U14",
-		"the network's fixed addresses are those of this program or of your policy", "",
+		"the network's fixed addresses match this program or your policy", "",
 		"the pinned addresses", "others") {
 		return false
 	}

@@ -89,17 +89,17 @@ func (j *judge) originToken(w api.OriginToken, legs []leg, pay map[caip.Asset]*b
 	j.must(w.AggregatedAssetID == want, "Q6", "the quote is paid with the asset that you chose",
 		"/originToken/aggregatedAssetId", want, w.AggregatedAssetID)
 	listed := map[caip.Asset]bool{}
-	if !j.must(len(w.AssetType) <= len(legs), "Q6", "the listed assets are those of the operations",
+	if !j.must(len(w.AssetType) <= len(legs), "Q6", "the listed assets match the operations",
 		"/originToken/assetType", plural(len(pay), "asset"), plural(len(w.AssetType), "asset")) {
 		return false
 	}
 	for i, s := range w.AssetType {
 		a, err := caip.ParseAsset(s)
-		j.must(err == nil && pay[a] != nil && !listed[a], "Q6", "the listed assets are those of the operations",
+		j.must(err == nil && pay[a] != nil && !listed[a], "Q6", "the listed assets match the operations",
 			"/originToken/assetType/"+strconv.Itoa(i), "an asset of an operation", s)
 		listed[a] = true
 	}
-	j.must(len(listed) == len(pay), "Q6", "the listed assets are those of the operations", "/originToken/assetType",
+	j.must(len(listed) == len(pay), "Q6", "the listed assets match the operations", "/originToken/assetType",
 		plural(len(pay), "asset"), plural(len(listed), "asset"))
 	sum := amount.ScaleUp(j.sum(pay), fineDecimals, decimals)
 	j.must(w.Amount == sum.String(), "Q5", "the announced payment is the sum of the operations", "/originToken/amount",

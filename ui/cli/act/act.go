@@ -38,6 +38,7 @@ import (
 	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/profile"
+	"coffer/ui/quotelab"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -59,6 +60,8 @@ type Commands struct {
 	Terminal bool
 	Prompt   Prompt
 	Build    cli.Build
+	// Dashboard opens the screens; nil: there is no terminal for them.
+	Dashboard func(ctx context.Context, g cli.Global) error
 }
 
 // Prompt asks the user at the terminal; cli.Prompt is one.
@@ -126,6 +129,8 @@ type Session struct {
 	// yet.
 	Read func() (Book, error)
 	Book []compose.Contact // the names that can be typed in the place of an address
+	// Known reports whether an address is a contact of the person's, as package consent asks; nil: there are none.
+	Known func(address string) bool
 	// Work opens the journal for operations, under the limits of the profile's policy as tighten makes them; nil leaves
 	// them.
 	Work func(tighten Tighten) (*Work, error)
@@ -135,6 +140,8 @@ type Session struct {
 	// the same.
 	Lost  func() (journal.Loss, error)
 	Adopt func() error
+	// Lab asks for quotes and judges them, without a key; done ends it.
+	Lab func() (a quotelab.Asker, done func() error, err error)
 	// Locked reports that a signature needs locked keys; Unlock opens them; Lock wipes them, because the program is
 	// suspended.
 	Locked func() bool

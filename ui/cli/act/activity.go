@@ -22,10 +22,10 @@ func (c Commands) Activity(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "activity",
 		Short: "Print what is unfinished and which signatures can still be used",
-		Long: `Prints what the journal knows: the operations that have no end yet, and every signature that can still
-be used, with what it can move, until when, and what the service says became of it. Nothing is asked and nothing is
-sent. Unless the service runs inside this program, its word ends no signature: each stays listed until its time is
-over, or until you void one that no time ends.`,
+		Long: `Prints what the journal knows: unfinished operations, and every signature that can still be used, with
+what it can move, when it expires, and what the service says became of it. The command asks the service nothing and
+sends nothing. Unless the service runs inside this program, its word ends no signature: each stays listed until it
+expires, or until you void one that never expires.`,
 		Example: "  coffer activity\n  coffer activity --json | jq -r '.open[].hash'",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -137,10 +137,10 @@ func (c Commands) voidCommand(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "void HASH…",
 		Short: "Mark signatures that never expire as void",
-		Long: `HASH is the hash of an open signature without an end, as "coffer activity" lists it. Void one only when
-you know that its nonce was used, or that nobody holds it: whoever does can still use it. From then on it is in the
-way of no new signature; it stays listed, and counts for its day. On a terminal the last four characters of the
-account's address are asked for; --confirm gives them in a script.`,
+		Long: `HASH is the hash of an open signature that never expires, as "coffer activity" lists it. Void one only
+when you know that its nonce was used, or that no one has it: anyone who has it can still use it. A void signature no
+longer blocks a new one; it stays listed, and counts for its day. On a terminal you type the last four characters of
+the account's address; a script gives them with --confirm.`,
 		Example: "  coffer activity void 0x5c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d47710",
 		Args: func(cmd *cobra.Command, args []string) error {
 			odd := slices.ContainsFunc(args, func(a string) bool { return !reQuote.MatchString(a) })
@@ -176,7 +176,7 @@ func (c Commands) void(ctx context.Context, s *Session, hashes []string, confirm
 		if err := w.Void(hash, typed); err != nil {
 			return unconfirmedBy(err)
 		}
-		c.say("Voided: %s. It stays listed.", hash)
+		c.say("Void: %s. It stays listed.", hash)
 	}
 	return nil
 }

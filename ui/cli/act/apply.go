@@ -26,8 +26,8 @@ func (c Commands) Apply(g *cli.Global) *cobra.Command {
 		Use:   "apply FILE",
 		Short: "Carry out a plan file, once",
 		Long: `Reads the plan, has the service prepare it, shows the plan beside the operation that came back, and
-signs and sends it. The limits of the plan hold beside those of your policy. A plan that was sent before is not sent
-again, whatever came of it: to repeat it, write it with a new salt (coffer plan FILE --fresh) and type that salt with
+signs and sends it. The limits of the plan apply beside those of your policy. Coffer does not send a plan
+twice, whatever came of it: to repeat it, write it with a new salt (coffer plan FILE --fresh) and type that salt with
 --again.
 ` + signingHelp,
 		Example: `  coffer apply pay.toml --dry-run
@@ -41,7 +41,7 @@ again, whatever came of it: to repeat it, write it with a new salt (coffer plan 
 				return err
 			}
 			if p, err = plan.Parse(b); err != nil {
-				return usage("review it, then write it anew: coffer plan FILE --out FILE", "%s: %s", clean(args[0]),
+				return usage("review it, then write it again: coffer plan FILE --out FILE", "%s: %s", clean(args[0]),
 					clean(err.Error()))
 			}
 			return nil
@@ -137,7 +137,7 @@ func (c Commands) claim(ctx context.Context, s *Session, w *Work, me application
 // and the journal lacks was signed before an older journal was adopted; it counts as sent.
 func (s *Session) notTwice(w *Work, kept *appliedBook, me application, again string) error {
 	if again != "" && again != me.Salt {
-		return usage("", "--again takes the salt of the plan, as it stands in the file")
+		return usage("", "--again takes the salt of the plan, as the file has it")
 	}
 	var sent []journal.Operation
 	for _, rec := range w.Operations() {

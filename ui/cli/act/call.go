@@ -12,13 +12,13 @@ import (
 )
 
 const signingHelp = `
-On a terminal both reviews are printed and have to be confirmed by typing. Without one, or with --yes, nothing is
-asked: every check and your policy still hold, --yes stops at every warning that --accept does not name (--accept
-V4,Q11), keys that are locked are opened with --passphrase-fd, and an open gate stays shut unless --confirm repeats
-its sentence. --dry-run asks the service, checks and prints, and signs nothing. An interrupt is safe: what was sent is
-in the journal and is never sent again.
+On a terminal both reviews are printed and have to be confirmed by typing. Without one, or with --yes, Coffer
+asks nothing: every check and your policy still apply, --yes stops at every warning that --accept does not name
+(--accept V4,Q11), --passphrase-fd opens locked keys, and an open gate stays shut unless --confirm repeats its
+sentence. --dry-run asks the service, checks and prints, and signs nothing. An interrupt is safe: what was sent is in
+the journal and is never sent again.
 
-Exit codes: 0 done, 1 failed or paid back, 2 command line, 3 keys or access, 4 refused by a check, 5 expired, not
+Exit codes: 0 done, 1 failed or refunded, 2 command line, 3 keys or access, 4 refused by a check, 5 expired, not
 confirmed or not executed, 6 outcome unknown.`
 
 // Call builds `coffer call`.
@@ -53,7 +53,9 @@ too, gets 0.5 %.
 func (c Commands) Transfer(g *cli.Global) *cobra.Command {
 	return c.exchange(g, intent.KindTransfer, "Transfer an asset to an account on any chain",
 		`  coffer transfer --asset usdc --amount 25 --to 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --chain base
-  coffer transfer --asset eth@op --amount 0.05 --to 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --chain base --dry-run`)
+  coffer transfer --asset eth@op --amount 0.05 --to 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --chain base --dry-run
+  coffer transfer "ethereum:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913@8453/transfer?address=`+
+			`0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0&uint256=25e6"`)
 }
 
 // Swap builds `coffer swap`.
@@ -69,14 +71,51 @@ func (c Commands) exchange(g *cli.Global, kind, short, example string) *cobra.Co
 	cmd := &cobra.Command{
 		Use: kind, Short: short, Example: example, Long: short + ".\n" + signingHelp,
 	}
+	if kind == intent.KindTransfer {
+		cmd.Use, cmd.Args = kind+" [REQUEST]", cli.MayHave("payment request")
+		cmd.Long = short + `, or pay a payment request: ethereum:… as in EIP-681, or solana:… as in Solana Pay. On an
+EVM chain a request is paid by a call, so that the recipient gets exactly what it asks for.
+` + signingHelp
+	}
 	a.exchangeFlags(cmd, kind)
-	return c.signs(g, cmd, &o, func(cmd *cobra.Command, s *Session, _ []string) error {
-		d, err := a.exchangeDraft(s.world(c.Clock), kind)
+	return c.signs(g, cmd, &o, func(cmd *cobra.Command, s *Session, args []string) error {
+		var d intent.Draft
+		var err error
+		if len(args) > 0 {
+			d, err = c.requestDraft(s, &a, args[0])
+		} else {
+			d, err = a.exchangeDraft(s.world(c.Clock), kind)
+		}
 		if err != nil {
 			return err
 		}
 		return c.freezeAndRun(cmd.Context(), s, o, d)
 	})
+}
+
+// requestDraft pays a payment request.
+func (c Commands) requestDraft(s *Session, a *asked, request string) (intent.Draft, error) {
+	if more := a.changed("asset", "amount", "to", "chain"); len(more) > 0 {
+		return intent.Draft{}, usage("", "the payment request says what is paid, so --%s does not go with it", more[0])
+	}
+	w := s.world(c.Clock)
+	form, note, problem := w.Payment(request)
+	if problem != "" {
+		return intent.Draft{}, usage("", "%s", clean(problem))
+	}
+	for _, problem := range w.Mistakes(form, true) {
+		return intent.Draft{}, usage("an amount that it leaves open is given by the flags instead",
+			"the payment request cannot be paid: %s", clean(problem))
+	}
+	if note != "" {
+		c.say("Note: %s.", note)
+	}
+	d := form.Draft(w)
+	d.Network, d.Accounts = "", nil // a plan is of the profile that writes it
+	if d.Exchanges() {
+		return d, a.common(&d)
+	}
+	return d, a.complete(w, &d)
 }
 
 // draft is what a command line asks for: the named file, completed by flags, or flags alone.
@@ -94,7 +133,7 @@ func (c Commands) draft(cmd *cobra.Command, s *Session, a *asked, args []string)
 // fileDraft is the request of a file, completed by flags.
 func (a *asked) fileDraft(w *compose.World, name string, b []byte) (intent.Draft, error) {
 	if twice := a.changed(a.names()...); len(twice) > 0 {
-		return intent.Draft{}, usage("", "the file describes the calls, so --%s has no place beside it", twice[0])
+		return intent.Draft{}, usage("", "the file describes the calls, so --%s does not go with it", twice[0])
 	}
 	d, err := intentFile(name, b)
 	if err != nil {

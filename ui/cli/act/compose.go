@@ -41,9 +41,14 @@ func (a *asked) callFlags(cmd *cobra.Command) {
 		`what may be taken while the calls run, such as "250 USDC" (by the contract) or "250 USDC 0x…"`)
 	f.StringArrayVar(&a.require, "require", nil,
 		`what the calls need, such as "250 USDC" (default: what they spend as far as it can be seen)`)
-	f.StringVar(&a.fundWith, "fund-with", "", "asset that pays: usdc, usdc@base, ob:usdc or a CAIP-19 id")
-	f.DurationVar(&a.validFor, "valid-for", 0, "how long the request is good, from 2m to 10m (default: 10m)")
+	a.fundFlags(f)
 	a.commonFlags(f, "that of the file, else ")
+}
+
+// fundFlags adds the flags of who pays for calls, and until when.
+func (a *asked) fundFlags(f *pflag.FlagSet) {
+	f.StringVar(&a.fundWith, "fund-with", "", "asset that pays: usdc, usdc@base, ob:usdc or a CAIP-19 id")
+	f.DurationVar(&a.validFor, "valid-for", 0, "how long the request is valid, from 2m to 10m (default: 10m)")
 }
 
 // commonFlags adds the flags of every request; the default of --slippage is intent.DefaultSlippageBps.
@@ -63,8 +68,8 @@ func (a *asked) exchangeFlags(cmd *cobra.Command, kind string) {
 		f.StringVar(&a.on, "chain", "", "chain on which it arrives: name, CAIP-2 or number")
 	} else {
 		f.StringVar(&a.receive, "for", "", "asset that is received, on its chain: eth@base or a CAIP-19 id")
-		f.StringVar(&a.to, "to", "", "address that gets it (default: the own account)")
-		f.StringVar(&a.minima, "min", "", "the least that is taken, in whole units (default: what the slippage allows)")
+		f.StringVar(&a.to, "to", "", "recipient (default: your own account)")
+		f.StringVar(&a.minima, "min", "", "minimum received, in whole units (default: what the slippage allows)")
 	}
 	a.commonFlags(f, "")
 }

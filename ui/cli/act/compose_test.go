@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"coffer/api/caip"
+	"coffer/ui/compose"
 	"coffer/wallet/intent"
 )
 
@@ -100,6 +101,13 @@ func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
 		{"call", file(t, "x.json", "{}")}, {"call", file(t, "x.json", transferOf25), "--to", "usdc"},
 		{"call", "a", "b"},
 		{"call", file(t, "x.json", strings.Replace(transferOf25, "eip155:8453", "eip155:5", 1))},
+		{"pay"}, {"pay", "a.csv", "b.csv"}, {"pay", file(t, "l.csv", payee+",1\n")},
+		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc"},
+		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc@base", "--on", "op"},
+		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc", "--on", "solana"},
+		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc", "--on", "nowhere"},
+		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc@base", "--fund-with", "nothing"},
+		{"pay", file(t, "l.csv", ""), "--asset", "usdc@base"},
 		{"transfer", "--asset", "usdc", "--amount", "1", "--to", payee}, {"transfer", "--asset", "x", "--amount", "1"},
 		{"transfer", "--asset", "usdc", "--amount", "-1", "--to", payee, "--chain", "base"},
 		{"swap", "--asset", "usdc", "--amount", "1"}, {"swap", "--asset", "usdc", "--amount", "1", "--for", "eth",
@@ -123,4 +131,34 @@ func TestTheFileOfASwapTakesNoFlagsOfACall(t *testing.T) {
 		r.says("a swap has no --allow")
 		r.done(0, args...)
 	}
+}
+
+// TestAListOfPayoutsIsOneRequest: its rows are the calls, in their order, with their notes; flags say who pays. A fault
+// starts nothing, and every one is printed with its line.
+func TestAListOfPayoutsIsOneRequest(t *testing.T) {
+	const other = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+	r := newRig(t)
+	r.s.Book = []compose.Contact{{Name: "Demo payee", Address: payee}}
+	list := "demo payee,25,,\"rent, March\"\n" + other + ",0.5,eth\n"
+	r.done(0, "pay", file(t, "list.csv", list), "--asset", "usdc", "--on", "base", "--fund-with", "usdc@op",
+		"--slippage", "0.3", "--dry-run")
+	d := r.started[0].Draft()
+	if len(d.Calls) != 2 || d.TargetChain != "eip155:8453" || d.Calls[0].Note != "rent, March" ||
+		!strings.Contains(d.Calls[0].Data, strings.ToLower(payee[2:])) || d.Calls[1].To != other ||
+		d.Calls[1].Value != "500000000000000000" || d.SlippageBps != 30 ||
+		!strings.HasPrefix(d.FundWith, "eip155:10/erc20:") || len(d.TokensRequired) != 2 {
+		t.Errorf("%+v", d)
+	}
+	r = newRig(t)
+	r.c.In = strings.NewReader(payee + ",x\n" + other + ",1,doge\nnobody,1\n")
+	r.done(2, "pay", "-", "--asset", "usdc@base", "--yes")
+	for _, want := range []string{"the list cannot be used", "line 1, amount: ", "line 2, asset: ",
+		"line 3, recipient: "} {
+		r.says(want)
+	}
+	if len(r.started) != 0 {
+		t.Error("a list with faults was started")
+	}
+	r.done(2, "pay", file(t, "list.csv", payee+",1\n"), "--yes")
+	r.says("for instance --asset usdc --on base")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"coffer/ui/cli"
@@ -22,7 +21,7 @@ var errNo = errors.New("nothing was confirmed")
 // gate from the command line, otherwise from the user.
 func (r *runner) agree(ctx context.Context, second bool) (none consent.Consent, err error) {
 	review := r.x.Under(second)
-	k := consent.Demanded(r.s.Catalog, review, consent.TypeFrom())
+	k := consent.Demanded(r.s.Catalog, review, r.s.person(r.draw))
 	if r.o.yes {
 		given, err := consent.ByPolicy(review, r.o.accept, r.o.confirm)
 		if err != nil {
@@ -35,22 +34,24 @@ func (r *runner) agree(ctx context.Context, second bool) (none consent.Consent, 
 	}
 	a := consent.Answers{Shown: r.shown}
 	if k.Phrase != "" {
-		r.c.say("A gate stands open. To go on all the same, this sentence has to be typed exactly: %s", k.Phrase)
+		r.c.say("A gate is open. To go on all the same, type this sentence exactly: %s", k.Phrase)
 		a.Phrase, err = r.typed(ctx, "Type the sentence: ", func(s string) bool { return s == k.Phrase })
 		if err != nil {
 			return none, err
 		}
 	}
-	because := ", because " + present.Because(k) + ": "
+	to, because := "To sign, type ", ", because "+present.Because(k)+": "
+	if k.Least != "" {
+		if a.Amount, err = r.typed(ctx, to+"the amount "+k.Least+because, k.RightAmount); err != nil {
+			return none, err
+		}
+		to, because = "Type ", ": "
+	}
 	switch {
-	case k.TypesTail():
-		r.c.say("The address is %s.", k.Tail)
-		a.Typed, err = r.typed(ctx, "To sign, type the last "+strconv.Itoa(consent.TailLetters)+
-			" characters of that address"+because, k.Right)
-	case k.Cause != consent.None:
-		a.Typed, err = r.typed(ctx, "To sign, type the amount "+k.AmountText()+because, k.Right)
-	case k.Phrase == "":
-		_, err = r.typed(ctx, "To sign, type yes: ", func(s string) bool { return strings.EqualFold(s, "yes") })
+	case k.Address != "":
+		a.Letters, err = r.typed(ctx, to+present.Typed(k)+because, k.RightLetters)
+	case k.Cause == consent.None && k.Phrase == "":
+		_, err = r.typed(ctx, to+"yes: ", func(s string) bool { return strings.EqualFold(s, "yes") })
 	}
 	if err != nil {
 		return none, err
@@ -66,7 +67,7 @@ func (r *runner) agree(ctx context.Context, second bool) (none consent.Consent, 
 func (r *runner) stopped(err error, review consent.Review, phrase string) string {
 	switch {
 	case errors.Is(err, consent.ErrTyped):
-		return "a gate stands open; sign behind it only with --confirm \"" + phrase + "\""
+		return "a gate is open; sign behind it only with --confirm \"" + phrase + "\""
 	case !errors.Is(err, consent.ErrWarnings):
 		return err.Error()
 	}

@@ -18,7 +18,7 @@ func TestTheRowsPrintEveryFact(t *testing.T) {
 		if second {
 			x.Review2, x.Report2 = c.Review.Quote, c.Review.Report
 		}
-		text, shown := r.s.reviewText(x, second)
+		text, shown := r.s.reviewText(x, second, 0)
 		return text, shown, ""
 	})
 }

@@ -135,6 +135,7 @@ func (f *fakeOp) SignPrepared(_ context.Context, c consent.Consent) (flow.Snapsh
 
 func (f *fakeOp) Quote(context.Context) (flow.Snapshot, error)   { return f.quote() }
 func (f *fakeOp) Requote(context.Context) (flow.Snapshot, error) { return f.quote() }
+func (f *fakeOp) Renew(context.Context) (flow.Snapshot, error)   { return f.quote() }
 
 func (f *fakeOp) quote() (flow.Snapshot, error) {
 	f.quotes++

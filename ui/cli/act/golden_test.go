@@ -103,12 +103,14 @@ func TestGoldenJSON(t *testing.T) {
 		"export": {args: []string{"export", "--json"}, setup: func(r *rig) { someHistory(r); someBook(r) },
 			holds: []string{`{"totalBalance": {"fiatValue": 12.50}`,
 				recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour))}},
-		"activity":      {args: []string{"activity", "--json"}, setup: func(r *rig) { someBook(r); someOpen(r) }},
-		"activity_none": {args: []string{"activity", "--json"}},
-		"refund":        {args: []string{"refund", "--json"}, setup: someRefunds},
-		"refund_none":   {args: []string{"refund", "--json"}, setup: someBook},
-		"repair":        {args: []string{"activity", "repair", "--json"}, setup: someOpen},
-		"repair_set":    {args: append(repairFlags(), "--yes", "--json")},
+		"activity":        {args: []string{"activity", "--json"}, setup: func(r *rig) { someBook(r); someOpen(r) }},
+		"allowances":      {args: []string{"allowances", "--json"}, setup: someAllowances},
+		"allowances_none": {args: []string{"allowances", "--json"}},
+		"activity_none":   {args: []string{"activity", "--json"}},
+		"refund":          {args: []string{"refund", "--json"}, setup: someRefunds},
+		"refund_none":     {args: []string{"refund", "--json"}, setup: someBook},
+		"repair":          {args: []string{"activity", "repair", "--json"}, setup: someOpen},
+		"repair_set":      {args: append(repairFlags(), "--yes", "--json")},
 		"call_said": {args: callFlags("--yes", "--json"), setup: func(r *rig) {
 			someOpen(r)
 			r.op.said, r.service.statuses = true, []string{statusJSON(api.StatusCompleted)}
@@ -117,6 +119,12 @@ func TestGoldenJSON(t *testing.T) {
 		"call": {args: callFlags("--yes", "--json"), holds: []string{`"prepared":{"callType": "x",  "n": 1.0}`,
 			`"quote":{"id" :"q",  "fees":1.50}`, `"status":` + statusJSON(api.StatusCompleted)},
 			setup: func(r *rig) { withDocuments(r); r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
+		"pay": {args: []string{"pay", "-", "--asset", "usdc", "--on", "base", "--yes", "--json"},
+			setup: func(r *rig) {
+				withDocuments(r)
+				r.c.In = strings.NewReader("recipient,amount,note\n" + payee + ",25,rent\n")
+				r.service.statuses = []string{statusJSON(api.StatusCompleted)}
+			}},
 		"call_refused": {code: 4, args: callFlags("--yes", "--json"), setup: func(r *rig) {
 			r.op.report1.Reasons = []verify.Reason{{Code: "U4", Level: verify.Refuse,
 				Title: "Not true: the calls are those that were asked for.", Path: "/chainOperation/userOp/callData",

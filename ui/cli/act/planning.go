@@ -39,7 +39,7 @@ func (o *planOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.template, "template", false, "a plan to fill in, without network and accounts")
 	f.BoolVar(&o.fresh, "fresh", false, "give a plan of a file a new salt, so that it can be applied again")
 	f.StringSliceVar(&o.chains, "limit-chains", nil, "no other chain pays or runs a call")
-	f.StringSliceVar(&o.recipients, "limit-recipients", nil, "nobody else receives; your own accounts may")
+	f.StringSliceVar(&o.recipients, "limit-recipients", nil, "only these receive, and your own accounts")
 	f.StringSliceVar(&o.targets, "limit-contracts", nil, "no other contract is called")
 	f.StringVar(&o.maxSpend, "max-spend", "", "the most that it may spend, in dollars")
 	f.Int64Var(&o.maxCost, "max-cost-bps", 0, "the most that is lost on the way, in basis points of what is paid")
@@ -55,7 +55,7 @@ func (c Commands) Plan(g *cli.Global) *cobra.Command {
 		Use:   "plan [FILE|-]",
 		Short: "Write a plan file: calls, funding and limits, to be applied later",
 		Long: `Writes a plan of what flags describe, or of a file: an intent, a batch of the Safe Transaction Builder,
-or a plan, which is then written anew with the hash of its present content. A plan names the network and the accounts
+or a plan, which gets the hash of its present content. A plan names the network and the accounts
 of the profile, and limits that narrow your policy. Nothing is signed and the service is not asked.
 
 Review the file, keep it where changes are seen, and run coffer apply FILE.`,
@@ -127,7 +127,7 @@ func (c Commands) planned(cmd *cobra.Command, s *Session, a *asked, o *planOptio
 func (c Commands) resealed(a *asked, o *planOptions, name string, b []byte) (plan.Plan, error) {
 	if given := a.changed(append(a.names(), "allow", "require", "fund-with", "slippage", "interface",
 		"valid-for")...); len(given) > 0 {
-		return plan.Plan{}, usage("edit the file", "a plan is written anew as it is, so --%s has no place beside it",
+		return plan.Plan{}, usage("edit the file", "a plan is written again as it is, so --%s does not go with it",
 			given[0])
 	}
 	p, err := plan.ParseUnsealed(b)

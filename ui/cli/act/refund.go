@@ -20,16 +20,16 @@ func (c Commands) Refund(g *cli.Global) *cobra.Command {
 	var asJSON, show bool
 	cmd := &cobra.Command{
 		Use:   "refund [QUOTE…]",
-		Short: "Print the calls that take payments back",
-		Long: `QUOTE is the id of a quote (0x…) that this wallet signed payments for; without one, of every quote.
-Of one that the service calls COMPLETED this wallet does not know whether the payment is still held: it is named last,
-and its call is printed when you give its id. Once its time is over, a payment for which nothing was delivered can be
-taken back: anyone may send this call, from any account and without the service, and the payment goes to the account
-that made it. The call does nothing where a delivery was made or the payment is back already. A payment on Solana has no
+		Short: "Print the calls that reclaim payments",
+		Long: `QUOTE is the id of a quote (0x…) that this wallet signed payments for; without one, the command lists
+every quote. Where the service calls a quote COMPLETED, this wallet does not know whether the escrow still holds the
+payment: it comes last, and the command prints its call when you give its id. After the refund deadline you can reclaim
+a payment for which nothing was delivered: anyone may send this call, from any account and without the service, and the
+payment goes to the account that made it. The call does nothing after a delivery or a refund. A payment on Solana has no
 such call: the service's own account holds it.
 
---print reads the journal alone: chain, contract and call data, to paste into any wallet or node, with no value. So far
-this program sends them nowhere itself; the service gives unused payments back.`,
+--print reads the journal alone: chain, contract and call data, to paste into any wallet or node, with no value. This
+program does not send them itself; the service refunds unused payments.`,
 		Example: "  coffer refund --print\n  coffer refund --json | " +
 			"jq -r '.[] | select(.due and .serviceSays != \"COMPLETED\") | .data'",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -38,9 +38,9 @@ func (c Commands) repairCommand(g *cli.Global) *cobra.Command {
 journal knows of it. With --chain, --account, --lane and --sequence it writes down where one lane goes on: take the
 figure from the chain itself (the entry point's getNonce) or from another device, not from the service.
 
-Nothing is lost by it: every signature stays listed until its time is over, what the service said had run from that
-sequence on counts as open again, and what counts as spent stays or grows. On a terminal the last four characters of
-the account's address are asked for; --yes does without them.`,
+Nothing is lost by it: every signature stays listed until it expires, what the service said had run from that sequence
+on counts as open again, and what counts as spent stays or grows. On a terminal you type the last four characters of
+the account's address; --yes does without them.`,
 		Example: "  coffer activity repair\n  coffer activity repair --chain base --account " +
 			"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --lane 0 --sequence 3",
 		PreRunE: func(cmd *cobra.Command, _ []string) error {

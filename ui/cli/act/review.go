@@ -13,10 +13,16 @@ import (
 	"coffer/wallet/flow"
 )
 
-// about is what the pages of a review are made of: of the quote, or of the prepared operation.
-func (s *Session) about(x flow.Snapshot, second bool) present.Review {
+// about is what the pages of a review are made of: of the quote, or of the prepared operation. draw is that of the
+// review; 0: its addresses are shown whole.
+func (s *Session) about(x flow.Snapshot, second bool, draw uint32) present.Review {
 	return present.Review{Review: x.Under(second), Catalog: s.Catalog, Signatures: x.SignaturesTotal,
-		From: consent.TypeFrom(), Names: s.nameOf, Clock: cli.Clock}
+		Person: s.person(draw), Names: s.nameOf, Clock: cli.Clock}
+}
+
+// person is what decides beside a review what has to be typed.
+func (s *Session) person(draw uint32) consent.Person {
+	return consent.Person{From: consent.TypeFrom(), Known: s.Known, Draw: draw}
 }
 
 // documents are the names of the reviews in --json.
@@ -29,7 +35,7 @@ func documents(second bool) string {
 
 // reviewOf is a review as --json prints it, in the form of `coffer verify`.
 func (s *Session) reviewOf(x flow.Snapshot, second bool) check.Review {
-	r := s.about(x, second)
+	r := s.about(x, second, 0)
 	if second {
 		if r.Quote == nil {
 			r.Call = nil
@@ -40,24 +46,24 @@ func (s *Session) reviewOf(x flow.Snapshot, second bool) check.Review {
 }
 
 // reviewText is a review as rows, with the hashes of what gets signed. shown are the facts of its rows.
-func (s *Session) reviewText(x flow.Snapshot, second bool) (text string, shown []string) {
-	p, r := &page{}, s.about(x, second)
+func (s *Session) reviewText(x flow.Snapshot, second bool, draw uint32) (text string, shown []string) {
+	p, r := &page{}, s.about(x, second, draw)
 	if second && r.Quote == nil || !second && r.Call == nil {
 		p.Line("REFUSED: the answer of the service cannot be signed")
 		rows, _ := cli.Rows(present.Findings(r))
 		return p.String() + rows, nil
 	}
-	title, about, _ := strings.Cut(r.Title(), ":")
-	p.Line(strings.ToUpper(title) + ":" + about)
+	p.Line(strings.ToUpper(r.Title()))
 	p.Row("network", present.Network(s.Network.Kind))
+	d := consent.Demanded(s.Catalog, r.Review, r.Person)
 	var rows, hashes string
 	if second {
 		p.Row("expires", cli.Clock(r.Quote.Expires))
 		rows, shown = cli.Rows(present.Review2(r))
-		hashes, _ = cli.Rows(present.Quoted(r))
+		hashes, _ = cli.Rows(present.Quoted(r).Hide(d))
 	} else {
 		rows, shown = cli.Rows(present.Review1(r))
-		hashes, _ = cli.Rows(present.Operated(r))
+		hashes, _ = cli.Rows(present.Operated(r).Hide(d))
 	}
 	return p.String() + rows + hashes, shown
 }

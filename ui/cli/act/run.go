@@ -11,6 +11,7 @@ import (
 	"coffer/api"
 	"coffer/ui/cli"
 	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -64,7 +65,7 @@ func (o *runOptions) ready(c Commands) error {
 	case o.dry && o.yes:
 		return usage("", "--dry-run signs nothing, so it takes no --yes")
 	case len(o.confirm) > 0 && !o.yes:
-		return usage("", "--confirm belongs to --yes; without it the sentence is asked for")
+		return usage("", "--confirm belongs to --yes; without it you type the sentence")
 	case len(o.accept) > 0 && !o.yes:
 		return usage("", "--accept belongs to --yes; without it every warning is shown before the question")
 	case o.maxCost < 0 || o.maxCost > 10_000:
@@ -128,6 +129,7 @@ type runner struct {
 	x      flow.Snapshot
 	signed bool
 	shown  []string // the facts of the review that was printed last
+	draw   uint32   // where in an address characters are typed for that review
 	// prepared and quote are the last answers that passed; the journal keeps them until the operation has ended.
 	prepared, quote []byte
 }
@@ -272,7 +274,7 @@ func (r *runner) first(ctx context.Context) (done bool, err error) {
 		}
 		switch {
 		case errors.Is(err, flow.ErrExpired) && !r.o.yes:
-			r.c.say("The time for this review is over. It is asked for again; what you typed does not count.")
+			r.c.say("This review has expired. Coffer asks for a new one; what you typed does not count.")
 			continue
 		case r.x.State == flow.StateAccepted || r.x.State == flow.StateUnknown:
 			return true, r.watch(ctx)
@@ -377,7 +379,7 @@ func (r *runner) watch(ctx context.Context) error {
 }
 
 // errWaited is the cause of a wait that is over.
-var errWaited = errors.New("the wait is over")
+var errWaited = errors.New("the wait has ended")
 
 // follow prints every change of a sent operation.
 func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) error {
@@ -409,7 +411,11 @@ func (r *runner) show(second bool) {
 	if second && r.x.Review2 == nil && !judged(r.x.Report2) || !second && r.x.Review1 == nil && !judged(r.x.Report1) {
 		return // no answer to review
 	}
-	text, shown := r.s.reviewText(r.x, second)
+	r.draw = 0 // where no one types, addresses are shown whole
+	if !r.o.dry && !r.o.yes {
+		r.draw = consent.Draw(r.c.Random)
+	}
+	text, shown := r.s.reviewText(r.x, second, r.draw)
 	r.shown = shown
 	if r.j.compared != nil {
 		text += r.j.compared(r.x)

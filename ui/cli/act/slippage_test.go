@@ -80,7 +80,7 @@ func TestL1_FlagsAndHelpNameTheSameSlippage(t *testing.T) {
 func TestL1_Review1NamesTheSlippage(t *testing.T) {
 	r := newRig(t)
 	r.run(callFlags("--slippage", "0.7", "--dry-run")...)
-	text, _ := r.s.reviewText(r.op.snap, false)
+	text, _ := r.s.reviewText(r.op.snap, false, 0)
 	if !strings.Contains(text, "the price may move by at most 0.70 %") {
 		t.Errorf("%s", text)
 	}
@@ -88,7 +88,7 @@ func TestL1_Review1NamesTheSlippage(t *testing.T) {
 		t.Errorf("%+v", got.Call)
 	}
 	r.op.snap.Review1.WholeConsent = true
-	if text, _ := r.s.reviewText(r.op.snap, false); strings.Contains(text, "the price may move") {
+	if text, _ := r.s.reviewText(r.op.snap, false, 0); strings.Contains(text, "the price may move") {
 		t.Errorf("%s", text)
 	}
 }

@@ -77,7 +77,7 @@ func TestD3_Review2RepeatsThePayee(t *testing.T) {
 	r.signed()
 	r.done(0, callFlags()...)
 	_, second, _ := strings.Cut(r.err.String(), "REVIEW 2 OF 2")
-	if !strings.Contains(second, "payee                Demo payee "+payee+" gets 25 USDC") {
+	if !strings.Contains(second, "To                   "+payee+", Demo payee") {
 		t.Error(second)
 	}
 }

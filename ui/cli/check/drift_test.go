@@ -19,7 +19,8 @@ func aboutCase(t *testing.T, c reviewtest.Case) present.Review {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return present.Review{Review: c.Review, Catalog: cat, From: consent.TypeFrom(), Clock: cli.Clock}
+	return present.Review{Review: c.Review, Catalog: cat, Person: consent.Person{From: consent.TypeFrom()},
+		Clock: cli.Clock}
 }
 
 // The text of `coffer verify` has every fact of a review.

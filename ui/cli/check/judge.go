@@ -153,7 +153,7 @@ func (j *judgement) judge() error {
 func (j *judgement) about(report verify.Report) present.Review {
 	return present.Review{
 		Review:  consent.Review{Intent: j.intent.Draft(), Report: verify.WithoutHistory(report)},
-		Catalog: j.catalog, From: consent.TypeFrom(), Clock: cli.Clock,
+		Catalog: j.catalog, Person: consent.Person{From: consent.TypeFrom()}, Clock: cli.Clock,
 	}
 }
 

@@ -19,8 +19,9 @@ func told(t *testing.T, name string, r consent.Review) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Result{Reviews: []Review{Of(name, present.Review{Review: r, Catalog: cat, From: consent.TypeFrom(),
-		Clock: cli.Clock})}}.text()
+	return Result{Reviews: []Review{Of(name, present.Review{Review: r, Catalog: cat,
+		Person: consent.Person{From: consent.TypeFrom()},
+		Clock:  cli.Clock})}}.text()
 }
 
 func TestTH_V3_ACallThatIsNotDecodedSaysSoAndShowsItsData(t *testing.T) {
@@ -58,9 +59,9 @@ func TestTH_Q5_EveryPartOfAPaymentIsListed(t *testing.T) {
 				Approval: true},
 		}, Delegation: &verify.DelegationView{Authority: "0xA", Contract: "0xB", Nonce: 7}}}}})
 	for _, want := range []string{
-		"goes to              0x1111111111111111111111111111111111111111, unknown contract", "(96.95 % of the payment)",
-		"taken by             0x2222222222222222222222222222222222222222, second", "(3.05 % of the payment)",
-		"Cost                 unknown", "the code           0xB", "account nonce 7",
+		"Goes to              0x1111111111111111111111111111111111111111, unknown contract", "(96.95 % of the payment)",
+		"Taken by             0x2222222222222222222222222222222222222222, second", "(3.05 % of the payment)",
+		"Cost                 unknown", "Code                 0xB", "account nonce 7",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)

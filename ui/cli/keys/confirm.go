@@ -52,9 +52,9 @@ func (c Profiles) confirm(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "confirm",
 		Short: "Confirm what changed about the network of a profile",
-		Long: `A newer program can make the network inside it anew, with other contracts; the operator of a service can
-replace the contracts that payments go through. Nothing is signed then until you have read what changed and confirmed
-it. Your keys are tagged with the network: this command moves the tag, together with the journal and the list of
+		Long: `A newer program can replace the network inside it by one with other contracts; the operator of a service
+can replace the contracts that payments go through. Then Coffer signs nothing until you have read and confirmed what
+changed. Your keys are tagged with the network: this command moves the tag, together with the journal and the list of
 applied plans. A service whose network itself is another one is not confirmed here: that takes a new profile and the
 operator's fingerprint.`,
 		Example: "  coffer profile confirm\n  coffer profile confirm --profile mine --yes\n" +
@@ -96,7 +96,7 @@ operator's fingerprint.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "confirm a network that this program made anew")
-	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "the fingerprint of the network, as the operator tells it")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm the new network that this program made")
+	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "the network fingerprint, as the operator gives it")
 	return cmd
 }

@@ -18,12 +18,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"coffer/api"
 	"coffer/api/secret"
+	"coffer/config"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
@@ -92,13 +96,13 @@ func (c Commands) closed(g *cli.Global, cmd *cobra.Command, work work) *cobra.Co
 }
 
 // fresh asks for a new passphrase twice.
-func (c Commands) fresh(ctx context.Context, what string) (secret.Secret, error) {
-	first, err := c.Prompt.Secret(ctx, fmt.Sprintf("%s, at least %d characters (not shown): ", what,
+func fresh(ctx context.Context, ask asker, what string) (secret.Secret, error) {
+	first, err := ask.Secret(ctx, fmt.Sprintf("%s, at least %d characters (not shown): ", what,
 		vault.MinPassphrase))
 	if err != nil {
 		return secret.Secret{}, err
 	}
-	again, err := c.Prompt.Secret(ctx, "The same once more: ")
+	again, err := ask.Secret(ctx, "The same once more: ")
 	if err != nil {
 		first.Wipe()
 		return secret.Secret{}, err
@@ -140,7 +144,7 @@ func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault, 
 	var pass secret.Secret
 	if v.Backend() != vault.BackendKeyringOnly {
 		var err error
-		if pass, err = c.fresh(ctx, "New passphrase of profile "+o.Profile.Name); err != nil {
+		if pass, err = fresh(ctx, c.Prompt, "New passphrase of profile "+o.Profile.Name); err != nil {
 			return err
 		}
 		defer pass.Wipe()
@@ -176,7 +180,8 @@ func (c Commands) list(g *cli.Global) *cobra.Command {
 		}
 		w := cli.Columns(c.Out)
 		for _, k := range items {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Kind, k.Address, k.Created.Format(time.DateOnly), k.Label)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Kind, present.Checksummed(k.Address), k.Created.Format(time.DateOnly),
+				k.Label)
 		}
 		if len(items) == 0 {
 			c.Prompt.Say("There are no keys; make one with: coffer keys new")
@@ -189,9 +194,10 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 	var label, kind string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "new",
-		Short:   "Make a key",
-		Long:    "Draws a key, stores it in the vault and prints its address. It exists there only: make a backup.",
+		Use:   "new",
+		Short: "Make a key",
+		Long: "Draws a key, stores it in the vault and prints its address. It exists there only: make a backup. " +
+			"At a terminal it offers to add the key's account to a profile that has none.",
 		Example: "  coffer keys new --label main\n  coffer keys new --kind solana",
 		PreRunE: func(*cobra.Command, []string) error { return checkKind(kind) },
 	}
@@ -211,13 +217,48 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c.Prompt.Say("This key exists in the vault only. Make a backup: coffer keys backup FILE")
+		address := present.Checksummed(item.Address)
+		c.Prompt.Say("New key of profile " + o.Profile.Name +
+			", in the vault only. Make a backup: coffer keys backup " +
+			"FILE. Its address:")
 		if asJSON {
-			return cli.PrintJSON(c.Out, lineOf(item))
+			err = cli.PrintJSON(c.Out, lineOf(item))
+		} else {
+			_, err = fmt.Fprintln(c.Out, address)
 		}
-		_, err = fmt.Fprintln(c.Out, item.Address)
-		return err
+		return errors.Join(err, c.offer(ctx, o, k, address))
 	})
+}
+
+// offer adds the account of a new key to a profile that has none of its kind, if the person at the terminal wants that;
+// without a terminal it says how.
+func (c Commands) offer(ctx context.Context, o *profile.Opened, kind vault.Kind, address string) error {
+	a := config.Account{Type: api.AccountKernelV31, SignerAddress: address}
+	how, what := "--type "+a.Type+" --signer "+address, "smart account"
+	if kind == vault.Solana {
+		a = config.Account{Type: api.AccountSolana, AccountAddress: address}
+		how, what = "--type "+a.Type+" --address "+address, "Solana account"
+	}
+	if slices.ContainsFunc(o.Accounts, func(x api.Account) bool { return x.IsEVM() == (kind == vault.EVM) }) {
+		return nil
+	}
+	later := "Add its account later with: coffer accounts add --profile " + o.Profile.Name + " " + how
+	if !c.Prompt.Terminal {
+		c.Prompt.Say(later)
+		return nil
+	}
+	yes, err := SetUp{Prompt: c.Prompt}.yes(ctx, "Add the "+what+" of this key to the profile?")
+	if err != nil || !yes {
+		c.Prompt.Say(later)
+		return err
+	}
+	if err := config.AddAccount(o.Paths.Config, o.Profile.Name, a); err != nil {
+		return err
+	}
+	o.Profile.Accounts = append(o.Profile.Accounts, a)
+	all := o.Profile.WireAccounts(o.Network.Pins)
+	c.Prompt.Say("Added to profile " + o.Profile.Name + ": " + a.Type + " account " + all[len(all)-1].AccountAddress)
+	return nil
 }
 
 func checkKind(s string) error {
@@ -232,7 +273,7 @@ func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 	return c.closed(g, &cobra.Command{
 		Use:   "passphrase",
 		Short: "Change the passphrase of the vault",
-		Long: "Asks for the present passphrase and twice for the new one, and encrypts the keys anew. Backups " +
+		Long: "Asks for the present passphrase and twice for the new one, and encrypts the keys with it. Backups " +
 			"keep the passphrase that they were made with.",
 		Example: "  coffer keys passphrase",
 	}, func(ctx context.Context, o *profile.Opened, _ []string) error {
@@ -241,7 +282,7 @@ func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 			return err
 		}
 		defer old.Wipe()
-		pass, err := c.fresh(ctx, "New passphrase")
+		pass, err := fresh(ctx, c.Prompt, "New passphrase")
 		if err != nil {
 			return err
 		}
@@ -258,7 +299,7 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:     "api-key",
 		Short:   "The API key of the profile's service",
-		Long:    "The key that the operator of a service gave you lies in the vault beside the keys of the accounts.",
+		Long:    "The key that the operator of a service gave you. The vault keeps it beside the keys of the accounts.",
 		Example: "  coffer keys api-key set\n  coffer keys api-key remove",
 		Args:    cli.NoArgs,
 	}, c.unlocked(g, &cobra.Command{
@@ -277,7 +318,7 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 		return nil
 	}), c.unlocked(g, &cobra.Command{
 		Use: "remove", Short: "Delete the API key",
-		Long:    "Deletes the API key from the vault. Only the operator can end it for good.",
+		Long:    "Deletes the API key from the vault. Only the operator can revoke it.",
 		Example: "  coffer keys api-key remove --profile team",
 	}, func(ctx context.Context, o *profile.Opened, _ []string) error {
 		return o.Vault().RemoveAPIKey(ctx)
@@ -288,9 +329,9 @@ func (c Commands) probe(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "probe",
-		Short: "Find out whether the place of the keys works",
+		Short: "Test the place where the profile keeps its keys",
 		Long: `Stores, reads and deletes something of no value in the place that the profile names, and says what is
-the matter: no session of the system's keyring, a locked one, nobody to answer its question. Nothing falls back to
+the matter: no session of the system's keyring, a locked one, no one to answer its question. Coffer never falls back to
 another place.`,
 		Example: "  coffer keys probe\n  coffer keys probe --profile team",
 	}

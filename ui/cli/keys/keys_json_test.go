@@ -64,7 +64,9 @@ type desk struct {
 	*testing.T
 	dir       string
 	ring      *ring
+	in        bytes.Buffer
 	out, said bytes.Buffer
+	typed     string // at the terminal; "": there is none
 }
 
 func newDesk(t *testing.T) *desk {
@@ -123,6 +125,15 @@ func (d *desk) run(args ...string) int {
 		},
 	}
 	prompt := cli.Prompt{Out: &d.said}
+	if d.typed != "" {
+		d.write("typed", []byte(d.typed), 0o600)
+		in, err := os.Open(filepath.Join(d.dir, "typed"))
+		if err != nil {
+			d.Fatal(err)
+		}
+		defer func() { _ = in.Close() }()
+		prompt.In, prompt.Terminal = in, true
+	}
 	g := &cli.Global{}
 	if i := slices.Index(args, "--profile"); i >= 0 { // a flag of the program
 		g.Profile, args = args[i+1], slices.Delete(slices.Clone(args), i, i+2)
@@ -131,7 +142,8 @@ func (d *desk) run(args ...string) int {
 	accounts := &cobra.Command{Use: "accounts"}
 	accounts.AddCommand(Profiles{Host: host, Prompt: prompt, Out: &d.out}.Accounts(g)...)
 	root.AddCommand(Commands{Host: host, Prompt: prompt, Out: &d.out, Random: &counter{}}.Command(g),
-		Profiles{Host: host, Prompt: prompt, Out: &d.out}.Command(g), accounts)
+		Profiles{Host: host, Prompt: prompt, Out: &d.out}.Command(g), accounts,
+		Contacts{Host: host, Prompt: prompt, In: &d.in, Out: &d.out}.Command(g))
 	root.SetArgs(args)
 	root.SetOut(&d.out)
 	root.SetErr(&d.said)
@@ -186,6 +198,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.write("key", []byte(keyText), 0o600)
+	d.write("people.csv", []byte("name,address\nBert,"+solanaHere+"\n"), 0o600)
 	for _, step := range []struct {
 		name string
 		args []string
@@ -211,6 +224,12 @@ func TestJSON(t *testing.T) {
 		{"accounts_add_solana", []string{"accounts", "add", "--type", "solana", "--address", seed58, "--json"}},
 		{"accounts_list_both", []string{"accounts", "list", "--json"}},
 		{"accounts_remove", []string{"accounts", "remove", "solana", "--yes", "--json"}},
+		{"contacts_list_none", []string{"contacts", "list", "--json"}},
+		{"contacts_add", []string{"contacts", "add", "Anna", anna, "--json"}},
+		{"contacts_rename", []string{"contacts", "rename", "anna", "Anna K.", "--json"}},
+		{"contacts_import", []string{"contacts", "import", d.dir + "/people.csv", "--json"}},
+		{"contacts_list", []string{"contacts", "list", "--json"}},
+		{"contacts_remove", []string{"contacts", "remove", "Bert", "--json"}},
 		{"profile_add_memory", []string{
 			"profile", "add", "roles", "--kind", "lab", "--url", "https://wallet.invalid:8443/api", "--network-file",
 			d.dir + "/network.json", "--fingerprint", n.Fingerprint(), "--vault", "memory", "--json",

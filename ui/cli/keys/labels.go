@@ -74,7 +74,7 @@ func (c Commands) remove(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove ADDRESS",
 		Short: "Delete a key for good",
-		Long: "Deletes one key from the vault, after you typed the end of its address. Without a backup nobody " +
+		Long: "Deletes one key from the vault, after you typed the end of its address. Without a backup no one " +
 			"can ever sign with it again.",
 		Example: "  coffer keys remove 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\n  coffer keys remove " +
 			"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --confirm 2266",
@@ -100,7 +100,7 @@ func (c Commands) removeOne(ctx context.Context, o *profile.Opened, v *vault.Vau
 	if !slices.ContainsFunc(items, func(i vault.Item) bool { return i.Address == wanted }) {
 		return vault.ErrNoKey
 	}
-	c.Prompt.Say("This deletes the key of " + wanted + ". Without a backup nobody can ever sign with it again.")
+	c.Prompt.Say("This deletes the key of " + wanted + ". Without a backup no one can ever sign with it again.")
 	if err := c.Prompt.Confirm(ctx, wanted, confirm, "nothing was deleted"); err != nil {
 		return err
 	}

@@ -105,10 +105,10 @@ type networkLine struct {
 func (c Profiles) fingerprint() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "fingerprint FILE", Short: "Print the fingerprint of a network.json, for the operator to tell",
+		Use: "fingerprint FILE", Short: "Print the network fingerprint of a network.json, for the operator",
 		Args: cli.OneArg("file"),
-		Long: `Prints the fingerprint of a network file. The operator of a service runs this on the network.json of
-its data directory and tells the result by another way than the file takes; a wallet that adds a profile compares it.`,
+		Long: `Prints the network fingerprint of a file. The operator of a service runs this on the network.json of its
+data directory and sends members the result by another way than the file; a wallet that adds a profile compares it.`,
 		Example: "  coffer profile fingerprint ./lab/network.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			raw, err := os.ReadFile(args[0])

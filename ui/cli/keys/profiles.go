@@ -45,18 +45,17 @@ func (c Profiles) add() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a profile to the configuration",
-		Long: `Where the keys of the profile lie is your choice, and it is written down: nothing ever moves them by
-itself.
+		Long: `You choose where the profile keeps its keys, and the configuration says so: Coffer never moves them.
   keyring       the system's keyring, with a passphrase of yours around each key
-  keyring-only  the system's keyring alone: whoever can ask it has the keys
+  keyring-only  the system's keyring alone: anyone who can use it has the keys
   file          a file under a passphrase: without a keyring, and over SSH
   memory        nothing is kept
-A profile of kind lab or real needs the network.json of its service. Compare its fingerprint with the operator's by
-another way than the one the file came by; --fingerprint makes sure of it, without it you are asked to type it.
+A profile of kind lab or real needs the network.json of its service. Compare its network fingerprint with the
+operator's, which must reach you by another way than the file. --fingerprint compares it; without the flag you type it.
 
 The default profile is the one that commands use without --profile. The first profile of a new configuration becomes
-it; a further one does with --default, and nothing else in the file changes. --default=false keeps the default as it
-is, also for the first one.`,
+the default; a later one does with --default, and nothing else in the file changes. --default=false keeps the default
+as it is, also for the first one.`,
 		Example: `  coffer profile add team --kind lab --url https://host:8443/api --network-file ./network.json ` +
 			`--ca-file ./ca.pem --vault file
   coffer profile add mine --kind embedded --vault file
@@ -83,7 +82,7 @@ is, also for the first one.`,
 			}
 			if others, err := c.Host.OnNetwork(p.NetworkID); err == nil && p.NetworkID != "" && len(others) > 0 {
 				c.Prompt.Say("On this network is "+strings.Join(others, ", ")+
-					" already. Each profile has a journal of its own: this one begins empty, so limits per day and",
+					" already. Each profile has its own journal: this one begins empty, so limits per day and",
 					"signatures that are still open there are not known here.")
 			}
 			if err := write(paths.Config, p, cmd.Flags().Changed("default"), isDefault); err != nil {
@@ -99,7 +98,7 @@ is, also for the first one.`,
 	f.StringVar(&kind, "kind", "", "embedded, lab or real")
 	f.StringVar(&p.BaseURL, "url", "", "https address of the service")
 	f.StringVar(&p.NetworkFile, "network-file", "", "network.json of the service")
-	f.StringVar(&fingerprint, "fingerprint", "", "fingerprint of the network, as the operator tells it")
+	f.StringVar(&fingerprint, "fingerprint", "", "network fingerprint, as the operator gives it")
 	f.StringVar(&p.CAFile, "ca-file", "", "certificate authority of the service")
 	f.StringVar(&p.Vault, "vault", "", "keyring, keyring-only, file or memory")
 	f.StringVar(&p.LockAfter, "lock-after", "", "lock the vault after this time without use (default 5m)")
@@ -130,7 +129,7 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 	if fingerprint == "" {
 		if !c.Prompt.Terminal {
 			return n, &cli.UsageError{
-				Problem: "the fingerprint of the network is missing, and there is no terminal to ask on",
+				Problem: "the network fingerprint is missing, and there is no terminal to ask on",
 				Hint:    "give the operator's, got by another way than the file: --fingerprint \"0000 0000 …\"",
 			}
 		}
@@ -163,8 +162,8 @@ func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "Print the accounts of the profile with their addresses",
-		Long: "Prints type and address of each account. Addresses are computed here, from the keys and the " +
-			"network; no service is asked for them.",
+		Long: "Prints type and address of each account. Coffer computes the addresses from the keys and the " +
+			"network, without a service.",
 		Example: "  coffer accounts list\n  coffer accounts list --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
@@ -254,6 +253,7 @@ func (c Profiles) sayAdded(ctx context.Context, o *profile.Opened, asJSON bool) 
 	if asJSON {
 		return cli.PrintJSON(c.Out, heldAccount{added, h.State})
 	}
+	c.Prompt.Say("Added to profile " + o.Profile.Name + ", " + added.Type + ". Its address:")
 	_, err = fmt.Fprintln(c.Out, added.AccountAddress)
 	return err
 }

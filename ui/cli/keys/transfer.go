@@ -140,7 +140,7 @@ you alone. Try it once with coffer keys restore: keys that are there stay.`,
 		Example: "  coffer keys backup keys.age",
 		Args:    cli.OneArg("file"),
 	}, func(ctx context.Context, o *profile.Opened, args []string) error {
-		pass, err := c.fresh(ctx, "Passphrase of the backup")
+		pass, err := fresh(ctx, c.Prompt, "Passphrase of the backup")
 		if err != nil {
 			return err
 		}

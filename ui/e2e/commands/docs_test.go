@@ -77,6 +77,10 @@ func TestEveryCommandOfTheDocumentsExists(t *testing.T) {
 			}
 			path, args = next, args[1:]
 		}
+		if slices.Equal(args, []string{"help", "terms"}) { // a topic, which the list of commands has not
+			found++
+			continue
+		}
 		h := commands[strings.Join(path, " ")]
 		if len(args) > 0 && len(h.Below) > 0 && regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(args[0]) {
 			t.Errorf("%s: %q: there is no command %q", d.where, d.line, args[0])

@@ -137,9 +137,18 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.prints("call", append(rig.Pays(t, "call")[1:], "--dry-run")...)
+	list := filepath.Join(dir, "list.csv")
+	if err := os.WriteFile(list, []byte(rig.AList(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.prints("pay", list, "--asset", "usdc@base", "--dry-run")
 	r.prints("swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--dry-run")
+	r.prints("lab", "swap 1000000 USDC to ETH@base") // only refusals: no document of the service is inside
 	done := rig.ResultOf(t, r.prints("transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain",
 		"op", "--yes", "--accept", "V4,Q10,Q11,J4,U3"))
+	r.prints("call", append(rig.Pays(t, "call")[1:], "--allow", "1 USDC "+rig.Payee(t), "--yes", "--accept",
+		"V4,Q10,Q11,J4,U3,U8")...)
+	r.prints("accounts allowances")
 	r.prints("activity")
 	r.prints("activity repair")
 	r.prints("refund", done.QuoteID)
@@ -193,6 +202,15 @@ func (r *real) roles(dir string) {
 		r.Fatal(err)
 	}
 	of := []string{"--profile", "roles"}
+	r.prints("contacts add", "Anna", "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442")
+	r.prints("contacts rename", "Anna", "Anna K.")
+	r.prints("contacts list")
+	r.prints("contacts remove", "Anna K.")
+	people := filepath.Join(dir, "people.csv")
+	if err := os.WriteFile(people, []byte("name,address\nBert,"+rig.AdminAddress+"\n"), 0o600); err != nil {
+		r.Fatal(err)
+	}
+	r.prints("contacts import", people)
 	r.prints("profile add", "roles", "--kind", "embedded", "--vault", "file")
 	r.prints("profile add", "plain", "--kind", "embedded", "--vault", "file")
 	r.prints("accounts add", append(of, "--type", "role-based", "--session",

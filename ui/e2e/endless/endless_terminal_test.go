@@ -24,8 +24,8 @@ func signsAndSends(p rig.Person, to string) {
 	p.Helper()
 	p.FillsInTransfer("20", to)
 	p.Types("r")
-	p.Sees("Review of the transfer", "expires in", "y sign")
-	p.Reads(`expires in (\d+:\d\d)`)
+	p.Sees("Review of the transfer", "renews in", "y sign")
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
 	p.Types("y")
 }
 

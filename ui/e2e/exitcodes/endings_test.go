@@ -89,6 +89,7 @@ func acting() []ending {
 		{command: "call", code: 1, args: short},
 		{command: "call", code: 1, args: rig.ACall + " --dry-run --json", refuse: at("/prepare-call-quote")},
 		{command: "call", code: 2, args: rig.ACall},
+		{command: "pay", code: 2, args: "pay LIST --asset usdc --yes --accept V4"},
 		{command: "call", code: 2, args: "call /nowhere/x.json --yes --accept V4,Q10,Q11,J4,U3"},
 		{command: "apply", code: 2, args: "apply /nowhere/x.toml --yes --accept V4,Q10,Q11,J4,U3"},
 		{command: "apply", code: 2, args: "apply PLAN"},
@@ -96,7 +97,7 @@ func acting() []ending {
 		{command: "swap", code: 2, args: "swap --yes --accept V4,Q10,Q11,J4,U3"},
 	}
 	for command, args := range map[string]string{"call": rig.ACall, "transfer": rig.ATransfer, "swap": rig.ASwap,
-		"apply": "apply PLAN"} {
+		"apply": "apply PLAN", "pay": rig.APayment} {
 		out = append(out, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11,J4,U3 --json",
 			locked: true}, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11,J4,U3",
 			wrong: true})
@@ -106,6 +107,8 @@ func acting() []ending {
 			answer: hostile("/prepare-call-quote")},
 		ending{command: "apply", code: 4, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json",
 			answer: hostile("/prepare-call-quote")},
+		ending{command: "pay", code: 4, args: rig.APayment + " --yes --accept V4,Q10,Q11,J4,U3 --json",
+			answer: hostile("/prepare-call-quote")},
 		ending{command: "transfer", code: 4, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json",
 			answer: replaced("/quote", "eip155:10/", "eip155:8453/")},
 		ending{command: "swap", code: 4, args: rig.ASwap + " --yes --accept V4,Q10,Q11,J4,U3 --json",
@@ -114,10 +117,13 @@ func acting() []ending {
 			stop: at("/prepare-call-quote")},
 		ending{command: "apply", code: 5, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json",
 			stop: at("/prepare-call-quote")},
+		ending{command: "pay", code: 5, args: rig.APayment + " --yes --accept V4,Q10,Q11,J4,U3 --json",
+			stop: at("/prepare-call-quote")},
 		ending{command: "transfer", code: 5, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json",
 			stop: at("/quote")},
 		ending{command: "swap", code: 5, args: rig.ASwap + " --dry-run --json", stop: at("/quote")},
 		ending{command: "call", code: 0, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		ending{command: "pay", code: 0, args: rig.APayment + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		ending{command: "transfer", code: 0, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		ending{command: "swap", code: 0, args: rig.ASwap + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		ending{command: "apply", code: 0, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json"},
@@ -130,7 +136,7 @@ func acting() []ending {
 func lost() []ending {
 	var out []ending
 	for command, args := range map[string]string{"call": rig.ACall, "transfer": rig.ATransfer, "swap": rig.ASwap,
-		"apply": "apply PLAN"} {
+		"apply": "apply PLAN", "pay": rig.APayment} {
 		out = append(out, ending{command: command, code: 6, args: args + " --yes --accept V4,Q10,Q11,J4,U3 --json"})
 	}
 	slices.SortFunc(out, func(a, b ending) int { return strings.Compare(a.command, b.command) })
@@ -145,6 +151,7 @@ func paidBack() []ending {
 			" --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		// FAILED: nobody else pays
 		{command: "call", code: 1, repeat: true, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "pay", code: 1, repeat: true, args: rig.APayment + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "transfer", code: 1, repeat: true, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "swap", code: 1, repeat: true, args: rig.ASwap + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "apply", code: 1, repeat: true, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json"},

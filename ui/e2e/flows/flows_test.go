@@ -16,25 +16,28 @@ import (
 // nothing; with a new quote and a fresh confirmation the call runs, once.
 func TestTerminalAQuoteThatExpiresInReviewIsNotConfirmed(t *testing.T) {
 	t.Parallel()
-	env, b := rig.Team(t, "--lifetime", "20s")
+	env, b := rig.Team(t, "--lifetime", "30s")
 	p := rig.Opens(t, env, 100, 30)
 	p.Builds()
 	p.Sees("Review 1 of 2", "y sign")
 	p.Reads(`closes in (\d+:\d\d)`)
 	p.Types("y")
-	p.Sees("Review 2 of 2", "You pay")
-	p.Reads(`expires in (\d+:\d\d)`)
-	p.Types(p.Finds(`type ([0-9.]+) and press enter`)) // and the time is over before the enter
+	p.Sees("Review 2 of 2", "Arrives")
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
+	quotes := func(r rig.Request) bool { return r.Path == rig.PathCallQuote }
+	b.Cuts(quotes, quotes)       // nothing renews it
+	p.Types(p.Finds(rig.ToType)) // and the time is over before the enter
 	p.Sees("quote expired")
+	b.Cuts(nil, nil)
 	p.Types("\r")
 	p.Sees("r new quote")
 	if n := len(b.Saw(rig.PathExecute)); n != 0 {
 		t.Fatalf("an expired quote was executed %d times", n)
 	}
 	p.Types("r")
-	p.Waits("the new quote", func(s string) bool { return strings.Contains(s, "expires in") })
-	p.Reads(`expires in (\d+:\d\d)`)
-	p.Types(p.Finds(`type ([0-9.]+) and press enter`) + "\r")
+	p.Waits("the new quote", func(s string) bool { return strings.Contains(s, "renews in") })
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
+	p.Confirms(p.Finds(rig.ToType))
 	p.Sees("COMPLETED")
 	if n := len(b.Saw(rig.PathExecute)); n != 1 {
 		t.Errorf("executed %d times", n)
@@ -60,15 +63,15 @@ func TestTerminalTheNetworkEndsDuringExecute(t *testing.T) {
 			p.Sees("Review 1 of 2", "y sign")
 			p.Reads(`closes in (\d+:\d\d)`)
 			p.Types("y")
-			p.Sees("Review 2 of 2", "You pay")
-			p.Reads(`expires in (\d+:\d\d)`)
+			p.Sees("Review 2 of 2", "Arrives")
+			p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
 			gone := false
 			b.Cuts(func(r rig.Request) bool { gone = gone || rig.Executes(r); return gone },
 				func(r rig.Request) bool { return gone || !c.arrives && rig.Executes(r) })
 			if !c.arrives {
 				b.Cuts(nil, func(r rig.Request) bool { gone = gone || rig.Executes(r); return gone })
 			}
-			p.Types(p.Finds(`type ([0-9.]+) and press enter`) + "\r")
+			p.Confirms(p.Finds(rig.ToType))
 			p.Sees("Activity", "outcome")
 			asked := len(b.Saw(rig.PathStatus))
 			b.Cuts(nil, nil)
@@ -106,15 +109,15 @@ func TestTerminalNothingButAPersonConfirms(t *testing.T) {
 		t.Fatal("the call was signed")
 	}
 	p.Types("y")
-	p.Sees("Review 2 of 2", "You pay")
-	p.Reads(`expires in (\d+:\d\d)`)
-	pay := p.Finds(`type ([0-9.]+) and press enter`)
+	p.Sees("Review 2 of 2", "Arrives")
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
+	pay := p.Finds(rig.ToType)
 	if err := p.Term.Paste(pay + "\r"); err != nil {
 		t.Fatal(err)
 	}
-	p.Reads(`expires in (\d+:\d\d)`)
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
 	p.Types("\r")
-	p.Reads(`expires in (\d+:\d\d)`)
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
 	if n := len(b.Saw(rig.PathExecute)); n != 0 {
 		t.Fatal("a paste confirmed")
 	}
@@ -145,7 +148,7 @@ func TestTerminalResizingWhileScrollingLosesNothing(t *testing.T) {
 	p.Sees("You asked", "0x8335")
 	p.Reads(`closes in (\d+:\d\d)`)
 	p.Types("y")
-	p.Sees("Review 2 of 2", "You pay")
+	p.Sees("Review 2 of 2", "Arrives")
 }
 
 // TestTerminalARecordingIsShownAgainWithoutTheService records balances, history and a prepared call, and shows them
@@ -166,7 +169,7 @@ func TestTerminalARecordingIsShownAgainWithoutTheService(t *testing.T) {
 	}
 	b.Server.Close()
 	again := rig.At(t, rig.Start(t, env, 100, 30, "--replay", dir))
-	again.Sees("LAB", total)
+	again.Sees("LAB", "REPLAY", total)
 	again.Builds()
 	again.Sees("Review 1 of 2", "y sign")
 	again.Reads(`closes in (\d+:\d\d)`)

@@ -30,7 +30,7 @@ func idles(t *testing.T, p rig.Person) {
 	}{
 		{"", "COMPLETED", time.Second},
 		{"4", "1 record", 2500 * time.Millisecond}, // longer than "now" lasts where every second counts
-		{"1", "largest first", time.Second / 2},
+		{"1", "Balances by asset", time.Second / 2},
 		{"6", "Accounts", time.Second / 2},
 		{"o", "theme", time.Second / 2},
 	} {

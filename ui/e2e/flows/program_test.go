@@ -47,11 +47,11 @@ func TestTerminalMainJob(t *testing.T) {
 				t.Error("the dashboard does not use the alternate screen")
 			}
 			needs, pay := p.WalksToReview2("EMBEDDED")
-			p.Types(pay + "\r")
+			p.Confirms(pay)
 			p.Sees("COMPLETED")
 			idles(t, p)
 			p.Types("4")
-			p.Sees("call "+amount.Trim(needs)+" USDC", "completed")
+			p.Sees(amount.Trim(needs)+" USDC", "completed")
 			p.Types("1")
 			p.Sees("Balances", "USDC")
 			p.Types("q")
@@ -66,7 +66,7 @@ func TestTerminalMainJob(t *testing.T) {
 			again := rig.At(t, rig.Start(t, env, size[0], size[1]))
 			again.Sees("EMBEDDED", "USDC")
 			again.Types("4")
-			again.Sees("call "+amount.Trim(needs)+" USDC", "completed", "1 record")
+			again.Sees(amount.Trim(needs)+" USDC", "completed", "1 record")
 			again.Types("q")
 			if err := again.Ends(); err != nil {
 				t.Fatalf("quitting the second time: %v", err)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,15 +14,17 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/client"
 	"coffer/api/client/httplog"
 	"coffer/api/client/replay"
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/api/service"
+	"coffer/ui/compose"
 	"coffer/ui/e2e/rig"
 	"coffer/ui/profile"
-	"coffer/ui/tui/lab"
+	"coffer/ui/quotelab"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -167,8 +170,9 @@ func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
 	if _, err := o.Client.BalancesDocument(t.Context(), o.Query()); err != nil { // which funds the account
 		t.Fatal(err)
 	}
-	ask := lab.Asker{Client: o.Client, Policy: rules, History: verify.NoHistory{}, Clock: o.Clock}
-	swap, err := ask.Quote(t.Context(), swapOf(t, o))
+	ask := quotelab.Asker{Client: o.Client, Policy: rules, History: verify.NoHistory{}, Clock: o.Clock,
+		Sleep: client.Sleep, Budget: &quotelab.Budget{}}
+	swap, err := ask.Ask(t.Context(), swapOf(t, o), compose.Money{})
 	if err != nil || swap.Refused != 0 || swap.Prepared || swap.Delivered == nil || swap.Minimum == nil ||
 		len(swap.Pays) == 0 || swap.FeesMicro == nil || swap.CostBps < 0 {
 		t.Errorf("%+v, %v", swap, err)
@@ -190,10 +194,20 @@ func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, err := ask.Quote(t.Context(), in)
+	call, err := ask.Ask(t.Context(), in, compose.Money{})
 	if err != nil || call.Refused != 0 || !call.Prepared || call.Delivered == nil || call.FeesMicro != nil ||
-		call.CostBps != -1 || call.CallType == "" || call.Lifetime <= 0 {
+		call.CostBps != -1 || call.CallType == "" || call.Lifetime <= 0 || call.Estimate || call.Why == "" {
 		t.Errorf("%+v, %v", call, err)
+	}
+	asset, err := caip.ParseAsset(in.Draft().TokensRequired[0].AssetType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := compose.Money{Known: true, Held: map[caip.Asset]*big.Int{asset: big.NewInt(30_000_000)}}
+	call, err = ask.Ask(t.Context(), in, there)
+	if err != nil || !call.Estimate || len(call.Missing) != 1 || call.Missing[0].Figure() != "20" ||
+		call.CostMicro == nil || call.Share() == "?" || len(call.Legs) == 0 || len(call.Documents) != 2 {
+		t.Errorf("D6: what is missing is not priced: %+v, %v", call, err)
 	}
 	for _, e := range h.Log.All() {
 		if strings.HasSuffix(e.Path, "/execute-quote") || strings.HasSuffix(e.Path, "/call-quote") &&

@@ -164,7 +164,8 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 		t.Errorf("%d signed operations were sent\n%s", signed(), errs)
 	}
 	_, errs = s.Runs(0, call("call", "--yes", "--accept", "V4,Q11,P6")...)
-	worst := regexp.MustCompile(`Worst case +Warning: Up to ([0-9.]+) USDC`).FindStringSubmatch(errs)
+	worst := regexp.MustCompile(`Warning: If the stated balances are false, up to ([0-9.]+) USDC`).
+		FindStringSubmatch(errs)
 	if worst == nil || !strings.HasPrefix(worst[1], "100.") {
 		t.Errorf("the review does not say the sum of both:\n%s", errs)
 	}
@@ -189,10 +190,10 @@ func TestK1_TerminalTheReviewsShowAHiddenBalance(t *testing.T) {
 	p.Types("\x1b")
 	p.Reads(`closes in (\d+:\d\d)`)
 	p.Types("y")
-	p.Sees("Review 2 of 2", "You pay", "Worst case", "can leave if the balances that the service states are false")
+	p.Sees("Review 2 of 2", "Arrives", "If the stated balances are false, up to")
 	screen := strings.ReplaceAll(strings.Join(strings.Fields(p.Term.Screen()), " "), ",", "")
-	gets := regexp.MustCompile(`payee Demo payee 0x[0-9a-fA-F ]+ gets ([0-9.]+) USDC`).FindStringSubmatch(screen)
-	worst := regexp.MustCompile(`Worst case Up to ([0-9.]+) USDC`).FindStringSubmatch(screen)
+	gets := regexp.MustCompile(`Send ([0-9.]+) USDC to Demo payee`).FindStringSubmatch(screen)
+	worst := regexp.MustCompile(`balances are false up to ([0-9.]+) USDC`).FindStringSubmatch(screen)
 	if gets == nil || worst == nil {
 		t.Fatalf("no payee or no worst case:\n%s", p.Term.Screen())
 	}

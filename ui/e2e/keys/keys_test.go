@@ -94,7 +94,8 @@ func TestKeysAreSetUpWhereTheProfileSaysAndNeverInTheClear(t *testing.T) {
 	imports(t, env)
 	rig.EasesPassphrase(t, dir, "mine", rig.Passphrase)
 	screen, err := rig.Asks(t, env, []string{"keys", "list"}, "Passphrase of profile mine", rig.Passphrase)
-	if err != nil || !strings.Contains(screen, rig.AdminAddress) || !strings.Contains(screen, "main") {
+	if err != nil || !strings.Contains(screen, common.HexToAddress(rig.AdminAddress).Hex()) ||
+		!strings.Contains(screen, "main") {
 		t.Fatalf("%v\n%s", err, screen)
 	}
 	wrong, err := rig.Asks(t, env, []string{"keys", "list"}, "Passphrase", "not this one", "Passphrase", "nor this",
@@ -211,9 +212,9 @@ func TestTerminalEveryKindOfAccountSignsWithAKeyOfTheVault(t *testing.T) {
 			unlocks(p)
 			p.Reads(`closes in (\d+:\d\d)`)
 			p.Types("y")
-			p.Sees("Review 2 of 2", "You pay")
-			p.Reads(`expires in (\d+:\d\d)`)
-			p.Types(p.Finds(`type ([0-9.]+) and press enter`) + "\r")
+			p.Sees("Review 2 of 2", "Arrives")
+			p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
+			p.Confirms(p.Finds(rig.ToType))
 			p.Sees("COMPLETED")
 			p.Types("q")
 			if err := p.Ends(); err != nil {

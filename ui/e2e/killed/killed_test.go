@@ -23,7 +23,7 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 	for name, moment := range map[string]func(p rig.Person){
 		"the key was just pressed": func(rig.Person) {},
 		"the review has gone": func(p rig.Person) {
-			p.Waits("another screen", func(s string) bool { return !strings.Contains(s, "You pay") })
+			p.Waits("another screen", func(s string) bool { return !strings.Contains(s, "Arrives") })
 		},
 		"the activity screen has opened": func(p rig.Person) { p.Sees("accepted by the service") },
 	} {
@@ -32,7 +32,7 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 			dir, env := rig.Home(t)
 			p := rig.At(t, rig.Start(t, env, 120, 40))
 			needs, pay := p.WalksToReview2("EMBEDDED")
-			p.Types(pay + "\r")
+			p.Confirms(pay)
 			moment(p)
 			if err := p.Term.Process().Kill(); err != nil {
 				t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 var (
 	reUpTo   = regexp.MustCompile(`[Uu]p to ([^()]+) \([^)]*\) can leave`)
 	reAmount = regexp.MustCompile(`([0-9][0-9,.]*) ([A-Za-z.]+)`)
-	reShown  = regexp.MustCompile(`(?:Leaves your account on [^0-9]+?|→|pays) +([0-9][0-9,.]*) ([A-Za-z.]+)`)
+	reShown  = regexp.MustCompile(`(?:Leaves [A-Z][A-Za-z ]+?|[A-Za-z] -) +([0-9][0-9,.]*) +([A-Za-z.]+)`)
 	rePrompt = regexp.MustCompile(`(?m)^ *To sign, (?:type yes:|type the amount ([0-9.]+),.*)[^\n]*\n?\s*$`)
 )
 
@@ -66,18 +66,19 @@ func TestLiarReadsWhatCanLeave(t *testing.T) {
 		want   map[string]string
 		stated bool
 	}{
-		"review 1": {" Leaves your account on Base   250.500000 USDC  $250.45\n",
+		"review 1": {" Leaves   Base - 250.500000 USDC  $250.45\n",
 			map[string]string{"USDC": "250.5"}, false},
-		"payments": {" Optimism  → 125.980000 USDC  $125.95\n Arbitrum  → 1,100.000000 USDC   $99.98\n",
+		"payments": {" Leaves   Optimism -   125.980000 USDC  $125.95\n" +
+			"          Arbitrum - 1,100.000000 USDC   $99.98\n",
 			map[string]string{"USDC": "1225.98"}, false},
 		"a command's payments": {
-			"  Ethereum             pays 20 USDC, $20.00, signature 2 of 3 (not given yet)\n  Base   pays 0.5 ETH\n",
+			"  Leaves Ethereum      20 USDC, $20.00, sign 2 of 3 (not given yet)\n  Leaves Base          0.5 ETH\n",
 			map[string]string{"USDC": "20", "ETH": "0.5"}, false},
-		"a command's review 1": {"  Leaves your account on Arbitrum One 25 USDC, $25.00\n",
+		"a command's review 1": {"  Leaves Arbitrum One 25 USDC, $25.00\n",
 			map[string]string{"USDC": "25"}, false},
 		"a stated worst case": {
-			" Worst case  Up to 1,276.85 USDC and 0.5 ETH\n             ($2,276.85) can leave if the balances\n " +
-				"Optimism  → 125.980000 USDC\n",
+			" ! If the stated balances are false, up to 1,276.85 USDC and 0.5 ETH\n ($2,276.85) can leave\n " +
+				"Leaves   Optimism - 125.980000 USDC\n",
 			map[string]string{"USDC": "1276.85", "ETH": "0.5"}, true,
 		},
 	} {
@@ -98,14 +99,10 @@ func (s *liarSession) signs(screen string) {
 	s.confirmed = append(s.confirmed, maps.Clone(s.call))
 }
 
-// pays notes the confirmation of review 2, which counts with the call of review 1 unless it states the sum of both.
+// pays notes the confirmation of review 2, which states the sum of both reviews: as the worst case, or where that is no
+// more, as everything that leaves.
 func (s *liarSession) pays(screen string) {
-	whole, stated := onScreen(screen)
-	if !stated {
-		for symbol, v := range s.call {
-			whole.plus(symbol, v)
-		}
-	}
+	whole, _ := onScreen(screen)
 	if s.call == nil {
 		s.confirmed = append(s.confirmed, whole)
 		return

@@ -146,7 +146,7 @@ func (s *liarSession) serve(w http.ResponseWriter, r *http.Request) {
 
 var (
 	reCountdown = regexp.MustCompile(`(?:closes|expires) in (\d+:\d\d)`)
-	reToType    = regexp.MustCompile(`type ([0-9.]+) and press enter`)
+	reToType    = regexp.MustCompile(rig.ToType)
 )
 
 // step presses what somebody might who sees this screen.

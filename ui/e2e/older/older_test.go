@@ -155,7 +155,7 @@ func had(t *testing.T, dir string, s rig.Script, profile string) {
 	}
 }
 
-const anew = "This program made its network anew"
+const anew = "This program replaced its network"
 
 // TestAnInstallationOfAnOlderRevisionOpens: without a word of the user everything can be read, and nothing is signed.
 func TestAnInstallationOfAnOlderRevisionOpens(t *testing.T) {

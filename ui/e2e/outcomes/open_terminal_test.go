@@ -37,9 +37,9 @@ func signsBoth(p rig.Person) {
 	p.Sees("Review 1 of 2", "y sign")
 	p.Reads(`closes in (\d+:\d\d)`)
 	p.Types("y")
-	p.Sees("Review 2 of 2", "You pay")
-	p.Reads(`expires in (\d+:\d\d)`)
-	p.Types(p.Finds(`type ([0-9.]+) and press enter`) + "\r")
+	p.Sees("Review 2 of 2", "Arrives")
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
+	p.Confirms(p.Finds(rig.ToType))
 }
 
 // smallCall fills in the trial call and makes its amount small: the account can pay it twice, and a lab's daily cap
@@ -66,7 +66,7 @@ const smallAmount = "430.5"
 func buildsAgain(p rig.Person) {
 	p.Helper()
 	p.Types("2")
-	p.Sees("Review →", "went to a review before")
+	p.Sees("Review →", "already reviewed this order")
 	p.Types("r")
 }
 
@@ -139,10 +139,10 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 	signsBoth(p)
 	told(p, "service: REFUNDED", "The service says this was refunded: it did not run, and what had been paid came "+
 		"back; nothing on this machine proves it.", "signatures can still be used until ",
-		"If you build it again before that, you could pay twice.", "paid back, says the service")
+		"If you build it again before that, you could pay twice.", "refunded, says the service")
 	p.Types("o")
 	told(p, "Outstanding signatures", "the call itself, on Base", smallAmount+"00000 USDC")
-	const nothing = "The service says nothing came of it; nothing on this machine proves it. It ends by itself at "
+	const nothing = "The service says nothing came of it; nothing on this machine proves it. It expires at "
 	n, open := strings.Count(whole(p.Term.Screen()), nothing), opened(s.Script).Open
 	if n < 2 || len(open) != n {
 		t.Errorf("%d are told, the journal has %d open", n, len(open))
@@ -185,7 +185,7 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 	p.Types(strings.Repeat("\x7f", len("once")) + "twice\r")
 	told(p, "Review 2 of 2", "I may pay this twice")
 	signed(2, "its sentence")
-	p.Reads(`expires in (\d+:\d\d)`)
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
 	p.Types("y\r")
 	p.Sees("the sentence:")
 	p.Types("I may pay\r")
@@ -210,7 +210,7 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 	smallCall(p)
 	signsBoth(p)
 	told(p, "service: COMPLETED", "The service says it ran; nothing on this machine "+
-		"proves it.", "signatures can still be used; not all of them end by themselves.",
+		"proves it.", "signatures can still be used; some never expire.",
 		"your call ran on Base, says the service")
 	p.Types("4")
 	told(p, "The service lists nothing that was done with this account.", "what you signed is under Activity (3).")
@@ -274,7 +274,7 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 	}
 	settles(p)
 	p.Types(strings.Repeat("\x7f", 4) + end + "\r")
-	told(p, "Outstanding signatures", "voided by you", "Whoever holds it can still use it until nonce")
+	told(p, "Outstanding signatures", "voided by you", "Anyone who has it can still use it until nonce")
 	keeps("voiding")
 
 	p.Types("o")

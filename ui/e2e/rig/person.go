@@ -7,6 +7,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -113,6 +114,9 @@ func (p Person) Outcome() (found string) {
 // answered is a time in which a service that runs has said all that it knows of an operation.
 const answered = 5 * time.Second
 
+// ToType finds what review 2 asks to be typed.
+const ToType = `type ([0-9.]+) and press enter`
+
 // WalksToReview2 goes from the first screen, which names the kind of network, to the second review of the trial call,
 // read to its end. It returns what the call needs and what has to be typed to confirm.
 func (p Person) WalksToReview2(kind string) (needs, pay string) {
@@ -123,10 +127,30 @@ func (p Person) WalksToReview2(kind string) (needs, pay string) {
 	p.Sees("Review 1 of 2", "nothing else", "y sign")
 	p.Reads(`closes in (\d+:\d\d)`)
 	p.Types("y")
-	p.Sees("Review 2 of 2", "You pay")
-	p.Reads(`expires in (\d+:\d\d)`)
-	return needs, p.Finds(`type ([0-9.]+) and press enter`)
+	p.Sees("Review 2 of 2", "Arrives")
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
+	return needs, p.Finds(ToType)
 }
+
+// Confirms answers what review 2 asks for: amount is the beginning of what leaves. Where no contact book has the payee
+// of the trial call, as in a lab, characters of its address are asked for as well.
+func (p Person) Confirms(amount string) {
+	p.Helper()
+	p.Types(amount + "\r")
+	p.Waits("what comes behind the amount", func(screen string) bool {
+		return !strings.Contains(screen, "press enter") || letters.MatchString(screen)
+	})
+	found := letters.FindStringSubmatch(p.Term.Screen())
+	if found == nil {
+		return
+	}
+	from, err := strconv.Atoi(found[1])
+	must(p, err)
+	p.Reads(`(?:expires|renews) in (\d+:\d\d)`)
+	p.Types(strings.TrimPrefix(Payee(p), "0x")[from-1:][:4] + "\r")
+}
+
+var letters = regexp.MustCompile(`type characters (\d+) to`)
 
 // Escapes presses escape, which would be part of the next key if that followed at once.
 func (p Person) Escapes() {

@@ -60,7 +60,7 @@ func (s Script) Runs(code int, args ...string) (out, errs string) {
 }
 
 // Payee is the first address of the demo's address book.
-func Payee(t *testing.T) string {
+func Payee(t testing.TB) string {
 	t.Helper()
 	demo, err := assets.DemoKey()
 	must(t, err)
@@ -101,4 +101,11 @@ const (
 	ACall     = "call --chain base --to usdc --function transfer(address_to,uint256_amount) --arg PAYEE --arg 20_USDC"
 	ATransfer = "transfer --asset usdc --amount 20 --to PAYEE --chain op"
 	ASwap     = "swap --asset usdc --amount 20 --for eth@base"
+	APayment  = "pay LIST --asset usdc --on base"
 )
+
+// AList is a list of payouts: LIST is the word of its file.
+func AList(t *testing.T) string {
+	return "recipient,amount,note\n" + Payee(t) + ",12,\"invoice 7, March\"\n" +
+		"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed,8.5,\n"
+}

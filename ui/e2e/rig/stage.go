@@ -3,6 +3,7 @@
 package rig
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,8 +20,12 @@ type Stage struct {
 func NewStage(t *testing.T, serve ...string) *Stage {
 	t.Helper()
 	env, b := Team(t, serve...)
-	plan := filepath.Join(t.TempDir(), "pay.toml")
-	words := map[string]string{"PAYEE": Payee(t), "PLAN": plan, "NOBODY": "0x" + strings.Repeat("00", 32)}
+	dir := t.TempDir()
+	plan, list := filepath.Join(dir, "pay.toml"), filepath.Join(dir, "list.csv")
+	if err := os.WriteFile(list, []byte(AList(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	words := map[string]string{"PAYEE": Payee(t), "PLAN": plan, "LIST": list, "NOBODY": "0x" + strings.Repeat("00", 32)}
 	s := &Stage{Script{t, env, Passphrase}, b, words}
 	s.Plans(plan, "21")
 	return s

@@ -366,7 +366,7 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 		{name: "dashboard, a call from start to end", env: []string{"TEA_TRACE=" + filepath.Join(s.dir, "trace"),
 			"TEA_DEBUG=1"}, walk: func(p rig.Person) {
 			_, pay := p.WalksToReview2("EMBEDDED")
-			p.Types(pay + "\r")
+			p.Confirms(pay)
 			p.Sees("COMPLETED")
 			p.Types("3")
 			leave("COMPLETED")(p)

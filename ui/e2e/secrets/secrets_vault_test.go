@@ -99,7 +99,7 @@ func (s *scene) vaultSteps(at rig.Serving) []step {
 			talk: []line{unlock, {"Key or mnemonic", s.secret("no key", typed[:60]) + "\r"}}, code: cli.ExitFailed},
 		{name: "keys import, keystore", args: kept("keys", "import", "--file", s.keystore()),
 			talk: []line{unlock, {"Its password", "testpassword\r"}}},
-		{name: "keys new", args: kept("keys", "new"), talk: []line{unlock}},
+		{name: "keys new", args: kept("keys", "new"), talk: []line{unlock, {"Type yes or no", "no\r"}}},
 		{name: "keys api-key set, nothing to ask", args: kept("keys", "api-key", "set"),
 			talk: []line{unlock, {"API key for profile kept", "sentinel-API-key-77b1e0\r"}}, code: cli.ExitUsage},
 		{name: "keys list", args: kept("keys", "list"), talk: []line{unlock}},

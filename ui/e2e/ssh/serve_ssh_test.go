@@ -126,10 +126,10 @@ func TestSSHTwoGuestsDoTheMainJobAtOnce(t *testing.T) {
 				p, _ := connects(t, at, keys[i], size[0], size[1])
 				p.Sees(names[i])
 				needs, pay := p.WalksToReview2("LAB")
-				p.Types(pay + "\r")
+				p.Confirms(pay)
 				p.Sees("COMPLETED")
 				p.Types("4")
-				p.Sees("call "+strings.TrimRight(strings.TrimRight(needs, "0"), ".")+" USDC", "completed", "1 record")
+				p.Sees(strings.TrimRight(strings.TrimRight(needs, "0"), ".")+" USDC", "completed", "1 record")
 				addresses[i] = address(p)
 				p.Quits()
 				again, _ := connects(t, at, keys[i], size[1]*3, size[1])
@@ -242,7 +242,7 @@ func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
 	for name, moment := range map[string]func(p rig.Person){
 		"the key was just pressed": func(rig.Person) {},
 		"the review has gone": func(p rig.Person) {
-			p.Waits("another screen", func(s string) bool { return !strings.Contains(s, "You pay") })
+			p.Waits("another screen", func(s string) bool { return !strings.Contains(s, "Arrives") })
 		},
 		"it is under way": func(p rig.Person) { p.Sees("✓ accepted by the service") },
 	} {
@@ -254,7 +254,7 @@ func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
 			at := overSSH(t, line)
 			p, lost := connects(t, at, alice, 120, 40)
 			_, pay := p.WalksToReview2("LAB")
-			p.Types(pay + "\r")
+			p.Confirms(pay)
 			moment(p)
 			lost()
 			again, _ := connects(t, at, alice, 80, 24)
@@ -303,7 +303,7 @@ func TestSSHAGuestReachesNothingOfTheServer(t *testing.T) {
 	const words = "runs on a server: no files"
 	for _, press := range []string{"x", "4x", "2e", "Wx"} {
 		p.Types("1")
-		p.Sees("By asset")
+		p.Sees("Balances by asset")
 		p.Types(press)
 		p.Sees(words)
 		p.Escapes()
@@ -321,7 +321,7 @@ func TestSSHAGuestReachesNothingOfTheServer(t *testing.T) {
 	}
 	p.Sees("paste the document")
 	p.Types(secretFile + "\r")
-	p.Sees("paste the document: this dashboard")
+	p.Sees("paste it: this dashboard")
 	p.Escapes()
 	p.Escapes()
 	p.Types("1,")
@@ -341,7 +341,7 @@ func TestSSHAGuestReachesNothingOfTheServer(t *testing.T) {
 	}
 	p.Types("\x1a") // ctrl+z
 	p.Types("1")
-	p.Sees("By asset")
+	p.Sees("Balances by asset")
 	p.Quits()
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 0 {
 		t.Errorf("the operator's home has %v, %v", all, err)
@@ -365,7 +365,7 @@ func TestSSHTheTerminalIsFollowed(t *testing.T) {
 			continue
 		}
 		p.Waits("a rule over the whole width", func(s string) bool {
-			return strings.Contains(s, strings.Repeat("─", size[0])) && strings.Contains(s, "By asset")
+			return strings.Contains(s, strings.Repeat("─", size[0])) && strings.Contains(s, "Balances by asset")
 		})
 	}
 	p.Quits()
@@ -424,7 +424,7 @@ func TestSSHARemoteProfileIsShownReadOnly(t *testing.T) {
 		t.Errorf("something signed was sent: %s", r.Path)
 	}
 	p.Types("1")
-	p.Sees("By asset")
+	p.Sees("Balances by asset")
 	p.Quits()
 	if err := errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Wait()); err != nil {
 		t.Errorf("%v\n%s", err, logs)

@@ -54,7 +54,7 @@ func report(reasons ...verify.Reason) verify.Report {
 
 func findings() verify.Report {
 	return report(
-		verify.Reason{Code: "V4", Level: verify.Warn, Title: "You never sent anything to this recipient.", Got: Payee},
+		verify.Reason{Code: "V4", Level: verify.Warn, Title: verify.FirstPayment, Got: Payee},
 		verify.Reason{Code: "P6", Level: verify.Unknown, Title: "The balances are the service's word.",
 			Path: "/balances"},
 		verify.Reason{Code: "L4", Level: verify.Show, Title: "The answer carries members that are not used."},
@@ -90,6 +90,36 @@ func Call() consent.Review {
 		},
 		Report: findings(),
 	}
+}
+
+// Payouts is review 1 of four payments on Base, of 10 USDC each but the third, which is of ETH; the last one goes where
+// the first one goes.
+func Payouts() consent.Review {
+	r := Call()
+	one, d := r.Call.Lines[0], &r.Intent
+	d.Calls, r.Call.Lines, r.Call.Outflow = nil, nil, []verify.AmountView{usdc(30_000_000, "Base")}
+	for i, to := range []string{Payee, Kernel, Escrow, Payee} {
+		l, a := one, usdc(10_000_000, "Base")
+		if i == 2 {
+			a = eth(5_000_000_000_000_000, "Base")
+			l = verify.CallView{Role: verify.RoleCall, To: to, Value: a.Amount, Decoded: true, AsAsked: true,
+				FirstTime: true}
+			r.Call.Outflow = append(r.Call.Outflow, a)
+		} else {
+			l.Data = "0x" + common.Bytes2Hex(erc20.Transfer(common.HexToAddress(to), a.Amount))
+			l.Args = []verify.ArgView{{Name: "to", Type: "address", Value: to},
+				{Name: "amount", Type: "uint256", Value: "10000000"}}
+		}
+		l.Index, l.Asked, l.Amount, l.Recipient = i+1, i+1, &a, to
+		r.Call.Lines = append(r.Call.Lines, l)
+		c := intent.Call{To: l.To, Data: l.Data, Function: l.Function, Note: "invoice " + string("6789"[i])}
+		if i == 2 {
+			c.Value = a.Amount.String()
+		}
+		d.Calls = append(d.Calls, c)
+	}
+	d.TokensRequired[0].Amount, r.Call.Requires = "30000000", []verify.AmountView{usdc(30_000_000, "Base")}
+	return r
 }
 
 // leg is a payment of an account by a deposit in escrow.
@@ -175,6 +205,7 @@ func All() []Case {
 			Data: "0xdeadbeef"})
 		r.Call.Phrase = "this signature can move everything in the account"
 	})
+	add("payouts", Payouts(), nil)
 	add("allowance", Call(), func(r *consent.Review) {
 		approve := func(index int, role string, units int64) verify.CallView {
 			a := usdc(units, "Base")

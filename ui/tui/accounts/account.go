@@ -117,7 +117,7 @@ func (m *Model) lockState() []fact {
 	case v.Locked():
 		out = append(out, plain("state", "locked: the next signature asks for the passphrase"))
 	case v.Lock != nil:
-		out = append(out, plain("state", "unlocked until nobody used them for a while; L locks them now"))
+		out = append(out, plain("state", "unlocked until they are unused for a while; L locks them now"))
 	default:
 		out = append(out, plain("state", "unlocked"))
 	}

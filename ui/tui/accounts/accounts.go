@@ -53,7 +53,8 @@ type Model struct {
 	lists     listing
 	listGen   int
 	accepting *kit.Choice
-	starts    []int // the first line of each account in the last layout
+	people    *kit.Choice // the contacts
+	starts    []int       // the first line of each account in the last layout
 }
 
 // lookedMsg brings the keys that the vault has.
@@ -72,7 +73,8 @@ type statedMsg struct {
 func New(ctx screen.Context, d Deps) *Model {
 	life, stop := context.WithCancel(context.Background())
 	m := &Model{ctx: ctx, deps: d, life: life, stop: stop, switching: kit.NewChoice("Switch to"),
-		accepting: kit.NewChoice("Trust as it is now listed")}
+		accepting: kit.NewChoice("Trust as it is now listed"), people: kit.NewChoice("Your contacts")}
+	m.people.Wide = true
 	m.switching.Reasons = true
 	return m
 }
@@ -116,7 +118,12 @@ func (m *Model) look() tea.Cmd {
 }
 
 // Capturing reports whether a list is open.
-func (m *Model) Capturing() bool { return m.switching.IsOpen() || m.accepting.IsOpen() }
+func (m *Model) Capturing() bool {
+	return m.switching.IsOpen() || m.accepting.IsOpen() || m.people.IsOpen()
+}
+
+// Listing reports whether a list is open; nothing else of this screen takes text.
+func (m *Model) Listing() bool { return m.Capturing() }
 
 // ask reads where the accounts exist already.
 func (m *Model) ask() tea.Cmd {
@@ -188,8 +195,21 @@ func (m *Model) chosen(msg tea.Msg) tea.Cmd {
 		return m.choose(msg)
 	case m.accepting.IsOpen():
 		return m.accept(msg)
+	case m.people.IsOpen():
+		if it, ok := m.people.Update(msg); ok {
+			return screen.Send(screen.NameMsg{Address: it.Value})
+		}
 	}
 	return nil
+}
+
+// openPeople lists the contacts to change, and offers a new one.
+func (m *Model) openPeople() {
+	items := []kit.Item{{Label: "new contact"}}
+	for _, c := range m.ctx.Contacts.Own() {
+		items = append(items, kit.Item{Value: c.Address, Label: present.Clean(c.Name, 24), Note: c.Address})
+	}
+	m.people.Open(items, "")
 }
 
 // click selects the account under the mouse.
@@ -233,6 +253,8 @@ func (m *Model) press(key string) tea.Cmd {
 		return tea.Batch(m.ask(), m.compare())
 	case "A":
 		m.openChanges()
+	case "c":
+		m.openPeople()
 	default:
 		m.text.Press(key)
 	}
@@ -254,9 +276,14 @@ func (m *Model) Keys() []kit.Key {
 		return []kit.Key{kit.NewKey("trust it", "enter").WithCare(), kit.NewKey("choose", "up", "down"),
 			kit.NewKey("leave", "esc")}
 	}
+	if m.people.IsOpen() {
+		return []kit.Key{kit.NewKey("change", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("leave", "esc")}
+	}
 	keys := []kit.Key{kit.NewKey("copy address", "y").OffWhen(none, "this profile has no account")}
 	keys = append(keys, m.profileKeys()...)
 	return append(keys,
+		kit.NewKey("contacts", "c").Explain("your contacts: add, rename, remove").OffWhen(m.ctx.Contacts.Save == nil,
+			"this program keeps no contacts"),
 		kit.NewKey("copy signer", "Y").OffWhen(noSigner, "this account has no separate signer"),
 		kit.NewKey("copy network id", "n").OffWhen(m.ctx.Network.ID == "", "this profile has no network id"),
 		kit.NewKey("ask where accounts exist", "r").Named("refresh").OffWhen(m.deps.States == nil ||

@@ -155,7 +155,7 @@ func TestEachKindSaysWhatSignsForIt(t *testing.T) {
 
 func TestK6TheLockIsShownAndKeysOfALockedVaultAreUnknown(t *testing.T) {
 	m := sample(t)
-	if got := shown(m); !strings.Contains(got, "unlocked until nobody used them") ||
+	if got := shown(m); !strings.Contains(got, "unlocked until they are unused") ||
 		strings.Count(got, "key here ✓") != 3 || strings.Count(got, "no key here !") != 1 {
 		t.Errorf("unlocked:\n%s", got)
 	}

@@ -112,7 +112,7 @@ func (m *Model) roleFacts(th theme.Theme, a api.Account, on []OnChain) []fact {
 	}
 	if same > 0 && len(out) == 0 {
 		out = append(out, fact{"roles", kit.Noted(th, theme.Good,
-			"session and admin are those of the profile on "+present.Plural(same, "chain", "chains")+
+			"session and admin match the profile on "+present.Plural(same, "chain", "chains")+
 				", as the service says")})
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 func (m *Model) View(f screen.Frame) string {
 	lines, _, _ := m.lines(f.Theme, f.W)
 	body := m.text.Body(f.Theme, lines, f.W, f.H)
-	for _, open := range []*kit.Choice{m.switching, m.accepting} {
+	for _, open := range []*kit.Choice{m.switching, m.accepting, m.people} {
 		if open.IsOpen() {
 			body = open.Over(f.Theme, body, f.W, f.H)
 		}

@@ -89,6 +89,7 @@ type Screen struct {
 	sigShown int
 	void     voidForm
 	shown    string // id of the operation in detail
+	told     string // what the other screens were told
 	hidden   bool   // amounts are hidden
 	asked    string // id of the operation whose x awaits the second press
 	askedAt  time.Time
@@ -174,10 +175,18 @@ func (s *Screen) Keys() []kit.Key {
 		s.askKey(it),
 		s.pageKey(it),
 		kit.NewKey("support bundle", "b").Explain(
-			"copy ids, states and times for somebody who helps; no amounts, no accounts").OffWhen(it == nil,
+			"copy ids, states and times for someone who helps; no amounts, no accounts").OffWhen(it == nil,
 			"no operation is selected"),
 	}
-	return append(keys, detailKeys()...)
+	return append(s.ctx.Naming(keys, s.payee(it)), detailKeys()...)
+}
+
+// payee is whom an operation pays, as far as the journal says.
+func (s *Screen) payee(it *item) string {
+	if it == nil {
+		return ""
+	}
+	return s.ctx.Payee(it.snap.QuoteID)
 }
 
 // askKey asks for the status at once. An unknown outcome is reconciled that way: nothing is ever sent again.
@@ -188,7 +197,7 @@ func (s *Screen) askKey(it *item) kit.Key {
 		k = k.Explain("reconcile: ask for the status, and after the expiry read the history; nothing is sent")
 	}
 	if it == nil || !watchable(it.snap.State) {
-		return k.OffWhen(true, "nothing to ask: it was not sent, or it has ended").Hidden()
+		return k.OffWhen(true, "nothing to refresh: not sent, or already finished").Hidden()
 	}
 	return k
 }

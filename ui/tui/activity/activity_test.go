@@ -185,7 +185,7 @@ func (r *rig) golden(name string) {
 func live(now time.Time) []present.Signature {
 	return []present.Signature{{
 		Operation: "op1", Until: now.Add(9*time.Minute + 41*time.Second),
-		Void: "It ends by itself at 12:10:44 UTC, or as soon as another operation of this account uses nonce " +
+		Void: "It expires at 12:10:44 UTC, or as soon as another operation of this account uses nonce " +
 			"1208925819614629174706176 on eip155:8453.",
 		Summary: verify.OpSummary{
 			Role: verify.RolePrepared, Chain: "eip155:8453", Sender: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",

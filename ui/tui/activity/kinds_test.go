@@ -27,7 +27,7 @@ func liveKinds(now time.Time) []present.Signature {
 		{
 			Summary: verify.OpSummary{Role: journal.RoleDelegation, Kind: api.AccountKernelV33, Chain: "eip155:10",
 				Sender: eoa, Nonce: "7"}, Code: "0xd6CEDDe84be40893d153Be9d467CD6aD37875b28",
-			Void: "It does not end by itself: it ends when account nonce 7 of this EOA is used on eip155:10, which " +
+			Void: "It never expires: it ends when account nonce 7 of this EOA is used on eip155:10, which " +
 				"any transaction of the EOA there does.",
 		},
 		{
@@ -35,12 +35,12 @@ func liveKinds(now time.Time) []present.Signature {
 				Chain: caip.SolanaMainnet().String(), Sender: sol,
 				BlockHash: "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N", Spend: pays},
 			Until: now.Add(90 * time.Second),
-			Void:  "It ends by itself with its block hash, at 12:02:33 UTC at the latest.",
+			Void:  "It expires with its block hash, at 12:02:33 UTC at the latest.",
 		},
 		{
 			Summary: verify.OpSummary{Role: verify.RolePrepared, Kind: api.AccountRoleBased, Chain: "eip155:8453",
 				Sender: eoa, Nonce: "12", Spend: pays},
-			Void: "It does not end by itself: it ends when another operation of this account uses nonce 12 on " +
+			Void: "It never expires: it ends when another operation of this account uses nonce 12 on " +
 				"eip155:8453.",
 		},
 	}
@@ -68,12 +68,12 @@ func TestJ4EverySignatureSaysWhatEndsIt(t *testing.T) {
 	r.press("o")
 	got := strings.Join(strings.Fields(r.view()), " ")
 	for _, want := range []string{
-		"a delegation of your EOA on Optimism no end of its own", "account nonce 7 of this EOA is used on Optimism",
+		"a delegation of your EOA on Optimism never expires", "account nonce 7 of this EOA is used on Optimism",
 		"another operation of this account uses this nonce on Base",
 		"0xd6CE DDe8 4be4 0893 d153 Be9d 467C D6aD 3787 5b28",
 		"control everything in this EOA there", "the payment of a swap, on Solana until 12:02:33, in 1:30",
 		"with its block hash", "EkSn NWid 2cvw", "role-based",
-		"the call itself, on Base no end of its own",
+		"the call itself, on Base never expires",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())

@@ -65,7 +65,7 @@ func TestD2_WhatHasEndedSaysSo(t *testing.T) {
 			"outstanding signature") != (c.header != "") || !strings.Contains(text, c.header) {
 			t.Errorf("after %s:\n%s", c.after, text)
 		}
-		if c.over && (!strings.Contains(text, "its time is over") ||
+		if c.over && (!strings.Contains(text, "it has expired") ||
 			strings.Contains(flat(text), "can still be used")) {
 			t.Errorf("after %s:\n%s", c.after, text)
 		}
@@ -104,7 +104,7 @@ func TestD2_TheKeysThatAreOfferedWork(t *testing.T) {
 	}{
 		"a quote can be asked for": {func(*flow.Snapshot) {}, "open review", "",
 			"ask for a quote (enter), or abandon it (x)"},
-		"its time is over": {func(x *flow.Snapshot) { x.Over = true }, "prepare again", "",
+		"it has expired": {func(x *flow.Snapshot) { x.Over = true }, "prepare again", "",
 			"Prepare it again (enter), or abandon it (x)"},
 		"it cannot be read": {func(x *flow.Snapshot) { x.Stuck = true }, "open review", "it can only be abandoned",
 			"you can only abandon it (x)"},

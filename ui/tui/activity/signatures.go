@@ -74,8 +74,8 @@ func (s *Screen) sigView(f screen.Frame) string {
 			"Nothing that you signed can still be used.")
 	}
 	s.sig = max(0, min(s.sig, len(s.live)-1))
-	lines := kit.Prose(f.W-1, 1, kit.Plain("These signatures were given and can still be used by whoever has them. "+
-		"What ends each of them stands below it."))
+	lines := kit.Prose(f.W-1, 1, kit.Plain("These signatures were given, and anyone who has them can still use them. "+
+		"Below each is what ends it."))
 	s.sigAt = s.sigAt[:0]
 	for i, o := range s.live {
 		lines = append(lines, "")

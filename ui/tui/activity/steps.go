@@ -64,7 +64,7 @@ func (s *Screen) course(snap flow.Snapshot) []step {
 	out := append(s.deposits(snap), s.target(snap)...)
 	switch status := snap.Status.Status; {
 	case status == api.StatusRefunded:
-		return append(out, step{text: "paid back", meaning: theme.Warn})
+		return append(out, step{text: "refunded", meaning: theme.Warn})
 	case status == api.StatusFailed:
 		return append(out, step{text: "ended without a payment", meaning: theme.Danger})
 	case paysNothing(snap):
@@ -93,7 +93,7 @@ func (s *Screen) target(snap flow.Snapshot) []step {
 	if paysNothing(snap) {
 		return out
 	}
-	return append([]step{{text: "missing tokens lent on " + where, meaning: ran}}, out...)
+	return append([]step{{text: "missing tokens advanced on " + where, meaning: ran}}, out...)
 }
 
 // deposits makes one step per payment of the quote; without a quote it lists those that the service names.

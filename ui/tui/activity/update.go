@@ -3,6 +3,7 @@ package activity
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -101,8 +102,61 @@ func next(id string, feed chan flow.Snapshot) tea.Cmd {
 	}
 }
 
-// Update handles one message.
+// Update handles one message, and tells the other screens when what is under way has changed.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
+	cmd := s.update(msg)
+	if !s.loaded {
+		return cmd
+	}
+	now, told := s.underWay()
+	if told == s.told {
+		return cmd
+	}
+	s.told = told
+	return tea.Batch(cmd, screen.Send(now))
+}
+
+// underWay lists what has not ended, and the same as a text that changes with it.
+func (s *Screen) underWay() (msg screen.UnderWayMsg, text string) {
+	now := s.ctx.Clock()
+	msg.Open = s.live
+	for _, it := range s.items {
+		if ended(it.snap) {
+			continue
+		}
+		st := s.state(it.snap, now)
+		msg.Operations = append(msg.Operations, screen.UnderWay{Since: it.snap.Started,
+			What: present.Operation(s.ctx.Catalog, it.snap), Progress: s.progress(it.snap, st), Meaning: st.Meaning})
+	}
+	text = "known"
+	for _, o := range msg.Operations {
+		text += "\n" + o.Since.String() + o.What + o.Progress
+	}
+	for _, o := range msg.Open {
+		text += "\n" + o.Hash + o.Voided.String() + o.Ends.String()
+	}
+	return msg, text
+}
+
+// progress is the state in a word or two, and how many payments have arrived.
+func (s *Screen) progress(snap flow.Snapshot, st present.State) string {
+	steps := s.deposits(snap)
+	if !tracked(snap.State) || len(steps) == 0 {
+		return st.Word
+	}
+	n, next := 0, ""
+	for _, x := range steps {
+		switch {
+		case x.meaning == theme.Good:
+			n++
+		case next == "":
+			next = ", now " + strings.TrimSuffix(x.text, " deposit")
+		}
+	}
+	return "payments: " + kit.Count(n, len(steps)) + next
+}
+
+func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case loadedMsg:
 		s.loaded, s.live = true, m.live
@@ -323,6 +377,8 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 		return screen.Copy("support bundle (ids, states, times)", s.bundle(it))
 	case "r":
 		return s.askNow(it)
+	case screen.NameKey:
+		return s.ctx.Name(s.payee(it))
 	case "pgdown", "space", "pgup":
 		s.detail.Press(key)
 	default:

@@ -100,7 +100,7 @@ func (s *Screen) voided(m voidedMsg) tea.Cmd {
 			s.void = voidForm{}
 		}
 		return tea.Batch(s.readLive(), screen.Toast(theme.Good,
-			"voided: it stands in the way of nothing any more; whoever holds it can still use it"))
+			"void: it blocks nothing any more; anyone who has it can still use it"))
 	}
 	words := voidWords(m.err)
 	if !s.void.open || s.void.of.Hash != m.hash {
@@ -133,7 +133,7 @@ func (s *Screen) voidView(f screen.Frame) string {
 		text string
 	}{
 		{theme.None,
-			"Coffer marks this signature as void: it no longer stands in the way of a new one of this account."},
+			"Coffer now treats this signature as void: it no longer blocks a new one of this account."},
 		{theme.Warn,
 			"It takes nothing back. Anyone who has the signature can still use it until this nonce is used on " +
 				where + "."},

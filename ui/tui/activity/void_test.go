@@ -89,7 +89,7 @@ func TestASignatureIsVoidedByTheEndOfItsAccountTypedByHand(t *testing.T) {
 	}
 	r.press("enter")
 	if len(v.calls) != 1 || v.calls[0] != [2]string{id64("77"), "7BC0"} || r.s.void.open ||
-		!r.told("voided: it stands in the way of nothing") {
+		!r.told("void: it blocks nothing") {
 		t.Fatalf("%v", v.calls)
 	}
 }

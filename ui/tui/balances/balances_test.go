@@ -159,7 +159,7 @@ func TestUnknownAssetShowsNoAmount(t *testing.T) {
 	}, {AggregatedAssetID: "ob:Scаm\x1b[31m", Balance: "7", FiatValue: "7"}}}
 	m := loaded(t, tuitest.Context(t), &source{b: b})
 	tuitest.Keys(m, "e")
-	text := tuitest.Text(t, m, 120, 20)
+	text := tuitest.Text(t, m, 110, 20)
 	if strings.Contains(text, "\x1b") {
 		t.Error("an escape sequence of the service reached the screen")
 	}

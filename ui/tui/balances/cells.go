@@ -17,22 +17,42 @@ func (m *Model) cells(th theme.Theme, w, i int, c []kit.Cell) []kit.Cell {
 	r := m.rows[i]
 	switch r.kind {
 	case noteRow:
-		return append(c, kit.Cell{Text: present.Plural(m.zeros, "zero balance is", "zero balances are") +
-			" not shown: press z", Style: th.Dim, Span: true})
+		return append(c, kit.Cell{Text: " " + present.Plural(m.zeros, "zero balance", "zero balances") + " hidden (z)",
+			Style: th.Dim, Span: true})
 	case headRow:
 		return m.headCells(th, r, w, c)
 	}
-	title, name := kit.Styled("    "+r.title, th.Dim), kit.Styled(r.name, th.Dim)
+	title := kit.Styled("    "+r.title, th.Dim)
 	if r.kind == groupRow {
 		title = m.groupTitle(th, r)
-		if r.name == "" && m.view == byChain {
-			name = kit.Styled(present.Plural(r.parts, "asset", "assets"), th.Dim)
-		}
 	}
-	title = marked(th, title, r, m.table.WidthOf(titleAt, w))
-	return append(c, title, name, m.amountCell(th, r, m.table.WidthOf(amountAt, w)),
+	title = m.named(th, marked(th, title, r, m.table.WidthOf(titleAt, w)), r, w)
+	if r.alone {
+		return append(c, title, kit.Cell{}, kit.Cell{}, kit.Cell{}, kit.Cell{})
+	}
+	return append(c, title, m.amountCell(th, r, m.table.WidthOf(amountAt, w)),
 		m.shareCell(th, r, m.table.WidthOf(shareAt, w)), m.percentCell(th, r),
 		m.valueCell(th, r, m.table.WidthOf(valueAt, w)))
+}
+
+// nameOf is what a line says behind its title.
+func (m *Model) nameOf(r row) string {
+	if r.kind == groupRow && r.name == "" && m.view == byChain {
+		return present.Plural(r.parts, "asset", "assets")
+	}
+	return r.name
+}
+
+// named puts the name of a line behind its title, where the column has room for names. A mark of findings stays.
+func (m *Model) named(th theme.Theme, c kit.Cell, r row, w int) kit.Cell {
+	name, room := m.nameOf(r), m.table.WidthOf(titleAt, w)
+	cut := m.view == byAsset && room < m.wide.names
+	if c.Tail != "" || name == "" || room <= m.symbol || cut {
+		return c
+	}
+	c.Text = kit.Fit(c.Text, max(m.symbol, present.Width(c.Text))) + "  "
+	c.Tail, c.TailStyle = name, th.Dim
+	return c
 }
 
 // headCells is the heading of the unpriced assets or of dust.
@@ -41,18 +61,18 @@ func (m *Model) headCells(th theme.Theme, r row, w int, c []kit.Cell) []kit.Cell
 	if m.isOpen(r.key) {
 		sign = th.Signs.Open
 	}
-	title, name := kit.Text(sign+" "+r.key+" ("+strconv.Itoa(r.parts)+")"), kit.Styled("no price", th.Dim)
-	value := kit.Styled(present.UnknownText, th.Unknown)
+	title, value := kit.Text(sign+" "+r.key+" ("+strconv.Itoa(r.parts)+")"), kit.Styled(present.UnknownText, th.Unknown)
+	note := kit.Styled("no price", th.Dim)
 	if r.key == dustKey {
-		name = kit.Styled("below "+present.USD(m.ctx.Settings.Dust), th.Dim)
+		note = kit.Styled("below "+present.USD(m.ctx.Settings.Dust), th.Dim)
 		value = m.valueCell(th, r, m.table.WidthOf(valueAt, w))
 	}
-	return append(c, title, name, kit.Cell{}, kit.Cell{}, kit.Cell{}, value)
+	return append(c, title, kit.Cell{}, note, kit.Cell{}, value)
 }
 
 func (m *Model) groupTitle(th theme.Theme, r row) kit.Cell {
 	sign := th.Signs.Closed
-	if m.open[r.key] {
+	if m.isOpen(r.key) {
 		sign = th.Signs.Open
 	}
 	if r.parts == 0 {
@@ -74,21 +94,26 @@ func marked(th theme.Theme, c kit.Cell, r row, w int) kit.Cell {
 	return c
 }
 
+// amountCell writes an amount without trailing zeros, its point under those of the other lines.
 func (m *Model) amountCell(th theme.Theme, r row, w int) kit.Cell {
 	switch {
 	case !r.figure:
 		return kit.Cell{}
 	case m.hidden:
-		return kit.Styled(kit.Masked(th)+strings.Repeat(" ", shownDecimals-2), th.Dim)
+		return kit.Styled(kit.Masked(th), th.Dim)
 	case r.amount == nil || r.decimals < 0:
-		return kit.Styled(kit.Short(nil, 0, shownDecimals, "").Main, th.Unknown)
+		return kit.Styled(strings.Repeat(" ", max(0, min(m.whole, w)-1))+present.UnknownText, th.Unknown)
 	}
-	f := kit.Short(r.amount, r.decimals, shownDecimals, th.Signs.More)
-	if present.Width(f.String()) <= w {
-		return f.Cell(th)
+	whole, fraction := amountText(r, th.Signs.More)
+	text := strings.Repeat(" ", max(0, m.whole-present.Width(whole))) + whole + fraction
+	c := kit.Text(text)
+	if present.Width(text) > w {
+		c.Text = long(amount.Group(amount.Scale(r.amount, r.decimals, 0).String()), th.Signs.More, w)
 	}
-	whole := amount.Scale(r.amount, r.decimals, 0)
-	return kit.Text(long(amount.Group(whole.String()), th.Signs.More, w))
+	if r.kind == partRow {
+		c.Style = th.Dim
+	}
+	return c
 }
 
 // long shortens a figure that does not fit to its first digits and the number of digits of its whole part, so that its
@@ -112,7 +137,12 @@ func long(s, more string, w int) string {
 }
 
 func (m *Model) shareCell(th theme.Theme, r row, w int) kit.Cell {
-	if r.kind != groupRow || m.hidden || r.micro == nil || r.micro.Sign() == 0 {
+	switch {
+	case r.kind != groupRow || m.hidden:
+		return kit.Cell{}
+	case r.micro == nil:
+		return kit.Styled("no price", th.Dim)
+	case r.micro.Sign() == 0:
 		return kit.Cell{}
 	}
 	return kit.BarCell(th, r.micro, m.total(), w)
@@ -134,7 +164,7 @@ func (m *Model) valueCell(th theme.Theme, r row, w int) kit.Cell {
 	}
 	tails := []string{""}
 	if r.partial {
-		tails = []string{" + " + present.UnknownText, present.UnknownText}
+		tails = []string{unpricedTail, present.UnknownText}
 	}
 	var c kit.Cell
 	for _, tail := range tails {

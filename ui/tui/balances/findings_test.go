@@ -131,7 +131,7 @@ func TestAccountsThatTheAnswerDoesNotTellApartStandTogether(t *testing.T) {
 	b.Accounts = nil
 	m := loaded(t, ctx, &source{b: b})
 	tuitest.Keys(m, "v", "v")
-	text := tuitest.Text(t, m, 120, 19)
+	text := tuitest.Text(t, m, 110, 19)
 	for _, want := range []string{"EVM accounts", "not told apart", "$4,952.22 + ?", "Solana account", "$446.79"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q:\n%s", want, text)
@@ -140,7 +140,7 @@ func TestAccountsThatTheAnswerDoesNotTellApartStandTogether(t *testing.T) {
 	b.Accounts = &api.BalanceAccounts{EVM: tuitest.Signer}
 	m = loaded(t, ctx, &source{b: b})
 	tuitest.Keys(m, "v", "v")
-	for _, line := range strings.Split(tuitest.Text(t, m, 120, 19), "\n") {
+	for _, line := range strings.Split(tuitest.Text(t, m, 110, 19), "\n") {
 		if strings.Contains(line, "0xfe52") && !strings.HasSuffix(line, "?") {
 			t.Errorf("an account that the answer leaves out has a figure: %q", line)
 		}

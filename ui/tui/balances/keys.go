@@ -1,6 +1,8 @@
 package balances
 
 import (
+	"slices"
+
 	"coffer/ui/tui/kit"
 )
 
@@ -48,6 +50,11 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("expand or collapse all", "e").Hidden(),
 		kit.NewKey("expand, collapse", "right", "left", "space").Hidden(),
 		kit.NewKey("clear filter", "esc").Hidden(), kit.NewKey("read again now", "ctrl+r").Hidden(),
+	}
+	if len(m.panes()) > 1 {
+		keys = slices.Insert(keys, 1, kit.NewKey("other pane", "tab").Explain(
+			"give the next column the keyboard: the arrows scroll it then"))
+		keys = append(keys, kit.NewKey("pane before", "shift+tab").Hidden())
 	}
 	return append(keys, kit.MoveKeys()...)
 }

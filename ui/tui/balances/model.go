@@ -51,7 +51,7 @@ const (
 	views
 )
 
-func (v view) words() string { return [...]string{"By asset", "By chain", "By account"}[v] }
+func (v view) words() string { return [...]string{"by asset", "by chain", "by account"}[v] }
 
 // Option changes how New builds the screen.
 type Option func(*Model)
@@ -105,6 +105,16 @@ type Model struct {
 	inspect   bool
 	facts     kit.Scroll // the lines of inspection
 	selected  string     // key of the selected row, kept across refreshes
+
+	focus  kit.Focus
+	sides  [2]kit.Scroll // of the panes beside the lines
+	shown  string        // key of the row in detail: the selected one once the selection holds still
+	moves  int
+	roomy  bool // groups are open unless they were closed
+	past   *screen.PastMsg
+	under  screen.UnderWayMsg
+	symbol int // width of the widest title of a group
+	whole  int // of the widest whole part of an amount
 }
 
 // New makes the screen.
@@ -124,7 +134,7 @@ func New(ctx screen.Context, src Source, options ...Option) *Model {
 	return m
 }
 
-// titles is the input of the table's titles.
+// titles is the input of the table's titles. They are written when the person chose an order; else their line is blank.
 type titles struct {
 	view  view
 	order order
@@ -135,8 +145,10 @@ type titles struct {
 
 // retitle makes the table with titles that name the lines and their order. Selection and place stay.
 func (m *Model) retitle(t titles) {
-	mark := func(title string, c column) string {
+	title := func(title string, c column) string {
 		switch {
+		case t.order == order{}:
+			return " "
 		case t.order.by != c || t.up == "":
 			return title
 		case t.order.down():
@@ -144,19 +156,18 @@ func (m *Model) retitle(t titles) {
 		}
 		return title + " " + t.up
 	}
-	name := [...]string{"name", "assets", "address"}[t.view]
+	first := title([...]string{"asset", "chain", "account"}[t.view], titleColumn)
+	if t.order.by == nameColumn {
+		first = title([...]string{"name", "assets", "address"}[t.view], nameColumn)
+	}
 	old := m.table
 	m.titled = t
 	m.table = kit.NewTable(
-		kit.Column{Title: mark([...]string{"asset", "chain", "account"}[t.view], titleColumn), Min: titleMin, Max: 18,
-			Grow: 1},
-		kit.Column{Title: mark(name, nameColumn), Min: 13, Max: 28, Grow: 2, Hide: 1},
-		kit.Column{Title: mark("amount", amountColumn) + "  ", Min: t.wide.amount, Max: amountMax, Grow: 1,
-			Align: kit.Right},
-		kit.Column{Title: mark("share", valueColumn), Min: 10, Max: 24, Grow: 2, Hide: 2},
-		kit.Column{Title: "", Min: 7, Hide: 3, Align: kit.Right},
-		kit.Column{Title: mark("value", valueColumn), Min: t.wide.value, Max: max(16, t.wide.value), Grow: 1,
-			Align: kit.Right},
+		kit.Column{Title: first, Min: t.wide.title, Max: t.wide.names, Grow: 2},
+		kit.Column{Title: title("amount", amountColumn), Min: t.wide.amount},
+		kit.Column{Title: title("share", columns), Min: barMin, Max: barMax, Grow: 1, Hide: 1},
+		kit.Column{Title: "", Min: 7, Hide: 2, Align: kit.Right},
+		kit.Column{Title: title("value", valueColumn), Min: t.wide.value, Align: kit.Right},
 	)
 	m.resize(m.w, m.h)
 	m.table.SetRows(len(m.rows))
@@ -181,16 +192,6 @@ func (m *Model) Close() {
 
 // Capturing reports whether the filter or a panel has the keyboard.
 func (m *Model) Capturing() bool { return m.filter.Focused() || m.receive || m.inspect }
-
-// resize fits the table between the state line and the lines below it.
-func (m *Model) resize(w, h int) {
-	m.w, m.h = w, h
-	lines := h - 2
-	if m.hasTrend() {
-		lines--
-	}
-	m.table.Resize(lines)
-}
 
 // total is the base of all shares; nil while nothing has a price.
 func (m *Model) total() *big.Int {

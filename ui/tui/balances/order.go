@@ -23,7 +23,6 @@ const (
 // Places of the columns in the table.
 const (
 	titleAt = iota
-	nameAt
 	amountAt
 	shareAt
 	percentAt

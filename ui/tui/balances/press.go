@@ -23,10 +23,16 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case m.inspect:
 		return m.pressInspect(key)
 	}
-	if m.table.Press(key) {
-		m.remember()
+	if m.focus.Press(key, len(m.panes())) {
 		return nil
 	}
+	if at := m.focus.In(len(m.panes())); at > 0 && m.sides[at-1].Press(key) {
+		return nil
+	}
+	if m.table.Press(key) {
+		return m.moved()
+	}
+	defer m.showDetails()
 	if m.pressView(key) {
 		m.arrange()
 		return nil
@@ -195,7 +201,7 @@ func (m *Model) toggle(key string) {
 	case "left":
 		m.open[r.key] = false
 	default:
-		m.open[r.key] = !m.open[r.key]
+		m.open[r.key] = !m.isOpen(r.key)
 	}
 	m.selected = r.key
 	m.arrange()
@@ -215,7 +221,7 @@ func (m *Model) parent() row {
 func (m *Model) toggleAll() {
 	opened := false
 	for _, r := range m.rows {
-		if r.kind == groupRow && m.open[r.key] {
+		if r.kind == groupRow && m.isOpen(r.key) {
 			opened = true
 			m.open[r.key] = false
 		}

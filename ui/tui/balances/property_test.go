@@ -147,7 +147,8 @@ func TestNoDigitIsLostWhateverIsHeld(t *testing.T) {
 		for m.view = range views {
 			m.arrange()
 			tuitest.Keys(m, "e")
-			checkRows(rt, m, w)
+			tuitest.Text(t, m, w, h)
+			checkRows(rt, m)
 			checkTotals(rt, m)
 			m.Update(kit.Press("G"))
 			tuitest.Text(t, m, w, h)
@@ -159,10 +160,16 @@ func TestNoDigitIsLostWhateverIsHeld(t *testing.T) {
 }
 
 // checkRows compares every cell with its figure.
-func checkRows(rt *rapid.T, m *Model, w int) {
-	th := tuitest.Theme()
+func checkRows(rt *rapid.T, m *Model) {
+	th, w := tuitest.Theme(), m.panes()[0]
 	for i, r := range m.rows {
 		if r.kind != groupRow && r.kind != partRow {
+			continue
+		}
+		if r.alone {
+			if above := m.rows[i-1]; above.kind != groupRow || r.amount.Cmp(above.amount) != 0 {
+				rt.Fatalf("%s is left out, and the line above has %s", r.amount, above.amount)
+			}
 			continue
 		}
 		cells := m.cells(th, w, i, nil)

@@ -23,10 +23,11 @@ const (
 	noteRow // the number of hidden zero balances
 )
 
-// Keys of the headings.
+// Keys of the headings. Few assets without a price need none.
 const (
 	unpricedKey = "unpriced"
 	dustKey     = "dust"
+	unpricedFew = 5
 )
 
 // row is one line, ready to draw.
@@ -45,6 +46,8 @@ type row struct {
 	reasons  []verify.Reason
 	below    []verify.Reason // of its parts
 	parts    int
+	under    []row    // the parts that count, whether they are open or not
+	alone    bool     // its figures are those of the line above
 	ids      []string // for inspection
 	address  string   // of an account
 	arg      screen.AssetArg
@@ -81,6 +84,11 @@ func (m *Model) arrange() {
 		}
 	}
 	m.sort(main)
+	if len(unpriced) <= unpricedFew {
+		m.sort(unpriced)
+		main, unpriced = append(main, unpriced...), nil
+	}
+	m.roomy = m.hasRoom(main)
 	m.add(main)
 	m.addUnder(unpricedKey, unpriced)
 	m.addUnder(dustKey, dust)
@@ -96,6 +104,7 @@ func (m *Model) arrange() {
 		}
 	}
 	m.remember()
+	m.shown = m.selected
 }
 
 func (m *Model) groups() []group {
@@ -128,7 +137,26 @@ func (m *Model) addUnder(key string, groups []group) {
 }
 
 func (m *Model) isOpen(key string) bool {
-	return m.open[key] || (key == dustKey || key == unpricedKey) && m.filter.Value() != ""
+	if key == dustKey || key == unpricedKey {
+		return m.open[key] || m.filter.Value() != ""
+	}
+	if open, chosen := m.open[key]; chosen {
+		return open
+	}
+	return m.roomy
+}
+
+// hasRoom reports whether a large screen has room for all parts of the groups, and for what is below them.
+func (m *Model) hasRoom(groups []group) bool {
+	n := len(groups)
+	for _, g := range groups {
+		for _, p := range g.parts {
+			if !present.IsZero(p.amount, p.micro) {
+				n++
+			}
+		}
+	}
+	return len(m.panes()) > 2 && n <= m.h/2 && !m.zero
 }
 
 // isDust reports whether a line is priced completely, below the threshold, and free of warnings.
@@ -162,9 +190,14 @@ func (m *Model) add(groups []group) {
 			parts = slices.DeleteFunc(slices.Clone(parts),
 				func(p row) bool { return present.IsZero(p.amount, p.micro) && p.worst() != theme.Danger })
 		}
-		g.row.parts = len(parts)
+		g.row.parts, g.under = len(parts), parts
+		if len(parts) == 1 && m.view == byAsset && parts[0].decimals == g.decimals && parts[0].amount != nil &&
+			g.amount != nil && parts[0].amount.Cmp(g.amount) == 0 {
+			parts = []row{parts[0]}
+			parts[0].alone = true
+		}
 		m.rows = append(m.rows, g.row)
-		if m.open[g.key] || g.via {
+		if m.isOpen(g.key) || g.via {
 			m.rows = append(m.rows, parts...)
 		}
 	}

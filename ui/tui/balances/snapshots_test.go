@@ -239,8 +239,8 @@ func TestPeriodsGoFromADayToYears(t *testing.T) {
 	b.begin()
 	b.read(40 * time.Hour)
 	b.read(40 * time.Hour)
-	for _, want := range []string{"24 h  no earlier totals", "30 d", "2 y", "24 h"} {
-		if text := b.text(80, 19); !strings.Contains(text, "\n  "+want) {
+	for _, want := range []string{"24 h\n  no earlier totals", "30 d", "2 y", "24 h"} {
+		if text := b.text(80, 19); !strings.Contains(text, "\n Total, "+want) {
 			t.Errorf("no %s:\n%s", want, text)
 		}
 		tuitest.Keys(b.m, "p")

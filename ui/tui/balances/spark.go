@@ -1,10 +1,12 @@
 package balances
 
 import (
+	"cmp"
 	"math/big"
 	"time"
 
 	"coffer/api/amount"
+	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
@@ -86,9 +88,9 @@ func (t *trend) compare(points []point, now point, p period, at time.Time) {
 }
 
 // change writes the difference of to and from as a share of from, in percent with a sign, rounded half away from zero;
-// "" when from is zero.
+// "" when from is not above zero.
 func change(from, to *big.Int) string {
-	if from.Sign() == 0 {
+	if from.Sign() <= 0 {
 		return ""
 	}
 	d := new(big.Int).Sub(to, from)
@@ -120,21 +122,23 @@ func (m *Model) hasTrend() bool {
 	return m.real != nil && !m.hidden && len(m.alike) > 0 && m.at.Unix()-m.alike[0].at >= int64(snapEvery/time.Second)
 }
 
-func (m *Model) trend(now time.Time, cells int) *trend {
+// trend is the past of the total in so many cells, without the person's payments, and what it leaves in.
+func (m *Model) trend(now time.Time, cells int) (t *trend, kept string) {
 	p := snapshotOf(m.real, m.at)
 	if p == nil || p.at > now.Unix() {
-		return nil
+		return nil, ""
 	}
-	return trendOf(m.alike, *p, m.period, now, cells)
+	points, kept := m.without(m.alike, now.Add(-m.period.span()).Unix())
+	return trendOf(points, *p, m.period, now, cells), kept
 }
 
-// trendLine draws the line: period, bars, change.
-func (m *Model) trendLine(f screen.Frame) string {
+// trendLine draws the past of the total in one line: period, bars, change.
+func (m *Model) trendLine(f screen.Frame, w int) string {
 	th := f.Theme
-	cells := min(96, max(12, f.W-44))
-	t := m.trend(f.Now, cells)
+	cells := min(96, max(12, w-61))
+	t, kept := m.trend(f.Now, cells)
 	if t == nil {
-		return th.Dim.Render("  " + m.period.words() + "  no earlier totals to draw yet; p shows a longer time")
+		return kit.Fit(th.Dim.Render("  "+m.period.words()+"  no earlier totals to draw yet; p shows a longer time"), w)
 	}
 	line := "  " + th.Dim.Render(m.period.words()) + " " + th.Accent.Render(kit.Spark(th, t.values, cells))
 	if t.change != "" {
@@ -143,8 +147,47 @@ func (m *Model) trendLine(f screen.Frame) string {
 	if t.since != "" {
 		line += th.Dim.Render(" since " + t.since)
 	}
-	if m.real.Without != "" {
-		line += th.Dim.Render(" without unpriced")
+	return kit.Fit(line+th.Dim.Render("; "+m.leftOut(kept)), w)
+}
+
+// leftOut says what a past of the total does not have, and what of it cannot be told apart.
+func (m *Model) leftOut(kept string) string {
+	words := cmp.Or(kept, "your payments left out")
+	if n := m.unpricedCount(); n > 0 {
+		words += "; " + present.Plural(n, "asset", "assets") + " without a price"
 	}
-	return line
+	return words
+}
+
+// Heights of the past of the total as an area, and what it has beside that: a blank line, title, axis, two lines of
+// words.
+const (
+	chartLeast = 3
+	chartMost  = 6
+	chartFrame = 5
+)
+
+// chart draws the past of the total as a pane of w cells: an area of h lines, its axis and what it leaves out.
+func (m *Model) chart(f screen.Frame, w, h int) (kit.Pane, []string) {
+	th := f.Theme
+	p := kit.Pane{W: w, Title: "Total, " + m.period.words()}
+	t, kept := m.trend(f.Now, w-4)
+	if t == nil {
+		return p, []string{"  " + th.Dim.Render("no earlier totals to draw yet; p shows a longer time")}
+	}
+	p.State = t.change
+	var lines []string
+	for _, l := range kit.Area(th, t.values, h) {
+		lines = append(lines, "  "+th.Accent.Render(l))
+	}
+	start := f.Now.Add(-m.period.span()).Format("2006-01-02")
+	if m.period == lastDay {
+		start = f.Now.Add(-m.period.span()).Format("15:04")
+	}
+	lines = append(lines, "  "+th.Dim.Render(kit.Sides(start, "now", w-4)))
+	words := m.leftOut(kept)
+	if t.since != "" {
+		words = "since " + t.since + "; " + words
+	}
+	return p, append(lines, kit.Prose(w-1, 2, th.Dim.Span(words))...)
 }

@@ -46,6 +46,8 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case screen.ResizedMsg:
 		m.resize(msg.W, msg.H)
+		m.arrange()
+		m.showDetails()
 	case loadedMsg:
 		if msg.gen == m.gen {
 			return m.loaded(msg)
@@ -64,6 +66,20 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.load()
 	case screen.AmountsMsg:
 		m.hidden = msg.Hidden
+	case screen.OpenedMsg:
+		if f, ok := msg.Arg.(screen.FilterArg); ok {
+			m.receive, m.inspect = false, false
+			m.filter.Set(f.Text)
+			m.arrange()
+		}
+	case screen.PastMsg:
+		m.past = &msg
+	case screen.UnderWayMsg:
+		m.under = msg
+	case stillMsg:
+		if msg.move == m.moves {
+			m.showDetails()
+		}
 	case screen.ClickMsg:
 		return m.click(msg)
 	case tea.PasteMsg:

@@ -15,7 +15,7 @@ import (
 func (m *Model) View(f screen.Frame) string {
 	th := f.Theme
 	if want := (titles{view: m.view, order: m.order, up: th.Signs.Up, down: th.Signs.Down,
-		wide: m.fitted(f.W)}); want != m.titled {
+		wide: m.fitted(m.panesFor(f.W)[0])}); want != m.titled {
 		m.retitle(want)
 	}
 	m.resize(f.W, f.H)
@@ -29,15 +29,8 @@ func (m *Model) View(f screen.Frame) string {
 	case m.data == nil:
 		body = kit.Notice(th, theme.None, f.W, f.H, "Reading balances for the first time.",
 			"Asking "+m.serviceName()+" since "+m.since.Format("15:04:05")+".")
-	case len(m.rows) == 0:
-		body = kit.Lines(m.stateLine(f), kit.Notice(th, theme.None, f.W, f.H-2, m.emptyWords()...), m.noteLine(f))
 	default:
-		cells := func(i int, c []kit.Cell) []kit.Cell { return m.cells(th, f.W, i, c) }
-		lines := []string{m.stateLine(f), m.table.View(th, f.W, cells)}
-		if m.hasTrend() {
-			lines = append(lines, m.trendLine(f))
-		}
-		body = kit.Lines(append(lines, m.noteLine(f))...)
+		body = m.home(f)
 	}
 	if m.inspect {
 		body = m.inspectView(th, body, f.W, f.H)
@@ -68,30 +61,35 @@ func (m *Model) emptyWords() []string {
 	return []string{"This account holds nothing yet.", "Press r for the address to send to."}
 }
 
-// stateLine counts the listed lines on the left and shows the state of the data on the right.
-func (m *Model) stateLine(f screen.Frame) string {
+// head is the pane of the lines without its body: it counts the lines, and shows the state of the data on the right.
+func (m *Model) head(f screen.Frame, w int) kit.Pane {
 	th := f.Theme
-	left := "  " + th.Strong.Render(m.view.words())
+	p := kit.Pane{W: w, Title: "Balances " + m.view.words()}
 	switch {
 	case m.last:
-		left += "  " + th.Say(theme.Warn, "last known, "+kit.Age(f.Now, m.at))
+		p.Note = th.Say(theme.Warn, "last known, "+kit.Age(f.Now, m.at))
 	case len(m.rows) > 0:
-		left += th.Dim.Render("  " + m.counted() + ", " + m.order.words())
+		words := m.counted()
+		if m.order != (order{}) {
+			words += ", " + m.order.words()
+		}
+		p.Note = th.Dim.Render(" " + words)
 	}
 	if n := m.marked(); n > 0 {
-		left += "  " + th.Say(theme.Warn, present.Plural(n, "finding", "findings"))
+		p.Note += "  " + th.Say(theme.Warn, present.Plural(n, "finding", "findings"))
 	}
-	var right []string
+	var state []string
 	switch {
 	case m.hidden:
-		right = append(right, th.Dim.Render("amounts hidden"))
+		state = append(state, th.Dim.Render("amounts hidden"))
 	case m.scrambled:
-		right = append(right, th.BadgeReal.Render(" "+th.Signs.Warn+" SCRAMBLED, not real "))
+		state = append(state, th.BadgeReal.Render(" "+th.Signs.Warn+" SCRAMBLED, not real "))
 	}
-	if filter := m.filter.Filter(th, min(24, f.W/3), 24); filter != "" {
-		right = append(right, filter)
+	if filter := m.filter.Filter(th, min(24, w/3), 24); filter != "" {
+		state = append(state, filter)
 	}
-	return kit.Sides(left, strings.Join(right, "  ")+" ", f.W)
+	p.State = strings.Join(state, "  ")
+	return p
 }
 
 // noteLine is the last line: what is wrong with the data, else a finding at the selected line, else one about the

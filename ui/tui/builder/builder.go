@@ -115,7 +115,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 
 // clear empties the shown form; calls start again on the chain that was chosen last.
 func (s *Screen) clear() {
-	s.place, s.trialDue = place{}, false
+	s.place, s.trialDue, s.tried = place{}, false, false
 	if s.form != formCalls {
 		s.x[s.form] = compose.NewExchange(s.form)
 		return
@@ -161,6 +161,9 @@ func (s *Screen) Close() { s.cancel() }
 func (s *Screen) Capturing() bool {
 	return s.editing || s.choice.IsOpen() || s.prompt.open || s.current().takesText()
 }
+
+// Listing reports whether a list is open.
+func (s *Screen) Listing() bool { return s.choice.IsOpen() }
 
 // KeepOpen warns of typed text that is neither handed over nor saved.
 func (s *Screen) KeepOpen() string {

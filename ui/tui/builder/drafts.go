@@ -96,7 +96,7 @@ func (s *Screen) restoreKept(m keptMsg) {
 	}
 	s.lay(*m.drafts)
 	if !s.empty() {
-		s.note = remark(compose.None, "this is what was unfinished last time; X clears it")
+		s.note = remark(compose.None, "Draft restored; X clears it")
 	}
 }
 
@@ -190,5 +190,5 @@ func (s *Screen) undo() tea.Cmd {
 	s.remember()
 	s.touched()
 	s.lay(*back)
-	return screen.Toast(theme.Good, "back again; U once more goes forth")
+	return screen.Toast(theme.Good, "Restored; U again to redo")
 }

@@ -84,9 +84,16 @@ func (s *Screen) targetRow(x *compose.Exchange) row {
 	r := row{id: compose.IDTarget, label: "to", field: &x.To, limit: 160, empty: "an address or a name; enter lists",
 		address: true, title: "Who gets it",
 		items: s.targetPeople, help: "who gets it: a full address or a name; enter lists"}
-	if x.What == intent.KindSwap {
-		r.optional, r.empty = true, "your own account"
-		r.help = "empty: your own account; else a full address or a name"
+	if x.What != intent.KindSwap {
+		return r
+	}
+	switch own, at := s.OwnReceiver(x), s.Arrives(x); {
+	case own != "":
+		r.optional, r.empty, r.help = true, own, "empty: "+own+"; else a full address or a name"
+	case at.IsSolana():
+		r.empty = "a Solana address"
+	default:
+		r.empty = "an address on " + s.ChainName(at)
 	}
 	return r
 }
@@ -114,14 +121,14 @@ func (s *Screen) story(x *compose.Exchange) []string {
 	from, okFrom := s.Side(x.Pay)
 	v := s.Paying(x)
 	if !okFrom || v == nil || v.Sign() == 0 {
-		return []string{"Choose an asset and an amount: nothing is sent from here."}
+		return []string{"Choose an asset and an amount. You review before anything is sent."}
 	}
-	where := ", from the chains where it lies"
+	where := ", from the chains where you hold it"
 	if from.Exact {
 		where = " from " + s.ChainName(from.Entity.Asset.Chain)
 	}
 	out := []string{"You pay exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol + where +
-		". The fees come off it."}
+		"; fees are deducted."}
 	return append(out, "The quote says what arrives. You see it, and its minimum, before anything is signed.")
 }
 
@@ -139,6 +146,16 @@ func (s *Screen) sideText(asset, none string) string {
 	return x.Agg.Symbol + " on any chain"
 }
 
+// anywhere is the choice of an asset without a chain, and beside how many of its chains that stands: an asset on one
+// chain is that chain's.
+func (s *Screen) anywhere(a catalog.Aggregate) (choice kit.Item, chains []catalog.Entity) {
+	if len(a.Entities) == 1 {
+		id := a.Entities[0].Asset.String()
+		return kit.Item{Value: id, Label: s.sideText(id, "")}, nil
+	}
+	return kit.Item{Value: a.ID.String(), Label: a.Symbol + " on any chain"}, a.Entities
+}
+
 // payItems lists the assets with a balance, each on any chain and on each one; all assets while balances are unknown.
 func (s *Screen) payItems() []kit.Item {
 	var out []kit.Item
@@ -147,9 +164,10 @@ func (s *Screen) payItems() []kit.Item {
 		if s.Money.Known && total.Sign() == 0 {
 			continue
 		}
-		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain",
-			Note: s.held(total, agg.Decimals)})
-		for _, e := range agg.Entities {
+		any, chains := s.anywhere(agg)
+		any.Note = s.held(total, agg.Decimals)
+		out = append(out, any)
+		for _, e := range chains {
 			v := s.Money.Of(e.Asset)
 			if s.Holds(e.Asset.Chain) && (!s.Money.Known || v != nil && v.Sign() > 0) {
 				out = append(out, kit.Item{Value: e.Asset.String(),
@@ -215,9 +233,10 @@ func (s *Screen) receiveItems() []kit.Item {
 		if agg.PriceMicroUSD == nil {
 			off = agg.Symbol + " has no price, so it cannot be delivered"
 		}
-		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain", Note: agg.Name,
-			Off: off})
-		for _, e := range agg.Entities {
+		any, chains := s.anywhere(agg)
+		any.Note, any.Off = agg.Name, off
+		out = append(out, any)
+		for _, e := range chains {
 			out = append(out, kit.Item{Value: e.Asset.String(),
 				Label: "  " + e.Symbol + " on " + s.ChainName(e.Asset.Chain), Off: off})
 		}
@@ -264,7 +283,7 @@ func (s *Screen) amountItems() []kit.Item {
 // minItems offers minimums near what the catalogue's prices give.
 func (s *Screen) minItems() []kit.Item {
 	x := s.x[s.form]
-	out := []kit.Item{typeAmount(), {Value: "", Label: "none of my own: what the slippage leaves"}}
+	out := []kit.Item{typeAmount(), {Value: "", Label: "none: slippage sets the minimum received"}}
 	v := s.Expected(x)
 	decimals, symbol, ok := s.Delivered(x)
 	if v == nil || !ok {

@@ -107,7 +107,7 @@ func TestWhatWasRemovedComesBack(t *testing.T) {
 }
 
 func TestAFormThatWentToAReviewSaysSoWhenOneComesBack(t *testing.T) {
-	const words = "this went to a review before"
+	const words = "you already reviewed this order"
 	r := newRig(t)
 	r.press("d", "r")
 	if strings.Contains(r.view(), words) {
@@ -156,5 +156,26 @@ func TestTabPassesWhatCannotBeTypedInto(t *testing.T) {
 	r.press("tab", "shift+tab", "shift+tab")
 	if want := compose.IDArg(0, []int{1, 1}); r.s.focus != want {
 		t.Errorf("back to %s, not %s", r.s.focus, want)
+	}
+}
+
+// A call that was just added, or a form that was just emptied, has no mistake yet; a review finds what is missing.
+func TestD15_WhatIsEmptyInANewCallIsNoMistakeYet(t *testing.T) {
+	const words = "an address is needed"
+	r := newRig(t)
+	r.press("r")
+	if !strings.Contains(r.view(), words) {
+		t.Fatal("a review of an empty form finds nothing missing")
+	}
+	r.s.focus = compose.IDCall(0)
+	if r.press("n"); len(r.s.b.Calls) != 2 || strings.Contains(r.view(), words) {
+		t.Errorf("a new call begins with a mistake:\n%s", r.view())
+	}
+	if r.press("ctrl+r"); !strings.Contains(r.view(), words) {
+		t.Errorf("the review does not find it:\n%s", r.view())
+	}
+	r.s.focus = compose.IDCall(0)
+	if r.press("X"); len(r.s.b.Calls) != 1 || strings.Contains(r.view(), words) {
+		t.Errorf("an emptied form begins with a mistake:\n%s", r.view())
 	}
 }

@@ -31,7 +31,7 @@ func TestUnfinishedWorkIsSavedAfterAChangeAndThereAtTheNextStart(t *testing.T) {
 		again.s.x[intent.KindTransfer].To != payee {
 		t.Fatalf("%+v", again.s.x[intent.KindTransfer])
 	}
-	if !strings.Contains(again.view(), "unfinished last time") {
+	if !strings.Contains(again.view(), "Draft restored") {
 		t.Error(again.view())
 	}
 	again.press("c")
@@ -361,4 +361,23 @@ func texts(args []*compose.Arg) string {
 	var b strings.Builder
 	compose.Walk(args, func(_ []int, n *compose.Arg) { b.WriteString(n.Text + "\n") })
 	return b.String()
+}
+
+// TestTheNoteOfACallIsARowOfItsOwn: it can be read, changed and taken away, and stays in the file.
+func TestTheNoteOfACallIsARowOfItsOwn(t *testing.T) {
+	r := keepRig(t, &memory{})
+	r.press("d")
+	d := r.frozen().Draft()
+	d.Calls[0].Note = "invoice 7"
+	r.s.fill(d)
+	if !strings.Contains(r.view(), "invoice 7") {
+		t.Fatalf("no note\n%s", r.view())
+	}
+	r.on(compose.IDNote(0)).press("ctrl+u").typeText("invoice 8").press("esc")
+	if got := r.frozen().Draft().Calls[0].Note; got != "invoice 8" {
+		t.Errorf("%q", got)
+	}
+	if r.on(compose.IDNote(0)).press("ctrl+u", "esc", "up"); strings.Contains(r.view(), "invoice") {
+		t.Errorf("an empty note is still a row\n%s", r.view())
+	}
 }

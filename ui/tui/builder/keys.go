@@ -72,6 +72,7 @@ func (s *Screen) textKeys(r row) []kit.Key {
 	if s.removable(r) {
 		keys = append(keys, kit.NewKey("remove", "ctrl+x").Named("remove-from-field"))
 	}
+	keys = s.ctx.Naming(keys, s.nameable(r))
 	return append(keys, kit.NewKey("next field", "tab", "down").Hidden(),
 		kit.NewKey("field before", "shift+tab", "up").Hidden())
 }
@@ -82,7 +83,7 @@ func removeKey() kit.Key { return kit.Key{Press: []string{"x", "ctrl+x"}, Show: 
 func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
 	r := s.current()
 	if s.b.Empty() {
-		keys = append(keys, kit.NewKey("fill in a trial call", "d").OffWhen(len(s.Book) == 0,
+		keys = append(keys, kit.NewKey("fill in a trial call", "d").OffWhen(!s.hasTrial(),
 			"this profile has no trial call"))
 	}
 	if s.offersAllowance(r) {
@@ -107,7 +108,7 @@ func (s *Screen) formKeys() []kit.Key {
 		}
 	}
 	return append(keys,
-		kit.NewKey("open", "o").Explain("open a template, a file or a pasted document"),
+		kit.NewKey("open", "o").Explain("open a template, a file, a pasted document or a list of payouts (CSV)"),
 		kit.NewKey("save", "s").Explain("save the form as a template"),
 		kit.NewKey("export", "e").Explain("write an intent or a Safe batch to a file").OffWhen(s.ctx.Export == nil,
 			s.ctx.WhyNoFiles("this program cannot export")),

@@ -16,7 +16,14 @@ import (
 
 // prefill starts a transfer call, or a form, with an asset that was chosen on another screen.
 func (s *Screen) prefill(a screen.AssetArg) tea.Cmd {
-	if a.Form == intent.KindTransfer || a.Form == intent.KindSwap {
+	switch {
+	case a == screen.AssetArg{Form: screen.FormCalls}:
+		s.show(formCalls)
+		return nil
+	case a.Form != "" && a == screen.AssetArg{Form: a.Form}:
+		s.show(a.Form)
+		return nil
+	case a.Form == intent.KindTransfer || a.Form == intent.KindSwap:
 		return s.prefillExchange(a)
 	}
 	chain, err := caip.ParseChain(a.Chain)
@@ -66,6 +73,7 @@ func (s *Screen) prefillExchange(a screen.AssetArg) tea.Cmd {
 	}
 	s.touched()
 	s.x[s.form] = compose.NewExchange(s.form)
+	s.x[s.form].To = a.To
 	pay := a.Aggregate
 	if chain, err := caip.ParseChain(a.Chain); err == nil {
 		if e, ok := s.AssetOn(chain, a.Aggregate); ok {
@@ -80,6 +88,57 @@ func (s *Screen) prefillExchange(a screen.AssetArg) tea.Cmd {
 	s.focus = compose.IDAmount
 	s.edit()
 	return cmd
+}
+
+// takeRequest fills in the form that pays a pasted payment request. U restores the previous content.
+func (s *Screen) takeRequest(text string) tea.Cmd {
+	form, note, problem := s.Payment(text)
+	if problem != "" {
+		return screen.Toast(theme.Warn, present.Clean(problem, 300))
+	}
+	s.choice.Close()
+	s.stopEditing()
+	amount := ""
+	switch f := form.(type) {
+	case *compose.Calls:
+		s.show(formCalls)
+		if amount = compose.IDValue(0); f.Calls[0].Fn != nil {
+			amount = compose.IDArg(0, []int{1})
+		}
+	case *compose.Exchange:
+		s.show(f.What)
+		amount = compose.IDAmount
+	}
+	if !s.empty() {
+		s.remember()
+	}
+	s.touched()
+	if open := s.fillForm(form); open {
+		s.focus = amount
+	} else {
+		s.focus = idReview
+	}
+	if note != "" {
+		s.note = remark(compose.Warn, note)
+	}
+	return screen.Toast(theme.Good, "filled in from the payment request; U brings back what was there")
+}
+
+// fillForm puts a form that pays something in the place of the one of its kind; open reports an amount to type.
+func (s *Screen) fillForm(form compose.Form) (open bool) {
+	s.changes++
+	switch f := form.(type) {
+	case *compose.Calls:
+		s.b = f
+		if c := f.Calls[0]; c.Fn != nil {
+			return c.Args[1].Text == ""
+		}
+		return f.Calls[0].Value == ""
+	case *compose.Exchange:
+		s.x[f.What] = f
+		return f.Amount == ""
+	}
+	return false
 }
 
 // richestOf is the asset of an aggregate with the largest balance among the allowed ones; the first one when no balance

@@ -22,6 +22,7 @@ import (
 
 // importedMsg brings a document, or the reason for its refusal.
 type importedMsg struct {
+	list     []byte // of payouts, instead of a document
 	doc      compose.Document
 	failures []api.Failure
 	err      error
@@ -45,23 +46,23 @@ func (s *Screen) askImport() {
 	s.prompt.hint = "enter reads it into the form; nothing is sent. What is there comes back with U"
 }
 
-func (s *Screen) importAnswer(path string) tea.Cmd {
+func (s *Screen) importAnswer(path string) tea.Cmd { return s.source(path, readIn) }
+
+// source reads what was pasted into the dialog, or the file at a path.
+func (s *Screen) source(path string, read func([]byte, error) tea.Msg) tea.Cmd {
 	if s.prompt.doc != "" {
 		text := []byte(s.prompt.doc)
-		return func() tea.Msg { return readIn(text, nil) }
+		return func() tea.Msg { return read(text, nil) }
 	}
 	if s.ctx.NoFiles != "" {
-		s.prompt.wrong = "paste the document: " + s.ctx.NoFiles
+		s.prompt.wrong = "paste it: " + s.ctx.NoFiles
 		return nil
 	}
 	if path = trim(path); path == "" {
 		s.prompt.wrong = "a path is needed, or a pasted document"
 		return nil
 	}
-	return func() tea.Msg {
-		b, err := readFile(path)
-		return readIn(b, err)
-	}
+	return func() tea.Msg { return read(readFile(path)) }
 }
 
 func readIn(b []byte, err error) tea.Msg {
@@ -96,6 +97,9 @@ func (s *Screen) imported(m importedMsg) tea.Cmd {
 	if m.err != nil {
 		s.prompt.wrong = refusedWords(m)
 		return nil
+	}
+	if m.list != nil {
+		return s.readList(m.list, "")
 	}
 	s.prompt.close()
 	s.remember()
@@ -195,7 +199,8 @@ func (s *Screen) takeExport(format string) tea.Cmd {
 		s.refuse(fs, err)
 		return s.firstMistake()
 	}
-	return exportAs(write, "safe-batch.json", b, "accounts, tokens, funding and slippage are not part of it", err)
+	return exportAs(write, "safe-batch.json", b, "accounts, tokens, funding, slippage and notes are not part of it",
+		err)
 }
 
 func exportAs(write func(string, []byte) (string, error), name string, data []byte, stays string, err error) tea.Cmd {

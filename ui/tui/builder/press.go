@@ -114,6 +114,7 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 		}
 		return nil
 	case "n":
+		s.tried = false // what is empty in a new call is no mistake yet
 		s.focus = compose.IDTo(s.b.Add(len(s.b.Calls) - 1))
 		s.edit()
 	case "p":

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -19,6 +20,7 @@ type prompt struct {
 	wrong string // why the last answer was refused
 	sure  string // the answer that waits for a second enter
 	docs  bool   // takes whole documents
+	list  bool   // they are lists, not JSON
 	doc   string // a pasted document
 	take  func(string) tea.Cmd
 }
@@ -50,7 +52,7 @@ func (s *Screen) pressPrompt(m tea.KeyPressMsg) tea.Cmd {
 func (s *Screen) pastePrompt(text string) {
 	p := &s.prompt
 	t := trim(text)
-	if p.docs && t != "" && (t[0] == '{' || t[0] == '[') {
+	if p.docs && t != "" && (t[0] == '{' || t[0] == '[' || p.list && strings.ContainsAny(t, ",;\r\n")) {
 		p.doc, p.wrong = text, ""
 		p.field.Set("")
 		return
@@ -70,9 +72,12 @@ func (p *prompt) view(th theme.Theme, body string, w, h int) string {
 	} else {
 		lines = append(lines, p.field.Text(th, inner))
 	}
-	if p.wrong != "" {
-		lines = append(lines, kit.Prose(inner, 0, kit.Marked(th, theme.Danger, p.wrong)...)...)
-	} else {
+	for line := range strings.SplitSeq(p.wrong, "\n") {
+		if line != "" {
+			lines = append(lines, kit.Prose(inner, 0, kit.Marked(th, theme.Danger, line)...)...)
+		}
+	}
+	if p.wrong == "" {
 		lines = append(lines, kit.Prose(inner, 0, kit.Span{Text: p.hint, Style: th.Dim})...)
 	}
 	return kit.Dialog(th, body, lines, panel, w, h)

@@ -14,6 +14,7 @@ import (
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
 )
 
 // row is one line of the form. A row without id is a heading or a remark and takes no focus. field is its text, if it
@@ -150,7 +151,11 @@ func (s *Screen) callRows(i int, c *compose.Call) []row {
 	if v := c.Wei(native); v != nil && v.Sign() > 0 {
 		value.aside = native.Symbol + " = " + compose.Spaced(v) + " wei"
 	}
-	return append(out, value)
+	if out = append(out, value); c.Note != "" || s.focus == compose.IDNote(i) {
+		out = append(out, row{id: compose.IDNote(i), label: "note", field: &c.Note, limit: intent.MaxNote,
+			optional: true, empty: "none", help: "for you alone: kept with the order and never sent"})
+	}
+	return out
 }
 
 func (s *Screen) argRow(i int, path []int, n *compose.Arg, t compose.Target) row {

@@ -20,6 +20,7 @@ const (
 	pickTemplate = "t:"
 	pickDelete   = "delete"
 	pickImport   = "import"
+	pickPayouts  = "payouts"
 	pickNothing  = ""
 )
 
@@ -29,7 +30,8 @@ func (s *Screen) openTemplates() tea.Cmd {
 	if s.ctx.NoFiles != "" {
 		label = "read a document that you paste"
 	}
-	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch"}}
+	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch"},
+		{Value: pickPayouts, Label: "payouts: a list of who gets how much", Note: "CSV"}}
 	for i, t := range s.store.templates {
 		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i),
 			Label: present.Clean(t.Name, compose.MaxName),
@@ -62,6 +64,8 @@ func (s *Screen) takeTemplate(v string) tea.Cmd {
 	switch v {
 	case pickImport:
 		s.askImport()
+	case pickPayouts:
+		s.askPayouts()
 	case pickDelete:
 		var items []kit.Item
 		for _, t := range s.store.templates {

@@ -15,9 +15,12 @@ import (
 // trialFallback is the amount of the trial call when the balances allow no better one.
 const trialFallback = "250.5"
 
+// hasTrial reports whether the program itself knows a recipient: the trial call pays none of the person's.
+func (s *Screen) hasTrial() bool { return len(s.Book) > 0 && !s.Book[0].Own }
+
 // trialCall fills in the trial call, or waits for the first balances: they decide its amount.
 func (s *Screen) trialCall() tea.Cmd {
-	if len(s.Book) == 0 {
+	if !s.hasTrial() {
 		return screen.Toast(theme.Warn, "this profile has no trial call")
 	}
 	if s.loading && !s.Money.Known {
@@ -28,10 +31,10 @@ func (s *Screen) trialCall() tea.Cmd {
 	return nil
 }
 
-// fillTrial fills in a transfer of USDC on Base to the first contact of the book.
+// fillTrial fills in a transfer of USDC on Base to the recipient of the demo.
 func (s *Screen) fillTrial() {
 	usdc, ok := s.AssetOn(caip.EVM(8453), "ob:usdc")
-	if !ok || len(s.Book) == 0 {
+	if !ok || !s.hasTrial() {
 		return
 	}
 	s.clear()

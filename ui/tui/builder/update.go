@@ -9,6 +9,7 @@ import (
 
 	"coffer/api/caip"
 	"coffer/ui/compose"
+	"coffer/ui/compose/payuri"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
@@ -43,6 +44,8 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 		s.loaded(m)
 	case screen.AmountsMsg:
 		s.Hidden = m.Hidden
+	case screen.ContactsChangedMsg:
+		s.Book = m.Book
 	case screen.BalancesChangedMsg:
 		return s.load()
 	case screen.OpenedMsg:
@@ -57,6 +60,9 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 		}
 		if s.choice.IsOpen() {
 			return s.choose(m)
+		}
+		if m.String() == screen.NameKey {
+			return s.ctx.Name(s.nameable(s.current()))
 		}
 		if s.editing {
 			return s.pressEditing(m)
@@ -75,7 +81,7 @@ func (s *Screen) opened(arg any) tea.Cmd {
 	case nil:
 		if s.frozen != "" && !s.empty() {
 			s.note = remark(compose.Warn,
-				"this went to a review before: look under Activity (3) before you send it again; X empties the form")
+				"you already reviewed this order: look under Activity (3) before you send it again; X empties the form")
 		}
 	}
 	return nil
@@ -107,6 +113,18 @@ func (s *Screen) chosen(it kit.Item) tea.Cmd {
 		s.edit()
 	}
 	return cmd
+}
+
+// nameable is the address in a row that can have a name of the person's; "" for none.
+func (s *Screen) nameable(r row) string {
+	if !r.address || r.field == nil {
+		return ""
+	}
+	text := *r.field
+	if s.editing {
+		text = s.editor.Value()
+	}
+	return s.Nameable(text)
 }
 
 // current is the focused row; when its id is gone, the first row that takes focus.
@@ -252,6 +270,9 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 	if s.prompt.open {
 		s.pastePrompt(m.Content)
 		return nil
+	}
+	if payuri.Is(m.Content) {
+		return s.takeRequest(m.Content)
 	}
 	if s.choice.IsOpen() {
 		return s.pasteList(m.Content)

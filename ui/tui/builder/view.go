@@ -134,7 +134,7 @@ func (s *Screen) head(th theme.Theme, w int) string {
 	right := ""
 	switch {
 	case s.form != formCalls:
-	case s.b.Empty() && len(s.Book) > 0 && !s.Capturing():
+	case s.b.Empty() && s.hasTrial() && !s.Capturing():
 		right = th.Accent.Render("d") + th.Dim.Render(" fills in a trial call ")
 	default:
 		right = th.Dim.Render(present.Plural(len(s.b.Calls), "call", "calls")+" on "+s.ChainName(s.b.Chain)) + " "

@@ -200,7 +200,7 @@ func decodeViews(b []byte) ([]view, error) {
 	for i, v := range f.Views {
 		v.Name, v.Filter = present.Clean(v.Name, maxName), present.Clean(v.Filter, maxFilter)
 		if strings.TrimSpace(v.Name) == "" || seen[v.Name] {
-			return nil, fmt.Errorf("%w: view %d has no name of its own", errViews, i)
+			return nil, fmt.Errorf("%w: view %d has no unique name", errViews, i)
 		}
 		seen[v.Name] = true
 		f.Views[i] = v

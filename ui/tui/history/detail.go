@@ -1,30 +1,21 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/compose"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
 
 // mask says how figures are written now.
-func (m *Model) mask(th theme.Theme) mask {
-	if !m.hidden {
-		return open
-	}
-	return func(figure string) string {
-		if figure == "" {
-			return ""
-		}
-		_, unit, _ := strings.Cut(figure, " ")
-		return strings.TrimSpace(kit.Masked(th) + " " + unit)
-	}
-}
+func (m *Model) mask(th theme.Theme) mask { return kit.Shown(th, m.hidden) }
 
 // stillMsg says that a time has passed since a move of the selection.
 type stillMsg struct{ move int }
@@ -48,19 +39,25 @@ func (m *Model) showDetails() {
 	m.detailTop, _ = m.table.Window()
 }
 
-// beside is the line of the details beside line i of the list. Until new details are shown, the old ones move with the
-// rows: lines that move as a whole are scrolled by the terminal and not drawn again.
-func (m *Model) beside(pane []string, i int) string {
+// beside is the body of the details beside the list. Until new details are shown, the old ones move with the rows below
+// the list's titles: lines that move as a whole are scrolled by the terminal and not drawn again.
+func (m *Model) beside(w int) string {
 	top, _ := m.table.Window()
-	if i > 0 && top != m.detailTop {
-		if i += top - m.detailTop; i < 1 {
-			return ""
+	body := m.pane.View(w)
+	if top == m.detailTop {
+		return body
+	}
+	lines := strings.Split(body, "\n")
+	moved := make([]string, len(lines))
+	for i := range moved {
+		switch from := i + top - m.detailTop; {
+		case i == 0:
+			moved[i] = lines[0]
+		case from > 0 && from < len(lines):
+			moved[i] = lines[from]
 		}
 	}
-	if i >= len(pane) {
-		return ""
-	}
-	return pane[i]
+	return strings.Join(moved, "\n")
 }
 
 // detailLines is everything about the record whose details are shown, in lines of at most w cells.
@@ -102,8 +99,8 @@ func (m *Model) layFields() {
 
 // paneW is the width of the details.
 func (m *Model) paneW() int {
-	if m.side() {
-		return m.sideW() - 3
+	if w := m.panes(); len(w) > 1 {
+		return w[1]
 	}
 	return m.w - 2
 }
@@ -148,9 +145,9 @@ func (m *Model) firstField() int {
 func (m *Model) pressInside(key string) tea.Cmd {
 	m.layFields()
 	switch key {
-	case "up", "k", "shift+tab":
+	case "up", "k":
 		m.nextField(-1)
-	case "down", "j", "tab":
+	case "down", "j":
 		m.nextField(1)
 	case "g", "home":
 		m.field = -1
@@ -162,16 +159,37 @@ func (m *Model) pressInside(key string) tea.Cmd {
 		m.pane.Move(1)
 	case "K":
 		m.pane.Move(-1)
-	case "pgdown", "pgup":
+	case "pgdown", "pgup", "space":
 		m.pane.Press(key)
-	case "esc", "left", "enter":
+	case "esc", "left", "enter", "tab", "shift+tab":
 		m.inside = false
 	case "y":
 		return m.copyField()
 	case "p":
 		return m.printReceipt()
+	case screen.NameKey:
+		return m.ctx.Name(m.payee())
 	}
 	return nil
+}
+
+// payee is the address in the selected field of the details; else whom the selected record paid, and of a record that
+// this wallet did not sign its recipient. None of the person's own accounts is one.
+func (m *Model) payee() string {
+	w := compose.World{Accounts: m.ctx.Accounts}
+	if m.inside && m.field >= 0 && m.field < len(m.fields) {
+		if a := w.Nameable(m.fields[m.field].copy); a != "" && !w.Own(a) {
+			return a
+		}
+	}
+	if m.chosen == nil {
+		return ""
+	}
+	to := w.Nameable(cmp.Or(m.ctx.Payee(m.chosen.id), address(m.chosen.recipient.Value())))
+	if w.Own(to) {
+		return ""
+	}
+	return to
 }
 
 func (m *Model) copyField() tea.Cmd {

@@ -140,7 +140,7 @@ func TestGoldenDetails(t *testing.T) {
 	for _, size := range []struct {
 		name string
 		w, h int
-	}{{"80x24", 80, 19}, {"120x40", 120, 35}, {"60x20", 60, 15}} {
+	}{{"80x24", 80, 19}, {"120x40", 120, 35}, {"60x20", 60, 15}, {"200x60", 200, 55}} {
 		t.Run(size.name, func(t *testing.T) {
 			m := openedWith(t, onLab(t), records(60), size.w, size.h)
 			pressed(m, "enter", "down", "down", "down")
@@ -201,7 +201,7 @@ func TestTotalsCountWhatIsCompletedAndWhatIsUnknownApart(t *testing.T) {
 
 func TestFeesAreWhatWasPaidBeyondWhatWasReceived(t *testing.T) {
 	ctx := tuitest.Context(t)
-	ln := newFormatter(ctx.Catalog)
+	ln := newFormatter(receiptsOf(ctx))
 	const bsc = "eip155:8453/erc20:0x4200000000000000000000000000000000000006"
 	for name, c := range map[string]struct {
 		change func(*api.HistoryRecord)
@@ -281,6 +281,43 @@ func TestNoTextOfAServiceReachesTheTerminalAsMoreThanText(t *testing.T) {
 	for _, b := range p.data {
 		if strings.ContainsAny(string(b), "\x1b\u202e\x07") {
 			t.Errorf("%q", b)
+		}
+	}
+}
+
+func TestD15DetailsThatAreCutSaySoAndSpaceScrollsThem(t *testing.T) {
+	for _, size := range [][2]int{{60, 15}, {80, 19}, {120, 20}} {
+		m := openedWith(t, onLab(t), records(3), size[0], size[1])
+		pressed(m, "enter")
+		for _, where := range []string{"details", "list"} {
+			first := tuitest.Text(t, m, size[0], size[1])
+			if !strings.Contains(first, "more lines below") {
+				t.Errorf("%v, the keyboard in the %s: nothing says that details follow:\n%s", size, where, first)
+			}
+			top := m.pane.Top()
+			if pressed(m, "space"); m.pane.Top() <= top {
+				t.Errorf("%v, the keyboard in the %s: space does not scroll", size, where)
+			}
+			pressed(m, "esc")
+		}
+		for m.pane.Below() > 0 {
+			pressed(m, "space")
+		}
+		if text := tuitest.Text(t, m, size[0], size[1]); strings.Contains(text, "more lines below") {
+			t.Errorf("%v: more is promised at the end:\n%s", size, text)
+		}
+	}
+}
+
+func TestD12TabMovesBetweenListAndDetails(t *testing.T) {
+	for _, w := range []int{80, 120, 200} {
+		m := opened(t, records(9), w, 20)
+		pressed(m, "j", "tab")
+		if !m.inside || m.detailed.id != tuitest.QuoteID(1) {
+			t.Fatalf("%d columns: tab does not go to the details", w)
+		}
+		if pressed(m, "tab", "j"); m.inside || m.chosen.id != tuitest.QuoteID(2) {
+			t.Errorf("%d columns: tab does not go back to the list", w)
 		}
 	}
 }

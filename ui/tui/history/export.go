@@ -193,8 +193,8 @@ func (ln *formatter) exported(r *record) exportedRecord {
 			x.FeesUSD = string(api.Micro(f))
 		}
 	}
-	if ln.terms != nil {
-		if t, ok := ln.terms(r.id); ok {
+	if ln.receipts.Terms != nil {
+		if t, ok := ln.receipts.Terms(r.id); ok {
 			x.Journal = &t
 		}
 	}
@@ -226,8 +226,7 @@ type exportedMsg struct {
 // formatter.
 func (m *Model) exportRows(kind string) tea.Cmd {
 	rows := m.records()
-	write, ln, now := m.ctx.Export, newFormatter(m.ctx.Catalog), m.ctx.Clock()
-	ln.terms = m.ctx.Terms
+	write, ln, now := m.ctx.Export, newFormatter(m.receipts()), m.ctx.Clock()
 	o, _ := m.owner()
 	head := exportFile{Version: 1, Network: o.network, Account: o.user, Made: now.UTC().Format(time.RFC3339),
 		Filter: m.query.text, Complete: m.complete()}

@@ -8,6 +8,7 @@ import (
 	"coffer/api/amount"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
 
@@ -120,8 +121,10 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 }
 
 // receipts is the source of the facts that the service's records leave out.
-func (m *Model) receipts() present.Receipts {
-	return present.Receipts{Catalog: m.ctx.Catalog, Accounts: m.ctx.Accounts, Terms: m.ctx.Terms, Names: m.ctx.Names}
+func (m *Model) receipts() present.Receipts { return receiptsOf(m.ctx) }
+
+func receiptsOf(c screen.Context) present.Receipts {
+	return present.Receipts{Catalog: c.Catalog, Accounts: c.Accounts, Terms: c.Terms, Names: c.Names}
 }
 
 func (r *record) facts() present.Record {

@@ -10,7 +10,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/present"
-	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -23,7 +22,7 @@ type formatter struct {
 	chain      func(id word) chainLabel
 	statusText func(status word) string
 	line       func(r *record) line
-	terms      func(quoteID string) (journal.Terms, bool) // of the wallet's journal, for exports; nil: no journal
+	receipts   present.Receipts
 }
 
 // cached is find with a memory of at most most answers.
@@ -56,7 +55,7 @@ type chainLabel struct{ name, short string }
 
 // line is what the list shows of a record.
 type line struct {
-	verb           string // the action, without its figure
+	kind, whom     string
 	paid, received string
 	from, to       chainLabel
 	micro          *big.Int
@@ -68,8 +67,8 @@ const (
 	maxLines  = 512
 )
 
-func newFormatter(c *catalog.Catalog) *formatter {
-	ln := &formatter{catalog: c}
+func newFormatter(from present.Receipts) *formatter {
+	ln := &formatter{catalog: from.Catalog, receipts: from}
 	ln.aggregate, ln.entity = cached(maxLooked, ln.findAggregate), cached(maxLooked, ln.findEntity)
 	ln.chain = cached(maxLooked, func(id word) chainLabel { return ln.findChain(id.Value()) })
 	ln.statusText = cached(maxLooked, func(status word) string { return verify.Status(status.Value()).Text })
@@ -78,9 +77,12 @@ func newFormatter(c *catalog.Catalog) *formatter {
 }
 
 func (ln *formatter) makeLine(r *record) line {
-	l := line{paid: ln.paid(r), received: ln.received(r), from: ln.origin(r), to: ln.target(r), micro: r.micro()}
-	l.verb = verb(r.kind.Value(), l.received)
-	return l
+	return line{kind: r.kind.Value(), whom: ln.whom(r), paid: ln.paid(r), received: ln.received(r),
+		from: ln.origin(r), to: ln.target(r), micro: r.micro()}
+}
+
+func (ln *formatter) whom(r *record) string {
+	return ln.receipts.Whom(r.facts(), address(r.recipient.Value()))
 }
 
 func (ln *formatter) findChain(id string) chainLabel {
@@ -149,44 +151,20 @@ func figure(base string, u unit) string {
 	return amount.Human(v, u.decimals) + " " + u.symbol
 }
 
-// verb names the action that led to received, in a word or two.
-func verb(kind, received string) string {
-	switch {
-	case kind == api.RecordSwap && received != "":
-		return "swap to"
-	case kind == api.RecordTransfer && received != "":
-		return "transfer"
-	}
-	return present.Clean(strings.ToLower(kind), 20)
-}
-
 // mask writes a figure such as "250.5 USDC", or hides its number.
 type mask func(figure string) string
 
 func open(figure string) string { return figure }
 
-// brief writes a figure with at most nine digits, so that its symbol fits a narrow column; the mark says that there are
-// more digits. The details have all of them.
+// brief writes a figure with the digits that a list has room for. The details have all of them.
 func brief(show mask, more string) mask {
-	const digits = 9
-	return func(figure string) string {
-		number, symbol, _ := strings.Cut(figure, " ")
-		whole, fraction, _ := strings.Cut(number, ".")
-		room := max(0, digits-len(whole))
-		if len(fraction) <= room {
-			return show(figure)
-		}
-		if fraction = strings.TrimRight(fraction[:room], "0"); fraction != "" {
-			whole += "." + fraction
-		} else if whole == "0" {
-			return show("<0." + strings.Repeat("0", room-1) + "1 " + symbol)
-		}
-		return show(whole + more + " " + symbol)
-	}
+	return func(figure string) string { return show(present.Brief(figure, more)) }
 }
 
 // what describes the record in one short phrase; sentence describes it in full.
-func (l line) what(show mask) string { return strings.TrimSpace(l.verb + " " + show(l.received)) }
+func (l line) what(show mask, arrow string) string {
+	return present.Deed(l.kind, show(l.paid), show(l.received), l.whom, l.to.name, arrow)
+}
 
 func (ln *formatter) sentence(r *record, show mask) string {
 	l, kind := ln.line(r), r.kind.Value()
@@ -200,7 +178,7 @@ func (ln *formatter) sentence(r *record, show mask) string {
 	case kind == api.RecordCall:
 		return "Call"
 	}
-	return l.what(show)
+	return l.what(show, "→")
 }
 
 // origins names the origin chains, each once.

@@ -496,7 +496,7 @@ func TestHiddenAmountsAreInNoLineOfTheHistory(t *testing.T) {
 		m.Update(screen.AmountsMsg{Hidden: true})
 		text := tuitest.Text(t, m, w, 19)
 		if strings.Contains(text, "$") || strings.Contains(text, ".5") ||
-			!strings.Contains(text, "swap to ••••• USDC") {
+			!strings.Contains(text, "••••• USDC → ••••• USDC") {
 			t.Errorf("amounts are shown:\n%s", text)
 		}
 		m.Update(screen.AmountsMsg{})

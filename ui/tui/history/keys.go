@@ -41,6 +41,12 @@ func (m *Model) pressList(key string) tea.Cmd {
 		return m.leave()
 	case "enter":
 		return m.openLine()
+	case "tab", "shift+tab":
+		if m.chosen != nil {
+			m.enter()
+		}
+	case "space":
+		m.pane.Press(key)
 	case "J":
 		m.pane.Move(1)
 	case "K":
@@ -49,6 +55,8 @@ func (m *Model) pressList(key string) tea.Cmd {
 		return screen.Copy("quote id", m.chosen.id)
 	case "p":
 		return m.printReceipt()
+	case screen.NameKey:
+		return m.ctx.Name(m.payee())
 	case "x":
 		m.asking = askExport
 	case "t":
@@ -210,6 +218,9 @@ func (m *Model) saveView() tea.Cmd {
 	return tea.Batch(m.saveViews(), screen.Toast(theme.Good, "saved as "+name+"; v opens it"))
 }
 
+// Listing reports whether a list is open.
+func (m *Model) Listing() bool { return m.choice.IsOpen() }
+
 // Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
 	switch {
@@ -224,9 +235,9 @@ func (m *Model) Keys() []kit.Key {
 	case m.filter.Focused():
 		return []kit.Key{kit.NewKey("keep filter", "enter"), kit.NewKey("clear filter", "esc")}
 	case m.inside:
-		return m.insideKeys()
+		return m.ctx.Naming(m.insideKeys(), m.payee())
 	}
-	return append(m.listKeys(), kit.MoveKeys()...)
+	return append(m.ctx.Naming(m.listKeys(), m.payee()), kit.MoveKeys()...)
 }
 
 const noRecord = "there is no record to use it on"
@@ -234,11 +245,12 @@ const noRecord = "there is no record to use it on"
 func (m *Model) insideKeys() []kit.Key {
 	noExport, whyExport := m.noExport()
 	return []kit.Key{
-		kit.NewKey("choose", "up", "down"), kit.NewKey("copy", "y"),
+		kit.NewKey("choose", "up", "down"), kit.NewKey("list", "tab"), kit.NewKey("copy", "y"),
 		kit.NewKey("receipt", "p").OffWhen(noExport, whyExport), kit.NewKey("back to the list", "esc"),
-		kit.NewKey("next field", "j", "tab").Hidden(), kit.NewKey("field before", "k", "shift+tab").Hidden(),
+		kit.NewKey("next field", "j").Hidden(), kit.NewKey("field before", "k").Hidden(),
 		kit.NewKey("first field", "g", "home").Hidden(),
-		kit.NewKey("last field", "G", "end").Hidden(), kit.NewKey("scroll", "J", "K", "pgdown", "pgup").Hidden(),
+		kit.NewKey("last field", "G", "end").Hidden(), kit.NewKey("scroll", "J", "K", "space", "pgdown",
+			"pgup").Hidden(),
 		kit.NewKey("back to the list, too", "left", "enter").Hidden(),
 	}
 }
@@ -266,7 +278,8 @@ func (m *Model) listKeys() []kit.Key {
 			"this program keeps no views").OffWhen(!m.query.active(), "there is no filter to save"),
 		kit.NewKey("read again", "ctrl+r"), kit.NewKey("read everything again from the top",
 			"R").Hidden().OffWhen(m.loading, "a page is being read already"),
-		kit.NewKey("scroll details", "J", "K").Hidden(), kit.NewKey("close details, clear filter", "esc").Hidden(),
+		kit.NewKey("scroll details", "J", "K", "space").Hidden(), kit.NewKey("details", "tab").Hidden(),
+		kit.NewKey("close details, clear filter", "esc").Hidden(),
 	}
 }
 

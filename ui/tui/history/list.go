@@ -48,7 +48,7 @@ func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell
 	chains := l.route(th, m.table.WidthOf(chainsColumn, w))
 	status := kit.Cell{Text: sign(th, look) + " " + word, Style: th.Style(look)}
 	c = append(c, kit.Text(when(f.Now, r.at())), kit.Styled(strings.ToLower(r.kind.Value()), th.Dim),
-		kit.Text(l.what(brief(m.mask(th), th.Signs.More))), kit.Text(chains), value, status)
+		kit.Text(l.what(brief(m.mask(th), th.Signs.More), th.Signs.Arrow)), kit.Text(chains), value, status)
 	if k := m.book.byID[r.id]; k != nil && !k.sec.live {
 		c[len(c)-1].Text = th.Signs.Dot + " " + word // as the cache has it
 		for i := range c {

@@ -100,11 +100,14 @@ func (ln *formatter) says(r *record, want string) bool {
 		r.kind.Value() == api.RecordTransfer && (containsFold("send", want) || containsFold("transfer", want)) {
 		return true
 	}
-	if !strings.ContainsAny(want, " 0123456789") {
-		return false
+	if strings.ContainsAny(want, " 0123456789") {
+		received := figure(r.got, got)
+		if containsFold(r.kind.Value()+" "+received, want) || containsFold("swap to "+received, want) ||
+			containsFold(figure(r.paid, paid), want) {
+			return true
+		}
 	}
-	received := figure(r.got, got)
-	return containsFold(verb(r.kind.Value(), received)+" "+received, want) || containsFold(figure(r.paid, paid), want)
+	return containsFold(ln.whom(r), want)
 }
 
 // containsFold is strings.Contains for a lower-case want in a text of any case.

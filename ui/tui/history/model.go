@@ -52,7 +52,7 @@ const (
 	alonePages   = 40                     // read in a row since the last key
 	coverRecords = 300                    // near the top, in which a refresh sees pending records again
 	maxLosses    = 3                      // lost places in a row
-	sideFrom     = 110                    // columns from which details are beside the list
+	maxTold      = 200                    // records that other screens are told
 	stillFor     = 100 * time.Millisecond // the selection, before its details are shown
 	minListLines = 6
 )
@@ -130,16 +130,16 @@ type Model struct {
 // New makes the screen.
 func New(ctx screen.Context, src Source) *Model {
 	m := &Model{
-		ctx: ctx, src: src, later: later, most: MaxRecords, format: newFormatter(ctx.Catalog),
+		ctx: ctx, src: src, later: later, most: MaxRecords, format: newFormatter(receiptsOf(ctx)),
 		filter: kit.NewField("", maxFilter), name: kit.NewField("name", maxName),
 		choice: kit.NewChoice("Saved views"), hidden: ctx.Settings.Hidden,
 		table: kit.NewTable(
 			kit.Column{Title: "time", Min: 12},
-			kit.Column{Title: "type", Min: 8, Hide: 4},
-			kit.Column{Title: "what", Min: 18, Max: 44, Grow: 3},
-			kit.Column{Title: "chains", Min: 15, Max: 30, Grow: 2, Hide: 2},
+			kit.Column{Title: "type", Min: 8, Hide: 5},
+			kit.Column{Title: "what", Min: 28, Max: 64, Grow: 3},
+			kit.Column{Title: "chains", Min: 11, Max: 30, Grow: 1, Hide: 4},
 			kit.Column{Title: "value", Min: 10, Max: 14, Grow: 1, Hide: 3, Align: kit.Right},
-			kit.Column{Title: "status", Min: 13, Max: 22, Grow: 1},
+			kit.Column{Title: "status", Min: 13, Max: 20, Grow: 3},
 		),
 	}
 	m.book = &book{byID: map[string]*chunk{}, months: func(rows []*record) []monthSum {
@@ -172,11 +172,11 @@ func (m *Model) Capturing() bool {
 	return m.filter.Focused() || m.choice.IsOpen() || m.asking != askNothing
 }
 
-// side reports whether details are beside the list.
-func (m *Model) side() bool { return m.w >= sideFrom }
+// panes are the widths of the list and of the details beside it.
+func (m *Model) panes() []int { return kit.PaneWidths(m.w, 2, 1) }
 
-// sideW is the width of the pane beside the list, its divider included.
-func (m *Model) sideW() int { return min(60, max(42, m.w/3)) }
+// side reports whether details are beside the list.
+func (m *Model) side() bool { return len(m.panes()) > 1 }
 
 // Lines of the body outside the list: its state, the totals, the end line.
 const frameLines = 3

@@ -10,6 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/client"
+	"coffer/ui/present"
+	"coffer/ui/tui/screen"
 	"coffer/wallet/verify"
 )
 
@@ -116,7 +118,7 @@ func (m *Model) arrived(msg pageMsg) tea.Cmd {
 	if on != nil {
 		return on
 	}
-	return tea.Batch(m.wantMore(), m.follow(), m.saveSoon())
+	return tea.Batch(m.wantMore(), m.follow(), m.saveSoon(), m.tell())
 }
 
 // failed keeps the list. A continuation that the service no longer knows restarts the reading.
@@ -216,6 +218,24 @@ func (m *Model) settle() {
 	m.book.shed(from, to, m.most)
 	m.months = nil
 	m.choose()
+}
+
+// tell tells the other screens the newest records, unless only older ones came.
+func (m *Model) tell() tea.Cmd {
+	if m.job.kind != jobRefresh && m.book.count() > maxTold+PageSize {
+		return nil
+	}
+	msg := screen.PastMsg{Whole: m.ended()}
+	m.book.each(func(r *record) bool {
+		look, word := statusLook(r.status.Value())
+		l := m.format.line(r)
+		deed := func(show func(string) string, arrow string) string { return l.what(brief(show, "…"), arrow) }
+		msg.Records = append(msg.Records, screen.Past{At: r.at(), Deed: deed, Value: l.micro,
+			Status: present.State{Word: word, Meaning: look},
+			Left:   m.receipts().Left(r.facts(), address(r.recipient.Value()))})
+		return len(msg.Records) < maxTold
+	})
+	return screen.Send(msg)
 }
 
 // wantMore requests the pages that the window needs: released rows, newer pages in place of cached rows, or the next

@@ -16,7 +16,7 @@ import (
 // receipt is one record as plain text for a person: the action, its cost as far as it is known, and where to look it
 // up. Nothing is cut.
 func (m *Model) receipt(r *record) string {
-	ln := newFormatter(m.ctx.Catalog)
+	ln := newFormatter(m.receipts())
 	var b strings.Builder
 	put := func(label, value string) {
 		if value != "" {

@@ -69,8 +69,11 @@ func (m *Model) wasLoaded(msg loadedMsg) tea.Cmd {
 		m.settle()
 	}
 	cmd := m.startRefresh(coverRecords)
+	if len(msg.rows) > 0 {
+		cmd = tea.Batch(cmd, m.tell())
+	}
 	for _, err := range msg.errors {
-		cmd = tea.Batch(cmd, screen.Toast(theme.Warn, err.Error()+"; it is made anew"))
+		cmd = tea.Batch(cmd, screen.Toast(theme.Warn, err.Error()+"; Coffer makes a new one"))
 	}
 	return cmd
 }

@@ -3,6 +3,7 @@ package history
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -94,11 +95,7 @@ func (m *Model) clicked(msg screen.ClickMsg) tea.Cmd {
 		it, ok := m.choice.Click(msg.Y-m.choiceTop(), choiceLines)
 		return m.useView(it, ok)
 	}
-	listW := m.w
-	if m.side() {
-		listW -= m.sideW()
-	}
-	if m.asking != askNothing || msg.X >= listW {
+	if pane, _ := kit.PaneAt(m.panes(), msg.X); m.asking != askNothing || pane > 0 {
 		return nil
 	}
 	before := m.table.Selected()

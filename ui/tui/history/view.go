@@ -2,7 +2,6 @@ package history
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"coffer/ui/present"
@@ -75,18 +74,18 @@ func (m *Model) body(f screen.Frame) string {
 
 // besideView puts list and details side by side.
 func (m *Model) besideView(f screen.Frame) string {
-	th := f.Theme
-	listW := f.W - m.sideW()
-	m.pane.Keep(m.detailLines(th, f.Now, m.paneW()))
-	left := strings.Split(m.list(f, listW), "\n")
-	right := strings.Split(m.pane.View(m.paneW()), "\n")
-	divider := " " + th.Rule.Render(th.Signs.Divider) + " "
-	lines := make([]string, len(left))
-	for i := range left {
-		lines[i] = left[i] + divider + m.beside(right, i)
+	th, w := f.Theme, m.panes()
+	m.pane.Keep(m.detailLines(th, f.Now, w[1]))
+	list, details, focus := m.state(f, w[0]), kit.Pane{W: w[1], Title: "Details", Body: m.beside(w[1])}, kit.Focus(0)
+	list.Body = m.list(f, w[0])
+	if m.inside {
+		focus = 1
 	}
-	return kit.Box(kit.Lines(m.stateLine(f, f.W), strings.Join(lines, "\n"), m.middleLine(f, f.W), m.endLine(f, f.W)),
-		f.W, f.H)
+	if more := m.pane.More(th); more != "" && m.still {
+		details.State = th.Dim.Render(more)
+	}
+	return kit.Box(kit.Lines(kit.Beside(th, f.H-frameLines+1, focus, list, details), m.middleLine(f, f.W),
+		m.endLine(f, f.W)), f.W, f.H)
 }
 
 // monthsPanel lists the totals of as many months as fit.
@@ -109,6 +108,11 @@ func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 
 // stateLine names the list, its age, and the filter.
 func (m *Model) stateLine(f screen.Frame, w int) string {
+	return kit.Beside(f.Theme, 1, 0, m.state(f, w))
+}
+
+// state is the list in w cells without its lines.
+func (m *Model) state(f screen.Frame, w int) kit.Pane {
 	th := f.Theme
 	age := "newest first, read " + kit.DataAge(f.Now, m.at)
 	if !m.loaded {
@@ -117,12 +121,11 @@ func (m *Model) stateLine(f screen.Frame, w int) string {
 			age = "as it was kept, read " + kit.Age(f.Now, m.keptAt)
 		}
 	}
-	left := "  " + th.Strong.Render("History") + "  " + th.Dim.Render(age)
-	right := m.filter.Filter(th, min(44, w/2), 44)
-	if right == "" && m.hidden {
-		right = th.Dim.Render("amounts hidden")
+	p := kit.Pane{W: w, Title: "History", Note: th.Dim.Render(age), State: m.filter.Filter(th, min(44, w/2), 44)}
+	if p.State == "" && m.hidden {
+		p.State = th.Dim.Render("amounts hidden")
 	}
-	return kit.Sides(left, right+" ", w)
+	return p
 }
 
 // Wake draws again when the age in the state line changes.
@@ -179,8 +182,8 @@ func (m *Model) endLine(f screen.Frame, w int) string {
 		return kit.Sides(left, th.Dim.Render(m.loadingWords()+" "), w)
 	}
 	right := ""
-	if m.chosen != nil && !m.inside && (m.details || m.side()) && m.pane.Below() > 0 {
-		right = th.Accent.Render("J") + th.Dim.Render(" scrolls, "+m.pane.More(th)+" ")
+	if m.chosen != nil && m.details && !m.side() && m.pane.Below() > 0 {
+		right = th.Accent.Render("space") + th.Dim.Render(" "+m.pane.More(th)+" ")
 	}
 	return kit.Sides(left, right, w)
 }

@@ -54,5 +54,19 @@ func Short(v *big.Int, decimals, shown int, more string) Figure {
 	return f
 }
 
+// Shown writes figures such as "250.5 USDC" as they are, or without their number.
+func Shown(th theme.Theme, hidden bool) func(figure string) string {
+	if !hidden {
+		return func(figure string) string { return figure }
+	}
+	return func(figure string) string {
+		if figure == "" {
+			return ""
+		}
+		_, unit, _ := strings.Cut(figure, " ")
+		return strings.TrimSpace(Masked(th) + " " + unit)
+	}
+}
+
 // Masked hides a figure: the same few cells for any size.
 func Masked(th theme.Theme) string { return strings.Repeat(th.Signs.Mask, 5) }

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strings"
 
+	"coffer/ui/present"
 	"coffer/ui/tui/theme"
 )
 
@@ -27,23 +28,33 @@ func BarCell(th theme.Theme, part, total *big.Int, w int) Cell {
 	return Styled(bar, th.Accent)
 }
 
+// Area draws values as columns in h lines, between their smallest and largest; nil values are blanks.
+func Area(th theme.Theme, values []*big.Int, h int) []string {
+	lo, hi := present.Bounds(values)
+	steps := len(th.Signs.Sparks)
+	out := make([]string, h)
+	for _, v := range values {
+		filled := 0
+		if v != nil {
+			filled = 1 + level(v, lo, hi, h*steps)
+		}
+		for i := range out {
+			sign := " "
+			if part := filled - (h-1-i)*steps; part > 0 {
+				sign = th.Signs.Sparks[min(part, steps)-1]
+			}
+			out[i] += sign
+		}
+	}
+	return out
+}
+
 // Spark draws the last w values as a line of bars between their smallest and largest; nil values are blanks.
 func Spark(th theme.Theme, values []*big.Int, w int) string {
 	if len(values) > w {
 		values = values[len(values)-max(0, w):]
 	}
-	var lo, hi *big.Int
-	for _, v := range values {
-		if v == nil {
-			continue
-		}
-		if lo == nil || v.Cmp(lo) < 0 {
-			lo = v
-		}
-		if hi == nil || v.Cmp(hi) > 0 {
-			hi = v
-		}
-	}
+	lo, hi := present.Bounds(values)
 	var b strings.Builder
 	for _, v := range values {
 		if v == nil {

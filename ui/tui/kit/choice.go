@@ -6,15 +6,14 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/sahilm/fuzzy"
 
 	"coffer/ui/tui/theme"
 )
 
 // Item is one line of a Choice: Value is what it means, Label what is shown, Note is dim on the right. A non-empty Off
 // says why it cannot be chosen. A non-empty Typed makes the item take free text: Typed is its label once there is text,
-// and the list ends with it whatever the text is.
-type Item struct{ Value, Label, Note, Off, Typed string }
+// and the list ends with it whatever the text is. Also are further words that find it and are not shown.
+type Item struct{ Value, Label, Note, Off, Typed, Also string }
 
 // Reading is what a list knows about typed text. Own: the text is meant literally and never as an item, such as a
 // number. Note: what it amounts to, beside the item that takes it. Off: why it cannot be taken.
@@ -26,14 +25,15 @@ type Reading struct {
 // FilterLimit is the maximum number of characters typed into a list.
 const FilterLimit = 8192
 
-// Choice is a dropdown list with a filter: typing narrows it, enter chooses, esc closes it. It is drawn over the body
-// with Overlay.
+// Choice is a dropdown list with a filter: typed words narrow it, each found anywhere, the best match first; enter
+// chooses, esc closes it. It is drawn over the body with Overlay.
 //
 // With an item that takes free text, only the words of an item's label find it, never its note or value; any other
 // typed text is taken literally, and Text returns it.
 type Choice struct {
-	Title string
-	Fuzzy bool // letters in order match, best match first; else the text must occur as typed
+	Title  string
+	Labels bool // only labels and Also find an item, not notes and values
+	Wide   bool // for addresses in full beside labels
 	// Reasons shows beside an item why it cannot be chosen, not only on an attempt.
 	Reasons bool
 	// Reads interprets typed text where an item takes free text; nil: nothing is known about it.
@@ -114,7 +114,11 @@ const choiceTop = 1
 
 // across is the first column of the list over a body of w cells, and its width.
 func (c *Choice) across(w int) (x, panel int) {
-	panel = min(w-4, 60)
+	panel = 60
+	if c.Wide {
+		panel = 78
+	}
+	panel = min(w-4, panel)
 	return (w - panel) / 2, panel
 }
 
@@ -181,22 +185,7 @@ func (c *Choice) narrow() {
 		c.narrowTyped(own)
 		return
 	}
-	want := strings.ToLower(c.filter.Value())
-	if c.Fuzzy && want != "" {
-		labels := make([]string, len(c.items))
-		for i, it := range c.items {
-			labels[i] = it.Label
-		}
-		for _, m := range fuzzy.Find(want, labels) {
-			c.shown = append(c.shown, m.Index)
-		}
-		return
-	}
-	for i, it := range c.items {
-		if want == "" || strings.Contains(strings.ToLower(it.Label+" "+it.Note+" "+it.Value), want) {
-			c.shown = append(c.shown, i)
-		}
-	}
+	c.shown = ranked(c.items, c.filter.Value(), c.Labels)
 }
 
 // narrowTyped shows the items that the text names, and after them the item for the text itself. It selects the item

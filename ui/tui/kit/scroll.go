@@ -11,7 +11,7 @@ import (
 // person confirm.
 type Scroll struct {
 	lines  []string
-	seen   []bool
+	seen   []bool // of the lines that have to be seen
 	top    int
 	height int
 }
@@ -23,9 +23,12 @@ func (s *Scroll) Set(lines []string) {
 }
 
 // Keep replaces the lines and keeps the place; it forgets which lines were seen when their number changes.
-func (s *Scroll) Keep(lines []string) {
-	if len(lines) != len(s.seen) {
-		s.seen = make([]bool, len(lines))
+func (s *Scroll) Keep(lines []string) { s.KeepFirst(lines, len(lines)) }
+
+// KeepFirst is Keep where only the first n lines have to be seen.
+func (s *Scroll) KeepFirst(lines []string, n int) {
+	if n != len(s.seen) {
+		s.seen = make([]bool, n)
 	}
 	s.lines = lines
 	s.clamp()
@@ -40,7 +43,7 @@ func (s *Scroll) clamp() {
 }
 
 func (s *Scroll) note() {
-	for i := s.top; i < min(len(s.lines), s.top+s.height); i++ {
+	for i := s.top; i < min(len(s.seen), s.top+s.height); i++ {
 		s.seen[i] = true
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/ui/present"
+	"coffer/ui/quotelab"
 )
 
 // document is the name of the saved results.
@@ -29,7 +30,7 @@ const (
 // entry is a result of a variant.
 type entry struct {
 	Key    string
-	Result Result
+	Result quotelab.Answer
 }
 
 type keptFile struct {
@@ -42,6 +43,7 @@ type keptEntry struct {
 	At        string      `json:"at"`
 	LatencyMS int64       `json:"latencyMs"`
 	Prepared  bool        `json:"prepared,omitzero"`
+	Estimate  bool        `json:"estimate,omitzero"`
 	Pays      []keptMoney `json:"pays,omitempty"`
 	Delivered *keptMoney  `json:"delivered,omitzero"`
 	Minimum   *keptMoney  `json:"minimum,omitzero"`
@@ -56,6 +58,8 @@ type keptEntry struct {
 	Counts    [5]int      `json:"counts"` // passed, warned, gated, refused, unknown
 	Reason    string      `json:"reason,omitzero"`
 	Problem   string      `json:"problem,omitzero"`
+	Said      string      `json:"said,omitzero"`
+	Why       string      `json:"why,omitzero"`
 }
 
 type keptMoney struct {
@@ -79,12 +83,13 @@ func encode(all []entry) ([]byte, error) {
 		r := e.Result
 		k := keptEntry{
 			Key: e.Key, At: r.At.UTC().Format(time.RFC3339Nano), LatencyMS: span(r.Latency), Prepared: r.Prepared,
+			Estimate: r.Estimate, Said: present.Clean(r.Said, maxText), Why: present.Clean(r.Why, maxText),
 			Delivered: keepMoney(r.Delivered),
 			Minimum:   keepMoney(r.Minimum), PayMicro: digits(r.PayMicro), FeesMicro: digits(r.FeesMicro),
 			CostMicro: digits(r.CostMicro), CostBps: min(r.CostBps, maxBps),
 			LifeMS: span(r.Lifetime), CallType: present.Clean(r.CallType, maxText),
 			Words:  present.Clean(r.Words, maxText),
-			Legs:   r.Legs,
+			Legs:   r.Signs,
 			Counts: [5]int{r.Passed, r.Warned, r.Gated, r.Refused, r.Unknown}, Reason: present.Clean(r.Reason, maxText),
 			Problem: present.Clean(r.Problem, maxText),
 		}
@@ -101,7 +106,7 @@ func encode(all []entry) ([]byte, error) {
 // span is a duration in milliseconds, within its bounds.
 func span(d time.Duration) int64 { return max(0, min(d, longest)).Milliseconds() }
 
-func keepMoney(m *Money) *keptMoney {
+func keepMoney(m *quotelab.Money) *keptMoney {
 	if m == nil || m.Amount == nil {
 		return nil
 	}
@@ -142,22 +147,23 @@ func decode(b []byte) ([]entry, error) {
 	return out, nil
 }
 
-func (k keptEntry) result() (Result, error) {
+func (k keptEntry) result() (quotelab.Answer, error) {
 	at, err := time.Parse(time.RFC3339Nano, k.At)
 	if err != nil || at.Year() < 2000 || at.Year() > 2199 || !reKey.MatchString(k.Key) || len(k.Pays) > maxPays ||
 		k.LatencyMS < 0 || k.LatencyMS > longest.Milliseconds() || k.LifeMS < 0 ||
 		k.LifeMS > longest.Milliseconds() || k.CostBps < -1 || k.CostBps > maxBps || k.Legs < 0 || k.Legs > 1000 {
-		return Result{}, errors.New("a result is out of its bounds")
+		return quotelab.Answer{}, errors.New("a result is out of its bounds")
 	}
 	for _, n := range k.Counts {
 		if n < 0 || n > 10_000 {
-			return Result{}, errors.New("a count is out of its bounds")
+			return quotelab.Answer{}, errors.New("a count is out of its bounds")
 		}
 	}
-	out := Result{
+	out := quotelab.Answer{
 		At: at, Latency: time.Duration(k.LatencyMS) * time.Millisecond, Prepared: k.Prepared, CostBps: k.CostBps,
+		Estimate: k.Estimate, Said: present.Clean(k.Said, maxText), Why: present.Clean(k.Why, maxText),
 		Lifetime: time.Duration(k.LifeMS) * time.Millisecond,
-		CallType: present.Clean(k.CallType, maxText), Words: present.Clean(k.Words, maxText), Legs: k.Legs,
+		CallType: present.Clean(k.CallType, maxText), Words: present.Clean(k.Words, maxText), Signs: k.Legs,
 		Passed: k.Counts[0],
 		Warned: k.Counts[1], Gated: k.Counts[2],
 		Refused: k.Counts[3], Unknown: k.Counts[4], Reason: present.Clean(k.Reason, maxText),
@@ -174,7 +180,7 @@ func (k keptEntry) result() (Result, error) {
 		}
 		return v
 	}
-	takeMoney := func(m *keptMoney) *Money {
+	takeMoney := func(m *keptMoney) *quotelab.Money {
 		if m == nil {
 			return nil
 		}
@@ -183,9 +189,8 @@ func (k keptEntry) result() (Result, error) {
 			bad = errors.New("an amount is not complete")
 			return nil
 		}
-		return &Money{present.Clean(m.Asset, maxText), present.Clean(m.Symbol, 40), present.Clean(m.Chain, 40),
-			m.Decimals, v,
-			number(m.Micro)}
+		return &quotelab.Money{Asset: present.Clean(m.Asset, maxText), Symbol: present.Clean(m.Symbol, 40),
+			Chain: present.Clean(m.Chain, 40), Decimals: m.Decimals, Amount: v, Micro: number(m.Micro)}
 	}
 	for i := range k.Pays {
 		if m := takeMoney(&k.Pays[i]); m != nil {

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"coffer/api/amount"
 	"coffer/ui/compose"
 	"coffer/ui/present"
+	"coffer/ui/quotelab"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
@@ -38,34 +37,14 @@ func (m *Model) asks() string {
 }
 
 // moneyText writes an amount in full with its unit.
-func (m *Model) moneyText(th theme.Theme, x *Money) string {
+func (m *Model) moneyText(th theme.Theme, x *quotelab.Money) string {
 	switch {
 	case x == nil:
 		return present.UnknownText
 	case m.hidden:
-		return kit.Masked(th) + " " + unit(*x)
+		return kit.Masked(th) + " " + x.Unit()
 	}
-	return figure(*x) + " " + unit(*x)
-}
-
-// figure writes an amount with all its decimals; an unknown asset in base units.
-func figure(x Money) string {
-	if x.Decimals < 0 {
-		return amount.Group(x.Amount.String())
-	}
-	return amount.Human(x.Amount, x.Decimals)
-}
-
-func unit(x Money) string {
-	s := x.Symbol
-	if x.Decimals < 0 || s == "" {
-		s = "base units of " + x.Asset
-	}
-	s = present.Clean(s, 120)
-	if x.Chain != "" && x.Decimals >= 0 {
-		s += " on " + present.Clean(x.Chain, 40)
-	}
-	return s
+	return x.Text()
 }
 
 // usd writes micro USD, hidden while amounts are hidden.
@@ -76,27 +55,15 @@ func (m *Model) usd(th theme.Theme, micro *big.Int) string {
 	return present.USD(micro)
 }
 
-// secs writes a lifetime.
-func secs(d time.Duration) string {
-	if d <= 0 {
-		return present.UnknownText
+// look is how the outcome of an answer is drawn.
+func look(t present.Tone) theme.Meaning {
+	switch t {
+	case present.ToneGood:
+		return theme.Good
+	case present.ToneWarn:
+		return theme.Warn
 	}
-	return strconv.Itoa(int(d.Round(time.Second)/time.Second)) + " s"
-}
-
-// outcome summarises the checks in a sign and a few words.
-func (r Result) outcome() (theme.Meaning, string) {
-	switch {
-	case r.Problem != "":
-		return theme.Danger, "no answer"
-	case r.Refused > 0:
-		return theme.Danger, fmt.Sprintf("%d refused", r.Refused)
-	case r.Gated > 0:
-		return theme.Warn, fmt.Sprintf("%d gated", r.Gated)
-	case r.Warned > 0:
-		return theme.Warn, fmt.Sprintf("%d to read", r.Warned)
-	}
-	return theme.Good, fmt.Sprintf("%d passed", r.Passed)
+	return theme.Danger
 }
 
 // spread is the smallest, the middle and the largest of the known values; all nil without any.
@@ -121,7 +88,7 @@ type bucket struct {
 }
 
 // lives counts lifetimes in ranges and ignores unknown ones.
-func lives(all []Result) []bucket {
+func lives(all []quotelab.Answer) []bucket {
 	bounds := []int{10, 20, 30, 45, 60, 120}
 	out := make([]bucket, len(bounds)+1)
 	from := 0
@@ -142,6 +109,3 @@ func lives(all []Result) []bucket {
 	}
 	return out
 }
-
-// callType puts a call type into words that fit a table.
-func callType(s string) string { return strings.ReplaceAll(present.Clean(s, 60), "_", " ") }

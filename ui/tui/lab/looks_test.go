@@ -8,7 +8,7 @@ import (
 
 // TestGoldenLooks fixes the styles too: dark, light and without colour.
 func TestGoldenLooks(t *testing.T) {
-	for name, keys := range map[string][]string{"quoted": {"r", "r", "r"}, "compare": {"r", "a", "j", "b", "c"}} {
+	for name, keys := range map[string][]string{"quoted": {"r", "r", "r"}, "beside": {"r", "c"}} {
 		t.Run(name, func(t *testing.T) {
 			d := swap(t)
 			b := newBench(t, &d, 80, 19)

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/ui/compose"
 	"coffer/ui/present"
+	"coffer/ui/quotelab"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -32,8 +36,19 @@ type (
 	askedMsg struct {
 		gen, i int
 		key    string
-		result Result
+		result quotelab.Answer
 		err    error
+	}
+	// pointMsg brings the answer to one point of a curve.
+	pointMsg struct {
+		gen, i int
+		answer quotelab.Answer
+		err    error
+	}
+	// exportedMsg says where an export is.
+	exportedMsg struct {
+		paths []string
+		err   error
 	}
 	// dueMsg says that the pause between two rounds is over.
 	dueMsg struct{ gen int }
@@ -52,32 +67,96 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.cached(msg)
 	case heldMsg:
 		if msg.gen == m.heldGen {
-			m.holds(msg)
+			return m.holds(msg)
 		}
 	case askedMsg:
 		if msg.gen == m.gen {
 			return m.asked(msg)
 		}
+	case pointMsg:
+		if msg.gen == m.gen {
+			return m.pointed(msg)
+		}
+	case exportedMsg:
+		if msg.err != nil {
+			return screen.Toast(theme.Danger, "nothing more was written: "+present.Clean(msg.err.Error(), 160))
+		}
+		return screen.Toast(theme.Good, "written: "+strings.Join(msg.paths, ", "))
 	case dueMsg:
 		if msg.gen == m.gen {
 			return m.due()
 		}
 	case screen.ClickMsg:
-		if !m.compare && m.table.Click(msg.Y-2) {
+		top := 2
+		if len(m.widths()) > 1 {
+			top++ // the titles of the panes
+		}
+		if pane, _ := kit.PaneAt(m.widths(), msg.X); !m.compare && !m.inspect && pane == 0 && m.table.Click(msg.Y-top) {
 			m.pane.Set(nil)
 		}
+	case tea.PasteMsg:
+		if !m.field.Focused() {
+			return m.question(msg.Content)
+		}
+		m.field.Update(msg)
 	case tea.KeyPressMsg:
+		if m.field.Focused() {
+			return m.typing(msg)
+		}
 		return m.press(msg.String())
 	}
 	return nil
 }
 
+// question reads a question; one with a mistake goes to the field to be repaired.
+func (m *Model) question(text string) tea.Cmd {
+	cmd, problem := m.read(text)
+	m.field.Blur()
+	m.field.Error = problem
+	if problem != "" {
+		m.field.Set(present.Clean(text, maxTyped))
+		m.field.Focus()
+	}
+	return cmd
+}
+
+func (m *Model) typing(msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "enter":
+		return m.question(m.field.Value())
+	case "esc":
+		m.field.Blur()
+		m.field.Error = ""
+	default:
+		m.field.Update(msg)
+	}
+	return nil
+}
+
+// ask opens the field with the question that is shown.
+func (m *Model) ask() {
+	text, _ := m.world().QuestionOf(m.draft) // "" where a question cannot say it
+	if m.have {
+		m.field.Set(text)
+	}
+	m.field.Focus()
+}
+
+// copyQuestion copies the command that asks the selected variant's question elsewhere.
+func (m *Model) copyQuestion(v *quotelab.Variant) tea.Cmd {
+	text, err := m.world().QuestionOf(v.Intent.Draft())
+	if err != nil {
+		return screen.Toast(theme.Warn, err.Error())
+	}
+	return screen.Copy("question", "coffer lab '"+strings.ReplaceAll(text, "'", `'\''`)+"'")
+}
+
 func (m *Model) cached(msg keptMsg) tea.Cmd {
 	if msg.err != nil {
-		return screen.Toast(theme.Warn, "the lab begins anew: "+present.Clean(msg.err.Error(), 160))
+		return screen.Toast(theme.Warn, "the lab begins again: "+present.Clean(msg.err.Error(), 160))
 	}
 	fresh := m.book
-	m.book, m.series = nil, map[string][]Result{}
+	m.book, m.series = nil, map[string][]quotelab.Answer{}
 	for _, e := range append(msg.all, fresh...) {
 		m.note(e)
 	}
@@ -102,42 +181,68 @@ func tail[T any](s []T) []T {
 	return s
 }
 
-func (m *Model) holds(msg heldMsg) {
+// money is what the accounts hold, as far as it is known.
+func (m *Model) money() compose.Money {
+	if m.held == nil {
+		return compose.Money{}
+	}
+	return compose.ReadMoney(m.ctx.Catalog, *m.held)
+}
+
+func (m *Model) holds(msg heldMsg) tea.Cmd {
+	m.reading = false
 	m.held, m.heldWhy = &msg.held, ""
 	if msg.err != nil {
 		m.held, m.heldWhy = nil, present.ErrorText(msg.err)
 	}
-	if m.asking < 0 && !m.watching {
+	wanted, watching := m.wanted, m.watching
+	if m.asking < 0 && (wanted || !watching) {
 		m.replan()
 	}
+	if !wanted {
+		return nil
+	}
+	m.watching = watching
+	return m.begin()
 }
 
 // begin starts a round at the first variant that takes part.
 func (m *Model) begin() tea.Cmd {
-	m.gen++
-	m.round, m.end = context.WithCancel(m.life)
-	m.asking, m.why = -1, ""
+	m.again()
+	if m.wanted = m.reading; m.wanted {
+		return nil
+	}
 	return m.next()
+}
+
+// again makes way for new questions: an answer of earlier ones is dropped.
+func (m *Model) again() {
+	m.gen++
+	if m.end != nil {
+		m.end()
+	}
+	m.round, m.end = context.WithCancel(m.life)
+	m.asking, m.why, m.drawn = -1, "", true
 }
 
 // next asks for the next variant of the round, or ends the round.
 func (m *Model) next() tea.Cmd {
 	for i := m.asking + 1; i < len(m.variants); i++ {
-		if v := m.variants[i]; !v.off {
+		if v := m.variants[i]; !m.off[v.Key] {
 			m.asking = i
-			gen, quote, ctx := m.gen, m.deps.Quote, m.round
+			gen, quote, ctx, held := m.gen, m.deps.Quote, m.round, m.money()
 			return func() tea.Msg {
-				r, err := quote(ctx, v.in)
-				return askedMsg{gen, i, v.key, r, err}
+				r, err := quote(ctx, v.Intent, held)
+				return askedMsg{gen, i, v.Key, r, err}
 			}
 		}
 	}
 	m.asking, m.last = -1, m.ctx.Clock()
 	m.rounds++
-	m.end()
 	if !m.watching {
-		return m.save()
+		return tea.Batch(m.save(), m.curve())
 	}
+	m.end()
 	if m.rounds >= MaxRounds {
 		m.halt(fmt.Sprintf("watching ended after %d rounds", MaxRounds))
 		return m.save()
@@ -152,37 +257,86 @@ func (m *Model) pause() time.Duration {
 	return max(m.every, time.Duration(m.active())*400*time.Millisecond)
 }
 
-func (m *Model) asked(msg askedMsg) tea.Cmd {
-	r := msg.result
-	if r.At.IsZero() {
-		r.At, r.CostBps = m.ctx.Clock(), -1
+// curve asks for the curve of the selected variant, one point after the other.
+func (m *Model) curve() tea.Cmd {
+	v := m.selected()
+	if v == nil {
+		return nil
 	}
-	if msg.err != nil {
-		r.Problem = present.ErrorText(msg.err)
+	r, ok := m.latest(v.Key)
+	if !ok || m.deps.Quote == nil {
+		return nil
 	}
-	m.note(entry{msg.key, r})
+	rules := api.Rules{Catalog: m.ctx.Catalog, Now: m.ctx.Clock()}
+	m.points, m.curveKey = quotelab.Points(rules, v.Intent, r), v.Key
+	return m.nextPoint()
+}
+
+// nextPoint asks for the first point without an answer.
+func (m *Model) nextPoint() tea.Cmd {
+	i := slices.IndexFunc(m.points, func(p quotelab.Point) bool { return !p.Asked })
+	if i < 0 {
+		return nil
+	}
+	gen, quote, ctx, in, held := m.gen, m.deps.Quote, m.round, m.points[i].Intent, m.money()
+	return func() tea.Msg {
+		r, err := quote(ctx, in, held)
+		return pointMsg{gen, i, r, err}
+	}
+}
+
+func (m *Model) pointed(msg pointMsg) tea.Cmd {
+	p := &m.points[msg.i]
+	p.Answer, p.Asked = m.settled(msg.answer, msg.err), true
+	p.Answer.Estimate = !m.draft.Exchanges()
+	if m.slower(msg.err) {
+		return nil
+	}
+	return m.nextPoint()
+}
+
+// settled is an answer, also where there is none.
+func (m *Model) settled(r quotelab.Answer, err error) quotelab.Answer {
+	if err == nil {
+		return r
+	}
+	failed := quotelab.Failed(m.ctx.Clock(), err)
+	failed.Latency, failed.Prepared = r.Latency, r.Prepared
+	return failed
+}
+
+// slower stops all questions when the service asks for fewer requests, or when the screen was left.
+func (m *Model) slower(err error) bool {
 	var no *api.Error
 	switch {
-	case errors.As(msg.err, &no) && no.Name == api.ErrTooManyRequests:
+	case errors.As(err, &no) && no.Name == api.ErrTooManyRequests:
 		m.halt("stopped: the service asks for fewer requests")
-		return m.save()
 	case m.left():
-		m.halt("watching ended because the screen was left")
+		m.halt("stopped because the screen was left")
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *Model) asked(msg askedMsg) tea.Cmd {
+	m.note(entry{msg.key, m.settled(msg.result, msg.err)})
+	if m.slower(msg.err) {
 		return m.save()
 	}
 	return m.next()
 }
 
-// left reports whether another screen is shown while this one watches: it was not drawn since the last answer.
+// left reports whether another screen is shown: this one was not drawn since the last answer.
 func (m *Model) left() bool {
 	was := m.drawn
 	m.drawn = false
-	return m.watching && !was
+	return !was
 }
 
 func (m *Model) due() tea.Cmd {
 	if m.left() {
-		m.halt("watching ended because the screen was left")
+		m.halt("stopped because the screen was left")
 		return nil
 	}
 	return m.begin()
@@ -194,7 +348,7 @@ func (m *Model) halt(why string) {
 	if m.end != nil {
 		m.end()
 	}
-	m.asking, m.watching, m.why = -1, false, why
+	m.asking, m.watching, m.wanted, m.why = -1, false, false, why
 }
 
 // save writes the last results.
@@ -217,19 +371,32 @@ func (m *Model) save() tea.Cmd {
 }
 
 func (m *Model) press(key string) tea.Cmd {
-	if m.compare {
-		return m.pressCompare(key)
+	if m.compare || m.inspect {
+		m.pressOver(key)
+		return nil
 	}
-	if m.table.Press(key) {
+	switch n := len(m.widths()); {
+	case m.focus.Press(key, n):
+		return nil
+	case m.focus.In(n) == 1 && m.pane.Press(key), m.focus.In(n) == 2 && m.right.Press(key):
+		return nil
+	case m.table.Press(key):
 		m.pane.Set(nil)
 		return nil
 	}
 	switch key {
 	case "d":
 		return m.take(true)
-	case "i":
-		return screen.Open(screen.Wire, nil)
-	case "f", "l", "u":
+	case "n":
+		m.ask()
+	case "m":
+		m.by = m.by.Next()
+	case "x":
+		return m.export()
+	case "v":
+		m.again()
+		return m.curve()
+	case "f", "l", "u", "t":
 		m.vary(key)
 	case "r":
 		return m.begin()
@@ -237,7 +404,7 @@ func (m *Model) press(key string) tea.Cmd {
 		m.halt("stopped")
 		return m.save()
 	case "w":
-		m.watching, m.rounds, m.drawn = true, 0, true
+		m.watching, m.rounds = true, 0
 		return m.begin()
 	case "+", "=":
 		m.wait(1)
@@ -248,7 +415,7 @@ func (m *Model) press(key string) tea.Cmd {
 	case "K":
 		m.pane.Move(-1)
 	case "c":
-		m.compare = m.a.set && m.b.set
+		m.compare = len(m.chosen()) > 1
 		m.pane.Set(nil)
 	}
 	return m.pressVariant(key)
@@ -262,49 +429,94 @@ func (m *Model) pressVariant(key string) tea.Cmd {
 	}
 	switch key {
 	case "space":
-		v.off = !v.off
-	case "a", "b":
-		r, ok := m.latest(v.key)
-		if !ok {
-			return nil
-		}
-		p := pin{true, v.key, v.label(m.axes), r}
-		if key == "a" {
-			m.a = p
-		} else {
-			m.b = p
-		}
+		m.off[v.Key] = !m.off[v.Key]
+	case "a":
+		m.mark(v.Key)
+	case "i":
+		_, m.inspect = m.latest(v.Key)
+		m.pane.Set(nil)
+	case "y":
+		return m.copyQuestion(v)
+	case "e":
+		m.halt("")
+		return screen.Open(screen.Build, review.EditArg{Draft: v.Intent.Draft()})
 	case "o":
 		m.halt("")
-		return screen.Open(screen.Review, review.StartArg{Intent: v.in})
+		return screen.Open(screen.Review, review.StartArg{Intent: v.Intent})
 	}
 	return nil
 }
 
-func (m *Model) pressCompare(key string) tea.Cmd {
+// pressOver handles the keys of side by side and of the answer as it arrived.
+func (m *Model) pressOver(key string) {
 	switch {
 	case m.pane.Press(key):
-	case key == "esc", key == "c":
-		m.compare = false
+	case key == "left", key == "h":
+		m.from--
+	case key == "right", key == "l":
+		m.from++
+	case key == "m":
+		m.by = m.by.Next()
+	case key == "esc", key == "c" && m.compare, key == "i" && m.inspect:
+		m.compare, m.inspect = false, false
 		m.pane.Set(nil)
 		m.resize(m.w, m.h)
-	case key == "x":
-		m.a, m.b = m.b, m.a
 	}
-	return nil
 }
 
 // vary switches an axis.
 func (m *Model) vary(key string) {
 	switch key {
 	case "f":
-		m.axes.funding = !m.axes.funding
+		m.axes.Funding = !m.axes.Funding
 	case "l":
-		m.axes.slippage = !m.axes.slippage
+		m.axes.Slippage = !m.axes.Slippage
 	case "u":
-		m.axes.accounts = !m.axes.accounts
+		m.axes.Accounts = !m.axes.Accounts
+	case "t":
+		m.axes.Arrival = !m.axes.Arrival
 	}
 	m.replan()
+}
+
+// report is what the screen shows, for an export.
+func (m *Model) report() quotelab.Report {
+	r := quotelab.Report{Network: m.ctx.Network.ID, At: m.last, By: m.by, Variants: m.answered(), Total: m.total}
+	r.Question, _ = m.world().QuestionOf(m.draft)
+	r.Curved = max(0, slices.IndexFunc(r.Variants, func(c quotelab.Compared) bool { return c.Key == m.curveKey }))
+	if len(r.Variants) > 0 && r.Variants[r.Curved].Key == m.curveKey {
+		r.Points = m.points
+	}
+	return r
+}
+
+// export writes the comparison as JSON, as CSV and as a picture.
+func (m *Model) export() tea.Cmd {
+	if m.ctx.Export == nil || len(m.answered()) == 0 {
+		return nil
+	}
+	r, w, write := m.report(), m.world(), m.ctx.Export
+	r.Points = slices.Clone(r.Points)
+	return func() tea.Msg {
+		var out exportedMsg
+		for _, form := range []struct {
+			name string
+			make func() ([]byte, error)
+		}{{"lab.json", func() ([]byte, error) { return r.JSON(w) }}, {"lab.csv", r.CSV},
+			{"lab.svg", func() ([]byte, error) { return r.SVG(), nil }}} {
+			b, err := form.make()
+			path := ""
+			if err == nil {
+				path, err = write(form.name, b)
+			}
+			if err != nil {
+				out.err = err
+				return out
+			}
+			out.paths = append(out.paths, path)
+		}
+		return out
+	}
 }
 
 // wait chooses a longer or a shorter pause.

@@ -15,7 +15,12 @@ const heldKey = 200 * time.Millisecond
 
 // atStake judges the review on the screen.
 func (s *Screen) atStake() consent.Demand {
-	return consent.Demanded(s.ctx.Catalog, s.review(), s.deps.TypeFrom)
+	return consent.Demanded(s.ctx.Catalog, s.review(), s.person())
+}
+
+// person is what decides beside the review what has to be typed.
+func (s *Screen) person() consent.Person {
+	return consent.Person{From: s.deps.TypeFrom, Known: s.deps.Known, Draw: s.draw}
 }
 
 // review is the review on the screen, as consent to it is given; empty when none is.
@@ -30,19 +35,21 @@ func (s *Screen) review() consent.Review {
 type wanted int
 
 const (
-	wantKey    wanted = iota // a single key
-	wantPhrase               // the sentence of an open gate
-	wantAmount               // the amount
-	wantTail                 // the end of an address
+	wantKey     wanted = iota // a single key
+	wantPhrase                // the sentence of an open gate
+	wantAmount                // the amount
+	wantLetters               // characters of an address
 )
 
 func (s *Screen) wants() wanted {
 	switch k := s.atStake(); {
-	case k.Phrase != "" && s.sentence != k.Phrase:
+	case k.Phrase != "" && s.answers.Phrase != k.Phrase:
 		return wantPhrase
-	case k.TypesTail():
-		return wantTail
-	case k.Cause != consent.None:
+	case k.Least != "" && !k.RightAmount(s.answers.Amount):
+		return wantAmount
+	case k.Address != "":
+		return wantLetters
+	case k.Least != "":
 		return wantAmount
 	case k.Phrase != "":
 		return wantPhrase
@@ -67,7 +74,7 @@ func (s *Screen) writing() bool { return s.page == pageMain && s.typed.Focused()
 
 // letters reports whether the text to type has letters, which are keys of the review until enter is pressed.
 func (s *Screen) letters() bool {
-	return s.reviewing() && (s.wants() == wantPhrase || s.wants() == wantTail)
+	return s.reviewing() && (s.wants() == wantPhrase || s.wants() == wantLetters)
 }
 
 // obstacle says why the review cannot be confirmed now; "" when it can. It changes nothing; press enforces the grace
@@ -108,12 +115,15 @@ func (s *Screen) fingerprint() string { return s.review().Fingerprint() }
 
 // consents makes the consent to the review on the screen, from what was shown and what was typed by hand.
 func (s *Screen) consents() (consent.Consent, error) {
-	a := consent.Answers{Shown: s.shown, Phrase: s.sentence}
+	a := s.answers
+	a.Shown = s.shown
 	switch s.wants() {
 	case wantPhrase:
 		a.Phrase = s.typed.Value()
-	case wantTail, wantAmount:
-		a.Typed = s.typed.Value()
+	case wantAmount:
+		a.Amount = s.typed.Value()
+	case wantLetters:
+		a.Letters = s.typed.Value()
 	}
 	return consent.Give(s.review(), s.atStake(), a)
 }

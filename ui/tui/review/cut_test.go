@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -20,12 +21,12 @@ import (
 )
 
 // shown reads a review from its first to its last line as a person does, and returns all of its text: where there are
-// two columns, first the left one of a stretch and then the right one. Confirm must be off until the last line was on
-// the screen.
+// two columns, first the left one of a stretch and then the right one, its folds open. Confirm must be off until the
+// last line that binds was on the screen.
 func (r *rig) shown() string {
 	var lines []string
 	seen := map[int]bool{}
-	r.do(r.s.Update(keyOf("g")))
+	r.openFolds().do(r.s.Update(keyOf("g")))
 	for range 5000 {
 		body := strings.Split(r.view(), "\n")
 		top := r.s.text[pageMain].Top()
@@ -38,18 +39,21 @@ func (r *rig) shown() string {
 		if r.s.text[pageMain].Below() == 0 {
 			break
 		}
-		if r.s.obstacle(r.clock.now) == "" {
-			r.t.Fatal("confirm is on before the last line was on the screen")
+		if r.s.obstacle(r.clock.now) == "" && r.s.text[pageMain].Unseen() > 0 {
+			r.t.Fatal("confirm is on before everything that binds was on the screen")
 		}
 		r.do(r.s.Update(keyOf("space")))
 	}
 	for _, l := range lines {
-		if present.Width(l) > r.w || strings.Contains(l, "…") {
+		if present.Width(l) > r.w || strings.Contains(headlined.ReplaceAllString(l, ""), "…") {
 			r.t.Fatalf("a cut line: %q", l)
 		}
 	}
 	return squash(columns(lines))
 }
+
+// headlined is an address as a headline has it; it is in full below.
+var headlined = regexp.MustCompile(`\b\w{6}…\w{4}\b`)
 
 // columns joins lines, one column of a stretch after the other.
 func columns(lines []string) string {
@@ -194,7 +198,7 @@ func TestNoAddressAmountOrReasonIsCutAtAnySizeFrom60x20(t *testing.T) {
 		}
 		r.op.report1 = report(verify.Reason{Code: "V4", Level: verify.Warn, Title: reason},
 			verify.Reason{Code: "P6", Level: verify.Unknown, Title: reason + " x"})
-		want = append(want, reason, reason+" x", r.op.view1.Fingerprint)
+		want = append(want, reason, reason+" x")
 		r.open().settle()
 		all := r.shown()
 		for _, a := range r.op.view1.Outflow {
@@ -211,7 +215,7 @@ func mustShow(t *rapid.T, all string, a verify.AmountView) {
 	if a.Decimals < 0 {
 		figure, unit = a.Amount.String(), a.Asset.Display()
 	}
-	if !strings.Contains(all, figure) || !strings.Contains(all, unit) {
+	if !strings.Contains(all, amount.Trim(figure)) || !strings.Contains(all, unit) {
 		t.Fatalf("%s is not whole: %s", written(a), all)
 	}
 }
@@ -239,7 +243,7 @@ func TestNoFigureOfTenPaymentsIsCut(t *testing.T) {
 		for _, a := range append(append([]verify.AmountView{q.Needs[0].Need}, q.Pay...), q.Fees...) {
 			mustShow(rt, all, a)
 		}
-		r.whole(rt, all, append(want, q.Recipient, reason, "unknown", q.Fingerprint)...)
+		r.whole(rt, all, append(want, q.Recipient, reason, "unknown")...)
 		r.confirmable(rt)
 		// The different figures of a new quote are beside the old ones: neither is cut.
 		old := q.Pay

@@ -26,17 +26,22 @@ func TestTheScreensShowEveryFact(t *testing.T) {
 				s.phase, s.snap.Review2, s.snap.Report2 = phaseReview2, c.Review.Quote, c.Review.Report
 			}
 			f := screen.Frame{W: w, H: 20, Theme: theme.New(true, colorprofile.NoTTY, false), Now: reviewtest.Begin()}
-			var text, side []string
-			for _, l := range s.mainLines(f) {
-				left, right, two := strings.Cut(l, f.Theme.Signs.Divider)
-				if text = append(text, left); two {
-					side = append(side, right)
+			read := func(opened map[string]bool) string {
+				var text, side []string
+				s.unfolded = opened
+				lines, _ := s.mainLines(f, w, 20)
+				for _, l := range lines {
+					left, right, two := strings.Cut(l, f.Theme.Signs.Divider)
+					if text = append(text, left); two {
+						side = append(side, right)
+					}
 				}
+				return strings.Join(append(text, side...), "\n")
 			}
-			text = append(text, side...)
+			text, shown := read(nil), s.shown
 			behind := append(s.lines(f, present.Inspect(s.about())),
 				s.lines(f, present.Checks(c.Review.Report))...)
-			return strings.Join(text, "\n"), s.shown, strings.Join(behind, "\n")
+			return text, shown, read(map[string]bool{"a": true, "o": true}) + strings.Join(behind, "\n")
 		})
 	}
 }

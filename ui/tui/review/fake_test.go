@@ -106,7 +106,7 @@ func report(reasons ...verify.Reason) verify.Report {
 
 func notes() []verify.Reason {
 	return []verify.Reason{
-		{Code: "V4", Level: verify.Warn, Title: "You never sent anything to this recipient before.", Got: payee},
+		{Code: "V4", Level: verify.Warn, Title: verify.FirstPayment, Got: payee},
 		{Code: "P6", Level: verify.Unknown, Title: "The usable balances are the service's word.",
 			Path: "/sourceAssetBalances"},
 		{Code: "L4", Level: verify.Show, Title: "The answer carries members that this wallet does not use."},
@@ -118,7 +118,8 @@ type fakeOp struct {
 	clock                           *clock
 	snap                            flow.Snapshot
 	prepare, sign, requote, execute int
-	quotes                          int
+	quotes, renews                  int
+	noRenewal                       error
 	locked                          error // the error of the next signature
 	confirmed                       string
 	abandoned                       int
@@ -196,13 +197,22 @@ func (f *fakeOp) quoted() (flow.Snapshot, error) {
 		f.snap.State, f.snap.Err = flow.StateQuoting, f.err
 		return f.snap, f.err
 	}
-	f.snap.Previous, f.snap.Review2, f.snap.Report2 = f.snap.Review2, f.next, f.report2
+	f.snap.Previous, f.snap.Review2, f.snap.Report2, f.snap.Quoted = f.snap.Review2, f.next, f.report2, f.clock.now
 	f.snap.State, f.snap.Deadline, f.snap.SignaturesTotal = flow.StateReview2, f.next.Expires,
 		f.snap.SignaturesDone+present.Payments(f.next)
 	if f.report2.Refused() {
 		f.snap.Review2, f.snap.State = nil, flow.StateRefused
 	}
 	return f.snap, nil
+}
+
+// Renew answers like Requote, or with the error of a renewal, which changes nothing.
+func (f *fakeOp) Renew(ctx context.Context) (flow.Snapshot, error) {
+	if f.renews++; f.noRenewal != nil {
+		return f.snap, f.noRenewal
+	}
+	f.requote--
+	return f.Requote(ctx)
 }
 
 func (f *fakeOp) Requote(context.Context) (flow.Snapshot, error) {

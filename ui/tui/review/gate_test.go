@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -79,17 +78,17 @@ func TestSentenceAndAmountAreBothAskedForSentenceFirst(t *testing.T) {
 	r.op.next.Phrase, r.op.report2 = "I trust this contract with the payment",
 		report(verify.Reason{Code: "Q4", Level: verify.Gate, Open: true, Setting: verify.GateTarget,
 			Title: "A payment does not go into a pinned escrow."})
-	r.toReview2().typeText("225.98").press("enter", "enter").count(1, 0)
+	r.toReview2().typeText("250.98").press("enter", "enter").count(1, 0)
 	r.press("esc")
 	r.clock.add(time.Second)
 	r.press("enter").typeText(r.op.next.Phrase).press("enter").count(1, 0)
-	if !r.told("now the amount") || !strings.Contains(r.view(), "225.98") {
+	if !r.told("now the amount") || !strings.Contains(r.view(), "type 250 and") {
 		t.Fatal(r.view())
 	}
 	r.clock.add(time.Second)
 	r.typeText("225.97").press("enter").count(1, 0)
 	r.press("backspace")
-	r.s.typed.Set("225.98")
+	r.s.typed.Set("250.98")
 	r.clock.add(time.Second)
 	r.press("enter").count(1, 1)
 	if want := r.op.next.Fingerprint + "\n" + r.op.next.Phrase; r.op.confirmed != want {
@@ -100,10 +99,10 @@ func TestSentenceAndAmountAreBothAskedForSentenceFirst(t *testing.T) {
 func TestASentenceForOneQuoteIsVoidForTheNext(t *testing.T) {
 	r := newRig(t)
 	r.op.next.Phrase = "I trust this contract with the payment"
-	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
+	r.op.cheap()
 	r.toReview2().press("enter").typeText(r.op.next.Phrase)
 	r.press("esc", "r").settle().read()
-	if r.s.typed.Value() != "" || r.s.sentence != "" {
+	if r.s.typed.Value() != "" || r.s.answers.Phrase != "" {
 		t.Fatal("what was typed for the old quote stands")
 	}
 }
@@ -213,7 +212,7 @@ func TestRecipientsOfASwapCarryTheirMarks(t *testing.T) {
 	for _, c := range []struct {
 		own, first bool
 		want       string
-	}{{true, false, "yours ✓"}, {false, true, "first time !"}, {false, false, "not your own, paid before"}} {
+	}{{true, false, "yours ✓"}, {false, true, "! First payment to this address"}, {false, false, "paid before"}} {
 		r := newRig(t)
 		r.h = 40
 		r.openSwap()
@@ -250,8 +249,8 @@ func TestDelegationsHaveTheirOwnSentenceAndTheirOwnSignature(t *testing.T) {
 	r.open().settle()
 	v := strings.Join(strings.Fields(r.view()), " ")
 	for _, want := range []string{
-		"From this signature on, the code below (Kernel v3.3 account) controls your EOA on Base, until you change it.",
-		"Base (eip155:8453) only, with account nonce 7", "to undo"} {
+		"! From this signature on, other code (Kernel v3.3 account) controls your EOA on Base, until you change it",
+		"Base (eip155:8453) only, with account nonce 7", "To undo"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
@@ -265,8 +264,8 @@ func TestDelegationsHaveTheirOwnSentenceAndTheirOwnSignature(t *testing.T) {
 	}
 	v = strings.Join(strings.Fields(r.view()), " ")
 	for i, want := range []string{
-		"From signature 3 on, the code below (Kernel v3.3 account) controls your EOA on Optimism",
-		"signature 3 of 5 [ ] delegation", "signature 4 of 5 [ ]", "signature 5 of 5 [ ]"} {
+		"! From signature 3 on, other code (Kernel v3.3 account) controls your EOA on Optimism",
+		"sign 3 of 5 [ ] delegation", "sign 4 of 5 [ ]", "sign 5 of 5 [ ]"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%d: %q is missing:\n%s", i, want, r.view())
 		}

@@ -142,7 +142,7 @@ func TestGoldenSubmitted(t *testing.T) {
 	sizes(t, "submitted", func(r *rig) {
 		r.toReview2()
 		r.op.locked, r.op.snap.Problem = flow.ErrSubmitted, "This quote was already submitted. It is not sent twice."
-		r.typeText("225.98").press("enter")
+		r.typeText("250.98").press("enter")
 	})
 }
 

@@ -3,6 +3,7 @@ package review
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
@@ -37,10 +38,10 @@ func (s *Screen) ownKeys() []kit.Key {
 		if s.expired(s.ctx.Clock()) {
 			keys[0] = againKey("prepare again")
 		}
-		return append(keys, scrollKey())
+		return append(keys, s.foldKeys()...)
 	case phaseReview2:
-		keys := []kit.Key{s.confirmKey(), againKey("new quote"), inspectKey(), checksKey(), leave, scrollKey(),
-			kit.NewKey("edit", "e").Hidden()}
+		keys := append([]kit.Key{s.confirmKey(), againKey("new quote")}, s.foldKeys()...)
+		keys = append(keys, leave, checksKey(), inspectKey(), kit.NewKey("edit", "e").Hidden())
 		if s.expired(s.ctx.Clock()) {
 			return keys[1:]
 		}
@@ -56,7 +57,7 @@ func (s *Screen) ownKeys() []kit.Key {
 			return []kit.Key{kit.NewKey("see Activity", "enter"), againKey("try again").OffWhen(true, submittedWords),
 				leave}
 		}
-		return []kit.Key{againKey("try again").OffWhen(!s.canRetry(), "this cannot be tried again: e builds it anew"),
+		return []kit.Key{againKey("try again").OffWhen(!s.canRetry(), "this cannot be tried again: e builds it again"),
 			kit.NewKey("edit", "e"), leave}
 	case phasePrepare:
 		return []kit.Key{leave}
@@ -69,9 +70,10 @@ func (s *Screen) ownKeys() []kit.Key {
 		}
 		return []kit.Key{leave}
 	case phaseExecute:
-		return []kit.Key{kit.NewKey("go to Activity", "esc")}
+		return s.ctx.Naming([]kit.Key{kit.NewKey("go to Activity", "esc")}, s.ctx.Payee(s.snap.QuoteID))
 	case phaseGone:
-		return []kit.Key{kit.NewKey("go to Activity", "enter"), kit.NewKey("close", "esc")}
+		return s.ctx.Naming([]kit.Key{kit.NewKey("go to Activity", "enter"), kit.NewKey("close", "esc")},
+			s.ctx.Payee(s.snap.QuoteID))
 	}
 	return []kit.Key{kit.NewKey("close", "esc")}
 }
@@ -89,8 +91,8 @@ func (s *Screen) confirmKey() kit.Key {
 		case s.writing():
 		case want == wantPhrase:
 			k.Label = "type the sentence"
-		case want == wantTail:
-			k.Label = "type the end of the address"
+		case want == wantLetters:
+			k.Label = "type characters of the address"
 		}
 	}
 	why := s.obstacle(s.ctx.Clock())
@@ -119,6 +121,20 @@ func checksKey() kit.Key  { return kit.NewKey("checks", "c") }
 func scrollKey() kit.Key {
 	return kit.Key{Press: []string{"space", "pgdown", "pgup", "up", "down", "j", "k", "g", "G", "home", "end"},
 		Show: "space", Label: "read on", Quiet: true}
+}
+
+// foldKeys open what explains, once the review was read; until then space reads on.
+func (s *Screen) foldKeys() []kit.Key {
+	space, letters := scrollKey(), s.folds()
+	if text := &s.text[pageMain]; text.SeenAll() && text.Below() == 0 && len(letters) > 0 {
+		space.Label, space.Quiet = "next fold", false
+	}
+	out := []kit.Key{space}
+	if len(letters) > 0 {
+		out = append(out, kit.Key{Press: letters, Show: strings.Join(letters, " "), Label: "open or shut a fold",
+			Quiet: true})
+	}
+	return out
 }
 
 // canEdit reports whether going back to the builder makes sense.

@@ -29,6 +29,71 @@ func (l *layout) page(p present.Page) []string {
 	return slices.Concat(l.blocks(p)...)
 }
 
+// folded lays a page out in h lines, its folds at the end: first those that cannot be shut, which have to be read like
+// the rest, then in one line those that are shut, then those that the person opened. need is the number of lines that
+// have to be read. Blank lines go where they would push text off the screen.
+func (l *layout) folded(p present.Page, opened map[string]bool, h int) (lines []string, need int) {
+	lines = l.page(slices.DeleteFunc(p.Shut(nil), func(b present.Block) bool {
+		return b.Kind == present.KindFold && !b.Fold.Open
+	}))
+	var shut []kit.Span
+	var open []string
+	for _, b := range p.Folds() {
+		switch {
+		case b.Fold.Open:
+		case opened[b.Fold.Key]:
+			open = append(open, l.block(b)...)
+		default:
+			if len(shut) > 0 {
+				shut = append(shut, kit.Plain("   "))
+			}
+			shut = append(shut, l.foldTitle(b, l.th.Signs.Closed))
+		}
+	}
+	all := lines
+	if len(shut) > 0 {
+		all = append(lines, kit.Prose(l.w, indent, shut...)...)
+	}
+	all, need = tight(append([]string{""}, all...), len(lines)+1, h)
+	return append(all, open...), need
+}
+
+// tight drops blank lines, the first and the last ones before those between, until at most h lines are left. need is
+// how many of the first n lines are left.
+func tight(lines []string, n, h int) (left []string, need int) {
+	var blanks []int
+	for i, line := range lines {
+		if line == "" {
+			blanks = append(blanks, i)
+		}
+	}
+	if len(blanks) > 2 { // the one below the headline goes last
+		blanks = slices.Concat(blanks[:1], blanks[len(blanks)-1:], blanks[2:len(blanks)-1], blanks[1:2])
+	}
+	drop := map[int]bool{}
+	for _, i := range blanks[:min(len(blanks), max(0, len(lines)-h))] {
+		drop[i] = true
+	}
+	for i, line := range lines {
+		if !drop[i] {
+			left = append(left, line)
+			if i < n {
+				need++
+			}
+		}
+	}
+	return left, need
+}
+
+// foldTitle is the heading of a fold: its sign, its letter, its name, and what it says of itself.
+func (l *layout) foldTitle(b present.Block, sign string) kit.Span {
+	text := sign + " " + b.Fold.Key + " " + b.Label
+	for _, s := range l.spans(b.Spans) {
+		text += " " + s.Text
+	}
+	return kit.Span{Text: text, Style: l.th.Dim, Whole: true}
+}
+
 // blocks lays each block out in lines of its own.
 func (l *layout) blocks(list []present.Block) [][]string {
 	var out [][]string
@@ -43,6 +108,9 @@ func (l *layout) block(b present.Block) []string {
 	switch b.Kind {
 	case present.KindBlank:
 		return []string{""}
+	case present.KindFold:
+		out := kit.Prose(l.w, in, l.foldTitle(b, l.th.Signs.Open))
+		return append(out, slices.Concat(l.blocks(b.Fold.Inside.Without(0))...)...)
 	case present.KindRow:
 		return l.row(b, in)
 	case present.KindLedger:
@@ -77,8 +145,9 @@ func (l *layout) row(b present.Block, in int) []string {
 // columnOf is the width of the labels of a table, in cells.
 func columnOf(t present.Table) int {
 	return [...]int{
-		present.TableOperation: labelW, present.TableAsked: 13, present.TableCosts: costW, present.TableExchanged: 17,
-		present.TableNeeded: labelW + 2, present.TableHashes: 16, present.TableMessage: 14, present.TableFound: 8,
+		present.TableOperation: labelW, present.TableMoves: movesW, present.TableAsked: 13, present.TableCosts: costW,
+		present.TableExchanged: 17,
+		present.TableNeeded:    labelW + 2, present.TableHashes: 16, present.TableMessage: 14, present.TableFound: 8,
 		present.TableLimited: labelW,
 	}[t]
 }
@@ -86,8 +155,20 @@ func columnOf(t present.Table) int {
 // ledger aligns amounts. A single one goes beside the heading when there is room.
 func (l *layout) ledger(b present.Block, in int) []string {
 	var entries []kit.Entry
+	group := ""
 	for _, e := range b.Entries {
-		entries = append(entries, l.entry(e))
+		x := l.entry(e)
+		if e.Group != "" {
+			name := e.Group
+			if name == group {
+				name = ""
+			}
+			group, x.Label = e.Group, kit.Fit(name, movesW)+e.Label
+			if a := e.Amount; a != nil && a.Decimals > fewDecimals { // 18 of them push the rest to the next line
+				x.Figure.Zeros = ""
+			}
+		}
+		entries = append(entries, x)
 	}
 	column := columnOf(b.Table)
 	if len(b.Spans) == 0 {
@@ -105,8 +186,11 @@ func (l *layout) ledger(b present.Block, in int) []string {
 // entry draws an amount as a line of a ledger.
 func (l *layout) entry(x present.Entry) kit.Entry {
 	e := kit.Entry{Label: x.Label, Figure: kit.Figure{Main: x.Text}, FigureLook: l.style(x.Tone)}
-	if x.Arrow {
-		e.Lead = kit.Span{Text: l.th.Signs.Arrow + " ", Style: l.th.Accent}
+	switch x.Way {
+	case present.Leaves:
+		e.Lead = kit.Plain("- ")
+	case present.Arrives:
+		e.Lead = kit.Plain("+ ")
 	}
 	if a := x.Amount; a != nil {
 		e.Figure, e.Unit, e.Aside = kit.Exact(a.Amount, a.Decimals), present.Clean(a.Symbol, 60), present.Worth(*a)
@@ -215,6 +299,9 @@ func (l *layout) spans(list []present.Span) []kit.Span {
 	return out
 }
 
+// fewDecimals is the number of decimals up to which the zeros at the end of a figure are drawn.
+const fewDecimals = 8
+
 const changeGap = 2
 
 // changeTable puts old figures, dim, beside new ones in columns when all of them fit into w cells; else it lists one
@@ -252,14 +339,14 @@ func diffText(th theme.Theme, c present.Change) string {
 	switch {
 	case c.Label == "":
 		return c.Diff
-	case c.Diff == "":
-		return "the same"
+	case !c.Worse:
+		return c.Diff
 	}
 	return c.Diff + " " + th.Sign(theme.Warn)
 }
 
 func diffLook(th theme.Theme, c present.Change) theme.Style {
-	if c.Diff == "" {
+	if !c.Worse {
 		return th.Dim
 	}
 	return th.Warn
@@ -269,33 +356,36 @@ func diffLook(th theme.Theme, c present.Change) theme.Style {
 func (s *Screen) about() present.Review {
 	zone := s.ctx.Clock().Location()
 	return present.Review{Review: s.snap.Under(s.phase == phaseReview2), Catalog: s.ctx.Catalog,
-		Previous: s.snap.Previous, Signatures: s.snap.SignaturesTotal, From: s.deps.TypeFrom, Names: s.deps.Names,
-		Clock:      func(t time.Time) string { return clockText(t, zone) },
-		ListChecks: "(c list)", AfterAdvice: " e changes what you ask, c lists all checks.",
-		OldFigures: "The old figures are dim"}
+		Previous: s.previous, Signatures: s.snap.SignaturesTotal, Person: s.person(), Names: s.deps.Names,
+		Clock:       func(t time.Time) string { return clockText(t, zone) },
+		AfterAdvice: " e changes what you ask, c lists all checks."}
 }
 
-// mainLines is the text of a review. That of an expired quote is all dim: nothing in it can be accepted any more.
-func (s *Screen) mainLines(f screen.Frame) []string {
-	l := layout{th: f.Theme, w: f.W - 1}
-	r := s.about()
+// mainLines is the text of a review in w cells and h lines, and how many of its lines have to be read. That of an
+// expired quote is all dim: nothing in it can be accepted any more.
+func (s *Screen) mainLines(f screen.Frame, w, h int) (lines []string, need int) {
+	l, r := layout{th: f.Theme, w: w - 1}, s.about()
 	var out []string
 	if s.deps.NoSigner != "" {
 		out = append(l.warn(theme.Warn,
 			"Read only: "+s.deps.NoSigner+". You can look at everything; nothing can be signed."), "")
 	}
-	if s.phase == phaseReview1 {
-		out = append(out, l.page(present.Review1(r))...)
-	} else {
-		if s.expired(f.Now) {
-			l.th, r.Previous = greyed(f.Theme), nil
-			out = append(out, (&layout{th: f.Theme, w: l.w}).warn(theme.Danger,
-				"This quote has expired. Its figures can no longer be accepted; r asks for new ones.")...)
-		}
-		out = append(out, l.page(present.Review2(r))...)
+	if s.phase == phaseReview2 && s.expired(f.Now) {
+		out = append(out, l.warn(theme.Danger,
+			"This quote has expired. Its figures can no longer be accepted; r asks for new ones.")...)
+		l.th, r.Previous = greyed(f.Theme), nil
 	}
+	lines, need = l.folded(reviewed(r), s.unfolded, h-len(out))
 	s.shown = l.shown
-	return out
+	return append(out, lines...), need + len(out)
+}
+
+// reviewed is the page of a review.
+func reviewed(r present.Review) present.Page {
+	if r.Quote != nil {
+		return present.Review2(r)
+	}
+	return present.Review1(r)
 }
 
 func (l *layout) warn(m theme.Meaning, text string) []string {

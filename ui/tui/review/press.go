@@ -1,7 +1,7 @@
 package review
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,6 +20,7 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	}
 	now := s.ctx.Clock()
 	held := s.held(m, now)
+	s.renewal.key, s.renewal.n = now, 0
 	key := m.String()
 	if s.page != pageMain {
 		return s.pressPage(key)
@@ -47,6 +48,12 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 		s.open(pageChecks)
 	case "i":
 		s.open(pageInspect)
+	case screen.NameKey:
+		if s.phase == phaseExecute || s.phase == phaseGone {
+			return s.ctx.Name(s.ctx.Payee(s.snap.QuoteID))
+		}
+	case "a", "o":
+		s.toggle(key)
 	case "q":
 		return screen.Toast(theme.None, "esc leaves the review; ctrl+c quits")
 	case "esc":
@@ -68,10 +75,47 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 // with the first of those.
 func (s *Screen) scroll(key string) {
 	text := &s.text[pageMain]
-	if (key == "space" || key == "pgdown") && text.Below() == 0 && text.ToUnseen() {
+	switch {
+	case (key == "space" || key == "pgdown") && text.Below() == 0 && text.ToUnseen():
+	case key == "space" && text.Below() == 0 && s.reviewing():
+		s.nextFold()
+	default:
+		text.Press(key)
+	}
+}
+
+// folds are the letters of the folds that open and shut in the text.
+func (s *Screen) folds() []string {
+	var out []string
+	if s.reviewing() {
+		for _, b := range reviewed(s.about()).Folds() {
+			if !b.Fold.Open && !b.Fold.Apart {
+				out = append(out, b.Fold.Key)
+			}
+		}
+	}
+	return out
+}
+
+// nextFold opens the first fold that is shut; after the last one it shuts all.
+func (s *Screen) nextFold() {
+	for _, key := range s.folds() {
+		if !s.unfolded[key] {
+			s.toggle(key)
+			return
+		}
+	}
+	s.unfolded = map[string]bool{}
+	s.text[pageMain].Press("g")
+}
+
+// toggle opens or shuts a fold; an opened one is scrolled to.
+func (s *Screen) toggle(key string) {
+	if !slices.Contains(s.folds(), key) {
 		return
 	}
-	text.Press(key)
+	s.unfolded[key] = !s.unfolded[key]
+	s.reveal = s.unfolded[key]
 }
 
 func (s *Screen) open(p page) {
@@ -133,6 +177,9 @@ func (s *Screen) pressTyped(m tea.KeyPressMsg, held bool) tea.Cmd {
 	case why != "":
 		return screen.Toast(theme.Warn, why)
 	case s.guard.Allow(now):
+		if s.typed.Value() == "" && s.answers.Phrase+s.answers.Amount == "" {
+			s.renewal.first = s.review()
+		}
 		s.typed.Error = ""
 		s.typed.Update(m)
 	}
@@ -145,8 +192,12 @@ func (s *Screen) confirm(held bool) tea.Cmd {
 	if why := s.obstacle(now); why != "" {
 		return screen.Toast(theme.Warn, why)
 	}
-	if !s.guard.Allow(now) || held {
+	if held {
 		return nil
+	}
+	if !s.guard.Allow(now) {
+		return screen.Toast(theme.None,
+			"that was too soon after this screen appeared: nothing was confirmed, press again")
 	}
 	if toast, ok := s.typedAll(); !ok {
 		return toast
@@ -166,41 +217,48 @@ func (s *Screen) confirm(held bool) tea.Cmd {
 	return s.execute(given)
 }
 
-// typedAll checks the typed text. Behind an open gate the sentence comes first and, where one is needed, the amount
-// after it.
+// typedAll checks the typed text, and asks for the next where more than one is needed: the sentence of an open gate,
+// the amount, the characters of an address.
 func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
-	k := s.atStake()
+	k, text := s.atStake(), s.typed.Value()
 	switch s.wants() {
 	case wantPhrase:
-		if s.typed.Value() != k.Phrase {
+		if text != k.Phrase {
 			s.wrong("that is not the sentence")
-			return screen.Toast(theme.Warn, "type the sentence exactly as it stands above, then enter"), false
+			return screen.Toast(theme.Warn, "type the sentence exactly as above, then enter"), false
 		}
-		if k.Cause == consent.None {
-			return nil, true
-		}
-		s.sentence = s.typed.Value()
-		s.typed.Set("")
-		s.typed.Error = ""
-		s.guard.Open(s.ctx.Clock())
-		if k.Tail != "" {
-			return screen.Toast(theme.None, "now the address: type its last "+strconv.Itoa(consent.TailLetters)+
-				" characters, then enter"), false
-		}
-		return screen.Toast(theme.None, "now the amount: type "+k.AmountText()+", then enter"), false
-	case wantTail:
-		if !k.Right(s.typed.Value()) {
-			s.wrong("that is not the end of the address")
-			return screen.Toast(theme.Warn, "type the last "+strconv.Itoa(consent.TailLetters)+" characters of "+k.Tail+
-				", then enter"), false
+		if s.answers.Phrase = text; k.Cause != consent.None {
+			return s.askNext(), false
 		}
 	case wantAmount:
-		if !k.Right(s.typed.Value()) {
-			s.wrong("that is not " + k.AmountText())
-			return screen.Toast(theme.Warn, "type "+k.AmountText()+" to confirm, then enter"), false
+		if !k.RightAmount(text) {
+			s.wrong("that is not " + k.Least)
+			return screen.Toast(theme.Warn, "type "+k.Least+" to confirm, then enter"), false
+		}
+		if k.Address != "" {
+			s.answers.Amount = text
+			return s.askNext(), false
+		}
+	case wantLetters:
+		if !k.RightLetters(text) {
+			s.wrong("those are not the characters of the address")
+			return screen.Toast(theme.Warn, "type "+present.Typed(k)+", then enter"), false
 		}
 	}
 	return nil, true
+}
+
+// askNext asks for the next text, behind the pause of a new question.
+func (s *Screen) askNext() tea.Cmd {
+	s.typed.Set("")
+	s.typed.Error = ""
+	s.typed.Focus()
+	s.guard.Open(s.ctx.Clock())
+	k := s.atStake()
+	if s.wants() == wantAmount {
+		return screen.Toast(theme.None, "now the amount: type "+k.Least+", then enter")
+	}
+	return screen.Toast(theme.None, "now type "+present.Typed(k)+", then enter")
 }
 
 // wrong marks the typed text, if there is any, as wrong.

@@ -12,18 +12,20 @@
 // second after its screen appears, on key repeat, on a paste, before every line was on the screen, and after the
 // deadline; neither a click nor the palette presses it.
 //
-// One key confirms a value below Deps.TypeFrom. A higher or unknown value, and a costly one, takes typing the amount,
-// or the end of the recipient's address where the amount is too long to type. What the calls take counts like what pays
-// for them, unless review 1 asked for it in full; a call that cannot be decoded takes the end of its contract's
-// address. The linear mode asks for the same. Behind an open gate the gate's sentence comes first, typed
-// exactly and by hand. When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never
-// drawn and is wiped; afterwards the review waits for its confirmation as before (TH-K6).
+// One key confirms a value below Deps.TypeFrom. A higher or unknown value, and a costly one, takes typing the beginning
+// of what leaves the account. Characters of an address are typed as well where the payee is nobody that the person
+// knows, and instead where the amount is too long to type or a call cannot be decoded; no page shows them meanwhile.
+// The linear mode asks for the same. Behind an open gate the gate's sentence comes first, typed exactly and by hand.
+// When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never drawn and is wiped;
+// afterwards the review waits for its confirmation as before (TH-K6).
 //
 // Units: micro USD, base units, basis points. Sources: protocol §1–§3; TH-V1–V4, D6, K6, R3 and R4.
 package review
 
 import (
 	"context"
+	"crypto/rand"
+	"io"
 	"math/big"
 	"time"
 
@@ -37,6 +39,7 @@ import (
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
+	"coffer/wallet/verify"
 )
 
 // Operation is the operation that this screen drives: from commands only, one step at a time.
@@ -44,6 +47,9 @@ type Operation = present.Driven
 
 // Deps are the dependencies of the screen. Start begins an operation in the journal; it is called from a command.
 // TypeFrom is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
+//
+// Known reports whether an address is a contact of the person's, as package consent asks; nil: there are none. Random
+// draws which characters of an unknown payee's address are typed; nil: crypto/rand.
 //
 // Names returns the name of an address in the person's contact book, "" when it has none. The address is in checksum
 // form or base58. It is called on the event loop; nil: there is no book.
@@ -54,9 +60,13 @@ type Operation = present.Driven
 type Deps struct {
 	Start    func(ctx context.Context, in intent.Intent) (Operation, error)
 	TypeFrom *big.Int
+	Known    func(address string) bool
+	Random   io.Reader
 	Names    func(address string) string
 	Locked   func() bool
 	Unlock   func(ctx context.Context, pass secret.Secret) error
+	// After sends a message when some time has passed; nil: tea.Tick.
+	After func(d time.Duration, msg tea.Msg) tea.Cmd
 	// NoSigner says why nothing can be signed here, whatever the review says; "": signing is possible.
 	NoSigner string
 }
@@ -115,29 +125,42 @@ type Screen struct {
 
 	page     page
 	text     [3]kit.Scroll
-	width    int      // of the last drawing, in cells
-	shown    []string // the facts of the review that were laid out
-	drawn    string   // the review that the main text belongs to: a new fingerprint forgets what was seen
+	width    int             // of the last drawing, in cells
+	unfolded map[string]bool // the folds of the review that the person opened, by their letters
+	shown    []string        // the facts of the review that were laid out
+	reveal   bool            // a fold was opened, which the next drawing scrolls to
+	drawn    string          // the review that the main text belongs to: a new fingerprint forgets what was seen
 	guard    kit.Guard
 	typed    *kit.Field
-	sentence string   // the sentence of an open gate, as it was typed; the amount is still missing
-	read     struct { // how far the review under confirmation was read
+	answers  consent.Answers // what was typed of several texts; the last one is still in the field
+	draw     uint32          // where in an address characters are typed, new for each review
+	read     struct {        // how far the review under confirmation was read
 		id   string
 		text kit.Scroll
 	}
-	unlock unlock // the passphrase dialog over a review
-	key    string // the key pressed last and when, to tell a held key from a pressed one
-	keyAt  time.Time
-	signed bool              // this operation has a signature, for this quote or an earlier one
-	given  map[string]bool   // operations with a signature: a new quote counts anew and takes nothing back
-	paid   map[string]bool   // operations with a signed payment, likewise
-	busy   map[string]string // operations with a step in progress that leaving does not cancel, and its words
+	renewal  renewal
+	previous *verify.QuoteView // the figures that stand beside those of the quote
+	unlock   unlock            // the passphrase dialog over a review
+	key      string            // the key pressed last and when, to tell a held key from a pressed one
+	keyAt    time.Time
+	signed   bool              // this operation has a signature, for this quote or an earlier one
+	given    map[string]bool   // operations with a signature: a new quote counts anew and takes nothing back
+	paid     map[string]bool   // operations with a signed payment, likewise
+	busy     map[string]string // operations with a step in progress that leaving does not cancel, and its words
 }
 
 // New makes the screen.
 func New(ctx screen.Context, d Deps) *Screen {
 	if d.TypeFrom == nil {
 		d.TypeFrom = consent.TypeFrom()
+	}
+	if d.Random == nil {
+		d.Random = rand.Reader
+	}
+	if d.After == nil {
+		d.After = func(d time.Duration, msg tea.Msg) tea.Cmd {
+			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+		}
 	}
 	life, cancel := context.WithCancel(context.Background())
 	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 600),
@@ -168,7 +191,7 @@ func (s *Screen) KeepOpen() string {
 		case s.running():
 			return s.busy[s.op.ID()]
 		case s.signed && s.before():
-			return "what was signed before can still be used; nothing is signed for what is asked for now"
+			return "what was signed before can still be used; nothing is signed for this one"
 		case s.signed:
 			return "the first signature is given; no payment is signed"
 		}
@@ -211,6 +234,9 @@ func (s *Screen) Wake(now time.Time) time.Duration {
 	case phaseReview1, phaseReview2:
 		if s.guard.Waiting(now) {
 			return kit.GuardQuiet
+		}
+		if at := s.renews(now); !at.IsZero() {
+			return kit.CountdownChanges(now, at)
 		}
 		return kit.CountdownChanges(now, s.deadline())
 	}

@@ -28,6 +28,7 @@ type rig struct {
 	s     *Screen
 	w, h  int
 	sent  []tea.Msg // requests of the screen to the shell
+	due   []tea.Msg // what the screen waits for, newest last
 }
 
 func cat(t testing.TB) *catalog.Catalog {
@@ -67,6 +68,9 @@ func newRig(t testing.TB) *rig {
 			r.op.snap.Intent = *r.op.asked
 		}
 		return r.op, nil
+	}, After: func(_ time.Duration, msg tea.Msg) tea.Cmd {
+		r.due = append(r.due, msg)
+		return nil
 	}})
 	return r
 }
@@ -88,7 +92,7 @@ func (r *rig) open() *rig {
 func (r *rig) do(cmd tea.Cmd) {
 	for _, m := range tuitest.Messages(cmd) {
 		switch m.(type) {
-		case startedMsg, steppedMsg, eventMsg, unlockedMsg:
+		case startedMsg, steppedMsg, eventMsg, unlockedMsg, renewedMsg:
 			r.do(r.s.Update(m))
 		default:
 			r.sent = append(r.sent, m)
@@ -104,6 +108,20 @@ func (r *rig) view() string {
 
 // settle draws once and waits out the grace period.
 func (r *rig) settle() *rig { r.view(); r.clock.add(time.Second); return r }
+
+// unfold opens every fold, and makes the screen high enough for them.
+func (r *rig) unfold() *rig {
+	r.h = 120
+	return r.openFolds()
+}
+
+func (r *rig) openFolds() *rig {
+	r.view()
+	for _, key := range r.s.folds() {
+		r.s.unfolded[key] = true
+	}
+	return r
+}
 
 // read scrolls to the end, drawing each screen.
 func (r *rig) read() *rig {

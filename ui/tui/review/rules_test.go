@@ -43,7 +43,7 @@ func TestNothingIsSignedBeforeTheFirstConfirmationNorExecutedBeforeTheSecond(t *
 	r.count(0, 0)
 	r.press("y")
 	r.count(1, 0)
-	r.settle().read().typeText("225.98")
+	r.settle().read().typeText("250.98")
 	r.count(1, 0)
 	r.press("enter")
 	r.count(1, 1)
@@ -85,7 +85,6 @@ func TestAHeldKeyNeverConfirms(t *testing.T) {
 	}
 	r.count(0, 0)
 	// On a terminal that does not mark repeats, their pace reveals them, also across the change of screens.
-	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.clock.add(time.Second)
 	r.do(r.s.Update(keyOf("y")))
 	r.count(1, 0)
@@ -106,7 +105,7 @@ func TestPasteNeverConfirms(t *testing.T) {
 	}
 	r.count(0, 0)
 	r.press("y").settle()
-	r.do(r.s.Update(tea.PasteMsg{Content: "225.98\n"}))
+	r.do(r.s.Update(tea.PasteMsg{Content: "250.98\n"}))
 	if r.s.typed.Value() != "" {
 		t.Fatalf("a paste filled the field: %q", r.s.typed.Value())
 	}
@@ -136,12 +135,12 @@ func TestConfirmIsOffUntilEveryLineWasOnTheScreen(t *testing.T) {
 func TestExpiryDuringReview2DisablesConfirmAndANewQuoteNeedsAFreshOne(t *testing.T) {
 	r := newRig(t)
 	r.h = 60
-	r.toReview2().typeText("225.98")
+	r.toReview2().typeText("250.98")
 	r.clock.add(2 * time.Minute)
 	r.view()
 	r.press("enter")
 	r.count(1, 0)
-	if !strings.Contains(r.view(), "expired") || !strings.Contains(r.flat(), "225.98") {
+	if !strings.Contains(r.view(), "expired") || !strings.Contains(r.flat(), "125.98") {
 		t.Fatal("the figures did not stay, or nothing says that they expired")
 	}
 	r.press("r")
@@ -149,13 +148,13 @@ func TestExpiryDuringReview2DisablesConfirmAndANewQuoteNeedsAFreshOne(t *testing
 		t.Fatalf("%d new quotes, field %q", r.op.requote, r.s.typed.Value())
 	}
 	r.press("enter")
-	r.settle().read().typeText("225.98").press("enter") // the old amount
+	r.settle().read().typeText("250.98").press("enter") // the old amount
 	r.count(1, 0)
 	for range 6 {
 		r.do(r.s.Update(tea.KeyPressMsg{Code: tea.KeyBackspace}))
 		r.clock.add(300 * time.Millisecond)
 	}
-	r.typeText("226.04").press("enter")
+	r.typeText("251.04").press("enter")
 	r.count(1, 1)
 }
 
@@ -174,16 +173,16 @@ func TestExpiryDuringReview1AsksForAFreshPreparation(t *testing.T) {
 
 func TestLowValueNeedsOneKeyAndUnknownValueTheAmount(t *testing.T) {
 	r := newRig(t)
-	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(99_999_999), nil
 	r.op.cheap()
 	r.toReview2().press("y")
 	r.count(1, 1)
 
 	r = newRig(t)
-	r.op.next.PayMicro = nil
+	r.op.cheap()
+	r.op.next.Legs[0].Pays.Micro = nil
 	r.toReview2().press("y", "enter")
 	r.count(1, 0)
-	r.typeText("225.980000").press("enter")
+	r.typeText("1.00").press("enter")
 	r.count(1, 1)
 }
 
@@ -250,7 +249,7 @@ func TestLeavingSaysWhatIsLeftBehind(t *testing.T) {
 	}
 	// It can be opened again from Activity.
 	r.do(r.s.Update(screen.OpenedMsg{Arg: activity.ReopenArg{Op: r.op}}))
-	r.settle().read().typeText("225.98").press("enter")
+	r.settle().read().typeText("250.98").press("enter")
 	r.count(1, 1)
 }
 
@@ -277,7 +276,7 @@ func TestAnswersOfAnOperationThatWasLeftAreDropped(t *testing.T) {
 func TestUnknownOutcomeIsHandedOverAndNeverSentAgain(t *testing.T) {
 	r := newRig(t)
 	r.op.outcome = flow.StateUnknown
-	r.toReview2().typeText("225.98").press("enter")
+	r.toReview2().typeText("250.98").press("enter")
 	r.count(1, 1)
 	r.press("enter", "y", "r")
 	r.count(1, 1)
@@ -315,12 +314,13 @@ func TestOneAssetPaidOnSeveralChainsIsOneFigureToReadAndToType(t *testing.T) {
 		return verify.AmountView{}
 	}
 	r.op.next.Pay = []verify.AmountView{on(10, "125.98", 125_954_804), on(42161, "100.000001", 99_980_000)}
+	r.op.next.Legs[0].Pays, r.op.next.Legs[1].Pays = r.op.next.Pay[0], r.op.next.Pay[1]
 	r.op.next.Fees = []verify.AmountView{on(10, "0.4", 400_000), on(42161, "0.08", 80_000)}
 	r.h = 40
-	r.open().settle().read().press("y").settle().read()
+	r.open().settle().read().press("y").settle().read().unfold()
 	v := strings.Join(strings.Fields(r.view()), " ")
 	for _, want := range []string{"You pay 225.980001 USDC $225.93 in 2 payments", "Fees 0.480000 USDC $0.48",
-		"type 225.980001 and press enter"} {
+		"250.99 USDC leaves your account", "type 250 and press enter"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is not shown:\n%s", want, r.view())
 		}
@@ -328,7 +328,7 @@ func TestOneAssetPaidOnSeveralChainsIsOneFigureToReadAndToType(t *testing.T) {
 	r.typeText("225.98").press("enter").count(1, 0)
 	r.press("backspace")
 	r.s.typed.Set("")
-	r.typeText("225.980001").press("enter").count(1, 1)
+	r.typeText("250.980001").press("enter").count(1, 1)
 	if got := r.op.next.Pay; len(got) != 2 || got[0].Amount.Cmp(big.NewInt(125_980_000)) != 0 {
 		t.Error("the quote itself was changed")
 	}

@@ -10,6 +10,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/consent"
 )
 
 // unlock is the passphrase dialog over a review. It signs nothing: afterwards the person is back on the review.
@@ -64,7 +65,7 @@ func (s *Screen) unask() {
 
 // refresh restarts the grace period of the review and forgets the typed text; the lines that were read stay read.
 func (s *Screen) refresh() {
-	s.key, s.sentence = "", ""
+	s.key, s.answers = "", consent.Answers{}
 	s.guard.Open(s.ctx.Clock())
 	s.typed.Set("")
 	s.typed.Error = ""

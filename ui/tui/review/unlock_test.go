@@ -171,7 +171,7 @@ func (r *rig) toReview1Whole() *rig {
 func TestAVaultThatLockedMeanwhileLeadsBackToTheSameReview(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{}
-	r.withVault(v).toReview2().typeText("225.98")
+	r.withVault(v).toReview2().typeText("250.98")
 	v.locked = false // it seems open, and locks while the key is in use
 	r.op.locked = fmt.Errorf("sign: %w", vault.ErrLocked)
 	r.press("enter").count(1, 1)
@@ -184,7 +184,7 @@ func TestAVaultThatLockedMeanwhileLeadsBackToTheSameReview(t *testing.T) {
 		t.Errorf("what was read has to be read again: %s", why)
 	}
 	r.clock.add(time.Second)
-	r.typeText("225.98").press("enter").count(1, 2)
+	r.typeText("250.98").press("enter").count(1, 2)
 	if r.s.phase != phaseGone {
 		t.Errorf("phase %d", r.s.phase)
 	}

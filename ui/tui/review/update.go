@@ -11,6 +11,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/vault"
@@ -30,6 +31,10 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 			s.events = append(s.events, m.event)
 		}
 		return nextEvent(m.gen, m.feed)
+	case renewMsg:
+		return s.renew(m)
+	case renewedMsg:
+		return s.renewed(m)
 	case unlockedMsg:
 		return s.unlocked(m)
 	case screen.SuspendedMsg: // wipes the typed text and cancels an attempt in progress
@@ -99,7 +104,7 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 	case s.snap.State == flow.StateQuoting:
 		return s.quote()
 	}
-	return nil
+	return s.schedule()
 }
 
 // reset forgets the previous operation; its late answers are dropped.
@@ -122,7 +127,8 @@ func (s *Screen) enter(p phase) {
 	s.guard.Open(now)
 	s.typed.Set("")
 	s.typed.Blur()
-	s.typed.Error, s.sentence = "", ""
+	s.typed.Error, s.answers = "", consent.Answers{}
+	s.draw = consent.Draw(s.deps.Random)
 	if s.unlock.open {
 		s.unask()
 	}
@@ -167,6 +173,9 @@ func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 	if s.deps.Unlock != nil && errors.Is(m.err, vault.ErrLocked) {
 		return s.lockedMeanwhile(m)
 	}
+	if cmd, ok := s.overtaken(m); ok {
+		return cmd
+	}
 	if m.err != nil && !refusedOrGone(m.snap) {
 		s.fail(m.err, m.step)
 		return track(m.op)
@@ -175,7 +184,7 @@ func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 	if s.phase == phaseGone {
 		return s.handOver()
 	}
-	return track(m.op)
+	return tea.Batch(track(m.op), s.schedule())
 }
 
 // lockedMeanwhile goes back to the confirmed review when the vault locked by itself before a key was needed. What was
@@ -189,7 +198,7 @@ func (s *Screen) lockedMeanwhile(m steppedMsg) tea.Cmd {
 		s.drawn, s.text[pageMain] = s.read.id, s.read.text
 	}
 	s.ask()
-	return track(m.op)
+	return tea.Batch(track(m.op), s.schedule())
 }
 
 func refusedOrGone(x flow.Snapshot) bool {
@@ -204,6 +213,8 @@ func (s *Screen) show(x flow.Snapshot) {
 	if s.phase == phaseProblem {
 		s.failed = x.Err
 	}
+	s.previous = x.Previous
+	s.reviewed()
 	s.focusTyped()
 }
 

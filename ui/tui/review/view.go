@@ -1,7 +1,6 @@
 package review
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 const (
 	indent = 1
 	labelW = 10
+	movesW = 9
 	costW  = 15
 )
 
@@ -50,21 +50,27 @@ func (s *Screen) body(f screen.Frame) string {
 // page0 draws title, text and foot of a review, a refusal, or one of the pages behind them.
 func (s *Screen) page0(f screen.Frame, lines []string) string {
 	title, right := s.title(f)
-	switch {
-	case s.page == pageChecks:
-		title, right, lines = "Checks", "", s.lines(f, present.Checks(s.report()))
-	case s.page == pageInspect:
-		title, right, lines = "Bytes and hashes", "", s.lines(f, present.Inspect(s.about()))
-	case s.reviewing():
-		lines = s.mainLines(f)
-	}
-	text := &s.text[s.page]
+	text, need := &s.text[s.page], len(lines)
 	if s.page == pageMain && s.drawn != s.shownID() {
-		s.drawn = s.shownID()
+		s.drawn, s.unfolded = s.shownID(), map[string]bool{}
 		*text = kit.Scroll{}
 	}
+	switch {
+	case s.page == pageChecks:
+		title, right, lines = "Checks", "", s.lines(f, present.Checks(s.report()).Hide(s.atStake()))
+		need = len(lines)
+	case s.page == pageInspect:
+		title, right, lines = "Bytes and hashes", "", s.lines(f, present.Inspect(s.about()).Hide(s.atStake()))
+		need = len(lines)
+	case s.reviewing():
+		lines, need = s.mainLines(f, f.W, f.H-2)
+	}
 	text.Resize(f.H - 2)
-	text.Keep(lines)
+	text.KeepFirst(lines, need)
+	if s.reveal {
+		s.reveal = false
+		text.Press("G")
+	}
 	head := kit.Sides(" "+f.Theme.Strong.Render(title), right+" ", f.W)
 	return kit.Lines(head, text.View(f.W), s.foot(f))
 }
@@ -101,10 +107,13 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 		if s.expired(f.Now) {
 			return title, th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
 		}
+		if at := s.renews(f.Now); !at.IsZero() {
+			return title, th.Dim.Render("quote renews in ") + kit.Countdown(f.Now, at)
+		}
 		return title, count("quote expires in ")
 	}
 	if s.expired(f.Now) {
-		return "Review 1: what will be allowed to run", th.Danger.Render("closed ") + th.Mark(theme.Danger)
+		return s.about().Title(), th.Danger.Render("closed ") + th.Mark(theme.Danger)
 	}
 	return s.about().Title(), count("closes in ")
 }
@@ -115,8 +124,13 @@ func (s *Screen) foot(f screen.Frame) string {
 	if s.page == pageMain && s.reviewing() && s.expired(f.Now) {
 		return kit.Fit(" "+th.Mark(theme.Warn)+" "+th.Warn.Render(s.obstacle(f.Now)), f.W)
 	}
-	if more := s.text[s.page].More(th); more != "" {
-		return kit.Fit(" "+th.Accent.Render(more)+th.Dim.Render("  (space)"), f.W)
+	read := s.page == pageMain && s.reviewing() && s.text[pageMain].SeenAll() // the rest are folds
+	if more := s.text[s.page].More(th); more != "" && !read {
+		line := " " + th.Accent.Render(more) + th.Dim.Render("  (space)")
+		if s.page == pageMain && s.reviewing() {
+			line += "  " + th.Dim.Render(s.how(f.W-present.Width(line)-2))
+		}
+		return kit.Fit(line, f.W)
 	}
 	if s.page != pageMain {
 		return kit.Fit(" "+th.Dim.Render("esc goes back to the review"), f.W)
@@ -134,12 +148,34 @@ func (s *Screen) foot(f screen.Frame) string {
 	switch k := s.atStake(); s.wants() {
 	case wantPhrase:
 		return s.phraseFoot(f)
-	case wantTail:
-		return s.tailFoot(f, k)
+	case wantLetters:
+		return s.lettersFoot(f, k)
 	case wantAmount:
 		return s.typedFoot(f, k)
 	}
 	return kit.Fit(" "+th.Accent.Render("y")+" "+s.verb(), f.W)
+}
+
+// how says how the review is confirmed once it was read, in at most w cells; "" when it cannot be.
+func (s *Screen) how(w int) string {
+	then := ""
+	switch k := s.atStake(); s.wants() {
+	case wantPhrase:
+		then = "then the sentence"
+	case wantLetters:
+		then = "then characters of the address"
+	case wantAmount:
+		then = "then " + k.Least
+	default:
+		then = "then y"
+	}
+	if !s.reviewing() || !s.faithful() || s.deps.NoSigner != "" || present.Width(then) > w {
+		return ""
+	}
+	if all := then + ", to " + s.verb(); present.Width(all) <= w {
+		return all
+	}
+	return then
 }
 
 // phraseFoot is the field for the sentence of an open gate; the text above shows the sentence itself.
@@ -159,22 +195,21 @@ func (s *Screen) typedLine(f screen.Frame, lead string) string {
 	return kit.Fit(lead+s.typed.Text(f.Theme, max(1, f.W-present.Width(lead)-1)), f.W)
 }
 
-// tailFoot is the field for the end of an address; the text above shows the address.
-func (s *Screen) tailFoot(f screen.Frame, k consent.Demand) string {
-	th := f.Theme
-	if !s.writing() {
-		lead := " " + th.Accent.Render(th.Signs.Enter) + " type the end of "
-		if to := present.Address(k.Tail); present.Width(lead)+present.Width(to) <= f.W {
-			return kit.Fit(lead+to, f.W)
-		}
-		return kit.Fit(lead+"the address above", f.W)
+// lettersFoot is the field for characters of an address; the text above shows the address without them.
+func (s *Screen) lettersFoot(f screen.Frame, k consent.Demand) string {
+	th, lead, room := f.Theme, " type "+present.Typed(k), f.W-consent.Letters-4
+	if present.Width(lead) > room {
+		lead, _, _ = strings.Cut(lead, ",")
 	}
-	return s.typedLine(f, " its last "+strconv.Itoa(consent.TailLetters)+" characters: ")
+	if !s.writing() {
+		return kit.Fit(" "+th.Accent.Render(th.Signs.Enter)+lead, f.W)
+	}
+	return s.typedLine(f, lead+": ")
 }
 
 // typedFoot is the field for the amount. The text above shows a very long amount; the field stays visible.
 func (s *Screen) typedFoot(f screen.Frame, k consent.Demand) string {
-	want := k.AmountText()
+	want := k.Least
 	lead := " type the amount above and press enter: "
 	for _, l := range []string{" type " + want + " and press enter to " + s.verb() + ": ",
 		" type " + want + " and press enter: "} {

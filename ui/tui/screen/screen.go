@@ -81,6 +81,9 @@ type Waker interface {
 // without one, ends before those of any Init begin: that they all start at once must not slow it down.
 type Cacher interface{ LoadCache() tea.Cmd }
 
+// Lister is a screen that opens lists of its own, in which ctrl+p goes up: Listing reports whether one is open.
+type Lister interface{ Listing() bool }
+
 // Keeper is a screen with unfinished work: a non-empty reason makes `q` ask once more.
 type Keeper interface{ KeepOpen() string }
 
@@ -102,8 +105,9 @@ type Context struct {
 	Export func(name string, data []byte) (path string, err error)
 	// Terms looks up, by quote id, the terms in the wallet's journal that the person agreed to; Names gives the known
 	// name of an address, "" for none. nil: nothing is known.
-	Terms func(quoteID string) (journal.Terms, bool)
-	Names func(address string) string
+	Terms    func(quoteID string) (journal.Terms, bool)
+	Names    func(address string) string
+	Contacts Contacts
 	// NoFiles says why no file is read or written where the program runs, because it is not the person's machine; "":
 	// it is. Export is nil then.
 	NoFiles string
@@ -147,8 +151,15 @@ type OpenedMsg struct{ Arg any }
 type BackMsg struct{ From ID }
 
 // AssetArg is the argument of OpenMsg{Build}: an aggregated asset id such as "ob:usdc" and, when known, a chain
-// (CAIP-2). Form names the form to open: "transfer", "swap", or "" for calls.
-type AssetArg struct{ Aggregate, Chain, Form string }
+// (CAIP-2). Form names the form to open: "transfer", "swap", or "" for calls. To is the recipient of a transfer. With
+// neither asset nor recipient a form opens as it was left, that of calls by FormCalls.
+type AssetArg struct{ Aggregate, Chain, Form, To string }
+
+// FormCalls is the form of calls in an AssetArg without an asset.
+const FormCalls = "call"
+
+// FilterArg is the argument of OpenMsg{Balances} that filters what is listed.
+type FilterArg struct{ Text string }
 
 // ToastMsg asks the shell to show one line for a few seconds.
 type ToastMsg struct {
@@ -162,6 +173,36 @@ type CopyMsg struct{ What, Text string }
 
 // BalancesChangedMsg says that balances have changed for certain, such as after an operation completed.
 type BalancesChangedMsg struct{}
+
+// PastMsg tells every screen the newest records of history, newest first. Whole: there are no older ones; else the list
+// ends where it was read to. It is not sent before anything was read.
+type PastMsg struct {
+	Records []Past
+	Whole   bool
+}
+
+// Past is a record of history: Deed writes it in a phrase, with every figure as show writes it.
+type Past struct {
+	At     time.Time // zero: unreadable
+	Deed   func(show func(figure string) string, arrow string) string
+	Status present.State // the sentence is empty
+	Value  *big.Int      // micro USD of what it delivered; nil: unknown
+	Left   bool          // what it delivered left the person's accounts
+}
+
+// UnderWayMsg tells every screen the operations that have not ended, and the signatures that can still be used.
+type UnderWayMsg struct {
+	Operations []UnderWay
+	Open       []present.Signature
+}
+
+// UnderWay is one operation that has not ended: what it is, and how far it got.
+type UnderWay struct {
+	Since    time.Time
+	What     string
+	Progress string
+	Meaning  theme.Meaning
+}
 
 // TotalChangedMsg brings the shell the content of the first line: the total in micro USD (nil is unknown), when it was
 // read (zero: never), and whether the last reading failed. Scrambled: the total is made up, for sharing the screen, and

@@ -81,7 +81,7 @@ func (m *Model) items() []item {
 			choices: switches("over SSH too: to the terminal you sit at", "no clipboard gets anything"), off: off},
 		{id: idDust, label: "dust", value: m.dust(), shown: dustWords(m.ui), note: "from the next start on", off: off},
 		{id: idKeys, label: "keys", shown: keysWords(m.ui), note: m.keysNote()},
-		{id: idDoctor, label: "doctor", shown: "looks whether everything works", off: sick},
+		{id: idDoctor, label: "doctor", shown: "checks your setup", off: sick},
 	}
 }
 
@@ -138,7 +138,7 @@ func dustWords(ui config.UI) string {
 	if micro == nil {
 		return "nothing counts as dust"
 	}
-	return "below " + present.USD(micro) + " in a group of their own"
+	return "below " + present.USD(micro) + " in a separate group"
 }
 
 func keysWords(ui config.UI) string {

@@ -323,6 +323,6 @@ func (m *Model) Keys() []kit.Key {
 	}
 	return append([]kit.Key{
 		kit.NewKey("change", "enter"), kit.NewKey("doctor", "d").OffWhen(m.deps.Doctor == nil,
-			m.noDoctor()).Explain("look whether everything works"), kit.NewKey("back", "esc"),
+			m.noDoctor()).Explain("check your setup"), kit.NewKey("back", "esc"),
 	}, move...)
 }

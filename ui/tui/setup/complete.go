@@ -40,12 +40,16 @@ func (m *Model) completeStore(bad func(id, problem string)) {
 		bad(storeGroup+"="+config.VaultFile, "choose where the keys are kept; nothing is chosen for you")
 		return
 	}
+	if m.embedded() && m.picks[storeGroup] == config.VaultMemory {
+		bad(storeGroup+"="+config.VaultMemory,
+			"without your own key this would be the demo: choose one of the others")
+	}
 	if !m.passphrased() {
 		return
 	}
 	m.secrets[rowPass].Look(func(first []byte) {
 		if utf8.RuneCount(first) < vault.MinPassphrase {
-			bad(rowPass, "at least 8 characters")
+			bad(rowPass, clean(vault.ErrWeakPassphrase))
 			return
 		}
 		m.secrets[rowAgain].Look(func(again []byte) {

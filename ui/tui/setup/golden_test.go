@@ -43,7 +43,8 @@ func sights() []struct {
 		{"2 service", func(w *walk) {
 			w.keys("ctrl+u")
 			w.line("mine")
-			w.keys("enter")
+			w.picks(placeGroup, placeService)
+			w.goesOn()
 			w.line("http://lab.invalid:8443/api")
 			w.line("")
 			w.line("/home/me/network.json")
@@ -165,10 +166,12 @@ func TestThePersonsThemeAndSignsAreUsed(t *testing.T) {
 	}
 }
 
-func TestASmallWindowSaysWhatItNeeds(t *testing.T) {
+// TestL8_ASmallWindowSaysWhatItNeeds: nothing of it is cut at 40 columns, and it names the way without screens.
+func TestL8_ASmallWindowSaysWhatItNeeds(t *testing.T) {
 	w := newWalk(t)
-	w.give(tea.WindowSizeMsg{Width: 50, Height: 10})
-	if s := w.screen(); !strings.Contains(s, "needs 60×20") {
+	w.give(tea.WindowSizeMsg{Width: 40, Height: 10})
+	if s := strings.Join(strings.Fields(w.screen()), " "); !strings.Contains(s, "40 by 10 cells, and the set-up needs "+
+		"60 by 20. Make it larger, nothing is lost; or ctrl+c leaves, and coffer setup --linear asks line by line.") {
 		t.Error(s)
 	}
 	w.keys("enter")

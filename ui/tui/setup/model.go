@@ -93,7 +93,8 @@ func New(o Options) *Model {
 	m := &Model{
 		opt: o.withDefaults(), life: life, stop: stop, colours: colorprofile.Env(o.Env),
 		wrong: map[string]string{}, fields: map[string]*kit.Field{}, secrets: map[string]*kit.SecretField{},
-		filled: map[string]string{}, picks: map[string]string{kindGroup: string(network.Lab), solanaGroup: no},
+		filled: map[string]string{}, picks: map[string]string{kindGroup: string(network.Lab), solanaGroup: no,
+			placeGroup: placeHere},
 	}
 	for id, limit := range map[string]int{
 		rowName: 32, rowURL: 300, rowCA: 1000, rowNetwork: 1000, rowFingerprint: 80, rowKeyFile: 1000, rowSigner: 60,

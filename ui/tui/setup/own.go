@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,6 +10,7 @@ import (
 
 	"coffer/api/secret"
 	"coffer/ui/present"
+	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
 
@@ -23,7 +23,7 @@ func (m *Model) advanceOwn() tea.Cmd {
 			m.dropKeys()
 		}
 		m.prefill()
-		m.goTo(m.step + 1)
+		m.goTo(m.beside(1))
 		return nil
 	}
 	random, path := m.opt.Random, m.path(rowKeyFile)
@@ -36,9 +36,9 @@ func (m *Model) advanceOwn() tea.Cmd {
 		at := rowKeyText
 		switch what {
 		case ownNew:
-			keys, err = newKeys(random, vault.EVM)
+			keys, err = profile.NewKeys(random, vault.EVM)
 		case ownBoth:
-			keys, err = newKeys(random, vault.EVM, vault.Solana)
+			keys, err = profile.NewKeys(random, vault.EVM, vault.Solana)
 		case ownFile:
 			at = rowKeyFile
 			var file secret.Secret
@@ -74,22 +74,6 @@ func (m *Model) dropKeys() {
 		k.Key.Wipe()
 	}
 	m.keys, m.keysFor, m.held = nil, "", nil
-}
-
-func newKeys(random io.Reader, kinds ...vault.Kind) ([]vault.Candidate, error) {
-	var out []vault.Candidate
-	for _, kind := range kinds {
-		key, err := vault.New(kind, random)
-		if err != nil {
-			return nil, err
-		}
-		address, err := vault.AddressOf(kind, key)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, vault.Candidate{Kind: kind, Address: address, Key: key})
-	}
-	return out, nil
 }
 
 func parsed(text, password secret.Secret) ([]vault.Candidate, error) {

@@ -44,12 +44,16 @@ const (
 
 // The groups of choices, and those of their values that no other package names.
 const (
+	placeGroup   = "place"
 	kindGroup    = "kind"
 	storeGroup   = "store"
 	ownGroup     = "own"
 	evmGroup     = "evm"
 	solanaGroup  = "with-solana"
 	defaultGroup = "default"
+
+	placeHere    = "here"
+	placeService = "service"
 
 	ownNew   = "new"
 	ownBoth  = "both"
@@ -88,7 +92,10 @@ func goOn(label string) row { return row{id: rowContinue, label: label, button: 
 func (m *Model) rows() []row {
 	switch m.step {
 	case stepName:
-		return []row{m.text(rowName, "name", "1 to 32 lower-case letters, digits, - and _, such as team"),
+		return []row{m.text(rowName, "name", "1 to 32 lower-case letters, digits, - and _, such as mine"),
+			choice(placeGroup, placeHere, "my own, inside this program",
+				"own keys on chains of this machine, play money"),
+			choice(placeGroup, placeService, "a service", "of a team or a company; its operator gives you an API key"),
 			goOn("continue")}
 	case stepService:
 		return []row{
@@ -134,10 +141,11 @@ func (m *Model) storeRows() []row {
 		choice(storeGroup, config.VaultKeyring, "keyring",
 			"in the keyring of this system, and encrypted under a passphrase of yours as well"),
 		choice(storeGroup, config.VaultKeyringOnly, "keyring only",
-			"in the keyring of this system, without a passphrase: whoever can ask the keyring has the keys"),
+			"in the keyring of this system, without a passphrase: anyone who can use the keyring has the keys"),
 		choice(storeGroup, config.VaultMemory, "nowhere",
-			"nothing is kept: the API key is asked for at every start, and nothing can be signed").
-			offWhen(m.picks[kindGroup] == string(network.Real), real),
+			"nothing is kept: you type the API key at every start, and nothing can be signed").
+			offWhen(m.embedded(), "without your own key this would be the demo: choose one of the others").
+			offWhen(m.kind() == network.Real, real),
 	}
 	if m.passphrased() {
 		rows = append(rows, m.hidden(rowPass, "passphrase"), m.hidden(rowAgain, "once more"))
@@ -193,6 +201,9 @@ func (m *Model) accountRows() []row {
 		"it pays and receives; calls run on EVM chains"), choice(solanaGroup, no, "without", "EVM chains only"))
 	if m.picks[solanaGroup] == yes {
 		rows = append(rows, m.text(rowSolana, "Solana address", "base58"))
+	}
+	if m.embedded() {
+		return append(rows, goOn("continue"))
 	}
 	return append(rows, goOn("compare with the service and continue"))
 }

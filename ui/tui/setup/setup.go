@@ -1,5 +1,6 @@
-// Package setup leads from nothing to a working remote profile: seven steps (name, service, API key, where keys are
-// kept, key, accounts, check) and a summary, after which everything is written at once.
+// Package setup leads from nothing to a working profile: up to seven steps (name and place, service, API key, where
+// keys are kept, key, accounts, check) and a summary, after which everything is written at once. A profile inside this
+// program has no service, no API key and no check.
 //
 // Promise: nothing is on disk before the summary is confirmed, and a set-up that is left, or fails, leaves nothing
 // (profile.Host.Make). Esc goes a step back and keeps what was entered. A secret is typed unseen or read from a file
@@ -32,6 +33,7 @@ import (
 type Maker interface {
 	Names() ([]string, error)
 	CanAdd(p config.Profile) error
+	Describe() (network.Descriptor, error)
 	ReadNetwork(path string, kind network.Kind) (network.Descriptor, error)
 	FindNetwork(fingerprint string, kind network.Kind) (string, network.Descriptor, error)
 	OnNetwork(id string) ([]string, error)

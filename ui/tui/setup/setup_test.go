@@ -17,6 +17,7 @@ import (
 	"coffer/api/network"
 	"coffer/config"
 	"coffer/ui/doctor"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/kit"
@@ -62,6 +63,55 @@ func TestTheWalkEndsInAProfile(t *testing.T) {
 		if strings.Contains(w.seen.String(), s) {
 			t.Errorf("%q was drawn", s)
 		}
+	}
+}
+
+// TestD7_TheFirstChoiceIsOnesOwnKeysInsideThisProgram: without a service, an API key or a check, and the address of the
+// account is on the screen before anything is written.
+func TestD7_TheFirstChoiceIsOnesOwnKeysInsideThisProgram(t *testing.T) {
+	w := newWalk(t)
+	w.line("own")
+	if !strings.Contains(w.screen(), "(*) my own, inside this program") {
+		t.Fatal(w.screen())
+	}
+	w.goesOn()
+	w.at(stepStore)
+	w.to(storeGroup + "=" + config.VaultMemory)
+	w.keys("enter")
+	if w.m.picks[storeGroup] == config.VaultMemory {
+		t.Error("the demo was set up once more")
+	}
+	w.picks(storeGroup, config.VaultFile)
+	w.to(rowPass)
+	w.line(walkPass)
+	w.line(walkPass)
+	w.goesOn()
+	w.at(stepOwn)
+	if !strings.Contains(w.screen(), "step 3 of 4") {
+		t.Error(w.screen())
+	}
+	w.picks(ownGroup, ownNew)
+	w.goesOn()
+	w.picks(evmGroup, api.AccountKernelV31)
+	w.goesOn()
+	w.at(stepSummary)
+	account := present.Address(w.m.draft().WireAccounts(w.m.net.Pins)[0].AccountAddress)
+	if screen := w.screen(); !strings.Contains(screen, account) || strings.Contains(screen, "service") {
+		t.Errorf("%s\n%s", account, screen)
+	}
+	for range 4 { // back to the name and forth again: everything stays
+		w.keys("esc")
+	}
+	w.at(stepName)
+	for range 4 {
+		w.goesOn()
+	}
+	w.picks(defaultGroup, yes)
+	w.goesOn()
+	w.at(stepDone)
+	if p := w.f.made[0]; p.Kind != network.Embedded || p.BaseURL != "" || p.NetworkID != "" || len(p.Accounts) != 1 ||
+		!w.f.given[0].APIKey.Empty() || len(w.f.given[0].Keys) != 1 {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -139,7 +189,8 @@ func TestASuspendedSetUpForgetsItsSecrets(t *testing.T) {
 func TestTheFingerprintIsTheOperatorsOrNothingGoesOn(t *testing.T) {
 	w := newWalk(t)
 	w.line("mine")
-	w.keys("enter")
+	w.picks(placeGroup, placeService)
+	w.goesOn()
 	w.line("https://lab.invalid/api")
 	w.goesOn()
 	w.at(stepService)
@@ -178,6 +229,7 @@ func TestWhatIsWrongStandsAtItsRow(t *testing.T) {
 		}
 	}
 	w.m.fields[rowName].Set("mine")
+	w.picks(placeGroup, placeService)
 	w.goesOn()
 	w.m.fields[rowURL].Set("http://lab.invalid")
 	w.m.fields[rowCA].Set("/no/such/ca.pem")
@@ -361,7 +413,7 @@ func TestAFailedWriteIsSaidAndCanBeTriedAgain(t *testing.T) {
 	w.f.others = []string{"team"}
 	w.throughAccounts()
 	w.m.h = 60
-	if s := w.screen(); !strings.Contains(s, "has a journal") || !strings.Contains(s, w.f.n.Fingerprint()) {
+	if s := w.screen(); !strings.Contains(s, "Each profile has its own") || !strings.Contains(s, w.f.n.Fingerprint()) {
 		t.Error(s)
 	}
 	w.goesOn()
@@ -404,13 +456,35 @@ func TestAnAnswerThatNobodyWaitsForIsDropped(t *testing.T) {
 
 func TestStrengthIsToldWithoutTheWords(t *testing.T) {
 	for typed, part := range map[string]string{
-		"short": "too short", "aaaaaaaaaaaa": "weak", "abcdefghijkl": "weak", "password": "weak",
-		"horse battery staple":                    "weak",
+		"short": "a passphrase has at least 8 characters", "aaaaaaaaaaaa": "weak", "abcdefghijkl": "weak",
+		"password":             "weak",
+		"horse battery staple": "weak",
 		"seven plain words beside the wide river": "strong", "correct horse battery staple lamp": "fair",
 		"x9$Lq2!vR7#tB4&m": "strong",
 	} {
 		if _, words := strengthOf([]byte(typed)); !strings.HasPrefix(words, part) {
 			t.Errorf("%q: %s", typed, words)
 		}
+	}
+}
+
+// TestD15_TheRuleOfAPassphraseHasOneText: while it is typed, when the step is left, and in the vault.
+func TestD15_TheRuleOfAPassphraseHasOneText(t *testing.T) {
+	w := newWalk(t)
+	w.throughService()
+	w.line(walkAPIKey)
+	w.keys("enter")
+	w.picks(storeGroup, config.VaultFile)
+	w.to(rowPass)
+	w.types("short")
+	rule := vault.ErrWeakPassphrase.Error()
+	if n := strings.Count(w.screen(), rule); n != 1 {
+		t.Errorf("%d times while it is typed:\n%s", n, w.screen())
+	}
+	w.keys("enter")
+	w.line("short")
+	w.goesOn()
+	if n := strings.Count(w.screen(), rule); n != 1 || strings.Count(w.screen(), "8 characters") != 1 {
+		t.Errorf("%d times when the step is left:\n%s", n, w.screen())
 	}
 }

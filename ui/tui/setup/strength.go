@@ -10,7 +10,7 @@ import (
 
 // strength rates a new passphrase below its field.
 func (m *Model) strength(r row, w int) []string {
-	if r.id != rowPass || r.secret.Empty() {
+	if r.id != rowPass || r.secret.Empty() || m.wrong[rowPass] != "" {
 		return nil
 	}
 	var meaning theme.Meaning
@@ -71,10 +71,10 @@ func strengthOf(typed []byte) (theme.Meaning, string) {
 	bits = min(bits, distinct*6)
 	switch {
 	case n < vault.MinPassphrase:
-		return theme.Danger, "too short: at least 8 characters"
+		return theme.Danger, clean(vault.ErrWeakPassphrase)
 	case bits < fairBits:
 		return theme.Warn,
-			"weak: whoever gets the file can guess it. Take five or more words that do not belong together"
+			"weak: anyone who gets the file can guess it. Take five or more words that do not belong together"
 	case bits < strongBits:
 		return theme.Warn, "fair: one or two more words make it strong"
 	}

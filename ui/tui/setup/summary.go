@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"coffer/api"
 	"coffer/api/network"
 	"coffer/config"
 	"coffer/ui/doctor"
@@ -24,10 +25,15 @@ func (m *Model) summary(w int) []string {
 	if p.Kind == network.Real {
 		kind = "REAL: real chains, real money"
 	}
+	if m.embedded() {
+		kind = "EMBEDDED: play money on chains inside this program"
+	}
 	done := m.step == stepDone
 	if !done {
 		line("name", kit.Plain(p.Name))
 		line("kind", kit.Plain(kind))
+	}
+	if !done && !m.embedded() {
 		line("service", kit.Plain(present.Clean(p.BaseURL, 300)))
 		line("network", kit.Span{Text: m.net.Fingerprint(), Whole: true})
 		line("network file", kit.Plain(present.Clean(p.NetworkFile, 1000)))
@@ -48,6 +54,15 @@ func (m *Model) summary(w int) []string {
 			Whole: true},
 			kit.Plain("  "+word+" "),
 			kit.Span{Text: th.Sign(theme.Good), Style: th.Good, Whole: true})
+	}
+	if m.embedded() {
+		for _, a := range p.WireAccounts(m.net.Pins) {
+			if a.Type == api.AccountRoleBased {
+				line(present.AccountType(a.Type), kit.Plain("its address follows from the network, once that is made"))
+				continue
+			}
+			line(present.AccountType(a.Type), kit.Span{Text: present.Address(a.AccountAddress), Whole: true})
+		}
 	}
 	if !done {
 		out = append(out, m.toKnow(w)...)
@@ -71,7 +86,7 @@ func (m *Model) toKnow(w int) []string {
 	}
 	if len(m.others) > 0 {
 		warn("on this network is " + present.Clean(strings.Join(m.others, ", "), 200) +
-			" already. Each profile has a journal of its own: this one begins empty, so limits per day and " +
+			" already. Each profile has its own journal: this one begins empty, so limits per day and " +
 			"signatures that are still open there are not known here.")
 	}
 	for _, f := range m.found {
@@ -110,7 +125,7 @@ func storeWords(kind string) string {
 	case config.VaultKeyringOnly:
 		return "in the keyring of this system, which alone protects them"
 	}
-	return "nowhere: nothing is kept, the API key is asked for at every start"
+	return "nowhere: nothing is kept, you type the API key at every start"
 }
 
 func keyLabel(k vault.Kind) string {

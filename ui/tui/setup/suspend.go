@@ -17,10 +17,10 @@ func (m *Model) suspend(msg job.SuspendMsg) tea.Cmd {
 	case m.busy != "":
 		m.calledOff()
 	}
-	if had && m.step > stepAPIKey && m.step < stepDone && m.busy == "" {
-		m.goTo(stepAPIKey)
+	if had && m.step > m.secretly() && m.step < stepDone && m.busy == "" {
+		m.goTo(m.secretly())
 		m.note = note{theme.Warn,
-			"the program was suspended, so the API key, the passphrase and the keys were wiped: give them again"}
+			"the program was suspended, so every secret and the keys were wiped: give them again"}
 	}
 	if m.job == nil {
 		return nil

@@ -208,7 +208,7 @@ func (m *Model) back() tea.Cmd {
 		return m.quit()
 	case m.step > stepName:
 		m.note = note{}
-		m.goTo(m.step - 1)
+		m.goTo(m.beside(-1))
 	default:
 		now := m.opt.Clock()
 		if !m.leave.IsZero() && now.Sub(m.leave) < leaveTime {
@@ -296,7 +296,7 @@ func (m *Model) stepped(msg steppedMsg) tea.Cmd {
 		m.toWrong()
 		return nil
 	}
-	m.goTo(m.step + 1)
+	m.goTo(m.beside(1))
 	if m.step == stepCheck {
 		return m.check()
 	}

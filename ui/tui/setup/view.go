@@ -30,9 +30,10 @@ func (m *Model) content() string {
 	case m.w == 0 || m.h == 0:
 		return "" // the size is unknown yet
 	case m.w < minWidth || m.h < minHeight:
-		lines := []string{"This window is too small.", fmt.Sprintf("It has %d×%d cells, the set-up needs %d×%d.", m.w,
-			m.h, minWidth, minHeight), "Make it larger: nothing is lost.", "ctrl+c leave"}
-		return kit.Box(kit.Lines(lines...), m.w, m.h)
+		text := fmt.Sprintf("This window is too small: %d by %d cells, and the set-up needs %d by %d. Make it larger, "+
+			"nothing is lost; or ctrl+c leaves, and coffer setup --linear asks line by line.", m.w, m.h, minWidth,
+			minHeight)
+		return kit.Box(kit.Lines(kit.Prose(m.w, 0, kit.Plain(text))...), m.w, m.h)
 	}
 	th := m.theme
 	rule := th.Rule.Render(kit.Rule(th.Signs.Rule, m.w))
@@ -48,7 +49,14 @@ func (m *Model) progress() string {
 	if m.step >= stepSummary {
 		return "nothing more to enter"
 	}
-	return fmt.Sprintf("step %d of %d", m.step+1, stepCheck+1)
+	n, of := m.step+1, stepCheck+1
+	if m.embedded() {
+		of -= 3
+		if m.step > stepName {
+			n -= 2
+		}
+	}
+	return fmt.Sprintf("step %d of %d", n, of)
 }
 
 func stepTitle(s stepID) string {
@@ -61,7 +69,7 @@ func (m *Model) intro() []string {
 	switch m.step {
 	case stepName:
 		return []string{
-			"This sets up a profile: a service, your keys and your accounts. Nothing is written before the end.",
+			"This sets up a profile: where it lives, your keys and your accounts. Nothing is written before the end.",
 			"The profile demo (play money inside this program) is there in any case: coffer opens it without any " +
 				"set-up."}
 	case stepService:
@@ -72,14 +80,18 @@ func (m *Model) intro() []string {
 		return []string{"The key that the operator of the service gave you. It is not shown, it is kept with your " +
 			"keys and it is sent to this service and nowhere else."}
 	case stepStore:
-		return []string{"Where do the keys of this profile lie? It is your choice, it is written down, and nothing " +
+		return []string{"Where should this profile keep its keys? It is your choice, it is written down, and nothing " +
 			"ever moves them by itself."}
 	case stepOwn:
 		return []string{"Whose key signs? A key that is made here exists in this profile only: make a backup " +
 			"afterwards (coffer keys backup FILE)."}
 	case stepAccounts:
-		return []string{"One account on EVM chains at most, and one on Solana beside it. Addresses are computed " +
-			"here, from the keys and the network, and compared with what the service says."}
+		text := "One account on EVM chains at most, and one on Solana beside it. Addresses are computed here, from " +
+			"the keys and the network"
+		if !m.embedded() {
+			text += ", and compared with what the service says"
+		}
+		return []string{text + "."}
 	case stepCheck:
 		return []string{"Does it work? Nothing is written yet."}
 	case stepSummary:
@@ -271,7 +283,7 @@ func (m *Model) predicted(w int) []string {
 			}
 		}
 		if a.AccountAddress == "" || a.Type == api.AccountRoleBased &&
-			(a.SessionAddress == "" || a.AdminAddress == "") ||
+			(a.SessionAddress == "" || a.AdminAddress == "" || m.embedded()) || // its co-signer is not there yet
 			a.Type == api.AccountKernelV31 && a.SignerAddress == "" {
 			continue
 		}

@@ -51,6 +51,8 @@ func (f *fake) CanAdd(p config.Profile) error {
 	return config.CanAdd(filepath.Join(os.TempDir(), "coffer-no-such-directory", "config.toml"), p)
 }
 
+func (f *fake) Describe() (network.Descriptor, error) { return profile.Host{}.Describe() }
+
 func (f *fake) ReadNetwork(_ string, kind network.Kind) (network.Descriptor, error) {
 	n := f.n
 	n.Kind = kind
@@ -235,7 +237,8 @@ const (
 func (w *walk) throughService() {
 	w.Helper()
 	w.line("mine")
-	w.keys("enter")
+	w.picks(placeGroup, placeService)
+	w.goesOn()
 	w.at(stepService)
 	w.line("https://lab.invalid:8443/api")
 	w.to(rowFingerprint)

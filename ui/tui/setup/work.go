@@ -64,10 +64,39 @@ func (m *Model) lookAtNetwork() tea.Cmd {
 
 func clean(err error) string { return present.Clean(err.Error(), 600) }
 
-func (m *Model) kind() network.Kind { return network.Kind(m.picks[kindGroup]) }
+func (m *Model) kind() network.Kind {
+	if m.embedded() {
+		return network.Embedded
+	}
+	return network.Kind(m.picks[kindGroup])
+}
+
+// embedded reports whether the profile lives inside this program.
+func (m *Model) embedded() bool { return m.picks[placeGroup] == placeHere }
+
+// beside is the step before or after this one; a profile inside this program has no service to ask.
+func (m *Model) beside(by stepID) stepID {
+	at := m.step + by
+	for m.embedded() && (at == stepService || at == stepAPIKey || at == stepCheck) {
+		at += by
+	}
+	return at
+}
+
+// secretly is the first step that asks for a secret.
+func (m *Model) secretly() stepID {
+	if m.embedded() {
+		return stepStore
+	}
+	return stepAPIKey
+}
 
 // draft is the profile as entered so far.
 func (m *Model) draft() config.Profile {
+	if m.embedded() {
+		return config.Profile{Name: m.value(rowName), Kind: network.Embedded, Vault: m.picks[storeGroup],
+			Accounts: m.accounts()}
+	}
 	return config.Profile{
 		Name: m.value(rowName), Kind: m.kind(), BaseURL: strings.TrimSuffix(m.value(rowURL), "/"),
 		CAFile: m.path(rowCA), NetworkFile: m.netPath,
@@ -139,18 +168,27 @@ func (m *Model) advance() tea.Cmd {
 	case stepAccounts:
 		return m.advanceAccounts()
 	}
-	m.goTo(m.step + 1)
+	m.goTo(m.beside(1))
 	return nil
 }
 
 func (m *Model) advanceName() tea.Cmd {
-	can, p := m.opt.Maker.CanAdd, config.Profile{Name: m.value(rowName), Kind: network.Embedded,
+	maker, here, p := m.opt.Maker, m.embedded(), config.Profile{Name: m.value(rowName), Kind: network.Embedded,
 		Vault: config.VaultFile}
 	return m.begin("looking at the configuration", func(_ context.Context, gen int) tea.Msg {
-		if err := can(p); err != nil {
+		err := maker.CanAdd(p)
+		if err != nil {
 			return steppedMsg{gen: gen, wrong: map[string]string{rowName: problem(p.Name, err)}}
 		}
-		return steppedMsg{gen: gen}
+		out := steppedMsg{gen: gen}
+		if here {
+			n, err := maker.Describe()
+			if err != nil {
+				return steppedMsg{gen: gen, wrong: map[string]string{placeGroup + "=" + placeHere: clean(err)}}
+			}
+			out.take = func(m *Model) { m.net, m.others, m.compared, m.found = n, nil, nil, nil }
+		}
+		return out
 	})
 }
 
@@ -209,7 +247,7 @@ func (m *Model) advanceService() tea.Cmd {
 func (m *Model) advanceStore() tea.Cmd {
 	maker, p, id := m.opt.Maker, m.draft(), m.net.ID
 	if m.probed == p.Vault {
-		m.goTo(m.step + 1)
+		m.goTo(m.beside(1))
 		return nil
 	}
 	return m.begin("asking the place of the keys; the system may ask you something",
@@ -228,6 +266,9 @@ func (m *Model) advanceAccounts() tea.Cmd {
 		if err := maker.CanAdd(p.Profile); err != nil {
 			return steppedMsg{gen: gen, wrong: map[string]string{
 				accountRow(p.Profile, err): problem(p.Profile.Name, err)}}
+		}
+		if p.Profile.Embedded() {
+			return steppedMsg{gen: gen}
 		}
 		all, err := maker.ComparePlan(ctx, p)
 		if err != nil {
@@ -308,7 +349,7 @@ func (m *Model) made(msg madeMsg) {
 	if msg.err != nil {
 		m.note = note{theme.Danger, clean(msg.err)}
 		if !m.hasSecrets() && m.picks[storeGroup] != config.VaultMemory {
-			m.goTo(stepAPIKey) // suspended meanwhile
+			m.goTo(m.secretly()) // suspended meanwhile
 		}
 		return
 	}

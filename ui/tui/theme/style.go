@@ -12,7 +12,10 @@ import (
 
 // Style is a ready-made escape sequence. Rendering is one concatenation, because a screen of money has hundreds of
 // small cells. The zero value renders text as it is.
-type Style struct{ open string }
+type Style struct {
+	open  string
+	plain bool // Over drops the looks of the segments
+}
 
 const reset = "\x1b[m"
 
@@ -52,12 +55,35 @@ func (s Style) Span(text string) present.Run[Style] { return present.Run[Style]{
 // And adds the attributes of o to those of s.
 func (s Style) And(o Style) Style { return Style{open: s.open + o.open} }
 
-// Over puts the style under a finished line: every segment of it keeps its own style and gains this one.
+// Over puts the style under a finished line: every segment of it keeps its own style and gains this one. Where the
+// style exchanges colours, a coloured segment would be a patch of its colour: all of the line looks the same.
 func (s Style) Over(line string) string {
 	if s.open == "" || line == "" {
 		return line
 	}
+	if s.plain {
+		return s.open + withoutLooks(line) + reset
+	}
 	return s.open + strings.ReplaceAll(line, reset, reset+s.open) + reset
+}
+
+// withoutLooks removes the escape sequences of looks; others, such as a mark of the cursor, stay.
+func withoutLooks(line string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(line, "\x1b[")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
+		if end >= 0 && rest[end] == 'm' {
+			rest = rest[end+1:]
+		} else {
+			b.WriteString("\x1b[")
+		}
+		line = rest
+	}
 }
 
 // palette picks colours for one background and profile.
@@ -115,5 +141,7 @@ func (p palette) selected() Style {
 	if c := p.pick(selectedHue); c != nil && p.profile >= colorprofile.ANSI256 {
 		return from(lipgloss.NewStyle().Background(c))
 	}
-	return from(reverse())
+	s := from(reverse())
+	s.plain = p.profile >= colorprofile.ANSI
+	return s
 }

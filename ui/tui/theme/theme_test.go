@@ -64,3 +64,18 @@ func TestSelectionGoesUnderEverySegment(t *testing.T) {
 		t.Errorf("%q", line)
 	}
 }
+
+func TestD15TheSelectedLineIsOnePatchWhereTheBackgroundIsUnknown(t *testing.T) {
+	const cursor = "\x1b[7770z"
+	for _, profile := range []colorprofile.Profile{colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor} {
+		th := Make(Look{}, OnAny, profile, false)
+		line := th.Accent.Render("›") + " USDC " + th.Dim.Render("USD Coin") + cursor + th.Warn.Render("!") + " 5"
+		if got, want := th.Selected.Over(line), "\x1b[7m› USDC USD Coin"+cursor+"! 5\x1b[m"; got != want {
+			t.Errorf("%s: %q, want %q", profile, got, want)
+		}
+	}
+	dark := Make(Look{}, OnDark, colorprofile.TrueColor, false)
+	if line := dark.Selected.Over(dark.Warn.Render("!")); !strings.Contains(line, dark.Warn.Render("!")[:8]) {
+		t.Errorf("a selected line on a known background lost its colours: %q", line)
+	}
+}

@@ -201,7 +201,7 @@ func (l Limits) check(k keys) error {
 	for _, key := range slices.Sorted(maps.Keys(k.Limits)) {
 		if _, ok := limiting[strings.ToLower(key)]; !ok { // TOML's keys are matched in any case
 			return &Error{Key: "limits." + key,
-				Problem: "it limits nothing as it stands: give a value, or leave the key out"}
+				Problem: "it limits nothing: give a value, or leave the key out"}
 		}
 	}
 	_, err = l.Verify()

@@ -66,7 +66,7 @@ func (e *Error) Error() string {
 }
 
 // problemHash is the problem of a file whose hash is not that of its content.
-const problemHash = "the content is not what the hash was made for: somebody changed the file since"
+const problemHash = "the content does not match its hash: the file was changed since"
 
 // NewSalt makes a salt.
 func NewSalt(random io.Reader) (string, error) {

@@ -32,7 +32,8 @@ func samples() map[string]Plan {
 			Intent: intent.Draft{
 				Version: 1, Network: network, Accounts: []api.Account{account}, TargetChain: "eip155:8453",
 				Calls: []intent.Call{{To: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", Value: "5",
-					Data: "0xa9059cbb", Function: "transfer(address to, uint256 amount)"}},
+					Data: "0xa9059cbb", Function: "transfer(address to, uint256 amount)",
+					Note: "rent = \"March\""}},
 				TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/slip44:60", Amount: "5"}},
 				Allowances: []api.AllowanceRequirement{
 					{AssetType: "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", Amount: "7",
@@ -125,7 +126,7 @@ func TestFaultsAreRefusedWithTheirPlace(t *testing.T) {
 		head + body:                                         "hash: the file names no hash",
 		head + "hash = \"0x1\"\n" + body:                    "hash: 0x and 64",
 		head + "hash = \"0x" + strings.Repeat("0", 64) + "\"\n" +
-			body: "hash: the content is not",
+			body: "hash: the content does not match",
 		head + "extra = 1\n" +
 			body: "3:1: extra: there is no such key",
 		head + "note = \"\"\n" + body:            "note: 1 to 2000",

@@ -28,7 +28,7 @@ func (p Plan) EncodeTOML(x Explain) ([]byte, error) {
 	}
 	w := &writer{x: x}
 	w.comment("A plan of Coffer: coffer apply FILE shows what it does and asks before it signs.")
-	w.comment("After a change: coffer plan FILE --out FILE writes the hash anew.")
+	w.comment("After a change: coffer plan FILE --out FILE writes the new hash.")
 	w.line("version = " + strconv.Itoa(Version))
 	w.text("salt", p.Salt)
 	w.text("note", p.Note)
@@ -131,6 +131,7 @@ func (w *writer) intent(p Plan) {
 		w.text("value", c.Value)
 		w.text("function", c.Function)
 		w.text("data", c.Data)
+		w.text("note", c.Note)
 	}
 	for _, t := range d.TokensRequired {
 		w.section("[[intent.tokensRequired]]")

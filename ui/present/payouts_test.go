@@ -1,0 +1,66 @@
+package present
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/api/catalog"
+	"coffer/ui/internal/reviewtest"
+)
+
+func payoutReview(t *testing.T) Review {
+	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Review{Review: reviewtest.Payouts(), Catalog: cat, Clock: func(at time.Time) string { return "" },
+		Names: func(address string) string {
+			if address == reviewtest.Kernel {
+				return "Ada"
+			}
+			return ""
+		}}
+}
+
+// TestManyPaymentsAreRows: recipient in full, name, amount, first time, again and note of each, the sum of each asset,
+// and no pair beside them.
+func TestManyPaymentsAreRows(t *testing.T) {
+	r := payoutReview(t)
+	text := textOf(Review1(r))
+	for _, want := range []string{
+		"3 payments on Base, together 30 USDC", "1 payment on Base, together 0.005 ETH",
+		Address(reviewtest.USDC), "2 " + Address(reviewtest.Kernel) + ", Ada, 10 USDC",
+		"first time", "again, as payment 1", "invoice 9",
+		"1 payment goes to an address that is paid before in this list.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not there:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, Address(reviewtest.Escrow)); n != 1 {
+		t.Errorf("a recipient stands there %d times\n%s", n, text)
+	}
+	if strings.Contains(text, "1 transfer(") {
+		t.Errorf("a payment is a pair, too\n%s", text)
+	}
+}
+
+// TestAPaymentThatIsNotAsAskedIsNoRow: it stands beside what was asked, with its verdict.
+func TestAPaymentThatIsNotAsAskedIsNoRow(t *testing.T) {
+	r := payoutReview(t)
+	r.Intent.Calls[1].To = reviewtest.Escrow
+	text := textOf(Review1(r))
+	for _, want := range []string{"2 payments on Base, together 20 USDC", "not what you asked", "2 transfer("} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not there:\n%s", want, text)
+		}
+	}
+	r = payoutReview(t)
+	r.Call.Lines, r.Intent.Calls = r.Call.Lines[:2], r.Intent.Calls[:2]
+	if text := textOf(Review1(r)); strings.Contains(text, "payments on Base, together") ||
+		!strings.Contains(text, "invoice 6") {
+		t.Errorf("two payments are pairs, with their notes\n%s", text)
+	}
+}
