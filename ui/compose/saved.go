@@ -24,10 +24,12 @@ const (
 )
 
 // Desk is the whole unfinished work as drafts.json keeps it. Typed text is kept as text, finished or not. It has no
-// network, no account and no balance. Form is the kind of the form that was shown last.
+// network, no account and no balance. Form is the kind of the form that was shown last, Reviewed the id of the intent
+// that was made of it for a review, "" when it was changed since.
 type Desk struct {
 	Version  int       `json:"version"`
 	Form     string    `json:"form,omitzero"`
+	Reviewed string    `json:"reviewed,omitzero"`
 	Calls    *Calls    `json:"calls,omitzero"`
 	Transfer *Exchange `json:"transfer,omitzero"`
 	Swap     *Exchange `json:"swap,omitzero"`

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -299,6 +300,31 @@ func (t *Terminal) Still(quiet, limit time.Duration) error {
 		}
 		time.Sleep(left)
 	}
+}
+
+// Settled waits until the program has written nothing for a while and has nothing left to do: on a busy machine it may
+// not have had the processor yet. Only Linux says so; elsewhere it is Still.
+func (t *Terminal) Settled(quiet, limit time.Duration) error {
+	for deadline := time.Now().Add(limit); ; {
+		if err := t.Still(quiet, limit); err != nil || !t.runs() {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: it was never idle\n%s", ErrTimeout, t.Screen())
+		}
+	}
+}
+
+// runs reports whether a thread of the program runs or waits for a processor.
+func (t *Terminal) runs() bool {
+	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", t.cmd.Process.Pid))
+	for _, name := range stats {
+		b, err := os.ReadFile(name)
+		if _, state, ok := bytes.Cut(b, []byte(") ")); err == nil && ok && bytes.HasPrefix(state, []byte("R")) {
+			return true
+		}
+	}
+	return false
 }
 
 // Began is the moment before the program was started.

@@ -10,25 +10,68 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// quit ends the program; with unfinished work only on the second request.
+// leaveMsg asks again to leave, after everything was saved; to is nil for the end of the program.
+type leaveMsg struct{ to *screen.SwitchMsg }
+
+// quit ends the program; with unfinished work that cannot be saved only on the second request.
 func (m *Model) quit() tea.Cmd {
+	if save := m.saveFirst(leaveMsg{}); save != nil {
+		return save
+	}
 	if !m.mayLeave("press again to quit") {
 		return nil
 	}
 	return tea.Quit
 }
 
-// leaveFor ends the screens for another profile or for a set-up; with unfinished work only on the second request.
+// leaveFor ends the screens for another profile or for a set-up; with unfinished work that cannot be saved only on the
+// second request.
 func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 	if m.opt.Switch == nil {
 		m.warn(m.opt.noSwitch())
 		return nil
+	}
+	if save := m.saveFirst(leaveMsg{&msg}); save != nil {
+		return save
 	}
 	if !m.mayLeave("do it again to leave") {
 		return nil
 	}
 	m.opt.Switch(msg)
 	return tea.Quit
+}
+
+// saveFirst saves what the screens can save and then asks again with what comes next; nil when nothing is unsaved. A
+// second request does not wait for a save that hangs.
+func (m *Model) saveFirst(next leaveMsg) tea.Cmd {
+	if m.saving {
+		m.saving = false
+		return nil
+	}
+	var saves []tea.Cmd
+	for _, id := range m.order {
+		if s, ok := m.screens[id].(screen.Saver); ok {
+			if save := s.Save(); save != nil {
+				saves = append(saves, save)
+			}
+		}
+	}
+	if len(saves) == 0 {
+		return nil
+	}
+	m.saving = true
+	return tea.Sequence(append(saves, screen.Send(next))...)
+}
+
+// leave takes up a request to leave that waited for a save; one that was answered meanwhile is over.
+func (m *Model) leave(msg leaveMsg) tea.Cmd {
+	switch {
+	case !m.saving:
+		return nil
+	case msg.to != nil:
+		return m.leaveFor(*msg.to)
+	}
+	return m.quit()
 }
 
 const noSwitch = "this program shows one profile: quit, and start it with --profile"

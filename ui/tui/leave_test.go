@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -78,4 +81,76 @@ func TestQuittingTwiceIsEnoughHoweverManyScreensAreUnfinished(t *testing.T) {
 			t.Fatal("asked and answered")
 		}
 	})(t)
+}
+
+// TestLeavingSavesFirst: what can be saved is saved, then the program ends without a question. A second request does
+// not wait for a save that hangs, and what could not be saved is asked about.
+func TestLeavingSavesFirst(t *testing.T) {
+	bubble(func(t *testing.T) {
+		o := options(t, sample(t))
+		pad := &savingPad{padScreen: padScreen{keep: "a call is being built"}}
+		o.beside(func(screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{screen.Build: pad}
+		})
+		m := started(t, o, 80, 24)
+		for _, leave := range []func() tea.Cmd{m.quit, func() tea.Cmd {
+			m.opt.Switch = func(screen.SwitchMsg) {}
+			return m.leaveFor(screen.SwitchMsg{Setup: true})
+		}} {
+			pad.keep, pad.saves = "a call is being built", 0
+			if !leavesAfter(m, leave()) || pad.saves != 1 {
+				t.Errorf("%d saves, and then it stayed", pad.saves)
+			}
+		}
+		pad.keep, pad.stuck = "a call is being built", true
+		if leavesAfter(m, m.quit()) || !strings.Contains(text(t, m), "a call is being built; press again to quit") {
+			t.Errorf("unsaved work is left without a question:\n%s", text(t, m))
+		}
+		m.quitWhy, m.saving = nil, true // a save hangs
+		if m.quit() != nil || m.quit() == nil {
+			t.Error("a save that hangs holds the program up, or the question was not asked")
+		}
+	})(t)
+}
+
+// savingPad is a screen that saves its work on request, unless it is stuck.
+type savingPad struct {
+	padScreen
+	saves int
+	stuck bool
+}
+
+func (p *savingPad) Save() tea.Cmd {
+	if p.keep == "" {
+		return nil
+	}
+	return func() tea.Msg {
+		if p.saves++; !p.stuck {
+			p.keep = ""
+		}
+		return nil
+	}
+}
+
+// leavesAfter runs a command and what follows from it, and reports whether it ended the program.
+func leavesAfter(m *Model, cmd tea.Cmd) bool {
+	if cmd == nil {
+		return false
+	}
+	msg := cmd()
+	if v := reflect.ValueOf(msg); v.Kind() == reflect.Slice { // a sequence
+		for i := range v.Len() {
+			if leavesAfter(m, v.Index(i).Interface().(tea.Cmd)) {
+				return true
+			}
+		}
+		return false
+	}
+	switch msg := msg.(type) {
+	case tea.QuitMsg:
+		return true
+	case leaveMsg:
+		return leavesAfter(m, m.leave(msg))
+	}
+	return false
 }

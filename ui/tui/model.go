@@ -43,6 +43,7 @@ type Model struct {
 	recent  []string  // lines of the palette, the last one first
 	quitAsk time.Time // time of the first refused q
 	quitWhy []string  // the reasons for refusing it
+	saving  bool      // it waits for a save
 
 	toldTmux bool
 

@@ -65,6 +65,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.copyText(msg)
 	case screen.SwitchMsg:
 		return m.leaveFor(msg)
+	case leaveMsg:
+		return m.leave(msg)
 	case config.UI:
 		return m.apply(msg)
 	case screen.TotalChangedMsg:

@@ -165,6 +165,12 @@ func (p Person) Rests(while time.Duration) {
 	must(p, p.Term.Still(while, Limit))
 }
 
+// Settles waits until the program has drawn what the keys led to, however busy the machine is.
+func (p Person) Settles() {
+	p.Helper()
+	must(p, p.Term.Settled(30*time.Millisecond, Limit))
+}
+
 // Quits leaves the dashboard, and looks whether the terminal was given back.
 func (p Person) Quits() {
 	p.Helper()

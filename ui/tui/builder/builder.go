@@ -102,8 +102,8 @@ func New(ctx screen.Context, d Deps) *Screen {
 	s := &Screen{
 		World: compose.World{Catalog: ctx.Catalog, Network: ctx.Network.ID, Accounts: ctx.Accounts, Clock: ctx.Clock,
 			Book: d.Book, Hidden: ctx.Settings.Hidden},
-		ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), store: store{pause: savePause},
-		x: map[string]*compose.Exchange{},
+		ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), store: store{pause: savePause,
+			disk: &disk{}}, x: map[string]*compose.Exchange{},
 	}
 	for _, kind := range []string{intent.KindTransfer, intent.KindSwap} {
 		s.x[kind] = compose.NewExchange(kind)
@@ -165,9 +165,9 @@ func (s *Screen) Capturing() bool {
 // Listing reports whether a list is open.
 func (s *Screen) Listing() bool { return s.choice.IsOpen() }
 
-// KeepOpen warns of typed text that is neither handed over nor saved.
+// KeepOpen warns of typed text that is not saved; where nothing can be saved, of text that was not reviewed.
 func (s *Screen) KeepOpen() string {
-	if s.empty() || s.frozen != "" || s.saved() {
+	if s.empty() || s.saved() || s.frozen != "" && s.ctx.Keep == nil {
 		return ""
 	}
 	if s.form != formCalls {

@@ -1,13 +1,16 @@
 package builder
 
 import (
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/compose"
+	"coffer/ui/tui/activity"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 )
 
@@ -23,7 +26,8 @@ type store struct {
 	broken    string // why the templates cannot be read; they are left unchanged then
 	done      int    // the last saved change
 	busy      bool   // a save is running or due
-	complain  bool   // a failing save was reported
+	disk      *disk
+	complain  bool // a failing save was reported
 	pause     time.Duration
 }
 
@@ -95,7 +99,10 @@ func (s *Screen) restoreKept(m keptMsg) {
 		return
 	}
 	s.lay(*m.drafts)
-	if !s.empty() {
+	s.changes, s.store.done = 1, 1 // what is on the screen is on disk
+	if s.frozen = m.drafts.Reviewed; s.frozen != "" {
+		s.sayReviewed()
+	} else if !s.empty() {
 		s.note = remark(compose.None, "Draft restored; X clears it")
 	}
 }
@@ -113,24 +120,42 @@ func (s *Screen) lay(d compose.Desk) {
 	s.form, s.place = d.Form, place{}
 }
 
-// desk is the present content of the screen. A form that was handed over is not unfinished.
+// desk is the present content of the screen. A form under review is on it until it is sent.
 func (s *Screen) desk() compose.Desk {
-	d := compose.Desk{Form: s.form}
-	open := func(f compose.Form) bool { return !f.Empty() && (s.form != f.Kind() || s.frozen == "") }
-	if open(s.b) {
+	d := compose.Desk{Form: s.form, Reviewed: s.frozen}
+	if !s.b.Empty() {
 		d.Calls = s.b
 	}
-	if x := s.x[intent.KindTransfer]; open(x) {
+	if x := s.x[intent.KindTransfer]; !x.Empty() {
 		d.Transfer = x
 	}
-	if x := s.x[intent.KindSwap]; open(x) {
+	if x := s.x[intent.KindSwap]; !x.Empty() {
 		d.Swap = x
 	}
 	return d
 }
 
+// sent empties the form whose operation op is, once it is on its way, so that it is not made twice. U brings it back.
+func (s *Screen) sent(op activity.Operation) {
+	snap := op.Snapshot()
+	switch snap.State {
+	case flow.StateExecuting, flow.StateAccepted, flow.StateDone, flow.StateUnknown:
+	default:
+		return
+	}
+	if in, err := intent.Freeze(snap.Intent, s.Rules()); s.frozen == "" || err != nil || in.ID() != s.frozen {
+		return
+	}
+	s.remember()
+	s.touched()
+	s.clear()
+	s.note = remark(compose.None, "it was sent, so the form is empty; U fills it in again")
+}
+
 // saved reports whether everything typed is on disk.
-func (s *Screen) saved() bool { return s.store.ready && s.store.done == s.changes && s.changes > 0 }
+func (s *Screen) saved() bool {
+	return s.store.ready && s.store.done == s.changes && s.changes > 0 && !s.store.complain
+}
 
 // keepUp saves changes: at most one save at a time, after a pause.
 func (s *Screen) keepUp() tea.Cmd {
@@ -145,14 +170,41 @@ func (s *Screen) keepUp() tea.Cmd {
 }
 
 func (s *Screen) saveNow() tea.Cmd {
-	keep, change := s.ctx.Keep, s.changes
+	keep, change, disk := s.ctx.Keep, s.changes, s.store.disk
 	data, err := s.desk().Encode()
 	return func() tea.Msg {
 		if err == nil {
-			err = keep.Save(draftsName, data)
+			err = disk.write(change, func() error { return keep.Save(draftsName, data) })
 		}
 		return savedMsg{change: change, err: err}
 	}
+}
+
+// Save saves at once what no save holds yet, before the program leaves; nil when everything is on disk.
+func (s *Screen) Save() tea.Cmd {
+	if s.ctx.Keep == nil || !s.store.ready || s.store.done == s.changes && !s.store.complain {
+		return nil
+	}
+	return s.saveNow()
+}
+
+// disk keeps two saves that run at once from leaving the older change behind.
+type disk struct {
+	mu   sync.Mutex
+	last int // the newest change that was written
+}
+
+func (d *disk) write(change int, save func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if change < d.last {
+		return nil
+	}
+	err := save()
+	if err == nil {
+		d.last = change
+	}
+	return err
 }
 
 func (s *Screen) wasSaved(m savedMsg) tea.Cmd {
@@ -163,7 +215,7 @@ func (s *Screen) wasSaved(m savedMsg) tea.Cmd {
 		return screen.Toast(theme.Good, m.name)
 	}
 	s.store.busy = false
-	s.store.done = m.change
+	s.store.done = max(s.store.done, m.change)
 	if m.err == nil {
 		s.store.complain = false
 		return nil

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"coffer/ui/compose"
+	"coffer/ui/tui/activity"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 )
 
@@ -47,18 +49,91 @@ func TestUnfinishedWorkIsSavedAfterAChangeAndThereAtTheNextStart(t *testing.T) {
 	}
 }
 
-func TestWhatWasHandedOverIsNotThereAgainAtTheNextStart(t *testing.T) {
+// TestAFormStaysUntilItsOperationIsSent: a form under review is there at the next start, marked as reviewed. Once its
+// operation is on its way the form is empty, here and at the next start, and U brings it back.
+func TestAFormStaysUntilItsOperationIsSent(t *testing.T) {
 	m := &memory{}
 	r := keepRig(t, m)
 	filledTransfer(r)
 	r.press("r")
-	_ = r.started()
-	if again := keepRig(t, m); !again.s.empty() {
-		t.Fatal("a transfer that was handed over would be made twice")
+	op := &operation{snap: flow.Snapshot{Intent: r.started().Draft(), State: flow.StateReview2}}
+	r.do(r.s.Update(activity.TrackMsg{Op: op}))
+	again := keepRig(t, m)
+	if again.s.x[intent.KindTransfer].Amount != "250.5" || !strings.Contains(again.view(), "already reviewed") {
+		t.Fatalf("what was reviewed and not sent is lost, or nothing is said:\n%s", again.view())
 	}
-	r.do(r.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: r.started().Draft()}}))
-	if again := keepRig(t, m); again.s.x[intent.KindTransfer].Amount != "250.5" {
-		t.Fatal("a transfer that came back is lost")
+	for _, state := range []flow.State{flow.StateSigning, flow.StateRefused, flow.StateAbandoned,
+		flow.StateNotExecuted} {
+		op.snap.State = state
+		if r.do(r.s.Update(activity.TrackMsg{Op: op})); r.s.empty() {
+			t.Fatalf("%s: nothing was sent, and the form is empty", state)
+		}
+	}
+	other := *op
+	other.snap.State, other.snap.Intent.Pay = flow.StateAccepted, nil
+	if r.do(r.s.Update(activity.TrackMsg{Op: &other})); r.s.empty() {
+		t.Fatal("another operation emptied the form")
+	}
+	r.do(again.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: op.snap.Intent}}))
+	if again = keepRig(t, m); again.s.empty() || strings.Contains(again.view(), "already reviewed") {
+		t.Fatalf("what came back from its review is lost, or is still marked:\n%s", again.view())
+	}
+	op.snap.State = flow.StateAccepted
+	r.do(r.s.Update(activity.TrackMsg{Op: op}))
+	if !r.s.empty() || !strings.Contains(r.view(), "it was sent") {
+		t.Fatalf("it would be made twice:\n%s", r.view())
+	}
+	if again := keepRig(t, m); !again.s.empty() {
+		t.Fatal("it would be made twice after the next start")
+	}
+	if r.press("U"); r.s.x[intent.KindTransfer].Amount != "250.5" {
+		t.Fatal("what was sent cannot be made again")
+	}
+}
+
+// TestTheTrialCallIsSavedLikeWhatIsTyped: pressing d is a change.
+func TestTheTrialCallIsSavedLikeWhatIsTyped(t *testing.T) {
+	m := &memory{}
+	keepRig(t, m).press("d")
+	if again := keepRig(t, m); again.s.b.Empty() {
+		t.Fatal("the trial call is not there at the next start")
+	}
+}
+
+// operation is an operation as the activity screen follows it.
+type operation struct {
+	activity.Operation
+	snap flow.Snapshot
+}
+
+func (o *operation) Snapshot() flow.Snapshot { return o.snap }
+
+// TestWhatIsNotSavedYetIsSavedBeforeTheProgramLeaves: Save does not wait for the pause after a change, a failing save
+// is tried again, and an older change that is written late overwrites nothing newer.
+func TestWhatIsNotSavedYetIsSavedBeforeTheProgramLeaves(t *testing.T) {
+	m := &memory{}
+	r := keepRig(t, m)
+	r.s.store.pause, r.s.store.busy = time.Hour, true // a save is due
+	r.fill(compose.IDTo(0), "0x123456")
+	late := r.s.saveNow()
+	r.fill(compose.IDTo(0), "0x1234567890")
+	if r.s.KeepOpen() == "" || r.s.Save() == nil {
+		t.Fatal("a change is not saved, and nothing would be done before leaving")
+	}
+	m.fail = errors.New("the disk is full")
+	r.do(r.s.Save())
+	if r.s.KeepOpen() == "" || r.s.Save() == nil {
+		t.Fatal("a failed save counts as a save")
+	}
+	m.fail = nil
+	r.do(r.s.Save())
+	r.do(late)
+	if r.s.KeepOpen() != "" || r.s.Save() != nil || !strings.Contains(string(m.docs[draftsName]), "0x1234567890") {
+		t.Fatalf("%q, %s", r.s.KeepOpen(), m.docs[draftsName])
+	}
+	again := keepRig(t, m)
+	if again.s.KeepOpen() != "" || again.s.Save() != nil {
+		t.Errorf("a restored form is on disk, and still: %s", again.s.KeepOpen())
 	}
 }
 

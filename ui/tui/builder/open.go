@@ -46,7 +46,7 @@ func (s *Screen) prefill(a screen.AssetArg) tea.Cmd {
 	}
 	s.show(formCalls)
 	switch {
-	case s.b.Empty() || s.frozen != "":
+	case s.b.Empty():
 		s.clear()
 		s.b = s.NewCalls(chain)
 	case s.b.Chain != chain:

@@ -37,6 +37,7 @@ func (s *Screen) fillTrial() {
 	if !ok || !s.hasTrial() {
 		return
 	}
+	s.touched()
 	s.clear()
 	s.b = s.NewCalls(caip.EVM(8453))
 	s.b.Calls[0].Pay(usdc.Asset, s.Book[0].Address, s.trialAmount(usdc))

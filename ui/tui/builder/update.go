@@ -11,6 +11,7 @@ import (
 	"coffer/ui/compose"
 	"coffer/ui/compose/payuri"
 	"coffer/ui/present"
+	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
@@ -34,6 +35,8 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 		return s.saveNow()
 	case savedMsg:
 		return s.wasSaved(m)
+	case activity.TrackMsg:
+		s.sent(m.Op)
 	case importedMsg:
 		return s.imported(m)
 	case exportedMsg:
@@ -80,11 +83,15 @@ func (s *Screen) opened(arg any) tea.Cmd {
 		s.restore(a.Draft, a.Failures)
 	case nil:
 		if s.frozen != "" && !s.empty() {
-			s.note = remark(compose.Warn,
-				"you already reviewed this order: look under Activity (3) before you send it again; X empties the form")
+			s.sayReviewed()
 		}
 	}
 	return nil
+}
+
+func (s *Screen) sayReviewed() {
+	s.note = remark(compose.Warn,
+		"you already reviewed this order: look under Activity (3) before you send it again; X empties the form")
 }
 
 func (s *Screen) choose(msg tea.Msg) tea.Cmd {

@@ -87,6 +87,10 @@ type Lister interface{ Listing() bool }
 // Keeper is a screen with unfinished work: a non-empty reason makes `q` ask once more.
 type Keeper interface{ KeepOpen() string }
 
+// Saver is a Keeper that can save its work by itself: the command does so before the program leaves, nil when nothing
+// is unsaved.
+type Saver interface{ Save() tea.Cmd }
+
 // Context is the input of every screen. It does not change while the program runs. Catalog and Clock must be set (the
 // shell sets a missing clock to time.Now).
 type Context struct {
