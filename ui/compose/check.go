@@ -24,6 +24,7 @@ type Form interface {
 	Tolerance() *Choice
 	check(k *checker)
 	caution(w *World, put func(id string, c Caution))
+	sum(w *World, s *Summary)
 }
 
 // checker collects mistakes by field. Empty fields are mistakes only when the person tried to go on.

@@ -89,6 +89,8 @@ type place struct {
 	general     []string // failures that belong to no field
 	note        caution  // the source of the shown form
 	top         int      // first visible line
+	pane        kit.Focus
+	summary     kit.Scroll // beside the form
 }
 
 // caution is a remark at a field or above the form.
@@ -159,7 +161,7 @@ func (s *Screen) Close() { s.cancel() }
 
 // Capturing reports whether typed text goes into a field or a list, including a text row that is only highlighted.
 func (s *Screen) Capturing() bool {
-	return s.editing || s.choice.IsOpen() || s.prompt.open || s.current().takesText()
+	return s.editing || s.choice.IsOpen() || s.prompt.open || !s.reading() && s.current().takesText()
 }
 
 // Listing reports whether a list is open.

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/present"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -32,6 +33,11 @@ func (s *Screen) click(m screen.ClickMsg) tea.Cmd {
 				return s.chosen(it)
 			}
 		}
+		return nil
+	}
+	pane, _ := kit.PaneAt(s.panes(), m.X)
+	if s.pane = kit.Focus(pane); pane > 0 {
+		s.leaveField()
 		return nil
 	}
 	if m.Y == 0 {

@@ -53,6 +53,9 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 	if x.V1 {
 		out = append(out, s.v1Row())
 	}
+	if len(s.panes()) > 1 {
+		return out // the summary says it
+	}
 	out = append(out, row{heading: true, label: "What happens"})
 	for _, text := range s.story(x) {
 		out = append(out, row{text: text})

@@ -122,7 +122,7 @@ func keyOf(name string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: 't', Mod: tea.ModCtrl}
 	case "ctrl+u":
 		return tea.KeyPressMsg{Code: 'u', Mod: tea.ModCtrl}
-	case "ctrl+r", "ctrl+x":
+	case "ctrl+r", "ctrl+x", paneKey:
 		return tea.KeyPressMsg{Code: rune(name[5]), Mod: tea.ModCtrl}
 	case "ctrl+k":
 		return tea.KeyPressMsg{Code: 'k', Mod: tea.ModCtrl}

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/charmbracelet/colorprofile"
@@ -12,10 +13,14 @@ import (
 )
 
 func sizes(t *testing.T, name string, to func(*rig)) {
+	wide := slices.Contains([]string{"filled", "mistakes", "transfer-mistakes", "swap", "overrides"}, name)
 	for _, z := range []struct {
 		suffix string
 		w, h   int
-	}{{"80x24", 80, 19}, {"120x40", 120, 35}} {
+	}{{"80x24", 80, 19}, {"120x40", 120, 35}, {"200x60", 200, 55}} {
+		if z.w > 120 && !wide {
+			continue
+		}
 		t.Run(z.suffix, func(t *testing.T) {
 			r := newRig(t)
 			r.w, r.h = z.w, z.h
@@ -153,6 +158,7 @@ func TestGoldenColours(t *testing.T) {
 
 func BenchmarkKeyToFrameWithAHundredCalls(b *testing.B) {
 	r := newRig(b)
+	r.w, r.h = 120, 35
 	r.press("d")
 	for range api.MaxListed {
 		r.s.focus = compose.IDTo(0)

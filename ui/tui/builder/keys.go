@@ -13,6 +13,8 @@ func (s *Screen) Keys() []kit.Key {
 	case s.choice.IsOpen():
 		return []kit.Key{kit.NewKey("choose", "enter"), kit.NewKey("up and down", "up", "down"),
 			kit.NewKey("leave", "esc")}
+	case s.reading():
+		return summaryKeys()
 	}
 	if r := s.current(); r.takesText() {
 		return s.textKeys(r)
@@ -30,7 +32,7 @@ func (s *Screen) Keys() []kit.Key {
 			keys = append(keys, removeKey())
 		}
 	}
-	return append(append(keys, s.formKeys()...), moveKeys()...)
+	return append(append(append(keys, s.formKeys()...), s.paneKeys()...), moveKeys()...)
 }
 
 // enterKey says what enter does on a row.
@@ -72,7 +74,7 @@ func (s *Screen) textKeys(r row) []kit.Key {
 	if s.removable(r) {
 		keys = append(keys, kit.NewKey("remove", "ctrl+x").Named("remove-from-field"))
 	}
-	keys = s.ctx.Naming(keys, s.nameable(r))
+	keys = append(s.ctx.Naming(keys, s.nameable(r)), s.paneKeys()...)
 	return append(keys, kit.NewKey("next field", "tab", "down").Hidden(),
 		kit.NewKey("field before", "shift+tab", "up").Hidden())
 }

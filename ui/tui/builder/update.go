@@ -67,6 +67,17 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 		if m.String() == screen.NameKey {
 			return s.ctx.Name(s.nameable(s.current()))
 		}
+		switch key := m.String(); {
+		case s.reading() && key != "r" && key != "ctrl+r":
+			s.pressSummary(key)
+			return nil
+		case s.reading():
+			s.pane = 0
+			return s.review()
+		case key == paneKey:
+			s.read()
+			return nil
+		}
 		if s.editing {
 			return s.pressEditing(m)
 		}
@@ -278,6 +289,7 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 		s.pastePrompt(m.Content)
 		return nil
 	}
+	s.pane = 0
 	if payuri.Is(m.Content) {
 		return s.takeRequest(m.Content)
 	}

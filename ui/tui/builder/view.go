@@ -13,47 +13,26 @@ import (
 	"coffer/wallet/intent"
 )
 
-const labelW = 11
+// labelW is the width of the labels, formW the most that the form takes beside the summary.
+const (
+	labelW = 11
+	formW  = 100
+)
 
 // View draws the form around the focused row, with its help in the last line.
 func (s *Screen) View(f screen.Frame) string {
 	th := f.Theme
-	wrong, notes := s.mistakes(), s.Cautions(s.shown())
-	focus := s.current().id
-	pinned := s.remarks(th, f.W)
-	var lines []string
-	if len(pinned) > (f.H-2)/2 { // too many to keep in sight: they scroll
-		pinned, lines = nil, pinned
-	}
-	ids := make([]string, len(lines)) // the row of each line
-	from, to := 0, 0
-	for _, r := range s.rows() {
-		focused := r.id != "" && r.id == focus
-		if focused {
-			from = len(lines)
-		}
-		lines = append(lines, s.rowLines(th, r, focused, f.W)...)
-		c := notes[r.id]
-		if problem := wrong[r.id]; problem != "" {
-			c = remark(compose.Danger, problem)
-		}
-		if c.Text != "" && r.id != "" {
-			lines = append(lines, s.noteLines(th, c, s.column(r), f.W)...)
-		}
-		if focused {
-			to = len(lines)
-		}
-		for len(ids) < len(lines) {
-			ids = append(ids, r.id)
-		}
-	}
-	h := f.H - 2 - len(pinned)
-	s.scroll(from, to, len(lines), h)
-	end := min(len(lines), s.top+h)
 	s.width = f.W
-	s.hits = append(append(make([]string, 1+len(pinned)), ids[s.top:end]...), make([]string, h+1-(end-s.top))...)
-	body := kit.Box(strings.Join(append(pinned, lines[s.top:end]...), "\n"), f.W, f.H-2)
-	body = kit.Lines(s.head(th, f.W), body, s.help(th, f.W, len(lines)-end))
+	wrong, notes := s.mistakes(), s.Cautions(s.shown())
+	panes := s.panes()
+	form, below := s.formLines(th, panes[0], f.H-2, wrong, notes)
+	if len(panes) < 2 {
+		form = kit.Lines(s.head(th, f.W), kit.Box(form, f.W, f.H-2))
+	} else {
+		form = kit.Beside(th, f.H-1, s.pane, kit.Pane{W: panes[0], Head: s.head(th, panes[0]), Body: form},
+			s.summaryPane(th, panes[1], f.H-2, wrong, notes))
+	}
+	body := kit.Lines(form, s.help(th, f.W, below))
 	if s.prompt.open {
 		body, _, _, _ = kit.TakeCursor(body)
 		return s.prompt.view(th, kit.Box(body, f.W, f.H), f.W, f.H)
@@ -64,6 +43,44 @@ func (s *Screen) View(f screen.Frame) string {
 		return kit.Overlay(kit.Box(body, f.W, f.H), s.choice.View(th, w, f.H-listTop), left, listTop)
 	}
 	return body
+}
+
+// formLines draws the rows around the focused one in a body of w×h cells, and counts the lines below it.
+func (s *Screen) formLines(th theme.Theme, w, h int, wrong map[string]string, notes map[string]caution) (body string,
+	below int) {
+	focus := s.current().id
+	pinned := s.remarks(th, w)
+	var lines []string
+	if len(pinned) > h/2 { // too many to keep in sight: they scroll
+		pinned, lines = nil, pinned
+	}
+	ids := make([]string, len(lines)) // the row of each line
+	from, to := 0, 0
+	for _, r := range s.rows() {
+		focused := r.id != "" && r.id == focus
+		if focused {
+			from = len(lines)
+		}
+		lines = append(lines, s.rowLines(th, r, focused, w)...)
+		c := notes[r.id]
+		if problem := wrong[r.id]; problem != "" {
+			c = remark(compose.Danger, problem)
+		}
+		if c.Text != "" && r.id != "" {
+			lines = append(lines, s.noteLines(th, c, s.column(r), w)...)
+		}
+		if focused {
+			to = len(lines)
+		}
+		for len(ids) < len(lines) {
+			ids = append(ids, r.id)
+		}
+	}
+	room := h - len(pinned)
+	s.scroll(from, to, len(lines), room)
+	end := min(len(lines), s.top+room)
+	s.hits = append(append(make([]string, 1+len(pinned)), ids[s.top:end]...), make([]string, room+1-(end-s.top))...)
+	return strings.Join(append(pinned, lines[s.top:end]...), "\n"), len(lines) - end
 }
 
 // remarks stay above the form however it scrolls: the source of the form, and refusals that belong to no field.

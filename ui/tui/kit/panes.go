@@ -22,6 +22,7 @@ type Pane struct {
 	Title string // plain
 	Note  string // behind the title, styled
 	State string // at the right end of the title line, styled
+	Head  string // in the place of the title line, styled
 	Body  string
 }
 
@@ -87,6 +88,9 @@ func Beside(th theme.Theme, h int, focus Focus, panes ...Pane) string {
 }
 
 func (p *Pane) head(th theme.Theme, focused, mark bool) string {
+	if p.Head != "" {
+		return Fit(p.Head, p.W)
+	}
 	title := " " + th.Dim.Render(p.Title)
 	if focused {
 		title = " " + th.Strong.Render(p.Title)

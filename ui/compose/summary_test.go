@@ -1,0 +1,97 @@
+package compose
+
+import (
+	"math/big"
+	"reflect"
+	"testing"
+
+	"coffer/api/caip"
+	"coffer/wallet/intent"
+)
+
+// rich is a world with 25 USDC on Base and 1,500 and 750 elsewhere.
+func rich(t *testing.T) (w *World, usdc func(chain uint64) caip.Asset) {
+	t.Helper()
+	w = world(t)
+	usdc = func(chain uint64) caip.Asset {
+		e, ok := w.AssetOn(caip.EVM(chain), "USDC")
+		if !ok {
+			t.Fatal(chain)
+		}
+		return e.Asset
+	}
+	w.Money = Money{Known: true, Held: map[caip.Asset]*big.Int{usdc(8453): big.NewInt(25_000_000),
+		usdc(10): big.NewInt(750_000_000), usdc(42161): big.NewInt(1_500_000_000)}}
+	return w, usdc
+}
+
+// TestD12_ASummaryOfCallsSaysWhatIsMissingAndWhoGetsIt: the headline has the words of the review.
+func TestD12_ASummaryOfCallsSaysWhatIsMissingAndWhoGetsIt(t *testing.T) {
+	w, usdc := rich(t)
+	w.Book = []Contact{{Name: "Demo payee", Address: "0x00C071dB63c5c4bD094C6cc715fd1D622D6Fd5a6"}}
+	b := w.NewCalls(caip.EVM(8453))
+	b.Calls[0].Pay(usdc(8453), w.Book[0].Address, "1600.5")
+	s := w.Summary(b)
+	if want := "Send 1,600.50 USDC to Demo payee on Base."; s.Headline != want || s.Open != 0 {
+		t.Errorf("%q with %d open, not %q", s.Headline, s.Open, want)
+	}
+	l := s.Leaves[0]
+	if len(s.Leaves) != 1 || l.There.Int64() != 25_000_000 || l.Missing.Int64() != 1_575_500_000 || l.Short() {
+		t.Errorf("%+v", s.Leaves)
+	}
+	var chains []string
+	for _, h := range l.Held {
+		chains = append(chains, h.ChainName)
+	}
+	if !reflect.DeepEqual(chains, []string{"Arbitrum One", "Optimism"}) || l.Total.Int64() != 2_250_000_000 {
+		t.Errorf("%v hold %v", chains, l.Total)
+	}
+	if a := s.Arrives; len(a) != 1 || a[0].To != w.Book[0].Address || a[0].Amount.Int64() != 1_600_500_000 {
+		t.Errorf("%+v", a)
+	}
+	b.Calls[0].Args[1].Text = "2275.000001"
+	if s = w.Summary(b); !s.Leaves[0].Short() {
+		t.Error("a millionth more than everything is not missed")
+	}
+	w.Money = Money{}
+	if l = w.Summary(b).Leaves[0]; l.There != nil || l.Missing != nil || l.Total != nil || l.Short() {
+		t.Errorf("unknown balances are judged: %+v", l)
+	}
+	b.Add(0)
+	if s = w.Summary(b); s.Headline != "" || s.Open == 0 || len(s.Calls) != 2 {
+		t.Errorf("an unfinished call has the headline %q", s.Headline)
+	}
+	b.Calls[1].To, b.Calls[1].Raw, b.Calls[1].Data = "0x0AD63E341d6cA640c84993e15051febf742E1feF", true, "0x12345678"
+	if s = w.Summary(b); s.Headline != "Run 2 calls on Base; 1 of them cannot be read." {
+		t.Errorf("%q", s.Headline)
+	}
+}
+
+func TestD12_ASummaryOfATransferAndASwapSaysWhatIsKnownBeforeTheQuote(t *testing.T) {
+	w, usdc := rich(t)
+	x := NewExchange(intent.KindTransfer)
+	x.Pay, x.Amount, x.Receive = "ob:usdc", "250.5", usdc(8453).String()
+	x.To = "0x00C071dB63c5c4bD094C6cc715fd1D622D6Fd5a6"
+	s := w.Summary(x)
+	if want := "Send 250.50 USDC, less the fees, to Demo payee on Base."; s.Headline != want {
+		t.Errorf("%q, not %q", s.Headline, want)
+	}
+	if l := s.Leaves[0]; len(l.Held) != 3 || l.Short() || !s.Arrives[0].LessFees {
+		t.Errorf("%+v", s)
+	}
+	x = NewExchange(intent.KindSwap)
+	eth, _ := w.AssetOn(caip.EVM(8453), "ETH")
+	x.Pay, x.Amount, x.Receive = "ob:usdc", "3000", eth.Asset.String()
+	s = w.Summary(x)
+	if s.Headline != "Swap 3,000.00 USDC for ETH on Base." || !s.Leaves[0].Short() || !s.Arrives[0].About {
+		t.Errorf("%+v", s)
+	}
+	x.Minimum = "0.9"
+	if s = w.Summary(x); s.Headline != "Swap 3,000.00 USDC for at least 0.90 ETH on Base." || !s.Arrives[1].AtLeast {
+		t.Errorf("%q, %+v", s.Headline, s.Arrives)
+	}
+	x.Amount = ""
+	if s = w.Summary(x); s.Headline != "" || s.Open != 1 || len(s.Leaves) != 0 {
+		t.Errorf("%+v", s)
+	}
+}
