@@ -81,14 +81,18 @@ type Screen struct {
 	loaded bool
 
 	table    *kit.Table
+	width    int // of the last drawing
+	focus    kit.Focus
 	detail   kit.Scroll
-	sigs     bool // the page of outstanding signatures is open
+	signed   kit.Scroll // the live signatures beside the operations
+	moves    int        // of the selection
+	sigs     bool       // the page of outstanding signatures is open
 	sigList  kit.Scroll
 	sig      int   // the selected signature
 	sigAt    []int // the first line of each signature in the last drawing
 	sigShown int
 	void     voidForm
-	shown    string // id of the operation in detail
+	shown    string // id of the operation whose steps are shown
 	told     string // what the other screens were told
 	hidden   bool   // amounts are hidden
 	asked    string // id of the operation whose x awaits the second press
@@ -178,7 +182,13 @@ func (s *Screen) Keys() []kit.Key {
 			"copy ids, states and times for someone who helps; no amounts, no accounts").OffWhen(it == nil,
 			"no operation is selected"),
 	}
-	return append(s.ctx.Naming(keys, s.payee(it)), detailKeys()...)
+	keys = s.ctx.Naming(keys, s.payee(it))
+	if len(s.panes()) > 1 && it != nil {
+		keys = append(keys, kit.NewKey("other pane", "tab").Explain(
+			"give the next column the keyboard: the arrows scroll it then"),
+			kit.NewKey("pane before", "shift+tab").Hidden())
+	}
+	return append(keys, detailKeys()...)
 }
 
 // payee is whom an operation pays, as far as the journal says.

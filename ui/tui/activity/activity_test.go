@@ -145,6 +145,8 @@ func (r *rig) press(names ...string) *rig {
 			k = tea.KeyPressMsg{Code: tea.KeyEnter}
 		case "esc":
 			k = tea.KeyPressMsg{Code: tea.KeyEscape}
+		case "tab":
+			k = tea.KeyPressMsg{Code: tea.KeyTab}
 		case "space":
 			k = tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
 		}
@@ -210,8 +212,15 @@ func TestGoldenScreens(t *testing.T) {
 		"refunded":  {{id: "op1", snap: refunded}},
 		"unknown":   {{id: "op1", snap: unknown}, {id: "op2", snap: waiting}},
 	} {
-		for suffix, z := range map[string][2]int{"80x24": {80, 19}, "120x40": {120, 35}} {
+		for suffix, z := range map[string][2]int{"80x24": {80, 19}, "120x40": {120, 35}, "200x60": {200, 55}} {
+			if z[0] == 200 && name != "unknown" && name != "completed" {
+				continue
+			}
 			r := newRig(t, Deps{})
+			if z[0] == 200 {
+				r = newRig(t, Deps{Outstanding: liveKinds})
+				r.s.ctx.Terms = terms
+			}
 			r.w, r.h = z[0], z[1]
 			r.track(ops...).golden(name + "-" + suffix)
 		}

@@ -10,6 +10,7 @@ import (
 	"coffer/ui/present"
 
 	"coffer/api"
+	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
 	"coffer/wallet/verify"
@@ -79,7 +80,10 @@ func TestD2_WhatHasEndedSaysSo(t *testing.T) {
 }
 
 // flat is a screen as one line.
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+// flat is a text in one line, one pane after the other.
+func flat(s string) string {
+	return strings.Join(strings.Fields(strings.Join(tuitest.Columns(s), "\n")), " ")
+}
 
 // TestD2_BetweenItsEndAndTheMarginASignatureIsCountedAndSaysWhy.
 func TestD2_BetweenItsEndAndTheMarginASignatureIsCountedAndSaysWhy(t *testing.T) {

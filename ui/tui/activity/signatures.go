@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -80,7 +81,7 @@ func (s *Screen) sigView(f screen.Frame) string {
 	for i, o := range s.live {
 		lines = append(lines, "")
 		s.sigAt = append(s.sigAt, len(lines))
-		lines = append(lines, s.sigLines(f, o, i == s.sig)...)
+		lines = append(lines, s.sigLines(f, o, i == s.sig, true)...)
 	}
 	s.sigList.Resize(f.H - 2)
 	s.sigList.Keep(lines)
@@ -119,10 +120,14 @@ func (s *Screen) clickSig(y int) {
 	}
 }
 
-func (s *Screen) sigLines(f screen.Frame, o present.Signature, selected bool) []string {
+// sigLines are everything about a live signature, with the time that is left if it counts down.
+func (s *Screen) sigLines(f screen.Frame, o present.Signature, selected, counts bool) []string {
 	th, w := f.Theme, f.W-1
 	until := o.Lasts(f.Now, func(t time.Time) string { return clock(t.In(f.Now.Location())) },
 		func(time.Duration) string { return kit.Countdown(f.Now, o.Until) })
+	if !counts {
+		until, _, _ = strings.Cut(until, ", in ")
+	}
 	mark, lead := th.Mark(theme.Warn), " "
 	if !o.Voided.IsZero() {
 		mark = th.Dim.Render(th.Signs.Dot)
@@ -130,7 +135,11 @@ func (s *Screen) sigLines(f screen.Frame, o present.Signature, selected bool) []
 	if selected {
 		lead = th.Accent.Render(th.Signs.Cursor)
 	}
-	out := []string{kit.Sides(lead+mark+" "+th.Strong.Render(o.Name(s.ctx.Catalog)), until+" ", f.W)}
+	name := lead + mark + " " + th.Strong.Render(o.Name(s.ctx.Catalog))
+	out := []string{kit.Sides(name, until+" ", f.W)}
+	if present.Width(name)+present.Width(until)+2 > f.W {
+		out = append([]string{name}, kit.Prose(w, 3, kit.Plain(until))...)
+	}
 	what := ""
 	if it := s.find(o.Operation); it != nil {
 		what = present.Operation(s.ctx.Catalog, it.snap)

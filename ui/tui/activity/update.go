@@ -197,6 +197,10 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		if s.void.open {
 			return screen.Toast(theme.Warn, "a paste confirms nothing: type it by hand")
 		}
+	case stillMsg:
+		if m.move == s.moves {
+			s.showDetails()
+		}
 	case screen.ClickMsg:
 		s.click(m)
 	case screen.AmountsMsg:
@@ -277,6 +281,7 @@ func (s *Screen) opened(arg any) tea.Cmd {
 	if a, ok := arg.(ShowArg); ok && a.Op != nil {
 		cmd := s.track(a.Op)
 		s.selectID(a.Op.ID())
+		s.showDetails()
 		return tea.Batch(cmd, s.readLive())
 	}
 	return s.readLive()
@@ -343,7 +348,10 @@ func (s *Screen) click(m screen.ClickMsg) {
 	case s.sigs:
 		s.clickSig(m.Y)
 	case len(s.items) > 0:
-		s.table.Click(m.Y - 1)
+		pane, _ := kit.PaneAt(s.panes(), m.X)
+		if s.focus = kit.Focus(pane); pane == 0 && s.table.Click(m.Y-1) {
+			s.showDetails()
+		}
 	}
 }
 
@@ -358,6 +366,11 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	}
 	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
 		return screen.Toast(theme.Warn, k.Off)
+	}
+	switch n := len(s.panes()); {
+	case len(s.items) == 0:
+	case s.focus.Press(key, n), s.focus.In(n) == 1 && s.detail.Press(key), s.focus.In(n) == 2 && s.signed.Press(key):
+		return nil
 	}
 	it := s.selected()
 	switch key {
@@ -382,7 +395,9 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	case "pgdown", "space", "pgup":
 		s.detail.Press(key)
 	default:
-		s.table.Press(key)
+		if s.table.Press(key) {
+			return s.chose()
+		}
 	}
 	return nil
 }

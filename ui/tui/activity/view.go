@@ -3,7 +3,10 @@ package activity
 import (
 	"cmp"
 	"errors"
+	"strings"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
 	"coffer/api/client"
@@ -24,8 +27,15 @@ func newTable() *kit.Table {
 	)
 }
 
-// View draws the list above the steps of the selected operation, or the live signatures.
+// panesFor are the widths of the columns in w cells: the operations, the steps of one, what can still be used.
+func panesFor(w int) []int { return kit.PaneWidths(w, 5, 5, 4) }
+
+func (s *Screen) panes() []int { return panesFor(s.width) }
+
+// View draws the operations and the steps of one, or the live signatures. Below kit.TwoPanes cells the steps are below
+// the operations; from kit.ThreePanes on the live signatures are beside both.
 func (s *Screen) View(f screen.Frame) string {
+	s.width = f.W
 	s.forget(f.Now)
 	if s.sigs {
 		return s.sigView(f)
@@ -33,27 +43,87 @@ func (s *Screen) View(f screen.Frame) string {
 	if len(s.items) == 0 {
 		return s.emptyView(f)
 	}
-	th := f.Theme
-	rows := min(len(s.items), max(2, f.H/4))
-	s.table.Resize(rows)
-	list := s.table.View(th, f.W-2, func(i int, c []kit.Cell) []kit.Cell { return s.row(th, i, c) })
-	head := th.Strong.Render(" Activity")
+	th, w := f.Theme, s.panes()
+	list := kit.Pane{W: w[0], Title: "Activity"}
 	if n := len(s.live); n > 0 {
-		head = kit.Sides(head, th.Mark(theme.Warn)+" "+present.Plural(n, "outstanding signature",
-			"outstanding signatures")+
-			th.Dim.Render(" (o)")+" ", f.W)
+		list.State = th.Mark(theme.Warn) + " " + present.Plural(n, "outstanding signature", "outstanding signatures") +
+			th.Dim.Render(" (o)")
 	}
-	used := 2 + rows
-	it := s.selected()
-	if id := it.op.ID(); id != s.shown {
-		s.shown = id
-		s.detail = kit.Scroll{}
+	row := func(i int, c []kit.Cell) []kit.Cell { return s.row(th, i, c) }
+	if len(w) > 1 {
+		s.table.Resize(f.H - 1)
+		list.Body = s.table.View(th, w[0]-1, row)
+		return kit.Beside(th, f.H, s.focus.In(len(w)), append([]kit.Pane{list}, s.beside(f, w)...)...)
 	}
-	lines := s.details(f, it)
-	s.detail.Resize(f.H - used - 1)
-	s.detail.Keep(lines)
-	return kit.Lines(head, list, th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), s.detail.View(f.W),
-		" "+th.Dim.Render(s.detail.More(th)))
+	n := min(len(s.items), max(2, f.H/4))
+	s.table.Resize(n)
+	s.showDetails()
+	title, lines := s.details(f, s.selected())
+	s.detail.Resize(f.H - 2 - n - 1)
+	s.detail.Keep(append([]string{kit.Beside(th, 1, 0, title)}, lines...))
+	return kit.Lines(kit.Beside(th, 1, 0, list), s.table.View(th, f.W-2, row),
+		th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), s.detail.View(f.W), " "+th.Dim.Render(s.detail.More(th)))
+}
+
+// beside are the panes beside the operations.
+func (s *Screen) beside(f screen.Frame, w []int) []kit.Pane {
+	th, h := f.Theme, f.H-1
+	f.W = w[1]
+	p, lines := s.details(f, s.detailed())
+	p.Body = s.detail.Body(th, lines, f.W, h)
+	if len(w) < 3 {
+		return []kit.Pane{p}
+	}
+	f.W = w[2]
+	return []kit.Pane{p, {W: f.W, Title: "Can still be used", Body: s.signed.Body(th, s.liveLines(f), f.W, h)}}
+}
+
+// liveLines are the live signatures beside the operations. The time that is left would be drawn each second.
+func (s *Screen) liveLines(f screen.Frame) []string {
+	if len(s.live) == 0 {
+		return kit.Prose(f.W-1, 1, f.Theme.Dim.Span("Nothing that you signed can still be used."))
+	}
+	var out []string
+	for _, o := range s.live {
+		if out != nil {
+			out = append(out, "")
+		}
+		out = append(out, s.sigLines(f, o, false, false)...)
+	}
+	return out
+}
+
+// stillFor is how long the selection holds still before its steps are drawn beside the operations.
+const stillFor = 100 * time.Millisecond
+
+// stillMsg says that a time has passed since a move of the selection.
+type stillMsg struct{ move int }
+
+// chose notes the newly selected operation. Beside the operations its steps are shown once the selection holds still,
+// so that a held key does not draw those of every operation that it passes.
+func (s *Screen) chose() tea.Cmd {
+	if len(s.panes()) < 2 {
+		return nil
+	}
+	s.moves++
+	move := stillMsg{s.moves}
+	return tea.Tick(stillFor, func(time.Time) tea.Msg { return move })
+}
+
+// showDetails shows the steps of the selected operation.
+func (s *Screen) showDetails() {
+	if it := s.selected(); it != nil && it.op.ID() != s.shown {
+		s.shown, s.detail = it.op.ID(), kit.Scroll{}
+	}
+}
+
+// detailed is the operation whose steps are shown: the selected one where the shown one is gone.
+func (s *Screen) detailed() *item {
+	if it := s.find(s.shown); it != nil {
+		return it
+	}
+	s.showDetails()
+	return s.selected()
 }
 
 // amount writes an amount in full, or hides its number.
@@ -105,11 +175,12 @@ type step struct {
 	ref     []api.OperationRef
 }
 
-func (s *Screen) details(f screen.Frame, it *item) []string {
+// details are the steps of an operation: the line of their title, and the lines below it.
+func (s *Screen) details(f screen.Frame, it *item) (head kit.Pane, out []string) {
 	th, snap := f.Theme, it.snap
 	st := s.state(snap, f.Now)
-	out := []string{kit.Sides(" "+th.Strong.Render(present.Operation(s.ctx.Catalog, snap)),
-		th.Style(st.Meaning).Render(st.Word)+" "+th.Mark(st.Meaning)+" ", f.W)}
+	head = kit.Pane{W: f.W, Title: present.Operation(s.ctx.Catalog, snap),
+		State: th.Style(st.Meaning).Render(st.Word) + " " + th.Mark(st.Meaning)}
 	if v := snap.Review1; v != nil {
 		for _, a := range v.Outflow {
 			out = append(out, kit.Row(th, f.W-1, 1, 8, "moves", s.amount(th, a)...)...)
@@ -130,12 +201,35 @@ func (s *Screen) details(f screen.Frame, it *item) []string {
 		out = append(out, stepLine(th, x))
 	}
 	out = append(out, "")
+	if lines := s.receiptLines(th, f.W, snap); len(lines) > 0 {
+		out = append(append(out, lines...), "")
+	}
 	for _, x := range steps {
 		out = append(out, s.refLines(th, f.W, x)...)
 	}
 	if snap.QuoteID != "" {
 		out = append(out, kit.Row(th, f.W-1, 1, 8, "quote",
 			th.Dim.Span(present.Groups(snap.QuoteID)))...)
+	}
+	return head, out
+}
+
+// receiptLines say who got what and what it cost, as the journal has it, once the service reports a status.
+func (s *Screen) receiptLines(th theme.Theme, w int, snap flow.Snapshot) []string {
+	own := s.ctx.Receipts()
+	if snap.Status.Status == "" || own.Terms == nil {
+		return nil
+	}
+	if _, known := own.Terms(snap.QuoteID); !known {
+		return nil
+	}
+	var out []string
+	for _, r := range own.Rows(present.Record{QuoteID: snap.QuoteID, Status: snap.Status.Status}) {
+		if r.Money && s.hidden {
+			r.Text = kit.Masked(th)
+		}
+		r.Text = strings.TrimSpace(r.Name + " " + r.Text)
+		out = append(out, kit.Row(th, w-1, 1, 10, r.Label, s.rowSpans(th, r)...)...)
 	}
 	return out
 }

@@ -126,7 +126,7 @@ func voidWords(err error) string {
 func (s *Screen) voidView(f screen.Frame) string {
 	th, w, v := f.Theme, f.W-1, &s.void
 	where := present.ChainName(s.ctx.Catalog, v.of.Summary.Chain)
-	lines := s.sigLines(f, v.of, false)
+	lines := s.sigLines(f, v.of, false, true)
 	lines = append(lines, "", " "+th.Strong.Render("What voiding means"))
 	for _, x := range []struct {
 		m    theme.Meaning

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"coffer/ui/compose"
+	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
@@ -16,15 +17,7 @@ import (
 func TestD12_TheSummaryFollowsTheFormAndAMoveOfTheCursorDrawsNoneOfIt(t *testing.T) {
 	r := newRig(t)
 	r.w, r.h = 120, 35
-	right := func() string {
-		var b strings.Builder
-		for l := range strings.SplitSeq(r.view(), "\n") {
-			if _, side, ok := strings.Cut(l, "│"); ok {
-				b.WriteString(strings.TrimSpace(side) + "\n")
-			}
-		}
-		return b.String()
-	}
+	right := func() string { return tuitest.Columns(r.view())[1] }
 	r.press("d")
 	for _, want := range []string{"Send 1,600.50 USDC to Demo payee on Base.", "missing 1,575.500000",
 		"Optimism     1,500.000000 USDC"} {

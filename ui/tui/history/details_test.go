@@ -201,7 +201,7 @@ func TestTotalsCountWhatIsCompletedAndWhatIsUnknownApart(t *testing.T) {
 
 func TestFeesAreWhatWasPaidBeyondWhatWasReceived(t *testing.T) {
 	ctx := tuitest.Context(t)
-	ln := newFormatter(receiptsOf(ctx))
+	ln := newFormatter(ctx.Receipts())
 	const bsc = "eip155:8453/erc20:0x4200000000000000000000000000000000000006"
 	for name, c := range map[string]struct {
 		change func(*api.HistoryRecord)

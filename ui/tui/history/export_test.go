@@ -114,7 +114,7 @@ func TestNoCellOfAnExportRunsAsAFormula(t *testing.T) {
 			evil.Draw(rt, "user")
 		r.OriginChainOperations[0].Hash, r.OriginChainOperations[0].Chain = evil.Draw(rt, "hash"),
 			evil.Draw(rt, "chain")
-		b, err := exportCSV(newFormatter(receiptsOf(ctx)), readerOf(ctx).page([]api.HistoryRecord{r}))
+		b, err := exportCSV(newFormatter(ctx.Receipts()), readerOf(ctx).page([]api.HistoryRecord{r}))
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -8,7 +8,6 @@ import (
 	"coffer/api/amount"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
 
@@ -121,11 +120,7 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 }
 
 // receipts is the source of the facts that the service's records leave out.
-func (m *Model) receipts() present.Receipts { return receiptsOf(m.ctx) }
-
-func receiptsOf(c screen.Context) present.Receipts {
-	return present.Receipts{Catalog: c.Catalog, Accounts: c.Accounts, Terms: c.Terms, Names: c.Names}
-}
+func (m *Model) receipts() present.Receipts { return m.ctx.Receipts() }
 
 func (r *record) facts() present.Record {
 	return present.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(),

@@ -32,7 +32,7 @@ func three() []api.HistoryRecord {
 
 func TestEveryWordOfAFilterNarrows(t *testing.T) {
 	rows := readerOf(tuitest.Context(t)).page(three())
-	ln := newFormatter(receiptsOf(tuitest.Context(t)))
+	ln := newFormatter(tuitest.Context(t).Receipts())
 	for text, want := range map[string]string{
 		"":                      "012",
 		"status:failed":         "0",
@@ -198,7 +198,7 @@ func TestViewsAreSavedUsedAndForgotten(t *testing.T) {
 
 func TestEveryPieceOfAFilterIsAMatchOrAMistake(t *testing.T) {
 	ctx := tuitest.Context(t)
-	rows, ln := readerOf(ctx).page(three()), newFormatter(receiptsOf(ctx))
+	rows, ln := readerOf(ctx).page(three()), newFormatter(ctx.Receipts())
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringMatching(`(-?(status|type|chain|asset|after|before|in|x)?:?[a-z0-9,"é-]{0,8} ?){0,6}`).Draw(
 			rt, "filter")
@@ -221,7 +221,7 @@ func FuzzFilter(f *testing.F) {
 		f.Add(s)
 	}
 	ctx := tuitest.Context(f)
-	rows, ln := readerOf(ctx).page(three()), newFormatter(receiptsOf(ctx))
+	rows, ln := readerOf(ctx).page(three()), newFormatter(ctx.Receipts())
 	f.Fuzz(func(t *testing.T, s string) {
 		q := parser{ctx.Catalog, tuitest.Now()}.parse(s)
 		for _, r := range rows {

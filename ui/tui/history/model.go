@@ -130,7 +130,7 @@ type Model struct {
 // New makes the screen.
 func New(ctx screen.Context, src Source) *Model {
 	m := &Model{
-		ctx: ctx, src: src, later: later, most: MaxRecords, format: newFormatter(receiptsOf(ctx)),
+		ctx: ctx, src: src, later: later, most: MaxRecords, format: newFormatter(ctx.Receipts()),
 		filter: kit.NewField("", maxFilter), name: kit.NewField("name", maxName),
 		choice: kit.NewChoice("Saved views"), hidden: ctx.Settings.Hidden,
 		table: kit.NewTable(

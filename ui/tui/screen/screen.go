@@ -120,6 +120,11 @@ type Context struct {
 // WhyNoFiles is NoFiles, or otherwise when that is empty.
 func (c Context) WhyNoFiles(otherwise string) string { return cmp.Or(c.NoFiles, otherwise) }
 
+// Receipts is the source of the facts that the service's records leave out: who got what, and what it cost.
+func (c Context) Receipts() present.Receipts {
+	return present.Receipts{Catalog: c.Catalog, Accounts: c.Accounts, Terms: c.Terms, Names: c.Names}
+}
+
 // Preferences are the person's choices about the screens (configuration, table ui).
 type Preferences struct {
 	Dust   *big.Int // micro USD: priced holdings below it form their own group; nil: there is no such group

@@ -29,6 +29,20 @@ func Text(t testing.TB, s screen.Screen, w, h int) string {
 		ansi.Strip(kit.KeyLine(Theme(), s.Keys(), w, MoreKey(s))), " ") + "\n"
 }
 
+// Columns are the panes of a plain body, each with its own lines.
+func Columns(body string) []string {
+	var out []string
+	for l := range strings.SplitSeq(body, "\n") {
+		for i, part := range strings.Split(l, "│") {
+			if i == len(out) {
+				out = append(out, "")
+			}
+			out[i] += strings.TrimRight(part, " ") + "\n"
+		}
+	}
+	return out
+}
+
 // MoreKey is the key that the shell's key line names for listing all keys of the screen.
 func MoreKey(s screen.Screen) string {
 	if s.Capturing() {
