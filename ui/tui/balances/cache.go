@@ -18,6 +18,7 @@ import (
 const (
 	lastName   = "balances.json"
 	seriesName = "snapshots.json"
+	partsName  = "parts.json" // snapshots of assets and chains; older versions know only those of the total
 
 	keepVersion = 1
 	keepEvery   = time.Minute // between two writes
@@ -119,9 +120,10 @@ type cachedMsg struct {
 	points []point
 }
 
-// savedMsg ends a write. points is the series as it is on disk, nil when it was not touched.
+// savedMsg ends a write. points and parts are the series as they are on disk, nil when they were not touched.
 type savedMsg struct {
 	points []point
+	parts  map[string][]point
 	err    error
 }
 
@@ -141,16 +143,16 @@ func (m *Model) LoadCache() tea.Cmd {
 			}
 		}
 		if raw, err := keep.Load(seriesName); err == nil && raw != nil {
-			if all, err := parseSeries(raw); err == nil {
-				out.points = all.of(of)
+			if all, err := parseSeries(raw, maxSeries); err == nil {
+				out.points = all.of(of)[""]
 			}
 		}
 		return out
 	}
 }
 
-// save keeps an answer, and a snapshot of its total when one is due.
-func (m *Model) save(b api.AggregatedBalance, at time.Time, p *point) tea.Cmd {
+// save keeps an answer, and snapshots of its total and its parts when they are due.
+func (m *Model) save(b api.AggregatedBalance, at time.Time, p *point, parts map[string]point) tea.Cmd {
 	keep, of := m.ctx.Keep, m.identity
 	return func() tea.Msg {
 		var out savedMsg
@@ -160,8 +162,12 @@ func (m *Model) save(b api.AggregatedBalance, at time.Time, p *point) tea.Cmd {
 		}
 		out.err = err
 		if p != nil {
-			points, err := addPoint(keep, of, *p, at)
-			out.points, out.err = points, errors.Join(out.err, err)
+			all, err := addPoints(keep, seriesName, maxSeries, of, map[string]point{"": *p}, totalPace(), at)
+			out.points, out.err = all[""], errors.Join(out.err, err)
+		}
+		if parts != nil {
+			all, err := addPoints(keep, partsName, maxPartSeries, of, parts, partPace(), at)
+			out.parts, out.err = all, errors.Join(out.err, err)
 		}
 		return out
 	}

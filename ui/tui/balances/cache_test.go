@@ -192,9 +192,9 @@ func TestBalancesOfAnotherNetworkOrAccountAreIgnored(t *testing.T) {
 		if name != "fewer accounts" && len(b.m.points) != 1 {
 			t.Errorf("another %s: %d snapshots of its own", name, len(b.m.points))
 		}
-		if all, err := parseSeries(b.shelf.docs[seriesName]); err != nil || len(all.of(b.m.identity)) != 2 ||
-			len(all.of(other)) != 1 {
-			t.Errorf("another %s: %v, %d and %d points", name, err, len(all.of(b.m.identity)), len(all.of(other)))
+		all, err := parseSeries(b.shelf.docs[seriesName], maxSeries)
+		if mine, its := all.of(b.m.identity)[""], all.of(other)[""]; err != nil || len(mine) != 2 || len(its) != 1 {
+			t.Errorf("another %s: %v, %d and %d points", name, err, len(mine), len(its))
 		}
 	}
 	b := newBench(t)

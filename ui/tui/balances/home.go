@@ -284,6 +284,7 @@ func (m *Model) detailLines(f screen.Frame, r row, w int) []string {
 		lines = append(append(lines, ""), m.ledger(th, w, 1, entries)...)
 	}
 	lines = append(lines, "", " "+th.Dim.Render("as the service says, "+kit.DataAge(f.Now, m.at)))
+	lines = append(lines, m.pastLines(f, r, w)...)
 	if r.address != "" {
 		lines = append(append(lines, ""), kit.Row(th, w, 1, 10, "address", kit.Plain(present.Address(r.address)))...)
 	}
@@ -439,19 +440,24 @@ func (m *Model) Wake(now time.Time) time.Duration {
 	return next
 }
 
-// without removes what the person paid to others from totals: the total of each earlier moment becomes what it would
-// have been without the later payments. It says what it could not remove; "" when that is nothing.
-func (m *Model) without(points []point, since int64) (out []point, kept string) {
+// without removes what the person paid to others from totals, or from the values of one asset: each earlier value
+// becomes what it would have been without the later payments. It says what it could not remove; "" when that is
+// nothing.
+func (m *Model) without(points []point, since int64, of string) (out []point, kept string) {
 	if m.past == nil {
 		return points, "your payments are in it"
 	}
 	var paid []screen.Past
-	unknown, read := 0, int64(0)
+	unknown, mixed, read := 0, 0, int64(0)
 	for _, r := range m.past.Records {
 		read = r.At.Unix()
+		blank := of != "" && (r.Paid == "" || r.Got == "")
 		switch {
-		case !r.Left || r.At.IsZero() || r.At.Unix() < since:
-		case r.Value == nil:
+		case r.At.IsZero() || r.At.Unix() < since || of != "" && !blank && r.Paid != of && r.Got != of:
+		case of != "" && !blank && r.Paid != r.Got && (r.Left || r.Status.Meaning == theme.Good):
+			mixed++
+		case !r.Left:
+		case r.Value == nil || blank:
 			unknown++
 		default:
 			paid = append(paid, r)
@@ -460,6 +466,8 @@ func (m *Model) without(points []point, since int64) (out []point, kept string) 
 	switch {
 	case unknown > 0:
 		kept = present.Plural(unknown, "payment without a value is in it", "payments without a value are in it")
+	case mixed > 0:
+		kept = present.Plural(mixed, "exchange for another asset is in it", "exchanges for other assets are in it")
 	case !m.past.Whole && read > since && len(points) > 0 && points[0].at < read:
 		from := time.Unix(read, 0).In(m.ctx.Clock().Location())
 		kept = "payments before " + from.Format("02 Jan 15:04") + " are in it"

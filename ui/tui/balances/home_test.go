@@ -17,12 +17,13 @@ import (
 
 // past is what history tells of n records of which the first left value dollars.
 func past(n int, value int64) screen.PastMsg {
+	deed := func(show func(string) string, arrow string) string {
+		return show("225.5 USDC") + " " + arrow + " Demo payee"
+	}
 	msg := screen.PastMsg{Whole: true}
 	for i := range n {
 		msg.Records = append(msg.Records, screen.Past{At: tuitest.Now().Add(-time.Duration(i) * 97 * time.Minute),
-			Deed: func(show func(string) string, arrow string) string {
-				return show("225.5 USDC") + " " + arrow + " Demo payee"
-			},
+			Paid: "ob:usdc", Got: "ob:usdc", Deed: deed,
 			Status: present.State{Word: []string{"completed", "refunded"}[i%2], Meaning: []theme.Meaning{theme.Good,
 				theme.Warn}[i%2]}})
 	}

@@ -8,9 +8,9 @@
 // when balances are known to have changed; when a reading fails, the last good data stays, with its age, and the next
 // start shows it, marked.
 //
-// The cache (Context.Keep) keeps the last answer and snapshots of the total, both under the network's id and the
-// accounts. Figures of another network or account are never read back. Scrambled figures exist for drawing only: no
-// cache, export or other screen receives them.
+// The cache (Context.Keep) keeps the last answer and snapshots of the total, of each asset and of each chain, under the
+// network's id and the accounts. Figures of another network or account are never read back. Scrambled figures exist for
+// drawing only: no cache, export or other screen receives them.
 package balances
 
 import (
@@ -79,10 +79,13 @@ type Model struct {
 	gen      int
 	cancel   context.CancelFunc
 
-	points  []point   // cached totals, oldest first
-	alike   []point   // those that compare with the present total
-	period  period    // period of the line of totals
-	savedAt time.Time // start of the last write
+	points  []point            // cached totals, oldest first
+	alike   []point            // those that compare with the present total
+	parts   map[string][]point // cached values by asset and by chain; nil: not read yet
+	partsAt time.Time
+	worths  map[string]point // the present ones
+	period  period           // period of the line of totals
+	savedAt time.Time        // start of the last write
 	saving  bool
 	keepBad bool // the person knows that nothing can be saved
 

@@ -57,7 +57,7 @@ func TestThinningKeepsADayAnHourlyMonthAndDailyTwoYears(t *testing.T) {
 	for at := now.Add(-3 * 365 * day); !at.After(now); at = at.Add(10 * time.Minute) {
 		points = append(points, point{at: at.Unix(), micro: big.NewInt(1)})
 	}
-	got := thin(points, now)
+	got := totalPace().thin(points, now)
 	count := map[string]int{}
 	for _, p := range got {
 		switch age := now.Sub(time.Unix(p.at, 0)); {
@@ -78,7 +78,7 @@ func TestThinningKeepsADayAnHourlyMonthAndDailyTwoYears(t *testing.T) {
 	if len(got) > maxPoints/2 {
 		t.Errorf("%d points", len(got))
 	}
-	if twice := thin(got, now); len(twice) != len(got) {
+	if twice := totalPace().thin(got, now); len(twice) != len(got) {
 		t.Error("thinning twice keeps less")
 	}
 }
@@ -89,7 +89,7 @@ func TestThinningOverTimeNeverLeavesMoreThanTheRule(t *testing.T) {
 		var points []point
 		for range rapid.IntRange(1, 400).Draw(rt, "points") {
 			now = now.Add(time.Duration(rapid.IntRange(10, 5000).Draw(rt, "minutes")) * time.Minute)
-			points = append(thin(points, now), point{at: now.Unix(), micro: big.NewInt(1)})
+			points = append(totalPace().thin(points, now), point{at: now.Unix(), micro: big.NewInt(1)})
 		}
 		hours, days := map[int64]int{}, map[int64]int{}
 		last := int64(0)
@@ -119,8 +119,8 @@ func TestThinningOverTimeNeverLeavesMoreThanTheRule(t *testing.T) {
 
 func TestWhatAClockPutIntoTheFutureIsDropped(t *testing.T) {
 	now := tuitest.Now()
-	if got := thin([]point{{at: now.Unix() - 60, micro: big.NewInt(1)}, {at: now.Unix() + 86400, micro: big.NewInt(1)}},
-		now); len(got) != 1 {
+	future := []point{{at: now.Unix() - 60, micro: big.NewInt(1)}, {at: now.Unix() + 86400, micro: big.NewInt(1)}}
+	if got := totalPace().thin(future, now); len(got) != 1 {
 		t.Errorf("%d points", len(got))
 	}
 }
@@ -264,14 +264,14 @@ func TestSeriesAreReadStrictlyAndTheOldestIsDropped(t *testing.T) {
 	var all series
 	for i := range maxSeries + 3 {
 		all = all.with(identity{Network: fmt.Sprint(i), Accounts: []string{"eip155:0x1"}},
-			[]point{{at: 1, micro: big.NewInt(1)}})
+			map[string][]point{"": {{at: 1, micro: big.NewInt(1)}}}, maxSeries)
 	}
 	if len(all.Series) != maxSeries || all.Series[0].Network != fmt.Sprint(maxSeries+2) {
 		t.Errorf("%d series, first %s", len(all.Series), all.Series[0].Network)
 	}
 	const good = `{"version":1,"series":[{"network":"n","accounts":["a"],"points":[{"at":5,"micro":"7"},{"at":6,` +
 		`"micro":"8","without":"00ff"}]}]}`
-	if s, err := parseSeries([]byte(good)); err != nil || len(s.of(identity{"n", []string{"a"}})) != 2 {
+	if s, err := parseSeries([]byte(good), maxSeries); err != nil || len(s.of(identity{"n", []string{"a"}})[""]) != 2 {
 		t.Fatal(err)
 	}
 	for name, change := range map[string][2]string{
@@ -280,7 +280,7 @@ func TestSeriesAreReadStrictlyAndTheOldestIsDropped(t *testing.T) {
 		"long without": {"00ff", strings.Repeat("0", 18)}, "member": {`"at":5`, `"at":5,"x":1`},
 		"version": {`"version":1`, `"version":7`}, "far": {`"at":6`, `"at":9999999999999`},
 	} {
-		if _, err := parseSeries([]byte(strings.Replace(good, change[0], change[1], 1))); err == nil {
+		if _, err := parseSeries([]byte(strings.Replace(good, change[0], change[1], 1)), maxSeries); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 	}
@@ -291,13 +291,13 @@ func FuzzSeries(f *testing.F) {
 		`{"version":1,"series":[{"network":"n","accounts":["a"],"points":[{"at":5,"micro":"7"},{"at":6,"micro":"8",` +
 			`"without":"00ff"}]}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := parseSeries(raw)
+		s, err := parseSeries(raw, maxSeries)
 		if err != nil {
 			return
 		}
 		for _, one := range s.Series {
 			id := identity{one.Network, one.Accounts}
-			points := s.of(id)
+			points := s.of(id)[""]
 			last := int64(0)
 			for _, p := range points {
 				if p.at <= last || p.micro.Sign() < 0 {
@@ -305,7 +305,7 @@ func FuzzSeries(f *testing.F) {
 				}
 				last = p.at
 			}
-			if again := s.with(id, points).of(id); len(again) != len(points) {
+			if again := s.with(id, map[string][]point{"": points}, maxSeries).of(id)[""]; len(again) != len(points) {
 				t.Fatal("points were lost")
 			}
 		}
@@ -316,7 +316,7 @@ func TestSnapshotFileIsBegunAnewWhenItCannotBeRead(t *testing.T) {
 	b := newBench(t)
 	b.shelf.docs[seriesName] = []byte("broken")
 	b.begin()
-	if _, err := parseSeries(b.shelf.docs[seriesName]); err != nil ||
+	if _, err := parseSeries(b.shelf.docs[seriesName], maxSeries); err != nil ||
 		bytes.Equal(b.shelf.docs[seriesName], []byte("broken")) {
 		t.Error(err)
 	}

@@ -109,11 +109,11 @@ func change(from, to *big.Int) string {
 	return sign + amount.Group(amount.Format(d, 1)) + " %"
 }
 
-// retrend selects the snapshots that compare with the present total.
+// retrend selects the snapshots that compare with the present total, and takes the present values of the parts.
 func (m *Model) retrend() {
 	m.alike = nil
 	if m.real != nil {
-		m.alike = comparable(m.points, m.real.Without)
+		m.alike, m.worths = comparable(m.points, m.real.Without), partsOf(m.real, m.at)
 	}
 }
 
@@ -128,7 +128,7 @@ func (m *Model) trend(now time.Time, cells int) (t *trend, kept string) {
 	if p == nil || p.at > now.Unix() {
 		return nil, ""
 	}
-	points, kept := m.without(m.alike, now.Add(-m.period.span()).Unix())
+	points, kept := m.without(m.alike, now.Add(-m.period.span()).Unix(), "")
 	return trendOf(points, *p, m.period, now, cells), kept
 }
 
@@ -169,13 +169,18 @@ const (
 
 // chart draws the past of the total as a pane of w cells: an area of h lines, its axis and what it leaves out.
 func (m *Model) chart(f screen.Frame, w, h int) (kit.Pane, []string) {
-	th := f.Theme
 	p := kit.Pane{W: w, Title: "Total, " + m.period.words()}
 	t, kept := m.trend(f.Now, w-4)
 	if t == nil {
-		return p, []string{"  " + th.Dim.Render("no earlier totals to draw yet; p shows a longer time")}
+		return p, []string{"  " + f.Theme.Dim.Render("no earlier totals to draw yet; p shows a longer time")}
 	}
 	p.State = t.change
+	return p, m.area(f, t, w, h, m.leftOut(kept))
+}
+
+// area draws a past in h lines, its axis, and words about it.
+func (m *Model) area(f screen.Frame, t *trend, w, h int, words string) []string {
+	th := f.Theme
 	var lines []string
 	for _, l := range kit.Area(th, t.values, h) {
 		lines = append(lines, "  "+th.Accent.Render(l))
@@ -184,10 +189,38 @@ func (m *Model) chart(f screen.Frame, w, h int) (kit.Pane, []string) {
 	if m.period == lastDay {
 		start = f.Now.Add(-m.period.span()).Format("15:04")
 	}
-	lines = append(lines, "  "+th.Dim.Render(kit.Sides(start, "now", w-4)))
-	words := m.leftOut(kept)
+	lines = append(lines, "  "+th.Dim.Render(kit.Sides(start, "now", len(t.values))))
 	if t.since != "" {
 		words = "since " + t.since + "; " + words
 	}
-	return p, append(lines, kit.Prose(w-1, 2, th.Dim.Span(words))...)
+	return append(lines, kit.Prose(w-1, 2, th.Dim.Span(words))...)
+}
+
+// The past of an asset or a chain: the height of its area, and the most cells. More would leave gaps between snapshots.
+const (
+	partHeight = 4
+	partCells  = 44
+)
+
+// pastLines draw the past of an asset or a chain, as far as snapshots of it are kept. Of an asset the person's payments
+// in it are left out; what else was paid, swapped or moved is in it, and of a chain all of that.
+func (m *Model) pastLines(f screen.Frame, r row, w int) []string {
+	if m.hidden || r.kind != groupRow || m.view == byAccount || len(r.ids) == 0 {
+		return nil
+	}
+	points, now := m.parts[r.ids[0]], m.worths[r.ids[0]]
+	if len(points) == 0 || now.micro == nil || now.at-points[0].at < int64(snapEvery/time.Second) {
+		return nil
+	}
+	th, kept := f.Theme, "what you paid, swapped or moved is in it"
+	if m.view == byAsset {
+		points, kept = m.without(points, f.Now.Add(-m.period.span()).Unix(), r.ids[0])
+		kept = cmp.Or(kept, "your payments left out")
+	}
+	t := trendOf(points, now, m.period, f.Now, min(partCells, w-4))
+	if t == nil {
+		return nil
+	}
+	head := kit.Sides(" "+th.Strong.Render("Value, "+m.period.words()), t.change+" ", w)
+	return append([]string{"", head}, m.area(f, t, w, partHeight, kept)...)
 }

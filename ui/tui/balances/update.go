@@ -116,11 +116,15 @@ func (m *Model) keep(b api.AggregatedBalance, now time.Time) tea.Cmd {
 		return nil
 	}
 	p := snapshotOf(m.real, now)
-	if p != nil && !due(m.points, now) {
+	if p != nil && !totalPace().due(m.points, now) {
 		p = nil
 	}
+	var parts map[string]point
+	if m.parts == nil || now.Sub(m.partsAt) >= partPace().each {
+		parts, m.partsAt = m.worths, now
+	}
 	m.saving, m.savedAt = true, now
-	return m.save(b, now, p)
+	return m.save(b, now, p, parts)
 }
 
 // saved takes over the series as it is on disk. It reports a failing save once.
@@ -130,6 +134,9 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 		m.points = msg.points
 		m.retrend()
 		m.resize(m.w, m.h)
+	}
+	if msg.parts != nil {
+		m.parts = msg.parts
 	}
 	if msg.err == nil || m.keepBad {
 		return nil

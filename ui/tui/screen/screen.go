@@ -197,6 +197,8 @@ type Past struct {
 	Status present.State // the sentence is empty
 	Value  *big.Int      // micro USD of what it delivered; nil: unknown
 	Left   bool          // what it delivered left the person's accounts
+	Paid   string        // the aggregated asset that paid, "": unknown
+	Got    string        // the aggregated asset that was delivered, "": unknown
 }
 
 // UnderWayMsg tells every screen the operations that have not ended, and the signatures that can still be used.
