@@ -59,7 +59,9 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 	build := builder.New(c, builder.Deps{WatchOnly: d.s.WatchOnly, Balances: d.Balances, Book: d.s.Contacts(),
 		Paid: d.book.Recipients})
 	all := map[screen.ID]screen.Screen{
-		screen.Balances: balances.New(c, d), screen.Build: build, screen.History: history.New(c, d),
+		screen.Balances: balances.New(c, d, balances.Allowances(func() []present.Allowance {
+			return present.Allowances(d.book.Operations())
+		})), screen.Build: build, screen.History: history.New(c, d),
 		screen.Accounts: accounts.New(c, accountDeps(d.s, d.book)),
 		screen.Review: review.New(c, review.Deps{
 			Start:  d.begin,

@@ -9,6 +9,8 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/op/erc20"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
 )
@@ -120,6 +122,32 @@ func (x Allowance) Words() string {
 		words += ", once that operation runs"
 	}
 	return words
+}
+
+// Figure is how much the contract may take.
+func (x Allowance) Figure(c *catalog.Catalog) string {
+	figure := Figure(c, x.Asset, x.Amount.String())
+	if erc20.Unlimited(x.Amount) {
+		figure = unlimited + ", " + figure
+	}
+	return figure
+}
+
+// Brief is Figure in a few words.
+func (x Allowance) Brief(c *catalog.Catalog) string {
+	if symbol, _, ok := Asset(c, x.Asset); ok && erc20.Unlimited(x.Amount) {
+		return unlimited + " " + symbol
+	}
+	return x.Figure(c)
+}
+
+const unlimited = "UNLIMITED"
+
+// Rows are the facts of an allowance. names gives the known name of an address, "" for none; clock writes a time.
+func (x Allowance) Rows(names func(string) string, clock func(time.Time) string) []Row {
+	return []Row{{Label: "asset", Text: Whole(x.Asset)}, {Label: "spender", Name: Clean(names(x.Spender), 60),
+		Address: x.Spender}, {Label: "journal", Text: x.Words()},
+		{Label: "operation", Text: x.Operation + ", " + clock(x.At), Quiet: true}}
 }
 
 // AllowancesUnknown is what the list cannot say.

@@ -1,8 +1,8 @@
 package act
 
 import (
-	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -85,19 +85,10 @@ func (c Commands) listAllowances(s *Session, list []present.Allowance, asJSON bo
 			Unlimited: erc20.Unlimited(x.Amount), State: string(x.State), Ran: x.Ran, OnChain: "unknown",
 			Operation: x.Operation, At: at(x.At)}
 		facts = append(facts, f)
-		figure := present.Figure(s.Catalog, x.Asset, f.Amount)
-		if f.Unlimited {
-			figure = "UNLIMITED, " + figure
+		p.Row(strconv.Itoa(f.Number), x.Figure(s.Catalog))
+		for _, r := range x.Rows(s.nameOf, cli.Clock) {
+			p.Sub(r.Label, strings.TrimSpace(r.Name+" "+r.Address+r.Text))
 		}
-		p.Row(strconv.Itoa(f.Number), figure)
-		p.Sub("asset", clean(x.Asset))
-		spender := x.Spender
-		if name := s.nameOf(spender); name != "" {
-			spender = clean(name) + " " + spender
-		}
-		p.Sub("spender", spender)
-		p.Sub("journal", x.Words())
-		p.Sub("operation", fmt.Sprintf("%s, %s", x.Operation, cli.Clock(x.At)))
 	}
 	if asJSON {
 		return c.write(encode(facts))

@@ -10,6 +10,10 @@ import (
 // click selects a line, opens or closes the selected one, and sorts by a title.
 func (m *Model) click(msg screen.ClickMsg) tea.Cmd {
 	const above = 1 // the title of the pane
+	if m.allowed.open {
+		m.clickAllowances(msg)
+		return nil
+	}
 	if m.receive || m.inspect || m.data == nil || len(m.rows) == 0 {
 		return nil
 	}

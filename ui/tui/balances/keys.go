@@ -11,6 +11,8 @@ func (m *Model) Keys() []kit.Key {
 	switch {
 	case m.filter.Focused():
 		return []kit.Key{kit.NewKey("keep filter", "enter"), kit.NewKey("clear filter", "esc").Named("clear-filter")}
+	case m.allowed.open:
+		return m.allowanceKeys()
 	case m.receive:
 		return m.receiveKeys()
 	case m.inspect:
@@ -40,6 +42,8 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("inspect", "i").Explain("exact amount, base units, ids, checks").OffWhen(!ok, empty),
 		kit.NewKey("zero", "z").Explain("show or hide zero balances"),
 		m.exportKey(),
+		kit.NewKey("allowances", "a").Explain("what contracts were allowed to take, to revoke it").OffWhen(
+			m.allowed.read == nil, noJournal),
 		kit.NewKey("filter", "/").Hidden(),
 		kit.NewKey("scramble", "H").Explain("show made-up amounts, for sharing the screen").Hidden(),
 		kit.NewKey("reverse", "S").Explain("turn the order around").Hidden(),

@@ -1,5 +1,6 @@
 // Package balances is the screen of the accounts' balances: the total with its past, each asset summed over its chains,
-// each chain or each account with its assets, shares, and the addresses for receiving.
+// each chain or each account with its assets, shares, the addresses for receiving, and what contracts were allowed to
+// take.
 //
 // Promise: decimals, symbols and names come from the catalog, never from an answer (TH-B1, TH-B2, TH-B4). An asset that
 // the catalog does not know shows "?" for its amount, its symbol is judged, and the findings of a check are at the
@@ -108,6 +109,7 @@ type Model struct {
 	inspect   bool
 	facts     kit.Scroll // the lines of inspection
 	selected  string     // key of the selected row, kept across refreshes
+	allowed   allowances
 
 	focus  kit.Focus
 	sides  [2]kit.Scroll // of the panes beside the lines

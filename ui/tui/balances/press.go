@@ -18,6 +18,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 			m.arrange()
 		}
 		return nil
+	case m.allowed.open:
+		return m.pressAllowances(key)
 	case m.receive:
 		return m.pressReceive(key)
 	case m.inspect:
@@ -61,6 +63,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.copyAmount()
 	case "x":
 		return m.export()
+	case "a":
+		return m.openAllowances()
 	case "b", "t", "w":
 		return m.build(key)
 	case "ctrl+r":

@@ -66,7 +66,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.load()
 	case screen.AmountsMsg:
 		m.hidden = msg.Hidden
+	case allowedMsg:
+		m.allowed.take(msg.list)
 	case screen.OpenedMsg:
+		m.allowed.open = false
 		if f, ok := msg.Arg.(screen.FilterArg); ok {
 			m.receive, m.inspect = false, false
 			m.filter.Set(f.Text)

@@ -19,6 +19,9 @@ func (m *Model) View(f screen.Frame) string {
 		m.retitle(want)
 	}
 	m.resize(f.W, f.H)
+	if m.allowed.open {
+		return kit.Box(m.allowancesView(f), f.W, f.H)
+	}
 	if m.receive {
 		return kit.Box(m.receiveView(f), f.W, f.H)
 	}

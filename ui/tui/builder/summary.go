@@ -99,10 +99,16 @@ func (s *Screen) summaryLines(th theme.Theme, w int, wrong map[string]string, no
 	}
 	block("Arrives", lines...)
 	lines = nil
+	var ends []string
 	for _, a := range sum.MayTake {
-		lines = append(lines, s.arriveLines(th, w, a, true)...)
+		if a.Amount != nil && a.Amount.Sign() == 0 {
+			ends = append(ends, s.arriveLines(th, w, a, true)...)
+		} else {
+			lines = append(lines, s.arriveLines(th, w, a, true)...)
+		}
 	}
 	block("May be taken, while the calls run", lines...)
+	block("Nothing more may be taken", ends...)
 	lines = nil
 	for i, c := range sum.Calls {
 		lines = append(lines, kit.Row(th, w, 1, 4, strconv.Itoa(i+1), kit.Plain(c))...)

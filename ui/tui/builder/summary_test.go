@@ -8,6 +8,7 @@ import (
 	"coffer/ui/compose"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 )
@@ -98,6 +99,25 @@ func TestD12_ARemarkOfManyFieldsIsSaidOnce(t *testing.T) {
 	}
 	text := r.view()
 	if !strings.Contains(text, "(call 2, to, call 3, to and 2 other fields)") {
+		t.Errorf("\n%s", text)
+	}
+}
+
+// TestARevocationFromThePageOfAllowancesCanBeReviewed: the draft that other screens hand over freezes as it is.
+func TestARevocationFromThePageOfAllowancesCanBeReviewed(t *testing.T) {
+	r := newRig(t)
+	r.w, r.h = 120, 35
+	e, _ := r.s.AssetOn(r.s.b.Chain, "USDC")
+	d, problem := r.s.Revocation(e.Asset.String(), router)
+	if problem != "" {
+		t.Fatal(problem)
+	}
+	r.do(r.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: d}}))
+	if in := r.frozen(); len(in.Draft().Allowances) != 1 || in.Draft().Allowances[0].Amount != "0" {
+		t.Errorf("%+v", in.Draft())
+	}
+	text := tuitest.Columns(r.view())[1]
+	if !strings.Contains(text, "Nothing more may be taken") || strings.Contains(text, "May be taken") {
 		t.Errorf("\n%s", text)
 	}
 }
