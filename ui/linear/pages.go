@@ -39,7 +39,7 @@ func (c *reviewSession) report() verify.Report {
 	return c.snap.Report1
 }
 
-// checks prints every check: refused, needs attention, could not be checked, passed.
+// checks prints every check: blocked, warnings, not checked, notes, passed.
 func (c *reviewSession) checks() { c.out.page(present.Checks(c.report()).Hide(c.atStake(c.stage()))) }
 
 // inspect prints bytes and hashes in groups of four, for comparing with a second machine.

@@ -55,32 +55,47 @@ func (p *Page) compared(level, detail int, x verify.Reason) {
 	}
 }
 
-// counts are the numbers of checks that passed, need a look, refused or could not be made.
-func counts(report verify.Report) []Span {
-	spans := []Span{ended(ToneGood, strconv.Itoa(len(report.Passed))+" passed")}
-	for _, c := range []struct {
-		level verify.Level
-		tone  Tone
-		words string
-	}{{verify.Warn, ToneWarn, "to read"}, {verify.Refuse, ToneDanger, "refused"},
-		{verify.Unknown, ToneUnknown, "could not be checked"}} {
-		n := report.Count(c.level)
-		counted := remark(c.tone, strconv.Itoa(n)+" "+c.words)
-		if n == 0 {
-			counted = aside(counted.Text)
-		}
-		spans = append(spans, gap(), counted)
-	}
+// count is the number of checks with one result.
+type count struct {
+	n     int
+	words string
+	tone  Tone
+}
+
+// counts are the numbers of checks by their result.
+func counts(report verify.Report) []count {
+	warnings := report.Count(verify.Warn)
+	out := []count{{len(report.Passed), "passed", ToneGood},
+		{warnings, strings.TrimPrefix(Plural(warnings, "warning", "warnings"), strconv.Itoa(warnings)+" "), ToneWarn},
+		{report.Count(verify.Refuse), "blocked", ToneDanger},
+		{report.Count(verify.Unknown), "not checked", ToneUnknown}}
 	if n := report.Count(verify.Gate); n > 0 {
-		spans = append(spans, gap(), remark(ToneDanger, Plural(n, "open gate", "open gates")))
+		out = append(out, count{n, strings.TrimPrefix(Plural(n, "open gate", "open gates"), strconv.Itoa(n)+" "),
+			ToneDanger})
 	}
-	return spans
+	return out
+}
+
+// tallied writes the counts in a row.
+func tallied(list []count) []Span {
+	var out []Span
+	for i, c := range list {
+		if i > 0 {
+			out = append(out, gap())
+		}
+		if text := strconv.Itoa(c.n) + " " + c.words; c.n == 0 {
+			out = append(out, aside(text))
+		} else {
+			out = append(out, remark(c.tone, text))
+		}
+	}
+	return out
 }
 
 // checks is the fold of the checks: their counts, and the findings that ask for nothing. The others are warnings, which
 // no fold holds.
 func (p *Page) checks(r Review) {
-	inside := Page{{Kind: KindRow, Table: TableMoves, Label: "checks", Spans: counts(r.Report)}}
+	inside := Page{{Kind: KindRow, Table: TableMoves, Label: "checks", Spans: tallied(counts(r.Report))}}
 	for i, x := range r.Report.Reasons {
 		if x.Level == verify.Show {
 			inside.add(Block{Level: 1, Spans: []Span{marked(TonePlain, Clean(Title(x), 400))}, Code: cited(x),
@@ -126,7 +141,7 @@ func Rejected(r Review, problem, signed string) Page {
 	return p
 }
 
-// Checks lists every check: refused, needs attention, could not be checked, passed.
+// Checks lists every check: blocked, warnings, not checked, notes, passed.
 func Checks(r verify.Report) Page {
 	var p Page
 	for _, g := range []struct {
@@ -135,12 +150,12 @@ func Checks(r verify.Report) Page {
 		tone  Tone
 		title string
 	}{
-		{verify.Refuse, false, ToneDanger, "Refused"},
-		{verify.Gate, false, ToneDanger, "Refused by a closed gate"},
+		{verify.Refuse, false, ToneDanger, "Blocked"},
+		{verify.Gate, false, ToneDanger, "Blocked by a closed gate"},
 		{verify.Gate, true, ToneDanger, "Behind an open gate"},
-		{verify.Warn, false, ToneWarn, "To read"},
-		{verify.Unknown, false, ToneUnknown, "Could not be checked: take it neither for right nor for wrong"},
-		{verify.Show, false, TonePlain, "For your information"},
+		{verify.Warn, false, ToneWarn, "Warnings"},
+		{verify.Unknown, false, ToneUnknown, "Not checked: take it neither for right nor for wrong"},
+		{verify.Show, false, TonePlain, "Notes"},
 	} {
 		in := func(x verify.Reason) bool { return x.Level == g.level && (x.Level != verify.Gate || x.Open == g.open) }
 		if !slices.ContainsFunc(r.Reasons, in) {

@@ -56,7 +56,7 @@ type Kind int
 const (
 	KindProse Kind = iota
 	KindRow
-	KindLedger  // amounts, one below the other
+	KindLedger  // amounts, one below the other; those of a table share their column, also across blocks
 	KindPairs   // what was asked for beside what the operation contains
 	KindChanges // old figures beside new ones
 	KindFold    // a part that explains and binds nothing

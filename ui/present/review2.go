@@ -27,6 +27,7 @@ func Review2(r Review) Page {
 		p.recipient(r)
 	}
 	p.payees(r)
+	p.add(Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"quote.costMicro"}, Entries: []Entry{r.cost()}})
 	p.escrows(r)
 	p.windows(r)
 	p.parts(v)
@@ -71,10 +72,10 @@ func (r Review) routing() Page {
 	return p
 }
 
-// moves lists what leaves, signature by signature, what arrives, and the cost, in one column of figures.
+// moves lists what leaves, signature by signature, and what arrives.
 func (p *Page) moves(r Review) {
 	v := r.Quote
-	b := Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"quote.costMicro"}}
+	b := Block{Kind: KindLedger, Table: TableMoves}
 	if r.worstIsSaid() && (r.Call == nil || unreadable(r.Call) == "") {
 		b.Paths = append(b.Paths, worstPaths(r)...)
 	}
@@ -103,7 +104,6 @@ func (p *Page) moves(r Review) {
 		b.Entries = append(b.Entries, e)
 	}
 	b.arrivals(r)
-	b.Entries = append(b.Entries, r.cost())
 	p.add(b)
 }
 

@@ -116,6 +116,9 @@ func spoken(spans []Span, raw bool) []Span {
 	var out []Span
 	for _, s := range spans {
 		word, rest := s.Tone.word(), strings.TrimLeft(s.Text, " ,")
+		if _, counted, _ := strings.Cut(rest, " "); word != "" && strings.HasPrefix(counted, strings.ToLower(word)) {
+			word = "" // "1 warning" says it
+		}
 		switch {
 		case s.Tone == ToneZeros:
 			continue

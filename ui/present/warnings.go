@@ -122,7 +122,7 @@ func (p *Page) firstTimes(r Review) {
 // known reports the finding that firstTimes has in its own words.
 func known(x verify.Reason) bool { return x.Title == verify.FirstPayment && x.Level == verify.Warn }
 
-// findings names everything that needs attention or could not be checked; open gates are named before.
+// findings names every warning and everything that is blocked or not checked; open gates are named before.
 func (p *Page) findings(report verify.Report) {
 	for i, x := range report.Reasons {
 		t := ToneWarn

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"slices"
 	"strings"
 
 	"coffer/ui/present"
@@ -22,22 +23,27 @@ type Entry struct {
 // Ledger aligns figures on their decimal points: label, figure, unit, value, remark. A line that does not fit into w
 // cells takes several lines instead; nothing is cut.
 func Ledger(th theme.Theme, w, indent, labelW int, entries []Entry) []string {
+	return slices.Concat(LedgerRows(th, w, indent, labelW, entries)...)
+}
+
+// LedgerRows is Ledger with the lines of each entry apart.
+func LedgerRows(th theme.Theme, w, indent, labelW int, entries []Entry) [][]string {
 	c := columns{indent: indent, label: labelW}
 	for _, e := range entries {
 		if c.with(e).total() <= w {
 			c = c.with(e)
 		}
 	}
-	var out []string
+	var out [][]string
 	for _, e := range entries {
 		if c.with(e) == c {
-			out = append(out, c.line(th, w, e)...)
+			out = append(out, c.line(th, w, e))
 			continue
 		}
 		spans := append([]Span{}, e.Lead)
 		spans = append(spans, e.Figure.Spans(th, e.FigureLook)...)
 		spans = append(spans, Plain(" "+e.Unit+"  "), e.AsideLook.Span(e.Aside), Plain("  "))
-		out = append(out, Row(th, w, indent, labelW, e.Label, append(spans, e.Note...)...)...)
+		out = append(out, Row(th, w, indent, labelW, e.Label, append(spans, e.Note...)...))
 	}
 	return out
 }

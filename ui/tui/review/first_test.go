@@ -210,3 +210,34 @@ func TestD15_ACallToAnAddressThatNobodyKnowsIsAWarning(t *testing.T) {
 		t.Error(v)
 	}
 }
+
+// The payee is read between what arrives and what it costs.
+func TestD14_ToIsBetweenArrivesAndCost(t *testing.T) {
+	for name, r := range map[string]*rig{"call": newRig(t).toReview2(), "transfer": newRig(t).openTransfer().settle()} {
+		if v := r.view(); !inOrder(v, "\n Arrives", "\n To ", "\n Cost ") {
+			t.Errorf("%s:\n%s", name, v)
+		}
+	}
+}
+
+// inOrder reports whether all texts follow each other.
+func inOrder(view string, texts ...string) bool {
+	for _, x := range texts {
+		_, rest, ok := strings.Cut(view, x)
+		if !ok {
+			return false
+		}
+		view = rest
+	}
+	return true
+}
+
+// The results of checks have the same four words on every page.
+func TestTheResultsOfChecksHaveOneWordEach(t *testing.T) {
+	r := newRig(t).open().settle()
+	if v := flatPage(r, "c"); !inOrder(v, "Warnings", "Not checked", "Notes", "7 passed") {
+		t.Error(v)
+	}
+}
+
+func flatPage(r *rig, key string) string { r.h = 60; return r.press(key).view() }

@@ -94,10 +94,14 @@ func (l *layout) foldTitle(b present.Block, sign string) kit.Span {
 	return kit.Span{Text: text, Style: l.th.Dim, Whole: true}
 }
 
-// blocks lays each block out in lines of its own.
+// blocks lays each block out in lines of its own. Amounts of the same table share their column.
 func (l *layout) blocks(list []present.Block) [][]string {
 	var out [][]string
-	for _, b := range list {
+	for i, b := range list {
+		if lines := l.ledgers(list, b); lines != nil {
+			out = append(out, lines[i])
+			continue
+		}
 		out = append(out, l.block(b))
 	}
 	return out
@@ -152,9 +156,31 @@ func columnOf(t present.Table) int {
 	}[t]
 }
 
-// ledger aligns amounts. A single one goes beside the heading when there is room.
-func (l *layout) ledger(b present.Block, in int) []string {
+// ledgers aligns the amounts of all blocks of a page that share the column of one of them, and returns the lines of
+// each block by its place; nil where it is no such block.
+func (l *layout) ledgers(list []present.Block, of present.Block) map[int][]string {
+	if of.Kind != present.KindLedger || len(of.Spans) > 0 {
+		return nil
+	}
 	var entries []kit.Entry
+	var at []int // the block of each entry
+	for i, b := range list {
+		if b.Kind == of.Kind && b.Table == of.Table && b.Level == of.Level && len(b.Spans) == 0 {
+			for _, e := range l.entries(b) {
+				entries, at = append(entries, e), append(at, i)
+			}
+		}
+	}
+	out := map[int][]string{}
+	for i, lines := range kit.LedgerRows(l.th, l.w, indent+2*of.Level, columnOf(of.Table), entries) {
+		out[at[i]] = append(out[at[i]], lines...)
+	}
+	return out
+}
+
+// entries are the lines of a ledger. Of those with the same group the first one has its name.
+func (l *layout) entries(b present.Block) []kit.Entry {
+	var out []kit.Entry
 	group := ""
 	for _, e := range b.Entries {
 		x := l.entry(e)
@@ -168,14 +194,15 @@ func (l *layout) ledger(b present.Block, in int) []string {
 				x.Figure.Zeros = ""
 			}
 		}
-		entries = append(entries, x)
+		out = append(out, x)
 	}
-	column := columnOf(b.Table)
-	if len(b.Spans) == 0 {
-		return kit.Ledger(l.th, l.w, in, column, entries)
-	}
+	return out
+}
+
+// ledger aligns amounts below their heading. A single one goes beside it when there is room.
+func (l *layout) ledger(b present.Block, in int) []string {
 	out := kit.Prose(l.w, indent, l.spans(b.Spans)...)
-	lines := kit.Ledger(l.th, l.w, in, 0, entries)
+	lines := kit.Ledger(l.th, l.w, in, 0, l.entries(b))
 	if first := strings.TrimLeft(lines[0], " "); len(lines) == 1 &&
 		present.Width(out[0])+present.Width(first)+3 <= l.w {
 		return []string{out[0] + "   " + first}
