@@ -285,7 +285,7 @@ func TestSignatureWordsNameEverySignature(t *testing.T) {
 	c.snap.Review2.Legs[1].Delegation = &verify.DelegationView{Chain: chain(42161, "Arbitrum"), Nonce: 1}
 	c.snap.Review1.WholeConsent = false
 	if got := strings.Join(present.SignatureNames(c.snap), "; "); got !=
-		"the call; payment on Optimism; the delegation of your EOA on Arbitrum; payment on Arbitrum" ||
+		"the call on Base; payment on Optimism; the delegation of your EOA on Arbitrum; payment on Arbitrum" ||
 		c.total() != 4 {
 		t.Errorf("%d: %s", c.total(), got)
 	}

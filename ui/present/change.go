@@ -2,7 +2,6 @@ package present
 
 import (
 	"math/big"
-	"slices"
 	"strconv"
 
 	"coffer/api/amount"
@@ -19,7 +18,7 @@ type Change struct {
 
 // changes puts the figures that differ from the previous quote beside the new ones.
 func (p *Page) changes(r Review) {
-	list := slices.DeleteFunc(r.changed(r.Previous, r.Quote), func(c Change) bool { return c.Diff == "" })
+	list, _ := r.differences()
 	text := "New quote: its figures are the same."
 	if len(list) > 0 {
 		text = "New quote, and these figures differ."
@@ -29,6 +28,19 @@ func (p *Page) changes(r Review) {
 		p.add(Block{Kind: KindChanges, Table: TableCosts, Changes: list})
 	}
 	p.blank()
+}
+
+// differences are the figures that differ from the previous quote, and how many of them are worse.
+func (r Review) differences() (list []Change, worse int) {
+	for _, c := range r.changed(r.Previous, r.Quote) {
+		if c.Diff != "" {
+			list = append(list, c)
+		}
+		if c.Worse && c.Diff != "" {
+			worse++
+		}
+	}
+	return list, worse
 }
 
 // changed lists the figures that a person decides on: payments, what arrives, fees, cost and tolerance.

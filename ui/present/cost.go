@@ -202,29 +202,38 @@ func subtraction(a, b, rest figure) []Span {
 	return out
 }
 
-// slippageSpans compares the slippage that the minimum implies with the one that was asked for, both in hundredths of a
-// percent. It rounds the implied one up, so that it never looks smaller than it is; but the last unit of a minimum,
-// which is a whole number, does not lift it above the tolerance.
+// slippageSpans compares the slippage that the minimum implies with the one that was asked for.
 func slippageSpans(v *verify.QuoteView) []Span {
-	allowed := "you allowed " + Percent(v.SlippageBps)
+	const of = "(expected - least) / expected = "
+	limit := Percent(v.SlippageBps)
+	switch used, within, known := slippage(v); {
+	case !known:
+		return []Span{say(of), missing(), say(", you allowed " + limit)}
+	case !within:
+		return []Span{say(of + used + ", "), ended(ToneWarn, "more than the "+limit+" that you allowed")}
+	default:
+		return []Span{say(of + used + ", you allowed " + limit + " "), ended(ToneGood, "")}
+	}
+}
+
+// slippage is the share of what is expected that the minimum gives up, in percent with two decimals, and whether it is
+// within the one that was asked for. It is rounded up, so that it never looks smaller than it is; but the last unit of
+// a minimum, which is a whole number, does not lift it above the tolerance.
+func slippage(v *verify.QuoteView) (used string, within, known bool) {
 	if v.Minimum.Asset != v.Delivered.Asset || v.Minimum.Amount == nil || v.Delivered.Amount == nil ||
 		v.Delivered.Amount.Sign() <= 0 {
-		return []Span{say("(expected - least) / expected = "), missing(), say(", " + allowed)}
+		return "", false, false
 	}
 	// hundredths of a basis point
 	implied := roundedUp(new(big.Int).Mul(new(big.Int).Sub(v.Delivered.Amount, v.Minimum.Amount),
 		big.NewInt(1_000_000)), v.Delivered.Amount)
 	limit := big.NewInt(int64(v.SlippageBps))
-	within := implied.Cmp(new(big.Int).Add(new(big.Int).Mul(limit, big.NewInt(100)), big.NewInt(1))) <= 0
+	within = implied.Cmp(new(big.Int).Add(new(big.Int).Mul(limit, big.NewInt(100)), big.NewInt(1))) <= 0
 	bps := roundedUp(implied, big.NewInt(100))
 	if within && bps.Cmp(limit) > 0 {
 		bps = limit
 	}
-	measured := "(expected - least) / expected = " + amount.Format(bps, 2) + " %, "
-	if !within {
-		return []Span{say(measured), ended(ToneWarn, "more than the "+Percent(v.SlippageBps)+" that you allowed")}
-	}
-	return []Span{say(measured + allowed + " "), ended(ToneGood, "")}
+	return amount.Format(bps, 2) + " %", within, true
 }
 
 // roundedUp returns a / b for b > 0, rounded up.

@@ -179,12 +179,13 @@ func TestEveryReasonHasWordsAndSaysWhatToDo(t *testing.T) {
 
 func TestSignaturesAreNamedInSigningOrder(t *testing.T) {
 	x := operation(flow.StateReview2, intent.KindCall, "")
-	x.Review1 = &verify.PreparedView{Delegation: &verify.DelegationView{Chain: verify.ChainLabel{Name: "Base"}}}
+	x.Review1 = &verify.PreparedView{Chain: verify.ChainLabel{Name: "Base"},
+		Delegation: &verify.DelegationView{Chain: verify.ChainLabel{Name: "Base"}}}
 	x.Review2 = &verify.QuoteView{Legs: []verify.LegView{{Chain: verify.ChainLabel{Name: "Optimism"}},
 		{Chain: verify.ChainLabel{Name: "Base"},
 			Delegation: &verify.DelegationView{Chain: verify.ChainLabel{Name: "Base"}}}}}
-	want := "the delegation of your EOA on Base, the call, payment on Optimism, the delegation of your EOA on Base, " +
-		"payment on Base"
+	want := "the delegation of your EOA on Base, the call on Base, payment on Optimism, " +
+		"the delegation of your EOA on Base, payment on Base"
 	if got := strings.Join(present.SignatureNames(x), ", "); got != want {
 		t.Error(got)
 	}

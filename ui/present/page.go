@@ -68,7 +68,7 @@ type Table int
 
 // The tables: account and times; what leaves and arrives, and to whom; the request; the figures of a quote for a call,
 // and for a swap or a transfer; the tokens that the calls need; the page of bytes; a Solana message; what a check
-// compared, and one of the person's policy.
+// compared, and one of the person's policy; the sum beside a review.
 const (
 	TableOperation Table = iota
 	TableMoves
@@ -80,6 +80,7 @@ const (
 	TableMessage
 	TableFound
 	TableLimited
+	TableBeside
 )
 
 // Block is one statement of a page. Paths are the facts of package consent that it shows; no other block of the page
@@ -102,6 +103,9 @@ type Block struct {
 	Detail int
 	Paths  []string
 }
+
+// ArithmeticKey is the letter of the fold with the arithmetic of a quote.
+const ArithmeticKey = "a"
 
 // Fold is what a KindFold holds. Key is the letter that opens it. Open: something in it needs a look, so that it cannot
 // be shut. Apart: a screen shows it on a page of its own.

@@ -28,6 +28,7 @@ func Review2(r Review) Page {
 	}
 	p.payees(r)
 	p.add(Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"quote.costMicro"}, Entries: []Entry{r.cost()}})
+	p.blank()
 	p.escrows(r)
 	p.windows(r)
 	p.parts(v)
@@ -43,7 +44,7 @@ func Review2(r Review) Page {
 	p.sentence(v.Phrase, "quote.phrase")
 	p.blank()
 	p.checks(r)
-	p.fold("a", "arithmetic", r.arithmetic())
+	p.fold(ArithmeticKey, "arithmetic", r.arithmetic())
 	p.fold("o", "routing", r.routing())
 	p.identity(v.Fingerprint, "quote.fingerprint")
 	return p.Hide(d)

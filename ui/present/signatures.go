@@ -170,9 +170,12 @@ func (s Signature) Rows(c *catalog.Catalog, what string) []Row {
 	return append(out, allows, nonce, Row{Label: "ends", Text: ends})
 }
 
+// SignatureNames names the signatures of an operation in signing order, as far as its reviews show them.
+func SignatureNames(x flow.Snapshot) []string { return Review{Review: x.Under(true)}.SignatureNames() }
+
 // SignatureNames names the signatures of an operation in signing order, as far as its reviews show them: a delegation
 // comes before the operation that needs it. The first ones of a call are those of review 1.
-func SignatureNames(x flow.Snapshot) []string {
+func (r Review) SignatureNames() []string {
 	var out []string
 	sign := func(d *verify.DelegationView, what string) {
 		if d != nil {
@@ -180,14 +183,14 @@ func SignatureNames(x flow.Snapshot) []string {
 		}
 		out = append(out, what)
 	}
-	if v := x.Review1; !x.Intent.Exchanges() {
-		var d *verify.DelegationView
-		if v != nil {
-			d = v.Delegation
+	if !r.Exchange() {
+		if v := r.Call; v != nil {
+			sign(v.Delegation, "the call on "+chainName(v.Chain))
+		} else {
+			sign(nil, "the call")
 		}
-		sign(d, "the call")
 	}
-	if q := x.Review2; q != nil && !q.SameChainOnly {
+	if q := r.Quote; q != nil && !q.SameChainOnly {
 		for _, l := range q.Legs {
 			sign(l.Delegation, "payment on "+chainName(l.Chain))
 		}

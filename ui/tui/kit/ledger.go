@@ -79,6 +79,9 @@ func (c columns) line(th theme.Theme, w int, e Entry) []string {
 	e.Lead.Style.Write(&b, e.Lead.Text)
 	Spaces(&b, c.lead-present.Width(e.Lead.Text)+c.whole-whole)
 	b.WriteString(e.FigureLook.Render(e.Figure.Main) + th.Dim.Render(e.Figure.Zeros))
+	if c.unit+c.aside == 0 {
+		return withNote(b.String(), w, c.indent+c.label, e.Note)
+	}
 	Spaces(&b, c.frac-frac+1)
 	b.WriteString(Fit(e.Unit, c.unit))
 	if e.Aside == "" && len(e.Note) == 0 {

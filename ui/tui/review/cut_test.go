@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/ethereum/go-ethereum/common"
 	"pgregory.net/rapid"
 
@@ -16,6 +17,9 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/erc20"
 	"coffer/ui/present"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -29,8 +33,11 @@ func (r *rig) shown() string {
 	r.openFolds().do(r.s.Update(keyOf("g")))
 	for range 5000 {
 		body := strings.Split(r.view(), "\n")
-		top := r.s.text[pageMain].Top()
-		for i, l := range body[1 : len(body)-1] {
+		top, first := r.s.text[pageMain].Top(), r.s.panes // panes begin with the line of their titles
+		for i, l := range body[first : len(body)-1] {
+			if first > 1 {
+				l = kit.Cut(l, kit.PaneWidths(r.w, reviewShare, besideShare)[0], "")
+			}
 			if !seen[top+i] {
 				seen[top+i] = true
 				lines = append(lines, l)
@@ -43,6 +50,10 @@ func (r *rig) shown() string {
 			r.t.Fatal("confirm is on before everything that binds was on the screen")
 		}
 		r.do(r.s.Update(keyOf("space")))
+	}
+	if r.s.panes > 1 {
+		f := screen.Frame{W: r.w, H: r.h, Theme: theme.New(true, colorprofile.NoTTY, false), Now: r.clock.now}
+		lines = append(lines, r.s.besideLines(f, kit.PaneWidths(r.w, reviewShare, besideShare)[1])...)
 	}
 	for _, l := range lines {
 		if present.Width(l) > r.w || strings.Contains(headlined.ReplaceAllString(l, ""), "…") {

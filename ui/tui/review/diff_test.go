@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
@@ -13,6 +14,7 @@ import (
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -20,7 +22,10 @@ import (
 )
 
 // flat is the screen with its white space collapsed.
-func (r *rig) flat() string { return strings.Join(strings.Fields(r.view()), " ") }
+func (r *rig) flat() string {
+	divider := theme.New(true, colorprofile.NoTTY, false).Signs.Divider
+	return strings.Join(strings.Fields(apart(strings.Split(r.view(), "\n"), divider)), " ")
+}
 
 // allowance adds to review 1 an approval, and its revocation, for a declared allowance of 250.5 USDC.
 func (r *rig) allowance() *rig {
@@ -47,7 +52,7 @@ func TestGoldenAllowance(t *testing.T) {
 }
 
 func TestAdditionsAreMarkedAndStandBesideTheAllowanceThatAsksForThem(t *testing.T) {
-	for _, w := range []int{80, 120} {
+	for _, w := range []int{80, 120, 200} {
 		r := newRig(t).allowance()
 		r.w, r.h = w, 60
 		r.open().settle()
@@ -56,7 +61,7 @@ func TestAdditionsAreMarkedAndStandBesideTheAllowanceThatAsksForThem(t *testing.
 			!strings.Contains(v, "allowance 250.500000 USDC") {
 			t.Errorf("at %d columns:\n%s", w, r.view())
 		}
-		if two := strings.Contains(r.view(), " │ The operation contains"); two != (w >= sideBySide) {
+		if two := strings.Contains(r.view(), " │ The operation contains"); two != (w >= 160) {
 			t.Errorf("two columns at %d: %v", w, two)
 		}
 		r.press("y").count(1, 0)

@@ -8,15 +8,32 @@ import (
 
 	"coffer/ui/internal/reviewtest"
 	"coffer/ui/present"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 )
 
-// The screens show every fact of a review, in two columns, in one, and on the smallest terminal.
+// apart is the text of lines with a divider in them, one column after the other.
+func apart(lines []string, divider string) string {
+	var text []string
+	for at := 0; ; at++ {
+		more := false
+		for _, l := range lines {
+			if parts := strings.Split(l, divider); at < len(parts) {
+				text, more = append(text, parts[at]), true
+			}
+		}
+		if !more {
+			return strings.Join(text, "\n")
+		}
+	}
+}
+
+// The screens show every fact of a review, in two columns and panes, in one, and on the smallest terminal.
 func TestTheScreensShowEveryFact(t *testing.T) {
-	for _, w := range []int{120, 80, 60} {
+	for _, w := range []int{200, 120, 80, 60} {
 		reviewtest.Drift(t, func(c reviewtest.Case) (string, []string, string) {
 			s := New(screen.Context{Catalog: cat(t), Clock: reviewtest.Begin}, Deps{TypeFrom: consent.TypeFrom()})
 			s.phase, s.snap = phaseReview1, flow.Snapshot{Intent: c.Review.Intent, Review1: c.Review.Call,
@@ -27,16 +44,13 @@ func TestTheScreensShowEveryFact(t *testing.T) {
 			}
 			f := screen.Frame{W: w, H: 20, Theme: theme.New(true, colorprofile.NoTTY, false), Now: reviewtest.Begin()}
 			read := func(opened map[string]bool) string {
-				var text, side []string
 				s.unfolded = opened
-				lines, _ := s.mainLines(f, w, 20)
-				for _, l := range lines {
-					left, right, two := strings.Cut(l, f.Theme.Signs.Divider)
-					if text = append(text, left); two {
-						side = append(side, right)
-					}
+				widths := kit.PaneWidths(w, reviewShare, besideShare)
+				lines, _ := s.mainLines(f, widths[0], 20, len(widths) > 1)
+				if len(widths) > 1 && opened != nil {
+					lines = append(lines, s.besideLines(f, widths[1])...)
 				}
-				return strings.Join(append(text, side...), "\n")
+				return apart(lines, f.Theme.Signs.Divider)
 			}
 			text, shown := read(nil), s.shown
 			behind := append(s.lines(f, present.Inspect(s.about())),

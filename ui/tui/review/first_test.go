@@ -28,10 +28,13 @@ func reviewOf(t *testing.T, c reviewtest.Case, w, h int) (*Screen, func() string
 		s.phase, s.snap.Review2, s.snap.Report2 = phaseReview2, c.Review.Quote, c.Review.Report
 	}
 	return s, func() string {
-		f := screen.Frame{W: w, H: h, Theme: theme.New(true, colorprofile.NoTTY, false), Now: reviewtest.Begin()}
-		v, _, _, _ := kit.TakeCursor(s.View(f))
+		v, _, _, _ := kit.TakeCursor(s.View(frameOf(w, h)))
 		return v
 	}
+}
+
+func frameOf(w, h int) screen.Frame {
+	return screen.Frame{W: w, H: h, Theme: theme.New(true, colorprofile.NoTTY, false), Now: reviewtest.Begin()}
 }
 
 // At 80×24 the first screen of every kind of review has what a person decides on: the headline, all that leaves, the

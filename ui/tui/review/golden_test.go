@@ -7,17 +7,24 @@ import (
 
 	"coffer/api"
 	"coffer/api/secret"
+	"coffer/ui/internal/reviewtest"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
 	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
 
-// sizes runs a golden screen at the two standard sizes, 80×24 and 120×40, less the five lines of the shell.
-func sizes(t *testing.T, name string, to func(*rig)) {
+// sizes runs a golden screen at 80×24 and 120×40, less the five lines of the shell.
+func sizes(t *testing.T, name string, to func(*rig)) { golden(t, name, 1, 3, to) }
+
+// everySize runs it at 60×20 and 200×60 too.
+func everySize(t *testing.T, name string, to func(*rig)) { golden(t, name, 0, 4, to) }
+
+func golden(t *testing.T, name string, from, end int, to func(*rig)) {
 	for _, z := range []struct {
 		suffix string
 		w, h   int
-	}{{"80x24", 80, 19}, {"120x40", 120, 35}} {
+	}{{"60x20", 60, 15}, {"80x24", 80, 19}, {"120x40", 120, 35}, {"200x60", 200, 55}}[from:end] {
 		t.Run(z.suffix, func(t *testing.T) {
 			r := newRig(t)
 			r.w, r.h = z.w, z.h
@@ -28,12 +35,12 @@ func sizes(t *testing.T, name string, to func(*rig)) {
 }
 
 func TestGoldenReview1(t *testing.T) {
-	sizes(t, "review1", func(r *rig) { r.open().settle() })
+	everySize(t, "review1", func(r *rig) { r.open().settle() })
 	sizes(t, "review1-end", func(r *rig) { r.open().settle().read() })
 }
 
 func TestGoldenReview1WholeConsent(t *testing.T) {
-	sizes(t, "whole", func(r *rig) {
+	everySize(t, "whole", func(r *rig) {
 		r.op.view1.WholeConsent, r.op.view1.Deploys = true, false
 		r.op.view1.CallTypeWords = "Everything needed is already on the target chain. This signature is the only " +
 			"one: with it the calls can run."
@@ -42,7 +49,23 @@ func TestGoldenReview1WholeConsent(t *testing.T) {
 }
 
 func TestGoldenReview2(t *testing.T) {
-	sizes(t, "review2", func(r *rig) { r.open().settle().read().press("y").settle().read() })
+	everySize(t, "review2", func(r *rig) { r.open().settle().read().press("y").settle() })
+}
+
+// asked puts a review 1 of package reviewtest on the screen.
+func (r *rig) asked(c consent.Review) *rig {
+	r.op.asked, r.op.view1, r.op.report1 = &c.Intent, c.Call, c.Report
+	return r.open().settle()
+}
+
+func TestGoldenSeveralCalls(t *testing.T) {
+	everySize(t, "payouts", func(r *rig) { r.asked(reviewtest.Payouts()) })
+	everySize(t, "calls", func(r *rig) { r.asked(reviewtest.All()[1].Review) })
+}
+
+// The pane beside a review, with the keyboard in it and the arithmetic in full.
+func TestGoldenBeside(t *testing.T) {
+	golden(t, "beside", 2, 4, func(r *rig) { r.toReview2().press("a", "tab") })
 }
 
 func TestGoldenExpired(t *testing.T) {
@@ -58,7 +81,7 @@ func TestGoldenExpired(t *testing.T) {
 }
 
 func TestGoldenRefused(t *testing.T) {
-	sizes(t, "refused", func(r *rig) {
+	everySize(t, "refused", func(r *rig) {
 		r.op.report1 = report(verify.Reason{
 			Code: "U7", Level: verify.Refuse,
 			Title: "The operation contains a call that is not yours, or not in its place.",
@@ -102,9 +125,9 @@ func TestGoldenWaiting(t *testing.T) {
 }
 
 func TestGoldenDelegation(t *testing.T) {
-	sizes(t, "delegation", func(r *rig) { r.op.view1 = delegated(r.op.view1); r.open().settle() })
+	everySize(t, "delegation", func(r *rig) { r.op.view1 = delegated(r.op.view1); r.open().settle() })
 	sizes(t, "delegation-end", func(r *rig) { r.op.view1 = delegated(r.op.view1); r.open().settle().read() })
-	sizes(t, "delegation2", func(r *rig) {
+	everySize(t, "delegation2", func(r *rig) {
 		r.op.view1 = delegated(r.op.view1)
 		r.op.next.Legs[0].AccountType, r.op.next.Legs[0].Delegation = api.AccountKernelV33, delegation(10, "Optimism")
 		r.open().settle().read().press("y").settle().read()
@@ -112,7 +135,7 @@ func TestGoldenDelegation(t *testing.T) {
 }
 
 func TestGoldenRoleBased(t *testing.T) {
-	sizes(t, "rolebased", func(r *rig) { r.op.view1.AccountType = api.AccountRoleBased; r.open().settle().read() })
+	everySize(t, "rolebased", func(r *rig) { r.op.view1.AccountType = api.AccountRoleBased; r.open().settle() })
 }
 
 func TestGoldenSolana(t *testing.T) {
@@ -120,12 +143,12 @@ func TestGoldenSolana(t *testing.T) {
 		r.op.next = solanaQuote(r.clock.now)
 		return r.open().settle().read().press("y").settle()
 	}
-	sizes(t, "solana", func(r *rig) { to(r) })
+	everySize(t, "solana", func(r *rig) { to(r) })
 	sizes(t, "solana-end", func(r *rig) { to(r).read() })
 }
 
 func TestGoldenSwap(t *testing.T) {
-	sizes(t, "swap", func(r *rig) { r.openSwap().settle().read() })
+	everySize(t, "swap", func(r *rig) { r.openSwap().settle() })
 	sizes(t, "swap-unknown-fees", func(r *rig) {
 		r.openSwap()
 		r.op.next.Fees, r.op.next.FeesMicro, r.op.next.FeeUSD, r.op.next.Explained = nil, nil, "", false
@@ -135,7 +158,7 @@ func TestGoldenSwap(t *testing.T) {
 }
 
 func TestGoldenTransfer(t *testing.T) {
-	sizes(t, "transfer", func(r *rig) { r.openTransfer().settle().read() })
+	everySize(t, "transfer", func(r *rig) { r.openTransfer().settle() })
 }
 
 func TestGoldenSubmitted(t *testing.T) {

@@ -2,6 +2,7 @@ package review
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,9 +39,11 @@ func (s *Screen) ownKeys() []kit.Key {
 		if s.expired(s.ctx.Clock()) {
 			keys[0] = againKey("prepare again")
 		}
+		keys = slices.Insert(keys, 1, s.paneKeys()...)
 		return append(keys, s.foldKeys()...)
 	case phaseReview2:
-		keys := append([]kit.Key{s.confirmKey(), againKey("new quote")}, s.foldKeys()...)
+		keys := append([]kit.Key{s.confirmKey()}, s.paneKeys()...)
+		keys = append(append(keys, againKey("new quote")), s.foldKeys()...)
 		keys = append(keys, leave, checksKey(), inspectKey(), kit.NewKey("edit", "e").Hidden())
 		if s.expired(s.ctx.Clock()) {
 			return keys[1:]
@@ -121,6 +124,17 @@ func checksKey() kit.Key  { return kit.NewKey("checks", "c") }
 func scrollKey() kit.Key {
 	return kit.Key{Press: []string{"space", "pgdown", "pgup", "up", "down", "j", "k", "g", "G", "home", "end"},
 		Show: "space", Label: "read on", Quiet: true}
+}
+
+// paneKeys move the keyboard between the panes of a wide screen.
+func (s *Screen) paneKeys() []kit.Key {
+	if s.panes < 2 {
+		return nil
+	}
+	return []kit.Key{
+		kit.NewKey("other pane", "tab").Explain("give the other pane the keyboard: the arrows scroll it then"),
+		kit.NewKey("pane before", "shift+tab").Hidden(), kit.NewKey("what went over the wire", wireKey).Hidden(),
+	}
 }
 
 // foldKeys open what explains, once the review was read; until then space reads on.

@@ -15,11 +15,15 @@ import (
 // the other.
 const sideBySide = 100
 
-// layout lays a page out in w cells. Nothing is cut: text wraps.
+// layout lays a page out in w cells. Nothing is cut: text wraps. With beside the sections that a wide screen has beside
+// a review are not repeated: the numbers of signatures and the folds of the checks and of the arithmetic. With roomy
+// what leaves and what arrives have headings on their own lines.
 type layout struct {
-	th    theme.Theme
-	w     int
-	shown []string // the facts of what was laid out
+	th     theme.Theme
+	w      int
+	beside bool
+	roomy  bool
+	shown  []string // the facts of what was laid out
 }
 
 // page lays a page out and leaves out what the page of checks lists.
@@ -31,35 +35,53 @@ func (l *layout) page(p present.Page) []string {
 
 // folded lays a page out in h lines, its folds at the end: first those that cannot be shut, which have to be read like
 // the rest, then in one line those that are shut, then those that the person opened. need is the number of lines that
-// have to be read. Blank lines go where they would push text off the screen.
+// have to be read. Headings and blank lines go where they would push text off the screen.
 func (l *layout) folded(p present.Page, opened map[string]bool, h int) (lines []string, need int) {
-	lines = l.page(slices.DeleteFunc(p.Shut(nil), func(b present.Block) bool {
-		return b.Kind == present.KindFold && !b.Fold.Open
-	}))
-	var shut []kit.Span
-	var open []string
-	for _, b := range p.Folds() {
-		switch {
-		case b.Fold.Open:
-		case opened[b.Fold.Key]:
-			open = append(open, l.block(b)...)
-		default:
-			if len(shut) > 0 {
-				shut = append(shut, kit.Plain("   "))
-			}
-			shut = append(shut, l.foldTitle(b, l.th.Signs.Closed))
-		}
+	l.roomy = l.beside
+	binding, shut, open := l.parts(p, opened)
+	if l.roomy && len(binding)+len(shut) > h {
+		l.roomy = false
+		binding, shut, open = l.parts(p, opened)
 	}
-	all := lines
-	if len(shut) > 0 {
-		all = append(lines, kit.Prose(l.w, indent, shut...)...)
+	if !l.beside { // the titles of panes are a line of their own
+		binding = append([]string{""}, binding...)
 	}
-	all, need = tight(append([]string{""}, all...), len(lines)+1, h)
+	all, need := tight(append(binding, shut...), len(binding), h)
 	return append(all, open...), need
 }
 
-// tight drops blank lines, the first and the last ones before those between, until at most h lines are left. need is
-// how many of the first n lines are left.
+// parts are the lines of folded.
+func (l *layout) parts(p present.Page, opened map[string]bool) (binding, shut, open []string) {
+	binding = l.page(slices.DeleteFunc(p.Shut(nil), func(b present.Block) bool {
+		return b.Kind == present.KindFold && !b.Fold.Open
+	}))
+	var titles []kit.Span
+	add := func(b present.Block) {
+		if len(titles) > 0 {
+			titles = append(titles, kit.Plain("   "))
+		}
+		titles = append(titles, l.foldTitle(b, l.th.Signs.Closed))
+	}
+	for _, b := range p.Folds() {
+		switch {
+		case b.Fold.Open, l.beside && (b.Fold.Key == checksFold || b.Fold.Key == present.ArithmeticKey):
+		case opened[b.Fold.Key]:
+			open = append(open, l.block(b)...)
+		default:
+			add(b)
+		}
+	}
+	if l.beside {
+		add(present.Block{Label: "what went over the wire", Fold: present.Fold{Key: wireKey}})
+	}
+	if len(titles) > 0 {
+		shut = kit.Prose(l.w, indent, titles...)
+	}
+	return binding, shut, open
+}
+
+// tight drops blank lines, the first and the last ones before those between, from the bottom up, until at most h lines
+// are left. need is how many of the first n lines are left.
 func tight(lines []string, n, h int) (left []string, need int) {
 	var blanks []int
 	for i, line := range lines {
@@ -67,8 +89,10 @@ func tight(lines []string, n, h int) (left []string, need int) {
 			blanks = append(blanks, i)
 		}
 	}
-	if len(blanks) > 2 { // the one below the headline goes last
-		blanks = slices.Concat(blanks[:1], blanks[len(blanks)-1:], blanks[2:len(blanks)-1], blanks[1:2])
+	if n := len(blanks); n > 2 { // the one below the headline goes last
+		between := slices.Clone(blanks[1 : n-1])
+		slices.Reverse(between)
+		blanks = slices.Concat(blanks[:1], blanks[n-1:], between)
 	}
 	drop := map[int]bool{}
 	for _, i := range blanks[:min(len(blanks), max(0, len(lines)-h))] {
@@ -125,13 +149,27 @@ func (l *layout) block(b present.Block) []string {
 		return changeTable(l.th, b.Changes, l.w)
 	}
 	if len(b.Right) == 0 {
-		return kit.Prose(l.w, in, l.spans(b.Spans)...)
+		return l.prose(b.Spans, in)
 	}
 	var right strings.Builder
 	for _, s := range l.spans(b.Right) {
 		right.WriteString(s.Style.Render(s.Text))
 	}
 	return sides(kit.Prose(l.w-present.Width(right.String())-1, in, l.spans(b.Spans)...), right.String(), l.w)
+}
+
+// prose lays a text out, its lines aligned behind the sign that it begins with.
+func (l *layout) prose(list []present.Span, in int) []string {
+	if len(list) == 0 || list[0].Sign != present.Before {
+		return kit.Prose(l.w, in, l.spans(list)...)
+	}
+	rest := slices.Clone(list)
+	rest[0].Sign = present.NoSign
+	sign := l.th.Sign(meaning(list[0].Tone))
+	lead := in + present.Width(sign) + 1
+	lines := kit.Prose(l.w, lead, l.spans(rest)...)
+	lines[0] = strings.Repeat(" ", in) + l.style(list[0].Tone).Render(sign) + " " + lines[0][lead:]
+	return lines
 }
 
 // row lays a label and its value out. The label of a nested argument is indented further than its parent's as far as
@@ -152,7 +190,7 @@ func columnOf(t present.Table) int {
 		present.TableOperation: labelW, present.TableMoves: movesW, present.TableAsked: 13, present.TableCosts: costW,
 		present.TableExchanged: 17,
 		present.TableNeeded:    labelW + 2, present.TableHashes: 16, present.TableMessage: 14, present.TableFound: 8,
-		present.TableLimited: labelW,
+		present.TableLimited: labelW, present.TableBeside: labelW,
 	}[t]
 }
 
@@ -163,46 +201,64 @@ func (l *layout) ledgers(list []present.Block, of present.Block) map[int][]strin
 		return nil
 	}
 	var entries []kit.Entry
-	var at []int // the block of each entry
+	var at []int       // the block of each entry
+	var heads []string // what is above it
 	for i, b := range list {
 		if b.Kind == of.Kind && b.Table == of.Table && b.Level == of.Level && len(b.Spans) == 0 {
-			for _, e := range l.entries(b) {
-				entries, at = append(entries, e), append(at, i)
+			all, above := l.entries(b)
+			entries, heads = append(entries, all...), append(heads, above...)
+			for range all {
+				at = append(at, i)
 			}
 		}
 	}
-	out := map[int][]string{}
-	for i, lines := range kit.LedgerRows(l.th, l.w, indent+2*of.Level, columnOf(of.Table), entries) {
+	out, column := map[int][]string{}, columnOf(of.Table)
+	if l.roomy && of.Table == present.TableMoves {
+		column = roomyW
+	}
+	for i, lines := range kit.LedgerRows(l.th, l.w, indent+2*of.Level, column, entries) {
+		if heads[i] != "" {
+			out[at[i]] = append(out[at[i]], " "+l.th.Dim.Render(heads[i]))
+		}
 		out[at[i]] = append(out[at[i]], lines...)
 	}
 	return out
 }
 
-// entries are the lines of a ledger. Of those with the same group the first one has its name.
-func (l *layout) entries(b present.Block) []kit.Entry {
-	var out []kit.Entry
+// entries are the lines of a ledger. Of those with the same group the first one has its name, before its label or as a
+// heading above it.
+func (l *layout) entries(b present.Block) (out []kit.Entry, heads []string) {
 	group := ""
 	for _, e := range b.Entries {
-		x := l.entry(e)
+		x, head := l.entry(e), ""
 		if e.Group != "" {
 			name := e.Group
 			if name == group {
 				name = ""
 			}
-			group, x.Label = e.Group, kit.Fit(name, movesW)+e.Label
+			group = e.Group
+			switch {
+			case !l.roomy:
+				x.Label = kit.Fit(name, movesW) + e.Label
+			case e.Label == "":
+				x.Label = name
+			default:
+				x.Label, head = "  "+e.Label, name
+			}
 			if a := e.Amount; a != nil && a.Decimals > fewDecimals { // 18 of them push the rest to the next line
 				x.Figure.Zeros = ""
 			}
 		}
-		out = append(out, x)
+		out, heads = append(out, x), append(heads, head)
 	}
-	return out
+	return out, heads
 }
 
 // ledger aligns amounts below their heading. A single one goes beside it when there is room.
 func (l *layout) ledger(b present.Block, in int) []string {
 	out := kit.Prose(l.w, indent, l.spans(b.Spans)...)
-	lines := kit.Ledger(l.th, l.w, in, 0, l.entries(b))
+	entries, _ := l.entries(b)
+	lines := kit.Ledger(l.th, l.w, in, 0, entries)
 	if first := strings.TrimLeft(lines[0], " "); len(lines) == 1 &&
 		present.Width(out[0])+present.Width(first)+3 <= l.w {
 		return []string{out[0] + "   " + first}
@@ -236,7 +292,11 @@ func (l *layout) entry(x present.Entry) kit.Entry {
 			e.AsideLook = l.th.Unknown
 		}
 	}
-	e.Note = append(e.Note, l.spans(x.Note)...)
+	note := l.spans(x.Note)
+	if l.beside && len(x.Note) > 0 && x.Note[0].Sign == present.Pending { // beside it, the signatures are listed
+		note = note[min(2, len(note)):]
+	}
+	e.Note = append(e.Note, note...)
 	return e
 }
 
@@ -388,10 +448,10 @@ func (s *Screen) about() present.Review {
 		AfterAdvice: " e changes what you ask, c lists all checks."}
 }
 
-// mainLines is the text of a review in w cells and h lines, and how many of its lines have to be read. That of an
-// expired quote is all dim: nothing in it can be accepted any more.
-func (s *Screen) mainLines(f screen.Frame, w, h int) (lines []string, need int) {
-	l, r := layout{th: f.Theme, w: w - 1}, s.about()
+// mainLines is the text of a review in w cells and h lines, and how many of its lines have to be read; beside says that
+// other things are beside it. That of an expired quote is all dim: nothing in it can be accepted any more.
+func (s *Screen) mainLines(f screen.Frame, w, h int, beside bool) (lines []string, need int) {
+	l, r := layout{th: f.Theme, w: w - 1, beside: beside}, s.about()
 	var out []string
 	if s.deps.NoSigner != "" {
 		out = append(l.warn(theme.Warn,

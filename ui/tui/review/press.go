@@ -31,6 +31,9 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
 		return screen.Toast(theme.Warn, k.Off)
 	}
+	if s.reviewing() && s.focus.Press(key, s.panes) {
+		return nil
+	}
 	switch key {
 	case "y":
 		if s.reviewing() && !s.typing() {
@@ -54,6 +57,10 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 		}
 	case "a", "o":
 		s.toggle(key)
+	case wireKey:
+		if s.reviewing() {
+			return screen.Open(screen.Wire, nil)
+		}
 	case "q":
 		return screen.Toast(theme.None, "esc leaves the review; ctrl+c quits")
 	case "esc":
@@ -76,6 +83,8 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 func (s *Screen) scroll(key string) {
 	text := &s.text[pageMain]
 	switch {
+	case s.reviewing() && s.focus.In(s.panes) > 0:
+		s.side.Press(key)
 	case (key == "space" || key == "pgdown") && text.Below() == 0 && text.ToUnseen():
 	case key == "space" && text.Below() == 0 && s.reviewing():
 		s.nextFold()
@@ -115,7 +124,7 @@ func (s *Screen) toggle(key string) {
 		return
 	}
 	s.unfolded[key] = !s.unfolded[key]
-	s.reveal = s.unfolded[key]
+	s.reveal = s.unfolded[key] && (s.panes < 2 || key != present.ArithmeticKey)
 }
 
 func (s *Screen) open(p page) {

@@ -5,7 +5,7 @@
 // only the service says is labelled so. The intent is shown beside it and compared here again, byte for byte. The
 // arithmetic of a quote is shown, a missing figure is "unknown" and counted, and both reviews carry the fingerprint by
 // which a second machine identifies the same document. No figure, address or reason is cut: the text wraps and the
-// screen scrolls.
+// screen scrolls. On a wide screen a second pane explains; what has to be read is in the first one alone.
 //
 // The first signature is asked for only after a confirmed review 1, the others only after a confirmed review 2, and a
 // confirmation carries the fingerprint of the shown review (protocol §1). A confirming key does nothing for half a
@@ -126,6 +126,9 @@ type Screen struct {
 	page     page
 	text     [3]kit.Scroll
 	width    int             // of the last drawing, in cells
+	side     kit.Scroll      // what is beside the review
+	focus    kit.Focus       // the pane that has the keyboard
+	panes    int             // of the last drawing of a review
 	unfolded map[string]bool // the folds of the review that the person opened, by their letters
 	shown    []string        // the facts of the review that were laid out
 	reveal   bool            // a fold was opened, which the next drawing scrolls to

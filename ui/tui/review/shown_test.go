@@ -62,7 +62,7 @@ func (r *rig) nativeCall() *rig {
 }
 
 func TestACallThatCannotBeDecodedShowsItsBytesAndItsValue(t *testing.T) {
-	for _, w := range []int{80, 120} {
+	for _, w := range []int{80, 200} {
 		r := newRig(t).nativeCall()
 		r.w, r.h = w, 60
 		v := r.open().settle().flat()

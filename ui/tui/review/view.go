@@ -16,6 +16,7 @@ const (
 	labelW = 10
 	movesW = 9
 	costW  = 15
+	roomyW = 14
 )
 
 // View draws the screen. Drawn lines count as seen.
@@ -53,7 +54,7 @@ func (s *Screen) page0(f screen.Frame, lines []string) string {
 	text, need := &s.text[s.page], len(lines)
 	if s.page == pageMain && s.drawn != s.shownID() {
 		s.drawn, s.unfolded = s.shownID(), map[string]bool{}
-		*text = kit.Scroll{}
+		*text, s.side, s.focus = kit.Scroll{}, kit.Scroll{}, 0
 	}
 	switch {
 	case s.page == pageChecks:
@@ -63,16 +64,20 @@ func (s *Screen) page0(f screen.Frame, lines []string) string {
 		title, right, lines = "Bytes and hashes", "", s.lines(f, present.Inspect(s.about()).Hide(s.atStake()))
 		need = len(lines)
 	case s.reviewing():
-		lines, need = s.mainLines(f, f.W, f.H-2)
+		if body, ok := s.twoPanes(f); ok {
+			return kit.Lines(s.head(f, title, right), body, s.foot(f))
+		}
+		lines, need = s.mainLines(f, f.W, f.H-2, false)
 	}
 	text.Resize(f.H - 2)
 	text.KeepFirst(lines, need)
-	if s.reveal {
-		s.reveal = false
-		text.Press("G")
-	}
-	head := kit.Sides(" "+f.Theme.Strong.Render(title), right+" ", f.W)
-	return kit.Lines(head, text.View(f.W), s.foot(f))
+	s.revealed(text)
+	return kit.Lines(s.head(f, title, right), text.View(f.W), s.foot(f))
+}
+
+// head is the first line.
+func (s *Screen) head(f screen.Frame, title, right string) string {
+	return kit.Sides(" "+f.Theme.Strong.Render(title), right+" ", f.W)
 }
 
 // shownID identifies the main text: lines seen of one review do not count for another.
