@@ -39,6 +39,7 @@ import (
 	"coffer/ui/cli/roles"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
+	"coffer/ui/qr"
 	"coffer/ui/sshd"
 	"coffer/ui/tui"
 	"coffer/ui/tui/settings"
@@ -62,6 +63,8 @@ func run(ctx context.Context, args []string) error {
 	a := actCommands()
 	if screen && !tui.Dumb(os.Environ()) {
 		a.Dashboard = dashboard
+		colours, ascii := tui.Abilities(os.Environ())
+		a.Code = &qr.Look{Dark: true, ASCII: ascii, Profile: colours}
 	}
 	p := cli.Program{
 		Out: os.Stdout, Err: os.Stderr,
@@ -88,8 +91,8 @@ func run(ctx context.Context, args []string) error {
 			keys.Contacts{Host: host(), Prompt: prompt(), In: os.Stdin, Out: os.Stdout}.Command,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Verify,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Intent,
-			a.Assets, a.Chains, a.History, a.Status, a.Activity, a.Refund, a.Call, a.Pay, a.Transfer, a.Swap, a.Plan,
-			a.Apply, a.Export, a.Lab,
+			a.Assets, a.Chains, a.Receive, a.History, a.Status, a.Activity, a.Refund, a.Call, a.Pay, a.Transfer,
+			a.Swap, a.Plan, a.Apply, a.Export, a.Lab,
 		},
 	}
 	return p.Run(ctx, args)

@@ -34,7 +34,7 @@ func groups(root *cobra.Command) {
 		&cobra.Group{ID: groupSetUp, Title: "Set up:"}, &cobra.Group{ID: groupProgram, Title: "Service and program:"},
 	)
 	of := map[string][]string{
-		groupLook:    {"balances", "assets", "chains", "history", "status", "activity", "lab", "export"},
+		groupLook:    {"balances", "receive", "assets", "chains", "history", "status", "activity", "lab", "export"},
 		groupAct:     {"call", "pay", "transfer", "swap", "refund", "plan", "apply", "intent", "verify"},
 		groupSetUp:   {"setup", "profile", "accounts", "contacts", "keys", "config"},
 		groupProgram: {"serve", "doctor", "completion", "man", "version"},

@@ -4,12 +4,10 @@ import (
 	"context"
 	"math/big"
 	"slices"
-	"strings"
 	"time"
 
 	"coffer/api"
 	"coffer/api/amount"
-	"coffer/api/network"
 	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/wallet/verify"
@@ -179,7 +177,7 @@ func (s *session) expand(h present.Holding) {
 	}
 }
 
-// receive prints an address in full: in groups, spelled, and in one piece.
+// receive prints an address in full: in groups, spelled, and in one piece; then a payment request, if one is wanted.
 func (s *session) receive(ctx context.Context) error {
 	accounts := s.Accounts
 	if len(accounts) == 0 {
@@ -199,23 +197,40 @@ func (s *session) receive(ctx context.Context) error {
 	}
 	s.out.say("In one piece:")
 	s.out.raw(present.Checksummed(a.AccountAddress))
-	where := "It is a Solana address."
-	if a.IsEVM() {
-		names := make([]string, 0, 8)
-		for _, c := range s.Catalog.Chains() {
-			names = append(names, c.Name)
-		}
-		where = "It is the same on " + strings.Join(names, ", ") + "."
+	s.out.say(present.ReceiveOn(s.Catalog, s.ctx.Network, a))
+	s.care()
+	return s.askFor(ctx, a)
+}
+
+// care says what to know before somebody pays.
+func (s *session) care() {
+	care, lost := present.ReceiveCare(s.ctx.Network.Kind)
+	if lost {
+		care = "Warning: " + care
 	}
-	s.out.say(where)
-	switch s.ctx.Network.Kind {
-	case network.Embedded:
-		s.out.say("Warning: these chains live inside this program. Real coins sent to this address are lost.")
-	case network.Lab:
-		s.out.say("Warning: these are test chains of a lab. Real coins sent to this address are lost.")
-	default:
-		s.out.say("Compare the whole address before you send to it.")
+	s.out.say(care)
+}
+
+// askFor prints a payment request to the account, or to the one on the chain that is named.
+func (s *session) askFor(ctx context.Context, a api.Account) error {
+	accounts := append([]api.Account{a}, s.Accounts...)
+	var asked compose.Asked
+	err := s.read(ctx, "To ask for a payment, type amount, asset and chain, such as 25 usdc on base:",
+		func(text string) (problem string) {
+			wanted, problem := compose.ReadAsking(text)
+			if problem == "" {
+				asked, problem = s.Ask(s.ctx.Network, accounts, wanted)
+			}
+			return problem
+		})
+	if err != nil {
+		return err
 	}
+	s.out.where(0, "Payment request: "+asked.Says()+", to your account", address(asked.Account.AccountAddress))
+	s.out.say("In one piece:")
+	s.out.raw(asked.URI)
+	s.out.say(present.Requests(asked.Account))
+	s.care()
 	return nil
 }
 

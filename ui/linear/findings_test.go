@@ -9,6 +9,7 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/secret"
+	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
 
@@ -136,6 +137,25 @@ func TestL9_LeavingThePassphraseIsSaidInWords(t *testing.T) {
 		r.wants(r.types("1"), "No passphrase: you left the question. Nothing was signed.")
 		if err := r.ends(); err != nil || r.op.signs > 0 {
 			t.Errorf("%v, %d signed", err, r.op.signs)
+		}
+	})
+}
+
+// TestReceiveAsksForAnAmount: a payment request in one piece, to the account on the chain that was named.
+func TestReceiveAsksForAnAmount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t).begins()
+		r.wants(r.types("receive", "1"), "To ask for a payment, type amount, asset and chain")
+		r.wants(r.types("25 usdc"), "ay on which chain, such as usdc on")
+		said := r.types("25 usdc on base")
+		r.wants(said, "Payment request: 25 USDC on Base, to your account")
+		if link := "\nethereum:" + usdc + "@8453/transfer?address=" + present.Checksummed(account) +
+			"&uint256=25000000\n"; !strings.Contains(said, link) {
+			t.Errorf("not in one piece:\n%s", said)
+		}
+		r.wants(said, "Warning: These chains live inside this program.")
+		if err := r.ends(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -200,7 +200,7 @@ func TestGoldenLooking(t *testing.T) {
 			{Transactions: []api.HistoryRecord{record(hash(6), api.StatusRefunded, "SLIPPAGE"),
 				record(hash(7), "SHIPPED\x1b[2J", "")}},
 		}
-	}, []string{"1", "?", "1", "all", "h", "", "2", "8", "2", "more", "1", "page 1", "page 9", "", "9", "0",
+	}, []string{"1", "?", "1", "all", "h", "", "2", "", "8", "2", "more", "1", "page 1", "page 9", "", "9", "0",
 		"nonsense\x1b[A", "?"}, nil)
 }
 

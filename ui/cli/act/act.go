@@ -1,5 +1,5 @@
-// Package act does the work of the dashboard as commands for scripts: assets, chains, history, status, activity, call,
-// transfer, swap, export, and plan files.
+// Package act does the work of the dashboard as commands for scripts: assets, chains, receive, history, status,
+// activity, call, transfer, swap, export, and plan files.
 //
 // Promise: data goes to Out, reviews, progress and findings to Err. A document with --json is the service's own, byte
 // for byte, wherever the service gave one; the members beside it are facts of this program. Without a terminal the
@@ -38,6 +38,7 @@ import (
 	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/profile"
+	"coffer/ui/qr"
 	"coffer/ui/quotelab"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -62,6 +63,8 @@ type Commands struct {
 	Build    cli.Build
 	// Dashboard opens the screens; nil: there is no terminal for them.
 	Dashboard func(ctx context.Context, g cli.Global) error
+	// Code is how Out draws a QR code; nil: Out is no terminal that can.
+	Code *qr.Look
 }
 
 // Prompt asks the user at the terminal; cli.Prompt is one.

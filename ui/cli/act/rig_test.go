@@ -214,7 +214,7 @@ func (r *rig) runError(args ...string) (int, error) {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &cli.UsageError{Problem: err.Error()} })
 	c := r.c
 	for _, make := range []func(*cli.Global) *cobra.Command{c.Assets, c.Chains, c.History, c.Status, c.Activity,
-		c.Refund, c.Call, c.Pay, c.Allowances,
+		c.Refund, c.Receive, c.Call, c.Pay, c.Allowances,
 		c.Transfer, c.Swap, c.Export, c.Plan, c.Apply, c.Lab} {
 		root.AddCommand(make(&g))
 	}

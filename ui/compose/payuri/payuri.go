@@ -1,10 +1,10 @@
-// Package payuri reads payment requests as wallets pass them around: EIP-681 (ethereum:…) for a plain payment in a
-// chain's coin or the transfer of an ERC-20 token, and Solana Pay transfer requests (solana:…).
+// Package payuri reads and writes payment requests as wallets pass them around: EIP-681 (ethereum:…) for a plain
+// payment in a chain's coin or the transfer of an ERC-20 token, and Solana Pay transfer requests (solana:…).
 //
 // Promise: a request is read exactly or refused. An amount is an exact number, never rounded; a parameter that this
 // package does not know, or that is there twice, is refused by its name; an address has a correct checksum, and names
 // of a registry are none. What a request asks for and nothing here can keep, such as a memo, is listed. Nothing is
-// fetched.
+// fetched. What is written is read back as the same request.
 //
 // Errors say what is wrong in words. Sources: EIP-681; Solana Pay specification.
 package payuri
@@ -33,6 +33,32 @@ type Request struct {
 	Chain             uint64
 	To, Token, Amount string
 	Lost              []string
+}
+
+// String writes a request: the parameters that were lost are left out.
+func (r Request) String() string {
+	if r.Solana {
+		return "solana:" + r.To + listed([][2]string{{"amount", r.Amount}, {"spl-token", r.Token}})
+	}
+	at := "@" + strconv.FormatUint(r.Chain, 10)
+	if r.Token == "" {
+		return "ethereum:" + r.To + at + listed([][2]string{{"value", r.Amount}})
+	}
+	return "ethereum:" + r.Token + at + "/transfer" + listed([][2]string{{"address", r.To}, {"uint256", r.Amount}})
+}
+
+// listed writes parameters, names with values; those without a value are left out. A value needs no escapes.
+func listed(pairs [][2]string) string {
+	var all []string
+	for _, p := range pairs {
+		if p[1] != "" {
+			all = append(all, p[0]+"="+p[1])
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(all, "&")
 }
 
 // Is reports whether a text means to be a payment request.

@@ -1,6 +1,7 @@
 package payuri
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -74,6 +75,35 @@ func TestARequestThatIsNotExactIsRefused(t *testing.T) {
 	}
 }
 
+// written reads a request back from what is written of it.
+func written(r Request) error {
+	r.Lost = nil
+	if back, err := Parse(r.String()); err != nil || !reflect.DeepEqual(back, r) {
+		return fmt.Errorf("%+v is written %s and read back as %+v: %w", r, r, back, err)
+	}
+	return nil
+}
+
+func TestARequestIsWrittenAsTheSpecificationsSay(t *testing.T) {
+	for want, r := range map[string]Request{
+		"ethereum:" + anna + "@8453?value=2014000000000000000": {Chain: 8453, To: anna, Amount: "2014000000000000000"},
+		"ethereum:" + anna + "@1":                              {Chain: 1, To: anna, Lost: []string{"gas"}},
+		"ethereum:" + usdc + "@8453/transfer?address=" + anna + "&uint256=25000000": {Chain: 8453, To: anna,
+			Token: usdc, Amount: "25000000"},
+		"ethereum:" + usdc + "@8453/transfer?address=" + anna: {Chain: 8453, To: anna, Token: usdc},
+		"solana:" + sol + "?amount=0.01&spl-token=" + mint:    {Solana: true, To: sol, Token: mint, Amount: "0.01"},
+		"solana:" + sol + "?amount=1":                         {Solana: true, To: sol, Amount: "1"},
+		"solana:" + sol:                                       {Solana: true, To: sol},
+	} {
+		if got := r.String(); got != want || !Is(got) {
+			t.Errorf("%+v is written\n%s, not\n%s", r, got, want)
+		}
+		if err := written(r); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("ethereum:" + usdc + "@8453/transfer?address=" + anna + "&uint256=25e6")
 	f.Add("solana:" + sol + "?amount=0.01&spl-token=" + mint + "&memo=a%20b")
@@ -84,6 +114,8 @@ func FuzzParse(f *testing.F) {
 			if strings.ContainsAny(err.Error(), "\x1b\n\x00") {
 				t.Errorf("%q", err)
 			}
+		case written(r) != nil:
+			t.Errorf("%q: %v", s, written(r))
 		case r.To == "" || !r.Solana && (r.Chain == 0 || strings.Trim(r.Amount, "0123456789") != ""):
 			t.Errorf("%q gives %+v", s, r)
 		}

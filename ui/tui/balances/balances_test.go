@@ -98,6 +98,8 @@ func TestGoldenScreens(t *testing.T) {
 		{"scrambled", []string{"enter", "H"}},
 		{"receive", []string{"r"}},
 		{"receive on Solana", []string{"r", "right"}},
+		{"asking", []string{"r", "a", "2", "5", "space", "u", "s", "d", "c", "enter"}},
+		{"payment request", []string{"r", "a", "5", "space", "u", "s", "d", "c", "@", "b", "a", "s", "e", "enter"}},
 		{"inspect", []string{"down", "i"}},
 		{"filtered", []string{"/", "b", "t", "c", "enter"}},
 		{"filter without match", []string{"/", "q", "q"}},

@@ -14,7 +14,7 @@ func (m *Model) click(msg screen.ClickMsg) tea.Cmd {
 		m.clickAllowances(msg)
 		return nil
 	}
-	if m.receive || m.inspect || m.data == nil || len(m.rows) == 0 {
+	if m.receive.open || m.inspect || m.data == nil || len(m.rows) == 0 {
 		return nil
 	}
 	m.filter.Blur()

@@ -13,7 +13,10 @@ func (m *Model) Keys() []kit.Key {
 		return []kit.Key{kit.NewKey("keep filter", "enter"), kit.NewKey("clear filter", "esc").Named("clear-filter")}
 	case m.allowed.open:
 		return m.allowanceKeys()
-	case m.receive:
+	case m.receive.typing():
+		return []kit.Key{kit.NewKey("show the request", "enter").Named("ask-now"),
+			kit.NewKey("back", "esc").Named("stop-asking")}
+	case m.receive.open:
 		return m.receiveKeys()
 	case m.inspect:
 		return []kit.Key{
@@ -34,8 +37,8 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("build", "b").Explain("build a call with this asset").OffWhen(build != "", build),
 		kit.NewKey("transfer", "t").Explain("transfer this asset").OffWhen(build != "", build),
 		kit.NewKey("swap", "w").Explain("swap this asset").OffWhen(build != "", build),
-		kit.NewKey("receive", "r").Explain("show the address to send to").OffWhen(len(m.ctx.Accounts) == 0,
-			"this profile has no account"),
+		kit.NewKey("receive", "r").Explain("show an address or payment request").
+			OffWhen(len(m.ctx.Accounts) == 0, "this profile has no account"),
 		kit.NewKey("view", "v").Explain("group " + next),
 		kit.NewKey("sort", "s").Explain("sort by the next column: value, asset, name, amount"),
 		kit.NewKey("hide", "h").Explain("hide or show amounts, on every screen").Named("hide"),
@@ -77,9 +80,17 @@ func (m *Model) exportKey() kit.Key {
 }
 
 func (m *Model) receiveKeys() []kit.Key {
-	keys := []kit.Key{kit.NewKey("copy address", "y").Named("copy")}
+	what := "copy address"
+	if m.receive.asked != nil {
+		what = "copy request"
+	}
+	keys := []kit.Key{kit.NewKey(what, "y").Named("copy"),
+		kit.NewKey("request", "a").Explain("ask for an amount: a payment request")}
 	if len(m.ctx.Accounts) > 1 {
-		keys = append(keys, kit.NewKey("next account", "right"), kit.NewKey("previous account", "left"))
+		keys = append(keys, kit.NewKey("next account", "right"), kit.NewKey("previous account", "left").Hidden())
+	}
+	if m.receive.asked != nil {
+		return append(keys, kit.NewKey("the address alone", "esc").Named("close"))
 	}
 	return append(keys, kit.NewKey("close", "esc"))
 }

@@ -104,8 +104,7 @@ type Model struct {
 	wide      widths // of the figures of the lines
 	filter    *kit.Field
 	w, h      int
-	receive   bool
-	account   int // the account whose address is shown
+	receive   receiving
 	inspect   bool
 	facts     kit.Scroll // the lines of inspection
 	selected  string     // key of the selected row, kept across refreshes
@@ -196,7 +195,7 @@ func (m *Model) Close() {
 }
 
 // Capturing reports whether the filter or a panel has the keyboard.
-func (m *Model) Capturing() bool { return m.filter.Focused() || m.receive || m.inspect }
+func (m *Model) Capturing() bool { return m.filter.Focused() || m.receive.open || m.inspect }
 
 // total is the base of all shares; nil while nothing has a price.
 func (m *Model) total() *big.Int {

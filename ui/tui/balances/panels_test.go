@@ -15,8 +15,8 @@ import (
 
 	"coffer/api"
 	"coffer/ui/present"
+	"coffer/ui/qr"
 	"coffer/ui/tui/internal/tuitest"
-	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -72,7 +72,7 @@ func TestReceiveSaysWhenTheCodeDoesNotFit(t *testing.T) {
 func TestReceiveDrawsTheWholeCode(t *testing.T) {
 	m := loaded(t, tuitest.Context(t), &source{b: tuitest.Balances(t)})
 	tuitest.Keys(m, "r")
-	q, err := kit.NewQR(tuitest.Account)
+	q, err := qr.New(tuitest.Account)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestReceiveDrawsTheWholeCode(t *testing.T) {
 		text := m.View(screen.Frame{W: 120, H: 40, Theme: th, Now: tuitest.Now()})
 		tuitest.CheckBox(t, text, 120, 40)
 		lines := strings.Split(ansi.Strip(text), "\n")
-		for i, want := range q.Lines(th, 4) {
+		for i, want := range q.Lines(th.QR(), 4) {
 			if !strings.HasPrefix(lines[i], "  "+ansi.Strip(want)) {
 				t.Fatalf("ASCII %v: line %d is %q", th.ASCII, i, lines[i])
 			}
@@ -104,6 +104,66 @@ func TestReceiveBeginsWithTheSelectedAccountAndNeedsOne(t *testing.T) {
 	tuitest.Keys(m, "r")
 	if m.Capturing() {
 		t.Error("receiving without an account")
+	}
+}
+
+// TestReceiveAsksForAnAmount: what is typed becomes a payment request, in text and as a code that reads the same.
+func TestReceiveAsksForAnAmount(t *testing.T) {
+	m := loaded(t, twoAccounts(t), &source{b: withSolana(t)})
+	tuitest.Keys(m, "r", "a")
+	typed := func(text string) {
+		for _, r := range text {
+			tuitest.Keys(m, map[rune]string{' ': "space"}[r]+strings.TrimSpace(string(r)))
+		}
+		tuitest.Keys(m, "enter")
+	}
+	typed("25 usdc")
+	if text := tuitest.Text(t, m, 80, 19); !strings.Contains(text, "say on which chain, such as usdc on") ||
+		!m.Capturing() {
+		t.Fatalf("the mistake is not at the field:\n%s", text)
+	}
+	typed(" on base")
+	const want = "ethereum:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913@8453/transfer?address=" + tuitest.Account +
+		"&uint256=25000000"
+	for _, size := range [][2]int{{60, 15}, {80, 19}, {120, 35}, {200, 55}} {
+		text := tuitest.Text(t, m, size[0], size[1])
+		if whole := groupsOf(text); !strings.Contains(whole, "Paymentrequest:25USDConBase.") ||
+			!strings.Contains(whole, "arelost") && size[0] > 60 {
+			t.Errorf("%v\n%s", size, text)
+		}
+	}
+	if text := groupsOf(tuitest.Text(t, m, 80, 24)); !strings.Contains(text, want) {
+		t.Errorf("the request is not whole\n%s", tuitest.Text(t, m, 80, 24))
+	}
+	q, err := qr.New(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := screen.Frame{W: 140, H: 40, Theme: tuitest.Theme(), Now: tuitest.Now()}
+	lines := strings.Split(ansi.Strip(m.View(f)), "\n")
+	for i, want := range q.Lines(f.Theme.QR(), 4) {
+		if !strings.HasPrefix(lines[i], "  "+ansi.Strip(want)) {
+			t.Fatalf("line %d of the code is %q", i, lines[i])
+		}
+	}
+	if msg := tuitest.Keys(m, "y")().(screen.CopyMsg); msg.Text != want {
+		t.Errorf("copied %s", msg.Text)
+	}
+	tuitest.Keys(m, "a", "ctrl+u")
+	typed("0.5 sol")
+	if msg := tuitest.Keys(m, "y")().(screen.CopyMsg); msg.Text != "solana:"+solana+"?amount=0.5" {
+		t.Errorf("a request for SOL goes to %s", msg.Text)
+	}
+	tuitest.Keys(m, "right")
+	if msg := tuitest.Keys(m, "y")().(screen.CopyMsg); msg.Text != tuitest.Account {
+		t.Errorf("another account keeps the request: %s", msg.Text)
+	}
+	tuitest.Keys(m, "a", "enter", "esc")
+	if msg := tuitest.Keys(m, "y")().(screen.CopyMsg); msg.Text != solana || !m.receive.open {
+		t.Errorf("esc does not lead back to the address: %s", msg.Text)
+	}
+	if tuitest.Keys(m, "esc"); m.Capturing() {
+		t.Error("esc does not close the panel")
 	}
 }
 
@@ -269,7 +329,7 @@ func TestAClickSelectsThenOpensAndATitleSorts(t *testing.T) {
 	}
 	tuitest.Keys(m, "r")
 	m.Update(screen.ClickMsg{X: 10, Y: 5})
-	if !m.receive {
+	if !m.receive.open {
 		t.Error("a click closed the panel")
 	}
 }

@@ -20,7 +20,10 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case m.allowed.open:
 		return m.pressAllowances(key)
-	case m.receive:
+	case m.receive.typing():
+		m.typeAsking(msg)
+		return nil
+	case m.receive.open:
 		return m.pressReceive(key)
 	case m.inspect:
 		return m.pressInspect(key)
@@ -53,7 +56,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case "/":
 		m.filter.Focus()
 	case "r":
-		m.receive = len(m.ctx.Accounts) > 0
+		m.receive.open = len(m.ctx.Accounts) > 0
 		m.chooseAccount()
 	case "i":
 		m.inspect, m.facts = true, kit.Scroll{}

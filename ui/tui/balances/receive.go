@@ -7,36 +7,115 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
-	"coffer/api/network"
+	"coffer/ui/compose"
 	"coffer/ui/present"
+	"coffer/ui/qr"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
+
+// receiving is the panel that shows an address, or a payment request to it.
+type receiving struct {
+	open    bool
+	account int        // the account whose address is shown
+	asking  *kit.Field // what is asked for, as typed; nil before the first use
+	asked   *compose.Asked
+}
 
 // chooseAccount starts with the account of the selected line.
 func (m *Model) chooseAccount() {
 	r, _ := m.current()
 	for i, a := range m.ctx.Accounts {
 		if r.address != "" && present.Checksummed(a.AccountAddress) == r.address {
-			m.account = i
+			m.receive.account = i
 		}
 	}
 }
 
+// typing reports whether the field of the panel has the keyboard.
+func (p *receiving) typing() bool { return p.open && p.asking != nil && p.asking.Focused() }
+
+// startAsking gives the keyboard to the field, with what was typed before.
+func (p *receiving) startAsking() {
+	if p.asking == nil {
+		p.asking = kit.NewField("Ask for", 120)
+		p.asking.Empty = "25 usdc on base"
+	}
+	p.asking.Error = ""
+	p.asking.Focus()
+}
+
+// turn shows the account n places further on, without a request: that was to the one before.
+func (m *Model) turn(n int) {
+	all := len(m.ctx.Accounts)
+	m.receive.account, m.receive.asked = (m.receive.account+n+all)%all, nil
+}
+
 func (m *Model) pressReceive(key string) tea.Cmd {
-	n := len(m.ctx.Accounts)
+	p := &m.receive
 	switch key {
+	case "a":
+		p.startAsking()
 	case "y":
-		return screen.Copy("account address", present.Checksummed(m.ctx.Accounts[m.account].AccountAddress))
+		if p.asked != nil {
+			return screen.Copy("payment request", p.asked.URI)
+		}
+		return screen.Copy("account address", present.Checksummed(m.ctx.Accounts[p.account].AccountAddress))
 	case "right":
-		m.account = (m.account + 1) % n
+		m.turn(1)
 	case "left":
-		m.account = (m.account + n - 1) % n
+		m.turn(-1)
 	case "esc", "r", "q", "enter":
-		m.receive = false
+		if p.asked != nil && key == "esc" {
+			p.asked = nil
+			return nil
+		}
+		p.open, p.asked = false, nil
 	}
 	return nil
+}
+
+// typeAsking handles a key or a paste in the field.
+func (m *Model) typeAsking(msg tea.Msg) {
+	p := &m.receive
+	if key, ok := msg.(tea.KeyPressMsg); ok {
+		switch key.String() {
+		case "enter":
+			m.ask()
+			return
+		case "esc":
+			p.asking.Blur()
+			return
+		}
+	}
+	if p.asking.Update(msg) {
+		p.asking.Error = ""
+	}
+}
+
+// ask makes the request that was typed, to the account that is shown where that lives on the chain; nothing typed means
+// the address alone.
+func (m *Model) ask() {
+	p := &m.receive
+	p.asked = nil
+	if strings.TrimSpace(p.asking.Value()) == "" {
+		p.asking.Blur()
+		return
+	}
+	accounts := append(slices.Clone(m.ctx.Accounts[p.account:]), m.ctx.Accounts[:p.account]...)
+	a, problem := compose.ReadAsking(p.asking.Value())
+	if problem == "" {
+		var asked compose.Asked
+		w := compose.World{Catalog: m.ctx.Catalog, Accounts: accounts, Clock: m.ctx.Clock}
+		if asked, problem = w.Ask(m.ctx.Network, accounts, a); problem == "" {
+			p.asked = &asked
+			p.account = slices.Index(m.ctx.Accounts, asked.Account)
+			p.asking.Blur()
+			return
+		}
+	}
+	p.asking.Error = problem
 }
 
 const (
@@ -44,12 +123,18 @@ const (
 	receiveText = 21 // the narrowest text beside a code: four groups of an address
 )
 
-// receiveView shows the whole address, its code when there is room for one, and the assets that may be sent there.
+// receiveView shows the whole address, or the request and the address, its code when there is room for one, and what
+// may be sent there.
 func (m *Model) receiveView(f screen.Frame) string {
-	a := m.ctx.Accounts[m.account]
+	foot := m.askingLines(f.Theme, f.W-3)
+	f.H -= len(foot)
+	a := m.ctx.Accounts[m.receive.account]
 	code, note := m.code(f, a)
 	if code == nil {
-		return m.indented(m.receiveText(f.Theme, a, f.W-4, note))
+		if len(foot) > 0 {
+			note = ""
+		}
+		return m.indented(append(m.receiveText(f.Theme, a, f.W-4, note), foot...))
 	}
 	room := present.Width(code[0]) + receiveGap
 	text := m.receiveText(f.Theme, a, f.W-2-room-1, "")
@@ -64,27 +149,46 @@ func (m *Model) receiveView(f screen.Frame) string {
 		}
 		out = append(out, left+strings.Repeat(" ", receiveGap)+beside)
 	}
-	return m.indented(out)
+	return m.indented(append(out, foot...))
+}
+
+// askingLines is the field and its note while it has the keyboard.
+func (m *Model) askingLines(th theme.Theme, w int) []string {
+	if !m.receive.typing() {
+		return nil
+	}
+	const label = 9
+	field := m.receive.asking
+	out := []string{"", field.View(th, w, label)}
+	if note := field.Note(th, w, label); note != "" {
+		out = append(out, note)
+	}
+	return out
 }
 
 func (m *Model) indented(lines []string) string { return "  " + strings.Join(lines, "\n  ") }
 
-// code draws the address with the widest quiet zone that fits beside the text, which is never cut for it. Without room
-// it returns nil and the reason.
+// code draws the request or the address with the widest quiet zone that fits beside the text, which is never cut for
+// it. Without room it returns nil and the reason.
 func (m *Model) code(f screen.Frame, a api.Account) (lines []string, note string) {
-	q, err := kit.NewQR(present.Checksummed(a.AccountAddress))
-	if err != nil {
-		return nil, "This address is too long for a QR code."
+	content := present.Checksummed(a.AccountAddress)
+	if m.receive.asked != nil {
+		content = m.receive.asked.URI
 	}
+	q, err := qr.New(content)
+	if err != nil {
+		return nil, "This is too long for a QR code."
+	}
+	look := f.Theme.QR()
 	var wide, high int
 	for _, quiet := range []int{4, 2} {
-		w, h := q.Room(f.Theme, quiet)
+		w, h := q.Room(look, quiet)
 		side := f.W - 2 - w - receiveGap - 1
 		if wide = max(0, receiveText-side); wide == 0 {
 			h = max(h, len(m.receiveText(f.Theme, a, side, "")))
 		}
 		if high = max(0, h-f.H); wide == 0 && high == 0 {
-			return q.Lines(f.Theme, quiet), ""
+			return q.Lines(look, quiet), ""
 		}
 	}
 	return nil, "This window is too small for the QR code: it needs " + more(wide, high) + "."
@@ -106,9 +210,18 @@ func more(wide, high int) string {
 func (m *Model) receiveText(th theme.Theme, a api.Account, w int, note string) []string {
 	right := present.AccountType(a.Type)
 	if n := len(m.ctx.Accounts); n > 1 {
-		right = kit.Count(m.account+1, n) + ", " + right
+		right = kit.Count(m.receive.account+1, n) + ", " + right
 	}
 	lines := []string{th.Strong.Render("Receive") + "  " + th.Dim.Render(right), ""}
+	asked := m.receive.asked
+	if asked != nil {
+		for _, l := range kit.Wrap("Payment request: "+asked.Says()+".", w) {
+			lines = append(lines, th.Strong.Render(l))
+		}
+		lines = append(lines, "")
+		lines = append(lines, kit.Wrap(asked.URI, w)...)
+		lines = append(lines, "")
+	}
 	for _, l := range groups(present.Address(a.AccountAddress), w) {
 		lines = append(lines, th.Strong.Render(l))
 	}
@@ -122,15 +235,16 @@ func (m *Model) receiveText(th theme.Theme, a api.Account, w int, note string) [
 		}
 	}
 	lines = append(lines, "")
-	lines = append(lines, kit.Wrap(m.senders(a), w)...)
+	if asked != nil {
+		lines = append(lines, kit.Wrap(present.Requests(a), w)...)
+	} else {
+		lines = append(lines, kit.Wrap(present.ReceiveOn(m.ctx.Catalog, m.ctx.Network, a), w)...)
+	}
 	lines = append(lines, "")
-	switch m.ctx.Network.Kind {
-	case network.Embedded:
-		warn("These chains live inside this program. Real coins sent to this address are lost.")
-	case network.Lab:
-		warn("These are test chains of a lab. Real coins sent to this address are lost.")
-	default:
-		lines = append(lines, kit.Wrap("Compare the whole address before you send to it.", w)...)
+	if care, lost := present.ReceiveCare(m.ctx.Network.Kind); lost {
+		warn(care)
+	} else {
+		lines = append(lines, kit.Wrap(care, w)...)
 	}
 	if note != "" {
 		lines = append(lines, "")
@@ -149,19 +263,4 @@ func groups(address string, w int) []string {
 		out = append(out, strings.Join(part, " "))
 	}
 	return out
-}
-
-// senders names the chains on which the account can receive: those of the catalog that the network runs.
-func (m *Model) senders(a api.Account) string {
-	if !a.IsEVM() {
-		return "Send to it on " + m.ctx.Catalog.Solana().Name +
-			" only: its coin and its tokens. It is no address on other chains."
-	}
-	var names []string
-	for _, c := range m.ctx.Catalog.Chains() {
-		if run := m.ctx.Network.Chains; len(run) == 0 || slices.Contains(run, c.Chain.String()) {
-			names = append(names, c.Name)
-		}
-	}
-	return "Send to it on these chains only: " + strings.Join(names, ", ") + ". The address is the same on each."
 }

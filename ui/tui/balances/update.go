@@ -71,7 +71,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case screen.OpenedMsg:
 		m.allowed.open = false
 		if f, ok := msg.Arg.(screen.FilterArg); ok {
-			m.receive, m.inspect = false, false
+			m.receive.open, m.inspect = false, false
 			m.filter.Set(f.Text)
 			m.arrange()
 		}
@@ -86,7 +86,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case screen.ClickMsg:
 		return m.click(msg)
 	case tea.PasteMsg:
-		if m.filter.Focused() && m.filter.Update(msg) {
+		switch {
+		case m.receive.typing():
+			m.typeAsking(msg)
+		case m.filter.Focused() && m.filter.Update(msg):
 			m.arrange()
 		}
 	case tea.KeyPressMsg:

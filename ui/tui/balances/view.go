@@ -22,7 +22,7 @@ func (m *Model) View(f screen.Frame) string {
 	if m.allowed.open {
 		return kit.Box(m.allowancesView(f), f.W, f.H)
 	}
-	if m.receive {
+	if m.receive.open {
 		return kit.Box(m.receiveView(f), f.W, f.H)
 	}
 	var body string

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"coffer/ui/present"
+	"coffer/ui/qr"
 )
 
 // Theme is every style and sign for one terminal. The zero value renders plain text without signs; use New.
@@ -96,6 +97,9 @@ func Make(look Look, ground Ground, profile colorprofile.Profile, ascii bool) Th
 	t.BadgeReal = from(p.look(dangerHue, reverse().Bold(true)))
 	return t
 }
+
+// QR is what drawing a QR code needs to know of the terminal.
+func (t Theme) QR() qr.Look { return qr.Look{Dark: t.Dark, ASCII: t.ASCII, Profile: t.Profile} }
 
 // Meaning is the meaning of a colour and its sign.
 type Meaning = present.Meaning

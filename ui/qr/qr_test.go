@@ -1,4 +1,4 @@
-package kit
+package qr
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/ui/present"
-	"coffer/ui/tui/theme"
 )
 
 // qrReader reads a code the way a scanner does, from the modules alone. It shares nothing with the encoder: logarithms
@@ -252,7 +251,7 @@ func (r *qrReader) read() (text string, mode int, err error) {
 	return b.String(), mode, nil
 }
 
-func readQR(t testing.TB, q QR) (string, int) {
+func readQR(t testing.TB, q Code) (string, int) {
 	t.Helper()
 	r, err := newQRReader(q.Size(), q.Dark)
 	if err != nil {
@@ -265,9 +264,9 @@ func readQR(t testing.TB, q QR) (string, int) {
 	return text, mode
 }
 
-func mustQR(t testing.TB, text string) QR {
+func mustQR(t testing.TB, text string) Code {
 	t.Helper()
-	q, err := NewQR(text)
+	q, err := New(text)
 	if err != nil {
 		t.Fatalf("%d bytes: %v", len(text), err)
 	}
@@ -304,7 +303,7 @@ func TestQRTakesTheSmallestVersionThatHoldsTheText(t *testing.T) {
 				t.Errorf("%d of %q in mode %d: %q", n, mode, got, text)
 			}
 		}
-		if _, err := NewQR(strings.Repeat(mode, room[9]+1)); !errors.Is(err, ErrQRLong) {
+		if _, err := New(strings.Repeat(mode, room[9]+1)); !errors.Is(err, ErrLong) {
 			t.Errorf("one more than version 10 holds: %v", err)
 		}
 	}
@@ -392,7 +391,7 @@ func TestQRTakesTheMaskWithTheSmallestPenalty(t *testing.T) {
 		}
 		got := countedPenalty(q)
 		for other := range 8 {
-			x := QR{size: q.size, grid: append([]qrModule{}, q.grid...)}
+			x := Code{size: q.size, grid: append([]qrModule{}, q.grid...)}
 			for i := range x.grid {
 				if x.grid[i]&qrFixed == 0 && qrMask(other, i%q.size, i/q.size) != qrMask(mask, i%q.size, i/q.size) {
 					x.grid[i] ^= qrDark
@@ -409,7 +408,7 @@ func TestQRTakesTheMaskWithTheSmallestPenalty(t *testing.T) {
 	}
 }
 
-func countedPenalty(q QR) int {
+func countedPenalty(q Code) int {
 	n, sum, dark := q.Size(), 0, 0
 	var lines []string
 	for i := range n {
@@ -456,16 +455,16 @@ func TestQRIsDrawnDarkOnLightOnEveryTerminal(t *testing.T) {
 		colorprofile.TrueColor} {
 		for _, dark := range []bool{true, false} {
 			for _, ascii := range []bool{true, false} {
-				th := theme.New(dark, profile, ascii)
+				l := Look{Dark: dark, ASCII: ascii, Profile: profile}
 				for _, quiet := range []int{2, 4} {
-					lines := q.Lines(th, quiet)
-					w, h := q.Room(th, quiet)
+					lines := q.Lines(l, quiet)
+					w, h := q.Room(l, quiet)
 					if len(lines) != h {
 						t.Fatalf("%d lines, not %d", len(lines), h)
 					}
-					for _, l := range lines {
-						if present.Width(ansi.Strip(l)) != w {
-							t.Fatalf("%d cells, not %d", present.Width(ansi.Strip(l)), w)
+					for _, line := range lines {
+						if present.Width(ansi.Strip(line)) != w {
+							t.Fatalf("%d cells, not %d", present.Width(ansi.Strip(line)), w)
 						}
 					}
 					coloured := strings.Contains(lines[0], "\x1b[")
@@ -515,7 +514,7 @@ func FuzzQR(f *testing.F) {
 	f.Add("HTTPS://A.B/$%*+-")
 	f.Add("\x00\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		q, err := NewQR(text)
+		q, err := New(text)
 		if err != nil {
 			if len(text) <= 213 {
 				t.Fatalf("%d bytes: %v", len(text), err)
@@ -530,7 +529,7 @@ func FuzzQR(f *testing.F) {
 
 func BenchmarkQRAddress(b *testing.B) {
 	for b.Loop() {
-		if _, err := NewQR("0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442"); err != nil {
+		if _, err := New("0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442"); err != nil {
 			b.Fatal(err)
 		}
 	}

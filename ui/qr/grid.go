@@ -1,9 +1,9 @@
-package kit
+package qr
 
 import "slices"
 
 // fix writes a module of a pattern.
-func (q QR) fix(x, y int, dark bool) {
+func (q Code) fix(x, y int, dark bool) {
 	m := qrFixed
 	if dark {
 		m |= qrDark
@@ -12,7 +12,7 @@ func (q QR) fix(x, y int, dark bool) {
 }
 
 // patterns writes everything that is not data. It reserves the places of the format, whose content depends on the mask.
-func (q QR) patterns(version int, t qrVersion) {
+func (q Code) patterns(version int, t qrVersion) {
 	for i := range q.size {
 		q.fix(6, i, i%2 == 0)
 		q.fix(i, 6, i%2 == 0)
@@ -37,7 +37,7 @@ func (q QR) patterns(version int, t qrVersion) {
 }
 
 // finder draws one of the three eyes around its middle, with the light line around it.
-func (q QR) finder(cx, cy int) {
+func (q Code) finder(cx, cy int) {
 	for y := cy - 4; y <= cy+4; y++ {
 		for x := cx - 4; x <= cx+4; x++ {
 			if x < 0 || y < 0 || x >= q.size || y >= q.size {
@@ -49,7 +49,7 @@ func (q QR) finder(cx, cy int) {
 	}
 }
 
-func (q QR) alignment(cx, cy int) {
+func (q Code) alignment(cx, cy int) {
 	for y := cy - 2; y <= cy+2; y++ {
 		for x := cx - 2; x <= cx+2; x++ {
 			q.fix(x, y, max(qrAbs(x-cx), qrAbs(y-cy)) != 1)
@@ -72,7 +72,7 @@ func qrBCH(value, generator, degree int) int {
 func qrFormat(mask int) int { return qrBCH(mask, 0x537, 10) ^ 0x5412 } // level M is 00
 
 // format writes both copies of the format and the module that is always dark.
-func (q QR) format(mask int) {
+func (q Code) format(mask int) {
 	bits := qrFormat(mask)
 	dark := func(i int) bool { return bits>>i&1 == 1 }
 	for i := range 6 {
@@ -92,7 +92,7 @@ func (q QR) format(mask int) {
 }
 
 // version writes both copies of the version number.
-func (q QR) version(version int) {
+func (q Code) version(version int) {
 	bits := qrBCH(version, 0x1f25, 12)
 	for i := range 18 {
 		dark := bits>>i&1 == 1
@@ -103,7 +103,7 @@ func (q QR) version(version int) {
 }
 
 // place writes the codewords in pairs of columns from the right, up and down in turn.
-func (q QR) place(data []byte) {
+func (q Code) place(data []byte) {
 	i := 0
 	for right := q.size - 1; right > 0; right -= 2 {
 		if right == 6 {
@@ -150,11 +150,11 @@ func qrMask(mask, x, y int) bool {
 }
 
 // bestMask returns the code under the mask with the smallest penalty.
-func (q QR) bestMask() QR {
-	var best QR
+func (q Code) bestMask() Code {
+	var best Code
 	lowest := -1
 	for mask := range 8 {
-		one := QR{size: q.size, grid: slices.Clone(q.grid)}
+		one := Code{size: q.size, grid: slices.Clone(q.grid)}
 		for i := range one.grid {
 			if one.grid[i]&qrFixed == 0 && qrMask(mask, i%q.size, i/q.size) {
 				one.grid[i] ^= qrDark
@@ -169,7 +169,7 @@ func (q QR) bestMask() QR {
 }
 
 // penalty is the sum of the four penalty rules for masks.
-func (q QR) penalty() int {
+func (q Code) penalty() int {
 	sum, dark := 0, 0
 	row, column := make([]bool, q.size), make([]bool, q.size)
 	for a := range q.size {

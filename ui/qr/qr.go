@@ -1,19 +1,23 @@
-package kit
+// Package qr encodes a text as a QR code (ISO/IEC 18004, model 2) and draws it with characters, for the screens and for
+// the commands.
+//
+// Promise: a code is the smallest that holds the text whole, at error correction level M; a text that fits none is
+// ErrLong. What is drawn is dark on light on every kind of terminal, with the quiet zone that the caller gives it.
+package qr
 
 import (
 	"errors"
 	"strings"
 )
 
-// QR is a QR code (ISO/IEC 18004, model 2) with error correction level M: a square of dark and light modules, without
-// its quiet zone. It is immutable. NewQR makes it.
-type QR struct {
+// Code is a square of dark and light modules, without its quiet zone. It is immutable. New makes it.
+type Code struct {
 	size int
 	grid []qrModule
 }
 
-// ErrQRLong says that a text does not fit into the largest supported code, version 10.
-var ErrQRLong = errors.New("the text is too long for a QR code of this size")
+// ErrLong says that a text does not fit into the largest supported code, version 10.
+var ErrLong = errors.New("the text is too long for a QR code of this size")
 
 type qrModule uint8
 
@@ -50,9 +54,9 @@ func qrTable(version int) qrVersion {
 	}[version-1]
 }
 
-// NewQR encodes text in the smallest version that holds it: in alphanumeric mode when every character allows it, else
-// as bytes. ErrQRLong is the only error.
-func NewQR(text string) (QR, error) {
+// New encodes text in the smallest version that holds it: in alphanumeric mode when every character allows it, else
+// as bytes. ErrLong is the only error.
+func New(text string) (Code, error) {
 	for version := 1; version <= qrVersions; version++ {
 		t := qrTable(version)
 		// the bytes of data that the version holds
@@ -60,20 +64,20 @@ func NewQR(text string) (QR, error) {
 		if !ok {
 			continue
 		}
-		q := QR{size: 17 + 4*version}
+		q := Code{size: 17 + 4*version}
 		q.grid = make([]qrModule, q.size*q.size)
 		q.patterns(version, t)
 		q.place(qrInterleave(data, t))
 		return q.bestMask(), nil
 	}
-	return QR{}, ErrQRLong
+	return Code{}, ErrLong
 }
 
 // Size is the number of modules on a side.
-func (q QR) Size() int { return q.size }
+func (q Code) Size() int { return q.size }
 
 // Dark reports whether the module in column x and row y is dark. Modules outside are light.
-func (q QR) Dark(x, y int) bool {
+func (q Code) Dark(x, y int) bool {
 	return x >= 0 && y >= 0 && x < q.size && y < q.size && q.grid[y*q.size+x]&qrDark != 0
 }
 

@@ -1,17 +1,21 @@
-package kit
+package qr
 
 import (
 	"strings"
 
 	"github.com/charmbracelet/colorprofile"
-
-	"coffer/ui/tui/theme"
 )
 
+// Look is what is known of a terminal. Dark says that its background is dark, ASCII that it draws nothing else.
+type Look struct {
+	Dark, ASCII bool
+	Profile     colorprofile.Profile
+}
+
 // Room is the size in cells of the code with a quiet zone of quiet modules around it, as Lines draws it.
-func (q QR) Room(th theme.Theme, quiet int) (w, h int) {
+func (q Code) Room(l Look, quiet int) (w, h int) {
 	n := q.size + 2*quiet
-	if th.ASCII {
+	if l.ASCII {
 		return 2 * n, n
 	}
 	return n, (n + 1) / 2
@@ -20,11 +24,11 @@ func (q QR) Room(th theme.Theme, quiet int) (w, h int) {
 // Lines draws the code, dark on light whatever the theme: two modules per cell as half blocks, or two cells per module
 // where only ASCII can be drawn. With colours it sets both colours. Without, it draws light modules in the terminal's
 // own colour on a dark background and dark ones on a light background.
-func (q QR) Lines(th theme.Theme, quiet int) []string {
-	if th.ASCII {
-		return q.asciiLines(th, quiet)
+func (q Code) Lines(l Look, quiet int) []string {
+	if l.ASCII {
+		return q.asciiLines(l, quiet)
 	}
-	ink := q.ink(th)
+	ink := l.ink()
 	n := q.size + 2*quiet
 	var out []string
 	for y := 0; y < n; y += 2 {
@@ -49,8 +53,8 @@ func (q QR) Lines(th theme.Theme, quiet int) []string {
 }
 
 // asciiLines colours both kinds of modules where there are colours: # alone does not fill its cell.
-func (q QR) asciiLines(th theme.Theme, quiet int) []string {
-	ink := q.ink(th)
+func (q Code) asciiLines(l Look, quiet int) []string {
+	ink := l.ink()
 	n := q.size + 2*quiet
 	out := make([]string, 0, n)
 	for y := range n {
@@ -80,20 +84,20 @@ func (q QR) asciiLines(th theme.Theme, quiet int) []string {
 	return out
 }
 
-// qrInk is the look of the drawn modules, and which ones are drawn: the dark or the light ones.
-type qrInk struct {
+// ink is the look of the drawn modules, and which ones are drawn: the dark or the light ones.
+type ink struct {
 	dark        bool
 	open, close string
 	solid       string // opens a cell that is filled whatever its content
 }
 
 // ink is black on white wherever there are colours: a camera reads the code, so the theme does not matter.
-func (q QR) ink(th theme.Theme) qrInk {
+func (l Look) ink() ink {
 	switch {
-	case th.Profile >= colorprofile.ANSI256:
-		return qrInk{dark: true, open: "\x1b[38;5;16;48;5;231m", solid: "\x1b[38;5;16;48;5;16m", close: "\x1b[m"}
-	case th.Profile == colorprofile.ANSI:
-		return qrInk{dark: true, open: "\x1b[30;107m", solid: "\x1b[30;40m", close: "\x1b[m"}
+	case l.Profile >= colorprofile.ANSI256:
+		return ink{dark: true, open: "\x1b[38;5;16;48;5;231m", solid: "\x1b[38;5;16;48;5;16m", close: "\x1b[m"}
+	case l.Profile == colorprofile.ANSI:
+		return ink{dark: true, open: "\x1b[30;107m", solid: "\x1b[30;40m", close: "\x1b[m"}
 	}
-	return qrInk{dark: !th.Dark}
+	return ink{dark: !l.Dark}
 }
