@@ -131,6 +131,9 @@ func settingWords() map[string]Setting {
 		"ui.ascii":        {Default: "false", What: "Draw ASCII characters only."},
 		"ui.clipboard": {Default: "true",
 			What: "Send copies to the clipboard of the terminal (OSC 52); with false nothing is sent to it."},
+		"ui.notify": {Default: `"` + NotifyAuto + `"`, Values: Notifications(),
+			What: "Whether the terminal notifies you when an operation ends. auto: where it is known to show " +
+				"notifications, and not over SSH; details: always, with what it was, without amounts."},
 		"ui.keys.*":   {What: "Another key for an action. Write the name in quotes; ? and then n show the names."},
 		"ui.colors.*": {What: "Another colour, #rrggbb or one of 256, for " + strings.Join(ColorNames(), ", ") + "."},
 	}

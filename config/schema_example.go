@@ -58,7 +58,7 @@ func sample() File {
 			},
 		},
 		UI: UI{
-			Theme: ThemeAuto, Mouse: &on, Dust: DefaultDust, Clipboard: &on,
+			Theme: ThemeAuto, Mouse: &on, Dust: DefaultDust, Clipboard: &on, Notify: NotifyAuto,
 			Keys:   map[string]string{"balances.sort": "o", "shell.palette": "ctrl+k"},
 			Colors: map[string]Color{"accent": "#5fafff"},
 		},

@@ -20,6 +20,15 @@ const (
 	ThemeContrast = "contrast"
 )
 
+// Notifications of the terminal when an operation ends. NotifyAuto: where the terminal is known to show them, and not
+// over SSH; NotifyDetails: everywhere, with what the operation was.
+const (
+	NotifyAuto    = "auto"
+	NotifyOff     = "off"
+	NotifyOn      = "on"
+	NotifyDetails = "details"
+)
+
 // DefaultDust is the dust threshold in USD when the file does not set it.
 const DefaultDust = "1.00"
 
@@ -33,6 +42,8 @@ type UI struct {
 	ASCII       bool   `toml:"ascii,omitempty"`        // only ASCII characters are drawn
 	// nil: copies are sent to the terminal's clipboard; false: nothing is (TH-R2)
 	Clipboard *bool `toml:"clipboard,omitempty"`
+	// one of Notifications(); "": NotifyAuto
+	Notify string `toml:"notify,omitempty"`
 
 	// Keys sets the key of an action: "balances.sort" = "o". The action is "shell" or the id of a screen, a dot and
 	// the name that the help of the screen shows.
@@ -49,6 +60,9 @@ func (c *Color) UnmarshalText(text []byte) error { *c = Color(text); return nil 
 
 // Themes lists the themes.
 func Themes() []string { return []string{ThemeAuto, ThemeDark, ThemeLight, ThemeContrast} }
+
+// Notifications lists the choices of what the terminal notifies of.
+func Notifications() []string { return []string{NotifyAuto, NotifyOff, NotifyOn, NotifyDetails} }
 
 // ColorNames lists the parts of a theme that have a colour.
 func ColorNames() []string {
@@ -85,6 +99,18 @@ func (u UI) MouseOn(remote bool) bool {
 	return !remote
 }
 
+// Notifies reports whether the terminal notifies of what ends, and whether it says what that was. known: the terminal
+// is known to show notifications; remote: it is reached over SSH.
+func (u UI) Notifies(known, remote bool) (on, details bool) {
+	switch u.Notify {
+	case NotifyOff:
+		return false, false
+	case NotifyOn, NotifyDetails:
+		return true, u.Notify == NotifyDetails
+	}
+	return known && !remote, false
+}
+
 const (
 	usdDecimals = 6
 	longestDust = 16 // characters
@@ -102,6 +128,9 @@ var (
 func (u UI) check(say func(key []string, problem string)) {
 	if u.Theme != "" && !slices.Contains(Themes(), u.Theme) {
 		say([]string{"theme"}, "expected "+orList(Themes()))
+	}
+	if u.Notify != "" && !slices.Contains(Notifications(), u.Notify) {
+		say([]string{"notify"}, "expected "+orList(Notifications()))
 	}
 	if u.Dust != "" {
 		v, err := amount.Parse(u.Dust, usdDecimals)

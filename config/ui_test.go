@@ -55,6 +55,7 @@ func TestUIErrorsNameLineAndColumn(t *testing.T) {
 		"unknown theme": {`theme = "contrast"`, `theme = "pink"`, 4, 1,
 			`"auto", "dark", "light" or "contrast"`},
 		"mouse of another type": {`mouse = false`, `mouse = "no"`, 5, 9, "true or false"},
+		"notify in other words": {`ascii = true`, `notify = "loud"`, 8, 1, `"auto", "off", "on" or "details"`},
 		"dust is a number":      {`dust = "2.50"`, `dust = 2.5`, 6, 8, `text such as "1.00", got a float`},
 		"dust below zero":       {`"2.50"`, `"-1"`, 6, 1, "USD"},
 		"dust in words":         {`"2.50"`, `"little"`, 6, 1, "USD"},
@@ -183,4 +184,20 @@ func FuzzUIPlace(f *testing.F) {
 			t.Errorf("no place: %v", ce)
 		}
 	})
+}
+
+func TestNotificationsAreOffOverSSHUnlessAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		set                        string
+		known, remote, on, details bool
+	}{
+		{"", true, false, true, false}, {NotifyAuto, true, false, true, false},
+		{NotifyAuto, false, false, false, false},
+		{NotifyAuto, true, true, false, false}, {NotifyOff, true, false, false, false},
+		{NotifyOn, false, true, true, false}, {NotifyDetails, false, false, true, true},
+	} {
+		if on, details := (UI{Notify: c.set}).Notifies(c.known, c.remote); on != c.on || details != c.details {
+			t.Errorf("%+v: %v %v", c, on, details)
+		}
+	}
 }

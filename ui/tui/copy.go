@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -41,7 +39,7 @@ func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 		text += " (tmux hands it on with set-clipboard on)"
 	}
 	m.show(screen.ToastMsg{Meaning: theme.Good, Text: text})
-	if m.opt.Env.Get("STY") != "" && strings.HasPrefix(m.opt.Env.Get("TERM"), "screen") {
+	if m.opt.inScreen() {
 		return tea.Raw(ansi.ScreenPassthrough(ansi.SetSystemClipboard(msg.Text), screenChunk))
 	}
 	return tea.SetClipboard(msg.Text)

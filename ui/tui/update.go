@@ -61,6 +61,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.back(msg.From)
 	case screen.ToastMsg:
 		m.show(msg)
+	case screen.EndedMsg:
+		return m.notify(msg)
 	case screen.CopyMsg:
 		return m.copyText(msg)
 	case screen.SwitchMsg:

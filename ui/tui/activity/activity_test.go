@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -246,7 +247,7 @@ func TestCompletionRefreshesBalancesAndHistoryOnce(t *testing.T) {
 	}}
 	r := newRig(t, Deps{}).track(op)
 	r.track(op)
-	changed, told := 0, 0
+	changed, told, ended := 0, 0, 0
 	for _, m := range r.sent {
 		switch x := m.(type) {
 		case screen.BalancesChangedMsg:
@@ -255,10 +256,14 @@ func TestCompletionRefreshesBalancesAndHistoryOnce(t *testing.T) {
 			if strings.Contains(x.Text, "transfer on Base: COMPLETED") {
 				told++
 			}
+		case screen.EndedMsg:
+			if x == (screen.EndedMsg{What: "transfer on Base", Word: "COMPLETED"}) {
+				ended++
+			}
 		}
 	}
-	if changed != 1 || told != 1 || op.watched != 1 {
-		t.Fatalf("changed %d, told %d, watched %d", changed, told, op.watched)
+	if changed != 1 || told != 1 || ended != 1 || op.watched != 1 {
+		t.Fatalf("changed %d, told %d, ended %d, watched %d", changed, told, ended, op.watched)
 	}
 }
 
@@ -457,6 +462,9 @@ func TestAnUnsentOperationIsAbandonedByTheSameKeyTwice(t *testing.T) {
 	r.press("x")
 	if op.abandoned != 1 || !strings.Contains(r.view(), "it was never sent") {
 		t.Fatalf("abandoned %d times:\n%s", op.abandoned, r.view())
+	}
+	if slices.ContainsFunc(r.sent, func(m tea.Msg) bool { _, notified := m.(screen.EndedMsg); return notified }) {
+		t.Error("what the person abandons is a notification")
 	}
 	sent := &leftOp{fakeOp: fakeOp{id: "op2", snap: snapshot(flow.StateUnknown, "")}}
 	sent.snap.ID, sent.snap.Started = "op2", begin().Add(time.Second)

@@ -249,12 +249,14 @@ func (s *Screen) moved(id string, snap flow.Snapshot) tea.Cmd {
 		return nil
 	}
 	it.announced = true
-	st := s.state(snap, s.ctx.Clock())
-	return tea.Batch(
-		screen.Send(screen.BalancesChangedMsg{}),
-		screen.Toast(st.Meaning, present.Operation(s.ctx.Catalog, snap)+": "+st.Word),
-		s.readLive(),
-	)
+	st, what := s.state(snap, s.ctx.Clock()), present.Operation(s.ctx.Catalog, snap)
+	cmds := []tea.Cmd{
+		screen.Send(screen.BalancesChangedMsg{}), screen.Toast(st.Meaning, what+": "+st.Word), s.readLive(),
+	}
+	if snap.State.Terminal() && snap.State != flow.StateAbandoned {
+		cmds = append(cmds, screen.Send(screen.EndedMsg{What: what, Word: st.Word}))
+	}
+	return tea.Batch(cmds...)
 }
 
 func (s *Screen) watched(m watchedMsg) tea.Cmd {

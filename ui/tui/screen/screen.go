@@ -176,6 +176,10 @@ type ToastMsg struct {
 	Text    string
 }
 
+// EndedMsg tells the shell that an operation completed, was refunded or failed: what it was, without figures, and how
+// it ended.
+type EndedMsg struct{ What, Word string }
+
 // CopyMsg asks the shell to put Text on the terminal's clipboard and to say What was sent there, such as "account
 // address".
 type CopyMsg struct{ What, Text string }

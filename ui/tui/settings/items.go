@@ -20,6 +20,7 @@ const (
 	idASCII  = "ascii"
 	idHide   = "hide"
 	idCopies = "copies"
+	idNotify = "notify"
 	idDust   = "dust"
 	idKeys   = "keys"
 	idDoctor = "doctor"
@@ -79,6 +80,13 @@ func (m *Model) items() []item {
 			off: off},
 		{id: idCopies, label: "copies", value: yesNo(m.ui.Copies()), shown: copyWords(m.ui),
 			choices: switches("over SSH too: to the terminal you sit at", "no clipboard gets anything"), off: off},
+		{id: idNotify, label: "notify", value: cmp.Or(m.ui.Notify, config.NotifyAuto), shown: notifyWords(m.ui.Notify),
+			choices: []kit.Item{
+				{Value: config.NotifyAuto, Label: "where it works", Note: "terminals known to show it; not over SSH"},
+				{Value: config.NotifyOn, Label: "always", Note: "only that an operation ended, and how"},
+				{Value: config.NotifyDetails, Label: "always, with what it was", Note: "without amounts"},
+				{Value: config.NotifyOff, Label: "never", Note: "the screen alone says it"},
+			}, off: off},
 		{id: idDust, label: "dust", value: m.dust(), shown: dustWords(m.ui), note: "from the next start on", off: off},
 		{id: idKeys, label: "keys", shown: keysWords(m.ui), note: m.keysNote()},
 		{id: idDoctor, label: "doctor", shown: "checks your setup", off: sick},
@@ -129,6 +137,18 @@ func copyWords(ui config.UI) string {
 		return "sent to the terminal's clipboard"
 	}
 	return "off: nothing is sent to a clipboard"
+}
+
+func notifyWords(v string) string {
+	switch v {
+	case config.NotifyOff:
+		return "off: the screen alone says what ended"
+	case config.NotifyOn:
+		return "when an operation ends"
+	case config.NotifyDetails:
+		return "when an operation ends, with what it was"
+	}
+	return "when an operation ends, not over SSH"
 }
 
 func (m *Model) dust() string { return cmp.Or(m.ui.Dust, config.DefaultDust) }

@@ -220,6 +220,20 @@ func TestR2CopiesAreTurnedOffAndOnAgain(t *testing.T) {
 	}
 }
 
+func TestNotificationsAreChosen(t *testing.T) {
+	b := newBench(t)
+	b.row(idNotify)
+	b.keys("enter", "down", "down", "enter")
+	if ui, ok := b.lastUI(); !ok || ui.Notify != config.NotifyDetails ||
+		!strings.Contains(b.flat(), "with what it was") {
+		t.Errorf("%+v\n%s", ui, b.text())
+	}
+	b.keys("enter", "up", "up", "enter")
+	if ui, ok := b.lastUI(); !ok || ui.Notify != "" || !strings.Contains(b.flat(), "not over SSH") {
+		t.Errorf("%+v\n%s", ui, b.text())
+	}
+}
+
 func TestDustIsCheckedAtItsField(t *testing.T) {
 	b := newBench(t)
 	b.row(idDust)

@@ -221,6 +221,10 @@ func (m *Model) choose(msg tea.Msg) tea.Cmd {
 		ui.ASCII = on
 	case idHide:
 		ui.HideAmounts = on
+	case idNotify:
+		if ui.Notify = got.Value; ui.Notify == config.NotifyAuto {
+			ui.Notify = ""
+		}
 	case idCopies:
 		ui.Clipboard = nil
 		if !on {
