@@ -120,7 +120,10 @@ func (m *Model) Close() {
 	}
 }
 
-func (m *Model) retheme() { m.theme = theme.Make(m.look, m.ground, m.profile, m.opt.ascii()) }
+func (m *Model) retheme() {
+	m.theme = theme.Make(m.look, m.ground, m.profile, m.opt.ascii())
+	m.theme.Links = m.opt.links()
+}
 
 // activeID is the screen that has the keyboard.
 func (m *Model) activeID() screen.ID {

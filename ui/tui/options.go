@@ -98,6 +98,13 @@ func Dumb(env []string) bool {
 // ascii reports whether the person asked for ASCII, or the locale does.
 func (o Options) ascii() bool { return o.ASCII || o.UI.ASCII || o.Env.ASCII() }
 
+// links reports whether pages of explorers are links (OSC 8): on a terminal with looks that is on this machine. The
+// Linux console would print them, and GNU Screen drops them.
+func (o Options) links() bool {
+	return o.profile() > colorprofile.ASCII && o.Env.Get("TERM") != "linux" && !o.inScreen() && !o.remote() &&
+		o.Away == nil
+}
+
 func (o Options) profile() colorprofile.Profile {
 	if o.NoColor || o.Env.Get("NO_COLOR") != "" {
 		return colorprofile.ASCII

@@ -120,22 +120,34 @@ func TestMovesAreCheapOnTheWire(t *testing.T) {
 		tab          string
 		cols, rows   int
 		profile      colorprofile.Profile
-		move, scroll int // bytes a key
-		details      int // bytes of the details that follow
+		move, scroll int  // bytes a key
+		details      int  // bytes of the details that follow
+		real         bool // on a real network: pages are links
 	}{
-		{"1", 80, 24, colorprofile.ANSI256, 270, 0, 0},
-		{"1", 120, 40, colorprofile.ANSI256, 330, 0, 1100},
-		{"1", 120, 40, colorprofile.TrueColor, 380, 0, 1300},
-		{"1", 200, 60, colorprofile.TrueColor, 380, 0, 1300},
-		{"4", 80, 24, colorprofile.ANSI256, 250, 300, 0},
-		{"4", 80, 24, colorprofile.TrueColor, 300, 300, 0},
-		{"4", 120, 40, colorprofile.ANSI256, 250, 300, 1500},
-		{"4", 120, 40, colorprofile.TrueColor, 300, 300, 1700},
-		{"4", 200, 60, colorprofile.TrueColor, 400, 450, 2300},
+		{"1", 80, 24, colorprofile.ANSI256, 270, 0, 0, false},
+		{"1", 120, 40, colorprofile.ANSI256, 330, 0, 1100, false},
+		{"1", 120, 40, colorprofile.TrueColor, 380, 0, 1300, false},
+		{"1", 200, 60, colorprofile.TrueColor, 380, 0, 1300, false},
+		{"4", 80, 24, colorprofile.ANSI256, 250, 300, 0, false},
+		{"4", 80, 24, colorprofile.TrueColor, 300, 300, 0, false},
+		{"4", 120, 40, colorprofile.ANSI256, 250, 300, 1500, false},
+		{"4", 120, 40, colorprofile.TrueColor, 300, 300, 1700, false},
+		{"4", 200, 60, colorprofile.TrueColor, 400, 450, 2300, false},
+		{"1", 120, 40, colorprofile.TrueColor, 380, 0, 1300, true},
+		{"4", 120, 40, colorprofile.TrueColor, 300, 300, 2300, true},
 	} {
-		t.Run(fmt.Sprintf("%s %dx%d %s", c.tab, c.cols, c.rows, c.profile), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %dx%d %s real %t", c.tab, c.cols, c.rows, c.profile, c.real), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := tuitest.Start(t, New(options(t, src)), c.cols, c.rows, tea.WithColorProfile(c.profile))
+				o := options(t, src)
+				if c.real {
+					real := sample(t)
+					for i := len(real.page.Transactions); i < 90; i++ {
+						real.page.Transactions = append(real.page.Transactions, tuitest.Record(i))
+					}
+					o = options(t, real)
+					onRealChains(t, &o, real)
+				}
+				s := tuitest.Start(t, New(o), c.cols, c.rows, tea.WithColorProfile(c.profile))
 				before := 0
 				within := func(what string, n, most int, wait time.Duration) {
 					time.Sleep(wait)

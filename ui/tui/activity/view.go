@@ -304,7 +304,8 @@ func (s *Screen) refLines(th theme.Theme, w int, x step) []string {
 			out = append(out, kit.Prose(w-1, 3, kit.Plain(present.Groups(r.Hash)))...)
 			continue
 		}
-		out = append(out, kit.Prose(w-1, 3, kit.Plain(where))...)
+		link := th.Link(th.Text, s.ctx.Link(r.Chain, r.ExplorerURL))
+		out = append(out, kit.Prose(w-1, 3, link.Span(where))...)
 		if !s.ctx.KnownPage(r.Chain, r.ExplorerURL) {
 			out = append(out, kit.Prose(w-1, 3, th.Warn.Span(th.Sign(theme.Warn)+
 				" not a page of the known explorer: do not trust it"))...)

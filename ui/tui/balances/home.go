@@ -288,7 +288,7 @@ func (m *Model) detailLines(f screen.Frame, r row, w int) []string {
 	if r.address != "" {
 		lines = append(append(lines, ""), kit.Row(th, w, 1, 10, "address", kit.Plain(present.Address(r.address)))...)
 	}
-	return append(lines, contracts(th, r, w)...)
+	return append(lines, m.contracts(th, r, w)...)
 }
 
 // ledger aligns figures and puts the values at the right end.
@@ -327,7 +327,7 @@ func (m *Model) valueText(th theme.Theme, r row) string {
 }
 
 // contracts are the token contracts of a line by chain, in full.
-func contracts(th theme.Theme, r row, w int) []string {
+func (m *Model) contracts(th theme.Theme, r row, w int) []string {
 	parts := r.under
 	if r.kind == partRow {
 		parts = []row{r}
@@ -347,7 +347,8 @@ func contracts(th theme.Theme, r row, w int) []string {
 			out = append(out, "", " "+th.Strong.Render("Contracts"))
 		}
 		chain, _, _ := strings.Cut(p.title, " ")
-		out = append(out, kit.Row(th, w, 1, 10, chain, kit.Plain(present.Address(address)))...)
+		out = append(out, kit.LinkedRow(th, w, 1, 10, chain, present.Address(address),
+			th.Link(th.Text, m.ctx.TokenLink(p.ids[0])))...)
 	}
 	return out
 }

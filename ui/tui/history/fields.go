@@ -170,7 +170,7 @@ func (m *Model) legFields(d *detail, l leg) {
 	if url == "" {
 		return
 	}
-	d.fact("page", "page address", url, url)
+	d.fact("page", "page address", "", url, d.th.Link(d.th.Text, m.ctx.Link(l.chain.Value(), url)).Span(url))
 	if !m.ctx.KnownPage(l.chain.Value(), url) {
 		d.text(d.th.Signs.Warn+" not a page of the known explorer: do not trust it", d.th.Warn)
 	}

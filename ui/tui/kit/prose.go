@@ -47,6 +47,23 @@ func Row(th theme.Theme, w, indent, labelW int, label string, spans ...Span) []s
 	return lines
 }
 
+// LinkedRow is Row for a text that is one link, its blanks included: a link for each word would cost its address again.
+func LinkedRow(th theme.Theme, w, indent, labelW int, label, text string, link theme.Style) []string {
+	lines := Row(th, w, indent, labelW, label, Plain(text))
+	before := strings.Repeat(" ", indent) + th.Dim.Render(Fit(label, labelW))
+	for i, l := range lines {
+		rest := strings.TrimLeft(l, " ")
+		if i == 0 {
+			var beside bool
+			if rest, beside = strings.CutPrefix(l, before); !beside {
+				continue // the label has the line for itself
+			}
+		}
+		lines[i] = l[:len(l)-len(rest)] + link.Render(rest)
+	}
+	return lines
+}
+
 // AmountSpans writes an amount with its unit: exactly, with all decimals, when the asset is known, else in base units
 // with the asset's id. A nil amount is "unknown".
 func AmountSpans(th theme.Theme, v *big.Int, decimals int, symbol, id string) []Span {

@@ -1,12 +1,41 @@
 package screen
 
 import (
+	"strings"
+
+	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/wallet/verify"
 )
 
 // Pages reports whether transactions have pages that a browser can open: those of embedded chains have none.
 func (c Context) Pages() bool { return c.Network.Kind != network.Embedded }
+
+// Link is a page that may be a link on the screen: on the explorer that the catalogue pins for the chain, of a real
+// network; "" for any other. chain is CAIP-2.
+func (c Context) Link(chain, page string) string {
+	if c.Network.Kind != network.Real || !c.KnownPage(chain, page) {
+		return ""
+	}
+	return page
+}
+
+// TokenLink is the page of a token's contract on the explorer of its chain, as Link.
+func (c Context) TokenLink(asset string) string {
+	a, err := caip.ParseAsset(asset)
+	if err != nil {
+		return ""
+	}
+	chain, known := c.Catalog.Chain(a.Chain)
+	address := a.Reference
+	if token, evm := a.Token(); evm {
+		address = token.Hex()
+	}
+	if !known || chain.Explorer == "" || a.IsNative() {
+		return ""
+	}
+	return c.Link(a.Chain.String(), strings.TrimSuffix(chain.Explorer, "/")+"/token/"+address)
+}
 
 // KnownPage reports whether link is a page of the chain's known explorer, as verify.ExplorerURL judges it (TH-H2),
 // where there are pages at all. chain is CAIP-2.

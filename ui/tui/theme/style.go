@@ -1,6 +1,8 @@
 package theme
 
 import (
+	"fmt"
+	"hash/fnv"
 	"image/color"
 	"strings"
 
@@ -14,7 +16,8 @@ import (
 // small cells. The zero value renders text as it is.
 type Style struct {
 	open  string
-	plain bool // Over drops the looks of the segments
+	plain bool   // Over drops the looks of the segments
+	link  string // opens a link; "": there is none
 }
 
 const reset = "\x1b[m"
@@ -32,7 +35,13 @@ func reverse() lipgloss.Style { return lipgloss.NewStyle().Reverse(true) }
 
 // Render wraps one segment of text. Segments do not nest: an inner one would end the outer; use Over for a whole line.
 func (s Style) Render(text string) string {
-	if s.open == "" || text == "" {
+	if text == "" {
+		return text
+	}
+	if s.link != "" {
+		return s.link + Style{open: s.open}.Render(text) + linkEnd
+	}
+	if s.open == "" {
 		return text
 	}
 	return s.open + text + reset
@@ -40,8 +49,8 @@ func (s Style) Render(text string) string {
 
 // Write appends the rendered segment to b.
 func (s Style) Write(b *strings.Builder, text string) {
-	if s.open == "" || text == "" {
-		b.WriteString(text)
+	if s.open == "" || text == "" || s.link != "" {
+		b.WriteString(s.Render(text))
 		return
 	}
 	b.WriteString(s.open)
@@ -51,6 +60,21 @@ func (s Style) Write(b *strings.Builder, text string) {
 
 // Span is a run of text in this style, for a paragraph.
 func (s Style) Span(text string) present.Run[Style] { return present.Run[Style]{Text: text, Style: s} }
+
+// Link is s over text that opens a page in a browser (OSC 8) where the terminal does that; elsewhere, and for a page
+// whose address cannot be written so, it is s. The number of the link keeps the lines of a wrapped text together.
+func (t Theme) Link(s Style, page string) Style {
+	outside := func(r rune) bool { return r <= ' ' || r > '~' || r == ';' }
+	if !t.Links || page == "" || strings.ContainsFunc(page, outside) {
+		return s
+	}
+	id := fnv.New32a()
+	_, _ = id.Write([]byte(page))
+	s.link = fmt.Sprintf("\x1b]8;id=%x;%s\a", id.Sum32(), page)
+	return s
+}
+
+const linkEnd = "\x1b]8;;\a"
 
 // And adds the attributes of o to those of s.
 func (s Style) And(o Style) Style { return Style{open: s.open + o.open} }

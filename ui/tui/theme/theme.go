@@ -20,6 +20,7 @@ import (
 type Theme struct {
 	Dark    bool // the background is not known to be light
 	ASCII   bool
+	Links   bool // the terminal opens pages (OSC 8)
 	Profile colorprofile.Profile
 
 	Text     Style // the terminal's own colour
