@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
@@ -100,6 +101,7 @@ func (c Commands) removeOne(ctx context.Context, o *profile.Opened, v *vault.Vau
 	if !slices.ContainsFunc(items, func(i vault.Item) bool { return i.Address == wanted }) {
 		return vault.ErrNoKey
 	}
+	wanted, item := present.Checksummed(wanted), wanted
 	c.Prompt.Say("This deletes the key of " + wanted + ". Without a backup no one can ever sign with it again.")
 	if err := c.Prompt.Confirm(ctx, wanted, confirm, "nothing was deleted"); err != nil {
 		return err
@@ -107,5 +109,5 @@ func (c Commands) removeOne(ctx context.Context, o *profile.Opened, v *vault.Vau
 	if err := o.Unlock(ctx); err != nil { // it locks when the program is suspended
 		return err
 	}
-	return v.Remove(ctx, wanted)
+	return v.Remove(ctx, item)
 }

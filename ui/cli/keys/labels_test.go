@@ -15,6 +15,7 @@ import (
 
 	"coffer/api/secret"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
@@ -134,7 +135,7 @@ func TestKeysOfAMnemonicAreAddedBesideThoseThatAreThere(t *testing.T) {
 	if err := c.addAll(t.Context(), v, both, "other", false); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(said.String(), first.Address+" is in the vault already") ||
+	if !strings.Contains(said.String(), present.Checksummed(first.Address)+" is in the vault already") ||
 		strings.TrimSpace(out.String()) != both[1].Address {
 		t.Errorf("said %s, printed %s", said.String(), out.String())
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
@@ -50,7 +51,7 @@ func (c Commands) added(items []vault.Item, asJSON bool) error {
 		return c.itemsJSON(items)
 	}
 	for _, k := range items {
-		if _, err := fmt.Fprintln(c.Out, k.Address); err != nil {
+		if _, err := fmt.Fprintln(c.Out, present.Checksummed(k.Address)); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"coffer/api/secret"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
@@ -71,12 +72,12 @@ func (c Commands) store(ctx context.Context, v *vault.Vault, found []vault.Candi
 		item, err := v.Add(ctx, key.Kind, key.Key, label)
 		if errors.Is(err, vault.ErrExists) {
 			if there++; there < len(found) {
-				c.Prompt.Say(key.Address + " is in the vault already and stays as it is.")
+				c.Prompt.Say(present.Checksummed(key.Address) + " is in the vault already and stays as it is.")
 				continue
 			}
 		}
 		if err != nil {
-			return added, fmt.Errorf("%s: %w", key.Address, err)
+			return added, fmt.Errorf("%s: %w", present.Checksummed(key.Address), err)
 		}
 		added = append(added, item)
 	}

@@ -81,7 +81,7 @@ func imports(t *testing.T, env []string) {
 	t.Helper()
 	screen, err := rig.Asks(t, env, []string{"keys", "import", "--label", "main"}, "Passphrase of profile mine",
 		rig.Passphrase, "Key or mnemonic (not shown)", rig.AdminKeyText)
-	if err != nil || !strings.Contains(screen, rig.AdminAddress) {
+	if err != nil || !strings.Contains(screen, checksummed(rig.AdminAddress)) {
 		t.Fatalf("%v\n%s", err, screen)
 	}
 }
@@ -147,7 +147,7 @@ func TestARemovedKeyComesBackFromTheBackup(t *testing.T) {
 	}
 	if s, err := rig.Asks(t, env, []string{"keys", "restore", file}, "Passphrase of profile", rig.Passphrase,
 		"Passphrase of the backup (not shown)", "another good phrase"); err != nil ||
-		!strings.Contains(s, rig.AdminAddress) {
+		!strings.Contains(s, checksummed(rig.AdminAddress)) {
 		t.Fatalf("%v\n%s", err, s)
 	}
 }
