@@ -60,7 +60,7 @@ of the profile, and limits that narrow your policy. Nothing is signed and the se
 
 Review the file, keep it where changes are seen, and run coffer apply FILE.`,
 		Example: `  coffer plan --chain base --to usdc --function "transfer(address to, uint256 amount)" --arg ` +
-			`0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC" --max-spend 30 --out pay.toml
+			`0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC" --max-spend 60 --out pay.toml
   coffer plan --asset usdc --amount 100 --for eth@base --out swap.toml
   coffer plan batch.json --fund-with usdc --max-cost-bps 100 --out batch.toml
   coffer plan pay.toml --out pay.toml           after editing it
