@@ -94,11 +94,14 @@ func (o *Opened) Hold(ctx context.Context, a api.Account, ask bool) (Holding, er
 	return o.Holding(ctx, a), nil
 }
 
-// WatchOnly returns why nothing can be signed with this profile because no key of its accounts is here; "" when one
-// is, or when that is unknown.
+// WatchOnly returns why nothing can be signed with this profile: it is a recording, or no key of its accounts is here;
+// "" when one is, or when that is unknown.
 func (o *Opened) WatchOnly(ctx context.Context) string {
-	if o.player != nil || o.guest != nil {
-		return "" // replays and guests report that themselves
+	switch {
+	case o.player != nil:
+		return "this is a recording"
+	case o.guest != nil:
+		return "" // a guest reports that itself
 	}
 	words := ""
 	for _, a := range o.Accounts {

@@ -137,6 +137,9 @@ func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 		!o.Replaying() || o.Vault() != nil || o.Locked() {
 		t.Errorf("%+v", o)
 	}
+	if words := o.WatchOnly(t.Context()); words != "this is a recording" {
+		t.Errorf("why a replay cannot sign: %q", words)
+	}
 	if _, err := o.Signer().SignUserOp(t.Context(), verify.VerifiedUserOp{}); !errors.Is(err, replay.ErrNothingSent) {
 		t.Errorf("a replay signs: %v", err)
 	}

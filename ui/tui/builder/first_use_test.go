@@ -179,3 +179,23 @@ func TestD15_WhatIsEmptyInANewCallIsNoMistakeYet(t *testing.T) {
 		t.Errorf("an emptied form begins with a mistake:\n%s", r.view())
 	}
 }
+
+// TestD15_TheFormIsEmptyIsSaidWhileItIs: it stays as long as it is true, and no longer.
+func TestD15_TheFormIsEmptyIsSaidWhileItIs(t *testing.T) {
+	const words = "The form is empty;"
+	r := newRig(t)
+	if r.press("d", "X"); !strings.Contains(r.view(), words) {
+		t.Fatalf("it is not said:\n%s", r.view())
+	}
+	if r.press("d"); strings.Contains(r.view(), words) || strings.Contains(r.toast(), "empty") {
+		t.Errorf("it stays after the form is filled:\n%s", r.view())
+	}
+	r.press("X")
+	if r.fill(compose.IDTo(0), "0x93"); strings.Contains(r.view(), words) {
+		t.Errorf("it stays while something is typed:\n%s", r.view())
+	}
+	r.press("esc", "X", "w")
+	if strings.Contains(r.view(), words) {
+		t.Errorf("it is said of another form:\n%s", r.view())
+	}
+}

@@ -88,7 +88,8 @@ func (s *Screen) pressForm(key string) (cmd tea.Cmd, taken bool) {
 		s.remember()
 		s.touched()
 		s.clear()
-		return screen.Toast(theme.None, "the form is empty; U brings back what was there"), true
+		s.note = remark(compose.None, "The form is empty; U brings back what was there")
+		return nil, true
 	}
 	return nil, false
 }

@@ -15,6 +15,9 @@ func TestAReviewWithoutASignerIsReadAndNotConfirmed(t *testing.T) {
 		open(r).settle()
 		if v := r.view(); !strings.Contains(v, "Read only: no key to sign with is loaded here. You can look") {
 			t.Errorf("%s: it does not say so first\n%s", name, v)
+		} else if strings.Contains(v, "closes in") || strings.Contains(v, "renews in") ||
+			!strings.Contains(v, "nothing can be signed here") {
+			t.Errorf("%s: time runs out for nothing\n%s", name, v)
 		}
 		r.read().press("y").count(0, 0)
 		r.press("enter").count(0, 0)

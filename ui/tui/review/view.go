@@ -104,10 +104,12 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 		}
 		return th.Style(m).Render(before+kit.Countdown(f.Now, until)+" ") + th.Mark(m)
 	}
-	switch s.phase {
-	case phaseRefused:
+	switch {
+	case s.phase == phaseRefused:
 		return "Refused", th.Danger.Render("nothing can be signed ") + th.Mark(theme.Danger)
-	case phaseReview2:
+	case s.deps.NoSigner != "": // what runs out here decides nothing
+		return s.about().Title(), th.Dim.Render("nothing can be signed here")
+	case s.phase == phaseReview2:
 		title := s.about().Title()
 		if s.expired(f.Now) {
 			return title, th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
