@@ -47,14 +47,20 @@ func TestNothingIsSignedBeforeTheFirstConfirmationNorExecutedBeforeTheSecond(t *
 	r.count(1, 0)
 	r.press("enter")
 	r.count(1, 1)
-	opened := false
-	for _, m := range r.sent {
+	opened, tracked := false, false
+	for i, m := range r.sent {
+		if _, closed := m.(screen.BackMsg); closed { // D15: what comes next empties the form
+			_, tracked = r.sent[i+1].(activity.TrackMsg)
+		}
 		if o, ok := m.(screen.OpenMsg); ok && o.Screen == screen.Activity {
 			_, opened = o.Arg.(activity.ShowArg)
 		}
 	}
 	if !opened {
 		t.Fatal("the operation was not handed to the activity screen")
+	}
+	if !tracked {
+		t.Error("the form that the operation came from does not learn that it was sent")
 	}
 }
 

@@ -223,9 +223,9 @@ func (s *Screen) fail(err error, at step) {
 	s.failed, s.retry = err, at
 }
 
-// handOver hands the operation to the activity screen.
+// handOver hands the operation to the activity screen, and tells the form that it came from that it is on its way.
 func (s *Screen) handOver() tea.Cmd {
-	return tea.Sequence(back(),
+	return tea.Sequence(back(), track(s.op),
 		screen.Open(screen.Activity, activity.ShowArg{Op: s.op}))
 }
 
