@@ -59,9 +59,8 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 	build := builder.New(c, builder.Deps{WatchOnly: d.s.WatchOnly, Balances: d.Balances, Book: d.s.Contacts(),
 		Paid: d.book.Recipients})
 	all := map[screen.ID]screen.Screen{
-		screen.Balances: balances.New(c, d, balances.Allowances(func() []present.Allowance {
-			return present.Allowances(d.book.Operations())
-		})), screen.Build: build, screen.History: history.New(c, d),
+		screen.Balances: balances.New(c, d, balances.Allowances(d.allowances)), screen.Build: build,
+		screen.History:  history.New(c, d),
 		screen.Accounts: accounts.New(c, accountDeps(d.s, d.book)),
 		screen.Review: review.New(c, review.Deps{
 			Start:  d.begin,
@@ -88,6 +87,9 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 	all[screen.Settings] = settings.New(c, own)
 	return all
 }
+
+// allowances lists what the journal's operations let contracts take.
+func (d *opened) allowances() []present.Allowance { return present.Allowances(d.book.Operations()) }
 
 // begin begins an operation in the journal.
 func (d *opened) begin(ctx context.Context, in intent.Intent) (present.Driven, error) {
@@ -156,8 +158,8 @@ func (d *opened) talk(ctx context.Context) error {
 		Deps: linear.Deps{
 			Start:       d.begin,
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
-			Outstanding: d.outstanding,
-			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: d.s.Contacts(),
+			Outstanding: d.outstanding, Allowances: d.allowances,
+			Void: d.flow.Void, Balances: d.Balances, History: d.History, Book: d.s.Contacts(),
 			Known: d.s.Known, Locked: d.s.Locked, Unlock: d.s.UnlockWith, WatchOnly: d.s.WatchOnly,
 			Secret: func(ctx context.Context, question string) (secret.Secret, error) {
 				pass, err := d.o.Secret(ctx, question)

@@ -7,7 +7,7 @@ import (
 	"coffer/ui/present"
 )
 
-// accounts lists the accounts of the profile and the signer of each.
+// accounts lists the accounts of the profile and the signer of each, and what contracts were allowed to take.
 func (s *session) accounts(ctx context.Context) error {
 	n := len(s.Accounts)
 	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + present.Plural(n, "account", "accounts") + ". " +
@@ -42,7 +42,7 @@ func (s *session) accounts(ctx context.Context) error {
 		}
 		s.keyNote(ctx, who)
 	}
-	return nil
+	return s.allowances(ctx)
 }
 
 // signerOf is the key that signs for an account; "" when the address itself is the key.

@@ -80,6 +80,8 @@ type Deps struct {
 	// Void declares a signature dead; hash is its OpHash, typed the person's text (flow.Flow.Void). nil: voiding is not
 	// available here.
 	Void func(hash, typed string) error
+	// Allowances lists what calls of this wallet let contracts take (present.Allowances); nil: nothing is known.
+	Allowances func() []present.Allowance
 	// Balances reads the balances of the accounts, History a page of the records, newest first.
 	Balances func(ctx context.Context) (api.AggregatedBalance, error)
 	History  func(ctx context.Context, limit int, continuation string) (api.HistoryPage, error)
