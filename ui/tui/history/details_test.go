@@ -321,3 +321,15 @@ func TestD12TabMovesBetweenListAndDetails(t *testing.T) {
 		}
 	}
 }
+
+func TestD12AClickOnTheDetailsGivesThemTheKeyboard(t *testing.T) {
+	m := opened(t, records(9), 200, 20)
+	settle(m, m.Update(screen.ClickMsg{X: 180, Y: 6}))
+	if !m.inside || m.table.Selected() != 0 {
+		t.Errorf("the details do not have the keyboard, line %d is selected", m.table.Selected())
+	}
+	settle(m, m.Update(screen.ClickMsg{X: 5, Y: 4}))
+	if m.inside || m.table.Selected() != 2 {
+		t.Errorf("a click on the list does not select its line: %d", m.table.Selected())
+	}
+}

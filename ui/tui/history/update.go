@@ -89,13 +89,20 @@ func (m *Model) pasted(msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// clicked selects a row; a click on the selected one opens its details.
+// clicked selects a row; a click on the selected one, or on the details beside the list, gives these the keyboard.
 func (m *Model) clicked(msg screen.ClickMsg) tea.Cmd {
 	if m.choice.IsOpen() {
 		it, ok := m.choice.Click(msg.Y-m.choiceTop(), choiceLines)
 		return m.useView(it, ok)
 	}
-	if pane, _ := kit.PaneAt(m.panes(), msg.X); m.asking != askNothing || pane > 0 {
+	pane, _ := kit.PaneAt(m.panes(), msg.X)
+	switch {
+	case m.asking != askNothing:
+		return nil
+	case pane > 0:
+		if m.filter.Blur(); m.chosen != nil && !m.inside {
+			m.enter()
+		}
 		return nil
 	}
 	before := m.table.Selected()
