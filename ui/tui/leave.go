@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -11,11 +12,14 @@ import (
 )
 
 // leaveMsg asks again to leave, after everything was saved; to is nil for the end of the program.
-type leaveMsg struct{ to *screen.SwitchMsg }
+type leaveMsg struct {
+	to    *screen.SwitchMsg
+	asked time.Time
+}
 
 // quit ends the program; with unfinished work that cannot be saved only on the second request.
 func (m *Model) quit() tea.Cmd {
-	if save := m.saveFirst(leaveMsg{}); save != nil {
+	if save := m.saveFirst(nil); save != nil {
 		return save
 	}
 	if !m.mayLeave("press again to quit") {
@@ -31,7 +35,7 @@ func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 		m.warn(m.opt.noSwitch())
 		return nil
 	}
-	if save := m.saveFirst(leaveMsg{&msg}); save != nil {
+	if save := m.saveFirst(&msg); save != nil {
 		return save
 	}
 	if !m.mayLeave("do it again to leave") {
@@ -43,8 +47,8 @@ func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 
 // saveFirst saves what the screens can save and then asks again with what comes next; nil when nothing is unsaved. A
 // second request does not wait for a save that hangs.
-func (m *Model) saveFirst(next leaveMsg) tea.Cmd {
-	if m.saving {
+func (m *Model) saveFirst(to *screen.SwitchMsg) tea.Cmd {
+	if asked := m.quitWhy != nil && m.ctx.Clock().Sub(m.quitAsk) < quitTime; m.saving || asked {
 		m.saving = false
 		return nil
 	}
@@ -60,15 +64,15 @@ func (m *Model) saveFirst(next leaveMsg) tea.Cmd {
 		return nil
 	}
 	m.saving = true
-	return tea.Sequence(append(saves, screen.Send(next))...)
+	return tea.Sequence(append(saves, screen.Send(leaveMsg{to, m.ctx.Clock()}))...)
 }
 
-// leave takes up a request to leave that waited for a save; one that was answered meanwhile is over.
+// leave takes up a request to leave that waited for a save, unless that took so long that it is forgotten.
 func (m *Model) leave(msg leaveMsg) tea.Cmd {
-	switch {
-	case !m.saving:
+	if m.saving = m.ctx.Clock().Sub(msg.asked) < quitTime; !m.saving {
 		return nil
-	case msg.to != nil:
+	}
+	if msg.to != nil {
 		return m.leaveFor(*msg.to)
 	}
 	return m.quit()

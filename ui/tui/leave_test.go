@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -106,9 +107,22 @@ func TestLeavingSavesFirst(t *testing.T) {
 		if leavesAfter(m, m.quit()) || !strings.Contains(text(t, m), "a call is being built; press again to quit") {
 			t.Errorf("unsaved work is left without a question:\n%s", text(t, m))
 		}
-		m.quitWhy, m.saving = nil, true // a save hangs
-		if m.quit() != nil || m.quit() == nil {
+		m.quitWhy, pad.stuck = nil, false
+		waits := m.quit() // a save that takes a while
+		if m.quit() != nil {
+			t.Error("it left without a question, before the work was saved")
+		}
+		if !leavesAfter(m, waits) {
+			t.Error("asked for twice and saved, and it stays")
+		}
+		m.quitWhy, pad.keep = nil, "a call is being built"
+		if waits = m.quit(); m.quit() != nil || m.quit() == nil {
 			t.Error("a save that hangs holds the program up, or the question was not asked")
+		}
+		later := m.ctx.Clock().Add(quitTime)
+		m.ctx.Clock = func() time.Time { return later }
+		if leavesAfter(m, waits) {
+			t.Error("it leaves long after the person thought better of it")
 		}
 	})(t)
 }
