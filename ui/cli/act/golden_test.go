@@ -107,6 +107,7 @@ func TestGoldenJSON(t *testing.T) {
 		"allowances":      {args: []string{"allowances", "--json"}, setup: someAllowances},
 		"allowances_none": {args: []string{"allowances", "--json"}},
 		"activity_none":   {args: []string{"activity", "--json"}},
+		"receive":         {args: []string{"receive", "--asset", "usdc@base", "--amount", "25", "--json"}},
 		"refund":          {args: []string{"refund", "--json"}, setup: someRefunds},
 		"refund_none":     {args: []string{"refund", "--json"}, setup: someBook},
 		"repair":          {args: []string{"activity", "repair", "--json"}, setup: someOpen},

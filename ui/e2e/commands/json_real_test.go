@@ -129,6 +129,7 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 		"keys new"} {
 		r.prints(command)
 	}
+	r.prints("receive", "--asset", "usdc@base", "--amount", "25")
 	r.prints("keys import", "--file", key)
 	r.prints("plan", rig.Pays(t, "plan")[1:]...)
 	r.Runs(0, rig.Pays(t, "plan", "--out", plan)...)
