@@ -122,7 +122,7 @@ func TestGoldenExpiry(t *testing.T) {
 		r.begins()
 		r.types(callScript()[:amountAt]...)
 		time.Sleep(2 * time.Minute)
-		r.wants(r.types("250.98"), "expired", "226.040000 USDC, was 225.980000 USDC, Warning: +0.06.")
+		r.wants(r.types("250.98"), "expired", "Cost: 0.54 USDC, $0.54, Warning: was 0.48")
 		if r.op.executes != 0 || r.op.quotes != 2 {
 			t.Fatalf("%d executes, %d quotes after the deadline", r.op.executes, r.op.quotes)
 		}

@@ -26,7 +26,8 @@ func Beside(r Review) []Section {
 	switch v := r.Quote; {
 	case v != nil:
 		all = append(all, Section{Title: "Arithmetic", Key: ArithmeticKey, Page: r.sum()},
-			Section{Title: "Since the last quote", Page: r.since()}, Section{Title: "You allowed", Page: allowed(v)})
+			Section{Title: "Since the last quote", Key: SinceKey, Page: r.since()},
+			Section{Title: "You allowed", Page: allowed(v)})
 		fingerprint = v.Fingerprint
 	case r.Call != nil:
 		fingerprint = r.Call.Fingerprint

@@ -14,24 +14,76 @@ import (
 type Change struct {
 	Label, Old, New, Diff string
 	Worse                 bool
+	apart                 bool // it has no place of its own on the page
 }
 
-// changes puts the figures that differ from the previous quote beside the new ones.
-func (p *Page) changes(r Review) {
-	list, _ := r.differences()
-	text := "New quote: its figures are the same."
-	if len(list) > 0 {
-		text = "New quote, and these figures differ."
+// renewed says that figures of a new quote are worse than those of the one before. Each is marked where it is, those
+// that have no place of their own are here.
+func (p *Page) renewed(r Review) {
+	list, worse := r.differences()
+	if worse == 0 {
+		return
 	}
-	p.text(strong(text), say(" What was confirmed or typed for the old one does not count."))
-	if len(list) > 0 {
-		p.add(Block{Kind: KindChanges, Table: TableCosts, Changes: list})
+	p.text(marked(ToneWarn, "New quote, worse where marked. Confirm again: what you typed is void."))
+	for _, c := range list {
+		if c.Worse && c.apart {
+			p.prose(1, nil, remark(ToneWarn, c.Label+" "+c.New+", was "+c.Old))
+		}
 	}
 	p.blank()
 }
 
-// differences are the figures that differ from the previous quote, and how many of them are worse.
+// before is the review of the previous quote; it has no quote where there was none.
+func (r Review) before() Review {
+	r.Quote, r.Previous = r.Previous, nil
+	return r
+}
+
+// was marks a figure that is worse than the old one with the old one; nothing where it is not, or where there was no
+// quote before.
+func (r Review) was(old *verify.AmountView, now verify.AmountView, way Way) []Span {
+	if r.Previous == nil {
+		return nil
+	}
+	switch c := amountChange("", old, &now, way); {
+	case !c.Worse || c.Diff == "":
+		return nil
+	case old == nil:
+		return []Span{remark(ToneWarn, "new")}
+	case old.Amount == nil || old.Asset != now.Asset:
+		return []Span{remark(ToneWarn, "was "+Amount(*old))}
+	}
+	return []Span{remark(ToneWarn, "was "+figureOf(old.Amount, *old))}
+}
+
+// left is the figure of the previous quote for something that leaves; nil: it had none.
+func (x leaving) in(list []leaving) *verify.AmountView {
+	for i, o := range list {
+		if o.chain == x.chain && o.Asset == x.Asset && (o.leg < 0) == (x.leg < 0) {
+			return &list[i].AmountView
+		}
+	}
+	return nil
+}
+
+// notes joins remarks, two blanks apart.
+func notes(list ...[]Span) []Span {
+	var out []Span
+	for _, x := range list {
+		if len(out) > 0 && len(x) > 0 {
+			out = append(out, gap())
+		}
+		out = append(out, x...)
+	}
+	return out
+}
+
+// differences are the figures that differ from the previous quote, and how many of them are worse; none where there was
+// none.
 func (r Review) differences() (list []Change, worse int) {
+	if r.Previous == nil {
+		return nil, 0
+	}
 	for _, c := range r.changed(r.Previous, r.Quote) {
 		if c.Diff != "" {
 			list = append(list, c)
@@ -55,9 +107,9 @@ func (r Review) changed(old, now *verify.QuoteView) []Change {
 	list = append(list, sumChanges("Fees", r.sums(old.Fees), r.sums(now.Fees))...)
 	list = append(list, microChange("Cost", old.CostMicro, now.CostMicro))
 	for _, c := range []Change{
-		{Label: "Slippage", Old: Percent(old.SlippageBps), New: Percent(now.SlippageBps)},
-		{Label: "Delivered to", Old: Address(old.Recipient), New: Address(now.Recipient)},
-		{Label: "Payments", Old: strconv.Itoa(len(old.Legs)), New: strconv.Itoa(len(now.Legs))},
+		{Label: "Slippage", Old: Percent(old.SlippageBps), New: Percent(now.SlippageBps), apart: true},
+		{Label: "Delivered to", Old: Address(old.Recipient), New: Address(now.Recipient), apart: true},
+		{Label: "Payments", Old: strconv.Itoa(len(old.Legs)), New: strconv.Itoa(len(now.Legs)), apart: true},
 	} {
 		if c.Old != c.New {
 			c.Diff, c.Worse = "changed", true
@@ -106,6 +158,7 @@ func amountChange(label string, old, now *verify.AmountView, way Way) Change {
 	}
 	c.New, c.Diff = Amount(*now), "changed"
 	if old.Asset != now.Asset || old.Amount == nil || now.Amount == nil {
+		c.Worse = old.Asset != now.Asset || old.Amount != nil
 		return c
 	}
 	x, y, decimals := now.Amount, old.Amount, now.Decimals
@@ -131,7 +184,7 @@ func microChange(label string, old, now *big.Int) Change {
 	case old != nil && now != nil:
 		c.Diff, c.Worse = signed(new(big.Int).Sub(now, old), exactUSD), now.Cmp(old) > 0
 	case c.Old != c.New:
-		c.Diff, c.Worse = "changed", true
+		c.Diff, c.Worse = "changed", now == nil
 	}
 	return c
 }

@@ -80,8 +80,38 @@ func (r Review) cost() Entry {
 	if v.CostBps >= 0 {
 		e.Note = []Span{say(Percent(v.CostBps) + ", ")}
 	}
-	e.Note = append(e.Note, explainedSpan(v))
+	e.Note = notes(r.costWas(), append(e.Note, explainedSpan(v)))
 	return e
+}
+
+// costWas marks a cost that is higher than that of the previous quote.
+func (r Review) costWas() []Span {
+	if r.Previous == nil {
+		return nil
+	}
+	if c := microChange("", r.Previous.CostMicro, r.Quote.CostMicro); !c.Worse || c.Diff == "" {
+		return nil
+	}
+	old := r.before().cost()
+	if old.Amount != nil {
+		old.Text = figureOf(old.Amount.Amount, *old.Amount)
+	}
+	return []Span{remark(ToneWarn, "was "+old.Text)}
+}
+
+// dearer are the fees that are higher than those of the previous quote, where the cost is not: it is marked itself.
+func (r Review) dearer() []Entry {
+	if r.Previous == nil || r.costWas() != nil {
+		return nil
+	}
+	var out []Entry
+	before, now := r.sums(r.Previous.Fees), r.sums(r.Quote.Fees)
+	for i := range now {
+		if was := r.was(findAmount(before, now[i]), now[i], Leaves); was != nil {
+			out = append(out, Entry{Group: "Fees", Amount: &now[i], Note: was})
+		}
+	}
+	return out
 }
 
 // elsewhere says which part of what the call gets this quote pays for; the rest is on the chain already.

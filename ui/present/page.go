@@ -104,8 +104,11 @@ type Block struct {
 	Paths  []string
 }
 
-// ArithmeticKey is the letter of the fold with the arithmetic of a quote.
-const ArithmeticKey = "a"
+// The letters of the folds with the arithmetic of a quote, and with its differences from the last one.
+const (
+	ArithmeticKey = "a"
+	SinceKey      = "d"
+)
 
 // Fold is what a KindFold holds. Key is the letter that opens it. Open: something in it needs a look, so that it cannot
 // be shut. Apart: a screen shows it on a page of its own.

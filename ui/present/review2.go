@@ -18,16 +18,15 @@ func Review2(r Review) Page {
 	v := r.Quote
 	var p Page
 	p.headline(r)
-	if r.Previous != nil {
-		p.changes(r)
-	}
+	p.renewed(r)
 	p.warnings(r)
 	p.moves(r)
 	if v.Recipient != "" && (r.Exchange() || !v.RecipientOwn) {
 		p.recipient(r)
 	}
 	p.payees(r)
-	p.add(Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"quote.costMicro"}, Entries: []Entry{r.cost()}})
+	p.add(Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"quote.costMicro"},
+		Entries: append([]Entry{r.cost()}, r.dearer()...)})
 	p.blank()
 	p.escrows(r)
 	p.windows(r)
@@ -46,6 +45,9 @@ func Review2(r Review) Page {
 	p.checks(r)
 	p.fold(ArithmeticKey, "arithmetic", r.arithmetic())
 	p.fold("o", "routing", r.routing())
+	if list, _ := r.differences(); len(list) > 0 {
+		p.fold(SinceKey, "since the last quote", Page{{Kind: KindChanges, Table: TableCosts, Changes: list}})
+	}
 	p.identity(v.Fingerprint, "quote.fingerprint")
 	return p.Hide(d)
 }
@@ -81,12 +83,17 @@ func (p *Page) moves(r Review) {
 		b.Paths = append(b.Paths, worstPaths(r)...)
 	}
 	n, total := r.First(), r.Total()
+	var before []leaving
+	if r.Previous != nil {
+		before = r.before().leaves()
+	}
 	for _, x := range r.leaves() {
+		was := r.was(x.in(before), x.AmountView, Leaves)
 		e := Entry{Group: "Leaves", Label: x.chain, Amount: &x.AmountView, Way: Leaves}
 		if x.leg < 0 {
-			e.Note = []Span{dim("already there")}
+			e.Note = notes(was, []Span{dim("already there")})
 			if x.said {
-				e.Note = []Span{dim("there (the service says)")}
+				e.Note = notes(was, []Span{dim("there (the service says)")})
 			}
 			b.Entries = append(b.Entries, e)
 			continue
@@ -98,7 +105,7 @@ func (p *Page) moves(r Review) {
 			b.Entries = append(b.Entries, Entry{Group: "Leaves", Label: x.chain,
 				Note: []Span{signature(n-1, total, Pending), gap(), say("delegation")}})
 		}
-		e.Note = []Span{signature(n, total, Pending)}
+		e.Note = notes([]Span{signature(n, total, Pending)}, was)
 		if l.Deploys {
 			e.Note = append(e.Note, gap(), say("new account"))
 		}
@@ -134,6 +141,9 @@ func (b *Block) arrivals(r Review) {
 		e.Amount, e.Note = &v.Delivered, []Span{say("at least; expected the same")}
 	default:
 		e.Amount, e.Note = &v.Delivered, []Span{say("exactly")}
+	}
+	if r.Previous != nil {
+		e.Note = notes(r.was(&r.Previous.Minimum, v.Minimum, Arrives), e.Note)
 	}
 	b.Entries = append(b.Entries, e)
 }

@@ -39,6 +39,7 @@ func TestTheScreensShowEveryFact(t *testing.T) {
 			s.phase, s.snap = phaseReview1, flow.Snapshot{Intent: c.Review.Intent, Review1: c.Review.Call,
 				Report1: c.Review.Report, Previous: c.Previous}
 			s.snap.Deadline = reviewtest.Begin().Add(1)
+			s.previous = c.Previous
 			if c.Review.Quote != nil {
 				s.phase, s.snap.Review2, s.snap.Report2 = phaseReview2, c.Review.Quote, c.Review.Report
 			}
@@ -55,7 +56,7 @@ func TestTheScreensShowEveryFact(t *testing.T) {
 			text, shown := read(nil), s.shown
 			behind := append(s.lines(f, present.Inspect(s.about())),
 				s.lines(f, present.Checks(c.Review.Report))...)
-			return text, shown, read(map[string]bool{"a": true, "o": true}) + strings.Join(behind, "\n")
+			return text, shown, read(map[string]bool{"a": true, "o": true, "d": true}) + strings.Join(behind, "\n")
 		})
 	}
 }

@@ -24,6 +24,7 @@ func reviewOf(t *testing.T, c reviewtest.Case, w, h int) (*Screen, func() string
 	s := New(screen.Context{Catalog: cat(t), Clock: reviewtest.Begin}, Deps{TypeFrom: consent.TypeFrom()})
 	s.phase, s.snap = phaseReview1, flow.Snapshot{Intent: c.Review.Intent, Review1: c.Review.Call,
 		Report1: c.Review.Report, Previous: c.Previous, Deadline: reviewtest.Begin().Add(time.Minute)}
+	s.previous = c.Previous
 	if c.Review.Quote != nil {
 		s.phase, s.snap.Review2, s.snap.Report2 = phaseReview2, c.Review.Quote, c.Review.Report
 	}
@@ -188,7 +189,11 @@ func TestD15_OnlyAFigureThatIsWorseIsMarked(t *testing.T) {
 	better.Pay = []verify.AmountView{usdcOf(225_900_000, 225_854_820, "")}
 	r.op.requoted = &better
 	worse := 0
-	for _, l := range strings.Split(r.press("r").settle().view(), "\n") {
+	r.h = 60
+	if v := r.press("r").settle().view(); strings.Contains(v, "was ") || strings.Contains(v, "worse") {
+		t.Errorf("marked as worse:\n%s", v)
+	}
+	for _, l := range strings.Split(r.press("d").view(), "\n") {
 		if strings.Contains(l, "-0.08") || strings.Contains(l, "-$0.479904") {
 			worse++
 			if strings.HasSuffix(strings.TrimSpace(l), "!") {

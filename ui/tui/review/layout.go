@@ -64,7 +64,7 @@ func (l *layout) parts(p present.Page, opened map[string]bool) (binding, shut, o
 	}
 	for _, b := range p.Folds() {
 		switch {
-		case b.Fold.Open, l.beside && (b.Fold.Key == checksFold || b.Fold.Key == present.ArithmeticKey):
+		case b.Fold.Open, l.beside && slices.Contains(besideFolds(), b.Fold.Key):
 		case opened[b.Fold.Key]:
 			open = append(open, l.block(b)...)
 		default:

@@ -12,11 +12,12 @@ const (
 	besideShare = 3
 )
 
-// The letters of the fold of the checks, and of what went over the wire.
-const (
-	checksFold = "c"
-	wireKey    = "w"
-)
+// wireKey opens what went over the wire.
+const wireKey = "w"
+
+// besideFolds are the letters of the folds that a second pane has: those of the checks, the arithmetic, and the
+// differences from the last quote.
+func besideFolds() []string { return []string{"c", present.ArithmeticKey, present.SinceKey} }
 
 // twoPanes draws the review and beside it what explains it, in f.H-2 lines. What has to be read is in the first pane
 // alone. It reports false where there is room for the review only: on a narrow screen, and where its text fits into the
@@ -55,7 +56,7 @@ func (s *Screen) revealed(text *kit.Scroll) {
 	}
 }
 
-// besideLines is what is beside a review, in w cells. The arithmetic is in full where its fold is open.
+// besideLines is what is beside a review, in w cells. A section is in full where its fold is open.
 func (s *Screen) besideLines(f screen.Frame, w int) []string {
 	l, r := layout{th: f.Theme, w: w - 1}, s.about()
 	if s.phase == phaseReview2 && s.expired(f.Now) {

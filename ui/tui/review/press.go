@@ -55,7 +55,7 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 		if s.phase == phaseExecute || s.phase == phaseGone {
 			return s.ctx.Name(s.ctx.Payee(s.snap.QuoteID))
 		}
-	case "a", "o":
+	case present.ArithmeticKey, "o", present.SinceKey:
 		s.toggle(key)
 	case wireKey:
 		if s.reviewing() {
@@ -124,7 +124,7 @@ func (s *Screen) toggle(key string) {
 		return
 	}
 	s.unfolded[key] = !s.unfolded[key]
-	s.reveal = s.unfolded[key] && (s.panes < 2 || key != present.ArithmeticKey)
+	s.reveal = s.unfolded[key] && (s.panes < 2 || !slices.Contains(besideFolds(), key))
 }
 
 func (s *Screen) open(p page) {

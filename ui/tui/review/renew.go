@@ -83,8 +83,8 @@ func (s *Screen) renew(m renewMsg) tea.Cmd {
 }
 
 // renewed puts the new quote on the screen. What was typed and read carries over when nothing in it is worse than where
-// the person began to type; else both begin again, and the differences stand first. The confirming key counts again
-// after the pause of a new question.
+// the person began to type; else both begin again, and each figure that is worse is marked with the old one. The
+// confirming key counts again after the pause of a new question.
 func (s *Screen) renewed(m renewedMsg) tea.Cmd {
 	if m.gen != s.gen || m.of != s.fingerprint() || s.phase != phaseReview2 {
 		return nil
@@ -109,7 +109,7 @@ func (s *Screen) renewed(m renewedMsg) tea.Cmd {
 		return tea.Batch(s.schedule(), screen.Toast(theme.Warn, "new quote, and "+worse[0].What+" is not as before: "+
 			"read it and type again"))
 	}
-	s.snap, s.renewal.n = m.snap, n
+	s.snap, s.previous, s.renewal.n = m.snap, first.Quote, n
 	s.drawn = s.shownID()
 	s.guard.Open(s.ctx.Clock())
 	return s.schedule()

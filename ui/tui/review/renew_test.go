@@ -61,12 +61,11 @@ func TestD5_ARenewedQuoteThatIsNotWorseKeepsWhatWasTypedAndRead(t *testing.T) {
 	}
 }
 
-// When something is worse the text is cleared, nothing counts as read, and the differences stand first.
-func TestD5_ARenewedQuoteThatIsWorseClearsTheTextAndShowsTheDifferences(t *testing.T) {
+// When something is worse the text is cleared, nothing counts as read, and what is worse has its old figure beside it.
+func TestD5_ARenewedQuoteThatIsWorseClearsTheTextAndMarksWhatIsWorse(t *testing.T) {
 	r := newRig(t).toReview2().typeText("250")
 	r.another(10, dearer).renews()
-	if r.s.typed.Value() != "" || !r.told("is not as before") || !strings.Contains(r.view(), "was 225.98") &&
-		!strings.Contains(r.flat(), "+0.06") {
+	if r.s.typed.Value() != "" || !r.told("is not as before") || !strings.Contains(r.flat(), "was 125.98 !") {
 		t.Fatalf("typed %q:\n%s", r.s.typed.Value(), r.view())
 	}
 	r.clock.add(time.Second)
@@ -171,5 +170,44 @@ func TestD5_NoStrayKeySignsWhileQuotesRenew(t *testing.T) {
 				t.Fatalf("seed %d: the review is lost after %q: phase %d", seed, key, r.s.phase)
 			}
 		}
+	}
+}
+
+// A renewal repaints the figures where they are. Each that is worse has its old figure beside it, at every size; what
+// got better has no mark, and the whole table of old and new is a fold.
+func TestD5_ARenewalRepaintsFiguresInPlace(t *testing.T) {
+	for _, w := range []int{60, 80, 120} {
+		r := newRig(t)
+		r.w, r.h = w, 45
+		r.toReview2().another(10, func(q *verify.QuoteView) {
+			dearer(q)
+			q.Legs[1].Pays = usdcOf(99_000_000, 98_980_000, "Arbitrum")
+			q.CostMicro, q.FeesMicro = big.NewInt(539_892), big.NewInt(539_892)
+			q.Minimum = usdcOf(250_400_000, 250_350_000, "Base")
+		}).renews()
+		v := r.flat()
+		for _, want := range []string{"worse where marked", "126.040000 USDC $126.01", "was 125.98 !", "was 250.5 !",
+			"99.000000 USDC"} {
+			if !strings.Contains(v, want) {
+				t.Errorf("at %d columns %q is missing:\n%s", w, want, r.view())
+			}
+		}
+		if strings.Contains(v, "was 100") {
+			t.Errorf("at %d columns what is better is marked:\n%s", w, r.view())
+		}
+		if v = r.press("d").flat(); !strings.Contains(v, "0.540000 USDC +0.06 !") &&
+			!strings.Contains(v, "was 0.480000 USDC +0.06 !") {
+			t.Errorf("at %d columns the old figures are not beside the new:\n%s", w, r.view())
+		}
+	}
+}
+
+// Beside the review, a renewal that took nothing says so.
+func TestD5_ARenewalThatIsNotWorseIsSaidBesideTheReview(t *testing.T) {
+	r := newRig(t)
+	r.w, r.h = 120, 35
+	r.toReview2().typeText("250").another(10, nil).renews()
+	if v := r.flat(); !strings.Contains(v, "Since the last quote nothing is worse ✓") || r.s.typed.Value() != "250" {
+		t.Error(r.view())
 	}
 }
