@@ -159,7 +159,7 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 		"can still be taken, and this can move "+single, ": "+both, "in all. After ",
 		"it cannot start to run any more. J4", "Closed gate.", "Nothing was signed.")
 	p.Types("y\rc")
-	told(p, "Checks Refused by a closed gate",
+	told(p, "Checks Blocked by a closed gate",
 		"You signed for the place before this one yourself. If this can run, that has run")
 	signed(1, "a closed gate")
 	p.Escapes()
