@@ -35,6 +35,7 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (none consent.Cons
 	if ok, err := c.unlock(ctx, st); !ok {
 		return none, err
 	}
+	c.readRest(st)
 	k, id, a := c.atStake(st), c.printed, consent.Answers{Shown: c.shown}
 	if k.Phrase != "" {
 		say := func() {

@@ -24,6 +24,7 @@ func TestTheLinesSayEveryFact(t *testing.T) {
 			s := &reviewSession{session: &session{World: worldOf(r.opts), ctx: r.opts.Context, deps: r.opts.Deps,
 				out: newPrinter(r.paper, w)}, snap: x}
 			s.readOut(st)
+			s.readRest(st)
 			text := r.paper.take()
 			s.inspect(st)
 			s.explain(st)

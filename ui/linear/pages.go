@@ -21,11 +21,62 @@ func (c *reviewSession) text(st stage) present.Page {
 	return present.Review1(c.about(st))
 }
 
-// readOut prints what binds of a review; explain prints the rest.
+// hearing is how much of a review was said. Of the next review of the same stage only lines that differ are said:
+// what is said in the same words is known.
+type hearing struct {
+	stage  stage
+	rest   bool            // all of it was said, and not only what comes first
+	lines  map[string]bool // of this review, said or known
+	before map[string]bool // of the review before it
+}
+
+// binding is what binds of a review; explain prints the rest.
+func (c *reviewSession) binding(st stage) present.Page { return c.text(st).Without(1).Shut(nil) }
+
+// readOut says the headline, the warnings and the cost of a review, and of a new one after another what is not as
+// before. readRest says everything else that binds, which has to be heard before the review can be confirmed.
 func (c *reviewSession) readOut(st stage) {
+	known := c.heard
+	c.heard = hearing{stage: st, lines: map[string]bool{}}
+	title := c.about(st).Title() + ". " + c.networkWords()
+	if known.stage == st && len(known.lines) > 0 {
+		c.heard.before, title = known.lines, c.about(st).Title()+". What is not as before:"
+	}
+	c.out.say(title)
+	c.shown, c.printed = nil, c.fingerprint(st)
+	c.hear(c.binding(st).First())
+	if known.rest && c.heard.before != nil {
+		c.readRest(st)
+	}
+}
+
+func (c *reviewSession) readRest(st stage) {
+	if !c.heard.rest {
+		c.heard.rest = true
+		c.hear(c.binding(st).Rest())
+	}
+}
+
+// readAll says all that binds once more.
+func (c *reviewSession) readAll(st stage) {
 	c.out.say(c.about(st).Title() + ". " + c.networkWords())
-	c.shown = c.out.page(c.text(st).Without(1).Shut(nil))
-	c.printed = c.fingerprint(st)
+	c.heard = hearing{stage: st, rest: true, lines: map[string]bool{}}
+	c.shown = nil
+	c.hear(c.binding(st))
+}
+
+// hear says the lines of a page that are not known.
+func (c *reviewSession) hear(p present.Page) {
+	var say []present.Line
+	for _, l := range p.Say(false) {
+		words := strings.Join([]string{l.Label, l.Word, l.Code, l.Text()}, " ")
+		if !c.heard.before[words] {
+			say = append(say, l)
+		}
+		c.heard.lines[words] = true
+	}
+	c.out.lines(say)
+	c.shown = append(c.shown, p.Paths()...)
 }
 
 // explain prints what no consent depends on: the counts of the checks, the arithmetic, the routing, the fingerprint.
@@ -52,7 +103,12 @@ const maxLevel = 9
 
 // page prints a page, one sentence for each fact, and returns the facts that it has.
 func (p *printer) page(page present.Page) (shown []string) {
-	for _, l := range page.Say(false) {
+	p.lines(page.Say(false))
+	return page.Paths()
+}
+
+func (p *printer) lines(list []present.Line) {
+	for _, l := range list {
 		var out []span
 		switch {
 		case l.Label != "" && l.Level == 0:
@@ -75,7 +131,6 @@ func (p *printer) page(page present.Page) (shown []string) {
 		}
 		p.put(2*min(l.Level, maxLevel), out...)
 	}
-	return page.Paths()
 }
 
 // ended ends a text with a full stop, where no other mark ends it.

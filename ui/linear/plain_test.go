@@ -37,7 +37,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	l.To, l.ToName, l.Recipient, l.Data, l.Function, l.Args, l.Amount, l.Value = payee, "", payee, "0x", "", nil, nil,
 		number(1_000_000_000_000_000)
 	x.Intent.Calls = []intent.Call{{To: payee, Value: l.Value.String()}}
-	text := flat(said(t, x, func(c *reviewSession) { c.readOut(stageReview1) }))
+	text := flat(said(t, x, func(c *reviewSession) { c.readAll(stageReview1) }))
 	for _, want := range []string{"1 plain transfer of the chain's own coin, same.",
 		"to: " + present.Address(payee) + ", alice", "value: 0.001 ETH", "To: " + present.Address(payee) + ", alice"} {
 		if !strings.Contains(text, want) {
@@ -49,7 +49,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 		t.Error(text)
 	}
 	x.Review1.Chain.ID = 1 << 40 // the catalogue knows no coin of this chain
-	if text = said(t, x, func(c *reviewSession) { c.readOut(stageReview1) }); !strings.Contains(text,
+	if text = said(t, x, func(c *reviewSession) { c.readAll(stageReview1) }); !strings.Contains(text,
 		"1,000,000,000,000,000 base units") {
 		t.Error(text)
 	}
@@ -58,7 +58,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 func TestAnAssumedStateIsSaidWithItsAddresses(t *testing.T) {
 	x := preparedCourse(utc())
 	x.Intent.Overrides = []api.StateOverride{{Address: escrow, Balance: "0x1"}, {Address: payee, Code: "0x00"}}
-	text := flat(said(t, x, func(c *reviewSession) { c.readOut(stageReview1) }))
+	text := flat(said(t, x, func(c *reviewSession) { c.readAll(stageReview1) }))
 	for _, want := range []string{"Warning: tried on an assumed state (2 addresses)",
 		present.Address(escrow), present.Address(payee) + ", alice",
 		"Warning: nothing else, but tried on an assumed state: the chain's own one decides when it runs."} {
@@ -76,7 +76,7 @@ func TestNestedArgumentsStandInByTheirDepth(t *testing.T) {
 		l.Args = append(l.Args, verify.ArgView{Name: strings.Repeat("  ", depth) + "level" + itoa(depth),
 			Type: "address", Value: payee})
 	}
-	text := said(t, x, func(c *reviewSession) { c.readOut(stageReview1) })
+	text := said(t, x, func(c *reviewSession) { c.readAll(stageReview1) })
 	for depth := range 14 {
 		head, _, found := strings.Cut(text, "level"+itoa(depth)+":")
 		in := len(head) - strings.LastIndex(head, "\n") - 1
@@ -89,7 +89,7 @@ func TestNestedArgumentsStandInByTheirDepth(t *testing.T) {
 
 func TestAReviewSaysNoCodesOfChecksAndTheListDoes(t *testing.T) {
 	x := preparedCourse(utc())
-	if text := said(t, x, func(c *reviewSession) { c.readOut(stageReview1) }); strings.Contains(text, "V4") ||
+	if text := said(t, x, func(c *reviewSession) { c.readAll(stageReview1) }); strings.Contains(text, "V4") ||
 		strings.Contains(text, "P6") {
 		t.Error(text)
 	}
@@ -103,7 +103,7 @@ func TestABalanceThatNobodyKnowsIsNotSaidToBeThere(t *testing.T) {
 	x := preparedCourse(utc())
 	x.Review2 = quote(utc(), time.Minute)
 	x.Review2.Needs[0].Have, x.Review2.Needs[0].Short = nil, nil
-	text := flat(said(t, x, func(c *reviewSession) { c.readOut(stageReview2); c.explain(stageReview2) }))
+	text := flat(said(t, x, func(c *reviewSession) { c.readAll(stageReview2); c.explain(stageReview2) }))
 	if !strings.Contains(text, "Base: needs 250.5 USDC. You pay") ||
 		!strings.Contains(text, "Unknown: 3 figures are unknown: what is there of USDC,") {
 		t.Error(text)
@@ -117,7 +117,7 @@ func TestFeesThatNobodyNamesExplainNothing(t *testing.T) {
 	x := preparedCourse(utc())
 	x.Review2 = quote(utc(), time.Minute)
 	x.Review2.Explained = false
-	told := func() string { return flat(said(t, x, func(c *reviewSession) { c.readOut(stageReview2) })) }
+	told := func() string { return flat(said(t, x, func(c *reviewSession) { c.readAll(stageReview2) })) }
 	if text := told(); !strings.Contains(text, "explained by fees: unknown.") {
 		t.Error(text)
 	}

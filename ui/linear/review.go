@@ -14,14 +14,17 @@ import (
 	"coffer/wallet/flow"
 )
 
-// review prints a review once, and asks what to do about it.
+// review reads a review out once, and asks what to do about it.
 func (c *reviewSession) review(ctx context.Context, st stage) error {
 	if c.printed != c.fingerprint(st) {
 		c.draw = consent.Draw(c.deps.Random)
 		c.readOut(st)
 	}
 	over := c.expired(st)
-	confirm := capital(c.verb(st)) + ": the next question confirms it"
+	confirm, all := capital(c.verb(st))+": you hear the rest, then a question confirms it", "Read all of it"
+	if c.heard.rest {
+		confirm, all = capital(c.verb(st))+": the next question confirms it", "Read the review again"
+	}
 	anew := "Ask for a new quote"
 	if st == stageReview1 {
 		anew = "Prepare it again"
@@ -33,7 +36,7 @@ func (c *reviewSession) review(ctx context.Context, st stage) error {
 		m.add(confirm, func() error { return c.decide(ctx, st) })
 	}
 	m.add(anew, func() error { c.anew(ctx, st); return nil })
-	m.add("Read the review again", look(func() { c.readOut(st) }))
+	m.add(all, look(func() { c.readAll(st) }))
 	m.add("List arithmetic, routing and every check", look(func() { c.explain(st); c.checks() }))
 	m.add("Bytes and hashes, for comparing", look(func() { c.inspect(st) }))
 	m.add("Spell the addresses", look(func() { c.spell(st) }))

@@ -48,11 +48,12 @@ type reviewSession struct {
 	failed  error // of the last step
 	last    step
 	signed  bool     // something was signed
-	printed string   // fingerprint of the last review that was printed in full
-	shown   []string // the facts of that review
-	draw    uint32   // where in an address characters are typed, new for each review
-	brief   bool     // the choices were just printed
-	change  *edit    // set when the person wants to change the request
+	printed string   // fingerprint of the last review that was read out
+	shown   []string // the facts of that review that were said, or are as in the one before
+	heard   hearing
+	draw    uint32 // where in an address characters are typed, new for each review
+	brief   bool   // the choices were just printed
+	change  *edit  // set when the person wants to change the request
 }
 
 // operate takes an intent to its end. It returns the edit when the person wants to change the request.

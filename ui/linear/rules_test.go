@@ -313,7 +313,7 @@ func TestNoFigureAddressOrReasonOfAReviewIsCut(t *testing.T) {
 		r.op.report2 = report(verify.Reason{Code: "Q1", Level: verify.Warn, Title: reason,
 			Got: strings.Repeat("9", 150)})
 		r.begins()
-		r.types(callScript()[:yesAt+1]...)
+		r.types(append(callScript()[:yesAt+1], "3")...)
 		said := strings.Join(strings.Fields(r.script.String()), "")
 		for _, want := range []string{strings.ReplaceAll(reason, " ", ""), symbol, strings.Repeat("9", 150),
 			strings.Repeat("999,", 23) + "999.999999", escrow[2:]} {
@@ -356,7 +356,7 @@ func TestFilesAreLoaded(t *testing.T) {
 		r.wants(r.types("1", "1", "yes", ""), "COMPLETED.")
 		r.wants(r.types("6", batch), "1 call on Base.", "Needs: 250.5 USDC", "amount: 250.5 USDC")
 		r.op.next = nil
-		r.wants(r.types("1"), "contains:")
+		r.wants(r.types("1"), "Send 250.50 USDC to alice on Base.")
 		r.types("", "", "yes")
 		r.wants(r.types("6", other, "1"), "another network")
 		r.types("", "yes")

@@ -32,7 +32,7 @@ func TestL1_AFileWithoutSlippageIsOneRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.types("6", path)
-			said := r.types("1")
+			said := r.types("1", "3")
 			if err := r.ends(); err != nil || len(r.started) != 1 {
 				t.Fatalf("%d begun, %v\n%s", len(r.started), err, said)
 			}

@@ -102,6 +102,7 @@ type Block struct {
 	// its page of checks.
 	Detail int
 	Paths  []string
+	First  bool // a listener hears it before anything else: the headline, the warnings, the cost
 }
 
 // The letters of the folds with the arithmetic of a quote, and with its differences from the last one.
@@ -195,6 +196,23 @@ func (p Page) alarms() bool {
 			return loud(e.Note) || loud([]Span{{Tone: e.Tone}})
 		})
 	})
+}
+
+// First are the blocks that a listener hears first, Rest all others.
+func (p Page) First() Page {
+	return slices.DeleteFunc(slices.Clone(p), func(b Block) bool { return !b.First })
+}
+
+// Rest are the blocks that First leaves out.
+func (p Page) Rest() Page {
+	return slices.DeleteFunc(slices.Clone(p), func(b Block) bool { return b.First })
+}
+
+// first marks all blocks so far as those that a listener hears first.
+func (p Page) first() {
+	for i := range p {
+		p[i].First = true
+	}
 }
 
 // Without leaves the blocks out that are more detailed than level.

@@ -26,6 +26,7 @@ func Review1(r Review) Page {
 	var p Page
 	p.headline(r)
 	p.warnings(r)
+	p.first()
 	p.outflow(r)
 	p.recipients(r)
 	p.account(r)

@@ -20,12 +20,13 @@ func Review2(r Review) Page {
 	p.headline(r)
 	p.renewed(r)
 	p.warnings(r)
+	p.first()
 	p.moves(r)
 	if v.Recipient != "" && (r.Exchange() || !v.RecipientOwn) {
 		p.recipient(r)
 	}
 	p.payees(r)
-	p.add(Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"quote.costMicro"},
+	p.add(Block{Kind: KindLedger, Table: TableMoves, Paths: []string{"quote.costMicro"}, First: true,
 		Entries: append([]Entry{r.cost()}, r.dearer()...)})
 	p.blank()
 	p.escrows(r)

@@ -16,8 +16,9 @@ import (
 // about is what the pages of a review are made of: of the quote, or of the prepared operation. draw is that of the
 // review; 0: its addresses are shown whole.
 func (s *Session) about(x flow.Snapshot, second bool, draw uint32) present.Review {
-	return present.Review{Review: x.Under(second), Catalog: s.Catalog, Signatures: x.SignaturesTotal,
-		Person: s.person(draw), Names: s.nameOf, Clock: cli.Clock}
+	return present.Review{Review: x.Under(second), Catalog: s.Catalog, Previous: x.Previous,
+		Signatures: x.SignaturesTotal, Person: s.person(draw),
+		Names: s.nameOf, Clock: cli.Clock}
 }
 
 // person is what decides beside a review what has to be typed.
@@ -66,6 +67,26 @@ func (s *Session) reviewText(x flow.Snapshot, second bool, draw uint32) (text st
 		hashes, _ = cli.Rows(present.Operated(r).Hide(d))
 	}
 	return p.String() + rows + hashes, shown
+}
+
+// unlike is the text of a review without the lines that the review before it has, below its title.
+func unlike(text, before string) string {
+	if before == "" {
+		return text
+	}
+	known := map[string]bool{}
+	for line := range strings.Lines(before) {
+		known[line] = true
+	}
+	title, rest, _ := strings.Cut(text, "\n")
+	var b strings.Builder
+	fmt.Fprintln(&b, title+", WHAT IS NOT AS BEFORE")
+	for line := range strings.Lines(rest) {
+		if !known[line] {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // at writes a time, "" for an unknown one.

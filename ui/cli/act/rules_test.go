@@ -150,6 +150,22 @@ func TestAnExpiredReviewIsAskedForAnewOnATerminal(t *testing.T) {
 		t.Errorf("%d prepared, %d quoted, asked %q", r.op.prepares, r.op.quotes, r.asked)
 	}
 	r.says("does not count")
+	said := r.err.String()
+	if strings.Count(said, "WHAT IS NOT AS BEFORE") != 2 || strings.Count(said, "Leaves Optimism") != 1 {
+		t.Errorf("what did not change is printed again:\n%s", said)
+	}
+}
+
+// TestL3_AReviewInPlaceOfAnotherPrintsWhatIsNotAsBefore: each line that differs, and nothing else.
+func TestL3_AReviewInPlaceOfAnotherPrintsWhatIsNotAsBefore(t *testing.T) {
+	before := "REVIEW 2 OF 2\n  expires 12:01\n  Leaves Base 25\n  Leaves Optimism 125\n"
+	got := unlike("REVIEW 2 OF 2\n  expires 12:02\n  Leaves Base 25\n  Leaves Optimism 126\n", before)
+	if want := "REVIEW 2 OF 2, WHAT IS NOT AS BEFORE\n  expires 12:02\n  Leaves Optimism 126\n"; got != want {
+		t.Errorf("%q", got)
+	}
+	if unlike(before, "") != before {
+		t.Error("the first review is not whole")
+	}
 }
 
 // TestAnotherOperationThanAskedForIsNotSigned: the comparison of this package holds beside that of the verifier.

@@ -128,8 +128,9 @@ type runner struct {
 	op     Operation
 	x      flow.Snapshot
 	signed bool
-	shown  []string // the facts of the review that was printed last
-	draw   uint32   // where in an address characters are typed for that review
+	shown  []string  // the facts of the review that was printed last, or that are as in the one before
+	told   [2]string // the whole text of the last review 1 and of the last quote
+	draw   uint32    // where in an address characters are typed for that review
 	// prepared and quote are the last answers that passed; the journal keeps them until the operation has ended.
 	prepared, quote []byte
 }
@@ -403,7 +404,8 @@ func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) err
 	return err
 }
 
-// show prints a review where the user reads, or as the data of a dry run.
+// show prints a review where the user reads, or as the data of a dry run. Of a review that takes the place of another
+// one it prints the lines that are not as before.
 func (r *runner) show(second bool) {
 	if rec := record(r.w.Operations(), r.op.ID()); rec != nil {
 		r.prepared, r.quote = rec.Prepared, rec.Quote
@@ -424,7 +426,15 @@ func (r *runner) show(second bool) {
 		fmt.Fprint(r.c.Out, text)
 		return
 	}
-	fmt.Fprint(r.c.Err, text)
+	at := 0
+	if second {
+		at = 1
+	}
+	before := r.told[at]
+	if r.told[at] = text; len(shown) == 0 { // refused
+		before = ""
+	}
+	fmt.Fprint(r.c.Err, unlike(text, before))
 }
 
 // leave ends an operation of which nothing was signed, and reports what else is left behind.

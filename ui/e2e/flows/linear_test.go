@@ -125,8 +125,9 @@ func TestLinearMainJob(t *testing.T) {
 	l.answers(demo.AddressBook[0].Name, "how much USDC")
 	l.answers("1530.5", "Needs: 1,530.5 USDC") // more than Base and any other chain hold together
 	l.answers("1", "Type a number from 1 to 8")
-	l.hears("The operation contains:")
+	l.hears("review 2 gives the cost.")
 	l.answers("1\nyes", "was dropped")
+	l.hears("The operation contains:")
 	l.confirms("yes", "Review 2 of 2")
 	l.hears("Type a number from 1 to 8")
 	ask := l.answers("1", "because it is worth")
