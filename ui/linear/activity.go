@@ -128,18 +128,23 @@ func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) err
 	return nil
 }
 
-// signaturesOpen lists the live signatures, and voids one.
+// signaturesOpen lists the live signatures, voids one, and says their nonces in full.
 func (s *session) signaturesOpen(ctx context.Context) error {
 	for {
 		live := s.signed()
 		s.out.say("These signatures were given and can still be used by anyone who has them.")
-		m := menu{
-			title: "A signature that no time ends can be declared dead, if you know that it cannot be used any more:"}
+		var m menu
+		long := false
 		for i, o := range live {
-			s.signature(i+1, o)
+			long = s.signature(i+1, o) || long
 			if o.Voidable && s.deps.Void != nil {
+				m.title = "A signature that no time ends can be declared dead, if you know that it cannot be used any " +
+					"more:"
 				m.add("Void signature "+itoa(i+1), func() error { return s.void(ctx, o) })
 			}
+		}
+		if long {
+			m.add("Nonces in full", func() error { s.nonces(live); return nil })
 		}
 		if len(m.items) == 0 {
 			return nil
@@ -154,8 +159,9 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 	}
 }
 
-// signature describes a signature: its purpose, what it allows, its expiry, and what ends it.
-func (s *session) signature(n int, o present.Signature) {
+// signature describes a signature: its purpose, what it allows, its expiry, and what ends it. It reports whether its
+// nonce was too long to be said.
+func (s *session) signature(n int, o present.Signature) (long bool) {
 	s.out.say(itoa(n) + ". " + capital(o.Name(s.Catalog)) + ": " + o.Lasts(s.now(), s.clock, spanWords) + ".")
 	what := ""
 	for _, op := range s.operations() {
@@ -164,7 +170,21 @@ func (s *session) signature(n int, o present.Signature) {
 		}
 	}
 	for _, r := range o.Rows(s.Catalog, what) {
+		if r.Quiet && r.Address == "" {
+			short := present.BriefDigits(r.Text)
+			long, r.Text = long || short != r.Text, short
+		}
 		s.row(2, r)
+	}
+	return long
+}
+
+// nonces says the nonces of signatures in full, in groups.
+func (s *session) nonces(of []present.Signature) {
+	for i, o := range of {
+		if n := o.Summary.Nonce; n != "" {
+			s.out.where(2, "Nonce of signature "+itoa(i+1), address(clean(n, 80)))
+		}
 	}
 }
 

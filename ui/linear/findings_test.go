@@ -7,10 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/secret"
 	"coffer/ui/present"
 	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
 )
 
 // TestL9_AnEmptyLineGoesBackOneStep: in every form, and what was answered before stays until it is answered anew.
@@ -154,6 +157,31 @@ func TestReceiveAsksForAnAmount(t *testing.T) {
 			t.Errorf("not in one piece:\n%s", said)
 		}
 		r.wants(said, "Warning: These chains live inside this program.")
+		if err := r.ends(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestL9_ALongNonceIsSaidShort: by its length and end, and whole on request.
+func TestL9_ALongNonceIsSaidShort(t *testing.T) {
+	const nonce = "913479994650515257524606220465835134743662536739504622017003723935449088"
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		sig := journal.Signature{Role: verify.RolePrepared, Kind: api.AccountKernelV31, Chain: "eip155:8453",
+			Sender: account, Nonce: nonce, OpHash: hash(3), ValidUntil: utc().Add(time.Minute).Unix()}
+		r.live = []journal.Outstanding{{Op: "op1", Signature: sig, Void: "It expires, or as soon as another " +
+			"operation of this account uses nonce " + nonce + " on eip155:8453."}}
+		r.begins()
+		said := r.types("activity", "s")
+		r.wants(said, "nonce: 72 digits, ending in 9088")
+		r.wants(said, "uses this nonce on Base")
+		if strings.Contains(strings.ReplaceAll(flat(said), " ", ""), nonce) {
+			t.Errorf("the nonce is said in full:\n%s", said)
+		}
+		if said = r.types("nonces"); !strings.Contains(strings.ReplaceAll(flat(said), " ", ""), nonce) {
+			t.Errorf("the nonce is not said on request:\n%s", said)
+		}
 		if err := r.ends(); err != nil {
 			t.Error(err)
 		}

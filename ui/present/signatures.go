@@ -164,10 +164,22 @@ func (s Signature) Rows(c *catalog.Catalog, what string) []Row {
 		ends = "Not known: take it to be usable for ever."
 	}
 	if n := s.Summary.Nonce; n != "" {
-		ends = strings.ReplaceAll(ends, "uses nonce "+n+" ", "uses this nonce ")
+		ends = strings.NewReplacer("uses nonce "+n+" ", "uses this nonce ", "until nonce "+n+" ", "until this nonce ").
+			Replace(ends)
 	}
 	ends = strings.ReplaceAll(ends, s.Summary.Chain, ChainName(c, s.Summary.Chain))
 	return append(out, allows, nonce, Row{Label: "ends", Text: ends})
+}
+
+// spokenDigits is how many digits of a number a listener can hold.
+const spokenDigits = 12
+
+// BriefDigits is a long number by its length and its end, for a listener; any other text it returns unchanged.
+func BriefDigits(n string) string {
+	if len(n) <= spokenDigits || strings.Trim(n, "0123456789") != "" {
+		return n
+	}
+	return Plural(len(n), "digit", "digits") + ", ending in " + n[len(n)-4:]
 }
 
 // SignatureNames names the signatures of an operation in signing order, as far as its reviews show them.

@@ -2,6 +2,7 @@ package present_test
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,5 +90,34 @@ func TestD2_TheJournalSaysWhenASignatureCertainlyEnds(t *testing.T) {
 		{Signature: journal.Signature{ValidUntil: verify.NoEnd}}}, -5*time.Second)
 	if end, _ := s.Ends(); !got[0].Ends.Equal(end.Add(5*time.Second)) || !got[1].Ends.IsZero() {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestL9_ANonceIsSaidOnce: what ends a signature refers to its nonce, whose digits are a fact of their own.
+func TestL9_ANonceIsSaidOnce(t *testing.T) {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const nonce = "913479994650515257524606220465835134743662536739504622017003723935449088"
+	sig := journal.Signature{Role: verify.RolePrepared, Chain: "eip155:8453", Nonce: nonce, ValidUntil: verify.NoEnd}
+	for _, void := range []string{"It ends when another operation of this account uses nonce " + nonce + " on Base.",
+		"Anyone who has it can still use it until nonce " + nonce + " on Base is used."} {
+		said := 0
+		for _, r := range present.Signatures(c, []journal.Outstanding{{Signature: sig, Void: void}}, 0)[0].Rows(c, "") {
+			said += strings.Count(r.Text, nonce)
+			if r.Label == "ends" && !strings.Contains(r.Text, "this ") {
+				t.Errorf("%s", r.Text)
+			}
+		}
+		if said != 1 {
+			t.Errorf("%q: the nonce is said %d times", void, said)
+		}
+	}
+	for n, want := range map[string]string{nonce: "72 digits, ending in 9088", "7": "7", "123456789012": "123456789012",
+		"1234567890123": "13 digits, ending in 0123", "not a number at all": "not a number at all", "": ""} {
+		if got := present.BriefDigits(n); got != want {
+			t.Errorf("%q: %q", n, got)
+		}
 	}
 }
