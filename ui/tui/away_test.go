@@ -11,10 +11,13 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/vt"
 
+	"coffer/ui/termtest"
 	"coffer/ui/tui/balances"
 	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
 )
 
 // far is a terminal that another program provides.
@@ -176,5 +179,41 @@ func TestAProgramThatIsShownElsewhereFollowsItsTerminalAndIsNotSuspended(t *test
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("it never ended")
+	}
+}
+
+// A terminal that names its background in time gets no frame in the colours for an unknown one, which would be written
+// twice; one that never does gets its frames in them.
+func TestTheFirstFrameWaitsForTheBackgroundOfTheTerminal(t *testing.T) {
+	anyDim, _, _ := strings.Cut(theme.Make(theme.Look{Name: theme.Auto}, theme.OnAny, colorprofile.TrueColor, false).
+		Dim.Render("x"), "x")
+	for _, answers := range []bool{true, false} {
+		in, keys := io.Pipe()
+		drawn, out := io.Pipe()
+		o := options(t, sample(t))
+		o.In, o.Out, o.Away = in, out, &Away{Size: Size{80, 24}}
+		o.Env = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}
+		far := termtest.Far{
+			In: io.Discard, Out: drawn, Piped: true,
+			Wait: func() error { return errors.Join(Run(t.Context(), o), out.Close()) },
+			End:  func(bool) { _ = in.Close() },
+		}
+		if answers {
+			far.In = keys
+		}
+		term := termtest.Attach(far, 80, 24)
+		if err := term.WaitFor(10*time.Second, "$4,952.22"); err != nil {
+			t.Fatal(err)
+		}
+		if drawn := bytes.Contains(term.Raw(), []byte(anyDim)); drawn == answers {
+			t.Errorf("the terminal answers: %v, colours for an unknown background: %v", answers, drawn)
+		}
+		if _, err := io.WriteString(keys, "q"); err != nil {
+			t.Fatal(err)
+		}
+		if err := term.WaitExit(10 * time.Second); err != nil {
+			t.Error(err)
+		}
+		term.Close()
 	}
 }

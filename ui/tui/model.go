@@ -29,6 +29,7 @@ type Model struct {
 	theme   theme.Theme
 	look    theme.Look
 	ground  theme.Ground
+	blank   bool // nothing is drawn before the terminal names its background, or patience ends
 	profile colorprofile.Profile
 	mouseOn bool
 	keys    *keymap
@@ -59,6 +60,13 @@ type toast struct {
 
 // wokeMsg is the wake-up that nap arranged.
 type wokeMsg struct{ gen int }
+
+// patience is how long the first frame waits for the terminal's background. A frame in other colours before it would be
+// written twice; a terminal answers within milliseconds, or after the way to it, or never.
+const patience = 50 * time.Millisecond
+
+// patienceMsg says that patience has ended.
+type patienceMsg struct{}
 
 // New builds the program. Nothing runs before its Init.
 func New(o Options) *Model {
@@ -110,7 +118,11 @@ func (m *Model) Init() tea.Cmd {
 	if m.hidden {
 		first = append(first, m.broadcast(screen.AmountsMsg{Hidden: true}))
 	}
-	return tea.Sequence(tea.Batch(first...), tea.Batch(cmds...))
+	start := tea.Sequence(tea.Batch(first...), tea.Batch(cmds...))
+	if m.blank {
+		return tea.Batch(start, tea.Tick(patience, func(time.Time) tea.Msg { return patienceMsg{} }))
+	}
+	return start
 }
 
 // Close cancels what the screens are doing.

@@ -7,6 +7,7 @@ import (
 
 	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/internal/term"
+	"coffer/ui/tui/theme"
 )
 
 // Run shows the program until the person quits or ctx ends. It returns nil after quitting or an interrupt, the
@@ -15,6 +16,7 @@ func Run(ctx context.Context, o Options) error {
 	QuietEnvironment()
 	m := New(o)
 	defer m.Close()
+	m.blank = m.ground == theme.OnAny
 	opts := term.Options(ctx, o.In, o.Out, o.Env, m.fps())
 	if o.NoColor {
 		opts = append(opts, tea.WithColorProfile(o.profile()))

@@ -36,11 +36,13 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 		m.retheme()
 	case tea.BackgroundColorMsg:
-		m.ground = theme.OnLight
+		m.ground, m.blank = theme.OnLight, false
 		if msg.IsDark() {
 			m.ground = theme.OnDark
 		}
 		m.retheme()
+	case patienceMsg:
+		m.blank = false
 	case tea.KeyPressMsg:
 		return m.press(msg)
 	case tea.PasteMsg:

@@ -27,8 +27,8 @@ func (m *Model) View() tea.View {
 }
 
 func (m *Model) content() string {
-	if m.w == 0 || m.h == 0 {
-		return "" // the size is unknown yet
+	if m.w == 0 || m.h == 0 || m.blank {
+		return "" // the size is unknown yet, or the background
 	}
 	if m.tooSmall() {
 		return m.smallView()
