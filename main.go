@@ -102,8 +102,8 @@ func run(ctx context.Context, args []string) error {
 func actCommands() act.Commands {
 	p := prompt()
 	return act.Commands{
-		Open: func(ctx context.Context, profile string) (*act.Session, error) {
-			return app.Session(ctx, host(), profile, machine())
+		Open: func(ctx context.Context, g cli.Global) (*act.Session, error) {
+			return app.Session(ctx, host(), g, machine())
 		},
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: client.Sleep, Random: rand.Reader,
 		Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),
@@ -147,7 +147,7 @@ func prompt() cli.Prompt {
 
 // balances answers `coffer balances`.
 func balances(ctx context.Context, g cli.Global) (*api.Document, error) {
-	return app.Balances(ctx, host(), g.Profile)
+	return app.Balances(ctx, host(), g)
 }
 
 // earlierBalances answers `coffer balances --earlier`.
@@ -157,6 +157,9 @@ func earlierBalances(ctx context.Context, g cli.Global) (all []cli.EarlierBalanc
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err = s.Use(g.Account); err != nil {
+		return nil, err
+	}
 	if !s.Profile.Embedded() {
 		return nil, &cli.UsageError{Problem: "the service of this profile is another program's; its data are not here",
 			Hint: "ask its operator what your accounts had on the network before"}
@@ -175,13 +178,13 @@ func earlierBalances(ctx context.Context, g cli.Global) (all []cli.EarlierBalanc
 
 // openRoles opens a profile for `coffer accounts`.
 func openRoles(ctx context.Context, g cli.Global) (roles.Wallet, error) {
-	s, err := host().Open(ctx, g.Profile)
+	s, err := host().Open(ctx, g.Profile, g.Account)
 	if err != nil {
 		return roles.Wallet{}, err
 	}
 	return roles.Wallet{
 		Profile: s.Profile.Name, Service: s.Client, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
-		Close: s.Close, Unconfirmed: s.Unconfirmed(),
+		All: s.All, Close: s.Close, Unconfirmed: s.Unconfirmed(),
 	}, nil
 }
 

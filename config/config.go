@@ -61,6 +61,8 @@ type Profile struct {
 	CAFile      string       `toml:"ca_file,omitempty"`
 	Vault       string       `toml:"vault"`
 	Accounts    []Account    `toml:"accounts,omitempty"`
+	// DefaultAccount is the name of the EVM account that is used without --account; "" is the first one.
+	DefaultAccount string `toml:"default_account,omitempty"`
 
 	// LockAfter is a duration such as "5m"; "" is DefaultLockAfter.
 	LockAfter string `toml:"lock_after,omitempty"`
@@ -70,8 +72,9 @@ type Profile struct {
 	SignerCommand []string `toml:"signer_command,omitempty"`
 }
 
-// Account is one account of a profile, in the words of the interface.
+// Account is one account of a profile, in the words of the interface. Name is the person's own word for it.
 type Account struct {
+	Name           string `toml:"name,omitempty"`
 	Type           string `toml:"type"`
 	AccountAddress string `toml:"account_address,omitempty"`
 	SignerAddress  string `toml:"signer_address,omitempty"`
@@ -261,21 +264,7 @@ func (p Profile) check(say func(key, problem string)) {
 		say("vault", `expected "keyring", "keyring-only", "file" or "memory"`)
 	}
 	p.checkSigning(say)
-	evm, solana := 0, 0
-	for i, a := range p.Accounts {
-		k := fmt.Sprintf("accounts[%d]", i)
-		if problem := a.check(); problem != "" {
-			say(k, problem)
-		}
-		if a.Type == api.AccountSolana {
-			solana++
-		} else {
-			evm++
-		}
-	}
-	if evm > 1 || solana > 1 {
-		say("accounts", "one EVM account at most, and one Solana account beside it")
-	}
+	p.checkAccounts(say)
 }
 
 // lockBounds are the shortest and longest idle time that a profile may set for an unlocked vault.

@@ -92,8 +92,7 @@ func SetDefault(path, profile string) error {
 }
 
 func defaultWish(profile string) []wish {
-	text := fmt.Sprintf("%q", profile)
-	return []wish{{keys: []wishedKey{{name: "default", value: profile, text: text, line: "default = " + text}}}}
+	return []wish{keyWish("", "default", profile)}
 }
 
 // SetUI writes the choices about the screens into the table [ui] of the file, and makes the table when there is none.

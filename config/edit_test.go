@@ -105,7 +105,7 @@ func TestAddingRefusesWhatReadingWouldRefuseAndChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := AddAccount(path, "team", evm); err == nil {
-		t.Error("a second EVM account was accepted")
+		t.Error("the same account was accepted twice")
 	}
 	after, _ := os.ReadFile(path)
 	if !strings.HasPrefix(string(after), string(before)) {
@@ -126,7 +126,13 @@ func TestAccountsObeyTheCombinationRules(t *testing.T) {
 		"kernel beside solana":     {[]Account{kernel, sol}, true},
 		"eoa beside solana":        {[]Account{sol, eoa}, true},
 		"role-based beside solana": {[]Account{roles, sol}, true},
-		"two EVM accounts":         {[]Account{kernel, eoa}, false},
+		"two EVM accounts":         {[]Account{kernel, sol, eoa}, true},
+		"the same account twice": {[]Account{kernel, {Type: kernel.Type, SignerAddress: signer,
+			DeploymentType: "ERC4337", Name: "again"}}, false},
+		"one account by its address twice": {[]Account{
+			{Type: kernel.Type, SignerAddress: signer, AccountAddress: admin},
+			{Type: kernel.Type, SignerAddress: admin, AccountAddress: admin}}, false},
+		"one key for two accounts": {[]Account{kernel, {Type: kernel.Type, SignerAddress: admin}}, true},
 		"two solana accounts":      {[]Account{sol, sol}, false},
 		"solana with a signer": {[]Account{{Type: "solana", AccountAddress: sol.AccountAddress,
 			SignerAddress: signer}}, false},

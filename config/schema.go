@@ -107,9 +107,15 @@ func settingWords() map[string]Setting {
 		"profiles.*.signer_command": {What: "A program and its arguments that sign instead of the vault " +
 			"(docs/keys.md). Everyone on the machine can read arguments: put no secret here."},
 
+		"profiles.*.default_account": {
+			What: "Name of the EVM account that is used without --account; without the line the first one."},
+
 		"profiles.*.accounts.type": {Required: true,
 			Values: []string{api.AccountRoleBased, api.AccountKernelV31, api.AccountKernelV33, api.AccountSolana},
-			What:   "Kind of the account. A profile has one EVM account at most, and one Solana account beside it."},
+			What: "Kind of the account. A profile has any number of EVM accounts, of which one is used at a time, " +
+				"and one Solana account at most, which is used beside it."},
+		"profiles.*.accounts.name": {What: "Your name for the account, for --account and the first line of the " +
+			"screens: up to 24 letters and digits, with blanks, -, _ or . between them."},
 		"profiles.*.accounts.account_address": {What: "Address of the account. It follows from the keys and is " +
 			"needed for Solana, and for a role-based account whose session key was replaced."},
 		"profiles.*.accounts.signer_address":  {What: "Address of the owner's key (kernel accounts)."},

@@ -19,18 +19,19 @@ import (
 
 // Session opens a profile for commands. Closing the session wipes the keys, and a command closes it as soon as its
 // context has ended.
-func Session(ctx context.Context, host profile.Host, name, machine string) (*act.Session, error) {
-	s, err := host.Open(ctx, name)
+func Session(ctx context.Context, host profile.Host, g cli.Global, machine string) (*act.Session, error) {
+	s, err := host.Open(ctx, g.Profile, g.Account)
 	if err != nil {
 		return nil, err
 	}
 	state, options := s.Journal("coffer on " + machine)
 	return &act.Session{
-		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Query: s.Query(),
+		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, All: s.All,
+		Query:   s.Query(),
 		Service: s.Client, Lists: s.Lists,
 		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close,
 		Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
-		Book: s.Contacts(), Known: s.Known,
+		Book: s.Contacts(), Known: s.Known, Own: s.NameOf,
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -73,8 +74,8 @@ func Session(ctx context.Context, host profile.Host, name, machine string) (*act
 
 // Balances asks what the accounts of a profile hold, and notes what the service states: later answers are compared
 // with it (flow.Flow.Stated).
-func Balances(ctx context.Context, host profile.Host, name string) (*api.Document, error) {
-	s, err := host.Open(ctx, name)
+func Balances(ctx context.Context, host profile.Host, g cli.Global) (*api.Document, error) {
+	s, err := host.Open(ctx, g.Profile, g.Account)
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func open(ctx context.Context, o Options) (d *opened, done func() error, err err
 	if o.Global.Replay != "" {
 		d.s, err = host.Replay(ctx, o.Global.Replay)
 	} else {
-		d.s, err = host.Open(ctx, o.Global.Profile)
+		d.s, err = host.Open(ctx, o.Global.Profile, o.Global.Account)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -193,9 +193,7 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 		defer lockOnSuspend(d.s.Lock, stopProcess)()
 		err = d.talk(ctx)
 	} else {
-		screens := d.options(&next)
-		screens.Notice = d.headline()
-		err = tui.Run(ctx, screens)
+		next, err = d.screensOf(ctx)
 	}
 	if ctx.Err() != nil {
 		return nil, nil // a signal ended it, as asked
@@ -203,13 +201,31 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 	return next, err
 }
 
+// screensOf shows the screens, with one account of the profile after another as the user chooses them; everything else
+// stays open, and what is under way is followed on.
+func (d *opened) screensOf(ctx context.Context) (next *screen.SwitchMsg, err error) {
+	var view tui.View
+	for notice := d.headline(); ; notice = "" {
+		screens := d.options(&next)
+		screens.Notice, screens.View = notice, &view
+		if err := tui.Run(ctx, screens); err != nil || next == nil || next.Account == "" || ctx.Err() != nil {
+			return next, err
+		}
+		if err := d.s.Use(next.Account); err != nil {
+			return nil, err
+		}
+		next, d.under, d.watch = nil, d.flow.Unfinished(), d.s.WatchOnly(ctx)
+	}
+}
+
 // context is what every screen gets.
 func (d *opened) context() screen.Context {
 	s := d.s
 	c := screen.Context{
+		Own:     s.Own(),
 		Profile: s.Title(), BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
 		Clock: s.Clock, Vault: s.Store(),
-		Keep:   profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
+		Keep:   s.Screens(),
 		Export: profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
 		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts,
 			Proxy: s.Client.Proxy()},
@@ -237,7 +253,7 @@ func (d *opened) Balances(ctx context.Context) (api.AggregatedBalance, error) {
 	return b, err
 }
 
-// History reads a page of the first account's history.
+// History reads a page of the history of the account in use.
 func (d *opened) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
 	return d.s.Client.History(ctx, client.HistoryQuery{User: d.s.Accounts[0].AccountAddress, Limit: limit,
 		Continuation: continuation})

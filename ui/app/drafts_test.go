@@ -149,7 +149,7 @@ func (f faces) flagged(flags ...string) (document, text string) {
 	f.Helper()
 	var out bytes.Buffer
 	c := act.Commands{
-		Open: func(context.Context, string) (*act.Session, error) {
+		Open: func(context.Context, cli.Global) (*act.Session, error) {
 			return &act.Session{Profile: "demo", Network: f.net, Catalog: f.world.Catalog, Accounts: f.world.Accounts,
 				Book: f.world.Book, Close: func() error { return nil }}, nil
 		},

@@ -96,8 +96,11 @@ func (d *opened) begin(ctx context.Context, in intent.Intent) (present.Driven, e
 	return d.flow.Start(ctx, in)
 }
 
-// name returns the name of a known recipient; "" for any other address.
+// name returns the name of an account of the profile or of a known recipient; "" for any other address.
 func (d *opened) name(address string) string {
+	if name := d.s.NameOf(address); name != "" {
+		return name
+	}
 	return (&compose.World{Book: d.s.Contacts()}).NameOf(address)
 }
 

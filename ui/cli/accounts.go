@@ -127,6 +127,7 @@ func (p Program) show(g *Global) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&on, "chain", "all", "one chain such as eip155:8453, or all")
+	AccountFlag(cmd, g)
 	JSONFlag(cmd, &asJSON)
 	return cmd
 }
@@ -138,7 +139,8 @@ type adminFlags struct {
 	asJSON bool
 }
 
-func (f *adminFlags) add(cmd *cobra.Command) {
+func (f *adminFlags) add(cmd *cobra.Command, g *Global) {
+	AccountFlag(cmd, g)
 	cmd.Flags().StringVar(&f.on, "chain", "all", "one chain such as eip155:8453, or all")
 	cmd.Flags().StringVar(&f.KeyFile, "admin-key-file", "",
 		"file with the admin key in hex, readable by you alone (mode 0600)")
@@ -179,7 +181,7 @@ func (p Program) rotate(g *Global) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&session, "new-session", "", "address of the new session key")
-	f.add(cmd)
+	f.add(cmd, g)
 	return cmd
 }
 
@@ -236,7 +238,7 @@ func (p Program) exitAction(g *Global, action, short, long string) *cobra.Comman
 	if action == ExitSweep {
 		cmd.Flags().StringVar(&to, "to", "", "address that receives everything")
 	}
-	f.add(cmd)
+	f.add(cmd, g)
 	return Passing(cmd, p.Terminal)
 }
 

@@ -58,6 +58,7 @@ nothing can move it.`,
 			return p.printBalances(h, all)
 		},
 	}
+	AccountFlag(cmd, g)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
 	cmd.Flags().BoolVar(&earlier, "earlier", false, "print what the accounts had on the network before this one")
 	cmd.Flags().BoolVar(&all, "all", false, "list assets and chains with a zero balance too")

@@ -24,6 +24,7 @@ import (
 // Global holds the flags that every command takes.
 type Global struct {
 	Profile string // name of the profile; empty for the default one
+	Account string // name or address of the EVM account to use; empty for the default one
 	Linear  bool   // the dashboard as a conversation, line by line
 	Record  string // directory of a recording of the exchanges with the service
 	Replay  string // directory of a recording to show instead of a profile
@@ -324,6 +325,7 @@ that run inside this program.`,
 	root.PersistentFlags().StringVar(&g.Profile, "profile", "",
 		"profile to use, by its `NAME` (default: that of COFFER_PROFILE, else the one that the configuration names)")
 	g.Profile = p.getenv(config.EnvProfile) // until the flag is read
+	AccountFlag(root, &g)
 	root.Flags().BoolVar(&g.Linear, "linear", false,
 		"questions and answers line by line, without moving the cursor: for screen readers and simple terminals")
 	root.Flags().StringVar(&g.Record, "record", "",
@@ -351,6 +353,12 @@ that run inside this program.`,
 	groups(root)
 	strict(root.Commands()...)
 	return root
+}
+
+// AccountFlag adds --account, for a command that works with one EVM account of a profile.
+func AccountFlag(cmd *cobra.Command, g *Global) {
+	cmd.Flags().StringVar(&g.Account, "account", "",
+		"EVM account to use, by its `NAME` or address (default: the default account of the profile)")
 }
 
 // setUp is the command that sets up a profile with questions.

@@ -37,6 +37,35 @@ func (v values) profiles(*cobra.Command, []string, string) ([]cobra.Completion, 
 	return out, noFiles
 }
 
+// profile is the profile that the command line names so far.
+func (v values) profile(c *cobra.Command) (config.Paths, config.Profile, error) {
+	paths, f, err := config.Find(v.p.getenv)
+	if err != nil {
+		return paths, config.Profile{}, err
+	}
+	name := v.p.getenv(config.EnvProfile)
+	if flag := c.Flag("profile"); flag != nil && flag.Changed {
+		name = flag.Value.String()
+	}
+	p, err := f.Profile(name)
+	return paths, p, err
+}
+
+// accounts are the names of the profile's accounts; a lane is of an address.
+func (v values) accounts(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	_, p, err := v.profile(c)
+	if err != nil || c.Name() == "repair" {
+		return nil, noFiles
+	}
+	var out []cobra.Completion
+	for _, a := range p.Accounts {
+		if a.Name != "" {
+			out = append(out, with(a.Name, a.Type))
+		}
+	}
+	return out, noFiles
+}
+
 // chains are the chains of the catalogue: short names and ids, and "all" where that is a value.
 func (v values) chains(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	accounts, service := strings.HasPrefix(c.CommandPath(), "coffer accounts"),
@@ -196,15 +225,7 @@ func (v values) recorded(c *cobra.Command, offers func(journal.Operation) []cobr
 
 // journal opens the journal of the profile for reading: without its lock, and without the service.
 func (v values) journal(c *cobra.Command) (*journal.Journal, error) {
-	paths, f, err := config.Find(v.p.getenv)
-	if err != nil {
-		return nil, err
-	}
-	name := v.p.getenv(config.EnvProfile)
-	if flag := c.Flag("profile"); flag != nil && flag.Changed {
-		name = flag.Value.String()
-	}
-	profile, err := f.Profile(name)
+	paths, profile, err := v.profile(c)
 	if err != nil {
 		return nil, err
 	}

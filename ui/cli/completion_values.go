@@ -73,6 +73,8 @@ func (v values) arguments(c *cobra.Command) cobra.CompletionFunc {
 		return once(directories)
 	case "coffer contacts rename", "coffer contacts remove":
 		return once(v.contacts)
+	case "coffer accounts rename", "coffer accounts default", "coffer accounts remove":
+		return once(v.accounts)
 	case "coffer contacts import":
 		return once(files("json", "csv"))
 	case "coffer keys backup", "coffer keys restore":
@@ -110,6 +112,8 @@ func (v values) byName(c *cobra.Command, name string) cobra.CompletionFunc {
 	switch name {
 	case "profile":
 		return v.profiles
+	case "account":
+		return v.accounts
 	case "chain", "on", "limit-chains":
 		return v.chains
 	case "asset", "fund-with":

@@ -29,6 +29,7 @@ import (
 type Contact struct {
 	Name, Address string
 	Own           bool
+	Account       bool // another account of the person's profile
 }
 
 // World is what typed text refers to: the assets of a catalogue, the accounts of a profile on a network, and the

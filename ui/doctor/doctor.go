@@ -97,6 +97,7 @@ type Keys struct {
 // AccountKey reports whether the key that signs for an account is in the vault. Why explains why that is not Known.
 type AccountKey struct {
 	Account, Signer string
+	Name            string // "" for the only account without one
 	Here, Known     bool
 	Why             string
 }
@@ -214,6 +215,9 @@ func (d Deps) accountKeys(ctx context.Context) []Finding {
 	}
 	var out []Finding
 	for _, k := range d.AccountKeys(ctx) {
+		if k.Name != "" {
+			k.Account = text.Clean(k.Name, maxText) + ", " + k.Account
+		}
 		f := Finding{Area: AreaKeys, Name: "account", Text: k.Account + ": its key is here"}
 		switch {
 		case !k.Known:

@@ -127,7 +127,7 @@ func (p *Page) recipients(r Review) {
 // account names the account that acts, and for a role-based one the rights that its session key gives away.
 func (p *Page) account(r Review) {
 	v := r.Call
-	spans := []Span{address(v.Sender)}
+	spans := r.named(v.Sender)
 	if v.AccountType != "" {
 		spans = append(spans, gap(), aside(AccountType(v.AccountType)))
 	}

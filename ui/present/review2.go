@@ -22,6 +22,9 @@ func Review2(r Review) Page {
 	p.warnings(r)
 	p.first()
 	p.moves(r)
+	if r.Exchange() {
+		p.payers(r)
+	}
 	if v.Recipient != "" && (r.Exchange() || !v.RecipientOwn) {
 		p.recipient(r)
 	}
@@ -163,6 +166,15 @@ func (p *Page) request(t Table, r Review) {
 		spans = append(append(spans, say(", at least ")), r.asked(d.Receive.Asset, d.Receive.Minimum)...)
 	}
 	p.row(t, 0, "You asked", nil, spans...)
+}
+
+// payers write the accounts that pay, where the person has several and they have names.
+func (p *Page) payers(r Review) {
+	for _, a := range r.Intent.Accounts {
+		if a.IsEVM() && r.nameOf(a.AccountAddress) != "" {
+			p.row(TableMoves, 0, "From", nil, r.named(a.AccountAddress)...)
+		}
+	}
 }
 
 // recipient writes the recipient in full, and whether it is the person's own or was paid before.

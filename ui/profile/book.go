@@ -103,7 +103,8 @@ func (b *Book) Save(ctx context.Context, from, name, address string) error {
 	})
 }
 
-// Contacts are the named recipients: on networks of play money the payee of the demo first, then the person's.
+// Contacts are the named recipients: on networks of play money the payee of the demo first, then the person's, then the
+// other accounts of the profile that have a name.
 func (o *Opened) Contacts() []compose.Contact {
 	var out []compose.Contact
 	if o.Network.Kind == network.Embedded || o.Network.Kind == network.Lab {
@@ -114,6 +115,14 @@ func (o *Opened) Contacts() []compose.Contact {
 			out = append(out, compose.Contact{Name: c.Name, Address: c.Address, Own: true})
 		}
 	}
+	for i, a := range o.All {
+		if name := o.Profile.Accounts[i].Name; name != "" && !slices.Contains(o.Accounts, a) &&
+			!slices.ContainsFunc(out, func(x compose.Contact) bool {
+				return strings.EqualFold(x.Address, a.AccountAddress) || strings.EqualFold(x.Name, name)
+			}) {
+			out = append(out, compose.Contact{Name: name, Address: a.AccountAddress, Account: true})
+		}
+	}
 	return out
 }
 
@@ -121,7 +130,7 @@ func (o *Opened) Contacts() []compose.Contact {
 // on the network inside it alone.
 func (o *Opened) Known(address string) bool {
 	book := slices.DeleteFunc(o.Contacts(), func(c compose.Contact) bool {
-		return !c.Own && o.Network.Kind != network.Embedded
+		return !c.Own && !c.Account && o.Network.Kind != network.Embedded
 	})
 	return (&compose.World{Book: book}).NameOf(address) != ""
 }

@@ -77,7 +77,7 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 // done closes what was opened.
 func (h Host) Examine(ctx context.Context, name string, build cli.Build, t doctor.Terminal) (d doctor.Deps,
 	done func()) {
-	o, broken := h.Open(ctx, name)
+	o, broken := h.Open(ctx, name, "")
 	if broken != nil {
 		o, _ = h.OpenKeys(ctx, name) // its error would be the same once more
 	}

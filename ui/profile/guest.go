@@ -54,7 +54,7 @@ func OpenGuest(g Guest) (*Opened, error) {
 	host.Log, host.Record, host.Ask = g.Log, "", nil
 	o := &Opened{
 		Profile: config.Profile{Name: g.Name, Kind: g.Network.Kind, NetworkID: g.Network.ID, Vault: config.VaultMemory,
-			Accounts: g.Accounts},
+			Accounts: g.Accounts, DefaultAccount: g.First.DefaultAccount},
 		Paths: config.Paths{Config: filepath.Join(g.Dir, "config.toml"), State: g.state(), Data: g.Dir},
 		Where: g.Where, Network: g.Network, Catalog: g.Catalog, host: host, guest: &g,
 		tags: tags{g.Network.ID, g.Network.ID},
@@ -69,7 +69,8 @@ func OpenGuest(g Guest) (*Opened, error) {
 		o.Profile.Accounts = []config.Account{{Type: api.AccountKernelV31, SignerAddress: item.Address}}
 	}
 	if err == nil {
-		o.Accounts = o.Profile.WireAccounts(o.Network.Pins)
+		o.settle()
+		o.alone()
 		err = o.dial(g.Service)
 	}
 	if err != nil {
@@ -144,7 +145,7 @@ func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error
 		}
 	}
 	h.Record = ""
-	o, err := h.open(ctx, name)
+	o, err := h.open(ctx, name, "")
 	if err != nil {
 		return nil, err
 	}

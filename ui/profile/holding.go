@@ -116,14 +116,15 @@ func (o *Opened) WatchOnly(ctx context.Context) string {
 
 // accountKeys lists the keys of the accounts for the doctor. When the unlock fails, its error is why a key is unknown.
 func (o *Opened) accountKeys(ctx context.Context) []doctor.AccountKey {
-	out := make([]doctor.AccountKey, 0, len(o.Accounts))
-	for _, a := range o.Accounts {
+	out := make([]doctor.AccountKey, 0, len(o.All))
+	for _, a := range o.All {
 		h, err := o.Hold(ctx, a, false)
 		if err != nil {
 			h.Why = err.Error()
 		}
-		out = append(out, doctor.AccountKey{Account: a.AccountAddress, Signer: present.Checksummed(h.Signer),
-			Here: h.State == KeyHere, Known: h.State != KeyUnknown, Why: h.Why})
+		out = append(out, doctor.AccountKey{Account: a.AccountAddress, Name: o.NameOf(a.AccountAddress),
+			Signer: present.Checksummed(h.Signer),
+			Here:   h.State == KeyHere, Known: h.State != KeyUnknown, Why: h.Why})
 	}
 	return out
 }

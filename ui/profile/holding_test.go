@@ -32,6 +32,7 @@ func TestL4_HoldingTellsHereMissingAndUnknownApart(t *testing.T) {
 		vault: v}
 	o.Accounts = []api.Account{{Type: api.AccountKernelV31, SignerAddress: otherSigner,
 		AccountAddress: "0x21f6B1d4b4fA4Be12C4c4a60Ce0C4C4A5D4F5A10"}}
+	o.All, o.Profile.Accounts = o.Accounts, []config.Account{{}}
 	is := func(state, words string) {
 		t.Helper()
 		h := o.Holding(t.Context(), o.Accounts[0])

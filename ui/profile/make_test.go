@@ -218,7 +218,7 @@ func TestMakingAProfileLeavesOneThatOpens(t *testing.T) {
 				return secret.New([]byte(planPass)),
 					nil
 			}
-			o, err := b.host.Open(t.Context(), "") // the default one
+			o, err := b.host.Open(t.Context(), "", "") // the default one
 			if err != nil {
 				t.Fatal(err)
 			}

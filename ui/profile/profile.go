@@ -71,7 +71,8 @@ type Opened struct {
 	Client   *client.Client
 	Catalog  *catalog.Catalog
 	Network  network.Descriptor
-	Accounts []api.Account
+	Accounts []api.Account // those that are used: one EVM account, and the Solana account
+	All      []api.Account // in the order of the configuration
 	Demo     *assets.Demo
 	Book     *Book
 
@@ -109,10 +110,10 @@ func (h Host) Catalog(name string) (*catalog.Catalog, error) {
 	return c, cli.InFile(err)
 }
 
-// Open opens a profile with everything needed to read and to quote. The vault of an embedded profile stays locked
-// until a key is needed; that of a remote one is unlocked for its API key.
-func (h Host) Open(ctx context.Context, name string) (*Opened, error) {
-	o, err := h.open(ctx, name)
+// Open opens a profile with everything needed to read and to quote with one of its EVM accounts; "" is the default. The
+// vault of an embedded profile stays locked until a key is needed; that of a remote one is unlocked for its API key.
+func (h Host) Open(ctx context.Context, name, account string) (*Opened, error) {
+	o, err := h.open(ctx, name, account)
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +126,10 @@ func (h Host) Open(ctx context.Context, name string) (*Opened, error) {
 // OpenKeys opens a profile for its keys alone: it asks the service nothing.
 func (h Host) OpenKeys(ctx context.Context, name string) (*Opened, error) {
 	h.Record = ""
-	return h.open(ctx, name)
+	return h.open(ctx, name, "")
 }
 
-func (h Host) open(ctx context.Context, name string) (*Opened, error) {
+func (h Host) open(ctx context.Context, name, account string) (*Opened, error) {
 	p, paths, err := h.Find(name)
 	if err != nil {
 		return nil, err
@@ -149,7 +150,10 @@ func (h Host) open(ctx context.Context, name string) (*Opened, error) {
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
-	o.Accounts = o.Profile.WireAccounts(o.Network.Pins)
+	o.settle()
+	if err = o.Use(account); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
 	if o.local != nil {
 		if err = o.dial(client.Options{BaseURL: o.local.BaseURL, APIKey: o.local.APIKey,
 			Transport: o.local.Transport}); err != nil {
@@ -311,7 +315,7 @@ func (o *Opened) Close() error {
 	return err
 }
 
-// Query asks for everything that the accounts of the profile hold.
+// Query asks for everything that the accounts in use hold.
 func (o *Opened) Query() client.BalanceQuery {
 	q := client.BalanceQuery{}
 	for _, a := range o.Accounts {

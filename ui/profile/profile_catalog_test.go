@@ -35,13 +35,13 @@ func TestTheCatalogueOfAProfileIsTheUsersOwn(t *testing.T) {
 	}
 	put(`{"chains": [{"chain": "eip155:1"}]}`)
 	want := filepath.Join(data, catalog.File) + ": /chains/0: gas price of eip155:1"
-	if _, err := h.Open(t.Context(), ""); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := h.Open(t.Context(), "", ""); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a wrong file: %v", err)
 	}
 	put(`{"tokens": [{"aggregatedAssetId": "ob:club", "symbol": "CLUB", "name": "Club", "decimals": 6,
 		"aggregatedEntities": [{"assetType": "eip155:8453/erc20:0x6810e776880C02933D47DB1b9fc05908e5386b96",
 		"decimals": 6, "name": "Club", "symbol": "CLUB"}]}]}`)
-	if _, err := h.Open(t.Context(), ""); err == nil || strings.Contains(err.Error(), catalog.File) {
+	if _, err := h.Open(t.Context(), "", ""); err == nil || strings.Contains(err.Error(), catalog.File) {
 		t.Errorf("a good file: %v", err)
 	}
 	c, err := h.Catalog("")

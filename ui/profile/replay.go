@@ -65,7 +65,9 @@ func (h Host) Replay(ctx context.Context, dir string) (*Opened, error) {
 			Name: about.Profile + "-replay", Kind: about.Network.Kind, NetworkID: about.Network.ID,
 			BaseURL: about.BaseURL, Vault: config.VaultMemory,
 		},
-		Paths: paths, Where: "the recording in " + dir, Network: about.Network, Accounts: about.Accounts, host: h,
+		Paths: paths, Where: "the recording in " + dir, Network: about.Network, Accounts: about.Accounts,
+		All:    about.Accounts,
+		host:   h,
 		player: player, tags: tags{about.Network.ID, about.Network.ID},
 		close: []func() error{func() error { return os.RemoveAll(paths.State) }},
 	}

@@ -31,6 +31,7 @@ func (m *Model) actions() []action {
 			"f1").Explain("all keys of this screen; f1 also while typing").Named("help"),
 			func() tea.Cmd { m.help.show(m); return nil }},
 		action{kit.NewKey("go to or do", ":", "ctrl+p").Named("palette"), m.openPalette},
+		action{m.accountKey(), m.openAccounts},
 		action{kit.NewKey("hide or show amounts", "h").Named("hide-amounts"), m.hide})
 	for _, o := range []struct {
 		id    screen.ID

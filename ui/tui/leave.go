@@ -35,12 +35,22 @@ func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 		m.warn(m.opt.noSwitch())
 		return nil
 	}
+	again, followed := "do it again to leave", []screen.ID(nil)
+	if msg.Account != "" {
+		if k, ok := m.screens[screen.Review].(screen.Keeper); ok && k.KeepOpen() != "" {
+			m.saving = false
+			m.warn(k.KeepOpen() + ": finish or leave it, then switch the account")
+			return nil
+		}
+		again, followed = "do it again to switch", []screen.ID{screen.Activity}
+	}
 	if save := m.saveFirst(&msg); save != nil {
 		return save
 	}
-	if !m.mayLeave("do it again to leave") {
+	if !m.mayLeave(again, followed...) {
 		return nil
 	}
+	m.leaveView()
 	m.opt.Switch(msg)
 	return tea.Quit
 }
@@ -83,8 +93,9 @@ const noSwitch = "this program shows one profile: quit, and start it with --prof
 func (o Options) noSwitch() string { return cmp.Or(o.NoSwitch, noSwitch) }
 
 // mayLeave reports whether nothing is unfinished, or the person saw all of it a moment ago. Several screens may have
-// unfinished work: one question names all of it and remembers what it named, so that two presses are enough.
-func (m *Model) mayLeave(again string) bool {
+// unfinished work: one question names all of it and remembers what it named, so that two presses are enough. The work
+// of the screens in but goes on.
+func (m *Model) mayLeave(again string, but ...screen.ID) bool {
 	now := m.ctx.Clock()
 	if now.Sub(m.quitAsk) >= quitTime {
 		m.quitWhy = nil
@@ -92,7 +103,7 @@ func (m *Model) mayLeave(again string) bool {
 	var all, untold []string
 	for _, id := range m.order {
 		k, ok := m.screens[id].(screen.Keeper)
-		if !ok || k.KeepOpen() == "" {
+		if !ok || slices.Contains(but, id) || k.KeepOpen() == "" {
 			continue
 		}
 		why := k.KeepOpen()

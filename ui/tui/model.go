@@ -74,9 +74,12 @@ func New(o Options) *Model {
 		o.Context.Clock = time.Now
 	}
 	o.Context.Settings.Hidden = o.Context.Settings.Hidden || o.UI.HideAmounts
+	if o.View != nil && o.View.left {
+		o.Context.Settings.Hidden = o.View.hidden
+	}
 	m := &Model{
 		opt: o, ctx: o.Context, screens: o.Screens(o.Context), over: map[screen.ID][]screen.ID{},
-		look: term.Look(o.UI), ground: o.ground(), profile: o.profile(), palette: kit.NewChoice("Go to or do"),
+		look: term.Look(o.UI), ground: o.ground(), profile: o.profile(), palette: kit.NewChoice(paletteTitle),
 		mouseOn: o.UI.MouseOn(o.remote()), keys: newKeymap(o.UI.Keys), hidden: o.Context.Settings.Hidden,
 	}
 	m.palette.Labels, m.palette.Reasons = true, true
@@ -95,6 +98,7 @@ func New(o Options) *Model {
 	if m.screens[o.Start] != nil {
 		m.open(o.Start)
 	}
+	m.resume()
 	m.retheme()
 	m.checkKeys()
 	return m

@@ -70,6 +70,11 @@ func (m *Model) click(x, y int) tea.Cmd {
 		return nil
 	case m.palette.IsOpen():
 		return m.choose(m.palette.ClickOver(x, y-chromeTop, w, h))
+	case y == 0:
+		if _, at, n := m.head(w); x >= at && x < at+n && len(m.choices()) > 0 {
+			return m.openAccounts()
+		}
+		return nil
 	case y == 1:
 		return m.clickTabs(x, w)
 	case y >= chromeTop && y < chromeTop+h:

@@ -46,6 +46,11 @@ func (m *Model) nameIt(address string) {
 		if c.Address != address {
 			continue
 		}
+		if c.Account {
+			m.warn("this is your account " + present.Clean(c.Name, contacts.MaxName) +
+				": coffer accounts rename changes its name")
+			return
+		}
 		if !c.Own {
 			m.warn("this program itself calls this address " + present.Clean(c.Name, contacts.MaxName))
 			return

@@ -48,6 +48,10 @@ type Options struct {
 	// then. nil: there is no other profile.
 	Switch func(screen.SwitchMsg)
 
+	// View continues where an earlier run of the same person ended, and takes where this one is left; nil: there is
+	// none.
+	View *View
+
 	// NoSwitch explains, in the words of this program, why there is no other profile; "" takes the words for a local
 	// terminal.
 	NoSwitch string

@@ -20,18 +20,22 @@ const (
 	paletteDo      = "do "
 	paletteTheme   = "theme "
 	paletteProfile = "profile "
-	paletteGo      = "go "    // the screen to open, a space, the key that it knows
-	paletteForm    = "form "  // of the builder
-	paletteAsset   = "asset " // the aggregate to transfer
-	palettePay     = "pay "   // the address to transfer to
-	paletteChain   = "chain " // whose balances are shown
+	paletteAccount = "account " // the address of the account to use
+	paletteGo      = "go "      // the screen to open, a space, the key that it knows
+	paletteForm    = "form "    // of the builder
+	paletteAsset   = "asset "   // the aggregate to transfer
+	palettePay     = "pay "     // the address to transfer to
+	paletteChain   = "chain "   // whose balances are shown
 )
+
+const paletteTitle = "Go to or do"
 
 // recentLines is the number of palette lines that the program remembers while it runs.
 const recentLines = 8
 
 func (m *Model) openPalette() tea.Cmd {
 	m.palette.Open(m.paletteItems(), "")
+	m.palette.Title = paletteTitle
 	return nil
 }
 
@@ -44,6 +48,7 @@ func (m *Model) paletteItems() []kit.Item {
 	items = append(items, m.shellItems()...)
 	items = append(items, m.otherItems()...)
 	items = append(items, m.themeItems()...)
+	items = append(items, m.accountItems()...)
 	items = append(items, m.profileItems()...)
 	items = append(items, m.namedItems()...)
 	at := make([]int, 0, len(m.recent))
@@ -115,7 +120,7 @@ func (m *Model) shellItems() []kit.Item {
 			continue // the screen lists it as its own
 		}
 		if strings.HasPrefix(name, "open-") || slices.Contains([]string{"palette", string(screen.Settings),
-			string(screen.Wire)}, name) {
+			string(screen.Wire), "switch-account"}, name) {
 			continue
 		}
 		items = append(items, kit.Item{Value: paletteDo + name, Label: k.Label, Note: k.Name(m.theme), Off: k.Off,
@@ -180,6 +185,8 @@ func (m *Model) choose(it kit.Item, chosen bool) tea.Cmd {
 		return m.use(rest)
 	case paletteProfile:
 		return m.leaveFor(screen.SwitchMsg{Profile: rest})
+	case paletteAccount:
+		return m.leaveFor(screen.SwitchMsg{Account: rest})
 	case paletteForm:
 		return m.opened(screen.OpenMsg{Screen: screen.Build, Arg: screen.AssetArg{Form: rest}})
 	case paletteAsset:

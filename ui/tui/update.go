@@ -113,6 +113,10 @@ func (m *Model) opened(msg screen.OpenMsg) tea.Cmd {
 		m.warn("this program has no screen for that")
 		return nil
 	}
+	if of := m.foreign(msg.Arg); of != "" {
+		m.warn("this is of account " + of + ": switch to it first, " + m.shellKey("switch-account"))
+		return nil
+	}
 	if m.toast.refusal || m.toast.Meaning == theme.None && m.ctx.Clock().Sub(m.toast.since) >= toastOwn {
 		m.toast = toast{} // it belonged to the screen that is left
 	}

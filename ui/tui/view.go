@@ -77,20 +77,45 @@ func (m *Model) badge() string {
 }
 
 func (m *Model) headLine(w int) string {
+	line, _, _ := m.head(w)
+	return line
+}
+
+// head is the first line, and the place of the account in it. A name of the account never goes: with several accounts
+// it says which one is used.
+func (m *Model) head(w int) (line string, at, width int) {
 	th := m.theme
 	left := " " + th.Strong.Render("coffer") + " " + m.badge() + " "
 	if m.opt.Replay {
 		left += th.BadgeLab.Render(" REPLAY ") + " "
 	}
-	left += present.Clean(m.ctx.Profile, 24)
+	profile := present.Clean(m.ctx.Profile, 24)
 	right := m.totalText() + " "
-	room := w - present.Width(left) - present.Width(right) - 2
+	room := w - present.Width(left+profile) - present.Width(right) - 4
+	who := m.who(nameW + 4)
 	for _, facts := range m.facts() {
-		if present.Width(facts)+2 <= room {
-			return kit.Sides(left+"  "+th.Dim.Render(facts), right, w)
+		about := who
+		switch {
+		case who == "":
+			about = th.Dim.Render(facts)
+		case facts != "":
+			about += "  " + th.Dim.Render(facts)
+		}
+		if present.Width(about) <= room {
+			return kit.Sides(left+profile+"  "+about, right, w), present.Width(left+profile) + 2, present.Width(about)
 		}
 	}
-	return kit.Sides(left, right, w)
+	if who == "" {
+		return kit.Sides(left+profile, right, w), 0, 0
+	}
+	if room < nameW/2 { // the name of the account before that of the profile
+		room += present.Width(profile) + 2
+		profile = ""
+	} else {
+		profile += "  "
+	}
+	who = m.who(room)
+	return kit.Sides(left+profile+who, right, w), present.Width(left + profile), present.Width(who)
 }
 
 // facts describe the account and the way to the service in few words, the fullest first.

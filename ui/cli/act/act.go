@@ -50,9 +50,9 @@ import (
 // names "-". Terminal means that In and Err are a terminal: then Prompt asks the user. Random is the source of a
 // plan's salt.
 type Commands struct {
-	// Open opens the named profile. It asks for a passphrase, where it needs one, with the context of the command:
-	// --passphrase-fd may have given it.
-	Open     func(ctx context.Context, profile string) (*Session, error)
+	// Open opens the profile that the flags name, with their account. It asks for a passphrase, where it needs one,
+	// with the context of the command: --passphrase-fd may have given it.
+	Open     func(ctx context.Context, g cli.Global) (*Session, error)
 	In       io.Reader
 	Out, Err io.Writer
 	Clock    func() time.Time
@@ -123,7 +123,8 @@ type Session struct {
 	Profile  string
 	Network  network.Descriptor
 	Catalog  *catalog.Catalog
-	Accounts []api.Account
+	Accounts []api.Account // those in use
+	All      []api.Account // of the profile
 	Query    client.BalanceQuery
 	Service  Service
 	// Lists compares the lists of the service with what is shipped and with what was seen before.
@@ -132,6 +133,8 @@ type Session struct {
 	// yet.
 	Read func() (Book, error)
 	Book []compose.Contact // the names that can be typed in the place of an address
+	// Own is the name of an account of the profile, "" of another address; nil: the accounts have no names.
+	Own func(address string) string
 	// Known reports whether an address is a contact of the person's, as package consent asks; nil: there are none.
 	Known func(address string) bool
 	// Work opens the journal for operations, under the limits of the profile's policy as tighten makes them; nil leaves
@@ -181,7 +184,7 @@ func (c Commands) works(g *cli.Global, cmd *cobra.Command,
 		cmd.Args = cli.NoArgs
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		s, err := c.Open(cmd.Context(), g.Profile)
+		s, err := c.Open(cmd.Context(), *g)
 		if err != nil {
 			if interrupted(err) {
 				return stopped("", err)
@@ -192,6 +195,13 @@ func (c Commands) works(g *cli.Global, cmd *cobra.Command,
 		return work(cmd, s, args)
 	}
 	return cli.Passing(cmd, c.Terminal)
+}
+
+// chosen is works for a command that works with one EVM account of the profile.
+func (c Commands) chosen(g *cli.Global, cmd *cobra.Command,
+	work func(cmd *cobra.Command, s *Session, args []string) error) *cobra.Command {
+	cli.AccountFlag(cmd, g)
+	return c.works(g, cmd, work)
 }
 
 // member is a part of a JSON object, as unchanged bytes.

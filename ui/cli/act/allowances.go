@@ -35,7 +35,7 @@ a call, so this one also reads the allowance, which changes nothing.
 		}
 		return nil
 	}
-	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+	return c.chosen(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
 		list, err := s.allowances()
 		switch {
 		case err != nil:

@@ -24,7 +24,7 @@ signatures are left out, because they are authorizations.`,
 		Example: "  coffer export > wallet.json\n  coffer export --json | jq '.journal.operations[].state'",
 	}
 	cmd.Flags().Bool("json", true, "print JSON, which is the only form")
-	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+	return c.chosen(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
 		return c.export(cmd.Context(), s)
 	})
 }

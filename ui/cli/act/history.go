@@ -51,7 +51,7 @@ any other, fees are not reported.`,
 	f.StringSliceVar(&o.assets, "asset", nil, "only what moved these assets: symbol, ob: id or CAIP-19")
 	f.StringVar(&o.since, "since", "", "not older than this: 2026-01-31 or RFC 3339")
 	f.StringVar(&o.until, "until", "", "older than this: 2026-01-31 or RFC 3339")
-	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+	return c.chosen(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
 		return c.history(cmd.Context(), s, o)
 	})
 }

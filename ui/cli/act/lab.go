@@ -44,7 +44,7 @@ Exit codes: 0 printed, 1 failed, 2 command line, 3 keys or access, 5 interrupted
 	f.BoolVar(&asSVG, "svg", false, "print the route and the curve as a picture (SVG)")
 	f.StringSliceVar(&vary, "vary", vary, "what varies: funding, slippage, accounts, arrival")
 	f.StringVar(&best, "best", best, "what decides which variant is the best: cost, minimum, signatures, lifetime")
-	printed := c.works(g, cmd, func(cmd *cobra.Command, s *Session, args []string) error {
+	printed := c.chosen(g, cmd, func(cmd *cobra.Command, s *Session, args []string) error {
 		report, err := c.compare(cmd, s, strings.Join(args, " "), vary, best)
 		if err != nil {
 			return err

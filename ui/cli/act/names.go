@@ -13,8 +13,11 @@ func (s *Session) world(clock func() time.Time) *compose.World {
 	return &compose.World{Catalog: s.Catalog, Network: s.Network.ID, Accounts: s.Accounts, Clock: clock, Book: s.Book}
 }
 
-// nameOf is the name of a contact's address, "" for any other.
+// nameOf is the name of an account of the profile or of a contact's address, "" for any other.
 func (s *Session) nameOf(address string) string {
+	if s.Own != nil && s.Own(address) != "" {
+		return s.Own(address)
+	}
 	return (&compose.World{Book: s.Book}).NameOf(address)
 }
 

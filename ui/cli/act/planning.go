@@ -72,7 +72,7 @@ Review the file, keep it where changes are seen, and run coffer apply FILE.`,
 	a.callFlags(cmd)
 	a.sideFlags(cmd)
 	o.flags(cmd)
-	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, args []string) error {
+	return c.chosen(g, cmd, func(cmd *cobra.Command, s *Session, args []string) error {
 		p, err := c.planned(cmd, s, &a, &o, args)
 		if err != nil {
 			return err

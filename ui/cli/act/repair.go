@@ -200,7 +200,7 @@ func (s *Session) laneNamed(o repairOptions) (journal.Lane, error) {
 	if !evm {
 		return journal.Lane{}, usage("only EVM chains have lanes", "%s has no lanes", clean(o.chain))
 	}
-	mine := slices.ContainsFunc(s.Accounts, func(a api.Account) bool {
+	mine := slices.ContainsFunc(s.All, func(a api.Account) bool {
 		return strings.EqualFold(a.AccountAddress,
 			o.account)
 	})

@@ -105,9 +105,10 @@ func newRig(t testing.TB) *rig {
 		Lock: func() { r.locked = true },
 		Keep: r,
 	}
+	r.s.All = r.s.Accounts
 	r.s.Close = func() error { r.closed++; return nil }
 	r.c = Commands{
-		Open: func(context.Context, string) (*Session, error) {
+		Open: func(context.Context, cli.Global) (*Session, error) {
 			r.s.Unlock = func(ctx context.Context) error {
 				pass, err := cli.Prompt{}.Secret(ctx, "Passphrase of profile demo (not shown): ")
 				if err == nil {

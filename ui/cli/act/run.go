@@ -55,7 +55,7 @@ func (c Commands) signs(g *cli.Global, cmd *cobra.Command, o *runOptions,
 		}
 		return read(cmd, args)
 	}
-	return c.works(g, cmd, work)
+	return c.chosen(g, cmd, work)
 }
 
 func (o *runOptions) ready(c Commands) error {

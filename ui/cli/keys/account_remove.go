@@ -28,7 +28,7 @@ func (c Profiles) removeAccount(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove ACCOUNT",
 		Short: "Take an account out of the profile",
-		Long: `Takes an account out of the configuration, by its address or its type. Its key stays in the vault, its
+		Long: `Takes an account out of the configuration, by its name, address or type. Its key stays in the vault, its
 journal stays, and what it holds stays where it is: adding the account again brings it back. While signatures of the
 account can still be used it is refused, because nothing here would show them any more; --force does it all the same.`,
 		Example: "  coffer accounts remove 0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442\n  coffer accounts remove " +
@@ -51,11 +51,11 @@ account can still be used it is refused, because nothing here would show them an
 
 // takeOut asks and removes.
 func (c Profiles) takeOut(ctx context.Context, o *profile.Opened, which string, r removal) error {
-	at, err := accountAt(o.Accounts, which)
+	at, err := accountAt(o, which)
 	if err != nil {
 		return err
 	}
-	a := o.Accounts[at]
+	a := o.All[at]
 	live, err := c.open(o, a)
 	switch {
 	case err != nil && !r.force:
@@ -71,6 +71,9 @@ func (c Profiles) takeOut(ctx context.Context, o *profile.Opened, which string, 
 	}
 	if err := config.RemoveAccount(o.Paths.Config, o.Profile.Name, at); err != nil {
 		return err
+	}
+	if name := o.Profile.Accounts[at].Name; name != "" && at == o.Profile.Default() && o.Several() && !r.json {
+		c.Prompt.Say("It was the default account; coffer accounts list shows which one is used now.")
 	}
 	if r.json {
 		return cli.PrintJSON(c.Out, a)
@@ -92,24 +95,24 @@ func (c Profiles) agree(ctx context.Context, a api.Account, yes bool) error {
 	return c.Prompt.Confirm(ctx, a.AccountAddress, "", "nothing was deleted")
 }
 
-// accountAt finds an account by its address, or by its type where only one account has it.
-func accountAt(all []api.Account, which string) (int, error) {
+// accountAt finds an account by its name or address, or by its type where only one account has it.
+func accountAt(o *profile.Opened, which string) (int, error) {
+	at, err := o.Account(which)
+	if err == nil {
+		return at, nil
+	}
 	found := -1
-	for i, a := range all {
-		same := a.AccountAddress == which || a.IsEVM() && strings.EqualFold(a.AccountAddress, which)
+	for i, a := range o.All {
 		switch {
-		case same:
-			return i, nil
 		case a.Type == which && found >= 0:
 			return 0, &cli.UsageError{Problem: "the profile has more than one account of this type",
-				Hint: "name it by its address: coffer accounts list"}
+				Hint: "name it by its name or address: coffer accounts list"}
 		case a.Type == which:
 			found = i
 		}
 	}
 	if found < 0 {
-		return 0, &cli.UsageError{Problem: "the profile has no such account",
-			Hint: "`coffer accounts list` prints types and addresses; either names one"}
+		return 0, err
 	}
 	return found, nil
 }

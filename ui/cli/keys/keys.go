@@ -197,7 +197,7 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 		Use:   "new",
 		Short: "Make a key",
 		Long: "Draws a key, stores it in the vault and prints its address. It exists there only: make a backup. " +
-			"At a terminal it offers to add the key's account to a profile that has none.",
+			"At a terminal it offers to add the key's account to the profile.",
 		Example: "  coffer keys new --label main\n  coffer keys new --kind solana",
 		PreRunE: func(*cobra.Command, []string) error { return checkKind(kind) },
 	}
@@ -230,7 +230,7 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 	})
 }
 
-// offer adds the account of a new key to a profile that has none of its kind, if the person at the terminal wants that;
+// offer adds the account of a new key to the profile, if the person at the terminal wants that;
 // without a terminal it says how.
 func (c Commands) offer(ctx context.Context, o *profile.Opened, kind vault.Kind, address string) error {
 	a := config.Account{Type: api.AccountKernelV31, SignerAddress: address}
@@ -239,7 +239,7 @@ func (c Commands) offer(ctx context.Context, o *profile.Opened, kind vault.Kind,
 		a = config.Account{Type: api.AccountSolana, AccountAddress: address}
 		how, what = "--type "+a.Type+" --address "+address, "Solana account"
 	}
-	if slices.ContainsFunc(o.Accounts, func(x api.Account) bool { return x.IsEVM() == (kind == vault.EVM) }) {
+	if kind == vault.Solana && slices.ContainsFunc(o.All, func(x api.Account) bool { return !x.IsEVM() }) {
 		return nil
 	}
 	later := "Add its account later with: coffer accounts add --profile " + o.Profile.Name + " " + how

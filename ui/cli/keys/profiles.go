@@ -151,19 +151,19 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 	return n, nil
 }
 
-// Accounts builds `coffer accounts list`, `add`, `remove` and `check`.
+// Accounts builds `coffer accounts list`, `add`, `rename`, `default`, `remove` and `check`.
 func (c Profiles) Accounts(g *cli.Global) []*cobra.Command {
 	there := c.Prompt.Terminal
-	return []*cobra.Command{c.listAccounts(g), cli.Passing(c.addAccount(g), there), c.removeAccount(g),
-		cli.Passing(c.checkAccounts(g), there)}
+	return []*cobra.Command{c.listAccounts(g), cli.Passing(c.addAccount(g), there), c.renameAccount(g),
+		c.defaultAccount(g), c.removeAccount(g), cli.Passing(c.checkAccounts(g), there)}
 }
 
 func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "Print the accounts of the profile with their addresses",
-		Long: "Prints type and address of each account. Coffer computes the addresses from the keys and the " +
-			"network, without a service.",
+		Long: "Prints type, address and name of each account, and which EVM account is used without --account. " +
+			"Coffer computes the addresses from the keys and the network, without a service.",
 		Example: "  coffer accounts list\n  coffer accounts list --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
@@ -171,14 +171,21 @@ func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return errors.Join(cli.PrintJSON(c.Out, append([]api.Account{}, o.Accounts...)), o.Close())
+				return errors.Join(cli.PrintJSON(c.Out, listed(o)), o.Close())
 			}
-			if len(o.Accounts) == 0 {
+			if len(o.All) == 0 {
 				c.Prompt.Say("There are no accounts; add one with: coffer accounts add")
 			}
 			w := cli.Columns(c.Out)
-			for _, a := range o.Accounts {
-				fmt.Fprintf(w, "%s\t%s\n", a.Type, a.AccountAddress)
+			for _, a := range listed(o) {
+				fmt.Fprintf(w, "%s\t%s", a.Type, a.AccountAddress)
+				if a.Name != "" || o.Several() {
+					fmt.Fprintf(w, "\t%s", a.Name)
+				}
+				if a.Default && o.Several() {
+					fmt.Fprint(w, "\tdefault")
+				}
+				fmt.Fprintln(w)
 			}
 			return errors.Join(w.Flush(), o.Close())
 		},
@@ -187,21 +194,112 @@ func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
 	return cmd
 }
 
+// listedAccount is an account as `coffer accounts list --json` prints it.
+type listedAccount struct {
+	api.Account
+	Name    string `json:"name,omitzero"`
+	Default bool   `json:"default"` // used without --account
+}
+
+// listed are the accounts of a profile, with the names that the person gave.
+func listed(o *profile.Opened) []listedAccount {
+	out := make([]listedAccount, len(o.All))
+	for i, a := range o.All {
+		out[i] = listedAccount{a, o.Profile.Accounts[i].Name, i == o.Profile.Default()}
+	}
+	return out
+}
+
+func (c Profiles) renameAccount(g *cli.Global) *cobra.Command {
+	return &cobra.Command{
+		Use: "rename ACCOUNT NAME", Short: "Give an account a name",
+		Long: "Gives an account, named by its name, address or type, another name, or its first one: up to 24 " +
+			"letters and digits, with a blank, -, _ or . between them. Only the configuration knows it.",
+		Example: "  coffer accounts rename kernel-v3.1-ecdsa daily\n  coffer accounts rename daily everyday",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Misused(cmd, "two arguments are needed: the account and its name")
+			}
+			return c.ofAccount(cmd, g, args[0], func(o *profile.Opened, at int) error {
+				if err := c.free(o.Profile.Name, args[1]); err != nil {
+					return err
+				}
+				return config.NameAccount(o.Paths.Config, o.Profile.Name, at, args[1])
+			}, "is now "+args[1])
+		},
+	}
+}
+
+func (c Profiles) defaultAccount(g *cli.Global) *cobra.Command {
+	return &cobra.Command{
+		Use: "default ACCOUNT", Short: "Choose the EVM account that is used without --account",
+		Long: "Makes an EVM account with a name the one that commands use without --account, and that the dashboard " +
+			"starts with.",
+		Example: "  coffer accounts default savings",
+		Args:    cli.OneArg("account"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ofAccount(cmd, g, args[0], func(o *profile.Opened, at int) error { return setDefault(o, at) },
+				"is used without --account")
+		},
+	}
+}
+
+// setDefault makes an account of an opened profile the default one.
+func setDefault(o *profile.Opened, at int) error {
+	a := o.Profile.Accounts[at]
+	switch {
+	case !o.All[at].IsEVM():
+		return &cli.UsageError{Problem: "the Solana account is used beside every EVM account: choose an EVM account"}
+	case a.Name == "":
+		return &cli.UsageError{Problem: "this account has no name yet", Hint: "give it one: coffer accounts rename " +
+			o.All[at].AccountAddress + " NAME"}
+	}
+	return config.SetDefaultAccount(o.Paths.Config, o.Profile.Name, a.Name)
+}
+
+// ofAccount changes one account of the profile and says what it is now.
+func (c Profiles) ofAccount(cmd *cobra.Command, g *cli.Global, which string,
+	change func(o *profile.Opened, at int) error, now string) error {
+	o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
+	if err != nil {
+		return err
+	}
+	at, err := accountAt(o, which)
+	if err == nil {
+		err = change(o, at)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(c.Out, "%s %s\n", o.All[at].AccountAddress, now)
+	}
+	return errors.Join(err, o.Close())
+}
+
+// free refuses the name of a contact for an account: typed as a recipient it would mean two addresses.
+func (c Profiles) free(profile, name string) error {
+	if book, err := c.Host.Book(profile); err == nil && book.Own().Named(name) >= 0 {
+		return &cli.UsageError{Problem: "this is the name of a contact already", Hint: "choose another name"}
+	}
+	return nil
+}
+
 func (c Profiles) addAccount(g *cli.Global) *cobra.Command {
 	var a config.Account
-	var asJSON bool
+	var asJSON, isDefault bool
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Add an account to the profile",
 		Long: `The address of an account follows from its keys and the network; it is computed here and never taken
-from the service. A profile has one EVM account at most, and one Solana account beside it. An account whose key is not
-in the vault is watch-only until it is: it shows balances and quotes and signs nothing. That is said here; locked keys
+from the service. A profile has any number of EVM accounts, of which one is used at a time, and one Solana account at
+most, which is used beside it. --name is your own word for the account, for --account. An account whose key is not in
+the vault is watch-only until it is: it shows balances and quotes and signs nothing. That is said here; locked keys
 are unlocked for it, on a terminal or by --passphrase-fd.`,
 		Example: `  coffer accounts add --type kernel-v3.1-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
   coffer accounts add --type kernel-v3.3-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266   the EOA itself, ` +
 			`delegated by EIP-7702
   coffer accounts add --type role-based --session 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --admin ` +
 			`0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+  coffer accounts add --type kernel-v3.1-ecdsa --signer 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --name savings
   coffer accounts add --type solana --address GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, paths, err := c.Host.Find(g.Profile)
@@ -211,8 +309,20 @@ are unlocked for it, on a terminal or by --passphrase-fd.`,
 			if a.Type == api.AccountKernelV33 {
 				a.DeploymentType = api.DeploymentEIP7702
 			}
+			if isDefault && (a.Name == "" || a.Type == api.AccountSolana) {
+				return &cli.UsageError{Problem: "--default takes an EVM account with a name",
+					Hint: "give it one: --name"}
+			}
+			if err := c.free(p.Name, a.Name); err != nil {
+				return err
+			}
 			if err := config.AddAccount(paths.Config, p.Name, a); err != nil {
 				return err
+			}
+			if isDefault {
+				if err := config.SetDefaultAccount(paths.Config, p.Name, a.Name); err != nil {
+					return err
+				}
 			}
 			o, err := c.Host.OpenKeys(cmd.Context(), p.Name)
 			if err != nil {
@@ -222,6 +332,8 @@ are unlocked for it, on a terminal or by --passphrase-fd.`,
 		},
 	}
 	f := cmd.Flags()
+	f.StringVar(&a.Name, "name", "", "your own word for the account")
+	f.BoolVar(&isDefault, "default", false, "use it without --account from now on")
 	f.StringVar(&a.Type, "type", "", "role-based, kernel-v3.1-ecdsa, kernel-v3.3-ecdsa or solana")
 	f.StringVar(&a.SignerAddress, "signer", "", "address of the owner's key (kernel accounts)")
 	f.StringVar(&a.SessionAddress, "session", "", "address of the session key (role-based)")
@@ -237,12 +349,14 @@ are unlocked for it, on a terminal or by --passphrase-fd.`,
 // heldAccount is an account and what is known about its key: here, missing or unknown.
 type heldAccount struct {
 	api.Account
-	Key string `json:"key"`
+	Name string `json:"name,omitzero"`
+	Key  string `json:"key"`
 }
 
 // sayAdded prints the account that was added last, and whether it can sign.
 func (c Profiles) sayAdded(ctx context.Context, o *profile.Opened, asJSON bool) error {
-	added := o.Accounts[len(o.Accounts)-1]
+	last := len(o.All) - 1
+	added, name := o.All[last], o.Profile.Accounts[last].Name
 	h, err := o.Hold(ctx, added, c.Prompt.Terminal)
 	if err != nil {
 		return fmt.Errorf("%s is added; whether its key is here is not known: %w", added.AccountAddress, err)
@@ -251,7 +365,11 @@ func (c Profiles) sayAdded(ctx context.Context, o *profile.Opened, asJSON bool) 
 		c.Prompt.Say(strings.ToUpper(words[:1]) + words[1:] + ".")
 	}
 	if asJSON {
-		return cli.PrintJSON(c.Out, heldAccount{added, h.State})
+		return cli.PrintJSON(c.Out, heldAccount{added, name, h.State})
+	}
+	if o.Several() && added.IsEVM() {
+		used := o.Accounts[0].AccountAddress
+		c.Prompt.Say("Without --account, " + o.NameOf(used) + " is used: " + used + ".")
 	}
 	c.Prompt.Say("Added to profile " + o.Profile.Name + ", " + added.Type + ". Its address:")
 	_, err = fmt.Fprintln(c.Out, added.AccountAddress)
@@ -267,11 +385,11 @@ func (c Profiles) checkAccounts(g *cli.Global) *cobra.Command {
 		Long: `Asks the service for the address of each account and compares it with the one that is computed here.
 One that differs is refused (exit code 4): do not use the account with that service.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := c.Host.Open(cmd.Context(), g.Profile)
+			o, err := c.Host.Open(cmd.Context(), g.Profile, "")
 			if err != nil {
 				return err
 			}
-			all, err := profile.Compare(cmd.Context(), o.Client, o.Profile, o.Accounts)
+			all, err := profile.Compare(cmd.Context(), o.Client, o.Profile, o.All)
 			if err == nil {
 				err = c.compared(all, func(a api.Account) profile.Holding { return o.Holding(cmd.Context(), a) },
 					asJSON)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -40,7 +39,7 @@ func (c Commands) open(ctx context.Context, g cli.Global, on caip.Chain) (*holde
 		return nil, err
 	}
 	h := &holder{Wallet: w}
-	if err := h.fill(on); err != nil {
+	if err := h.fill(g, on); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return h, nil
@@ -49,16 +48,12 @@ func (c Commands) open(ctx context.Context, g cli.Global, on caip.Chain) (*holde
 func (h *holder) close() { _ = h.Close() }
 
 // fill finds the account and the chains.
-func (h *holder) fill(on caip.Chain) error {
-	i := slices.IndexFunc(h.Accounts, func(a api.Account) bool { return a.Type == api.AccountRoleBased })
-	if i < 0 {
-		return &cli.UsageError{
-			Problem: fmt.Sprintf("profile %q has no role-based account", h.Profile),
-			Hint:    "only accounts with session_address and admin_address have an admin key",
-		}
+func (h *holder) fill(g cli.Global, on caip.Chain) error {
+	account, err := h.roleBased(g.Account != "")
+	if err != nil {
+		return err
 	}
-	var err error
-	if h.account, err = admin.Read(h.Accounts[i]); err != nil {
+	if h.account, err = admin.Read(account); err != nil {
 		return err
 	}
 	for _, name := range h.Network.Chains {
@@ -74,6 +69,34 @@ func (h *holder) fill(on caip.Chain) error {
 		return &cli.UsageError{Problem: "this network has no chain " + on.String()}
 	}
 	return nil
+}
+
+// roleBased is the role-based account in use, else the only one of the profile, unless another account was named.
+func (h *holder) roleBased(named bool) (api.Account, error) {
+	for _, list := range [][]api.Account{h.Accounts, h.All} {
+		var found []api.Account
+		for _, a := range list {
+			if a.Type == api.AccountRoleBased {
+				found = append(found, a)
+			}
+		}
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return api.Account{}, &cli.UsageError{
+				Problem: fmt.Sprintf("profile %q has several role-based accounts", h.Profile),
+				Hint:    "name one: --account; `coffer accounts list` lists them",
+			}
+		case named:
+			return api.Account{}, &cli.UsageError{Problem: "this account is not role-based",
+				Hint: "only accounts with session_address and admin_address have an admin key"}
+		}
+	}
+	return api.Account{}, &cli.UsageError{
+		Problem: fmt.Sprintf("profile %q has no role-based account", h.Profile),
+		Hint:    "only accounts with session_address and admin_address have an admin key",
+	}
 }
 
 // read asks the service for the roles on all chains.

@@ -37,7 +37,8 @@ type Wallet struct {
 	Service  Service
 	Network  network.Descriptor
 	Catalog  *catalog.Catalog
-	Accounts []api.Account
+	Accounts []api.Account // those in use
+	All      []api.Account // of the profile
 	Close    func() error
 
 	Unconfirmed error

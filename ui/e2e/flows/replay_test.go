@@ -103,7 +103,7 @@ func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 	h := tapeHost(t)
 	h.Record = filepath.Join(t.TempDir(), "recording")
 	h.Log = httplog.NewLog(time.Now)
-	live, err := h.Open(t.Context(), "")
+	live, err := h.Open(t.Context(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
 	t.Parallel()
 	h := tapeHost(t)
 	h.Log = httplog.NewLog(time.Now)
-	o, err := h.Open(t.Context(), "")
+	o, err := h.Open(t.Context(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

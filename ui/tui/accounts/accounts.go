@@ -7,6 +7,7 @@ package accounts
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ type Deps struct {
 type Model struct {
 	ctx  screen.Context
 	deps Deps
+	own  []present.Own // the accounts of the profile
 	sel  int
 	text kit.Scroll
 	w, h int
@@ -74,6 +76,8 @@ func New(ctx screen.Context, d Deps) *Model {
 	life, stop := context.WithCancel(context.Background())
 	m := &Model{ctx: ctx, deps: d, life: life, stop: stop, switching: kit.NewChoice("Switch to"),
 		accepting: kit.NewChoice("Trust as it is now listed"), people: kit.NewChoice("Your contacts")}
+	m.own = ctx.Owned()
+	m.sel = max(0, slices.IndexFunc(m.own, func(a present.Own) bool { return a.Used }))
 	m.people.Wide = true
 	m.switching.Reasons = true
 	return m
@@ -105,12 +109,12 @@ func (m *Model) look() tea.Cmd {
 		return nil
 	}
 	m.gen++
-	gen, life, has, accounts := m.gen, m.life, m.ctx.Vault.Has, m.ctx.Accounts
+	gen, life, has, accounts := m.gen, m.life, m.ctx.Vault.Has, m.own
 	return func() tea.Msg {
 		keys := map[string]bool{}
 		for _, a := range accounts {
-			if there, err := has(life, keyOf(a)); err == nil {
-				keys[keyOf(a)] = there
+			if there, err := has(life, keyOf(a.Account)); err == nil {
+				keys[keyOf(a.Account)] = there
 			}
 		}
 		return lookedMsg{gen, keys}
@@ -132,14 +136,14 @@ func (m *Model) ask() tea.Cmd {
 	}
 	m.stateGen++
 	m.asking = true
-	gen, life, states, accounts := m.stateGen, m.life, m.deps.States, m.ctx.Accounts
+	gen, life, states, accounts := m.stateGen, m.life, m.deps.States, m.own
 	return func() tea.Msg {
 		out := map[string]state{}
 		for _, a := range accounts {
 			if a.Type == api.AccountSolana {
 				continue
 			}
-			on, err := states(life, a)
+			on, err := states(life, a.Account)
 			out[a.AccountAddress] = state{on, err}
 		}
 		return statedMsg{gen, out}
@@ -220,7 +224,7 @@ func (m *Model) click(at screen.ClickMsg) {
 	line := m.text.Top() + at.Y
 	for i := len(m.starts) - 1; i >= 0; i-- {
 		if line >= m.starts[i] {
-			if i < len(m.ctx.Accounts) {
+			if i < len(m.own) {
 				m.sel = i
 			}
 			return
@@ -230,16 +234,18 @@ func (m *Model) click(at screen.ClickMsg) {
 
 func (m *Model) press(key string) tea.Cmd {
 	switch key {
+	case "enter":
+		return screen.Send(screen.SwitchMsg{Account: m.own[m.sel].AccountAddress})
 	case "down", "j":
-		m.sel = min(m.sel+1, max(0, len(m.ctx.Accounts)-1))
+		m.sel = min(m.sel+1, max(0, len(m.own)-1))
 		m.reveal()
 	case "up", "k":
 		m.sel = max(0, m.sel-1)
 		m.reveal()
 	case "y":
-		return screen.Copy("account address", present.Checksummed(m.ctx.Accounts[m.sel].AccountAddress))
+		return screen.Copy("account address", present.Checksummed(m.own[m.sel].AccountAddress))
 	case "Y":
-		label, address := signer(m.ctx.Accounts[m.sel])
+		label, address := signer(m.own[m.sel].Account)
 		return screen.Copy(label+" address", present.Checksummed(address))
 	case "n":
 		return screen.Copy("network id", m.ctx.Network.ID)
@@ -263,10 +269,10 @@ func (m *Model) press(key string) tea.Cmd {
 
 // Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
-	none := len(m.ctx.Accounts) == 0
+	none := len(m.own) == 0
 	noSigner := none
 	if !none {
-		_, address := signer(m.ctx.Accounts[m.sel])
+		_, address := signer(m.own[m.sel].Account)
 		noSigner = address == ""
 	}
 	if m.switching.IsOpen() {
@@ -280,6 +286,9 @@ func (m *Model) Keys() []kit.Key {
 		return []kit.Key{kit.NewKey("change", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("leave", "esc")}
 	}
 	keys := []kit.Key{kit.NewKey("copy address", "y").OffWhen(none, "this profile has no account")}
+	if len(present.Choices(m.own)) > 0 {
+		keys = append([]kit.Key{m.useKey()}, keys...)
+	}
 	keys = append(keys, m.profileKeys()...)
 	return append(keys,
 		kit.NewKey("contacts", "c").Explain("your contacts: add, rename, remove").OffWhen(m.ctx.Contacts.Save == nil,
@@ -294,6 +303,14 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("account down", "down", "j").Hidden(),
 		kit.NewKey("scroll up", "pgup").Hidden(),
 		kit.NewKey("scroll down", "pgdown").Hidden())
+}
+
+// useKey uses the selected account from now on.
+func (m *Model) useKey() kit.Key {
+	a := m.own[m.sel]
+	k := kit.NewKey("use it", "enter").Named("use-account").Explain("use the selected account from now on")
+	return k.OffWhen(a.Used && a.IsEVM(), "this account is in use").
+		OffWhen(!a.IsEVM(), "the Solana account is used beside every EVM account")
 }
 
 // signer is the signer of an account, and its label.

@@ -14,7 +14,9 @@ import (
 	"coffer/api"
 	"coffer/api/network"
 	"coffer/api/op"
+	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -46,6 +48,10 @@ func sample(t *testing.T) *Model {
 		api.Account{Type: api.AccountRoleBased, AccountAddress: at(op.InitDataRoleBased(p.RoleBasedValidator, key,
 			common.HexToAddress(admin), p.CoSigner)), SessionAddress: tuitest.Signer, AdminAddress: admin},
 		api.Account{Type: api.AccountSolana, AccountAddress: solana})
+	for i, name := range []string{"daily", "account 2", "treasury", ""} {
+		ctx.Own = append(ctx.Own, present.Own{Account: ctx.Accounts[i], Name: name, Used: i == 0 || i == 3})
+	}
+	ctx.Accounts = []api.Account{ctx.Accounts[0], ctx.Accounts[3]}
 	ctx.Vault = screen.Vault{
 		Where: "an encrypted file", Locked: func() bool { return false }, Lock: func() {},
 		Has: func(_ context.Context, a string) (bool, error) {
@@ -64,7 +70,7 @@ func TestGoldenScreens(t *testing.T) {
 	for _, size := range []struct {
 		name string
 		w, h int
-	}{{"80x24", 80, 19}, {"120x40", 120, 35}} {
+	}{{"80x24", 80, 19}, {"120x40", 120, 35}, {"200x60", 200, 55}} {
 		t.Run(size.name, func(t *testing.T) {
 			m := sample(t)
 			m.Update(screen.ResizedMsg{W: size.w, H: size.h})
@@ -76,6 +82,25 @@ func TestGoldenScreens(t *testing.T) {
 			tuitest.Keys(m, "down", "down", "down", "down")
 			golden.RequireEqual(t, tuitest.Text(t, m, size.w, size.h))
 		})
+	}
+}
+
+func TestD17_EnterUsesTheSelectedAccount(t *testing.T) {
+	m := sample(t)
+	key := func() kit.Key { k, _ := kit.FindKey(m.Keys(), "enter"); return k }
+	if key().Off == "" {
+		t.Error("the account in use is offered")
+	}
+	msg, ok := tuitest.Keys(m, "down", "down", "enter")().(screen.SwitchMsg)
+	if !ok || key().Off != "" || msg.Account != m.own[2].AccountAddress || msg.Profile != "" || msg.Setup {
+		t.Errorf("%+v", msg)
+	}
+	if tuitest.Keys(m, "down"); key().Off == "" {
+		t.Error("the Solana account is offered")
+	}
+	m.own = m.own[2:]
+	if m.sel = 0; key().Label != "" {
+		t.Error("there is nothing to choose")
 	}
 }
 
@@ -131,7 +156,7 @@ func TestU1AnAddressThatDoesNotFollowFromItsKeysIsSaidSo(t *testing.T) {
 		1: "it is NOT the signer's own address",
 		2: "it does not follow from these keys; that is so once the session key was replaced"} {
 		m := sample(t)
-		m.ctx.Accounts[i].AccountAddress = other
+		m.own[i].AccountAddress = other
 		if !strings.Contains(shown(m), want) {
 			t.Errorf("%q is missing:\n%s", want, shown(m))
 		}

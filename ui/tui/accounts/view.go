@@ -3,6 +3,7 @@ package accounts
 import (
 	"github.com/charmbracelet/colorprofile"
 
+	"coffer/config"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -49,6 +50,19 @@ type fact struct {
 
 func plain(label, value string) fact { return fact{label, []kit.Span{kit.Plain(value)}} }
 
+// title names an account: what the person calls it, its kind, and, where there is a choice, which one is in use.
+func (m *Model) title(th theme.Theme, mark string, a present.Own) string {
+	text := mark + " " + th.Strong.Render(typeWords(a.Type))
+	if a.Name != "" {
+		text = mark + " " + th.Strong.Render(present.Clean(a.Name, config.MaxAccountName)) + "  " +
+			th.Dim.Render(typeWords(a.Type))
+	}
+	if a.Used && a.IsEVM() && len(present.Choices(m.own)) > 0 {
+		text += "  " + th.Good.Render("in use "+th.Signs.Good)
+	}
+	return text
+}
+
 // lines is the whole text, and the first and last line of the selected account.
 func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 	write := func(labels int, facts ...fact) {
@@ -59,21 +73,21 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 	lines = append(lines, kit.Sides("  "+th.Strong.Render("Accounts"),
 		th.Dim.Render("profile "+present.Clean(m.ctx.Profile, 40)+" "), w), "")
 	m.starts = m.starts[:0]
-	for i, a := range m.ctx.Accounts {
+	for i, a := range m.own {
 		m.starts = append(m.starts, len(lines))
 		mark := " "
 		if i == m.sel {
 			mark, at = th.Accent.Render(th.Signs.Cursor), len(lines)
 		}
-		lines = append(lines, mark+" "+th.Strong.Render(typeWords(a.Type)))
-		write(accountW, m.account(th, a)...)
+		lines = append(lines, m.title(th, mark, a))
+		write(accountW, m.account(th, a.Account)...)
 		if i == m.sel {
 			end = len(lines)
 		}
 		lines = append(lines, "")
 	}
 	m.starts = append(m.starts, len(lines))
-	if len(m.ctx.Accounts) == 0 {
+	if len(m.own) == 0 {
 		lines = append(lines, "  This profile has no account yet.", "")
 	}
 	if state := m.lockState(); state != nil {

@@ -53,6 +53,9 @@ type ShowArg struct{ Op Operation }
 // review.
 type ReopenArg struct{ Op Operation }
 
+// Accounts are the accounts that the operation is of.
+func (a ReopenArg) Accounts() []api.Account { return a.Op.Snapshot().Intent.Accounts }
+
 // item is one operation of the list. watching is true while a Watch runs; announced is true after its end was.
 // stop ends the running Watch; again says that the next one starts at once; asked is when r was pressed last; page
 // counts the explorer addresses copied.

@@ -16,7 +16,7 @@ import (
 const trialFallback = "250.5"
 
 // hasTrial reports whether the program itself knows a recipient: the trial call pays none of the person's.
-func (s *Screen) hasTrial() bool { return len(s.Book) > 0 && !s.Book[0].Own }
+func (s *Screen) hasTrial() bool { return len(s.Book) > 0 && !s.Book[0].Own && !s.Book[0].Account }
 
 // trialCall fills in the trial call, or waits for the first balances: they decide its amount.
 func (s *Screen) trialCall() tea.Cmd {

@@ -74,6 +74,9 @@ type Deps struct {
 // StartArg is the argument of screen.OpenMsg{Review} by which the builder hands over a frozen intent.
 type StartArg struct{ Intent intent.Intent }
 
+// Accounts are the accounts that the intent is of.
+func (a StartArg) Accounts() []api.Account { return a.Intent.Draft().Accounts }
+
 // EditArg is the argument of screen.OpenMsg{Build} with which the review goes back: the draft, and its mistakes if the
 // service or the rules named them by path.
 type EditArg struct {

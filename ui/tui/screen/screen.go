@@ -98,7 +98,8 @@ type Context struct {
 	BaseURL  string // of the service, for display
 	Network  network.Descriptor
 	Catalog  *catalog.Catalog
-	Accounts []api.Account
+	Accounts []api.Account // those in use: one EVM account, and the Solana account
+	Own      []present.Own // all of the profile; nil: those in use
 	Clock    func() time.Time
 	Vault    Vault
 	Settings Preferences
@@ -123,6 +124,18 @@ func (c Context) WhyNoFiles(otherwise string) string { return cmp.Or(c.NoFiles, 
 // Receipts is the source of the facts that the service's records leave out: who got what, and what it cost.
 func (c Context) Receipts() present.Receipts {
 	return present.Receipts{Catalog: c.Catalog, Accounts: c.Accounts, Terms: c.Terms, Names: c.Names}
+}
+
+// Owned are the accounts of the profile, those in use among them.
+func (c Context) Owned() []present.Own {
+	if c.Own != nil {
+		return c.Own
+	}
+	out := make([]present.Own, len(c.Accounts))
+	for i, a := range c.Accounts {
+		out[i] = present.Own{Account: a, Used: true}
+	}
+	return out
 }
 
 // Preferences are the person's choices about the screens (configuration, table ui).
@@ -241,11 +254,16 @@ type AmountsMsg struct{ Hidden bool }
 type ClickMsg struct{ X, Y int }
 
 // SwitchMsg asks the program to leave the dashboard and return with another profile, or, with Setup, to set one up
-// first.
+// first; or, with Account, with another account of this profile, named by its address.
 type SwitchMsg struct {
 	Profile string
 	Setup   bool
+	Account string
 }
+
+// OfAccounts is an argument of OpenMsg about something that belongs to accounts: the shell opens it only while these
+// are in use.
+type OfAccounts interface{ Accounts() []api.Account }
 
 // SuspendedMsg tells every screen that the program is about to stop: secrets that were typed are wiped now.
 type SuspendedMsg struct{}
