@@ -203,6 +203,13 @@ func TestTheSameTextIsTheSameIntentInAllFrontEnds(t *testing.T) {
 			[]string{"4", "2", "1", "90.5 usdc", "5", "demo payee", "1"},
 			[]string{"--asset", "usdc", "--amount", "90.5 usdc", "--to", "demo payee", "--chain", "base"},
 		},
+		"transfer of an exact amount": {
+			[]string{"t", "<enter>", "USDC on any chain", "<enter>", "90.5 usdc", "<tab>", "demo payee", "<tab>",
+				"<enter>",
+				"Base", "<enter>", "<enter>", "on top", "<enter>"},
+			[]string{"4", "2", "1", "90.5 usdc", "5", "demo payee", "Let", "1"},
+			[]string{"--asset", "usdc", "--amount", "90.5 usdc", "--to", "demo payee", "--chain", "base", "--exactly"},
+		},
 		"swap": {
 			[]string{"w", "<enter>", "USDC on any chain", "<enter>", "100", "<tab>", "<enter>", "ETH on Base",
 				"<enter>",

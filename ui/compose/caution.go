@@ -214,6 +214,10 @@ func (w *World) amountCautions(x *Exchange, from Side, v *big.Int, put func(stri
 			from.Agg.Symbol + " could pay"})
 	case 0:
 		text := "everything: the fees come off it, so less arrives"
+		if x.Exactly {
+			put(IDAmount, Caution{Warn, "everything: nothing is left for the fees, which come on top"})
+			return
+		}
 		if n := w.parts(from); n > 1 {
 			text += "; of its " + present.Plural(n, "chain", "chains") +
 				", one that holds less than its own fee cannot pay, and then all of it is too much"

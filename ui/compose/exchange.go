@@ -21,7 +21,8 @@ type Exchange struct {
 	To      string     `json:"to,omitzero"` // "" is the own account (swap)
 	Minimum string     `json:"minimum,omitzero"`
 	Slip    Choice     `json:"slip"`
-	V1      bool       `json:"v1,omitzero"` // it was drafted for the older interface
+	V1      bool       `json:"v1,omitzero"`      // it was drafted for the older interface
+	Exactly bool       `json:"exactly,omitzero"` // of a transfer: Amount is what arrives, the cost comes on top
 }
 
 // NewExchange is the empty form of a kind.
@@ -131,8 +132,30 @@ func AccountOn(chain caip.Chain, address string) string {
 	return chain.String() + ":" + address
 }
 
+// payment is the call that delivers an exact amount: the interface deducts the cost of a transfer from what arrives,
+// while a call gets what it needs. What is held on its chain pays first, so a plain payment there costs its network fee.
+func (x *Exchange) payment(w *World) *Calls {
+	b := w.NewCalls(w.Arrives(x))
+	b.Slip, b.V1 = x.Slip, x.V1
+	to, ok := w.Side(x.Receive)
+	if !ok || !to.Exact {
+		return b
+	}
+	if from, _ := w.Side(x.Pay); from.Exact && from.Entity.Asset != to.Entity.Asset {
+		b.Fund = x.Pay
+	}
+	address, _ := w.Recipient(b.Chain, x.To)
+	if v, problem := Amount(x.Amount, to.Decimals, to.Entity.Symbol); problem == "" {
+		b.Calls[0].Pay(to.Entity.Asset, address, amount.Plain(v, to.Decimals))
+	}
+	return b
+}
+
 // Draft turns a transfer or a swap into a draft. It is only meaningful without mistakes.
 func (x *Exchange) Draft(w *World) intent.Draft {
+	if x.Exactly {
+		return x.payment(w).Draft(w)
+	}
 	d := intent.Draft{Version: intent.Version, Kind: x.What, Network: w.Network, Accounts: w.Accounts,
 		SlippageBps: x.Slip.Bps()}
 	d.Pay, d.Receive = &intent.Pay{Asset: x.Pay}, &intent.Receive{Asset: x.Receive, Account: x.account(w)}

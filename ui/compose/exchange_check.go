@@ -22,7 +22,14 @@ func (x *Exchange) check(k *checker) {
 		}
 	}
 	if okFrom {
-		k.amount(IDAmount, x.Amount, from.Decimals, from.Agg.Symbol)
+		decimals, symbol := from.Decimals, from.Agg.Symbol
+		if d, name, one := k.w.Delivered(x); x.Exactly && one {
+			decimals, symbol = d, name
+		}
+		k.amount(IDAmount, x.Amount, decimals, symbol)
+	}
+	if at := k.w.Arrives(x); x.Exactly && at != (caip.Chain{}) {
+		x.checkExact(k, at)
 	}
 	if k.need(IDReceive, x.Receive, "choose what arrives, and where") {
 		switch {
@@ -39,6 +46,18 @@ func (x *Exchange) check(k *checker) {
 		} else {
 			k.amount(IDMin, x.Minimum, decimals, symbol)
 		}
+	}
+}
+
+// checkExact checks what delivers an exact amount: a call of the own account on the chain of arrival.
+func (x *Exchange) checkExact(k *checker, at caip.Chain) {
+	switch _, evm := at.EVMID(); {
+	case x.What != intent.KindTransfer:
+		k.put(IDExact, "a swap delivers what the price leaves: name the least that you take instead")
+	case !evm:
+		k.put(IDExact, "exact amounts arrive on EVM chains only: here the cost is deducted")
+	case !k.w.Holds(at):
+		k.put(IDExact, "none of your accounts is on "+k.w.ChainName(at))
 	}
 }
 

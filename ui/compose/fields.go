@@ -19,6 +19,7 @@ const (
 	IDReceive   = "receive"
 	IDTarget    = "target"
 	IDMin       = "min"
+	IDExact     = "exact"
 )
 
 // OwnText marks the field beside a preset.

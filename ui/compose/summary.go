@@ -206,6 +206,11 @@ func (l *Leaving) paidWith(w *World, asset string, there caip.Asset) {
 }
 
 func (x *Exchange) sum(w *World, s *Summary) {
+	if x.Exactly {
+		x.payment(w).sum(w, s)
+		s.Calls = nil
+		return
+	}
 	v, to := w.Paying(x), trim(x.To)
 	from, ok := w.Side(x.Pay)
 	if !ok || v == nil {

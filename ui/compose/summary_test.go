@@ -1,8 +1,10 @@
 package compose
 
 import (
+	"fmt"
 	"math/big"
 	"reflect"
+	"strings"
 	"testing"
 
 	"coffer/api/caip"
@@ -93,5 +95,47 @@ func TestD12_ASummaryOfATransferAndASwapSaysWhatIsKnownBeforeTheQuote(t *testing
 	x.Amount = ""
 	if s = w.Summary(x); s.Headline != "" || s.Open != 1 || len(s.Leaves) != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestD11_AnExactAmountIsDeliveredByACall: the recipient gets the amount itself, what is held on the chain of arrival
+// pays first, and where no call can deliver it the form says so.
+func TestD11_AnExactAmountIsDeliveredByACall(t *testing.T) {
+	w, usdc := rich(t)
+	x := NewExchange(intent.KindTransfer)
+	x.Pay, x.Amount, x.Receive, x.Exactly = "ob:usdc", "20 usdc", usdc(8453).String(), true
+	x.To = "0x00C071dB63c5c4bD094C6cc715fd1D622D6Fd5a6"
+	if wrong := w.Mistakes(x, true); len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	b := w.NewCalls(caip.EVM(8453))
+	b.Calls[0].Pay(usdc(8453), x.To, "20")
+	got, want := x.Draft(w), b.Draft(w)
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(got.TokensRequired) != 1 || got.TokensRequired[0].Amount != "20000000" {
+		t.Errorf("%+v, not %+v", got, want)
+	}
+	if s := w.Summary(x); s.Headline != "Send 20.00 USDC to Demo payee on Base." {
+		t.Errorf("%q", s.Headline)
+	}
+	if x.Pay = usdc(10).String(); x.Draft(w).FundWith != x.Pay {
+		t.Error("another chain was chosen to pay, and any may")
+	}
+	if x.Pay = usdc(8453).String(); x.Draft(w).FundWith != "" {
+		t.Error("what is there pays for what is missing there")
+	}
+	eth, _ := w.AssetOn(caip.EVM(8453), "ETH")
+	x.Pay, x.Receive, x.Amount = eth.Aggregate.String(), eth.Asset.String(), "0.01"
+	if d := x.Draft(w); d.Calls[0].Value != "10000000000000000" || d.Calls[0].Data != "" && d.Calls[0].Data != "0x" {
+		t.Errorf("%+v", d.Calls)
+	}
+	solana, _ := w.Chain("solana")
+	sol, _ := w.AssetOn(solana, "USDC")
+	x.Pay, x.Receive, x.To, x.Amount = "ob:usdc", sol.Asset.String(), "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM", "1"
+	if wrong := w.Mistakes(x, true)[IDExact]; !strings.Contains(wrong, "EVM chains only") {
+		t.Errorf("%q", wrong)
+	}
+	x.What = intent.KindSwap
+	if w.Mistakes(x, true)[IDExact] == "" {
+		t.Error("a swap cannot deliver an exact amount")
 	}
 }

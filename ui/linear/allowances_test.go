@@ -21,7 +21,7 @@ func TestAllowancesAreListedWithTheAccountsAndRevokedAfterAReview(t *testing.T) 
 		r.wants(r.types("accounts"), "1 allowance of calls of this wallet. "+present.AllowancesUnknown,
 			"Allowance 1: 3 USDC.", "alice", "not set here: as much was allowed before", "Revoke allowance 1")
 		r.wants(r.types("1"), "Allowance 1: 0 USDC to", "1 call on Base")
-		r.wants(r.types("review"), "allowance")
+		r.wants(r.types("review"), "Review 1 of 2")
 		if len(r.started) != 1 {
 			t.Fatalf("%d orders:\n%s", len(r.started), r.script.String())
 		}

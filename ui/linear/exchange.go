@@ -142,6 +142,7 @@ func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string,
 			}
 			return s.askReceiver(ctx, p, from.Agg)
 		})
+		add("Let exactly the amount arrive; what it costs comes on top", func() error { return s.exactly(p) })
 		return
 	}
 	add("Change what you get, and where", func() error {
@@ -173,6 +174,18 @@ func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string,
 		}
 		return err
 	})
+}
+
+// exactly turns a transfer into the call that delivers its amount.
+func (s *session) exactly(p *plan) error {
+	x := s.ExchangeOf(p.d)
+	x.Exactly = true
+	if problem := s.Mistakes(x, true)[compose.IDExact]; problem != "" {
+		s.out.say(capital(problem) + ".")
+		return nil
+	}
+	*p = plan{d: x.Draft(&s.World), follows: true, minutes: compose.DefaultMinutes}
+	return nil
 }
 
 // readExchange prints a swap or a transfer as it will be requested.

@@ -24,6 +24,7 @@ type asked struct {
 	fundWith, slippage, service        string
 	validFor                           time.Duration
 	asset, amount, receive, on, minima string
+	exactly                            bool
 }
 
 // callFlags adds the flags of a call.
@@ -66,6 +67,7 @@ func (a *asked) exchangeFlags(cmd *cobra.Command, kind string) {
 	if kind == intent.KindTransfer {
 		f.StringVar(&a.to, "to", "", "address that gets it")
 		f.StringVar(&a.on, "chain", "", "chain on which it arrives: name, CAIP-2 or number")
+		f.BoolVar(&a.exactly, "exactly", false, "let exactly the amount arrive; what it costs comes on top")
 	} else {
 		f.StringVar(&a.receive, "for", "", "asset that is received, on its chain: eth@base or a CAIP-19 id")
 		f.StringVar(&a.to, "to", "", "recipient (default: your own account)")

@@ -13,7 +13,7 @@ func (a *asked) exchangeDraft(w *compose.World, kind string) (intent.Draft, erro
 		return intent.Draft{}, usage("", "a %s needs --asset and --amount", kind)
 	}
 	x := compose.NewExchange(kind)
-	x.Amount, x.To, x.Minimum = a.amount, a.to, a.minima
+	x.Amount, x.To, x.Minimum, x.Exactly = a.amount, a.to, a.minima, a.exactly
 	var err error
 	if x.Pay, err = assetNamed(w.Catalog, a.asset); err != nil {
 		return intent.Draft{}, err
@@ -29,13 +29,15 @@ func (a *asked) exchangeDraft(w *compose.World, kind string) (intent.Draft, erro
 	}
 	if err == nil {
 		err = a.mistake(w, x, [][3]string{{compose.IDPay, "--asset"}, {compose.IDAmount, "--amount"},
-			{compose.IDReceive, arrives, hint}, {compose.IDTarget, "--to"}, {compose.IDMin, "--min", hint}})
+			{compose.IDReceive, arrives, hint}, {compose.IDTarget, "--to"}, {compose.IDMin, "--min", hint},
+			{compose.IDExact, "--exactly"}})
 	}
 	if err != nil {
 		return intent.Draft{}, err
 	}
 	d := x.Draft(w)
 	d.Network, d.Accounts = "", nil // a plan is of the profile that writes it
+	d.ValidUntil = ""               // of a call: the service's own window begins when it is asked
 	return d, a.common(&d)
 }
 
@@ -58,12 +60,13 @@ func (a *asked) sideFlags(cmd *cobra.Command) {
 	f.StringVar(&a.amount, "amount", "", "a transfer or a swap: how much of it, in whole units")
 	f.StringVar(&a.receive, "for", "", "a swap: asset that is received, on its chain")
 	f.StringVar(&a.minima, "min", "", "a swap: the least that is taken, in whole units")
+	f.BoolVar(&a.exactly, "exactly", false, "a transfer: exactly the amount arrives, what it costs comes on top")
 }
 
 // anyDraft is the call, or with --asset the transfer or the swap that the flags describe.
 func (a *asked) anyDraft(w *compose.World) (intent.Draft, error) {
 	if a.asset == "" {
-		if other := a.changed("amount", "for", "min"); len(other) > 0 {
+		if other := a.changed("amount", "for", "min", "exactly"); len(other) > 0 {
 			return intent.Draft{}, usage("", "--%s needs --asset: what is paid", other[0])
 		}
 		return a.callDraft(w)

@@ -49,6 +49,9 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 			out = append(out, s.minRow(x))
 		}
 	}
+	if x.What == intent.KindTransfer {
+		out = append(out, s.exactRow(x))
+	}
 	out = append(out, s.dialRows(s.slip())...)
 	if x.V1 {
 		out = append(out, s.v1Row())
@@ -81,6 +84,40 @@ func (s *Screen) receiveRow(x *compose.Exchange) row {
 		r.aside = "about " + kit.Short(v, decimals, 6, "").Main + " " + symbol + " at list prices, less fees"
 	}
 	return r
+}
+
+// exactRow says what the amount of a transfer is.
+func (s *Screen) exactRow(x *compose.Exchange) row {
+	r := row{id: compose.IDExact, label: "cost", text: costDeducted, title: "What it costs",
+		help: "whether the cost is deducted from the amount, or comes on top of it; enter chooses",
+		items: func() []kit.Item {
+			return []kit.Item{{Label: costDeducted, Note: "one signature for each chain"},
+				{Value: "exactly", Label: costOnTop, Note: "two reviews; on EVM chains"}}
+		},
+		take: func(v string) tea.Cmd { x.Exactly = v != ""; return nil }}
+	if x.Exactly {
+		r.text, r.value = costOnTop, "exactly"
+	} else if s.plain(x) {
+		r.aside = "you have it there: on top, only the network fee is paid"
+	}
+	return r
+}
+
+const (
+	costDeducted = "deducted from the amount"
+	costOnTop    = "on top: exactly the amount arrives"
+)
+
+// plain reports whether what a transfer delivers is held where it arrives, so that a payment there is enough.
+func (s *Screen) plain(x *compose.Exchange) bool {
+	to, ok := s.Side(x.Receive)
+	_, evm := s.Arrives(x).EVMID()
+	if v := s.Paying(x); ok && evm && to.Exact && v != nil {
+		from, _ := s.Side(x.Pay)
+		held := s.Money.Of(to.Entity.Asset)
+		return held != nil && amount.Scale(held, to.Decimals, from.Decimals).Cmp(v) >= 0
+	}
+	return false
 }
 
 func (s *Screen) targetRow(x *compose.Exchange) row {
@@ -129,6 +166,10 @@ func (s *Screen) story(x *compose.Exchange) []string {
 	where := ", from the chains where you hold it"
 	if from.Exact {
 		where = " from " + s.ChainName(from.Entity.Asset.Chain)
+	}
+	if x.Exactly {
+		return []string{"Exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol + " arrives; what it costs comes on top" + where +
+			".", "You see the cost before a payment is signed."}
 	}
 	out := []string{"You pay exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol + where +
 		"; fees are deducted."}
