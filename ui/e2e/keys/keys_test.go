@@ -175,7 +175,7 @@ func TestAccountsAreAddedByTheirKeysAndComparedWithTheService(t *testing.T) {
 	}
 }
 
-// unlocks gives the passphrase to the dialog over a review.
+// unlocks gives the passphrase to the dialog before a review.
 func unlocks(p rig.Person) {
 	p.Helper()
 	p.Sees("The keys are locked")
@@ -184,8 +184,8 @@ func unlocks(p rig.Person) {
 	p.Waits("the review again", func(screen string) bool { return !strings.Contains(screen, "The keys are locked") })
 }
 
-// Every kind of account makes its first call with a key from a file: the vault is unlocked in the review, which is
-// confirmed afterwards, and the truth is read from the store.
+// Every kind of account makes its first call with a key from a file: the vault is unlocked before the review, and the
+// truth is read from the store.
 func TestTerminalEveryKindOfAccountSignsWithAKeyOfTheVault(t *testing.T) {
 	t.Parallel()
 	for kind, flags := range map[string][]string{
@@ -206,10 +206,8 @@ func TestTerminalEveryKindOfAccountSignsWithAKeyOfTheVault(t *testing.T) {
 			p.Sees("EMBEDDED", "mine", "USDC", "$")
 			needs := p.FillsIn()
 			p.Types("r")
-			p.Sees("Review 1 of 2", "nothing else")
-			p.Reads(`closes in (\d+:\d\d)`)
-			p.Types("y")
 			unlocks(p)
+			p.Sees("Review 1 of 2", "nothing else")
 			p.Reads(`closes in (\d+:\d\d)`)
 			p.Types("y")
 			p.Sees("Review 2 of 2", "Arrives")

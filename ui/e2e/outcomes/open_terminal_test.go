@@ -134,7 +134,7 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 		}
 	}
 	b.Holds(api.StatusRefunded)
-	p := rig.Opens(t, env, 120, 60)
+	p := rig.Opens(t, env, 118, 60) // one pane: sentences are read across its lines
 	smallCall(p)
 	signsBoth(p)
 	told(p, "service: REFUNDED", "The service says this was refunded: it did not run, and what had been paid came "+
@@ -171,7 +171,7 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 	p.Quits()
 
 	allows(t, env, `allow = ["open-repeat"]`)
-	p = rig.Opens(t, env, 120, 60)
+	p = rig.Opens(t, env, 118, 60)
 	smallCall(p)
 	told(p, "Review 1 of 2", "you could pay twice. "+single, `your policy file allows "open-repeat".`,
 		"I may pay this twice")
@@ -206,7 +206,7 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 	})
 	s := &rig.Stage{Script: rig.Script{T: t, Env: env, Pass: rig.Passphrase}, Between: b}
 	b.Holds(api.StatusCompleted)
-	p := rig.Opens(t, env, 120, 60)
+	p := rig.Opens(t, env, 118, 60)
 	smallCall(p)
 	signsBoth(p)
 	told(p, "service: COMPLETED", "The service says it ran; nothing on this machine "+

@@ -135,7 +135,7 @@ func TestTheFingerprintOfTheDocumentIsBehindBothReviews(t *testing.T) {
 func TestKeysThatSignAreForTheKeyboardOnlyAndAClickDoesNothing(t *testing.T) {
 	r := newRig(t).withVault(&fakeVault{locked: true})
 	r.h = 60
-	r.open().settle()
+	r.open().without().settle()
 	careful := func(press string) {
 		t.Helper()
 		if k, ok := kit.FindKey(r.s.Keys(), press); !ok || !k.Careful || k.Off != "" {

@@ -189,17 +189,19 @@ func TestGoldenPolicyRefusal(t *testing.T) {
 }
 
 func TestGoldenLocked(t *testing.T) {
+	sizes(t, "locked-before", func(r *rig) { r.withVault(&fakeVault{locked: true}).open().settle() })
 	sizes(t, "locked", func(r *rig) {
-		r.withVault(&fakeVault{locked: true}).open().settle().read().press("y").typeText("correct horse")
+		r.withVault(&fakeVault{locked: true}).open().without().settle().read().press("y").typeText("correct horse")
 	})
 	sizes(t, "locked-wrong", func(r *rig) {
-		r.withVault(&fakeVault{locked: true, err: vault.ErrPassphrase}).open().settle().read().press("y").typeText(
+		r.withVault(&fakeVault{locked: true, err: vault.ErrPassphrase}).open().without()
+		r.settle().read().press("y").typeText(
 			"wrong horse").press("enter")
 	})
 	sizes(t, "locked-busy", func(r *rig) {
 		r.withVault(&fakeVault{locked: true})
 		r.s.deps.Unlock = func(context.Context, secret.Secret) error { return nil }
-		r.open().settle().read().press("y").typeText("correct horse")
+		r.open().without().settle().read().press("y").typeText("correct horse")
 		r.clock.add(time.Second)
 		r.s.Update(keyOf("enter"))
 	})

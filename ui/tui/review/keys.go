@@ -21,8 +21,12 @@ func (s *Screen) Keys() []kit.Key {
 func (s *Screen) ownKeys() []kit.Key {
 	switch {
 	case s.unlock.open:
+		esc := kit.NewKey("back to the review", "esc")
+		if s.unlock.then != nil {
+			esc = kit.NewKey("review without", "esc")
+		}
 		return []kit.Key{kit.NewKey("unlock", "enter").OffWhen(s.unlock.busy, "the vault is being opened").WithCare(),
-			kit.NewKey("back to the review", "esc")}
+			esc}
 	case s.page != pageMain:
 		fp := kit.NewKey("copy fingerprint", "C").OffWhen(s.fingerprint() == "", "there is no review to name")
 		return []kit.Key{kit.NewKey("back to the review", "esc"), fp, scrollKey()}

@@ -146,3 +146,11 @@ func (r *rig) withVault(v *fakeVault) *rig {
 	r.s.deps.Locked, r.s.deps.Unlock = func() bool { return v.locked }, v.unlock
 	return r
 }
+
+// without begins the review without the passphrase, if that is asked for.
+func (r *rig) without() *rig {
+	if r.s.unlock.open {
+		r.press("esc")
+	}
+	return r
+}

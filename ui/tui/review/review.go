@@ -16,8 +16,9 @@
 // of what leaves the account. Characters of an address are typed as well where the payee is nobody that the person
 // knows, and instead where the amount is too long to type or a call cannot be decoded; no page shows them meanwhile.
 // The linear mode asks for the same. Behind an open gate the gate's sentence comes first, typed exactly and by hand.
-// When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never drawn and is wiped;
-// afterwards the review waits for its confirmation as before (TH-K6).
+// When the vault is locked, a dialog asks for the passphrase before the review begins, or before a signature where the
+// person looked without it. It is never drawn and is wiped, and it confirms nothing; leaving the review locks the vault
+// again (TH-K6).
 //
 // Units: micro USD, base units, basis points. Sources: protocol §1–§3; TH-V1–V4, D6, K6, R3 and R4.
 package review

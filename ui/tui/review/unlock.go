@@ -13,10 +13,14 @@ import (
 	"coffer/wallet/consent"
 )
 
-// unlock is the passphrase dialog over a review. It signs nothing: afterwards the person is back on the review.
+// unlock is the passphrase dialog over a review, or before one. It signs nothing: afterwards the person is on the
+// review. What it unlocked is locked again when the person leaves the review.
 type unlock struct {
 	open  bool
-	busy  bool // the vault is being opened
+	then  func() tea.Cmd // begins the review that the dialog is before
+	ours  bool           // the vault was unlocked for this review
+	due   bool           // the review was left, and the vault is locked as soon as no step needs a key any more
+	busy  bool           // the vault is being opened
 	since time.Time
 	gen   int
 	stop  context.CancelFunc
@@ -42,6 +46,28 @@ func (s *Screen) lockedNow() bool {
 	return signs && s.deps.Locked()
 }
 
+// begin begins a review. When a key is locked the passphrase comes first, so that it costs nothing of the time of a
+// quote; esc begins without it.
+func (s *Screen) begin(start func() tea.Cmd) tea.Cmd {
+	locked := s.deps.Unlock != nil && s.deps.Locked != nil && s.deps.NoSigner == "" && s.deps.Locked()
+	if !locked || s.reviewing() && !s.lockedNow() {
+		return start()
+	}
+	s.ask()
+	s.unlock.then = start
+	return nil
+}
+
+// relock locks what was unlocked for the review that is left, once no step needs a key any more.
+func (s *Screen) relock() {
+	u := &s.unlock
+	u.due, u.ours = u.due || u.ours, false
+	if u.due && len(s.busy) == 0 {
+		u.due = false
+		s.lock()
+	}
+}
+
 // ask opens the dialog over the review on the screen.
 func (s *Screen) ask() {
 	u := &s.unlock
@@ -58,9 +84,23 @@ func (s *Screen) unask() {
 	if u.stop != nil {
 		u.stop()
 	}
-	u.open, u.busy = false, false
+	u.open, u.busy, u.then = false, false, nil
 	u.field.Wipe()
 	s.refresh()
+}
+
+// suspended wipes the typed text and calls off an attempt. The question before a review stays, as the review has not
+// begun.
+func (s *Screen) suspended() {
+	u, then := &s.unlock, s.unlock.then
+	u.field.Wipe()
+	if u.busy {
+		s.unask()
+		if then != nil {
+			s.ask()
+			u.then = then
+		}
+	}
 }
 
 // refresh restarts the grace period of the review and forgets the typed text; the lines that were read stay read.
@@ -77,7 +117,10 @@ func (s *Screen) pressUnlock(m tea.KeyPressMsg) tea.Cmd {
 	u, now := &s.unlock, s.ctx.Clock()
 	switch key := m.String(); {
 	case key == "esc":
-		s.unask()
+		then := u.then
+		if s.unask(); then != nil {
+			return then()
+		}
 	case u.busy:
 	case key == "enter":
 		if u.guard.Allow(now) && !m.IsRepeat {
@@ -131,7 +174,11 @@ func (s *Screen) unlocked(m unlockedMsg) tea.Cmd {
 		u.guard.Open(s.ctx.Clock())
 		return nil
 	}
-	s.unask()
+	then := u.then
+	u.ours = true
+	if s.unask(); then != nil {
+		return tea.Batch(then(), screen.Toast(theme.Good, "unlocked until you leave the review; nothing is signed yet"))
+	}
 	return screen.Toast(theme.Good, "unlocked; nothing is signed yet: confirm the review again")
 }
 
@@ -149,15 +196,18 @@ func (s *Screen) unlockView(f screen.Frame, body string) string {
 	panel := min(f.W-4, 72)
 	in := panel - 4
 	lines := append([]string{th.Strong.Render("The keys are locked")}, "")
-	lines = append(lines, kit.Prose(in, 0,
-		kit.Plain(
-			"Unlock them to sign. Nothing is signed by that: you come back to this review and confirm it again."))...)
+	what := "Unlock them to sign. Nothing is signed by that: you come back to this review and confirm it again."
+	esc := "esc goes back and confirms nothing"
+	if u.then != nil {
+		what = "Unlock them now, before the time of the quote runs. Nothing is signed by that: the review comes next."
+		esc = "esc reviews without it, and signing asks again"
+	}
+	lines = append(lines, kit.Prose(in, 0, kit.Plain(what))...)
 	const label = "passphrase  "
-	field := u.field.Text(th, in-len(label))
-	foot := "enter unlocks, esc goes back and confirms nothing"
+	field, foot := u.field.Text(th, in-len(label)), "enter unlocks, "+esc
 	if u.busy {
 		field = th.Dim.Render("opening the vault takes a moment (asked " + kit.Age(f.Now, u.since) + ")")
-		foot = "esc goes back and confirms nothing"
+		foot = esc
 	}
 	lines = append(lines, "", th.Accent.Render(label)+field)
 	for _, text := range []string{u.field.Error, u.wrong} {

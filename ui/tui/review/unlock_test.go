@@ -21,7 +21,7 @@ const passphrase = "korrekt horse ß 42"
 func TestK6ALockedVaultAsksAndNeverConfirmsByItself(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{locked: true}
-	r.withVault(v).open().settle().read().press("y").count(0, 0)
+	r.withVault(v).open().without().settle().read().press("y").count(0, 0)
 	if !r.s.Capturing() || !strings.Contains(r.view(), "The keys are locked") {
 		t.Fatal("no dialog")
 	}
@@ -42,7 +42,7 @@ func TestK6ALockedVaultAsksAndNeverConfirmsByItself(t *testing.T) {
 func TestK6NothingOfThePassphraseIsShownKeptOrSentInTheClear(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{locked: true, err: vault.ErrPassphrase}
-	r.withVault(v).open().settle().read().press("y")
+	r.withVault(v).open().without().settle().read().press("y")
 	var all strings.Builder
 	for _, c := range passphrase {
 		r.press(string(c))
@@ -73,7 +73,7 @@ func TestK6NothingOfThePassphraseIsShownKeptOrSentInTheClear(t *testing.T) {
 func TestEscInTheDialogConfirmsNothingAndTheGraceBeginsAnew(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{locked: true}
-	r.withVault(v).open().settle().read().press("y").typeText("half").press("esc").count(0, 0)
+	r.withVault(v).open().without().settle().read().press("y").typeText("half").press("esc").count(0, 0)
 	if r.s.unlock.open || !r.s.unlock.field.Empty() || len(v.tries) != 0 || r.s.phase != phaseReview1 {
 		t.Fatal("the dialog is not gone without a trace")
 	}
@@ -90,7 +90,7 @@ func TestEscWhileTheVaultOpensDropsTheOutcome(t *testing.T) {
 	locked := 0
 	r.s.ctx.Vault.Lock = func() { locked++ }
 	v := &fakeVault{locked: true}
-	r.withVault(v).open().settle().read().press("y").typeText("x")
+	r.withVault(v).open().without().settle().read().press("y").typeText("x")
 	r.clock.add(time.Second)
 	cmd := r.s.Update(keyOf("enter"))
 	r.do(r.s.Update(keyOf("z"))) // typing is ignored meanwhile
@@ -111,7 +111,7 @@ func TestK6ASuspensionCallsOffAVaultThatIsBeingOpened(t *testing.T) {
 	var called context.Context
 	r.s.deps.Locked = func() bool { return true }
 	r.s.deps.Unlock = func(ctx context.Context, _ secret.Secret) error { called = ctx; return ctx.Err() }
-	r.open().settle().read().press("y").typeText("x")
+	r.open().without().settle().read().press("y").typeText("x")
 	r.clock.add(time.Second)
 	cmd := r.s.Update(keyOf("enter"))
 	r.do(r.s.Update(screen.SuspendedMsg{}))
@@ -124,7 +124,7 @@ func TestK6ASuspensionCallsOffAVaultThatIsBeingOpened(t *testing.T) {
 func TestR4APasteFillsThePassphraseAndSubmitsNothing(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{locked: true}
-	r.withVault(v).open().settle().read().press("y")
+	r.withVault(v).open().without().settle().read().press("y")
 	r.clock.add(time.Second)
 	r.do(r.s.Update(tea.PasteMsg{Content: passphrase + "\n"}))
 	if len(v.tries) != 0 {
@@ -165,7 +165,7 @@ func TestAHeldEnterOpensTheDialogOnly(t *testing.T) {
 // toReview1Whole walks to a review whose one signature is the whole consent, and reads it.
 func (r *rig) toReview1Whole() *rig {
 	r.op.view1.WholeConsent = true
-	return r.open().settle().read()
+	return r.open().without().settle().read()
 }
 
 func TestAVaultThatLockedMeanwhileLeadsBackToTheSameReview(t *testing.T) {
@@ -230,7 +230,7 @@ func TestZ2TheAdviceOfAKeyringIsShownWhole(t *testing.T) {
 	var ring *vault.KeyringError
 	errors.As(err, &ring)
 	r := newRig(t)
-	r.withVault(&fakeVault{locked: true, err: err}).open().settle().read().press("y").typeText("x")
+	r.withVault(&fakeVault{locked: true, err: err}).open().without().settle().read().press("y").typeText("x")
 	r.clock.add(time.Second)
 	r.press("enter")
 	whole := func(view string) bool {
@@ -242,7 +242,7 @@ func TestZ2TheAdviceOfAKeyringIsShownWhole(t *testing.T) {
 	}
 	r = newRig(t) // the same while signing
 	r.op.locked = err
-	r.open().settle().read().press("y")
+	r.open().without().settle().read().press("y")
 	if got := squash(r.view()); !strings.Contains(got, squash(ring.Advice)) {
 		t.Errorf("%q is not whole:\n%s", ring.Advice, r.view())
 	}
@@ -262,7 +262,7 @@ func between(view string) string {
 
 func TestK6ASuspensionWipesWhatWasTyped(t *testing.T) {
 	r := newRig(t)
-	r.withVault(&fakeVault{locked: true}).open().settle().read().press("y").typeText("half")
+	r.withVault(&fakeVault{locked: true}).open().without().settle().read().press("y").typeText("half")
 	r.do(r.s.Update(screen.SuspendedMsg{}))
 	if !r.s.unlock.field.Empty() {
 		t.Error("the passphrase stays in memory")
@@ -283,7 +283,7 @@ func TestK6AWrongPassphraseLeavesNoVaultOpenThatAnEarlierTryOpened(t *testing.T)
 	r := newRig(t)
 	v := &fakeVault{locked: true}
 	r.s.ctx.Vault.Lock = func() { v.locked = true }
-	r.withVault(v).open().settle().read().press("y").typeText("x")
+	r.withVault(v).open().without().settle().read().press("y").typeText("x")
 	r.clock.add(time.Second)
 	first := r.s.Update(keyOf("enter"))
 	r.press("esc")

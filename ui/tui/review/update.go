@@ -37,11 +37,8 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.renewed(m)
 	case unlockedMsg:
 		return s.unlocked(m)
-	case screen.SuspendedMsg: // wipes the typed text and cancels an attempt in progress
-		s.unlock.field.Wipe()
-		if s.unlock.busy {
-			s.unask()
-		}
+	case screen.SuspendedMsg:
+		s.suspended()
 	case screen.ResumedMsg:
 		if s.reviewing() && !s.unlock.open {
 			s.refresh()
@@ -74,7 +71,7 @@ func (s *Screen) opened(arg any) tea.Cmd {
 		s.start = a.Intent
 		s.snap.Intent = a.Intent.Draft()
 		s.enter(phasePrepare)
-		return s.startOp(a.Intent)
+		return s.begin(func() tea.Cmd { return s.startOp(a.Intent) })
 	case activity.ReopenArg:
 		return s.reopen(a.Op)
 	}
@@ -98,13 +95,15 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 	s.reset(o)
 	s.show(o.Snapshot())
 	s.note(s.snap)
-	switch {
-	case s.snap.Over && s.snap.State == flow.StateQuoting:
-		return s.prepare()
-	case s.snap.State == flow.StateQuoting:
-		return s.quote()
-	}
-	return s.schedule()
+	return s.begin(func() tea.Cmd {
+		switch {
+		case s.snap.Over && s.snap.State == flow.StateQuoting:
+			return s.prepare()
+		case s.snap.State == flow.StateQuoting:
+			return s.quote()
+		}
+		return s.schedule()
+	})
 }
 
 // reset forgets the previous operation; its late answers are dropped.
@@ -117,6 +116,7 @@ func (s *Screen) reset(op Operation) {
 	s.start = intent.Intent{}
 	s.drawn = ""
 	s.enter(phaseEmpty)
+	s.relock()
 }
 
 // enter begins a phase: the grace period restarts and typed text is dropped.
@@ -158,7 +158,9 @@ func track(op Operation) tea.Cmd { return screen.Send(activity.TrackMsg{Op: op})
 func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 	delete(s.busy, m.op.ID())
 	if m.gen != s.gen {
-		s.remember(m.snap)
+		if s.remember(m.snap); s.unlock.due {
+			s.relock()
+		}
 		if m.fresh && m.snap.SignaturesDone == 0 {
 			return tea.Sequence(abandon(m.op), track(m.op)) // the person left before anything was signed
 		}
@@ -225,6 +227,7 @@ func (s *Screen) fail(err error, at step) {
 
 // handOver hands the operation to the activity screen, and tells the form that it came from that it is on its way.
 func (s *Screen) handOver() tea.Cmd {
+	s.relock()
 	return tea.Sequence(back(), track(s.op),
 		screen.Open(screen.Activity, activity.ShowArg{Op: s.op}))
 }
@@ -257,6 +260,7 @@ func (s *Screen) leave() tea.Cmd {
 		}
 		s.gen++
 		s.phase = phaseEmpty
+		s.relock()
 		return tea.Batch(track(op), tea.Sequence(back(),
 			screen.Toast(theme.Warn, text)))
 	}

@@ -29,6 +29,9 @@ func (s *Screen) View(f screen.Frame) string {
 
 func (s *Screen) body(f screen.Frame) string {
 	s.width = f.W
+	if s.unlock.then != nil && !s.reviewing() {
+		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing was asked yet.")
+	}
 	switch s.phase {
 	case phaseEmpty:
 		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing to review.",
