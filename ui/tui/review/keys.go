@@ -130,15 +130,14 @@ func scrollKey() kit.Key {
 		Show: "space", Label: "read on", Quiet: true}
 }
 
-// paneKeys move the keyboard between the panes of a wide screen.
+// paneKeys move the keyboard between the panes of a wide screen, and show what went over the wire.
 func (s *Screen) paneKeys() []kit.Key {
-	if s.panes < 2 {
-		return nil
+	keys := []kit.Key{kit.NewKey("what went over the wire", wireKey).Hidden()}
+	if s.panes > 1 {
+		keys = append(keys, kit.NewKey("other pane", "tab").Explain(
+			"give the other pane the keyboard: the arrows scroll it then"), kit.NewKey("pane before", "shift+tab").Hidden())
 	}
-	return []kit.Key{
-		kit.NewKey("other pane", "tab").Explain("give the other pane the keyboard: the arrows scroll it then"),
-		kit.NewKey("pane before", "shift+tab").Hidden(), kit.NewKey("what went over the wire", wireKey).Hidden(),
-	}
+	return keys
 }
 
 // foldKeys open what explains, once the review was read; until then space reads on.
