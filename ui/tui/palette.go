@@ -220,7 +220,8 @@ func aliases(name string) string {
 		"balances": "portfolio holdings money home", "lab": "compare quotes", "wire": "requests answers debug",
 		"hide-amounts": "privacy", "hide": "privacy", "lock": "password passphrase", "suspend": "background",
 		"quit": "exit leave close", "help": "keys shortcuts", "palette": "commands search",
-		"allowances": "approvals revoke spender", "contacts": "address book people names", "copy": "clipboard", "theme": "colours dark light",
+		"allowances": "approvals revoke spender", "contacts": "address book people names",
+		"copy": "clipboard", "theme": "colours dark light",
 	}[name]
 }
 

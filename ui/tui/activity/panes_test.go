@@ -3,6 +3,7 @@ package activity
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -104,5 +105,16 @@ func TestD3_TheStepsSayWhoGotWhatAndTheFees(t *testing.T) {
 	r.s.hidden = true
 	if text := flat(r.view()); strings.Contains(text, "225 USDC") || strings.Contains(text, "0.98") {
 		t.Errorf("a hidden amount is shown:\n%s", text)
+	}
+}
+
+func TestTheNewestOperationOfTheJournalIsSelectedAtTheStart(t *testing.T) {
+	older, newer := snapshot(flow.StateReview2, ""), snapshot(flow.StateReview2, "")
+	newer.ID, newer.Started = "op2", begin().Add(time.Minute)
+	r := newRig(t, Deps{Unfinished: func() []Operation {
+		return []Operation{&fakeOp{id: "op1", snap: older}, &fakeOp{id: "op2", snap: newer}}
+	}})
+	if it := r.s.selected(); it == nil || it.op.ID() != "op2" {
+		t.Errorf("not the newest one:\n%s", r.view())
 	}
 }

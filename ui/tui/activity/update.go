@@ -161,6 +161,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	case loadedMsg:
 		s.loaded, s.live = true, m.live
 		var cmds []tea.Cmd
+		none := len(s.items) == 0
 		for _, op := range m.ops {
 			known := s.find(op.ID()) != nil
 			cmds = append(cmds, s.track(op))
@@ -168,6 +169,9 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 				it.announced = false
 				cmds = append(cmds, s.moved(op.ID(), it.snap))
 			}
+		}
+		if none {
+			s.table.Select(0) // not the one that the journal lists first
 		}
 		return tea.Batch(cmds...)
 	case liveMsg:
