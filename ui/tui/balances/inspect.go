@@ -8,14 +8,17 @@ import (
 	"coffer/api/amount"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/verify"
 )
 
 const inspectLabel = 12
 
-// inspectView shows the selected line in full: exact figures, findings, ids.
-func (m *Model) inspectView(th theme.Theme, body string, w, h int) string {
+// inspectView shows the selected line in full: exact figures, findings, ids, and its past where no pane beside the
+// lines has it.
+func (m *Model) inspectView(f screen.Frame, body string) string {
+	th, w, h := f.Theme, f.W, f.H
 	r, ok := m.current()
 	if !ok {
 		return body
@@ -42,6 +45,9 @@ func (m *Model) inspectView(th theme.Theme, body string, w, h int) string {
 		if r.address == "" {
 			lines = append(lines, kit.Row(th, inner, 0, inspectLabel, label, kit.Plain(id))...)
 		}
+	}
+	if len(m.panes()) < 2 {
+		lines = append(lines, m.pastLines(f, r, inner)...)
 	}
 	room := min(len(lines)-head, max(2, h-4-head))
 	m.facts.Resize(room)

@@ -69,6 +69,21 @@ func TestD12_TheSelectedAssetAndTheSelectedChainHaveTheirOwnPast(t *testing.T) {
 	}
 }
 
+// TestTheInspectorHasThePastWhereNoPaneHasIt: on a small terminal.
+func TestTheInspectorHasThePastWhereNoPaneHasIt(t *testing.T) {
+	b := grown(t)
+	tuitest.Keys(b.m, "i")
+	if text := b.text(120, 35); strings.Count(text, "Value, 24 h") > 1 {
+		t.Errorf("the past is there twice:\n%s", text)
+	}
+	b.m.Update(screen.ResizedMsg{W: 80, H: 19})
+	b.text(80, 19)
+	tuitest.Keys(b.m, "end")
+	if text := b.text(80, 19); !strings.Contains(text, "Value, 24 h") || !strings.Contains(text, "+25.0 %") {
+		t.Errorf("no past:\n%s", text)
+	}
+}
+
 func TestD15_ThePastOfAnAssetLeavesOwnPaymentsInItOut(t *testing.T) {
 	b := grown(t)
 	paid := past(1, 500).Records[0]

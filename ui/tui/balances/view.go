@@ -36,7 +36,7 @@ func (m *Model) View(f screen.Frame) string {
 		body = m.home(f)
 	}
 	if m.inspect {
-		body = m.inspectView(th, body, f.W, f.H)
+		body = m.inspectView(f, body)
 	}
 	return kit.Box(body, f.W, f.H)
 }
