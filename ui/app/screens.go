@@ -148,18 +148,30 @@ func isTerminal(in io.Reader) bool {
 	return ok && term.IsTerminal(f.Fd())
 }
 
+// use lets the linear mode use another account; a recording is of one.
+func (d *opened) use() func(address string) (linear.Used, error) {
+	if d.o.Global.Record != "" || d.o.Global.Replay != "" {
+		return nil
+	}
+	return func(address string) (linear.Used, error) {
+		err := d.s.Use(address)
+		return linear.Used{Accounts: d.s.Accounts, Own: d.s.Own(), Book: d.s.Contacts()}, err
+	}
+}
+
 // talk is the linear mode.
 func (d *opened) talk(ctx context.Context) error {
 	c := d.context()
 	return linear.Run(ctx, linear.Options{
 		Context: linear.Context{
 			Profile: c.Profile, BaseURL: c.BaseURL, Network: c.Network, Catalog: c.Catalog, Accounts: c.Accounts,
-			Clock: c.Clock, Vault: c.Vault, Dust: c.Settings.Dust, Hidden: c.Settings.Hidden,
+			Own: c.Own, Clock: c.Clock, Vault: c.Vault, Dust: c.Settings.Dust, Hidden: c.Settings.Hidden,
 			Export: c.Export, Terms: c.Terms, Names: c.Names,
 		},
 		In: d.o.In, Out: d.o.Out, Notice: d.notice(), Terminal: isTerminal(d.o.In),
 		Deps: linear.Deps{
 			Start:       d.begin,
+			Use:         d.use(),
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
 			Outstanding: d.outstanding, Allowances: d.allowances,
 			Void: d.flow.Void, Balances: d.Balances, History: d.History, Book: d.s.Contacts(),

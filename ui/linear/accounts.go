@@ -2,14 +2,23 @@ package linear
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"coffer/api"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 )
 
 // accounts lists the accounts of the profile and the signer of each, and what contracts were allowed to take.
 func (s *session) accounts(ctx context.Context) error {
-	n := len(s.Accounts)
+	all := s.ctx.Own
+	if all == nil {
+		for _, a := range s.Accounts {
+			all = append(all, present.Own{Account: a, Used: true})
+		}
+	}
+	n := len(all)
 	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + present.Plural(n, "account", "accounts") + ". " +
 		s.networkWords())
 	if s.ctx.BaseURL != "" {
@@ -29,9 +38,17 @@ func (s *session) accounts(ctx context.Context) error {
 		}
 		s.out.fact(0, "Keys", clean(v.Where, 120)+state)
 	}
-	for i, a := range s.Accounts {
-		s.out.where(0, "Account "+itoa(i+1)+", "+present.AccountType(a.Type), address(a.AccountAddress))
-		label, who := signerOf(a)
+	choices := present.Choices(s.ctx.Own)
+	for i, a := range all {
+		title := "Account " + itoa(i+1) + ", " + present.AccountType(a.Type)
+		if a.Name != "" {
+			title = clean(a.Name, 60) + ", " + present.AccountType(a.Type)
+		}
+		if a.Used && a.IsEVM() && len(choices) > 0 {
+			title += ", in use"
+		}
+		s.out.where(0, title, address(a.AccountAddress))
+		label, who := signerOf(a.Account)
 		if who != "" {
 			s.out.where(2, label, address(who))
 		} else {
@@ -42,7 +59,59 @@ func (s *session) accounts(ctx context.Context) error {
 		}
 		s.keyNote(ctx, who)
 	}
-	return s.allowances(ctx)
+	if len(choices) == 0 || s.deps.Use == nil {
+		return s.allowances(ctx)
+	}
+	if s.deps.Allowances != nil && len(s.deps.Allowances()) > 0 {
+		if err := s.allowances(ctx); !errors.Is(err, errBack) {
+			return err
+		}
+	}
+	a, err := one(ctx, s, "Use which account? An empty line keeps it.", choices, func(a present.Own) string {
+		return clean(a.Name, 60) + ", " + accountName(a.Account)
+	})
+	if err != nil {
+		return err
+	}
+	return s.use(a)
+}
+
+// use makes an account the one in use. What is under way with another one is followed on.
+func (s *session) use(a present.Own) error {
+	now, err := s.deps.Use(a.AccountAddress)
+	if err != nil {
+		s.out.say("Nothing changed: " + why(err))
+		return nil
+	}
+	s.ctx.Accounts, s.ctx.Own, s.deps.Book = now.Accounts, now.Own, now.Book
+	s.Accounts, s.Book, s.money, s.Money = now.Accounts, now.Book, money{}, compose.Money{}
+	s.out.say(s.inUse())
+	return nil
+}
+
+// inUse names the account in use.
+func (s *session) inUse() string {
+	for _, a := range s.ctx.Own {
+		if a.Used && a.IsEVM() {
+			return "Account in use: " + clean(a.Name, 60) + ", " + accountName(a.Account) + "."
+		}
+	}
+	return "No account is in use."
+}
+
+// foreign names the account of an operation that is not in use; "" for none.
+func (s *session) foreign(of []api.Account) string {
+	for _, a := range of {
+		if a.IsEVM() && !s.Own(a.AccountAddress) && len(present.Choices(s.ctx.Own)) > 0 {
+			for _, own := range s.ctx.Own {
+				if strings.EqualFold(own.AccountAddress, a.AccountAddress) {
+					return clean(own.Name, 60)
+				}
+			}
+			return present.Address(a.AccountAddress)
+		}
+	}
+	return ""
 }
 
 // signerOf is the key that signs for an account; "" when the address itself is the key.

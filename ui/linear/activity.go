@@ -95,6 +95,10 @@ func (s *session) operation(ctx context.Context, o Operation) error {
 		}
 		if !x.Stuck {
 			m.add(goOn, func() error {
+				if of := s.foreign(x.Intent.Accounts); of != "" {
+					s.out.say("This is of account " + of + ": use that account first, under Accounts.")
+					return nil
+				}
 				change, err := s.reopen(ctx, o)
 				return s.afterwards(ctx, change, err)
 			})

@@ -46,14 +46,15 @@ import (
 // Operation is an operation in progress.
 type Operation = present.Driven
 
-// Context is what the conversation knows of its profile. It does not change while the conversation runs. Catalog must
-// be set; a missing Clock is time.Now.
+// Context is what the conversation knows of its profile. Only Accounts and Own change while the conversation runs, when
+// the person uses another account. Catalog must be set; a missing Clock is time.Now.
 type Context struct {
 	Profile  string
 	BaseURL  string // of the service, for display
 	Network  network.Descriptor
 	Catalog  *catalog.Catalog
-	Accounts []api.Account
+	Accounts []api.Account // those in use
+	Own      []present.Own // all of the profile; nil: those in use
 	Clock    func() time.Time
 	Vault    Vault
 	Dust     *big.Int // micro USD: priced holdings below it are listed on request; nil: all are listed
@@ -86,6 +87,8 @@ type Deps struct {
 	Balances func(ctx context.Context) (api.AggregatedBalance, error)
 	History  func(ctx context.Context, limit int, continuation string) (api.HistoryPage, error)
 	Book     []compose.Contact
+	// Use makes another account of the profile the one in use, and returns what changes with it; nil: there is none.
+	Use func(address string) (Used, error)
 	// TypeFrom is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
 	TypeFrom *big.Int
 	// Known reports whether an address is a contact of the person's, as package consent asks; nil: there are none.
@@ -101,6 +104,13 @@ type Deps struct {
 	WatchOnly func(ctx context.Context) string
 	// Secret asks for a passphrase without showing it. It has the input to itself while it runs.
 	Secret func(ctx context.Context, question string) (secret.Secret, error)
+}
+
+// Used is what changes with the account in use.
+type Used struct {
+	Accounts []api.Account
+	Own      []present.Own
+	Book     []compose.Contact
 }
 
 // Options are the options of Run. Width is the widest line in cells; 0: 78; the minimum is 20. In is read until its
@@ -185,6 +195,9 @@ func (s *session) now() time.Time { return s.ctx.Clock() }
 // greet prints the profile and the network.
 func (s *session) greet() {
 	s.out.say("Coffer, line by line. Profile " + clean(s.ctx.Profile, 60) + ". " + s.networkWords())
+	if len(present.Choices(s.ctx.Own)) > 0 {
+		s.out.say(s.inUse())
+	}
 	s.out.say("At every question: type the number or the first word of a choice and press Enter. A question mark " +
 		"repeats, an empty line goes back one step.")
 }
