@@ -89,7 +89,9 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 }
 
 // allowances lists what the journal's operations let contracts take.
-func (d *opened) allowances() []present.Allowance { return present.Allowances(d.book.Operations()) }
+func (d *opened) allowances() []present.Allowance {
+	return present.Allowances(d.book.Operations(), d.s.Accounts)
+}
 
 // begin begins an operation in the journal.
 func (d *opened) begin(ctx context.Context, in intent.Intent) (present.Driven, error) {

@@ -37,10 +37,11 @@ type Allowance struct {
 	At             time.Time
 }
 
-// Allowances lists the allowances of the operations that ran or may still run, each asset and spender once, as its
-// newest operation has it. Those that were there before come first: nothing here took them back. Payments are left out:
-// a payment allows its escrow exactly what it pays, and the same operation pays it.
-func Allowances(ops []journal.Operation) []Allowance {
+// Allowances lists the allowances of the operations of some accounts that ran or may still run, each asset and spender
+// once, as its newest operation has it. Only the account that set an allowance can take it back. Those that were there
+// before come first: nothing here took them back. Payments are left out: a payment allows its escrow exactly what it
+// pays, and the same operation pays it.
+func Allowances(ops []journal.Operation, accounts []api.Account) []Allowance {
 	var out []Allowance
 	for _, o := range ops {
 		ran := o.State == journal.Done && o.Outcome == api.StatusCompleted
@@ -50,6 +51,10 @@ func Allowances(ops []journal.Operation) []Allowance {
 		d, err := intent.ParseDraft(o.Intent)
 		if err != nil {
 			continue // a swap or a transfer of another version has no allowances
+		}
+		if len(d.Accounts) > 0 && !slices.ContainsFunc(d.Accounts,
+			func(a api.Account) bool { return a.IsEVM() && holds(accounts, a) }) {
+			continue
 		}
 		var calls []api.Call
 		for _, c := range d.Calls {
@@ -80,6 +85,11 @@ func Allowances(ops []journal.Operation) []Allowance {
 	})
 	slices.SortStableFunc(out, func(a, b Allowance) int { return a.order() - b.order() })
 	return out
+}
+
+func holds(accounts []api.Account, a api.Account) bool {
+	return slices.ContainsFunc(accounts,
+		func(x api.Account) bool { return strings.EqualFold(x.AccountAddress, a.AccountAddress) })
 }
 
 func (x Allowance) order() int {

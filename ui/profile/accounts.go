@@ -34,14 +34,11 @@ func (o *Opened) use(at int) {
 // alone leaves the accounts in use and no other.
 func (o *Opened) alone() {
 	var own []config.Account
-	for i, a := range o.All {
-		if slices.Contains(o.Accounts, a) {
-			own = append(own, o.Profile.Accounts[i])
-		}
+	for _, a := range o.Accounts {
+		own = append(own, o.Profile.Accounts[slices.Index(o.All, a)])
 	}
 	o.Profile.Accounts = own
-	o.All = o.Profile.WireAccounts(o.Network.Pins)
-	o.use(o.Profile.Default())
+	o.settle()
 }
 
 // Several reports whether the profile has more than one EVM account, so that one of them is chosen.

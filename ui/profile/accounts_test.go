@@ -1,13 +1,18 @@
 package profile
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"coffer/api"
 	"coffer/api/catalog"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/present"
 )
@@ -160,4 +165,32 @@ func TestD17_EachAccountKeepsItsOwnScreens(t *testing.T) {
 	has(k, "views.json", "shared too")
 	k = one(all[2])
 	has(k, "drafts.json", "of savings")
+}
+
+// A guest who looks at a profile sees its default EVM account and no other.
+func TestD17_AGuestSeesTheDefaultAccountAlone(t *testing.T) {
+	o := several(t, t.TempDir())
+	o.Profile.DefaultAccount = "savings"
+	g, err := OpenGuest(Guest{Name: "mine", Dir: t.TempDir(), Catalog: o.Catalog,
+		Network: network.Descriptor{ID: strings.Repeat("ab", 32), Kind: network.Lab}, Accounts: o.Profile.Accounts,
+		First: o.Profile, ReadOnly: "no key to sign with is loaded here",
+		Service: client.Options{BaseURL: "https://service.invalid/api", APIKey: secret.New([]byte("k")),
+			Transport: http.DefaultTransport}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = g.Close() }()
+	want := []string{keyOfSavings, ownSolana}
+	if got := addresses(g.Accounts); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	for _, a := range g.Own() {
+		if a.AccountAddress == keyOfDaily {
+			t.Error("another account is shown")
+		}
+	}
+	if len(g.All) != 2 || len(g.Profile.Accounts) != 2 || g.Several() || g.NameOf(keyOfSavings) != "savings" ||
+		len(g.Contacts()) != len(builtIn()) {
+		t.Errorf("%+v", g.All)
+	}
 }

@@ -150,7 +150,7 @@ func (o *Operation) balanceRemark(r verify.Report, sources []verify.AmountView) 
 		account := holder(d.Accounts, a.Asset)
 		before, at, known := o.f.stated.of(account, a.Asset, now)
 		if known {
-			own := o.f.takenSince(a.Asset, at)
+			own := o.f.takenSince(account, a.Asset, at)
 			if new(big.Int).Add(a.Amount, own).Cmp(before) < 0 {
 				r.Reasons = append(r.Reasons, contradiction(a, before, own, at))
 				continue
@@ -229,11 +229,11 @@ func (o *Operation) payers() []verify.AmountView {
 }
 
 // takenSince is what the account's own signatures can have taken of an asset since a statement, those that were still
-// open then among them.
-func (f *Flow) takenSince(a caip.Asset, at time.Time) *big.Int {
+// open then among them. Those of another account of the wallet explain nothing.
+func (f *Flow) takenSince(account string, a caip.Asset, at time.Time) *big.Int {
 	total := new(big.Int)
 	for _, s := range f.d.Journal.Spent(at.Add(-f.d.Policy.MaxWindow)) {
-		if s.Asset == a && s.Amount != nil {
+		if s.Asset == a && s.Amount != nil && (s.Account == "" || strings.EqualFold(s.Account, account)) {
 			total.Add(total, s.Amount)
 		}
 	}

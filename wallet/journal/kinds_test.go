@@ -356,6 +356,27 @@ func total(spent []verify.Spend, asset string) string {
 	return sum.String()
 }
 
+// What two accounts of a wallet spend is counted for each; a cap counts both.
+func TestD17_WhatIsSpentIsKnownByAccount(t *testing.T) {
+	j, _ := clocked(t)
+	run(t, j, pays("0x1", "100", 4))
+	steps, other := pays("0x2", "7", 9), common.HexToAddress("0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0").Hex()
+	for _, s := range steps {
+		for i := range s.entry.Signatures {
+			s.entry.Signatures[i].Sender = other
+		}
+	}
+	run(t, j, steps)
+	by := map[string][]verify.Spend{}
+	for _, s := range j.Spent(now()) {
+		by[s.Account] = append(by[s.Account], s)
+	}
+	if total(by[other], usdc) != "12" || total(by[account.Hex()], usdc) != "105" ||
+		total(j.Spent(now()), usdc) != "117" || len(by) != 2 {
+		t.Errorf("%+v", by)
+	}
+}
+
 // paying is a signature of which an amount counts.
 func paying(role string, lane uint16, seq uint64, amount, quote string) journal.Signature {
 	s := signature(role, lane, seq, now().Unix()+600)

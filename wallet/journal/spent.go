@@ -30,11 +30,11 @@ func (j beside) replaces(op string, s Signature, now time.Time) bool {
 	return !j.prepared && !s.ended(now)
 }
 
-// spent sums by asset what was signed since a moment and counts against the caps (TH-Y5). The word of the service takes
-// nothing off: a signature that was sent counts however its operation ended, for it may run in spite of that word, and
-// so does what came back. Left out is what cannot happen: a payment that was never sent and that the same operation
-// replaced by a later signed quote, and what lost its nonce to another operation. Of the signatures of one operation
-// for one nonce only one can run, so they count with the largest amount of each asset.
+// spent sums by account and asset what was signed since a moment and counts against the caps (TH-Y5). The word of the
+// service takes nothing off: a signature that was sent counts however its operation ended, for it may run in spite of
+// that word, and so does what came back. Left out is what cannot happen: a payment that was never sent and that the
+// same operation replaced by a later signed quote, and what lost its nonce to another operation. Of the signatures of
+// one operation for one nonce only one can run, so they count with the largest amount of each asset.
 func (b *book) spent(since, now time.Time, judged beside) []verify.Spend {
 	var out []verify.Spend
 	for _, id := range b.order {
@@ -50,6 +50,9 @@ func (b *book) spent(since, now time.Time, judged beside) []verify.Spend {
 			for _, p := range s.counts() {
 				sum = add(sum, p)
 			}
+			for i := range sum {
+				sum[i].Account = s.Sender
+			}
 			if !slices.Contains(places, at) {
 				places = append(places, at)
 			}
@@ -57,7 +60,7 @@ func (b *book) spent(since, now time.Time, judged beside) []verify.Spend {
 		}
 		for _, at := range places {
 			for _, p := range most[at] {
-				out = plus(out, p.Asset, p.Amount)
+				out = plus(out, p)
 			}
 		}
 	}
@@ -94,17 +97,18 @@ func (o *Operation) counted() []Signature {
 func add(sums []verify.Spend, p Spend) []verify.Spend {
 	asset, _ := caip.ParseAsset(p.Asset)
 	v, _ := amount.ParseBase(p.Amount)
-	return plus(sums, asset, v)
+	return plus(sums, verify.Spend{Asset: asset, Amount: v})
 }
 
-func plus(sums []verify.Spend, asset caip.Asset, v *big.Int) []verify.Spend {
+func plus(sums []verify.Spend, p verify.Spend) []verify.Spend {
 	for _, s := range sums {
-		if s.Asset == asset {
-			s.Amount.Add(s.Amount, v)
+		if s.Asset == p.Asset && s.Account == p.Account {
+			s.Amount.Add(s.Amount, p.Amount)
 			return sums
 		}
 	}
-	return append(sums, verify.Spend{Asset: asset, Amount: new(big.Int).Set(v)})
+	p.Amount = new(big.Int).Set(p.Amount)
+	return append(sums, p)
 }
 
 // largest keeps of each asset the larger amount.

@@ -100,8 +100,9 @@ type History interface {
 	NextAuthorization(eoa common.Address, chainID uint64) (uint64, bool)
 }
 
-// Spend is an amount of an asset in base units.
+// Spend is an amount of an asset in base units. Account is the one that it leaves, "" where that is not known.
 type Spend struct {
-	Asset  caip.Asset
-	Amount *big.Int
+	Account string
+	Asset   caip.Asset
+	Amount  *big.Int
 }

@@ -60,7 +60,7 @@ func (s *Session) allowances() ([]present.Allowance, error) {
 		return nil, err
 	}
 	defer func() { _ = b.Close() }()
-	return present.Allowances(b.Operations()), nil
+	return present.Allowances(b.Operations(), s.Accounts), nil
 }
 
 // allowanceFact is an allowance as JSON. OnChain is always "unknown".

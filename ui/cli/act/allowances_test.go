@@ -61,6 +61,15 @@ func TestAllowancesAreListedAndRevoked(t *testing.T) {
 	if len(r.started) != 0 {
 		t.Error("a list starts an operation")
 	}
+	for i, o := range r.book { // of another account of the profile, which alone could take them back
+		r.book[i].Intent = []byte(strings.Replace(string(o.Intent), `"slippageBps"`, `"accounts":[{"type":`+
+			`"kernel-v3.1-ecdsa","accountAddress":"`+payee+`","signerAddress":"`+payee+`"}],"slippageBps"`, 1))
+	}
+	if r.done(0, "allowances"); !strings.HasPrefix(r.out.String(), "0 allowances in the journal\n") {
+		t.Errorf("those of another account are listed:\n%s", r.out.String())
+	}
+	r.book = nil
+	someAllowances(r)
 	r.run("allowances", "--revoke", "1", "--dry-run")
 	d := r.started[0].Draft()
 	if len(d.Allowances) != 1 || d.Allowances[0].Amount != "0" || d.Allowances[0].Spender != router ||
