@@ -115,7 +115,7 @@ func TestWhatAShellIsOffered(t *testing.T) {
 		"one operation":      {[]string{"status", ids[0], ""}, nil, ":4"},
 		"plan files":         {[]string{"apply", ""}, []string{"toml", "json"}, ":8"},
 		"lists of payouts":   {[]string{"pay", ""}, []string{"csv"}, ":8"},
-		"where they are":     {[]string{"pay", "--on", "ba"}, []string{"base"}, ":36"},
+		"where they are":     {[]string{"pay", "--chain", "ba"}, []string{"base"}, ":36"},
 		"intent files":       {[]string{"call", ""}, []string{"json"}, ":8"},
 		"answers":            {[]string{"verify", "a.json", ""}, []string{"json"}, ":8"},
 		"types":              {[]string{"history", "--type", ""}, []string{"CALL", "SWAP", "TRANSFER"}, ":36"},

@@ -114,7 +114,7 @@ func (v values) byName(c *cobra.Command, name string) cobra.CompletionFunc {
 		return v.profiles
 	case "account":
 		return v.accounts
-	case "chain", "on", "limit-chains":
+	case "chain", "limit-chains":
 		return v.chains
 	case "asset", "fund-with":
 		return v.assets

@@ -238,8 +238,8 @@ func (q *question) exchange(kind string) {
 	d := &q.d
 	d.Kind, d.Pay, d.Receive = kind, &intent.Pay{}, &intent.Receive{}
 	d.Pay.Asset, d.Pay.Amount = q.amount(caip.Chain{})
-	q.expect("to")
 	if kind == intent.KindTransfer {
+		q.expect("to")
 		address := q.next()
 		q.expect("on")
 		at := q.chain()
@@ -256,8 +256,9 @@ func (q *question) exchange(kind string) {
 			q.fail("%s", x.ArriveOn(q.w, at))
 		}
 	} else {
+		q.expect("for")
 		d.Receive.Asset = q.asset(caip.Chain{})
-		if q.take("for") {
+		if q.take("to") {
 			q.recipient()
 		}
 	}
@@ -413,7 +414,7 @@ func (w *World) written(d intent.Draft) string {
 }
 
 func (w *World) writeExchange(b *strings.Builder, d intent.Draft) {
-	fmt.Fprintf(b, "%s %s to ", d.Kind, w.writtenAmount(caip.Chain{}, d.Pay.Asset, d.Pay.Amount))
+	fmt.Fprintf(b, "%s %s", d.Kind, w.writtenAmount(caip.Chain{}, d.Pay.Asset, d.Pay.Amount))
 	to, err := caip.ParseAccount(d.Receive.Account)
 	if err == nil {
 		to, _ = caip.ParseAccount(to.Display())
@@ -421,14 +422,14 @@ func (w *World) writeExchange(b *strings.Builder, d intent.Draft) {
 	_, address, _ := strings.Cut(strings.TrimPrefix(to.Display(), to.Chain.String()), ":")
 	arrives := w.writtenAsset(caip.Chain{}, d.Receive.Asset)
 	if d.Kind == intent.KindTransfer {
-		fmt.Fprintf(b, "%s on %s", address, w.writtenChain(to.Chain))
+		fmt.Fprintf(b, " to %s on %s", address, w.writtenChain(to.Chain))
 		if x := (&Exchange{Pay: d.Pay.Asset}); x.ArriveOn(w, to.Chain) != "" || x.Receive != d.Receive.Asset {
 			fmt.Fprintf(b, " as %s", arrives)
 		}
 	} else {
-		b.WriteString(arrives)
+		b.WriteString(" for " + arrives)
 		if _, exact := w.Entity(d.Receive.Asset); d.Receive.Account != "" {
-			fmt.Fprintf(b, " for %s", address)
+			fmt.Fprintf(b, " to %s", address)
 			if !exact {
 				fmt.Fprintf(b, " on %s", w.writtenChain(to.Chain))
 			}

@@ -14,8 +14,8 @@ import (
 // questions are the sentences of docs/lab.md.
 func questions() []string {
 	return []string{
-		"swap 5 USDC@optimism to ETH@base, slippage 0.5 %",
-		"swap 0.05 ETH to USDC for " + payee + " on base, at least 120 USDC, slippage 1 %",
+		"swap 5 USDC@optimism for ETH@base, slippage 0.5 %",
+		"swap 0.05 ETH for USDC to " + payee + " on base, at least 120 USDC, slippage 1 %",
 		"transfer 25 USDC to " + payee + " on base, slippage 0.5 %",
 		"call on base " + usdc + " data 0xa9059cbb000000000000000000000000" + strings.ToLower(payee[2:]) +
 			"0000000000000000000000000000000000000000000000000000000005f5e100 function \"transfer(address to, " +
@@ -40,7 +40,7 @@ func TestAQuestionIsReadAsItIsWritten(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	d, problem := w.Question("swap 5 usdc@op to ob:eth")
+	d, problem := w.Question("swap 5 usdc@op for ob:eth")
 	if want := (intent.Pay{Asset: "eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85",
 		Amount: "5000000"}); problem != "" || *d.Pay != want || d.Receive.Asset != "ob:eth" ||
 		d.SlippageBps != intent.DefaultSlippageBps {
@@ -56,27 +56,28 @@ func TestAQuestionIsReadAsItIsWritten(t *testing.T) {
 func TestAQuestionIsStrict(t *testing.T) {
 	w := world(t)
 	for text, want := range map[string]string{
-		"": "begins with", "buy 5 USDC": "begins with", "swap": "", "swap 5": "", "swap 5 USDC": `expected "to"`,
-		"swap 5 USDC to NOPE":                                 "no asset",
-		"swap 5 NOPE to USDC":                                 "no asset",
-		"swap -5 USDC to ETH@base":                            "",
-		"swap 5.1234567 USDC to ETH@base":                     "",
-		"swap 5 USDC to ETH@nowhere":                          "no chain",
-		"swap 5 USDC to ETH@base slippage 1 %":                "not understood",
-		"swap 5 USDC to ETH@base, slippage 0 %":               "percentage",
-		"swap 5 USDC to ETH@base, slippage 1 %,":              "not understood",
-		"swap 5 USDC to ETH@base, slippage 1 bps":             `expected "%"`,
-		"swap 5 USDC to ETH@base, pay with USDC":              "not understood",
-		"swap 5 USDC to ETH@base, at least 1 USDC":            "what arrives",
-		"swap 5 USDC to ETH@base for Demo payee":              "",
-		"swap 5 USDC to ETH@base for 0x12":                    "of 40",
-		"swap 5 USDC to ETH@base, interface v3":               `expected "v1"`,
-		"swap 5 USDC to ETH@base\nfor " + payee:               "one line",
-		"swap 5 USDC to ETH@base \x1b[2J":                     "one line",
-		"swap 5 USDC to ETH@base, slippage 1 %, slippage 2 %": "twice",
-		"transfer 5 USDC to " + payee:                         `expected "on"`,
-		"transfer 5 USDC to " + payee + " on solana":          "Solana address",
-		"transfer 5 ZERO to " + payee + " on base":            "choose a chain",
+		"": "begins with", "buy 5 USDC": "begins with", "swap": "", "swap 5": "", "swap 5 USDC": `expected "for"`,
+		"swap 5 USDC for NOPE":                                 "no asset",
+		"swap 5 USDC to ETH@base":                              `expected "for", found "to"`,
+		"swap 5 NOPE for USDC":                                 "no asset",
+		"swap -5 USDC for ETH@base":                            "",
+		"swap 5.1234567 USDC for ETH@base":                     "",
+		"swap 5 USDC for ETH@nowhere":                          "no chain",
+		"swap 5 USDC for ETH@base slippage 1 %":                "not understood",
+		"swap 5 USDC for ETH@base, slippage 0 %":               "percentage",
+		"swap 5 USDC for ETH@base, slippage 1 %,":              "not understood",
+		"swap 5 USDC for ETH@base, slippage 1 bps":             `expected "%"`,
+		"swap 5 USDC for ETH@base, pay with USDC":              "not understood",
+		"swap 5 USDC for ETH@base, at least 1 USDC":            "what arrives",
+		"swap 5 USDC for ETH@base to Demo payee":               "",
+		"swap 5 USDC for ETH@base to 0x12":                     "of 40",
+		"swap 5 USDC for ETH@base, interface v3":               `expected "v1"`,
+		"swap 5 USDC for ETH@base\nto " + payee:                "one line",
+		"swap 5 USDC for ETH@base \x1b[2J":                     "one line",
+		"swap 5 USDC for ETH@base, slippage 1 %, slippage 2 %": "twice",
+		"transfer 5 USDC to " + payee:                          `expected "on"`,
+		"transfer 5 USDC to " + payee + " on solana":           "Solana address",
+		"transfer 5 ZERO to " + payee + " on base":             "choose a chain",
 		"call on base":                                            "address is missing",
 		"call on base " + payee + " value 1":                      "",
 		"call on base " + payee + " value 1 USDC":                 "no unit",

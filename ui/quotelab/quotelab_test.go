@@ -170,7 +170,7 @@ func report(t testing.TB) quotelab.Report {
 	if err != nil || len(all) < 2 {
 		t.Fatal(all, err)
 	}
-	r := quotelab.Report{Question: "swap 10 USDC to ETH@base, slippage 0.5 %", Network: "0x00", Curved: 1, Total: 2,
+	r := quotelab.Report{Question: "swap 10 USDC for ETH@base, slippage 0.5 %", Network: "0x00", Curved: 1, Total: 2,
 		At: time.Unix(1_760_000_000, 0),
 		Variants: []quotelab.Compared{{Variant: all[0], Answer: answered(10_000_000, 60_000)},
 			{Variant: all[1], Answer: answered(10_000_000, 50_000)}}}

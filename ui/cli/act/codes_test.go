@@ -113,8 +113,8 @@ func TestExitCodes(t *testing.T) {
 		"the journal is held": {1, "CALL --yes", func(r *rig) {
 			r.s.Work = func(Tighten) (*Work, error) { return nil, journal.ErrLocked }
 		}},
-		"a list of payouts":     {0, "pay LIST --asset usdc --on base --yes", nil},
-		"a list with a fault":   {2, "pay LIST --asset nothing --on base --yes", nil},
+		"a list of payouts":     {0, "pay LIST --asset usdc --chain base --yes", nil},
+		"a list with a fault":   {2, "pay LIST --asset nothing --chain base --yes", nil},
 		"no list":               {2, "pay --yes", nil},
 		"no file":               {2, "call /nowhere/x.json --yes", nil},
 		"transfer without --to": {2, "transfer --asset usdc --amount 1 --yes", nil},

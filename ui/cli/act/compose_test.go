@@ -103,9 +103,9 @@ func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
 		{"call", file(t, "x.json", strings.Replace(transferOf25, "eip155:8453", "eip155:5", 1))},
 		{"pay"}, {"pay", "a.csv", "b.csv"}, {"pay", file(t, "l.csv", payee+",1\n")},
 		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc"},
-		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc@base", "--on", "op"},
-		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc", "--on", "solana"},
-		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc", "--on", "nowhere"},
+		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc@base", "--chain", "op"},
+		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc", "--chain", "solana"},
+		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc", "--chain", "nowhere"},
 		{"pay", file(t, "l.csv", payee+",1\n"), "--asset", "usdc@base", "--fund-with", "nothing"},
 		{"pay", file(t, "l.csv", ""), "--asset", "usdc@base"},
 		{"transfer", "--asset", "usdc", "--amount", "1", "--to", payee}, {"transfer", "--asset", "x", "--amount", "1"},
@@ -140,7 +140,7 @@ func TestAListOfPayoutsIsOneRequest(t *testing.T) {
 	r := newRig(t)
 	r.s.Book = []compose.Contact{{Name: "Demo payee", Address: payee}}
 	list := "demo payee,25,,\"rent, March\"\n" + other + ",0.5,eth\n"
-	r.done(0, "pay", file(t, "list.csv", list), "--asset", "usdc", "--on", "base", "--fund-with", "usdc@op",
+	r.done(0, "pay", file(t, "list.csv", list), "--asset", "usdc", "--chain", "base", "--fund-with", "usdc@op",
 		"--slippage", "0.3", "--dry-run")
 	d := r.started[0].Draft()
 	if len(d.Calls) != 2 || d.TargetChain != "eip155:8453" || d.Calls[0].Note != "rent, March" ||
@@ -160,5 +160,5 @@ func TestAListOfPayoutsIsOneRequest(t *testing.T) {
 		t.Error("a list with faults was started")
 	}
 	r.done(2, "pay", file(t, "list.csv", payee+",1\n"), "--yes")
-	r.says("for instance --asset usdc --on base")
+	r.says("for instance --asset usdc --chain base")
 }

@@ -120,7 +120,7 @@ func TestGoldenJSON(t *testing.T) {
 		"call": {args: callFlags("--yes", "--json"), holds: []string{`"prepared":{"callType": "x",  "n": 1.0}`,
 			`"quote":{"id" :"q",  "fees":1.50}`, `"status":` + statusJSON(api.StatusCompleted)},
 			setup: func(r *rig) { withDocuments(r); r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
-		"pay": {args: []string{"pay", "-", "--asset", "usdc", "--on", "base", "--yes", "--json"},
+		"pay": {args: []string{"pay", "-", "--asset", "usdc", "--chain", "base", "--yes", "--json"},
 			setup: func(r *rig) {
 				withDocuments(r)
 				r.c.In = strings.NewReader("recipient,amount,note\n" + payee + ",25,rent\n")

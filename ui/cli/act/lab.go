@@ -27,14 +27,14 @@ func (c Commands) Lab(g *cli.Global) *cobra.Command {
 the comparison. Nothing is signed: swaps and transfers are quoted, calls are only prepared, and what they cost is an
 estimate. A question is an order in words; the Lab's key y copies the question that it shows:
 
-  swap AMOUNT ASSET to ASSET [for ADDRESS [on CHAIN]] [, at least AMOUNT ASSET] [, slippage PERCENT %]
+  swap AMOUNT ASSET for ASSET [to ADDRESS [on CHAIN]] [, at least AMOUNT ASSET] [, slippage PERCENT %]
   transfer AMOUNT ASSET to ADDRESS on CHAIN [, at least AMOUNT ASSET] [, slippage PERCENT %]
   call on CHAIN ADDRESS [value AMOUNT UNIT] [data 0x…] [function "…"] [; ADDRESS …] [, needs AMOUNT ASSET]
       [, allow AMOUNT ASSET for ADDRESS] [, pay with ASSET] [, slippage PERCENT %]
 
 Exit codes: 0 printed, 1 failed, 2 command line, 3 keys or access, 5 interrupted.`,
-		Example: `  coffer lab 'swap 5 USDC@optimism to ETH@base, slippage 0.5 %'
-  coffer lab 'swap 5 USDC to ETH@base' --vary funding,arrival --json | jq .best
+		Example: `  coffer lab 'swap 5 USDC@optimism for ETH@base, slippage 0.5 %'
+  coffer lab 'swap 5 USDC for ETH@base' --vary funding,arrival --json | jq .best
   coffer lab 'transfer 25 USDC to 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 on base' --svg > route.svg`,
 		Args: cobra.ArbitraryArgs,
 	}
@@ -101,7 +101,7 @@ func (c Commands) compare(cmd *cobra.Command, s *Session, text string, vary []st
 	w := s.world(c.Clock)
 	draft, problem := w.Question(text)
 	if problem != "" {
-		return out, usage("for instance: coffer lab 'swap 5 USDC@optimism to ETH@base, slippage 0.5 %'", "%s",
+		return out, usage("for instance: coffer lab 'swap 5 USDC@optimism for ETH@base, slippage 0.5 %'", "%s",
 			clean(problem))
 	}
 	in, err := c.frozen(s, draft)

@@ -38,7 +38,7 @@ func labRig(t *testing.T, name string) *rig {
 
 // TestD6_TheLabPrintsWhatTheServiceRefusedFor, in every form, and signs nothing.
 func TestD6_TheLabPrintsWhatTheServiceRefusedFor(t *testing.T) {
-	const question = "swap 5 USDC@optimism to ETH@base, slippage 0.5 %"
+	const question = "swap 5 USDC@optimism for ETH@base, slippage 0.5 %"
 	for _, form := range []string{"", "--json", "--csv"} {
 		r := labRig(t, api.ErrInsufficientBalance)
 		args := append([]string{"lab"}, strings.Fields(question)...)
@@ -65,15 +65,15 @@ func TestD6_TheLabPrintsWhatTheServiceRefusedFor(t *testing.T) {
 
 func TestTheLabRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	for _, args := range [][]string{{"lab"}, {"lab", "buy 5 USDC"},
-		{"lab", "swap 5 USDC to ETH@base", "--vary", "luck"},
-		{"lab", "swap 5 USDC to ETH@base", "--best", "luck"}, {"lab", "swap 5 USDC to ETH@base", "--json", "--csv"}} {
+		{"lab", "swap 5 USDC for ETH@base", "--vary", "luck"},
+		{"lab", "swap 5 USDC for ETH@base", "--best", "luck"}, {"lab", "swap 5 USDC for ETH@base", "--json", "--csv"}} {
 		r := labRig(t, api.ErrNoRoute)
 		if code := r.run(args...); code != cli.ExitUsage || r.out.Len() > 0 {
 			t.Errorf("%v: %v, printed %q", args, code, r.out.String())
 		}
 	}
 	r := labRig(t, api.ErrTooManyRequests)
-	if code := r.run("lab", "swap 5 USDC to ETH@base", "--json"); code != cli.ExitFailed || r.out.Len() > 0 {
+	if code := r.run("lab", "swap 5 USDC for ETH@base", "--json"); code != cli.ExitFailed || r.out.Len() > 0 {
 		t.Errorf("a service that asks for fewer requests is asked on: %v, %q", code, r.out.String())
 	}
 }
@@ -83,13 +83,13 @@ func TestOnATerminalTheLabIsAScreen(t *testing.T) {
 	r := labRig(t, api.ErrNoRoute)
 	var opened []cli.Global
 	r.c.Dashboard = func(_ context.Context, g cli.Global) error { opened = append(opened, g); return nil }
-	for _, args := range [][]string{{"lab"}, {"lab", "swap", "5 USDC to ETH@base"}, {"lab", "swap 5 USDC to ETH@base",
+	for _, args := range [][]string{{"lab"}, {"lab", "swap", "5 USDC for ETH@base"}, {"lab", "swap 5 USDC for ETH@base",
 		"--csv"}} {
 		if code := r.run(args...); code != 0 {
 			t.Fatal(code, r.err.String())
 		}
 	}
-	if len(opened) != 2 || !opened[0].Lab || opened[1].Question != "swap 5 USDC to ETH@base" {
+	if len(opened) != 2 || !opened[0].Lab || opened[1].Question != "swap 5 USDC for ETH@base" {
 		t.Errorf("%+v", opened)
 	}
 }

@@ -26,15 +26,15 @@ its line. The review marks who is paid for the first time, and who twice.
 
 Running the command again pays everybody again. Make sure of the outcome first: coffer history.
 ` + signingHelp,
-		Example: `  coffer pay wages.csv --asset usdc --on base --dry-run
+		Example: `  coffer pay wages.csv --asset usdc --chain base --dry-run
   coffer pay wages.csv --asset usdc@base
   coffer pay - --asset usdc@base --yes --accept V4 --json < wages.csv`,
 		Args: cli.OneArg("file"),
 	}
 	f := cmd.Flags()
 	a.flags = f
-	f.StringVar(&a.asset, "asset", "", "asset of the rows that name none: usdc with --on, usdc@base or a CAIP-19 id")
-	f.StringVar(&a.on, "on", "", "chain on which all are paid: name, CAIP-2 or number")
+	f.StringVar(&a.asset, "asset", "", "asset of the rows that name none: usdc with --chain, usdc@base or a CAIP-19 id")
+	f.StringVar(&a.on, "chain", "", "chain on which all are paid: name, CAIP-2 or number")
 	a.fundFlags(f)
 	a.commonFlags(f, "")
 	return c.signs(g, cmd, &o, func(cmd *cobra.Command, s *Session, args []string) error {
@@ -81,7 +81,7 @@ func unreadList(name string, err error) error {
 		u.Problem += "\n  " + clean(f.String())
 	}
 	if faults.LackAsset() {
-		u.Hint = "for instance --asset usdc --on base"
+		u.Hint = "for instance --asset usdc --chain base"
 	}
 	return u
 }

@@ -144,7 +144,7 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 	}
 	r.prints("pay", list, "--asset", "usdc@base", "--dry-run")
 	r.prints("swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--dry-run")
-	r.prints("lab", "swap 1000000 USDC to ETH@base") // only refusals: no document of the service is inside
+	r.prints("lab", "swap 1000000 USDC for ETH@base") // only refusals: no document of the service is inside
 	done := rig.ResultOf(t, r.prints("transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain",
 		"op", "--yes", "--accept", "V4,Q10,Q11,J4,U3"))
 	r.prints("call", append(rig.Pays(t, "call")[1:], "--allow", "1 USDC "+rig.Payee(t), "--yes", "--accept",

@@ -101,7 +101,7 @@ const (
 	ACall     = "call --chain base --to usdc --function transfer(address_to,uint256_amount) --arg PAYEE --arg 20_USDC"
 	ATransfer = "transfer --asset usdc --amount 20 --to PAYEE --chain op"
 	ASwap     = "swap --asset usdc --amount 20 --for eth@base"
-	APayment  = "pay LIST --asset usdc --on base"
+	APayment  = "pay LIST --asset usdc --chain base"
 )
 
 // AList is a list of payouts: LIST is the word of its file.

@@ -281,10 +281,10 @@ func TestD6_ACallShowsWhatItsAnswersAre(t *testing.T) {
 // waits to be repaired.
 func TestAQuestionIsTypedPastedOrGivenAndComesBack(t *testing.T) {
 	d := swap(t)
-	const question = "swap 5 USDC@optimism to ETH@base, slippage 1 %"
+	const question = "swap 5 USDC@optimism for ETH@base, slippage 1 %"
 	typed := newBench(t, &d, 80, 20)
 	typed.keys("n")
-	if text := tuitest.Text(t, typed.Model, 80, 20); !strings.Contains(text, "swap 10 USDC to ETH@base") {
+	if text := tuitest.Text(t, typed.Model, 80, 20); !strings.Contains(text, "swap 10 USDC for ETH@base") {
 		t.Errorf("the present question is not there to be changed:\n%s", text)
 	}
 	typed.keys("ctrl+u")
@@ -311,9 +311,9 @@ func TestAQuestionIsTypedPastedOrGivenAndComesBack(t *testing.T) {
 		}
 	}
 	wrong := newBench(t, &d, 80, 20)
-	wrong.run(wrong.Update(tea.PasteMsg{Content: "swap 5 USDC to NOPE"}))
+	wrong.run(wrong.Update(tea.PasteMsg{Content: "swap 5 USDC for NOPE"}))
 	if text := tuitest.Text(t, wrong.Model, 80, 20); !wrong.Capturing() || !strings.Contains(text, "no asset") ||
-		!strings.Contains(text, "swap 5 USDC to NOPE") {
+		!strings.Contains(text, "swap 5 USDC for NOPE") {
 		t.Errorf("%s", text)
 	}
 	wrong.keys("esc")

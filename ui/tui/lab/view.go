@@ -63,10 +63,10 @@ func (m *Model) View(f screen.Frame) string {
 // fieldView is the screen while a question is typed.
 func (m *Model) fieldView(f screen.Frame) string {
 	th := f.Theme
-	m.field.Hint = "such as: swap 5 USDC@optimism to ETH@base, slippage 0.5 %"
+	m.field.Hint = "such as: swap 5 USDC@optimism for ETH@base, slippage 0.5 %"
 	lines := []string{"  " + th.Strong.Render("A question for the Lab"), "",
 		"  " + m.field.View(th, f.W-4, 10), m.field.Note(th, f.W-4, 2), ""}
-	for _, s := range []string{"swap AMOUNT ASSET to ASSET [for ADDRESS [on CHAIN]]",
+	for _, s := range []string{"swap AMOUNT ASSET for ASSET [to ADDRESS [on CHAIN]]",
 		"transfer AMOUNT ASSET to ADDRESS on CHAIN", "call on CHAIN ADDRESS [data 0x…] [, needs AMOUNT ASSET]",
 		"each may end with: , slippage PERCENT %"} {
 		lines = append(lines, kit.Row(th, f.W-4, 2, 10, "", th.Dim.Span(s))...)
