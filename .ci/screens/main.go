@@ -3,6 +3,7 @@
 // Command screens looks at the dashboard from outside, through a pseudo-terminal.
 //
 //	go run ./.ci/screens pictures   # walks the demo and writes docs/pictures/*.svg
+//	go run ./.ci/screens compare -before OLD -now NEW   # two builds of the program in turn, medians and ratios
 //	go run ./.ci/screens measure    # first frame, first byte and bytes of a key, idle bytes and processor, memory
 //
 // The pictures are of the real program on its embedded service. Measured is the same dashboard on made-up answers of
@@ -51,8 +52,20 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		return m.run(ctx, os.Stdout)
+	case "compare":
+		c := comparing{}
+		f.StringVar(&c.before, "before", "", "the older program")
+		f.StringVar(&c.now, "now", "", "the newer program")
+		f.IntVar(&c.runs, "runs", 10, "starts of each program at each size")
+		f.IntVar(&c.presses, "presses", 12, "keys pressed on each screen")
+		f.DurationVar(&c.idle, "idle", 5*time.Second, "how long an idle dashboard is watched")
+		f.Uint64Var(&c.seed, "seed", 1, "of the random waits before keys")
+		if err := f.Parse(args); err != nil {
+			return err
+		}
+		return c.run(ctx, os.Stdout)
 	case "subject":
 		return subject(ctx)
 	}
-	return fmt.Errorf("say what: pictures or measure")
+	return fmt.Errorf("say what: pictures, measure or compare")
 }
