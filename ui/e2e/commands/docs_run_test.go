@@ -170,7 +170,7 @@ func (w *walk) follows(t *testing.T, lines []typed) {
 		for _, what := range s.members {
 			f.cuts(what)
 		}
-		line := regexp.MustCompile(`\b(8443|2222)\b`).ReplaceAllStringFunc(f.fills(d.line, s.words), f.port)
+		line := regexp.MustCompile(`\b(8443|2222|9464)\b`).ReplaceAllStringFunc(f.fills(d.line, s.words), f.port)
 		if w.path(d.line) == " serve" {
 			f.serves(line)
 		} else {

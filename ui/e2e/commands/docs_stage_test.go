@@ -118,7 +118,6 @@ var scenes = map[string][]scene{
 			cp -r $OLD/state/coffer ~/state
 			cp $OLD/data/coffer/mine/coffer.db $OLD/data/coffer/mine/network.json ~/data/coffer/mine
 			cp $OLD/clone/keys.age .`},
-		{line: "coffer status ID", words: []string{"ID", operation}},
 	},
 	"keys.md": {
 		{line: "coffer keys new", no: true},
@@ -128,6 +127,13 @@ var scenes = map[string][]scene{
 		{line: "coffer keys remove", words: []string{"ADDRESS", key}},
 		{line: "coffer keys backup FILE", words: []string{"FILE", "keys.age"}},
 		{line: "coffer keys restore FILE", words: []string{"FILE", "keys.age"}},
+	},
+	"operate.md": {
+		{line: "curl --cacert", needs: "curl", words: []string{"curl ", "curl --fail "}},
+		{line: "curl http", needs: "curl", words: []string{"curl ", "curl --fail "}},
+		{line: "coffer serve keys rotate", words: []string{"ID", serviceID}},
+		{line: "coffer serve keys revoke", words: []string{"ID", serviceID}},
+		{line: "mv ./lab/coffer.db", stop: true},
 	},
 	"release.md": {
 		{line: "sha256sum", not: "needs a release; ./.ci/release makes one"},
