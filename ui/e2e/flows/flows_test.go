@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/ui/e2e/rig"
 )
@@ -172,7 +173,8 @@ func TestTerminalARecordingIsShownAgainWithoutTheService(t *testing.T) {
 	again.Sees("LAB", "REPLAY", total)
 	again.Builds()
 	again.Sees("Review 1 of 2", "y sign")
-	again.Reads(`closes in (\d+:\d\d)`)
+	again.Sees("nothing can be signed here")
+	again.Rests(600 * time.Millisecond)
 	again.Types("y")
 	again.Sees("recording")
 	again.Types("\x03")

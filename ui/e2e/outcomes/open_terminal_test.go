@@ -62,11 +62,13 @@ func smallCall(p rig.Person) {
 // smallAmount is what a small call pays.
 const smallAmount = "430.5"
 
-// buildsAgain asks for the review of what still stands in the form.
+// buildsAgain fills the order that was sent in again, and asks for its review.
 func buildsAgain(p rig.Person) {
 	p.Helper()
 	p.Types("2")
-	p.Sees("Review →", "already reviewed this order")
+	p.Sees("Review →", "it was sent, so the form is empty")
+	p.Types("U")
+	p.Sees("Review →", smallAmount)
 	p.Types("r")
 }
 
@@ -172,7 +174,9 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 
 	allows(t, env, `allow = ["open-repeat"]`)
 	p = rig.Opens(t, env, 118, 60)
-	smallCall(p)
+	p.Types("2") // the form was kept
+	p.Sees("Review →", "already reviewed this order", smallAmount)
+	p.Types("r")
 	told(p, "Review 1 of 2", "you could pay twice. "+single, `your policy file allows "open-repeat".`,
 		"I may pay this twice")
 	p.Reads(`closes in (\d+:\d\d)`)
@@ -274,7 +278,7 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 	}
 	settles(p)
 	p.Types(strings.Repeat("\x7f", 4) + end + "\r")
-	told(p, "Outstanding signatures", "voided by you", "Anyone who has it can still use it until nonce")
+	told(p, "Outstanding signatures", "voided by you", "Anyone who has it can still use it until this nonce")
 	keeps("voiding")
 
 	p.Types("o")

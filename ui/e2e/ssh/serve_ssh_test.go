@@ -408,8 +408,8 @@ func TestSSHARemoteProfileIsShownReadOnly(t *testing.T) {
 	p.Sees("LAB", "team, read only", "$")
 	p.FillsIn()
 	p.Types("r")
-	p.Sees("Review 1 of 2", "Read only", "no key to sign with is loaded")
-	p.Reads(`closes in (\d+:\d\d)`)
+	p.Sees("Review 1 of 2", "Read only", "no key to sign with is loaded", "nothing can be signed here")
+	p.Rests(600 * time.Millisecond)
 	p.Types("y")
 	p.Waits("why nothing is signed", func(s string) bool {
 		return regexp.MustCompile(`(?m)^ ?! no key to sign with is loaded here`).MatchString(s)

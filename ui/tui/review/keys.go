@@ -135,7 +135,8 @@ func (s *Screen) paneKeys() []kit.Key {
 	keys := []kit.Key{kit.NewKey("what went over the wire", wireKey).Hidden()}
 	if s.panes > 1 {
 		keys = append(keys, kit.NewKey("other pane", "tab").Explain(
-			"give the other pane the keyboard: the arrows scroll it then"), kit.NewKey("pane before", "shift+tab").Hidden())
+			"give the other pane the keyboard: the arrows scroll it then"),
+			kit.NewKey("pane before", "shift+tab").Hidden())
 	}
 	return keys
 }
