@@ -33,7 +33,7 @@ func apart(lines []string, divider string) string {
 
 // The screens show every fact of a review, in two columns and panes, in one, and on the smallest terminal.
 func TestTheScreensShowEveryFact(t *testing.T) {
-	for _, w := range []int{200, 120, 80, 60} {
+	for _, w := range []int{200, 120, 60} { // side by side beside a pane, one below the other beside it, alone
 		reviewtest.Drift(t, func(c reviewtest.Case) (string, []string, string) {
 			s := New(screen.Context{Catalog: cat(t), Clock: reviewtest.Begin}, Deps{TypeFrom: consent.TypeFrom()})
 			s.phase, s.snap = phaseReview1, flow.Snapshot{Intent: c.Review.Intent, Review1: c.Review.Call,
