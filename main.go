@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -117,12 +118,12 @@ const openingGC = 200
 func host() profile.Host {
 	return profile.Host{
 		Getenv: os.Getenv,
-		Embedded: func(ctx context.Context, dir string) (profile.Embedded, error) {
+		Embedded: func(ctx context.Context, dir string, quotes time.Duration) (profile.Embedded, error) {
 			// What opening allocates is soon done with: a few MB more for a moment are less than collecting them.
 			if before := debug.SetGCPercent(openingGC); before != openingGC {
 				defer debug.SetGCPercent(before)
 			}
-			o := service.Options{Kind: network.Embedded, Fund: true, Lifetime: service.EmbeddedLifetime}
+			o := service.Options{Kind: network.Embedded, Fund: true, Lifetime: cmp.Or(quotes, service.EmbeddedLifetime)}
 			a, err := service.OpenOrAttach(ctx, dir, o)
 			if err != nil {
 				return profile.Embedded{}, ofData(err, dir)

@@ -66,6 +66,9 @@ type Profile struct {
 
 	// LockAfter is a duration such as "5m"; "" is DefaultLockAfter.
 	LockAfter string `toml:"lock_after,omitempty"`
+	// QuoteLifetime is how long a quote of the service inside this program may be accepted, such as "120s"; "" leaves
+	// it to the service. Only an embedded profile has it.
+	QuoteLifetime string `toml:"quote_lifetime,omitempty"`
 	// PolicyFile limits what may be signed (docs/policy.md); it is read again at every start.
 	PolicyFile string `toml:"policy_file,omitempty"`
 	// SignerCommand is a program with its arguments that signs instead of the vault (docs/keys.md).
@@ -264,6 +267,7 @@ func (p Profile) check(say func(key, problem string)) {
 		say("vault", `expected "keyring", "keyring-only", "file" or "memory"`)
 	}
 	p.checkSigning(say)
+	p.checkQuotes(say)
 	p.checkAccounts(say)
 }
 
@@ -272,6 +276,30 @@ const (
 	shortestLock = 10 * time.Second
 	longestLock  = 24 * time.Hour
 )
+
+// The shortest and the longest life of a quote that a profile may set; no quote outlives the window of its operations.
+const (
+	shortestQuote = 30 * time.Second
+	longestQuote  = 10 * time.Minute
+)
+
+func (p Profile) checkQuotes(say func(key, problem string)) {
+	if p.QuoteLifetime == "" {
+		return
+	}
+	if !p.Embedded() {
+		say("quote_lifetime", "only an embedded profile has it: the operator of another service sets it there "+
+			"(coffer serve --lifetime)")
+	} else if d := p.QuoteTime(); d < shortestQuote || d > longestQuote {
+		say("quote_lifetime", `expected a time from "30s" to "10m", such as "120s"`)
+	}
+}
+
+// QuoteTime is how long a quote of the service inside this program may be accepted; 0: as long as the service says.
+func (p Profile) QuoteTime() time.Duration {
+	d, _ := time.ParseDuration(p.QuoteLifetime)
+	return d
+}
 
 func (p Profile) checkSigning(say func(key, problem string)) {
 	if p.LockAfter != "" {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/api/network"
 )
@@ -158,4 +159,26 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("accepted a file without a default profile: %v", err)
 		}
 	})
+}
+
+// TestL3_AnEmbeddedProfileAsksForMoreTimeToRead: the service of another operator decides by itself.
+func TestL3_AnEmbeddedProfileAsksForMoreTimeToRead(t *testing.T) {
+	file := func(kind, life string) string {
+		return "version = 1\n[profiles.a]\nkind = \"" + kind + "\"\nvault = \"file\"\nquote_lifetime = \"" +
+			life + "\"\n"
+	}
+	f, err := Parse("c.toml", []byte(file("embedded", "120s")))
+	if err != nil || f.Profiles["a"].QuoteTime() != 2*time.Minute || demo().QuoteTime() != 0 {
+		t.Errorf("%v %v", f.Profiles["a"].QuoteTime(), err)
+	}
+	for text, want := range map[string]string{
+		file("embedded", "29s"): `from "30s" to "10m"`, file("embedded", "11m"): `from "30s" to "10m"`,
+		file("embedded", "long"): `from "30s" to "10m"`, file("embedded", "-60s"): `from "30s" to "10m"`,
+		file("lab", "120s"): "coffer serve --lifetime",
+	} {
+		if _, err := Parse("c.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "c.toml:5:") {
+			t.Errorf("%s%v, not %q", text, err, want)
+		}
+	}
 }

@@ -103,6 +103,8 @@ func settingWords() map[string]Setting {
 			"keyring alone, an encrypted file, or nowhere. Nothing falls back to another place."},
 		"profiles.*.lock_after": {Default: `"5m"`,
 			What: "Lock the vault after this time without use, from 10s to 24h."},
+		"profiles.*.quote_lifetime": {What: "How long a quote may be accepted, from 30s to 10m, where the service " +
+			"runs inside this program. Without the line: 60s. The process that opened the service first decides."},
 		"profiles.*.policy_file": {What: "Limits of what may be signed (docs/policy.md); read again at every start."},
 		"profiles.*.signer_command": {What: "A program and its arguments that sign instead of the vault " +
 			"(docs/keys.md). Everyone on the machine can read arguments: put no secret here."},

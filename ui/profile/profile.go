@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"coffer/api"
 	"coffer/api/catalog"
@@ -49,11 +50,12 @@ type Embedded struct {
 	Close     func() error
 }
 
-// Host is what the program supplies. Embedded opens the service on the data of a directory; Ask asks for a secret on
+// Host is what the program supplies. Embedded opens the service on the data of a directory, whose quotes may be
+// accepted so long (0: the service's default; one that is open already keeps its own); Ask asks for a secret on
 // the terminal, without echo, and fails without a terminal; Getenv is os.Getenv outside tests.
 type Host struct {
 	Getenv   func(string) string
-	Embedded func(ctx context.Context, dir string) (Embedded, error)
+	Embedded func(ctx context.Context, dir string, quotes time.Duration) (Embedded, error)
 	Ask      func(ctx context.Context, question string) (secret.Secret, error)
 	// Keyring replaces the system's, for tests.
 	Keyring vault.Keyring
@@ -179,7 +181,7 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 		o.Where = o.Profile.BaseURL
 		return cli.InFile(err)
 	}
-	service, err := o.host.Embedded(ctx, o.Paths.ProfileData(o.Profile.Name))
+	service, err := o.host.Embedded(ctx, o.Paths.ProfileData(o.Profile.Name), o.Profile.QuoteTime())
 	if err != nil {
 		return err
 	}
