@@ -7,6 +7,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/present"
+	"coffer/wallet/flow"
 )
 
 const otherAccount = "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"
@@ -28,6 +29,11 @@ func TestD17_AnotherAccountIsUsed(t *testing.T) {
 			asked = append(asked, at)
 			return Used{Accounts: []api.Account{second}, Own: own(1)}, nil
 		}
+		r.op.begin(callIntent(r))
+		r.op.snap.Intent.Accounts = someAccounts()
+		r.op.snap.State, r.op.snap.SignaturesDone, r.op.snap.Review1, r.op.view1 = flow.StateQuoting, 1,
+			prepared(utc()), prepared(utc())
+		r.unfinished = []Operation{r.op}
 		r.begins()
 		if said := r.script.String(); !strings.Contains(said, "Account in use: daily,") {
 			t.Errorf("%s", said)
@@ -42,6 +48,10 @@ func TestD17_AnotherAccountIsUsed(t *testing.T) {
 		if said = r.types("2"); len(asked) != 1 || asked[0] != otherAccount ||
 			!strings.Contains(said, "Account in use: savings,") {
 			t.Fatalf("%v\n%s", asked, said)
+		}
+		if said = r.types("activity", "1", "1"); !strings.Contains(said,
+			"This is of account daily: use that account first, under Accounts.") {
+			t.Errorf("an operation of the other account goes on:\n%s", r.script.String())
 		}
 		if err := r.ends(); err != nil {
 			t.Error(err)
