@@ -214,7 +214,7 @@ func (d *opened) screensOf(ctx context.Context) (next *screen.SwitchMsg, err err
 		if err := d.s.Use(next.Account); err != nil {
 			return nil, err
 		}
-		next, d.under, d.watch = nil, d.flow.Unfinished(), d.s.WatchOnly(ctx)
+		next, d.watch = nil, d.s.WatchOnly(ctx)
 	}
 }
 

@@ -91,6 +91,41 @@ func TestAnOperationThatEndsBeforeAnybodyLooksIsListed(t *testing.T) {
 	}
 }
 
+// What is under way when another account is chosen is listed by the next screens, also when it ends in between.
+func TestD17_WhatIsUnderWayIsFollowedOnAfterASwitch(t *testing.T) {
+	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: time.Now,
+		Random: bytes.NewReader(make([]byte, 64))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = book.Close() }()
+	c, err := client.New(client.Options{BaseURL: "https://service.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &opened{book: book, flow: flow.New(flow.Deps{Client: c, Journal: book, Clock: time.Now}),
+		s: &profile.Opened{Profile: config.Profile{Name: "demo"}, Client: c}}
+	id, err := book.Begin([]byte("{}"), [32]byte{})
+	err = errors.Join(err, book.Append(id, journal.Prepared, journal.Entry{Document: []byte("{}")}))
+	err = errors.Join(err, book.Append(id, journal.Signed,
+		journal.Entry{Signatures: []journal.Signature{{Role: "prepared", Chain: "eip155:8453", ChainID: 8453,
+			Nonce: "0", OpHash: "0x01"}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var next *screen.SwitchMsg
+	d.options(&next).Switch(screen.SwitchMsg{Account: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"})
+	if len(d.under) != 1 || next == nil {
+		t.Fatalf("%d are under way", len(d.under))
+	}
+	if err := d.under[0].Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	if got := found[activity.Operation](d); len(got) != 1 || got[0].ID() != id || len(d.flow.Unfinished()) != 0 {
+		t.Errorf("%d are listed", len(got))
+	}
+}
+
 func TestARecordingIsOfOneProfile(t *testing.T) {
 	c, err := client.New(client.Options{BaseURL: "https://service.example"})
 	if err != nil {

@@ -49,7 +49,12 @@ func (d *opened) options(next **screen.SwitchMsg) tui.Options {
 		options.Start = screen.Lab
 	}
 	if d.o.Global.Record == "" && d.o.Global.Replay == "" { // a recording is of one profile
-		options.Switch = func(m screen.SwitchMsg) { *next = &m }
+		options.Switch = func(m screen.SwitchMsg) {
+			*next = &m
+			if m.Account != "" {
+				d.under = d.flow.Unfinished() // it may end before the next screens look
+			}
+		}
 	}
 	return options
 }

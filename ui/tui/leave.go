@@ -39,7 +39,7 @@ func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 	if msg.Account != "" {
 		if k, ok := m.screens[screen.Review].(screen.Keeper); ok && k.KeepOpen() != "" {
 			m.saving = false
-			m.warn(k.KeepOpen() + ": finish or leave it, then switch the account")
+			m.warn(k.KeepOpen() + ": finish or leave it first")
 			return nil
 		}
 		again, followed = "do it again to switch", []screen.ID{screen.Activity}

@@ -178,7 +178,7 @@ func TestD17_TheDashboardSwitchesAccounts(t *testing.T) {
 	p.Types("@")
 	p.Sees("Use the account")
 	p.Types("savings\r")
-	p.Sees("a review is open; nothing is signed: finish or leave it, then switch the account", "@ daily")
+	p.Sees("a review is open; nothing is signed: finish or leave it first", "@ daily")
 	esc()
 	p.Types("1@")
 	p.Sees("Use the account")
