@@ -111,7 +111,8 @@ func TestD11_AnExactAmountIsDeliveredByACall(t *testing.T) {
 	b := w.NewCalls(caip.EVM(8453))
 	b.Calls[0].Pay(usdc(8453), x.To, "20")
 	got, want := x.Draft(w), b.Draft(w)
-	if fmt.Sprint(got) != fmt.Sprint(want) || len(got.TokensRequired) != 1 || got.TokensRequired[0].Amount != "20000000" {
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(got.TokensRequired) != 1 ||
+		got.TokensRequired[0].Amount != "20000000" {
 		t.Errorf("%+v, not %+v", got, want)
 	}
 	if s := w.Summary(x); s.Headline != "Send 20.00 USDC to Demo payee on Base." {
@@ -130,7 +131,8 @@ func TestD11_AnExactAmountIsDeliveredByACall(t *testing.T) {
 	}
 	solana, _ := w.Chain("solana")
 	sol, _ := w.AssetOn(solana, "USDC")
-	x.Pay, x.Receive, x.To, x.Amount = "ob:usdc", sol.Asset.String(), "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM", "1"
+	x.Pay, x.Receive, x.Amount = "ob:usdc", sol.Asset.String(), "1"
+	x.To = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 	if wrong := w.Mistakes(x, true)[IDExact]; !strings.Contains(wrong, "EVM chains only") {
 		t.Errorf("%q", wrong)
 	}

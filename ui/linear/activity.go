@@ -142,8 +142,8 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 		for i, o := range live {
 			long = s.signature(i+1, o) || long
 			if o.Voidable && s.deps.Void != nil {
-				m.title = "A signature that no time ends can be declared dead, if you know that it cannot be used any " +
-					"more:"
+				m.title = "A signature that no time ends can be declared dead, if you know that it cannot be used " +
+					"any more:"
 				m.add("Void signature "+itoa(i+1), func() error { return s.void(ctx, o) })
 			}
 		}

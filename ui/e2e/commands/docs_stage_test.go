@@ -122,6 +122,8 @@ var scenes = map[string][]scene{
 	"keys.md": {
 		{line: "coffer keys new", no: true},
 		{line: "coffer accounts add", words: []string{"0x…", key}},
+		{line: "coffer accounts rename", words: []string{"ACCOUNT", account, "NAME", "daily"}},
+		{line: "coffer accounts default", words: []string{"NAME", "daily"}},
 		{line: "coffer accounts remove", words: []string{"ACCOUNT", account}},
 		{line: "coffer profile fingerprint network.json", before: "cp ~/data/coffer/mine/network.json ."},
 		{line: "coffer keys remove", words: []string{"ADDRESS", key}},

@@ -161,16 +161,20 @@ func TestAccountsAreAddedByTheirKeysAndComparedWithTheService(t *testing.T) {
 	if code != 0 || !common.IsHexAddress(strings.TrimSpace(out)) {
 		t.Fatalf("code %d, %s, %s", code, out, errs)
 	}
-	if _, errs, code := rig.Run(t, env, "accounts", "add", "--type", "kernel-v3.3-ecdsa", "--signer",
-		signer); code != cli.ExitUsage || !strings.Contains(errs, "one EVM account") {
-		t.Errorf("code %d, %s", code, errs)
+	if _, errs, code := rig.Run(t, env, "accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer",
+		signer); code != cli.ExitUsage || !strings.Contains(errs, "already") {
+		t.Errorf("the same account twice: code %d, %s", code, errs)
+	}
+	if out, errs, code := rig.Run(t, env, "accounts", "add", "--type", "kernel-v3.3-ecdsa", "--signer",
+		signer); code != 0 || strings.TrimSpace(out) != signer {
+		t.Errorf("another account of the same key: code %d, %s, %s", code, out, errs)
 	}
 	if _, errs, code := rig.Run(t, env, "accounts", "add", "--type", "solana", "--address",
 		"4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"); code != 0 {
 		t.Fatalf("code %d, %s", code, errs)
 	}
 	out, errs, code = rig.Run(t, env, "accounts", "check")
-	if code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, "is what the service predicts") {
+	if code != 0 || strings.Count(out, "\n") != 3 || !strings.Contains(out, "is what the service predicts") {
 		t.Errorf("code %d, %s, %s", code, out, errs)
 	}
 }

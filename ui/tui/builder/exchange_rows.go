@@ -168,8 +168,8 @@ func (s *Screen) story(x *compose.Exchange) []string {
 		where = " from " + s.ChainName(from.Entity.Asset.Chain)
 	}
 	if x.Exactly {
-		return []string{"Exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol + " arrives; what it costs comes on top" + where +
-			".", "You see the cost before a payment is signed."}
+		return []string{"Exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol +
+			" arrives; what it costs comes on top" + where + ".", "You see the cost before a payment is signed."}
 	}
 	out := []string{"You pay exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol + where +
 		"; fees are deducted."}
