@@ -64,7 +64,10 @@ func checked(report verify.Report) Page {
 	}
 	for _, c := range list {
 		s := remark(c.tone, fmt.Sprintf("%*d %s", w, c.n, c.words))
-		if c.n == 0 {
+		switch {
+		case c.n == 0 && c.tone == ToneWarn:
+			continue // a warning of another source may stand beside it
+		case c.n == 0:
 			s = aside(s.Text)
 		}
 		p.prose(1, nil, s)
