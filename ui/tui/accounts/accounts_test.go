@@ -70,7 +70,7 @@ func TestGoldenScreens(t *testing.T) {
 	for _, size := range []struct {
 		name string
 		w, h int
-	}{{"80x24", 80, 19}, {"120x40", 120, 35}, {"200x60", 200, 55}} {
+	}{{"60x20", 60, 15}, {"80x24", 80, 19}, {"120x40", 120, 35}, {"200x60", 200, 55}} {
 		t.Run(size.name, func(t *testing.T) {
 			m := sample(t)
 			m.Update(screen.ResizedMsg{W: size.w, H: size.h})

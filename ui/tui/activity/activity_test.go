@@ -213,8 +213,9 @@ func TestGoldenScreens(t *testing.T) {
 		"refunded":  {{id: "op1", snap: refunded}},
 		"unknown":   {{id: "op1", snap: unknown}, {id: "op2", snap: waiting}},
 	} {
-		for suffix, z := range map[string][2]int{"80x24": {80, 19}, "120x40": {120, 35}, "200x60": {200, 55}} {
-			if z[0] == 200 && name != "unknown" && name != "completed" {
+		for suffix, z := range map[string][2]int{"60x20": {60, 15}, "80x24": {80, 19}, "120x40": {120, 35},
+			"200x60": {200, 55}} {
+			if (z[0] == 200 || z[0] == 60) && name != "unknown" && name != "completed" {
 				continue
 			}
 			r := newRig(t, Deps{})

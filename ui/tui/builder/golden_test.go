@@ -13,12 +13,12 @@ import (
 )
 
 func sizes(t *testing.T, name string, to func(*rig)) {
-	wide := slices.Contains([]string{"filled", "mistakes", "transfer-mistakes", "swap", "overrides"}, name)
+	ends := slices.Contains([]string{"filled", "mistakes", "transfer-mistakes", "swap", "overrides"}, name)
 	for _, z := range []struct {
 		suffix string
 		w, h   int
-	}{{"80x24", 80, 19}, {"120x40", 120, 35}, {"200x60", 200, 55}} {
-		if z.w > 120 && !wide {
+	}{{"60x20", 60, 15}, {"80x24", 80, 19}, {"120x40", 120, 35}, {"200x60", 200, 55}} {
+		if (z.w > 120 || z.w < 80) && !ends {
 			continue
 		}
 		t.Run(z.suffix, func(t *testing.T) {
