@@ -133,7 +133,7 @@ func AccountOn(chain caip.Chain, address string) string {
 }
 
 // payment is the call that delivers an exact amount: the interface deducts the cost of a transfer from what arrives,
-// while a call gets what it needs. What is held on its chain pays first, so a payment there costs its network fee alone.
+// while a call gets what it needs. What is held on its chain pays first, for the network fee alone.
 func (x *Exchange) payment(w *World) *Calls {
 	b := w.NewCalls(w.Arrives(x))
 	b.Slip, b.V1 = x.Slip, x.V1
