@@ -41,13 +41,18 @@ func (o order) down() bool {
 	return figures != o.reversed
 }
 
-// words names the order in the state line.
-func (o order) words() string {
+// words names the order in the state line of a view. The third order is by the names of assets, by how many assets are
+// on a chain, or by the addresses of accounts.
+func (o order) words(v view) string {
 	way := map[bool]string{true: "largest first", false: "smallest first"}[o.down()]
-	if o.by == titleColumn || o.by == nameColumn {
+	switch {
+	case o.by == nameColumn && v == byChain:
+		return map[bool]string{true: "most assets first", false: "fewest assets first"}[o.down()]
+	case o.by == titleColumn || o.by == nameColumn:
 		way = map[bool]string{true: "Z to A", false: "A to Z"}[o.down()]
 	}
-	return [columns]string{valueColumn: "", titleColumn: "", nameColumn: "names ", amountColumn: "amounts "}[o.by] + way
+	names := [...]string{"names ", "", "addresses "}[v]
+	return [columns]string{valueColumn: "", titleColumn: "", nameColumn: names, amountColumn: "amounts "}[o.by] + way
 }
 
 func (m *Model) sort(groups []group) {

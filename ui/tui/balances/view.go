@@ -74,7 +74,7 @@ func (m *Model) head(f screen.Frame, w int) kit.Pane {
 	case len(m.rows) > 0:
 		words := m.counted()
 		if m.order != (order{}) {
-			words += ", " + m.order.words()
+			words += ", " + m.order.words(m.view)
 		}
 		p.Note = th.Dim.Render(" " + words)
 	}
