@@ -53,7 +53,7 @@ func (x *Exchange) check(k *checker) {
 func (x *Exchange) checkExact(k *checker, at caip.Chain) {
 	switch _, evm := at.EVMID(); {
 	case x.What != intent.KindTransfer:
-		k.put(IDExact, "a swap delivers what the price leaves: name the least that you take instead")
+		k.put(IDExact, "a swap delivers what the price leaves: name a minimum instead")
 	case !evm:
 		k.put(IDExact, "exact amounts arrive on EVM chains only: here the cost is deducted")
 	case !k.w.Holds(at):

@@ -149,7 +149,7 @@ func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string,
 		from, _ := s.Side(p.d.Pay.Asset)
 		return s.askGot(ctx, p, from.Agg.ID)
 	})
-	add("Set the least that you take", func() error {
+	add("Set the minimum received", func() error {
 		a, ok := s.Side(p.d.Receive.Asset)
 		if !ok || !a.Exact {
 			s.out.say("That needs an asset on one chain: its units differ by chain.")

@@ -40,7 +40,7 @@ func TestPagesOfPinnedExplorersAreLinks(t *testing.T) {
 	s.WaitText("Contracts")
 	s.WaitRaw(";https://basescan.org/token/0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913\a")
 	s.Type("4")
-	s.WaitText("transaction on an origin chain")
+	s.WaitText("Payment on ")
 	s.WaitRaw(";" + src.page.Transactions[0].OriginChainOperations[0].ExplorerURL + "\a")
 	s.WaitText("evil.example")
 	s.Type("q")

@@ -38,7 +38,7 @@ func TestProgramInATerminal(t *testing.T) {
 	s.Type("4")
 	s.WaitText("newest first")
 	s.Resize(120, 40)
-	s.WaitText("transaction on an origin chain")
+	s.WaitText("Payment on ")
 	s.Resize(50, 10)
 	s.WaitText("coffer needs 60×20")
 	s.Resize(80, 24)

@@ -139,8 +139,8 @@ func (s *Screen) targetRow(x *compose.Exchange) row {
 }
 
 func (s *Screen) minRow(x *compose.Exchange) row {
-	r := row{id: compose.IDMin, label: "at least", field: &x.Minimum, limit: 100, empty: "what the slippage leaves",
-		optional: true, title: "The least that you take",
+	r := row{id: compose.IDMin, label: "minimum", field: &x.Minimum, limit: 100, empty: "set by slippage",
+		optional: true, title: "Minimum received",
 		items: s.minItems, help: "the smallest amount that you take; less is never signed"}
 	if decimals, symbol, ok := s.Delivered(x); ok {
 		r.aside = symbol

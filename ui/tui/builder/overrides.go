@@ -40,7 +40,7 @@ func (s *Screen) overrideRows() []row {
 	}
 	text, label := "assume another state", ""
 	if len(out) == 0 {
-		label, text = "assumes", "the chain as it is"
+		label, text = "overrides", "none"
 	}
 	return append(out, row{id: compose.IDOver, label: label, text: text,
 		press: func() tea.Cmd { s.addOverride(); return nil },

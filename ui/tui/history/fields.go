@@ -158,9 +158,9 @@ func (m *Model) units(d *detail, base string) {
 }
 
 func (m *Model) legFields(d *detail, l leg) {
-	side := "transaction on the target chain, "
+	side := "Transaction on "
 	if l.origin {
-		side = "transaction on an origin chain, "
+		side = "Payment on "
 	}
 	d.plain("")
 	d.text(side+m.format.chain(l.chain).name, d.th.Strong)
