@@ -21,6 +21,7 @@ type padScreen struct {
 	capturing bool
 	keep      string
 	line      string
+	shown     int // how often it came back to the terminal
 }
 
 func (s *padScreen) Title() string              { return s.title }
@@ -38,6 +39,8 @@ func (s *padScreen) Update(msg tea.Msg) tea.Cmd {
 			name += " again"
 		}
 		s.got = append(s.got, name)
+	case screen.ShownMsg:
+		s.shown++
 	case screen.ClickMsg:
 		s.clicks = append(s.clicks, msg)
 	}

@@ -449,3 +449,41 @@ func TestD15ARecordingIsNamedOnEveryScreen(t *testing.T) {
 		}
 	})(t)
 }
+
+// TestD15_AScreenIsToldWhenItIsBackOnTheTerminal: a review that was covered waits again before a key confirms.
+func TestD15_AScreenIsToldWhenItIsBackOnTheTerminal(t *testing.T) {
+	bubble(aScreenIsToldWhenItIsBack)(t)
+}
+
+func aScreenIsToldWhenItIsBack(t *testing.T) {
+	m, _, review := withPad(t, func(o *Options) {
+		o.beside(func(screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{screen.Wire: &padScreen{title: "Wire"}}
+		})
+	})
+	drive(m, screen.OpenMsg{Screen: screen.Review})
+	for _, c := range []struct {
+		name        string
+		cover, bare func()
+	}{
+		{"a screen over it", func() { drive(m, screen.OpenMsg{Screen: screen.Wire}) },
+			func() { drive(m, screen.BackMsg{From: screen.Wire}) }},
+		{"another tab", func() { press(m, "4") }, func() { press(m, "2") }},
+		{"help", func() { press(m, "?") }, func() { press(m, "esc") }},
+		{"the palette", func() { press(m, ":") }, func() { press(m, "esc") }},
+		{"too small a terminal", func() { drive(m, tea.WindowSizeMsg{Width: 40, Height: 10}) },
+			func() { drive(m, tea.WindowSizeMsg{Width: 100, Height: 30}) }},
+	} {
+		was := review.shown
+		if c.cover(); m.seen() == screen.Review || review.shown != was {
+			t.Errorf("%s: told while it is covered", c.name)
+		}
+		if c.bare(); review.shown != was+1 || m.activeID() != screen.Review {
+			t.Errorf("%s: told %d times when it is back, on %s", c.name, review.shown-was, m.activeID())
+		}
+	}
+	was := review.shown
+	if press(m, "j", "k"); review.shown != was {
+		t.Error("told while it stays")
+	}
+}

@@ -21,7 +21,20 @@ const (
 
 // Update handles one message and schedules the next wake-up.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	return m, tea.Batch(m.handle(msg), m.nap())
+	before := m.seen()
+	cmd := m.handle(msg)
+	if id := m.seen(); id != before && id != "" {
+		cmd = tea.Batch(cmd, m.screens[id].Update(screen.ShownMsg{}))
+	}
+	return m, tea.Batch(cmd, m.nap())
+}
+
+// seen is the screen that is on the terminal; empty: something of the shell is over it.
+func (m *Model) seen() screen.ID {
+	if m.help.open || m.naming.open || m.palette.IsOpen() || m.tooSmall() {
+		return ""
+	}
+	return m.activeID()
 }
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {

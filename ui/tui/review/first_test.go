@@ -180,6 +180,20 @@ func TestD15_AKeyThatCameTooSoonIsAnswered(t *testing.T) {
 	r.press("y").count(1, 0)
 }
 
+// A review that comes back from below another screen confirms nothing at once either.
+func TestD15_AReviewThatIsBackOnTheTerminalWaitsToo(t *testing.T) {
+	r := newRig(t)
+	r.open().settle().read()
+	r.sent = nil
+	r.do(r.s.Update(screen.ShownMsg{}))
+	r.do(r.s.Update(keyOf("y")))
+	if r.count(0, 0); !r.told("too soon") {
+		t.Error("y is swallowed without a word")
+	}
+	r.clock.add(time.Second)
+	r.press("y").count(1, 0)
+}
+
 // What got cheaper is no warning.
 func TestD15_OnlyAFigureThatIsWorseIsMarked(t *testing.T) {
 	r := newRig(t)

@@ -37,6 +37,9 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.renewed(m)
 	case unlockedMsg:
 		return s.unlocked(m)
+	case screen.ShownMsg:
+		s.guard.Open(s.ctx.Clock())
+		s.unlock.guard.Open(s.ctx.Clock())
 	case screen.SuspendedMsg:
 		s.suspended()
 	case screen.ResumedMsg:

@@ -168,6 +168,9 @@ type OpenMsg struct {
 // OpenedMsg tells a screen that it is open, with the argument of OpenMsg (nil for a tab key).
 type OpenedMsg struct{ Arg any }
 
+// ShownMsg tells a screen that it is on the terminal again: another screen or a panel of the shell was over it.
+type ShownMsg struct{}
+
 // BackMsg asks the shell to close a screen that is open on top of a tab, wherever that is, together with the screens
 // above it. From is that screen; "" is the visible one.
 type BackMsg struct{ From ID }
