@@ -7,6 +7,7 @@ import (
 
 	"coffer/api/catalog"
 	"coffer/ui/internal/reviewtest"
+	"coffer/wallet/verify"
 )
 
 func payoutReview(t *testing.T) Review {
@@ -44,6 +45,26 @@ func TestManyPaymentsAreRows(t *testing.T) {
 	}
 	if strings.Contains(text, "1 transfer(") {
 		t.Errorf("a payment is a pair, too\n%s", text)
+	}
+}
+
+// TestFirstPaymentsAreCountedOnceForEachAddress: one line of the warnings counts them, and every row has its mark.
+func TestFirstPaymentsAreCountedOnceForEachAddress(t *testing.T) {
+	r := payoutReview(t)
+	r.Report = verify.Report{Reasons: []verify.Reason{{Code: "V4", Level: verify.Warn, Title: verify.FirstPayments,
+		Got: reviewtest.Payee + ", " + reviewtest.Kernel + ", " + reviewtest.Escrow}}}
+	for i := range r.Call.Lines {
+		r.Call.Lines[i].FirstTime = true
+	}
+	text := textOf(Review1(r))
+	if n := strings.Count(text, "First payment to 3 of 3 addresses"); n != 1 {
+		t.Errorf("the warning is there %d times\n%s", n, text)
+	}
+	if n := strings.Count(text, "first time"); n != len(r.Call.Lines) {
+		t.Errorf("%d of %d rows are marked\n%s", n, len(r.Call.Lines), text)
+	}
+	if strings.Contains(text, verify.FirstPayments) {
+		t.Errorf("the warning is there in other words, too\n%s", text)
 	}
 }
 

@@ -87,12 +87,14 @@ func (p *Page) firstTimes(r Review) {
 		}
 	case r.Call != nil:
 		payees := r.Call.Payees()
-		all = len(payees)
+		seen := make(map[string]bool)
 		for _, x := range payees {
-			if x.FirstTime {
+			if !seen[x.To] && x.FirstTime {
 				first++
 			}
+			seen[x.To] = true
 		}
+		all = len(seen)
 		if v == nil && all == 1 {
 			for i, l := range r.Call.Lines {
 				if l.FirstTime && l.Role == verify.RoleCall {
@@ -120,7 +122,9 @@ func (p *Page) firstTimes(r Review) {
 }
 
 // known reports the finding that firstTimes has in its own words.
-func known(x verify.Reason) bool { return x.Title == verify.FirstPayment && x.Level == verify.Warn }
+func known(x verify.Reason) bool {
+	return (x.Title == verify.FirstPayment || x.Title == verify.FirstPayments) && x.Level == verify.Warn
+}
 
 // findings names every warning and everything that is blocked or not checked; open gates are named before.
 func (p *Page) findings(report verify.Report) {

@@ -72,6 +72,9 @@ func WithoutHistory(r Report) Report {
 		if x.Code == "V4" && x.Level == Warn {
 			out.Reasons[i].Level, out.Reasons[i].Title = Unknown,
 				"Whether something was sent to this address before is not known here."
+			if x.Title == FirstPayments {
+				out.Reasons[i].Title = "Whether something was sent to these addresses before is not known here."
+			}
 		}
 	}
 	for _, c := range r.Passed {

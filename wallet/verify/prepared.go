@@ -243,6 +243,7 @@ func (j *judge) preparedView(d intent.Draft, w api.PrepareResponse, acc account,
 			view.Requires = append(view.Requires, j.amountView(asset, n))
 		}
 	}
+	var first []string
 	for i, l := range lines {
 		function := ""
 		if l.asked >= 0 {
@@ -250,23 +251,26 @@ func (j *judge) preparedView(d intent.Draft, w api.PrepareResponse, acc account,
 		}
 		c := j.callView(i+1, o.role.chainID, l, function, known)
 		view.Lines = append(view.Lines, c)
-		j.remarks(c, o.userOp.Sender, known)
+		if j.remarks(c, o.userOp.Sender, known) && !slices.Contains(first, c.Recipient) {
+			first = append(first, c.Recipient)
+		}
 	}
+	j.firstPayments(first)
 	j.undeclared(d, view.Outflow)
 	j.skippedAllowances(d, lines)
 	return view
 }
 
 // remarks warns about a call that only its bytes describe and about a recipient that is new; one that imitates the
-// account or an earlier recipient is refused.
-func (j *judge) remarks(c CallView, sender common.Address, known map[common.Address]bool) {
+// account or an earlier recipient is refused. It reports whether the warning about new recipients counts this one.
+func (j *judge) remarks(c CallView, sender common.Address, known map[common.Address]bool) bool {
 	where := "call " + strconv.Itoa(c.Index)
 	if !c.Decoded {
 		j.add(Warn, "V3", "A call could not be decoded; only its bytes can be shown.",
 			"/chainOperation/userOp/callData", "", where+" to "+c.To)
 	}
 	if c.Recipient == "" || !c.FirstTime {
-		return
+		return false
 	}
 	recipient := common.HexToAddress(c.Recipient)
 	imitated := looksLike(sender, recipient)
@@ -278,13 +282,32 @@ func (j *judge) remarks(c CallView, sender common.Address, known map[common.Addr
 	if imitated {
 		j.add(Refuse, "H1", "The recipient looks like an address that you know, but is another one.",
 			"/chainOperation/userOp/callData", sender.Hex(), c.Recipient)
-		return
+		return false
 	}
-	j.add(Warn, "V4", FirstPayment, "/chainOperation/userOp/callData", "", c.Recipient)
+	return true
 }
 
-// FirstPayment is the warning V4: a recipient that was never paid before.
-const FirstPayment = "No payment to this address is known to have arrived before."
+// FirstPayment is the warning V4 about a recipient that was never paid before, FirstPayments the one about several.
+const (
+	FirstPayment  = "No payment to this address is known to have arrived before."
+	FirstPayments = "No payment to these addresses is known to have arrived before."
+)
+
+// firstPayments warns once about all recipients that are new: a warning for each of a long list would leave no room on
+// the report for another one. The calls mark each.
+func (j *judge) firstPayments(to []string) {
+	const named = 3
+	title, got := FirstPayments, strings.Join(to[:min(len(to), named)], ", ")
+	switch {
+	case len(to) == 0:
+		return
+	case len(to) == 1:
+		title = FirstPayment
+	case len(to) > named:
+		got += " and " + strconv.Itoa(len(to)-named) + " more"
+	}
+	j.add(Warn, "V4", title, "/chainOperation/userOp/callData", "", got)
+}
 
 // looksLike reports whether two addresses differ but share their first and last four digits (TH-H1).
 func looksLike(a, b common.Address) bool {

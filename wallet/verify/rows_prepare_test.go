@@ -938,6 +938,48 @@ func TestV4_FirstRecipientsAreMarkedAndKnownOnesAreNot(t *testing.T) {
 	})
 }
 
+// TestV4_ALongListOfFirstRecipientsIsOneWarning: it counts them, each call is marked, and the warnings of the same
+// report that are no matter of recipients have their place.
+func TestV4_ALongListOfFirstRecipientsIsOneWarning(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for i := range 90 {
+			data := erc20.Transfer(common.BigToAddress(big.NewInt(int64(i/2)+7777)), big.NewInt(1)) // each twice
+			w.Draft.Calls = append(w.Draft.Calls, intent.Call{To: w.Draft.Calls[0].To, Value: "0",
+				Data: "0x" + common.Bytes2Hex(data)})
+		}
+		answer := w.PrepareResponse()
+		answer.SourceAssetBalances = []api.SourceAssetBalance{{AssetType: fmt.Sprintf("eip155:8453/erc20:0x%040x", 1),
+			Balance: "1", Decimals: 6, FiatValue: "1"}}
+		p, r := w.prepared(w.Document(answer))
+		if p == nil || !r.Has("P5", verify.Warn) {
+			t.Fatalf("%+v", r.Reasons)
+		}
+		lines, marked, found := p.View().Lines, make(map[string]bool), 0
+		for _, l := range lines[len(lines)-90:] {
+			if !l.FirstTime {
+				t.Errorf("%s is not marked", l.Recipient)
+			}
+		}
+		for _, l := range lines {
+			if l.FirstTime {
+				marked[l.Recipient] = true
+			}
+		}
+		for _, x := range r.Reasons {
+			if x.Code == "V4" {
+				found++
+				if x.Title != verify.FirstPayments ||
+					!strings.HasSuffix(x.Got, fmt.Sprintf(" and %d more", len(marked)-3)) {
+					t.Errorf("%+v", x)
+				}
+			}
+		}
+		if found != 1 || len(marked) < 45 {
+			t.Errorf("%d warnings about first recipients", found)
+		}
+	})
+}
+
 func TestH1_LookalikesOfKnownRecipientsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := common.HexToAddress(payee)
