@@ -429,3 +429,21 @@ func TestL5_TheDateOfTheCAFileIsExamined(t *testing.T) {
 		}
 	}
 }
+
+// TestL5_ACAFileWithoutACertificateIsFound: a file that is there and holds none makes every connection fail.
+func TestL5_ACAFileWithoutACertificateIsFound(t *testing.T) {
+	_, d := lab()
+	d.Profile.CAFile = t.TempDir() + "/ca.pem"
+	if err := os.WriteFile(d.Profile.CAFile, []byte("no certificate\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var found []Finding
+	for _, f := range d.files() {
+		if f.Name == "certificate authority" {
+			found = append(found, f)
+		}
+	}
+	if len(found) != 1 || found[0].Level != Bad || !strings.Contains(found[0].Text, "holds no certificate") {
+		t.Errorf("%+v", found)
+	}
+}

@@ -13,14 +13,19 @@ import (
 	"coffer/config"
 )
 
-// files examines the files that decide which servers the program trusts: that they exist and that no other user may
-// write to them.
+// files examines the files that decide which servers the program trusts: that they exist, can be used, and that no
+// other user may write to them.
 func (d Deps) files() []Finding {
 	out := []Finding{file("configuration", d.Paths.Config, true)}
 	for _, f := range []struct{ name, path string }{{"network file", d.Profile.NetworkFile},
 		{"certificate authority", d.Profile.CAFile}} {
 		if f.path != "" {
 			out = append(out, file(f.name, f.path, false))
+		}
+	}
+	if last := len(out) - 1; d.Profile.CAFile != "" && out[last].Level == Good {
+		if _, err := d.Profile.Roots(); err != nil {
+			out[last].is(Bad, words(err), "get ca.pem from the operator")
 		}
 	}
 	if d.Profile.PolicyFile != "" && d.Policy != nil {
