@@ -99,6 +99,7 @@ type AccountKey struct {
 	Account, Signer string
 	Name            string // "" for the only account without one
 	Here, Known     bool
+	Wrong           bool // the passphrase that the command was given does not open the keys
 	Why             string
 }
 
@@ -225,6 +226,9 @@ func (d Deps) accountKeys(ctx context.Context) []Finding {
 				text.Clean(k.Why, maxText)
 			f.Todo = "unlock the keys to know: coffer doctor --passphrase-fd N, or coffer keys list, --profile " +
 				d.Profile.Name
+			if k.Wrong {
+				f.Level, f.Todo = Bad, "try the passphrase on a terminal: coffer keys list --profile "+d.Profile.Name
+			}
 		case !k.Here:
 			f.Level, f.Text = Warn, k.Account+": watch-only until the key of "+k.Signer+
 				" is in the vault: nothing can be signed"

@@ -447,3 +447,18 @@ func TestL5_ACAFileWithoutACertificateIsFound(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// TestL5_AWrongPassphraseIsBad: an unknown key is a fault where the passphrase that the command was given is wrong.
+func TestL5_AWrongPassphraseIsBad(t *testing.T) {
+	for wrong, want := range map[bool]Level{false: Unknown, true: Bad} {
+		_, d := lab()
+		d.AccountKeys = func(context.Context) []AccountKey {
+			return []AccountKey{{Account: "0xa", Signer: "0xb", Why: "it does not open the keys", Wrong: wrong}}
+		}
+		f := d.accountKeys(t.Context())
+		if len(f) != 1 || f[0].Level != want || !strings.Contains(f[0].Text, "it does not open the keys") ||
+			strings.Contains(f[0].Todo, "--passphrase-fd") == wrong {
+			t.Errorf("%v: %+v", wrong, f)
+		}
+	}
+}

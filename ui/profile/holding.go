@@ -114,17 +114,25 @@ func (o *Opened) WatchOnly(ctx context.Context) string {
 	return words
 }
 
-// accountKeys lists the keys of the accounts for the doctor. When the unlock fails, its error is why a key is unknown.
+// accountKeys lists the keys of the accounts for the doctor. When the unlock fails, its error is why a key is unknown;
+// it is not tried again for the next account.
 func (o *Opened) accountKeys(ctx context.Context) []doctor.AccountKey {
 	out := make([]doctor.AccountKey, 0, len(o.All))
+	given := cli.PassphraseGiven(ctx)
+	var failed error
 	for _, a := range o.All {
-		h, err := o.Hold(ctx, a, false)
-		if err != nil {
-			h.Why = err.Error()
+		h := o.Holding(ctx, a)
+		if failed == nil {
+			h, failed = o.Hold(ctx, a, false)
+		}
+		wrong := h.State == KeyUnknown && failed != nil
+		if wrong {
+			h.Why = failed.Error()
 		}
 		out = append(out, doctor.AccountKey{Account: a.AccountAddress, Name: o.NameOf(a.AccountAddress),
 			Signer: present.Checksummed(h.Signer),
-			Here:   h.State == KeyHere, Known: h.State != KeyUnknown, Why: h.Why})
+			Here:   h.State == KeyHere, Known: h.State != KeyUnknown, Why: h.Why,
+			Wrong: wrong && given})
 	}
 	return out
 }
