@@ -112,15 +112,28 @@ func (p person) answers(pairs ...string) error {
 // builds makes the ready-made call and reads the first review.
 func (p person) builds() (needs string) {
 	p.Helper()
+	needs = p.asks()
+	p.reviews()
+	return needs
+}
+
+// asks makes the ready-made call and asks for its review.
+func (p person) asks() (needs string) {
+	p.Helper()
 	p.types("2")
 	p.sees("Build", "trial call")
 	p.types("d")
 	needs = p.finds(`needs +([0-9.,]+) USDC`)
 	p.sees("elsewhere")
 	p.types("r")
+	return needs
+}
+
+// reviews reads the first review.
+func (p person) reviews() {
+	p.Helper()
 	p.sees("Review 1 of 2", "nothing else", "y sign")
 	p.reads(`closes in (\d+:\d\d)`)
-	return needs
 }
 
 // pays reads the second review and returns what has to be typed to confirm it.

@@ -41,15 +41,13 @@ func TestSSHZ2AnEncryptedFileIsSetUpAndUnlocked(t *testing.T) {
 	}
 	p := h.opens(at{Cols: 100, Rows: 30}, "coffer")
 	p.sees("EMBEDDED", "mine", "USDC", "$")
-	p.builds()
-	p.types("y")
+	p.asks()
 	p.sees("The keys are locked")
 	p.waits("the dialog to take the passphrase", func(screen string) bool {
 		p.types("\x15" + passphrase + "\r")
 		return !strings.Contains(screen, "The keys are locked") || strings.Contains(screen, "opening the vault")
 	})
-	p.waits("the review again", func(screen string) bool { return !strings.Contains(screen, "The keys are locked") })
-	p.reads(`closes in (\d+:\d\d)`)
+	p.reviews()
 	p.types("y")
 	p.sees("Review 2 of 2", "Arrives")
 	p.types("\x1b")
