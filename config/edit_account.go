@@ -9,20 +9,11 @@ import (
 // RemoveAccount removes the account at index at from a profile in the configuration file at path. Comments and
 // everything else stay as they are; a file that does not give the account a table of its own stays unchanged.
 func RemoveAccount(path, profile string, at int) error {
-	data, err := readToEdit(path)
+	data, want, err := fileWithAccount(path, profile, at)
 	if err != nil {
 		return err
 	}
-	want, err := Parse(path, data)
-	if err != nil {
-		return err
-	}
-	// A profile that is not in the file has no accounts.
 	p := want.Profiles[profile]
-	if at < 0 || at >= len(p.Accounts) {
-		return &Error{Path: path, Key: "profiles." + profile,
-			Problem: "there is no such account in the file; nothing was written"}
-	}
 	text := withoutTable(string(data), "profiles."+profile+".accounts[]", at)
 	if name := p.Accounts[at].Name; name != "" && strings.EqualFold(name, p.DefaultAccount) {
 		p.DefaultAccount = ""
@@ -31,6 +22,22 @@ func RemoveAccount(path, profile string, at int) error {
 	p.Accounts = slices.Delete(slices.Clone(p.Accounts), at, at+1)
 	want.Profiles[profile] = p
 	return writeSame(path, []byte(text), want)
+}
+
+// fileWithAccount reads a file to edit that has an account at index at of a profile. A profile that is not in the file
+// has no accounts.
+func fileWithAccount(path, profile string, at int) (data []byte, file File, err error) {
+	if data, err = readToEdit(path); err != nil {
+		return nil, File{}, err
+	}
+	if file, err = Parse(path, data); err != nil {
+		return nil, File{}, err
+	}
+	if at < 0 || at >= len(file.Profiles[profile].Accounts) {
+		return nil, File{}, &Error{Path: path, Key: "profiles." + profile,
+			Problem: "there is no such account in the file; nothing was written"}
+	}
+	return data, file, nil
 }
 
 // writeSame writes a text that says what want says; a text that does not is refused, and the file stays.
@@ -48,19 +55,11 @@ func NameAccount(path, profile string, at int, name string) error {
 	if err := CheckAccountName(name); err != nil {
 		return &Error{Path: path, Key: "profiles." + profile, Problem: err.Error()}
 	}
-	data, err := readToEdit(path)
-	if err != nil {
-		return err
-	}
-	want, err := Parse(path, data)
+	data, want, err := fileWithAccount(path, profile, at)
 	if err != nil {
 		return err
 	}
 	p := want.Profiles[profile]
-	if at < 0 || at >= len(p.Accounts) {
-		return &Error{Path: path, Key: "profiles." + profile,
-			Problem: "there is no such account in the file; nothing was written"}
-	}
 	lines := strings.Split(string(data), "\n")
 	from, to := nthTable(lines, "profiles."+profile+".accounts[]", at)
 	if from >= 0 {
