@@ -159,7 +159,7 @@ func processorOf(pid int) (ms float64, err error) {
 	return ms, err
 }
 
-// rests watches a program that nobody touches.
+// rests watches a program that no one touches.
 func (c comparing) rests(m *measured, term *termtest.Terminal) error {
 	from, err := processorOf(term.Process().Pid)
 	bytes, _ := term.Written()

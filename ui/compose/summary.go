@@ -48,7 +48,7 @@ func (l Leaving) Short() bool {
 	return same && need != nil && l.Total != nil && l.Total.Cmp(amount.Scale(need, l.Decimals, l.Pays.Decimals)) < 0
 }
 
-// Arriving is what somebody gets: To is an address, or "" for the own account. The quote says a missing amount. About:
+// Arriving is what a recipient gets: To is an address, "" the own account. The quote says a missing amount. About:
 // at the prices of the catalogue, before fees; LessFees: before fees.
 type Arriving struct {
 	verify.AmountView

@@ -202,7 +202,7 @@ func (s *session) receive(ctx context.Context) error {
 	return s.askFor(ctx, a)
 }
 
-// care says what to know before somebody pays.
+// care says what a payer has to know.
 func (s *session) care() {
 	care, lost := present.ReceiveCare(s.ctx.Network.Kind)
 	if lost {

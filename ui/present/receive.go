@@ -29,7 +29,7 @@ func ReceiveOn(c *catalog.Catalog, n network.Descriptor, a api.Account) string {
 	return "Send to it on these chains only: " + strings.Join(names, ", ") + ". The address is the same on each."
 }
 
-// ReceiveCare is what to know before somebody pays to an address of this network; lost: real coins would be lost there.
+// ReceiveCare is what a payer has to know of this network; lost: real coins would be lost there.
 func ReceiveCare(k network.Kind) (text string, lost bool) {
 	switch k {
 	case network.Embedded:

@@ -20,7 +20,7 @@ const (
 	someSpender  = "0x0AD63E341d6cA640c84993e15051febf742E1feF"
 )
 
-// someAllowances are one that was there before, one that was taken back, and one of an asset that nobody knows.
+// someAllowances are one that was there before, one that was taken back, and one of an unknown asset.
 func someAllowances() []present.Allowance {
 	at, all := tuitest.Now().Add(-time.Hour), new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
 	return []present.Allowance{
