@@ -39,10 +39,10 @@ func TestOnlyACostThatIsExplainedInFullIsMarkedGood(t *testing.T) {
 		want        string
 		tone        Tone
 	}{
-		"in full":                        {0, true, "explained", ToneGood},
-		"within what prices are off by":  {3_650_000, true, "explained 25 %", TonePlain},
-		"beyond it":                      {3_650_000, false, "only 25 % explained", ToneWarn},
-		"nobody says what the fees were": {0, false, "explained by fees: unknown", ToneUnknown},
+		"in full":                       {0, true, "explained", ToneGood},
+		"within what prices are off by": {3_650_000, true, "explained 25 %", TonePlain},
+		"beyond it":                     {3_650_000, false, "only 25 % explained", ToneWarn},
+		"fees that no one states":       {0, false, "explained by fees: unknown", ToneUnknown},
 	} {
 		v := reviewtest.Quote().Quote
 		v.CostMicro, v.UnexplainedMicro, v.Explained = big.NewInt(4_866_667), big.NewInt(x.unexplained), x.explained
