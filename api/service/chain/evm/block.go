@@ -136,8 +136,9 @@ func newSealed(h *types.Header, txs types.Transactions, rcs types.Receipts, outs
 	}
 }
 
-// write stores the block, the ways to find it and the state after it.
-func (s *sealed) write(tx store.Tx, l layout) error {
+// write stores the block, the ways to find it and the state after it. What
+// that replaces goes into old unless it is nil.
+func (s *sealed) write(tx store.Tx, l layout, old map[string][]byte) error {
 	v, err := encodeRecord(s.head.hash, s.record)
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (s *sealed) write(tx store.Tx, l layout) error {
 			return err
 		}
 	}
-	return writeUpdate(tx, l, s.update)
+	return writeUpdate(tx, l, s.update, old)
 }
 
 func (s *sealed) block() chain.Block {

@@ -27,6 +27,7 @@ type Chain struct {
 	// latest is what Head shows. The truth is the highest block in the store:
 	// everything else reads it from its own snapshot.
 	latest atomic.Pointer[head]
+	node   atomic.Pointer[Node] // keeps what blocks replace; nil without an endpoint
 }
 
 var _ chain.Chain = (*Chain)(nil)
@@ -97,7 +98,7 @@ func (c *Chain) Seal(ctx context.Context, req chain.SealRequest) (chain.Block, e
 		c.catchUp()
 		return chain.Block{}, err
 	}
-	c.latest.Store(&s.head)
+	c.publish(&s.head)
 	return block, nil
 }
 
@@ -105,7 +106,7 @@ func (c *Chain) Seal(ctx context.Context, req chain.SealRequest) (chain.Block, e
 func (c *Chain) catchUp() {
 	_ = c.store.View(func(tx store.Tx) error { // a store that cannot be read either leaves Head as it is
 		if h, found, err := c.tip(tx); err == nil && found {
-			c.latest.Store(&h)
+			c.publish(&h)
 		}
 		return nil
 	})

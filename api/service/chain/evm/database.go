@@ -45,6 +45,7 @@ type reader struct {
 	blocks store.Bucket
 	codes  store.Bucket
 	cache  *caches
+	past   []*undo // of the blocks after this version, oldest first; none for the head
 }
 
 func newReader(tx store.Tx, l layout, c *caches) *reader {
@@ -65,9 +66,19 @@ func (r *reader) get(b store.Bucket, key []byte) ([]byte, error) {
 	return v, nil
 }
 
+// version returns what the state bucket had under a key.
+func (r *reader) version(key []byte) ([]byte, error) {
+	for _, u := range r.past {
+		if v, ok := u.old[string(key)]; ok {
+			return v, nil
+		}
+	}
+	return r.get(r.state, key)
+}
+
 // Account returns nil for an account that does not exist.
 func (r *reader) Account(addr common.Address) (*types.StateAccount, error) {
-	v, err := r.get(r.state, accountKey(crypto.Keccak256Hash(addr[:])))
+	v, err := r.version(accountKey(crypto.Keccak256Hash(addr[:])))
 	if v == nil {
 		return nil, err
 	}
@@ -76,7 +87,7 @@ func (r *reader) Account(addr common.Address) (*types.StateAccount, error) {
 
 // Storage returns zero for a slot that was never written.
 func (r *reader) Storage(addr common.Address, slot common.Hash) (common.Hash, error) {
-	v, err := r.get(r.state, slotKey(crypto.Keccak256Hash(addr[:]), crypto.Keccak256Hash(slot[:])))
+	v, err := r.version(slotKey(crypto.Keccak256Hash(addr[:]), crypto.Keccak256Hash(slot[:])))
 	if v == nil {
 		return common.Hash{}, err
 	}
@@ -103,7 +114,7 @@ func (r *reader) Has(addr common.Address, hash common.Hash) bool { return r.Code
 
 // Node returns a node of the one trie that this version has.
 func (r *reader) Node(owner common.Hash, path []byte, hash common.Hash) ([]byte, error) {
-	blob, err := r.get(r.state, nodeKey(owner, path))
+	blob, err := r.version(nodeKey(owner, path))
 	if blob == nil {
 		return nil, err // without an error the trie makes its MissingNodeError
 	}
@@ -172,19 +183,20 @@ func (d *database) Commit(u *state.StateUpdate) error {
 	return nil
 }
 
-// writeUpdate replaces the stored version by the one that u leads to. Trie
-// nodes are keyed by path, so a new node takes its predecessor's place and one
-// that went away is deleted: the older trie is gone with this commit.
-func writeUpdate(tx store.Tx, l layout, u *state.StateUpdate) error {
-	b := tx.Bucket(l.state)
+// writeUpdate replaces the stored version by the one that u leads to, and
+// copies what it replaces into old unless that is nil. Trie nodes are keyed by
+// path, so a new node takes its predecessor's place and one that went away is
+// deleted: the older trie is gone with this commit.
+func writeUpdate(tx store.Tx, l layout, u *state.StateUpdate, old map[string][]byte) error {
+	b := replacing{tx.Bucket(l.state), old}
 	for h, a := range u.Accounts {
-		if err := putOrDelete(b, accountKey(h), a != nil, func() []byte { return encodeAccount(a) }); err != nil {
+		if err := b.putOrDelete(accountKey(h), a != nil, func() []byte { return encodeAccount(a) }); err != nil {
 			return err
 		}
 	}
 	for h, slots := range u.Storages {
 		for k, v := range slots {
-			if err := putOrDelete(b, slotKey(h, k), v != common.Hash{},
+			if err := b.putOrDelete(slotKey(h, k), v != common.Hash{},
 				func() []byte { return encodeSlot(v) }); err != nil {
 				return err
 			}
@@ -192,7 +204,7 @@ func writeUpdate(tx store.Tx, l layout, u *state.StateUpdate) error {
 	}
 	for owner, set := range u.Nodes.Sets {
 		for path, n := range set.Nodes {
-			if err := putOrDelete(b, nodeKey(owner, []byte(path)), !n.IsDeleted(),
+			if err := b.putOrDelete(nodeKey(owner, []byte(path)), !n.IsDeleted(),
 				func() []byte { return n.Blob }); err != nil {
 				return err
 			}
@@ -207,7 +219,16 @@ func writeUpdate(tx store.Tx, l layout, u *state.StateUpdate) error {
 	return nil
 }
 
-func putOrDelete(b store.Bucket, key []byte, put bool, value func() []byte) error {
+// replacing is a bucket that copies what it replaces.
+type replacing struct {
+	store.Bucket
+	old map[string][]byte
+}
+
+func (b replacing) putOrDelete(key []byte, put bool, value func() []byte) error {
+	if b.old != nil {
+		b.old[string(key)] = b.Get(key)
+	}
 	if put {
 		return b.Put(key, value())
 	}

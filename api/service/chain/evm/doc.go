@@ -1,6 +1,6 @@
 // Package evm is the embedded EVM chain behind the port of package chain: real
 // headers, state roots, receipts and logs, sealed block by block on request,
-// without peers, a pool or a JSON-RPC server. It is the only package that
+// without peers. It is the only package that
 // imports go-ethereum's core, whose API changes between patch releases.
 //
 // Promises:
@@ -27,5 +27,10 @@
 // two slots a block for beacon roots that do not exist here and for hashes that
 // BLOCKHASH gives, and they are the only state that would grow with time. Both
 // system calls then do nothing, as their specifications say. Fees: the base fee
-// is burned, no tip is paid.
+// is burned; a tip, which settlement does not pay, goes to the zero address.
+//
+// A Node is what an endpoint needs of a chain: complete blocks, the state after
+// each of the last 128 of them, and a way in for transactions that others have
+// signed. The older states are kept in memory, as what each block replaced, and
+// only while there is a Node.
 package evm

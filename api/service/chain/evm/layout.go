@@ -52,6 +52,8 @@ func nodeKey(owner common.Hash, path []byte) []byte {
 	return append(k, path...)
 }
 
+func numberOf(key []byte) uint64 { return binary.BigEndian.Uint64(key) }
+
 func numberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // lookup says where a transaction is.

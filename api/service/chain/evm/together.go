@@ -69,7 +69,7 @@ func SealAll(ctx context.Context, sealings []Sealing) ([]chain.Block, error) {
 		return nil, err
 	}
 	for i, s := range sealings {
-		s.Chain.latest.Store(&built[i].head)
+		s.Chain.publish(&built[i].head)
 	}
 	return blocks, nil
 }
@@ -95,13 +95,29 @@ func (c *Chain) accepted(ctx context.Context, req chain.SealRequest, place []Acc
 	return s, nil
 }
 
-// write stores a block, and what the request records with it.
-func (c *Chain) write(tx store.Tx, s *sealed, req chain.SealRequest, block chain.Block) error {
+// put stores the next block.
+func (c *Chain) put(tx store.Tx, s *sealed) error {
 	if tx.Bucket(c.layout.blocks).Get(numberKey(s.head.number())) != nil {
 		return ErrConflict
 	}
-	if err := s.write(tx, c.layout); err != nil {
+	var old map[string][]byte
+	n := c.node.Load()
+	if n != nil {
+		old = map[string][]byte{}
+	}
+	if err := s.write(tx, c.layout, old); err != nil {
 		return fmt.Errorf("write block: %w", err)
+	}
+	if n != nil {
+		n.keep(&undo{number: s.head.number(), hash: s.head.hash, old: old})
+	}
+	return nil
+}
+
+// write stores a block, and what the request records with it.
+func (c *Chain) write(tx store.Tx, s *sealed, req chain.SealRequest, block chain.Block) error {
+	if err := c.put(tx, s); err != nil {
+		return err
 	}
 	if req.Record != nil {
 		return req.Record(tx, block)

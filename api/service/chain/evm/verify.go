@@ -77,7 +77,7 @@ func (c *Chain) replay(copied *Chain, n uint64) error {
 			return damaged("receipt", fmt.Errorf("transaction %d differs", i))
 		}
 	}
-	if err := copied.store.Update(func(tx store.Tx) error { return got.write(tx, copied.layout) }); err != nil {
+	if err := copied.store.Update(func(tx store.Tx) error { return got.write(tx, copied.layout, nil) }); err != nil {
 		return err
 	}
 	copied.latest.Store(&got.head)
