@@ -1,0 +1,148 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// Texts that nodes have agreed on.
+const (
+	textParse    = "parse error"
+	textInvalid  = "invalid request"
+	textEmpty    = "empty batch"
+	textTooMany  = "batch too large"
+	textTooLarge = "response too large"
+	textTimeout  = "request timed out"
+	textInternal = "internal error"
+	textObject   = "non-array args"
+)
+
+// codeInternal is for a method that panicked.
+const codeInternal = -32603
+
+var null = json.RawMessage("null")
+
+// message is one request as it came. An absent id is nil, so that null can be told from it.
+type message struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+// parse reads a request body: one message or a batch. A body that is no JSON is an *Error; so is a batch that is empty
+// or has more than most items, for which first is the id to answer with.
+func parse(body []byte, most int) (all []json.RawMessage, batch bool, first json.RawMessage, err *Error) {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 || !json.Valid(body) {
+		return nil, false, null, Errorf(CodeParse, textParse)
+	}
+	if body[0] != '[' {
+		return []json.RawMessage{body}, false, null, nil
+	}
+	if json.Unmarshal(body, &all) != nil {
+		return nil, false, null, Errorf(CodeParse, textParse)
+	}
+	switch {
+	case len(all) == 0:
+		return nil, false, null, Errorf(CodeInvalidRequest, textEmpty)
+	case len(all) > most:
+		first = null
+		for _, raw := range all[:most] {
+			if m, wrong := read(raw); wrong == nil && m.ID != nil {
+				first = m.ID
+				break
+			}
+		}
+		return nil, true, first, Errorf(CodeInvalidRequest, textTooMany)
+	}
+	return all, true, null, nil
+}
+
+// read reads one message. With an error its id is what the answer has to carry.
+func read(raw json.RawMessage) (m message, err *Error) {
+	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &m) != nil {
+		return message{ID: null}, Errorf(CodeInvalidRequest, textInvalid)
+	}
+	if m.ID != nil && !isID(m.ID) {
+		return message{ID: null}, Errorf(CodeInvalidRequest, textInvalid)
+	}
+	if m.Version != "2.0" || m.Method == "" {
+		if m.ID == nil {
+			m.ID = null
+		}
+		return m, Errorf(CodeInvalidRequest, textInvalid)
+	}
+	return m, nil
+}
+
+// isID reports whether an id is a string, a number or null.
+func isID(raw json.RawMessage) bool {
+	switch raw[0] {
+	case '{', '[', 't', 'f':
+		return false
+	}
+	return true
+}
+
+// params reads the positional parameters.
+func (m message) params() (Params, error) {
+	var p Params
+	if raw := bytes.TrimSpace(m.Params); len(raw) > 0 && raw[0] != '[' && !bytes.Equal(raw, null) {
+		return nil, Errorf(CodeInvalidParams, textObject)
+	}
+	if len(m.Params) == 0 {
+		return nil, nil
+	}
+	return p, json.Unmarshal(m.Params, &p)
+}
+
+// answer is the answer to a call, nil for a notification.
+func (m message) answer(result any, err error) []byte {
+	id := m.ID
+	if id == nil {
+		return nil
+	}
+	if err != nil {
+		return refusal(id, asError(err))
+	}
+	raw, whole := result.(json.RawMessage)
+	if !whole {
+		var wrong error
+		if raw, wrong = json.Marshal(result); wrong != nil {
+			return refusal(id, Errorf(codeInternal, textInternal))
+		}
+	}
+	if len(raw) == 0 {
+		raw = null
+	}
+	out := make([]byte, 0, len(raw)+len(id)+36)
+	out = append(append(out, `{"jsonrpc":"2.0","id":`...), id...)
+	out = append(append(out, `,"result":`...), raw...)
+	return append(out, '}')
+}
+
+// refusal is the answer to what could not be done.
+func refusal(id json.RawMessage, e *Error) []byte {
+	raw, err := json.Marshal(e)
+	if err != nil { // its data is no JSON
+		raw, _ = json.Marshal(Errorf(e.Code, "%s", e.Message))
+	}
+	out := make([]byte, 0, len(raw)+len(id)+36)
+	out = append(append(out, `{"jsonrpc":"2.0","id":`...), id...)
+	out = append(append(out, `,"error":`...), raw...)
+	return append(out, '}')
+}
+
+// asError is what a caller is told of an error.
+func asError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return Errorf(CodeTimeout, textTimeout)
+	}
+	return Errorf(CodeServer, "%s", err)
+}

@@ -1,0 +1,110 @@
+package jsonrpc
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// While the service works one call runs at a time, otherwise as many as there are processors, long ones on one less.
+func TestCallsTakeTurns(t *testing.T) {
+	for _, c := range []struct{ kind, busy, want int }{{short, 0, 4}, {long, 0, 3}, {short, 1, 1}, {long, 2, 1}} {
+		s := newShare()
+		s.all, s.long = 4, 3
+		for range c.busy {
+			defer s.occupied()()
+		}
+		var now, most atomic.Int64
+		var all sync.WaitGroup
+		for range 40 {
+			all.Go(func() {
+				leave, err := s.enter(t.Context(), c.kind)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := now.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				time.Sleep(time.Millisecond)
+				now.Add(-1)
+				leave()
+			})
+		}
+		all.Wait()
+		if got := most.Load(); got != int64(c.want) || s.running != 0 || s.runningLong != 0 {
+			t.Errorf("%+v: %d at once, %d and %d left", c, got, s.running, s.runningLong)
+		}
+	}
+}
+
+// Long calls keep no short one back, and a stream of short ones no long one.
+func TestNeitherKindOfCallStarvesTheOther(t *testing.T) {
+	s := newShare()
+	s.all, s.long = 2, 1
+	leave, _ := s.enter(t.Context(), long)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	var waits sync.WaitGroup
+	for range 3 {
+		waits.Go(func() {
+			if l, err := s.enter(ctx, long); err == nil {
+				l()
+			} else {
+				t.Error(err)
+			}
+		})
+	}
+	for range 100 {
+		l, err := s.enter(ctx, short)
+		if err != nil {
+			t.Fatal("a short call waits behind long ones")
+		}
+		l()
+	}
+	stop := make(chan struct{})
+	var stream sync.WaitGroup
+	for range 4 {
+		stream.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if l, err := s.enter(ctx, short); err == nil {
+					time.Sleep(10 * time.Microsecond)
+					l()
+				}
+			}
+		})
+	}
+	leave()
+	waits.Wait()
+	close(stop)
+	stream.Wait()
+}
+
+func TestWhoGivesUpLeavesNoTrace(t *testing.T) {
+	s := newShare()
+	s.all, s.long = 1, 1
+	first, _ := s.enter(t.Context(), short)
+	for range 50 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Microsecond)
+		if _, err := s.enter(ctx, long); err == nil {
+			t.Fatal("two at once")
+		}
+		cancel()
+	}
+	first()
+	if s.waiting[long].Len() != 0 || s.running != 0 {
+		t.Errorf("%d wait, %d run", s.waiting[long].Len(), s.running)
+	}
+	if leave, err := s.enter(t.Context(), long); err != nil {
+		t.Error(err)
+	} else {
+		leave()
+	}
+}
