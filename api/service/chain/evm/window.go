@@ -9,6 +9,9 @@ import (
 	"github.com/ethereum/go-ethereum/core/state"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/core/vm"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/trie"
+	"github.com/holiman/uint256"
 
 	"coffer/api/service/store"
 )
@@ -155,3 +158,64 @@ func (v *View) Err() error { return errors.Join(v.State.Error(), v.snap.Err()) }
 
 // Close ends the view; a second call does nothing.
 func (v *View) Close() { v.snap.Release() }
+
+// Proof shows by the block's state root what an account and some of its slots are. Without an account the root of its
+// storage and the hash of its code are zero, as go-ethereum has it.
+type Proof struct {
+	Account               [][]byte
+	Balance               *uint256.Int
+	Nonce                 uint64
+	CodeHash, StorageHash common.Hash
+	Slots                 []SlotProof // in the order asked for
+}
+
+// SlotProof shows one slot.
+type SlotProof struct {
+	Key, Value common.Hash
+	Proof      [][]byte
+}
+
+// nodes collects the nodes of a proof, the root first.
+type nodes [][]byte
+
+// Put implements ethdb.KeyValueWriter.
+func (l *nodes) Put(_, blob []byte) error {
+	*l = append(*l, blob)
+	return nil
+}
+
+// Delete implements ethdb.KeyValueWriter; a proof takes nothing back.
+func (l *nodes) Delete([]byte) error { return errors.New("a proof only grows") }
+
+// Proof makes the proof of an account and of slots.
+func (v *View) Proof(addr common.Address, slots []common.Hash) (*Proof, error) {
+	db, root := &database{reader: v.reader}, v.Header.Root
+	p := &Proof{
+		Balance: v.State.GetBalance(addr), Nonce: v.State.GetNonce(addr), CodeHash: v.State.GetCodeHash(addr),
+		StorageHash: v.State.GetStorageRoot(addr),
+	}
+	accounts, err := trie.NewStateTrie(trie.StateTrieID(root), db)
+	if err != nil {
+		return nil, err
+	}
+	key := crypto.Keccak256Hash(addr[:])
+	if err := accounts.Prove(key[:], (*nodes)(&p.Account)); err != nil {
+		return nil, err
+	}
+	var storage *trie.StateTrie
+	if len(slots) > 0 && p.StorageHash != types.EmptyRootHash && p.StorageHash != (common.Hash{}) {
+		if storage, err = trie.NewStateTrie(trie.StorageTrieID(root, key, p.StorageHash), db); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range slots {
+		s := SlotProof{Key: k, Value: v.State.GetState(addr, k)}
+		if storage != nil {
+			if err := storage.Prove(crypto.Keccak256(k[:]), (*nodes)(&s.Proof)); err != nil {
+				return nil, err
+			}
+		}
+		p.Slots = append(p.Slots, s)
+	}
+	return p, v.Err()
+}
