@@ -88,7 +88,7 @@ func (s Style) Over(line string) string {
 	if s.plain {
 		return s.open + withoutLooks(line) + reset
 	}
-	return s.open + strings.ReplaceAll(line, reset, reset+s.open) + reset
+	return s.open + strings.ReplaceAll(Carry(line), reset, reset+s.open) + reset
 }
 
 // withoutLooks removes the escape sequences of looks; others, such as a mark of the cursor, stay.

@@ -92,7 +92,7 @@ func View(th theme.Theme, title, content string, cursor bool) tea.View {
 	if th.ASCII {
 		content = foldASCII(content, th.Signs.More)
 	}
-	v.SetContent(content)
+	v.SetContent(theme.Carry(content))
 	return v
 }
 
