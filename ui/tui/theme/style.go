@@ -1,6 +1,7 @@
 package theme
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"image/color"
@@ -127,7 +128,7 @@ func (p palette) pick(h hue) color.Color {
 	name := ""
 	switch p.profile {
 	case colorprofile.TrueColor:
-		name = s.rgb
+		name = cmp.Or(s.rgb, s.index)
 	case colorprofile.ANSI256:
 		name = s.index
 	case colorprofile.ANSI:

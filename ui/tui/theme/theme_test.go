@@ -18,7 +18,7 @@ func TestProfilesUseOnlyTheirColours(t *testing.T) {
 		for profile, banned := range map[colorprofile.Profile][]string{
 			colorprofile.NoTTY: {"\x1b"}, colorprofile.ASCII: {"38;", "48;", "\x1b[3"},
 			colorprofile.ANSI: {"38;", "48;"}, colorprofile.ANSI256: {"38;2", "48;2"},
-			colorprofile.TrueColor: {"38;5", "48;5"},
+			colorprofile.TrueColor: {"\x1b[31", "\x1b[32", "\x1b[33", "\x1b[34", "\x1b[35", "\x1b[36"},
 		} {
 			for i, s := range all(New(dark, profile, false)) {
 				for _, b := range banned {
@@ -26,6 +26,18 @@ func TestProfilesUseOnlyTheirColours(t *testing.T) {
 						t.Errorf("style %d of %s is %q", i, profile, s.Render("x"))
 					}
 				}
+			}
+		}
+	}
+}
+
+// Secondary text, rules and the accent are on every line of a screen.
+func TestTheLooksOfEveryLineAreShort(t *testing.T) {
+	for _, dark := range []bool{true, false} {
+		th := New(dark, colorprofile.TrueColor, false)
+		for name, s := range map[string]Style{"dim": th.Dim, "rule": th.Rule, "accent": th.Accent} {
+			if len(s.open) > len("\x1b[38;5;255m") {
+				t.Errorf("%s, dark %t: %q", name, dark, s.open)
 			}
 		}
 	}
