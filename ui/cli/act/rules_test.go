@@ -468,3 +468,13 @@ func TestK5_MaxCostWidensOnPurpose(t *testing.T) {
 		}
 	}
 }
+
+func TestD3_Review2RepeatsThePayee(t *testing.T) {
+	r := atTerminal(t, "yes", "yes")
+	r.signed()
+	r.done(0, callFlags()...)
+	_, second, _ := strings.Cut(r.err.String(), "REVIEW 2 OF 2")
+	if !strings.Contains(second, "To                   "+payee+", Demo payee") {
+		t.Error(second)
+	}
+}
