@@ -35,6 +35,11 @@ type Node struct {
 	feeds   map[chan *types.Transaction]func() // of accepted transactions
 	queue   []*submission                      // waiting for their block
 
+	pool   pool
+	waking bool
+	slice  time.Duration // of execution for one block of others
+	work   sync.WaitGroup
+
 	turn chan struct{} // held by the goroutine that seals what is queued
 }
 
@@ -45,7 +50,7 @@ var ErrClosed = errors.New("the endpoint of this chain is closed")
 func NewNode(c *Chain, o NodeOptions) *Node {
 	n := &Node{
 		chain: c, clock: o.Clock, changed: make(chan struct{}), feeds: map[chan *types.Transaction]func(){},
-		turn: make(chan struct{}, 1),
+		pool: newPool(), slice: sliceOfOrder, turn: make(chan struct{}, 1),
 	}
 	if n.clock == nil {
 		n.clock = time.Now
@@ -57,15 +62,17 @@ func NewNode(c *Chain, o NodeOptions) *Node {
 	return n
 }
 
-// Close detaches the Node. What waits for a block is refused, feeds end.
+// Close detaches the Node. What waits for a block is refused, what is held is forgotten, feeds end.
 func (n *Node) Close() {
 	n.chain.node.CompareAndSwap(n, nil)
+	n.shut()
+	n.work.Wait()
+}
+
+func (n *Node) shut() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
-		return
-	}
-	n.closed, n.undos = true, nil
+	n.closed, n.undos, n.pool = true, nil, newPool()
 	for _, s := range n.queue {
 		s.resolve(false, ErrClosed)
 	}
@@ -103,6 +110,12 @@ func (c *Chain) publish(h *head) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.tell()
+	n.wake()
+}
+
+// tell closes what Changed returned. The lock is held.
+func (n *Node) tell() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 }

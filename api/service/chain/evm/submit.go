@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -18,63 +20,103 @@ import (
 
 // Bounds of what others send.
 const (
-	maxTxBytes   = 128 << 10             // go-ethereum's
-	submitFor    = 20 * time.Millisecond // of execution for one block of others' transactions
-	maxFeeEther  = 1                     // go-ethereum's default
+	maxTxBytes   = 128 << 10 // go-ethereum's
+	sliceOfOrder = 20 * time.Millisecond
+	maxFeeEther  = 1 // go-ethereum's default
 	feedCapacity = 4096
 )
 
 var (
 	errUnprotected = errors.New("only replay-protected (EIP-155) transactions allowed over RPC")
 	errNothing     = errors.New("no transaction for a block")
+	errGap         = errors.New("an earlier nonce is missing")
 )
 
-// submission is a transaction that waits for its block.
+// submission is a transaction that waits: for its block, or in the pool for an earlier nonce.
 type submission struct {
 	tx     *types.Transaction
 	from   common.Address
+	signer types.Signer
+	since  time.Time // when it began to be held
 	done   chan struct{}
 	sealed bool
 	err    error
 }
 
+// resolve answers; only the first answer counts.
 func (s *submission) resolve(sealed bool, err error) {
-	s.sealed, s.err = sealed, err
-	close(s.done)
+	select {
+	case <-s.done:
+	default:
+		s.sealed, s.err = sealed, err
+		close(s.done)
+	}
+}
+
+// DecodeTx reads a signed transaction as eth_sendRawTransaction takes it.
+func DecodeTx(raw []byte) (*types.Transaction, error) {
+	tx := new(types.Transaction)
+	if err := tx.UnmarshalBinary(raw); err != nil {
+		return nil, err
+	}
+	return tx, nil
 }
 
 // Submit checks a transaction that somebody has signed as go-ethereum's pool does, with its errors, and seals it. When
-// it returns nil and true, the block is stored.
+// it returns true, the block is stored. False without an error says that the transaction is held because one with an
+// earlier nonce is missing; it is sealed with that one.
 //
 // What arrives while another block is being made is sealed together, in the order of arrival, so that however many
 // others send, settlement waits for one block of theirs.
 func (n *Node) Submit(ctx context.Context, tx *types.Transaction) (sealed bool, err error) {
-	s, err := n.check(tx)
+	return n.submit(ctx, tx, n.chain.env.signer)
+}
+
+func (n *Node) submit(ctx context.Context, tx *types.Transaction, signer types.Signer) (sealed bool, err error) {
+	s, err := n.check(tx, signer)
 	if err != nil {
 		return false, err
 	}
-	n.mu.Lock()
-	if n.closed {
-		n.mu.Unlock()
-		return false, ErrClosed
+	if err := n.enqueue(s); err != nil {
+		return false, err
 	}
-	n.queue = append(n.queue, s)
-	n.mu.Unlock()
 	for {
 		select {
 		case <-s.done:
 			return s.sealed, s.err
+		default:
+		}
+		select {
+		case <-s.done:
 		case <-ctx.Done():
 			if n.withdraw(s) {
 				return false, ctx.Err()
 			}
-			<-s.done // its block is being made
-			return s.sealed, s.err
+			select { // its block is being made; without room there it will be queued again
+			case <-s.done:
+			case n.turn <- struct{}{}:
+				<-n.turn
+			}
 		case n.turn <- struct{}{}:
 			n.sealQueue()
 			<-n.turn
 		}
 	}
+}
+
+func (n *Node) enqueue(s *submission) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return ErrClosed
+	}
+	hash := s.tx.Hash()
+	same := func(q *submission) bool { return q.tx.Hash() == hash }
+	if q := n.pool.held[s.from][s.tx.Nonce()]; q != nil && same(q) || slices.ContainsFunc(n.queue, same) {
+		return txpool.ErrAlreadyKnown
+	}
+	n.queue = append(n.queue, s)
+	return nil
 }
 
 // withdraw takes a submission out of the queue, false when it is no longer there.
@@ -83,7 +125,7 @@ func (n *Node) withdraw(s *submission) bool {
 	defer n.mu.Unlock()
 	for i, q := range n.queue {
 		if q == s {
-			n.queue = append(n.queue[:i], n.queue[i+1:]...)
+			n.queue = slices.Delete(n.queue, i, i+1)
 			return true
 		}
 	}
@@ -91,7 +133,7 @@ func (n *Node) withdraw(s *submission) bool {
 }
 
 // check is what can be said of a transaction without the state, in go-ethereum's order.
-func (n *Node) check(tx *types.Transaction) (*submission, error) {
+func (n *Node) check(tx *types.Transaction, signer types.Signer) (*submission, error) {
 	if tx.Type() == types.BlobTxType {
 		return nil, fmt.Errorf("%w: this chain carries no blobs", core.ErrTxTypeNotSupported)
 	}
@@ -105,104 +147,187 @@ func (n *Node) check(tx *types.Transaction) (*submission, error) {
 		return nil, errUnprotected
 	}
 	env := n.chain.env
-	err := txpool.ValidateTransaction(tx, n.chain.latest.Load().header, env.signer, &txpool.ValidationOptions{
+	err := txpool.ValidateTransaction(tx, n.chain.latest.Load().header, signer, &txpool.ValidationOptions{
 		Config: env.cfg, MaxSize: maxTxBytes, MinTip: new(big.Int),
 		Accept: 1<<types.LegacyTxType | 1<<types.AccessListTxType | 1<<types.DynamicFeeTxType | 1<<types.SetCodeTxType,
 	})
 	if err != nil {
 		return nil, err
 	}
-	from, err := types.Sender(env.signer, tx)
-	return &submission{tx: tx, from: from, done: make(chan struct{})}, err
+	from, err := types.Sender(signer, tx) // it was recovered a moment ago and is remembered
+	return &submission{tx: tx, from: from, signer: signer, done: make(chan struct{})}, err
 }
 
-// sealQueue makes a block of what is queued.
+// sealQueue makes a block of what is queued, and of what was held for it. The caller has the turn.
 func (n *Node) sealQueue() {
 	c := n.chain
 	c.sealing.Lock()
 	defer c.sealing.Unlock()
 	n.mu.Lock()
-	batch := n.queue
+	r := &round{pool: &n.pool, mu: &n.mu, batch: n.queue, slice: n.slice,
+		next: map[common.Address]uint64{}}
 	n.queue = nil
 	n.mu.Unlock()
-	if len(batch) == 0 {
-		return
-	}
-	taken, rest := batch, len(batch) // unless the block is begun, all share its fault
-	s, err := c.execute(uint64(n.clock().Unix()), func(b *builder, snap store.Snapshot) error {
-		taken = nil
-		end := time.Now().Add(submitFor)
-		for i, q := range batch {
-			if len(taken) > 0 && time.Now().After(end) {
-				rest = i
-				break
-			}
-			err := n.take(b, q)
-			if damage := snap.Err(); damage != nil {
-				taken = append(taken, batch[i:]...)
-				return damage
-			}
-			if errors.Is(err, core.ErrGasLimitReached) {
-				rest = i
-				break
-			}
-			if err != nil {
-				q.resolve(false, err)
-				continue
-			}
-			taken = append(taken, q)
-		}
-		if len(taken) == 0 {
-			return errNothing
-		}
-		return nil
-	})
-	n.mu.Lock()
-	if n.closed {
-		for _, q := range batch[rest:] {
-			q.resolve(false, ErrClosed)
-		}
-	} else {
-		n.queue = append(batch[rest:len(batch):len(batch)], n.queue...)
-	}
-	n.mu.Unlock()
-	if errors.Is(err, errNothing) {
-		return
-	}
+	s, err := c.execute(uint64(n.clock().Unix()), r.fill)
 	if err == nil {
-		err = c.store.Update(func(tx store.Tx) error { return c.put(tx, s) })
-		if err != nil {
+		if err = c.store.Update(func(tx store.Tx) error { return c.put(tx, s) }); err != nil {
 			c.catchUp()
 		}
 	}
-	if err != nil {
-		for _, q := range taken {
+	if errors.Is(err, errNothing) {
+		err = nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	sealed := map[*submission]bool{}
+	for _, q := range r.taken {
+		sealed[q] = err == nil
+	}
+	for _, q := range r.batch[:r.judged] {
+		if sealed[q] || n.pool.has(q) {
+			n.accepted(q.tx)
+		}
+	}
+	if s != nil && err == nil {
+		c.latest.Store(&s.head)
+		n.tell()
+	}
+	n.end(r, err)
+}
+
+// end answers everyone of the round, and queues again what found no room.
+func (n *Node) end(r *round, err error) {
+	if err == nil {
+		for _, q := range r.taken {
+			n.pool.remove(q)
+			q.resolve(true, nil)
+		}
+		for a, nonce := range r.next {
+			n.pool.below(a, nonce)
+		}
+		if left := r.batch[r.judged:]; n.closed {
+			err = ErrClosed
+		} else {
+			n.queue, r.batch = slices.Concat(left, n.queue), r.batch[:r.judged]
+		}
+	}
+	for _, q := range r.batch {
+		if n.pool.has(q) {
+			q.resolve(false, nil)
+		} else {
 			q.resolve(false, err)
 		}
-		return
 	}
-	for _, q := range taken {
-		n.accepted(q.tx)
-	}
-	c.publish(&s.head)
-	for _, q := range taken {
-		q.resolve(true, nil)
+	if r.full {
+		n.wake()
 	}
 }
 
-// take adds a transaction to the block, or says why not and leaves the block as it was.
-func (n *Node) take(b *builder, q *submission) error {
-	err := txpool.ValidateTransactionWithState(q.tx, b.env.signer, &txpool.ValidationOptionsWithState{
+// wake seals what is held and has become next, if there is such.
+func (n *Node) wake() {
+	if n.pool.count == 0 || n.waking || n.closed {
+		return
+	}
+	n.waking = true
+	n.work.Go(func() {
+		n.turn <- struct{}{}
+		n.mu.Lock()
+		n.waking = false
+		n.mu.Unlock()
+		n.sealQueue()
+		<-n.turn
+	})
+}
+
+// round is one block of others' transactions while it is made.
+type round struct {
+	mu      *sync.Mutex // of the pool
+	pool    *pool
+	batch   []*submission
+	judged  int           // how many of the batch were taken, held or refused
+	taken   []*submission // of the batch and of the pool, in the order of the block
+	full    bool
+	slice   time.Duration
+	senders []common.Address          // of the pool, those not looked at yet
+	next    map[common.Address]uint64 // nonces after the block
+}
+
+// fill puts the batch into the block, and what is held and has become next.
+func (r *round) fill(b *builder, snap store.Snapshot) error {
+	until := time.Now().Add(r.slice)
+	for q := r.pick(b); q != nil; q = r.pick(b) {
+		if r.full = len(r.taken) > 0 && time.Now().After(until); r.full {
+			break
+		}
+		err := b.try(q)
+		if damage := snap.Err(); damage != nil {
+			return damage
+		}
+		if r.full = errors.Is(err, core.ErrGasLimitReached); r.full {
+			break
+		}
+		r.judge(q, err)
+	}
+	if len(r.taken) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+// pick returns what is to be tried next, nil when that is all.
+func (r *round) pick(b *builder) *submission {
+	if r.judged < len(r.batch) {
+		return r.batch[r.judged]
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.senders == nil {
+		r.senders = r.pool.senders()
+	}
+	for ; len(r.senders) > 0; r.senders = r.senders[1:] {
+		a := r.senders[0]
+		r.next[a] = b.state.GetNonce(a)
+		if q := r.pool.held[a][r.next[a]]; q != nil {
+			return q
+		}
+	}
+	return nil
+}
+
+// judge notes what became of a submission that was tried.
+func (r *round) judge(q *submission, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.judged < len(r.batch) {
+		r.judged++
+	}
+	if errors.Is(err, errGap) {
+		err = r.pool.add(q)
+	} else if err == nil {
+		r.taken = append(r.taken, q)
+	} else {
+		r.pool.remove(q)
+	}
+	if err != nil {
+		q.resolve(false, err)
+	}
+}
+
+// try adds a transaction to the block, or says why not and leaves the block as it was.
+func (b *builder) try(q *submission) error {
+	err := txpool.ValidateTransactionWithState(q.tx, q.signer, &txpool.ValidationOptionsWithState{
 		State:               b.state,
-		FirstNonceGap:       b.state.GetNonce,
 		ExistingExpenditure: func(common.Address) *big.Int { return new(big.Int) },
 		ExistingCost:        func(common.Address, uint64) *big.Int { return nil },
 	})
 	if err != nil {
 		return err
 	}
+	if q.tx.Nonce() > b.state.GetNonce(q.from) {
+		return errGap
+	}
 	before, gas := b.state.Snapshot(), *b.gas
-	if err := b.add(q.tx, b.env.signer); err != nil {
+	if err := b.add(q.tx, q.signer); err != nil {
 		b.state.RevertToSnapshot(before)
 		*b.gas = gas
 		return err
@@ -238,8 +363,6 @@ func (n *Node) Accepted(ctx context.Context) <-chan *types.Transaction {
 
 // accepted tells the feeds.
 func (n *Node) accepted(tx *types.Transaction) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for feed, end := range n.feeds {
 		select {
 		case feed <- tx:
@@ -247,14 +370,4 @@ func (n *Node) accepted(tx *types.Transaction) {
 			end()
 		}
 	}
-}
-
-// PendingNonce is the nonce of the next transaction of an account.
-func (n *Node) PendingNonce(a common.Address) (uint64, error) {
-	v, err := n.View(n.chain.latest.Load().number())
-	if err != nil {
-		return 0, err
-	}
-	defer v.Close()
-	return v.State.GetNonce(a), v.Err()
 }
