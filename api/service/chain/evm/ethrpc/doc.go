@@ -1,0 +1,11 @@
+// Package ethrpc answers the eth_, net_ and web3_ methods of an embedded EVM chain: it reads parameters, asks
+// the engine (package evm) and gives results the form that tools expect. Fields, error codes and error texts are
+// go-ethereum's, because viem, ethers and the tools of Foundry recognise them by text.
+//
+// Tags: a chain that seals at once and never reorganises has one head, so latest, safe and finalized are it. Pending is
+// the state of the head in the block that would come next.
+//
+// What a call may cost: 50 million gas and five seconds. No method reads a key or signs.
+//
+// Shared with package tracers: args.go, blockref.go, overrides.go, execute.go, errors.go and the shapes of shapes.go.
+package ethrpc
