@@ -30,7 +30,7 @@ func Methods(n *evm.Node, o Options) jsonrpc.Methods {
 	a := &api{Node: n, o: o}
 	all := jsonrpc.Methods{}
 	for _, some := range []jsonrpc.Methods{a.identity(), a.fees(), a.stateMethods(), a.blockMethods(), a.rawMethods(),
-		a.sendMethods()} {
+		a.sendMethods(), a.accessListMethods(), a.simulationMethods()} {
 		for name, m := range some {
 			all[name] = m
 		}
