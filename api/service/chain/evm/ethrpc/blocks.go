@@ -125,10 +125,20 @@ func (a *api) find(tx common.Hash) (*evm.Block, int, error) {
 
 func (a *api) transaction(_ context.Context, hash common.Hash) (*Transaction, error) {
 	b, i, err := a.find(hash)
-	if err != nil || b == nil {
+	if err != nil {
 		return nil, err
 	}
-	return transactionAt(b, i), nil
+	if b != nil {
+		return transactionAt(b, i), nil
+	}
+	for from, txs := range a.Held() {
+		for _, tx := range txs {
+			if tx.Hash() == hash {
+				return TransactionOf(tx, from), nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 func (a *api) receipt(_ context.Context, hash common.Hash) (*Receipt, error) {

@@ -55,8 +55,8 @@ func TestOtherFaultsAreNamedAsGoEthereumDoes(t *testing.T) {
 	l := newLab(t)
 	poor, rich := addr(key(9)), addr(key(0))
 	l.fails(-32000, "invalid opcode: INVALID", "eth_call", object{"to": invalidOp.at})
-	l.fails(-32000, "out of gas", "eth_call", object{"to": loops.at})
-	l.fails(-32000, "gas required exceeds allowance (16777216)", "eth_estimateGas", object{"to": loops.at})
+	l.fails(-32000, "out of gas", "eth_call", object{"to": hungry.at})
+	l.fails(-32000, "gas required exceeds allowance (16777216)", "eth_estimateGas", object{"to": hungry.at})
 	l.fails(-32000, "err: insufficient funds for gas * price + value: address "+poor.Hex()+
 		" have 0 want 21000000000000 (supplied gas 21000)", "eth_call",
 		object{"from": poor, "to": rich, "gas": "0x5208", "gasPrice": "0x3b9aca00"})

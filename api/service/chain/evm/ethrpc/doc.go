@@ -1,4 +1,4 @@
-// Package ethrpc answers the eth_, net_ and web3_ methods of an embedded EVM chain: it reads parameters, asks
+// Package ethrpc answers the eth_, net_, web3_ and txpool_ methods of an embedded EVM chain: it reads parameters, asks
 // the engine (package evm) and gives results the form that tools expect. Fields, error codes and error texts are
 // go-ethereum's, because viem, ethers and the tools of Foundry recognise them by text.
 //

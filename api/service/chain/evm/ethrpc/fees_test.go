@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 )
@@ -58,5 +59,24 @@ func TestFeeHistoryIsCutToWhatExists(t *testing.T) {
 		if _, err := l.try(t.Context(), "eth_feeHistory", "0x1", "latest", p); err == nil || err.Code != -32000 {
 			t.Errorf("%v: %v", p, err)
 		}
+	}
+}
+
+// TestRewardsAreWeighedByGas: of two transactions in one block the cheap one used nearly all gas, so the median is its.
+func TestRewardsAreWeighedByGas(t *testing.T) {
+	l := newLab(t)
+	second := dynamic(1, &echoes.at, 0, make([]byte, 4000))
+	second.GasTipCap = big.NewInt(5)
+	to := common.Address{9}
+	first := dynamic(0, &to, 0, nil)
+	l.is(`"`+sign(t, key(0), second).Hash().Hex()+`"`, "eth_sendRawTransaction", rawOf(t, sign(t, key(0), second)))
+	l.send(key(0), first) // closes the gap: both are in one block
+	h := into[FeeHistory](t, l.call("eth_feeHistory", "0x1", "latest", []float64{0, 50, 100}))
+	var got []int64
+	for _, r := range h.Reward[0] {
+		got = append(got, r.ToInt().Int64())
+	}
+	if h.OldestBlock != 1 || got[0] != 5 || got[1] != 5 || got[2] != gwei {
+		t.Errorf("%d %v", h.OldestBlock, got)
 	}
 }

@@ -40,6 +40,7 @@ var (
 	tells    = account{common.HexToAddress("0xe5"), // number, time, base fee, coinbase, gas price, randao
 		"435f524260205248604052416060523a6080524460a05260c05ff3"}
 	invalidOp = account{common.HexToAddress("0xe6"), "fe"}
+	hungry    = account{common.HexToAddress("0xe7"), "63ffffffff51"} // wants more memory than any gas buys
 )
 
 type account struct {
@@ -69,7 +70,7 @@ func newLab(tb testing.TB, change ...func(*Options)) *lab {
 	spec := evm.Spec{ChainID: chainID, Time: 1_760_000_000, Alloc: []evm.Account{
 		{Address: addr(key(0)), Balance: new(big.Int).Lsh(big.NewInt(1), 120)},
 	}}
-	for _, a := range []account{echoes, reverts, notes, slotZero, loops, tells, invalidOp} {
+	for _, a := range []account{echoes, reverts, notes, slotZero, loops, tells, invalidOp, hungry} {
 		spec.Alloc = append(spec.Alloc, evm.Account{Address: a.at, Code: common.FromHex(a.code), Nonce: 1})
 	}
 	c, err := evm.Open(store.NewMemory(), spec)

@@ -25,12 +25,12 @@ type api struct {
 	o Options
 }
 
-// Methods are the eth_, net_, web3_ and rpc_ methods of a chain, and those of debug_ that read bytes.
+// Methods are the eth_, net_, web3_, txpool_ and rpc_ methods of a chain, and those of debug_ that read bytes.
 func Methods(n *evm.Node, o Options) jsonrpc.Methods {
 	a := &api{Node: n, o: o}
 	all := jsonrpc.Methods{}
 	for _, some := range []jsonrpc.Methods{a.identity(), a.fees(), a.stateMethods(), a.blockMethods(), a.rawMethods(),
-		a.sendMethods(), a.accessListMethods(), a.simulationMethods()} {
+		a.sendMethods(), a.poolMethods(), a.accessListMethods(), a.simulationMethods()} {
 		for name, m := range some {
 			all[name] = m
 		}
@@ -53,7 +53,7 @@ func (a *api) identity() jsonrpc.Methods {
 		}),
 		"rpc_modules": value(func() map[string]string {
 			return map[string]string{
-				"debug": "1.0", "eth": "1.0", "net": "1.0", "rpc": "1.0", "web3": "1.0",
+				"debug": "1.0", "eth": "1.0", "net": "1.0", "rpc": "1.0", "txpool": "1.0", "web3": "1.0",
 			}
 		}),
 	}

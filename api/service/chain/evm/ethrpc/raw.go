@@ -62,10 +62,20 @@ func rawBlock[R any](a *api, encode func(*evm.Block) (R, error)) jsonrpc.Method 
 
 func (a *api) rawTransaction(_ context.Context, hash common.Hash) (hexutil.Bytes, error) {
 	b, i, err := a.find(hash)
-	if err != nil || b == nil {
+	if err != nil {
 		return nil, err
 	}
-	return b.Txs[i].MarshalBinary()
+	if b != nil {
+		return b.Txs[i].MarshalBinary()
+	}
+	for _, txs := range a.Held() {
+		for _, tx := range txs {
+			if tx.Hash() == hash {
+				return tx.MarshalBinary()
+			}
+		}
+	}
+	return nil, nil
 }
 
 func (a *api) rawTransactionIn(at *BlockRef, i uint64) (hexutil.Bytes, error) {

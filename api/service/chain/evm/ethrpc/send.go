@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
+	"coffer/api/service/chain/evm"
 	"coffer/api/service/jsonrpc"
 )
 
@@ -30,11 +31,11 @@ func (a *api) sendMethods() jsonrpc.Methods {
 
 // sendRaw answers when the transaction is sealed, or held because one before it is missing.
 func (a *api) sendRaw(ctx context.Context, raw hexutil.Bytes) (common.Hash, error) {
-	tx := new(types.Transaction)
-	if err := tx.UnmarshalBinary(raw); err != nil {
+	tx, err := evm.DecodeTx(raw)
+	if err != nil {
 		return common.Hash{}, err
 	}
-	_, err := a.Submit(ctx, tx)
+	_, err = a.Submit(ctx, tx)
 	return tx.Hash(), err
 }
 

@@ -56,6 +56,63 @@ func TestATransactionThatBreaksARuleIsRefusedInGoEthereumsWords(t *testing.T) {
 	l.is(`"0x1"`, "eth_blockNumber")
 }
 
+func TestAGapIsHeldAndSealedWhenItCloses(t *testing.T) {
+	l := newLab(t)
+	var sent []*types.Transaction
+	for n := range uint64(3) {
+		sent = append(sent, sign(t, key(0), dynamic(n, &echoes.at, 1, nil)))
+	}
+	for _, i := range []int{1, 2} {
+		l.is(`"`+sent[i].Hash().Hex()+`"`, "eth_sendRawTransaction", rawOf(t, sent[i]))
+	}
+	l.is(`{"pending":"0x0","queued":"0x2"}`, "txpool_status")
+	l.is("null", "eth_getTransactionReceipt", sent[1].Hash())
+	held := into[Transaction](t, l.call("eth_getTransactionByHash", sent[1].Hash()))
+	if held.BlockHash != nil || held.GasPrice.ToInt().Int64() != 20*gwei || held.From != addr(key(0)) {
+		t.Errorf("%+v", held)
+	}
+	l.is(`"`+hexutil.Encode(rawOf(t, sent[1]))+`"`, "eth_getRawTransactionByHash", sent[1].Hash())
+	content := into[map[string]map[string]map[string]Transaction](t, l.call("txpool_content"))
+	if got := content["queued"][addr(key(0)).Hex()]["2"]; got.Hash != sent[2].Hash() || len(content["pending"]) != 0 {
+		t.Errorf("%+v", content)
+	}
+	from := into[map[string]map[string]Transaction](t, l.call("txpool_contentFrom", addr(key(0))))
+	if from["queued"]["1"].Hash != sent[1].Hash() {
+		t.Errorf("%+v", from)
+	}
+	l.is(`{"pending":{},"queued":{"`+addr(key(0)).Hex()+`":{"1":"`+echoes.at.Hex()+
+		`: 1 wei + 200000 gas × 20000000000 wei","2":"`+echoes.at.Hex()+`: 1 wei + 200000 gas × 20000000000 wei"}}}`,
+		"txpool_inspect")
+	l.is(`"`+sent[0].Hash().Hex()+`"`, "eth_sendRawTransaction", rawOf(t, sent[0]))
+	l.is(`"0x1"`, "eth_blockNumber")
+	l.is(`"0x3"`, "eth_getBlockTransactionCountByNumber", "latest")
+	l.is(`{"pending":"0x0","queued":"0x0"}`, "txpool_status")
+}
+
+func TestASynchronousSendAnswersWithTheReceiptOrTheHash(t *testing.T) {
+	l := newLab(t)
+	tx := sign(t, key(0), dynamic(0, &echoes.at, 1, nil))
+	if rc := into[types.Receipt](t, l.call("eth_sendRawTransactionSync", rawOf(t, tx))); rc.TxHash != tx.Hash() {
+		t.Errorf("%+v", rc)
+	}
+	gap := sign(t, key(0), dynamic(2, &echoes.at, 1, nil))
+	err := l.fails(4, "The transaction was added to the transaction pool but wasn't processed in 5ms",
+		"eth_sendRawTransactionSync", rawOf(t, gap), 5)
+	if err.Data != gap.Hash() {
+		t.Errorf("%v", err.Data)
+	}
+	next, closes := sign(t, key(0), dynamic(3, &echoes.at, 1, nil)), sign(t, key(0), dynamic(1, &echoes.at, 1, nil))
+	go func() {
+		if _, err := l.node.Submit(t.Context(), closes); err != nil {
+			t.Error(err)
+		}
+	}()
+	rc := into[types.Receipt](t, l.call("eth_sendRawTransactionSync", rawOf(t, next), "0x2710"))
+	if rc.TxHash != next.Hash() {
+		t.Errorf("%+v", rc)
+	}
+}
+
 func TestAFilledTransactionIsAcceptedOnceItIsSigned(t *testing.T) {
 	l := newLab(t)
 	l.note(number(1))
