@@ -132,7 +132,7 @@ func (p person) asks() (needs string) {
 // reviews reads the first review.
 func (p person) reviews() {
 	p.Helper()
-	p.sees("Review 1 of 2", "nothing else", "y sign")
+	p.sees("Review 1 of 2", "No other calls", "y sign")
 	p.reads(`closes in (\d+:\d\d)`)
 }
 

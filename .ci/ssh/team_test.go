@@ -167,7 +167,7 @@ func teamReview2(p person) (pay string) {
 	p.finds(`needs +([0-9.,]+) USDC`) // it may wait for the balances
 	p.sees("elsewhere")
 	p.types("r")
-	p.sees("Review 1 of 2", "nothing else", "y sign")
+	p.sees("Review 1 of 2", "No other calls", "y sign")
 	p.reads(`closes in (\d+:\d\d)`)
 	p.types("y")
 	p.sees("Review 2 of 2", "Arrives")

@@ -64,7 +64,7 @@ func TestD12_ASummaryOfCallsSaysWhatIsMissingAndWhoGetsIt(t *testing.T) {
 		t.Errorf("an unfinished call has the headline %q", s.Headline)
 	}
 	b.Calls[1].To, b.Calls[1].Raw, b.Calls[1].Data = "0x0AD63E341d6cA640c84993e15051febf742E1feF", true, "0x12345678"
-	if s = w.Summary(b); s.Headline != "Run 2 calls on Base; 1 of them cannot be read." {
+	if s = w.Summary(b); s.Headline != "Run 2 calls on Base; 1 of them cannot be decoded." {
 		t.Errorf("%q", s.Headline)
 	}
 }

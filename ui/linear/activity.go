@@ -44,8 +44,8 @@ func (s *session) activity(ctx context.Context) error {
 		s.news()
 		ops, live := s.unfinished(), s.signed()
 		if len(ops)+len(live) == 0 {
-			s.out.say("Nothing is under way, and nothing that you signed can still be used. What has ended is in the " +
-				"history.")
+			s.out.say("Nothing is under way, and nothing that you signed can still be used. Finished operations are in " +
+				"the history.")
 			return nil
 		}
 		m := menu{title: "Under way:"}
@@ -142,8 +142,7 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 		for i, o := range live {
 			long = s.signature(i+1, o) || long
 			if o.Voidable && s.deps.Void != nil {
-				m.title = "A signature that no time ends can be declared dead, if you know that it cannot be used " +
-					"any more:"
+				m.title = "A signature that never expires can be voided, if you know that it can no longer be used:"
 				m.add("Void signature "+itoa(i+1), func() error { return s.void(ctx, o) })
 			}
 		}
@@ -224,7 +223,7 @@ func (s *session) row(indent int, r present.Row) {
 func (s *session) void(ctx context.Context, o present.Signature) error {
 	s.out.say("Warning: anyone who has this signature can still use it until its nonce is used. Void it only if you " +
 		"know that no one has it, or that its nonce was used. " +
-		"From then on it is in the way of no new signature; it stays listed.")
+		"After that it no longer blocks a new signature; it stays listed.")
 	s.out.where(0, "Account", address(o.Summary.Sender))
 	text, err := s.confirm(ctx, question{text: "To void it, type the last four characters of the account's address:"})
 	if err != nil {

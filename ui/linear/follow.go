@@ -25,7 +25,7 @@ func (s *session) follow(ctx context.Context, op Operation) error {
 	if !under(snap) {
 		return nil
 	}
-	s.out.say("Following it. Press Enter to stop; it goes on by itself, and Activity knows of it.")
+	s.out.say("Following it. Press Enter to stop; it continues, and Activity lists it.")
 	life, stop := context.WithCancel(ctx)
 	defer stop()
 	type outcome struct {

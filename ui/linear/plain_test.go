@@ -61,7 +61,7 @@ func TestAnAssumedStateIsSaidWithItsAddresses(t *testing.T) {
 	text := flat(said(t, x, func(c *reviewSession) { c.readAll(stageReview1) }))
 	for _, want := range []string{"Warning: tried on an assumed state (2 addresses)",
 		present.Address(escrow), present.Address(payee) + ", alice",
-		"Warning: nothing else, but tried on an assumed state: the chain's own one decides when it runs."} {
+		"Warning: No other calls, but tried on an assumed state: the real state decides when it runs."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
 		}

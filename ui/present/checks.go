@@ -154,7 +154,7 @@ func Checks(r verify.Report) Page {
 		{verify.Gate, false, ToneDanger, "Blocked by a closed gate"},
 		{verify.Gate, true, ToneDanger, "Behind an open gate"},
 		{verify.Warn, false, ToneWarn, "Warnings"},
-		{verify.Unknown, false, ToneUnknown, "Not checked: take it neither for right nor for wrong"},
+		{verify.Unknown, false, ToneUnknown, "Not checked: may be right or wrong"},
 		{verify.Show, false, TonePlain, "Notes"},
 	} {
 		in := func(x verify.Reason) bool { return x.Level == g.level && (x.Level != verify.Gate || x.Open == g.open) }

@@ -11,7 +11,7 @@ import (
 
 // The words about a payment in escrow and about the caller of the calls.
 const (
-	SolanaHolds  = "the service's own account holds it; only its word brings it back"
+	SolanaHolds  = "the service's own account holds it; only the service can return it"
 	CreditsWords = "Where several chains pay, some services let the solver make the calls instead of your account: " +
 		"a contract that credits its caller, as for a deposit, could then credit the solver."
 	onTopWords     = "If other chains have to pay for this, their payments come on top; review 2 gives the sum."

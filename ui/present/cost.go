@@ -234,7 +234,7 @@ func subtraction(a, b, rest figure) []Span {
 
 // slippageSpans compares the slippage that the minimum implies with the one that was asked for.
 func slippageSpans(v *verify.QuoteView) []Span {
-	const of = "(expected - least) / expected = "
+	const of = "(expected - minimum) / expected = "
 	limit := Percent(v.SlippageBps)
 	switch used, within, known := slippage(v); {
 	case !known:

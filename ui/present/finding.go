@@ -44,9 +44,9 @@ func Refused(r verify.Report) string {
 	case answer == 0:
 		return "Your own policy forbids this, and it is behind a closed gate. It cannot be signed."
 	case policy+gates+answer == 1:
-		return "The answer of the service does not pass 1 check. It cannot be signed."
+		return "The service's answer fails 1 check. It cannot be signed."
 	}
-	return "The answer of the service does not pass " + strconv.Itoa(policy+gates+answer) +
+	return "The service's answer fails " + strconv.Itoa(policy+gates+answer) +
 		" checks. It cannot be signed."
 }
 
@@ -56,7 +56,7 @@ func Advice(r verify.Report) string {
 	switch {
 	case policy > 0 && answer == 0:
 		return "The service did nothing wrong. Ask for something that your policy allows, or change the policy file " +
-			"(docs/policy.md, also on what holds without one) and start Coffer again."
+			"(docs/policy.md; it also lists the limits without one) and restart Coffer."
 	case gates > 0 && answer == 0:
 		return "Leave the gate closed unless you know why it is there: behind it Coffer cannot protect you from the " +
 			"service."
@@ -100,10 +100,10 @@ func Gate(x verify.Reason) string {
 	case x.Level != verify.Gate || x.Setting == "":
 		return ""
 	case x.Open:
-		return "It would be refused, but your policy file allows \"" + x.Setting + "\"."
+		return "Normally refused; your policy file allows \"" + x.Setting + "\"."
 	}
 	return "Closed gate. \"" + x.Setting + "\" under allow in your policy file would open it; each signature behind " +
-		"it then asks for a typed sentence (docs/policy.md)."
+		"it then requires a typed sentence (docs/policy.md)."
 }
 
 // policyWords turns the name of a policy check into the sentence of its failure; "" for an unknown one. Two checks
@@ -125,8 +125,8 @@ func policyWords(code, check string) string {
 		"Y2": "Your policy does not allow this recipient.",
 		"Y3": "Your policy does not allow this contract.",
 		"Y4": "This spends more than your policy allows at once.",
-		"Y5": "With what was signed in the last 24 hours, also what came back, this is more than your policy allows " +
-			"in a day.",
+		"Y5": "With everything signed in the last 24 hours, refunds included, this exceeds your policy's limit for a " +
+			"day.",
 		"Y6": "This costs more than your policy allows.",
 		"Y7": "Your policy never lets your EOA be delegated.",
 		"Y8": "Your slippage tolerance is larger than your policy allows.",

@@ -56,8 +56,8 @@ func TestARefusalSaysWhoseFaultItIs(t *testing.T) {
 		{[]verify.Reason{own, own}, "Your own policy forbids this", "The service did nothing wrong"},
 		{[]verify.Reason{closed}, "closed gate", "Leave the gate closed"},
 		{[]verify.Reason{own, closed}, "and it is behind a closed gate", "The service did nothing wrong"},
-		{[]verify.Reason{answer}, "does not pass 1 check.", "do not try again"},
-		{[]verify.Reason{answer, own, open}, "does not pass 2 checks.", "do not try again"},
+		{[]verify.Reason{answer}, "fails 1 check.", "do not try again"},
+		{[]verify.Reason{answer, own, open}, "fails 2 checks.", "do not try again"},
 	} {
 		r := verify.Report{Reasons: c.reasons}
 		if got := Refused(r); !strings.Contains(got, c.head) {

@@ -214,9 +214,9 @@ func (r Review) runs() string {
 	text := "Run " + Plural(len(calls), "call", "calls") + on
 	switch {
 	case unread == 1 && len(calls) == 1:
-		return text + "; it cannot be read."
+		return text + "; it cannot be decoded."
 	case unread > 0:
-		return text + "; " + strconv.Itoa(unread) + " of them cannot be read."
+		return text + "; " + strconv.Itoa(unread) + " of them cannot be decoded."
 	}
 	return text + "."
 }
@@ -237,7 +237,7 @@ func (r Review) paid(calls []verify.CallView) []verify.AmountView {
 func (r Review) takes() string {
 	sums := r.leavingSums()
 	if len(sums) == 0 {
-		return "As far as the bytes show, nothing leaves your account."
+		return "As far as the call data shows, nothing leaves your account."
 	}
 	verb := " leaves your account"
 	if len(sums) > 1 {
@@ -245,7 +245,7 @@ func (r Review) takes() string {
 	}
 	text := listed(sums, true) + verb
 	if r.Call != nil && unreadable(r.Call) != "" {
-		text = "As far as the bytes show, " + text
+		text = "As far as the call data shows, " + text
 	}
 	switch {
 	case r.Quote == nil && r.Call.WholeConsent:

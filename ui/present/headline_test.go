@@ -30,8 +30,8 @@ func TestD14_AHeadlineSaysWhatHappensAndCountsEverythingThatLeaves(t *testing.T)
 	for name, want := range map[string]string{
 		"call": "Send 250.50 USDC to 0x93DB…7BC0 on Base. " +
 			"250.50 USDC leaves your account; review 2 gives the cost.",
-		"two calls, one of them cannot be decoded": "Run 2 calls on Base; 1 of them cannot be read. " +
-			"As far as the bytes show, 250.50 USDC and 0.001 ETH leave your account; " +
+		"two calls, one of them cannot be decoded": "Run 2 calls on Base; 1 of them cannot be decoded. " +
+			"As far as the call data shows, 250.50 USDC and 0.001 ETH leave your account; " +
 			"review 2 gives the cost.",
 		"payouts": "Send 30.00 USDC and 0.005 ETH in 4 payments on Base. " +
 			"30.00 USDC and 0.005 ETH leave your account; review 2 gives the cost.",
@@ -71,7 +71,7 @@ func TestD14_AHeadlineNamesContactsAndNeverAnABIFile(t *testing.T) {
 		t.Error(got)
 	}
 	l.Decoded, l.Function = false, ""
-	if got := headlineOf(t, c, book); !strings.HasPrefix(got, "Run 1 call on Base; it cannot be read. As far as ") {
+	if got := headlineOf(t, c, book); !strings.HasPrefix(got, "Run 1 call on Base; it cannot be decoded. As far as ") {
 		t.Error(got)
 	}
 	a := c.Call.Outflow[0]
@@ -95,7 +95,8 @@ func TestD14_WhatIsOnTheTargetChainCountsInFullWhereNobodySaysHowMuchComesFromEl
 		t.Error(got)
 	}
 	c.Call.Outflow, c.Quote.Legs = nil, nil
-	if got := headlineOf(t, c, nil); !strings.HasSuffix(got, "As far as the bytes show, nothing leaves your account.") {
+	const want = "As far as the call data shows, nothing leaves your account."
+	if got := headlineOf(t, c, nil); !strings.HasSuffix(got, want) {
 		t.Error(got)
 	}
 }

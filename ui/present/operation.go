@@ -177,7 +177,7 @@ func statusOf(x flow.Snapshot, k Keys) State {
 		return State{"COMPLETED", Good, final}
 	case api.StatusRefunded:
 		return State{"REFUNDED", Warn, back +
-			" What had been paid came back to your account, fees included. You can build it again."}
+			" Everything paid was refunded to your account, fees included. You can build it again."}
 	case api.StatusFailed:
 		return State{"FAILED", Danger, failed +
 			" and no payment arrived: nothing left your account. You can build it again."}

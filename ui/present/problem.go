@@ -60,7 +60,7 @@ func Help(err error, h Hands) string {
 	var lost *client.Error
 	switch {
 	case errors.Is(err, flow.ErrSubmitted):
-		return "Do not ask for the same again before you know how it ended: " + h.Follow + "."
+		return "Do not repeat it before you know how it ended: " + h.Follow + "."
 	case errors.As(err, &lost) && (lost.Kind == client.KindTimeout || lost.Kind == client.KindNetwork):
 		return "The network or the service is away. What is signed and sent does not depend on this machine; " +
 			h.Retry + " when the network is back."

@@ -18,8 +18,8 @@ func TestAReviewSaysWhoDecidesThatSomethingWasDelivered(t *testing.T) {
 		}
 	}
 	for words, of := range map[string][2]int{
-		"1 of 1: the operator of this service alone": {1, 1}, "2 of 3 attesters": {2, 3},
-		"1 of 3 attesters: each alone": {1, 3}, "someone this wallet does not know": {0, 0},
+		"one attester: the operator of this service": {1, 1}, "2 of 3 attesters": {2, 3},
+		"any one of 3 attesters": {1, 3}, "someone this wallet does not know": {0, 0},
 	} {
 		r := reviewtest.Quote()
 		r.Quote.Promise.Threshold, r.Quote.Promise.Attesters = of[0], of[1]
@@ -28,7 +28,7 @@ func TestAReviewSaysWhoDecidesThatSomethingWasDelivered(t *testing.T) {
 	none := reviewtest.Quote()
 	none.Quote.Promise.Minimums = nil
 	says(reviewtest.Case{Review: none}, "only if your call runs by ")
-	says(reviewtest.Case{Review: reviewtest.Swap()}, " arrive by ")
+	says(reviewtest.Case{Review: reviewtest.Swap()}, " arrives by ")
 	for _, c := range reviewtest.All() {
 		if c.Name == "solana" {
 			says(c, SolanaHolds)

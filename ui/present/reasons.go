@@ -7,7 +7,7 @@ func RefundReason(reason string) (what, todo string) {
 	case "SLIPPAGE", "TOO_LITTLE_RECEIVED", "NEW_CALLDATA_INCLUDES_HIGHER_RENT_FEE":
 		return "The price moved further than you allowed.", "Ask again, or allow a larger move."
 	case "SOLVER_CAPACITY_EXCEEDED":
-		return "The solver, which advances what is missing, had not enough of the asset at that moment.",
+		return "The solver, which advances what is missing, did not have enough of the asset at that moment.",
 			"Try later, or a smaller amount."
 	case "NO_QUOTES", "NO_INTERNAL_SWAP_ROUTES_FOUND":
 		return "No one offered this exchange at that moment.", "Try another funding asset."

@@ -213,7 +213,7 @@ func (p *Page) address(d consent.Demand) {
 
 func (p *Page) sentence(phrase, path string) {
 	if phrase != "" {
-		p.text(marked(ToneDanger, "To sign in spite of the open gate, type this sentence exactly:"))
+		p.text(marked(ToneDanger, "To sign anyway, type this sentence exactly:"))
 		p.prose(1, []string{path}, strong(phrase))
 	}
 }
@@ -293,7 +293,7 @@ func (p *Page) delegations(all []delegationAt) {
 			}
 			p.row(TableMoves, 0, label, []string{x.path + ".chain", x.path + ".nonce"}, say(text))
 		}
-		p.row(TableMoves, 0, "To undo", nil, say("with a transaction that delegates to other code, or to none"))
+		p.row(TableMoves, 0, "To undo", nil, say("send a transaction that delegates to other code, or to none"))
 	}
 }
 

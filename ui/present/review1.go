@@ -31,8 +31,8 @@ func Review1(r Review) Page {
 	p.recipients(r)
 	p.account(r)
 	if v.WholeConsent {
-		p.prose(0, []string{"call.wholeConsent"}, strong("This one signature is your whole consent: with it the calls "+
-			"below run. There is no second review."))
+		p.prose(0, []string{"call.wholeConsent"}, strong("One signature approves everything here. There is "+
+			"no second review."))
 	} else {
 		// the tolerance for the price of what pays for the calls: this signature asks for it
 		p.row(TableMoves, 0, "Slippage", nil,
@@ -79,7 +79,7 @@ func (p *Page) outflow(r Review) {
 		}
 	}
 	if len(v.Outflow) == 0 {
-		text := "As far as the bytes show, nothing leaves your account on " + v.Chain.Name + "."
+		text := "As far as the call data shows, nothing leaves your account on " + v.Chain.Name + "."
 		if v.Deploys {
 			text += " It is used there for the first time."
 		}
@@ -134,7 +134,7 @@ func (p *Page) account(r Review) {
 	p.row(TableMoves, 0, "From", []string{"call.sender", "call.accountType"}, spans...)
 	window := "from " + r.Clock(v.Window.From) + " until " + r.Clock(v.Window.Until) + ", once"
 	if v.Window.Until.IsZero() {
-		window = "once; until when is not known"
+		window = "once; when it expires is not known"
 	}
 	if v.AccountType == api.AccountRoleBased {
 		p.row(TableMoves, 0, "Session", []string{"call.signer"}, address(v.Signer), gap(), aside("approves it"))
@@ -185,7 +185,7 @@ func (r Review) pairs() []Pair {
 		}
 	}
 	out = append(out, r.needed()...)
-	nothing, more := one(say("nothing else")), one(say("nothing else "), ended(ToneGood, ""))
+	nothing, more := one(say("No other calls")), one(say("No other calls "), ended(ToneGood, ""))
 	if at := Assumed(d); len(at) > 0 {
 		state := Page(one(marked(ToneWarn,
 			"tried on an assumed state ("+Plural(len(at), "address", "addresses")+")")))
@@ -200,7 +200,7 @@ func (r Review) pairs() []Pair {
 		}
 		out = append(out, Pair{Asked: state, Brief: state})
 		more = one(marked(ToneWarn,
-			"nothing else, but tried on an assumed state: the chain's own one decides when it runs"))
+			"No other calls, but tried on an assumed state: the real state decides when it runs"))
 	}
 	if !consent.Faithful(d, v, r.Report) {
 		more = one(marked(ToneDanger, "not the same as what you asked"))

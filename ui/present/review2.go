@@ -314,7 +314,7 @@ func (p *Page) escrows(r Review) {
 		if !r.Exchange() {
 			failed = " if your call did not run"
 		}
-		back := Span{Text: "refunded on request from " + r.Clock(l.RefundAfter) + failed, Whole: true}
+		back := Span{Text: "refundable from " + r.Clock(l.RefundAfter) + failed, Whole: true}
 		switch {
 		case l.Solana != nil && l.RefundAfter.IsZero():
 			back = remark(ToneWarn, SolanaHolds)
@@ -350,7 +350,11 @@ func (p *Page) promise(r Review) {
 		spans = append(spans, say(Human(m)))
 		paths = append(paths, item("quote.promise.minimums", i))
 	}
-	switch verb := " arrive"; {
+	verb := " arrive"
+	if len(v.Minimums) == 1 {
+		verb = " arrives"
+	}
+	switch {
 	case r.Exchange():
 		spans = append(spans, say(verb))
 	case len(v.Minimums) > 0:
@@ -372,9 +376,9 @@ func decides(v verify.PromiseView) (Tone, string) {
 	case v.Threshold == 0:
 		return ToneWarn, "someone this wallet does not know"
 	case v.Attesters == 1:
-		return ToneWarn, of + ": the operator of this service alone"
+		return ToneWarn, "one attester: the operator of this service"
 	case v.Threshold == 1:
-		return ToneWarn, of + " attesters: each alone"
+		return ToneWarn, "any one of " + strconv.Itoa(v.Attesters) + " attesters"
 	}
 	return TonePlain, of + " attesters"
 }
@@ -430,7 +434,7 @@ func (p *Page) messages(r Review) {
 		}
 		p.row(TableMessage, 1, "block hash", []string{path + ".solana.blockHash"}, address(v.BlockHash))
 		p.row(TableMessage, 1, "can run", []string{path + ".until"},
-			say("once, until this block hash is too old: at "+r.Clock(l.Until)+" at the latest"))
+			say("once, until this block hash expires, at "+r.Clock(l.Until)+" at the latest"))
 		for k, x := range v.Instructions {
 			p.instruction(k+1, x, item(path+".solana.instructions", k))
 		}

@@ -25,7 +25,7 @@ func Status(kind network.Kind, status string) string {
 	case api.StatusExecuted:
 		words = "Your operation ran; the deposits are being settled."
 	default:
-		return "This program does not know this status. Take it as unfinished."
+		return "This program does not know this status. Treat it as unfinished."
 	}
 	if kind == network.Embedded {
 		return words

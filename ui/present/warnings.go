@@ -56,8 +56,8 @@ func (p *Page) warningsOfCalls(r Review) {
 	}
 	if v.AccountType == api.AccountRoleBased {
 		p.text(marked(ToneWarn,
-			"Your approval itself has no end: it is valid until another operation of this account "+
-				"uses its number. Fees and sponsor are not part of it."))
+			"This approval never expires: it stays valid until another operation of this account uses its "+
+				"nonce. It covers neither fees nor sponsor."))
 	}
 	for i, l := range v.Lines {
 		if l.Role != verify.RoleCall || l.ToName != "" || bytesOf(l.Data) == "" || r.nameOf(l.To) != "" {
@@ -67,7 +67,7 @@ func (p *Page) warningsOfCalls(r Review) {
 		if len(r.Intent.Calls) > 1 {
 			which = "Call " + strconv.Itoa(max(l.Asked, i+1))
 		}
-		p.text(marked(ToneWarn, which+" goes to an address that no list here knows; nothing shows that it has code."))
+		p.text(marked(ToneWarn, which+" goes to an address that is on no list here and may not be a contract."))
 	}
 	if n := len(Assumed(r.Intent)); n > 0 {
 		p.text(marked(ToneWarn, "Tried on an assumed state ("+Plural(n, "address", "addresses")+
@@ -156,7 +156,7 @@ func (p *Page) worst(r Review) {
 	if r.worstIsSaid() && more == "" {
 		return
 	}
-	text := "As far as the bytes show, nothing can leave."
+	text := "As far as the call data shows, nothing can leave."
 	if len(sums) > 0 {
 		text = "Up to " + listed(sums, true) + " (" + Value(verify.Sum(sums)) + ") can leave"
 		if r.Call != nil && len(r.Quote.Legs) > 0 {

@@ -189,7 +189,7 @@ func (j *judge) explainMismatch(chainID uint64, calls, asked []op.Call, at int, 
 			break
 		}
 	}
-	j.add(Refuse, "U7", "The operation contains a call that is not yours, or not in its place.", path, want, where)
+	j.add(Refuse, "U7", "The operation contains a call that is not yours, or not in your order.", path, want, where)
 }
 
 // grantsRights reports whether call data gives others rights (TH-U8), or may do so in a multicall that cannot be read.

@@ -306,7 +306,7 @@ func (j *judge) lexical(doc *api.Document, table []Leaf, strict ...string) {
 		}
 	})
 	if unknown > 0 {
-		j.add(Show, "L4", "The answer carries members that this wallet does not use.", "", "", plural(unknown, "value"))
+		j.add(Show, "L4", "The answer has fields that this wallet does not use.", "", "", plural(unknown, "value"))
 	}
 	if !j.refused() {
 		j.pass("L3", "every value has its plain JSON form")

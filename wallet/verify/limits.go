@@ -226,7 +226,7 @@ func (j *judge) recipientLimit(own []string, chainID uint64, l line) {
 func (j *judge) mayReceive(own []string, who, path string) {
 	if j.Limits.Recipients != nil {
 		j.must(listed(j.Limits.Recipients, who) || listed(own, who), "Y2", "your policy allows the recipient", path,
-			"a recipient of your policy", who)
+			"a recipient in your policy file", who)
 	}
 }
 

@@ -228,7 +228,7 @@ func (j *judge) typedData(acc account, w api.ChainOperation, o *operation) {
 	path += "/message/callDataAndNonceHash"
 	if acc.kind == api.AccountRoleBased && !j.knowsFormula(acc) {
 		j.gate(GateBlindSigning, "T7", "The hash that would be signed cannot be computed here: the service could "+
-			"show one operation and have another one signed. "+
+			"show you one operation and have you sign another. "+
 			"This signature can move everything in the account.", path, "a known formula for "+acc.name+" "+acc.version,
 			hash.Hex())
 		return

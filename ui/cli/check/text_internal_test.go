@@ -31,7 +31,7 @@ func TestTH_V3_ACallThatIsNotDecodedSaysSoAndShowsItsData(t *testing.T) {
 		{Index: 2, Role: verify.RoleCall, To: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", Decoded: true},
 	}}})
 	for _, want := range []string{"cannot decode this call", data, "an unknown contract",
-		"plain transfer of the chain's own coin", "nothing leaves your account", "until when is not known"} {
+		"plain transfer of the chain's own coin", "nothing leaves your account", "when it expires is not known"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing: %.400s", want, out)
 		}

@@ -253,7 +253,7 @@ func (s SetUp) askNetwork(ctx context.Context, p *profile.Plan) error {
 	}); err != nil {
 		return err
 	}
-	return s.until(ctx, "Fingerprint of the network, as the operator tells it: ", func(a string) string {
+	return s.until(ctx, "Fingerprint of the network, from the operator: ", func(a string) string {
 		if !profile.SameFingerprint(a, p.Network) {
 			return "That is not the fingerprint of this file, which begins with " + p.Network.Fingerprint()[:4] +
 				". If the operator's differs, the file is not theirs."

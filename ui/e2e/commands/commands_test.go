@@ -28,7 +28,7 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 		}
 	}
 	if out, _ := s.Runs(0, rig.Pays(t, "call", "--dry-run")...); !strings.Contains(out, "430.5 USDC") ||
-		!strings.Contains(out, "nothing else") {
+		!strings.Contains(out, "No other calls") {
 		t.Errorf("the look:\n%s", out)
 	}
 	file := filepath.Join(t.TempDir(), "pay.toml")

@@ -211,7 +211,7 @@ func TestTerminalEveryKindOfAccountSignsWithAKeyOfTheVault(t *testing.T) {
 			needs := p.FillsIn()
 			p.Types("r")
 			unlocks(p)
-			p.Sees("Review 1 of 2", "nothing else")
+			p.Sees("Review 1 of 2", "No other calls")
 			p.Reads(`closes in (\d+:\d\d)`)
 			p.Types("y")
 			p.Sees("Review 2 of 2", "Arrives")

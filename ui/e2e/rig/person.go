@@ -124,7 +124,7 @@ func (p Person) WalksToReview2(kind string) (needs, pay string) {
 	p.Sees(kind, "USDC", "$")
 	needs = p.FillsIn()
 	p.Types("r")
-	p.Sees("Review 1 of 2", "nothing else", "y sign")
+	p.Sees("Review 1 of 2", "No other calls", "y sign")
 	p.Reads(`closes in (\d+:\d\d)`)
 	p.Types("y")
 	p.Sees("Review 2 of 2", "Arrives")

@@ -57,7 +57,7 @@ func findings() verify.Report {
 		verify.Reason{Code: "V4", Level: verify.Warn, Title: verify.FirstPayment, Got: Payee},
 		verify.Reason{Code: "P6", Level: verify.Unknown, Title: "The balances are the service's word.",
 			Path: "/balances"},
-		verify.Reason{Code: "L4", Level: verify.Show, Title: "The answer carries members that are not used."},
+		verify.Reason{Code: "L4", Level: verify.Show, Title: "The answer has fields that are not used."},
 		verify.Reason{Code: "T7", Level: verify.Gate, Open: true, Setting: verify.GateBlindSigning, Want: "a hash",
 			Title: "The hash that would be signed cannot be computed here."})
 }

@@ -68,7 +68,7 @@ func (m *Model) stateFacts(th theme.Theme, a api.Account) []fact {
 	}
 	if len(unknown) > 0 {
 		text := "not known for " + strings.Join(unknown, ", ") +
-			": this wallet did nothing there, and the service does not tell"
+			": this wallet did nothing there, and the service does not say"
 		out = append(out, fact{stateLabel(out), kit.Noted(th, theme.Unknown, text)})
 	}
 	return append(out, m.roleFacts(th, a, s.on)...)

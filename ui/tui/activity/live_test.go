@@ -164,7 +164,7 @@ func TestK3_TheEndIsToldAsWhatTheServiceSays(t *testing.T) {
 		"never ran": {flow.StateNotExecuted, "", true,
 			[]string{"The service says it never ran this", "you could pay twice"}, "service: never ran"},
 		"not of a service": {flow.StateFailed, api.StatusRefunded, true,
-			[]string{"Your call did not run. What had been paid came back"}, " REFUNDED"},
+			[]string{"Your call did not run. Everything paid was refunded"}, " REFUNDED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := snapshot(c.state, c.status)

@@ -34,7 +34,7 @@ func (s *Screen) sigKeys() []kit.Key {
 	return []kit.Key{
 		kit.NewKey("back to operations", "esc", "o"),
 		kit.NewKey("choose", "up", "down").OffWhen(none, "no signature is outstanding"),
-		kit.NewKey("void", "v").Explain("declare a signature dead that no time ends").OffWhen(why != "", why),
+		kit.NewKey("void", "v").Explain("void a signature that never expires").OffWhen(why != "", why),
 		kit.NewKey("copy hash", "c").OffWhen(none, "no signature is outstanding"),
 		kit.NewKey("choose, as the arrows do", "k", "j").Hidden(),
 		{Press: []string{"pgdown", "space", "pgup", "g", "G", "home", "end"}, Show: "space", Label: "scroll",
@@ -75,7 +75,7 @@ func (s *Screen) sigView(f screen.Frame) string {
 			"Nothing that you signed can still be used.")
 	}
 	s.sig = max(0, min(s.sig, len(s.live)-1))
-	lines := kit.Prose(f.W-1, 1, kit.Plain("These signatures were given, and anyone who has them can still use them. "+
+	lines := kit.Prose(f.W-1, 1, kit.Plain("Anyone who has these signatures can still use them. "+
 		"Below each is what ends it."))
 	s.sigAt = s.sigAt[:0]
 	for i, o := range s.live {

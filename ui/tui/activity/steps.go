@@ -93,7 +93,7 @@ func (s *Screen) target(snap flow.Snapshot) []step {
 	if paysNothing(snap) {
 		return out
 	}
-	return append([]step{{text: "missing tokens advanced on " + where, meaning: ran}}, out...)
+	return append([]step{{text: "solver advanced the tokens on " + where, meaning: ran}}, out...)
 }
 
 // deposits makes one step per payment of the quote; without a quote it lists those that the service names.

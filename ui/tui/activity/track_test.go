@@ -70,7 +70,7 @@ func TestAfterARestartTheStepsGoOnFromTheJournal(t *testing.T) {
 	}
 	v := r.view()
 	for _, want := range []string{"COMPLETED ✓", "✓ signature 1 of 2: the call itself, on Base",
-		"✓ signature 2 of 2: a payment on Optimism", "✓ Optimism deposit", "✓ missing tokens advanced on Base",
+		"✓ signature 2 of 2: a payment on Optimism", "✓ Optimism deposit", "✓ solver advanced the tokens on Base",
 		"✓ your call ran on Base"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, v)

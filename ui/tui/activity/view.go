@@ -141,8 +141,8 @@ func (s *Screen) emptyView(f screen.Frame) string {
 			"Operations that were not finished appear here.")
 	}
 	lines := []string{"Nothing is under way.", "Press 2 to build a call. What you confirm appears here step by step, " +
-		"also after you closed Coffer and opened it again.",
-		"What has ended is in History (4)."}
+		"even after you close Coffer and open it again.",
+		"Finished operations are in History (4)."}
 	if n := len(s.live); n > 0 {
 		lines = append(lines, present.Plural(n, "outstanding signature", "outstanding signatures")+
 			": press o to see what each allows and until when.")

@@ -41,7 +41,7 @@ func (s *Screen) cannotVoid() string {
 	case !o.Voided.IsZero():
 		return "it is voided already"
 	case !o.Voidable:
-		return "only a signature that no time ends can be voided: this one ends as it says below it"
+		return "only a signature that never expires can be voided: see below how this one ends"
 	}
 	return ""
 }

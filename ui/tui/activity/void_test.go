@@ -150,11 +150,11 @@ func TestOnlyASignatureThatNoTimeEndsIsOfferedToVoid(t *testing.T) {
 		k, _ := kit.FindKey(r.s.Keys(), "v")
 		return k.Off
 	}
-	if why := off(); !strings.Contains(why, "no time ends") {
+	if why := off(); !strings.Contains(why, "never expires") {
 		t.Error(why)
 	}
 	r.press("v")
-	if r.s.void.open || !r.told("no time ends") {
+	if r.s.void.open || !r.told("never expires") {
 		t.Error("a signature that ends by itself can be voided")
 	}
 	if r.press("j", "j"); off() != "" {

@@ -42,7 +42,7 @@ type term struct {
 }
 
 // filterHelp is the help line.
-const filterHelp = "words, and status: type: chain: asset: after: before: in:  - turns around"
+const filterHelp = "words, and status: type: chain: asset: after: before: in:  - negates"
 
 // maxTerms bounds the words of a filter.
 const maxTerms = 32

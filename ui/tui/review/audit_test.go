@@ -36,7 +36,7 @@ func TestTheCostIsCalculatedInTheOpen(t *testing.T) {
 		"all known": {func(*verify.QuoteView) {}, []string{
 			"paid $225.934804 - arrives $225.454900 = cost $0.479904",
 			"cost $0.479904 - fees $0.479904 = unexplained $0.000000",
-			"(expected - least) / expected = 0.00 %, you allowed 0.50 % ✓",
+			"(expected - minimum) / expected = 0.00 %, you allowed 0.50 % ✓",
 		}},
 		"rounded": {func(q *verify.QuoteView) { q.PayMicro = big.NewInt(225_934_806) },
 			[]string{"= cost $0.479904 (rounded)"}},
@@ -62,7 +62,7 @@ func TestTheCostIsCalculatedInTheOpen(t *testing.T) {
 					"Arbitrum stops being valid",
 			}},
 		"no minimum": {func(q *verify.QuoteView) { q.Minimum.Amount = nil }, []string{
-			"(expected - least) / expected = unknown, you allowed 0.50 %",
+			"(expected - minimum) / expected = unknown, you allowed 0.50 %",
 			"? 1 figure is unknown: the least that is delivered",
 		}},
 	} {
@@ -84,7 +84,7 @@ func TestAMinimumBelowTheToleranceIsMarked(t *testing.T) {
 	r.op.next.Minimum.Amount = big.NewInt(28_000_000_000_000_000)
 	r.s.drawn = ""
 	if v := r.flat(); !strings.Contains(v,
-		"(expected - least) / expected = 4.31 %, more than the 0.50 % that you allowed !") {
+		"(expected - minimum) / expected = 4.31 %, more than the 0.50 % that you allowed !") {
 		t.Error(r.view())
 	}
 }

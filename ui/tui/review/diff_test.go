@@ -254,7 +254,7 @@ func TestAQuoteThatWasSubmittedIsNeverAskedForAgain(t *testing.T) {
 	r.op.snap.Problem = "This quote was already submitted. It is not sent twice."
 	r.typeText("250.98").press("enter").count(1, 1)
 	v := r.flat()
-	for _, want := range []string{"It is not sent twice.", "Do not ask for the same again", "enter opens Activity"} {
+	for _, want := range []string{"It is not sent twice.", "Do not repeat it before", "enter opens Activity"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}

@@ -109,7 +109,7 @@ func notes() []verify.Reason {
 		{Code: "V4", Level: verify.Warn, Title: verify.FirstPayment, Got: payee},
 		{Code: "P6", Level: verify.Unknown, Title: "The usable balances are the service's word.",
 			Path: "/sourceAssetBalances"},
-		{Code: "L4", Level: verify.Show, Title: "The answer carries members that this wallet does not use."},
+		{Code: "L4", Level: verify.Show, Title: "The answer has fields that this wallet does not use."},
 	}
 }
 

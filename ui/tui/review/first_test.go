@@ -60,7 +60,7 @@ func TestD14_TheFirstScreenOfEveryReviewHasWhatBinds(t *testing.T) {
 			for _, l := range v.Legs {
 				want = append(want, flat(present.Amount(l.Pays)), present.Address(l.Escrow))
 				if !l.RefundAfter.IsZero() {
-					want = append(want, "on request from "+r.Clock(l.RefundAfter))
+					want = append(want, "refundable from "+r.Clock(l.RefundAfter))
 				}
 			}
 			want = append(want, "Cost ", figureIn(v.Minimum))
@@ -78,7 +78,7 @@ func TestD14_TheFirstScreenOfEveryReviewHasWhatBinds(t *testing.T) {
 		}
 		for _, b := range reviewed(r) {
 			for _, x := range b.Spans {
-				asks := strings.HasPrefix(x.Text, "To sign in spite of")
+				asks := strings.HasPrefix(x.Text, "To sign anyway")
 				if x.Sign == present.Before && x.Tone != present.TonePlain && !asks {
 					want = append(want, flat(x.Text))
 				}
@@ -222,13 +222,13 @@ func TestD15_OnlyAFigureThatIsWorseIsMarked(t *testing.T) {
 
 // A call to an address that no list knows is said to be one, however many checks it passes.
 func TestD15_ACallToAnAddressThatNobodyKnowsIsAWarning(t *testing.T) {
-	const words = "! The call goes to an address that no list here knows; nothing shows that it has code."
+	const words = "! The call goes to an address that is on no list here and may not be a contract."
 	r := newRig(t).nativeCall()
 	if v := r.open().settle().flat(); !strings.Contains(v, words) {
 		t.Error(v)
 	}
 	r = newRig(t)
-	if v := r.open().settle().flat(); strings.Contains(v, "no list here knows") {
+	if v := r.open().settle().flat(); strings.Contains(v, "is on no list here") {
 		t.Error(v)
 	}
 }

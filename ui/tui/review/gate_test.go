@@ -131,7 +131,7 @@ func TestRefusalsSayWhoseFaultItIs(t *testing.T) {
 	}{
 		{[]verify.Reason{own}, "Your own policy forbids this", "The service did nothing wrong"},
 		{[]verify.Reason{blind(false)}, "closed gate", "Leave the gate closed"},
-		{[]verify.Reason{own, service, blind(true)}, "does not pass 2 checks", "do not try again with this service"},
+		{[]verify.Reason{own, service, blind(true)}, "fails 2 checks", "do not try again with this service"},
 	} {
 		r := newRig(t)
 		r.op.report1 = report(c.reasons...)

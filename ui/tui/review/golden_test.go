@@ -84,7 +84,7 @@ func TestGoldenRefused(t *testing.T) {
 	everySize(t, "refused", func(r *rig) {
 		r.op.report1 = report(verify.Reason{
 			Code: "U7", Level: verify.Refuse,
-			Title: "The operation contains a call that is not yours, or not in its place.",
+			Title: "The operation contains a call that is not yours, or not in your order.",
 			Path:  "/chainOperation/userOp/callData",
 			Want:  "nothing more", Got: "call 2: USDC 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 " +
 				"transfer(0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0, 24500000)",
@@ -179,7 +179,7 @@ func TestGoldenPolicyRefusal(t *testing.T) {
 	sizes(t, "policy", func(r *rig) {
 		r.op.report1 = report(
 			verify.Reason{Code: "Y2", Level: verify.Refuse, Title: "Not true: your policy allows the recipient.",
-				Path: "/chainOperation/userOp/callData", Want: "a recipient of your policy", Got: payee},
+				Path: "/chainOperation/userOp/callData", Want: "a recipient in your policy file", Got: payee},
 			verify.Reason{Code: "Y5", Level: verify.Refuse,
 				Title: "Not true: what is spent within a day is within your policy.", Want: "at most $500.00",
 				Got: "$750.45"},

@@ -445,7 +445,7 @@ func (s *Screen) about() present.Review {
 	return present.Review{Review: s.snap.Under(s.phase == phaseReview2), Catalog: s.ctx.Catalog,
 		Previous: s.previous, Signatures: s.snap.SignaturesTotal, Person: s.person(), Names: s.deps.Names,
 		Clock:       func(t time.Time) string { return clockText(t, zone) },
-		AfterAdvice: " e changes what you ask, c lists all checks."}
+		AfterAdvice: " e changes the request, c lists all checks."}
 }
 
 // mainLines is the text of a review in w cells and h lines, and how many of its lines have to be read; beside says that

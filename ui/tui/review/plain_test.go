@@ -74,7 +74,7 @@ func TestAnAssumedStateIsSaidOnBothSidesWithItsAddresses(t *testing.T) {
 		r.w, r.h = w, 60
 		all := r.open().settle().shown()
 		for _, want := range []string{"! tried on an assumed state (2 addresses)", escrow, kernel,
-			"! nothing else, but tried on an assumed state"} {
+			"! No other calls, but tried on an assumed state"} {
 			if !strings.Contains(all, squash(want)) {
 				t.Errorf("%q is missing at %d columns:\n%s", want, w, r.view())
 			}

@@ -59,7 +59,7 @@ func (s *Screen) executeView(f screen.Frame) string {
 		}
 		add(ok, words)
 	}
-	lines = append(lines, "", " "+th.Dim.Render("You can leave: it goes on, and Activity shows how it ends."))
+	lines = append(lines, "", " "+th.Dim.Render("You can leave: it continues, and Activity shows the result."))
 	return kit.Box(kit.Lines(lines...), f.W, f.H)
 }
 

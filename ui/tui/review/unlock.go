@@ -196,10 +196,10 @@ func (s *Screen) unlockView(f screen.Frame, body string) string {
 	panel := min(f.W-4, 72)
 	in := panel - 4
 	lines := append([]string{th.Strong.Render("The keys are locked")}, "")
-	what := "Unlock them to sign. Nothing is signed by that: you come back to this review and confirm it again."
+	what := "Unlock them to sign. Unlocking signs nothing: you return to this review and confirm it again."
 	esc := "esc goes back and confirms nothing"
 	if u.then != nil {
-		what = "Unlock them now, before the time of the quote runs. Nothing is signed by that: the review comes next."
+		what = "Unlock them now, before the quote starts to expire. Unlocking signs nothing: the review comes next."
 		esc = "esc reviews without it, and signing asks again"
 	}
 	lines = append(lines, kit.Prose(in, 0, kit.Plain(what))...)

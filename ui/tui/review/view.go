@@ -30,12 +30,12 @@ func (s *Screen) View(f screen.Frame) string {
 func (s *Screen) body(f screen.Frame) string {
 	s.width = f.W
 	if s.unlock.then != nil && !s.reviewing() {
-		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing was asked yet.")
+		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing has been requested yet.")
 	}
 	switch s.phase {
 	case phaseEmpty:
 		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing to review.",
-			"Press 2 to build a call, or open one that waits from Activity (3).")
+			"Press 2 to build a call, or open a waiting one from Activity (3).")
 	case phaseGone:
 		return kit.Notice(f.Theme, theme.None, f.W, f.H, "This operation is under way.",
 			"Activity follows it: press enter.")
@@ -239,12 +239,12 @@ func (s *Screen) waitView(f screen.Frame) string {
 	what, more := "Asking the service to prepare the operation.", "Nothing is signed. esc leaves."
 	switch {
 	case s.running():
-		what, more = "Signing and running it.", "You can leave: it goes on, and Activity shows how it ends."
+		what, more = "Signing and running it.", "You can leave: it continues, and Activity shows the result."
 	case s.phase == phaseQuote:
 		what = "Asking for a quote."
 		if s.signed {
 			more = "The first signature was given; no payment is signed. " + s.about().FirstLives() +
-				", also when you leave."
+				", even if you leave."
 			if s.before() {
 				more = s.stillLive()
 			}

@@ -99,11 +99,11 @@ func (m *Model) rows() []row {
 			goOn("continue")}
 	case stepService:
 		return []row{
-			m.text(rowURL, "address", "as the operator tells it, such as https://wallet.example:8443/api"),
+			m.text(rowURL, "address", "from the operator, such as https://wallet.example:8443/api"),
 			m.text(rowCA, "CA file", "only for a service that signs its own certificate, as coffer serve does"),
 			m.text(rowNetwork, "network file",
 				"network.json of the service; empty: looked for on this machine by the fingerprint"),
-			m.text(rowFingerprint, "fingerprint", "as the operator tells it, by another way than the file came by"),
+			m.text(rowFingerprint, "fingerprint", "from the operator, by another way than the file came"),
 			choice(kindGroup, string(network.Lab), "LAB", "test chains, play money; every coffer serve is one"),
 			choice(kindGroup, string(network.Real), "REAL", "real chains, real money"),
 			goOn("continue"),

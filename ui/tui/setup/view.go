@@ -69,9 +69,8 @@ func (m *Model) intro() []string {
 	switch m.step {
 	case stepName:
 		return []string{
-			"This sets up a profile: where it lives, your keys and your accounts. Nothing is written before the end.",
-			"The profile demo (play money inside this program) is there in any case: coffer opens it without any " +
-				"set-up."}
+			"This sets up a profile: where it lives, your keys and your accounts. Nothing is written until the end.",
+			"The profile demo (play money inside this program) always exists: coffer opens it without any set-up."}
 	case stepService:
 		return []string{"Which service, and which network is it? The network file holds the addresses that this " +
 			"program trusts. Its fingerprint is what you compare with the operator, by phone for example: it is " +
@@ -259,7 +258,7 @@ func (m *Model) fieldNote(r row, focused bool, w int) []string {
 		return nil
 	}
 	if r.id == rowName && len(m.names) > 0 {
-		return append(m.hint(r.field.Hint, w), m.hint("there are: "+present.Clean(strings.Join(m.names, ", "), 200),
+		return append(m.hint(r.field.Hint, w), m.hint("taken: "+present.Clean(strings.Join(m.names, ", "), 200),
 			w)...)
 	}
 	return m.hint(r.field.Hint, w)
