@@ -301,7 +301,7 @@ that run inside this program.`,
 		Example: `  coffer                     open the dashboard
   coffer balances --json     print the balances of the profile's accounts
   coffer keys init           set up where the profile keeps its keys
-  coffer verify FILE…        check saved answers, with no network and no key
+  coffer verify FILE...        check saved answers, with no network and no key
   coffer serve               run the service for a team
   coffer serve keys add      make an API key for it`,
 		Args:          noArgs,

@@ -89,7 +89,7 @@ func TestEveryExampleCanBeTyped(t *testing.T) {
 			if err := found.ValidateArgs(found.Flags().Args()); err != nil {
 				t.Errorf("%q: %v", line, err)
 			}
-			if strings.Contains(strings.Join(words, " "), "…") && found.CommandPath() != "coffer verify" {
+			if strings.Contains(strings.Join(words, " "), "...") && found.CommandPath() != "coffer verify" {
 				t.Errorf("%q leaves something out", line)
 			}
 		}
@@ -111,6 +111,16 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 			if line != strings.TrimRight(line, " \t") {
 				t.Errorf("blanks at the end: %q", line)
 			}
+		}
+	})
+}
+
+// Help is read in every locale, also one whose characters are ASCII alone.
+func TestHelpIsASCII(t *testing.T) {
+	every(t, func(t *testing.T, c *cobra.Command) {
+		help := says(t, nil, append(strings.Fields(c.CommandPath())[1:], "--help")...)
+		if i := strings.IndexFunc(help, func(r rune) bool { return r > '~' }); i >= 0 {
+			t.Errorf("not ASCII: %.40q", help[i:])
 		}
 	})
 }

@@ -135,7 +135,7 @@ func (p *page) open(s *Session, n int, x present.Signature, made journal.Outstan
 func (c Commands) voidCommand(g *cli.Global) *cobra.Command {
 	var confirm string
 	cmd := &cobra.Command{
-		Use:   "void HASH…",
+		Use:   "void HASH...",
 		Short: "Mark signatures that never expire as void",
 		Long: `HASH is the hash of an open signature that never expires, as "coffer activity" lists it. Void one only
 when you know that its nonce was used, or that no one has it: anyone who has it can still use it. A void signature no

@@ -39,7 +39,7 @@ func (a *asked) callFlags(cmd *cobra.Command) {
 	f.StringVar(&a.data, "data", "", "call data in hex, instead of --function")
 	f.StringVar(&a.value, "value", "", `coin that goes with the call: wei, or an amount such as "0.1 ETH"`)
 	f.StringArrayVar(&a.allow, "allow", nil,
-		`what may be taken while the calls run, such as "250 USDC" (by the contract) or "250 USDC 0x…"`)
+		`what may be taken while the calls run, such as "250 USDC" (by the contract) or "250 USDC 0x..."`)
 	f.StringArrayVar(&a.require, "require", nil,
 		`what the calls need, such as "250 USDC" (default: what they spend as far as it can be seen)`)
 	a.fundFlags(f)
@@ -151,7 +151,7 @@ func (a *asked) call(w *compose.World, chain caip.Chain) (intent.Call, error) {
 			w.Coin(chain).Symbol + "\""}}
 	for i, n := range c.Args {
 		flag := "--arg " + clean(n.Param.Name)
-		if err := wrong(flag, n.Read(a.args[i]), `for instance --arg '["0x…", "5"]'`); err != nil {
+		if err := wrong(flag, n.Read(a.args[i]), `for instance --arg '["0x...", "5"]'`); err != nil {
 			return intent.Call{}, err
 		}
 		compose.Walk([]*compose.Arg{n}, func(path []int, _ *compose.Arg) {

@@ -29,7 +29,7 @@ estimate. A question is an order in words; the Lab's key y copies the question t
 
   swap AMOUNT ASSET for ASSET [to ADDRESS [on CHAIN]] [, at least AMOUNT ASSET] [, slippage PERCENT %]
   transfer AMOUNT ASSET to ADDRESS on CHAIN [, at least AMOUNT ASSET] [, slippage PERCENT %]
-  call on CHAIN ADDRESS [value AMOUNT UNIT] [data 0x…] [function "…"] [; ADDRESS …] [, needs AMOUNT ASSET]
+  call on CHAIN ADDRESS [value AMOUNT UNIT] [data 0x...] [function "..."] [; ADDRESS ...] [, needs AMOUNT ASSET]
       [, allow AMOUNT ASSET for ADDRESS] [, pay with ASSET] [, slippage PERCENT %]
 
 Exit codes: 0 printed, 1 failed, 2 command line, 3 keys or access, 5 interrupted.`,

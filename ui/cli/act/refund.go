@@ -19,9 +19,9 @@ import (
 func (c Commands) Refund(g *cli.Global) *cobra.Command {
 	var asJSON, show bool
 	cmd := &cobra.Command{
-		Use:   "refund [QUOTE…]",
+		Use:   "refund [QUOTE...]",
 		Short: "Print the calls that reclaim payments",
-		Long: `QUOTE is the id of a quote (0x…) that this wallet signed payments for; without one, the command lists
+		Long: `QUOTE is the id of a quote (0x...) that this wallet signed payments for; without one, the command lists
 every quote. Where the service calls a quote COMPLETED, this wallet does not know whether the escrow still holds the
 payment: it comes last, and the command prints its call when you give its id. After the refund deadline you can reclaim
 a payment for which nothing was delivered: anyone may send this call, from any account and without the service, and the

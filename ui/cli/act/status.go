@@ -38,7 +38,7 @@ func (c Commands) Status(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status ID",
 		Short: "Print how a quote or an operation stands",
-		Long: `ID is the id of a quote (0x…), or that of an operation of this wallet (16 digits). --watch asks until
+		Long: `ID is the id of a quote (0x...), or that of an operation of this wallet (16 digits). --watch asks until
 it has ended, for as long as --wait says.
 
 Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ended or is not known.`,

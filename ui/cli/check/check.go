@@ -65,7 +65,7 @@ type options struct {
 func (c Commands) Verify(*cli.Global) *cobra.Command {
 	o := options{named: map[kind]*string{}}
 	cmd := &cobra.Command{
-		Use:   "verify FILE…",
+		Use:   "verify FILE...",
 		Short: "Judge saved answers of the service, without network and keys",
 		Long:  verifyHelp,
 		Example: `  coffer verify intent.json network.json prepared.json

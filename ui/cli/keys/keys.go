@@ -85,7 +85,7 @@ func (c Commands) closed(g *cli.Global, cmd *cobra.Command, work work) *cobra.Co
 		if o.Vault() == nil {
 			return errors.Join(&cli.UsageError{
 				Problem: fmt.Sprintf("profile %q keeps no keys (vault = \"memory\")", o.Profile.Name),
-				Hint: "make a profile with a vault: coffer profile add NAME --kind … " +
+				Hint: "make a profile with a vault: coffer profile add NAME --kind ... " +
 					"--vault keyring|keyring-only|file",
 			}, o.Close())
 		}

@@ -130,7 +130,7 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 		if !c.Prompt.Terminal {
 			return n, &cli.UsageError{
 				Problem: "the network fingerprint is missing, and there is no terminal to ask on",
-				Hint:    "give the operator's, got by another way than the file: --fingerprint \"0000 0000 …\"",
+				Hint:    "give the operator's, got by another way than the file: --fingerprint \"0000 0000 ...\"",
 			}
 		}
 		c.Prompt.Say("The file describes a network of kind "+string(p.Kind)+

@@ -210,7 +210,7 @@ func (c Commands) restored(ctx context.Context, v *vault.Vault, data []byte, pas
 		return &cli.UsageError{
 			Problem: "the backup was made on another network, where its keys belong",
 			Hint: "what such a key signs here can be valid there; if that is meant, name that network: " +
-				"--from-network 0x…",
+				"--from-network 0x...",
 		}
 	case len(added) == 0 && (errors.Is(err, vault.ErrDamaged) || errors.Is(err, vault.ErrWork)):
 		return &cli.UsageError{

@@ -66,7 +66,7 @@ var scenes = map[string][]scene{
 	"README.md": {
 		{line: "curl ", needs: "curl", words: []string{"KEY", `(?m)^key +(\S+)$`, "curl ", "curl --fail "}},
 		{line: "coffer --profile NAME", words: []string{"NAME", "demo"}},
-		{line: "coffer verify FILE…", not: "verify.md has files"},
+		{line: "coffer verify FILE...", not: "verify.md has files"},
 	},
 	"benchmarks.md": {{line: "coffer serve --ssh", not: value}},
 	"commands.md": {
@@ -155,7 +155,7 @@ var scenes = map[string][]scene{
 	},
 	"threats.md": {{line: "coffer serve --ssh", not: value}},
 	"verify.md": {
-		{line: "coffer verify FILE…",
+		{line: "coffer verify FILE...",
 			words: []string{"FILE…", "ui/cli/check/testdata/v3-swap-role-based.json --now saved"}},
 		{line: "coffer verify intent.json network.json prepared.json  ", before: plan("20") + `
 			coffer plan pay.toml --json > plan.json
