@@ -159,8 +159,7 @@ func (s *session) record(r api.HistoryRecord) {
 // whoGot prints the payees, their amounts and the costs, from the wallet's journal.
 func (s *session) whoGot(r api.HistoryRecord) {
 	from := present.Receipts{Catalog: s.Catalog, Accounts: s.Accounts, Terms: s.ctx.Terms, Names: s.ctx.Names}
-	for _, row := range from.Rows(present.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status,
-		GotAsset: r.DestinationToken.AssetType, Got: r.DestinationToken.Amount}) {
+	for _, row := range from.Rows(from.Of(r)) {
 		row.Label = capital(row.Label)
 		s.row(0, row)
 	}

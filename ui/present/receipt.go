@@ -33,8 +33,13 @@ type Receipts struct {
 }
 
 // Record holds the facts of a record of history. Got is in base units of GotAsset, which is CAIP-19. A status alone
-// has neither, nor a Kind.
-type Record struct{ QuoteID, Kind, Status, GotAsset, Got string }
+// has neither, nor a Kind. Paid is in base units of PaidAsset, an aggregate or CAIP-19; PaidMicro and GotMicro are the
+// values in micro USD that the record states, nil for none.
+type Record struct {
+	QuoteID, Kind, Status, GotAsset, Got, PaidAsset, Paid string
+
+	PaidMicro, GotMicro *big.Int
+}
 
 // Row is one fact. Address is written in full beside Name, the known name; both are "" in a row about figures. Money
 // means that Text is an amount; Amounts are figures in place of a text. Quiet facts matter to few people.
@@ -60,31 +65,11 @@ func (s Receipts) Rows(r Record) []Row {
 	if r.Kind == api.RecordCall || t.There != nil {
 		out = append(out, Row{Label: "was there", Text: s.there(t), Money: t.There != nil})
 	}
-	out = append(out, Row{Label: "fees", Text: s.Fees(r.QuoteID), Money: own && t.FeesNamed})
+	out = append(out, Row{Label: "fees", Text: s.Fees(r), Money: own && t.FeesNamed || s.FeesMicro(r) != nil})
 	if sum := s.sum(r, t); sum != "" {
 		out = append(out, Row{Text: sum, Money: true})
 	}
 	return out
-}
-
-// Fees are the fees of a quote as its review showed them, or NotReported.
-func (s Receipts) Fees(quoteID string) string {
-	t, _ := s.terms(quoteID)
-	switch {
-	case !t.FeesNamed:
-		return NotReported
-	case len(t.Fees) == 0:
-		return "none"
-	}
-	var out []string
-	for _, f := range t.Fees {
-		out = append(out, Figure(s.Catalog, f.Asset, f.Amount))
-	}
-	words := strings.Join(out, ", ")
-	if v, ok := new(big.Int).SetString(t.FeesMicro, 10); ok {
-		words += " ($" + amount.Group(amount.USD2(v)) + ")"
-	}
-	return words + ", as reviewed"
 }
 
 // Payees names the payees of a quote in one line, "" where none is known.

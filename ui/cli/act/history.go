@@ -35,7 +35,7 @@ first, as it arrives. When the service forgets the place of a reading, the readi
 filters of several kinds narrow.
 
 Of an operation of this wallet the lines and the table also say who got what, and the fees as they were reviewed; of
-any other, fees are not reported.`,
+the swaps and transfers of another device what was paid less what arrived, and of its calls no fees.`,
 		Example: `  coffer history --limit 20
   coffer history --status COMPLETED --type CALL,SWAP --since 2026-01-01
   coffer history --csv > history.csv

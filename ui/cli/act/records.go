@@ -58,7 +58,7 @@ func recordLine(e *entry, from present.Receipts) string {
 	line := []string{stamp(e.at), strings.ToLower(clean(e.Type)), verify.Status(e.Status).Text,
 		paidWords(from.Catalog, e), gotWords(from.Catalog, e), clean(e.QuoteID)}
 	if present.Runs(e.Status) {
-		fees := "fees " + from.Fees(e.QuoteID)
+		fees := "fees " + from.Fees(from.Of(e.HistoryRecord))
 		if to := from.Payees(e.QuoteID); to != "" {
 			fees += "; to " + to
 		}

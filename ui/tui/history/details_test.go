@@ -175,7 +175,7 @@ func TestAClickChoosesARowAndASecondOneOpensIt(t *testing.T) {
 func TestTotalsCountWhatIsCompletedAndWhatIsUnknownApart(t *testing.T) {
 	s := records(4)
 	for i := range s.records {
-		s.records[i].Status = api.StatusCompleted
+		s.records[i].Status, s.records[i].Type = api.StatusCompleted, api.RecordTransfer
 	}
 	s.records[1].DestinationToken.FiatValue = ""
 	s.records[2].Timestamp = "2026-10-31T23:00:00Z"
@@ -213,19 +213,20 @@ func TestFeesAreWhatWasPaidBeyondWhatWasReceived(t *testing.T) {
 		"two assets, no value": {func(r *api.HistoryRecord) { r.DestinationToken.AssetType = bsc }, "unknown"},
 		"two assets": {func(r *api.HistoryRecord) {
 			r.DestinationToken.AssetType = bsc
-			r.OriginToken.FiatValue = []api.TokenFiat{{FiatValue: "200.10"}, {FiatValue: "26.40"}}
+			r.OriginToken.FiatValue = []api.TokenFiat{{FiatValue: "203.10"}, {FiatValue: "26.40"}}
 		}, "1000000"},
 		"half of it is unknown": {func(r *api.HistoryRecord) {
 			r.DestinationToken.AssetType = bsc
 			r.OriginToken.FiatValue = []api.TokenFiat{{FiatValue: "200.10"}, {}}
 		}, "unknown"},
+		"a call": {func(r *api.HistoryRecord) { r.Type = api.RecordCall }, "unknown"},
 		"nothing moved": {func(r *api.HistoryRecord) { r.OriginToken.Amount, r.DestinationToken.Amount = "0", "0" },
 			"0"},
 	} {
-		r := tuitest.Record(0)
+		r := tuitest.Record(3) // a transfer
 		c.change(&r)
 		got := "unknown"
-		if f := ln.fees(readerOf(ctx).record(&r)); f != nil {
+		if f := ln.receipts.FeesMicro(ln.facts(readerOf(ctx).record(&r))); f != nil {
 			got = f.String()
 		}
 		if got != c.want {

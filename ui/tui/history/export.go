@@ -43,7 +43,8 @@ import (
 //	received_decimals    empty: unknown
 //	received_usd         empty: unknown
 //	minimum_base_units   what had to be delivered at least; empty: not said
-//	fees_usd             paid beyond what was delivered, of a completed record; empty: unknown
+//	fees_usd             of a completed record: as reviewed, else what was paid less what arrived; empty: unknown, as
+//	                     of every call that the journal does not have
 //	origin_chains        CAIP-2 ids, one for each origin transaction
 //	origin_hashes
 //	origin_pages         addresses in an explorer
@@ -189,7 +190,7 @@ func (ln *formatter) exported(r *record) exportedRecord {
 		x.Time = r.at().UTC().Format(time.RFC3339)
 	}
 	if r.success() {
-		if f := ln.fees(r); f != nil {
+		if f := ln.receipts.FeesMicro(ln.facts(r)); f != nil {
 			x.FeesUSD = string(api.Micro(f))
 		}
 	}

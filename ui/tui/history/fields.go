@@ -114,7 +114,7 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 		least := figure(r.minimum, m.format.gotUnit(r))
 		d.amount("at least", "amount", orNone(show(least)), bare(least))
 	}
-	for _, row := range m.receipts().Rows(r.facts()) {
+	for _, row := range m.receipts().Rows(m.format.facts(r)) {
 		m.receiptField(d, row)
 	}
 }
@@ -122,9 +122,14 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 // receipts is the source of the facts that the service's records leave out.
 func (m *Model) receipts() present.Receipts { return m.ctx.Receipts() }
 
-func (r *record) facts() present.Record {
+// facts are what the fees and payees of a record follow from.
+func (ln *formatter) facts(r *record) present.Record {
+	paid := r.paidOf.Value()
+	if ln.aggregate(r.paidOf).decimals < 0 {
+		paid = r.paidFrom.Value()
+	}
 	return present.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(),
-		Got: r.got}
+		Got: r.got, PaidAsset: paid, Paid: r.paid, PaidMicro: usd(r.paidUSD), GotMicro: r.micro()}
 }
 
 // receiptField is one fact of the journal: a payee with its full address, or a figure.

@@ -82,7 +82,7 @@ func (ln *formatter) makeLine(r *record) line {
 }
 
 func (ln *formatter) whom(r *record) string {
-	return ln.receipts.Whom(r.facts(), address(r.recipient.Value()))
+	return ln.receipts.Whom(ln.facts(r), address(r.recipient.Value()))
 }
 
 func (ln *formatter) findChain(id string) chainLabel {

@@ -232,7 +232,7 @@ func (m *Model) tell() tea.Cmd {
 		deed := func(show func(string) string, arrow string) string { return l.what(brief(show, "…"), arrow) }
 		msg.Records = append(msg.Records, screen.Past{At: r.at(), Deed: deed, Value: l.micro,
 			Status: present.State{Word: word, Meaning: look},
-			Left:   m.receipts().Left(r.facts(), address(r.recipient.Value())),
+			Left:   m.receipts().Left(m.format.facts(r), address(r.recipient.Value())),
 			Paid:   r.paidOf.Value(), Got: r.gotOf.Value()})
 		return len(msg.Records) < maxTold
 	})

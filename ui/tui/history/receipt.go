@@ -42,7 +42,7 @@ func (m *Model) receipt(r *record) string {
 		put("at least", figure(r.minimum, ln.gotUnit(r)))
 	}
 	own := m.receipts()
-	for _, row := range own.Rows(r.facts()) {
+	for _, row := range own.Rows(ln.facts(r)) {
 		put(cmp.Or(row.Label, " "),
 			strings.Join(strings.Fields(row.Name+" "+present.Checksummed(row.Address)+" "+row.Text), " "))
 	}

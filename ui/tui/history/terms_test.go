@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"coffer/api"
+	"coffer/ui/present"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/journal"
@@ -66,6 +68,37 @@ func TestD3_DetailsAndReceiptSayWhoGotWhatAndTheFee(t *testing.T) {
 	}
 }
 
+// A month of three: a call of this wallet that used more than it paid, a call of another device, and a transfer.
+func TestTheFeesOfAMonthComeFromTheJournalAndOnlyTheOthersAreUnknown(t *testing.T) {
+	ctx, p, s := onLab(t), &printer{}, records(3)
+	s.records[2].Status, s.records[2].Type = api.StatusCompleted, api.RecordTransfer
+	signed(&ctx, s)
+	ctx.Export = p.write
+	m := openedWith(t, ctx, s, 80, 24)
+	if text := tuitest.Text(t, m, 80, 24); !strings.Contains(text, "fees $0.96, 1 unknown") {
+		t.Errorf("not the sum of a call of $0.48 and a transfer of $0.48:\n%s", text)
+	}
+	pressed(m, "x", "c")
+	want := []string{"0.48", "", "0.48"}
+	for i, row := range table(t, p.data[0])[1:] {
+		if row[20] != want[i] {
+			t.Errorf("record %d is exported with fees %q, want %q", i, row[20], want[i])
+		}
+	}
+	for i, want := range []string{"0.48 USDC ($0.48), as reviewed", present.NotReported,
+		"$0.48, what was paid less what arrived"} {
+		if line, inDetails := m.receipts().Fees(m.receipts().Of(s.records[i])),
+			m.receipts().Fees(m.format.facts(m.row(i))); line != want || inDetails != want {
+			t.Errorf("record %d: the lines say %q, the dashboard %q, want %q", i, line, inDetails, want)
+		}
+	}
+	s.records = s.records[:2]
+	s.records[0], s.records[1] = s.records[1], s.records[0]
+	if text := tuitest.Text(t, openedWith(t, onLab(t), s, 80, 24), 80, 24); !strings.Contains(text, "fees unknown") {
+		t.Errorf("without the journal no fee of a call is known:\n%s", text)
+	}
+}
+
 // The earlier columns of an export are unchanged byte for byte; the journal's columns follow them.
 func TestD3_ExportsGainMembersAndChangeNone(t *testing.T) {
 	ctx, p, s := onLab(t), &printer{}, records(3)
@@ -94,7 +127,7 @@ func TestD3_ExportsGainMembersAndChangeNone(t *testing.T) {
 		t.Fatal(err, len(f.Records))
 	}
 	if !bytes.Contains(f.Records[0]["journal"], []byte(paidTo)) || f.Records[1]["journal"] != nil ||
-		string(f.Records[1]["feesUsd"]) == "" {
+		string(f.Records[1]["feesUsd"]) != "" {
 		t.Errorf("%s", p.data[3])
 	}
 	if tuitest.Record(1).QuoteID != s.records[1].QuoteID {

@@ -14,7 +14,7 @@ import (
 )
 
 // monthSum is the sum of a month over COMPLETED records: nothing else moved money for good. Volume is the value of the
-// deliveries, fees what was paid beyond them. Records with an unknown figure are counted, not guessed.
+// deliveries, fees those of present.Receipts. Records with an unknown figure are counted, not guessed.
 type monthSum struct {
 	month        int // year*12 + month-1; undated: the time was unreadable
 	done         int
@@ -49,7 +49,7 @@ func (ln *formatter) sum(r *record, loc *time.Location) monthSum {
 	} else {
 		s.noVolume = 1
 	}
-	if f := ln.fees(r); f != nil {
+	if f := ln.receipts.FeesMicro(ln.facts(r)); f != nil {
 		s.fees = f
 	} else {
 		s.noFees = 1
@@ -69,36 +69,6 @@ func add(list *[]monthSum, s monthSum) {
 	x.done, x.noVolume, x.noFees = x.done+s.done, x.noVolume+s.noVolume, x.noFees+s.noFees
 	x.volume.Add(x.volume, s.volume)
 	x.fees.Add(x.fees, s.fees)
-}
-
-// fees is the payment beyond the delivery, in micro USD: from the amounts when both are of one asset, else from the
-// values. nil: unknown, or more was delivered than paid.
-func (ln *formatter) fees(r *record) *big.Int {
-	paid, errPaid := amount.ParseBase(r.paid)
-	got, errGot := amount.ParseBase(r.got)
-	from, to := ln.paidUnit(r), ln.gotUnit(r)
-	worth := r.micro()
-	var fee *big.Int
-	switch {
-	case errPaid == nil && errGot == nil && paid.Sign() == 0 && got.Sign() == 0:
-		return new(big.Int)
-	case errPaid == nil && errGot == nil && worth != nil && got.Sign() > 0 && from.decimals >= 0 && to.decimals >= 0 &&
-		from.aggregate == to.aggregate && from.aggregate != "":
-		most := max(from.decimals, to.decimals)
-		p, g := amount.Scale(paid, from.decimals, most), amount.Scale(got, to.decimals, most)
-		fee = new(big.Int).Sub(p, g)
-		fee.Mul(fee, worth).Quo(fee, g)
-	default:
-		cost := usd(r.paidUSD)
-		if cost == nil || worth == nil {
-			return nil
-		}
-		fee = new(big.Int).Sub(cost, worth)
-	}
-	if fee.Sign() < 0 {
-		return nil
-	}
-	return fee
 }
 
 // sumsOf are the sums of a chunk, even of a released one.
@@ -185,7 +155,7 @@ func (m *Model) money(th theme.Theme, sum *big.Int, unknown, all int, name strin
 		text = kit.Masked(th)
 	}
 	if unknown > 0 {
-		text += th.Dim.Render(" +") + th.Unknown.Render(grouped(unknown)+name)
+		text += th.Dim.Render(", ") + th.Unknown.Render(grouped(unknown)+name)
 	}
 	return text
 }

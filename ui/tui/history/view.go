@@ -103,7 +103,7 @@ func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 		lines = append(lines, th.Dim.Render("and "+present.Plural(len(all)-room, "earlier month", "earlier months")+
 			"; a filter such as in:2026 narrows them"))
 	}
-	return append(lines, "", th.Dim.Render("Fees are what was paid beyond what was received."))
+	return append(lines, "", th.Dim.Render("Fees are as reviewed, else what was paid less what arrived."))
 }
 
 // stateLine names the list, its age, and the filter.
