@@ -245,10 +245,13 @@ var (
 	reNetworkID = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 )
 
+// nameRule says which names reName takes.
+const nameRule = "a profile name has 1 to 32 lower-case letters, digits, - and _, and begins with a letter or a digit"
+
 // check says the key and the problem of each broken rule.
 func (p Profile) check(say func(key, problem string)) {
 	if !reName.MatchString(p.Name) {
-		say("", "a profile name is 1 to 32 lower-case letters, digits, - and _")
+		say("", nameRule)
 	}
 	if p.Name == serviceData {
 		say("", "this name is taken: it holds the data of `coffer serve`")

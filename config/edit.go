@@ -57,9 +57,14 @@ func withProfile(path string, p Profile, makeDefault bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, err := Parse(path, data); err != nil {
+	f, err := Parse(path, data)
+	if err != nil {
 		return nil, err
-	} else if _, there := f.Profiles[p.Name]; there {
+	}
+	if !reName.MatchString(p.Name) { // it has no place in the file yet
+		return nil, &Error{Path: path, Problem: nameRule}
+	}
+	if _, there := f.Profiles[p.Name]; there {
 		return nil, &Error{Path: path, Key: "profiles." + p.Name, Problem: "there is such a profile already"}
 	}
 	if makeDefault && bytes.Equal(data, newFile()) {

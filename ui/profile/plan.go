@@ -56,6 +56,16 @@ func (h Host) Names() ([]string, error) {
 	return slices.Sorted(maps.Keys(file.Profiles)), err
 }
 
+// Refusal is the problem of a profile that CanAdd refuses, for the person who sets it up: without the path and the key
+// of a table that is not in the file yet.
+func Refusal(name string, err error) string {
+	var broken *config.Error
+	if errors.As(err, &broken) && (broken.Line == 0 || strings.HasPrefix(broken.Key+".", "profiles."+name+".")) {
+		return broken.Problem
+	}
+	return err.Error()
+}
+
 // CanAdd returns the error with which the configuration would refuse the profile; it writes nothing.
 func (h Host) CanAdd(p config.Profile) error {
 	paths, err := config.PathsFrom(h.Getenv)

@@ -110,16 +110,38 @@ func (s SetUp) write(ctx context.Context, p profile.Plan) error {
 // choice is one answer to a question: the words that choose it begin its text.
 type choice struct{ value, text string }
 
+// line asks a question. It answers a question mark as the line-by-line mode does: with the subject again, or with the
+// meaning of the words.
+func (s SetUp) line(ctx context.Context, question string, repeat func()) (string, error) {
+	for {
+		a, err := s.Prompt.Line(ctx, question)
+		switch strings.Join(strings.Fields(a), "") {
+		case "?":
+			s.Prompt.Say("Type ? terms for what the words mean.")
+			repeat()
+		case "?terms":
+			for _, t := range present.Terms() {
+				s.Prompt.Say(t.Name + ": " + t.Text)
+			}
+		default:
+			return a, err
+		}
+	}
+}
+
 // pick asks for one of several choices, by its number or the beginning of its text.
 func (s SetUp) pick(ctx context.Context, title string, of ...choice) (string, error) {
-	s.Prompt.Say("", title)
 	texts := make([]string, len(of))
-	for i, c := range of {
-		texts[i] = c.text
-		s.Prompt.Say("  " + strconv.Itoa(i+1) + ". " + c.text)
+	show := func() {
+		s.Prompt.Say("", title)
+		for i, c := range of {
+			texts[i] = c.text
+			s.Prompt.Say("  " + strconv.Itoa(i+1) + ". " + c.text)
+		}
 	}
+	show()
 	for {
-		a, err := s.Prompt.Line(ctx, "Type its number or its first word: ")
+		a, err := s.line(ctx, "Type its number or its first word: ", show)
 		if err != nil {
 			return "", err
 		}
@@ -133,7 +155,7 @@ func (s SetUp) pick(ctx context.Context, title string, of ...choice) (string, er
 // until asks a question until its answer is good; problem says why it is not.
 func (s SetUp) until(ctx context.Context, question string, good func(answer string) (problem string)) error {
 	for {
-		a, err := s.Prompt.Line(ctx, question)
+		a, err := s.line(ctx, question, func() {})
 		if err != nil {
 			return err
 		}
@@ -162,8 +184,9 @@ func (s SetUp) yes(ctx context.Context, question string) (yes bool, err error) {
 
 // Lines asks for everything, one question a line, and returns the name of the profile to be opened now, "" for none.
 func (s SetUp) Lines(ctx context.Context) (string, error) {
-	s.Prompt.Say("This sets up a profile: a service, your keys and your accounts. Nothing is written before the end;",
-		"Ctrl+C leaves before that.")
+	s.Prompt.Say("This sets up a profile: a service, your keys and your accounts. Nothing is",
+		"written until the end; Ctrl+C leaves before that. A question mark repeats a",
+		"question, and ? terms explains words.")
 	var p profile.Plan
 	defer func() { p.Wipe() }()
 	for _, step := range []func(context.Context, *profile.Plan) error{s.askName, s.askService, s.askStore, s.askKeys,
@@ -197,8 +220,16 @@ func (s SetUp) Lines(ctx context.Context) (string, error) {
 func (s SetUp) askName(ctx context.Context, p *profile.Plan) error {
 	return s.until(ctx, "Name of the profile, such as mine or team: ", func(a string) string {
 		p.Profile = config.Profile{Name: a, Kind: network.Embedded, Vault: config.VaultFile}
-		return problemOf(s.Host.CanAdd(p.Profile))
+		return s.refused(p.Profile)
 	})
+}
+
+// refused is why the configuration refuses a profile, "" when it takes it.
+func (s SetUp) refused(p config.Profile) string {
+	if err := s.Host.CanAdd(p); err != nil {
+		return profile.Refusal(p.Name, err)
+	}
+	return ""
 }
 
 func problemOf(err error) string {
@@ -223,7 +254,7 @@ func (s SetUp) askService(ctx context.Context, p *profile.Plan) error {
 	}
 	if err := s.until(ctx, "Address of the service, such as https://wallet.example:8443/api: ", func(a string) string {
 		p.Profile.BaseURL = strings.TrimSuffix(a, "/")
-		return problemOf(s.Host.CanAdd(p.Profile))
+		return s.refused(p.Profile)
 	}); err != nil {
 		return err
 	}

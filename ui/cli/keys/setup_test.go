@@ -15,6 +15,7 @@ import (
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/cli"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 )
 
@@ -110,7 +111,8 @@ func TestD16_OneCommandMakesAProfileOfOnesOwn(t *testing.T) {
 // written before the end.
 func TestL8_SetUpAsksLineByLine(t *testing.T) {
 	const pass = "a phrase of many letters"
-	answers := []string{"Name", "My Wallet", "Name", "own", "number or its first word", "moon",
+	answers := []string{"Name", "My Wallet", "Name", "Wäl.t", "Name", "?", "Name", "own",
+		"number or its first word", "?", "number or its first word", "? terms", "number or its first word", "moon",
 		"number or its first word", "inside", "number or its first word", "1", "New passphrase", pass, "once more",
 		pass,
 		"number or its first word", "two", "number or its first word", "smart", "no other profile is named", "no",
@@ -124,6 +126,17 @@ func TestL8_SetUpAsksLineByLine(t *testing.T) {
 		t.Errorf("%+v\n%s", got, p.said.String())
 	}
 	said := p.said.String()
+	if strings.Count(said, "\na profile name has 1 to 32 lower-case letters") != 2 ||
+		strings.Contains(said, "profiles.") || strings.Count(said, "Where does it live?") != 2 ||
+		!strings.Contains(said, "Type ? terms") || !strings.Contains(said, present.Terms()[0].Text) {
+		t.Error(said)
+	}
+	for line := range strings.SplitSeq(said[:strings.Index(said, "Name of")], "\n") {
+		if len(line) > 80 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+	said = strings.ReplaceAll(said, "> Wäl.t", "")
 	if !strings.Contains(said, "lower-case letters") || !strings.Contains(said, `"moon" is not one of the choices`) ||
 		bytes.ContainsFunc([]byte(said), func(r rune) bool { return r > 126 }) {
 		t.Error(said)

@@ -195,11 +195,7 @@ func (m *Model) advanceName() tea.Cmd {
 // problem describes what is wrong with the profile, without the place in a file that does not exist yet; for any other
 // part of the file it includes the place.
 func problem(name string, err error) string {
-	var broken *config.Error
-	if errors.As(err, &broken) && (broken.Line == 0 || strings.HasPrefix(broken.Key+".", "profiles."+name+".")) {
-		return present.Clean(broken.Problem, 300)
-	}
-	return clean(err)
+	return present.Clean(profile.Refusal(name, err), 300)
 }
 
 func (m *Model) advanceService() tea.Cmd {
