@@ -174,6 +174,16 @@ func (i Intent) Hash() [32]byte { return i.hash }
 // ID is the first 8 bytes of the hash in hex.
 func (i Intent) ID() string { return hex.EncodeToString(i.hash[:8]) }
 
+// ID is the id of the intent that Freeze made d into; "" when d has no encoding. Unlike Freeze it asks no rule, so what
+// was frozen once keeps its id, whatever time it is.
+func (d Draft) ID() string {
+	hash, err := hashDraft(normal(d))
+	if err != nil {
+		return ""
+	}
+	return Intent{hash: hash}.ID()
+}
+
 // Kind is KindCall, KindSwap or KindTransfer, also for the zero Intent, which is a call of nothing.
 func (i Intent) Kind() string {
 	if i.draft.Kind == "" {

@@ -143,7 +143,7 @@ func (s *Screen) sent(op activity.Operation) {
 	default:
 		return
 	}
-	if in, err := intent.Freeze(snap.Intent, s.Rules()); s.frozen == "" || err != nil || in.ID() != s.frozen {
+	if s.frozen == "" || snap.Intent.ID() != s.frozen {
 		return
 	}
 	s.remember()

@@ -91,6 +91,26 @@ func TestAFormStaysUntilItsOperationIsSent(t *testing.T) {
 	}
 }
 
+// TestAFormIsEmptyOnceItsOrderIsSentHoweverLateThatIs: by then the rules would refuse the order as too short.
+func TestAFormIsEmptyOnceItsOrderIsSentHoweverLateThatIs(t *testing.T) {
+	r := keepRig(t, &memory{})
+	r.press("d")
+	r.s.b.Valid = compose.ChoiceOf(3, compose.OwnMinutes, compose.Validities())
+	r.press("r")
+	in := r.started()
+	if in.Draft().ValidUntil == "" {
+		t.Fatal("the order has no deadline of its own")
+	}
+	r.now = r.now.Add(170 * time.Second)
+	if _, err := intent.Freeze(in.Draft(), r.s.Rules()); err == nil {
+		t.Fatal("the rules still take the order")
+	}
+	op := &operation{snap: flow.Snapshot{Intent: in.Draft(), State: flow.StateExecuting}}
+	if r.do(r.s.Update(activity.TrackMsg{Op: op})); !r.s.empty() || r.s.KeepOpen() != "" {
+		t.Fatalf("it would be made twice, and leaving asks:\n%s", r.view())
+	}
+}
+
 // TestTheTrialCallIsSavedLikeWhatIsTyped: pressing d is a change.
 func TestTheTrialCallIsSavedLikeWhatIsTyped(t *testing.T) {
 	m := &memory{}

@@ -163,7 +163,7 @@ func (s *Screen) richestOf(aggregate string, may func(catalog.Entity) bool) caip
 // restore shows a draft that returns from a review: the typed form if it is still here, else a form made from the
 // draft.
 func (s *Screen) restore(d intent.Draft, fs []api.Failure) {
-	if in, err := intent.Freeze(d, s.Rules()); err != nil || in.ID() != s.frozen || s.frozen == "" {
+	if s.frozen == "" || d.ID() != s.frozen {
 		if len(d.Calls) > 0 || d.Pay != nil {
 			s.remember()
 			s.fill(d)
