@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -78,6 +79,7 @@ func run(ctx context.Context, args []string) error {
 		Balances:  balances,
 		Earlier:   earlierBalances,
 		Serve:     serve,
+		Devnet:    runDevnet,
 		Keys:      keyCommands{},
 		Store:     storeCommands{},
 		Accounts:  roles.Commands{Open: openRoles, Prompt: prompt()},
@@ -221,13 +223,40 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 		Fund: o.Fund, FundLimit: o.FundLimit,
 		Private: o.Private, Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime,
 		Metrics: o.Metrics,
-		JSON:    o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
+		RPC: service.NodesOptions{Listen: o.RPC, Remote: o.RPCOpen, Hosts: o.Hosts, CORS: o.RPCCORS,
+			Version: clientVersion()},
+		JSON: o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
 	})
+	return ofOptions(ofData(err, dir))
+}
+
+// runDevnet answers `coffer devnet`.
+func runDevnet(ctx context.Context, o cli.DevnetOptions) (err error) {
+	dir := ""
+	if o.Data != "" {
+		if dir, err = config.ServiceData(o.Data, os.Getenv); err != nil {
+			return err
+		}
+	}
+	err = daemon.Devnet(ctx, daemon.DevnetOptions{
+		Dir: dir, Listen: o.Listen, Service: o.Service, PerPort: o.PortPer, Remote: o.AllowRemote, Hosts: o.Hosts,
+		CORS: o.CORS, Fund: o.Fund, Version: clientVersion(), JSON: o.JSON, Out: os.Stdout, Log: os.Stderr,
+	})
+	return ofOptions(ofData(err, dir))
+}
+
+// clientVersion is what an endpoint says of itself.
+func clientVersion() string {
+	return "Coffer/" + cli.ReadBuild().Version + "/" + runtime.GOOS + "-" + runtime.GOARCH + "/" + runtime.Version()
+}
+
+// ofOptions makes an option that cannot be carried out an error of the command line.
+func ofOptions(err error) error {
 	var wrong *daemon.OptionError
 	if errors.As(err, &wrong) {
 		return &cli.UsageError{Problem: wrong.Problem, Hint: wrong.Hint}
 	}
-	return ofData(err, dir)
+	return err
 }
 
 // serveSSH serves dashboards over SSH until ctx ends.

@@ -34,6 +34,7 @@ import (
 	"coffer/api/service/devnet"
 	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/httpapi"
+	"coffer/api/service/jsonrpc"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
 	"coffer/api/service/quote"
@@ -160,6 +161,8 @@ type Service struct {
 	handler   http.Handler        // asks for the key
 	trusted   http.Handler        // for the local socket
 	explorer  atomic.Pointer[string]
+	nodes     atomic.Pointer[jsonrpc.Server] // of the endpoints that are open
+	faucet    *faucet.Faucet                 // nil without test funds
 	endSweep  context.CancelFunc
 	sweeping  sync.WaitGroup
 }
@@ -228,13 +231,14 @@ func (s *Service) wire() error {
 	}
 	deps := portfolio.Deps{Network: in.Network, Prices: prices, Clock: o.Clock}
 	if o.Fund {
-		deps.Faucet, err = faucet.New(faucet.Options{
+		s.faucet, err = faucet.New(faucet.Options{
 			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.book.Named,
 			May: mayFund,
 		})
 		if err != nil {
 			return err
 		}
+		deps.Faucet = s.faucet
 	}
 	accounts := portfolio.New(deps)
 	codec := entrypoint.New(in.Pins.EntryPoint, in.Pins.Escrow)
@@ -285,12 +289,23 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	if s.handler, err = httpapi.New(config); err != nil {
 		return err
 	}
+	s.handler = s.first(s.handler)
 	config.IDs, config.Auth, config.Descriptor = nil, trusted, &in.Descriptor
 	if s.trusted, err = httpapi.New(config); err != nil {
 		return err
 	}
-	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.trusted)
+	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.first(s.trusted))
 	return nil
+}
+
+// first lets what is asked of the service go before the calls of its endpoints. Only a POST makes it compute.
+func (s *Service) first(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if nodes := s.nodes.Load(); nodes != nil && r.Method == http.MethodPost {
+			defer nodes.Occupied()()
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // authenticator is who admits requests of the open port: the key of this process and the stored keys, or those alone.

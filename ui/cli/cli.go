@@ -47,6 +47,7 @@ type Program struct {
 	// Earlier reads what the accounts had on networks before the present one.
 	Earlier   func(context.Context, Global) ([]EarlierBalance, error)
 	Serve     func(context.Context, ServeOptions) error
+	Devnet    func(context.Context, DevnetOptions) error
 	Keys      KeysCommands     // of a service
 	Store     StoreCommands    // of a service
 	Accounts  AccountsCommands // of role-based accounts
@@ -335,8 +336,8 @@ that run inside this program.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return Misused(c, "%s", err)
 	})
-	root.AddCommand(Passing(p.balances(&g), p.Terminal), p.accounts(&g), p.serve(&g), p.config(&g), p.completion(),
-		p.man(),
+	root.AddCommand(Passing(p.balances(&g), p.Terminal), p.accounts(&g), p.serve(&g), p.devnet(&g), p.config(&g),
+		p.completion(), p.man(),
 		p.version())
 	if p.SetUp != nil {
 		root.AddCommand(p.setUp(&g))

@@ -30,6 +30,9 @@ type ServeOptions struct {
 	BasePath       string
 	LogJSON        bool
 	LogLevel       slog.Level
+	RPC            string   // host:port of the endpoints of the chains, "" for none
+	RPCOpen        bool     // other machines may reach it
+	RPCCORS        []string // origins of web pages that may call them
 	SSH            ServeSSH
 }
 
@@ -78,6 +81,7 @@ key to sign with.`,
 		Example: `  coffer serve --listen 127.0.0.1:8443 --data ./lab
   coffer serve --listen 0.0.0.0:8443 --host wallet.example --json --log-format json --metrics 127.0.0.1:9464
   coffer serve --fault slow-fill=2s --fault revert@0.25
+  coffer serve --rpc 127.0.0.1:8545
   coffer serve --ssh 127.0.0.1:2222 --ssh-keys team.pub
   coffer serve --ssh 0.0.0.0:2222 --ssh-open --profile lab`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // also of the commands below
@@ -87,8 +91,12 @@ key to sign with.`,
 			return notEmpty(cmd, "data")
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notEmpty(cmd, "host", "fault", "metrics"); err != nil {
+			if err := notEmpty(cmd, "host", "fault", "metrics", "rpc", "rpc-cors"); err != nil {
 				return err
+			}
+			if o.RPC == "" && (o.RPCOpen || o.RPCCORS != nil) {
+				return &UsageError{Problem: "--rpc-open and --rpc-cors are about --rpc, which is not there",
+					Hint: "give an address as well, such as --rpc 127.0.0.1:8545"}
 			}
 			if err := o.settle(w); err != nil {
 				return err
@@ -126,6 +134,11 @@ key to sign with.`,
 		"how long a continuation of history (the token of the next page) stays valid, 1s to 24h")
 	f.StringVar(&o.Metrics, "metrics", "",
 		"answer with Prometheus metrics at this loopback `HOST:PORT`, such as 127.0.0.1:9464 (default: no metrics)")
+	f.StringVar(&o.RPC, "rpc", "", "open an endpoint for every chain as well, JSON-RPC over HTTP and WebSocket, at "+
+		"this `HOST:PORT`, such as 127.0.0.1:8545")
+	f.BoolVar(&o.RPCOpen, "rpc-open", false, "let others than this machine reach the address of --rpc")
+	f.StringSliceVar(&o.RPCCORS, "rpc-cors", nil, "let web pages of this `ORIGIN` call the endpoints, * for all; may "+
+		"be given several times (default: none)")
 	f.StringVar(&o.BasePath, "base-path", "/api", "`path` in front of every endpoint")
 	f.IntVar(&o.Connections, "max-connections", defaultConnections,
 		"connections open at once; one address may have a quarter of this `number`")
@@ -188,12 +201,11 @@ func (o *ServeOptions) settlePort() error {
 	if !isHostPort(o.Listen) {
 		return &UsageError{Problem: "--listen takes an address and a port from 0 to 65535, such as 127.0.0.1:8443"}
 	}
-	for _, h := range o.Hosts {
-		if net.ParseIP(h) == nil && !isHostName(h) {
-			return &UsageError{
-				Problem: "--host takes a name such as wallet.example, or an address: without a port, a path or a " +
-					"scheme"}
-		}
+	if o.RPC != "" && !isHostPort(o.RPC) {
+		return &UsageError{Problem: "--rpc takes an address and a port from 0 to 65535, such as 127.0.0.1:8545"}
+	}
+	if err := checkNames(o.Hosts, o.RPCCORS); err != nil {
+		return err
 	}
 	if !isBasePath(o.BasePath) {
 		return &UsageError{Problem: "--base-path takes a path such as /api: a slash in front, none at the end; " +
@@ -210,6 +222,9 @@ func isHostPort(s string) bool {
 	_, number := strconv.ParseUint(port, 10, 16)
 	return err == nil && number == nil
 }
+
+// isHost reports whether s is a name or an address, without a port.
+func isHost(s string) bool { return net.ParseIP(s) != nil || isHostName(s) }
 
 // isHostName reports whether a certificate can name s: labels of letters, digits, - and _, the first of them possibly
 // *.

@@ -50,7 +50,7 @@ func (s *ServeSSH) flags(cmd *cobra.Command) {
 // elsewhere are the flags of the service, which does not run when the dashboards show a remote profile.
 func elsewhere() []string {
 	return []string{"listen", "host", "fund", "fund-limit", "private", "fault", "lifetime", "cursor-lifetime",
-		"metrics", "base-path", "max-connections"}
+		"metrics", "base-path", "max-connections", "rpc", "rpc-open", "rpc-cors"}
 }
 
 // settle checks the flags against each other. profile is the named one, if any.

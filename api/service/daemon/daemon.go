@@ -50,6 +50,9 @@ type Options struct {
 	LogLevel       slog.Level
 	Out, Log       io.Writer // what is printed, and what is logged
 
+	// RPC, when its Listen is set, opens an endpoint for every chain.
+	RPC service.NodesOptions
+
 	// SSH, when set, starts what serves dashboards over SSH once the service is open and before anything listens. It
 	// ends with ctx, and the service after it.
 	SSH func(ctx context.Context, in Inside) (Beside, error)
@@ -90,30 +93,44 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if o.RPC.Listen != "" {
+		if err := service.CheckLocal(ctx, o.RPC.Listen, o.RPC.Remote); err != nil {
+			return &OptionError{Problem: "--rpc: " + err.Error(),
+				Hint: "--rpc-open lets other machines reach the endpoints"}
+		}
+	}
 	if o.New { // nothing is moved before the port is known to be free
 		if err := free(ctx, o.Listen); err != nil {
 			return fmt.Errorf("nothing was moved: %w", err)
 		}
 	}
 	log := NewLog(o)
-	a, err := service.OpenOrAttach(ctx, o.Dir, service.Options{
+	a, err := openHere(ctx, o.Dir, service.Options{
 		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime,
 		CursorLifetime: o.CursorLifetime,
 		BasePath:       o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
 	})
-	if err != nil && !errors.Is(err, store.ErrInUse) {
+	if err != nil {
 		return err
 	}
-	if err != nil {
-		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data: %w",
-			o.Dir, err)
-	}
 	defer func() { _ = a.Close() }()
-	if a.Attached() {
-		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data",
-			o.Dir)
-	}
 	return listen(ctx, o, a, figures, log)
+}
+
+// openHere opens the service of a data directory in this process.
+func openHere(ctx context.Context, dir string, o service.Options) (*service.Attachment, error) {
+	a, err := service.OpenOrAttach(ctx, dir, o)
+	if err != nil && !errors.Is(err, store.ErrInUse) {
+		return nil, err
+	}
+	const other = "another process runs the service in %s; stop it, or name another directory with --data"
+	if err != nil {
+		return nil, fmt.Errorf(other+": %w", dir, err)
+	}
+	if a.Attached() {
+		return nil, errors.Join(fmt.Errorf(other, dir), a.Close())
+	}
+	return a, nil
 }
 
 // free tries to listen on an address.
@@ -126,9 +143,11 @@ func free(ctx context.Context, address string) error {
 }
 
 // taken says what to do about a port that is in use.
-func taken(address string, err error) error {
+func taken(address string, err error) error { return takenBy(address, "--listen", err) }
+
+func takenBy(address, flag string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("another program listens on %s; name another port with --listen: %w", address, err)
+		return fmt.Errorf("another program listens on %s; name another port with %s: %w", address, flag, err)
 	}
 	return err
 }
@@ -151,6 +170,13 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 	if err != nil {
 		return err
 	}
+	nodes := &service.Nodes{}
+	if o.RPC.Listen != "" {
+		if nodes, err = a.Service().ServeNodes(ctx, o.RPC); err != nil {
+			return takenBy(o.RPC.Listen, "--rpc", err)
+		}
+		defer func() { err = errors.Join(err, nodes.Close()) }()
+	}
 	running, err := a.Service().Serve(ctx, service.ServeOptions{Listen: o.Listen, Dir: o.Dir, Host: o.Hosts,
 		Connections: o.Connections})
 	if err != nil {
@@ -162,7 +188,8 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 	err = reach{
 		BaseURL: running.BaseURL, CAFile: running.CAFile, APIKey: a.Service().APIKey(),
 		NetworkFile: filepath.Join(o.Dir, service.NetworkFile),
-		MetricsURL:  scraped, Faults: o.Faults, SSH: beside.Announced, lines: beside.Lines,
+		MetricsURL:  scraped, Faults: o.Faults, SSH: beside.Announced, Endpoints: nodes.List,
+		lines: append(endpointLines(nodes), beside.Lines...),
 	}.announce(o.Out, o.JSON, a.Network.Fingerprint())
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coffer/api"
+	"coffer/api/service"
 )
 
 // reach is how the service is reached. APIKey is the key of this process, "" when there are stored ones; MetricsURL is
@@ -19,7 +20,24 @@ type reach struct {
 	Faults      []string `json:"faults,omitempty"`
 	SSH         any      `json:"ssh,omitzero"`
 
+	Endpoints []service.Node `json:"endpoints,omitempty"`
+
 	lines []string // of what runs beside the service, for people
+}
+
+// endpointLines tell people where the endpoints of chains are.
+func endpointLines(n *service.Nodes) (lines []string) {
+	for i, e := range n.List {
+		label := "         "
+		if i == 0 {
+			label = "rpc      "
+		}
+		lines = append(lines, label+e.HTTP+"  "+e.Name)
+	}
+	for _, note := range n.Notes {
+		lines = append(lines, "         "+note)
+	}
+	return lines
 }
 
 // announce tells it in one line of JSON, or in lines for people with the fingerprint of the network.

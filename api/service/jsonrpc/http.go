@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -58,16 +59,19 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, m Methods) {
 		http.Error(w, "content length too large", http.StatusRequestEntityTooLarge)
 		return
 	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
 	q := request{Server: s, methods: m}
 	defer q.release()
-	body, err := q.read(r.Context(), http.MaxBytesReader(w, r.Body, int64(s.Limits.Body)))
+	body, err := q.read(ctx, http.MaxBytesReader(w, r.Body, int64(s.Limits.Body)))
 	if err != nil {
 		if _, much := errors.AsType[*http.MaxBytesError](err); much {
 			http.Error(w, "content length too large", http.StatusRequestEntityTooLarge)
 		}
 		return // otherwise the caller is gone
 	}
-	out := q.answer(r.Context(), body)
+	out := q.answer(ctx, body)
 	if out == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return

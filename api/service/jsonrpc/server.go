@@ -73,7 +73,7 @@ type Server struct {
 	mu      sync.Mutex
 	sockets int
 	closed  bool
-	open    sync.WaitGroup // WebSocket connections
+	open    sync.WaitGroup // requests and WebSocket connections
 }
 
 // NewServer makes a server without an endpoint.
@@ -87,7 +87,7 @@ func NewServer(o Options) *Server {
 	return s
 }
 
-// Close ends every WebSocket connection and its subscriptions, and returns when their calls have ended.
+// Close ends every call, every WebSocket connection and its subscriptions, and returns when they have ended.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -101,7 +101,24 @@ func (s *Server) Occupied() (free func()) { return s.share.occupied() }
 
 // Endpoint answers the calls of one chain, over HTTP and WebSocket.
 func (s *Server) Endpoint(m Methods) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, m) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.begin() {
+			http.Error(w, "the endpoint is closed", http.StatusServiceUnavailable)
+			return
+		}
+		defer s.open.Done()
+		s.serve(w, r, m)
+	})
+}
+
+// begin counts a request, unless the server is closed.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.open.Add(1)
+	}
+	return !s.closed
 }
 
 // admitted reports whether a request may come from where it says: under a name of this machine, so that no page can

@@ -62,19 +62,17 @@ var buffers sync.Pool
 func (s *Server) place() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.sockets >= s.Limits.Sockets {
+	if s.sockets >= s.Limits.Sockets {
 		return false
 	}
 	s.sockets++
-	s.open.Add(1)
 	return true
 }
 
 func (s *Server) leave() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.sockets--
-	s.mu.Unlock()
-	s.open.Done()
 }
 
 // serve reads messages and has each carried out. While as many as may are under way it reads no more.

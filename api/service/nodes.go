@@ -1,0 +1,304 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/caip"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/chain/evm"
+	"coffer/api/service/chain/evm/ethrpc"
+	"coffer/api/service/jsonrpc"
+)
+
+// ErrRemote says that endpoints were asked for where other machines could reach them.
+var ErrRemote = errors.New("endpoints are opened on a loopback address only, such as 127.0.0.1:8545")
+
+// ErrNoNodes says that the chains of a service are not in this process.
+var ErrNoNodes = errors.New("another process has the chains of this data")
+
+// NodesOptions say how the chains of a service are reached by JSON-RPC. Listen is host:port, port 0 for a free one.
+type NodesOptions struct {
+	Listen  string
+	PerPort bool         // a port for each chain, from that of Listen on
+	Remote  bool         // Listen may be an address that other machines reach
+	Hosts   []string     // further names that a request may be addressed to
+	CORS    []string     // the origins of web pages that may call, "*" for all
+	Version string       // of the program
+	Log     *slog.Logger // nil: that of the service
+	Limits  jsonrpc.Limits
+}
+
+// Node is the endpoint of one chain.
+type Node struct {
+	Chain     string `json:"chain"` // as the interface writes it
+	Name      string `json:"name"`
+	ID        uint64 `json:"id,omitzero"` // of EIP-155
+	HTTP      string `json:"http"`
+	WebSocket string `json:"webSocket"`
+}
+
+// Nodes are endpoints at work.
+type Nodes struct {
+	List []Node
+	// Notes are what a person should know of them.
+	Notes []string
+
+	server *jsonrpc.Server
+	once   sync.Once
+	ends   []func() error
+	err    error
+}
+
+// ServeNodes opens an endpoint for every chain until the context ends or Close is called. Nothing but the chains is
+// reached by it: no key, no record of the service. It is opened once at a time.
+func (s *Service) ServeNodes(ctx context.Context, o NodesOptions) (_ *Nodes, err error) {
+	address, err := loopbackOnly(ctx, o.Listen, o.Remote)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = s.opts.Log
+	}
+	host, _, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return nil, err
+	}
+	n := &Nodes{server: jsonrpc.NewServer(jsonrpc.Options{Log: o.Log, Hosts: append(slices.Clone(o.Hosts), host),
+		Remote: o.Remote, CORS: o.CORS, Limits: o.Limits})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("endpoints: %w", err), n.Close())
+		}
+	}()
+	if !s.nodes.CompareAndSwap(nil, n.server) {
+		return nil, errors.New("they are open already")
+	}
+	n.ends = append(n.ends, func() error { s.nodes.Store(nil); return nil })
+	all, err := s.endpoints(n, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.listen(ctx, address, all, o); err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { _ = n.Close() })
+	return n, nil
+}
+
+// Close ends the endpoints: requests under way are cut off, as those of a node that stops.
+func (n *Nodes) Close() error {
+	n.once.Do(func() {
+		for _, end := range slices.Backward(n.ends) {
+			n.err = errors.Join(n.err, end())
+		}
+	})
+	return n.err
+}
+
+// Endow gives accounts of a development network 10 000 of every coin and token of their chains; few of them get, on EVM
+// chains, the tokens of test funds alone. An account is endowed once.
+func (s *Service) Endow(ctx context.Context, to []common.Address, few bool, solana []solmsg.Key) error {
+	if s.faucet == nil {
+		return errors.New("this service gives no test funds")
+	}
+	if err := s.faucet.Endow(ctx, to, few); err != nil {
+		return err
+	}
+	return s.faucet.EndowSolana(ctx, solana)
+}
+
+// endpoint is what answers for one chain.
+type endpoint struct {
+	Node
+	path    string
+	handler http.Handler
+}
+
+// endpoints makes those of every chain.
+func (s *Service) endpoints(n *Nodes, o NodesOptions) ([]endpoint, error) {
+	var all []endpoint
+	for _, id := range s.in.ChainIDs {
+		c, here := s.in.Chains[id].(*evm.Chain)
+		if !here {
+			return nil, ErrNoNodes
+		}
+		node := evm.NewNode(c, evm.NodeOptions{Clock: s.opts.Clock})
+		n.ends = append(n.ends, func() error { node.Close(); return nil })
+		methods := ethrpc.Methods(node, ethrpc.Options{Version: o.Version})
+		known, _ := s.in.Catalog.Chain(caip.EVM(id))
+		all = append(all, endpoint{path: strconv.FormatUint(id, 10), handler: n.server.Endpoint(methods),
+			Node: Node{Chain: caip.EVM(id).String(), Name: known.Name, ID: id}})
+	}
+	n.ends = append(n.ends, func() error { n.server.Close(); return nil })
+	return all, nil
+}
+
+// listen opens the ports.
+func (n *Nodes) listen(ctx context.Context, address string, all []endpoint, o NodesOptions) error {
+	if o.PerPort {
+		return n.listenEach(ctx, address, all, o)
+	}
+	port, err := n.bind(ctx, address)
+	if err != nil {
+		return err
+	}
+	at := reachable(port.Addr())
+	mux := http.NewServeMux()
+	for _, e := range all {
+		mux.Handle("/"+e.path, e.handler)
+		mux.Handle("/"+e.path+"/{$}", e.handler)
+		e.HTTP, e.WebSocket = "http://"+at+"/"+e.path, "ws://"+at+"/"+e.path
+		n.List = append(n.List, e.Node)
+	}
+	n.serve(port, mux, o)
+	last := all[len(all)-1]
+	if last.ID != 0 {
+		return nil
+	}
+	// web3.js looks for the WebSocket of Solana one port above HTTP.
+	next, err := n.bind(ctx, above(at, 1))
+	if err != nil {
+		n.Notes = append(n.Notes, "port "+portOf(above(at, 1))+" is taken: @solana/web3.js needs wsEndpoint "+
+			n.List[len(n.List)-1].WebSocket)
+		return nil
+	}
+	mux = http.NewServeMux()
+	mux.Handle("/"+last.path, last.handler)
+	mux.Handle("/"+last.path+"/{$}", last.handler)
+	n.serve(next, mux, o)
+	return nil
+}
+
+// listenEach opens a port for every chain, one above the other, and one more for the WebSocket of Solana.
+func (n *Nodes) listenEach(ctx context.Context, address string, all []endpoint, o NodesOptions) error {
+	free := portOf(address) == "0"
+	for i, e := range all {
+		at := address
+		if !free {
+			at = above(address, i)
+		}
+		port, err := n.bind(ctx, at)
+		if err != nil {
+			return err
+		}
+		at = reachable(port.Addr())
+		e.HTTP, e.WebSocket = "http://"+at, "ws://"+at
+		n.List = append(n.List, e.Node)
+		n.serve(port, e.handler, o)
+		if e.ID != 0 {
+			continue
+		}
+		if next, err := n.bind(ctx, above(at, 1)); err == nil {
+			n.serve(next, e.handler, o)
+			n.List[i].WebSocket = "ws://" + above(at, 1)
+		}
+	}
+	return nil
+}
+
+// bind listens on an address until Close.
+func (n *Nodes) bind(ctx context.Context, address string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err == nil {
+		n.ends = append(n.ends, func() error {
+			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				return err
+			}
+			return nil
+		})
+	}
+	return l, err
+}
+
+// serve answers what comes in at a port.
+func (n *Nodes) serve(l net.Listener, h http.Handler, o NodesOptions) {
+	t := DefaultTimeouts()
+	few := newBoundListener(l, 0, time.Now, func(what string, closed, bound int) {
+		o.Log.Warn("connections to an endpoint are closed: "+what, "closed", closed, "bound", bound)
+	})
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: t.Header, ReadTimeout: t.Read, WriteTimeout: t.Write, IdleTimeout: t.Idle,
+		MaxHeaderBytes: maxNodeHeader, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+		ConnState: func(c net.Conn, now http.ConnState) {
+			b := boundBelow(c)
+			if b == nil {
+				return
+			}
+			if b.state(now); now == http.StateHijacked { // the bound on WebSocket connections holds from here
+				b.proved()
+			}
+		},
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		if err := server.Serve(few); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			o.Log.Error("an endpoint stopped", "address", l.Addr().String(), "error", err)
+		}
+	}()
+	n.ends = append(n.ends, func() error {
+		err := server.Close()
+		<-stopped
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		return err
+	})
+}
+
+// maxNodeHeader bounds the header of a request in bytes.
+const maxNodeHeader = 32 << 10
+
+// above is an address so many ports higher.
+func above(address string, by int) string {
+	host, port, _ := net.SplitHostPort(address)
+	number, _ := strconv.Atoi(port)
+	return net.JoinHostPort(host, strconv.Itoa(number+by))
+}
+
+func portOf(address string) string {
+	_, port, _ := net.SplitHostPort(address)
+	return port
+}
+
+// CheckLocal returns ErrRemote for an address, host:port, that others could reach, unless they may.
+func CheckLocal(ctx context.Context, address string, remote bool) error {
+	_, err := loopbackOnly(ctx, address, remote)
+	return err
+}
+
+// loopbackOnly turns an address into one without a name that only this machine reaches, unless others may.
+func loopbackOnly(ctx context.Context, address string, remote bool) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || remote {
+		return address, err
+	}
+	ip := net.ParseIP(host)
+	if ip == nil && host != "" {
+		found, err := new(net.Resolver).LookupIPAddr(ctx, host)
+		if err != nil || len(found) == 0 {
+			return "", fmt.Errorf("%w: %q cannot be looked up", ErrRemote, host)
+		}
+		for _, a := range found {
+			if ip = a.IP; !ip.IsLoopback() {
+				break
+			}
+		}
+	}
+	if !ip.IsLoopback() {
+		return "", fmt.Errorf("%w: %s is none", ErrRemote, cmp.Or(host, "every address"))
+	}
+	return net.JoinHostPort(ip.String(), port), nil
+}

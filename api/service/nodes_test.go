@@ -1,0 +1,202 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/gorilla/websocket"
+
+	"coffer/api/service"
+	"coffer/api/service/store"
+)
+
+// withNodes opens a service with test funds and its endpoints.
+func withNodes(t testing.TB, o service.NodesOptions) (*service.Service, *service.Nodes) {
+	t.Helper()
+	so := options(store.NewMemory())
+	so.Fund = true
+	s := open(t, so)
+	n, err := s.ServeNodes(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, n
+}
+
+// rpc calls a method and returns the whole answer.
+func rpc(t testing.TB, url, method string, params ...any) string {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.Post(url, "application/json", strings.NewReader(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// rpcOver calls a method over WebSocket.
+func rpcOver(t testing.TB, url, method string) string {
+	t.Helper()
+	c, res, err := websocket.DefaultDialer.Dial(url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	defer c.Close()
+	if err := c.WriteMessage(websocket.TextMessage,
+		[]byte(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":[]}`)); err != nil {
+		t.Fatal(err)
+	}
+	_, raw, err := c.ReadMessage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestEveryChainHasAnEndpoint(t *testing.T) {
+	for _, each := range []bool{false, true} {
+		s, n := withNodes(t, service.NodesOptions{Listen: "localhost:0", PerPort: each, Version: "Coffer/test"})
+		if got, want := len(n.List), len(s.Network().Chains); got != want {
+			t.Fatalf("%d endpoints, expected %d", got, want)
+		}
+		for i, e := range n.List {
+			want := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":"0x%x"}`, e.ID)
+			if got := rpc(t, e.HTTP, "eth_chainId"); got != want || e.Chain != s.Network().Chains[i] || e.Name == "" {
+				t.Errorf("%+v: %s, expected %s", e, got, want)
+			}
+			if got := rpc(t, e.HTTP+"/", "eth_chainId"); got != want {
+				t.Errorf("%s/: %s, expected %s", e.HTTP, got, want)
+			}
+			if got := rpcOver(t, e.WebSocket, "eth_chainId"); got != want {
+				t.Errorf("%s: %s, expected %s", e.WebSocket, got, want)
+			}
+		}
+	}
+}
+
+func TestAPathWithoutAChainIsNotFound(t *testing.T) {
+	_, n := withNodes(t, service.NodesOptions{Listen: "127.0.0.1:0"})
+	base := strings.TrimSuffix(n.List[0].HTTP, "/1")
+	for _, path := range []string{"/", "/5", "/1/2", "/solana/x", "/api/balances"} {
+		res, err := http.Post(base+path, "application/json", strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", path, res.StatusCode)
+		}
+	}
+}
+
+func TestEndpointsAreForThisMachineUnlessSaidOtherwise(t *testing.T) {
+	s := open(t, options(store.NewMemory()))
+	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "no-such-host.invalid:0"} {
+		n, err := s.ServeNodes(t.Context(), service.NodesOptions{Listen: address})
+		if !errors.Is(err, service.ErrRemote) {
+			t.Errorf("%s: %v, %v", address, n, err)
+		}
+	}
+	n, err := s.ServeNodes(t.Context(), service.NodesOptions{Listen: "0.0.0.0:0", Remote: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.ServeNodes(t.Context(), service.NodesOptions{Listen: "127.0.0.1:0"}); err == nil {
+		t.Errorf("opened twice: %v", again)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Requests under another name are refused: a page could let it mean this machine.
+func TestARequestUnderAnotherNameIsRefused(t *testing.T) {
+	_, n := withNodes(t, service.NodesOptions{Listen: "127.0.0.1:0", Hosts: []string{"devnet.test"}})
+	for host, want := range map[string]int{"evil.example": 403, "devnet.test": 200, "localhost": 200} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.List[0].HTTP,
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: %d", host, res.StatusCode)
+		}
+	}
+}
+
+func TestClosedEndpointsAreGoneAndCanBeOpenedAgain(t *testing.T) {
+	s := open(t, options(store.NewMemory()))
+	ctx, cancel := context.WithCancel(t.Context())
+	n, err := s.ServeNodes(ctx, service.NodesOptions{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, res, err := websocket.DefaultDialer.Dial(n.List[0].WebSocket, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	defer c.Close()
+	cancel()
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, _, err := c.ReadMessage(); err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a WebSocket connection outlived its endpoint: %v", err)
+	}
+	if err := n.Close(); err != nil { // waits
+		t.Fatal(err)
+	}
+	if _, err := http.Get(n.List[0].HTTP); err == nil {
+		t.Error("the port still answers")
+	}
+	if n, err = s.ServeNodes(t.Context(), service.NodesOptions{Listen: "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := rpc(t, n.List[0].HTTP, "eth_chainId"); !strings.Contains(got, "0x1") {
+		t.Error(got)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnEndowedAccountIsReadThroughItsEndpoint(t *testing.T) {
+	s, n := withNodes(t, service.NodesOptions{Listen: "127.0.0.1:0"})
+	a := common.HexToAddress("0x00000000000000000000000000000000000a11ce")
+	if err := s.Endow(t.Context(), []common.Address{a}, true, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range n.List {
+		if got := rpc(t, e.HTTP, "eth_getBalance", a, "latest"); !strings.Contains(got, `"0x21e19e0c9bab2400000"`) {
+			t.Errorf("%s: %s", e.Name, got)
+		}
+	}
+}
