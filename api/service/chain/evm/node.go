@@ -35,6 +35,7 @@ type Node struct {
 	feeds   map[chan *types.Transaction]func() // of accepted transactions
 	queue   []*submission                      // waiting for their block
 
+	index  *index
 	pool   pool
 	waking bool
 	slice  time.Duration // of execution for one block of others
@@ -50,7 +51,7 @@ var ErrClosed = errors.New("the endpoint of this chain is closed")
 func NewNode(c *Chain, o NodeOptions) *Node {
 	n := &Node{
 		chain: c, clock: o.Clock, changed: make(chan struct{}), feeds: map[chan *types.Transaction]func(){},
-		pool: newPool(), slice: sliceOfOrder, turn: make(chan struct{}, 1),
+		index: newIndex(), pool: newPool(), slice: sliceOfOrder, turn: make(chan struct{}, 1),
 	}
 	if n.clock == nil {
 		n.clock = time.Now
@@ -169,19 +170,4 @@ func (n *Node) Lookup(hash common.Hash) (block uint64, index int, found bool, er
 		return err
 	})
 	return block, index, found, err
-}
-
-// NumberOf finds a block by its hash.
-func (n *Node) NumberOf(hash common.Hash) (number uint64, found bool, err error) {
-	err = n.chain.store.View(func(tx store.Tx) (err error) {
-		tx.Bucket(n.chain.layout.blocks).Descend(nil, func(k, v []byte) bool {
-			var h common.Hash
-			if h, err = recordHash(v); err == nil && h == hash {
-				number, found = numberOf(k), true
-			}
-			return err == nil && !found
-		})
-		return err
-	})
-	return number, found, err
 }

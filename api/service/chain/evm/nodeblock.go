@@ -34,8 +34,7 @@ func newBlock(r *record, hash common.Hash) *Block {
 			rc.ContractAddress = crypto.CreateAddress(o.From, tx.Nonce())
 		}
 		for _, l := range rc.Logs {
-			l.BlockNumber, l.BlockHash, l.BlockTimestamp = h.Number.Uint64(), hash, h.Time
-			l.TxHash, l.TxIndex, l.Index = rc.TxHash, uint(i), logs
+			at(l, h, hash, rc.TxHash, i, logs)
 			logs++
 		}
 		rc.Bloom = types.CreateBloom(rc)
