@@ -5,7 +5,8 @@
 // Tags: a chain that seals at once and never reorganises has one head, so latest, safe and finalized are it. Pending is
 // the state of the head in the block that would come next.
 //
-// What a call may cost: 50 million gas and five seconds. No method reads a key or signs.
+// What a call may cost: 50 million gas and five seconds, an answer of 10 000 logs, 1 000 filters. No method reads a key
+// or signs.
 //
 // Shared with package tracers: args.go, blockref.go, overrides.go, execute.go, errors.go and the shapes of shapes.go.
 package ethrpc

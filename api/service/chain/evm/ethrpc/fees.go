@@ -2,12 +2,11 @@ package ethrpc
 
 import (
 	"context"
-	"encoding/json"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/common/math"
 	"github.com/ethereum/go-ethereum/consensus/misc/eip1559"
 	"github.com/ethereum/go-ethereum/params"
 
@@ -34,24 +33,6 @@ func (a *api) fees() jsonrpc.Methods {
 // blobBaseFee is the lowest there is: no block has blobs.
 func blobBaseFee() *hexutil.Big { return (*hexutil.Big)(big.NewInt(params.BlobTxMinBlobGasprice)) }
 
-// count is a number of blocks: tools send a quantity or a plain number.
-type count uint64
-
-func (c *count) UnmarshalJSON(data []byte) error {
-	var s string
-	if json.Unmarshal(data, &s) != nil {
-		return json.Unmarshal(data, (*uint64)(c))
-	}
-	n, err := hexutil.DecodeUint64(s)
-	if err != nil {
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			return err
-		}
-	}
-	*c = count(n)
-	return nil
-}
-
 // FeeHistory is the answer of eth_feeHistory: base fees have one item more, that of the next block.
 type FeeHistory struct {
 	OldestBlock      hexutil.Uint64   `json:"oldestBlock"`
@@ -62,8 +43,8 @@ type FeeHistory struct {
 	BlobGasUsedRatio []float64        `json:"blobGasUsedRatio,omitempty"`
 }
 
-func (a *api) feeHistory(ctx context.Context, blocks count, newest blockNumber, percentiles *[]float64) (*FeeHistory,
-	error) {
+func (a *api) feeHistory(ctx context.Context, blocks math.HexOrDecimal64, newest blockNumber,
+	percentiles *[]float64) (*FeeHistory, error) {
 	var want []float64
 	if percentiles != nil {
 		want = *percentiles

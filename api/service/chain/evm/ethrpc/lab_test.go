@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"math/rand"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,7 +42,8 @@ var (
 	tells    = account{common.HexToAddress("0xe5"), // number, time, base fee, coinbase, gas price, randao
 		"435f524260205248604052416060523a6080524460a05260c05ff3"}
 	invalidOp = account{common.HexToAddress("0xe6"), "fe"}
-	hungry    = account{common.HexToAddress("0xe7"), "63ffffffff51"} // wants more memory than any gas buys
+	hungry    = account{common.HexToAddress("0xe7"), "63ffffffff51"}                 // wants too much memory
+	emits     = account{common.HexToAddress("0xe8"), "5f355b5f5fa06001900380600257"} // as many logs as its data says
 )
 
 type account struct {
@@ -63,6 +66,8 @@ type lab struct {
 	tb      testing.TB
 	node    *evm.Node
 	methods jsonrpc.Methods
+	mu      sync.Mutex
+	now     time.Time
 }
 
 func newLab(tb testing.TB, change ...func(*Options)) *lab {
@@ -70,15 +75,15 @@ func newLab(tb testing.TB, change ...func(*Options)) *lab {
 	spec := evm.Spec{ChainID: chainID, Time: 1_760_000_000, Alloc: []evm.Account{
 		{Address: addr(key(0)), Balance: new(big.Int).Lsh(big.NewInt(1), 120)},
 	}}
-	for _, a := range []account{echoes, reverts, notes, slotZero, loops, tells, invalidOp, hungry} {
+	for _, a := range []account{echoes, reverts, notes, slotZero, loops, tells, invalidOp, hungry, emits} {
 		spec.Alloc = append(spec.Alloc, evm.Account{Address: a.at, Code: common.FromHex(a.code), Nonce: 1})
 	}
 	c, err := evm.Open(store.NewMemory(), spec)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l := &lab{tb: tb}
-	o := Options{Version: "Coffer/test"}
+	l := &lab{tb: tb, now: time.Unix(1_760_000_000, 0)}
+	o := Options{Version: "Coffer/test", Now: l.time, Random: rand.New(rand.NewSource(1))}
 	for _, f := range change {
 		f(&o)
 	}
@@ -88,6 +93,18 @@ func newLab(tb testing.TB, change ...func(*Options)) *lab {
 	tb.Cleanup(l.node.Close)
 	l.methods = Methods(l.node, o)
 	return l
+}
+
+func (l *lab) time() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
+}
+
+func (l *lab) wait(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = l.now.Add(d)
 }
 
 // try calls a method as a server does: parameters and result are JSON, errors have a code.

@@ -2,9 +2,13 @@ package ethrpc
 
 import (
 	"context"
+	"crypto/rand"
+	"io"
+	"maps"
 	"math/big"
 	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -16,26 +20,48 @@ import (
 
 // Options are what the methods of one chain need beside the chain.
 type Options struct {
-	Version string // the answer of web3_clientVersion
+	Version string           // the answer of web3_clientVersion
+	Now     func() time.Time // ages filters; nil is the time of day
+	Random  io.Reader        // names filters; nil is the system's
+	// YieldToWriter is that of the store, called before a method begins; nil when the store never waits for readers.
+	YieldToWriter func()
 }
 
 // api answers for one chain.
 type api struct {
 	*evm.Node
-	o Options
+	o       Options
+	filters filters
 }
 
 // Methods are the eth_, net_, web3_, txpool_ and rpc_ methods of a chain, and those of debug_ that read bytes.
 func Methods(n *evm.Node, o Options) jsonrpc.Methods {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
 	a := &api{Node: n, o: o}
 	all := jsonrpc.Methods{}
 	for _, some := range []jsonrpc.Methods{a.identity(), a.fees(), a.stateMethods(), a.blockMethods(), a.rawMethods(),
-		a.sendMethods(), a.poolMethods(), a.accessListMethods(), a.simulationMethods()} {
-		for name, m := range some {
-			all[name] = m
+		a.sendMethods(), a.logMethods(), a.poolMethods(), a.accessListMethods(), a.simulationMethods()} {
+		maps.Copy(all, some)
+	}
+	for name, m := range all {
+		all[name] = func(ctx context.Context, p jsonrpc.Params) (any, error) {
+			a.yield()
+			return m(ctx, p)
 		}
 	}
 	return all
+}
+
+// yield lets a writer of the store go first. Nothing of the store may be held.
+func (a *api) yield() {
+	if a.o.YieldToWriter != nil {
+		a.o.YieldToWriter()
+	}
 }
 
 func (a *api) identity() jsonrpc.Methods {
@@ -71,6 +97,15 @@ func value[R any](f func() R) jsonrpc.Method {
 			return nil, err
 		}
 		return f(), nil
+	}
+}
+
+func none[R any](f func(context.Context) (R, error)) jsonrpc.Method {
+	return func(ctx context.Context, p jsonrpc.Params) (any, error) {
+		if err := p.AtMost(0); err != nil {
+			return nil, err
+		}
+		return answer(f(ctx))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/common/math"
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"coffer/api/service/chain/evm"
@@ -39,7 +40,7 @@ func (a *api) sendRaw(ctx context.Context, raw hexutil.Bytes) (common.Hash, erro
 	return tx.Hash(), err
 }
 
-func (a *api) sendRawSync(ctx context.Context, raw hexutil.Bytes, milliseconds *count) (*Receipt, error) {
+func (a *api) sendRawSync(ctx context.Context, raw hexutil.Bytes, milliseconds *math.HexOrDecimal64) (*Receipt, error) {
 	wait := syncTimeout
 	if milliseconds != nil && *milliseconds > 0 {
 		wait = time.Duration(min(uint64(*milliseconds), uint64(mostSync/time.Millisecond))) * time.Millisecond

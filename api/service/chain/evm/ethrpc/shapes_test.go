@@ -52,6 +52,7 @@ func TestShapesOfEveryTransactionType(t *testing.T) {
 	golden(t, "block-full", l.call("eth_getBlockByNumber", "latest", true))
 	golden(t, "block-pending", l.call("eth_getBlockByNumber", "pending", false))
 	golden(t, "header", l.call("eth_getHeaderByNumber", "0x2"))
+	golden(t, "log", l.call("eth_getLogs", object{"fromBlock": "0x0", "address": notes.at}))
 }
 
 // TestGoEthereumReadsWhatIsAnswered decodes the answers with go-ethereum's own types, as its client does, and computes
@@ -158,6 +159,18 @@ func TestIdentity(t *testing.T) {
 		"eth_coinbase", "wallet_sendCalls"} {
 		if _, err := l.try(context.Background(), gone); err == nil || err.Code != -32601 {
 			t.Errorf("%s: %v", gone, err)
+		}
+	}
+}
+
+func TestEveryMethodYieldsToAWriterFirst(t *testing.T) {
+	yields := 0
+	l := newLab(t, func(o *Options) { o.YieldToWriter = func() { yields++ } })
+	for name, m := range l.methods {
+		before := yields
+		_, _ = m(context.Background(), nil)
+		if yields != before+1 {
+			t.Errorf("%s yields %d times", name, yields-before)
 		}
 	}
 }
