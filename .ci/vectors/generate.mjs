@@ -10,7 +10,7 @@ const files = {
   'op/testdata/differential/typed-data.bin': [approval, 10_000],
   'op/testdata/differential/authorizations.bin': [authorization, 10_000],
   'op/solmsg/testdata/differential/messages.bin': [solanaMessage, 10_000],
-  'service/chain/solana/testdata/vm.jsonl': [ledgerWorld, 100],
+  'service/chain/solana/testdata/vm.jsonl': [ledgerWorld, 140],
 };
 
 const check = process.argv.includes('--check');

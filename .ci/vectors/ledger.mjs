@@ -1,5 +1,6 @@
 // Random transactions for the Solana ledger and what the real VM makes of them: litesvm runs the programs of Agave. A world is one VM, and the
 // transactions follow one another in it.
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { Stream, keyBytes } from './stream.mjs';
@@ -8,6 +9,7 @@ import { Stream, keyBytes } from './stream.mjs';
 const litesvm = createRequire(import.meta.url)('litesvm-linux-x64-gnu');
 
 const TRANSACTIONS = 30; // of a world
+const FOREIGN = 100; // the first world of tokens and of what the programs refuse
 const RENT = 890_880;
 const MiB = 1 << 20;
 const seeds = Array.from({ length: 10 }, (_, i) => keyBytes('ed25519', i));
@@ -61,11 +63,11 @@ export function ledgerWorld(i) {
   for (const [k, [lamports, owner, data]] of begin) {
     vm.setAccount(k.toBytes(), new litesvm.Account(BigInt(lamports), data, owner.toBytes(), false, 0n));
   }
-  const lines = Array.from({ length: TRANSACTIONS }, () => Buffer.from(JSON.stringify({ world: i, ...transaction(s, vm) }) + '\n'));
+  const lines = Array.from({ length: TRANSACTIONS }, () => Buffer.from(JSON.stringify({ world: i, ...transaction(s, vm, i) }) + '\n'));
   return i === 0 ? [head(), ...lines] : lines;
 }
 
-function transaction(s, vm) {
+function transaction(s, vm, world) {
   const payer = pairs[pick(s, [0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3, 3, 4, 5])];
   const budget = s.below(3) === 0 ? budgets(s) : [];
   const many = s.below(40) === 0;
@@ -73,7 +75,7 @@ function transaction(s, vm) {
     ...budget,
     ...(many
       ? [...Array.from({ length: 56 + s.below(10) }, () => call(memo, [])), opening(payer.publicKey, pairs[2].publicKey, 1)]
-      : Array.from({ length: pick(s, [1, 1, 1, 1, 2, 3]) }, () => spoiled(s, instruction(s, vm)))),
+      : Array.from({ length: pick(s, [1, 1, 1, 1, 2, 3]) }, () => spoiled(s, instruction(s, vm, world)))),
   ];
   const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash: vm.latestBlockhash(), instructions }).compileToV0Message();
   const transaction = new VersionedTransaction(message);
@@ -96,16 +98,38 @@ function text(ix) {
   return `${index(ix.programId)}/${accounts.join(' ')}/${ix.data.toString('hex')}`;
 }
 
-// outcome tells apart what is not included, what fails, and at which instruction; the system program's own errors
-// have a code.
+// outcome tells apart what is not included, what fails, and at which instruction. Error is the runtime's name and place or
+// code of the fault; logs is the start of a hash of the log, without what the ledger does not know: the units consumed.
 function outcome(result, fee) {
-  if (!(result instanceof litesvm.FailedTransactionMetadata)) return { result: 'success' };
-  if (fee === 0) return { result: 'refused' };
+  const failed = result instanceof litesvm.FailedTransactionMetadata;
+  if (failed && fee === 0) return { result: 'refused', ...fault(result.err()) };
+  const lines = (failed ? result.meta() : result).logs();
+  const known = lines.filter((l) => !/^Program \S+ consumed \d+ of \d+ compute units$/.test(l));
+  const logs = lines.includes('Log truncated') ? {} : { logs: createHash('sha256').update(known.join('\n')).digest('hex').slice(0, 16) };
+  if (!failed) return { result: 'success', ...logs };
   const error = result.err();
-  if (!(error instanceof litesvm.TransactionErrorInstructionError)) return { result: 'failure', at: -1 };
-  const inner = error.err();
-  return { result: 'failure', at: error.index, ...(inner instanceof litesvm.InstructionErrorCustom ? { code: inner.code } : {}) };
+  return { result: 'failure', at: error instanceof litesvm.TransactionErrorInstructionError ? error.index : -1, ...fault(error), ...logs };
 }
+
+const fieldless = ['AccountInUse', 'AccountLoadedTwice', 'AccountNotFound', 'ProgramAccountNotFound', 'InsufficientFundsForFee', 'InvalidAccountForFee'];
+const instructionErrors = {
+  1: 'InvalidArgument', 2: 'InvalidInstructionData', 3: 'InvalidAccountData', 6: 'IncorrectProgramId', 7: 'MissingRequiredSignature', 11: 'ModifiedProgramId',
+  12: 'ExternalAccountLamportSpend', 14: 'ReadonlyLamportChange', 15: 'ReadonlyDataModified', 19: 'NotEnoughAccountKeys', 29: 'UnsupportedProgramId',
+  31: 'MissingAccount', 34: 'InvalidSeeds', 37: 'PrivilegeEscalation', 45: 'ArithmeticOverflow', 47: 'IllegalOwner', 48: 'MaxAccountsDataAllocationsExceeded', 50: 'MaxInstructionTraceLengthExceeded',
+};
+
+// fault is an error as text: kind, index, name or code. litesvm has numbers for names without fields.
+function fault(error) {
+  if (error instanceof litesvm.TransactionErrorInstructionError) {
+    const inner = error.err();
+    if (inner instanceof litesvm.InstructionErrorCustom) return { error: `InstructionError ${error.index} Custom`, code: inner.code };
+    return { error: `InstructionError ${error.index} ${instructionErrors[inner] ?? inner}` };
+  }
+  if (error instanceof litesvm.TransactionErrorInsufficientFundsForRent) return { error: `InsufficientFundsForRent ${rentIndex(error)}` };
+  if (error instanceof litesvm.TransactionErrorDuplicateInstruction) return { error: `DuplicateInstruction ${error.index}` };
+  return { error: fieldless[error] ?? String(error) };
+}
+const rentIndex = (error) => /account_index: (\d+)/.exec(String(error))[1];
 
 function account(vm, k) {
   const a = vm.getAccount(k.toBytes());
@@ -131,7 +155,52 @@ function lamports(s, vm, from, least) {
   return s.below(8) === 0 ? u64(-1) : u64(s.below(4_000_000) * pick(s, [1, 1, 500, 5_000]));
 }
 
-function instruction(s, vm) {
+// tokenCall is any instruction of SPL Token that the ledger offers, right in most of its parts.
+function tokenCall(s) {
+  const from = s.below(2);
+  const rarely = (right, ...wrong) => (s.below(8) === 0 ? pick(s, wrong) : right);
+  const source = rarely(purses[from], purses[2], pairs[3].publicKey, mint);
+  const authority = rarely(pairs[from].publicKey, pairs[1 - from].publicKey, pairs[3].publicKey);
+  const other = rarely(purses[1 - from], purses[from], purses[2], pairs[3].publicKey, mint);
+  const named = rarely(mint, purses[0], pairs[1].publicKey);
+  const amount = u64(pick(s, [0, 1, 100, 250, 500, 501]));
+  const decimals = [rarely(6, 7)];
+  const signs = rarely('s', '');
+  switch (s.below(8)) {
+    case 0:
+      return call(token, [meta(source, 'w'), meta(other, 'w'), meta(authority, signs)], Buffer.from([3]), amount);
+    case 1: case 2:
+      return call(token, [meta(source, 'w'), meta(named, ''), meta(other, 'w'), meta(authority, signs)], Buffer.from([12]), amount, Buffer.from(decimals));
+    case 3:
+      return call(token, [meta(source, 'w'), meta(pairs[s.below(4)].publicKey, ''), meta(authority, signs)], Buffer.from([4]), amount);
+    case 4:
+      return call(token, [meta(source, 'w'), meta(named, ''), meta(pairs[s.below(4)].publicKey, ''), meta(authority, signs)], Buffer.from([13]), amount, Buffer.from(decimals));
+    case 5:
+      return call(token, [meta(source, 'w'), meta(authority, signs)], Buffer.from([5]));
+    case 6:
+      return call(token, [meta(source, 'w'), meta(rarely(pairs[3].publicKey, source), 'w'), meta(authority, signs)], Buffer.from([9]));
+  }
+  return call(token, [meta(source, 'w')], Buffer.from([pick(s, [17, 99])]));
+}
+
+// foreign is what the programs around it refuse or log: tokens, associated accounts with a wrong part, and memos of signers.
+function foreign(s) {
+  switch (s.below(6)) {
+    case 0: {
+      const owner = pairs[s.below(3)].publicKey;
+      const right = opening(pick(s, [pairs[0], pairs[1], pairs[2]]).publicKey, owner, s.below(2));
+      const wrong = [pick(s, [mint, purses[0], pairs[3].publicKey]), pick(s, [purses[0], purses[2]]), pick(s, [memo, pairs[3].publicKey])];
+      const at = pick(s, [9, 9, 3, 1, 4, 5]);
+      return call(associated, right.keys.map((k, i) => (i === at ? { ...k, pubkey: wrong[{ 3: 0, 1: 1, 4: 2, 5: 2 }[at]] } : k)), right.data);
+    }
+    case 1:
+      return call(memo, pick(s, [[], [pairs[0]], [pairs[0], pairs[1]]]).map((p) => meta(p.publicKey, s.below(6) === 0 ? '' : 's')), Buffer.from('Grüße'));
+  }
+  return tokenCall(s);
+}
+
+function instruction(s, vm, world) {
+  if (world >= FOREIGN) return foreign(s);
   switch (s.below(17)) {
     case 0: case 1: case 2: case 3: {
       const from = holder(s);

@@ -18,9 +18,11 @@
 //     a slot follows from the genesis hash, so a restart knows every hash it gave out.
 //   - An account ends a transaction with 0 lamports, and is gone, or with at least its
 //     rent minimum. A program has its rent, and none is asked of the incinerator.
-//   - Result, fee, balances, owners and sizes are those of Agave 4.3 with all its features,
-//     as far as the programs go: testdata/vm.jsonl has 3 000 random transactions and what
-//     the real VM made of them (.ci/vectors).
+//   - Result, fault, log, fee, balances, owners and sizes are those of Agave 4.3 with all its
+//     features, as far as the programs go: testdata/vm.jsonl has 4 200 random transactions
+//     and what the real VM made of them (.ci/vectors). The log lacks the lines about compute
+//     units, is never cut, and says "Program failed to complete" of a memo that is not UTF-8.
+//   - A receipt has the balances of all accounts of its message, before and after.
 //
 // What is left out: lookup tables, programs of users, other instructions of the five
 // programs (they fail with a reason; of System there are CreateAccount, Assign, Transfer

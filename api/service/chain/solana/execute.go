@@ -34,6 +34,8 @@ type execution struct {
 	message solmsg.Message
 	changed map[solmsg.Key]*Account
 	logs    []string
+	inner   []Inner
+	at      int   // the instruction that runs
 	grown   int   // bytes that accounts grew by
 	trace   int   // instructions that ran
 	fault   error // the database cannot be read; the result is void
@@ -80,13 +82,16 @@ func (x *execution) charge(fee uint64) (refusal, fault error) {
 		return nil, x.fault
 	}
 	if a.Owner != solmsg.SystemProgram() || len(a.Data) > 0 || reserved(k) {
-		return fmt.Errorf("%w: %s is not a system account", ErrPayer, k), nil
+		return payerFault("InvalidAccountForFee", "%s is not a system account", k), nil
+	}
+	if a.Lamports == 0 {
+		return payerFault("AccountNotFound", "it is %d lamports and %s has 0", fee, k), nil
 	}
 	if a.Lamports < fee {
-		return fmt.Errorf("%w: it is %d lamports and %s has %d", ErrPayer, fee, k, a.Lamports), nil
+		return payerFault("InsufficientFundsForFee", "it is %d lamports and %s has %d", fee, k, a.Lamports), nil
 	}
 	if left := a.Lamports - fee; left > 0 && left < RentMinimum(0) {
-		return fmt.Errorf("%w: %s would be left with %d lamports, less than its rent minimum", ErrPayer, k, left), nil
+		return payerFault(FaultRent, "%s would be left with %d lamports, less than its rent minimum", k, left), nil
 	}
 	x.edit(k).Lamports -= fee
 	return nil, nil
@@ -96,14 +101,19 @@ func (x *execution) charge(fee uint64) (refusal, fault error) {
 // the one that failed, -1 when none did, and the reason.
 func (x *execution) instructions() (int, error) {
 	for i, ix := range x.message.Instructions {
-		x.log("Program %s invoke [1]", ix.Program)
-		if err := x.instruction(ix); err != nil {
-			x.log("Program %s failed: %s", ix.Program, err)
-			return i, fmt.Errorf("instruction %d: %w", i, err)
+		if !offered(ix.Program) && !solmsg.Reserved(ix.Program) && !reserved(ix.Program) {
+			// The runtime loads all programs before it runs one.
+			return i, ofTransaction(Fault{Kind: "ProgramAccountNotFound"}, fmt.Errorf(
+				"instruction %d: the ledger has no program %s", i, ix.Program))
 		}
-		x.log("Program %s success", ix.Program)
 	}
-	for _, k := range x.message.Keys {
+	for i, ix := range x.message.Instructions {
+		x.at = i
+		if err := x.instruction(ix); err != nil {
+			return i, failedAt(i, err)
+		}
+	}
+	for i, k := range x.message.Keys {
 		a := x.changed[k]
 		if a == nil || reserved(k) || k == solmsg.Incinerator() {
 			continue // a program has its rent, and the runtime asks none of the incinerator
@@ -113,12 +123,22 @@ func (x *execution) instructions() (int, error) {
 			continue
 		}
 		if least := RentMinimum(len(a.Data)); a.Lamports < least {
-			return -1, fmt.Errorf("account %s would be left with %d lamports, its rent minimum is %d", k, a.Lamports,
-				least)
+			return -1, ofTransaction(Fault{Kind: FaultRent, Index: i}, fmt.Errorf(
+				"account %s would be left with %d lamports, its rent minimum is %d", k, a.Lamports, least))
 		}
 	}
 	return -1, nil
 }
+
+// failedAt says which instruction failed.
+func failedAt(i int, err error) error {
+	f, _ := FaultOf(err)
+	f.Index = i
+	return ofTransaction(f, fmt.Errorf("instruction %d: %w", i, err))
+}
+
+// offered reports whether the ledger has a program.
+func offered(k solmsg.Key) bool { return reserved(k) && k != solmsg.Token2022Program() }
 
 func (x *execution) log(format string, args ...any) {
 	x.logs = append(x.logs, fmt.Sprintf(format, args...))
@@ -133,14 +153,28 @@ func (x *execution) instruction(ix solmsg.Instruction) error {
 	if err := x.ran(1); err != nil {
 		return err
 	}
-	switch ix.Program {
+	return x.invoke(ix.Program, 1, func() error { return c.program(ix.Program) })
+}
+
+// invoke logs what runs, at a depth, and what becomes of it.
+func (x *execution) invoke(program solmsg.Key, depth int, run func() error) error {
+	x.log("Program %s invoke [%d]", program, depth)
+	if err := run(); err != nil {
+		f, _ := FaultOf(err)
+		x.log("Program %s failed: %s", program, f.instruction())
+		return err
+	}
+	x.log("Program %s success", program)
+	return nil
+}
+
+// program runs the program of an instruction.
+func (c *call) program(k solmsg.Key) error {
+	switch k {
 	case solmsg.SystemProgram():
 		return c.system()
 	case solmsg.TokenProgram():
-		if err := c.tagged(); err != nil {
-			return err
-		}
-		return c.unchanged()
+		return c.token()
 	case solmsg.ATAProgram():
 		return c.associated()
 	case solmsg.MemoProgram():
@@ -148,7 +182,15 @@ func (x *execution) instruction(ix solmsg.Instruction) error {
 	case solmsg.ComputeBudgetProgram():
 		return nil // judged with the fee
 	}
-	return fmt.Errorf("the ledger has no program %s", ix.Program)
+	return named("UnsupportedProgramId", fmt.Errorf("the ledger has no program %s", k))
+}
+
+// unoffered refuses an instruction that the program has and the ledger does not. The log says so, for the runtime has
+// no name for it.
+func (c *call) unoffered(format string, args ...any) error {
+	err := fmt.Errorf("%w: %s", errOffered, fmt.Sprintf(format, args...))
+	c.log("%s", err)
+	return named("InvalidInstructionData", err)
 }
 
 // fixed reports whether an account cannot be written to in this transaction: it is the runtime's, or a program that the
@@ -161,7 +203,7 @@ func (x *execution) fixed(k solmsg.Key) bool {
 // ran counts instructions.
 func (x *execution) ran(n int) error {
 	if x.trace += n; x.trace > maxTrace {
-		return errTrace
+		return named("MaxInstructionTraceLengthExceeded", errTrace)
 	}
 	return nil
 }
@@ -182,7 +224,7 @@ type copied struct {
 
 func (c *call) need(n int) error {
 	if len(c.accounts) < n {
-		return fmt.Errorf("%w: %d of %d", errAccounts, len(c.accounts), n)
+		return named("NotEnoughAccountKeys", fmt.Errorf("%w: %d of %d", errAccounts, len(c.accounts), n))
 	}
 	return nil
 }
@@ -191,17 +233,24 @@ func (c *call) key(i int) solmsg.Key { return c.accounts[i].Key }
 
 func (c *call) signer(i int) error {
 	if !c.accounts[i].Signer {
-		return fmt.Errorf("%w: %s", errSigner, c.key(i))
+		return named("MissingRequiredSignature", fmt.Errorf("%w: %s", errSigner, c.key(i)))
 	}
 	return nil
 }
 
-func (c *call) writable(i int) (*Account, error) {
+// writable is an account to be changed; name is what the runtime calls it when it is not writable.
+func (c *call) writable(i int, name string) (*Account, error) {
 	if !c.accounts[i].Writable {
-		return nil, fmt.Errorf("%w: %s", errReadonly, c.key(i))
+		return nil, named(name, fmt.Errorf("%w: %s", errReadonly, c.key(i)))
 	}
 	return c.edit(c.key(i)), nil
 }
+
+// What the runtime calls a change of an account that is not writable.
+const (
+	readonlyLamports = "ReadonlyLamportChange"
+	readonlyData     = "ReadonlyDataModified"
+)
 
 // settle compares every changed account with what it was: the changes for the receipt,
 // and the proof that nothing was made or lost. A violation is a fault of this program.
@@ -248,6 +297,46 @@ func (x *execution) settle(fee uint64) ([]Change, error) {
 		}
 	}
 	return out, nil
+}
+
+// balances fills in what every account of the message held before and after, those that did not change among them.
+func (x *execution) balances(r *Receipt) error {
+	for i, k := range x.message.Keys {
+		was, err := x.batch.account(k)
+		if err != nil {
+			return err
+		}
+		now := was
+		if a := x.changed[k]; a != nil {
+			now = *a
+		}
+		r.Pre, r.Post = append(r.Pre, was.Lamports), append(r.Post, now.Lamports)
+		before, had := asToken(was)
+		after, has := asToken(now)
+		if !had && !has {
+			continue
+		}
+		t := before
+		if !had {
+			t = after
+		}
+		b := TokenBalance{Account: i, Mint: t.mint().String(), Owner: t.owner().String()}
+		a, err := x.batch.account(t.mint())
+		if err != nil {
+			return err
+		}
+		if m, ok := asMint(a); ok {
+			b.Decimals = m.decimals()
+		}
+		if had {
+			b.Pre = new(before.amount())
+		}
+		if has {
+			b.Post = new(after.amount())
+		}
+		r.Tokens = append(r.Tokens, b)
+	}
+	return x.fault
 }
 
 // change is a Change with its mint as a key, zero for lamports.

@@ -2,6 +2,7 @@ package solana
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"coffer/api/op/solmsg"
@@ -26,36 +27,73 @@ type tokenCall struct {
 	decimals                       uint8
 }
 
-func (c *call) tagged() error {
-	tag, ok := solmsg.TokenTag(c.data)
-	if !ok {
-		return errData
+// Codes of SPL Token.
+const (
+	codeFunds       = 1
+	codeInvalidMint = 2
+	codeMint        = 3
+	codeOwner       = 4
+	codeNotEmpty    = 11
+	codeInvalid     = 12
+	codeOverflow    = 14
+	codeDecimals    = 18
+	codeNotNative   = 19
+)
+
+// tokenLast is the last tag of SPL Token.
+const tokenLast = 24
+
+// tokenCodes are the words that the program logs with a code.
+var tokenCodes = map[uint32]string{
+	codeFunds: "insufficient funds", codeMint: "Account not associated with this Mint",
+	codeOwner: "owner does not match", codeInvalid: "Invalid instruction", codeOverflow: "Operation overflowed",
+	codeNotEmpty:  "Non-native account can only be closed if its balance is zero",
+	codeDecimals:  "decimals different from the Mint decimals",
+	codeNotNative: "Instruction does not support non-native tokens",
+}
+
+// token runs SPL Token. Its own errors are in the log, and what the runtime finds after it is not.
+func (c *call) token() error {
+	if len(c.data) == 0 {
+		return custom(codeInvalid, errData)
 	}
+	err := c.tagged()
+	if f, _ := FaultOf(err); err != nil && f.Instruction != readonlyLamports && !errors.Is(err, errOffered) {
+		word := f.Instruction
+		if word == FaultCustom {
+			word = tokenCodes[f.Code]
+		}
+		c.log("Program log: Error: %s", word)
+	}
+	if err != nil {
+		return err
+	}
+	return c.unchanged()
+}
+
+func (c *call) tagged() error {
+	tag := c.data[0]
 	switch tag {
 	case tokenTransfer, tokenTransferChecked:
 		return c.amounts(tag == tokenTransferChecked, c.transfer)
 	case tokenApprove, tokenApproveChecked:
 		return c.amounts(tag == tokenApproveChecked, c.approve)
 	case tokenRevoke:
-		return c.bare(c.revoke)
+		return c.revoke()
 	case tokenCloseAccount:
-		return c.bare(c.closeAccount)
+		return c.closeAccount()
 	case tokenSyncNative:
-		return c.bare(c.syncNative)
+		return c.syncNative()
 	}
-	return fmt.Errorf("%w: SPL Token %d", errOffered, tag)
-}
-
-// bare runs an instruction that is its tag alone.
-func (c *call) bare(run func() error) error {
-	if len(c.data) != 1 {
-		return errData
+	if tag > tokenLast {
+		return custom(codeInvalid, errData)
 	}
-	return run()
+	return c.unoffered("SPL Token %d", tag)
 }
 
 // amounts runs the instructions that carry an amount: [3|4, amount] with accounts
-// source, other, authority; [12|13, amount, decimals] with source, mint, other, authority.
+// source, other, authority; [12|13, amount, decimals] with source, mint, other, authority. Bytes behind them are passed
+// over.
 func (c *call) amounts(checked bool, run func(tokenCall) error) error {
 	t := tokenCall{source: 0, mint: -1, other: 1, authority: 2}
 	size := 9
@@ -63,8 +101,8 @@ func (c *call) amounts(checked bool, run func(tokenCall) error) error {
 		t = tokenCall{source: 0, mint: 1, other: 2, authority: 3}
 		size = 10
 	}
-	if len(c.data) != size {
-		return errData
+	if len(c.data) < size {
+		return custom(codeInvalid, errData)
 	}
 	t.amount = binary.LittleEndian.Uint64(c.data[1:])
 	if checked {
@@ -87,7 +125,7 @@ func (c *call) tokenAt(i int) (token, error) {
 	}
 	t, ok := asToken(a)
 	if !ok {
-		return nil, fmt.Errorf("%w: %s is no token account", errState, c.key(i))
+		return nil, named("InvalidAccountData", fmt.Errorf("%w: %s is no token account", errState, c.key(i)))
 	}
 	return t, nil
 }
@@ -96,7 +134,7 @@ func (c *call) tokenAt(i int) (token, error) {
 func (c *call) unchanged() error {
 	for _, v := range c.copies {
 		if !c.get(v.key).equal(v.account) {
-			return fmt.Errorf("%w: %s", errReadonly, v.key)
+			return named(readonlyData, fmt.Errorf("%w: %s", errReadonly, v.key))
 		}
 	}
 	return nil
@@ -109,10 +147,10 @@ func (c *call) checkMint(t tokenCall, source token) error {
 	}
 	m, ok := asMint(c.get(c.key(t.mint)))
 	if !ok || source.mint() != c.key(t.mint) {
-		return fmt.Errorf("%w: %s", errMint, c.key(t.mint))
+		return custom(codeMint, fmt.Errorf("%w: %s", errMint, c.key(t.mint)))
 	}
 	if m.decimals() != t.decimals {
-		return fmt.Errorf("%w: it has %d decimals, not %d", errMint, m.decimals(), t.decimals)
+		return custom(codeDecimals, fmt.Errorf("%w: it has %d decimals, not %d", errMint, m.decimals(), t.decimals))
 	}
 	return nil
 }
@@ -126,20 +164,18 @@ func (c *call) transfer(t tokenCall) error {
 	if err != nil {
 		return err
 	}
+	if source.amount() < t.amount {
+		return custom(codeFunds, fmt.Errorf("%w: %s holds %d, %d are needed", errFunds, c.key(t.source),
+			source.amount(), t.amount))
+	}
 	if source.mint() != destination.mint() {
-		return errMint
+		return custom(codeMint, errMint)
 	}
 	if err := c.checkMint(t, source); err != nil {
 		return err
 	}
-	if source.amount() < t.amount {
-		return fmt.Errorf("%w: %s holds %d, %d are needed", errFunds, c.key(t.source), source.amount(), t.amount)
-	}
-	if err := c.signer(t.authority); err != nil {
-		return err
-	}
 	toItself := c.key(t.source) == c.key(t.other)
-	if err := c.spend(source, c.key(t.authority), t.amount, toItself); err != nil {
+	if err := c.spend(source, t.authority, t.amount, toItself); err != nil {
 		return err
 	}
 	if toItself {
@@ -147,7 +183,7 @@ func (c *call) transfer(t tokenCall) error {
 	}
 	sum := destination.amount()
 	if err := credit(&sum, t.amount); err != nil {
-		return err
+		return custom(codeOverflow, err)
 	}
 	source.setAmount(source.amount() - t.amount)
 	destination.setAmount(sum)
@@ -156,18 +192,19 @@ func (c *call) transfer(t tokenCall) error {
 
 // spend asks whether authority may move an amount and uses up what it was approved for. A
 // delegate is looked at before the owner, as SPL Token does.
-func (c *call) spend(source token, authority solmsg.Key, amount uint64, toItself bool) error {
+func (c *call) spend(source token, signer int, amount uint64, toItself bool) error {
+	authority := c.key(signer)
 	delegate, ok := source.delegate()
 	if !ok || delegate != authority {
-		if source.owner() != authority {
-			return fmt.Errorf("%w: %s may not move it", errOwner, authority)
-		}
-		return nil
+		return c.owner(source, signer)
+	}
+	if err := c.signer(signer); err != nil {
+		return err
 	}
 	left := source.delegated()
 	switch {
 	case left < amount:
-		return fmt.Errorf("%w: %s may move %d, not %d", errFunds, authority, left, amount)
+		return custom(codeFunds, fmt.Errorf("%w: %s may move %d, not %d", errFunds, authority, left, amount))
 	case toItself:
 	case left == amount:
 		source.clearDelegate()
@@ -177,39 +214,43 @@ func (c *call) spend(source token, authority solmsg.Key, amount uint64, toItself
 	return nil
 }
 
-// owned is the token account at a place whose owner signed.
-func (c *call) owned(source, owner int) (token, error) {
-	t, err := c.tokenAt(source)
-	if err != nil {
-		return nil, err
+// owner asks for the signature of the owner.
+func (c *call) owner(t token, i int) error {
+	if t.owner() != c.key(i) {
+		return custom(codeOwner, fmt.Errorf("%w: %s may not move it", errOwner, c.key(i)))
 	}
-	if err := c.signer(owner); err != nil {
-		return nil, err
-	}
-	if t.owner() != c.key(owner) {
-		return nil, fmt.Errorf("%w: %s does not own it", errOwner, c.key(owner))
-	}
-	return t, nil
+	return c.signer(i)
 }
 
 func (c *call) approve(t tokenCall) error {
-	source, err := c.owned(t.source, t.authority)
+	source, err := c.tokenAt(t.source)
 	if err != nil {
 		return err
 	}
 	if err := c.checkMint(t, source); err != nil {
 		return err
 	}
+	if err := c.owner(source, t.authority); err != nil {
+		return err
+	}
 	source.setDelegate(c.key(t.other), t.amount)
 	return nil
 }
 
-// revoke takes accounts source, owner.
+// revoke takes accounts source and owner, or source and delegate.
 func (c *call) revoke() error {
 	if err := c.need(2); err != nil {
 		return err
 	}
-	source, err := c.owned(0, 1)
+	source, err := c.tokenAt(0)
+	if err != nil {
+		return err
+	}
+	if delegate, ok := source.delegate(); ok && delegate == c.key(1) {
+		err = c.signer(1)
+	} else {
+		err = c.owner(source, 1)
+	}
 	if err != nil {
 		return err
 	}
@@ -224,25 +265,28 @@ func (c *call) closeAccount() error {
 		return err
 	}
 	if c.key(0) == c.key(1) {
-		return fmt.Errorf("%w: an account cannot be closed into itself", errState)
+		return named("InvalidAccountData", fmt.Errorf("%w: an account cannot be closed into itself", errState))
 	}
-	t, err := c.owned(0, 2)
-	if err != nil {
-		return err
-	}
-	destination, err := c.writable(1)
+	t, err := c.tokenAt(0)
 	if err != nil {
 		return err
 	}
 	if t.amount() != 0 {
-		return fmt.Errorf("%w: %s still holds %d", errState, c.key(0), t.amount())
+		return custom(codeNotEmpty, fmt.Errorf("%w: %s still holds %d", errState, c.key(0), t.amount()))
 	}
-	a, err := c.writable(0)
+	if err := c.owner(t, 2); err != nil {
+		return err
+	}
+	destination, err := c.writable(1, readonlyLamports)
+	if err != nil {
+		return err
+	}
+	a, err := c.writable(0, readonlyLamports)
 	if err != nil {
 		return err
 	}
 	if err := credit(&destination.Lamports, a.Lamports); err != nil {
-		return err
+		return custom(codeOverflow, err)
 	}
 	*a = Account{Owner: solmsg.SystemProgram()}
 	return nil
@@ -253,8 +297,11 @@ func (c *call) syncNative() error {
 	if err := c.need(1); err != nil {
 		return err
 	}
+	if c.get(c.key(0)).Owner != solmsg.TokenProgram() {
+		return named("IncorrectProgramId", fmt.Errorf("%w: %s is no token account", errState, c.key(0)))
+	}
 	if _, err := c.tokenAt(0); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %s is not wrapped SOL", errState, c.key(0))
+	return custom(codeNotNative, fmt.Errorf("%w: %s is not wrapped SOL", errState, c.key(0)))
 }

@@ -143,11 +143,21 @@ func (b *batch) include(t Tx) (refusal, fault error) {
 	if fault != nil {
 		return nil, fault
 	}
-	b.finish(t, m, x, Receipt{
+	var name *Fault
+	if reason != nil {
+		f, _ := FaultOf(reason)
+		name = &f
+	}
+	r := Receipt{
 		Slot: b.next.slot, Time: b.next.time, Fee: fee, Success: reason == nil, Error: text(reason),
 		Instruction: failed,
 		Logs:        x.logs, Message: m.Bytes(), Changes: changes,
-	})
+		Number: b.next.count + 1, Fault: name, Inner: x.inner,
+	}
+	if err := x.balances(&r); err != nil {
+		return nil, err
+	}
+	b.finish(t, m, x, r)
 	return nil, nil
 }
 

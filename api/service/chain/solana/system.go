@@ -15,6 +15,7 @@ const (
 	systemAssign   = 1
 	systemTransfer = 2
 	systemAllocate = 8
+	systemLast     = 13
 )
 
 const (
@@ -35,7 +36,7 @@ var errGrown = errors.New("a transaction adds at most 20 MiB of data")
 // system runs the system program.
 func (c *call) system() error {
 	if len(c.data) < 4 {
-		return errData
+		return named("InvalidInstructionData", errData)
 	}
 	switch tag := binary.LittleEndian.Uint32(c.data); tag {
 	case systemCreate:
@@ -49,7 +50,10 @@ func (c *call) system() error {
 	case systemAllocate:
 		return c.with(8, 1, func(b []byte) error { return c.allocate(0, binary.LittleEndian.Uint64(b)) })
 	default:
-		return fmt.Errorf("%w: system %d", errOffered, tag)
+		if tag > systemLast {
+			return named("InvalidInstructionData", errData)
+		}
+		return c.unoffered("system %d", tag)
 	}
 }
 
@@ -57,10 +61,10 @@ func (c *call) system() error {
 func (c *call) with(size, accounts int, run func(b []byte) error) error {
 	b := c.data[4:]
 	if len(b) < size {
-		return errData
+		return named("InvalidInstructionData", errData)
 	}
 	if err := c.need(accounts); err != nil {
-		return err
+		return named("MissingAccount", err)
 	}
 	return run(b)
 }
@@ -69,7 +73,8 @@ func (c *call) with(size, accounts int, run func(b []byte) error) error {
 // its rent is seen at the end of the transaction.
 func (c *call) create(lamports, space uint64, owner solmsg.Key) error {
 	if c.get(c.key(1)).Lamports > 0 {
-		return fmt.Errorf("%w: %s", errInUse, c.key(1))
+		c.log("Create Account: account %s already in use", address(c.key(1)))
+		return custom(0, fmt.Errorf("%w: %s", errInUse, c.key(1)))
 	}
 	if err := c.allocate(1, space); err != nil {
 		return err
@@ -83,20 +88,23 @@ func (c *call) create(lamports, space uint64, owner solmsg.Key) error {
 // allocate gives data to an account of the system program that has none.
 func (c *call) allocate(i int, space uint64) error {
 	if err := c.signer(i); err != nil {
+		c.log("Allocate: 'to' account %s must sign", address(c.key(i)))
 		return err
 	}
 	if a := c.get(c.key(i)); a.Owner != solmsg.SystemProgram() || len(a.Data) > 0 {
-		return fmt.Errorf("%w: %s", errInUse, c.key(i))
+		c.log("Allocate: account %s already in use", address(c.key(i)))
+		return custom(0, fmt.Errorf("%w: %s", errInUse, c.key(i)))
 	}
 	if space > maxData {
-		return errSize
+		c.log("Allocate: requested %d, max allowed %d", space, maxData)
+		return custom(3, errSize)
 	}
-	a, err := c.writable(i)
+	a, err := c.writable(i, readonlyData)
 	if err != nil {
 		return err
 	}
 	if c.grown += int(space); c.grown > maxGrown {
-		return errGrown
+		return named("MaxAccountsDataAllocationsExceeded", errGrown)
 	}
 	a.Data = make([]byte, space)
 	return nil
@@ -107,15 +115,17 @@ func (c *call) assign(i int, owner solmsg.Key) error {
 	if c.get(c.key(i)).Owner == owner {
 		return nil
 	}
+	const modified = "ModifiedProgramId"
 	if err := c.signer(i); err != nil {
+		c.log("Assign: account %s must sign", address(c.key(i)))
 		return err
 	}
-	a, err := c.writable(i)
+	a, err := c.writable(i, modified)
 	if err != nil {
 		return err
 	}
 	if a.Owner != solmsg.SystemProgram() {
-		return fmt.Errorf("%w: %s", errOwner, c.key(i))
+		return named(modified, fmt.Errorf("%w: %s", errOwner, c.key(i)))
 	}
 	a.Owner = owner
 	return nil
@@ -124,6 +134,7 @@ func (c *call) assign(i int, owner solmsg.Key) error {
 // pay moves lamports with the signature of whom they leave.
 func (c *call) pay(from, to int, lamports uint64) error {
 	if err := c.signer(from); err != nil {
+		c.log("Transfer: `from` account %s must sign", c.key(from))
 		return err
 	}
 	return c.move(from, to, lamports)
@@ -134,19 +145,22 @@ func (c *call) pay(from, to int, lamports uint64) error {
 func (c *call) move(from, to int, lamports uint64) error {
 	was := c.get(c.key(from))
 	if len(was.Data) > 0 {
-		return fmt.Errorf("%w, or carries data: %s", errOwner, c.key(from))
+		c.log("Transfer: `from` must not carry data")
+		return named("InvalidArgument", fmt.Errorf("%w, or carries data: %s", errOwner, c.key(from)))
 	}
 	if was.Lamports < lamports {
-		return fmt.Errorf("%w: %s has %d lamports, %d are needed", errNegative, c.key(from), was.Lamports, lamports)
+		c.log("Transfer: insufficient lamports %d, need %d", was.Lamports, lamports)
+		return custom(1, fmt.Errorf("%w: %s has %d lamports, %d are needed", errNegative, c.key(from), was.Lamports,
+			lamports))
 	}
 	if was.Owner != solmsg.SystemProgram() && lamports > 0 {
-		return fmt.Errorf("%w: %s", errOwner, c.key(from))
+		return named("ExternalAccountLamportSpend", fmt.Errorf("%w: %s", errOwner, c.key(from)))
 	}
-	a, err := c.writable(from)
+	a, err := c.writable(from, readonlyLamports)
 	if err != nil {
 		return err
 	}
-	b, err := c.writable(to)
+	b, err := c.writable(to, readonlyLamports)
 	if err != nil {
 		return err
 	}
@@ -158,8 +172,11 @@ func (c *call) move(from, to int, lamports uint64) error {
 func credit(balance *uint64, n uint64) error {
 	sum, carry := bits.Add64(*balance, n, 0)
 	if carry != 0 {
-		return errOverflow
+		return named("ArithmeticOverflow", errOverflow)
 	}
 	*balance = sum
 	return nil
 }
+
+// address is how the system program writes an address into its log.
+func address(k solmsg.Key) string { return fmt.Sprintf("Address { address: %s, base: None }", k) }

@@ -120,6 +120,38 @@ type Receipt struct {
 	Logs        []string `json:"logs"`
 	Message     []byte   `json:"message"`
 	Changes     []Change `json:"changes"`
+
+	// What follows is zero in receipts of before it was kept. Number counts the transactions of the ledger from 1.
+	Number uint64 `json:"number,omitzero"`
+	// Fault is Error in the runtime's names.
+	Fault *Fault `json:"fault,omitzero"`
+	// Pre and Post are the lamports of all accounts of the message, in its order.
+	Pre  []uint64 `json:"pre,omitzero"`
+	Post []uint64 `json:"post,omitzero"`
+	// Tokens are the token accounts of the message, before and after.
+	Tokens []TokenBalance `json:"tokens,omitzero"`
+	// Inner are the instructions that programs called.
+	Inner []Inner `json:"inner,omitzero"`
+}
+
+// TokenBalance is what a token account of a message held, nil where it was no token account. Account is its place among
+// the message's keys.
+type TokenBalance struct {
+	Account  int     `json:"account"`
+	Mint     string  `json:"mint"`
+	Owner    string  `json:"owner"`
+	Decimals uint8   `json:"decimals"`
+	Pre      *uint64 `json:"pre,omitzero"`
+	Post     *uint64 `json:"post,omitzero"`
+}
+
+// Inner is an instruction that a program called. Instruction is the one of the message that led to it; program and
+// accounts are places among the message's keys.
+type Inner struct {
+	Instruction int    `json:"instruction"`
+	Program     byte   `json:"program"`
+	Accounts    []byte `json:"accounts"`
+	Data        []byte `json:"data"`
 }
 
 // SealRequest asks for transactions to be included, in order and all in one commit.
