@@ -20,6 +20,8 @@ type Ledger struct {
 	sealing sync.Mutex
 	latest  atomic.Pointer[head] // the head of the latest commit; never changed
 	shown   atomic.Uint64        // highest slot whose hash was given out
+	index   atomic.Pointer[index]
+	changed atomic.Pointer[chan struct{}] // closed by the next commit
 }
 
 // GenesisError says that the stored ledger began with something else than the
@@ -44,6 +46,7 @@ func Open(s store.Store, spec Spec) (*Ledger, error) {
 		return nil, err
 	}
 	l := &Ledger{store: s, spec: spec, genesis: spec.hash()}
+	l.changed.Store(new(make(chan struct{})))
 	found, err := Exists(s)
 	if err != nil {
 		return nil, err
@@ -63,6 +66,7 @@ func Open(s store.Store, spec Spec) (*Ledger, error) {
 // none.
 func Reopen(s store.Store, time uint64) (*Ledger, error) {
 	l := &Ledger{store: s, spec: Spec{Time: time}}
+	l.changed.Store(new(make(chan struct{})))
 	err := s.View(func(tx store.Tx) error {
 		copy(l.genesis[:], tx.Bucket(bucketLedger).Get([]byte(keyGenesis)))
 		return l.resume(tx)

@@ -25,12 +25,16 @@ func TestAReceiptHasTheBalancesOfAccountsThatDidNotChange(t *testing.T) {
 		return out
 	}
 	number := w.Transactions()
-	for name, build := range map[string][]solmsg.Build{
-		"succeeds": {solmsg.CreateATAIdempotent(a, b, w.mint), w.usdc(t, w.alice, b, 5)},
-		"fails":    {w.usdc(t, w.alice, b, 5), solmsg.SystemTransfer(a, b, 1<<63)},
+	for _, c := range []struct {
+		name  string
+		build []solmsg.Build
+	}{
+		{"succeeds", []solmsg.Build{solmsg.CreateATAIdempotent(a, b, w.mint), w.usdc(t, w.alice, b, 5)}},
+		{"fails", []solmsg.Build{w.usdc(t, w.alice, b, 5), solmsg.SystemTransfer(a, b, 1<<63)}},
 	} {
+		name := c.name
 		hash, _ := w.Blockhash(w.at)
-		m, err := solmsg.Compose(a, hash, build...)
+		m, err := solmsg.Compose(a, hash, c.build...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,11 +33,18 @@ func (l *Ledger) Seal(_ context.Context, req SealRequest) ([]Receipt, error) {
 		return nil
 	})
 	if err != nil {
-		l.catchUp()
+		if l.catchUp(); *l.latest.Load() != b.start {
+			l.index.Store(nil) // it lacks the commit
+			l.announce()
+		}
 		return nil, err
 	}
 	next := b.next
 	l.latest.Store(&next)
+	if x := l.index.Load(); x != nil {
+		x.extend(b)
+	}
+	l.announce()
 	return b.receipts, nil
 }
 
@@ -76,6 +83,7 @@ type batch struct {
 	taken    map[[64]byte]bool
 	receipts []Receipt
 	order    [][64]byte // signature of each receipt
+	keys     [][]solmsg.Key
 }
 
 // run executes a request; its snapshot is released before anything is written.
@@ -85,12 +93,22 @@ func (l *Ledger) run(at uint64, unsigned bool, txs []Tx) (*batch, error) {
 		return nil, err
 	}
 	defer snap.Release()
-	start, err := readHead(snap)
+	b, err := l.runOn(snap, at, unsigned, txs)
+	if err != nil {
+		return nil, err
+	}
+	b.view = nil
+	return b, snap.Err()
+}
+
+// runOn executes a request on a view.
+func (l *Ledger) runOn(view store.Tx, at uint64, unsigned bool, txs []Tx) (*batch, error) {
+	start, err := readHead(view)
 	if err != nil {
 		return nil, err
 	}
 	b := &batch{
-		ledger: l, view: snap, unsigned: unsigned, start: start, next: start,
+		ledger: l, view: view, unsigned: unsigned, start: start, next: start,
 		accounts: map[solmsg.Key]Account{}, seen: map[solmsg.Key]bool{}, messages: map[[32]byte][64]byte{},
 		taken: map[[64]byte]bool{},
 	}
@@ -104,8 +122,7 @@ func (l *Ledger) run(at uint64, unsigned bool, txs []Tx) (*batch, error) {
 			return nil, &TxError{Index: i, Err: refusal}
 		}
 	}
-	b.view = nil
-	return b, snap.Err()
+	return b, nil
 }
 
 // account reads an account as the batch left it so far.
@@ -231,6 +248,7 @@ func (b *batch) finish(t Tx, m solmsg.Message, x *execution, r Receipt) {
 	b.next.burned += r.Fee
 	b.receipts = append(b.receipts, r)
 	b.order = append(b.order, sigs[0])
+	b.keys = append(b.keys, m.Keys)
 }
 
 // write stores what the batch led to.
