@@ -30,6 +30,11 @@ func TestL9_AnEmptyLineGoesBackOneStep(t *testing.T) {
 		r.wants(r.types(""), "Which contract is called on Base?")
 		r.wants(r.types(""), "On which chain does the call run?")
 		r.wants(r.types(""), "Type a number from 1 to 11")
+		said := r.types("") // at the main menu: the question alone, not the list
+		if r.wants(said, "Type a number from 1 to 11"); strings.Contains(said, "1. Balances") {
+			t.Error(said)
+		}
+		r.wants(r.types("?"), "1. Balances")
 		if err := r.ends(); err != nil || len(r.started) > 0 {
 			t.Errorf("%v, %d started", err, len(r.started))
 		}

@@ -83,8 +83,8 @@ func (s *session) ask(ctx context.Context, q question) (string, error) {
 		case l.wrong != "":
 			s.out.say(l.wrong + " Type it again.")
 		case s.helped(l.text, q):
-		case l.text == "" && q.top:
-			s.again(q)
+		case l.text == "" && q.top: // a listener would have to hear the whole list; ? says it
+			s.put(q)
 		case l.text == "":
 			return "", errBack
 		default:
