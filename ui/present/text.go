@@ -72,18 +72,42 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// simple counts text of printable ASCII and the theme's signs only: each is one cell and joins nothing.
+// simple counts text of printable ASCII, the theme's signs and looks only: each is one cell, a look none, and nothing
+// joins.
 func simple(s string) (n int, ok bool) {
-	for _, r := range s {
+	look := 0 // where the escape sequence ends
+	for i, r := range s {
 		switch {
-		case r >= 0x20 && r <= 0x7e, r == '…', r == '→', r == '•', r == '·', r == '›', r == '✓', r == '✗',
-			r >= 0x2500 && r <= 0x25c0:
+		case i < look:
+		case r == '\x1b':
+			if look = i + Sequence(s[i:]); look == i {
+				return 0, false
+			}
+		case r >= 0x20 && r <= 0x7e, r == '…', r >= '←' && r <= '↓', r == '↵', r == '•', r == '·', r == '›', r == '✓',
+			r == '✗', r >= 0x2500 && r <= 0x25c0:
 			n++
 		default:
 			return 0, false
 		}
 	}
 	return n, true
+}
+
+// Sequence is the length of the escape sequence that s begins with, such as that of a look; 0 where there is none, or
+// one of another form.
+func Sequence(s string) int {
+	if !strings.HasPrefix(s, "\x1b[") {
+		return 0
+	}
+	for i := len("\x1b["); i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '@' && c <= '~':
+			return i + 1
+		case c != ';' && (c < '0' || c > '9'):
+			return 0
+		}
+	}
+	return 0
 }
 
 // plain reports whether s is printable ASCII only, where bytes are cells.

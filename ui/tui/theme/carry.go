@@ -1,6 +1,10 @@
 package theme
 
-import "strings"
+import (
+	"strings"
+
+	"coffer/ui/present"
+)
 
 // shortGap is the number of blanks that keep the look of what is before them. Longer ones fill columns: with a look
 // they would change with the text before them, and would be written again.
@@ -48,16 +52,8 @@ func Carry(content string) string {
 
 // lookAt is the sequence of a look at the start of s, or "".
 func lookAt(s string) string {
-	if !strings.HasPrefix(s, "\x1b[") {
-		return ""
-	}
-	for i := 2; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == 'm':
-			return s[:i+1]
-		case c != ';' && (c < '0' || c > '9'):
-			return ""
-		}
+	if n := present.Sequence(s); n > 0 && s[n-1] == 'm' {
+		return s[:n]
 	}
 	return ""
 }
