@@ -15,6 +15,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op"
+	"coffer/api/text"
 	"coffer/wallet/intent"
 )
 
@@ -243,7 +244,7 @@ func (j *judge) preparedView(d intent.Draft, w api.PrepareResponse, acc account,
 			view.Requires = append(view.Requires, j.amountView(asset, n))
 		}
 	}
-	var first []string
+	var first, unread []string
 	for i, l := range lines {
 		function := ""
 		if l.asked >= 0 {
@@ -254,21 +255,20 @@ func (j *judge) preparedView(d intent.Draft, w api.PrepareResponse, acc account,
 		if j.remarks(c, o.userOp.Sender, known) && !slices.Contains(first, c.Recipient) {
 			first = append(first, c.Recipient)
 		}
+		if !c.Decoded {
+			unread = append(unread, "call "+strconv.Itoa(c.Index)+" to "+c.To)
+		}
 	}
+	j.unread(unread)
 	j.firstPayments(first)
 	j.undeclared(d, view.Outflow)
 	j.skippedAllowances(d, lines)
 	return view
 }
 
-// remarks warns about a call that only its bytes describe and about a recipient that is new; one that imitates the
-// account or an earlier recipient is refused. It reports whether the warning about new recipients counts this one.
+// remarks refuses a recipient that is new and imitates the account or an earlier recipient. It reports whether the
+// warning about new recipients counts this one.
 func (j *judge) remarks(c CallView, sender common.Address, known map[common.Address]bool) bool {
-	where := "call " + strconv.Itoa(c.Index)
-	if !c.Decoded {
-		j.add(Warn, "V3", "A call could not be decoded; only its bytes can be shown.",
-			"/chainOperation/userOp/callData", "", where+" to "+c.To)
-	}
 	if c.Recipient == "" || !c.FirstTime {
 		return false
 	}
@@ -287,6 +287,19 @@ func (j *judge) remarks(c CallView, sender common.Address, known map[common.Addr
 	return true
 }
 
+// unread warns once about all calls that only their bytes describe.
+func (j *judge) unread(calls []string) {
+	switch n := len(calls); n {
+	case 0:
+	case 1:
+		j.add(Warn, "V3", "A call could not be decoded; only its bytes can be shown.",
+			"/chainOperation/userOp/callData", "", calls[0])
+	default:
+		j.add(Warn, "V3", strconv.Itoa(n)+" calls could not be decoded; only their bytes can be shown.",
+			"/chainOperation/userOp/callData", "", text.Few(calls, 2))
+	}
+}
+
 // FirstPayment is the warning V4 about a recipient that was never paid before, FirstPayments the one about several.
 const (
 	FirstPayment  = "No payment to this address is known to have arrived before."
@@ -296,17 +309,14 @@ const (
 // firstPayments warns once about all recipients that are new: a warning for each of a long list would leave no room on
 // the report for another one. The calls mark each.
 func (j *judge) firstPayments(to []string) {
-	const named = 3
-	title, got := FirstPayments, strings.Join(to[:min(len(to), named)], ", ")
-	switch {
-	case len(to) == 0:
+	title := FirstPayments
+	switch len(to) {
+	case 0:
 		return
-	case len(to) == 1:
+	case 1:
 		title = FirstPayment
-	case len(to) > named:
-		got += " and " + strconv.Itoa(len(to)-named) + " more"
 	}
-	j.add(Warn, "V4", title, "/chainOperation/userOp/callData", "", got)
+	j.add(Warn, "V4", title, "/chainOperation/userOp/callData", "", text.Few(to, 3))
 }
 
 // looksLike reports whether two addresses differ but share their first and last four digits (TH-H1).
@@ -333,15 +343,24 @@ func (j *judge) undeclared(d intent.Draft, outflow []AmountView) {
 
 func (j *judge) skippedAllowances(d intent.Draft, lines []line) {
 	all, _ := declaredAllowances(d)
+	var spenders []string
 	for _, a := range all {
 		used := slices.ContainsFunc(lines, func(l line) bool {
 			return l.allow != nil && l.allow.token == a.token &&
 				l.allow.spender == a.spender
 		})
 		if !used {
-			j.add(Show, "U8", "A declared approval is left out: the service takes the present one as sufficient.", "",
-				"", a.spender.Hex())
+			spenders = append(spenders, a.spender.Hex())
 		}
+	}
+	switch n := len(spenders); n {
+	case 0:
+	case 1:
+		j.add(Show, "U8", "A declared approval is left out: the service takes the present one as sufficient.", "",
+			"", spenders[0])
+	default:
+		j.add(Show, "U8", strconv.Itoa(n)+" declared approvals are left out: the service takes the present ones as "+
+			"sufficient.", "", "", text.Few(spenders, 3))
 	}
 }
 

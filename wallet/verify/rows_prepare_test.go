@@ -980,6 +980,42 @@ func TestV4_ALongListOfFirstRecipientsIsOneWarning(t *testing.T) {
 	})
 }
 
+// TestV3_AHundredCallsThatCannotBeReadAreOneWarning: it counts them and names the first, each call says so too, and a
+// finding that comes later has its place.
+func TestV3_AHundredCallsThatCannotBeReadAreOneWarning(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		most := 100 - len(w.Draft.Calls)
+		for i := range most {
+			w.Draft.Calls = append(w.Draft.Calls, intent.Call{To: w.Draft.Calls[0].To, Value: "0",
+				Data: fmt.Sprintf("0xdeadbeef%064x", i)})
+		}
+		p, r := w.prepared(w.Document(w.PrepareResponse()))
+		if p == nil {
+			t.Fatalf("%+v", r.Reasons)
+		}
+		var found []verify.Reason
+		unread := 0
+		for _, x := range r.Reasons {
+			if x.Code == "V3" {
+				found = append(found, x)
+			}
+		}
+		for _, l := range p.View().Lines {
+			if !l.Decoded {
+				unread++
+			}
+		}
+		if len(found) != 1 || unread != most ||
+			!strings.HasPrefix(found[0].Title, fmt.Sprintf("%d calls could not be decoded", most)) ||
+			!strings.HasSuffix(found[0].Got, fmt.Sprintf(" and %d more", most-2)) || !strings.HasPrefix(found[0].Got, "call ") {
+			t.Fatalf("%d calls of %d cannot be read: %+v", unread, most, found)
+		}
+		if !r.Has("V4", verify.Warn) || len(r.Reasons) > 20 {
+			t.Errorf("the warning about a first payment was pushed out: %+v", r.Reasons)
+		}
+	})
+}
+
 func TestH1_LookalikesOfKnownRecipientsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := common.HexToAddress(payee)

@@ -8,6 +8,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/network"
+	"coffer/api/text"
 	"coffer/wallet/intent"
 )
 
@@ -87,6 +88,7 @@ func (j *judge) capsHold(chainID uint64, lines []line) bool {
 		return false
 	}
 	own := j.Limits.MaxSpend != nil || !j.softDayCap()
+	var unread []string
 	for _, l := range lines {
 		if _, ok := decodeKnown(l.call.Data); ok || len(l.call.Data) == 0 {
 			continue
@@ -96,9 +98,12 @@ func (j *judge) capsHold(chainID uint64, lines []line) bool {
 			"/chainOperation/userOp/callData", "transfers and approvals of tokens", where) {
 			return false
 		}
+		unread = append(unread, where)
+	}
+	if len(unread) > 0 { // one reason for all of them: each of a hundred calls would leave no room on the report
 		j.add(Unknown, "Y4", "Your caps count what is approved, sent and required; what else a contract may take "+
 			"from earlier approvals cannot be read.",
-			"/chainOperation/userOp/callData", "", where)
+			"/chainOperation/userOp/callData", "", text.Few(unread, 1))
 	}
 	return true
 }
