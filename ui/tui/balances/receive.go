@@ -134,7 +134,7 @@ func (m *Model) receiveView(f screen.Frame) string {
 		if len(foot) > 0 {
 			note = ""
 		}
-		return m.indented(append(m.receiveText(f.Theme, a, f.W-4, note), foot...))
+		return m.indented(append(tight(m.receiveText(f.Theme, a, f.W-4, note), f.H), foot...))
 	}
 	room := present.Width(code[0]) + receiveGap
 	text := m.receiveText(f.Theme, a, f.W-2-room-1, "")
@@ -177,7 +177,7 @@ func (m *Model) code(f screen.Frame, a api.Account) (lines []string, note string
 	}
 	q, err := qr.New(content)
 	if err != nil {
-		return nil, "This is too long for a QR code."
+		return nil, "This is too long for a QR code" + instead
 	}
 	look := f.Theme.QR()
 	var wide, high int
@@ -191,7 +191,21 @@ func (m *Model) code(f screen.Frame, a api.Account) (lines []string, note string
 			return q.Lines(look, quiet), ""
 		}
 	}
-	return nil, "This window is too small for the QR code: it needs " + more(wide, high) + "."
+	return nil, "This window is too small for the QR code: it needs " + more(wide, high) + instead
+}
+
+// instead ends the reason why there is no code.
+const instead = ". Copy the text instead."
+
+// tight leaves out blank lines, the last ones first, as far as the text needs it to fit into h lines: what has money at
+// stake, and why there is no code, come last.
+func tight(lines []string, h int) []string {
+	for i := len(lines) - 1; i > 0 && len(lines) > h; i-- {
+		if lines[i] == "" {
+			lines = slices.Delete(lines, i, i+1)
+		}
+	}
+	return lines
 }
 
 // more says by how much the window is too small.
