@@ -14,14 +14,15 @@ import (
 // Ledger is one embedded ledger. It is safe for concurrent use; only one may be open on
 // a store, and closing the store ends it.
 type Ledger struct {
-	store   store.Store
-	spec    Spec
-	genesis solmsg.Key
-	sealing sync.Mutex
-	latest  atomic.Pointer[head] // the head of the latest commit; never changed
-	shown   atomic.Uint64        // highest slot whose hash was given out
-	index   atomic.Pointer[index]
-	changed atomic.Pointer[chan struct{}] // closed by the next commit
+	store    store.Store
+	spec     Spec
+	genesis  solmsg.Key
+	sealing  sync.Mutex
+	latest   atomic.Pointer[head] // the head of the latest commit; never changed
+	shown    atomic.Uint64        // highest slot whose hash was given out
+	index    atomic.Pointer[index]
+	indexing sync.Mutex                    // while the index is built
+	changed  atomic.Pointer[chan struct{}] // closed by the next commit
 }
 
 // GenesisError says that the stored ledger began with something else than the

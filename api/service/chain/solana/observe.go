@@ -21,6 +21,9 @@ func (l *Ledger) announce() {
 	close(*l.changed.Swap(&next))
 }
 
+// YieldToWriter is that of the store: who reads calls it first.
+func (l *Ledger) YieldToWriter() { l.store.YieldToWriter() }
+
 // Slot is the slot at a clock reading in Unix seconds.
 func (l *Ledger) Slot(at uint64) uint64 { return l.slot(at, *l.latest.Load()) }
 
@@ -107,68 +110,111 @@ type index struct {
 	naming map[solmsg.Key][]int        // places of the transactions that name an account, ascending
 	owned  map[solmsg.Key][]solmsg.Key // token accounts that an owner has or had
 	known  map[solmsg.Key]bool         // token accounts in owned
+
+	building bool
+	waiting  []*batch // commits of while the index is built
 }
 
-// indexed returns the index. The scan holds up commits, once.
+// indexed returns the index. Commits go on while it is built.
 func (l *Ledger) indexed() (*index, error) {
-	if x := l.index.Load(); x != nil {
-		return x, nil
-	}
-	l.sealing.Lock()
-	defer l.sealing.Unlock()
+	l.indexing.Lock()
+	defer l.indexing.Unlock()
 	if x := l.index.Load(); x != nil {
 		return x, nil
 	}
 	x := &index{place: map[[64]byte]int{}, naming: map[solmsg.Key][]int{}, owned: map[solmsg.Key][]solmsg.Key{},
-		known: map[solmsg.Key]bool{}}
-	if err := l.store.View(x.scan); err != nil {
+		known: map[solmsg.Key]bool{}, building: true}
+	l.sealing.Lock() // a commit is in the store by now, or waits in the index
+	l.index.Store(x)
+	l.sealing.Unlock()
+	if err := x.build(l.store); err != nil {
+		l.index.Store(nil)
 		return nil, err
 	}
-	l.index.Store(x)
 	return x, nil
 }
 
-// scan reads all receipts and accounts. Receipts of before their numbers were kept come in the order of slot and
+// indexEntry is a transaction in the store.
+type indexEntry struct {
+	sig          [64]byte
+	slot, number uint64
+	keys         []solmsg.Key
+}
+
+// build reads all receipts and accounts. Receipts of before their numbers were kept come in the order of slot and
 // signature.
-func (x *index) scan(tx store.Tx) (err error) {
-	type entry struct {
-		sig          [64]byte
-		slot, number uint64
-		keys         []solmsg.Key
-	}
-	var all []entry
-	tx.Bucket(bucketTransactions).Ascend(nil, func(k, v []byte) bool {
-		var r Receipt
-		var m solmsg.Message
-		if r, err = decodeReceipt(v); err != nil {
-			return false
+func (x *index) build(s store.Store) error {
+	var all []indexEntry
+	err := inParts(s, bucketTransactions, func(k, v []byte) error {
+		r, err := decodeReceipt(v)
+		if err != nil {
+			return err
 		}
-		if m, err = solmsg.Parse(r.Message); err != nil || len(k) != 64 {
-			err = errors.Join(damaged("transaction"), err)
-			return false
+		m, err := solmsg.Parse(r.Message)
+		if err != nil || len(k) != 64 {
+			return errors.Join(damaged("transaction"), err)
 		}
-		all = append(all, entry{[64]byte(k), r.Slot, r.Number, m.Keys})
-		return true
+		all = append(all, indexEntry{[64]byte(k), r.Slot, r.Number, m.Keys})
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(all, func(a, b entry) int {
+	slices.SortFunc(all, func(a, b indexEntry) int {
 		return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.number, b.number), bytes.Compare(a.sig[:], b.sig[:]))
 	})
-	for _, e := range all {
-		x.add(e.sig, e.keys)
-	}
-	tx.Bucket(bucketAccounts).Ascend(nil, func(k, v []byte) bool {
-		var a Account
-		if a, err = decodeAccount(v); err != nil {
-			return false
+	err = inParts(s, bucketAccounts, func(k, v []byte) error {
+		a, err := decodeAccount(v)
+		if err == nil {
+			x.own(solmsg.Key(k), a)
 		}
-		x.own(solmsg.Key(k), a)
-		return true
+		return err
 	})
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	late := map[[64]byte]bool{} // in the store, too
+	for _, b := range x.waiting {
+		for _, sig := range b.order {
+			late[sig] = true
+		}
+	}
+	for _, e := range all {
+		if !late[e.sig] {
+			x.add(e.sig, e.keys)
+		}
+	}
+	for _, b := range x.waiting {
+		x.take(b)
+	}
+	x.building, x.waiting = false, nil
 	return err
 }
+
+// inParts reads a bucket in views of a few hundred records, so that no commit waits for all of them.
+func inParts(s store.Store, bucket string, each func(k, v []byte) error) error {
+	for next := []byte(nil); ; {
+		s.YieldToWriter()
+		var last []byte
+		err := s.View(func(tx store.Tx) (err error) {
+			n := 0
+			tx.Bucket(bucket).Ascend(next, func(k, v []byte) bool {
+				if n++; n > recordsInPart {
+					last = bytes.Clone(k)
+					return false
+				}
+				err = each(k, v)
+				return err == nil
+			})
+			return err
+		})
+		if err != nil || last == nil {
+			return err
+		}
+		next = last
+	}
+}
+
+const recordsInPart = 256
 
 func (x *index) add(sig [64]byte, keys []solmsg.Key) {
 	x.place[sig] = len(x.txs)
@@ -191,6 +237,14 @@ func (x *index) own(k solmsg.Key, a Account) {
 func (x *index) extend(b *batch) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.building {
+		x.waiting = append(x.waiting, b)
+		return
+	}
+	x.take(b)
+}
+
+func (x *index) take(b *batch) {
 	for i, sig := range b.order {
 		x.add(sig, b.keys[i])
 	}

@@ -3,6 +3,8 @@ package solana_test
 import (
 	"errors"
 	"slices"
+	"strconv"
+	"sync"
 	"testing"
 
 	"coffer/api/op/solmsg"
@@ -119,5 +121,55 @@ func TestATrialShowsAccountsAsTheTransactionLeavesThem(t *testing.T) {
 	}
 	if v, err := w.Lamports(b); err != nil || v != 10e9 {
 		t.Errorf("bob has %d, %v", v, err)
+	}
+}
+
+func TestCommitsGoOnWhileTheIndexIsBuilt(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	a := keyOf(w.alice)
+	want := []string{}
+	for i := range 600 { // more than one part
+		want = append(want, w.must(t, w.alice, solmsg.Memo(strconv.Itoa(i))).Signature)
+	}
+	for range 20 {
+		l, err := open(w.store, mustSpec(t)) // without an index
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.ledger = l
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := l.History(a, nil, nil, 1); err != nil {
+				t.Error(err)
+			}
+		})
+		for i := range 5 {
+			want = append(want, w.must(t, w.alice, solmsg.Memo(strconv.Itoa(1_000*len(want)+i))).Signature)
+		}
+		group.Wait()
+		got, err := l.History(a, nil, nil, len(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Reverse(got)
+		if !slices.Equal(signatures(got), want) {
+			t.Fatalf("%d of %d transactions, or another order", len(got), len(want))
+		}
+	}
+}
+
+func BenchmarkIndexOf1000(b *testing.B) {
+	w := newWorld(b, store.NewMemory())
+	for i := range 1_000 {
+		w.must(b, w.alice, solmsg.Memo(strconv.Itoa(i)))
+	}
+	for b.Loop() {
+		l, err := open(w.store, mustSpec(b))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := l.History(keyOf(w.alice), nil, nil, 1); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

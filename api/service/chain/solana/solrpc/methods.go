@@ -71,6 +71,12 @@ func Methods(l *ledger.Ledger, o Options) jsonrpc.Methods {
 	if o.Airdrop != nil {
 		m["requestAirdrop"] = n.airdrop
 	}
+	for name, method := range m {
+		m[name] = func(ctx context.Context, p jsonrpc.Params) (any, error) {
+			l.YieldToWriter()
+			return method(ctx, p)
+		}
+	}
 	return m
 }
 

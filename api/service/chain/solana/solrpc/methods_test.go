@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/chain/solana/solrpc"
 	"coffer/api/service/store"
 )
 
@@ -409,5 +411,29 @@ func TestAirdropsAreTransactionsOfTheFaucet(t *testing.T) {
 		`9000000000000000]`); !strings.Contains(got,
 		"-32603") {
 		t.Errorf("more than the faucet has: %s", got)
+	}
+}
+
+// yields counts who yields.
+type yields struct {
+	store.Store
+	n int
+}
+
+func (s *yields) YieldToWriter() { s.n++ }
+
+func TestEveryMethodYieldsToAWriterFirst(t *testing.T) {
+	w := newWorld(t)
+	s := &yields{Store: w.store}
+	l, err := solana.Reopen(s, genesisTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, method := range solrpc.Methods(l, solrpc.Options{Clock: time.Now, Airdrop: solrpc.AirdropFrom(l, w.faucet,
+		time.Now)}) {
+		s.n = 0
+		if _, _ = method(t.Context(), nil); s.n == 0 {
+			t.Errorf("%s does not", name)
+		}
 	}
 }

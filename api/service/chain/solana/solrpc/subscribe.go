@@ -58,6 +58,7 @@ func (n *node) signatureSubscribe(ctx context.Context, p jsonrpc.Params) (any, e
 			case <-ctx.Done():
 				return nil
 			case <-changed:
+				n.ledger.YieldToWriter()
 			}
 		}
 	})
@@ -129,6 +130,7 @@ func (n *node) accountSubscribe(ctx context.Context, p jsonrpc.Params) (any, err
 			case <-ctx.Done():
 				return nil
 			case <-changed:
+				n.ledger.YieldToWriter()
 			}
 			changed = n.ledger.Changed()
 			v, now, err := look(ctx)
@@ -191,6 +193,7 @@ func (n *node) logsSubscribe(ctx context.Context, p jsonrpc.Params) (any, error)
 			case <-ctx.Done():
 				return nil
 			case <-changed:
+				n.ledger.YieldToWriter()
 			}
 		}
 	})
