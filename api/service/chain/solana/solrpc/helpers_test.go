@@ -41,7 +41,12 @@ func secret(n byte) *signers.SolanaKey {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{store: store.NewMemory(), faucet: secret(1), alice: secret(2), bob: secret(3),
+	return newWorldOn(t, store.NewMemory())
+}
+
+func newWorldOn(t testing.TB, s store.Store) *world {
+	t.Helper()
+	w := &world{store: s, faucet: secret(1), alice: secret(2), bob: secret(3),
 		mint: solmsg.Key{7}}
 	w.at.Store(genesisTime + 1_000)
 	spec := solana.Spec{Time: genesisTime, Accounts: []solana.Allocation{
