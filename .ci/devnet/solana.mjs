@@ -15,7 +15,6 @@ const system = web3.SystemProgram.programId;
 const token = new web3.PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const associated = new web3.PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 const memo = new web3.PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-const USDC = new web3.PublicKey('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkGZwyTDt1v');
 const connection = new web3.Connection(url, { commitment: 'confirmed', wsEndpoint: socket });
 const alice = web3.Keypair.generate();
 const bob = web3.Keypair.generate();
@@ -34,6 +33,10 @@ function within(ms, what, promise) {
   const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`${what}: nothing after ${ms} ms`)), ms); });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
+
+// faucet sends the airdrops; mint is that of one of its tokens.
+let faucet;
+let mint;
 
 const transfer = (from, to, lamports) => new web3.Transaction().add(web3.SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports }));
 const send = (tx, ...signers) => within(2_000, 'sendAndConfirmTransaction', web3.sendAndConfirmTransaction(connection, tx, signers));
@@ -56,6 +59,8 @@ await check('web3.js: requestAirdrop, confirmTransaction', async () => {
     assert.equal(value.err, null);
   }
   assert.equal(await connection.getBalance(alice.publicKey), 4 * SOL);
+  const { transaction } = await connection.getTransaction(one, { maxSupportedTransactionVersion: 0 });
+  faucet = transaction.message.staticAccountKeys[0];
 });
 
 let signature;
@@ -87,8 +92,13 @@ await check('web3.js: getTransaction with the balances of all accounts', async (
 });
 
 await check('web3.js: getParsedTokenAccountsByOwner', async () => {
-  const [at] = web3.PublicKey.findProgramAddressSync([bob.publicKey.toBytes(), token.toBytes(), USDC.toBytes()], associated);
-  const keys = [[alice.publicKey, true, true], [at, false, true], [bob.publicKey], [USDC], [system], [token]]
+  const held = (await connection.getParsedTokenAccountsByOwner(faucet, { programId: token })).value.map((v) => v.account.data.parsed.info);
+  assert.equal(held.length > 0, true);
+  assert.equal(held[0].owner, faucet.toBase58());
+  assert.equal(Number(held[0].tokenAmount.uiAmountString) > 0, true);
+  mint = new web3.PublicKey(held[0].mint);
+  const [at] = web3.PublicKey.findProgramAddressSync([bob.publicKey.toBytes(), token.toBytes(), mint.toBytes()], associated);
+  const keys = [[alice.publicKey, true, true], [at, false, true], [bob.publicKey], [mint], [system], [token]]
     .map(([pubkey, isSigner = false, isWritable = false]) => ({ pubkey, isSigner, isWritable }));
   const tx = new web3.Transaction().add(
     new web3.TransactionInstruction({ programId: associated, keys, data: Buffer.from([1]) }),
@@ -99,10 +109,10 @@ await check('web3.js: getParsedTokenAccountsByOwner', async () => {
   assert.equal(value[0].pubkey.toBase58(), at.toBase58());
   const { info, type } = value[0].account.data.parsed;
   assert.equal(type, 'account');
-  assert.equal(info.mint, USDC.toBase58());
-  assert.deepEqual(info.tokenAmount, { amount: '0', decimals: 6, uiAmount: 0, uiAmountString: '0' });
+  assert.equal(info.mint, mint.toBase58());
+  assert.deepEqual(info.tokenAmount, { amount: '0', decimals: held[0].tokenAmount.decimals, uiAmount: 0, uiAmountString: '0' });
   assert.equal((await connection.getTokenAccountBalance(at)).value.amount, '0');
-  assert.equal((await connection.getTokenSupply(USDC)).value.decimals, 6);
+  assert.equal((await connection.getTokenSupply(mint)).value.decimals, held[0].tokenAmount.decimals);
   const parsed = await connection.getParsedTransaction(opened);
   assert.deepEqual(parsed.meta.innerInstructions[0].instructions.map((ix) => ix.parsed.type),
     ['getAccountDataSize', 'createAccount', 'initializeImmutableOwner', 'initializeAccount3']);
