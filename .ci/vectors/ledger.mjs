@@ -89,7 +89,7 @@ function transaction(s, vm, world) {
   const changes = message.staticAccountKeys
     .map((k, i) => [index(k), after[i].lamports - before[i].lamports, after[i].owner, after[i].size])
     .filter((c, i) => c[1] !== 0 || c[2] !== before[i].owner || c[3] !== before[i].size);
-  return { payer: index(payer.publicKey), instructions: instructions.map(text), ...outcome(result, fee), fee, changes };
+  return { payer: index(payer.publicKey), instructions: instructions.map(text), ...outcome(result, fee, message.staticAccountKeys), fee, changes };
 }
 
 // text is an instruction as the file has it: program/accounts with their rights/data.
@@ -100,15 +100,28 @@ function text(ix) {
 
 // outcome tells apart what is not included, what fails, and at which instruction. Error is the runtime's name and place or
 // code of the fault; logs is the start of a hash of the log, without what the ledger does not know: the units consumed.
-function outcome(result, fee) {
+function outcome(result, fee, keys) {
   const failed = result instanceof litesvm.FailedTransactionMetadata;
   if (failed && fee === 0) return { result: 'refused', ...fault(result.err()) };
   const lines = (failed ? result.meta() : result).logs();
   const known = lines.filter((l) => !/^Program \S+ consumed \d+ of \d+ compute units$/.test(l));
-  const logs = lines.includes('Log truncated') ? {} : { logs: createHash('sha256').update(known.join('\n')).digest('hex').slice(0, 16) };
-  if (!failed) return { result: 'success', ...logs };
+  const logs = lines.includes('Log truncated') ? {} : { logs: short(known) };
+  const inner = called(failed ? result.meta() : result, keys);
+  if (!failed) return { result: 'success', ...logs, ...inner };
   const error = result.err();
-  return { result: 'failure', at: error instanceof litesvm.TransactionErrorInstructionError ? error.index : -1, ...fault(error), ...logs };
+  return { result: 'failure', at: error instanceof litesvm.TransactionErrorInstructionError ? error.index : -1, ...fault(error), ...logs, ...inner };
+}
+
+// short is the start of a hash.
+const short = (lines) => createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
+
+// called is the start of a hash of the instructions that programs called: place of the caller/program/accounts/data.
+function called(meta, keys) {
+  const lines = meta.innerInstructions().flatMap((list, at) => list.map((inner) => {
+    const ix = inner.instruction();
+    return [at, index(keys[ix.programIdIndex()]), [...ix.accounts()].map((i) => index(keys[i])).join(' '), Buffer.from(ix.data()).toString('hex')].join('/');
+  }));
+  return lines.length === 0 ? {} : { inner: short(lines) };
 }
 
 const fieldless = ['AccountInUse', 'AccountLoadedTwice', 'AccountNotFound', 'ProgramAccountNotFound', 'InsufficientFundsForFee', 'InvalidAccountForFee'];

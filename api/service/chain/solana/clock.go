@@ -36,15 +36,26 @@ func (l *Ledger) hashOf(slot uint64) solmsg.Key {
 
 // Blockhash is the hash of the current slot; it does not fail.
 func (l *Ledger) Blockhash(_ context.Context, at uint64) (hash solmsg.Key, lastValid uint64, err error) {
+	slot := l.show(at)
+	// The largest t with slotAt(t) <= slot+HashSlots.
+	return l.hashOf(slot), l.spec.Time + (2*(slot+HashSlots+1)-1)/slotsPerTwoSeconds, nil
+}
+
+// show gives out the current slot.
+func (l *Ledger) show(at uint64) uint64 {
 	slot := l.slot(at, *l.latest.Load())
 	for {
 		shown := l.shown.Load()
 		if slot <= shown || l.shown.CompareAndSwap(shown, slot) {
-			break
+			return slot
 		}
 	}
-	// The largest t with slotAt(t) <= slot+HashSlots.
-	return l.hashOf(slot), l.spec.Time + (2*(slot+HashSlots+1)-1)/slotsPerTwoSeconds, nil
+}
+
+// RecentHash is the block hash of the current slot, and the last slot in which a message with it is included.
+func (l *Ledger) RecentHash(at uint64) (hash solmsg.Key, lastSlot uint64) {
+	slot := l.show(at)
+	return l.hashOf(slot), slot + HashSlots
 }
 
 // BlockhashValid knows every hash that was given out; it does not fail.

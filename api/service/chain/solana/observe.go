@@ -32,12 +32,6 @@ func (l *Ledger) SlotTime(slot uint64) uint64 {
 	return l.spec.Time + (2*slot+slotsPerTwoSeconds-1)/slotsPerTwoSeconds
 }
 
-// RecentHash is the block hash of the current slot, and the last slot in which a message with it is included.
-func (l *Ledger) RecentHash(ctx context.Context, at uint64) (hash solmsg.Key, lastSlot uint64) {
-	hash, _, _ = l.Blockhash(ctx, at) // does not fail
-	return hash, l.shown.Load() + HashSlots
-}
-
 // Fee is what a message costs; the error wraps ErrBudget or ErrPayer when it cannot be included.
 func Fee(m solmsg.Message) (uint64, error) { return feeOf(m) }
 

@@ -106,7 +106,7 @@ func TestTheNextCommitIsAnnounced(t *testing.T) {
 func TestATrialShowsAccountsAsTheTransactionLeavesThem(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	a, b := keyOf(w.alice), keyOf(w.bob)
-	hash, last := w.RecentHash(t.Context(), w.at)
+	hash, last := w.RecentHash(w.at)
 	if last != w.Slot(w.at)+solana.HashSlots {
 		t.Errorf("valid until %d in slot %d", last, w.Slot(w.at))
 	}

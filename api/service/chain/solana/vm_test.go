@@ -39,7 +39,8 @@ type vmLine struct {
 	At           int
 	Error        string // the runtime's name, with its place
 	Code         uint32
-	Logs         string // of a hash; empty when the runtime cut the log
+	Logs         string // start of a hash; empty when the runtime cut the log
+	Inner        string // start of a hash of what programs called; empty when they called none
 	Fee          uint64
 	Changes      [][4]int64
 }
@@ -212,11 +213,43 @@ func (w *vmWorld) speaks(t *testing.T, line vmLine, r solana.Receipt, refused er
 	if name != line.Error || f.Code != line.Code {
 		return fmt.Sprintf("%s %d in the VM, the ledger says %s %d: %s", line.Error, line.Code, name, f.Code, r.Error)
 	}
-	sum := sha256.Sum256([]byte(strings.Join(r.Logs, "\n")))
-	if line.Logs != "" && hex.EncodeToString(sum[:8]) != line.Logs {
+	if line.Logs != "" && shortHash(r.Logs) != line.Logs {
 		return "the VM logs something else than " + strings.Join(r.Logs, "\n")
 	}
+	lines := w.called(t, r)
+	if (len(lines) > 0) != (line.Inner != "") || lines != nil && shortHash(lines) != line.Inner {
+		return "in the VM programs call other instructions than " + strings.Join(lines, "\n")
+	}
 	return ""
+}
+
+func shortHash(lines []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// called lists what programs called as the vectors do.
+func (w *vmWorld) called(t *testing.T, r solana.Receipt) (lines []string) {
+	t.Helper()
+	if len(r.Inner) == 0 {
+		return nil
+	}
+	m, err := solmsg.Parse(r.Message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := func(i byte) string {
+		return strconv.Itoa(slices.IndexFunc(w.keys, func(k vmKey) bool { return k.Key == m.Keys[i] }))
+	}
+	for _, in := range r.Inner {
+		var accounts []string
+		for _, i := range in.Accounts {
+			accounts = append(accounts, place(i))
+		}
+		lines = append(lines, fmt.Sprintf("%d/%s/%s/%x", in.Instruction, place(in.Program), strings.Join(accounts, " "),
+			in.Data))
+	}
+	return lines
 }
 
 func TestTheLedgerDoesWhatTheRealVMDoes(t *testing.T) {

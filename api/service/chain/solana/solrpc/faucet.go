@@ -23,7 +23,7 @@ func AirdropFrom(l *ledger.Ledger, key signers.Solana, clock func() time.Time) A
 	return func(ctx context.Context, to solmsg.Key, lamports uint64) (string, error) {
 		for i := range maxSame {
 			at := uint64(max(0, clock().Unix()))
-			hash, _ := l.RecentHash(ctx, at)
+			hash, _ := l.RecentHash(at)
 			builds := []solmsg.Build{solmsg.SystemTransfer(key.Key(), to, lamports)}
 			if i > 0 {
 				builds = append(builds, solmsg.Memo(fmt.Sprintf("airdrop %d", i)))

@@ -106,7 +106,7 @@ func marshal(t testing.TB, v any) string {
 // wire signs a message with a recent block hash; it is base64 as it is sent.
 func (w *world) wire(t testing.TB, payer *signers.SolanaKey, builds ...solmsg.Build) string {
 	t.Helper()
-	hash, _ := w.RecentHash(t.Context(), w.at.Load())
+	hash, _ := w.RecentHash(w.at.Load())
 	m, err := solmsg.Compose(payer.Key(), hash, builds...)
 	if err != nil {
 		t.Fatal(err)

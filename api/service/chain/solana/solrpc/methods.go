@@ -180,11 +180,11 @@ type answer struct {
 
 func (n *node) answer(v any) answer { return answer{place{n.slot(), n.Version}, v} }
 
-func (n *node) latestBlockhash(ctx context.Context, p jsonrpc.Params) (any, error) {
+func (n *node) latestBlockhash(_ context.Context, p jsonrpc.Params) (any, error) {
 	if _, err := n.config(p, 0); err != nil {
 		return nil, err
 	}
-	return n.answer(n.recent(ctx)), nil
+	return n.answer(n.recent()), nil
 }
 
 // blockhash is a recent block hash.
@@ -193,8 +193,8 @@ type blockhash struct {
 	LastValidBlockHeight uint64 `json:"lastValidBlockHeight"`
 }
 
-func (n *node) recent(ctx context.Context) blockhash {
-	hash, last := n.ledger.RecentHash(ctx, n.now())
+func (n *node) recent() blockhash {
+	hash, last := n.ledger.RecentHash(n.now())
 	return blockhash{hash.String(), last}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestReadsHaveTheShapesOfANode(t *testing.T) {
 	w := newWorld(t)
 	slot := w.Slot(w.at.Load())
 	alice, bob, tokens := w.alice.Key().String(), w.bob.Key().String(), ata(t, w.alice.Key(), w.mint).String()
-	hash, last := w.RecentHash(t.Context(), w.at.Load())
+	hash, last := w.RecentHash(w.at.Load())
 	const amount = `{"amount":"1000000000","decimals":6,"uiAmount":1000,"uiAmountString":"1000"}`
 	parsed := `{"lamports":2039280,"owner":"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",` +
 		`"data":{"program":"spl-token",` +
@@ -355,7 +356,7 @@ func TestSimulationChangesNothing(t *testing.T) {
 	if got := simulate(`,"sigVerify":true`); !strings.HasPrefix(got, `{"code":-32003,`) {
 		t.Error(got)
 	}
-	hash, last := w.RecentHash(t.Context(), w.at.Load())
+	hash, last := w.RecentHash(w.at.Load())
 	want := in(w.Slot(w.at.Load()), fmt.Sprintf(`{"err":null,"logs":["Program 11111111111111111111111111111111 `+
 		`invoke [1]",`+
 		`"Program 11111111111111111111111111111111 success","Program %s invoke [1]","Program log: Memo (len 1)",`+
@@ -376,7 +377,7 @@ func TestSimulationChangesNothing(t *testing.T) {
 func TestTheFeeOfAMessageIsUnknownWithAnOldHash(t *testing.T) {
 	w := newWorld(t)
 	a := w.alice.Key()
-	hash, _ := w.RecentHash(t.Context(), w.at.Load())
+	hash, _ := w.RecentHash(w.at.Load())
 	m, err := solmsg.Compose(a, hash, solmsg.Memo("x", w.bob.Key()))
 	if err != nil {
 		t.Fatal(err)
@@ -434,6 +435,32 @@ func TestEveryMethodYieldsToAWriterFirst(t *testing.T) {
 		s.n = 0
 		if _, _ = method(t.Context(), nil); s.n == 0 {
 			t.Errorf("%s does not", name)
+		}
+	}
+}
+
+// A client waits until the height has passed the last valid one: from then on its transaction can never be included.
+func TestABlockhashIsValidUntilItsLastHeight(t *testing.T) {
+	w := newWorld(t)
+	hash, last := w.RecentHash(w.at.Load())
+	m, err := solmsg.Compose(w.alice.Key(), hash, solmsg.Memo("late"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := solana.Sign(t.Context(), m, w.alice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 70 {
+		w.at.Add(1)
+		slot := w.Slot(w.at.Load())
+		valid := w.ask(t.Context(), t, "isBlockhashValid", `["`+hash.String()+`"]`)
+		if valid != in(slot, strconv.FormatBool(slot <= last)) {
+			t.Errorf("height %d, last valid %d: %s", slot, last, valid)
+		}
+		got := w.ask(t.Context(), t, "simulateTransaction", `["`+encoded(tx)+`",{"encoding":"base64"}]`)
+		if strings.Contains(got, `"err":null`) != (slot <= last) {
+			t.Errorf("height %d, last valid %d: %s", slot, last, got)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestStrangersAndSettlementShareOneOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	compose := func(text string) solana.Tx {
-		hash, _ := w.RecentHash(t.Context(), w.at.Load())
+		hash, _ := w.RecentHash(w.at.Load())
 		m, err := solmsg.Compose(w.faucet.Key(), hash, solmsg.Memo(text))
 		if err != nil {
 			t.Fatal(err)

@@ -211,7 +211,7 @@ func (n *node) simulate(ctx context.Context, p jsonrpc.Params) (any, error) {
 	}
 	var replaced *blockhash
 	if c.ReplaceRecentBlockhash {
-		replaced = new(n.recent(ctx))
+		replaced = new(n.recent())
 		if trial.Tx.Message, err = withBlockhash(m, replaced.Blockhash); err != nil {
 			return nil, err
 		}
