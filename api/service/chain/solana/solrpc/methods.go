@@ -100,6 +100,8 @@ type config struct {
 	InnerInstructions      bool    `json:"innerInstructions"`
 	Accounts               *wanted `json:"accounts"`
 
+	EnableReceivedNotification bool `json:"enableReceivedNotification"`
+
 	MaxVersion *uint64 `json:"maxSupportedTransactionVersion"`
 	Limit      *int    `json:"limit"`
 	Before     string  `json:"before"`

@@ -32,7 +32,8 @@ func unsubscribe(ctx context.Context, p jsonrpc.Params) (any, error) {
 	return true, nil
 }
 
-// signatureSubscribe tells what became of a transaction, once.
+// signatureSubscribe tells what became of a transaction, once. Who asks for it is told before that it was received,
+// which is the same moment here.
 func (n *node) signatureSubscribe(ctx context.Context, p jsonrpc.Params) (any, error) {
 	var name string
 	if err := p.Read(0, &name); err != nil {
@@ -41,7 +42,8 @@ func (n *node) signatureSubscribe(ctx context.Context, p jsonrpc.Params) (any, e
 	if _, err := parseSignature(name); err != nil {
 		return nil, err
 	}
-	if _, err := n.config(p, 1); err != nil {
+	c, err := n.config(p, 1)
+	if err != nil {
 		return nil, err
 	}
 	return subscribe(ctx, "signature", func(ctx context.Context, push func(any) error) error {
@@ -52,7 +54,13 @@ func (n *node) signatureSubscribe(ctx context.Context, p jsonrpc.Params) (any, e
 				return err
 			}
 			if found {
-				return push(answer{place{r.Slot, n.Version}, map[string]any{"err": failure(r)}})
+				at := place{r.Slot, n.Version}
+				if c.EnableReceivedNotification {
+					if err := push(answer{at, "receivedSignature"}); err != nil {
+						return err
+					}
+				}
+				return push(answer{at, map[string]any{"err": failure(r)}})
 			}
 			select {
 			case <-ctx.Done():

@@ -96,7 +96,10 @@ func TestASignatureIsNotifiedOnce(t *testing.T) {
 		early.none(t)
 		w.at.Add(^uint64(0))
 		w.ask(t.Context(), t, "sendTransaction", `["`+wire+`",{"encoding":"base64"}]`)
-		w.ask(late, t, "signatureSubscribe", `["`+name+`"]`)
+		w.ask(late, t, "signatureSubscribe", `["`+name+`",{"enableReceivedNotification":true}]`)
+		if got := late.next(t); got != "signatureNotification "+in(w.Slot(w.at.Load()), `"receivedSignature"`) {
+			t.Error(got)
+		}
 		want := "signatureNotification " + in(w.Slot(w.at.Load()), `{"err":null}`)
 		for _, c := range []*connection{early, late} {
 			if got := c.next(t); got != want {
