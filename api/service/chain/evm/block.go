@@ -48,6 +48,7 @@ type builder struct {
 	evm      *vm.EVM
 	gas      *core.GasPool
 	placed   []placed
+	unsigned []uint64
 	txs      types.Transactions
 	receipts types.Receipts
 	outcomes []outcome
@@ -84,6 +85,10 @@ func (b *builder) add(tx *types.Transaction, signer types.Signer) error {
 	if err != nil {
 		return err
 	}
+	_, unsigned := signer.(asIf)
+	if unsigned {
+		msg.SkipEOACheck()
+	}
 	b.state.SetTxContext(tx.Hash(), len(b.txs), uint32(len(b.txs)+1))
 	res, err := core.ApplyMessage(b.evm, msg, b.gas)
 	if err != nil {
@@ -95,6 +100,9 @@ func (b *builder) add(tx *types.Transaction, signer types.Signer) error {
 	b.state.Finalise(b.evm.GetRules())
 	rc := core.MakeReceipt(b.evm, res, b.state, b.header.Number, common.Hash{}, b.header.Time, tx,
 		b.gas.CumulativeUsed(), nil)
+	if unsigned {
+		b.unsigned = append(b.unsigned, uint64(len(b.txs)))
+	}
 	b.txs = append(b.txs, tx)
 	b.receipts = append(b.receipts, rc)
 	b.outcomes = append(b.outcomes, outcome{From: msg.From, Success: !res.Failed(), GasUsed: rc.GasUsed, Logs: rc.Logs})
@@ -121,7 +129,7 @@ func (b *builder) finish() (*sealed, error) {
 		return nil, fmt.Errorf("compute state root: %w", err)
 	}
 	s := newSealed(h, b.txs, b.receipts, b.outcomes, b.reverts, b.db.update)
-	s.record.Placed = b.placed
+	s.record.Placed, s.record.Unsigned = b.placed, b.unsigned
 	return s, nil
 }
 

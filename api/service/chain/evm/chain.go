@@ -26,8 +26,9 @@ type Chain struct {
 	sealing sync.Mutex
 	// latest is what Head shows. The truth is the highest block in the store:
 	// everything else reads it from its own snapshot.
-	latest atomic.Pointer[head]
-	node   atomic.Pointer[Node] // keeps what blocks replace; nil without an endpoint
+	latest  atomic.Pointer[head]
+	reverts uint64               // how often it was taken back; guarded by sealing
+	node    atomic.Pointer[Node] // keeps what blocks replace; nil without an endpoint
 }
 
 var _ chain.Chain = (*Chain)(nil)

@@ -33,6 +33,7 @@ type record struct {
 	Txs      types.Transactions
 	Outcomes []outcome
 	Placed   []placed `rlp:"optional"`
+	Unsigned []uint64 `rlp:"optional"` // of Txs, those that a development network took without a signature
 }
 
 // placed is what a block put into the state before its transactions ran.
@@ -40,6 +41,7 @@ type placed struct {
 	Address common.Address
 	Code    []byte // empty: only slots of what is there
 	Slots   []slot
+	Set     *setting `rlp:"optional"` // of a development network
 }
 
 type slot struct{ Key, Value common.Hash }
@@ -58,7 +60,7 @@ const recordHead = 1 + common.HashLength
 func encodeRecord(hash common.Hash, r *record) ([]byte, error) {
 	bare := *r.Header
 	bare.Bloom = types.Bloom{}
-	body, err := rlp.EncodeToBytes(&record{&bare, r.Txs, r.Outcomes, r.Placed})
+	body, err := rlp.EncodeToBytes(&record{&bare, r.Txs, r.Outcomes, r.Placed, r.Unsigned})
 	if err != nil {
 		return nil, fmt.Errorf("encode block: %w", err)
 	}
@@ -100,6 +102,11 @@ func decodeRecord(v []byte) (*record, common.Hash, error) {
 			}
 		}
 		logs = append(logs, o.Logs...)
+	}
+	for _, p := range r.Placed {
+		if s := p.Set; s != nil && max(len(s.Balance), len(s.Nonce), len(s.Code)) > 1 {
+			return nil, common.Hash{}, damaged("block", errors.New("impossible change"))
+		}
 	}
 	if v[0] == blockVersion && r.Header != nil {
 		if r.Header.Bloom != (types.Bloom{}) {

@@ -13,6 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/rlp"
 	"github.com/holiman/uint256"
 
+	"coffer/api/service/chain"
 	"coffer/api/service/store"
 )
 
@@ -27,6 +28,12 @@ func records(tb testing.TB) [][]byte {
 	tx := pay(treasury(), addr(eoa), 0)
 	tx.Gas, tx.Authorizations = 100_000, auths(authorize(tb, eoa, c.ID(), tokenAt(0), 0))
 	seal(tb, c, tx)
+	n := devNode(tb, c)
+	if err := n.Change(chain.Overlay{{5}: {Balance: big.NewInt(7), Nonce: new(uint64), Code: []byte{1},
+		Storage: map[common.Hash]common.Hash{{1}: {2}}}}); err != nil {
+		tb.Fatal(err)
+	}
+	sendAs(tb, n, addr(treasury()), dynamic(c, c.nonce(tb, addr(treasury())), &common.Address{5}, 1, nil))
 	var out [][]byte
 	_ = c.store.View(func(tx store.Tx) error {
 		tx.Bucket(c.layout.blocks).Ascend(nil, func(_, v []byte) bool {

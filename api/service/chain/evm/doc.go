@@ -1,7 +1,7 @@
 // Package evm is the embedded EVM chain behind the port of package chain: real
 // headers, state roots, receipts and logs, sealed block by block on request,
-// without peers. It is the only package that
-// imports go-ethereum's core, whose API changes between patch releases.
+// without peers. Only it and the packages below import go-ethereum's core, whose
+// API changes between patch releases.
 //
 // Promises:
 //
@@ -16,7 +16,9 @@
 //     was, in the store and in memory.
 //   - After genesis only signed transactions change state, and contracts that a
 //     block places: those of tokens that a catalogue file adds. Its record has
-//     them, and Verify places them again.
+//     them, and Verify places them again. On a development network somebody may
+//     also set what an account has, send without a key and take blocks back;
+//     what remains is in the records, and Verify does it again.
 //   - Only the head's state is kept: flat accounts and slots for reading and
 //     the trie's nodes by path for hashing. The commit that replaces a trie
 //     removes the nodes it no longer needs, so the state grows with the

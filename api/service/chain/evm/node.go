@@ -16,6 +16,10 @@ import (
 type NodeOptions struct {
 	// Clock gives the time of blocks that Submit makes; nil is the time of day.
 	Clock func() time.Time
+	// Dev makes it a Node of a development network.
+	Dev bool
+	// Reverted is called in the commit of Revert, with the number of the block that is the head again.
+	Reverted func(tx store.Tx, to uint64) error
 }
 
 // Node is what a public node knows of one chain: every block, the state after each of the last Window blocks, and
@@ -24,22 +28,25 @@ type NodeOptions struct {
 // A View holds a snapshot of the store: a goroutine closes its views before it calls Submit, and store.YieldToWriter is
 // called before one is opened, as for every reader.
 type Node struct {
-	chain *Chain
-	clock func() time.Time
+	chain    *Chain
+	clock    func() time.Time
+	dev      bool
+	reverted func(store.Tx, uint64) error
 
 	mu      sync.Mutex
 	closed  bool
 	changed chan struct{}
-	base    uint64                             // head when the Node began: what came before was not kept
 	undos   []*undo                            // of consecutive blocks, the last possibly never committed
 	feeds   map[chan *types.Transaction]func() // of accepted transactions
 	queue   []*submission                      // waiting for their block
 
-	index  *index
-	pool   pool
-	waking bool
-	slice  time.Duration // of execution for one block of others
-	work   sync.WaitGroup
+	index    *index
+	pool     pool
+	waking   bool
+	marks    []mark // in the order of their blocks
+	lastMark uint64
+	slice    time.Duration // of execution for one block of others
+	work     sync.WaitGroup
 
 	turn chan struct{} // held by the goroutine that seals what is queued
 }
@@ -50,7 +57,8 @@ var ErrClosed = errors.New("the endpoint of this chain is closed")
 // NewNode attaches a Node to a chain, which from now on keeps what its blocks replace. A chain has one Node at a time.
 func NewNode(c *Chain, o NodeOptions) *Node {
 	n := &Node{
-		chain: c, clock: o.Clock, changed: make(chan struct{}), feeds: map[chan *types.Transaction]func(){},
+		chain: c, clock: o.Clock, dev: o.Dev, reverted: o.Reverted,
+		changed: make(chan struct{}), feeds: map[chan *types.Transaction]func(){},
 		index: newIndex(), pool: newPool(), slice: sliceOfOrder, turn: make(chan struct{}, 1),
 	}
 	if n.clock == nil {
@@ -58,7 +66,6 @@ func NewNode(c *Chain, o NodeOptions) *Node {
 	}
 	c.sealing.Lock()
 	defer c.sealing.Unlock()
-	n.base = c.latest.Load().number()
 	c.node.Store(n)
 	return n
 }

@@ -97,11 +97,11 @@ func scenario(t *testing.T, c *Chain) {
 
 func tr2() common.Address { return common.Address{0x77} }
 
-func (c *Chain) nonce(t *testing.T, a common.Address) uint64 {
-	t.Helper()
+func (c *Chain) nonce(tb testing.TB, a common.Address) uint64 {
+	tb.Helper()
 	st, err := c.State(context.Background(), 0)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer st.Close()
 	return st.Nonce(a)

@@ -173,6 +173,9 @@ func slotsOf(u *state.StateUpdate, addr common.Address) map[common.Hash]common.H
 // place puts contracts and slots into the state. A contract takes no place that has one.
 func (b *builder) place(all []placed) error {
 	for _, p := range all {
+		if p.Set != nil {
+			b.set(p.Address, p.Set)
+		}
 		if len(p.Code) > 0 {
 			if b.state.GetCodeSize(p.Address) > 0 || chain.IsReservedAddress(p.Address) {
 				return fmt.Errorf("%s has a contract already", p.Address)
@@ -183,8 +186,29 @@ func (b *builder) place(all []placed) error {
 		for _, s := range p.Slots {
 			b.state.SetState(p.Address, s.Key, s.Value)
 		}
+		if p.Set != nil && b.state.Empty(p.Address) && (len(p.Slots) > 0 || b.hasStorage(p.Address)) {
+			return fmt.Errorf("%s: %w", p.Address, ErrNoStorage)
+		}
 	}
 	b.placed = all
 	b.state.Finalise(b.evm.GetRules())
 	return b.state.Error()
+}
+
+// set is what a development network does to an account.
+func (b *builder) set(a common.Address, s *setting) {
+	for _, balance := range s.Balance {
+		b.state.SetBalance(a, balance, tracing.BalanceChangeUnspecified)
+	}
+	for _, nonce := range s.Nonce {
+		b.state.SetNonce(a, nonce, tracing.NonceChangeUnspecified)
+	}
+	for _, code := range s.Code {
+		b.state.SetCode(a, code, tracing.CodeChangeUnspecified)
+	}
+}
+
+func (b *builder) hasStorage(a common.Address) bool {
+	root := b.state.GetStorageRoot(a)
+	return root != types.EmptyRootHash && root != (common.Hash{})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/core"
 	"github.com/ethereum/go-ethereum/core/state"
@@ -63,6 +64,9 @@ func (n *Node) Replay(ctx context.Context, number uint64, each func(*Step) error
 		msg, err := core.TransactionToMessage(tx, signedBy{n.chain.env.signer, block.Senders[i]}, b.header.BaseFee)
 		if err != nil {
 			return err
+		}
+		if slices.Contains(rec.Unsigned, uint64(i)) {
+			msg.SkipEOACheck()
 		}
 		s := &Step{Block: block, Index: i, Tx: tx, Message: msg, Context: b.evm.Context, State: b.state, ctx: ctx, b: b}
 		err = each(s)

@@ -170,9 +170,7 @@ func (n *Node) sealQueue() {
 	n.mu.Unlock()
 	s, err := c.execute(uint64(n.clock().Unix()), r.fill)
 	if err == nil {
-		if err = c.store.Update(func(tx store.Tx) error { return c.put(tx, s) }); err != nil {
-			c.catchUp()
-		}
+		err = c.commit(s)
 	}
 	if errors.Is(err, errNothing) {
 		err = nil

@@ -95,6 +95,15 @@ func (c *Chain) accepted(ctx context.Context, req chain.SealRequest, place []Acc
 	return s, nil
 }
 
+// commit stores a block.
+func (c *Chain) commit(s *sealed) error {
+	err := c.store.Update(func(tx store.Tx) error { return c.put(tx, s) })
+	if err != nil {
+		c.catchUp()
+	}
+	return err
+}
+
 // put stores the next block.
 func (c *Chain) put(tx store.Tx, s *sealed) error {
 	if tx.Bucket(c.layout.blocks).Get(numberKey(s.head.number())) != nil {

@@ -23,6 +23,24 @@ func (c *Chain) Verify(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	for {
+		before := c.timesReverted()
+		n, err := c.verify(ctx, spec)
+		if err == nil || ctx.Err() != nil || c.timesReverted() == before {
+			return n, err
+		}
+	}
+}
+
+// timesReverted counts how often the chain was taken back, while it is not being taken back.
+func (c *Chain) timesReverted() uint64 {
+	c.sealing.Lock()
+	defer c.sealing.Unlock()
+	return c.reverts
+}
+
+// verify replays a chain that only grows meanwhile.
+func (c *Chain) verify(ctx context.Context, spec Spec) (uint64, error) {
 	copied, err := Open(store.NewMemory(), spec)
 	if err != nil {
 		return 0, err
@@ -31,6 +49,10 @@ func (c *Chain) Verify(ctx context.Context) (uint64, error) {
 		snap, tip, _, err := c.open()
 		if err != nil {
 			return 0, err
+		}
+		if copied.latest.Load().number() > tip.number() {
+			snap.Release()
+			return tip.number(), damaged("chain", errors.New("blocks are gone"))
 		}
 		if at := copied.latest.Load(); at.number() == tip.number() {
 			err := c.compareState(snap, copied)
@@ -104,9 +126,16 @@ func (c *Chain) reexecute(want *record) (*sealed, error) {
 			return damaged("block", err)
 		}
 		for i, tx := range want.Txs {
-			if err := b.add(tx, c.env.signer); err != nil {
+			signer := c.env.signer
+			if from := want.Outcomes[i].From; slices.Contains(want.Unsigned, uint64(i)) && isImpersonated(tx, from) {
+				signer = asIf{signedBy{signer, from}}
+			}
+			if err := b.add(tx, signer); err != nil {
 				return damaged("transaction", fmt.Errorf("%d is refused: %w", i, err))
 			}
+		}
+		if !slices.Equal(b.unsigned, want.Unsigned) {
+			return damaged("block", errors.New("other transactions are unsigned than it says"))
 		}
 		return nil
 	})

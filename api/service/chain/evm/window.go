@@ -50,10 +50,13 @@ func (n *Node) keep(u *undo) {
 		n.undos = n.undos[:len(n.undos)-1]
 	}
 	n.undos = append(n.undos, u)
-	for len(n.undos) >= Window {
-		n.undos[0] = nil
-		n.undos = n.undos[1:]
+	drop := max(0, len(n.undos)-(Window-1))
+	n.marks = slices.DeleteFunc(n.marks, func(m mark) bool { return u.number-m.number > keptForSnapshots })
+	if len(n.marks) > 0 {
+		drop = max(0, min(drop, int(n.marks[0].number+1-n.undos[0].number)))
 	}
+	clear(n.undos[:drop])
+	n.undos = n.undos[drop:]
 }
 
 // since returns the undos of the blocks after number up to h, oldest first; ok is false when h is no longer of this
@@ -74,7 +77,7 @@ func (n *Node) since(number uint64, h head) (list []*undo, ok bool, err error) {
 		if last >= len(n.undos) || n.undos[last].hash != h.hash {
 			return nil, false, nil
 		}
-		oldest = first - 1
+		oldest = max(first, h.number()-min(h.number(), Window-2)) - 1
 		if number >= oldest {
 			return slices.Clone(n.undos[number+1-first : last+1]), true, nil
 		}
