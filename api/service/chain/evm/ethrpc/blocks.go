@@ -131,14 +131,22 @@ func (a *api) transaction(_ context.Context, hash common.Hash) (*Transaction, er
 	if b != nil {
 		return transactionAt(b, i), nil
 	}
+	if tx, from := a.held(hash); tx != nil {
+		return TransactionOf(tx, from), nil
+	}
+	return nil, nil
+}
+
+// held finds a transaction that waits, and who sends it.
+func (a *api) held(hash common.Hash) (*types.Transaction, common.Address) {
 	for from, txs := range a.Held() {
 		for _, tx := range txs {
 			if tx.Hash() == hash {
-				return TransactionOf(tx, from), nil
+				return tx, from
 			}
 		}
 	}
-	return nil, nil
+	return nil, common.Address{}
 }
 
 func (a *api) receipt(_ context.Context, hash common.Hash) (*Receipt, error) {

@@ -6,7 +6,7 @@
 // the state of the head in the block that would come next.
 //
 // What a call may cost: 50 million gas and five seconds, an answer of 10 000 logs, 1 000 filters. No method reads a key
-// or signs.
+// or signs. With Options.Dev the state can be changed without a signature (dev.go).
 //
 // Shared with package tracers: args.go, blockref.go, overrides.go, execute.go, errors.go and the shapes of shapes.go.
 package ethrpc

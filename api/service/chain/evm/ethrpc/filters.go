@@ -40,7 +40,7 @@ type filter struct {
 	used time.Time // under filters.mu
 
 	mu      sync.Mutex
-	next    uint64                                // the first block that was not told
+	at      cursor
 	collect func(*evm.Block) []any                // what a block has for it
 	waiting func(told map[common.Hash]bool) []any // of what waits, nil unless it wants that
 	told    map[common.Hash]bool                  // what waited when it polled last
@@ -48,7 +48,7 @@ type filter struct {
 }
 
 func (a *api) install(f *filter) (string, error) {
-	f.next = a.Head().Number.Uint64() + 1
+	f.at = a.here()
 	a.filters.mu.Lock()
 	defer a.filters.mu.Unlock()
 	var raw [16]byte
@@ -156,15 +156,15 @@ func (a *api) filterChanges(ctx context.Context, id string) ([]any, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out, first := []any{}, f.next
+	out, first := []any{}, f.at
 	now := map[common.Hash]bool{}
 	if f.waiting != nil { // before the blocks: what is sealed in between is found there
 		out = append(out, f.waiting(now)...)
 		maps.Copy(f.told, now)
 	}
-	err = a.follow(ctx, &f.next, func(b *evm.Block) error {
+	err = a.follow(ctx, &f.at, func(b *evm.Block) error {
 		out = append(out, f.collect(b)...)
-		if len(out) >= mostOfAPoll || b.Header.Number.Uint64() >= first+mostOfAPoll {
+		if len(out) >= mostOfAPoll || b.Header.Number.Uint64() >= first.next+mostOfAPoll {
 			return errEnough
 		}
 		return nil
@@ -173,7 +173,7 @@ func (a *api) filterChanges(ctx context.Context, id string) ([]any, error) {
 	case errors.Is(err, errEnough):
 		return out, nil
 	case err != nil:
-		f.next = first
+		f.at = first
 		return nil, err
 	}
 	f.told = now
@@ -182,20 +182,33 @@ func (a *api) filterChanges(ctx context.Context, id string) ([]any, error) {
 
 const errEnough = constError("enough")
 
-// follow goes through the blocks from next to the head, and moves next behind every block that each has seen. After
-// the head was taken back it goes on from there.
-func (a *api) follow(ctx context.Context, next *uint64, each func(*evm.Block) error) error {
-	head := a.Head().Number.Uint64()
-	for *next = min(*next, head+1); *next <= head; {
+// cursor is how far somebody has been told of the chain.
+type cursor struct {
+	next    uint64 // the first block that was not told
+	reverts int    // those that are known
+}
+
+func (a *api) here() cursor {
+	return cursor{next: a.Head().Number.Uint64() + 1, reverts: len(a.taken.to())}
+}
+
+// follow goes through the blocks from the cursor to the head, and moves it behind every block that each has seen. When
+// the chain was taken back, it goes on from there.
+func (a *api) follow(ctx context.Context, c *cursor, each func(*evm.Block) error) error {
+	reverts, head := a.taken.to(), a.Head().Number.Uint64()
+	for _, to := range reverts[c.reverts:] {
+		c.next = min(c.next, to+1)
+	}
+	for c.reverts = len(reverts); c.next <= head; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		a.yield()
-		b, err := a.Block(*next)
+		b, err := a.Block(c.next)
 		if err != nil || b == nil {
 			return err
 		}
-		*next++
+		c.next++
 		if err := each(b); err != nil {
 			return err
 		}

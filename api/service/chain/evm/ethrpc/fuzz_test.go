@@ -45,7 +45,7 @@ func seedsOf(l *lab) []string {
 
 // FuzzEveryMethod feeds parameters to every method in turn: what comes back is JSON or an error, never a panic.
 func FuzzEveryMethod(f *testing.F) {
-	l := newLab(f)
+	l := devLab(f)
 	names := slices.Sorted(maps.Keys(l.methods))
 	seeds := seedsOf(l)
 	for i := range names {

@@ -88,6 +88,7 @@ func newLab(tb testing.TB, change ...func(*Options)) *lab {
 		f(&o)
 	}
 	l.node = evm.NewNode(c, evm.NodeOptions{
+		Dev:   o.Dev,
 		Clock: func() time.Time { return time.Unix(int64(c.Head().Time)+1, 0) },
 	})
 	tb.Cleanup(l.node.Close)

@@ -25,6 +25,11 @@ type Options struct {
 	Random  io.Reader        // names filters; nil is the system's
 	// YieldToWriter is that of the store, called before a method begins; nil when the store never waits for readers.
 	YieldToWriter func()
+	// Dev adds the methods that change state without a signature, and eth_sendTransaction as one of Accounts or as an
+	// account that is impersonated. The node must have been made for it. Clock is the network's; nil cannot be moved.
+	Dev      bool
+	Accounts []common.Address
+	Clock    Clock
 }
 
 // api answers for one chain.
@@ -32,6 +37,8 @@ type api struct {
 	*evm.Node
 	o       Options
 	filters filters
+	senders senders
+	taken   takenBack
 }
 
 // Methods are the eth_, net_, web3_, txpool_ and rpc_ methods of a chain, and those of debug_ that read bytes.
@@ -47,6 +54,9 @@ func Methods(n *evm.Node, o Options) jsonrpc.Methods {
 	for _, some := range []jsonrpc.Methods{a.identity(), a.fees(), a.stateMethods(), a.blockMethods(), a.rawMethods(),
 		a.sendMethods(), a.logMethods(), a.poolMethods(), a.accessListMethods(), a.simulationMethods()} {
 		maps.Copy(all, some)
+	}
+	if o.Dev {
+		maps.Copy(all, a.devMethods())
 	}
 	for name, m := range all {
 		all[name] = func(ctx context.Context, p jsonrpc.Params) (any, error) {
@@ -66,10 +76,15 @@ func (a *api) yield() {
 
 func (a *api) identity() jsonrpc.Methods {
 	return jsonrpc.Methods{
-		"eth_chainId":        value(func() *hexutil.Big { return (*hexutil.Big)(a.Config().ChainID) }),
-		"eth_blockNumber":    value(func() *hexutil.Big { return (*hexutil.Big)(a.Head().Number) }),
-		"eth_syncing":        value(func() bool { return false }),
-		"eth_accounts":       value(func() []common.Address { return []common.Address{} }),
+		"eth_chainId":     value(func() *hexutil.Big { return (*hexutil.Big)(a.Config().ChainID) }),
+		"eth_blockNumber": value(func() *hexutil.Big { return (*hexutil.Big)(a.Head().Number) }),
+		"eth_syncing":     value(func() bool { return false }),
+		"eth_accounts": value(func() []common.Address {
+			if !a.o.Dev {
+				return []common.Address{}
+			}
+			return append([]common.Address{}, a.o.Accounts...)
+		}),
 		"net_version":        value(func() string { return strconv.FormatUint(a.ChainID(), 10) }),
 		"net_listening":      value(func() bool { return true }),
 		"net_peerCount":      value(func() hexutil.Uint64 { return 0 }),

@@ -68,12 +68,8 @@ func (a *api) rawTransaction(_ context.Context, hash common.Hash) (hexutil.Bytes
 	if b != nil {
 		return b.Txs[i].MarshalBinary()
 	}
-	for _, txs := range a.Held() {
-		for _, tx := range txs {
-			if tx.Hash() == hash {
-				return tx.MarshalBinary()
-			}
-		}
+	if tx, _ := a.held(hash); tx != nil {
+		return tx.MarshalBinary()
 	}
 	return nil, nil
 }

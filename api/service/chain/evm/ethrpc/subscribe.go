@@ -68,11 +68,11 @@ func second(p jsonrpc.Params, into any) error {
 
 // pushBlocks pushes what every block has, from the one after the head of now.
 func (a *api) pushBlocks(of func(*evm.Block) []any) func(context.Context, func(any) error) {
-	next := a.Head().Number.Uint64() + 1
+	at := a.here()
 	return func(ctx context.Context, push func(any) error) {
 		for {
 			changed := a.Changed()
-			err := a.follow(ctx, &next, func(b *evm.Block) error {
+			err := a.follow(ctx, &at, func(b *evm.Block) error {
 				for _, x := range of(b) {
 					if err := push(x); err != nil {
 						return err
@@ -113,7 +113,6 @@ func (a *api) subscribePending(conn jsonrpc.Subscriber, full bool, err error) (a
 	}
 	until, end := context.WithCancel(context.Background())
 	feed := a.Accepted(until) // from now on, and not from when Run begins
-	signer := types.LatestSigner(a.Config())
 	id, err := conn.Subscribe(jsonrpc.Subscription{
 		Method: "eth_subscription",
 		Run: func(ctx context.Context, push func(any) error) {
@@ -123,7 +122,7 @@ func (a *api) subscribePending(conn jsonrpc.Subscriber, full bool, err error) (a
 				case <-ctx.Done():
 					return
 				case tx, ok := <-feed:
-					if !ok || push(pending(tx, signer, full)) != nil {
+					if !ok || push(a.pending(tx, full)) != nil {
 						return
 					}
 				}
@@ -137,15 +136,19 @@ func (a *api) subscribePending(conn jsonrpc.Subscriber, full bool, err error) (a
 	return id, nil
 }
 
-func pending(tx *types.Transaction, signer types.Signer, full bool) any {
+// pending is a transaction that was accepted. Its sender is the one that the chain knows: nobody may have signed it.
+func (a *api) pending(tx *types.Transaction, full bool) any {
+	hash := tx.Hash()
 	if !full {
-		return tx.Hash()
+		return hash
 	}
-	from, err := types.Sender(signer, tx)
-	if err != nil {
-		return tx.Hash()
+	if b, i, err := a.find(hash); err == nil && b != nil {
+		return TransactionOf(tx, b.Senders[i])
 	}
-	return TransactionOf(tx, from)
+	if held, from := a.held(hash); held != nil {
+		return TransactionOf(held, from)
+	}
+	return hash
 }
 
 func unsubscribe(ctx context.Context, p jsonrpc.Params) (any, error) {
