@@ -7,6 +7,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
 
 	"coffer/api/service/chain/evm"
 )
@@ -89,16 +90,33 @@ func (b *BlockRef) View(n *evm.Node) (*evm.View, error) {
 	}
 }
 
-// Block reads the block; nil when there is none.
+// Block reads the block; nil when there is none. The pending one is empty: what can be sealed is sealed at once.
 func (b *BlockRef) Block(n *evm.Node) (*evm.Block, error) {
-	if b != nil && b.hash != nil {
+	switch {
+	case b != nil && b.hash != nil:
 		return n.BlockByHash(*b.hash)
+	case b != nil && b.Pending:
+		return pendingBlock(n)
 	}
 	at, found, err := b.Number(n)
 	if err != nil || !found {
 		return nil, err
 	}
 	return n.Block(at)
+}
+
+// pendingBlock is the next block as far as it is known.
+func pendingBlock(n *evm.Node) (*evm.Block, error) {
+	v, err := (*BlockRef)(nil).View(n)
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	h := contextHeader(v.Header, v.Context(true))
+	h.ParentHash, h.Bloom, h.GasUsed = v.Hash, types.Bloom{}, 0
+	h.TxHash, h.ReceiptHash = types.EmptyTxsHash, types.EmptyReceiptsHash
+	block := types.NewBlockWithHeader(h).WithBody(types.Body{Withdrawals: types.Withdrawals{}})
+	return &evm.Block{Header: h, Hash: block.Hash(), Size: block.Size()}, nil
 }
 
 // blockNumber is a tag or a number; without a number it is the head.

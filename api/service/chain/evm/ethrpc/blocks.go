@@ -80,26 +80,11 @@ func (a *api) block(at *BlockRef, full bool) (*Block, error) {
 }
 
 func (a *api) blockByNumber(_ context.Context, n blockNumber, full bool) (*Block, error) {
-	if n.pending {
-		return a.pendingBlock()
+	b, err := a.block(n.ref(), full)
+	if err == nil && n.pending {
+		b.Hash, b.Nonce, b.Miner = nil, nil, nil
 	}
-	return a.block(n.ref(), full)
-}
-
-// pendingBlock is the next block as far as it is known. It is empty: what can be sealed is sealed at once.
-func (a *api) pendingBlock() (*Block, error) {
-	v, err := (*BlockRef)(nil).View(a.Node)
-	if err != nil {
-		return nil, err
-	}
-	defer v.Close()
-	h := contextHeader(v.Header, v.Context(true))
-	h.ParentHash, h.Bloom, h.GasUsed = v.Hash, types.Bloom{}, 0
-	h.TxHash, h.ReceiptHash = types.EmptyTxsHash, types.EmptyReceiptsHash
-	size := types.NewBlockWithHeader(h).WithBody(types.Body{Withdrawals: types.Withdrawals{}}).Size()
-	out := BlockOf(&evm.Block{Header: h, Size: size}, false)
-	out.Hash, out.Nonce, out.Miner = nil, nil, nil
-	return out, nil
+	return b, err
 }
 
 func receipts(b *evm.Block) []*Receipt {

@@ -112,9 +112,13 @@ func TestWhatDoesNotExistIsNull(t *testing.T) {
 		l.is("null", c[0].(string), c[1:]...)
 	}
 	l.is(`"0x0"`, "eth_getUncleCountByBlockNumber", "latest")
-	l.is(`"0x0"`, "eth_getBlockTransactionCountByNumber", "latest")
+	l.is(`"0x0"`, "eth_getBlockTransactionCountByNumber", "earliest")
 	l.is(`"0x"`, "eth_getRawTransactionByHash", hash)
-	l.is("[]", "eth_getBlockReceipts", "latest")
+	l.note(number(1))
+	l.is(`"0x0"`, "eth_getBlockTransactionCountByNumber", "pending")
+	l.is("null", "eth_getTransactionByBlockNumberAndIndex", "pending", "0x0")
+	l.is("[]", "eth_getBlockReceipts", "pending")
+	l.is("[]", "eth_getBlockReceipts", "0x0")
 	l.fails(-32000, "header not found", "debug_getRawHeader", "0x99")
 }
 
