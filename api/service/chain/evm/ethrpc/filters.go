@@ -19,6 +19,7 @@ import (
 
 const (
 	mostFilters  = 1000
+	mostChosen   = 100_000         // addresses and topics of all filters
 	filterAge    = 5 * time.Minute // without a poll
 	mostOfAPoll  = 10_000          // blocks and results; the rest comes with the next poll
 	errNoFilter  = constError("filter not found")
@@ -62,7 +63,11 @@ func (a *api) install(f *filter) (string, error) {
 			delete(a.filters.all, old)
 		}
 	}
-	if len(a.filters.all) >= mostFilters {
+	chosen := f.logs.choices()
+	for _, g := range a.filters.all {
+		chosen += g.logs.choices()
+	}
+	if len(a.filters.all) >= mostFilters || chosen > mostChosen {
 		return "", errManyPolls
 	}
 	if a.filters.all == nil {
@@ -235,6 +240,18 @@ func (f *LogFilter) of(b *evm.Block) []*types.Log {
 		}
 	}
 	return out
+}
+
+// choices are the addresses and topics that are remembered.
+func (f *LogFilter) choices() int {
+	if f == nil {
+		return 0
+	}
+	n := len(f.addresses)
+	for _, t := range f.topics {
+		n += len(t)
+	}
+	return n
 }
 
 func (f *LogFilter) wants(l *types.Log) bool {

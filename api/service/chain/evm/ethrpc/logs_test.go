@@ -131,6 +131,12 @@ func TestFiltersAreBoundedAndExpiredOnesMakeRoom(t *testing.T) {
 	l.fails(-32000, "too many filters: uninstall some, or wait until they expire", "eth_newBlockFilter")
 	l.wait(filterAge + time.Second)
 	l.call("eth_newBlockFilter")
+	many := object{"address": make([]common.Address, 1000), "topics": []any{make([]common.Hash, 1000)}}
+	for range mostChosen / 2000 {
+		l.call("eth_newFilter", many)
+	}
+	l.fails(-32000, "too many filters: uninstall some, or wait until they expire", "eth_newFilter", many)
+	l.call("eth_newFilter", object{})
 }
 
 // TestAnAnswerWithTooManyLogsNamesTheRangeThatWorks: tools halve their ranges by it.

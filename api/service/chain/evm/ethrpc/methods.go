@@ -20,9 +20,10 @@ import (
 
 // Options are what the methods of one chain need beside the chain.
 type Options struct {
-	Version string           // the answer of web3_clientVersion
-	Now     func() time.Time // ages filters; nil is the time of day
-	Random  io.Reader        // names filters; nil is the system's
+	Version string // the answer of web3_clientVersion
+	// Now ages filters; nil is the time of day. It is not a clock that Dev moves: an hour ahead, all would be gone.
+	Now    func() time.Time
+	Random io.Reader // names filters; nil is the system's
 	// YieldToWriter is that of the store, called before a method begins; nil when the store never waits for readers.
 	YieldToWriter func()
 	// Dev adds the methods that change state without a signature, and eth_sendTransaction as one of Accounts or as an
