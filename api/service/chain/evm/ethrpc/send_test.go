@@ -128,6 +128,10 @@ func TestAFilledTransactionIsAcceptedOnceItIsSigned(t *testing.T) {
 		if f.Tx.Type() != typ || f.Tx.Nonce() != l.nonce(key(0)) {
 			t.Errorf("type %d: %+v", typ, f.Tx)
 		}
+		if most := new(big.Int).Lsh(l.node.Head().BaseFee, 1); extra["gasPrice"] == nil &&
+			f.Tx.GasFeeCap().Cmp(most.Add(most, big.NewInt(gwei))) != 0 {
+			t.Errorf("type %d: at most %s a unit of gas", typ, f.Tx.GasFeeCap())
+		}
 		var again types.Transaction
 		if err := again.UnmarshalBinary(f.Raw); err != nil || again.Hash() != f.Tx.Hash() {
 			t.Errorf("type %d: %v", typ, err)

@@ -395,7 +395,8 @@ func notValid(err error) error {
 		code int
 	}{
 		{core.ErrNonceTooLow, codeNonceLow}, {core.ErrNonceTooHigh, codeNonceHigh},
-		{core.ErrSenderNoEOA, codeSenderCode}, {core.ErrFeeCapTooLow, codeBaseFee}, {core.ErrTipAboveFeeCap, jsonrpc.CodeInvalidParams},
+		{core.ErrSenderNoEOA, codeSenderCode}, {core.ErrFeeCapTooLow, codeBaseFee},
+		{core.ErrTipAboveFeeCap, jsonrpc.CodeInvalidParams},
 		{core.ErrFeeCapVeryHigh, jsonrpc.CodeInvalidParams}, {core.ErrTipVeryHigh, jsonrpc.CodeInvalidParams},
 		{core.ErrInsufficientFunds, codeFunds}, {core.ErrInsufficientFundsForTransfer, codeFunds},
 		{core.ErrIntrinsicGas, codeIntrinsicGas}, {vm.ErrMaxInitCodeSizeExceeded, codeInitCode},
