@@ -120,21 +120,36 @@ const openingGC = 200
 func host() profile.Host {
 	return profile.Host{
 		Getenv: os.Getenv,
-		Embedded: func(ctx context.Context, dir string, quotes time.Duration) (profile.Embedded, error) {
+		Embedded: func(ctx context.Context, dir string, e profile.EmbeddedOptions) (profile.Embedded, error) {
 			// What opening allocates is soon done with: a few MB more for a moment are less than collecting them.
 			if before := debug.SetGCPercent(openingGC); before != openingGC {
 				defer debug.SetGCPercent(before)
 			}
-			o := service.Options{Kind: network.Embedded, Fund: true, Lifetime: cmp.Or(quotes, service.EmbeddedLifetime)}
+			o := service.Options{Kind: network.Embedded, Fund: true,
+				Lifetime: cmp.Or(e.Quotes, service.EmbeddedLifetime)}
+			if e.RPC != "" {
+				o.Nodes = &service.NodesOptions{Listen: e.RPC, Version: clientVersion()}
+			}
 			a, err := service.OpenOrAttach(ctx, dir, o)
 			if err != nil {
 				return profile.Embedded{}, ofData(err, dir)
 			}
 			earlier, left := service.Earlier(dir, a.Network)
 			return profile.Embedded{Network: a.Network, Earlier: earlier, Left: left, BaseURL: a.BaseURL,
-				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Close: a.Close}, nil
+				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Endpoints: endpointsOf(a), Close: a.Close}, nil
 		},
 		Ask: prompt().Secret,
+	}
+}
+
+// endpointsOf tells where the chains answer JSON-RPC.
+func endpointsOf(a *service.Attachment) func() ([]profile.Endpoint, error) {
+	return func() (all []profile.Endpoint, err error) {
+		list, err := a.Nodes()
+		for _, n := range list {
+			all = append(all, profile.Endpoint{Name: n.Name, URL: n.HTTP})
+		}
+		return all, err
 	}
 }
 
@@ -377,6 +392,7 @@ func keyLine(i access.KeyInfo) cli.Key {
 // appOptions puts together the options of the dashboard: for whom it runs and on which terminal.
 func appOptions(g cli.Global) app.Options {
 	h, asks := host(), prompt()
+	h.Endpoints = true
 	if g.Linear {
 		asks.Out = cli.Plain(os.Stderr)
 		h.Ask = asks.Secret

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"net/url"
 	"os"
 	"regexp"
@@ -69,6 +70,9 @@ type Profile struct {
 	// QuoteLifetime is how long a quote of the service inside this program may be accepted, such as "120s"; "" leaves
 	// it to the service. Only an embedded profile has it.
 	QuoteLifetime string `toml:"quote_lifetime,omitempty"`
+	// RPC is where the chains of the service inside this program answer JSON-RPC while the dashboard runs, such as
+	// "127.0.0.1:8545"; "" for nowhere. Only an embedded profile has it.
+	RPC string `toml:"rpc,omitempty"`
 	// PolicyFile limits what may be signed (docs/policy.md); it is read again at every start.
 	PolicyFile string `toml:"policy_file,omitempty"`
 	// SignerCommand is a program with its arguments that signs instead of the vault (docs/keys.md).
@@ -271,6 +275,7 @@ func (p Profile) check(say func(key, problem string)) {
 	}
 	p.checkSigning(say)
 	p.checkQuotes(say)
+	p.checkRPC(say)
 	p.checkAccounts(say)
 }
 
@@ -295,6 +300,22 @@ func (p Profile) checkQuotes(say func(key, problem string)) {
 			"(coffer serve --lifetime)")
 	} else if d := p.QuoteTime(); d < shortestQuote || d > longestQuote {
 		say("quote_lifetime", `expected a time from "30s" to "10m", such as "120s"`)
+	}
+}
+
+// checkRPC allows a loopback address with a port that stays.
+func (p Profile) checkRPC(say func(key, problem string)) {
+	if p.RPC == "" {
+		return
+	}
+	if !p.Embedded() {
+		say("rpc", "only an embedded profile has it: the operator of another service sets it there "+
+			"(coffer serve --rpc)")
+		return
+	}
+	at, err := netip.ParseAddrPort(p.RPC)
+	if err != nil || !at.Addr().IsLoopback() || at.Port() == 0 {
+		say("rpc", `expected a loopback address and a port, such as "127.0.0.1:8545"`)
 	}
 }
 

@@ -182,3 +182,25 @@ func TestL3_AnEmbeddedProfileAsksForMoreTimeToRead(t *testing.T) {
 		}
 	}
 }
+
+// The endpoints of an embedded profile are for this machine.
+func TestAnEmbeddedProfileOpensEndpointsForThisMachine(t *testing.T) {
+	file := func(kind, rpc string) string {
+		return "version = 1\n[profiles.a]\nkind = \"" + kind + "\"\nvault = \"file\"\nrpc = \"" + rpc + "\"\n"
+	}
+	for _, at := range []string{"127.0.0.1:8545", "[::1]:1"} {
+		if f, err := Parse("c.toml", []byte(file("embedded", at))); err != nil || f.Profiles["a"].RPC != at {
+			t.Errorf("%v %v", f.Profiles["a"].RPC, err)
+		}
+	}
+	for text, want := range map[string]string{
+		file("embedded", "0.0.0.0:8545"): "loopback", file("embedded", "127.0.0.1:0"): "loopback",
+		file("embedded", "8545"): "loopback", file("embedded", "192.0.2.1:8545"): "loopback",
+		file("lab", "127.0.0.1:8545"): "coffer serve --rpc",
+	} {
+		if _, err := Parse("c.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "c.toml:5:") {
+			t.Errorf("%s%v, not %q", text, err, want)
+		}
+	}
+}

@@ -105,6 +105,8 @@ func settingWords() map[string]Setting {
 			What: "Lock the vault after this time without use, from 10s to 24h."},
 		"profiles.*.quote_lifetime": {What: "How long a quote may be accepted, from 30s to 10m, where the service " +
 			"runs inside this program. Without the line: 60s. The process that opened the service first decides."},
+		"profiles.*.rpc": {What: "Where the chains answer JSON-RPC while the dashboard runs, such as " +
+			`"127.0.0.1:8545"; embedded profiles only (docs/devnet.md). Without the line: nowhere.`},
 		"profiles.*.policy_file": {What: "Limits of what may be signed (docs/policy.md); read again at every start."},
 		"profiles.*.signer_command": {What: "A program and its arguments that sign instead of the vault " +
 			"(docs/keys.md). Everyone on the machine can read arguments: put no secret here."},

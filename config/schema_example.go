@@ -56,6 +56,7 @@ func sample() File {
 			},
 			"trial": {
 				Name: "trial", Kind: network.Embedded, Vault: VaultFile, QuoteLifetime: "120s",
+				RPC: "127.0.0.1:8545",
 				Accounts: []Account{{Type: api.AccountKernelV33,
 					SignerAddress:  "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
 					DeploymentType: api.DeploymentEIP7702}},

@@ -50,6 +50,8 @@ type Attachment struct {
 type owner struct {
 	store   store.Store
 	service *Service
+	nodes   *Nodes // nil without endpoints
+	refused error  // why there are none that were asked for
 	socket  string
 	stop    context.CancelFunc
 	stopped chan error
@@ -101,6 +103,27 @@ func (a *Attachment) Service() *Service {
 		return nil
 	}
 	return a.own.service
+}
+
+// Nodes are the endpoints of the chains in this process. None are in one that is attached to another: that one has
+// them. The error says why there are none that Options.Nodes asked for.
+func (a *Attachment) Nodes() ([]Node, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.own == nil && a.opts.Nodes != nil:
+		return nil, ErrNoNodes
+	case a.own == nil || a.own.nodes == nil:
+		return nil, a.own.refusal()
+	}
+	return a.own.nodes.List, nil
+}
+
+func (o *owner) refusal() error {
+	if o == nil {
+		return nil
+	}
+	return o.refused
 }
 
 // RoundTrip implements http.RoundTripper. When the other process has gone before a byte was sent, its place is taken
@@ -240,6 +263,11 @@ func (a *Attachment) become(s store.Store) error {
 	own := &owner{store: s, service: svc, socket: filepath.Join(a.dir, SocketFile), stopped: make(chan error, 1)}
 	var ctx context.Context
 	ctx, own.stop = context.WithCancel(context.Background())
+	if o.Nodes != nil { // the service runs all the same where the port is taken
+		if own.nodes, own.refused = svc.ServeNodes(ctx, *o.Nodes); own.refused != nil {
+			svc.opts.Log.Warn("the chains have no endpoints", "error", own.refused)
+		}
+	}
 	if l, err := listenSocket(own.socket); err != nil {
 		svc.opts.Log.Warn("no second process can attach", "error", err)
 		own.stopped <- nil
@@ -266,5 +294,8 @@ func (a *Attachment) Close() error {
 	}
 	err := removeSocket(own.socket) // first, so that nobody dials a socket that will not answer
 	own.stop()
+	if own.nodes != nil {
+		err = errors.Join(err, own.nodes.Close())
+	}
 	return errors.Join(err, <-own.stopped, own.service.Close(), own.store.Close())
 }

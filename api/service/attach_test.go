@@ -146,3 +146,71 @@ func TestAfterCloseNothingIsSent(t *testing.T) {
 		t.Errorf("%v: the socket was left behind", err)
 	}
 }
+
+// Whoever holds the database has the endpoints, and nobody who is attached.
+func TestTheEndpointsGoToWhoeverHoldsTheDatabase(t *testing.T) {
+	dir, at := t.TempDir(), freePort(t)
+	open := func() *service.Attachment {
+		o := options(nil)
+		o.Store, o.Nodes = nil, &service.NodesOptions{Listen: at}
+		a, err := service.OpenOrAttach(t.Context(), dir, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = a.Close() })
+		return a
+	}
+	first, second := open(), open()
+	list, err := first.Nodes()
+	if err != nil || len(list) == 0 || list[0].HTTP != "http://"+at+"/1" {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if list, err := second.Nodes(); !errors.Is(err, service.ErrNoNodes) || list != nil {
+		t.Errorf("attached: %v, %v", list, err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := get(t, second, second.BaseURL+balancesPath, second.APIKey); status != 200 || second.Attached() {
+		t.Fatalf("%d, attached %t", status, second.Attached())
+	}
+	if list, err = second.Nodes(); err != nil || len(list) == 0 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if got := rpc(t, list[0].HTTP, "eth_chainId"); !strings.Contains(got, `"result":"0x1"`) {
+		t.Error(got)
+	}
+}
+
+// A taken port keeps no wallet from its service.
+func TestAServiceRunsWithoutItsEndpointsWhereThePortIsTaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	o := options(nil)
+	o.Store, o.Nodes = nil, &service.NodesOptions{Listen: l.Addr().String()}
+	a, err := service.OpenOrAttach(t.Context(), t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if list, err := a.Nodes(); err == nil || list != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	if status, _ := get(t, a, a.BaseURL+balancesPath, a.APIKey); status != 200 {
+		t.Errorf("%d", status)
+	}
+}
+
+// freePort is an address on which nobody listens.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

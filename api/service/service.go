@@ -84,6 +84,7 @@ type Options struct {
 	AfterStep    func(step string) // called after each durable step of settlement, for crash tests
 	Faults       Faults            // nothing happens by itself
 	Dir          string            // data directory of network.json and catalog.json; "" for neither
+	Nodes        *NodesOptions     // OpenOrAttach opens endpoints while this process holds the database
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 }
 

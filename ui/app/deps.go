@@ -132,6 +132,13 @@ func settingsDeps(o *profile.Opened, build cli.Build, getenv func(string) string
 		{Name: "exports", Path: o.Paths.ProfileExports(name)},
 	}
 	if o.Profile.Embedded() {
+		d.RPC, d.Endpoints = o.Profile.RPC, func() (all []settings.Path, err error) {
+			list, err := o.Endpoints()
+			for _, e := range list {
+				all = append(all, settings.Path{Name: e.Name, Path: e.URL})
+			}
+			return all, err
+		}
 		d.Paths = append(d.Paths, settings.Path{Name: "chains", Path: o.Paths.ProfileData(name)})
 	} else {
 		d.Paths = append(d.Paths, settings.Path{Name: "network file", Path: o.Profile.NetworkFile})

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -69,7 +68,7 @@ func (m *machine) open(now network.Descriptor, earlier ...network.Descriptor) *O
 	h := Host{
 		Getenv: config.Getenv([]string{"HOME=" + m.home, "COFFER_DATA=" + m.home,
 			"COFFER_CONFIG=" + m.home + "/config.toml"}),
-		Embedded: func(context.Context, string, time.Duration) (Embedded, error) {
+		Embedded: func(context.Context, string, EmbeddedOptions) (Embedded, error) {
 			return Embedded{Network: now, Earlier: earlier, Left: m.left, BaseURL: "https://x.invalid/api",
 				APIKey: secret.New([]byte("k")), Close: func() error { return nil }}, nil
 		},

@@ -128,7 +128,7 @@ func (h Host) networkStep(p *Plan, dir string) step {
 	return step{
 		name: "make the network",
 		do: func(ctx context.Context) error {
-			service, err := h.Embedded(ctx, dir, p.Profile.QuoteTime())
+			service, err := h.Embedded(ctx, dir, EmbeddedOptions{Quotes: p.Profile.QuoteTime()})
 			if err != nil {
 				return err
 			}

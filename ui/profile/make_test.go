@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/zalando/go-keyring"
@@ -139,7 +138,7 @@ func TestD7_AProfileInsideThisProgramIsMadeWhole(t *testing.T) {
 		if n, err = n.WithID(); err != nil {
 			t.Fatal(err)
 		}
-		b.host.Embedded = func(_ context.Context, dir string, _ time.Duration) (Embedded, error) {
+		b.host.Embedded = func(_ context.Context, dir string, _ EmbeddedOptions) (Embedded, error) {
 			return Embedded{Network: n, BaseURL: "https://embedded.invalid", APIKey: secret.New([]byte("key")),
 				Close: func() error { return nil }}, os.MkdirAll(dir, 0o700)
 		}

@@ -47,16 +47,30 @@ type Embedded struct {
 	BaseURL   string
 	APIKey    secret.Secret
 	Transport http.RoundTripper
+	// Endpoints are those that the chains have in this process now; the error says why there is none that was asked
+	// for. Nil: there are never any.
+	Endpoints func() ([]Endpoint, error)
 	Close     func() error
 }
 
-// Host is what the program supplies. Embedded opens the service on the data of a directory, whose quotes may be
-// accepted so long (0: the service's default; one that is open already keeps its own); Ask asks for a secret on
+// Endpoint is where a chain answers JSON-RPC.
+type Endpoint struct{ Name, URL string }
+
+// EmbeddedOptions say how a service inside this program runs: how long its quotes may be accepted (0: its default; one
+// that is open already keeps its own), and where its chains answer JSON-RPC ("": nowhere).
+type EmbeddedOptions struct {
+	Quotes time.Duration
+	RPC    string
+}
+
+// Host is what the program supplies. Embedded opens the service on the data of a directory; Ask asks for a secret on
 // the terminal, without echo, and fails without a terminal; Getenv is os.Getenv outside tests.
 type Host struct {
 	Getenv   func(string) string
-	Embedded func(ctx context.Context, dir string, quotes time.Duration) (Embedded, error)
+	Embedded func(ctx context.Context, dir string, o EmbeddedOptions) (Embedded, error)
 	Ask      func(ctx context.Context, question string) (secret.Secret, error)
+	// Endpoints opens those that an embedded profile names: a dashboard does, a command does not.
+	Endpoints bool
 	// Keyring replaces the system's, for tests.
 	Keyring vault.Keyring
 	// Log, when set, sees every exchange with the service. Record, when not empty, is the directory of a recording
@@ -181,7 +195,11 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 		o.Where = o.Profile.BaseURL
 		return cli.InFile(err)
 	}
-	service, err := o.host.Embedded(ctx, o.Paths.ProfileData(o.Profile.Name), o.Profile.QuoteTime())
+	options := EmbeddedOptions{Quotes: o.Profile.QuoteTime()}
+	if o.host.Endpoints {
+		options.RPC = o.Profile.RPC
+	}
+	service, err := o.host.Embedded(ctx, o.Paths.ProfileData(o.Profile.Name), options)
 	if err != nil {
 		return err
 	}
@@ -198,6 +216,15 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 	o.Network.Kind = o.Profile.Kind
 	o.local = &service
 	return nil
+}
+
+// Endpoints are where the chains of an embedded profile answer JSON-RPC; the error says why they do not where they
+// should.
+func (o *Opened) Endpoints() ([]Endpoint, error) {
+	if o.local == nil || o.local.Endpoints == nil {
+		return nil, nil
+	}
+	return o.local.Endpoints()
 }
 
 // openVault opens the vault that the profile names. An embedded profile that keeps nothing runs on the demo key.

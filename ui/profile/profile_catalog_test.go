@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
@@ -27,7 +26,9 @@ func TestTheCatalogueOfAProfileIsTheUsersOwn(t *testing.T) {
 			return home
 		}
 		return ""
-	}, Embedded: func(context.Context, string, time.Duration) (Embedded, error) { return Embedded{}, context.Canceled }}
+	}, Embedded: func(context.Context, string, EmbeddedOptions) (Embedded, error) {
+		return Embedded{}, context.Canceled
+	}}
 	put := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(data, catalog.File), []byte(text), 0o600); err != nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"coffer/api"
 	"coffer/api/network"
@@ -61,7 +60,7 @@ func setUp(t *testing.T, answers ...string) (*desk, *person, SetUp) {
 		t.Fatal(err)
 	}
 	host := profile.Host{Getenv: d.getenv, Keyring: d.ring,
-		Embedded: func(context.Context, string, time.Duration) (profile.Embedded, error) {
+		Embedded: func(context.Context, string, profile.EmbeddedOptions) (profile.Embedded, error) {
 			return profile.Embedded{Network: n, BaseURL: "https://embedded.invalid", APIKey: secret.New([]byte("key")),
 				Close: func() error { return nil }}, nil
 		}}

@@ -42,7 +42,7 @@ func tapeHost(t *testing.T) profile.Host {
 			}
 			return ""
 		},
-		Embedded: func(ctx context.Context, _ string, _ time.Duration) (profile.Embedded, error) {
+		Embedded: func(ctx context.Context, _ string, _ profile.EmbeddedOptions) (profile.Embedded, error) {
 			s, err := service.OpenOrAttach(ctx, rig.DataOf(dir),
 				service.Options{Kind: network.Embedded, Fund: true, Lifetime: service.EmbeddedLifetime})
 			if err != nil {
@@ -120,7 +120,7 @@ func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 	}
 
 	again := tapeHost(t)
-	again.Embedded = func(context.Context, string, time.Duration) (profile.Embedded, error) {
+	again.Embedded = func(context.Context, string, profile.EmbeddedOptions) (profile.Embedded, error) {
 		t.Error("a replay opened a service")
 		return profile.Embedded{}, errors.New("no service")
 	}

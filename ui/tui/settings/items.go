@@ -220,12 +220,31 @@ func (m *Model) sections(th theme.Theme) []section {
 		line.facts = append([]fact{plain("service", present.Clean(m.deps.Service, 300))}, line.facts...)
 	}
 	out = append(out, line)
+	if m.deps.Endpoints != nil {
+		out = append(out, section{"Endpoints", m.endpointFacts(th)})
+	}
 	if len(m.deps.Paths) > 0 {
 		files := section{title: "Files"}
 		for _, p := range m.deps.Paths {
 			files.facts = append(files.facts, plain(p.Name, present.Clean(p.Path, 1000)))
 		}
 		out = append(out, files)
+	}
+	return out
+}
+
+// endpointFacts say where other tools reach the chains.
+func (m *Model) endpointFacts(th theme.Theme) []fact {
+	if m.deps.RPC == "" {
+		return []fact{plain("rpc", `off: no other tool reaches the chains (rpc = "127.0.0.1:8545" in the profile)`)}
+	}
+	out := []fact{plain("rpc", present.Clean(m.deps.RPC, 100)+", while the dashboard runs")}
+	all, err := m.deps.Endpoints()
+	if err != nil {
+		return append(out, fact{"", kit.Marked(th, theme.Danger, problem(err))})
+	}
+	for _, e := range all {
+		out = append(out, plain(present.Clean(e.Name, 40), present.Clean(e.Path, 200)))
 	}
 	return out
 }

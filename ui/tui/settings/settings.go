@@ -39,6 +39,10 @@ type Deps struct {
 	Paths     []Path
 	LockAfter time.Duration // 0: no vault that locks
 	Service   string        // its place, for display
+	// RPC is where the profile wants its chains to answer JSON-RPC, "" for nowhere; Endpoints are where they do. Nil:
+	// the chains are another program's.
+	RPC       string
+	Endpoints func() ([]Path, error)
 	// Policy reads the policy file again and puts its limits into words; called from commands. PolicyFile "": there is
 	// no policy file.
 	PolicyFile string
