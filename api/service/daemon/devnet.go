@@ -225,7 +225,8 @@ func (r devReach) announce(out io.Writer, asJSON bool, fingerprint string) error
 		lines = append(lines, "api key  the stored ones (`coffer serve keys list`)")
 	}
 	lines = append(lines, fmt.Sprintf("wallet   coffer profile add devnet --kind lab --url %s --network-file %q "+
-		"--ca-file %q --vault memory", r.BaseURL, r.NetworkFile, r.CAFile), "         coffer --profile devnet")
+		"--ca-file %q --fingerprint %q --vault file", r.BaseURL, r.NetworkFile, r.CAFile, fingerprint),
+		"         and then, each with --profile devnet: coffer keys init, coffer keys api-key set, coffer keys new")
 	for _, n := range r.Notes {
 		lines = append(lines, "note     "+n)
 	}
