@@ -255,7 +255,7 @@ func runDevnet(ctx context.Context, o cli.DevnetOptions) (err error) {
 	}
 	err = daemon.Devnet(ctx, daemon.DevnetOptions{
 		Dir: dir, Listen: o.Listen, Service: o.Service, PerPort: o.PortPer, Remote: o.AllowRemote, Hosts: o.Hosts,
-		CORS: o.CORS, Fund: o.Fund, Version: clientVersion(), JSON: o.JSON, Out: os.Stdout, Log: os.Stderr,
+		CORS: o.CORS, Fund: o.Fund, Dev: o.Dev, Version: clientVersion(), JSON: o.JSON, Out: os.Stdout, Log: os.Stderr,
 	})
 	return ofOptions(ofData(err, dir))
 }

@@ -19,7 +19,10 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/evm/ethrpc"
+	"coffer/api/service/devclock"
+	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/jsonrpc"
+	"coffer/api/service/store"
 )
 
 // ErrRemote says that endpoints were asked for where other machines could reach them.
@@ -36,8 +39,16 @@ type NodesOptions struct {
 	Hosts   []string     // further names that a request may be addressed to
 	CORS    []string     // the origins of web pages that may call, "*" for all
 	Version string       // of the program
+	Dev     *Dev         // nil: state changes by signed transactions alone
 	Log     *slog.Logger // nil: that of the service
 	Limits  jsonrpc.Limits
+}
+
+// Dev makes endpoints those of a development network, which changes state without a signature. Clock is what the
+// service was opened with; Accounts are those that the endpoints send for.
+type Dev struct {
+	Clock    *devclock.Clock
+	Accounts []common.Address
 }
 
 // Node is the endpoint of one chain.
@@ -86,6 +97,11 @@ func (s *Service) ServeNodes(ctx context.Context, o NodesOptions) (_ *Nodes, err
 		return nil, errors.New("they are open already")
 	}
 	n.ends = append(n.ends, func() error { s.nodes.Store(nil); return nil })
+	if o.Dev != nil { // in data whose clock was moved before, it goes on from there
+		if err := o.Dev.Clock.Set(s.latest()); err != nil && !errors.Is(err, devclock.ErrBack) {
+			return nil, err
+		}
+	}
 	all, err := s.endpoints(n, o)
 	if err != nil {
 		return nil, err
@@ -134,15 +150,46 @@ func (s *Service) endpoints(n *Nodes, o NodesOptions) ([]endpoint, error) {
 		if !here {
 			return nil, ErrNoNodes
 		}
-		node := evm.NewNode(c, evm.NodeOptions{Clock: s.opts.Clock})
+		node, methods := s.node(c, o)
 		n.ends = append(n.ends, func() error { node.Close(); return nil })
-		methods := ethrpc.Methods(node, ethrpc.Options{Version: o.Version})
 		known, _ := s.in.Catalog.Chain(caip.EVM(id))
 		all = append(all, endpoint{path: strconv.FormatUint(id, 10), handler: n.server.Endpoint(methods),
 			Node: Node{Chain: caip.EVM(id).String(), Name: known.Name, ID: id}})
 	}
 	n.ends = append(n.ends, func() error { n.server.Close(); return nil })
 	return all, nil
+}
+
+// node attaches to a chain, with the methods of its endpoint.
+func (s *Service) node(c *evm.Chain, o NodesOptions) (*evm.Node, jsonrpc.Methods) {
+	no := evm.NodeOptions{Clock: s.opts.Clock}
+	mo := ethrpc.Options{Version: o.Version, Now: s.opts.Clock, Random: s.opts.Random,
+		YieldToWriter: s.opts.Store.YieldToWriter}
+	if o.Dev != nil {
+		clock := &nodeClock{shared: o.Dev.Clock, head: func() (uint64, uint64) {
+			h := c.Head()
+			return h.Number, h.Time
+		}}
+		no.Clock, no.Dev, no.Reverted = clock.Now, true, s.reverted(c)
+		mo.Dev, mo.Accounts, mo.Clock = true, o.Dev.Accounts, clock
+	}
+	node := evm.NewNode(c, no)
+	return node, ethrpc.Methods(node, mo)
+}
+
+// reverted ends what the service knows of blocks that a chain was taken back from.
+func (s *Service) reverted(c *evm.Chain) func(store.Tx, uint64) error {
+	return func(tx store.Tx, to uint64) error {
+		gone := func(h common.Hash) bool { return !c.Has(tx, h) }
+		ended, err := s.book.Reset(tx, c.ID(), gone)
+		if err == nil {
+			err = faucet.Reset(tx, c.ID(), gone)
+		}
+		if err == nil && ended > 0 {
+			s.opts.Log.Warn("a chain of the devnet was taken back", "chain", c.ID(), "block", to, "quotes", ended)
+		}
+		return err
+	}
 }
 
 // listen opens the ports.

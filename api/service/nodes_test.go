@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"coffer/api/service"
+	"coffer/api/service/devclock"
 	"coffer/api/service/store"
 )
 
@@ -34,6 +36,135 @@ func withNodes(t testing.TB, o service.NodesOptions) (*service.Service, *service
 		}
 	})
 	return s, n
+}
+
+// withDev opens a development network.
+func withDev(t testing.TB) (*service.Service, *service.Nodes, *devclock.Clock) {
+	t.Helper()
+	so := options(store.NewMemory())
+	clock := devclock.New(so.Clock)
+	so.Fund, so.Clock = true, clock.Now
+	s := open(t, so)
+	n, err := s.ServeNodes(t.Context(), service.NodesOptions{Listen: "127.0.0.1:0", Dev: &service.Dev{Clock: clock}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return s, n, clock
+}
+
+// result is what a method answers.
+func result(t testing.TB, url, method string, params ...any) string {
+	t.Helper()
+	var a struct {
+		Result json.RawMessage
+		Error  json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(rpc(t, url, method, params...)), &a); err != nil || a.Error != nil {
+		t.Fatalf("%s: %s, %v", method, a.Error, err)
+	}
+	return strings.Trim(string(a.Result), `"`)
+}
+
+// timeOf is the time of the head.
+func timeOf(t testing.TB, url string) int64 {
+	t.Helper()
+	var b struct{ Timestamp string }
+	if err := json.Unmarshal([]byte(result(t, url, "eth_getBlockByNumber", "latest", false)), &b); err != nil {
+		t.Fatal(err)
+	}
+	v, err := strconv.ParseInt(strings.TrimPrefix(b.Timestamp, "0x"), 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestADevnetHasOneClock(t *testing.T) {
+	s, n, clock := withDev(t)
+	one, other := n.List[0].HTTP, n.List[1].HTTP
+	before := clock.Now()
+	result(t, one, "evm_increaseTime", 3600)
+	if got := clock.Now().Sub(before); got != time.Hour {
+		t.Errorf("the service's clock moved by %s", got)
+	}
+	for _, url := range []string{one, other} {
+		result(t, url, "evm_mine")
+		if got := timeOf(t, url); got != clock.Now().Unix() {
+			t.Errorf("%s: block at %d, the clock says %d", url, got, clock.Now().Unix())
+		}
+	}
+	// the next block of one chain has the time that was said, to the second, and those after it the clock's
+	head := timeOf(t, one)
+	result(t, other, "evm_increaseTime", 50)
+	result(t, one, "evm_setNextBlockTimestamp", head+7)
+	result(t, one, "evm_mine")
+	if got := timeOf(t, one); got != head+7 {
+		t.Errorf("block at %d, expected %d", got, head+7)
+	}
+	result(t, one, "evm_mine")
+	if got := timeOf(t, one); got != clock.Now().Unix() || got != head+50 {
+		t.Errorf("the block after it at %d, the clock says %d", got, clock.Now().Unix())
+	}
+	far := clock.Now().Unix() + 86_400
+	result(t, one, "evm_setNextBlockTimestamp", far)
+	if clock.Now().Unix() != far {
+		t.Errorf("the network stays behind a chain: %d", clock.Now().Unix())
+	}
+	if got := rpc(t, one, "evm_setNextBlockTimestamp", head); !strings.Contains(got, "lower than the previous block") {
+		t.Error(got)
+	}
+	_ = s
+}
+
+// An account that was funded in blocks which are gone gets its funds again when it is named again.
+func TestTestFundsThatWereTakenBackAreGivenAgain(t *testing.T) {
+	s, n, _ := withDev(t)
+	url := ""
+	for _, e := range n.List {
+		if e.ID == 8453 {
+			url = e.HTTP
+		}
+	}
+	snapshot := result(t, url, "evm_snapshot")
+	const someone = "0x00000000000000000000000000000000000a11cE"
+	name := func() {
+		if status, body := get(t, service.RoundTripper(s.Handler()),
+			"https://coffer.internal/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:"+
+				someone, key); status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	usdc := map[string]string{"to": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+		"data": "0x70a08231000000000000000000000000" + strings.ToLower(someone[2:])}
+	name()
+	given := result(t, url, "eth_call", usdc, "latest")
+	if !strings.HasSuffix(given, fmt.Sprintf("%x", 25_000_000)) {
+		t.Fatalf("given %s", given)
+	}
+	if got := result(t, url, "evm_revert", snapshot); got != "true" {
+		t.Fatal(got)
+	}
+	if got := result(t, url, "eth_call", usdc, "latest"); strings.Trim(got, "0x") != "" {
+		t.Fatalf("after the revert %s", got)
+	}
+	name()
+	if got := result(t, url, "eth_call", usdc, "latest"); got != given {
+		t.Errorf("%s, expected %s", got, given)
+	}
+}
+
+func TestWithoutDevStateChangesBySignedTransactionsAlone(t *testing.T) {
+	_, n := withNodes(t, service.NodesOptions{Listen: "127.0.0.1:0"})
+	for _, method := range []string{"anvil_setBalance", "hardhat_setCode", "evm_snapshot", "evm_mine", "evm_revert",
+		"evm_increaseTime", "eth_sendTransaction", "anvil_impersonateAccount", "personal_sign", "eth_sign"} {
+		if got := rpc(t, n.List[0].HTTP, method); !strings.Contains(got, `"code":-32601`) {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+	if got := rpc(t, n.List[0].HTTP, "eth_accounts"); !strings.Contains(got, `"result":[]`) {
+		t.Error(got)
+	}
 }
 
 // rpc calls a method and returns the whole answer.

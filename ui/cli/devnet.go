@@ -16,6 +16,7 @@ type DevnetOptions struct {
 	Hosts       []string // further names of this machine
 	CORS        []string // origins of web pages that may call
 	Fund        []string // addresses that are funded
+	Dev         bool     // methods for test suites
 	JSON        bool     // print one line of JSON once everything accepts
 }
 
@@ -32,7 +33,7 @@ Ten accounts have money on every EVM chain. Their keys are those that developmen
 knows them. It prints where everything is and runs until an interrupt or a termination signal.`,
 		Example: `  coffer devnet
   coffer devnet --fund 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
-  coffer devnet --listen 127.0.0.1:0 --json
+  coffer devnet --listen 127.0.0.1:0 --json --dev
   coffer devnet --data ./devnet --port-per-chain --cors http://localhost:3000`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("profile") {
@@ -55,6 +56,8 @@ knows them. It prints where everything is and runs until an interrupt or a termi
 	f.BoolVar(&o.PortPer, "port-per-chain", false, "a port for each chain, from that of --listen on, for tools that "+
 		"take no path")
 	f.StringVar(&o.Data, "data", "", "data `directory`, made when it is not there (default: everything is in memory)")
+	f.BoolVar(&o.Dev, "dev", false, "add what test suites expect: anvil_, hardhat_ and evm_ methods that change "+
+		"state, send without a signature, move\nthe clock and go back to a snapshot")
 	f.StringSliceVar(&o.Fund, "fund", nil, "give this EVM or Solana `ADDRESS` 10 000 of every coin and token as well; "+
 		"may be given several times")
 	f.StringSliceVar(&o.CORS, "cors", nil, "let web pages of this `ORIGIN`, such as http://localhost:3000, call the "+

@@ -11,12 +11,12 @@ func TestDevnetReadsItsFlags(t *testing.T) {
 	var got DevnetOptions
 	p.Devnet = func(_ context.Context, o DevnetOptions) error { got = o; return nil }
 	if err := p.Run(t.Context(), []string{"devnet", "--data", "/d", "--listen", "127.0.0.1:1", "--service", "[::1]:2",
-		"--json", "--fund", "0xa,b", "--fund", "c", "--cors", "http://localhost:3000", "--allow-remote",
+		"--json", "--dev", "--fund", "0xa,b", "--fund", "c", "--cors", "http://localhost:3000", "--allow-remote",
 		"--port-per-chain", "--host", "devnet.test"}); err != nil {
 		t.Fatal(err)
 	}
-	want := DevnetOptions{Data: "/d", Listen: "127.0.0.1:1", Service: "[::1]:2", JSON: true, AllowRemote: true,
-		PortPer: true, Fund: []string{"0xa", "b", "c"}, CORS: []string{"http://localhost:3000"},
+	want := DevnetOptions{Data: "/d", Listen: "127.0.0.1:1", Service: "[::1]:2", JSON: true, Dev: true,
+		AllowRemote: true, PortPer: true, Fund: []string{"0xa", "b", "c"}, CORS: []string{"http://localhost:3000"},
 		Hosts: []string{"devnet.test"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, expected %+v", got, want)

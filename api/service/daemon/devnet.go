@@ -21,6 +21,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/op/solmsg"
 	"coffer/api/service"
+	"coffer/api/service/devclock"
 	"coffer/api/service/store"
 )
 
@@ -35,6 +36,7 @@ type DevnetOptions struct {
 	Hosts   []string // further names of this machine
 	CORS    []string // origins of web pages that may call the endpoints
 	Fund    []string // further addresses that are funded, of EVM accounts or of Solana's
+	Dev     bool     // test suites may change state without a signature, and move the clock
 	Version string   // of the program
 	JSON    bool     // print one line of JSON
 	Out     io.Writer
@@ -67,16 +69,22 @@ func Devnet(ctx context.Context, o DevnetOptions) (err error) {
 		}
 	}
 	log := NewLog(Options{LogLevel: slog.LevelWarn, Log: o.Log})
-	s, dir, closeAll, err := o.open(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closeAll()) }()
 	accounts := devAccounts()
 	keyed := make([]common.Address, len(accounts))
 	for i, a := range accounts {
 		keyed[i] = a.at
 	}
+	options := service.Options{Kind: network.Lab, Fund: true, Log: log, Lifetime: service.EmbeddedLifetime}
+	var dev *service.Dev
+	if o.Dev {
+		dev = &service.Dev{Clock: devclock.New(nil), Accounts: keyed}
+		options.Clock = dev.Clock.Now
+	}
+	s, dir, closeAll, err := o.open(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
 	if err := s.Endow(ctx, keyed, true, nil); err != nil {
 		return err
 	}
@@ -84,7 +92,7 @@ func Devnet(ctx context.Context, o DevnetOptions) (err error) {
 		return err
 	}
 	nodes, err := s.ServeNodes(ctx, service.NodesOptions{Listen: o.Listen, PerPort: o.PerPort, Remote: o.Remote,
-		Hosts: o.Hosts, CORS: o.CORS, Version: o.Version, Log: log})
+		Hosts: o.Hosts, CORS: o.CORS, Version: o.Version, Log: log, Dev: dev})
 	if err != nil {
 		return taken(o.Listen, err)
 	}
@@ -108,9 +116,8 @@ func Devnet(ctx context.Context, o DevnetOptions) (err error) {
 }
 
 // open opens the service, and says in which directory its files for clients are.
-func (o DevnetOptions) open(ctx context.Context, log *slog.Logger) (s *service.Service, dir string,
+func (o DevnetOptions) open(ctx context.Context, options service.Options) (s *service.Service, dir string,
 	closeAll func() error, err error) {
-	options := service.Options{Kind: network.Lab, Fund: true, Log: log, Lifetime: service.EmbeddedLifetime}
 	if o.Dir != "" {
 		options.StoredKeys = true
 		a, err := openHere(ctx, o.Dir, options)
