@@ -19,6 +19,7 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/evm/ethrpc"
+	"coffer/api/service/chain/solana/solrpc"
 	"coffer/api/service/devclock"
 	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/jsonrpc"
@@ -157,7 +158,21 @@ func (s *Service) endpoints(n *Nodes, o NodesOptions) ([]endpoint, error) {
 			Node: Node{Chain: caip.EVM(id).String(), Name: known.Name, ID: id}})
 	}
 	n.ends = append(n.ends, func() error { n.server.Close(); return nil })
-	return all, nil
+	ledger := n.server.Endpoint(solrpc.Methods(s.in.Ledger, s.solanaOptions()))
+	return append(all, endpoint{path: "solana", handler: ledger,
+		Node: Node{Chain: caip.SolanaMainnet().String(), Name: s.in.Catalog.Solana().Name}}), nil
+}
+
+// solanaVersion is the version of the validator whose answers the endpoint of Solana gives.
+const solanaVersion = "4.3.0"
+
+// solanaOptions let the faucet send where the service gives test funds.
+func (s *Service) solanaOptions() solrpc.Options {
+	o := solrpc.Options{Clock: s.opts.Clock, Version: solanaVersion}
+	if s.faucet != nil {
+		o.Airdrop = solrpc.AirdropFrom(s.in.Ledger, s.in.SolanaFaucet, s.opts.Clock)
+	}
+	return o
 }
 
 // node attaches to a chain, with the methods of its endpoint.
@@ -210,11 +225,8 @@ func (n *Nodes) listen(ctx context.Context, address string, all []endpoint, o No
 		n.List = append(n.List, e.Node)
 	}
 	n.serve(port, mux, o)
-	last := all[len(all)-1]
-	if last.ID != 0 {
-		return nil
-	}
 	// web3.js looks for the WebSocket of Solana one port above HTTP.
+	last := all[len(all)-1]
 	next, err := n.bind(ctx, above(at, 1))
 	if err != nil {
 		n.Notes = append(n.Notes, "port "+portOf(above(at, 1))+" is taken: @solana/web3.js needs wsEndpoint "+

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -209,10 +210,10 @@ func rpcOver(t testing.TB, url, method string) string {
 func TestEveryChainHasAnEndpoint(t *testing.T) {
 	for _, each := range []bool{false, true} {
 		s, n := withNodes(t, service.NodesOptions{Listen: "localhost:0", PerPort: each, Version: "Coffer/test"})
-		if got, want := len(n.List), len(s.Network().Chains); got != want {
+		if got, want := len(n.List), len(s.Network().Chains)+1; got != want {
 			t.Fatalf("%d endpoints, expected %d", got, want)
 		}
-		for i, e := range n.List {
+		for i, e := range n.List[:len(n.List)-1] {
 			want := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":"0x%x"}`, e.ID)
 			if got := rpc(t, e.HTTP, "eth_chainId"); got != want || e.Chain != s.Network().Chains[i] || e.Name == "" {
 				t.Errorf("%+v: %s, expected %s", e, got, want)
@@ -224,7 +225,33 @@ func TestEveryChainHasAnEndpoint(t *testing.T) {
 				t.Errorf("%s: %s, expected %s", e.WebSocket, got, want)
 			}
 		}
+		last := n.List[len(n.List)-1]
+		const want = `{"jsonrpc":"2.0","id":1,"result":"ok"}`
+		if got := rpc(t, last.HTTP, "getHealth"); got != want || last.Name != "Solana" {
+			t.Errorf("%+v: %s", last, got)
+		}
+		if got := rpcOver(t, last.WebSocket, "getHealth"); got != want {
+			t.Errorf("%s: %s", last.WebSocket, got)
+		}
+		if len(n.Notes) > 0 {
+			t.Skip(n.Notes) // another program has the port that follows
+		}
+		if got := rpcOver(t, above(t, last.HTTP), "getHealth"); got != want {
+			t.Errorf("one port above HTTP: %s", got)
+		}
 	}
+}
+
+// above is where web3.js looks for the WebSocket.
+func above(t testing.TB, url string) string {
+	t.Helper()
+	address, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	host, port, err := net.SplitHostPort(address)
+	number, wrong := strconv.Atoi(port)
+	if err = errors.Join(err, wrong); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("ws://%s:%d/%s", host, number+1, path)
 }
 
 func TestAPathWithoutAChainIsNotFound(t *testing.T) {
@@ -325,7 +352,7 @@ func TestAnEndowedAccountIsReadThroughItsEndpoint(t *testing.T) {
 	if err := s.Endow(t.Context(), []common.Address{a}, true, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range n.List {
+	for _, e := range n.List[:len(n.List)-1] {
 		if got := rpc(t, e.HTTP, "eth_getBalance", a, "latest"); !strings.Contains(got, `"0x21e19e0c9bab2400000"`) {
 			t.Errorf("%s: %s", e.Name, got)
 		}

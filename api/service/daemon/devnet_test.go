@@ -44,7 +44,7 @@ func TestADevnetInMemoryLeavesNothing(t *testing.T) {
 	if err := json.Unmarshal([]byte(line(t, out)), &first); err != nil {
 		t.Fatal(err)
 	}
-	if len(first.Accounts) != 10 || len(first.Endpoints) < 8 || first.APIKey == "" ||
+	if len(first.Accounts) != 10 || len(first.Endpoints) < 9 || first.APIKey == "" ||
 		!strings.HasPrefix(first.BaseURL, "https://127.0.0.1:") {
 		t.Errorf("%+v", first)
 	}
@@ -74,7 +74,7 @@ func TestADevnetWithDataGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := said.String()
-		for _, part := range []string{"http://127.0.0.1:", "/59144", "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+		for _, part := range []string{"http://127.0.0.1:", "/solana", "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
 			"coffer profile add devnet --kind lab", "the data stay"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("%q is missing in\n%s", part, text)
@@ -160,13 +160,13 @@ func TestAServedLabSaysWhereItsEndpointsAre(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if len(first.Endpoints) < 8 || !strings.HasSuffix(first.Endpoints[0].HTTP, fmt.Sprint("/", first.Endpoints[0].ID)) {
+	if len(first.Endpoints) < 9 || !strings.HasSuffix(first.Endpoints[0].HTTP, fmt.Sprint("/", first.Endpoints[0].ID)) {
 		t.Errorf("%+v", first.Endpoints)
 	}
 	o.JSON = false
 	out, stop = running(t, o)
 	var said strings.Builder
-	for !strings.Contains(said.String(), "/59144") {
+	for !strings.Contains(said.String(), "/solana") {
 		said.WriteString(line(t, out))
 	}
 	if !strings.Contains(said.String(), "rpc      http://127.0.0.1:") {
