@@ -25,9 +25,9 @@ func (p Program) devnet(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "devnet",
 		Short: "Run the chains for other tools: JSON-RPC, funded keys, the service",
-		Long: `Runs the EVM chains and the Solana ledger of this program with an endpoint for each, HTTP and WebSocket on
-one URL: for forge, cast, viem, ethers, web3.js and every other tool that speaks JSON-RPC. Beside them runs the service, so a wallet can pay from one
-chain on another. It is play money, and without --data it is gone at the end.
+		Long: `Runs the EVM chains and the Solana ledger of this program with an endpoint for each, HTTP and WebSocket
+on one URL: for forge, cast, viem, ethers, web3.js and every other tool that speaks JSON-RPC. Beside them runs the
+service, so a wallet can pay from one chain on another. It is play money, and without --data it is gone at the end.
 
 Ten accounts have money on every EVM chain. Their keys are those that development networks always have, so everybody
 knows them. It prints where everything is and runs until an interrupt or a termination signal.`,
