@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 )
 
 // maxSends bounds the transactions that are handed over at once. They wait for their block and its commit, so they
@@ -13,8 +14,9 @@ import (
 const maxSends = 64
 
 // share divides the processors between the calls of all endpoints and the service beside them. As many calls run at
-// once as there are processors, long ones on all but one of them; while the service answers a request one call runs at
-// a time. Calls that wait go on in the order in which they came.
+// once as there are processors, long ones on all but one of them. While the service answers a request one call runs at
+// a time, and after each there is a pause of restful times its length, so that the endpoints take a quarter of one
+// processor. Calls that wait go on in the order in which they came.
 type share struct {
 	all, long int
 	sends     chan struct{}
@@ -23,6 +25,8 @@ type share struct {
 	running     int
 	runningLong int
 	busy        int
+	rest        time.Time    // end of the pause
+	resting     *time.Timer  // ends it; nil when there is none
 	waiting     [2]list.List // short ones, long ones
 	turn        uint64
 }
@@ -85,20 +89,31 @@ func (s *share) enter(ctx context.Context, kind int) (leave func(), err error) {
 		select {
 		case <-w.come: // at the last moment
 			s.mu.Unlock()
-			s.leave(kind)
+			s.leave(kind, 0)
 		default:
 			s.waiting[kind].Remove(at)
 			s.mu.Unlock()
 		}
 		return nil, ctx.Err()
 	}
-	return func() { s.leave(kind) }, nil
+	start := time.Now()
+	return func() { s.leave(kind, time.Since(start)) }, nil
 }
 
-func (s *share) leave(kind int) {
+// While the service is busy the pause after a call is restful times as long as the call, to which overhead is added:
+// what it takes to read a request and to write its answer, more than a short call itself.
+const (
+	restful  = 3
+	overhead = 100 * time.Microsecond
+)
+
+func (s *share) leave(kind int, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
+	if s.busy > 0 {
+		s.rest = time.Now().Add(restful * (took + overhead))
+	}
 	if kind == long {
 		s.runningLong--
 	}
@@ -112,7 +127,7 @@ func (s *share) admit() {
 		if s.busy > 0 {
 			bound = 1
 		}
-		if s.running >= bound {
+		if s.running >= bound || s.busy > 0 && s.paused() {
 			return
 		}
 		next := s.waiting[short].Front()
@@ -129,6 +144,20 @@ func (s *share) admit() {
 		s.waiting[kind].Remove(next)
 		close(next.Value.(*waiter).come)
 	}
+}
+
+// paused reports whether the pause after a call is not over; then its end admits. The lock is held.
+func (s *share) paused() bool {
+	left := time.Until(s.rest)
+	if left > 0 && s.resting == nil {
+		s.resting = time.AfterFunc(left, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.resting = nil
+			s.admit()
+		})
+	}
+	return left > 0
 }
 
 // occupied says that the service has work to do, until free is called.

@@ -108,3 +108,45 @@ func TestWhoGivesUpLeavesNoTrace(t *testing.T) {
 		leave()
 	}
 }
+
+// While the service works the endpoints take a part of one processor; once it is done they go on at once.
+func TestCallsPauseWhileTheServiceWorks(t *testing.T) {
+	s := newShare()
+	const call, n = 2 * time.Millisecond, 10
+	run := func() time.Duration {
+		start := time.Now()
+		for range n {
+			leave, err := s.enter(t.Context(), short)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(call)
+			leave()
+		}
+		return time.Since(start)
+	}
+	free := s.occupied()
+	if took := run(); took < (n-1)*(1+restful)*call {
+		t.Errorf("%d calls of %s took %s", n, call, took)
+	}
+	entered := make(chan time.Time, 1)
+	s.mu.Lock()
+	s.rest = time.Now().Add(time.Hour)
+	s.mu.Unlock()
+	go func() {
+		if leave, err := s.enter(t.Context(), short); err == nil {
+			entered <- time.Now()
+			leave()
+		}
+	}()
+	time.Sleep(10 * time.Millisecond)
+	if len(entered) > 0 {
+		t.Error("a call ran in the pause")
+	}
+	free()
+	select {
+	case <-entered:
+	case <-time.After(5 * time.Second):
+		t.Error("a call waits for a service that is done")
+	}
+}
