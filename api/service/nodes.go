@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/evm/ethrpc"
+	"coffer/api/service/chain/evm/tracers"
 	"coffer/api/service/chain/solana/solrpc"
 	"coffer/api/service/devclock"
 	"coffer/api/service/devnet/faucet"
@@ -189,7 +191,9 @@ func (s *Service) node(c *evm.Chain, o NodesOptions) (*evm.Node, jsonrpc.Methods
 		mo.Dev, mo.Accounts, mo.Clock = true, o.Dev.Accounts, clock
 	}
 	node := evm.NewNode(c, no)
-	return node, ethrpc.Methods(node, mo)
+	all := ethrpc.Methods(node, mo)
+	maps.Copy(all, tracers.Methods(node))
+	return node, all
 }
 
 // reverted ends what the service knows of blocks that a chain was taken back from.

@@ -346,6 +346,22 @@ func TestClosedEndpointsAreGoneAndCanBeOpenedAgain(t *testing.T) {
 	}
 }
 
+func TestAnEndpointTracesWhatWasSealed(t *testing.T) {
+	s, n := withNodes(t, service.NodesOptions{Listen: "127.0.0.1:0"})
+	url, a := n.List[0].HTTP, common.HexToAddress("0x00000000000000000000000000000000000a11ce")
+	if err := s.Endow(t.Context(), []common.Address{a}, true, nil); err != nil {
+		t.Fatal(err)
+	}
+	for method, params := range map[string][]any{
+		"debug_traceBlockByNumber": {"latest", map[string]string{"tracer": "callTracer"}},
+		"debug_traceCall":          {map[string]any{"to": a}, "latest", map[string]string{"tracer": "callTracer"}},
+	} {
+		if got := result(t, url, method, params...); !strings.Contains(got, `"type":"CALL"`) {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+}
+
 func TestAnEndowedAccountIsReadThroughItsEndpoint(t *testing.T) {
 	s, n := withNodes(t, service.NodesOptions{Listen: "127.0.0.1:0"})
 	a := common.HexToAddress("0x00000000000000000000000000000000000a11ce")
