@@ -149,6 +149,9 @@ func endpointsOf(a *service.Attachment) func() ([]profile.Endpoint, error) {
 		for _, n := range list {
 			all = append(all, profile.Endpoint{Name: n.Name, URL: n.HTTP})
 		}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = errors.New("another program listens there: choose another port")
+		}
 		return all, err
 	}
 }
