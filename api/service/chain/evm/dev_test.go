@@ -151,38 +151,44 @@ func TestImpersonatedSendersNeedNoKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	submit(t, n, treasury(), dynamic(c, 0, &to, 1, nil))
 	verified(t, c)
 	n.Close()
 	verified(t, openTest(t, s, testSpec(t, 8453))) // also by a program that is no development network
 
-	for name, forge := range map[string]func(*record){
-		"another sender":              func(r *record) { r.Outcomes[0].From = contract },
-		"a mark that is missing":      func(r *record) { r.Unsigned = nil },
-		"a mark of what is not there": func(r *record) { r.Unsigned = []uint64{0, 1} },
-		"a mark twice":                func(r *record) { r.Unsigned = []uint64{0, 0} },
+	for _, f := range []struct {
+		name  string
+		block uint64
+		forge func(*record)
+	}{
+		{"another sender", 2, func(r *record) { r.Outcomes[0].From = contract }},
+		{"a mark that is missing", 2, func(r *record) { r.Unsigned = nil }},
+		{"a mark of what is not there", 2, func(r *record) { r.Unsigned = []uint64{0, 1} }},
+		{"a mark twice", 2, func(r *record) { r.Unsigned = []uint64{0, 0} }},
+		{"a mark where the sender has signed", 5, func(r *record) { r.Unsigned = []uint64{0} }},
 	} {
 		var kept []byte
 		err := s.Update(func(tx store.Tx) error {
 			b := tx.Bucket(c.layout.blocks)
-			kept = b.Get(numberKey(2))
+			kept = b.Get(numberKey(f.block))
 			r, hash, err := decodeRecord(kept)
 			if err != nil {
 				return err
 			}
-			forge(r)
+			f.forge(r)
 			v, err := encodeRecord(hash, r)
 			if err != nil {
 				return err
 			}
-			return b.Put(numberKey(2), v)
+			return b.Put(numberKey(f.block), v)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.Verify(context.Background()); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", f.name, err)
 		}
-		tamper(t, c, c.layout.blocks, numberKey(2), kept)
+		tamper(t, c, c.layout.blocks, numberKey(f.block), kept)
 	}
 	verified(t, c)
 }
@@ -233,7 +239,9 @@ func TestARevertedChainIsWhatItWas(t *testing.T) {
 			var gone common.Hash
 			for i := range Window + 20 { // more than is kept without a snapshot
 				b := seal(t, c, sendToken(t, treasury(), tokenAt(i%3), addr(key(10+i%7)), 1))
-				gone = b.Hash
+				if i == 3 {
+					gone = b.Hash
+				}
 				if i == 5 {
 					if later, err = n.Snapshot(); err != nil {
 						t.Fatal(err)
@@ -242,10 +250,16 @@ func TestARevertedChainIsWhatItWas(t *testing.T) {
 			}
 			lost := blockOf(t, n, c.Head().Number).Txs[0].Hash()
 			if _, found, _ := n.NumberOf(gone); !found {
-				t.Fatal("the last block is not found")
+				t.Fatal("a block is not found")
 			}
 			if _, err := n.Logs(context.Background(), everything); err != nil {
 				t.Fatal(err)
+			}
+			var pruned *PrunedError
+			old, err := n.View(head)
+			if !errors.As(err, &pruned) || pruned.Oldest != c.Head().Number-Window+1 {
+				old.Close()
+				t.Fatal("a snapshot makes the window larger", err)
 			}
 			held := dynamic(c, c.nonce(t, addr(treasury()))+1, &common.Address{1}, 1, nil)
 			if _, err := n.Submit(context.Background(), signed(t, c, treasury(), held)); err != nil {
@@ -283,6 +297,9 @@ func TestARevertedChainIsWhatItWas(t *testing.T) {
 			}
 			viewAt(t, n, head).Close()
 			seal(t, c, sendToken(t, treasury(), tokenAt(0), addr(key(1)), 1))
+			if again, err := n.Logs(context.Background(), everything); err != nil || len(again) != len(logs)+1 {
+				t.Fatalf("%d logs, there were %d and one more: %v", len(again), len(logs), err)
+			}
 			verified(t, c)
 			if err := onlyReachable(c); err != nil {
 				t.Fatal(err)

@@ -52,7 +52,7 @@ func plan(t *rapid.T, tb testing.TB, c *Chain, nonces map[int]uint64) planned {
 		func(l ledger) { l.move(l.native, addr(from), to, amount) }}
 }
 
-// Random blocks, some of them refused, lead to balances that follow from the
+// Random blocks of settlement and of others, some of them refused, lead to balances that follow from the
 // receipts, to a state without leftovers, and to a chain that go-ethereum's
 // importer accepts.
 func TestRandomBlocksAgreeWithALedgerAndTheImporter(t *testing.T) {
@@ -66,7 +66,8 @@ func TestRandomBlocksAgreeWithALedgerAndTheImporter(t *testing.T) {
 	spec := Spec{ChainID: 10, Alloc: genesis, Time: genesisTime}
 	rapid.Check(t, func(rt *rapid.T) {
 		c := openTest(t, store.NewMemory(), spec)
-		l := ledger{native: map[common.Address]*big.Int{},
+		n := testNode(t, c)
+		l := ledger{native: map[common.Address]*big.Int{{}: new(big.Int), {0x99}: new(big.Int)},
 			token: map[common.Address]*big.Int{owner: big.NewInt(supply)}}
 		var gifts []chain.Tx
 		for i := range 5 {
@@ -78,7 +79,11 @@ func TestRandomBlocksAgreeWithALedgerAndTheImporter(t *testing.T) {
 		seal(t, c, gifts...)
 		nonces := map[int]uint64{}
 		for range rapid.IntRange(1, 6).Draw(rt, "blocks") {
-			randomBlock(rt, t, c, l, nonces)
+			if rapid.IntRange(0, 2).Draw(rt, "whose") == 0 {
+				foreignBlock(rt, t, n, l, nonces)
+			} else {
+				randomBlock(rt, t, c, l, nonces)
+			}
 		}
 		checkLedger(rt, t, c, l)
 		if err := onlyReachable(c); err != nil {
@@ -90,6 +95,23 @@ func TestRandomBlocksAgreeWithALedgerAndTheImporter(t *testing.T) {
 		}
 		bc.Stop()
 	})
+}
+
+// foreignBlock submits a transfer with a tip.
+func foreignBlock(rt *rapid.T, t *testing.T, n *Node, l ledger, nonces map[int]uint64) {
+	from, c := rapid.IntRange(0, 4).Draw(rt, "from"), n.chain
+	a, to := addr(key(300+from)), common.Address{0x99}
+	tip, wei := rapid.Int64Range(0, 3*gwei).Draw(rt, "tip"), rapid.Int64Range(0, 9).Draw(rt, "wei")
+	tx := dynamic(c, nonces[from], &to, wei, nil)
+	tx.Gas, tx.GasTipCap, tx.GasFeeCap = 21_000, big.NewInt(tip), big.NewInt(max(tip, 2*gwei))
+	submit(t, n, key(300+from), tx)
+	nonces[from]++
+	b := blockOf(t, n, c.Head().Number)
+	paid := new(big.Int).Mul(b.Receipts[0].EffectiveGasPrice, big.NewInt(21_000))
+	burned := new(big.Int).Mul(b.Header.BaseFee, big.NewInt(21_000))
+	l.move(l.native, a, to, big.NewInt(wei))
+	l.move(l.native, a, common.Address{}, new(big.Int).Sub(paid, burned))
+	l.native[a] = new(big.Int).Sub(l.native[a], burned)
 }
 
 func randomBlock(rt *rapid.T, t *testing.T, c *Chain, l ledger, nonces map[int]uint64) {

@@ -186,6 +186,21 @@ func TestSettlementClosesAGap(t *testing.T) {
 	}
 }
 
+// What is held with a nonce that settlement has used can never be sealed.
+func TestAHeldTransactionWhoseNonceIsUsedIsDropped(t *testing.T) {
+	c := memoryChain(t)
+	n := testNode(t, c)
+	to := common.Address{9}
+	if _, err := n.Submit(context.Background(), signed(t, c, treasury(), dynamic(c, 1, &to, 1, nil))); err != nil {
+		t.Fatal(err)
+	}
+	seal(t, c, pay(treasury(), to, 1), pay(treasury(), to, 1))
+	n.work.Wait()
+	if held := n.Held(); len(held) != 0 || c.Head().Number != 1 {
+		t.Fatalf("held: %v", held)
+	}
+}
+
 func TestTheBoundsOfWhatIsHeld(t *testing.T) {
 	c := memoryChain(t)
 	n := testNode(t, c)
