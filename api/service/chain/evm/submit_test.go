@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"errors"
 	"math/big"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -529,12 +530,12 @@ func FuzzSubmit(f *testing.F) {
 func benchSubmit(b *testing.B, c *Chain) {
 	n := NewNode(c, NodeOptions{})
 	defer n.Close()
-	to := addr(key(1))
+	to, from := addr(key(1)), treasury()
 	nonce := uint64(0)
 	for b.Loop() {
 		d := dynamic(c, nonce, &to, 1, nil)
 		d.Gas = 21_000
-		tx := signed(b, c, treasury(), d)
+		tx := signed(b, c, from, d)
 		if _, err := n.Submit(context.Background(), tx); err != nil {
 			b.Fatal(err)
 		}
@@ -544,3 +545,29 @@ func benchSubmit(b *testing.B, c *Chain) {
 
 func BenchmarkSubmitInMemory(b *testing.B) { benchSubmit(b, memoryChain(b)) }
 func BenchmarkSubmitInFile(b *testing.B)   { benchSubmit(b, boltChain(b)) }
+
+// Many senders at once share the wait for the disk.
+func BenchmarkSubmitFrom64SendersInFile(b *testing.B) {
+	c := boltChain(b)
+	n := NewNode(c, NodeOptions{})
+	defer n.Close()
+	who, to := payers(64), addr(key(1))
+	var fund []chain.Tx
+	for _, k := range who {
+		fund = append(fund, pay(treasury(), addr(k), 1e18))
+	}
+	seal(b, c, fund...)
+	var next atomic.Int64
+	b.SetParallelism(max(1, len(who)/runtime.GOMAXPROCS(0)))
+	b.RunParallel(func(p *testing.PB) {
+		from := who[int(next.Add(1)-1)%len(who)]
+		for nonce := uint64(0); p.Next(); nonce++ {
+			d := dynamic(c, nonce, &to, 1, nil)
+			d.Gas = 21_000
+			if _, err := n.Submit(context.Background(), signed(b, c, from, d)); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}

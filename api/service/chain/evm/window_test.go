@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/core/vm"
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/ethdb/memorydb"
 	"github.com/ethereum/go-ethereum/rlp"
 	"github.com/ethereum/go-ethereum/trie"
+	"github.com/holiman/uint256"
 	"pgregory.net/rapid"
 
 	"coffer/api/service/chain"
@@ -419,15 +421,44 @@ func BenchmarkViewAndBalance(b *testing.B) {
 			for range Window {
 				seal(b, c, pay(treasury(), addr(key(7)), 1))
 			}
-			number := c.Head().Number - depth
+			number, who := c.Head().Number-depth, addr(treasury())
 			for b.Loop() {
 				v, err := n.View(number)
 				if err != nil {
 					b.Fatal(err)
 				}
-				_ = v.State.GetBalance(addr(treasury()))
+				_ = v.State.GetBalance(who)
 				v.Close()
 			}
 		})
 	}
 }
+
+// benchCall is what eth_call does.
+func benchCall(b *testing.B, c *Chain) {
+	n := NewNode(c, NodeOptions{})
+	defer n.Close()
+	for range 10 {
+		seal(b, c, pay(treasury(), addr(key(7)), 1), sendToken(b, treasury(), tokenAt(0), addr(key(7)), 1))
+	}
+	to, data := tokenAt(0), pack(b, "Token", "balanceOf", addr(treasury()))
+	for b.Loop() {
+		v, err := n.View(c.Head().Number)
+		if err != nil {
+			b.Fatal(err)
+		}
+		e := v.EVM(v.Context(false), v.State, vm.Config{NoBaseFee: true})
+		msg := &core.Message{To: &to, Value: new(uint256.Int), GasLimit: MaxTxGas, Data: data,
+			GasPrice: new(uint256.Int), GasFeeCap: new(uint256.Int), GasTipCap: new(uint256.Int)}
+		res, err := core.ApplyMessage(e, msg.SkipNonceCheck().SkipEOACheck(),
+			core.NewGasPool(msg.GasLimit))
+		if err != nil || res.Failed() {
+			b.Fatal(err, res)
+		}
+		e.Release()
+		v.Close()
+	}
+}
+
+func BenchmarkViewAndCallInMemory(b *testing.B) { benchCall(b, memoryChain(b)) }
+func BenchmarkViewAndCallInFile(b *testing.B)   { benchCall(b, boltChain(b)) }
