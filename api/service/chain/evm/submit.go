@@ -216,7 +216,7 @@ func (n *Node) end(r *round, err error) {
 			q.resolve(false, err)
 		}
 	}
-	if r.full {
+	if r.full && err == nil {
 		n.wake()
 	}
 }

@@ -100,12 +100,13 @@ type View struct {
 // View opens the state after a block. It fails with ErrUnknownBlock above the head and with a *PrunedError below the
 // window.
 func (n *Node) View(number uint64) (*View, error) {
-	for {
+	for range 10 { // a head that was taken back has gone when it is looked for again
 		v, err := n.view(number)
 		if v != nil || err != nil {
 			return v, err
 		}
 	}
+	return nil, &PrunedError{Number: number, Oldest: n.chain.latest.Load().number()}
 }
 
 // view returns nil without error when the head went away while it was looked at.

@@ -319,6 +319,22 @@ func TestABlockThatWasNotCommittedIsNotInTheWindow(t *testing.T) {
 	}
 }
 
+// What another writer replaces on the same store is not known, and not waited for.
+func TestTheWindowEndsWhereAnotherWriterSealed(t *testing.T) {
+	s := store.NewMemory()
+	c := openTest(t, s, testSpec(t, 8453))
+	n := testNode(t, c)
+	seal(t, c, pay(treasury(), addr(key(7)), 1))
+	seal(t, openTest(t, s, testSpec(t, 8453)), pay(treasury(), addr(key(7)), 1))
+	var pruned *PrunedError
+	if _, err := n.View(0); !errors.As(err, &pruned) {
+		t.Fatal(err)
+	}
+	if got := viewAt(t, n, 2).State.GetBalance(addr(key(7))).Uint64(); got != 2 {
+		t.Fatalf("balance %d", got)
+	}
+}
+
 // Readers at any block of the window, submissions and settlement at once: at block n exactly n transfers were made.
 func TestReadersSealersAndSubmissionsAtOnce(t *testing.T) {
 	for name, open := range map[string]func(testing.TB) *Chain{"memory": memoryChain, "file": boltChain} {
