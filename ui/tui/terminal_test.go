@@ -125,16 +125,16 @@ func TestMovesAreCheapOnTheWire(t *testing.T) {
 		real         bool // on a real network: pages are links
 	}{
 		{"1", 80, 24, colorprofile.ANSI256, 270, 0, 0, false},
-		{"1", 120, 40, colorprofile.ANSI256, 330, 0, 1100, false},
-		{"1", 120, 40, colorprofile.TrueColor, 380, 0, 1300, false},
-		{"1", 200, 60, colorprofile.TrueColor, 380, 0, 1300, false},
-		{"4", 80, 24, colorprofile.ANSI256, 250, 300, 0, false},
-		{"4", 80, 24, colorprofile.TrueColor, 300, 300, 0, false},
-		{"4", 120, 40, colorprofile.ANSI256, 250, 300, 1500, false},
-		{"4", 120, 40, colorprofile.TrueColor, 300, 300, 1700, false},
-		{"4", 200, 60, colorprofile.TrueColor, 400, 450, 2300, false},
-		{"1", 120, 40, colorprofile.TrueColor, 380, 0, 1300, true},
-		{"4", 120, 40, colorprofile.TrueColor, 300, 300, 2300, true},
+		{"1", 120, 40, colorprofile.ANSI256, 260, 0, 1000, false},
+		{"1", 120, 40, colorprofile.TrueColor, 260, 0, 1050, false},
+		{"1", 200, 60, colorprofile.TrueColor, 220, 0, 700, false},
+		{"4", 80, 24, colorprofile.ANSI256, 250, 250, 0, false},
+		{"4", 80, 24, colorprofile.TrueColor, 270, 260, 0, false},
+		{"4", 120, 40, colorprofile.ANSI256, 250, 260, 1400, false},
+		{"4", 120, 40, colorprofile.TrueColor, 270, 280, 1400, false},
+		{"4", 200, 60, colorprofile.TrueColor, 380, 380, 1950, false},
+		{"1", 120, 40, colorprofile.TrueColor, 260, 0, 1150, true},
+		{"4", 120, 40, colorprofile.TrueColor, 270, 280, 2150, true},
 	} {
 		t.Run(fmt.Sprintf("%s %dx%d %s real %t", c.tab, c.cols, c.rows, c.profile, c.real), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -167,15 +167,15 @@ func TestMovesAreCheapOnTheWire(t *testing.T) {
 					within(what, n, most, 0)
 				}
 				const still = 300 * time.Millisecond
-				within("first frames", 1, 120*c.cols, still)
+				within("first frames", 1, 90*c.cols, still)
 				s.Type(c.tab)
-				within("the screen", 1, 100*c.cols, still)
+				within("the screen", 1, 60*c.cols, still)
 				if c.tab == "1" {
 					held("a move", "j", 4, c.move)
 				} else {
 					held("a move", "j", c.rows-10, c.move)
 					s.Type("G")
-					within("the end", 1, 100*c.cols, still)
+					within("the end", 1, 50*c.cols, still)
 					held("the way up", "k", c.rows-10, c.move)
 					held("a scroll step", "k", 20, c.scroll)
 				}
