@@ -113,10 +113,11 @@ func (c comparing) once(ctx context.Context, random *rand.Rand, m *measured, pro
 		name string
 		open []string
 		keys []string
+		each bool // a figure for each key
 	}{
-		{"balances", nil, []string{"j", "j", "k", "k"}},
-		{"another screen", nil, []string{"4", "1", "6", "1"}},
-		{"build", []string{"2", "d"}, []string{down, down, up, up}},
+		{"balances", nil, []string{"j", "j", "k", "k"}, false},
+		{"to screen", nil, []string{"4", "1", "6", "1"}, true},
+		{"build", []string{"2", "d"}, []string{down, down, up, up}, false},
 	} {
 		for _, key := range s.open {
 			if _, err := b.press(key, quietLong); err != nil {
@@ -124,13 +125,17 @@ func (c comparing) once(ctx context.Context, random *rand.Rand, m *measured, pro
 			}
 		}
 		for i := range c.presses {
-			f, err := b.press(s.keys[i%len(s.keys)], quiet)
+			key, name := s.keys[i%len(s.keys)], s.name
+			if s.each { // a screen with much on it is not the middle of others
+				name += " " + key
+			}
+			f, err := b.press(key, quiet)
 			if err != nil {
 				return err
 			}
 			if f.bytes > 0 {
-				m.add(s.name+", bytes a key", float64(f.bytes))
-				m.add(s.name+", ms to the first byte", float64(f.first.Microseconds())/1000)
+				m.add(name+", bytes a key", float64(f.bytes))
+				m.add(name+", ms to the first byte", float64(f.first.Microseconds())/1000)
 			}
 		}
 	}
