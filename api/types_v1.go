@@ -170,6 +170,28 @@ type RolesResponse struct {
 	ExitAvailableAt uint64 `json:"exitAvailableAt"`
 }
 
+// What is at an address of an EVM chain: nothing, an EIP-7702 delegation, or any other code.
+const (
+	CodeNone      = "none"
+	CodeDelegated = "delegated"
+	CodeContract  = "contract"
+)
+
+// CodeResponse is the answer of GET /account/code?account=<CAIP-10>,…, an addition of ours: what is at each address now,
+// in the order that was asked.
+type CodeResponse struct {
+	Accounts []AccountCode `json:"accounts"`
+}
+
+// AccountCode is what is at one address. Delegate is the contract to which an EOA is delegated. Nonce is that of the
+// account on its chain, a decimal string: what an EIP-7702 authorization of an EOA must carry.
+type AccountCode struct {
+	Account  string `json:"account"`
+	Code     string `json:"code"`
+	Delegate string `json:"delegate,omitzero"`
+	Nonce    string `json:"nonce"`
+}
+
 // Health is the answer of GET /healthz, an addition of ours: the service is open and works. A service whose clock went
 // back, or that cannot write, answers 503 with the reason instead.
 type Health struct {

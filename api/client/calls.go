@@ -134,6 +134,12 @@ func LostPlace(err error) bool {
 		refused.StatusCode == http.StatusNotFound || refused.StatusCode == http.StatusGone)
 }
 
+// Code reads what is at addresses; the accounts are CAIP-10. The answer is the service's claim.
+func (c *Client) Code(ctx context.Context, accounts ...string) (api.CodeResponse, error) {
+	return view[api.CodeResponse](c.get(ctx, "read code", "/account/code",
+		url.Values{"account": {strings.Join(accounts, ",")}}))
+}
+
 // Roles reads the roles of a role-based account on one chain; account is CAIP-10. The answer is the service's claim.
 func (c *Client) Roles(ctx context.Context, account string) (api.RolesResponse, error) {
 	return view[api.RolesResponse](c.get(ctx, "read roles", "/account/roles", url.Values{"account": {account}}))

@@ -137,7 +137,7 @@ func statuses() []Endpoint {
 }
 
 // RelayPaths are the routes that need a relay.
-func RelayPaths() []string { return []string{"/account/roles", "/account/relay"} }
+func RelayPaths() []string { return []string{"/account/code", "/account/roles", "/account/relay"} }
 
 func roles() []Endpoint {
 	read := get("getRoles", "/account/roles", groupAccount, "Roles of a role-based account on one chain",
@@ -147,8 +147,12 @@ func roles() []Endpoint {
 	relay := post("relay", "/account/relay", groupAccount, PermitExecute,
 		"Put on chain what the admin of a role-based account signed",
 		api.RelayRequest{}, api.RelayResponse{}, 422)
-	read.Ours, relay.Ours = true, true
-	return []Endpoint{read, relay}
+	code := get("getCode", "/account/code", groupAccount, "What is at addresses: code, a delegation or nothing",
+		api.CodeResponse{},
+		Parameter{Name: "account", Description: "Comma-separated CAIP-10 accounts on EVM chains, 50 at most.",
+			Required: true, Example: "eip155:8453:" + exAccount})
+	code.Ours, read.Ours, relay.Ours = true, true, true
+	return []Endpoint{code, read, relay}
 }
 
 func service() []Endpoint {

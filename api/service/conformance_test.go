@@ -42,6 +42,7 @@ func endpointTests() map[string]string {
 		"getExecutionStatus":     "TestAnUnknownQuoteIDIsAnEmptyObject",
 		"getTxHistoryV1":         "TestAnswersHaveTheShapeOfThePublishedOnes",
 		"getTxHistory":           "TestHistoryParametersHaveTheDocumentedDefaultsAndBounds",
+		"getCode":                "TestTheCodeAtAnAddressIsNoneAContractOrADelegation",
 		"getRoles":               "TestTheAdminRotatesTheSessionKeyThroughTheInterface",
 		"relay":                  "TestTheAdminRotatesTheSessionKeyThroughTheInterface",
 		"getHealth":              "TestHealthNeedsNeitherKeyNorBasePath",

@@ -123,6 +123,9 @@ func everything(t *testing.T, r *recorder) {
 			caller.look()
 			caller.callAndSwap()
 			swapper.swapOnly()
+			if caller.user.Account.Type == api.AccountKernelV33 {
+				caller.ask("GET", "/account/code?account="+caller.user.On(8453), "")
+			}
 		}
 	}
 	for _, v1 := range []bool{false, true} { // refunds have a reason

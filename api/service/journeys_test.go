@@ -275,6 +275,47 @@ func TestTheAdminRotatesTheSessionKeyThroughTheInterface(t *testing.T) {
 	c.done(c.finish(signed, id), api.RecordCall)
 }
 
+// What is at an address is read from its chain, by chain: nothing, a contract, or the delegation that an EOA's first
+// operation there made.
+func TestTheCodeAtAnAddressIsNoneAContractOrADelegation(t *testing.T) {
+	s := open(t, options(store.NewMemory()))
+	c := newClient(t, s, api.AccountKernelV33, 54)
+	p := s.Network().Pins
+	code := func() (out api.CodeResponse) {
+		t.Helper()
+		list := c.user.On(8453) + "," + c.user.On(1) + ",eip155:8453:" + p.Escrow.Hex() + ",eip155:8453:" + recipient
+		if err := c.ask("GET", "/account/code?account="+list, "").Decode(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	none, contract := api.AccountCode{Code: api.CodeNone, Nonce: "0"},
+		api.AccountCode{Code: api.CodeContract, Nonce: "1"}
+	check := func(own api.AccountCode) {
+		t.Helper()
+		got := code()
+		if len(got.Accounts) != 4 || got.Accounts[0].Account != c.user.On(8453) {
+			t.Fatalf("%+v", got)
+		}
+		for i, want := range []api.AccountCode{own, none, contract, none} {
+			if want.Account = got.Accounts[i].Account; got.Accounts[i] != want {
+				t.Errorf("%+v, expected %+v", got.Accounts[i], want)
+			}
+		}
+	}
+	check(none)
+	signed, id, _ := c.call(c.transfer(10_000_000), "ob:usdc")
+	c.done(c.finish(signed, id), api.RecordCall)
+	check(api.AccountCode{Code: api.CodeDelegated, Delegate: p.KernelV33.Hex(), Nonce: "1"})
+	many := "eip155:1:" + recipient
+	for name, bad := range map[string]string{"": "account[0]", "eip155:1:0x1": "account[0]",
+		many + ",eip155:57:" + recipient: "account[1]", strings.Repeat(many+",", 50) + many: "account",
+		"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:11111111111111111111111111111111": "account[0]"} {
+		status, raw := c.send("GET", "/account/code?account="+name, "")
+		c.isInvalid("/account/code", status, raw, "", bad)
+	}
+}
+
 // Refunds give everything back, in both versions and from Solana, too, and say why.
 func TestARefundGivesEverythingBack(t *testing.T) {
 	for _, v1 := range []bool{true, false} {

@@ -62,6 +62,7 @@ func readings(t testing.TB, quoteID string) map[string]string {
 		"/assets/list": "", "/chains/supported-list": "", "/healthz": "", "/openapi.json": "",
 		"/v2/balances/aggregated-balance": "?address=" + evm,
 		"/v3/balances/aggregated-balance": balances,
+		"/account/code":                   "?account=eip155:8453:" + evm,
 		"/account/roles":                  "?account=eip155:8453:" + evm,
 		"/status/get-execution-status":    "?quoteId=" + quoteID,
 		"/v3/status/get-execution-status": "?quoteId=0x" + hex.EncodeToString(sha256Of(evm)),
@@ -96,7 +97,8 @@ func TestK11_AReadOnlyKeyNeverMakesTheServiceWrite(t *testing.T) {
 	executing, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot",
 		Permissions: []string{access.Read, access.Execute}})
 	narrow, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "page", Endpoints: []string{
-		"/v2/balances/", "/v3/balances/", "/account/roles", "/assets/", "/chains/", "/status/", "/v3/status/",
+		"/v2/balances/", "/v3/balances/", "/account/code", "/account/roles", "/assets/", "/chains/", "/status/",
+		"/v3/status/",
 	}})
 
 	begun, before := db.begun.Load(), fileSum(t, path)

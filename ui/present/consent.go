@@ -31,6 +31,8 @@ func Because(d consent.Demand) string {
 		return "up to " + USD(d.Worst) + " can leave"
 	case consent.Unreadable:
 		return "what it does is unknown"
+	case consent.Codeless:
+		return "the service says there is no code where it goes"
 	}
 	return ""
 }

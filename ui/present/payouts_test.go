@@ -68,24 +68,6 @@ func TestFirstPaymentsAreCountedOnceForEachAddress(t *testing.T) {
 	}
 }
 
-// TestAHundredUnknownContractsAreOneWarning: a line for each would push every other warning off the screen.
-func TestAHundredUnknownContractsAreOneWarning(t *testing.T) {
-	r := payoutReview(t)
-	line, call := r.Call.Lines[0], r.Intent.Calls[0]
-	line.Decoded, line.Function, line.Args, line.Amount, line.ToName, line.Recipient = false, "", nil, nil, "", ""
-	line.To, line.Data = reviewtest.Escrow, "0xdeadbeef"
-	r.Call.Lines, r.Intent.Calls = nil, nil
-	for i := range 100 {
-		line.Index, line.Asked = i+1, i+1
-		r.Call.Lines, r.Intent.Calls = append(r.Call.Lines, line), append(r.Intent.Calls, call)
-	}
-	text := textOf(Review1(r))
-	if n := strings.Count(text, "no list here knows"); n != 1 ||
-		!strings.Contains(text, "Calls 1, 2, 3 and 97 more go to addresses that no list here knows") {
-		t.Errorf("%d warnings:\n%s", n, text[:min(len(text), 2000)])
-	}
-}
-
 // TestAPaymentThatIsNotAsAskedIsNoRow: it stands beside what was asked, with its verdict.
 func TestAPaymentThatIsNotAsAskedIsNoRow(t *testing.T) {
 	r := payoutReview(t)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"coffer/api"
-	"coffer/api/text"
 	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
@@ -49,9 +48,6 @@ func (p *Page) warningsOfQuote(r Review) {
 
 func deciding() []string { return []string{"quote.promise.attesters", "quote.promise.threshold"} }
 
-// unlistedWords follow the name of a call.
-const unlistedWords = " goes to an address that is on no list here and may not be a contract."
-
 // warningsOfCalls are those of review 1.
 func (p *Page) warningsOfCalls(r Review) {
 	v := r.Call
@@ -62,21 +58,6 @@ func (p *Page) warningsOfCalls(r Review) {
 		p.text(marked(ToneWarn,
 			"This approval never expires: it stays valid until another operation of this account uses its "+
 				"nonce. It covers neither fees nor sponsor."))
-	}
-	var unlisted []string
-	for i, l := range v.Lines {
-		if l.Role == verify.RoleCall && l.ToName == "" && bytesOf(l.Data) != "" && r.nameOf(l.To) == "" {
-			unlisted = append(unlisted, strconv.Itoa(max(l.Asked, i+1)))
-		}
-	}
-	switch {
-	case len(unlisted) > 1:
-		p.text(marked(ToneWarn, "Calls "+text.Few(unlisted, 3)+
-			" go to addresses that are on no list here and may not be contracts."))
-	case len(unlisted) == 1 && len(r.Intent.Calls) > 1:
-		p.text(marked(ToneWarn, "Call "+unlisted[0]+unlistedWords))
-	case len(unlisted) == 1:
-		p.text(marked(ToneWarn, "The call"+unlistedWords))
 	}
 	if n := len(Assumed(r.Intent)); n > 0 {
 		p.text(marked(ToneWarn, "Tried on an assumed state ("+Plural(n, "address", "addresses")+

@@ -23,6 +23,7 @@ const (
 	Costly           // its cost is a large share of what is paid
 	WorstCase        // in the worst case Person.From or more can leave
 	Unreadable       // a call cannot be decoded
+	Codeless         // a call goes to an address without code, as the service says
 )
 
 // Person is what a review cannot know of the one who reads it. From is the value in micro USD from which something has
@@ -83,7 +84,7 @@ func Demanded(c *catalog.Catalog, r Review, p Person) Demand {
 		d = ofQuote(c, r, d)
 	case r.Call != nil && r.Call.WholeConsent:
 		d = weigh(Leaves(c, r), d)
-		d = unreadable(r.Call, d)
+		d = ofCalls(r.Call, d)
 	}
 	d = d.address(r, p)
 	d.Phrase, d.review = r.Phrase(), r.Fingerprint()
@@ -97,7 +98,7 @@ func ofQuote(c *catalog.Catalog, r Review, d Demand) Demand {
 		d.Cause, d.CostBps = Costly, v.CostBps
 	}
 	if r.Call != nil && !r.Call.WholeConsent {
-		d = unreadable(r.Call, d)
+		d = ofCalls(r.Call, d)
 	}
 	if worst := verify.Sum(v.Worst); d.Cause == None && d.Amount != nil && worst != nil && worst.Cmp(d.From) >= 0 {
 		d.Cause, d.Worst = WorstCase, worst
@@ -118,9 +119,13 @@ func weigh(amounts []verify.AmountView, d Demand) Demand {
 	return d
 }
 
-// unreadable asks for characters of the contract where a call cannot be decoded: its effect is unknown, whatever else
-// leaves the account.
-func unreadable(v *verify.PreparedView, d Demand) Demand {
+// ofCalls asks for characters of the contract where a call cannot be decoded, as its effect is unknown, or where there
+// is no code, whatever else leaves the account.
+func ofCalls(v *verify.PreparedView, d Demand) Demand {
+	if len(v.Codeless) > 0 && d.Cause == None {
+		d.Cause, d.Address = Codeless, v.Codeless[0]
+		return d
+	}
 	i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded })
 	if i >= 0 && d.Cause == None && places(v.Lines[i].To) > 0 {
 		d.Cause, d.Address = Unreadable, v.Lines[i].To
@@ -134,10 +139,10 @@ func (d Demand) address(r Review, p Person) Demand {
 	if d.Cause == None {
 		return d
 	}
-	if d.Cause != Unreadable {
+	if d.Address == "" {
 		d.Least = least(Rounded(*d.Amount, true))
 	}
-	if to := stranger(r, p.Known); to != "" && d.Cause != Costly && d.Cause != Unreadable {
+	if to := stranger(r, p.Known); to != "" && d.Cause != Costly && d.Address == "" {
 		d.Address, d.Payee = to, true
 	}
 	if to := receiver(r); len(d.Least) > longest && places(to) > 0 {

@@ -108,6 +108,7 @@ func rules() map[string]must {
 			"call.callTypeWords",
 			"quote.callTypeWords", // mandatory where the solver could make the calls
 			"call.callType", "call.sources", "quote.id", "quote.callType",
+			"call.codeless", // a finding of review 1 names them
 			"quote.expires", // the deadline stands beside every confirmation
 			"quote.needs.short",
 		}},

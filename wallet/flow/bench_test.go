@@ -35,6 +35,7 @@ type fake struct {
 	rawQuote func(*api.Document) *api.Document
 	execute  func(body []byte) (api.ExecuteResponse, error)
 	status   func(n int, id string) (api.ExecutionStatus, error)
+	code     func(accounts []string) (api.CodeResponse, error)
 	skew     time.Duration
 
 	history  func(n int, q client.HistoryQuery) (api.HistoryPage, error)
@@ -170,6 +171,15 @@ func (f *fake) Quote(_ context.Context, body []byte) (client.Answer, error) {
 func (f *fake) QuoteV1(ctx context.Context, body []byte) (client.Answer, error) {
 	a, err := f.Quote(ctx, body)
 	return f.v1(a), err
+}
+
+func (f *fake) Code(_ context.Context, accounts ...string) (api.CodeResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.code == nil {
+		return api.CodeResponse{}, api.NewError(api.ErrNotFound, "no such path")
+	}
+	return f.code(accounts)
 }
 
 func (f *fake) History(_ context.Context, q client.HistoryQuery) (api.HistoryPage, error) {

@@ -57,6 +57,7 @@ type Client interface {
 	ExecuteQuote(ctx context.Context, body []byte) (api.ExecuteResponse, error)
 	ExecuteQuoteV1(ctx context.Context, body []byte) (api.ExecuteResponse, error)
 	Status(ctx context.Context, quoteID string) (api.ExecutionStatus, error)
+	Code(ctx context.Context, accounts ...string) (api.CodeResponse, error)
 	History(ctx context.Context, q client.HistoryQuery) (api.HistoryPage, error)
 	Skew() time.Duration
 }

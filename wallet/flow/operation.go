@@ -133,6 +133,7 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.fail(before, err)
 	}
+	code := o.code(ctx)
 	release, err := o.hold(ctx)
 	if err != nil {
 		return o.unheld(before, err)
@@ -141,7 +142,7 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	p, report := verify.Prepared(o.in, o.f.d.Policy, o.history(false), o.f.d.Clock(), answer.Document)
 	report = o.f.clockRemark(report, answer.Skew)
 	if p != nil {
-		report = o.balanceRemark(report, p.View().Sources)
+		report = o.balanceRemark(p.WithCode(report, code), p.View().Sources)
 	}
 	o.update(func(s *Snapshot) {
 		s.Report1, s.Review1, s.Review2, s.Previous, s.Report2 = report, nil, nil, nil, verify.Report{}

@@ -81,6 +81,7 @@ func (j *judge) prepared(doc *api.Document) *PreparedOp {
 		funding: j.in.Funding(), slippage: d.SlippageBps, sources: sources,
 	}
 	prep.view = j.preparedView(d, w, acc, o, v, lines, sources)
+	prep.called = j.called()
 	j.preparedLimits(lines, prep)
 	prep.stood = j.beside([]Signing{v})
 	prep.view.Fingerprint, prep.view.Phrase = fingerprint("coffer/review/1", j.in.Hash(), doc, v), j.report.Phrase()

@@ -137,6 +137,7 @@ type PreparedOp struct {
 	slippage int
 	sources  []AmountView
 	stood    []string // what could run beside it when it was judged
+	called   []common.Address
 }
 
 // Signing is what gets signed.

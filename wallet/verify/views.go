@@ -89,6 +89,8 @@ type PreparedView struct {
 	Digest        string // what the key signs: EIP-191 of OpHash
 	Fingerprint   string
 	Sources       []AmountView // balances that the service says are usable; not checked
+	// Codeless are the addresses, in checksum form, that calls go to and at which the service says there is no code.
+	Codeless []string
 	// WholeConsent: this signature is the only one and lets the calls run (same_chain_exclude_solver).
 	WholeConsent bool
 	Signatures   int // signatures that follow from confirming this review

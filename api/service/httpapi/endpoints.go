@@ -103,6 +103,39 @@ func (h *handler) roles(r *http.Request, _ *api.Document) (*api.Document, error)
 	return api.Encode(out)
 }
 
+// maxCode bounds the addresses of one question for code.
+const maxCode = 50
+
+func (h *handler) code(r *http.Request, _ *api.Document) (*api.Document, error) {
+	v, err := query(r, "account")
+	if err != nil {
+		return nil, err
+	}
+	var failures []api.Failure
+	var accounts []caip.Account
+	items := strings.Split(v[0], ",")
+	if len(items) > maxCode {
+		return nil, api.Invalid("account", "at most "+strconv.Itoa(maxCode)+" accounts", strconv.Itoa(len(items)))
+	}
+	for i, item := range items {
+		account, err := caip.ParseAccount(item)
+		_, evm := account.EVM()
+		if _, known := h.Network.Catalog.Chain(account.Chain); err != nil || !evm || !known {
+			failures = append(failures, api.Failure{Path: "account[" + strconv.Itoa(i) + "]",
+				Expected: "a CAIP-10 account on a supported EVM chain, such as eip155:8453:0x…", Got: text.Named(item)})
+		}
+		accounts = append(accounts, account)
+	}
+	if err := api.NewValidationError(failures); err != nil {
+		return nil, err
+	}
+	out, err := h.Relay.Code(r.Context(), accounts)
+	if err != nil {
+		return nil, err
+	}
+	return api.Encode(out)
+}
+
 // Page sizes of history; more than MaxLimit is capped, as the specification allows.
 const (
 	DefaultLimit = 20

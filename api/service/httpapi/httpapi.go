@@ -45,9 +45,10 @@ type Settler interface {
 	ExecuteV1(context.Context, *api.Document) (*api.Document, error)
 }
 
-// Relay answers for the roles of role-based accounts and carries what their admins signed; the document has passed
-// api.Rules.
+// Relay answers for the code at addresses and the roles of role-based accounts, and carries what their admins signed;
+// the document has passed api.Rules.
 type Relay interface {
+	Code(context.Context, []caip.Account) (api.CodeResponse, error)
 	Relay(context.Context, *api.Document) (*api.Document, error)
 	Roles(ctx context.Context, chain caip.Chain, account common.Address) (api.RolesResponse, error)
 }
@@ -76,7 +77,7 @@ type Config struct {
 	Quoter        Quoter
 	Settler       Settler
 	Records       Records
-	Relay         Relay // nil: the routes of role-based accounts are absent
+	Relay         Relay // nil: the routes of openapi.RelayPaths are absent
 	Clock         func() time.Time
 	IDs           *RequestIDs // names the requests; nil: New draws names from Random
 	Random        io.Reader   // for the names of requests

@@ -62,6 +62,9 @@ func (u *useCases) QuoteV1(context.Context, *api.Document) (*api.Document, error
 func (u *useCases) Execute(context.Context, *api.Document) (*api.Document, error)     { return u.do() }
 func (u *useCases) ExecuteV1(context.Context, *api.Document) (*api.Document, error)   { return u.do() }
 func (u *useCases) Relay(context.Context, *api.Document) (*api.Document, error)       { return u.do() }
+func (u *useCases) Code(context.Context, []caip.Account) (api.CodeResponse, error) {
+	return api.CodeResponse{}, u.err
+}
 func (u *useCases) Roles(_ context.Context, c caip.Chain, a common.Address) (api.RolesResponse, error) {
 	return api.RolesResponse{SessionAddress: a.Hex(), CoSigner: c.String(), AdminNonce: "0", OperationNonce: "0"}, u.err
 }

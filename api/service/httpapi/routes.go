@@ -134,7 +134,7 @@ func (h *handler) gets() map[string]reader {
 		"getDescription":         h.describe,
 	}
 	if h.Relay != nil {
-		out["getRoles"] = h.roles
+		out["getCode"], out["getRoles"] = h.code, h.roles
 	}
 	return out
 }

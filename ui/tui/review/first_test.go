@@ -220,15 +220,21 @@ func TestD15_OnlyAFigureThatIsWorseIsMarked(t *testing.T) {
 	}
 }
 
-// A call to an address that no list knows is said to be one, however many checks it passes.
-func TestD15_ACallToAnAddressThatNobodyKnowsIsAWarning(t *testing.T) {
-	const words = "! The call goes to an address that is on no list here and may not be a contract."
-	r := newRig(t).nativeCall()
-	if v := r.open().settle().flat(); !strings.Contains(v, words) {
-		t.Error(v)
+// A call to an address without code is a line of the review that must be seen, however many checks it passes, and its
+// address is typed; where the service does not answer, the review says unknown.
+func TestTH_V7_ACallToAnAddressWithoutCodeIsALineOfTheReview(t *testing.T) {
+	for level, words := range map[verify.Level]string{verify.Warn: "! " + verify.CodeMissing,
+		verify.Unknown: "? " + verify.CodeUnknown} {
+		r := newRig(t).nativeCall()
+		r.op.report1.Reasons = append(r.op.report1.Reasons, verify.Reason{Code: "V7", Level: level, Got: usdc,
+			Title: strings.TrimLeft(words, "!? ")})
+		r.h = 60
+		if v := r.open().settle().flat(); !strings.Contains(v, words) {
+			t.Error(v)
+		}
 	}
-	r = newRig(t)
-	if v := r.open().settle().flat(); strings.Contains(v, "is on no list here") {
+	r := newRig(t)
+	if v := r.open().settle().flat(); strings.Contains(v, "code where") {
 		t.Error(v)
 	}
 }

@@ -103,7 +103,7 @@ func (kernelV33) state(a Account, st chain.State, chainID uint64) (State, error)
 		return State{Deployed: true}, nil
 	}
 	on := caip.EVM(chainID).String()
-	if delegate, ok := delegateOf(code); ok {
+	if delegate, ok := DelegateOf(code); ok {
 		return State{}, api.NewError(api.ErrDelegation,
 			"The account %s is delegated to %s on %s; this service works with the delegate %s only. "+
 				"End that delegation first, or use another account", a.Address.Hex(), delegate.Hex(), on,
@@ -125,7 +125,8 @@ func designator(delegate common.Address) []byte {
 	return append([]byte{0xef, 0x01, 0x00}, delegate[:]...)
 }
 
-func delegateOf(code []byte) (common.Address, bool) {
+// DelegateOf reads the contract to which the code of an EOA delegates it (EIP-7702); false for other code or none.
+func DelegateOf(code []byte) (common.Address, bool) {
 	rest, ok := bytes.CutPrefix(code, []byte{0xef, 0x01, 0x00})
 	if !ok || len(rest) != common.AddressLength {
 		return common.Address{}, false
