@@ -151,14 +151,19 @@ func delegation(p place, s signing) {
 	if !sig.object() {
 		return
 	}
-	sig.get("chainId").integer(1, maxSafe)
-	if c, ok := sig.get("contractAddress").str("a 0x address", isAddress); ok && okC &&
-		!strings.EqualFold(c, contract) {
+	c, ok := sig.get("contractAddress").str("a 0x address", isAddress)
+	if ok && okC && !strings.EqualFold(c, contract) {
 		sig.get("contractAddress").fail("the contract of the delegation")
 	}
-	if n, ok := sig.get("nonce").integer(0, maxSafe); ok && okN && n != nonce {
+	if n, ok := authorized(sig); ok && okN && n != nonce {
 		sig.get("nonce").fail("the nonce of the delegation")
 	}
+}
+
+// authorized checks a signed authorization, but for its contract, and returns its nonce.
+func authorized(sig place) (nonce int, ok bool) {
+	sig.get("chainId").integer(1, maxSafe)
+	nonce, ok = sig.get("nonce").integer(0, maxSafe)
 	sig.get("r").str("32 bytes as 0x hex", reWord.MatchString)
 	sig.get("s").str("32 bytes as 0x hex", reWord.MatchString)
 	parity, okP := sig.get("yParity").integer(0, 1)
@@ -167,6 +172,7 @@ func delegation(p place, s signing) {
 		sig.get("v").fail("0x1b with yParity 0, 0x1c with yParity 1")
 	}
 	sig.get("type").str("Signed", oneOf("Signed"))
+	return nonce, ok
 }
 
 const wantHex = "a hex string that starts with 0x"

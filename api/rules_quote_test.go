@@ -75,6 +75,9 @@ func bodies() map[string]string {
 		"Relay": fmt.Sprintf(
 			`{"account":%s,"chain":"eip155:10","action":"rotate-session","newSession":%q,"nonce":"0",`+
 				`"signature":"0x%s"}`, roleNoType, evmOwner, strings.Repeat("12", 65)),
+		"Undelegate": fmt.Sprintf(`{"account":%q,"authorization":{"chainId":10,"contractAddress":"0x%s","nonce":3,`+
+			`"r":%q,"s":%q,"v":"0x1b","yParity":0,"type":"Signed"}}`, evmOwner, strings.Repeat("0", 40), zeroWord,
+			zeroWord),
 	}
 }
 
@@ -96,6 +99,7 @@ func ruleSets() map[string]ruleSet {
 		"ExecuteV1":   {Rules.ExecuteV1, func() any { return new(QuoteV1) }},
 		"Predict":     {Rules.Predict, func() any { return new(PredictRequest) }},
 		"Relay":       {Rules.Relay, func() any { return new(RelayRequest) }},
+		"Undelegate":  {Rules.Undelegate, func() any { return new(UndelegateRequest) }},
 	}
 }
 
@@ -289,12 +293,17 @@ func TestBodiesRefuse(t *testing.T) {
 			"from.asset.assetId", "Solana needs v3"},
 		"v1 from a solana account": {"QuoteV1", "/from/account", accSolana, "from.account.type",
 			"Solana needs v3"},
-		"quote slippage 0":          {"Quote", "/slippageTolerance", "0", "slippageTolerance", "1 to 10000"},
-		"relay of a kernel account": {"Relay", "/account", accKernel31, "account.type", "role-based"},
-		"relay on Solana":           {"Relay", "/chain", `"` + solanaMain + `"`, "chain", "CAIP-2"},
-		"relay unknown action":      {"Relay", "/action", `"upgrade"`, "action", "rotate-session"},
-		"relay short signature":     {"Relay", "/signature", `"0x12"`, "signature", "65 bytes"},
-		"relay without nonce":       {"Relay", "/nonce", "", "nonce", "decimal"},
+		"quote slippage 0": {"Quote", "/slippageTolerance", "0", "slippageTolerance", "1 to 10000"},
+		"undelegation to a contract": {"Undelegate", "/authorization/contractAddress", `"` + evmOther + `"`,
+			"authorization.contractAddress", "zero address"},
+		"undelegation on every chain": {"Undelegate", "/authorization/chainId", "0", "authorization.chainId",
+			"integer from 1"},
+		"undelegation without a signature": {"Undelegate", "/authorization", "", "authorization", "object"},
+		"relay of a kernel account":        {"Relay", "/account", accKernel31, "account.type", "role-based"},
+		"relay on Solana":                  {"Relay", "/chain", `"` + solanaMain + `"`, "chain", "CAIP-2"},
+		"relay unknown action":             {"Relay", "/action", `"upgrade"`, "action", "rotate-session"},
+		"relay short signature":            {"Relay", "/signature", `"0x12"`, "signature", "65 bytes"},
+		"relay without nonce":              {"Relay", "/nonce", "", "nonce", "decimal"},
 		"relay new session zero": {"Relay", "/newSession", `"0x0000000000000000000000000000000000000000"`,
 			"newSession", "other than the zero address"},
 		"relay announce with a session": {"Relay", "/action", `"announce-exit"`, "newSession",

@@ -1,5 +1,7 @@
 package api
 
+import "strings"
+
 // Relay checks the body of POST /account/relay and returns every failure: a role-based account, one of the four
 // actions, and exactly the members that the action takes.
 func (r Rules) Relay(doc *Document) []Failure {
@@ -43,4 +45,20 @@ func unused(body place, action string, names ...string) {
 			p.fail("nothing: " + action + " takes no " + n)
 		}
 	}
+}
+
+// Undelegate checks the body of POST /account/undelegate and returns every failure: an EOA, and its authorization of
+// the zero address on a supported chain.
+func (r Rules) Undelegate(doc *Document) []Failure {
+	return check(doc, UndelegateRequest{}, func(body place) {
+		body.get("account").str("a 0x address", isAddress)
+		sig := body.get("authorization")
+		if !sig.object() {
+			return
+		}
+		sig.get("contractAddress").str("the zero address, which ends a delegation", func(s string) bool {
+			return s == "0x"+strings.Repeat("0", 40)
+		})
+		authorized(sig)
+	})
 }

@@ -177,8 +177,8 @@ const (
 	CodeContract  = "contract"
 )
 
-// CodeResponse is the answer of GET /account/code?account=<CAIP-10>,…, an addition of ours: what is at each address now,
-// in the order that was asked.
+// CodeResponse is the answer of GET /account/code?account=<CAIP-10>,…, an addition of ours: what is at each address
+// now, in the order that was asked.
 type CodeResponse struct {
 	Accounts []AccountCode `json:"accounts"`
 }
@@ -190,6 +190,20 @@ type AccountCode struct {
 	Code     string `json:"code"`
 	Delegate string `json:"delegate,omitzero"`
 	Nonce    string `json:"nonce"`
+}
+
+// UndelegateRequest is the body of POST /account/undelegate, an addition of ours: an EOA's signed authorization of the
+// zero address, which ends its EIP-7702 delegation on one chain, for the service to put on chain; anybody else could do
+// the same. Account is the EOA.
+type UndelegateRequest struct {
+	Account       string              `json:"account"`
+	Authorization DelegationSignature `json:"authorization"`
+}
+
+// UndelegateResponse names the transaction that ended the delegation; there is none where the account was not
+// delegated.
+type UndelegateResponse struct {
+	Transaction *OperationRef `json:"transaction,omitzero"`
 }
 
 // Health is the answer of GET /healthz, an addition of ours: the service is open and works. A service whose clock went

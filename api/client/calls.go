@@ -153,6 +153,13 @@ func (c *Client) Relay(ctx context.Context, r api.RelayRequest) (api.RelayRespon
 		once: true}, r))
 }
 
+// Undelegate posts the authorization with which an EOA ends its delegation, exactly once. After an *Error with Sent
+// true, or an *api.Error of 500 and above, Code shows whether the account is still delegated.
+func (c *Client) Undelegate(ctx context.Context, r api.UndelegateRequest) (api.UndelegateResponse, error) {
+	return view[api.UndelegateResponse](c.post(ctx, call{op: "undelegate", path: "/account/undelegate",
+		timeout: executeTimeout, once: true}, r))
+}
+
 // post carries out a call with a value as its body.
 func (c *Client) post(ctx context.Context, k call, v any) (a Answer, err error) {
 	k.method = http.MethodPost

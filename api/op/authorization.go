@@ -22,18 +22,32 @@ type Authorization struct {
 	Nonce   uint64
 }
 
+// field is where an authorization stands in an operation.
+const field = "delegation."
+
 // maxSafeInteger is 2^53-1, the largest nonce that survives a JSON number (TH-D4).
 const maxSafeInteger = 1<<53 - 1
 
 // Check refuses what must never be signed: no chain id, chain id 0, the zero address
 // as delegate, a nonce above 2^53-1.
 func (a Authorization) Check() error {
-	const field = "delegation."
-	if !word.Fits(a.ChainID, 256) || a.ChainID.Sign() == 0 {
-		return refuse("D3", field+"chainId", "a chain id from 1", decimal(a.ChainID))
-	}
 	if a.Address == (common.Address{}) {
 		return refuse("D2", field+"contractAddress", "a contract", "the zero address")
+	}
+	return a.check()
+}
+
+// CheckEnd refuses what is no end of a delegation on one chain: any address but zero, and what Check refuses besides.
+func (a Authorization) CheckEnd() error {
+	if a.Address != (common.Address{}) {
+		return refuse("D7", field+"contractAddress", "the zero address", a.Address.Hex())
+	}
+	return a.check()
+}
+
+func (a Authorization) check() error {
+	if !word.Fits(a.ChainID, 256) || a.ChainID.Sign() == 0 {
+		return refuse("D3", field+"chainId", "a chain id from 1", decimal(a.ChainID))
 	}
 	if a.Nonce > maxSafeInteger {
 		return refuse("D4", field+"nonce", "a nonce below 2^53", strconv.FormatUint(a.Nonce, 10))
@@ -101,6 +115,23 @@ func (s SignedAuthorization) Wire() api.DelegationSignature {
 // 32 bytes, v "0x1b" or "0x1c" in agreement with yParity, an address after TH-L5. It
 // checks the form; compare the content with what was asked for.
 func AuthorizationFromWire(w api.DelegationSignature) (SignedAuthorization, error) {
+	s, err := fromWire(w)
+	if err != nil {
+		return SignedAuthorization{}, err
+	}
+	return s, s.Check()
+}
+
+// EndFromWire is AuthorizationFromWire of an authorization that ends a delegation.
+func EndFromWire(w api.DelegationSignature) (SignedAuthorization, error) {
+	s, err := fromWire(w)
+	if err != nil {
+		return SignedAuthorization{}, err
+	}
+	return s, s.CheckEnd()
+}
+
+func fromWire(w api.DelegationSignature) (SignedAuthorization, error) {
 	const field = "delegation.signature."
 	s := SignedAuthorization{Authorization: Authorization{ChainID: new(big.Int).SetUint64(w.ChainID), Nonce: w.Nonce},
 		YParity: w.YParity}
@@ -121,5 +152,5 @@ func AuthorizationFromWire(w api.DelegationSignature) (SignedAuthorization, erro
 		return SignedAuthorization{}, refuse("D5", field+"v", "0x1b with yParity 0 or 0x1c with yParity 1",
 			quote(w.V)+" with "+strconv.Itoa(int(w.YParity)))
 	}
-	return s, s.Check()
+	return s, nil
 }

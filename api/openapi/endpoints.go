@@ -137,7 +137,9 @@ func statuses() []Endpoint {
 }
 
 // RelayPaths are the routes that need a relay.
-func RelayPaths() []string { return []string{"/account/code", "/account/roles", "/account/relay"} }
+func RelayPaths() []string {
+	return []string{"/account/code", "/account/undelegate", "/account/roles", "/account/relay"}
+}
 
 func roles() []Endpoint {
 	read := get("getRoles", "/account/roles", groupAccount, "Roles of a role-based account on one chain",
@@ -151,8 +153,10 @@ func roles() []Endpoint {
 		api.CodeResponse{},
 		Parameter{Name: "account", Description: "Comma-separated CAIP-10 accounts on EVM chains, 50 at most.",
 			Required: true, Example: "eip155:8453:" + exAccount})
-	code.Ours, read.Ours, relay.Ours = true, true, true
-	return []Endpoint{code, read, relay}
+	undelegate := post("undelegate", "/account/undelegate", groupAccount, PermitExecute,
+		"End the EIP-7702 delegation of an EOA on one chain", api.UndelegateRequest{}, api.UndelegateResponse{}, 422)
+	code.Ours, undelegate.Ours, read.Ours, relay.Ours = true, true, true, true
+	return []Endpoint{code, undelegate, read, relay}
 }
 
 func service() []Endpoint {

@@ -301,3 +301,14 @@ func (c *client) admin(chain, action string, session common.Address, nonce int64
 func (c *client) rotate(chain string, to *ecdsa.PrivateKey, nonce int64) string {
 	return c.admin(chain, api.AdminRotateSession, crypto.PubkeyToAddress(to.PublicKey), nonce)
 }
+
+// undelegation is the body with which the EOA ends its delegation on a chain.
+func (c *client) undelegation(chainID, nonce uint64) string {
+	c.t.Helper()
+	a := op.Authorization{ChainID: new(big.Int).SetUint64(chainID), Nonce: nonce}
+	sig, err := op.Sign(a.Hash(), c.user.Key)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.json(api.UndelegateRequest{Account: c.user.Address.Hex(), Authorization: a.With(sig).Wire()})
+}

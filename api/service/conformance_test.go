@@ -43,6 +43,7 @@ func endpointTests() map[string]string {
 		"getTxHistoryV1":         "TestAnswersHaveTheShapeOfThePublishedOnes",
 		"getTxHistory":           "TestHistoryParametersHaveTheDocumentedDefaultsAndBounds",
 		"getCode":                "TestTheCodeAtAnAddressIsNoneAContractOrADelegation",
+		"undelegate":             "TestAnEOADelegatesUndelegatesAndDelegatesAgain",
 		"getRoles":               "TestTheAdminRotatesTheSessionKeyThroughTheInterface",
 		"relay":                  "TestTheAdminRotatesTheSessionKeyThroughTheInterface",
 		"getHealth":              "TestHealthNeedsNeitherKeyNorBasePath",

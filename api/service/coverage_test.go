@@ -125,6 +125,7 @@ func everything(t *testing.T, r *recorder) {
 			swapper.swapOnly()
 			if caller.user.Account.Type == api.AccountKernelV33 {
 				caller.ask("GET", "/account/code?account="+caller.user.On(8453), "")
+				caller.ask("POST", "/account/undelegate", caller.undelegation(8453, 1))
 			}
 		}
 	}
@@ -303,6 +304,9 @@ func requests(t *testing.T, s *service.Service) map[string][]string {
 			add(c.executePath(), string(signed.Raw()))
 			add(c.quotePath(), c.put(c.swap("ob:usdc", "5000000", "ob:eth", c.user.On(10)), "/slippageTolerance",
 				"100"))
+			if c.user.Account.Type == api.AccountKernelV33 {
+				add("/account/undelegate", c.undelegation(8453, 0))
+			}
 			if c.user.Admin != nil && v1 {
 				add("/account/relay", c.rotate("eip155:10", settletest.Key(99), 0))
 				operation, _ := c.prepare(c.transfer(10_000_000)).At("/chainOperation/userOp")

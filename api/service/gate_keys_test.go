@@ -325,7 +325,8 @@ func TestNoKeyIsEverInTheLog(t *testing.T) {
 		"/v1/quote", "/v3/quote", "/quotes/prepare-call-quote",
 		"/quotes/call-quote", "/quotes/execute-quote", "/status/get-execution-status",
 		"/v3/status/get-execution-status", "/status/get-tx-history",
-		"/v3/status/get-tx-history", "/account/code", "/account/roles", "/account/relay", "/openapi.json", "/healthz",
+		"/v3/status/get-tx-history", "/account/code", "/account/undelegate", "/account/roles", "/account/relay",
+		"/openapi.json", "/healthz",
 		"/explorer/eip155:1/tx/0x00", "/network.json", "/no/such/path",
 	})
 	ids := map[string]bool{}

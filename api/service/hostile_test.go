@@ -118,6 +118,7 @@ func newTarget(t *testing.T) *target {
 	swap, _ := role.exchange(role.swap("ob:eth", "5000000000000000", "ob:usdc", ""))
 	g.docs[role.executePath()] = swap.Raw()
 	g.docs["/account/relay"] = []byte(role.rotate("eip155:10", settletest.Key(99), 0))
+	g.docs["/account/undelegate"] = []byte(role.undelegation(8453, 0))
 	for _, path := range postPaths {
 		if g.docs[path] == nil {
 			t.Fatalf("no document for %s", path)

@@ -316,6 +316,80 @@ func TestTheCodeAtAnAddressIsNoneAContractOrADelegation(t *testing.T) {
 	}
 }
 
+// The whole circle: an operation delegates the EOA, the service puts on chain the authorization of the zero address
+// that the EOA signed, the code is gone, and the next operation delegates again. Asked twice, it is sent once.
+func TestAnEOADelegatesUndelegatesAndDelegatesAgain(t *testing.T) {
+	s := open(t, options(store.NewMemory()))
+	c := newClient(t, s, api.AccountKernelV33, 55)
+	code := func() api.AccountCode {
+		t.Helper()
+		var out api.CodeResponse
+		if err := c.ask("GET", "/account/code?account="+c.user.On(8453), "").Decode(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Accounts[0]
+	}
+	end := func(nonce uint64) *api.OperationRef {
+		t.Helper()
+		var out api.UndelegateResponse
+		if err := c.ask("POST", "/account/undelegate", c.undelegation(8453, nonce)).Decode(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Transaction
+	}
+	if end(0) != nil || code().Nonce != "0" {
+		t.Error("an account that is not delegated was sent for")
+	}
+	for _, nonce := range []uint64{1, 3} { // each delegation and each end of one takes a nonce of the EOA
+		signed, id, _ := c.call(c.transfer(10_000_000), "ob:usdc")
+		c.done(c.finish(signed, id), api.RecordCall)
+		if is := code(); is.Code != api.CodeDelegated || is.Nonce != fmt.Sprint(nonce) {
+			t.Fatalf("%+v", is)
+		}
+		c.invalid("/account/undelegate", c.undelegation(8453, nonce+1), fmt.Sprint(nonce), "authorization.nonce")
+		sent := end(nonce)
+		if is := code(); sent == nil || is.Code != api.CodeNone || is.Nonce != fmt.Sprint(nonce+1) {
+			t.Fatalf("%+v %+v", sent, is)
+		}
+		if status, _ := c.send("GET", strings.Replace(sent.ExplorerURL, "https://coffer.internal/api", "", 1),
+			""); status != 200 {
+			t.Errorf("%s: %d", sent.ExplorerURL, status)
+		}
+		if again := end(nonce); again != nil || code().Nonce != fmt.Sprint(nonce+1) {
+			t.Errorf("sent twice: %+v", again)
+		}
+	}
+}
+
+// Only what the EOA itself signed for this chain is sent: anything else is refused, and the account stays delegated.
+func TestAnUndelegationThatTheEOADidNotSignIsRefused(t *testing.T) {
+	s := open(t, options(store.NewMemory()))
+	c, thief := newClient(t, s, api.AccountKernelV33, 56), newClient(t, s, api.AccountKernelV33, 57)
+	signed, id, _ := c.call(c.transfer(10_000_000), "ob:usdc")
+	c.done(c.finish(signed, id), api.RecordCall)
+	good, account := c.undelegation(8453, 1), strings.ToLower(c.user.Address.Hex())
+	for name, x := range map[string]struct{ body, place string }{
+		"another signer":  {thief.put(thief.undelegation(8453, 1), "/account", `"`+account+`"`), "authorization"},
+		"another account": {c.put(good, "/account", `"`+recipient+`"`), "authorization"},
+		"another chain":   {c.put(good, "/authorization/chainId", "10"), "authorization"},
+		"no such chain":   {c.put(good, "/authorization/chainId", "57"), "authorization.chainId"},
+		"another nonce":   {c.put(good, "/authorization/nonce", "2"), "authorization"},
+		"to a contract": {c.put(good, "/authorization/contractAddress", `"`+s.Network().Pins.Escrow.Hex()+`"`),
+			"authorization.contractAddress"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.t = t
+			c.invalid("/account/undelegate", x.body, "", x.place)
+		})
+	}
+	c.t = t
+	var out api.CodeResponse
+	if err := c.ask("GET", "/account/code?account="+c.user.On(8453), "").Decode(&out); err != nil ||
+		out.Accounts[0].Code != api.CodeDelegated || out.Accounts[0].Nonce != "1" {
+		t.Errorf("%v %+v", err, out)
+	}
+}
+
 // Refunds give everything back, in both versions and from Solana, too, and say why.
 func TestARefundGivesEverythingBack(t *testing.T) {
 	for _, v1 := range []bool{true, false} {

@@ -1,6 +1,7 @@
 // Package adminrelay puts on chain what the admin of a role-based account signed: rotating the session key, announcing
-// or cancelling an exit, and, after an exit's delay, the admin's own operations. It also tells the roles of an account.
-// Anybody else could submit the same; the operator does it so that an admin needs no coins.
+// or cancelling an exit, and, after an exit's delay, the admin's own operations; and the end of a delegation, which the
+// EOA signed. It also tells the roles of an account and what is at an address. Anybody else could submit the same; the
+// operator does it so that the signer needs no coins.
 //
 // Promise: nothing is believed that came with a request. The account object, the admin's nonce and signature and the
 // operation are checked against the chain before a transaction is made. A message is one step of the outbox with one
@@ -20,6 +21,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
+	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -48,8 +50,12 @@ type Deps struct {
 	Codec        *entrypoint.Codec // shared with other use cases; nil makes one
 }
 
-// Relay answers GET /account/roles and POST /account/relay. It is safe for concurrent use.
-type Relay struct{ Deps }
+// Relay answers GET /account/code, GET /account/roles, POST /account/relay and POST /account/undelegate. It is safe for
+// concurrent use.
+type Relay struct {
+	Deps
+	undelegating sync.Mutex // from looking at an account until its delegation has ended
+}
 
 // New makes a Relay.
 func New(d Deps) *Relay {
@@ -57,7 +63,7 @@ func New(d Deps) *Relay {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
 	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
-	return &Relay{d}
+	return &Relay{Deps: d}
 }
 
 // Roles reads the roles of a role-based account on one chain. An address without code may still become one, so the

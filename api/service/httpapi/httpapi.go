@@ -45,11 +45,12 @@ type Settler interface {
 	ExecuteV1(context.Context, *api.Document) (*api.Document, error)
 }
 
-// Relay answers for the code at addresses and the roles of role-based accounts, and carries what their admins signed;
-// the document has passed api.Rules.
+// Relay answers for the code at addresses and the roles of role-based accounts, and carries what their admins or
+// EOAs signed; the document has passed api.Rules.
 type Relay interface {
 	Code(context.Context, []caip.Account) (api.CodeResponse, error)
 	Relay(context.Context, *api.Document) (*api.Document, error)
+	Undelegate(context.Context, *api.Document) (*api.Document, error)
 	Roles(ctx context.Context, chain caip.Chain, account common.Address) (api.RolesResponse, error)
 }
 

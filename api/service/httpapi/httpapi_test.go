@@ -62,6 +62,7 @@ func (u *useCases) QuoteV1(context.Context, *api.Document) (*api.Document, error
 func (u *useCases) Execute(context.Context, *api.Document) (*api.Document, error)     { return u.do() }
 func (u *useCases) ExecuteV1(context.Context, *api.Document) (*api.Document, error)   { return u.do() }
 func (u *useCases) Relay(context.Context, *api.Document) (*api.Document, error)       { return u.do() }
+func (u *useCases) Undelegate(context.Context, *api.Document) (*api.Document, error)  { return u.do() }
 func (u *useCases) Code(context.Context, []caip.Account) (api.CodeResponse, error) {
 	return api.CodeResponse{}, u.err
 }

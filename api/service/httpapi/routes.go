@@ -111,7 +111,7 @@ func (h *handler) posts() map[string]useCase {
 		"executeQuoteV1":     h.Settler.ExecuteV1,
 	}
 	if h.Relay != nil {
-		out["relay"] = h.Relay.Relay
+		out["relay"], out["undelegate"] = h.Relay.Relay, h.Relay.Undelegate
 	}
 	return out
 }

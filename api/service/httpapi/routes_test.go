@@ -60,7 +60,8 @@ func TestPermissionsFollowWhatAnEndpointDoes(t *testing.T) {
 			want = ""
 		case e.Method == http.MethodGet:
 			want = access.Read
-		case strings.HasSuffix(e.Path, "execute-quote"), e.Path == "/account/relay":
+		case strings.HasSuffix(e.Path, "execute-quote"), e.Path == "/account/relay",
+			e.Path == "/account/undelegate":
 			want = access.Execute
 		}
 		if e.Permission != want {
