@@ -205,7 +205,9 @@ func openRoles(ctx context.Context, g cli.Global) (roles.Wallet, error) {
 	}
 	return roles.Wallet{
 		Profile: s.Profile.Name, Service: s.Client, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
-		All: s.All, Close: s.Close, Unconfirmed: s.Unconfirmed(),
+		All: s.All, Close: s.Close, Unconfirmed: s.Unconfirmed(), Policy: s.Policy,
+		Signer: func() roles.Signer { return s.Signer() },
+		Ready:  func(ctx context.Context) error { return app.Ready(ctx, s) },
 	}, nil
 }
 

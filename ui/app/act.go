@@ -88,6 +88,22 @@ func Balances(ctx context.Context, host profile.Host, g cli.Global) (*api.Docume
 	return answer.Document, nil
 }
 
+// Ready opens the keys of a profile where they are locked; a journal that is older than what was signed is an error,
+// because nothing is signed then.
+func Ready(ctx context.Context, s *profile.Opened) (err error) {
+	state, options := s.Journal("coffer")
+	j, err := journal.OpenScratch(state, options)
+	if err == nil {
+		if err = errors.Join(j.ReadOnly(), j.Close()); errors.Is(err, journal.ErrOlder) {
+			err = &cli.RefusedError{Problem: err.Error()}
+		}
+	}
+	if err != nil || !s.Locked() {
+		return err
+	}
+	return s.Unlock(ctx)
+}
+
 // note keeps stated balances when it can read them and the journal.
 func note(s *profile.Opened, doc *api.Document) {
 	var b api.AggregatedBalance

@@ -25,6 +25,14 @@ type AccountsCommands interface {
 	Rotate(ctx context.Context, g Global, o RotateOptions) ([]AdminResult, error)
 	// Exit announces, cancels or uses an exit.
 	Exit(ctx context.Context, g Global, o ExitOptions) ([]AdminResult, error)
+	// Undelegate ends the EIP-7702 delegation of an EOA.
+	Undelegate(ctx context.Context, g Global, o UndelegateOptions) ([]AdminResult, error)
+}
+
+// UndelegateOptions are the flags of `coffer accounts undelegate`.
+type UndelegateOptions struct {
+	Chain caip.Chain // the zero chain means every EVM chain of the network
+	Yes   bool       // sign without asking
 }
 
 // AdminOptions set how an admin message is signed and whether it is relayed.
@@ -97,9 +105,11 @@ func (p Program) accounts(g *Global) *cobra.Command {
 		Short: "The profile's accounts: addresses, roles, emergency exit",
 		Long: `list, add, remove and check manage the accounts of the profile. A role-based account has a session
 key for every day, an admin key for emergencies, and the service's co-signer. show, rotate and exit use the admin key:
-to replace the session key, and to leave without the co-signer after a delay.`,
+to replace the session key, and to leave without the co-signer after a delay. undelegate makes an EOA with EIP-7702 an
+ordinary account again.`,
 		Example: "  coffer accounts list\n  coffer accounts show --json",
-	}, append(more, Passing(p.show(g), p.Terminal), Passing(p.rotate(g), p.Terminal), p.exit(g))...)
+	}, append(more, Passing(p.show(g), p.Terminal), Passing(p.rotate(g), p.Terminal), p.exit(g),
+		Passing(p.undelegate(g), p.Terminal))...)
 }
 
 func (p Program) show(g *Global) *cobra.Command {
@@ -182,6 +192,37 @@ func (p Program) rotate(g *Global) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&session, "new-session", "", "address of the new session key")
 	f.add(cmd, g)
+	return cmd
+}
+
+func (p Program) undelegate(g *Global) *cobra.Command {
+	var o UndelegateOptions
+	var on string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "undelegate ACCOUNT",
+		Short: "End the EIP-7702 delegation of an EOA",
+		Long: `Ends the delegation of an account, given by name or address, on every chain where it is delegated. Coffer
+prints the chains and the contract, asks for the last four characters of the account, signs with the account's own key,
+and the service sends it at its own cost. The account is then an ordinary account of its key; keys and funds stay as
+they are. What the contract gave it stops there: several calls in one, passkeys, modules. Its next operation on a chain
+asks to delegate again. A chain where it is not delegated is left alone, so the command may be repeated.`,
+		Example: "  coffer accounts undelegate daily\n" +
+			"  coffer accounts undelegate daily --chain eip155:8453 --yes --json",
+		Args: OneArg("account"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.Chain, err = chainFlag(on); err != nil {
+				return err
+			}
+			of := *g
+			of.Account = args[0]
+			done, err := p.Accounts.Undelegate(cmd.Context(), of, o)
+			return errors.Join(p.printResults(done, asJSON), err)
+		},
+	}
+	cmd.Flags().StringVar(&on, "chain", "all", "one chain such as eip155:8453, or all")
+	cmd.Flags().BoolVar(&o.Yes, "yes", false, "sign without asking")
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

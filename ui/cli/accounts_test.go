@@ -53,6 +53,11 @@ func (a *asked) Exit(_ context.Context, _ Global, o ExitOptions) ([]AdminResult,
 	return a.done, a.err
 }
 
+func (a *asked) Undelegate(_ context.Context, g Global, o UndelegateOptions) ([]AdminResult, error) {
+	a.what = []any{g.Account, o}
+	return a.done, a.err
+}
+
 // runAccounts runs `coffer accounts …`.
 func runAccounts(t *testing.T, a *asked, args ...string) (string, error) {
 	t.Helper()
@@ -77,6 +82,9 @@ func TestAccountsFlagsReachTheCommands(t *testing.T) {
 		"rotate in full": {"rotate --new-session " + strings.ToLower(newSession) +
 			" --chain eip155:8453 --admin-key-file k --confirm 00aa --print",
 			RotateOptions{AdminOptions{base, "k", "00aa", true}, common.HexToAddress(newSession)}},
+		"undelegate": {"undelegate daily", []any{"daily", UndelegateOptions{}}},
+		"undelegate in full": {"undelegate daily --chain eip155:8453 --yes",
+			[]any{"daily", UndelegateOptions{Chain: base, Yes: true}}},
 		"announce": {"exit announce --chain all", ExitOptions{Action: ExitAnnounce}},
 		"cancel": {"exit cancel --chain eip155:8453 --json",
 			ExitOptions{AdminOptions: AdminOptions{Chain: base}, Action: ExitCancel}},

@@ -18,7 +18,7 @@ import (
 func someAdmin(name string) []AdminResult {
 	action := map[string]string{
 		"accounts_exit_announce": api.AdminAnnounceExit, "accounts_exit_cancel": api.AdminCancelExit,
-		"accounts_exit_sweep": api.AdminOperate,
+		"accounts_exit_sweep": api.AdminOperate, "accounts_undelegate": "undelegate",
 	}[name]
 	if action == "" {
 		action = api.AdminRotateSession
@@ -60,6 +60,7 @@ func TestJSON(t *testing.T) {
 		"accounts_exit_announce": {args: "accounts exit announce --json"},
 		"accounts_exit_cancel":   {args: "accounts exit cancel --json"},
 		"accounts_exit_sweep":    {args: "accounts exit sweep --to " + newSession + " --json"},
+		"accounts_undelegate":    {args: "accounts undelegate daily --json"},
 		"doctor":                 {args: "doctor --json", code: ExitFailed},
 		"serve_keys_add":         {args: "serve keys add --public-test --json"},
 		"serve_keys_list":        {args: "serve keys list --json"},

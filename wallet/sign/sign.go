@@ -147,7 +147,7 @@ func authorized(v verify.VerifiedDelegation, ask func(op.Authorization) (Signatu
 		return op.SignedAuthorization{}, ErrUnverified
 	}
 	a := v.Authorization()
-	if err := a.Check(); err != nil {
+	if err := v.Check(); err != nil {
 		return op.SignedAuthorization{}, err
 	}
 	sig, err := ask(a)

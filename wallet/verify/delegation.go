@@ -108,10 +108,17 @@ func (p Policy) delegationView(s Signing) *DelegationView {
 		return nil
 	}
 	a := d.authorization
-	name := "an account contract of your policy"
-	if a.Address == p.Network.Pins.KernelV33 {
-		name = "Kernel v3.3 account"
-	}
 	return &DelegationView{Chain: p.chainLabel(a.ChainID.Uint64()), Authority: d.signer.Hex(),
-		Contract: a.Address.Hex(), ContractName: name, Nonce: a.Nonce}
+		Contract: a.Address.Hex(), ContractName: p.delegateName(a.Address), Nonce: a.Nonce}
+}
+
+// delegateName names the code that an EOA is delegated to; "" when nothing here knows it.
+func (p Policy) delegateName(at common.Address) string {
+	switch {
+	case at == p.Network.Pins.KernelV33:
+		return "Kernel v3.3 account"
+	case slices.Contains(p.Limits.Delegates, at):
+		return "an account contract of your policy"
+	}
+	return ""
 }

@@ -284,7 +284,7 @@ func (j *judge) rebuild(acc account, o operation, calls []op.Call) (Signing, boo
 		s.roleBased, s.approve = true, j.approval(by, acc, o, mine)
 	}
 	if o.delegation != nil {
-		s.delegation = VerifiedDelegation{by, *o.delegation}
+		s.delegation = VerifiedDelegation{verified: by, authorization: *o.delegation}
 	}
 	s.summary = OpSummary{
 		Role: o.role.name, Kind: acc.kind, Chain: caip.EVM(o.role.chainID).String(), Sender: acc.address.Hex(),

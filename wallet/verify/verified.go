@@ -87,10 +87,20 @@ func (v VerifiedApprove) IsZero() bool { return v.domain == (op.Domain{}) }
 // Digest is the EIP-712 digest of the approval.
 func (v VerifiedApprove) Digest() common.Hash { return v.domain.ApproveDigest(v.hash) }
 
-// VerifiedDelegation is an EIP-7702 authorization to a pinned delegate on one chain (TH-D2, D3).
+// VerifiedDelegation is an EIP-7702 authorization on one chain: to a pinned delegate (TH-D2, D3), or to none, which
+// ends a delegation (TH-D7) and is made by Undelegation alone.
 type VerifiedDelegation struct {
 	verified
 	authorization op.Authorization
+	ends          bool
+}
+
+// Check refuses a content that must not be signed: one that ends a delegation has the zero address, any other has not.
+func (v VerifiedDelegation) Check() error {
+	if v.ends {
+		return v.authorization.CheckEnd()
+	}
+	return v.authorization.Check()
 }
 
 // IsZero reports whether the value was not made by this package.

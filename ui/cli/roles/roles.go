@@ -1,5 +1,5 @@
-// Package roles does the work of `coffer accounts` on a profile: it shows who may sign for its role-based account, and
-// signs with the admin key.
+// Package roles does the work of `coffer accounts` on a profile: it shows who may sign for its role-based account,
+// signs with the admin key, and ends the delegation of an EOA.
 //
 // Promise: before a command asks for a key, the user has seen what it will sign on which chain and has confirmed the
 // account. The admin key is borrowed for one command and wiped; a key that is not the admin's signs nothing. Chains
@@ -20,7 +20,9 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
+	"coffer/api/op"
 	"coffer/ui/cli"
+	"coffer/wallet/verify"
 )
 
 // Service is what the commands ask of a service; *client.Client is one.
@@ -28,6 +30,13 @@ type Service interface {
 	Roles(ctx context.Context, account string) (api.RolesResponse, error)
 	Balances(ctx context.Context, q client.BalanceQuery) (api.AggregatedBalance, error)
 	Relay(ctx context.Context, r api.RelayRequest) (api.RelayResponse, error)
+	Code(ctx context.Context, accounts ...string) (api.CodeResponse, error)
+	Undelegate(ctx context.Context, r api.UndelegateRequest) (api.UndelegateResponse, error)
+}
+
+// Signer signs that an EOA ends its delegation; *sign.Signer and *sign.External are.
+type Signer interface {
+	SignDelegation(ctx context.Context, v verify.VerifiedDelegation) (op.SignedAuthorization, error)
 }
 
 // Wallet is an opened profile: its name, its service and network, and its accounts with their addresses. Close
@@ -40,6 +49,10 @@ type Wallet struct {
 	Accounts []api.Account // those in use
 	All      []api.Account // of the profile
 	Close    func() error
+	// Ready opens the keys of Signer where they are locked, or says why nothing is signed; Policy is the profile's.
+	Signer func() Signer
+	Ready  func(context.Context) error
+	Policy func() (verify.Policy, error)
 
 	Unconfirmed error
 }

@@ -173,6 +173,7 @@ var scenes = map[string][]scene{
 		{line: "coffer accounts list", fresh: true, before: "coffer setup --yes --profile mine"},
 		{line: "coffer accounts rotate", not: roles},
 		{line: "coffer accounts show", not: roles},
+		{line: "coffer accounts undelegate", not: "needs an account with EIP-7702; TestTH_D7_ has one"},
 		{line: "coffer activity adopt", not: "needs a journal older than its anchor; ui/e2e/endless has one"},
 		{line: "coffer contacts add", words: []string{"add", "add " + ada}},
 	},

@@ -235,6 +235,8 @@ func (r *real) roles(dir string) {
 	r.prints("accounts add", "--profile", "plain", "--type", "solana", "--address",
 		"4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T")
 	r.prints("accounts remove", "--profile", "plain", "solana", "--yes")
+	r.Runs(0, "accounts", "add", "--profile", "plain", "--type", "kernel-v3.3-ecdsa", "--signer", rig.Payee(r.T))
+	r.prints("accounts undelegate", "--profile", "plain", rig.Payee(r.T), "--yes")
 }
 
 // backsUp sets up a vault and restores a backup, which takes a person.

@@ -62,6 +62,7 @@ func goldensOfJSON() map[string][]string {
 		"accounts check":  all(keys+"TestJSONOfAComparison/", "equal", "differs"),
 		"balances":        all(program, "balances"), "doctor": all(program, "doctor"),
 		"accounts show":          all(program, "accounts_show"),
+		"accounts undelegate":    all(program, "accounts_undelegate"),
 		"accounts rotate":        all(program, "accounts_rotate", "accounts_rotate_half"),
 		"accounts exit announce": all(program, "accounts_exit_announce"),
 		"accounts exit cancel":   all(program, "accounts_exit_cancel"),
