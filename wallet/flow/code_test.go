@@ -116,7 +116,8 @@ func TestTH_V7_OnlyCallsToUnlistedAddressesAreAskedFor(t *testing.T) {
 func TestTH_V7_ManyAddressesAreOneFinding(t *testing.T) {
 	b := newBench(t)
 	for i := range 60 {
-		b.w.Draft.Calls = append(b.w.Draft.Calls, intent.Call{To: common.Address{0x51, 19: byte(i)}.Hex(), Data: "0x00"})
+		to := common.Address{0x51, 19: byte(i)}.Hex()
+		b.w.Draft.Calls = append(b.w.Draft.Calls, intent.Call{To: to, Data: "0x00"})
 	}
 	b.f.code = func(accounts []string) (api.CodeResponse, error) {
 		if len(accounts) != 50 {
