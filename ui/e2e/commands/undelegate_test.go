@@ -43,7 +43,7 @@ func TestTH_D7_TheProgramUndelegatesAnEOAAndDelegatesAgain(t *testing.T) {
 	for range 2 {
 		s.Runs(0, "call", "--account", "daily", "--chain", "base", "--to", "usdc", "--function",
 			"transfer(address to, uint256 amount)", "--arg", rig.Payee(t), "--arg", "5 USDC", "--yes", "--accept",
-			"V4,D4,J4")
+			"V4,Q10,Q11,J4,U3,D4")
 		if _, errs := s.Runs(2, "accounts", "undelegate", "daily"); !strings.Contains(errs, "--yes") ||
 			!strings.Contains(errs, "Base (eip155:8453): delegated to 0x") {
 			t.Error(errs)
