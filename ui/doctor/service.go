@@ -268,10 +268,15 @@ func skew(by time.Duration) Finding {
 	return f
 }
 
+// MakeAccount is what to do in a profile that has no account.
+const MakeAccount = "make a key and an account: coffer keys new, then coffer accounts add"
+
+// balances asks for the balances, or says that there is no account that could have any.
 func (d Deps) balances(ctx context.Context) Finding {
 	f := Finding{Area: AreaService, Name: "balances"}
 	if len(d.Query.Accounts) == 0 {
-		f.is(Warn, "nothing to read: the profile has no account", "add one: coffer accounts add")
+		f.Name = "account"
+		f.is(Warn, "this profile has none: there are no balances, and nothing can be signed", MakeAccount)
 		return f
 	}
 	b, err := d.Service.Balances(ctx, d.Query)

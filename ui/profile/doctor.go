@@ -77,8 +77,10 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 // done closes what was opened.
 func (h Host) Examine(ctx context.Context, name string, build cli.Build, t doctor.Terminal) (d doctor.Deps,
 	done func()) {
-	o, broken := h.Open(ctx, name, "")
-	if broken != nil {
+	o, broken := h.open(ctx, name, "")
+	if broken == nil { // the service answers a profile without an account as well
+		broken = o.reach(ctx)
+	} else {
 		o, _ = h.OpenKeys(ctx, name) // its error would be the same once more
 	}
 	if o != nil {

@@ -2,10 +2,15 @@ package profile
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/api/secret"
 	"coffer/config"
@@ -59,6 +64,40 @@ func TestL5_TheDoctorReportsOnAProfileThatDoesNotOpen(t *testing.T) {
 				t.Errorf("%s: %q is missing:\n%s", kind, want, got)
 			}
 		}
+	}
+}
+
+// TestL5_TheDoctorAsksTheServiceOfAProfileWithoutAccount: its answer, network and clock need none.
+func TestL5_TheDoctorAsksTheServiceOfAProfileWithoutAccount(t *testing.T) {
+	asked := make(chan string, 20)
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+		if _, err := w.Write([]byte("[]")); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer srv.Close()
+	b := newBench(t)
+	p := b.plan(t, config.VaultKeyringOnly)
+	p.Profile.BaseURL, p.Profile.Accounts, p.Profile.CAFile = srv.URL+"/api", nil, filepath.Join(b.dir, "ca.pem")
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	if err := os.WriteFile(p.Profile.CAFile, ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.host.Make(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	got := b.report(t, "team")
+	for _, want := range []string{"good     reached: answered in", "API key: accepted", "bad      clock: 1h0m0s behind",
+		"look     account: this profile has none", "coffer keys new, then coffer accounts add", " chains: "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+	if len(asked) == 0 || strings.Contains(got, "balances:") {
+		t.Errorf("%d requests\n%s", len(asked), got)
 	}
 }
 

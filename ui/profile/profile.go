@@ -30,6 +30,7 @@ import (
 	"coffer/assets"
 	"coffer/config"
 	"coffer/ui/cli"
+	"coffer/ui/doctor"
 	"coffer/wallet/flow"
 	"coffer/wallet/policy"
 	"coffer/wallet/sign"
@@ -261,14 +262,19 @@ func (o *Opened) openMemory() error {
 	return err
 }
 
-// connect makes the client of a remote profile.
+// connect makes the client of a remote profile that has an account.
 func (o *Opened) connect(ctx context.Context) error {
 	if len(o.Profile.Accounts) == 0 {
 		return &cli.UsageError{
 			Problem: fmt.Sprintf("profile %q has no account", o.Profile.Name),
-			Hint:    "make a key and an account: coffer keys new, then coffer accounts add",
+			Hint:    doctor.MakeAccount,
 		}
 	}
+	return o.reach(ctx)
+}
+
+// reach makes the client of a remote profile.
+func (o *Opened) reach(ctx context.Context) error {
 	if o.Client != nil {
 		return nil
 	}
