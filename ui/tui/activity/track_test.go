@@ -291,3 +291,26 @@ func TestAnEndThatCameBeforeAnybodyLookedIsShownAndAnnounced(t *testing.T) {
 		t.Error("announced again")
 	}
 }
+
+// TestARowNamesItsAccount: of a profile with several, and beside the panes of a wide screen; the column of states takes
+// no more than its words need.
+func TestARowNamesItsAccount(t *testing.T) {
+	r := newRig(t, Deps{})
+	snap := snapshot(flow.StateAccepted, api.StatusInProgress)
+	daily := api.Account{Type: api.AccountKernelV31, AccountAddress: "0x" + strings.Repeat("Ab", 20)}
+	snap.Intent.Accounts = []api.Account{{Type: daily.Type, AccountAddress: strings.ToLower(daily.AccountAddress)}}
+	r.track(&fakeOp{id: "op1", snap: snap})
+	const row = "transfer on Base  savings "
+	for w, h := range map[int]int{80: 24, 120: 40, 200: 60} {
+		r.w, r.h = w, h
+		r.s.ctx.Own = []present.Own{{Account: daily, Name: "savings"}}
+		if strings.Contains(r.view(), "savings") {
+			t.Errorf("%d: nothing is to choose:\n%s", w, r.view())
+		}
+		r.s.ctx.Own = append(r.s.ctx.Own, present.Own{Account: api.Account{Type: daily.Type,
+			AccountAddress: "0x" + strings.Repeat("cd", 20)}, Name: "daily"})
+		if !strings.Contains(r.view(), row) || strings.Contains(r.view(), "daily") {
+			t.Errorf("%d: %q is missing:\n%s", w, row, r.view())
+		}
+	}
+}

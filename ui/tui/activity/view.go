@@ -23,8 +23,21 @@ func newTable() *kit.Table {
 		kit.Column{Min: 8},
 		kit.Column{Min: 18, Grow: 1},
 		kit.Column{Min: 13, Hide: 1},
-		kit.Column{Min: 22, Align: kit.Right},
+		kit.Column{Align: kit.Right}, // as wide as the widest state
 	)
+}
+
+// fit gives the columns of a list of w cells the width of their words: first the states, then what the operations are;
+// the ids take what is left, or go.
+func (s *Screen) fit(th theme.Theme, w int) {
+	state, what := 0, 0
+	for _, it := range s.items {
+		state = max(state, present.Width(s.stateWords(th, it.snap)))
+		what = max(what, present.Width(present.Operation(s.ctx.Catalog, it.snap)+s.of(it.snap)))
+	}
+	const clockAndGaps = 8 + 3*2
+	s.table.Need(3, state)
+	s.table.Need(1, max(18, min(what, w-state-clockAndGaps-1)))
 }
 
 // panesFor are the widths of the columns in w cells: the operations, the steps of one, what can still be used.
@@ -50,6 +63,7 @@ func (s *Screen) View(f screen.Frame) string {
 			th.Dim.Render(" (o)")
 	}
 	row := func(i int, c []kit.Cell) []kit.Cell { return s.row(th, i, c) }
+	s.fit(th, w[0]-1)
 	if len(w) > 1 {
 		s.table.Resize(f.H - 1)
 		list.Body = s.table.View(th, w[0]-1, row)
@@ -155,10 +169,27 @@ func (s *Screen) row(th theme.Theme, i int, c []kit.Cell) []kit.Cell {
 	st := s.state(snap, s.ctx.Clock())
 	return append(c,
 		kit.Styled(clock(snap.Started.In(s.ctx.Clock().Location())), th.Dim),
-		kit.Text(present.Operation(s.ctx.Catalog, snap)),
+		kit.Cell{Text: present.Operation(s.ctx.Catalog, snap), Tail: s.of(snap), TailStyle: th.Dim},
 		kit.Styled(present.ShortID(copyID(snap), th.Signs.More), th.Dim),
-		kit.Styled(st.Word+" "+th.Sign(st.Meaning), th.Style(st.Meaning)),
+		kit.Styled(s.stateWords(th, snap), th.Style(st.Meaning)),
 	)
+}
+
+func (s *Screen) stateWords(th theme.Theme, snap flow.Snapshot) string {
+	st := s.state(snap, s.ctx.Clock())
+	return st.Word + " " + th.Sign(st.Meaning)
+}
+
+// of names the account of an operation where the profile has several.
+func (s *Screen) of(snap flow.Snapshot) string {
+	for _, o := range present.Choices(s.ctx.Owned()) {
+		for _, a := range snap.Intent.Accounts {
+			if o.Name != "" && strings.EqualFold(a.AccountAddress, o.AccountAddress) {
+				return "  " + present.Clean(o.Name, 40)
+			}
+		}
+	}
+	return ""
 }
 
 func clock(t time.Time) string {

@@ -67,6 +67,13 @@ func NewTable(cols ...Column) *Table {
 	return t
 }
 
+// Need sets the width that column i needs.
+func (t *Table) Need(i, w int) {
+	if t.cols[i].Min != w {
+		t.cols[i].Min, t.widths = w, nil
+	}
+}
+
 // Resize sets the height of the table in lines, its title line included.
 func (t *Table) Resize(h int) {
 	if t.titles {
