@@ -10,6 +10,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/assets"
+	"coffer/config"
 	"coffer/config/contacts"
 	"coffer/ui/compose"
 	"coffer/wallet/verify"
@@ -19,6 +20,7 @@ import (
 // settings. It is safe for use by several goroutines.
 type Book struct {
 	path    string
+	config  string // path of the configuration
 	catalog *catalog.Catalog
 	mu      sync.Mutex
 	own     contacts.Book
@@ -26,7 +28,7 @@ type Book struct {
 
 // openBook reads the contacts beside a configuration; names are compared with the symbols of a catalogue.
 func openBook(configuration string, c *catalog.Catalog) (*Book, error) {
-	b := &Book{path: contacts.Path(configuration), catalog: c}
+	b := &Book{path: contacts.Path(configuration), config: configuration, catalog: c}
 	var err error
 	b.own, err = contacts.Load(b.path)
 	return b, err
@@ -81,6 +83,17 @@ func (b *Book) free(name string) error {
 		compose.Contact{Name: "your Solana account"}, compose.Contact{Name: "paid before"}) {
 		if strings.EqualFold(c.Name, name) {
 			return fmt.Errorf("this program itself calls an address %q: choose another name", c.Name)
+		}
+	}
+	file, err := config.Load(b.config)
+	if err != nil {
+		return err
+	}
+	for _, p := range file.Profiles {
+		for _, a := range p.Accounts {
+			if strings.EqualFold(a.Name, name) {
+				return fmt.Errorf("your account in profile %s has the name %q: choose another name", p.Name, a.Name)
+			}
 		}
 	}
 	return nil

@@ -67,3 +67,20 @@ func TestD10_ContactsAreKeptRenamedRemovedAndMovedToAnotherMachine(t *testing.T)
 		t.Error("a book that does not read was written")
 	}
 }
+
+// TestD10_AContactCannotTakeTheNameOfAnAccount: --to and --account would mean two addresses by one word.
+func TestD10_AContactCannotTakeTheNameOfAnAccount(t *testing.T) {
+	d := newDesk(t)
+	d.write("config.toml", []byte("version = 1\n[profiles.mine]\nkind = \"embedded\"\nvault = \"file\"\n"+
+		"[[profiles.mine.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = \""+anna+"\"\nname = \"savings\"\n"), 0o600)
+	for args, code := range map[string]int{"add Savings": 2, "add rent": 0} {
+		got := d.run(append(append([]string{"contacts"}, strings.Fields(args)...), solanaHere)...)
+		if got != code || code != 0 && !strings.Contains(d.said.String(),
+			"your account in profile mine has the name \"savings\": choose another name") {
+			t.Errorf("%s: %d\n%s", args, got, d.said.String())
+		}
+	}
+	if d.run("contacts", "list"); d.out.String() != "rent  "+solanaHere+"\n" {
+		t.Error(d.out.String())
+	}
+}
