@@ -158,7 +158,7 @@ func (c *Call) does(w *World, t Target) string {
 	case c.Raw || c.Fn == nil:
 		return "call data of " + present.Plural(len(data), "byte", "bytes") + ", not decoded, at " + at
 	}
-	return present.Clean(c.Fn.Name(), 40) + "() at " + at + ", " + present.Plural(len(data), "byte", "bytes")
+	return present.Clean(c.Fn.Signature(), 60) + " at " + at + ", " + present.Plural(len(data), "byte", "bytes")
 }
 
 // required is a token that calls need on their chain, and what pays for the missing part.

@@ -72,7 +72,8 @@ func TestD10_ContactsAreKeptRenamedRemovedAndMovedToAnotherMachine(t *testing.T)
 func TestD10_AContactCannotTakeTheNameOfAnAccount(t *testing.T) {
 	d := newDesk(t)
 	d.write("config.toml", []byte("version = 1\n[profiles.mine]\nkind = \"embedded\"\nvault = \"file\"\n"+
-		"[[profiles.mine.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = \""+anna+"\"\nname = \"savings\"\n"), 0o600)
+		"[[profiles.mine.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\n"+
+		"signer_address = \""+anna+"\"\nname = \"savings\"\n"), 0o600)
 	for args, code := range map[string]int{"add Savings": 2, "add rent": 0} {
 		got := d.run(append(append([]string{"contacts"}, strings.Fields(args)...), solanaHere)...)
 		if got != code || code != 0 && !strings.Contains(d.said.String(),
