@@ -52,6 +52,31 @@ func TestPagesOfPinnedExplorersAreLinks(t *testing.T) {
 	}
 }
 
+// TestTransactionsAreLinksToThePinnedExplorer: the hash of a finished operation is one even where the service names no
+// page; text that is no hash is none.
+func TestTransactionsAreLinksToThePinnedExplorer(t *testing.T) {
+	src := sample(t)
+	o := options(t, src)
+	onRealChains(t, &o, src)
+	r := &src.page.Transactions[0]
+	from, to := &r.OriginChainOperations[0], &r.DestinationChainOperations[0]
+	page := from.ExplorerURL
+	from.ExplorerURL, to.Hash, to.ExplorerURL = "", "../../login", ""
+	s := tuitest.Start(t, New(o), 120, 70)
+	s.WaitText("Contracts")
+	s.Type("4")
+	s.WaitText("Payment on ")
+	s.WaitRaw(";" + page + "\a")
+	s.WaitText("Transaction on ")
+	s.Type("q")
+	if err := s.End(); err != nil {
+		t.Fatal(err)
+	}
+	if raw := s.Raw(); strings.Contains(raw, "/login\a") {
+		t.Error("text that is no hash is a link")
+	}
+}
+
 func TestLinksAreOffWhereTheyAreNotSafe(t *testing.T) {
 	for env, want := range map[string]bool{
 		"TERM=xterm-256color":                        true,

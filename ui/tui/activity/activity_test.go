@@ -369,6 +369,25 @@ func TestExplorerAddressesAndIdsAreWholeAndCanBeCopied(t *testing.T) {
 	}
 }
 
+// TestTheTransactionsOfAFinishedOperationAreLinks: to the pinned explorer, even where the service names no page.
+func TestTheTransactionsOfAFinishedOperationAreLinks(t *testing.T) {
+	snap := snapshot(flow.StateDone, api.StatusCompleted)
+	for i := range snap.Status.OriginChainOperations {
+		snap.Status.OriginChainOperations[i].ExplorerURL = ""
+	}
+	r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap})
+	th := theme.New(true, colorprofile.TrueColor, false)
+	th.Links = true
+	page := "https://optimistic.etherscan.io/tx/" + snap.Status.OriginChainOperations[0].Hash
+	for kind, want := range map[network.Kind]bool{network.Real: true, network.Lab: false, network.Embedded: false} {
+		r.s.ctx.Network.Kind = kind
+		view := r.s.View(screen.Frame{W: 120, H: 60, Theme: th, Now: r.now})
+		if got := strings.Contains(view, ";"+page); got != want {
+			t.Errorf("%s: a link is %v, want %v", kind, got, want)
+		}
+	}
+}
+
 // detailText scrolls through the details as a person does and returns all text that was on the screen, without spaces.
 func (r *rig) detailText() string {
 	var lines []string

@@ -332,7 +332,8 @@ func (s *Screen) refLines(th theme.Theme, w int, x step) []string {
 		out = append(out, " "+th.Dim.Render(x.text))
 		where := present.Clean(r.ExplorerURL, maxURL)
 		if where == "" || !s.ctx.Pages() {
-			out = append(out, kit.Prose(w-1, 3, kit.Plain(present.Groups(r.Hash)))...)
+			link := th.Link(th.Text, s.ctx.HashLink(r.Chain, r.Hash))
+			out = append(out, kit.Prose(w-1, 3, link.Span(present.Groups(r.Hash)))...)
 			continue
 		}
 		link := th.Link(th.Text, s.ctx.Link(r.Chain, r.ExplorerURL))

@@ -170,7 +170,8 @@ func (m *Model) legFields(d *detail, l leg) {
 	d.plain("")
 	d.text(side+m.format.chain(l.chain).name, d.th.Strong)
 	d.fact("chain", "chain id", l.chain.Value(), l.chain.Value())
-	d.fact("hash", "hash", present.Groups(l.hash), l.hash)
+	d.fact("hash", "hash", "", l.hash,
+		d.th.Link(d.th.Text, m.ctx.HashLink(l.chain.Value(), l.hash)).Span(present.Groups(l.hash)))
 	url := l.url()
 	if url == "" {
 		return

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"regexp"
 	"strings"
 
 	"coffer/api/caip"
@@ -35,6 +36,28 @@ func (c Context) TokenLink(asset string) string {
 		return ""
 	}
 	return c.Link(a.Chain.String(), strings.TrimSuffix(chain.Explorer, "/")+"/token/"+address)
+}
+
+var (
+	reEVMHash    = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
+	reSolanaHash = regexp.MustCompile(`^[1-9A-HJ-NP-Za-km-z]{64,90}$`)
+)
+
+// HashLink is the page of a transaction on the explorer of its chain, as Link, whether the service names it or not.
+func (c Context) HashLink(chain, hash string) string {
+	id, err := caip.ParseChain(chain)
+	if err != nil || c.Catalog == nil {
+		return ""
+	}
+	form := reEVMHash
+	if id.IsSolana() {
+		form = reSolanaHash
+	}
+	info, known := c.Catalog.Chain(id)
+	if !known || info.Explorer == "" || !form.MatchString(hash) {
+		return ""
+	}
+	return c.Link(chain, strings.TrimSuffix(info.Explorer, "/")+"/tx/"+hash)
 }
 
 // KnownPage reports whether link is a page of the chain's known explorer, as verify.ExplorerURL judges it (TH-H2),
