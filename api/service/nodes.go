@@ -18,6 +18,7 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/service/bundler"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/evm/ethrpc"
 	"coffer/api/service/chain/evm/tracers"
@@ -25,6 +26,7 @@ import (
 	"coffer/api/service/devclock"
 	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/jsonrpc"
+	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/store"
 )
 
@@ -180,8 +182,7 @@ func (s *Service) solanaOptions() solrpc.Options {
 // node attaches to a chain, with the methods of its endpoint.
 func (s *Service) node(c *evm.Chain, o NodesOptions) (*evm.Node, jsonrpc.Methods) {
 	no := evm.NodeOptions{Clock: s.opts.Clock}
-	mo := ethrpc.Options{Version: o.Version, Now: s.opts.Clock, Random: s.opts.Random,
-		YieldToWriter: s.opts.Store.YieldToWriter}
+	mo := ethrpc.Options{Version: o.Version, YieldToWriter: s.opts.Store.YieldToWriter}
 	if o.Dev != nil {
 		clock := &nodeClock{shared: o.Dev.Clock, head: func() (uint64, uint64) {
 			h := c.Head()
@@ -191,8 +192,18 @@ func (s *Service) node(c *evm.Chain, o NodesOptions) (*evm.Node, jsonrpc.Methods
 		mo.Dev, mo.Accounts, mo.Clock = true, o.Dev.Accounts, clock
 	}
 	node := evm.NewNode(c, no)
-	all := ethrpc.Methods(node, mo)
-	maps.Copy(all, tracers.Methods(node))
+	all := tracers.Methods(node)
+	maps.Copy(all, bundler.Methods(bundler.Options{
+		Node: node, Chain: c, Send: s.in.Outbox.EVM(c.ID()), Operator: s.in.Operator, EntryPoint: s.in.Pins.EntryPoint,
+		Codec: entrypoint.New(s.in.Pins.EntryPoint, s.in.Pins.Escrow), Clock: no.Clock,
+	}))
+	for name, m := range all {
+		all[name] = func(ctx context.Context, p jsonrpc.Params) (any, error) {
+			s.opts.Store.YieldToWriter()
+			return m(ctx, p)
+		}
+	}
+	maps.Copy(all, ethrpc.Methods(node, mo))
 	return node, all
 }
 

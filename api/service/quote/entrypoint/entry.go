@@ -8,6 +8,7 @@ package entrypoint
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/big"
 	"sync"
@@ -23,16 +24,16 @@ import (
 // Codec encodes calls and decodes outcomes of one EntryPoint and one escrow. Any number of use cases share one. The
 // interfaces are read when one is first needed: that takes longer than all the rest of opening a service.
 type Codec struct {
-	entryPoint, escrow    common.Address
-	point, account, vault func() abi.ABI
-	errors                func() map[[4]byte]abi.Error // of every contract, read when something failed
+	entryPoint, escrow            common.Address
+	point, account, vault, filler func() abi.ABI
+	errors                        func() map[[4]byte]abi.Error // of every contract, read when something failed
 }
 
 // New makes the codec of the contracts at the given addresses.
 func New(entryPoint, escrow common.Address) *Codec {
 	return &Codec{
 		entryPoint: entryPoint, escrow: escrow, point: read("EntryPoint"), account: read("KernelV31"),
-		vault: read("Escrow"), errors: sync.OnceValue(allErrors),
+		vault: read("Escrow"), filler: read("Filler"), errors: sync.OnceValue(allErrors),
 	}
 }
 
@@ -155,4 +156,35 @@ func (c *Codec) ReadDeposit(answer []byte) (DepositState, error) {
 		return DepositNone, fmt.Errorf("read a deposit of the escrow: %d bytes were answered", len(answer))
 	}
 	return DepositState(answer[3*word-1]), nil
+}
+
+// ValidatePaymasterUserOp is a paymaster's validatePaymasterUserOp(op, hash, 0).
+func (c *Codec) ValidatePaymasterUserOp(p op.PackedUserOp, hash common.Hash) ([]byte, error) {
+	return c.filler().Pack("validatePaymasterUserOp", p, hash, new(big.Int))
+}
+
+// ExecuteUserOp is the account's executeUserOp(op, hash), which the EntryPoint calls for operations whose call data
+// begins with its selector.
+func (c *Codec) ExecuteUserOp(p op.PackedUserOp, hash common.Hash) ([]byte, error) {
+	return c.account().Pack("executeUserOp", p, hash)
+}
+
+// ReadHandleOps reads the operations of a call of handleOps; any other call is an error.
+func (c *Codec) ReadHandleOps(data []byte) ([]op.UserOp, error) {
+	m, known := c.point().Methods["handleOps"]
+	if !known || len(data) < 4 || !bytes.Equal(data[:4], m.ID) {
+		return nil, errors.New("not a call of handleOps")
+	}
+	args, err := m.Inputs.Unpack(data[4:])
+	if err != nil || len(args) != 2 {
+		return nil, fmt.Errorf("read handleOps: %w", err)
+	}
+	packed := *abi.ConvertType(args[0], new([]op.PackedUserOp)).(*[]op.PackedUserOp)
+	out := make([]op.UserOp, len(packed))
+	for i, p := range packed {
+		if out[i], err = op.Unpack(p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
