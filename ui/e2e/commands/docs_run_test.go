@@ -170,9 +170,9 @@ func (w *walk) follows(t *testing.T, lines []typed) {
 		for _, what := range s.members {
 			f.cuts(what)
 		}
-		line := regexp.MustCompile(`\b(8443|2222|9464)\b`).ReplaceAllStringFunc(f.fills(d.line, s.words), f.port)
-		if w.path(d.line) == " serve" {
-			f.serves(line)
+		line := regexp.MustCompile(`\b(8443|8545|2222|9464)\b`).ReplaceAllStringFunc(f.fills(d.line, s.words), f.port)
+		if path := w.path(d.line); path == " serve" || path == " devnet" {
+			f.serves(line, path)
 		} else {
 			f.runs(line)
 		}
@@ -291,15 +291,18 @@ func (f *follower) runs(line string) {
 	}
 }
 
-// serves starts a service, which goes on until the end of the page or until the page stops it.
-func (f *follower) serves(line string) {
+// serves starts a service or a devnet, which goes on until the end of the page or until the page stops it.
+func (f *follower) serves(line, command string) {
 	f.Helper()
 	f.stopsService()
+	ports := map[string]string{
+		" serve": " --listen 127.0.0.1:" + f.port("8443"), " devnet": " --listen 127.0.0.1:0",
+	}
 	if !strings.Contains(line, "--listen") {
-		line = strings.Replace(line, " serve ", " serve --listen 127.0.0.1:"+f.port("8443")+" ", 1)
+		line = strings.Replace(line, command, command+ports[command], 1)
 	}
 	f.service = f.types("exec " + line)
-	serving := regexp.MustCompile(`(?m)^serving |^{"baseUrl"`)
+	serving := regexp.MustCompile(`(?m)^serving |^account, funded |^{"baseUrl"`)
 	if code, err := f.attendsUntil(f.service, serving.MatchString); err != nil || code >= 0 {
 		f.Fatalf("%s: exit code %d, %v\n%s", line, code, err, written(f.service))
 	}

@@ -32,6 +32,7 @@ const (
 
 	source = "is about the sources; continuous integration does it"
 	value  = "names a flag without its value"
+	aJob   = "is a job of continuous integration; .ci/devnet/run has one"
 	roles  = "needs a role-based account; ui/cli/roles has one"
 
 	// What earlier lines printed.
@@ -93,6 +94,11 @@ var scenes = map[string][]scene{
 		{line: "coffer serve keys add --company", stop: true, before: aServiceKey},
 		{line: "coffer serve keys rotate", words: []string{"ID", serviceID}},
 		{line: "coffer serve keys revoke", words: []string{"ID", serviceID}},
+	},
+	"devnet.md": {
+		{line: "coffer devnet --json > devnet.json", not: aJob},
+		{line: "until ", not: aJob}, {line: "forge ", not: aJob}, {line: "kill ", not: aJob},
+		{line: "coffer serve keys add", stop: true, words: []string{"DIR", "./lab"}},
 	},
 	"guide.md": {
 		{line: "coffer profile add mine --kind embedded --vault file --default", alone: true},
@@ -156,7 +162,7 @@ var scenes = map[string][]scene{
 	"threats.md": {{line: "coffer serve --ssh", not: value}},
 	"verify.md": {
 		{line: "coffer verify FILE...",
-			words: []string{"FILE…", "ui/cli/check/testdata/v3-swap-role-based.json --now saved"}},
+			words: []string{"FILE...", "ui/cli/check/testdata/v3-swap-role-based.json --now saved"}},
 		{line: "coffer verify intent.json network.json prepared.json  ", before: plan("20") + `
 			coffer plan pay.toml --json > plan.json
 			coffer apply pay.toml --dry-run --json > looked.json

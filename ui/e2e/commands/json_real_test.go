@@ -117,8 +117,9 @@ func (r *real) typed(command string, more []string, answers ...string) {
 func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
-	// TestJSONOfServe
-	r := &real{rig.Script{T: t, Env: env, Pass: rig.Passphrase}, goldensOfJSON(), map[string]bool{"serve": true}}
+	// TestJSONOfServe, TestJSONOfDevnet
+	r := &real{rig.Script{T: t, Env: env, Pass: rig.Passphrase}, goldensOfJSON(),
+		map[string]bool{"serve": true, "devnet": true}}
 	dir := t.TempDir()
 	key, plan, intent, batch := filepath.Join(dir, "key"), filepath.Join(dir, "pay.toml"),
 		filepath.Join(dir, "intent.json"), filepath.Join(dir, "batch.json")
