@@ -44,8 +44,8 @@ func (s *session) activity(ctx context.Context) error {
 		s.news()
 		ops, live := s.unfinished(), s.signed()
 		if len(ops)+len(live) == 0 {
-			s.out.say("Nothing is under way, and nothing that you signed can still be used. Finished operations are in " +
-				"the history.")
+			s.out.say("Nothing is under way, and nothing that you signed can still be used. Finished operations are " +
+				"in the history.")
 			return nil
 		}
 		m := menu{title: "Under way:"}

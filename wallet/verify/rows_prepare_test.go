@@ -1007,7 +1007,8 @@ func TestV3_AHundredCallsThatCannotBeReadAreOneWarning(t *testing.T) {
 		}
 		if len(found) != 1 || unread != most ||
 			!strings.HasPrefix(found[0].Title, fmt.Sprintf("%d calls could not be decoded", most)) ||
-			!strings.HasSuffix(found[0].Got, fmt.Sprintf(" and %d more", most-2)) || !strings.HasPrefix(found[0].Got, "call ") {
+			!strings.HasSuffix(found[0].Got, fmt.Sprintf(" and %d more", most-2)) ||
+			!strings.HasPrefix(found[0].Got, "call ") {
 			t.Fatalf("%d calls of %d cannot be read: %+v", unread, most, found)
 		}
 		if !r.Has("V4", verify.Warn) || len(r.Reasons) > 20 {

@@ -73,8 +73,8 @@ func (c Commands) exchange(g *cli.Global, kind, short, example string) *cobra.Co
 	}
 	if kind == intent.KindTransfer {
 		cmd.Use, cmd.Args = kind+" [REQUEST]", cli.MayHave("payment request")
-		cmd.Long = short + `, or pay a payment request: ethereum:... as in EIP-681, or solana:... as in Solana Pay. On an
-EVM chain a request is paid by a call, so that the recipient gets exactly what it asks for.
+		cmd.Long = short + `, or pay a payment request: ethereum:... as in EIP-681, or solana:... as in Solana Pay. On
+an EVM chain a request is paid by a call, so that the recipient gets exactly what it asks for.
 ` + signingHelp
 	}
 	a.exchangeFlags(cmd, kind)

@@ -27,8 +27,8 @@ func (c Commands) Receive(g *cli.Global) *cobra.Command {
 		Short: "Print your addresses, or a payment request to one of them",
 		Long: `Prints the address of each account and where it can receive. With --asset it prints a payment request to
 the account on that chain, for --amount or for as much as the payer likes: a link that Coffer (coffer transfer LINK) and
-other wallets read, ethereum:... by EIP-681 and solana:... by Solana Pay. On a terminal the QR code is below. The service
-is not asked.`,
+other wallets read, ethereum:... by EIP-681 and solana:... by Solana Pay. On a terminal the QR code is below. The
+service is not asked.`,
 		Example: "  coffer receive\n  coffer receive --amount 25 --asset usdc --chain base\n" +
 			"  coffer receive --asset sol --json | jq -r '.[].request'",
 	}

@@ -68,7 +68,8 @@ func newWorld(t testing.TB) *world {
 		{Address: noting, Nonce: 1, Code: note, Storage: map[common.Hash]common.Hash{{31: 1}: {31: 5}}},
 		{Address: failing, Nonce: 1, Code: append(failCode, fail...)},
 		{Address: calling, Nonce: 1, Balance: big.NewInt(10), Code: program(append(append(append(
-			call(vm.CALL, noting, 3), call(vm.CALL, failing, 0)...), call(vm.DELEGATECALL, noting, 0)...), vm.STOP)...)},
+			call(vm.CALL, noting, 3), call(vm.CALL, failing, 0)...), call(vm.DELEGATECALL, noting, 0)...),
+			vm.STOP)...)},
 		{Address: creating, Nonce: 1, Balance: big.NewInt(10), Code: make},
 	}}))
 	n := evm.NewNode(c, evm.NodeOptions{Clock: func() time.Time { return time.Unix(int64(c.Head().Time)+1, 0) }})
