@@ -137,7 +137,7 @@ func (s *Screen) setText(f *string) func(string) tea.Cmd {
 	}
 }
 
-// functionItems lists what a call can be: typed, raw, none, a function of a pasted ABI, or a known one; token functions
+// functionItems lists what a call can be: typed, raw, none, a function of an ABI, or a known one; token functions
 // come first at a token. approve is listed, and says where it belongs.
 func (s *Screen) functionItems(c *compose.Call) func() []kit.Item {
 	return func() []kit.Item {
@@ -151,7 +151,7 @@ func (s *Screen) functionItems(c *compose.Call) func() []kit.Item {
 			out = append(out, kit.Item{Value: pickFn + fn.String(), Label: present.Clean(fn.String(), 300), Note: note})
 		}
 		for _, o := range c.ABI {
-			add(o.Fn, "pasted ABI")
+			add(o.Fn, "of the ABI")
 		}
 		for _, fn := range s.target(c).Usual() {
 			add(fn, "")

@@ -476,3 +476,45 @@ func TestTheNoteOfACallIsARowOfItsOwn(t *testing.T) {
 		t.Errorf("an empty note is still a row\n%s", r.view())
 	}
 }
+
+// TestAnABIFileIsReadForACall opens what a compiler writes: its functions are offered for the call in focus. A transfer
+// takes none, and what is neither ABI nor document keeps its reason.
+func TestAnABIFileIsReadForACall(t *testing.T) {
+	const abi = `[{"type":"event","name":"Paid","inputs":[]},{"type":"function","name":"owner","inputs":[]},` +
+		`{"type":"function","name":"pay","inputs":[{"name":"order","type":"uint256"}],"stateMutability":"payable"}]`
+	for name, text := range map[string]string{"abi": abi, "artifact": `{"contractName":"Till","abi":` + abi + `}`} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "Till.json")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := newRig(t)
+			r.press("n").fill(compose.IDTo(1), router).press("esc")
+			r.s.focus = compose.IDCall(1)
+			r.press("o", "enter").typeText(path).press("enter")
+			if !strings.Contains(r.view(), "Function of the ABI") {
+				t.Fatal(r.view())
+			}
+			r.press("down", "enter")
+			calls := r.s.b.Calls
+			if fn := calls[1].Fn; fn == nil || fn.String() != "pay(uint256 order)" || calls[0].Fn != nil ||
+				calls[1].To != router {
+				t.Fatalf("%v, %v", calls[0], calls[1])
+			}
+			r.press("esc").s.focus = idReview
+			if r.press("o", "enter").typeText(path).press("enter"); !strings.Contains(r.view(), "go to the call") {
+				t.Error(r.view())
+			}
+			r = newRig(t)
+			r.s.form, r.s.focus = intent.KindTransfer, idReview
+			r.press("o", "enter").typeText(path).press("enter")
+			if !strings.Contains(r.view(), "an ABI is for a call") {
+				t.Error(r.view())
+			}
+		})
+	}
+	r := newRig(t)
+	if r.press("o", "enter").paste(`{"abi":[]}`).press("enter"); !r.s.prompt.docs || r.s.choice.IsOpen() {
+		t.Error(r.view())
+	}
+}

@@ -51,6 +51,6 @@ func (s *Screen) takeABI(c *compose.Call, text string) tea.Cmd {
 		}
 		items = append(items, it)
 	}
-	s.openList("Function of the pasted ABI", items, "", s.takeFunction(c))
+	s.openList("Function of the ABI", items, "", s.takeFunction(c))
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 // importedMsg brings a document, or the reason for its refusal.
 type importedMsg struct {
 	list     []byte // of payouts, instead of a document
+	abi      string // of a contract, instead of a document
 	doc      compose.Document
 	failures []api.Failure
 	err      error
@@ -41,7 +42,7 @@ func (s *Screen) askImport() {
 	if s.ctx.NoFiles != "" {
 		label = "paste the document"
 	}
-	s.prompt.show("Read an intent or a Safe Transaction Builder batch", label, 4096, s.importAnswer)
+	s.prompt.show("Read an intent, a Safe Transaction Builder batch or an ABI", label, 4096, s.importAnswer)
 	s.prompt.docs = true
 	s.prompt.hint = "enter reads it into the form; nothing is sent. What is there comes back with U"
 }
@@ -70,6 +71,9 @@ func readIn(b []byte, err error) tea.Msg {
 	if err == nil {
 		m.doc, m.err = compose.ReadDocument(b)
 		m.failures = present.Failures(m.err)
+	}
+	if m.err != nil && isABI(trim(string(b))) {
+		return importedMsg{abi: trim(string(b))}
 	}
 	if d := m.doc.Draft; m.err == nil && len(d.Calls) == 0 && d.Pay == nil && d.Receive == nil {
 		m.err = errors.New("it has neither calls nor a swap or transfer")
@@ -101,6 +105,9 @@ func (s *Screen) imported(m importedMsg) tea.Cmd {
 	if m.list != nil {
 		return s.readList(m.list, "")
 	}
+	if m.abi != "" {
+		return s.abiRead(m.abi)
+	}
 	s.prompt.close()
 	s.remember()
 	s.fill(m.doc.Draft)
@@ -109,6 +116,22 @@ func (s *Screen) imported(m importedMsg) tea.Cmd {
 	}
 	s.note = s.importNote(m)
 	return nil
+}
+
+// abiRead offers the functions of an ABI that was read for the call in focus, or for the only one.
+func (s *Screen) abiRead(text string) tea.Cmd {
+	c := s.current().of
+	if c == nil && len(s.b.Calls) == 1 {
+		c = s.b.Calls[0]
+	}
+	if s.form != formCalls || c == nil {
+		s.prompt.wrong = "an ABI is for a call: go to the call first, then o"
+		return nil
+	}
+	s.prompt.close()
+	cmd := s.takeABI(c, text)
+	s.tidyFocus(c)
+	return cmd
 }
 
 // refusedWords says why a document is refused. A wrong checksum comes first: the file is not the one that was written.

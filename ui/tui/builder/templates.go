@@ -30,7 +30,7 @@ func (s *Screen) openTemplates() tea.Cmd {
 	if s.ctx.NoFiles != "" {
 		label = "read a document that you paste"
 	}
-	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch"},
+	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch, ABI"},
 		{Value: pickPayouts, Label: "payouts: a list of who gets how much", Note: "CSV"}}
 	for i, t := range s.store.templates {
 		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i),

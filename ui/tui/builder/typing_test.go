@@ -233,7 +233,7 @@ func TestALongDocumentPastedIntoTheListOfFunctionsIsTakenAtOnce(t *testing.T) {
 	r.openOn(compose.IDSig(0), "").paste("[" + strings.Repeat(`{"type":"function","name":"poke","inputs":[]},`, 300) +
 		"\n" +
 		`{"type":"function","name":"prod","inputs":[]}]`)
-	if !r.s.choice.IsOpen() || !strings.Contains(r.view(), "Function of the pasted ABI") {
+	if !r.s.choice.IsOpen() || !strings.Contains(r.view(), "Function of the ABI") {
 		t.Fatal(r.view())
 	}
 	if r.typeText("prod").press("enter"); r.s.b.Calls[0].Signature != "prod()" {
