@@ -1,0 +1,116 @@
+// Compares a devnet with anvil in one run: `node speed.mjs PROGRAM [DIRECTORY]`. Reads and calls one after the other on
+// Base, transactions from sending to their receipt, the time until all chains are ready, and the memory that they take.
+// The devnet is measured in memory and, in DIRECTORY, on a synced file. Requests alternate between the two, so that what
+// else the machine does counts for both; the figure is the median.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { toFunctionSelector } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { compile } from './contract.mjs';
+
+const [program, directory] = process.argv.slice(2);
+const here = dirname(fileURLToPath(import.meta.url));
+const anvil = join(here, 'node_modules', '@foundry-rs', 'anvil-linux-amd64', 'bin', 'anvil');
+const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
+const { bytecode } = compile();
+const vOfChecked = toFunctionSelector('v()');
+
+// A client on one connection that stays open.
+function client(url) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  let id = 0;
+  return (method, ...params) => new Promise((resolve, reject) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params });
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const request = http.request(url, { agent, method: 'POST', headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (d) => (text += d));
+      response.on('end', () => {
+        const answer = JSON.parse(text);
+        if (answer.error) reject(new Error(`${method}: ${answer.error.message}`));
+        else resolve(answer.result);
+      });
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+async function devnet(...flags) {
+  const began = performance.now();
+  const child = spawn(program, ['devnet', '--listen', '127.0.0.1:0', '--json', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = await new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve));
+  const ready = performance.now() - began;
+  const { endpoints } = JSON.parse(line);
+  return { ready, pids: [child.pid], ask: client(endpoints.find((e) => e.id === 8453).http), chains: endpoints.filter((e) => e.id),
+    stop: () => child.kill('SIGINT') };
+}
+
+// One anvil for each chain, all started at once.
+async function anvils(ids) {
+  const began = performance.now();
+  const all = ids.map((id, i) => ({ id, port: 18700 + i,
+    child: spawn(anvil, ['--port', String(18700 + i), '--chain-id', String(id), '--hardfork', 'osaka', '--silent'], { stdio: 'ignore' }) }));
+  for (const a of all) {
+    a.ask = client(`http://127.0.0.1:${a.port}`);
+    while (!(await a.ask('eth_chainId').catch(() => null))) await new Promise((r) => setTimeout(r, 2));
+  }
+  return { ready: performance.now() - began, pids: all.map((a) => a.child.pid), ask: all.find((a) => a.id === 8453).ask,
+    stop: () => all.forEach((a) => a.child.kill()) };
+}
+
+const memory = (pids) => pids.reduce((sum, pid) =>
+  sum + Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024, 0);
+const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
+
+// timed asks the networks in turn, count times, and prints the medians in microseconds with the ratio to the last one.
+async function timed(what, networks, count, ask) {
+  const times = networks.map(() => []);
+  for (let i = 0; i < count; i++) {
+    for (const [n, network] of networks.entries()) {
+      const began = performance.now();
+      await ask(network, i);
+      times[n].push((performance.now() - began) * 1000);
+    }
+  }
+  const medians = times.map(median);
+  print(what, networks, medians, 'µs');
+}
+
+function print(what, networks, figures, unit) {
+  const last = figures.at(-1);
+  console.log(`${what}: ${networks.map((n, i) => `${n.name} ${Math.round(figures[i])} ${unit} (${(figures[i] / last).toFixed(2)})`).join(', ')}`);
+}
+
+const networks = [{ name: 'devnet', ...(await devnet()) }];
+if (directory) networks.push({ name: 'devnet on a file', ...(await devnet('--data', directory)) });
+networks.push({ name: 'anvil', ...(await anvils(networks[0].chains.map((c) => c.id))) });
+print('ready', networks, networks.map((n) => n.ready), 'ms');
+print('memory of all chains', networks, networks.map((n) => memory(n.pids)), 'MB');
+
+for (const n of networks) {
+  n.nonce = Number(await n.ask('eth_getTransactionCount', account.address, 'latest'));
+  n.sign = (tx) => account.signTransaction({ chainId: 8453, type: 'eip1559', nonce: n.nonce++, maxFeePerGas: 20n * 10n ** 9n,
+    maxPriorityFeePerGas: 10n ** 9n, gas: 1_500_000n, ...tx });
+  const hash = await n.ask('eth_sendRawTransaction', await n.sign({ data: bytecode }));
+  n.contract = (await n.ask('eth_getTransactionReceipt', hash)).contractAddress;
+}
+await timed('eth_getBalance', networks, 3000, (n) => n.ask('eth_getBalance', account.address, 'latest'));
+await timed('eth_call', networks, 3000, (n) => n.ask('eth_call', { to: n.contract, data: vOfChecked }, 'latest'));
+for (const n of networks) {
+  n.raws = [];
+  for (let i = 0; i < 300; i++) {
+    n.raws.push(await n.sign({ to: n.contract, data: `0x60fe47b1${(i + 1).toString(16).padStart(64, '0')}` }));
+  }
+}
+await timed('transaction to receipt', networks, 300, async (n, i) => {
+  const hash = await n.ask('eth_sendRawTransaction', n.raws[i]);
+  while (!(await n.ask('eth_getTransactionReceipt', hash)));
+});
+print('memory afterwards', networks, networks.map((n) => memory(n.pids)), 'MB');
+for (const n of networks) n.stop();
