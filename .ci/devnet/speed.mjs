@@ -98,7 +98,9 @@ for (const n of networks) {
   n.sign = (tx) => account.signTransaction({ chainId: 8453, type: 'eip1559', nonce: n.nonce++, maxFeePerGas: 20n * 10n ** 9n,
     maxPriorityFeePerGas: 10n ** 9n, gas: 1_500_000n, ...tx });
   const hash = await n.ask('eth_sendRawTransaction', await n.sign({ data: bytecode }));
-  n.contract = (await n.ask('eth_getTransactionReceipt', hash)).contractAddress;
+  let receipt; // anvil answers before it has one
+  while (!(receipt = await n.ask('eth_getTransactionReceipt', hash)));
+  n.contract = receipt.contractAddress;
 }
 await timed('eth_getBalance', networks, 3000, (n) => n.ask('eth_getBalance', account.address, 'latest'));
 await timed('eth_call', networks, 3000, (n) => n.ask('eth_call', { to: n.contract, data: vOfChecked }, 'latest'));
