@@ -147,7 +147,7 @@ func TestAfterCloseNothingIsSent(t *testing.T) {
 	}
 }
 
-// Whoever holds the database has the endpoints, and nobody who is attached.
+// The process that holds the database has the endpoints; those that are attached to it have none.
 func TestTheEndpointsGoToWhoeverHoldsTheDatabase(t *testing.T) {
 	dir, at := t.TempDir(), freePort(t)
 	open := func() *service.Attachment {
@@ -204,7 +204,7 @@ func TestAServiceRunsWithoutItsEndpointsWhereThePortIsTaken(t *testing.T) {
 	}
 }
 
-// freePort is an address on which nobody listens.
+// freePort is a free address of this machine.
 func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -155,7 +155,7 @@ func (b bundler) deployed(ctx context.Context, sender common.Address) error {
 	return st.Err()
 }
 
-// cannotBeSealed tells of a transaction that the protocol refuses, as for its gas; any other fault says nothing.
+// cannotBeSealed explains a transaction that the protocol refuses, as for its gas. Other faults stay as they are.
 func (b bundler) cannotBeSealed(err error) error {
 	var tx *chain.TxError
 	if errors.As(err, &tx) {
@@ -202,7 +202,7 @@ func refusal(f entrypoint.Failure) error {
 	return jsonrpc.Errorf(code, "UserOperation reverted during simulation with reason: %s", f.Text)
 }
 
-// gasPrice suggests fees. Nobody competes for a place, so all three speeds are the same.
+// gasPrice suggests fees. There is no competition for a place, so all three speeds are the same.
 func (b bundler) gasPrice(_ context.Context, p jsonrpc.Params) (any, error) {
 	const tip = 1_000_000_000
 	type fees struct {

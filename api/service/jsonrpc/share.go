@@ -120,7 +120,7 @@ func (s *share) leave(kind int, took time.Duration) {
 	s.admit()
 }
 
-// admit lets in whoever may go on; the lock is held.
+// admit lets in the calls that may go on; the lock is held.
 func (s *share) admit() {
 	for {
 		bound := s.all

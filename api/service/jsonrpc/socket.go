@@ -111,7 +111,7 @@ func (c *socket) serve(m Methods) {
 	}
 }
 
-// ping asks now and then whether somebody is there.
+// ping asks now and then whether the other side is there.
 func (c *socket) ping(l Limits) {
 	tick := time.NewTicker(l.Ping)
 	defer tick.Stop()

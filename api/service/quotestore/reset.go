@@ -26,7 +26,7 @@ func (b *Book) Reset(tx store.Tx, chainID uint64, gone func(common.Hash) bool) (
 	for _, id := range ids {
 		before, err := quoteOf(tx, string(id))
 		if errors.Is(err, ErrDamaged) {
-			continue // nobody reads it, and it names nothing
+			continue // it cannot be read, and it names nothing
 		}
 		if err != nil {
 			return ended, err
@@ -56,7 +56,7 @@ func (b *Book) reset(w *writer, before *Quote) {
 	q := before.Clone()
 	q.Status, q.FailReason, q.Sent = api.StatusFailed, ReasonReset, ""
 	for i := range q.Legs {
-		if q.Legs[i].State == LegDeposited { // whoever has it keeps it: the network that owed it is gone
+		if q.Legs[i].State == LegDeposited { // it stays where it is: the network that owed it is gone
 			q.Legs[i].State = LegWaiting
 		}
 	}

@@ -35,7 +35,7 @@ func TestAQuoteWhoseBlocksAreTakenBackEndsFailed(t *testing.T) {
 		w := New(t, Options{})
 		n := resettable(t, w, chain)
 		request := crossChain(w)
-		kept := w.Decode(w.Quote(pay(w, Base, usdcPlain), "ob:usdc")) // an offer is nobody's promise
+		kept := w.Decode(w.Quote(pay(w, Base, usdcPlain), "ob:usdc")) // an offer promises nothing
 		snapshot, err := n.Snapshot()
 		Must(t, err)
 		doc := w.Quote(request, "ob:usdc")

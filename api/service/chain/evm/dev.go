@@ -106,7 +106,7 @@ func (n *Node) mine(time uint64, place []placed) error {
 	return err
 }
 
-// asIf is the signer of a transaction that nobody signed.
+// asIf is the signer of an unsigned transaction.
 type asIf struct{ signedBy }
 
 // impersonated gives a transaction the signature that says who is impersonated: r is the sender and s is one. No key

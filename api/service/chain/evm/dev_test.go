@@ -272,7 +272,7 @@ func TestARevertedChainIsWhatItWas(t *testing.T) {
 			select {
 			case <-changed:
 			default:
-				t.Fatal("nobody was told")
+				t.Fatal("the service was not told")
 			}
 			if n.HeadHash() != header || len(told) != 1 || told[0] != head || len(n.Held()) != 0 {
 				t.Fatalf("head %s, told %v", n.HeadHash(), told)

@@ -16,7 +16,7 @@
 //     was, in the store and in memory.
 //   - After genesis only signed transactions change state, and contracts that a
 //     block places: those of tokens that a catalogue file adds. Its record has
-//     them, and Verify places them again. On a development network somebody may
+//     them, and Verify places them again. On a development network a caller may
 //     also set what an account has, send without a key and take blocks back;
 //     what remains is in the records, and Verify does it again.
 //   - Only the head's state is kept: flat accounts and slots for reading and

@@ -62,7 +62,7 @@ func DecodeTx(raw []byte) (*types.Transaction, error) {
 	return tx, nil
 }
 
-// Submit checks a transaction that somebody has signed as go-ethereum's pool does, with its errors, and seals it. When
+// Submit checks a signed transaction as go-ethereum's pool does, with its errors, and seals it. When
 // it returns true, the block is stored. False without an error says that the transaction is held because one with an
 // earlier nonce is missing; it is sealed with that one.
 //

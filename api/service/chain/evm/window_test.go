@@ -25,7 +25,7 @@ import (
 	"coffer/api/service/store"
 )
 
-// randomChange makes one block, of settlement or of somebody else, now and then one that places a contract.
+// randomChange makes one block, of settlement or of others, now and then one that places a contract.
 func randomChange(rt *rapid.T, t *testing.T, n *Node) {
 	c := n.chain
 	k := key(300 + rapid.IntRange(0, 4).Draw(rt, "from"))

@@ -119,7 +119,7 @@ func TestAPrecompileCanBeMoved(t *testing.T) {
 		object{identity.Hex(): object{"movePrecompileToAddress": there}, there.Hex(): object{"nonce": "0x1"}})
 }
 
-// told is what the contract tells of the block that a call runs in.
+// told is what the contract says about the block that a call runs in.
 func told(t *testing.T, raw json.RawMessage) (number, time, baseFee uint64, coinbase common.Address, price uint64) {
 	t.Helper()
 	b := unhex(t, raw)

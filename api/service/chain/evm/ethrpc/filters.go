@@ -187,7 +187,7 @@ func (a *api) filterChanges(ctx context.Context, id string) ([]any, error) {
 
 const errEnough = constError("enough")
 
-// cursor is how far somebody has been told of the chain.
+// cursor is how far a reader has seen the chain.
 type cursor struct {
 	next    uint64 // the first block that was not told
 	reverts int    // those that are known

@@ -101,8 +101,8 @@ func (a *api) identity() jsonrpc.Methods {
 	}
 }
 
-// tip is what the node suggests to pay per gas. Here nobody competes for a place; it is what tools expect of an empty
-// chain.
+// tip is what the node suggests to pay per gas. There is no competition for a place here; it is what tools expect of
+// an empty chain.
 func tip() *big.Int { return big.NewInt(1_000_000_000) }
 
 // The functions below make a Method of a typed function. A parameter of pointer type may be missing.

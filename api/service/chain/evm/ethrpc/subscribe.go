@@ -136,7 +136,7 @@ func (a *api) subscribePending(conn jsonrpc.Subscriber, full bool, err error) (a
 	return id, nil
 }
 
-// pending is a transaction that was accepted. Its sender is the one that the chain knows: nobody may have signed it.
+// pending is a transaction that was accepted. Its sender is the one that the chain knows: it may be unsigned.
 func (a *api) pending(tx *types.Transaction, full bool) any {
 	hash := tx.Hash()
 	if !full {

@@ -256,7 +256,7 @@ func (d debug) run(ctx context.Context, args ethrpc.CallArgs, c config, st *stat
 	return t.result()
 }
 
-// form is the message as a transaction that nobody signed, for a tracer to look at.
+// form is the message as an unsigned transaction, for a tracer to look at.
 func form(m *core.Message) *types.Transaction {
 	if m.SetCodeAuthorizations != nil && m.To != nil {
 		return types.NewTx(&types.SetCodeTx{

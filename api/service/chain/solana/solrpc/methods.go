@@ -268,7 +268,7 @@ func (n *node) supply(_ context.Context, p jsonrpc.Params) (any, error) {
 		"nonCirculatingAccounts": []string{}}), err
 }
 
-// priorityFees has none: nobody has to outbid anybody here.
+// priorityFees has none: there is no competition for a place here.
 func (n *node) priorityFees(_ context.Context, p jsonrpc.Params) (any, error) {
 	var keys []string
 	if err := p.Optional(0, &keys); err != nil {

@@ -75,7 +75,7 @@ func (n *node) signatureSubscribe(ctx context.Context, p jsonrpc.Params) (any, e
 // slotTime is how long a slot is.
 const slotTime = 400 * time.Millisecond
 
-// slotSubscribe tells of every slot that the clock reaches. The clock has seconds, so that slots are passed over.
+// slotSubscribe reports every slot that the clock reaches. The clock has seconds, so that slots are passed over.
 func (n *node) slotSubscribe(ctx context.Context, _ jsonrpc.Params) (any, error) {
 	return subscribe(ctx, "slot", func(ctx context.Context, push func(any) error) error {
 		tick := time.NewTicker(slotTime)
@@ -98,7 +98,7 @@ func (n *node) slotSubscribe(ctx context.Context, _ jsonrpc.Params) (any, error)
 	})
 }
 
-// accountSubscribe tells of an account after commits that changed it.
+// accountSubscribe reports an account after commits that changed it.
 func (n *node) accountSubscribe(ctx context.Context, p jsonrpc.Params) (any, error) {
 	k, err := readKey(p, 0)
 	if err != nil {
@@ -156,7 +156,7 @@ func (n *node) accountSubscribe(ctx context.Context, p jsonrpc.Params) (any, err
 	})
 }
 
-// logsSubscribe tells of the log of every transaction, or of those that name one account.
+// logsSubscribe reports the log of every transaction, or of those that name one account.
 func (n *node) logsSubscribe(ctx context.Context, p jsonrpc.Params) (any, error) {
 	var which struct{ Mentions []string }
 	var word string
