@@ -103,7 +103,7 @@ func (w *World) ReadPayouts(b []byte, chain caip.Chain, asset string) (*Calls, e
 	case r.rows > MaxPayouts:
 		r.fault(r.last, "", "a batch pays at most "+strconv.Itoa(MaxPayouts)+" times: split the list before this line")
 	case r.rows == 0 && len(r.faults) == 0:
-		return nil, errors.New("the list has no payouts: it needs lines such as 0x…,25.5")
+		return nil, errors.New("the list has no payouts: it needs lines such as 0x93DB..7BC0,25.5")
 	}
 	if len(r.faults) > 0 {
 		slices.SortStableFunc(r.faults, func(a, b PayoutFault) int { return cmp.Compare(a.Line, b.Line) })

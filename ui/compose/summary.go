@@ -141,7 +141,7 @@ func (b *Calls) view(w *World, i int, c *Call) verify.CallView {
 
 // does says in a line what a call is.
 func (c *Call) does(w *World, t Target) string {
-	at := present.ShortID(c.To, "…")
+	at := present.ShortID(c.To)
 	if name := w.NameOf(c.To); name != "" {
 		at = present.Clean(name, 24)
 	} else if t.Known {

@@ -24,11 +24,12 @@ func Address(address string) string {
 	return fours(s)
 }
 
-// ShortID is the beginning and end of an identifier, for places where no money depends on it: "0x9f3c…41ab".
-func ShortID(id, more string) string {
+// ShortID is the beginning and end of an identifier, for places where no money depends on it: "0x9f3c..41ab". It is
+// ASCII, as the commands and their files are read where nothing else may be shown.
+func ShortID(id string) string {
 	id = Clean(id, 100)
 	if r := []rune(id); len(r) > 12 {
-		return string(r[:6]) + more + string(r[len(r)-4:])
+		return string(r[:6]) + ".." + string(r[len(r)-4:])
 	}
 	return id
 }

@@ -156,7 +156,7 @@ func (r Review) payeeWords(to string) string {
 	if name := r.nameOf(to); name != "" {
 		return name
 	}
-	return ShortID(Checksummed(to), "…")
+	return ShortID(Checksummed(to))
 }
 
 // Headline says in a sentence what the operation does, and in a second one what leaves the account and what of it is

@@ -28,25 +28,25 @@ func headlineOf(t testing.TB, c consent.Review, name func(string) string) string
 
 func TestD14_AHeadlineSaysWhatHappensAndCountsEverythingThatLeaves(t *testing.T) {
 	for name, want := range map[string]string{
-		"call": "Send 250.50 USDC to 0x93DB…7BC0 on Base. " +
+		"call": "Send 250.50 USDC to 0x93DB..7BC0 on Base. " +
 			"250.50 USDC leaves your account; review 2 gives the cost.",
 		"two calls, one of them cannot be decoded": "Run 2 calls on Base; 1 of them cannot be decoded. " +
 			"As far as the call data shows, 250.50 USDC and 0.001 ETH leave your account; " +
 			"review 2 gives the cost.",
 		"payouts": "Send 30.00 USDC and 0.005 ETH in 4 payments on Base. " +
 			"30.00 USDC and 0.005 ETH leave your account; review 2 gives the cost.",
-		"whole consent": "Send 250.50 USDC to 0x93DB…7BC0 on Base. " +
+		"whole consent": "Send 250.50 USDC to 0x93DB..7BC0 on Base. " +
 			"250.50 USDC leaves your account, with this one signature.",
 		// 25 USDC are there, 225.98 are paid: 250.5 and 0.48
-		"quote": "Send 250.50 USDC to 0x93DB…7BC0 on Base. " +
+		"quote": "Send 250.50 USDC to 0x93DB..7BC0 on Base. " +
 			"250.98 USDC leaves your account; 0.48 of it is the cost.",
-		"same chain": "Send 250.50 USDC to 0x93DB…7BC0 on Base. " +
+		"same chain": "Send 250.50 USDC to 0x93DB..7BC0 on Base. " +
 			"250.50 USDC leaves your account; no payment comes on top.",
-		"unknown figures": "Send 250.50 USDC to 0x93DB…7BC0 on Base. " +
+		"unknown figures": "Send 250.50 USDC to 0x93DB..7BC0 on Base. " +
 			"250.98 USDC leaves your account; what of it is the cost is not known.",
 		"swap": "Swap 100.00 USDC for at least 0.0291 ETH on Optimism. " +
 			"100.00 USDC leaves your account; $0.48 of it is the cost.",
-		"transfer": "Send at least 99.50 USDC to 0x93DB…7BC0 on Base. " +
+		"transfer": "Send at least 99.50 USDC to 0x93DB..7BC0 on Base. " +
 			"100.00 USDC leaves your account; 0.48 of it is the cost, 0.50 at most.",
 	} {
 		for _, c := range reviewtest.All() {

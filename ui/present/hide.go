@@ -8,7 +8,7 @@ import (
 )
 
 // hiddenLetters stand in the place of the characters of an address that the person types from elsewhere.
-const hiddenLetters = "····"
+const hiddenLetters = "____"
 
 // Typed says which characters of an address have to be typed.
 func Typed(d consent.Demand) string {

@@ -136,7 +136,7 @@ func (s Receipts) Whom(r Record, recipient string) string {
 	if len(payees) == 0 {
 		return ""
 	}
-	first := cmp.Or(s.name(payees[0]), ShortID(Checksummed(payees[0]), "…"))
+	first := cmp.Or(s.name(payees[0]), ShortID(Checksummed(payees[0])))
 	if n := len(payees) - 1; n > 0 {
 		return first + " and " + strconv.Itoa(n) + " more"
 	}

@@ -293,7 +293,7 @@ func (p *Page) delegations(all []delegationAt) {
 			}
 			p.row(TableMoves, 0, label, []string{x.path + ".chain", x.path + ".nonce"}, say(text))
 		}
-		p.row(TableMoves, 0, "To undo", nil, say("send a transaction that delegates to other code, or to none"))
+		p.row(TableMoves, 0, "To undo", nil, say("coffer accounts undelegate, or a delegation to other code"))
 	}
 }
 

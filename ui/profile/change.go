@@ -186,7 +186,8 @@ func renewed(now, before network.Descriptor, left []string) *Change {
 	}}
 	for i, line := range left {
 		if i == maxLeft {
-			c.Words = append(c.Words, fmt.Sprintf("  and %d more in left.txt of the earlier-… directory", len(left)-i))
+			c.Words = append(c.Words, fmt.Sprintf("  and %d more in left.txt of the old network's directory",
+				len(left)-i))
 			break
 		}
 		c.Words = append(c.Words, "  Left behind    "+line)
@@ -195,7 +196,7 @@ func renewed(now, before network.Descriptor, left []string) *Change {
 		c.Typed = now.Fingerprint()
 		c.Words = append(c.Words,
 			"Nothing here describes the old network any more, so a yes is not enough. If you still have",
-			"its earlier-… directory with network.json, put it back and start again. If this profile ever",
+			"its directory (earlier-DATE, with network.json), put it back and start again. If this profile ever",
 			"used the service of others, do not confirm: that takes a profile with another name.",
 			"Else type the fingerprint of the new network.")
 	}

@@ -187,7 +187,7 @@ func (p Planner) sets() []choice {
 func setLabel(set []api.Account) string {
 	var names []string
 	for _, a := range set {
-		names = append(names, present.AccountType(a.Type)+" "+present.ShortID(a.AccountAddress, "…"))
+		names = append(names, present.AccountType(a.Type)+" "+present.ShortID(a.AccountAddress))
 	}
 	return strings.Join(names, " + ")
 }

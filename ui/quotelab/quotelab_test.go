@@ -221,7 +221,7 @@ func TestARouteAddsUpAndIsToScale(t *testing.T) {
 		name  string
 		micro int64
 	}{{quotelab.Leaves, "Optimism", 8_000_000}, {quotelab.Leaves, "Ethereum, new account", 2_000_000},
-		{quotelab.Escrow, "0x0AD6…1feF", 10_000_000}, {quotelab.Arrives, "Base", 9_950_000},
+		{quotelab.Escrow, "0x0AD6..1feF", 10_000_000}, {quotelab.Arrives, "Base", 9_950_000},
 		{quotelab.Costs, "", 50_000}}
 	if len(lanes) != len(want) || quotelab.Longest(lanes).Int64() != 10_000_000 {
 		t.Fatalf("%+v", lanes)

@@ -56,7 +56,7 @@ func Route(a Answer) []Lane {
 	for _, l := range a.Legs {
 		if !escrows[l.Escrow] {
 			escrows[l.Escrow] = true
-			held := Lane{Stage: Escrow, Name: present.ShortID(l.Escrow, "…"), Micro: new(big.Int)}
+			held := Lane{Stage: Escrow, Name: present.ShortID(l.Escrow), Micro: new(big.Int)}
 			for _, x := range a.Legs {
 				if x.Escrow == l.Escrow {
 					held.Micro = sum(held.Micro, x.Pays.Micro)

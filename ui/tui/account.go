@@ -71,7 +71,7 @@ func (m *Model) accountItems() []kit.Item {
 	var items []kit.Item
 	for _, a := range m.choices() {
 		it := kit.Item{Value: paletteAccount + a.AccountAddress, Label: useAccount + present.Clean(a.Name, nameW),
-			Note: present.ShortID(present.Checksummed(a.AccountAddress), m.theme.Signs.More),
+			Note: present.ShortID(present.Checksummed(a.AccountAddress)),
 			Also: "switch " + a.AccountAddress + " " + present.AccountType(a.Type)}
 		switch {
 		case a.Used:
@@ -106,7 +106,7 @@ func (m *Model) foreign(arg any) string {
 				return present.Clean(own.Name, nameW)
 			}
 		}
-		return present.ShortID(present.Checksummed(a.AccountAddress), m.theme.Signs.More)
+		return present.ShortID(present.Checksummed(a.AccountAddress))
 	}
 	return ""
 }

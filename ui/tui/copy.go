@@ -33,7 +33,7 @@ func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 		m.warn("not copied: " + why)
 		return nil
 	}
-	text := "sent to the terminal's clipboard: " + msg.What + " " + present.ShortID(msg.Text, m.theme.Signs.More)
+	text := "sent to the terminal's clipboard: " + msg.What + " " + present.ShortID(msg.Text)
 	if m.opt.Env.Get("TMUX") != "" && !m.toldTmux {
 		m.toldTmux = true
 		text += " (tmux hands it on with set-clipboard on)"

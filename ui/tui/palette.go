@@ -284,14 +284,14 @@ func (m *Model) namedItems() []kit.Item {
 	if m.screens[screen.Accounts] != nil {
 		for _, a := range m.ctx.Accounts {
 			items = append(items, kit.Item{Value: paletteOpen + string(screen.Accounts), Label: "account " +
-				present.ShortID(present.Checksummed(a.AccountAddress), m.theme.Signs.More), Also: a.AccountAddress})
+				present.ShortID(present.Checksummed(a.AccountAddress)), Also: a.AccountAddress})
 		}
 	}
 	if m.ctx.Contacts.List != nil && build {
 		for _, c := range m.ctx.Contacts.List() {
 			items = append(items, kit.Item{Value: palettePay + c.Address,
 				Label: present.Clean(c.Name, 24) + ": transfer to",
-				Note:  present.ShortID(present.Checksummed(c.Address), m.theme.Signs.More),
+				Note:  present.ShortID(present.Checksummed(c.Address)),
 				Also:  "send pay contact " + c.Address})
 		}
 	}

@@ -125,7 +125,7 @@ func (m *Model) facts() []string {
 		return []string{host, some, ""}
 	}
 	address := m.ctx.Accounts[0].AccountAddress
-	full, short := present.Address(address), present.ShortID(present.Checksummed(address), m.theme.Signs.More)
+	full, short := present.Address(address), present.ShortID(present.Checksummed(address))
 	if host == "" {
 		return []string{full, short, ""}
 	}

@@ -291,6 +291,32 @@ func TestS6_AProgramOfThePolicyMayRunWithoutTheUsersAccounts(t *testing.T) {
 	}
 }
 
+// Many instructions that only their bytes describe are one warning, which counts them.
+func TestV3_ManyUnreadInstructionsAreOneWarning(t *testing.T) {
+	foreign := somebody()
+	for _, name := range everyPayment {
+		a := answer(t, name)
+		a.policy.Limits.Programs = []solmsg.Key{foreign}
+		p := a.onSolana()
+		for k := range 5 {
+			p.builds = append(p.builds, solmsg.Build{Program: foreign, Data: []byte{byte(k)}})
+		}
+		p.put()
+		_, r := a.judge(a.document())
+		accepted(t, r)
+		var found []verify.Reason
+		for _, x := range r.Reasons {
+			if x.Code == "V3" && strings.Contains(x.Title, "instructions of programs of your policy") {
+				found = append(found, x)
+			}
+		}
+		if len(found) != 1 || !strings.HasPrefix(found[0].Title, "5 instructions") ||
+			!strings.HasSuffix(found[0].Got, "and 3 more") {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
 func TestS6_Token2022IsNamedWhereThePolicyPinsIt(t *testing.T) {
 	a := answer(t, paysTokens)
 	a.policy.Limits.Programs = []solmsg.Key{solmsg.Token2022Program()}

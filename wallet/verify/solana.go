@@ -41,6 +41,7 @@ type solanaPay struct {
 	price       *uint64
 	builds      []solmsg.Build // the same instructions, made from checked values
 	views       []InstructionView
+	unread      []string // programs of instructions that were not decoded
 }
 
 // solanaLeg checks one payment on Solana (TH-S1 to S13; protocol §3.4): one transfer of the named amount into the
@@ -62,6 +63,7 @@ func (j *judge) solanaLeg(w api.ChainOperation, i int, id string, expires int64)
 	for k, ix := range s.message.Instructions {
 		s.instruction(k, ix)
 	}
+	s.foreignUnread()
 	s.must(s.paid == 1, "S10", "the message makes one payment", path+"/instructions", "one transfer",
 		plural(s.paid, "transfer"))
 	s.must(s.noted == 1, "Q1", "each payment is bound to this quote's id", path+"/instructions", "one memo with "+id,

@@ -11,6 +11,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/text"
 )
 
 // at is the place of an instruction in the document.
@@ -177,10 +178,22 @@ func (s *solanaPay) foreign(k int, ix solmsg.Instruction) {
 		b.Accounts = append(b.Accounts, solmsg.Meta{Key: a.Key, Signer: a.Signer, Writable: a.Writable})
 		args = append(args, arg("account "+strconv.Itoa(n+1), a.Key))
 	}
-	s.add(Warn, "V3", "An instruction of a program of your policy could not be decoded; only its bytes can be shown.",
-		path, "", ix.Program.String())
+	s.unread = append(s.unread, ix.Program.String())
 	s.builds = append(s.builds, b)
 	s.show(ix.Program, "", args...)
+}
+
+// foreignUnread warns once about all instructions that only their bytes describe.
+func (s *solanaPay) foreignUnread() {
+	title := "An instruction of a program of your policy could not be decoded; only its bytes can be shown."
+	switch n := len(s.unread); {
+	case n == 0:
+		return
+	case n > 1:
+		title = strconv.Itoa(n) +
+			" instructions of programs of your policy could not be decoded; only their bytes can be shown."
+	}
+	s.add(Warn, "V3", title, s.path+"/instructions", "", text.Few(s.unread, 2))
 }
 
 // solanaError names the row of a refusal of the message gate.

@@ -170,7 +170,7 @@ func (s *Screen) row(th theme.Theme, i int, c []kit.Cell) []kit.Cell {
 	return append(c,
 		kit.Styled(clock(snap.Started.In(s.ctx.Clock().Location())), th.Dim),
 		kit.Cell{Text: present.Operation(s.ctx.Catalog, snap), Tail: s.of(snap), TailStyle: th.Dim},
-		kit.Styled(present.ShortID(copyID(snap), th.Signs.More), th.Dim),
+		kit.Styled(present.ShortID(copyID(snap)), th.Dim),
 		kit.Styled(s.stateWords(th, snap), th.Style(st.Meaning)),
 	)
 }

@@ -161,7 +161,7 @@ func (m *Model) allowanceRow(th theme.Theme, x present.Allowance, c []kit.Cell) 
 	if m.hidden {
 		figure = kit.Styled(kit.Masked(th), th.Dim)
 	}
-	spender := present.ShortID(x.Spender, th.Signs.More)
+	spender := present.ShortID(x.Spender)
 	if name := m.spenderName(x.Spender); name != "" {
 		spender = present.Clean(name, 13)
 	}

@@ -65,7 +65,7 @@ func (m *Model) accountGroups() []group {
 		g := group{row: row{key: "account " + o.Key, title: o.Words, name: "not told apart", address: o.Address,
 			untold: !o.Told}}
 		if o.Address != "" {
-			g.name, g.ids = present.ShortID(o.Address, "…"), []string{o.Address}
+			g.name, g.ids = present.ShortID(o.Address), []string{o.Address}
 		}
 		out = append(out, g)
 	}

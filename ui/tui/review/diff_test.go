@@ -200,7 +200,7 @@ func TestD5_APayeeWhomNobodyKnowsCostsASecondAnswer(t *testing.T) {
 	k := r.s.atStake()
 	pages := r.view() + r.press("c").view() + r.press("esc", "i").view()
 	if r.press("esc"); strings.Contains(strings.ToLower(squash(pages)), strings.ToLower(other[2:])) ||
-		strings.Count(pages, "····") != 3 {
+		strings.Count(pages, "____") != 3 {
 		t.Errorf("%d: %s", k.Place, pages)
 	}
 	r.clock.add(time.Second)
