@@ -1,0 +1,305 @@
+package rpcpool
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// NoQuorumError means that too few endpoints gave the same answer. Waiting may help: endpoints are at different blocks
+// for moments.
+type NoQuorumError struct {
+	Method    string
+	Need      int
+	Groups    [][]string // hosts that gave the same answer, the largest group first
+	Endpoints []EndpointFault
+	cause     error
+}
+
+// Error says how many agree, and what the others did.
+func (e *NoQuorumError) Error() string {
+	var parts []string
+	for i, g := range e.Groups {
+		parts = append(parts, fmt.Sprintf("answer %d from %s", i+1, strings.Join(g, ", ")))
+	}
+	for _, f := range e.Endpoints {
+		parts = append(parts, f.Host+": "+f.Fault)
+	}
+	return fmt.Sprintf("%d endpoints must give the same answer to %s: %s", e.Need, e.Method, strings.Join(parts, "; "))
+}
+
+// Unwrap returns the context's error, if that is the reason.
+func (e *NoQuorumError) Unwrap() error { return e.cause }
+
+// ballot is an answer and the hosts that gave it.
+type ballot struct {
+	key    string
+	parsed any // what the caller would get, nil for an error or a call without result
+	answer reply
+	from   []*endpoint
+}
+
+// Agreed stores an answer that Quorum hosts give alike, or returns *NoQuorumError. Answers are alike when their
+// canonical JSON is, or when result would receive the same: members that it does not take may differ from client to
+// client. Errors are alike by the data of their revert, else by code and message; a quorum of errors is an *Error.
+//
+// What depends on the newest block differs from endpoint to endpoint for moments. Such a call names its block by hash,
+// as AgreedBlock gives it.
+func (p *Pool) Agreed(ctx context.Context, result any, method string, params ...any) error {
+	p.probe()
+	b, err := p.agree(ctx, result, method, params)
+	if err != nil {
+		return err
+	}
+	if b.answer.err != nil {
+		return fmt.Errorf("%s at %s: %w", method, b.from[0].host, b.answer.err)
+	}
+	return store(b.answer.result, result)
+}
+
+func (p *Pool) agree(ctx context.Context, result any, method string, params []any) (*ballot, error) {
+	ctx, cancel := p.bounded(ctx, 2*p.o.Timeout)
+	defer cancel()
+	call := newRequest(p.id.Add(1), method, params)
+	r := p.round(method, false)
+	race := r.race(ctx)
+	won := 0
+	defer func() { race.end(won) }()
+	v := votes{need: p.o.Quorum, result: result}
+	hedge := time.NewTimer(p.o.Hedge)
+	defer hedge.Stop()
+	for {
+		var pause <-chan time.Time
+		for race.flying+v.best() < p.o.Quorum && pause == nil {
+			e, wait := r.next()
+			switch {
+			case e != nil:
+				race.start(e, []request{call}, true)
+			case wait > 0:
+				pause = time.After(wait)
+			case race.flying == 0:
+				return nil, p.noQuorum(method, &v, r.faults, nil)
+			default:
+				pause = make(chan time.Time) // nothing left to ask: wait for what is under way
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, p.noQuorum(method, &v, r.faults, context.Cause(ctx))
+		case <-pause:
+		case <-hedge.C:
+			if e := r.spare(); e != nil {
+				race.start(e, []request{call}, true)
+			}
+			hedge.Reset(p.o.Hedge)
+		case o := <-race.results:
+			race.landed(o)
+			if o.fault != nil {
+				continue
+			}
+			if b := v.cast(o.e, o.answers[call.ID]); b != nil {
+				won = o.n
+				p.outvote(&v, b, method)
+				return b, nil
+			}
+		}
+	}
+}
+
+// votes are the answers so far.
+type votes struct {
+	need   int
+	result any
+	all    []*ballot
+	bad    []*endpoint // their answers had not the expected form
+}
+
+// best is the size of the largest group.
+func (v *votes) best() int {
+	most := 0
+	for _, b := range v.all {
+		most = max(most, b.size())
+	}
+	return most
+}
+
+// size counts hosts: two addresses at one host are one witness.
+func (b *ballot) size() int {
+	hosts := map[string]bool{}
+	for _, e := range b.from {
+		hosts[e.host] = true
+	}
+	return len(hosts)
+}
+
+// cast adds an answer and returns its group if that is a quorum now.
+func (v *votes) cast(e *endpoint, r reply) *ballot {
+	n, err := v.ballot(r)
+	if err != nil {
+		v.bad = append(v.bad, e)
+		return nil
+	}
+	at := slices.IndexFunc(v.all, func(b *ballot) bool {
+		return b.key == n.key || b.parsed != nil && n.parsed != nil && reflect.DeepEqual(b.parsed, n.parsed)
+	})
+	if at < 0 {
+		at = len(v.all)
+		v.all = append(v.all, n)
+	}
+	b := v.all[at]
+	if b.from = append(b.from, e); b.size() >= v.need {
+		return b
+	}
+	return nil
+}
+
+func (v *votes) ballot(r reply) (*ballot, error) {
+	b := &ballot{answer: r}
+	if r.err != nil {
+		b.key = fmt.Sprintf("error %d %s", r.err.Code, strings.ToLower(r.err.Message))
+		if r.err.Reverted() {
+			b.key = "revert " + hex.EncodeToString(r.err.Data)
+		}
+		return b, nil
+	}
+	key, err := canonical(r.result)
+	if err != nil {
+		return nil, err
+	}
+	b.key = "result " + key
+	if v.result == nil {
+		return b, nil
+	}
+	if t := reflect.TypeOf(v.result); t.Kind() == reflect.Pointer {
+		parsed := reflect.New(t.Elem()).Interface()
+		switch err := store(r.result, parsed); {
+		case errors.Is(err, ErrNotFound):
+		case err != nil:
+			return nil, err
+		default:
+			b.parsed = parsed
+			if raw, ok := parsed.(*jsontext.Value); ok {
+				*raw = jsontext.Value(key)
+			}
+		}
+	}
+	return b, nil
+}
+
+// outvote counts the endpoints that said something else.
+func (p *Pool) outvote(v *votes, won *ballot, method string) {
+	for _, b := range v.all {
+		if b == won {
+			continue
+		}
+		for _, e := range b.from {
+			e.mu.Lock()
+			e.disagreed++
+			e.mu.Unlock()
+			p.o.Log.Warn("an endpoint answers unlike the others", "chain", p.o.ChainID, "endpoint", e.host,
+				"method", method)
+		}
+	}
+}
+
+func (p *Pool) noQuorum(method string, v *votes, faults map[*endpoint]*fault, cause error) *NoQuorumError {
+	n := &NoQuorumError{Method: method, Need: v.need, cause: cause}
+	answered := map[*endpoint]bool{}
+	slices.SortStableFunc(v.all, func(a, b *ballot) int { return b.size() - a.size() })
+	for _, b := range v.all {
+		var hosts []string
+		for _, e := range b.from {
+			answered[e] = true
+			hosts = append(hosts, e.host)
+		}
+		n.Groups = append(n.Groups, hosts)
+	}
+	u := p.unavailable(method, faults)
+	for i, e := range p.all {
+		switch {
+		case answered[e]:
+		case slices.Contains(v.bad, e):
+			n.Endpoints = append(n.Endpoints, EndpointFault{Host: e.host, Fault: "its answer has another form"})
+		default:
+			n.Endpoints = append(n.Endpoints, u.Endpoints[i])
+		}
+	}
+	return n
+}
+
+// AgreedBlock stores the newest block that Quorum endpoints have, as eth_getBlockByNumber gives it without
+// transactions. tag is "latest", "safe" or "finalized". One endpoint alone can neither hold it back nor move it on
+// while Quorum honest ones answer.
+func (p *Pool) AgreedBlock(ctx context.Context, result any, tag string) error {
+	if p.o.Quorum == 1 {
+		return p.Call(ctx, result, "eth_getBlockByNumber", tag, false)
+	}
+	number, err := p.reached(ctx, tag)
+	if err != nil {
+		return err
+	}
+	return p.Agreed(ctx, result, "eth_getBlockByNumber", hexutil.Uint64(number), false)
+}
+
+// Block is what AgreedBlock needs of a block, for callers that only pin one.
+type Block struct {
+	Number hexutil.Uint64 `json:"number"`
+	Hash   common.Hash    `json:"hash"`
+	Time   hexutil.Uint64 `json:"timestamp"`
+}
+
+// reached is the highest number that Quorum hosts have reached.
+func (p *Pool) reached(ctx context.Context, tag string) (uint64, error) {
+	const method = "eth_getBlockByNumber"
+	ctx, cancel := p.bounded(ctx, p.o.Timeout+p.o.Hedge)
+	defer cancel()
+	r := p.round(method, false)
+	race := r.race(ctx)
+	defer race.end(0)
+	call := newRequest(p.id.Add(1), method, []any{tag, false})
+	for _, e := range p.all {
+		if state, _ := e.phase(p.o.Clock()); state != open {
+			race.start(e, []request{call}, true)
+		}
+	}
+	numbers := map[string]uint64{}
+	var late <-chan time.Time
+	for race.flying > 0 {
+		select {
+		case o := <-race.results:
+			race.landed(o)
+			var b *Block
+			answer := o.answers[call.ID]
+			if o.fault == nil && answer.err == nil && store(answer.result, &b) == nil && b != nil {
+				numbers[o.e.host] = max(numbers[o.e.host], uint64(b.Number))
+			}
+			if len(numbers) >= p.o.Quorum && late == nil {
+				late = time.After(p.o.Hedge / 4) // the others may still come; a silent one is not waited for
+			}
+			continue
+		case <-late:
+		case <-ctx.Done():
+		}
+		break
+	}
+	if len(numbers) < p.o.Quorum {
+		v := votes{need: p.o.Quorum}
+		return 0, p.noQuorum(method, &v, r.faults, context.Cause(ctx))
+	}
+	sorted := make([]uint64, 0, len(numbers))
+	for _, n := range numbers {
+		sorted = append(sorted, n)
+	}
+	slices.Sort(sorted)
+	return sorted[len(sorted)-p.o.Quorum], nil
+}

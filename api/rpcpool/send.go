@@ -1,0 +1,166 @@
+package rpcpool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/crypto"
+)
+
+// SendFault is why a node did not take a transaction, by what the sender does next.
+type SendFault string
+
+// The reasons. Anything that is not listed is Unclear: as after a timeout, the transaction may have been taken.
+const (
+	Known             SendFault = "known"               // it has the transaction: a success
+	NonceTooLow       SendFault = "nonce too low"       // this or another transaction used the nonce: look for the hash
+	NonceTooHigh      SendFault = "nonce too high"      // an earlier one is missing: send that again
+	ReplacementTooLow SendFault = "replacement too low" // another one with this nonce waits: sign no different one
+	FeeTooLow         SendFault = "fee too low"         // raise the fee under the same nonce
+	NoFunds           SendFault = "insufficient funds"  // stop
+	GasLimit          SendFault = "gas limit"           // stop
+	PoolFull          SendFault = "pool full"           // send again later
+	Unclear           SendFault = "unclear"
+)
+
+// SendFault reads the texts of the clients; each of them has its own.
+func (e *Error) SendFault() SendFault {
+	m := strings.ToLower(e.Message)
+	for _, k := range []struct {
+		fault SendFault
+		texts string
+	}{
+		{Known, "already known|known transaction|already imported|alreadyknown|existing tx with same hash"},
+		{ReplacementTooLow, "replacement"},
+		{NonceTooLow, "nonce too low|oldnonce|nonce is too low"},
+		{NonceTooHigh, "nonce too high|noncegap|nonce gap|nonce too far|too distant from current sender nonce"},
+		{NoFunds, "insufficient funds|upfront cost|insufficientfunds"},
+		{GasLimit, "exceeds block gas limit|intrinsic gas|gas limit too high|exceeds transaction gas limit"},
+		{PoolFull, "pool is full|pool full|queue full|feetoolowtocompete"},
+		{FeeTooLow, "underpriced|fee too low|feetoolow|less than block base fee|below configured minimum|" +
+			"below minimum|below current base fee"},
+	} {
+		if containsAny(m, strings.Split(k.texts, "|")...) {
+			return k.fault
+		}
+	}
+	return Unclear
+}
+
+// weight orders refusals by what decides: a used nonce says more than a low fee.
+func (f SendFault) weight() int {
+	order := []SendFault{Unclear, PoolFull, NonceTooHigh, FeeTooLow, GasLimit, NoFunds, ReplacementTooLow, NonceTooLow}
+	return slices.Index(order, f) + 1
+}
+
+// Broadcast hands signed bytes to every endpoint that does not rest and returns their hash in any case. When all rest
+// it waits for the first one. It returns at the first endpoint that takes the bytes or has them; the others get them
+// meanwhile. Repeating it with the same bytes changes nothing. A nonce that is too low is a success when an endpoint
+// has the transaction.
+//
+// The error is the *Error that decides (see SendFault) when all that answered refuse; with an *UnavailableError nobody
+// knows whether they arrived.
+func (p *Pool) Broadcast(ctx context.Context, raw []byte) (common.Hash, error) {
+	const method = "eth_sendRawTransaction"
+	hash := crypto.Keccak256Hash(raw)
+	to := p.receivers(ctx)
+	results := make(chan outcome, len(to))
+	call := newRequest(p.id.Add(1), method, []any{hexutil.Bytes(raw)})
+	for _, e := range to {
+		if !p.behind(func(inner context.Context) {
+			answers, f := p.send(inner, e, []request{call}, true)
+			results <- outcome{e: e, answers: answers, fault: f}
+		}) {
+			return hash, ErrClosed
+		}
+	}
+	ctx, cancel := p.bounded(ctx, p.o.Timeout+time.Second)
+	defer cancel()
+	faults := map[*endpoint]*fault{}
+	var refused error
+	rank := 0
+	for range to {
+		select {
+		case <-ctx.Done():
+			u := p.unavailable(method, faults)
+			u.Sent, u.cause = true, context.Cause(ctx)
+			return hash, u
+		case o := <-results:
+			if o.fault != nil {
+				faults[o.e] = o.fault
+				continue
+			}
+			err := p.taken(o.e, o.answers[call.ID], hash)
+			if err == nil {
+				return hash, nil
+			}
+			var node *Error
+			if errors.As(err, &node) && node.SendFault().weight() > rank {
+				rank, refused = node.SendFault().weight(), err
+			}
+			if node == nil {
+				faults[o.e] = &fault{words: err.Error(), sent: true}
+			}
+		}
+	}
+	switch {
+	case refused == nil:
+		return hash, p.unavailable(method, faults)
+	case rank == NonceTooLow.weight() && p.has(ctx, hash):
+		return hash, nil
+	}
+	return hash, refused
+}
+
+// receivers are the endpoints that do not rest. It waits a while for the first.
+func (p *Pool) receivers(ctx context.Context) (up []*endpoint) {
+	r := p.round("", false)
+	for {
+		for _, e := range p.all {
+			if state, _ := e.phase(p.o.Clock()); state != open {
+				up = append(up, e)
+			}
+		}
+		_, wait := r.next()
+		if len(up) > 0 || wait == 0 {
+			return up
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		case <-p.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// taken is nil when the endpoint took the transaction or had it.
+func (p *Pool) taken(e *endpoint, r reply, hash common.Hash) error {
+	if r.err != nil {
+		if r.err.SendFault() == Known {
+			return nil
+		}
+		return fmt.Errorf("eth_sendRawTransaction at %s: %w", e.host, r.err)
+	}
+	var got common.Hash
+	if err := store(r.result, &got); err != nil || got != hash {
+		return errors.New("its answer has not the transaction's hash")
+	}
+	return nil
+}
+
+// has reports whether an endpoint has a transaction.
+func (p *Pool) has(ctx context.Context, hash common.Hash) bool {
+	var tx *struct {
+		Hash common.Hash `json:"hash"`
+	}
+	err := p.Call(ctx, &tx, "eth_getTransactionByHash", hash)
+	return err == nil && tx != nil && tx.Hash == hash
+}
