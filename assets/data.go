@@ -34,6 +34,35 @@ type Entity struct {
 	Symbol    string `json:"symbol"`
 }
 
+// Networks is networks.json: what a file of own nodes says of real chains beside the catalogue. Its sources: NOTICE.
+type Networks struct {
+	FeeCaps []FeeCap `json:"feeCaps"`
+	Feeds   []Feed   `json:"feeds"`
+	Powers  []Powers `json:"powers"`
+}
+
+// FeeCap is what gas may cost on a chain at most, until its owner writes something else.
+type FeeCap struct {
+	Chain string `json:"chain"`
+	Gwei  int    `json:"gwei"`
+}
+
+// Feed is a Chainlink aggregator that answers the price of an aggregated asset in USD. Heartbeat is how old an answer
+// may become, in seconds.
+type Feed struct {
+	Chain     string `json:"chain"`
+	Aggregate string `json:"aggregate"`
+	Address   string `json:"address"`
+	Decimals  int    `json:"decimals"`
+	Heartbeat int    `json:"heartbeat"`
+}
+
+// Powers are what the issuer of a token can do with the tokens of others.
+type Powers struct {
+	Asset  string   `json:"asset"` // CAIP-19
+	Powers []string `json:"powers"`
+}
+
 // Pins is pins.json: what is the same on every network (protocol §4.2, §8.4).
 type Pins struct {
 	EntryPoint              string    `json:"entryPoint"`
@@ -84,6 +113,9 @@ func ParseCatalog(raw []byte) (c Catalog, err error) {
 	err = decodeStrict(raw, &c)
 	return c, err
 }
+
+// NetworkFacts returns networks.json.
+func NetworkFacts() (Networks, error) { return read[Networks]("networks.json") }
 
 // PinnedAddresses returns pins.json.
 func PinnedAddresses() (Pins, error) { return read[Pins]("pins.json") }

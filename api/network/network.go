@@ -28,10 +28,11 @@ import (
 // Kind tells play money from real money. The user declares it; a service cannot.
 type Kind string
 
-// The kinds of networks. Every `coffer serve` is a lab.
+// The kinds of networks. Every `coffer serve` is a lab. Test is a public one whose coins are worth nothing.
 const (
 	Embedded Kind = "embedded"
 	Lab      Kind = "lab"
+	Test     Kind = "test"
 	Real     Kind = "real"
 )
 
