@@ -39,6 +39,12 @@ const (
 // Version is the version of the descriptor's schema. Version 1 is read for ever.
 const Version = 2
 
+// Window is where the paymaster that belongs to nobody is on every chain: a contract without a constructor's
+// arguments, through the deterministic deployer with salt zero.
+func Window() common.Address {
+	return common.HexToAddress("0xafA8eAbff85d8831F62306Fd5cC16039D759f2d4")
+}
+
 // Deployment is one generation of the contracts that payments go through. From (Unix seconds) is when quotes began to
 // use them; each lasts until the next begins, and its deposits stay refundable. Filler alone takes deposits out of
 // Escrow, after Threshold of the Attesters said that it delivered. Attesters ascend.
@@ -82,7 +88,8 @@ const FormulaCallDataAndNonce = "keccak256(abi.encode(sender,callData,nonce))"
 
 // Descriptor is the content of network.json. Chains are CAIP-2, Genesis maps each to the hash of its first block.
 // Version 2 has Deployments, oldest first, of an embedded network Installation, 0x and 64 hex digits that only this
-// installation has, and Added, those of Chains that the operator may add to.
+// installation has, and Added, those of Chains that the operator may add to. A network on own nodes (OnOwnNodes) has no
+// deployment.
 type Descriptor struct {
 	Version  int               `json:"version"`
 	ID       string            `json:"id"`
@@ -198,7 +205,7 @@ func (d Descriptor) check() error {
 	switch {
 	case d.Version < 1 || d.Version > Version:
 		return fmt.Errorf("version %d, this program reads 1 to %d: it needs a newer program", d.Version, Version)
-	case d.Kind != Embedded && d.Kind != Lab && d.Kind != Real:
+	case !slices.Contains([]Kind{Embedded, Lab, Test, Real}, d.Kind):
 		return fmt.Errorf("unknown kind %q", d.Kind)
 	case d.Version == 1 && (d.Installation != "" || d.Deployments != nil || d.Added != nil):
 		return errors.New("version 1 has neither an installation nor deployments nor added chains")
@@ -207,8 +214,10 @@ func (d Descriptor) check() error {
 	case d.Kind == Embedded && !reInstallation.MatchString(d.Installation),
 		d.Kind != Embedded && d.Installation != "":
 		return errors.New("an embedded network has an installation, 0x and 64 hex digits, and no other has one")
-	case len(d.Deployments) == 0:
+	case len(d.Deployments) == 0 && !d.OnOwnNodes():
 		return errors.New("it names no deployment")
+	case len(d.Deployments) > 0 && d.Pins.Paymaster == Window():
+		return errors.New("it names a deployment, and the paymaster of a network without one")
 	}
 	for _, c := range d.Added {
 		if d.Genesis[c] == "" || !slices.Contains(d.Chains, c) {
@@ -223,10 +232,19 @@ func (d Descriptor) check() error {
 			return fmt.Errorf("deployment %d: %w", i+1, err)
 		}
 	}
-	if latest := d.Deployments[len(d.Deployments)-1].Escrow; latest != d.Pins.Escrow {
-		return fmt.Errorf("it pins the escrow %s, the latest deployment has %s", d.Pins.Escrow.Hex(), latest.Hex())
+	if n := len(d.Deployments); n > 0 && d.Deployments[n-1].Escrow != d.Pins.Escrow {
+		return fmt.Errorf("it pins the escrow %s, the latest deployment has %s", d.Pins.Escrow.Hex(),
+			d.Deployments[n-1].Escrow.Hex())
 	}
 	return nil
+}
+
+// OnOwnNodes reports whether a person's own nodes are all there is of the network: without a solver and an escrow
+// nothing is paid on another chain, and operations carry the paymaster Window.
+func (d Descriptor) OnOwnNodes() bool {
+	none := common.Address{}
+	return d.Version > 1 && d.Kind != Embedded && len(d.Deployments) == 0 && d.Pins.Solver == none &&
+		d.Pins.Escrow == none && d.Pins.Paymaster == Window()
 }
 
 func (n Deployment) check() error {

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"coffer/assets"
 )
 
 // read decodes a file of testdata.
@@ -157,5 +160,59 @@ func TestAddedChainsLeaveTheIDAndChangeTheDigest(t *testing.T) {
 		if _, err := Decode(raw); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
+	}
+}
+
+// Without a deployment nothing is paid across chains: good on own nodes alone.
+func TestOwnNodesNeedNoDeployment(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Descriptor)
+		good   bool
+	}{
+		"real":           {func(*Descriptor) {}, true},
+		"test":           {func(d *Descriptor) { d.Kind = Test }, true},
+		"lab":            {func(d *Descriptor) { d.Kind = Lab }, true},
+		"an added chain": {func(d *Descriptor) { d.Added = []string{"eip155:1"} }, true},
+		"embedded": {func(d *Descriptor) {
+			d.Kind, d.Installation = Embedded, "0x"+strings.Repeat("ab", 32)
+		}, false},
+		"a solver":          {func(d *Descriptor) { d.Pins.Solver = Window() }, false},
+		"an escrow":         {func(d *Descriptor) { d.Pins.Escrow = Window() }, false},
+		"another paymaster": {func(d *Descriptor) { d.Pins.Paymaster = common.Address{1} }, false},
+		"no paymaster":      {func(d *Descriptor) { d.Pins.Paymaster = common.Address{} }, false},
+		"and a deployment": {func(d *Descriptor) {
+			d.Deployments = []Deployment{{Attesters: []common.Address{{1}}, Threshold: 1}}
+		}, false},
+	} {
+		d := Descriptor{Version: 2, Kind: Real, Chains: []string{"eip155:1"},
+			Genesis: map[string]string{"eip155:1": "0xab"}, Pins: Pins{Paymaster: Window()}}
+		c.change(&d)
+		d, err := d.WithID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := d.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(raw)
+		if (err == nil) != c.good || c.good && !got.OnOwnNodes() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestWindowComesOutOfTheDeterministicDeployer(t *testing.T) {
+	pins, err := assets.PinnedAddresses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	art, err := assets.Contract("Window")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployer := common.HexToAddress(pins.DeterministicDeployer)
+	if at := crypto.CreateAddress2(deployer, common.Hash{}, crypto.Keccak256(art.Bytecode)); at != Window() {
+		t.Errorf("it is at %s", at)
 	}
 }
