@@ -58,6 +58,7 @@ type Log struct {
 type Receipt struct {
 	TxHash         Hash
 	From, To       Address
+	Creates        *Address                 // the contract that it creates, if it succeeds: then it has no To
 	Value          *big.Int                 // wei that the transaction gives To; never nil
 	Authorizations []op.SignedAuthorization // that it carries, in force or not; nil unless it is of type 4
 	Success        bool

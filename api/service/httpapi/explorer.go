@@ -118,10 +118,16 @@ func (x *explorer) evm(ctx context.Context, v *view, id caip.Chain, ch chain.Cha
 	}
 	v.Title, v.Hash, v.Success = "Transaction "+rc.TxHash.Hex(), rc.TxHash.Hex(), rc.Success
 	from, to := x.label(id, rc.From), x.label(id, rc.To)
+	recipient := fact{Name: "To", At: &to}
+	if rc.Creates != nil && rc.Success {
+		recipient = fact{Name: "To", Value: "creates a contract at " + rc.Creates.Hex()}
+	} else if rc.Creates != nil {
+		recipient = fact{Name: "To", Value: "creates a contract, which failed: none is at " + rc.Creates.Hex()}
+	}
 	v.Facts = []fact{
 		{Name: "Block", Value: strconv.FormatUint(rc.Block, 10)},
 		{Name: "Block hash", Value: rc.BlockHash.Hex(), Code: true},
-		{Name: "Time", Value: utc(rc.Time)}, {Name: "From", At: &from}, {Name: "To", At: &to},
+		{Name: "Time", Value: utc(rc.Time)}, {Name: "From", At: &from}, recipient,
 		{Name: "Value", Value: x.coins(id, rc.Value)},
 		{Name: "Gas used", Value: strconv.FormatUint(rc.GasUsed, 10)},
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/caip"
@@ -186,6 +187,44 @@ func TestExplorerEscapesWhatTheAddressSays(t *testing.T) {
 			if strings.Contains(w.Body.String(), raw) {
 				t.Errorf("%s: the page holds %q", path, raw)
 			}
+		}
+	}
+}
+
+// A creation has no recipient, which is not the zero address; a payment to the zero address is one.
+func TestExplorerSaysThatATransactionCreatesAContract(t *testing.T) {
+	b := newBench(t)
+	c, ok := b.in.Chains[10].(*evm.Chain)
+	if !ok {
+		t.Fatal("the chain is not in this process")
+	}
+	n := evm.NewNode(c, evm.NodeOptions{Dev: true})
+	t.Cleanup(n.Close)
+	send := func(nonce uint64, to *common.Address, code []byte) string {
+		hash, sealed, err := n.SendAs(t.Context(), b.in.Faucet.Address(), types.NewTx(&types.DynamicFeeTx{
+			ChainID: big.NewInt(10), Nonce: nonce, Gas: 100_000, GasFeeCap: big.NewInt(1e10), To: to, Data: code}))
+		if err != nil || !sealed {
+			t.Fatalf("sealed %t: %v", sealed, err)
+		}
+		return b.withoutKey("/api" + httpapi.TransactionPath(caip.EVM(10), hash.Hex())).Body.String()
+	}
+	from := b.in.Faucet.Address()
+	nonce, err := n.PendingNonce(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(nonce uint64) string { return crypto.CreateAddress(from, nonce).Hex() }
+	zero := common.Address{}.Hex()
+	for _, c := range []struct {
+		page, want, not string
+	}{
+		{send(nonce, nil, nil), "<td>creates a contract at " + at(nonce) + "</td>", zero},
+		{send(nonce+1, nil, []byte{0xfe}), "<td>creates a contract, which failed: none is at " + at(nonce+1) + "</td>",
+			zero},
+		{send(nonce+2, new(common.Address), nil), zero, "creates"},
+	} {
+		if !strings.Contains(c.page, c.want) || strings.Contains(c.page, c.not) {
+			t.Errorf("the page does not show %q, or shows %q: %s", c.want, c.not, c.page)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/state"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/core/vm"
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/params"
 	"github.com/ethereum/go-ethereum/trie"
 
@@ -197,6 +198,8 @@ func toReceipt(r *record, hash common.Hash, i int) chain.Receipt {
 	}
 	if to := tx.To(); to != nil {
 		rc.To = *to
+	} else {
+		rc.Creates = new(crypto.CreateAddress(out.From, tx.Nonce()))
 	}
 	return rc
 }
