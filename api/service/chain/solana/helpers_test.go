@@ -242,6 +242,9 @@ func (w *world) checkSums(t tb) {
 	if sums.Lamports != totalSOL || len(sums.Tokens) != 1 || sums.Tokens[w.mint] != totalUSDC {
 		t.Fatalf("sums are %+v", sums)
 	}
+	if got := w.Supply(); got != sums.Lamports-sums.Burned {
+		t.Fatalf("the supply is %d, all accounts have %d", got, sums.Lamports-sums.Burned)
+	}
 }
 
 // contents is everything in the ledger's buckets.

@@ -185,6 +185,15 @@ func (l *Ledger) Used(k solmsg.Key) (used bool, err error) {
 	return used, err
 }
 
+// Supply is how many lamports there are: what genesis made but the burned fees. A ledger of Reopen does not know it.
+func (l *Ledger) Supply() uint64 {
+	var made uint64
+	for _, a := range l.spec.Accounts {
+		made += a.Lamports
+	}
+	return made - l.latest.Load().burned
+}
+
 // Sums are the quantities that never change: lamports of all accounts plus burned fees,
 // and all units of each mint. Burned is part of Lamports.
 type Sums struct {

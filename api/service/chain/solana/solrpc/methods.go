@@ -262,10 +262,9 @@ func (n *node) supply(_ context.Context, p jsonrpc.Params) (any, error) {
 	if _, err := n.config(p, 0); err != nil {
 		return nil, err
 	}
-	sums, err := n.ledger.Sums()
-	total := sums.Lamports - sums.Burned
+	total := n.ledger.Supply()
 	return n.answer(map[string]any{"total": total, "circulating": total, "nonCirculating": 0,
-		"nonCirculatingAccounts": []string{}}), err
+		"nonCirculatingAccounts": []string{}}), nil
 }
 
 // priorityFees has none: there is no competition for a place here.
