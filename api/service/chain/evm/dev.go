@@ -126,7 +126,7 @@ func isImpersonated(tx *types.Transaction, from common.Address) bool {
 
 // SendAs seals a transaction as if from had signed it; contracts may be senders too. The hash is that of the
 // transaction as it is stored. Otherwise it is Submit.
-func (n *Node) SendAs(ctx context.Context, from common.Address, tx *types.Transaction) (hash common.Hash, sealed bool,
+func (n *Node) SendAs(_ context.Context, from common.Address, tx *types.Transaction) (hash common.Hash, sealed bool,
 	err error) {
 	if !n.dev {
 		return common.Hash{}, false, ErrNotDev
@@ -136,7 +136,7 @@ func (n *Node) SendAs(ctx context.Context, from common.Address, tx *types.Transa
 			return common.Hash{}, false, err
 		}
 	}
-	sealed, err = n.submit(ctx, tx, asIf{signedBy{n.chain.env.signer, from}})
+	sealed, err = n.submit(tx, asIf{signedBy{n.chain.env.signer, from}})
 	return tx.Hash(), sealed, err
 }
 

@@ -62,17 +62,17 @@ func DecodeTx(raw []byte) (*types.Transaction, error) {
 	return tx, nil
 }
 
-// Submit checks a signed transaction as go-ethereum's pool does, with its errors, and seals it. When
-// it returns true, the block is stored. False without an error says that the transaction is held because one with an
-// earlier nonce is missing; it is sealed with that one.
+// Submit checks a signed transaction as go-ethereum's pool does, with its errors, and seals it, whatever becomes of the
+// caller meanwhile. When it returns true, the block is stored. False without an error says that the transaction is held
+// because one with an earlier nonce is missing; it is sealed with that one.
 //
 // What arrives while another block is being made is sealed together, in the order of arrival, so that however many
 // others send, settlement waits for one block of theirs.
-func (n *Node) Submit(ctx context.Context, tx *types.Transaction) (sealed bool, err error) {
-	return n.submit(ctx, tx, n.chain.env.signer)
+func (n *Node) Submit(_ context.Context, tx *types.Transaction) (sealed bool, err error) {
+	return n.submit(tx, n.chain.env.signer)
 }
 
-func (n *Node) submit(ctx context.Context, tx *types.Transaction, signer types.Signer) (sealed bool, err error) {
+func (n *Node) submit(tx *types.Transaction, signer types.Signer) (sealed bool, err error) {
 	s, err := n.check(tx, signer)
 	if err != nil {
 		return false, err
@@ -88,15 +88,6 @@ func (n *Node) submit(ctx context.Context, tx *types.Transaction, signer types.S
 		}
 		select {
 		case <-s.done:
-		case <-ctx.Done():
-			if n.withdraw(s) {
-				return false, ctx.Err()
-			}
-			select { // its block is being made; without room there it will be queued again
-			case <-s.done:
-			case n.turn <- struct{}{}:
-				<-n.turn
-			}
 		case n.turn <- struct{}{}:
 			n.sealQueue()
 			<-n.turn
@@ -117,19 +108,6 @@ func (n *Node) enqueue(s *submission) error {
 	}
 	n.queue = append(n.queue, s)
 	return nil
-}
-
-// withdraw takes a submission out of the queue, false when it is no longer there.
-func (n *Node) withdraw(s *submission) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for i, q := range n.queue {
-		if q == s {
-			n.queue = slices.Delete(n.queue, i, i+1)
-			return true
-		}
-	}
-	return false
 }
 
 // check is what can be said of a transaction without the state, in go-ethereum's order.
