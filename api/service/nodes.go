@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -22,6 +25,7 @@ import (
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/evm/ethrpc"
 	"coffer/api/service/chain/evm/tracers"
+	"coffer/api/service/chain/solana"
 	"coffer/api/service/chain/solana/solrpc"
 	"coffer/api/service/devclock"
 	"coffer/api/service/devnet/faucet"
@@ -91,8 +95,8 @@ func (s *Service) ServeNodes(ctx context.Context, o NodesOptions) (_ *Nodes, err
 	if err != nil {
 		return nil, err
 	}
-	n := &Nodes{server: jsonrpc.NewServer(jsonrpc.Options{Log: o.Log, Hosts: append(slices.Clone(o.Hosts), host),
-		Remote: o.Remote, CORS: o.CORS, Limits: o.Limits})}
+	n := &Nodes{server: jsonrpc.NewServer(jsonrpc.Options{Log: o.Log, Fault: isFault,
+		Hosts: append(slices.Clone(o.Hosts), host), Remote: o.Remote, CORS: o.CORS, Limits: o.Limits})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("endpoints: %w", err), n.Close())
@@ -116,6 +120,20 @@ func (s *Service) ServeNodes(ctx context.Context, o NodesOptions) (_ *Nodes, err
 	}
 	context.AfterFunc(ctx, func() { _ = n.Close() })
 	return n, nil
+}
+
+// isFault reports whether an error is one of the disk or of the data: its text may name a file of this machine.
+func isFault(err error) bool {
+	for _, fault := range []error{store.ErrNotWritten, store.ErrFull, store.ErrClosed, store.ErrReadOnly, store.ErrKey,
+		store.ErrBucketName, store.ErrInUse, evm.ErrConflict, solana.ErrConflict} {
+		if errors.Is(err, fault) {
+			return true
+		}
+	}
+	_, file := errors.AsType[*fs.PathError](err)
+	_, link := errors.AsType[*os.LinkError](err)
+	_, system := errors.AsType[syscall.Errno](err)
+	return file || link || system || IsDamage(err)
 }
 
 // Close ends the endpoints: requests under way are cut off, as those of a node that stops.

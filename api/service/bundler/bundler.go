@@ -11,7 +11,6 @@ package bundler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
 	"strings"
 	"time"
@@ -159,7 +158,7 @@ func (b bundler) deployed(ctx context.Context, sender common.Address) error {
 func (b bundler) cannotBeSealed(err error) error {
 	var tx *chain.TxError
 	if errors.As(err, &tx) {
-		return jsonrpc.Errorf(codeRejected, "the operation cannot be included in a block: %v", tx.Err)
+		return jsonrpc.Errorf(codeRejected, "the operation cannot be included in a block: %w", tx.Err)
 	}
 	return err
 }
@@ -215,5 +214,5 @@ func (b bundler) gasPrice(_ context.Context, p jsonrpc.Params) (any, error) {
 }
 
 func invalidOp(err error) error {
-	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%v", fmt.Errorf("invalid user operation: %w", err))
+	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "invalid user operation: %w", err)
 }

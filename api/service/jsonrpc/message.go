@@ -19,7 +19,7 @@ const (
 	textObject   = "non-array args"
 )
 
-// codeInternal is for a method that panicked.
+// codeInternal is for a method that panicked, and for a fault of this side.
 const codeInternal = -32603
 
 var null = json.RawMessage("null")

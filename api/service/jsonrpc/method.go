@@ -13,8 +13,8 @@ import (
 	"fmt"
 )
 
-// Method answers one call. Its error reaches the caller as an *Error; any other error gets CodeServer and its text, so
-// it must hold nothing that a stranger may not read.
+// Method answers one call. Its error reaches the caller as an *Error; any other error gets CodeServer and its text. Of
+// what Options.Fault says is a fault, also inside of an *Error, the caller learns nothing.
 type Method func(ctx context.Context, params Params) (result any, err error)
 
 // Methods are the methods of one endpoint by name.
@@ -37,14 +37,20 @@ type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitempty"`
+
+	cause error
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// Errorf makes an Error without data.
+// Unwrap returns what Errorf wrapped.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Errorf makes an Error without data. It wraps an error as fmt.Errorf does.
 func Errorf(code int, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	cause := fmt.Errorf(format, args...)
+	return &Error{Code: code, Message: cause.Error(), cause: cause}
 }
 
 // NotFound says that an endpoint has no such method.

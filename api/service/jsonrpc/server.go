@@ -51,11 +51,13 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Options say who may call. Hosts are the names, beside this machine's loopback names, that a request may be addressed
+// Options say who may call, and which errors are faults of this side: the log has their texts, and a caller gets
+// "internal error". Hosts are the names, beside this machine's loopback names, that a request may be addressed
 // to; with Remote it may be any address as well. CORS are the origins of web pages that may call, "*" for all: a page
 // of any other origin is refused. A program that is no browser names no origin.
 type Options struct {
-	Log    *slog.Logger // is told of methods that panic; never gets parameters or results
+	Log    *slog.Logger // is told of methods that panic and of faults; never gets parameters or results
+	Fault  func(error) bool
 	Hosts  []string
 	Remote bool
 	CORS   []string
@@ -283,7 +285,13 @@ func (r *request) call(ctx context.Context, name string, method Method, p Params
 			result, err = nil, Errorf(codeInternal, textInternal)
 		}
 	}()
-	if result, err = method(ctx, p); err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	result, err = method(ctx, p)
+	switch {
+	case err == nil:
+	case r.Fault != nil && r.Fault(err):
+		r.Log.Error("a method of an endpoint failed", "method", name, "error", err)
+		err = Errorf(codeInternal, textInternal)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = ctx.Err()
 	}
 	return result, err

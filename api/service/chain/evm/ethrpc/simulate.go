@@ -402,10 +402,10 @@ func notValid(err error) error {
 		{core.ErrIntrinsicGas, codeIntrinsicGas}, {vm.ErrMaxInitCodeSizeExceeded, codeInitCode},
 	} {
 		if errors.Is(err, c.is) {
-			return jsonrpc.Errorf(c.code, "%v", err)
+			return jsonrpc.Errorf(c.code, "%w", err)
 		}
 	}
-	return jsonrpc.Errorf(codeInternal, "%v", err)
+	return jsonrpc.Errorf(codeInternal, "%w", err)
 }
 
 // nativeToken stands for the chain's own coin where transfers of it are shown as events of a token.

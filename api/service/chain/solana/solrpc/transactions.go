@@ -432,7 +432,7 @@ func (n *node) airdrop(ctx context.Context, p jsonrpc.Params) (any, error) {
 	}
 	name, err := n.Airdrop(ctx, k, lamports)
 	if err != nil {
-		return nil, jsonrpc.Errorf(codeInternal, "airdrop request failed: %v", err)
+		return nil, jsonrpc.Errorf(codeInternal, "airdrop request failed: %w", err)
 	}
 	return name, nil
 }
