@@ -122,7 +122,7 @@ func (b bundler) send(ctx context.Context, p jsonrpc.Params) (any, error) {
 		return nil, invalidOp(err)
 	}
 	var refused error
-	_, err = outbox.Do(ctx, b.Send, outbox.EVMStep{
+	_, err = outbox.Do(context.WithoutCancel(ctx), b.Send, outbox.EVMStep{ // also for a caller that hangs up
 		ID: "bundler/" + hash.Hex(), Time: uint64(b.Clock().Unix()),
 		Txs: []chain.Tx{{From: b.Operator, To: b.EntryPoint, Data: data, Authorizations: auths}},
 		Check: func(rs []chain.Receipt) error {
@@ -133,8 +133,6 @@ func (b bundler) send(ctx context.Context, p jsonrpc.Params) (any, error) {
 	switch {
 	case refused != nil:
 		return nil, refused
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return nil, err
 	case err != nil:
 		return nil, b.cannotBeSealed(err)
 	}
