@@ -113,6 +113,15 @@ type Subscription struct {
 	Run func(ctx context.Context, push func(result any) error)
 }
 
+type placeKey struct{}
+
+// Sent says that a call has handed its transaction over and waits for what comes of it: others can send meanwhile.
+func Sent(ctx context.Context) {
+	if leave, ok := ctx.Value(placeKey{}).(func()); ok {
+		leave()
+	}
+}
+
 type subscriberKey struct{}
 
 // WithSubscriber is the context of calls that come over a connection which can be written to later.

@@ -264,9 +264,14 @@ func (r *request) one(ctx context.Context, raw json.RawMessage, held int) []byte
 	if err != nil {
 		return m.answer(nil, err)
 	}
-	leave, err := r.share.enter(ctx, kindOf(m.Method))
+	kind := kindOf(m.Method)
+	leave, err := r.share.enter(ctx, kind)
 	if err != nil {
 		return m.answer(nil, err)
+	}
+	if kind == send {
+		leave = sync.OnceFunc(leave)
+		ctx = context.WithValue(ctx, placeKey{}, leave)
 	}
 	defer leave()
 	result, err := r.call(ctx, m.Method, method, p)

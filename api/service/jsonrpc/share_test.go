@@ -2,6 +2,9 @@ package jsonrpc
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -148,5 +151,54 @@ func TestCallsPauseWhileTheServiceWorks(t *testing.T) {
 	case <-entered:
 	case <-time.After(5 * time.Second):
 		t.Error("a call waits for a service that is done")
+	}
+}
+
+// A call that has sent and waits for what comes of it leaves its place to others that send.
+func TestAWaitingSendKeepsNoPlace(t *testing.T) {
+	sent := make(chan struct{}, 2*maxSends)
+	h := httptest.NewServer(NewServer(Options{}).Endpoint(Methods{
+		"eth_sendRawTransactionSync": func(ctx context.Context, _ Params) (any, error) {
+			Sent(ctx)
+			sent <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+		"eth_sendRawTransaction": func(context.Context, Params) (any, error) { return "0x", nil },
+	}))
+	t.Cleanup(h.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	t.Cleanup(all.Wait)
+	t.Cleanup(cancel)
+	for range maxSends {
+		all.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL,
+				strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"eth_sendRawTransactionSync"}`))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("Content-Type", "application/json")
+			if res, err := h.Client().Do(r); err == nil {
+				_ = res.Body.Close()
+			}
+		})
+	}
+	for range maxSends {
+		<-sent
+	}
+	answered := make(chan string, 1)
+	go func() {
+		_, got := post(t, h, `{"jsonrpc":"2.0","id":1,"method":"eth_sendRawTransaction"}`)
+		answered <- got
+	}()
+	select {
+	case got := <-answered:
+		if got != `{"jsonrpc":"2.0","id":1,"result":"0x"}` {
+			t.Error(got)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("a send waits for those that wait for their receipts")
 	}
 }

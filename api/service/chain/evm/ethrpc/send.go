@@ -49,6 +49,7 @@ func (a *api) sendRawSync(ctx context.Context, raw hexutil.Bytes, milliseconds *
 	if err != nil {
 		return nil, err
 	}
+	jsonrpc.Sent(ctx)
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
