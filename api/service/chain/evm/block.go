@@ -15,6 +15,7 @@ import (
 	"github.com/ethereum/go-ethereum/trie"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/store"
 )
 
@@ -26,7 +27,7 @@ type env struct {
 }
 
 func newEnv(id uint64, c *caches) *env {
-	cfg := chainConfig(id)
+	cfg := exec.Config(id, exec.Osaka)
 	return &env{cfg: cfg, signer: types.LatestSigner(cfg), cache: c}
 }
 
@@ -72,7 +73,7 @@ func (e *env) begin(r *reader, parent head, time uint64) (*builder, error) {
 		return nil, fmt.Errorf("open state: %w", err)
 	}
 	b.state = st
-	b.evm = vm.NewEVM(blockContext(b.header, r.blockHash), st, e.cfg, vm.Config{})
+	b.evm = vm.NewEVM(exec.BlockContext(b.header, r.blockHash), st, e.cfg, vm.Config{})
 	b.evm.SetJumpDestCache(e.cache.jumps)
 	b.gas = core.NewGasPool(b.header.GasLimit)
 	core.PreExecution(context.Background(), b.header.ParentBeaconRoot, parent.header, e.cfg, b.evm, b.header.Number,
@@ -193,7 +194,7 @@ func toReceipt(r *record, hash common.Hash, i int) chain.Receipt {
 	rc := chain.Receipt{
 		TxHash: tx.Hash(), From: out.From, Value: tx.Value(),
 		Authorizations: fromAuthorizations(tx.SetCodeAuthorizations()),
-		Success:        out.Success, GasUsed: out.GasUsed, Logs: toLogs(out.Logs),
+		Success:        out.Success, GasUsed: out.GasUsed, Logs: exec.Logs(out.Logs),
 		Block: r.Header.Number.Uint64(), BlockHash: hash, Time: r.Header.Time, Index: i,
 	}
 	if to := tx.To(); to != nil {
@@ -202,15 +203,4 @@ func toReceipt(r *record, hash common.Hash, i int) chain.Receipt {
 		rc.Creates = new(crypto.CreateAddress(out.From, tx.Nonce()))
 	}
 	return rc
-}
-
-func toLogs(in []*types.Log) []chain.Log {
-	if len(in) == 0 {
-		return nil
-	}
-	out := make([]chain.Log, len(in))
-	for i, l := range in {
-		out[i] = chain.Log{Address: l.Address, Topics: l.Topics, Data: l.Data}
-	}
-	return out
 }

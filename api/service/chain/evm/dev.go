@@ -14,6 +14,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/store"
 )
 
@@ -58,7 +59,7 @@ func (n *Node) Change(o chain.Overlay) error {
 		as := o[a]
 		p := placed{Address: a, Set: &setting{Nonce: one(as.Nonce)}}
 		if as.Balance != nil {
-			balance, err := toUint256(as.Balance)
+			balance, err := exec.Uint256(as.Balance)
 			if err != nil {
 				return fmt.Errorf("balance of %s: %w", a, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/store"
 )
 
@@ -108,7 +109,7 @@ func TestADevelopmentNetworkSetsWhatAnAccountHas(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	if err := n.Change(chain.Overlay{at: {Balance: big.NewInt(-1)}}); !errors.Is(err, errAmount) {
+	if err := n.Change(chain.Overlay{at: {Balance: big.NewInt(-1)}}); !errors.Is(err, exec.ErrAmount) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(before, fingerprint(t, c)) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/rlp"
 	"github.com/ethereum/go-ethereum/trie"
 
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/store"
 )
 
@@ -113,7 +114,7 @@ func newGenesis(s Spec, hashes codeHashes, stored storages) (*genesis, error) {
 
 // account adds one account and its storage; it returns the trie's leaf.
 func (g *genesis) account(a Account, codeHash common.Hash, st *storage) (hashed, error) {
-	balance, err := toUint256(a.Balance)
+	balance, err := exec.Uint256(a.Balance)
 	if err != nil {
 		return hashed{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/trie"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
@@ -34,7 +35,7 @@ func importer(t *testing.T, spec Spec) *core.BlockChain {
 		ga[a.Address] = types.Account{Code: a.Code, Nonce: a.Nonce, Balance: balance, Storage: a.Storage}
 	}
 	g := &core.Genesis{
-		Config: chainConfig(spec.ChainID), GasLimit: GasLimit, Alloc: ga, Timestamp: spec.Time,
+		Config: exec.Config(spec.ChainID, exec.Osaka), GasLimit: GasLimit, Alloc: ga, Timestamp: spec.Time,
 		Difficulty: new(big.Int), BaseFee: big.NewInt(GenesisBaseFee),
 	}
 	bc, err := core.NewBlockChain(rawdb.NewMemoryDatabase(), g, beacon.New(ethash.NewFaker()), nil)

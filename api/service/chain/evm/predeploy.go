@@ -17,6 +17,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/store"
 )
 
@@ -104,7 +105,7 @@ func newScratch(chainID uint64) (*scratch, error) {
 		return nil, err
 	}
 	h := newHeader(new(big.Int), 0, new(big.Int))
-	s.evm = vm.NewEVM(blockContext(h, r.blockHash), s.state, e.cfg, vm.Config{})
+	s.evm = vm.NewEVM(exec.BlockContext(h, r.blockHash), s.state, e.cfg, vm.Config{})
 	return s, nil
 }
 

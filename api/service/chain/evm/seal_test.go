@@ -16,6 +16,7 @@ import (
 
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
@@ -68,9 +69,10 @@ func TestRefusedTransactionThrowsTheBlockAway(t *testing.T) {
 		"no funds": {pay(key(55), addr(key(1)), 1), core.ErrInsufficientFunds},
 		"value over funds": {chain.Tx{From: signers.Local(treasury()), Value: tooMuch, Gas: 21_000},
 			core.ErrInsufficientFunds},
-		"negative value": {chain.Tx{From: signers.Local(treasury()), Value: big.NewInt(-1), Gas: 21_000}, errAmount},
+		"negative value": {chain.Tx{From: signers.Local(treasury()), Value: big.NewInt(-1), Gas: 21_000},
+			exec.ErrAmount},
 		"257 bit value": {chain.Tx{From: signers.Local(treasury()), Value: new(big.Int).Lsh(big.NewInt(1), 256)},
-			errAmount},
+			exec.ErrAmount},
 		"gas too low": {chain.Tx{From: signers.Local(treasury()), Gas: 20_999}, core.ErrIntrinsicGas},
 		"gas over EIP-7825": {
 			chain.Tx{From: signers.Local(treasury()), Gas: MaxTxGas + 1}, core.ErrGasLimitTooHigh,

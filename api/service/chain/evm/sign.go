@@ -12,12 +12,10 @@ import (
 
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 )
 
-var (
-	errNoKey  = errors.New("no key to sign with")
-	errAmount = errors.New("an amount must be between 0 and 2^256-1")
-)
+var errNoKey = errors.New("no key to sign with")
 
 // signedBy is a signer that knows who signed, so that the sender of a
 // transaction that was signed a moment ago is not recovered again. Verify uses
@@ -34,39 +32,7 @@ func (s signedBy) Equal(other types.Signer) bool {
 	return ok && o.from == s.from && s.Signer.Equal(o.Signer)
 }
 
-// toUint256 treats nil as zero.
-func toUint256(v *big.Int) (*uint256.Int, error) {
-	if v == nil {
-		return new(uint256.Int), nil
-	}
-	u, overflow := uint256.FromBig(v)
-	if v.Sign() < 0 || overflow {
-		return nil, errAmount
-	}
-	return u, nil
-}
-
-func authorizations(in []op.SignedAuthorization) ([]types.SetCodeAuthorization, error) {
-	if len(in) == 0 {
-		return nil, nil // the protocol refuses an empty list, not an absent one
-	}
-	out := make([]types.SetCodeAuthorization, len(in))
-	for i, a := range in {
-		if a.ChainID == nil {
-			return nil, fmt.Errorf("authorization %d: no chain id", i)
-		}
-		id, err := toUint256(a.ChainID)
-		if err != nil {
-			return nil, fmt.Errorf("authorization %d: chain id: %w", i, err)
-		}
-		out[i] = types.SetCodeAuthorization{ChainID: *id, Address: a.Address, Nonce: a.Nonce, V: a.YParity}
-		out[i].R.SetBytes32(a.R[:])
-		out[i].S.SetBytes32(a.S[:])
-	}
-	return out, nil
-}
-
-// fromAuthorizations undoes authorizations.
+// fromAuthorizations undoes exec.Authorizations.
 func fromAuthorizations(in []types.SetCodeAuthorization) []op.SignedAuthorization {
 	var out []op.SignedAuthorization
 	for _, a := range in {
@@ -80,11 +46,11 @@ func fromAuthorizations(in []types.SetCodeAuthorization) []op.SignedAuthorizatio
 
 // unsigned builds the transaction with the given nonce at the given base fee.
 func (e *env) unsigned(t chain.Tx, nonce uint64, baseFee *big.Int) (*types.Transaction, error) {
-	value, err := toUint256(t.Value)
+	value, err := exec.Uint256(t.Value)
 	if err != nil {
 		return nil, fmt.Errorf("value: %w", err)
 	}
-	auths, err := authorizations(t.Authorizations)
+	auths, err := exec.Authorizations(t.Authorizations)
 	if err != nil {
 		return nil, err
 	}

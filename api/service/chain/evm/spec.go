@@ -9,6 +9,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/params"
+
+	"coffer/api/service/chain/evm/exec"
 )
 
 // Spec is what a chain begins with. Two specs with the same contents have the
@@ -56,7 +58,7 @@ func (s Spec) accounts() ([]Account, error) {
 		if i > 0 && a.Address == all[i-1].Address {
 			return nil, fmt.Errorf("%w: chain %d: account %s is listed twice", ErrSpec, s.ChainID, a.Address)
 		}
-		if _, err := toUint256(a.Balance); err != nil {
+		if _, err := exec.Uint256(a.Balance); err != nil {
 			return nil, fmt.Errorf("%w: chain %d: balance of %s: %w", ErrSpec, s.ChainID, a.Address, err)
 		}
 		if a.empty() {

@@ -11,6 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/store"
 )
 
@@ -105,13 +106,13 @@ func TestImpossibleOverlayFailsEveryCall(t *testing.T) {
 			st := stateOf(t, memoryChain(t))
 			st.Apply(chain.Overlay{addr(key(1)): {Balance: balance}})
 			if res := st.Call(chain.Message{To: tokenAt(0), Data: pack(t, "Token", "decimals")}); !errors.Is(res.Err,
-				errAmount) || st.Err() == nil {
+				exec.ErrAmount) || st.Err() == nil {
 				t.Fatalf("%+v", res)
 			}
 		})
 	}
 	st := stateOf(t, memoryChain(t))
-	if res := st.Call(chain.Message{To: tokenAt(0), Value: big.NewInt(-1)}); !errors.Is(res.Err, errAmount) {
+	if res := st.Call(chain.Message{To: tokenAt(0), Value: big.NewInt(-1)}); !errors.Is(res.Err, exec.ErrAmount) {
 		t.Fatalf("%+v", res)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/trie"
 	"github.com/holiman/uint256"
 
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/store"
 )
 
@@ -146,7 +147,7 @@ func (v *View) Context(child bool) vm.BlockContext {
 	if child {
 		h = childHeader(v.node.chain.env.cfg, h, v.Hash, uint64(v.node.clock().Unix()))
 	}
-	return blockContext(h, v.reader.blockHash)
+	return exec.BlockContext(h, v.reader.blockHash)
 }
 
 // EVM makes a machine on st, which is the State of this view, a copy of it, or one of the two with hooks. The caller
