@@ -107,7 +107,12 @@ func (p *Pool) agree(ctx context.Context, result any, method string, params []an
 			if o.fault != nil {
 				continue
 			}
-			if b := v.cast(o.e, o.answers[call.ID]); b != nil {
+			answer := o.answers[call.ID]
+			if answer.err != nil && answer.err.lacks() {
+				r.faults[o.e] = &fault{words: "it does not have the block: " + answer.err.Message}
+				continue
+			}
+			if b := v.cast(o.e, answer); b != nil {
 				won = o.n
 				p.outvote(&v, b, method)
 				return b, nil
@@ -137,7 +142,7 @@ func (v *votes) best() int {
 func (b *ballot) size() int {
 	hosts := map[string]bool{}
 	for _, e := range b.from {
-		hosts[e.host] = true
+		hosts[e.witness] = true
 	}
 	return len(hosts)
 }
@@ -281,7 +286,7 @@ func (p *Pool) reached(ctx context.Context, tag string) (uint64, error) {
 			var b *Block
 			answer := o.answers[call.ID]
 			if o.fault == nil && answer.err == nil && store(answer.result, &b) == nil && b != nil {
-				numbers[o.e.host] = max(numbers[o.e.host], uint64(b.Number))
+				numbers[o.e.witness] = max(numbers[o.e.witness], uint64(b.Number))
 			}
 			if len(numbers) >= p.o.Quorum && late == nil {
 				late = time.After(p.o.Hedge / 4) // the others may still come; a silent one is not waited for

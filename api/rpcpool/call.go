@@ -109,12 +109,14 @@ func (w *waiting) take(e *endpoint, answers map[uint64]reply) {
 // collect asks endpoint after endpoint until every call has its answer. A call that must not arrive twice goes to
 // another endpoint only if no byte of it left.
 func (p *Pool) collect(ctx context.Context, w *waiting, r *round, repeat bool) error {
-	ctx, cancel := p.bounded(ctx, 2*p.o.Timeout)
+	bodies := 1 + len(w.pending)/mostBatch
+	slow := p.o.Hedge * time.Duration(bodies)
+	ctx, cancel := p.bounded(ctx, p.o.Timeout*time.Duration(1+bodies))
 	defer cancel()
 	race := r.race(ctx)
 	won := 0
 	defer func() { race.end(won) }()
-	hedge := time.NewTimer(p.o.Hedge)
+	hedge := time.NewTimer(slow)
 	defer hedge.Stop()
 	for {
 		var pause <-chan time.Time
@@ -123,7 +125,7 @@ func (p *Pool) collect(ctx context.Context, w *waiting, r *round, repeat bool) e
 			switch {
 			case e != nil:
 				race.start(e, w.pending, repeat)
-				hedge.Reset(p.o.Hedge)
+				hedge.Reset(slow)
 			case wait > 0:
 				pause = time.After(wait)
 			default:
@@ -142,11 +144,11 @@ func (p *Pool) collect(ctx context.Context, w *waiting, r *round, repeat bool) e
 			}
 		case o := <-race.results:
 			race.landed(o)
-			hedge.Reset(p.o.Hedge)
+			hedge.Reset(slow)
 			if o.fault == nil {
 				won = o.n
-				w.take(o.e, o.answers)
 			}
+			w.take(o.e, o.answers)
 			if len(w.pending) == 0 {
 				return nil
 			}

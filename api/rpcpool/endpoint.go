@@ -43,6 +43,7 @@ func (e Endpoint) MarshalText() ([]byte, error) { return []byte(e.String()), nil
 type endpoint struct {
 	at      *url.URL
 	host    string // scheme://host
+	witness string // one for all addresses of a host: together they have one vote
 	header  http.Header
 	secrets []string // longest first
 	slots   chan struct{}
@@ -61,6 +62,9 @@ type endpoint struct {
 	slow      int // reads in a row that another endpoint answered first, after this one had its time
 	absent    map[string]time.Time
 	batch     int // the largest batch that it takes
+	spare     int // slots to leave unused because it limits
+	unused    int // slots that are left unused
+	answered  int // requests in a row
 	calls     uint64
 	faults    uint64
 	disagreed uint64
@@ -78,6 +82,7 @@ func newEndpoint(o Endpoint, slots int) (*endpoint, error) {
 	e := &endpoint{at: u, host: u.Scheme + "://" + strings.ToLower(u.Host), header: o.Header.Clone(),
 		slots: make(chan struct{}, slots), turn: make(chan struct{}, 1),
 		absent: map[string]time.Time{}, batch: mostBatch}
+	e.witness = witness(u)
 	e.hide(u.Path, u.RawQuery)
 	e.hide(strings.Split(u.Path, "/")...)
 	for _, values := range u.Query() {
@@ -91,6 +96,18 @@ func newEndpoint(o Endpoint, slots int) (*endpoint, error) {
 	}
 	slices.SortFunc(e.secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	return e, nil
+}
+
+// witness is the host without what makes no other of it.
+func witness(u *url.URL) string {
+	name, port := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port()
+	if loopback(name) {
+		name = "localhost"
+	}
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return name + ":" + port
 }
 
 // shortSecret is the length from which a part of an address or header is hidden in texts. What is shorter is no
@@ -156,6 +173,7 @@ func (e *endpoint) leave(now time.Time, took time.Duration, f *fault) (changed b
 	e.trial = false
 	if f == nil {
 		e.slow = 0
+		e.widen()
 		if e.latency == 0 {
 			e.latency = took
 		}
@@ -170,13 +188,16 @@ func (e *endpoint) leave(now time.Time, took time.Duration, f *fault) (changed b
 	if f.soft {
 		return false
 	}
+	if f.limit {
+		e.spare = (cap(e.slots) + e.spare) / 2
+	}
 	return e.trip(now, f)
 }
 
 // trip opens the breaker. Faults of requests that were under way together count once. The caller holds the lock.
 func (e *endpoint) trip(now time.Time, f *fault) bool {
 	e.faults++
-	e.fault, e.faultAt, e.verified, e.slow = f.words, now, false, 0
+	e.fault, e.faultAt, e.verified, e.slow, e.answered = f.words, now, false, 0, 0
 	if now.Before(e.until) {
 		e.until = latest(e.until, now.Add(f.least))
 		return false
@@ -184,6 +205,29 @@ func (e *endpoint) trip(now time.Time, f *fault) bool {
 	e.pause = max(f.least, min(2*e.pause, growPause))
 	e.until = now.Add(e.pause)
 	return true
+}
+
+// release gives a slot back, or leaves it unused while the endpoint limits.
+func (e *endpoint) release() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.unused < e.spare {
+		e.unused++
+		return
+	}
+	<-e.slots
+}
+
+// widen takes one more slot into use after as many answers as there are slots. The caller holds the lock.
+func (e *endpoint) widen() {
+	if e.answered++; e.spare == 0 || e.answered < cap(e.slots) {
+		return
+	}
+	e.answered = 0
+	if e.spare--; e.unused > e.spare {
+		e.unused--
+		<-e.slots
+	}
 }
 
 func latest(a, b time.Time) time.Time {
@@ -253,6 +297,12 @@ func (e *endpoint) known() (number uint64, at time.Time) {
 
 // verify asks once which chain the endpoint serves.
 func (p *Pool) verify(ctx context.Context, e *endpoint) *fault {
+	e.mu.Lock()
+	done := e.verified
+	e.mu.Unlock()
+	if done {
+		return nil
+	}
 	select {
 	case e.turn <- struct{}{}:
 		defer func() { <-e.turn }()
@@ -260,7 +310,7 @@ func (p *Pool) verify(ctx context.Context, e *endpoint) *fault {
 		return e.network(context.Cause(ctx), p.o.Timeout, false)
 	}
 	e.mu.Lock()
-	done := e.verified
+	done = e.verified
 	e.mu.Unlock()
 	if done {
 		return nil

@@ -14,15 +14,14 @@ import (
 )
 
 // send asks one endpoint, first which chain it serves if that is not known. Every call has an answer, or the fault says
-// why. The breaker hears of it. ctx ends when nobody waits for the answer any more.
+// why not; it may come with the answers to some. The breaker learns of it. ctx ends when the caller needs no answer any
+// more.
 func (p *Pool) send(ctx context.Context, e *endpoint, calls []request, repeat bool) (map[uint64]reply, *fault) {
 	if !e.enter(p.o.Clock()) {
 		return nil, &fault{words: "it rests after a fault", soft: true, rests: true}
 	}
 	began := time.Now()
-	bounded, cancel := context.WithTimeoutCause(ctx, p.o.Timeout, errSilent)
-	defer cancel()
-	answers, f := p.inSlot(bounded, e, calls, repeat)
+	answers, f := p.inSlot(ctx, e, calls, repeat)
 	if f != nil && f.cause != nil && ctx.Err() != nil { // given up, not failed
 		if cause := context.Cause(ctx); errors.Is(cause, errOvertaken) || errors.Is(cause, context.DeadlineExceeded) {
 			p.note(e, e.lost(p.o.Clock(), time.Since(began).Round(time.Millisecond)))
@@ -41,30 +40,33 @@ func (p *Pool) send(ctx context.Context, e *endpoint, calls []request, repeat bo
 var errOvertaken = errors.New("another endpoint answered first")
 
 func (p *Pool) inSlot(ctx context.Context, e *endpoint, calls []request, repeat bool) (map[uint64]reply, *fault) {
+	busy := time.NewTimer(p.o.Timeout)
+	defer busy.Stop()
 	select {
 	case e.slots <- struct{}{}:
-		defer func() { <-e.slots }()
+		defer e.release()
+	case <-busy.C:
+		return nil, &fault{words: "too many requests wait for it", soft: true}
 	case <-ctx.Done():
 		return nil, &fault{words: "too many requests wait for it", soft: true, cause: plainCause(context.Cause(ctx))}
 	}
-	e.mu.Lock()
-	verified := e.verified
-	e.mu.Unlock()
-	if !verified {
-		if f := p.verify(ctx, e); f != nil {
-			return nil, f
-		}
+	if f := p.verify(ctx, e); f != nil {
+		return nil, f
 	}
-	answers := make(map[uint64]reply, len(calls))
+	answers, most := make(map[uint64]reply, len(calls)), mostBatch
 	for len(calls) > 0 {
-		n := min(len(calls), e.batchLimit())
+		n := min(len(calls), e.batchLimit(), most)
 		some, f := p.exchange(ctx, e, calls[:n], repeat)
+		if f != nil && errors.Is(f.cause, ErrTooLarge) && n > 1 {
+			most = n / 2
+			continue
+		}
 		if f != nil {
-			return nil, f
+			return answers, f
 		}
 		left, f := p.sort(e, calls[:n], some, answers, repeat)
 		if f != nil {
-			return nil, f
+			return answers, f
 		}
 		calls = append(left, calls[n:]...)
 	}
@@ -76,6 +78,7 @@ func (p *Pool) inSlot(ctx context.Context, e *endpoint, calls []request, repeat 
 func (p *Pool) sort(e *endpoint, calls []request, some, answers map[uint64]reply, repeat bool) (left []request,
 	f *fault) {
 	missing := 0
+	var limit *fault
 	for _, c := range calls {
 		r, ok := some[c.ID]
 		switch {
@@ -83,7 +86,7 @@ func (p *Pool) sort(e *endpoint, calls []request, some, answers map[uint64]reply
 			missing++
 			left = append(left, c)
 		case r.err != nil && r.err.limited():
-			return nil, &fault{words: "it limits requests: " + r.err.Message, limit: true, sent: true,
+			limit = &fault{words: "it limits requests: " + r.err.Message, limit: true, sent: true,
 				least: max(limitPause, r.backoff)}
 		case r.err != nil && r.err.batch() && len(calls) > 1:
 			left = append(left, c)
@@ -95,6 +98,8 @@ func (p *Pool) sort(e *endpoint, calls []request, some, answers map[uint64]reply
 		}
 	}
 	switch {
+	case limit != nil:
+		return nil, limit
 	case len(left) == 0:
 		return nil, nil
 	case missing == len(left), missing > 0 && !repeat:
@@ -107,6 +112,8 @@ func (p *Pool) sort(e *endpoint, calls []request, some, answers map[uint64]reply
 
 // exchange is one HTTP request and its answer. repeat says that the same request may arrive twice without harm.
 func (p *Pool) exchange(ctx context.Context, e *endpoint, calls []request, repeat bool) (map[uint64]reply, *fault) {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.o.Timeout, errSilent)
+	defer cancel()
 	body, err := encode(calls)
 	if err != nil {
 		return nil, &fault{words: "the call cannot be encoded", soft: true, cause: err}

@@ -80,7 +80,7 @@ func (e *endpoint) network(err error, after time.Duration, sent bool) *fault {
 
 // plainCause keeps what callers compare with, and nothing that holds an address.
 func plainCause(err error) error {
-	for _, known := range []error{context.Canceled, errSilent, context.DeadlineExceeded} {
+	for _, known := range []error{context.Canceled, errOvertaken, errSilent, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
 			return known
 		}
@@ -146,7 +146,7 @@ func (e *Error) limited() bool {
 	case 429, -32007, -32012, -32016, -32097:
 		return true
 	case -32005:
-		return !containsAny(m, "range", "results", "batch size", "too large", "too wide", "response size")
+		return !containsAny(m, "range", "results", "batch", "too large", "too wide", "response size")
 	case -32000, -32001, -32029, -32090, -32603:
 		return containsAny(m, "rate limit", "too many requests", "compute units per second", "request limit",
 			"capacity exceeded")

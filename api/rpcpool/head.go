@@ -37,7 +37,7 @@ func (p *Pool) look(ctx context.Context) {
 	}
 	select {
 	case <-done:
-	case <-time.After(p.o.Hedge):
+	case <-time.After(p.o.Hedge / 2):
 	case <-ctx.Done():
 	}
 }

@@ -100,7 +100,7 @@ func New(o Options) (*Pool, error) {
 		if slices.ContainsFunc(p.all, func(other *endpoint) bool { return *other.at == *e.at }) {
 			return nil, fmt.Errorf("chain %d: %s is named twice", o.ChainID, e.host)
 		}
-		hosts[e.host] = true
+		hosts[e.witness] = true
 		p.all = append(p.all, e)
 	}
 	switch {

@@ -139,6 +139,8 @@ func (r *race) landed(o outcome) {
 		return
 	case f.soft:
 		r.tries[o.e] = mostTries
+	case f.limit: // its pauses grow, and the round's patience ends
+		r.tries[o.e]--
 	}
 	if o.fault != nil {
 		r.faults[o.e] = o.fault
