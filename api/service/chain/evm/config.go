@@ -22,6 +22,9 @@ const (
 // genesis (EIP-7997).
 func DeterministicDeployer() common.Address { return params.DeterministicFactoryAddress }
 
+// DeterministicDeployerCode is its code.
+func DeterministicDeployerCode() []byte { return params.DeterministicFactoryCode }
+
 // newHeader returns the header that both genesis and its successors start
 // from: everything that consensus would have filled in has its empty value.
 func newHeader(number *big.Int, time uint64, baseFee *big.Int) *types.Header {

@@ -62,7 +62,12 @@ func Predeploy(initCode []byte, at common.Address, chainID uint64) ([]Account, e
 // first account's address is the CREATE2 address, the same on every chain. The
 // deployer itself is not among them. The constructor sees chain id 1.
 func DeployDeterministic(initCode []byte, salt common.Hash) ([]Account, error) {
-	s, err := newScratch(1)
+	return DeployDeterministicOn(1, initCode, salt)
+}
+
+// DeployDeterministicOn is DeployDeterministic for constructors that remember the chain's id.
+func DeployDeterministicOn(chainID uint64, initCode []byte, salt common.Hash) ([]Account, error) {
+	s, err := newScratch(chainID)
 	if err != nil {
 		return nil, err
 	}
