@@ -32,6 +32,9 @@ var (
 	// ErrReverted is wrapped by Result.Err when the called contract reverted;
 	// Result.Return then holds the revert data.
 	ErrReverted = errors.New("execution reverted")
+	// ErrUnchecked is wrapped by Result.Err when the call needs what only the
+	// chain's own nodes can execute: its outcome is unknown.
+	ErrUnchecked = errors.New("could not check")
 )
 
 // Tx is a transaction to be signed and sealed. Nonce and fees are set by the

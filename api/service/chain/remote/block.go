@@ -1,0 +1,206 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"coffer/api/service/chain"
+)
+
+// block is what eth_getBlockBy… answers, as far as it is needed.
+type block struct {
+	Number    *hexutil.Uint64 `json:"number"`
+	Hash      *common.Hash    `json:"hash"`
+	Parent    common.Hash     `json:"parentHash"`
+	StateRoot common.Hash     `json:"stateRoot"`
+	Time      *hexutil.Uint64 `json:"timestamp"`
+	GasUsed   hexutil.Uint64  `json:"gasUsed"`
+	GasLimit  hexutil.Uint64  `json:"gasLimit"`
+	BaseFee   quantity        `json:"baseFeePerGas"`
+	Coinbase  common.Address  `json:"miner"`
+	Random    common.Hash     `json:"mixHash"`
+	L1Number  *hexutil.Uint64 `json:"l1BlockNumber"` // Arbitrum: what code sees as the number
+}
+
+// head checks that it is a block.
+func (b *block) head() (*head, error) {
+	if b.Number == nil || b.Hash == nil || b.Time == nil {
+		return nil, errors.New("the node's answer is no block: number, hash or time is missing")
+	}
+	h := &head{
+		Header: chain.Header{
+			Number: uint64(*b.Number), Hash: *b.Hash, Parent: b.Parent, StateRoot: b.StateRoot, Time: uint64(*b.Time),
+			GasUsed: uint64(b.GasUsed), BaseFee: b.BaseFee.ToInt(),
+		},
+		coinbase: b.Coinbase, random: b.Random, gasLimit: uint64(b.GasLimit),
+		nextBaseFee: b.BaseFee.ToInt(), blobBaseFee: big.NewInt(1),
+	}
+	if b.L1Number != nil {
+		n := uint64(*b.L1Number)
+		h.shown = &n
+	}
+	return h, nil
+}
+
+// transaction is what eth_getTransactionByHash answers, and is in blocks.
+type transaction struct {
+	Hash           common.Hash     `json:"hash"`
+	Value          quantity        `json:"value"`
+	Authorizations []authorization `json:"authorizationList"`
+}
+
+// receipt is what eth_getTransactionReceipt answers.
+type receipt struct {
+	TxHash  common.Hash     `json:"transactionHash"`
+	Index   hexutil.Uint64  `json:"transactionIndex"`
+	Block   *hexutil.Uint64 `json:"blockNumber"`
+	Hash    *common.Hash    `json:"blockHash"`
+	From    common.Address  `json:"from"`
+	To      *common.Address `json:"to"`
+	Status  *hexutil.Uint64 `json:"status"`
+	GasUsed hexutil.Uint64  `json:"gasUsed"`
+	Logs    []struct {
+		Address common.Address `json:"address"`
+		Topics  []common.Hash  `json:"topics"`
+		Data    data           `json:"data"`
+	} `json:"logs"`
+}
+
+// join makes a receipt of what the node says in three places. They must be of one block.
+func join(r receipt, t transaction, h *head) (out chain.Receipt, err error) {
+	if r.Block == nil || r.Hash == nil || r.Status == nil || r.TxHash != t.Hash || *r.Hash != h.Hash ||
+		uint64(*r.Block) != h.Number {
+		return out, errTorn
+	}
+	out = chain.Receipt{
+		TxHash: r.TxHash, From: r.From, Value: t.Value.ToInt(), Success: *r.Status == 1, GasUsed: uint64(r.GasUsed),
+		Block: h.Number, BlockHash: h.Hash, Time: h.Time, Index: int(r.Index),
+	}
+	if r.To != nil {
+		out.To = *r.To
+	}
+	for _, a := range t.Authorizations {
+		signed, err := a.signed()
+		if err != nil {
+			return out, err
+		}
+		out.Authorizations = append(out.Authorizations, signed)
+	}
+	for _, l := range r.Logs {
+		out.Logs = append(out.Logs, chain.Log{Address: l.Address, Topics: l.Topics, Data: l.Data})
+	}
+	return out, nil
+}
+
+var errTorn = errors.New("the node's answers are of different blocks: the chain moved meanwhile")
+
+// tries is how often a read begins again because the chain moved meanwhile.
+const tries = 3
+
+func again[T any](read func() (T, bool, error)) (out T, found bool, err error) {
+	for range tries {
+		if out, found, err = read(); !errors.Is(err, errTorn) {
+			break
+		}
+	}
+	return out, found, err
+}
+
+// Receipt finds the receipt of a transaction in the chain as the nodes have it now; Final says how far that stays.
+func (c *Chain) Receipt(ctx context.Context, hash common.Hash) (chain.Receipt, bool, error) {
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	return again(func() (out chain.Receipt, found bool, err error) {
+		var r *receipt
+		var t *transaction
+		if err := c.send(ctx, []ask{
+			{method: "eth_getTransactionReceipt", params: []any{hash}, into: &r},
+			{method: "eth_getTransactionByHash", params: []any{hash}, into: &t},
+		}, nil); err != nil || r == nil || t == nil || r.Hash == nil {
+			return out, false, err
+		}
+		var b *block
+		if err := c.one(ctx, &b, "eth_getBlockByHash", *r.Hash, false); err != nil {
+			return out, false, err
+		}
+		if b == nil {
+			return out, false, errTorn
+		}
+		h, err := b.head()
+		if err == nil {
+			out, err = join(*r, *t, h)
+		}
+		return out, err == nil, err
+	})
+}
+
+// Block finds a block by number in the chain as the nodes have it now; false when there is none yet.
+func (c *Chain) Block(ctx context.Context, n uint64) (chain.Block, bool, error) {
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	return again(func() (out chain.Block, found bool, err error) {
+		var b *struct {
+			block
+			Transactions []transaction `json:"transactions"`
+		}
+		var rs []receipt
+		asks := []ask{
+			{method: "eth_getBlockByNumber", params: []any{hexutil.Uint64(n), true}, into: &b},
+			{method: "eth_getBlockReceipts", params: []any{hexutil.Uint64(n)}, into: &rs, hint: true},
+		}
+		if err := c.send(ctx, asks, nil); err != nil || b == nil {
+			return out, false, err
+		}
+		if err := asks[1].err; err != nil {
+			return out, false, err
+		}
+		h, err := b.head()
+		if err != nil {
+			return out, false, err
+		}
+		if h.Number != n || len(rs) != len(b.Transactions) {
+			return out, false, errTorn
+		}
+		out.Header = h.Header
+		for i, r := range rs {
+			joined, err := join(r, b.Transactions[i], h)
+			if err != nil {
+				return out, false, err
+			}
+			out.Receipts = append(out.Receipts, joined)
+		}
+		return out, true, nil
+	})
+}
+
+// Final is the highest block that no longer goes away: that of so many blocks ago, or the one that the nodes name; 0
+// when they name none.
+func (c *Chain) Final(ctx context.Context) (uint64, error) {
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	tag := "finalized"
+	if c.o.Final > 0 {
+		tag = "latest"
+	}
+	var b *block
+	asks := []ask{{method: "eth_getBlockByNumber", params: []any{tag, false}, into: &b, hint: true}}
+	if err := c.send(ctx, asks, nil); err != nil {
+		return 0, err
+	}
+	if asks[0].err != nil && !answered(asks[0].err) || asks[0].err != nil && c.o.Final > 0 {
+		return 0, fmt.Errorf("find the final block: %w", asks[0].err)
+	}
+	if b == nil {
+		return 0, nil
+	}
+	h, err := b.head()
+	if err != nil {
+		return 0, err
+	}
+	return h.Number - min(h.Number, c.o.Final), nil
+}

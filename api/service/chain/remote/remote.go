@@ -1,0 +1,247 @@
+// Package remote is a chain behind JSON-RPC nodes: its reads, and simulations in this process on the state of a block.
+//
+// Promises:
+//   - A State is of one block, by its hash: all that it reads is of that block, or Err says why it is unknown. When the
+//     block left the chain or the nodes dropped its state, that is ErrGone, and a fresh State may be opened.
+//   - What is executed here gives the gas, logs and answers that a node gives in the same block. Contracts that only
+//     the chain's own nodes have are never guessed: chain.ErrUnchecked.
+//   - Head answers at once with what was seen last.
+//   - Nothing here sends. The last word before a signature has Gate, which asks the node itself.
+//
+// What differs from a node on some chains: the events that Polygon adds for each transfer of its coin, and slots that
+// the protocol itself writes before the first transaction of a block (EIP-2935, EIP-4788).
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/rpcpool"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
+)
+
+var (
+	// ErrGone is wrapped when the nodes do not have a block's state: it left the chain, or was too old.
+	ErrGone = errors.New("the nodes no longer have the block: it has to be looked at again")
+	// ErrClosed is returned after Close.
+	ErrClosed = errors.New("the chain is closed")
+	// ErrNoSeal is what Seal returns.
+	ErrNoSeal = errors.New("blocks of this chain are made by others")
+)
+
+// Node answers JSON-RPC; *rpcpool.Pool is one.
+type Node interface {
+	Batch(ctx context.Context, calls []rpcpool.Call) error
+}
+
+// Options describe a chain. All but Node and ChainID may be left out.
+type Options struct {
+	Node    Node
+	ChainID uint64
+	// Final is after how many further blocks a block counts as final; 0 asks the nodes for theirs.
+	Final uint64
+	// Poll is how often the head is asked for while Head is in use.
+	Poll  time.Duration
+	Clock func() time.Time
+}
+
+const (
+	defaultPoll = 4 * time.Second
+	// idleAfter is how long Head stays fresh when it is not used.
+	idleAfter = time.Minute
+	// rulesFor is how long the rules of a chain are believed.
+	rulesFor = 10 * time.Minute
+	// believed is how often the nodes must name an older head than before.
+	believed = 3
+)
+
+// Chain is one chain. It is safe for concurrent use.
+type Chain struct {
+	o     Options
+	life  context.Context
+	end   context.CancelFunc
+	work  sync.WaitGroup
+	exec  exec.Chain // without the rules
+	modes modes
+
+	mu      sync.Mutex // nothing waits while it is held
+	closed  bool
+	latest  *head
+	older   int
+	rules   rules
+	used    time.Time
+	polling bool
+}
+
+var _ chain.Chain = (*Chain)(nil)
+
+// New makes a chain. It asks nothing yet.
+func New(o Options) (*Chain, error) {
+	if o.Node == nil || o.ChainID == 0 {
+		return nil, errors.New("a chain needs a node and an id")
+	}
+	if o.Poll <= 0 {
+		o.Poll = defaultPoll
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	c := &Chain{o: o, exec: exec.Chain{ID: o.ChainID, Jumps: exec.NewJumps()}}
+	c.life, c.end = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Close ends what is under way, States among it, and waits for the poller.
+func (c *Chain) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.end()
+	c.work.Wait()
+}
+
+// bound is a context that ends with the chain, too.
+func (c *Chain) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.life, func() { cancel(ErrClosed) })
+	return ctx, func() { stop(); cancel(context.Canceled) }
+}
+
+// ID is the chain id of EIP-155.
+func (c *Chain) ID() uint64 { return c.o.ChainID }
+
+// Head is the head that was seen last, with number 0 and no hash before the first. It does not wait: using it makes a
+// poller ask for a while.
+func (c *Chain) Head() chain.Header {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used = c.o.Clock()
+	if !c.polling && !c.closed {
+		c.polling = true
+		c.work.Go(c.poll)
+	}
+	if c.latest == nil {
+		return chain.Header{BaseFee: new(big.Int)}
+	}
+	return c.latest.Header
+}
+
+// poll keeps the head fresh as long as it is used.
+func (c *Chain) poll() {
+	tick := time.NewTicker(c.o.Poll)
+	defer tick.Stop()
+	for {
+		_, _ = c.look(c.life) // who needs the head itself opens a State, and is told
+		select {
+		case <-c.life.Done():
+		case <-tick.C:
+		}
+		c.mu.Lock()
+		c.polling = !c.closed && c.o.Clock().Sub(c.used) < idleAfter
+		goOn := c.polling
+		c.mu.Unlock()
+		if !goOn {
+			return
+		}
+	}
+}
+
+// Seal is not for a chain that is not ours.
+func (c *Chain) Seal(context.Context, chain.SealRequest) (chain.Block, error) {
+	return chain.Block{}, fmt.Errorf("eip155:%d: %w", c.o.ChainID, ErrNoSeal)
+}
+
+// State opens a view of the newest block. The context bounds all that it reads.
+func (c *Chain) State(ctx context.Context, at uint64) (chain.State, error) {
+	ctx, cancel := c.bound(ctx)
+	h, err := c.look(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	v := &view{chain: c, head: h, ctx: ctx, cancel: cancel}
+	on := c.exec
+	on.Fork, on.Foreign = h.rules.fork, h.rules.foreign
+	v.Fork, err = exec.NewFork(on, h.next(at), v.fetch)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return v, nil
+}
+
+// Prime fetches for a State of this chain what messages are going to read, all in two round trips.
+func (c *Chain) Prime(st chain.State, next ...chain.Message) {
+	if v, ok := st.(*view); ok {
+		v.Prime(next...)
+	}
+}
+
+// Balances reads what an account has of tokens, the zero address being the chain's coin, at one block. An amount is nil
+// when the token does not say it.
+func (c *Chain) Balances(ctx context.Context, account common.Address, tokens []common.Address) ([]*big.Int, error) {
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	h, err := c.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	balanceOf := append([]byte{0x70, 0xa0, 0x82, 0x31}, common.LeftPadBytes(account[:], common.HashLength)...)
+	out := make([]*big.Int, len(tokens))
+	asks := make([]ask, len(tokens))
+	for i, t := range tokens {
+		if t == (common.Address{}) {
+			asks[i] = ask{method: "eth_getBalance", params: []any{account}, into: new(quantity)}
+			continue
+		}
+		asks[i] = ask{method: "eth_call", params: []any{args(chain.Message{To: t, Data: balanceOf})}, into: new(data),
+			hint: true}
+	}
+	if err := c.pinned(ctx, h, asks); err != nil {
+		return nil, err
+	}
+	for i, a := range asks {
+		switch v := a.into.(type) {
+		case *quantity:
+			out[i] = v.ToInt()
+		case *data:
+			if a.err != nil && !answered(a.err) {
+				return nil, a.err
+			}
+			if a.err == nil && len(*v) == common.HashLength {
+				out[i] = new(big.Int).SetBytes(*v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// RevertedError is a call that the node ran and that reverted. It wraps chain.ErrReverted.
+type RevertedError struct {
+	Data []byte // what the call returned
+	node error
+}
+
+func (e *RevertedError) Error() string { return e.node.Error() }
+
+// Unwrap makes it a chain.ErrReverted, and the node's own error.
+func (e *RevertedError) Unwrap() []error { return []error{chain.ErrReverted, e.node} }
+
+// Gate has the node run a message as it will be sent, at its newest block. Nil means that it succeeds there.
+func (c *Chain) Gate(ctx context.Context, m chain.Message) error {
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	err := c.one(ctx, nil, "eth_call", args(m), "latest")
+	var refused *rpcpool.Error
+	if errors.As(err, &refused) && refused.Reverted() {
+		return &RevertedError{Data: refused.Data, node: err}
+	}
+	return err
+}

@@ -1,0 +1,177 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
+)
+
+// mostHints bounds what is fetched because a node says that a message will read it.
+const mostHints = 2000
+
+// view is a chain.State of one block.
+type view struct {
+	*exec.Fork
+	chain  *Chain
+	head   *head
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func (v *view) Header() chain.Header { return v.head.Header }
+
+// Close ends what is under way; a second call does nothing.
+func (v *view) Close() {
+	v.cancel()
+	v.Fork.Close()
+}
+
+// accessList is the answer of eth_createAccessList.
+type accessList struct {
+	List []struct {
+		Address common.Address `json:"address"`
+		Keys    []common.Hash  `json:"storageKeys"`
+	} `json:"accessList"`
+}
+
+// fetch gets what is wanted in one round trip, together with the question what the next messages will read, and that in
+// a second one. Where the node does not know it, there are more round trips and no other difference.
+func (v *view) fetch(w exec.Want, next []chain.Message) (exec.Found, error) {
+	b := newBasket(v)
+	for _, a := range w.Accounts {
+		b.account(a)
+	}
+	for _, s := range w.Slots {
+		b.slot(s)
+	}
+	var lists []*accessList
+	if v.chain.modes.noLists.Load() {
+		next = nil
+	}
+	for _, m := range next {
+		b.account(v.head.coinbase)
+		b.account(m.From)
+		b.account(m.To)
+		list := new(accessList)
+		call := args(m)
+		call["gasPrice"] = "0x0"
+		lists = append(lists, list)
+		b.asks = append(b.asks, ask{method: "eth_createAccessList", params: []any{call}, into: list, hint: true})
+	}
+	if err := b.fetch(); err != nil {
+		return exec.Found{}, err
+	}
+	for _, list := range lists {
+		for _, e := range list.List {
+			if len(b.asks) >= mostHints {
+				break
+			}
+			b.account(e.Address)
+			for _, k := range e.Keys {
+				b.slot(exec.Slot{Account: e.Address, Key: k})
+			}
+		}
+	}
+	if err := b.fetch(); err != nil {
+		return exec.Found{}, err
+	}
+	var err error
+	b.found.Blocks, err = v.hashes(w.Blocks)
+	return b.found, err
+}
+
+// basket is what one fetch of a view collects.
+type basket struct {
+	v     *view
+	asks  []ask
+	store []func() // of what the asks brought
+	found exec.Found
+}
+
+func newBasket(v *view) *basket {
+	return &basket{v: v, found: exec.Found{
+		Accounts: map[common.Address]exec.Account{}, Slots: map[exec.Slot]common.Hash{},
+	}}
+}
+
+func (b *basket) account(a common.Address) {
+	if _, known := b.found.Accounts[a]; known || b.v.Has(a) {
+		return
+	}
+	b.found.Accounts[a] = exec.Account{} // so that it is asked for once
+	var balance quantity
+	var nonce hexutil.Uint64
+	var code data
+	b.asks = append(b.asks,
+		ask{method: "eth_getBalance", params: []any{a}, into: &balance},
+		ask{method: "eth_getTransactionCount", params: []any{a}, into: &nonce},
+		ask{method: "eth_getCode", params: []any{a}, into: &code})
+	b.store = append(b.store, func() {
+		b.found.Accounts[a] = exec.Account{Balance: balance.ToInt(), Nonce: uint64(nonce), Code: code}
+	})
+}
+
+func (b *basket) slot(s exec.Slot) {
+	if _, known := b.found.Slots[s]; known || b.v.HasSlot(s) {
+		return
+	}
+	b.found.Slots[s] = common.Hash{}
+	var value quantity
+	b.asks = append(b.asks, ask{method: "eth_getStorageAt", params: []any{s.Account, s.Key}, into: &value})
+	b.store = append(b.store, func() { b.found.Slots[s] = common.BigToHash(value.ToInt()) })
+}
+
+func (b *basket) fetch() error {
+	if err := b.v.chain.pinned(b.v.ctx, b.v.head, b.asks); err != nil {
+		return fmt.Errorf("read the state of eip155:%d: %w", b.v.chain.o.ChainID, err)
+	}
+	for _, a := range b.asks {
+		if e := refusal(a.err); a.method == "eth_createAccessList" && e != nil && e.Code == -32601 {
+			b.v.chain.modes.noLists.Store(true)
+		}
+	}
+	for _, store := range b.store {
+		store()
+	}
+	b.asks, b.store = nil, nil
+	return nil
+}
+
+// hashes are those of blocks before the next one, all of the chain that the view's block is on.
+func (v *view) hashes(numbers []uint64) (map[uint64]common.Hash, error) {
+	out := map[uint64]common.Hash{}
+	var asks []ask
+	for _, n := range numbers {
+		switch n {
+		case v.head.Number:
+			out[n] = v.head.Hash
+		case v.head.Number - 1:
+			out[n] = v.head.Parent
+		default:
+			asks = append(asks, ask{method: "eth_getBlockByNumber", params: []any{hexutil.Uint64(n), false},
+				into: new(block)})
+		}
+	}
+	if len(asks) == 0 {
+		return out, nil
+	}
+	if err := v.chain.send(v.ctx, asks, nil); err != nil {
+		return nil, fmt.Errorf("hashes of earlier blocks: %w", err)
+	}
+	for _, a := range asks {
+		h, err := a.into.(*block).head()
+		if err != nil {
+			return nil, err
+		}
+		out[h.Number] = h.Hash
+	}
+	if err := v.chain.still(v.ctx, v.head); err != nil {
+		return nil, fmt.Errorf("block %d: %w: %w", v.head.Number, ErrGone, err)
+	}
+	return out, nil
+}
