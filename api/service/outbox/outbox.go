@@ -31,7 +31,10 @@ type Step[T, R any] struct {
 	// ID names the step for Result. One that was given before is that of a step that is over.
 	ID   string
 	Time uint64 // of the clock, in Unix seconds
-	Txs  []T
+	// Deadline is the time of the clock, in Unix seconds, after which a step that is not mined yet is given up; 0
+	// leaves it to the port. Where everything is final at once it means nothing.
+	Deadline uint64
+	Txs      []T
 	// Check says whether receipts are what was wanted. It is asked before anything goes out, by what would happen now,
 	// and by who sent the step of what came of it; so it must follow from the receipts.
 	Check func([]R) error

@@ -1,0 +1,153 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"coffer/api/service/chain"
+)
+
+// mostGas is the protocol's limit of one transaction.
+const mostGas = 1 << 24
+
+// suggestion is what the chain asks for now.
+type suggestion struct {
+	base, tip *big.Int
+	head      uint64 // the newest block
+}
+
+// price is what a transaction offers per gas: at most in all, and of it to the block's maker.
+type price struct{ tip, most *big.Int }
+
+// fees reads the next block's base fee and a usual tip: half of the transactions of late paid less, and what the node
+// suggests, if it does.
+func (l *Lane) fees(ctx context.Context) (suggestion, error) {
+	var h struct {
+		Oldest hexutil.Uint64   `json:"oldestBlock"`
+		Base   []*hexutil.Big   `json:"baseFeePerGas"`
+		Reward [][]*hexutil.Big `json:"reward"`
+	}
+	if err := l.Pool.Call(ctx, &h, "eth_feeHistory", "0xa", "latest", []float64{50}); err != nil {
+		return suggestion{}, fmt.Errorf("fees: %w", err)
+	}
+	if len(h.Base) < 2 || h.Base[len(h.Base)-1] == nil {
+		return suggestion{}, errors.New("fees: the chain has no base fee (EIP-1559)")
+	}
+	var tips []*big.Int
+	for _, r := range h.Reward {
+		if len(r) == 1 && r[0] != nil && r[0].ToInt().Sign() > 0 {
+			tips = append(tips, r[0].ToInt())
+		}
+	}
+	slices.SortFunc(tips, (*big.Int).Cmp)
+	s := suggestion{base: h.Base[len(h.Base)-1].ToInt(), tip: big.NewInt(1),
+		head: uint64(h.Oldest) + uint64(len(h.Base)) - 2}
+	if len(tips) > 0 {
+		s.tip = tips[len(tips)/2]
+	}
+	var more hexutil.Big
+	if err := l.Pool.Call(ctx, &more, "eth_maxPriorityFeePerGas"); err == nil && more.ToInt().Cmp(s.tip) > 0 {
+		s.tip = more.ToInt()
+	}
+	return s, nil
+}
+
+// stepCap is what a step may offer: the rest of the cap is kept for the transfer that may have to take its place.
+func (l *Lane) stepCap() *big.Int {
+	c := new(big.Int).Mul(l.FeeCap, big.NewInt(8))
+	return c.Div(c, big.NewInt(9))
+}
+
+// first is the price of a first attempt: six full blocks later it is still enough.
+func (s suggestion) first(limit *big.Int) (price, error) {
+	if least := new(big.Int).Add(s.base, big.NewInt(1)); least.Cmp(limit) > 0 {
+		return price{}, fmt.Errorf("%w: the base fee is %d wei, a step may offer %d", ErrFees, s.base, limit)
+	}
+	most := new(big.Int).Lsh(s.base, 1)
+	most = smaller(most.Add(most, s.tip), limit)
+	return price{tip: smaller(s.tip, new(big.Int).Sub(most, s.base)), most: most}, nil
+}
+
+// next is the price of bytes that take the place of others: nodes want a tenth more of both; false when the limit does
+// not allow it.
+func (s suggestion) next(than *types.Transaction, limit *big.Int) (price, bool) {
+	tip, most := raised(than.GasTipCap()), raised(than.GasFeeCap())
+	if most.Cmp(limit) > 0 {
+		return price{}, false
+	}
+	want := new(big.Int).Lsh(s.base, 1)
+	want.Add(want, larger(s.tip, tip))
+	most = larger(most, smaller(want, limit))
+	return price{tip: smaller(larger(tip, s.tip), most), most: most}, true
+}
+
+// raised is an eighth more, rounded up, and at least one more.
+func raised(v *big.Int) *big.Int {
+	out := new(big.Int).Mul(v, big.NewInt(9))
+	out.Add(out, big.NewInt(7)).Rsh(out, 3)
+	return larger(out, new(big.Int).Add(v, big.NewInt(1)))
+}
+
+func larger(a, b *big.Int) *big.Int {
+	if a.Cmp(b) > 0 {
+		return a
+	}
+	return b
+}
+
+func smaller(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
+}
+
+// estimate asks a node for the gas of the exact call and adds half, because what it reads changes until it is mined.
+// The caller's limit bounds it.
+func (l *Lane) estimate(ctx context.Context, t chain.Tx) (uint64, error) {
+	limit := t.Gas
+	if limit == 0 {
+		limit = mostGas
+	}
+	call := map[string]any{"from": t.From.Address(), "to": t.To, "value": (*hexutil.Big)(value(t.Value)),
+		"data": hexutil.Bytes(t.Data)}
+	auths, err := authorizations(t.Authorizations)
+	if err != nil {
+		return 0, err
+	}
+	if auths != nil {
+		call["authorizationList"] = auths
+	}
+	var gas hexutil.Uint64
+	if err := l.Pool.Call(ctx, &gas, "eth_estimateGas", call); err != nil {
+		return 0, fmt.Errorf("gas: %w", err)
+	}
+	if uint64(gas) > limit {
+		return 0, &chain.TxError{Err: fmt.Errorf("it takes %d gas, its limit is %d", gas, limit)}
+	}
+	return min(uint64(gas)+uint64(gas)/2, limit), nil
+}
+
+// affordable says whether the key can pay for a transaction behind those that are under way.
+func (l *Lane) affordable(ctx context.Context, from common.Address, tx *types.Transaction, before []*step) error {
+	var have hexutil.Big
+	if err := l.Pool.Call(ctx, &have, "eth_getBalance", from, "latest"); err != nil {
+		return fmt.Errorf("balance: %w", err)
+	}
+	need := tx.Cost()
+	for _, s := range before {
+		need.Add(need, s.last().tx.Cost())
+	}
+	if have.ToInt().Cmp(need) < 0 {
+		return &chain.TxError{Err: fmt.Errorf("%s has %d wei, what is under way and this may take %d", from,
+			have.ToInt(), need)}
+	}
+	return nil
+}

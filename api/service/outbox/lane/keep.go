@@ -1,0 +1,457 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"coffer/api/service/chain"
+	"coffer/api/service/signers"
+	"coffer/api/service/store"
+)
+
+// stuckBlocks is how many blocks without an attempt make it stuck: in a chain that makes none, a higher fee is money
+// for nothing.
+const stuckBlocks = 3
+
+// keep looks and sends until Close.
+func (l *Lane) keep() {
+	defer close(l.ended)
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.ctx.Done():
+			return
+		case <-l.wake:
+			l.report("send", l.push(l.ctx))
+		case <-tick.C:
+			l.report("look", l.look(l.ctx))
+			l.report("send", l.push(l.ctx))
+			tick.Reset(l.Poll)
+		}
+	}
+}
+
+func (l *Lane) report(what string, err error) {
+	if err != nil && l.ctx.Err() == nil && !l.failing[what] {
+		l.Log.Warn("lanes: will be tried again", "chain", l.ChainID, "what", what, "error", err)
+	}
+	l.failing[what] = err != nil
+}
+
+// push sends what is open from the chain's nonce on, each step's last bytes, unless they went out a moment ago. What a
+// node answers to a send proves nothing, so only receipts are believed.
+func (l *Lane) push(ctx context.Context) error {
+	all, err := l.lanes()
+	for at, r := range all {
+		k := l.key(at)
+		if r.Stopped != "" || r.First == r.Next || k.isHeld() {
+			continue
+		}
+		if !k.looked {
+			if errLook := l.see(ctx, at, k, r); errLook != nil {
+				err = errors.Join(err, errLook)
+				continue
+			}
+			if k.isHeld() {
+				continue
+			}
+		}
+		steps, errRead := l.openSteps(at)
+		err = errors.Join(err, errRead)
+		for _, s := range steps {
+			a := s.last()
+			last, was := k.sent[a.Hash]
+			if s.Nonce < k.nonce || was && l.Clock().Sub(last) < l.Resend {
+				continue
+			}
+			k.sent[a.Hash] = l.Clock()
+			if _, errSend := l.Pool.Broadcast(ctx, a.Raw); errSend != nil {
+				l.Log.Info("a transaction was not taken; it is looked for and sent again", "chain", l.ChainID,
+					"step", s.ID, "tx", a.Hash, "error", errSend)
+			}
+		}
+	}
+	return err
+}
+
+func (k *key) isHeld() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held > 0
+}
+
+func (k *key) by() signers.EVM {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.signer
+}
+
+func (l *Lane) nonce(ctx context.Context, at common.Address, block string) (uint64, error) {
+	var n hexutil.Uint64
+	err := l.Pool.Call(ctx, &n, "eth_getTransactionCount", at, block)
+	return uint64(n), err
+}
+
+// agreedNonce is a key's in the newest block that a quorum has.
+func (l *Lane) agreedNonce(ctx context.Context, at common.Address) (*header, uint64, error) {
+	var b *header
+	if err := l.Pool.AgreedBlock(ctx, &b, "latest"); err != nil {
+		return nil, 0, err
+	}
+	if b == nil {
+		return nil, 0, errors.New("the chain has no block")
+	}
+	var n hexutil.Uint64
+	err := l.Pool.Agreed(ctx, &n, "eth_getTransactionCount", at, b.Number)
+	return b, uint64(n), err
+}
+
+// see reads the chain's nonce and holds the lane when it is beyond the lane's own.
+func (l *Lane) see(ctx context.Context, at common.Address, k *key, r *laneRecord) (err error) {
+	if k.nonce, err = l.nonce(ctx, at, "latest"); err != nil {
+		return err
+	}
+	k.looked = true
+	if k.nonce > r.Next {
+		l.hold(at, k, beyond(k.nonce, r.Next))
+	}
+	return nil
+}
+
+// hold keeps a lane from sending until a look explains what was seen. The first time may be a node that is behind.
+func (l *Lane) hold(at common.Address, k *key, why string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held++; k.held == 2 {
+		l.Log.Warn("a lane waits for an explanation", "code", CodeHeld, "chain", l.ChainID, "key", at, "why", why)
+	}
+}
+
+// look judges what became of everything that is open, and replaces what is stuck.
+func (l *Lane) look(ctx context.Context) error {
+	all, err := l.lanes()
+	if err != nil {
+		return err
+	}
+	final := sure{l: l}
+	for at, r := range all {
+		if r.First == r.Next && !l.key(at).isHeld() {
+			continue
+		}
+		err = errors.Join(err, l.lookAt(ctx, at, r, &final))
+	}
+	return err
+}
+
+// sure finds the newest final block once a look, when it is asked for.
+type sure struct {
+	l     *Lane
+	asked bool
+	block *header
+	err   error
+}
+
+func (f *sure) get(ctx context.Context) (*header, error) {
+	if !f.asked {
+		f.asked = true
+		f.block, f.err = f.l.finalBlock(ctx)
+	}
+	return f.block, f.err
+}
+
+// finalBlock is nil while the chain has none.
+func (l *Lane) finalBlock(ctx context.Context) (b *header, err error) {
+	if !l.Final.Counted {
+		err = l.Pool.AgreedBlock(ctx, &b, "finalized")
+		return b, err
+	}
+	err = l.Pool.AgreedBlock(ctx, &b, "latest")
+	if err != nil || b == nil || uint64(b.Number) < l.Final.Blocks {
+		return nil, err
+	}
+	return &header{Number: b.Number - hexutil.Uint64(l.Final.Blocks)}, nil
+}
+
+func (l *Lane) lookAt(ctx context.Context, at common.Address, r *laneRecord, final *sure) error {
+	k := l.key(at)
+	k.mu.Lock()
+	before := k.held
+	k.mu.Unlock()
+	if err := l.see(ctx, at, k, r); err != nil {
+		return err
+	}
+	steps, err := l.openSteps(at)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if s.Nonce >= k.nonce && s.Mined == nil {
+			continue
+		}
+		if err := l.judge(ctx, k, s, final); err != nil {
+			return err
+		}
+	}
+	k.mu.Lock()
+	explained := k.held == before
+	if explained {
+		k.held = 0
+	}
+	k.mu.Unlock()
+	if !explained {
+		return l.confirm(ctx, k, at, r, final)
+	}
+	if r.Stopped != "" {
+		return nil
+	}
+	if steps, err = l.openSteps(at); err != nil {
+		return err
+	}
+	return l.replace(ctx, k, steps)
+}
+
+// confirm stops a lane when the nonce that it cannot explain is final.
+func (l *Lane) confirm(ctx context.Context, k *key, at common.Address, r *laneRecord, final *sure) error {
+	if r.Stopped != "" || k.nonce <= r.Next {
+		return nil
+	}
+	if used, err := l.used(ctx, k, at, r.Next, final); err != nil || !used {
+		return err
+	}
+	why := beyond(k.nonce, r.Next)
+	err := l.Store.Update(func(tx store.Tx) error {
+		b := l.in(tx)
+		r, err := b.lane(at)
+		if err != nil || r == nil {
+			return err
+		}
+		r.Stopped = why
+		return b.putLane(at, r)
+	})
+	if err == nil {
+		l.alert(at, why)
+	}
+	return err
+}
+
+// used reports whether a nonce is used for good. A block in which it is has to become final, and some time has to pass,
+// in which nodes that are behind catch up; state of long ago, which few nodes keep, is not asked for.
+func (l *Lane) used(ctx context.Context, k *key, at common.Address, nonce uint64, final *sure) (bool, error) {
+	d, known := k.doubts[nonce]
+	if !known {
+		b, n, err := l.agreedNonce(ctx, at)
+		if err != nil || n <= nonce {
+			return false, err
+		}
+		k.doubts[nonce] = doubt{l.Clock(), *b}
+		return false, nil
+	}
+	f, err := final.get(ctx)
+	if err != nil || f == nil || f.Number < d.block.Number || l.Clock().Sub(d.since) < l.Doubt {
+		return false, err
+	}
+	var b *header
+	if err := l.Pool.Agreed(ctx, &b, "eth_getBlockByNumber", d.block.Number, false); err != nil || b == nil {
+		return false, err
+	}
+	if b.Hash != d.block.Hash {
+		delete(k.doubts, nonce) // a reorganisation: the question is a new one
+		return false, nil
+	}
+	return true, nil
+}
+
+// judge finds out about a step whose nonce is used.
+func (l *Lane) judge(ctx context.Context, k *key, s *step, final *sure) error {
+	a, r, err := l.find(ctx, s, l.Pool.Call)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return l.missing(ctx, k, s, final)
+	}
+	delete(k.doubts, s.Nonce)
+	seen := place{Tx: a.Hash, Block: uint64(r.Block), Hash: r.Hash}
+	if s.Mined == nil || *s.Mined != seen {
+		if err := l.change(s, func(s *step, _ *laneRecord) { s.Mined = &seen }); err != nil {
+			return err
+		}
+		s.Mined = &seen
+	}
+	f, err := final.get(ctx)
+	if err != nil || f == nil || r.Block > f.Number {
+		return err
+	}
+	var agreed *receipt
+	var block *header
+	if err := l.Pool.Agreed(ctx, &agreed, "eth_getTransactionReceipt", a.Hash); err != nil {
+		return err
+	}
+	if err := l.Pool.Agreed(ctx, &block, "eth_getBlockByNumber", r.Block, false); err != nil {
+		return err
+	}
+	if agreed == nil || block == nil || agreed.Tx != a.Hash || agreed.Hash != block.Hash || agreed.Block != r.Block {
+		return nil // the next look sees what this one does not
+	}
+	if a.Cancel {
+		l.Log.Warn("a step is over without effect: its deadline passed before it was mined", "chain", l.ChainID,
+			"step", s.ID, "key", s.From, "nonce", s.Nonce)
+	}
+	return l.end(k, s, s.outcome(a, agreed, block), "")
+}
+
+// find looks for the receipt of any attempt, the last one first.
+func (l *Lane) find(ctx context.Context, s *step, ask func(context.Context, any, string, ...any) error) (*attempt,
+	*receipt, error) {
+	for i := len(s.Attempts) - 1; i >= 0; i-- {
+		a := &s.Attempts[i]
+		var r *receipt
+		if err := ask(ctx, &r, "eth_getTransactionReceipt", a.Hash); err != nil {
+			return nil, nil, err
+		}
+		if r != nil && r.Tx == a.Hash {
+			return a, r, nil
+		}
+	}
+	return nil, nil, nil
+}
+
+// missing handles a step without a receipt: a reorganisation took it away, or its nonce was used by other bytes.
+func (l *Lane) missing(ctx context.Context, k *key, s *step, final *sure) error {
+	if s.Mined != nil {
+		var b *header
+		if err := l.Pool.Call(ctx, &b, "eth_getBlockByNumber", hexutil.Uint64(s.Mined.Block), false); err != nil {
+			return err
+		}
+		if b != nil && b.Hash == s.Mined.Hash {
+			return nil // the node that was asked for the receipt is behind
+		}
+		l.Log.Info("a reorganisation took a transaction back; it is sent again", "chain", l.ChainID, "step", s.ID,
+			"tx", s.Mined.Tx, "block", s.Mined.Block)
+		for _, a := range s.Attempts {
+			delete(k.sent, a.Hash)
+		}
+		if err := l.change(s, func(s *step, _ *laneRecord) { s.Mined = nil }); err != nil {
+			return err
+		}
+	}
+	if s.Nonce >= k.nonce {
+		return nil
+	}
+	l.hold(s.From, k, fmt.Sprintf("nonce %d is used, and no bytes of the lane have a receipt", s.Nonce))
+	if used, err := l.used(ctx, k, s.From, s.Nonce, final); err != nil || !used {
+		return err
+	}
+	if _, r, err := l.find(ctx, s, l.Pool.Agreed); err != nil || r != nil {
+		return err
+	}
+	why := fmt.Sprintf("nonce %d was used for other bytes than those of step %q", s.Nonce, s.ID)
+	return l.end(k, s, s.outcome(nil, nil, nil), why)
+}
+
+// end commits the receipt of a step that is final, and with a reason stops its lane.
+func (l *Lane) end(k *key, s *step, r *chain.Receipt, stop string) error {
+	err := l.change(s, func(s *step, lane *laneRecord) {
+		s.Final, s.Mined = r, nil
+		for i := range s.Attempts {
+			s.Attempts[i].Raw = nil
+		}
+		if stop != "" {
+			lane.Stopped = stop
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if stop != "" {
+		l.alert(s.From, stop)
+	}
+	delete(k.doubts, s.Nonce)
+	for _, a := range s.Attempts {
+		delete(k.sent, a.Hash)
+		delete(k.capped, a.Hash)
+	}
+	l.tell()
+	return nil
+}
+
+// replace gives what is stuck a higher price, or ends it. Behind the first step only those wait for a price that offer
+// less than the base fee; the others wait for the first.
+func (l *Lane) replace(ctx context.Context, k *key, steps []*step) error {
+	var now suggestion
+	for i, s := range steps {
+		a := s.last()
+		late := l.now() > s.Deadline
+		if s.Mined != nil || s.Nonce < k.nonce || l.now() < a.At+uint64(l.Patience/time.Second) && (!late || a.Cancel) {
+			continue
+		}
+		if now.base == nil {
+			var err error
+			if now, err = l.fees(ctx); err != nil {
+				return err
+			}
+		}
+		cheap := a.tx.GasFeeCap().Cmp(now.base) < 0
+		if i > 0 && !cheap && !late || now.head < a.Head+stuckBlocks && (!late || a.Cancel) {
+			continue
+		}
+		if err := l.again(ctx, k, s, now, late); err != nil {
+			return fmt.Errorf("replace the transaction of step %q: %w", s.ID, err)
+		}
+	}
+	return nil
+}
+
+// again commits another attempt.
+func (l *Lane) again(ctx context.Context, k *key, s *step, now suggestion, cancel bool) error {
+	last := s.last()
+	cancel = cancel || last.Cancel
+	limit := l.stepCap()
+	if cancel {
+		limit = l.FeeCap
+	}
+	p, ok := now.next(last.tx, limit)
+	signer := k.by()
+	if !ok || signer == nil {
+		if !k.capped[last.Hash] {
+			k.capped[last.Hash] = true
+			l.Log.Warn("a stuck transaction cannot be replaced: the cap on fees is reached, or its key is not here",
+				"chain", l.ChainID, "step", s.ID, "tx", last.Hash, "offers", last.tx.GasFeeCap(), "base", now.base,
+				"cap", l.FeeCap)
+		}
+		return nil
+	}
+	tx, err := repriced(last.tx, p)
+	if err == nil && cancel && !last.Cancel {
+		none := chain.Tx{From: signer, To: s.From, Value: new(big.Int)}
+		var gas uint64
+		if gas, err = l.estimate(ctx, none); err == nil {
+			tx, err = unsigned(l.ChainID, s.Nonce, gas, none, p)
+		}
+	}
+	if err == nil {
+		t := chain.Tx{From: signer, To: *tx.To(), Value: tx.Value(), Data: tx.Data(),
+			Authorizations: authorized(tx.SetCodeAuthorizations())}
+		if err = l.Check(ctx, exact(t, tx.Gas())); errors.Is(err, chain.ErrReverted) {
+			return nil // nothing is signed for what would fail; its deadline ends it
+		}
+	}
+	if err != nil {
+		return err
+	}
+	a, err := l.sign(ctx, signer, tx, now.head)
+	if err != nil {
+		return err
+	}
+	a.Cancel = cancel
+	l.Log.Info("a stuck transaction is replaced", "chain", l.ChainID, "step", s.ID, "tx", last.Hash, "by", a.Hash,
+		"cancels", cancel, "offers", tx.GasFeeCap())
+	return l.change(s, func(s *step, _ *laneRecord) { s.Attempts = append(s.Attempts, a) })
+}

@@ -1,0 +1,467 @@
+// Package lane is the port of an EVM chain that is reached by JSON-RPC (protocol §5.5). A lane is a key on one
+// chain: whatever the key sends there goes through it, in the order of its nonces.
+//
+//   - Send draws a nonce under the lock of the lane, signs, and commits the bytes with the record of its caller. Only
+//     then do they go out. A crash before the commit has done nothing; after it the same bytes go out again.
+//   - The keeper sends everything from the chain's nonce on, and again after a while, a restart or a reorganisation.
+//   - The observer looks for the receipts of every attempt. One that is deep enough ends the step.
+//   - What is stuck is replaced by the same with higher fees, up to the cap; past its deadline by a transfer of nothing
+//     to oneself. Each attempt is committed before it goes out and is looked for until the step is final.
+//   - When the chain knows of a nonce that the lane did not use, or used for other bytes, the lane stops.
+//
+// A step has one transaction here: two cannot be mined together, or not at all, on a chain of others.
+package lane
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/service/chain"
+	"coffer/api/service/outbox"
+	"coffer/api/service/signers"
+	"coffer/api/service/store"
+)
+
+// CodeStopped and CodeHeld are the codes of the alerts in the log: a lane has stopped until an operator decides, and a
+// lane waits because the chain says something that it cannot explain yet.
+const (
+	CodeStopped = "LANE_STOPPED"
+	CodeHeld    = "LANE_HELD"
+)
+
+var (
+	// ErrStopped is wrapped by what Send returns when the lane has stopped, or waits for an explanation.
+	ErrStopped = errors.New("this key sends nothing on this chain")
+	// ErrFees is wrapped by what Send returns when the chain asks for more than the cap.
+	ErrFees = errors.New("fees are above the cap")
+	// ErrOpen is wrapped by what Send returns for the id of a step that is not over.
+	ErrOpen = errors.New("a step of this name is under way")
+)
+
+// Pool asks the endpoints of one chain. *rpcpool.Pool is one.
+type Pool interface {
+	Call(ctx context.Context, result any, method string, params ...any) error
+	Agreed(ctx context.Context, result any, method string, params ...any) error
+	AgreedBlock(ctx context.Context, result any, tag string) error
+	Broadcast(ctx context.Context, raw []byte) (common.Hash, error)
+}
+
+// Finality says when a block is final: when the nodes call it "finalized", or, Counted, with so many blocks above it.
+type Finality struct {
+	Counted bool
+	Blocks  uint64
+}
+
+// Options say what a Lane works with.
+type Options struct {
+	Store   store.Store
+	Pool    Pool
+	ChainID uint64
+	Final   Finality
+	FeeCap  *big.Int // wei per gas, at most
+	// State opens a view in which a step is tried before it is sent. Check is the last question before a signature: an
+	// eth_call of the exact transaction on a node.
+	State func(ctx context.Context, at uint64) (chain.State, error)
+	Check func(context.Context, chain.Message) error
+	// Signers are the keys that may have steps from an earlier run. Without its signer such a step is sent again, but
+	// not replaced.
+	Signers []signers.EVM
+	Clock   func() time.Time
+	Log     *slog.Logger
+
+	Poll     time.Duration // between two looks at the chain while steps are open; 0 means 2 s
+	Resend   time.Duration // before the same bytes go out again; 0 means 20 s
+	Patience time.Duration // before what was not mined is replaced; 0 means 45 s
+	Lifetime time.Duration // of a step without a deadline; 0 means 1 h
+	Doubt    time.Duration // before a used nonce without a receipt counts as lost; 0 means 1 min
+}
+
+// Lane serves all keys of one chain. It is an outbox.EVM.
+type Lane struct {
+	Options
+	ctx   context.Context
+	stop  context.CancelFunc
+	ended chan struct{} // closed when the keeper has left
+	wake  chan struct{}
+
+	mu      sync.Mutex
+	keys    map[common.Address]*key
+	changed chan struct{} // closed and replaced when a step ends
+
+	failing map[string]bool // what the keeper could not do last, of the keeper alone
+}
+
+// key is what the process knows of a lane; what must survive it is in the store.
+type key struct {
+	draw sync.Mutex // held while a nonce is drawn
+
+	mu     sync.Mutex
+	signer signers.EVM
+	held   int // looks in a row that found what cannot be explained
+
+	// Of the keeper alone.
+	looked bool                      // the chain's nonce was seen in this process
+	nonce  uint64                    // the chain's
+	sent   map[common.Hash]time.Time // when bytes went out last
+	doubts map[uint64]doubt          // nonces that are used, not by what the lane sent
+	capped map[common.Hash]bool      // attempts that cost too much to replace, as the log says
+}
+
+// doubt is since when a nonce is known to be used, and a block in which it was.
+type doubt struct {
+	since time.Time
+	block header
+}
+
+var _ outbox.EVM = (*Lane)(nil)
+
+// New opens the lanes of a chain and goes on with what is under way. Close ends it.
+func New(o Options) (*Lane, error) {
+	l, err := open(o)
+	if err != nil {
+		return nil, err
+	}
+	go l.keep()
+	return l, nil
+}
+
+// open is New without the keeper.
+func open(o Options) (*Lane, error) {
+	if o.Store == nil || o.Pool == nil || o.State == nil || o.Check == nil || o.FeeCap == nil || o.FeeCap.Sign() <= 0 {
+		return nil, errors.New("a lane needs a store, endpoints, a view of the chain, a last check and a cap on fees")
+	}
+	o.Poll, o.Resend = cmp.Or(o.Poll, 2*time.Second), cmp.Or(o.Resend, 20*time.Second)
+	o.Patience, o.Lifetime = cmp.Or(o.Patience, 45*time.Second), cmp.Or(o.Lifetime, time.Hour)
+	o.Doubt = cmp.Or(o.Doubt, time.Minute)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	l := &Lane{Options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1), changed: make(chan struct{}),
+		keys: map[common.Address]*key{}, failing: map[string]bool{}}
+	l.ctx, l.stop = context.WithCancel(context.Background())
+	for _, s := range o.Signers {
+		l.key(s.Address()).signer = s
+	}
+	all, err := l.lanes()
+	for at, r := range all {
+		if r.Stopped != "" {
+			l.alert(at, r.Stopped)
+		}
+		steps, errRead := l.openSteps(at) // what cannot be read stops the start, not the keeper
+		err = errors.Join(err, errRead)
+		for _, s := range steps {
+			err = errors.Join(err, s.verify(o.ChainID))
+		}
+	}
+	if err != nil {
+		l.stop()
+		return nil, fmt.Errorf("lanes of chain %d: %w", o.ChainID, err)
+	}
+	return l, nil
+}
+
+// Close ends the keeper and whoever waits for a result. What is under way stays so, in the store and on the chain.
+func (l *Lane) Close() {
+	l.stop()
+	<-l.ended
+}
+
+func (l *Lane) key(at common.Address) *key {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.keys[at]
+	if k == nil {
+		k = &key{sent: map[common.Hash]time.Time{}, doubts: map[uint64]doubt{}, capped: map[common.Hash]bool{}}
+		l.keys[at] = k
+	}
+	return k
+}
+
+func (l *Lane) now() uint64 { return uint64(l.Clock().Unix()) }
+
+func (l *Lane) alert(at common.Address, why string) {
+	l.Log.Error("a lane has stopped: it sends nothing until an operator decides", "code", CodeStopped,
+		"chain", l.ChainID, "key", at, "why", why)
+}
+
+// Send implements outbox.Port. It returns when the step is committed; the keeper sends it.
+func (l *Lane) Send(ctx context.Context, s outbox.EVMStep) (final bool, err error) {
+	if len(s.Txs) != 1 || s.Txs[0].From == nil {
+		return false, fmt.Errorf("a step on chain %d has one transaction and its signer, this one has %d", l.ChainID,
+			len(s.Txs))
+	}
+	t := s.Txs[0]
+	deadline := cmp.Or(s.Deadline, l.now()+uint64(l.Lifetime/time.Second))
+	if l.now() > deadline {
+		return false, fmt.Errorf("the step's deadline %d is over", deadline)
+	}
+	if err := l.try(ctx, s); err != nil {
+		return false, err
+	}
+	k, from := l.key(t.From.Address()), t.From.Address()
+	k.mu.Lock()
+	k.signer = t.From
+	k.mu.Unlock()
+	for {
+		changed := l.changes()
+		busy, err := l.draw(ctx, k, s, deadline)
+		if err != nil {
+			return false, err
+		}
+		if !busy {
+			break
+		}
+		if err := l.wait(ctx, changed); err != nil {
+			return false, fmt.Errorf("%s has %d steps under way on chain %d: %w", from, mostOpen, l.ChainID, err)
+		}
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+	return false, nil
+}
+
+// mostOpen is how many steps of a key may be under way: nodes keep few of an account.
+const mostOpen = 16
+
+// try asks the step's Check what would happen now.
+func (l *Lane) try(ctx context.Context, s outbox.EVMStep) error {
+	st, err := l.State(ctx, s.Time)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	t := s.Txs[0]
+	would := st.Call(message(t))
+	if err := st.Err(); err != nil {
+		return err
+	}
+	head := st.Header()
+	r := chain.Receipt{From: t.From.Address(), To: t.To, Value: value(t.Value), Authorizations: t.Authorizations,
+		Success: would.Err == nil, GasUsed: would.GasUsed, Logs: would.Logs, Block: head.Number + 1,
+		Time: max(s.Time, head.Time)}
+	if would.Err != nil {
+		r.Revert = would.Return
+	}
+	if err := s.Check([]chain.Receipt{r}); err != nil {
+		return fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
+	}
+	return nil
+}
+
+// draw gives the step a nonce, signs and commits it; busy means that the lane is full.
+func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint64) (busy bool, err error) {
+	t := s.Txs[0]
+	from := t.From.Address()
+	gas, err := l.estimate(ctx, t)
+	if err != nil {
+		return false, err
+	}
+	now, err := l.fees(ctx)
+	if err != nil {
+		return false, err
+	}
+	p, err := now.first(l.stepCap())
+	if err != nil {
+		return false, err
+	}
+	k.draw.Lock()
+	defer k.draw.Unlock()
+	var at *laneRecord
+	var steps []*step
+	err = l.Store.View(func(tx store.Tx) (err error) {
+		b := l.in(tx)
+		if at, err = b.lane(from); err != nil {
+			return err
+		}
+		steps, err = b.open(from, at)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	if len(steps) >= mostOpen {
+		return true, nil
+	}
+	if at, err = l.mayDraw(ctx, k, from, at); err != nil {
+		return false, err
+	}
+	tx, err := unsigned(l.ChainID, at.Next, gas, t, p)
+	if err != nil {
+		return false, err
+	}
+	if err := l.affordable(ctx, from, tx, steps); err != nil {
+		return false, err
+	}
+	if err := l.Check(ctx, exact(t, gas)); err != nil {
+		if errors.Is(err, chain.ErrReverted) {
+			err = fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
+		}
+		return false, err
+	}
+	if s.Gate != nil {
+		if err := s.Gate(); err != nil {
+			return false, fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
+		}
+	}
+	a, err := l.sign(ctx, t.From, tx, now.head)
+	if err != nil {
+		return false, err
+	}
+	return false, l.Store.Update(func(tx store.Tx) error {
+		b := l.in(tx)
+		r, err := b.lane(from)
+		if err == nil && r != nil && (r.Next != at.Next || r.Stopped != "") {
+			err = fmt.Errorf("%w: its nonces were drawn by another process", ErrStopped)
+		}
+		if err != nil {
+			return err
+		}
+		earlier, err := b.byID(s.ID)
+		if err == nil && earlier != nil && earlier.Final == nil {
+			err = fmt.Errorf("%w: %s", ErrOpen, s.ID)
+		}
+		if err != nil {
+			return err
+		}
+		next := step{ID: s.ID, From: from, Nonce: at.Next, Deadline: deadline, Attempts: []attempt{a}}
+		if s.Sent != nil {
+			if err := s.Sent(tx); err != nil {
+				return err
+			}
+		}
+		first := at.First
+		if r != nil {
+			first = r.First // steps ended meanwhile
+		}
+		return errors.Join(b.putStep(&next), b.name(&next),
+			b.putLane(from, &laneRecord{First: first, Next: at.Next + 1}))
+	})
+}
+
+// mayDraw looks whether the chain's nonce is one that the lane can explain, and gives a key its lane.
+func (l *Lane) mayDraw(ctx context.Context, k *key, from common.Address, at *laneRecord) (*laneRecord, error) {
+	if at != nil && at.Stopped != "" {
+		return nil, fmt.Errorf("%w until an operator decides: %s", ErrStopped, at.Stopped)
+	}
+	if at == nil {
+		_, latest, err := l.agreedNonce(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		pending, err := l.nonce(ctx, from, "pending")
+		if err != nil {
+			return nil, err
+		}
+		if pending > latest {
+			return nil, fmt.Errorf("%w: %s has transactions of others under way on chain %d; wait until they are mined",
+				ErrStopped, from, l.ChainID)
+		}
+		return &laneRecord{First: latest, Next: latest}, nil
+	}
+	latest, err := l.nonce(ctx, from, "latest")
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	held := k.held > 1
+	k.mu.Unlock()
+	if latest > at.Next && !held {
+		l.hold(from, k, beyond(latest, at.Next)) // the keeper looks into it
+	}
+	if latest > at.Next || held {
+		return nil, fmt.Errorf("%w until it is explained (%s): %s", ErrStopped, CodeHeld, beyond(latest, at.Next))
+	}
+	return at, nil
+}
+
+func beyond(chain, lane uint64) string {
+	return fmt.Sprintf("the chain has seen %d transactions of the key, the lane sent %d", chain, lane)
+}
+
+// Result implements outbox.Port.
+func (l *Lane) Result(ctx context.Context, id string) ([]chain.Receipt, error) {
+	for {
+		changed := l.changes()
+		var s *step
+		err := l.Store.View(func(tx store.Tx) (err error) {
+			s, err = l.in(tx).byID(id)
+			return err
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case s == nil:
+			return nil, fmt.Errorf("no step %q was sent on chain %d", id, l.ChainID)
+		case s.Final != nil:
+			return []chain.Receipt{*s.Final}, nil
+		}
+		if err := l.wait(ctx, changed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// changes is closed when a step ends.
+func (l *Lane) changes() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}
+
+func (l *Lane) tell() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+func (l *Lane) wait(ctx context.Context, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.ctx.Done():
+		return fmt.Errorf("the lanes of chain %d: %w", l.ChainID, store.ErrClosed)
+	}
+}
+
+// Resume is the decision of an operator who knows what used the nonces of a lane that stopped: it goes on from the
+// chain's nonce. What is open and was not used stays under way.
+func (l *Lane) Resume(ctx context.Context, from common.Address) error {
+	k := l.key(from)
+	k.draw.Lock()
+	defer k.draw.Unlock()
+	_, latest, err := l.agreedNonce(ctx, from)
+	if err != nil {
+		return err
+	}
+	err = l.Store.Update(func(tx store.Tx) error {
+		b := l.in(tx)
+		at, err := b.lane(from)
+		if err != nil {
+			return err
+		}
+		if at == nil || at.Stopped == "" {
+			return fmt.Errorf("the lane of %s on chain %d has not stopped", from, l.ChainID)
+		}
+		return b.putLane(from, &laneRecord{First: at.First, Next: max(at.Next, latest)})
+	})
+	if err == nil {
+		l.Log.Warn("a lane goes on by an operator's decision", "chain", l.ChainID, "key", from, "nonce", latest)
+	}
+	return err
+}
