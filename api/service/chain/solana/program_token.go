@@ -239,11 +239,14 @@ func (c *call) approve(t tokenCall) error {
 
 // revoke takes accounts source and owner, or source and delegate.
 func (c *call) revoke() error {
-	if err := c.need(2); err != nil {
+	if err := c.need(1); err != nil {
 		return err
 	}
-	source, err := c.tokenAt(0)
+	source, err := c.tokenAt(0) // looked at before the second is missed
 	if err != nil {
+		return err
+	}
+	if err := c.need(2); err != nil {
 		return err
 	}
 	if delegate, ok := source.delegate(); ok && delegate == c.key(1) {

@@ -377,3 +377,20 @@ func TestLamportsLeaveSystemAccountsOnly(t *testing.T) {
 		t.Errorf("alice has %d lamports", got)
 	}
 }
+
+// Revoke looks at the account before it misses the owner, as the real program does: the fault is that of the account.
+func TestARevokeWithoutAnOwnerNamesTheAccountFirst(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	a := keyOf(w.alice)
+	for _, c := range []struct {
+		at   solmsg.Key
+		want string
+	}{{a, "InvalidAccountData"}, {ata(t, a, w.mint), "NotEnoughAccountKeys"}} {
+		revoke := tokenBuild(5, nil, c.at)
+		revoke.Accounts[0].Signer = false
+		r := w.send(t, w.alice, none(), revoke)
+		if r.Fault == nil || r.Fault.Instruction != c.want {
+			t.Errorf("%+v, expected %s", r.Fault, c.want)
+		}
+	}
+}
