@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -90,15 +92,54 @@ func (h *harness) check(last bool) (err error) {
 	if err := h.checkBooks(b, from); err != nil {
 		return err
 	}
+	if err := h.checkBalances(in); err != nil {
+		return err
+	}
 	for _, m := range h.people {
-		if err := h.checkMember(in, m); err != nil {
+		if err := h.checkLanes(in, m); err != nil {
 			return err
 		}
 	}
 	if err := h.checkSums(in); err != nil {
 		return err
 	}
-	return h.checkSolana(in)
+	if err := h.checkSolana(in); err != nil || !last {
+		return err
+	}
+	h.checkFigures()
+	return checkBlocks(in)
+}
+
+// checkFigures demands that settlement went on beside the transactions of others, and that there were such of each
+// sort.
+func (h *harness) checkFigures() {
+	h.mu.Lock()
+	sent := h.sent()
+	h.mu.Unlock()
+	across := 0
+	for _, q := range h.quotes {
+		if q.status == api.StatusCompleted && q.across {
+			across++
+		}
+	}
+	if across == 0 {
+		h.problem("no quote of several chains was completed")
+	}
+	if len(sent) != 10 {
+		h.problem("others sent %v", sent)
+	}
+}
+
+// checkBlocks executes every block of every chain anew.
+func checkBlocks(in *devnet.Installation) error {
+	for id, c := range in.Chains {
+		if _, err := c.(interface {
+			Verify(context.Context) (uint64, error)
+		}).Verify(context.Background()); err != nil {
+			return fmt.Errorf("chain %d: %w", id, err)
+		}
+	}
+	return nil
 }
 
 // checkBooks compares the record of every quote with what the client was told, and learns from it what a client cannot
@@ -165,20 +206,26 @@ func (h *harness) learn(t told, q *quotestore.Quote) {
 	}
 }
 
-// checkMember compares balances and nonces of one person with what completed quotes must have made of them.
-func (h *harness) checkMember(in *devnet.Installation, m *member) error {
-	for _, account := range m.Names() {
-		for asset, want := range h.balances[account] {
+// checkBalances compares all balances with what completed quotes and transactions of others must have made of them.
+func (h *harness) checkBalances(in *devnet.Installation) error {
+	for account, assets := range h.balances {
+		for asset, want := range assets {
 			got, err := balance(in, account, asset)
 			if err != nil {
 				return err
 			}
 			if got.Cmp(want) != 0 {
 				h.checker.doubled++
-				h.problem("%s has %s of %s; its completed quotes make it %s", account, got, asset, want)
+				h.problem("%s has %s of %s; completed quotes and what others sent make it %s", account, got, asset,
+					want)
 			}
 		}
 	}
+	return nil
+}
+
+// checkLanes compares the nonces of one person with what completed quotes must have made of them.
+func (h *harness) checkLanes(in *devnet.Installation, m *member) error {
 	for _, chain := range in.ChainIDs {
 		for _, lane := range []uint16{op.LanePrepared, op.LaneFunding} {
 			key := op.Nonce{Validator: m.Validator(in.Pins), Key: lane}.Key192()
@@ -218,11 +265,18 @@ func (h *harness) checkSums(in *devnet.Installation) error {
 	pins := in.Pins
 	holders := []common.Address{
 		in.Operator.Address(), in.Pins.Solver, in.Faucet.Address(),
-		in.Treasury.Address(),
+		in.Treasury.Address(), pins.EntryPoint, {}, // the last is whom a block pays its tips to
 	}
+	all := map[common.Address]bool{}
 	for _, p := range h.born {
-		holders = append(holders, p.Address)
+		all[p.Address] = true
 	}
+	for account := range h.balances {
+		if common.IsHexAddress(account) {
+			all[common.HexToAddress(account)] = true
+		}
+	}
+	holders = slices.AppendSeq(holders, maps.Keys(all))
 	for _, agg := range in.Catalog.Aggregates() {
 		for _, e := range agg.Entities {
 			chain, evm := e.Asset.Chain.EVMID()

@@ -1,13 +1,14 @@
 //go:build unix
 
 // Package crash_test kills the built program with signal 9, again and again, while a crowd of clients has quotes in
-// flight, and then compares the books with what the clients were told. It is an outside process: the service runs as
-// `coffer serve` over TLS on one data directory, with every commit synced. Some settlements are made to fail, so that
-// refunds are cut off too.
+// flight and others send to the chains through JSON-RPC, and then compares the books with what the clients were told.
+// It is an outside process: the service runs as `coffer serve` over TLS on one data directory, with every commit
+// synced. Some settlements are made to fail, so that refunds are cut off too.
 //
 // Rules proved (protocol §4.3, §5.1; TH-N7): a quote whose execute was answered with 200 is never lost; one whose
 // answer was cut off either never ran or ran once; every accepted quote ends; nothing is paid twice; token sums stay
-// what genesis made; status, history and books agree.
+// what genesis made; status, history and books agree. A transaction of others that was answered with its hash is in its
+// block with its receipt in every later life, and none runs twice.
 //
 //	go test -run TestKilled ./api/service/crash                    5 kills
 //	go test -run TestKilled ./api/service/crash -timeout 2h -kills 10000 -v
@@ -15,6 +16,7 @@ package crash_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -210,7 +212,7 @@ func (h *harness) settle(ctx context.Context, ended <-chan struct{}) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := h.checkHistory(ctx, s); err != nil {
+	if err := errors.Join(h.checkHistory(ctx, s), h.recallAll(ctx, s)); err != nil {
 		return err
 	}
 	return s.stop()

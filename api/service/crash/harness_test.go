@@ -30,6 +30,7 @@ type harness struct {
 	begun      time.Time
 	aggregates []string // every aggregated asset
 	payers     []*payer
+	senders    []*sender
 	draining   atomic.Bool // nobody begins anything new
 	lost       atomic.Int64
 
@@ -66,6 +67,7 @@ type told struct {
 	member *member
 	sort   string // of traffic
 	gets   *traffic.Delivery
+	across bool // it ran on several EVM chains
 }
 
 func newHarness(t *testing.T, dir string, seed uint64) (*harness, error) {
@@ -87,6 +89,7 @@ func newHarness(t *testing.T, dir string, seed uint64) (*harness, error) {
 		h.payers = append(h.payers, &payer{h: h, n: n, recipe: all[n%len(all)],
 			dice: rand.New(rand.NewPCG(seed, uint64(100+n)))})
 	}
+	h.makeSenders()
 	return h, nil
 }
 
@@ -113,7 +116,8 @@ func (h *harness) alive(ctx context.Context, after *served) (*served, error) {
 func (h *harness) told(r traffic.Recipe, p *traffic.Person, o *traffic.Offer, status string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t := told{id: o.ID, status: status, member: h.people[p], sort: r.Name}
+	t := told{id: o.ID, status: status, member: h.people[p], sort: r.Name,
+		across: o.Effect.CrossChain()}
 	if status == api.StatusCompleted {
 		t.gets = o.Effect.Gets
 		for _, m := range o.Effect.Moves {
@@ -164,22 +168,26 @@ func (h *harness) sawFlying(n int) {
 func (h *harness) figures() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	by, sorts := map[string]int{}, map[string]int{}
+	by, sorts, across := map[string]int{}, map[string]int{}, 0
 	for _, q := range h.quotes {
 		if by[q.status]++; q.status == api.StatusCompleted {
 			sorts[q.sort]++
+			if q.across {
+				across++
+			}
 		}
 	}
 	late := max(1, h.kills-h.early)
 	return fmt.Sprintf("%d kills (%d while starting), in flight at a kill at least %d, on average %.1f; quotes "+
-		"accepted %d, completed %d (%s), refunded %d, failed %d, "+
+		"accepted %d, completed %d (%s; of several chains %d), refunded %d, failed %d, "+
 		"never accepted %d, lost %d, doubled %d; %d people; a start takes %d ms, a cycle %d ms; refused: %s; "+
-		"duration %s",
+		"sent by others: %s; duration %s",
 		h.kills, h.early, h.fewest, float64(h.flown)/float64(late), len(h.quotes)-by[""], by[api.StatusCompleted],
-		listed(sorts), by[api.StatusRefunded],
+		listed(sorts), across, by[api.StatusRefunded],
 		by[api.StatusFailed], by[""], h.lost.Load(), h.checker.doubled, len(h.people),
 		h.startTime.Milliseconds()/int64(max(1, h.starts)),
-		h.cycles.Milliseconds()/int64(late), listed(h.refusal), time.Since(h.begun).Round(time.Second))
+		h.cycles.Milliseconds()/int64(late), listed(h.refusal), listed(h.sent()),
+		time.Since(h.begun).Round(time.Second))
 }
 
 // listed writes counts in the order of their names.

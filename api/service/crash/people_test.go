@@ -40,6 +40,13 @@ func (h *harness) work(ctx context.Context, fail context.CancelCauseFunc) <-chan
 			}
 		})
 	}
+	for _, s := range h.senders {
+		all.Go(func() {
+			if err := s.run(ctx); err != nil && ctx.Err() == nil {
+				fail(fmt.Errorf("sender %d: %w", s.n, err))
+			}
+		})
+	}
 	ended := make(chan struct{})
 	go func() {
 		all.Wait()
@@ -69,16 +76,13 @@ func (p *payer) run(ctx context.Context) error {
 			if err := p.refused(s, answered); err != nil {
 				return err
 			}
-		case errors.Is(err, errBroken):
+		case errors.Is(err, traffic.ErrBroken):
 			return err
 		default:
 			dead = s // the connection broke: whatever was asked is asked of the next life
 		}
 	}
 }
-
-// errBroken marks a broken promise, which ends the run.
-var errBroken = errors.New("broken promise")
 
 // step does the next thing: learn what became of the quote, or execute it, or get one.
 func (p *payer) step(ctx context.Context, s *served) error {
@@ -110,8 +114,8 @@ func (p *payer) step(ctx context.Context, s *served) error {
 // life is asked by the same person and gives the rest.
 func (p *payer) begin(ctx context.Context, s *served) (err error) {
 	if p.newborn == nil {
-		if p.newborn, err = p.h.bear(p.recipe); err != nil {
-			return fmt.Errorf("%w: %w", errBroken, err)
+		if p.newborn, err = p.h.bear(p.recipe.Kind); err != nil {
+			return fmt.Errorf("%w: %w", traffic.ErrBroken, err)
 		}
 	}
 	have, err := p.newborn.Holdings(ctx, s.client, p.h.aggregates...)
@@ -133,9 +137,9 @@ func (p *payer) reconcile(ctx context.Context, s *served) error {
 	switch {
 	case status.Status == "" && p.accepted:
 		p.h.lost.Add(1)
-		return fmt.Errorf("%w: quote %s was accepted and is lost", errBroken, p.offer.ID)
+		return fmt.Errorf("%w: quote %s was accepted and is lost", traffic.ErrBroken, p.offer.ID)
 	case status.Status == "" && p.seen == s:
-		return fmt.Errorf("%w: quote %s has no record in the life that got it", errBroken, p.offer.ID)
+		return fmt.Errorf("%w: quote %s has no record in the life that got it", traffic.ErrBroken, p.offer.ID)
 	case status.Status == "":
 		p.end(s, "")
 	case api.Terminal(status.Status):
@@ -158,7 +162,7 @@ func (p *payer) refused(s *served, e *api.Error) error {
 	switch e.Name {
 	case api.ErrPrepareAgain, api.ErrQuoteExpired, api.ErrInsufficientBalance, api.ErrNoRoute:
 	default:
-		return fmt.Errorf("%w: %w", errBroken, e)
+		return fmt.Errorf("%w: %w", traffic.ErrBroken, e)
 	}
 	p.h.refusals(e.Name)
 	if p.offer != nil {
@@ -184,10 +188,10 @@ func (h *harness) somebody(dice *rand.Rand) *traffic.Person {
 }
 
 // bear makes the next person.
-func (h *harness) bear(r traffic.Recipe) (*traffic.Person, error) {
+func (h *harness) bear(kind string) (*traffic.Person, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p, err := traffic.NewPerson(h.network.Pins, r.Kind, h.seed, len(h.born))
+	p, err := traffic.NewPerson(h.network.Pins, kind, h.seed, len(h.born))
 	if err == nil {
 		h.born = append(h.born, p)
 	}

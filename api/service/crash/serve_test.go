@@ -28,6 +28,7 @@ type served struct {
 	ended  chan struct{} // the process is gone
 	exit   error
 	client *traffic.Client
+	nodes  traffic.Nodes
 
 	mu     sync.Mutex
 	now    int           // quotes that this life is known to have in flight
@@ -36,7 +37,8 @@ type served struct {
 
 // spawn starts the process and does not wait for it to listen.
 func (h *harness) spawn() (*served, error) {
-	args := append([]string{"serve", "--data", h.data(), "--listen", "127.0.0.1:0", "--json"},
+	args := append([]string{"serve", "--data", h.data(), "--listen", "127.0.0.1:0", "--rpc", "127.0.0.1:0",
+		"--json"},
 		strings.Fields(settings.serve)...)
 	s := &served{cmd: exec.Command(settings.program, args...), ended: make(chan struct{}), enough: make(chan struct{})}
 	log, err := os.OpenFile(filepath.Join(h.dir, "serve.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -110,7 +112,7 @@ func (h *harness) connect(s *served, line string) error {
 	if err != nil {
 		return err
 	}
-	s.client = client
+	s.client, s.nodes = client, said.Nodes()
 	raw, err := os.ReadFile(said.NetworkFile)
 	if err != nil {
 		return err
@@ -142,6 +144,7 @@ func (s *served) kill() error {
 	_ = s.pipe.Close()
 	if s.client != nil {
 		s.client.Close()
+		s.nodes.Close()
 	}
 	var exit *exec.ExitError
 	if !errors.As(s.exit, &exit) {
@@ -156,6 +159,7 @@ func (s *served) kill() error {
 // stop ends the process as a person does, which must succeed.
 func (s *served) stop() error {
 	s.client.Close() // a connection that never was used would hold up the end for seconds
+	s.nodes.Close()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // Package traffic is a crowd of foreign clients for load and crash tests: people with keys of their own who know the
 // interface and nothing else. Each asks for quotes, signs what comes back, executes, and says what every completed
-// quote must have done to balances and nonces.
+// quote must have done to balances and nonces. Outsiders send to the chains themselves, through JSON-RPC.
 //
 // Promise: a request is sent once and never again. What the service answers with an error body is an *api.Error; every
 // other error of a request means that its outcome is unknown, and [Client.Status] is the way to learn it (TH-N7).
@@ -47,6 +47,10 @@ type Served struct {
 	APIKey      string `json:"apiKey"`
 	NetworkFile string `json:"networkFile"`
 	MetricsURL  string `json:"metricsUrl"`
+	Endpoints   []struct {
+		ID   uint64 `json:"id"` // 0: Solana
+		HTTP string `json:"http"`
+	} `json:"endpoints"`
 }
 
 // Connect makes the client of a service that printed a line, with one connection for each of n people.
