@@ -109,9 +109,13 @@ func unwritten(err error) error {
 		"What was accepted is safe and goes on when there is room again.", why)
 }
 
-// latest is the time of the latest block of all chains.
+// latest is the time of the latest block of all chains of this service, zero where they are others': those go on without
+// it.
 func (s *Service) latest() time.Time {
-	head := s.in.Ledger.Time()
+	if s.embedded == nil {
+		return time.Time{}
+	}
+	head := s.embedded.Ledger.Time()
 	for _, c := range s.in.Chains {
 		head = max(head, c.Head().Time)
 	}

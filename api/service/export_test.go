@@ -16,7 +16,7 @@ import (
 
 // Stock returns the addresses that hold what genesis made, beside those in the pins.
 func Stock(s *Service) []common.Address {
-	return []common.Address{s.in.Treasury.Address(), s.in.Faucet.Address()}
+	return []common.Address{s.embedded.Treasury.Address(), s.embedded.Faucet.Address()}
 }
 
 // Operations counts the prepared operations that the book holds.
@@ -53,7 +53,7 @@ func Replay(t *testing.T, s *Service) {
 			t.Errorf("chain %d: %d blocks: %v", id, n, err)
 		}
 	}
-	sums, err := s.in.Ledger.Sums()
+	sums, err := s.embedded.Ledger.Sums()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,9 @@ var ErrRemote = errors.New("endpoints are opened on a loopback address only, suc
 // ErrNoNodes says that the chains of a service are not in this process.
 var ErrNoNodes = errors.New("another process has the chains of this data")
 
+// ErrOthers says that endpoints were asked of a service that is itself a client of nodes.
+var ErrOthers = errors.New("the chains of this network have endpoints of their own")
+
 // NodesOptions say how the chains of a service are reached by JSON-RPC. Listen is host:port, port 0 for a free one.
 type NodesOptions struct {
 	Listen  string
@@ -167,6 +170,9 @@ type endpoint struct {
 
 // endpoints makes those of every chain.
 func (s *Service) endpoints(n *Nodes, o NodesOptions) ([]endpoint, error) {
+	if s.embedded == nil {
+		return nil, ErrOthers
+	}
 	var all []endpoint
 	for _, id := range s.in.ChainIDs {
 		c, here := s.in.Chains[id].(*evm.Chain)
@@ -180,7 +186,7 @@ func (s *Service) endpoints(n *Nodes, o NodesOptions) ([]endpoint, error) {
 			Node: Node{Chain: caip.EVM(id).String(), Name: known.Name, ID: id}})
 	}
 	n.ends = append(n.ends, func() error { n.server.Close(); return nil })
-	ledger := n.server.Endpoint(solrpc.Methods(s.in.Ledger, s.solanaOptions()))
+	ledger := n.server.Endpoint(solrpc.Methods(s.embedded.Ledger, s.solanaOptions()))
 	return append(all, endpoint{path: "solana", handler: ledger,
 		Node: Node{Chain: caip.SolanaMainnet().String(), Name: s.in.Catalog.Solana().Name}}), nil
 }
@@ -192,7 +198,7 @@ const solanaVersion = "4.3.0"
 func (s *Service) solanaOptions() solrpc.Options {
 	o := solrpc.Options{Clock: s.opts.Clock, Version: solanaVersion}
 	if s.faucet != nil {
-		o.Airdrop = solrpc.AirdropFrom(s.in.Ledger, s.in.SolanaFaucet, s.opts.Clock)
+		o.Airdrop = solrpc.AirdropFrom(s.embedded.Ledger, s.embedded.SolanaFaucet, s.opts.Clock)
 	}
 	return o
 }

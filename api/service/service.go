@@ -31,6 +31,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/service/access"
 	"coffer/api/service/adminrelay"
+	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
 	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/httpapi"
@@ -41,6 +42,7 @@ import (
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -150,7 +152,8 @@ func (l *lockedReader) Read(b []byte) (int, error) {
 // Service is an opened service. It is safe for concurrent use.
 type Service struct {
 	opts      Options
-	in        *devnet.Installation
+	in        installation
+	embedded  *devnet.Installation // nil where the chains are others'
 	book      *quotestore.Book
 	settler   *settle.Settler
 	keys      *access.Keys
@@ -166,6 +169,14 @@ type Service struct {
 	faucet    *faucet.Faucet                 // nil without test funds
 	endSweep  context.CancelFunc
 	sweeping  sync.WaitGroup
+}
+
+// installation is what the service needs of a network: its chains and contracts, its own signers, and secrets that are
+// the same for the life of the data.
+type installation struct {
+	*deployment.Network
+	signers.Set
+	secret func(label string, n int) ([]byte, error)
 }
 
 // Open opens the service on a store: the installation (made on the first start), the book, and the settlement of
@@ -186,7 +197,7 @@ func Open(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{opts: o, in: in, passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
+	s := &Service{opts: o, in: installation{in.Network, in.Set, in.Secret}, embedded: in, passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
 	s.opts.Log = slog.New(redactedLog{o.Log.Handler(), o.APIKey})
 	if o.Metrics != nil {
 		s.watch = &observer{meter: o.Metrics}
@@ -222,7 +233,7 @@ func (s *Service) wire() error {
 	for _, damage := range s.keys.Damaged() {
 		o.Log.Error("a stored API key cannot be read and opens nothing", "error", damage)
 	}
-	walk, err := in.Secret("prices/1", 32)
+	walk, err := in.secret("prices/1", 32)
 	if err != nil {
 		return err
 	}
@@ -231,9 +242,9 @@ func (s *Service) wire() error {
 		return err
 	}
 	deps := portfolio.Deps{Network: in.Network, Prices: prices, Clock: o.Clock}
-	if o.Fund {
+	if o.Fund && s.embedded != nil {
 		s.faucet, err = faucet.New(faucet.Options{
-			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.book.Named,
+			Installation: s.embedded, Clock: o.Clock, Log: o.Log, Known: s.book.Named,
 			May: mayFund,
 		})
 		if err != nil {

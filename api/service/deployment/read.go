@@ -51,22 +51,62 @@ func (n *Network) Balance(ctx context.Context, account common.Address, asset cai
 	return n.BalanceAt(st, account, asset)
 }
 
-// BalanceAt is Balance in a view of the asset's chain, which may have been changed by overlays and calls. The error
-// wraps ErrAsset for an asset outside the catalogue: only there the place of a balance in storage is known.
+// BalanceAt is Balance in a view of the asset's chain, which may have been changed by overlays and calls. A token whose
+// place of balances in storage is not known is asked. The error wraps ErrAsset for an asset outside the catalogue.
 func (n *Network) BalanceAt(st chain.State, account common.Address, asset caip.Asset) (*big.Int, error) {
 	if _, known := n.Catalog.Entity(asset); !known {
 		return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
 	}
-	var v *big.Int
-	if slot, ok := n.BalanceSlots[asset]; ok {
-		token, _ := asset.Token()
-		v = st.Storage(token, balanceKey(slot, account)).Big()
-	} else if asset.IsNative() {
-		v = st.Balance(account)
-	} else {
-		return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
+	token, isToken := asset.Token()
+	slot, placed := n.BalanceSlots[asset]
+	switch {
+	case placed:
+		return st.Storage(token, balanceKey(slot, account)).Big(), st.Err()
+	case asset.IsNative():
+		return st.Balance(account), st.Err()
+	case isToken:
+		return ask(st, token, "balanceOf(address)", account[:])
 	}
-	return v, st.Err()
+	return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
+}
+
+// Reader is a chain that tells many balances of one account at once, in the order of the tokens; zero is the coin.
+type Reader interface {
+	Balances(ctx context.Context, account common.Address, tokens []common.Address) ([]*big.Int, error)
+}
+
+// Balances are the account's balances of catalogue assets of one chain at its head, in their order. A chain that is a
+// Reader is asked once.
+func (n *Network) Balances(ctx context.Context, account common.Address, assets []caip.Asset) ([]*big.Int, error) {
+	if len(assets) == 0 {
+		return nil, nil
+	}
+	ch, err := n.ChainOf(assets[0].Chain)
+	if err != nil {
+		return nil, err
+	}
+	tokens := make([]common.Address, len(assets))
+	for i, a := range assets {
+		if _, known := n.Catalog.Entity(a); !known || a.Chain != assets[0].Chain {
+			return nil, fmt.Errorf("%w: %s", ErrAsset, a)
+		}
+		tokens[i], _ = a.Token()
+	}
+	if all, batches := ch.(Reader); batches {
+		return all.Balances(ctx, account, tokens)
+	}
+	st, err := ch.State(ctx, ch.Head().Time)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	out := make([]*big.Int, len(assets))
+	for i, a := range assets {
+		if out[i], err = n.BalanceAt(st, account, a); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Stock is what the solver can give of a catalogue asset at a moment, on any chain: on EVM chains no more than the
@@ -102,6 +142,9 @@ func ask(st chain.State, at common.Address, signature string, words ...[]byte) (
 		data = append(data, common.LeftPadBytes(w, 32)...)
 	}
 	r := st.Call(chain.Message{To: at, Data: data})
+	if err := st.Err(); err != nil {
+		return nil, err
+	}
 	if r.Err != nil || len(r.Return) != 32 {
 		return nil, fmt.Errorf("%s of %s: %d bytes returned: %w", signature, at.Hex(), len(r.Return), r.Err)
 	}

@@ -1,17 +1,19 @@
 package portfolio
 
 import (
+	"cmp"
 	"context"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"golang.org/x/sync/errgroup"
 
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
-	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
 )
 
@@ -49,7 +51,10 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (out api.AggregatedBalanc
 	if err := p.fund(ctx, q); err != nil {
 		return out, err
 	}
-	s := &sheet{p: p, q: q, at: p.Clock(), views: map[uint64]chain.State{}, counted: map[caip.Asset]bool{}}
+	s := &sheet{p: p, q: q, at: p.Clock(), counted: map[caip.Asset]bool{}}
+	if err := s.read(ctx); err != nil {
+		return out, err
+	}
 	defer s.close()
 	out = api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{},
 		BalanceBySpecificAsset: []api.AssetBalance{}}
@@ -93,22 +98,19 @@ func (p *Portfolio) fund(ctx context.Context, q Query) error {
 	return nil
 }
 
-// sheet collects the figures of one answer but those of tokens outside the catalogue: one view of each chain, one
+// sheet collects the figures of one answer but those of tokens outside the catalogue: one head of each chain, one
 // moment of prices, and a total that counts each asset once however often it is listed.
 type sheet struct {
 	p       *Portfolio
 	q       Query
 	at      time.Time
-	views   map[uint64]chain.State
-	solana  solana.State // nil while nothing on Solana was read
+	held    map[caip.Asset]*big.Int // on EVM chains
+	solana  solana.State            // nil while nothing on Solana was read
 	counted map[caip.Asset]bool
 	total   tally
 }
 
 func (s *sheet) close() {
-	for _, v := range s.views {
-		v.Close()
-	}
 	if s.solana != nil {
 		s.solana.Close()
 	}
@@ -162,40 +164,70 @@ func (s *sheet) entity(ctx context.Context, e catalog.Entity) (v, worth *big.Int
 	return v, worth, nil
 }
 
+// read asks all EVM chains at once for what the query wants of them.
+func (s *sheet) read(ctx context.Context) error {
+	s.held = map[caip.Asset]*big.Int{}
+	if s.q.EVM == nil {
+		return nil
+	}
+	var chains []uint64
+	wanted := map[uint64][]caip.Asset{}
+	want := func(a caip.Asset) {
+		id, evm := a.Chain.EVMID()
+		if !evm || s.p.Network.Chains[id] == nil || slices.Contains(wanted[id], a) {
+			return
+		}
+		if wanted[id] == nil {
+			chains = append(chains, id)
+		}
+		wanted[id] = append(wanted[id], a)
+	}
+	for _, id := range s.q.Aggregates {
+		agg, _ := s.p.Network.Catalog.Aggregate(id)
+		for _, e := range agg.Entities {
+			want(e.Asset)
+		}
+	}
+	for _, asked := range s.q.Assets {
+		if !asked.Unlisted {
+			want(asked.Asset)
+		}
+	}
+	found := make([][]*big.Int, len(chains))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, id := range chains {
+		group.Go(func() (err error) {
+			if err = ctx.Err(); err == nil {
+				found[i], err = s.p.Network.Balances(ctx, *s.q.EVM, wanted[id])
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, id := range chains {
+		for k, a := range wanted[id] {
+			s.held[a] = found[i][k]
+		}
+	}
+	return nil
+}
+
 // balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold
 // anything there.
 func (s *sheet) balance(ctx context.Context, a caip.Asset) (*big.Int, error) {
-	if a.Chain == caip.SolanaMainnet() {
-		owner, ok := s.q.solanaKey()
-		if !ok {
-			return new(big.Int), nil
-		}
-		if err := s.openSolana(ctx); err != nil {
-			return nil, err
-		}
-		return s.p.Network.SolanaBalanceAt(s.solana, owner, a)
+	if a.Chain != caip.SolanaMainnet() {
+		return cmp.Or(s.held[a], new(big.Int)), nil
 	}
-	id, evm := a.Chain.EVMID()
-	if !evm || s.q.EVM == nil || s.p.Network.Chains[id] == nil {
+	owner, ok := s.q.solanaKey()
+	if !ok || s.p.Network.Solana == nil {
 		return new(big.Int), nil
 	}
-	view, err := s.view(ctx, id)
-	if err != nil {
+	if err := s.openSolana(ctx); err != nil {
 		return nil, err
 	}
-	return s.p.Network.BalanceAt(view, *s.q.EVM, a)
-}
-
-func (s *sheet) view(ctx context.Context, id uint64) (chain.State, error) {
-	if v := s.views[id]; v != nil {
-		return v, nil
-	}
-	c := s.p.Network.Chains[id]
-	v, err := c.State(ctx, c.Head().Time)
-	if err == nil {
-		s.views[id] = v
-	}
-	return v, err
+	return s.p.Network.SolanaBalanceAt(s.solana, owner, a)
 }
 
 // tally sums figures in micro-USD of which some may be unknown, nil.

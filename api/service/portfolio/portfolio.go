@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -21,7 +22,6 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/deployment"
-	"coffer/api/service/price"
 	"coffer/api/service/quote/smartaccount"
 )
 
@@ -31,10 +31,15 @@ type Faucet interface {
 	ConsiderSolana(context.Context, solmsg.Key) error
 }
 
+// Prices is the price source; *price.Table is one. Prices are micro-USD per whole unit, false means unknown.
+type Prices interface {
+	Price(id caip.AggregateID, at time.Time) (*big.Int, bool)
+}
+
 // Deps are what the use cases need. A nil Faucet pays no test funds.
 type Deps struct {
 	Network *deployment.Network
-	Prices  *price.Table
+	Prices  Prices
 	Faucet  Faucet
 	Clock   func() time.Time
 }

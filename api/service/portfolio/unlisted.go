@@ -68,6 +68,9 @@ func (p *Portfolio) unlisted(ctx context.Context, q Query) (map[caip.Asset]api.A
 // mint reads an SPL token; nil when there is none. A mint has 82 bytes, the decimals at 44, at 45 whether it is one
 // yet.
 func (p *Portfolio) mint(ctx context.Context, q Query, a caip.Asset) (*token, error) {
+	if p.Network.Solana == nil {
+		return nil, nil
+	}
 	st, err := p.Network.Solana.State(ctx)
 	if err != nil {
 		return nil, err
