@@ -7,12 +7,14 @@ var (
 	reAssetType = regexp.MustCompile(`^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128}$`)
 	reAggregate = regexp.MustCompile(`^ob:[^\s]+$`)
 	reUSD       = regexp.MustCompile(`^[0-9]+\.[0-9]{2}$`)
+	reWorth     = regexp.MustCompile(`^([0-9]+\.[0-9]{2})?$`)
 	rePercent   = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 	reRecipient = regexp.MustCompile(`^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[a-zA-Z0-9]+$`)
 )
 
 const (
 	wantUSD    = "US dollars with two decimals, such as 10.00"
+	wantWorth  = wantUSD + ", or nothing where there is no price"
 	wantAmount = "an amount in base units"
 	wantAsset  = "a CAIP-19 asset type"
 )
@@ -31,7 +33,7 @@ func originToken(p place) {
 		if worth.object() {
 			worth.get("assetType").str(wantAsset, reAssetType.MatchString)
 			worth.get("amount").optional(wantAmount, isAmount)
-			worth.get("fiatValue").str(wantUSD, reUSD.MatchString)
+			worth.get("fiatValue").str(wantWorth, reWorth.MatchString)
 		}
 	}
 }
@@ -44,9 +46,9 @@ func destinationToken(p place) {
 	aggregate(p)
 	p.get("amount").str(wantAmount, isAmount)
 	p.get("assetType").str(wantAsset, reAssetType.MatchString)
-	p.get("fiatValue").str(wantUSD, reUSD.MatchString)
+	p.get("fiatValue").str(wantWorth, reWorth.MatchString)
 	p.get("minimumAmount").optional(wantAmount, isAmount)
-	p.get("minimumFiatValue").optional(wantUSD, reUSD.MatchString)
+	p.get("minimumFiatValue").optional(wantWorth, reWorth.MatchString)
 	if d := p.get("decimals"); d.present() {
 		d.integer(0, 18)
 	}

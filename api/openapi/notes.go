@@ -84,6 +84,7 @@ const (
 	reUnits      = `^(0|[1-9][0-9]{0,77})$`
 	reUnix       = `^[0-9]+$`
 	reUSD        = `^[0-9]+\.[0-9]{2}$`
+	reWorth      = `^([0-9]+\.[0-9]{2})?$` // empty where there is no price
 	reAsset      = `^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128}$`
 	reAggregate  = `^ob:[^\s]+$`
 	reAnyAsset   = `^(ob:[^\s/]+|[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128})$`
