@@ -45,6 +45,12 @@ func Window() common.Address {
 	return common.HexToAddress("0xafA8eAbff85d8831F62306Fd5cC16039D759f2d4")
 }
 
+// RoleBasedValidator is where the validator of role-based accounts is on networks of own nodes, through the same
+// deployer. Other networks have it where the service of others documents it, and no init code leads there.
+func RoleBasedValidator() common.Address {
+	return common.HexToAddress("0x14725fBA0F374c869d1cd993A37557055560CA3d")
+}
+
 // Deployment is one generation of the contracts that payments go through. From (Unix seconds) is when quotes began to
 // use them; each lasts until the next begins, and its deposits stay refundable. Filler alone takes deposits out of
 // Escrow, after Threshold of the Attesters said that it delivered. Attesters ascend.

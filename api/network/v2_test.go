@@ -202,17 +202,21 @@ func TestOwnNodesNeedNoDeployment(t *testing.T) {
 	}
 }
 
-func TestWindowComesOutOfTheDeterministicDeployer(t *testing.T) {
+func TestContractsOfOwnNodesComeOutOfTheDeterministicDeployer(t *testing.T) {
 	pins, err := assets.PinnedAddresses()
 	if err != nil {
 		t.Fatal(err)
 	}
-	art, err := assets.Contract("Window")
-	if err != nil {
-		t.Fatal(err)
-	}
 	deployer := common.HexToAddress(pins.DeterministicDeployer)
-	if at := crypto.CreateAddress2(deployer, common.Hash{}, crypto.Keccak256(art.Bytecode)); at != Window() {
-		t.Errorf("it is at %s", at)
+	for name, want := range map[string]common.Address{
+		"Window": Window(), "RoleBasedECDSAValidator": RoleBasedValidator(),
+	} {
+		art, err := assets.Contract(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := crypto.CreateAddress2(deployer, common.Hash{}, crypto.Keccak256(art.Bytecode)); at != want {
+			t.Errorf("%s is at %s", name, at)
+		}
 	}
 }

@@ -36,7 +36,7 @@ func (j *judge) exchange(doc *api.Document) *VerifiedQuote {
 		return nil
 	}
 	acc, ok := j.payer()
-	if !ok {
+	if !ok || !j.solver() {
 		return nil
 	}
 	w, again, ok := j.readQuote(doc)

@@ -29,6 +29,12 @@ type leg struct {
 	solana   *SolanaView
 }
 
+// solver refuses payments where there is none to pay: on own nodes (TH-Q4).
+func (j *judge) solver() bool {
+	return j.must(!j.Network.OnOwnNodes(), "Q4", "payments go to the solver's escrow", "/originChainsOperations",
+		"the prepared operation alone, as this network has no solver", "payments")
+}
+
 // fundingQuote checks every funding operation and then the flow of value.
 func (j *judge) fundingQuote(acc account, w api.Quote, id [32]byte, expires int64, q *VerifiedQuote) {
 	legs, ok := j.legs(acc, w, id, expires)

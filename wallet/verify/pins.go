@@ -13,30 +13,36 @@ import (
 // CheckPins compares the addresses that are the same on every network with those that this program was built with
 // (protocol §4.2); a descriptor that was tampered with fails here. The error names the first that differs.
 func CheckPins(n network.Descriptor) error {
-	shipped, err := shippedPins()
+	shipped, err := shippedPins(n.OnOwnNodes())
 	if err != nil {
 		return err
 	}
 	return comparePins(shipped, n.Pins, Limits{})
 }
 
-// shippedPins are the addresses that this program was built with.
-func shippedPins() (network.Pins, error) {
+// shippedPins are the addresses that this program was built with. On own nodes there is no escrow, and other contracts
+// sponsor and validate.
+func shippedPins(ownNodes bool) (network.Pins, error) {
 	p, err := assets.PinnedAddresses()
 	if err != nil {
 		return network.Pins{}, fmt.Errorf("pinned addresses: %w", err)
 	}
 	a := common.HexToAddress
-	return network.Pins{
+	pins := network.Pins{
 		EntryPoint: a(p.EntryPoint), Paymaster: a(p.Paymaster), Escrow: a(p.Escrow),
 		KernelV31: a(p.KernelV31Implementation), KernelV33: a(p.KernelV33Delegate),
 		Factory: a(p.Factory), MetaFactory: a(p.MetaFactory), ECDSAValidator: a(p.ECDSAValidator),
 		RoleBasedValidator: a(p.RoleBasedValidator),
-	}, nil
+	}
+	if ownNodes {
+		pins.Paymaster, pins.RoleBasedValidator = network.Window(), network.RoleBasedValidator()
+		pins.Escrow = common.Address{}
+	}
+	return pins, nil
 }
 
 // comparePins demands that a network's addresses are the shipped ones or, each in its role, among the additional pins
-// of the user's policy. The zero address is never one.
+// of the user's policy. The zero address is one only where the shipped one is zero.
 func comparePins(shipped, got network.Pins, l Limits) error {
 	for _, p := range []struct {
 		name      string
@@ -53,7 +59,7 @@ func comparePins(shipped, got network.Pins, l Limits) error {
 		{"validator", shipped.ECDSAValidator, got.ECDSAValidator, l.Validators},
 		{"role-based validator", shipped.RoleBasedValidator, got.RoleBasedValidator, l.Validators},
 	} {
-		if p.got == (common.Address{}) || (p.got != p.want && !slices.Contains(p.more, p.got)) {
+		if p.got != p.want && (p.got == (common.Address{}) || !slices.Contains(p.more, p.got)) {
 			return fmt.Errorf("the network's %s is %s, this program expects %s", p.name, p.got.Hex(), p.want.Hex())
 		}
 	}

@@ -148,6 +148,10 @@ func (j *judge) callTypeFits(d intent.Draft, announced string, sources []AmountV
 	if announced == api.CallSameChainExcludeSolver {
 		return
 	}
+	if !j.must(!j.Network.OnOwnNodes(), "P4", "nothing is paid on other chains, as this network has no solver",
+		"/callType", api.CallSameChainExcludeSolver, announced) {
+		return
+	}
 	needs, covered := false, true
 	for _, t := range d.TokensRequired {
 		asset, err := caip.ParseAsset(t.AssetType)

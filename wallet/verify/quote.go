@@ -73,7 +73,7 @@ func (j *judge) quote(prepared *SignedPrepared, doc *api.Document) *VerifiedQuot
 	j.destinationOperation(prepared.prepared, doc, again, isPreparedAgain(prepared.prepared, w.OriginChainsOperations))
 	if isPreparedAgain(prepared.prepared, w.OriginChainsOperations) {
 		j.sameChain(prepared.prepared, doc, w, dest, q)
-	} else {
+	} else if j.solver() {
 		j.fundingQuote(acc, w, id, expires, q)
 	}
 	if j.refused() {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"math/big"
 	"strconv"
 	"time"
@@ -35,12 +36,12 @@ func (w window) view() Window {
 	return Window{From: time.Unix(int64(min(w.ValidAfter, maxTime)), 0), Until: time.Unix(w.until(), 0)}
 }
 
-// gas compares the gas fields with the caps (TH-U11). An approval of a role-based account does not cover fees, so that
-// they must be zero, whatever the caps say.
+// gas compares the gas fields with the caps (TH-U11). An approval of a role-based account does not cover fees, and the
+// paymaster of own nodes takes none, so that they must be zero, whatever the caps say.
 func (j *judge) gas(acc account, u op.UserOp, path string) {
 	c := j.Caps
 	fee := c.MaxFeePerGas
-	if acc.kind == api.AccountRoleBased {
+	if acc.kind == api.AccountRoleBased || j.Network.OnOwnNodes() {
 		fee = 0
 	}
 	for _, g := range []struct {
@@ -100,9 +101,13 @@ func (j *judge) paymaster(o *operation) {
 // the intent asks for.
 func (j *judge) window(o *operation) {
 	path := o.role.path + "/userOp/paymasterData"
-	w, _, err := op.DecodePaymasterData(o.userOp.PaymasterData)
+	w, signature, err := op.DecodePaymasterData(o.userOp.PaymasterData)
 	if err != nil {
 		j.codec(err, "U12", "the sponsor's window can be read", o.role.path)
+		return
+	}
+	if j.Network.OnOwnNodes() && !j.must(len(bytes.Trim(signature, "\x00")) == 0, "U12",
+		"the sponsor of own nodes needs no signature", path, "zeros behind the window", hex0x(signature)) {
 		return
 	}
 	o.window = window{w, true}
