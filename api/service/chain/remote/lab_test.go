@@ -58,15 +58,16 @@ func must[T any](v T, err error) T {
 
 // contracts that are written by hand, with what they do.
 var handmade = map[common.Address]string{
-	{0xc0, 1}: "365f5f37365ff3",       // returns its data
-	{0xc0, 2}: "365f5f37365ffd",       // reverts with its data
-	{0xc0, 3}: "5f355f555f355f5fa100", // slot 0 and a log's topic become its data
-	{0xc0, 4}: "5b5f56",               // never ends
-	{0xc0, 5}: tells("43", "42", "48", "41", "44", "45", "46", "4a", "6001430340", "6003430340"),
-	{0xc0, 6}: "5f355b8054806002575000",             // follows the slots from the one that its data names until a zero
-	{0xc0, 7}: "365f5f3760205f365f60015afa60205ff3", // ecrecover of its data
-	{0xc0, 8}: "5f5f5f5f5f5f355af15f5260205ff3",     // calls the address in its data
-	{0xc0, 9}: "fe",
+	{0xc0, 1}:  "365f5f37365ff3",       // returns its data
+	{0xc0, 2}:  "365f5f37365ffd",       // reverts with its data
+	{0xc0, 3}:  "5f355f555f355f5fa100", // slot 0 and a log's topic become its data
+	{0xc0, 4}:  "5b5f56",               // never ends
+	{0xc0, 5}:  tells("43", "42", "48", "41", "44", "45", "46", "4a", "6001430340", "6003430340"),
+	{0xc0, 6}:  "5f355b8054806002575000",             // follows the slots from the one that its data names until a zero
+	{0xc0, 7}:  "365f5f3760205f365f60015afa60205ff3", // ecrecover of its data
+	{0xc0, 8}:  "5f5f5f5f5f5f355af15f5260205ff3",     // calls the address in its data
+	{0xc0, 9}:  "fe",
+	{0xc0, 10}: "5f351e5f5260205ff3", // the leading zeros of its data, since Osaka
 }
 
 // tells returns what pieces of code leave on the stack: number, time, base fee, coinbase, randao, gas limit, chain id,
@@ -219,7 +220,7 @@ func (w *world) random(r *rand.Rand) (m chain.Message, kind string) {
 			R:             a.R.Bytes32(), S: a.S.Bytes32(), YParity: a.V,
 		}}
 	default:
-		kind, m.To = "by hand", made(1+byte(r.IntN(9)))
+		kind, m.To = "by hand", made(1+byte(r.IntN(10)))
 		m.Data = make([]byte, 32*r.IntN(5))
 		for i := range m.Data {
 			m.Data[i] = byte(r.Uint32())
