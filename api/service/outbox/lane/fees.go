@@ -11,6 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
+	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 )
 
@@ -127,6 +128,9 @@ func (l *Lane) estimate(ctx context.Context, t chain.Tx) (uint64, error) {
 	}
 	var gas hexutil.Uint64
 	if err := l.Pool.Call(ctx, &gas, "eth_estimateGas", call); err != nil {
+		if e, answered := errors.AsType[*rpcpool.Error](err); answered && e.Reverted() {
+			err = fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
+		}
 		return 0, fmt.Errorf("gas: %w", err)
 	}
 	if uint64(gas) > limit {

@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
@@ -75,6 +76,9 @@ func (l *Lane) push(ctx context.Context) error {
 			if _, errSend := l.Pool.Broadcast(ctx, a.Raw); errSend != nil {
 				l.Log.Info("a transaction was not taken; it is looked for and sent again", "chain", l.ChainID,
 					"step", s.ID, "tx", a.Hash, "error", errSend)
+				if _, answered := errors.AsType[*rpcpool.Error](errSend); !answered {
+					break // what follows would wait as long
+				}
 			}
 		}
 	}
@@ -129,6 +133,7 @@ func (l *Lane) see(ctx context.Context, at common.Address, k *key, r *laneRecord
 func (l *Lane) hold(at common.Address, k *key, why string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.why = why
 	if k.held++; k.held == 2 {
 		l.Log.Warn("a lane waits for an explanation", "code", CodeHeld, "chain", l.ChainID, "key", at, "why", why)
 	}

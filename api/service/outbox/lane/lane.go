@@ -24,6 +24,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/networks"
+	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 	"coffer/api/service/outbox"
 	"coffer/api/service/signers"
@@ -54,18 +56,12 @@ type Pool interface {
 	Broadcast(ctx context.Context, raw []byte) (common.Hash, error)
 }
 
-// Finality says when a block is final: when the nodes call it "finalized", or, Counted, with so many blocks above it.
-type Finality struct {
-	Counted bool
-	Blocks  uint64
-}
-
 // Options say what a Lane works with.
 type Options struct {
 	Store   store.Store
 	Pool    Pool
 	ChainID uint64
-	Final   Finality
+	Final   networks.Finality
 	FeeCap  *big.Int // wei per gas, at most
 	// State opens a view in which a step is tried before it is sent. Check is the last question before a signature: an
 	// eth_call of the exact transaction on a node.
@@ -105,7 +101,8 @@ type key struct {
 
 	mu     sync.Mutex
 	signer signers.EVM
-	held   int // looks in a row that found what cannot be explained
+	held   int    // looks in a row that found what cannot be explained
+	why    string // it is held
 
 	// Of the keeper alone.
 	looked bool                      // the chain's nonce was seen in this process
@@ -121,7 +118,10 @@ type doubt struct {
 	block header
 }
 
-var _ outbox.EVM = (*Lane)(nil)
+var (
+	_ outbox.EVM = (*Lane)(nil)
+	_ Pool       = (*rpcpool.Pool)(nil)
+)
 
 // New opens the lanes of a chain and goes on with what is under way. Close ends it.
 func New(o Options) (*Lane, error) {
@@ -375,14 +375,13 @@ func (l *Lane) mayDraw(ctx context.Context, k *key, from common.Address, at *lan
 	if err != nil {
 		return nil, err
 	}
-	k.mu.Lock()
-	held := k.held > 1
-	k.mu.Unlock()
-	if latest > at.Next && !held {
+	if latest > at.Next {
 		l.hold(from, k, beyond(latest, at.Next)) // the keeper looks into it
 	}
-	if latest > at.Next || held {
-		return nil, fmt.Errorf("%w until it is explained (%s): %s", ErrStopped, CodeHeld, beyond(latest, at.Next))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if latest > at.Next || k.held > 1 {
+		return nil, fmt.Errorf("%w until it is explained (%s): %s", ErrStopped, CodeHeld, k.why)
 	}
 	return at, nil
 }
@@ -461,6 +460,9 @@ func (l *Lane) Resume(ctx context.Context, from common.Address) error {
 		return b.putLane(from, &laneRecord{First: at.First, Next: max(at.Next, latest)})
 	})
 	if err == nil {
+		k.mu.Lock()
+		k.held = 0
+		k.mu.Unlock()
 		l.Log.Warn("a lane goes on by an operator's decision", "chain", l.ChainID, "key", from, "nonce", latest)
 	}
 	return err

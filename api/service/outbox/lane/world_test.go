@@ -3,6 +3,7 @@ package lane
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,10 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/holiman/uint256"
 
+	"coffer/api/networks"
+	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 	"coffer/api/service/outbox"
 	"coffer/api/service/signers"
@@ -193,7 +197,7 @@ func (w *world) Broadcast(_ context.Context, raw []byte) (common.Hash, error) {
 func (w *world) take(t *types.Transaction) error {
 	at := sender(t)
 	if t.Nonce() < nonceIn(w.blocks, at) {
-		return errors.New("nonce too low")
+		return &rpcpool.Error{Code: -32000, Message: "nonce too low"}
 	}
 	if w.pool[at] == nil {
 		w.pool[at] = map[uint64]*types.Transaction{}
@@ -204,7 +208,7 @@ func (w *world) take(t *types.Transaction) error {
 				now.Cmp(before) > 0
 		}
 		if !tenth(t.GasFeeCap(), old.GasFeeCap()) || !tenth(t.GasTipCap(), old.GasTipCap()) {
-			return errors.New("replacement transaction underpriced")
+			return &rpcpool.Error{Code: -32000, Message: "replacement transaction underpriced"}
 		}
 	}
 	w.pool[at][t.Nonce()] = t
@@ -369,14 +373,6 @@ type lab struct {
 	l     *Lane
 }
 
-func local(n int) signers.EVM {
-	key, err := crypto.ToECDSA(crypto.Keccak256([]byte(fmt.Sprint("lane ", n))))
-	if err != nil {
-		panic(err)
-	}
-	return signers.Local(key)
-}
-
 func newLab(t *testing.T) *lab {
 	b := &lab{t: t, w: newWorld(), kept: &brittle{Store: store.NewMemory()}, key: local(0),
 		clock: &clock{now: time.Unix(1_790_000_000, 0)}}
@@ -398,7 +394,7 @@ func (b *lab) start() {
 }
 
 func (b *lab) options() Options {
-	return Options{Store: b.kept, Pool: b.w, ChainID: chainID, Final: Finality{Counted: true, Blocks: depth},
+	return Options{Store: b.kept, Pool: b.w, ChainID: chainID, Final: networks.Finality{Counted: true, Blocks: depth},
 		FeeCap:  big.NewInt(90 * gwei),
 		State:   func(context.Context, uint64) (chain.State, error) { return trial{}, nil },
 		Signers: []signers.EVM{b.key}, Clock: b.clock.time,
@@ -479,3 +475,26 @@ func (b *lab) stored(id string) (s *step) {
 }
 
 func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
+
+func secret(n int) *ecdsa.PrivateKey {
+	key, err := crypto.ToECDSA(crypto.Keccak256([]byte(fmt.Sprint("lane ", n))))
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+func local(n int) signers.EVM { return signers.Local(secret(n)) }
+
+func delegator() common.Address { return local(9).Address() }
+
+// delegation is of an account that is no lane's.
+func delegation(t *testing.T) types.SetCodeAuthorization {
+	t.Helper()
+	a, err := types.SignSetCode(secret(9),
+		types.SetCodeAuthorization{ChainID: *uint256.NewInt(chainID), Address: counter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
