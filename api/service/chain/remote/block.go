@@ -166,7 +166,7 @@ func (c *Chain) Block(ctx context.Context, n uint64) (chain.Block, bool, error) 
 		if h.Number != n || len(rs) != len(b.Transactions) {
 			return out, false, errTorn
 		}
-		out.Header = h.Header
+		out.Header = h.header()
 		for i, r := range rs {
 			joined, err := join(r, b.Transactions[i], h)
 			if err != nil {
@@ -184,7 +184,7 @@ func (c *Chain) Final(ctx context.Context) (uint64, error) {
 	ctx, cancel := c.bound(ctx)
 	defer cancel()
 	tag := "finalized"
-	if c.o.Final > 0 {
+	if c.o.Final.Counted {
 		tag = "latest"
 	}
 	var b *block
@@ -192,7 +192,7 @@ func (c *Chain) Final(ctx context.Context) (uint64, error) {
 	if err := c.send(ctx, asks, nil); err != nil {
 		return 0, err
 	}
-	if asks[0].err != nil && !answered(asks[0].err) || asks[0].err != nil && c.o.Final > 0 {
+	if asks[0].err != nil && !answered(asks[0].err) || asks[0].err != nil && c.o.Final.Counted {
 		return 0, fmt.Errorf("find the final block: %w", asks[0].err)
 	}
 	if b == nil {
@@ -202,5 +202,8 @@ func (c *Chain) Final(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return h.Number - min(h.Number, c.o.Final), nil
+	if c.o.Final.Counted {
+		return h.Number - min(h.Number, c.o.Final.Blocks), nil
+	}
+	return h.Number, nil
 }

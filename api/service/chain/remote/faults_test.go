@@ -118,6 +118,48 @@ func TestAReorganisationBetweenTwoReadsIsSaid(t *testing.T) {
 	}
 }
 
+func TestBalancesOfABlockThatIsGoneAreNotUnknownButAnError(t *testing.T) {
+	l := newLab(t)
+	at := l.dev("evm_snapshot")
+	l.seal()
+	l.node.whole = func(context.Context, int) error { // behind the answer about the head
+		l.node.whole = func(context.Context, int) error { l.dev("evm_revert", at); return nil }
+		return nil
+	}
+	if got, err := l.remote.Balances(t.Context(), person(0), l.tokens); !errors.Is(err, remote.ErrGone) {
+		t.Errorf("%v: %v", got, err)
+	}
+	l.node.whole = nil
+	if got, err := l.remote.Balances(t.Context(), person(0), l.tokens); err != nil || got[0].Int64() != 1e12 {
+		t.Errorf("%v: %v", got, err)
+	}
+}
+
+// On Arbitrum code sees the number of L1's block.
+func TestTheNumberThatCodeSeesIsTheChainsOwn(t *testing.T) {
+	l := newLab(t)
+	l.seal()
+	l.node.each = func(_ int, c *rpcpool.Call) bool {
+		if c.Method != "eth_getBlockByNumber" || c.Params[0] != "latest" {
+			return false
+		}
+		l.node.answer(t.Context(), &rpcpool.Call{Method: c.Method, Params: c.Params, Result: c.Result})
+		c.Err = json.Unmarshal([]byte(`{"l1BlockNumber":"0x1234567"}`), c.Result)
+		return true
+	}
+	st := l.state(0)
+	st.Apply(chain.Overlay{{0xaa}: {Code: common.FromHex("435f5260205ff3")},
+		{0xab}: {Code: common.FromHex("60014303405f52")}})
+	res := st.Call(chain.Message{From: person(0), To: common.Address{0xaa}, Gas: 100_000})
+	if got := new(big.Int).SetBytes(res.Return); got.Int64() != 0x1234567 || st.Header().Number != 1 {
+		t.Errorf("block %d, code sees %d", st.Header().Number, got)
+	}
+	res = st.Call(chain.Message{From: person(0), To: common.Address{0xab}, Gas: 100_000})
+	if !errors.Is(res.Err, chain.ErrUnchecked) {
+		t.Errorf("the hash of a block that is not of this chain: %+v", res)
+	}
+}
+
 func TestABlockThatTheNodesDroppedIsSaid(t *testing.T) {
 	l := newLab(t)
 	st := l.state(0)

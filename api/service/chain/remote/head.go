@@ -26,6 +26,13 @@ type head struct {
 	rules       rules
 }
 
+// header is what a caller gets to keep.
+func (h *head) header() chain.Header {
+	out := h.Header
+	out.BaseFee = new(big.Int).Set(h.BaseFee)
+	return out
+}
+
 // next is the block after it, in which messages are executed. Random is the head's: the successor's is known to nobody.
 func (h *head) next(at uint64) exec.Block {
 	return exec.Block{

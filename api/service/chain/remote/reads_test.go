@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/holiman/uint256"
 
+	"coffer/api/networks"
 	"coffer/api/op"
 	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
@@ -41,6 +42,13 @@ func TestBalancesOfTwentyTokensTakeTwoRoundTrips(t *testing.T) {
 		if v != nil {
 			t.Errorf("contract %d is no token and has %s", i, v)
 		}
+	}
+	if other, err := l.remote.Balances(t.Context(), l.account(0), l.tokens[:1]); err != nil || len(other) != 1 {
+		t.Errorf("%v: %v", other, err)
+	}
+	l.node.each = noHashes
+	if again, err := l.remote.Balances(t.Context(), l.account(0), all[1:]); err != nil || again[0].Cmp(got[1]) != 0 {
+		t.Errorf("a node without hashes: %v, %v", again, err)
 	}
 	fault := errors.New("silence")
 	l.node.each = func(_ int, c *rpcpool.Call) bool {
@@ -139,13 +147,17 @@ func TestAReceiptOfTwoBlocksIsReadAgain(t *testing.T) {
 }
 
 func TestAFinalBlockIsSoManyBlocksAgoOrNamed(t *testing.T) {
-	for _, c := range []struct{ depth, want uint64 }{{0, 5}, {2, 3}, {9, 0}} {
+	for _, c := range []struct {
+		depth networks.Finality
+		want  uint64
+	}{{networks.Finality{}, 5}, {networks.Finality{Counted: true, Blocks: 2}, 3},
+		{networks.Finality{Counted: true, Blocks: 9}, 0}, {networks.Finality{Counted: true}, 5}} {
 		l := newLab(t, func(o *remote.Options) { o.Final = c.depth })
 		for range 5 {
 			l.seal()
 		}
 		if n, err := l.remote.Final(t.Context()); err != nil || n != c.want {
-			t.Errorf("depth %d: block %d, %v", c.depth, n, err)
+			t.Errorf("depth %s: block %d, %v", c.depth, n, err)
 		}
 		l.node.each = func(_ int, call *rpcpool.Call) bool {
 			if call.Params[0] == "finalized" {
@@ -153,7 +165,7 @@ func TestAFinalBlockIsSoManyBlocksAgoOrNamed(t *testing.T) {
 			}
 			return call.Err != nil
 		}
-		if n, err := l.remote.Final(t.Context()); err != nil || c.depth == 0 && n != 0 {
+		if n, err := l.remote.Final(t.Context()); err != nil || !c.depth.Counted && n != 0 {
 			t.Errorf("a node without finality: block %d, %v", n, err)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/networks"
 	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm/exec"
@@ -45,8 +46,8 @@ type Node interface {
 type Options struct {
 	Node    Node
 	ChainID uint64
-	// Final is after how many further blocks a block counts as final; 0 asks the nodes for theirs.
-	Final uint64
+	// Final says when a block counts as final; the zero value asks the nodes.
+	Final networks.Finality
 	// Poll is how often the head is asked for while Head is in use.
 	Poll  time.Duration
 	Clock func() time.Time
@@ -130,7 +131,7 @@ func (c *Chain) Head() chain.Header {
 	if c.latest == nil {
 		return chain.Header{BaseFee: new(big.Int)}
 	}
-	return c.latest.Header
+	return c.latest.header()
 }
 
 // poll keeps the head fresh as long as it is used.
@@ -195,28 +196,32 @@ func (c *Chain) Balances(ctx context.Context, account common.Address, tokens []c
 	}
 	balanceOf := append([]byte{0x70, 0xa0, 0x82, 0x31}, common.LeftPadBytes(account[:], common.HashLength)...)
 	out := make([]*big.Int, len(tokens))
-	asks := make([]ask, len(tokens))
-	for i, t := range tokens {
-		if t == (common.Address{}) {
-			asks[i] = ask{method: "eth_getBalance", params: []any{account}, into: new(quantity)}
+	// The coin is asked for in any case: a token may fail, this tells when it is the block that is at fault.
+	var coin quantity
+	asks := []ask{{method: "eth_getBalance", params: []any{account}, into: &coin}}
+	of := map[common.Address]int{{}: 0}
+	for _, t := range tokens {
+		if _, asked := of[t]; asked {
 			continue
 		}
-		asks[i] = ask{method: "eth_call", params: []any{args(chain.Message{To: t, Data: balanceOf})}, into: new(data),
-			hint: true}
+		of[t] = len(asks)
+		asks = append(asks, ask{method: "eth_call", params: []any{args(chain.Message{To: t, Data: balanceOf})},
+			into: new(data), hint: true})
 	}
 	if err := c.pinned(ctx, h, asks); err != nil {
 		return nil, err
 	}
-	for i, a := range asks {
-		switch v := a.into.(type) {
+	for i, t := range tokens {
+		a := asks[of[t]]
+		switch answer := a.into.(type) {
 		case *quantity:
-			out[i] = v.ToInt()
+			out[i] = new(big.Int).Set(answer.ToInt())
 		case *data:
 			if a.err != nil && !answered(a.err) {
 				return nil, a.err
 			}
-			if a.err == nil && len(*v) == common.HashLength {
-				out[i] = new(big.Int).SetBytes(*v)
+			if a.err == nil && len(*answer) == common.HashLength {
+				out[i] = new(big.Int).SetBytes(*answer)
 			}
 		}
 	}

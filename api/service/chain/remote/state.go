@@ -23,7 +23,7 @@ type view struct {
 	cancel context.CancelFunc
 }
 
-func (v *view) Header() chain.Header { return v.head.Header }
+func (v *view) Header() chain.Header { return v.head.header() }
 
 // Close ends what is under way; a second call does nothing.
 func (v *view) Close() {

@@ -94,7 +94,7 @@ type Fork struct {
 		slots    map[Slot]bool
 		blocks   map[uint64]bool
 	}
-	foreign *common.Address // that the message under way has called
+	unknown string // why the message under way has no known outcome
 }
 
 // NewFork makes a Fork for a block.
@@ -116,6 +116,10 @@ func NewFork(c Chain, b Block, source Source) (*Fork, error) {
 	bc.BlobBaseFee = new(big.Int).Set(b.BlobBaseFee)
 	if b.Shown != nil {
 		bc.BlockNumber.SetUint64(*b.Shown)
+		bc.GetHash = func(uint64) common.Hash {
+			f.unknown = "it asks for the hash of a block, which only this chain's own nodes say"
+			return common.Hash{}
+		}
 	}
 	precompiles := vm.ActivePrecompiledContracts(cfg.Rules(bc.BlockNumber, true, b.Time))
 	for _, a := range c.Foreign {
@@ -139,10 +143,10 @@ func (f *Fork) over(st *state.StateDB, calls uint64) *Machine {
 
 // unchecked is why the message that was executed has no known outcome.
 func (f *Fork) unchecked() error {
-	if f.foreign == nil {
+	if f.unknown == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: it calls %s, a contract of this chain's own nodes", chain.ErrUnchecked, f.foreign)
+	return fmt.Errorf("%w: %s", chain.ErrUnchecked, f.unknown)
 }
 
 // run does something when everything is there that it reads. False says that Err has become an error.
@@ -151,7 +155,7 @@ func (f *Fork) run(next []chain.Message, do func(*Machine)) bool {
 		if f.err != nil {
 			return false
 		}
-		f.foreign = nil
+		f.unknown = ""
 		try := f.over(f.machine.state.Copy(), f.machine.calls)
 		for _, o := range f.later {
 			try.Apply(o)
@@ -353,10 +357,16 @@ func (r *forkReader) Account(a common.Address) (*types.StateAccount, error) {
 func (r *forkReader) Storage(a common.Address, k common.Hash) (common.Hash, error) {
 	s := Slot{a, k}
 	v, ok := r.slots[s]
-	if !ok {
+	if !ok && !r.isNew(a) {
 		r.lacks.slots[s] = true
 	}
 	return v, nil
+}
+
+// isNew reports whether an account was read and never had code or sent anything: then no slot of it was ever written.
+func (r *forkReader) isNew(a common.Address) bool {
+	v, known := r.accounts[a]
+	return known && (v == nil || v.Nonce == 0 && common.BytesToHash(v.CodeHash) == types.EmptyCodeHash)
 }
 
 func (r *forkReader) Code(_ common.Address, hash common.Hash) []byte  { return r.codes[hash] }
@@ -378,6 +388,6 @@ func (foreign) RequiredGas([]byte) uint64 { return 0 }
 func (foreign) Name() string              { return "foreign" }
 
 func (p foreign) Run([]byte) ([]byte, error) {
-	p.in.foreign = &p.at
+	p.in.unknown = fmt.Sprintf("it calls %s, a contract of this chain's own nodes", p.at)
 	return nil, vm.ErrExecutionReverted
 }
