@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -32,17 +33,14 @@ type modes struct {
 	noLists  atomic.Bool // eth_createAccessList
 }
 
-// send asks in one round trip. With a block each call gets it as its last parameter.
-func (c *Chain) send(ctx context.Context, asks []ask, at any) error {
+// send asks in one round trip.
+func (c *Chain) send(ctx context.Context, asks []ask) error {
 	if c.life.Err() != nil {
 		return ErrClosed
 	}
 	calls := make([]rpcpool.Call, len(asks))
 	for i, a := range asks {
 		calls[i] = rpcpool.Call{Method: a.method, Params: a.params, Result: a.into}
-		if at != nil {
-			calls[i].Params = append(append([]any{}, a.params...), at)
-		}
 	}
 	if err := c.o.Node.Batch(ctx, calls); err != nil {
 		if ctx.Err() != nil {
@@ -62,25 +60,42 @@ func (c *Chain) send(ctx context.Context, asks []ask, at any) error {
 
 // one is a single call.
 func (c *Chain) one(ctx context.Context, into any, method string, params ...any) error {
-	return c.send(ctx, []ask{{method: method, params: params, into: into}}, nil)
+	return c.send(ctx, []ask{{method: method, params: params, into: into}})
 }
 
-// pinned asks about the state after a block, and about no other. Nodes that know blocks by number only are asked
-// afterwards whether that number still is the block.
+// pinned asks about the state after a block, and about no other: each call gets the block as its last parameter. A node
+// that knows blocks by number only is asked with the calls, and again after them, which block has the number.
 func (c *Chain) pinned(ctx context.Context, h *head, asks []ask) error {
 	if len(asks) == 0 {
 		return nil
 	}
+	at := func(block any, more ...ask) error {
+		sent := append(slices.Clone(asks), more...)
+		for i, a := range asks {
+			sent[i].params = append(slices.Clone(a.params), block)
+		}
+		err := c.send(ctx, sent)
+		for i := range asks {
+			asks[i].err = sent[i].err
+		}
+		return err
+	}
 	byNumber := c.modes.byNumber.Load()
 	var err error
 	if !byNumber {
-		err = c.send(ctx, asks, map[string]any{"blockHash": h.Hash, "requireCanonical": true})
+		err = at(map[string]any{"blockHash": h.Hash, "requireCanonical": true})
 		byNumber = invalid(err)
 	}
 	if byNumber {
-		if err = c.send(ctx, asks, hexutil.Uint64(h.Number)); err == nil {
+		var same, still *block
+		number := hexutil.Uint64(h.Number)
+		err = at(number, ask{method: "eth_getBlockByNumber", params: []any{number, false}, into: &same})
+		if err == nil {
 			c.modes.byNumber.Store(true)
-			err = c.still(ctx, h)
+			err = c.one(ctx, &still, "eth_getBlockByNumber", number, false)
+		}
+		if err == nil && (!same.is(h) || !still.is(h)) {
+			err = errReplaced
 		}
 	}
 	if isGone(err) {
@@ -88,18 +103,6 @@ func (c *Chain) pinned(ctx context.Context, h *head, asks []ask) error {
 		return fmt.Errorf("block %d (%s): %w: %w", h.Number, h.Hash, ErrGone, err)
 	}
 	return err
-}
-
-// still fails with an answer that isGone knows when the number of a block is another block's.
-func (c *Chain) still(ctx context.Context, h *head) error {
-	var b *block
-	if err := c.one(ctx, &b, "eth_getBlockByNumber", hexutil.Uint64(h.Number), false); err != nil {
-		return err
-	}
-	if b == nil || b.Hash == nil || *b.Hash != h.Hash {
-		return errReplaced
-	}
-	return nil
 }
 
 var errReplaced = errors.New("another block has its number")

@@ -47,6 +47,9 @@ func (b *block) head() (*head, error) {
 	return h, nil
 }
 
+// is reports whether it is the block of a head.
+func (b *block) is(h *head) bool { return b != nil && b.Hash != nil && *b.Hash == h.Hash }
+
 // transaction is what eth_getTransactionByHash answers, and is in blocks.
 type transaction struct {
 	Hash           common.Hash     `json:"hash"`
@@ -121,7 +124,7 @@ func (c *Chain) Receipt(ctx context.Context, hash common.Hash) (chain.Receipt, b
 		if err := c.send(ctx, []ask{
 			{method: "eth_getTransactionReceipt", params: []any{hash}, into: &r},
 			{method: "eth_getTransactionByHash", params: []any{hash}, into: &t},
-		}, nil); err != nil || r == nil || t == nil || r.Hash == nil {
+		}); err != nil || r == nil || t == nil || r.Hash == nil {
 			return out, false, err
 		}
 		var b *block
@@ -153,7 +156,7 @@ func (c *Chain) Block(ctx context.Context, n uint64) (chain.Block, bool, error) 
 			{method: "eth_getBlockByNumber", params: []any{hexutil.Uint64(n), true}, into: &b},
 			{method: "eth_getBlockReceipts", params: []any{hexutil.Uint64(n)}, into: &rs, hint: true},
 		}
-		if err := c.send(ctx, asks, nil); err != nil || b == nil {
+		if err := c.send(ctx, asks); err != nil || b == nil {
 			return out, false, err
 		}
 		if err := asks[1].err; err != nil {
@@ -189,7 +192,7 @@ func (c *Chain) Final(ctx context.Context) (uint64, error) {
 	}
 	var b *block
 	asks := []ask{{method: "eth_getBlockByNumber", params: []any{tag, false}, into: &b, hint: true}}
-	if err := c.send(ctx, asks, nil); err != nil {
+	if err := c.send(ctx, asks); err != nil {
 		return 0, err
 	}
 	if asks[0].err != nil && !answered(asks[0].err) || asks[0].err != nil && c.o.Final.Counted {

@@ -15,6 +15,7 @@ import (
 
 	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/chain/remote"
 	"coffer/api/service/jsonrpc"
 	"coffer/api/service/signers"
@@ -116,6 +117,30 @@ func TestAReorganisationBetweenTwoReadsIsSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestHashesOfBlocksAreOfTheViewsChain(t *testing.T) {
+	l := newLab(t)
+	at := l.dev("evm_snapshot")
+	for range 6 {
+		l.seal()
+	}
+	st := l.state(0)
+	l.node.each = func(_ int, c *rpcpool.Call) bool {
+		if c.Method == "eth_getBlockByNumber" {
+			l.node.each = nil
+			l.dev("evm_revert", at)
+			l.seal(chain.Tx{From: signers.Local(key(2)), To: person(1), Value: big.NewInt(7), Gas: 21_000})
+			for range 6 {
+				l.seal()
+			}
+		}
+		return false
+	}
+	if res := st.Call(chain.Message{From: person(0), To: made(5), Gas: 100_000}); !errors.Is(res.Err, remote.ErrGone) {
+		t.Errorf("%+v", res)
+	}
+	broken(t, st, remote.ErrGone)
 }
 
 func TestBalancesOfABlockThatIsGoneAreNotUnknownButAnError(t *testing.T) {
@@ -247,6 +272,17 @@ func TestAFaultOfTheNodesMakesZerosUnknown(t *testing.T) {
 	if _, err := l.remote.State(t.Context(), 0); !errors.Is(err, fault) {
 		t.Errorf("a view without a head: %v", err)
 	}
+}
+
+func TestAnOverlayThatCannotBeFailsEveryCall(t *testing.T) {
+	l := newLab(t)
+	st := l.state(0)
+	st.Apply(chain.Overlay{person(1): {Balance: big.NewInt(-1)}})
+	broken(t, st, exec.ErrAmount)
+	own := must(l.chain.State(t.Context(), 0))
+	defer own.Close()
+	own.Apply(chain.Overlay{person(1): {Balance: big.NewInt(-1)}})
+	broken(t, own, exec.ErrAmount)
 }
 
 func TestAContextThatEndsCancelsReads(t *testing.T) {

@@ -65,7 +65,7 @@ func (c *Chain) look(ctx context.Context) (*head, error) {
 		p = newProbe(now)
 		asks = append(asks, p.asks...)
 	}
-	if err := c.send(ctx, asks, nil); err != nil {
+	if err := c.send(ctx, asks); err != nil {
 		return nil, err
 	}
 	if b == nil {

@@ -160,18 +160,22 @@ func (v *view) hashes(numbers []uint64) (map[uint64]common.Hash, error) {
 	if len(asks) == 0 {
 		return out, nil
 	}
-	if err := v.chain.send(v.ctx, asks, nil); err != nil {
+	var last *block
+	asks = append(asks, ask{method: "eth_getBlockByNumber", params: []any{hexutil.Uint64(v.head.Number), false},
+		into: &last})
+	if err := v.chain.send(v.ctx, asks); err != nil {
 		return nil, fmt.Errorf("hashes of earlier blocks: %w", err)
 	}
-	for _, a := range asks {
+	if !last.is(v.head) {
+		v.chain.gone(v.head)
+		return nil, fmt.Errorf("block %d: %w: %w", v.head.Number, ErrGone, errReplaced)
+	}
+	for _, a := range asks[:len(asks)-1] {
 		h, err := a.into.(*block).head()
 		if err != nil {
 			return nil, err
 		}
 		out[h.Number] = h.Hash
-	}
-	if err := v.chain.still(v.ctx, v.head); err != nil {
-		return nil, fmt.Errorf("block %d: %w: %w", v.head.Number, ErrGone, err)
 	}
 	return out, nil
 }
