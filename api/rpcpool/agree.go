@@ -88,14 +88,14 @@ func (p *Pool) agree(ctx context.Context, result any, method string, params []an
 			case wait > 0:
 				pause = time.After(wait)
 			case race.flying == 0:
-				return nil, p.noQuorum(method, &v, r.faults, nil)
+				return nil, v.noQuorum(r, nil)
 			default:
 				pause = make(chan time.Time) // nothing left to ask: wait for what is under way
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return nil, p.noQuorum(method, &v, r.faults, context.Cause(ctx))
+			return nil, v.noQuorum(r, p.ended(ctx))
 		case <-pause:
 		case <-hedge.C:
 			if e := r.spare(); e != nil {
@@ -217,8 +217,8 @@ func (p *Pool) outvote(v *votes, won *ballot, method string) {
 	}
 }
 
-func (p *Pool) noQuorum(method string, v *votes, faults map[*endpoint]*fault, cause error) *NoQuorumError {
-	n := &NoQuorumError{Method: method, Need: v.need, cause: cause}
+func (v *votes) noQuorum(r *round, cause error) *NoQuorumError {
+	n := &NoQuorumError{Method: r.method, Need: v.need, cause: cause}
 	answered := map[*endpoint]bool{}
 	slices.SortStableFunc(v.all, func(a, b *ballot) int { return b.size() - a.size() })
 	for _, b := range v.all {
@@ -229,8 +229,8 @@ func (p *Pool) noQuorum(method string, v *votes, faults map[*endpoint]*fault, ca
 		}
 		n.Groups = append(n.Groups, hosts)
 	}
-	u := p.unavailable(method, faults)
-	for i, e := range p.all {
+	u := r.unavailable()
+	for i, e := range r.p.all {
 		switch {
 		case answered[e]:
 		case slices.Contains(v.bad, e):
@@ -299,7 +299,7 @@ func (p *Pool) reached(ctx context.Context, tag string) (uint64, error) {
 	}
 	if len(numbers) < p.o.Quorum {
 		v := votes{need: p.o.Quorum}
-		return 0, p.noQuorum(method, &v, r.faults, context.Cause(ctx))
+		return 0, v.noQuorum(r, p.ended(ctx))
 	}
 	sorted := make([]uint64, 0, len(numbers))
 	for _, n := range numbers {

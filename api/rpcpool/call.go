@@ -134,14 +134,15 @@ func (p *Pool) collect(ctx context.Context, w *waiting, r *round, repeat bool) e
 		}
 		select {
 		case <-ctx.Done():
-			u := p.unavailable(r.method, r.faults)
-			u.Sent, u.cause = u.Sent || race.flying > 0, context.Cause(ctx)
+			u := r.unavailable()
+			u.cause = p.ended(ctx)
 			return u
 		case <-pause:
 		case <-hedge.C:
 			if e := r.spare(); e != nil && repeat && race.flying == 1 {
 				race.start(e, w.pending, repeat)
 			}
+			hedge.Reset(slow)
 		case o := <-race.results:
 			race.landed(o)
 			hedge.Reset(slow)

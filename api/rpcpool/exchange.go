@@ -23,8 +23,9 @@ func (p *Pool) send(ctx context.Context, e *endpoint, calls []request, repeat bo
 	began := time.Now()
 	answers, f := p.inSlot(ctx, e, calls, repeat)
 	if f != nil && f.cause != nil && ctx.Err() != nil { // given up, not failed
-		if cause := context.Cause(ctx); errors.Is(cause, errOvertaken) || errors.Is(cause, context.DeadlineExceeded) {
-			p.note(e, e.lost(p.o.Clock(), time.Since(began).Round(time.Millisecond)))
+		cause, took := context.Cause(ctx), time.Since(began)
+		if errors.Is(cause, errOvertaken) || errors.Is(cause, context.DeadlineExceeded) && took >= p.o.Hedge {
+			p.note(e, e.lost(p.o.Clock(), took.Round(time.Millisecond)))
 		} else {
 			f.soft = true
 			e.leave(p.o.Clock(), 0, f)

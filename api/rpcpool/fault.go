@@ -158,7 +158,8 @@ func (e *Error) limited() bool {
 func (e *Error) lacks() bool {
 	return !e.Reverted() && containsAny(strings.ToLower(e.Message), "header not found", "unknown block",
 		"block not found", "missing trie node", "state not available", "state is not available", "historical state",
-		"required historical", "header for hash not found", "hash not found", "pruned", "unfinalized data")
+		"required historical", "header for hash not found", "hash not found", "pruned", "unfinalized data",
+		"not canonical", "not currently canonical", "no state found", "world state unavailable", "resource not found")
 }
 
 // absent reports whether the node has no such method.

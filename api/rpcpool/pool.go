@@ -172,6 +172,14 @@ func (p *Pool) bounded(ctx context.Context, d time.Duration) (context.Context, c
 	return ctx, func() { stop(); cancel() }
 }
 
+// ended is why a context of bounded ended.
+func (p *Pool) ended(ctx context.Context) error {
+	if p.ctx.Err() != nil {
+		return ErrClosed
+	}
+	return context.Cause(ctx)
+}
+
 // note logs that a breaker opened or closed.
 func (p *Pool) note(e *endpoint, changed bool) {
 	if !changed {

@@ -158,6 +158,16 @@ func (r *race) end(won int) {
 	}
 }
 
+// unavailable describes the endpoints after a round without an answer.
+func (r *round) unavailable() *UnavailableError {
+	for e, n := range r.tries {
+		if n > 0 && r.faults[e] == nil {
+			r.faults[e] = &fault{words: "no answer yet", sent: true}
+		}
+	}
+	return r.p.unavailable(r.method, r.faults)
+}
+
 // isHead reports whether the answer to a call depends on the newest block.
 func isHead(method string, params []any) bool {
 	switch method {

@@ -89,7 +89,7 @@ func (p *Pool) Broadcast(ctx context.Context, raw []byte) (common.Hash, error) {
 		select {
 		case <-ctx.Done():
 			u := p.unavailable(method, faults)
-			u.Sent, u.cause = true, context.Cause(ctx)
+			u.Sent, u.cause = true, p.ended(ctx)
 			return hash, u
 		case o := <-results:
 			if o.fault != nil {
