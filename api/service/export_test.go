@@ -10,7 +10,10 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
+	"coffer/api/service/chain/evm"
+	"coffer/api/service/chain/solana/solrpc"
 	"coffer/api/service/devnet"
+	"coffer/api/service/jsonrpc"
 	"coffer/api/service/store"
 )
 
@@ -39,6 +42,14 @@ func Held(t *testing.T, s *Service, a common.Address, asset caip.Asset) *big.Int
 		t.Fatal(err)
 	}
 	return v
+}
+
+// Endpoints are the methods that an EVM chain and Solana have on a development network, as their endpoints serve them.
+func Endpoints(t testing.TB, s *Service, chain uint64, o NodesOptions) (evmMethods, solana jsonrpc.Methods) {
+	t.Helper()
+	node, methods := s.node(s.in.Chains[chain].(*evm.Chain), o)
+	t.Cleanup(node.Close)
+	return methods, solrpc.Methods(s.embedded.Ledger, s.solanaOptions())
 }
 
 // Replay executes every block of every chain anew and compares all that is stored; on Solana it compares the sums with
