@@ -5,6 +5,7 @@ package killed
 import (
 	"context"
 	"math/big"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,8 +18,9 @@ import (
 
 // TestTerminalKilledDuringExecute kills the program with signal 9 at several moments after the second confirmation.
 // After a restart the operation is under Activity, and the chains agree with what it says: the recipient was paid once
-// or not at all, and the escrow holds nothing. Killed between the journal and the wire, nothing has run, and the
-// outcome is unknown until some time after the quote has expired (see rig.Person.Outcome).
+// or not at all, and the escrow holds nothing. Another tool sends to the same chains all the time, with the key of the
+// user's other account: what it sent is there after the kill as well. Killed between the journal and the wire, nothing
+// has run, and the outcome is unknown until some time after the quote has expired (see rig.Person.Outcome).
 func TestTerminalKilledDuringExecute(t *testing.T) {
 	for name, moment := range map[string]func(p rig.Person){
 		"the key was just pressed": func(rig.Person) {},
@@ -29,9 +31,13 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, env := rig.Home(t)
+			dir, env, url := withEndpoints(t, "kernel-v3.1-ecdsa", "kernel-v3.3-ecdsa")
 			p := rig.At(t, rig.Start(t, env, 120, 40))
+			p.Sees("EMBEDDED", "USDC", "$")
+			tool := newTool(t, url)
+			tool.sends(t)
 			needs, pay := p.WalksToReview2("EMBEDDED")
+			tool.sends(t)
 			p.Confirms(pay)
 			moment(p)
 			if err := p.Term.Process().Kill(); err != nil {
@@ -41,8 +47,10 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 
 			again := rig.At(t, rig.Start(t, env, 120, 40))
 			again.Sees("EMBEDDED", "USDC")
+			tool.sends(t)
 			again.Types("3")
 			outcome := again.Outcome()
+			tool.sends(t)
 			again.Types("q")
 			again.Waits("the end or a question", func(s string) bool {
 				return !strings.Contains(s, "EMBEDDED") ||
@@ -50,7 +58,7 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 			})
 			again.Types("q")
 			_ = again.Ends()
-			checkOutcome(t, rig.DataOf(dir), needs, outcome)
+			checkOutcome(t, filepath.Join(dir, "data", "coffer", profile), needs, outcome)
 		})
 	}
 }

@@ -30,6 +30,9 @@ func NewPerson(pins network.Pins, kind string, seed uint64, n int) (*Person, err
 	return &Person{foreign.New(pins, kind, keys), pins}, nil
 }
 
+// PersonOf makes a person of accounts that exist already.
+func PersonOf(pins network.Pins, u *foreign.User) *Person { return &Person{u, pins} }
+
 // secretOf derives one key of one person; the same seed gives the same crowd.
 func secretOf(seed uint64, n int, what string) []byte {
 	b := binary.BigEndian.AppendUint64([]byte("coffer traffic "+what), seed)
