@@ -8,7 +8,7 @@ import { createPimlicoClient } from 'permissionless/clients/pimlico';
 import { check, runAll, assert } from './checks.mjs';
 import { compile } from './contract.mjs';
 
-const [url, key] = process.argv.slice(2);
+const [url, key, bundlerURL = url] = process.argv.slice(2);
 const { abi, bytecode } = compile();
 const id = await createPublicClient({ transport: http(url) }).getChainId();
 const chain = defineChain({
@@ -16,13 +16,32 @@ const chain = defineChain({
 });
 const client = createPublicClient({ chain, transport: http(), pollingInterval: 50 });
 const wallet = createWalletClient({ account: privateKeyToAccount(key), chain, transport: http() });
-const bundler = createBundlerClient({ client, chain, transport: http(), pollingInterval: 50 });
+const bundler = createBundlerClient({ client, chain, transport: http(bundlerURL), pollingInterval: 50 });
 const owner = privateKeyToAccount(generatePrivateKey());
 const account = await toKernelSmartAccount({
   client, owners: [owner], version: '0.3.1', entryPoint: { address: entryPoint07Address, version: '0.7' },
 });
 let contract;
 
+// verifies has signatures of the account and of a stranger checked through eth_call.
+async function verifies() {
+  const stranger = privateKeyToAccount(generatePrivateKey());
+  const text = { message: 'a message' };
+  const typed = { domain: { chainId: id }, types: { Note: [{ name: 'text', type: 'string' }] }, primaryType: 'Note', message: { text: 'a' } };
+  const { address } = account;
+  const signed = [await account.signMessage(text), await account.signTypedData(typed)];
+  assert.equal(await client.verifyMessage({ address, ...text, signature: signed[0] }), true);
+  assert.equal(await client.verifyTypedData({ address, ...typed, signature: signed[1] }), true);
+  assert.equal(await client.verifyMessage({ address, message: 'another', signature: signed[0] }), false);
+  assert.equal(await client.verifyTypedData({ address, ...typed, signature: await stranger.signTypedData(typed) }), false);
+  return signed;
+}
+const wrapped = (signature) => signature.endsWith('6492'.repeat(16)); // ERC-6492: with what deploys the account
+
+check(51.1, 'viem: what an account signs that is not deployed yet (ERC-6492)', async () => {
+  assert((await verifies()).every(wrapped));
+  assert.equal(await client.getCode({ address: account.address }), undefined);
+});
 check(54, 'viem bundler client: an operation that makes its account', async () => {
   assert.deepEqual((await bundler.getSupportedEntryPoints()).map((a) => a.toLowerCase()), [entryPoint07Address.toLowerCase()]);
   contract = (await client.waitForTransactionReceipt({ hash: await wallet.deployContract({ abi, bytecode }) })).contractAddress;
@@ -38,10 +57,13 @@ check(54, 'viem bundler client: an operation that makes its account', async () =
   assert.equal(found.userOperation.sender.toLowerCase(), account.address.toLowerCase());
   assert.equal(found.transactionHash, receipt.receipt.transactionHash);
 });
+check(54.2, 'viem: what a deployed account signs (ERC-1271)', async () => {
+  assert(!(await verifies()).some(wrapped));
+});
 check(54.1, 'permissionless: a smart account client with its gas price', async () => {
-  const pimlico = createPimlicoClient({ chain, transport: http(), entryPoint: { address: entryPoint07Address, version: '0.7' } });
+  const pimlico = createPimlicoClient({ chain, transport: http(bundlerURL), entryPoint: { address: entryPoint07Address, version: '0.7' } });
   const smart = createSmartAccountClient({
-    account, chain, bundlerTransport: http(), client,
+    account, chain, bundlerTransport: http(bundlerURL), client,
     userOperation: { estimateFeesPerGas: async () => (await pimlico.getUserOperationGasPrice()).fast },
   });
   const hash = await smart.sendTransaction({ calls: [

@@ -124,6 +124,13 @@ if (dev) {
 } else {
   notHere(53, 'viem wallet client on an account of the node', 'without --dev the node has no accounts, and it never signs');
 }
+check(53.1, 'viem: the node signs neither a message nor typed data, also not for its accounts', async () => {
+  const unlocked = createWalletClient({ account: account.address, chain, transport: http() });
+  const typed = { domain: { chainId: chain.id }, types: { Note: [{ name: 'text', type: 'string' }] }, primaryType: 'Note', message: { text: 'a' } };
+  for (const sign of [() => unlocked.signMessage({ message: 'a' }), () => unlocked.signTypedData(typed)]) {
+    await assert.rejects(sign(), (e) => e.walk((x) => x.code === -32601) !== null);
+  }
+});
 check(60.1, 'a block found by its hash, and one that is not', async () => {
   const block = await reader.getBlock({ includeTransactions: true });
   assert.equal((await reader.getBlock({ blockHash: block.hash })).number, block.number);
