@@ -32,7 +32,7 @@ const (
 
 	source = "is about the sources; continuous integration does it"
 	value  = "names a flag without its value"
-	aJob   = "is a job of continuous integration; .ci/devnet/run has one"
+	aJob   = "is a job of continuous integration; ui/e2e/devnet runs it"
 	roles  = "needs a role-based account; ui/cli/roles has one"
 
 	// What earlier lines printed.
@@ -96,8 +96,9 @@ var scenes = map[string][]scene{
 		{line: "coffer serve keys revoke", words: []string{"ID", serviceID}},
 	},
 	"devnet.md": {
+		{line: "set -e", not: aJob}, {line: "rm ", not: aJob},
 		{line: "coffer devnet --json > devnet.json", not: aJob},
-		{line: "until ", not: aJob}, {line: "forge ", not: aJob}, {line: "kill ", not: aJob},
+		{line: "trap ", not: aJob}, {line: "until ", not: aJob}, {line: "forge ", not: aJob},
 		{line: "coffer serve keys add", stop: true, words: []string{"DIR", "./lab"}},
 	},
 	"guide.md": {
