@@ -227,8 +227,13 @@ func TestARevertEndsAQuoteOnItsWay(t *testing.T) {
 			r.revert(chain, marks[chain])
 			r.agrees(id, api.StatusFailed)
 			close(release)
-			for r.s.Idle(t.Context()) != nil { // until it has seen that its record moved on
+			idle := r.s.Idle(t.Context()) // a fault until the step under way has seen that its record moved on
+			for end := time.Now().Add(20 * time.Second); idle != nil && time.Now().Before(end); {
 				time.Sleep(time.Millisecond)
+				idle = r.s.Idle(t.Context())
+			}
+			if idle != nil {
+				t.Fatal(idle)
 			}
 			r.agrees(id, api.StatusFailed)
 			if paid := r.holds(onBase, baseUSDC, recipient); paid.Cmp(asked) >= 0 != c.arrives {
