@@ -109,8 +109,8 @@ func unwritten(err error) error {
 		"What was accepted is safe and goes on when there is room again.", why)
 }
 
-// latest is the time of the latest block of all chains of this service, zero where they are others': those go on without
-// it.
+// latest is the time of the latest block of all chains of this service, zero where they are others', which go on
+// without it.
 func (s *Service) latest() time.Time {
 	if s.embedded == nil {
 		return time.Time{}

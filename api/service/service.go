@@ -197,7 +197,8 @@ func Open(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{opts: o, in: installation{in.Network, in.Set, in.Secret}, embedded: in, passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
+	s := &Service{opts: o, in: installation{in.Network, in.Set, in.Secret}, embedded: in,
+		passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
 	s.opts.Log = slog.New(redactedLog{o.Log.Handler(), o.APIKey})
 	if o.Metrics != nil {
 		s.watch = &observer{meter: o.Metrics}
