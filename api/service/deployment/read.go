@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -70,7 +71,8 @@ func (n *Network) BalanceAt(st chain.State, account common.Address, asset caip.A
 	return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
 }
 
-// Reader is a chain that tells many balances of one account at once, in the order of the tokens; zero is the coin.
+// Reader is a chain that tells many balances of one account at once, in the order of the tokens; zero is the coin, and
+// nil is what a token does not tell.
 type Reader interface {
 	Balances(ctx context.Context, account common.Address, tokens []common.Address) ([]*big.Int, error)
 }
@@ -93,7 +95,11 @@ func (n *Network) Balances(ctx context.Context, account common.Address, assets [
 		tokens[i], _ = a.Token()
 	}
 	if all, batches := ch.(Reader); batches {
-		return all.Balances(ctx, account, tokens)
+		out, err := all.Balances(ctx, account, tokens)
+		if i := slices.Index(out, nil); i >= 0 && err == nil {
+			err = fmt.Errorf("%s does not tell balances", assets[i].Display())
+		}
+		return out, err
 	}
 	st, err := ch.State(ctx, ch.Head().Time)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/op"
-	"coffer/api/op/filler"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/integrity"
@@ -194,6 +193,9 @@ func (q *Quoter) simulate(ctx context.Context, st chain.State, c *call) error {
 	if c.funds.needs, err = q.readNeeds(ctx, st, k.Owner, k.Required, c.now); err != nil {
 		return err
 	}
+	if err := q.atHand(c.funds.needs); err != nil {
+		return err
+	}
 	if err := q.overlay(st, k.Owner, c.funds.needs, k.Overrides); err != nil {
 		return err
 	}
@@ -206,12 +208,12 @@ func (q *Quoter) simulate(ctx context.Context, st chain.State, c *call) error {
 	if err != nil {
 		return err
 	}
-	data, err := filler.RunCalldata(k.ValidUntil, complete)
+	run, err := Run(q.Network, k.ValidUntil, complete)
 	if err != nil {
 		return err
 	}
-	r := st.Call(chain.Message{From: q.Network.Pins.Operator, To: q.Network.Pins.Paymaster, Data: data,
-		Authorizations: c.authorize})
+	run.Authorizations = c.authorize
+	r := st.Call(run)
 	if r.Err != nil {
 		f := q.Codec.Failed(r)
 		if f.CallsFailed() {
@@ -220,12 +222,16 @@ func (q *Quoter) simulate(ctx context.Context, st chain.State, c *call) error {
 		return Refused(f)
 	}
 	outcomes, err := q.Codec.Outcomes(r.Logs)
+	if q.Network.OnOwnNodes() && len(outcomes) == 1 && !outcomes[0].Success {
+		return CallsFailed(k.Approvals, k.Calls, entrypoint.FailedCall(st, k.Owner, c.op.CallData),
+			q.Codec.Explain(outcomes[0].Revert))
+	}
 	// only under overrides that put other code in its place
 	if err != nil || len(outcomes) != 1 || !outcomes[0].Success {
 		return api.NewError(api.ErrSimulationFailed,
 			"Simulation failed: under the overrides the entry point does not work: %v", err)
 	}
-	return q.take(ctx, c, data)
+	return q.take(ctx, c, run)
 }
 
 // price chooses the paying asset and finds the route.

@@ -35,7 +35,9 @@ func (q *Quoter) keep(ctx context.Context, r *request, c *quotestore.Context) er
 	least, content := o.CallGasLimit, contentOf(*c)
 	for try := range mostTries {
 		o.CallGasLimit = new(big.Int).Add(least, moreGas(content, try))
-		if err := o.Sponsor(ctx, r.window, r.chainID, q.Operator); err != nil {
+		if q.Network.OnOwnNodes() {
+			o.Limit(r.window)
+		} else if err := o.Sponsor(ctx, r.window, r.chainID, q.Operator); err != nil {
 			return err
 		}
 		c.Op = o.Wire()

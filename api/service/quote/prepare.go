@@ -174,6 +174,9 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	if f.needs, err = q.readNeeds(ctx, st, owner, r.required, r.now); err != nil {
 		return fail(err)
 	}
+	if err := q.atHand(f.needs); err != nil {
+		return fail(err)
+	}
 	r.evm.Enter(st, state)
 	if err := q.overlay(st, owner, f.needs, r.Overrides); err != nil {
 		return fail(err)

@@ -172,6 +172,9 @@ func (q *Quoter) newOp(a smartaccount.Account, nonce *big.Int, callData []byte, 
 		Paymaster: &paymaster, PaymasterVerificationGasLimit: big.NewInt(paymasterGas),
 		PaymasterPostOpGasLimit: big.NewInt(filler.PostOpGas),
 	}
+	if q.Network.OnOwnNodes() {
+		o.PaymasterPostOpGasLimit = new(big.Int) // Window has no postOp
+	}
 	if factory, data, needed := a.Deployment(); deploys && needed {
 		o.Factory, o.FactoryData = &factory, data
 	}

@@ -44,7 +44,7 @@ func (q *Quoter) taken(ctx context.Context, f funds, declared []quotestore.Amoun
 }
 
 // take notes what the calls of a quote took, and refuses what is pledged already.
-func (q *Quoter) take(ctx context.Context, c *call, run []byte) (err error) {
+func (q *Quoter) take(ctx context.Context, c *call, run chain.Message) (err error) {
 	k := c.context
 	if c.taken, err = q.taken(ctx, c.funds, k.Required); err == nil && len(k.Overrides) > 0 {
 		err = q.takenPlainly(ctx, c, run)
@@ -57,7 +57,7 @@ func (q *Quoter) take(ctx context.Context, c *call, run []byte) (err error) {
 
 // takenPlainly adds what the calls take without the request's overrides, which could hide it. Where the operation fails
 // without them it takes nothing, and settlement would refuse it.
-func (q *Quoter) takenPlainly(ctx context.Context, c *call, run []byte) error {
+func (q *Quoter) takenPlainly(ctx context.Context, c *call, run chain.Message) error {
 	k := c.context
 	st, err := q.state(ctx, k.ChainID, time.Unix(max(c.now.Unix(), int64(k.ValidAfter)), 0))
 	if err != nil {
@@ -71,10 +71,7 @@ func (q *Quoter) takenPlainly(ctx context.Context, c *call, run []byte) error {
 	if err != nil {
 		return err
 	}
-	r := st.Call(chain.Message{
-		From: q.Network.Pins.Operator, To: q.Network.Pins.Paymaster, Data: run,
-		Authorizations: c.authorize,
-	})
+	r := st.Call(run)
 	if r.Err != nil {
 		return st.Err()
 	}

@@ -32,6 +32,9 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 	if err != nil {
 		return nil, err
 	}
+	if q.Network.OnOwnNodes() {
+		return nil, noSolver("send the amount on its own chain")
+	}
 	if x.now, err = q.fundNew(ctx, x.wire); err != nil {
 		return nil, err
 	}

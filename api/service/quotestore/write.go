@@ -303,6 +303,22 @@ func latest(tx store.Tx, owners ...string) (stamp uint64) {
 	return stamp
 }
 
+// Accepted counts the quotes of an account that were accepted since a moment, up to most.
+func (b *Book) Accepted(ctx context.Context, owner string, since time.Time, most int) (n int, err error) {
+	key, first := hashOf(UserKey(owner)), uint64(since.UnixNano())
+	err = b.view(ctx, func(tx store.Tx) error {
+		sound(tx.Bucket(bucketCreated)).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
+			counts := n < most && bytes.HasPrefix(k, key) && binary.BigEndian.Uint64(k[len(key):]) >= first
+			if counts {
+				n++
+			}
+			return counts
+		})
+		return nil
+	})
+	return n, err
+}
+
 // Named reports whether a record of this network names an owner; those of an earlier one do not count. An entry of the
 // index that cannot be read counts as one.
 func (b *Book) Named(ctx context.Context, owner string) (named bool, err error) {

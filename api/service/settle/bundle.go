@@ -99,21 +99,21 @@ func unservedNow(err error) error {
 	return err
 }
 
-// encoder makes the filler's call that runs operations.
-type encoder func(ops ...op.UserOp) ([]byte, error)
+// encoder makes the operator's call that runs operations.
+type encoder func(ops ...op.UserOp) (chain.Message, error)
 
-// running runs operations that need no delivery.
-func (o *order) running() encoder {
-	return func(ops ...op.UserOp) ([]byte, error) { return filler.RunCalldata(o.ValidUntil, ops...) }
+// plainly runs operations that need no delivery.
+func (s *Settler) plainly(o *order) encoder {
+	return func(ops ...op.UserOp) (chain.Message, error) { return quote.Run(s.Network, o.ValidUntil, ops...) }
 }
 
 // filling delivers what the quote promises, and what it delivers now, and runs the operations after it.
-func (o *order) filling(now []quotestore.Fill) encoder {
-	return func(ops ...op.UserOp) ([]byte, error) {
+func (s *Settler) filling(o *order, now []quotestore.Fill) encoder {
+	return func(ops ...op.UserOp) (m chain.Message, err error) {
 		terms := o.Terms()
 		pays, ok := filler.Pays(terms.Minimums)
 		if !ok || len(pays) != len(now) {
-			return nil, fmt.Errorf("quote %s delivers %d assets to %q", o.ID, len(now), o.Recipient)
+			return m, fmt.Errorf("quote %s delivers %d assets to %q", o.ID, len(now), o.Recipient)
 		}
 		for i, m := range terms.Minimums {
 			for _, f := range now {
@@ -122,7 +122,9 @@ func (o *order) filling(now []quotestore.Fill) encoder {
 				}
 			}
 		}
-		return filler.FillCalldata(common.HexToHash(o.ID), o.Owner, terms, pays, ops...)
+		m.To = s.Network.Pins.Paymaster
+		m.Data, err = filler.FillCalldata(common.HexToHash(o.ID), o.Owner, terms, pays, ops...)
+		return m, err
 	}
 }
 
@@ -131,9 +133,10 @@ func (o *order) filling(now []quotestore.Fill) encoder {
 // cannot run.
 func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID uint64, ops []operation,
 	encode encoder) (tx chain.Tx, err error) {
-	tx = chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster}
+	tx.From = s.Signers.Operator
 	if len(ops) == 0 {
-		tx.Data, err = encode()
+		m, err := encode()
+		tx.To, tx.Data = m.To, m.Data
 		return tx, err
 	}
 	state, err := o.account.State(st, chainID)
@@ -161,7 +164,8 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 			return tx, err
 		}
 	}
-	tx.Data, err = encode(signed...)
+	m, err := encode(signed...)
+	tx.To, tx.Data, tx.Gas = m.To, m.Data, m.Gas
 	return tx, err
 }
 

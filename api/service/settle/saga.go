@@ -52,7 +52,7 @@ func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (
 	if q.Status == api.StatusExecuted || q.Status == api.StatusCompleted {
 		return s.release(ctx, q)
 	}
-	if q.Sent == "" && s.expired(q) {
+	if q.Sent == "" && s.expired(q) && !s.Network.OnOwnNodes() {
 		return s.refuse(ctx, q, outOfTime())
 	}
 	if *kept == nil {
@@ -180,7 +180,7 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int, name string) (*q
 	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
 		name: name, port: s.Network.Outbox.EVM(l.ChainID),
 		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
-			return s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, o.running())
+			return s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, s.plainly(o))
 		},
 		check: func(rs []chain.Receipt) error { return s.checkReceipt(o, rs[0], 1, []quotestore.Leg{l}) },
 		gate:  func() error { return s.stillServed(ctx, o, l.ChainID) },

@@ -23,7 +23,7 @@ func (s *Settler) simulate(ctx context.Context, o *order) error {
 		case 0:
 			err = s.simulateSolana(ctx, o, nil, []operation{o.deposits[i]})
 		default:
-			err = s.simulateOn(ctx, l.ChainID, o, []operation{o.deposits[i]}, o.running())
+			err = s.simulateOn(ctx, l.ChainID, o, []operation{o.deposits[i]}, s.plainly(o))
 		}
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (s *Settler) simulate(ctx context.Context, o *order) error {
 		}
 		return s.simulateSolana(ctx, o, fill, o.targetOps())
 	}
-	return s.simulateOn(ctx, o.ChainID, o, o.targetOps(), o.onTarget(o.Fills))
+	return s.simulateOn(ctx, o.ChainID, o, o.targetOps(), s.onTarget(o, o.Fills))
 }
 
 func (s *Settler) simulateOn(ctx context.Context, chainID uint64, o *order, ops []operation, encode encoder) error {
@@ -53,7 +53,8 @@ func (s *Settler) simulateOn(ctx context.Context, chainID uint64, o *order, ops 
 	if err != nil {
 		return err
 	}
-	res := st.Call(chain.Message{From: tx.From.Address(), To: tx.To, Data: tx.Data, Authorizations: tx.Authorizations})
+	res := st.Call(chain.Message{From: tx.From.Address(), To: tx.To, Data: tx.Data, Gas: tx.Gas,
+		Authorizations: tx.Authorizations})
 	if res.Err != nil {
 		return s.wouldFail(ctx, st, o, chainID, s.Codec.Failed(res))
 	}
@@ -63,6 +64,10 @@ func (s *Settler) simulateOn(ctx context.Context, chainID uint64, o *order, ops 
 	}
 	if len(outcomes) != len(ops) {
 		return fmt.Errorf("%d operations had %d outcomes", len(ops), len(outcomes))
+	}
+	if s.Network.OnOwnNodes() && !outcomes[0].Success {
+		return quote.CallsFailed(o.context.Approvals, o.context.Calls, s.failedCall(st, o),
+			s.Codec.Explain(outcomes[0].Revert))
 	}
 	return s.leavesPledged(ctx, st, o, chainID)
 }

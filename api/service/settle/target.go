@@ -19,6 +19,9 @@ func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, erro
 	if o.Target().IsSolana() {
 		return s.targetSolana(ctx, o)
 	}
+	if s.Network.OnOwnNodes() {
+		return s.handle(ctx, o)
+	}
 	ops := o.targetOps()
 	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
 		name: "target", port: s.Network.Outbox.EVM(o.ChainID),
@@ -26,7 +29,7 @@ func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, erro
 			if next.Fills, err = s.beforeFill(ctx, o); err != nil {
 				return nil, err
 			}
-			return s.bundleNow(ctx, o, o.ChainID, ops, o.onTarget(next.Fills))
+			return s.bundleNow(ctx, o, o.ChainID, ops, s.onTarget(o, next.Fills))
 		},
 		check: func(rs []chain.Receipt) error {
 			if rs[0].Success && o.Sent != "" {
@@ -55,11 +58,11 @@ func (s *Settler) askedToRevert(o *order) error {
 }
 
 // onTarget is what the filler does on the target chain: it delivers and runs, or only runs.
-func (o *order) onTarget(fills []quotestore.Fill) encoder {
+func (s *Settler) onTarget(o *order, fills []quotestore.Fill) encoder {
 	if o.Whole() {
-		return o.running()
+		return s.plainly(o)
 	}
-	return o.filling(fills)
+	return s.filling(o, fills)
 }
 
 // checkTarget accepts a target transaction in which everything succeeded.

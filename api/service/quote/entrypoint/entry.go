@@ -102,6 +102,10 @@ func (c *Codec) Outcomes(logs []chain.Log) ([]Outcome, error) {
 	return out, nil
 }
 
+// OutcomeTopic is the first topic of the log that the EntryPoint writes of each operation; the operation's hash is the
+// second.
+func (c *Codec) OutcomeTopic() common.Hash { return c.point().Events["UserOperationEvent"].ID }
+
 // Deposit is a deposit that the escrow reported. Token zero is the native coin.
 type Deposit struct {
 	QuoteID        common.Hash

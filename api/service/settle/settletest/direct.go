@@ -12,6 +12,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/filler"
 	"coffer/api/service/chain"
+	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quote/smartaccount"
 )
@@ -34,22 +35,27 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 		Paymaster: &pins.Paymaster, PaymasterVerificationGasLimit: million,
 		PaymasterPostOpGasLimit: big.NewInt(filler.PostOpGas),
 	}
-	tx := chain.Tx{From: w.Installation.Operator, To: pins.Paymaster}
+	tx := chain.Tx{From: w.Installation.Operator}
 	if factory, initData, needed := a.Deployment(); deploys && needed {
 		o.Factory, o.FactoryData = &factory, initData
 	} else if deploys {
 		tx.Authorizations = []op.SignedAuthorization{w.Authorize(chainID, pins.KernelV33.Hex())}
 	}
 	window := op.PaymasterWindow{ValidAfter: now, ValidUntil: now + 60}
-	Must(w.TB, o.Sponsor(context.Background(), window, chainID, w.Installation.Operator))
+	if w.Installation.OnOwnNodes() {
+		o.Limit(window)
+	} else {
+		Must(w.TB, o.Sponsor(context.Background(), window, chainID, w.Installation.Operator))
+	}
 	wire, typed := o.Wire(), a.TypedData(o, chainID)
 	o.Signature, err = w.User.Signature(pins, api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed})
 	Must(w.TB, err)
 	o, err = a.CoSign(context.Background(), o, chainID, w.Installation.CoSigner)
 	Must(w.TB, err)
 	codec := entrypoint.New(pins.EntryPoint, pins.Escrow)
-	tx.Data, err = filler.RunCalldata(now+60, o)
+	m, err := quote.Run(w.Installation.Network, now+60, o)
 	Must(w.TB, err)
+	tx.To, tx.Data = m.To, m.Data
 	w.seal(chainID, tx, func(rs []chain.Receipt) error {
 		if err := chain.AllSucceed(rs); err != nil {
 			return err

@@ -70,6 +70,7 @@ type Options struct {
 	Lifetime  time.Duration
 	Prices    quote.Prices
 	Seed      uint64 // of quote ids
+	OwnNodes  bool   // the network has no solver: its operations carry the Window paymaster
 }
 
 // World is one installation with one user at a time.
@@ -102,6 +103,12 @@ func New(tb testing.TB, o Options) *World {
 		Clock: o.Clock.Now, Seed: []byte("a seed of a test: thirty-two by."), Kind: network.Embedded,
 	})
 	Must(tb, err)
+	if o.OwnNodes {
+		in.Network = ownNodes(tb, in, uint64(o.Clock.Now().Unix()))
+		if o.Prices == nil {
+			o.Prices = unknown{}
+		}
+	}
 	random := rand.NewChaCha8([32]byte{byte(o.Seed), 1, 2, 3})
 	w := &World{TB: tb, Installation: in, Clock: o.Clock, Prices: o.Prices, Assets: map[string]caip.Asset{},
 		SolanaAssets: map[string]caip.Asset{}, burned: map[uint64]burned{}}

@@ -1,0 +1,88 @@
+package quote
+
+import (
+	"context"
+	"math/big"
+	"strings"
+	"time"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/op"
+	"coffer/api/op/filler"
+	"coffer/api/service/chain"
+	"coffer/api/service/deployment"
+)
+
+// handleGas is what handleOps takes beside the limits of an operation, with an authorization and room for what the
+// entry point keeps back from the calls.
+const handleGas = 200_000
+
+// Run is the operator's call that runs operations which need no delivery: of the filler until the deadline, or, on a
+// network without a solver, of the entry point. Those pay no fees, so the beneficiary, which must be an address, gets
+// nothing.
+func Run(n *deployment.Network, deadline uint64, ops ...op.UserOp) (m chain.Message, err error) {
+	m = chain.Message{From: n.Pins.Operator, To: n.Pins.Paymaster}
+	if !n.OnOwnNodes() {
+		m.Data, err = filler.RunCalldata(deadline, ops...)
+		return m, err
+	}
+	m.To = n.Pins.EntryPoint
+	if m.Data, err = op.HandleOpsCall(m.From, ops...); err != nil {
+		return m, err
+	}
+	m.Gas = dataGas(m.Data)
+	for _, o := range ops { // limits are above what the operation takes, so this is not a cost
+		calls := new(big.Int).Add(o.CallGasLimit, o.PaymasterPostOpGasLimit)
+		calls.Add(calls, new(big.Int).Rsh(calls, 5)) // one part in 64 stays with the caller
+		calls.Add(calls, o.VerificationGasLimit).Add(calls, o.PaymasterVerificationGasLimit)
+		m.Gas += calls.Uint64() + handleGas
+	}
+	return m, nil
+}
+
+// DailyOperations is how many operations of one account the gas tank of own nodes pays for in 24 hours. Each costs at
+// most what the fee cap of its chain lets it.
+const DailyOperations = 100
+
+// atHand refuses a call that requires what is not on its chain, where there is no solver that brings it.
+func (q *Quoter) atHand(needs []need) error {
+	if !q.Network.OnOwnNodes() {
+		return nil
+	}
+	var lacking []string
+	at := ""
+	for _, n := range needs {
+		if short := n.short(); short.Sign() > 0 {
+			e, _ := q.Network.Catalog.Entity(n.asset)
+			on, _ := q.Network.Catalog.Chain(n.asset.Chain)
+			lacking = append(lacking, amount.Trim(amount.Format(short, n.decimals))+" "+e.Symbol)
+			at = on.Name
+		}
+	}
+	if len(lacking) == 0 {
+		return nil
+	}
+	return noSolver("bring " + strings.Join(lacking, " and ") + " to " + at)
+}
+
+// present is the funding of a call for which everything is at hand. Nothing is charged, so that no price matters.
+func (q *Quoter) present(ctx context.Context, p paying, f funds) (funding, error) {
+	made, err := q.Book.Accepted(ctx, f.owner().Hex(), f.now.Add(-24*time.Hour), DailyOperations)
+	if err != nil {
+		return funding{}, err
+	}
+	if made >= DailyOperations {
+		return funding{}, api.NewError(api.ErrNoRoute,
+			"the gas tank has paid for %d operations of this account in 24 hours, and pays for no more", made)
+	}
+	m := market{aggregate: p.aggregate.ID, symbol: p.aggregate.Symbol, decimals: p.aggregate.Decimals,
+		targetChain: f.chainID, targetFee: new(big.Int)}
+	m.price, _ = q.Prices.Price(p.aggregate.ID, f.now)
+	return funding{paying: p, market: m, plan: plan{callType: api.CallSameChainExcludeSolver}}, nil
+}
+
+// noSolver is the answer of a network without a solver to what needs one, with what helps.
+func noSolver(instead string) error {
+	return api.NewError(api.ErrNoRoute, "no routes found: this network has no solver: %s, or use an operator", instead)
+}

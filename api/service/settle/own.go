@@ -1,0 +1,96 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/service/chain"
+	"coffer/api/service/quotestore"
+)
+
+// lateBlock is how long after the end of a window, in seconds, a block may still come whose time lies within it.
+const lateBlock = 60
+
+// handle has the prepared operation run by the entry point, on a network without a solver. The operation can be
+// submitted by anyone who knows it, so what the entry point says of its hash decides, and not the receipt of the
+// operator's transaction: one that came second has only cost gas. What was sent can run until the end of its window;
+// before that a quote does not fail for an operation that is not on chain.
+func (s *Settler) handle(ctx context.Context, o *order) (*quotestore.Quote, error) {
+	if o.Sent == "" {
+		if next, err := s.observed(ctx, o); next != nil || err != nil {
+			return next, err
+		}
+		if s.expired(o.Quote) {
+			return nil, outOfTime()
+		}
+	}
+	next, err := take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
+		name: "target", port: s.Network.Outbox.EVM(o.ChainID),
+		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
+			return s.bundleNow(ctx, o, o.ChainID, o.targetOps(), s.plainly(o))
+		},
+		check: func(rs []chain.Receipt) error { return s.checkReceipt(o, rs[0], 1, nil) },
+		gate:  func() error { return s.stillServed(ctx, o, o.ChainID) },
+		done: func(next *quotestore.Quote, rs []chain.Receipt) {
+			s.executed(o, next, nil, s.ref(o.ChainID, rs[0].TxHash))
+		},
+	})
+	refused, isRefused := errors.AsType[refusal](err)
+	if !isRefused {
+		return next, err
+	}
+	if next, err := s.observed(ctx, o); next != nil || err != nil {
+		return next, err
+	}
+	switch {
+	case o.Sent == "":
+		return nil, refused
+	case s.over(o.Quote):
+		return nil, outOfTime()
+	}
+	return nil, fmt.Errorf("quote %s: its operation did not run and still can: %w", o.ID, errors.New(refused.text))
+}
+
+// over reports whether nothing that was sent can run any more.
+func (s *Settler) over(q *quotestore.Quote) bool {
+	return s.headTime(q.ChainID) > q.ValidUntil || uint64(s.Clock().Unix()) > q.ValidUntil+lateBlock
+}
+
+// observed commits what the entry point says of the operation, and returns nil when it says nothing. An event that may
+// still be taken back is an error: it is looked at again.
+func (s *Settler) observed(ctx context.Context, o *order) (*quotestore.Quote, error) {
+	nonce, err := s.Network.AccountNonce(ctx, o.ChainID, o.Owner, o.account.Key192(op.LanePrepared))
+	if err != nil || nonce.Cmp(o.prepared.op.Nonce) == 0 {
+		return nil, err
+	}
+	logs, able := s.Network.Chains[o.ChainID].(chain.Finder)
+	if !able {
+		return nil, fmt.Errorf("logs of %s cannot be searched", caip.EVM(o.ChainID))
+	}
+	r, found, final, err := logs.Find(ctx, o.ValidAfter, s.Network.Pins.EntryPoint, s.Codec.OutcomeTopic(), o.OpHash)
+	if err != nil || !found {
+		return nil, err
+	}
+	if !final {
+		return nil, fmt.Errorf("quote %s: block %d with its operation is not final yet", o.ID, r.Block)
+	}
+	outcomes, err := s.Codec.Outcomes(r.Logs)
+	if err != nil {
+		return nil, err
+	}
+	next := o.Clone()
+	next.Sent = ""
+	s.executed(o, next, nil, s.ref(o.ChainID, r.TxHash))
+	for _, out := range outcomes {
+		if out.OpHash == o.OpHash && !out.Success { // its nonce is used all the same
+			next.Status, next.FailReason = api.StatusFailed, reasonReverted
+			s.Log.Warn("settlement refused", "quote", o.ID, "failReason", reasonReverted, "why",
+				s.Codec.Explain(out.Revert).Text)
+		}
+	}
+	return next, s.Book.Advance(ctx, o.Quote, next)
+}
