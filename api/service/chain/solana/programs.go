@@ -140,15 +140,10 @@ func (c *call) sizeOf(mint solmsg.Key) error {
 	return custom(codeInvalidMint, err)
 }
 
-// nested calls the system program from a program: every account must be writable, and the payer must
-// have signed.
+// nested calls the system program from a program: every account must be writable, the payer must have signed, and the
+// program be there, which the runtime looks at in this order.
 func (c *call) nested(data []byte, accounts []int, run func() error) error {
 	const escalated = "PrivilegeEscalation"
-	if c.key(4) != solmsg.SystemProgram() {
-		c.log("Unknown program %s", solmsg.SystemProgram())
-		c.log("Program return: %s pQAAAAAAAAA=", solmsg.ATAProgram())
-		return named("MissingAccount", fmt.Errorf("%w: the system program must follow the mint", errAccounts))
-	}
 	for _, i := range accounts {
 		var err error
 		if _, err = c.writable(i, escalated); err != nil {
@@ -161,6 +156,11 @@ func (c *call) nested(data []byte, accounts []int, run func() error) error {
 			c.log("Program return: %s pQAAAAAAAAA=", solmsg.ATAProgram())
 			return err
 		}
+	}
+	if c.key(4) != solmsg.SystemProgram() {
+		c.log("Unknown program %s", solmsg.SystemProgram())
+		c.log("Program return: %s pQAAAAAAAAA=", solmsg.ATAProgram())
+		return named("MissingAccount", fmt.Errorf("%w: the system program must follow the mint", errAccounts))
 	}
 	return c.inside(solmsg.SystemProgram(), data, accounts, run)
 }

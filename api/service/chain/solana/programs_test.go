@@ -394,3 +394,17 @@ func TestARevokeWithoutAnOwnerNamesTheAccountFirst(t *testing.T) {
 		}
 	}
 }
+
+// The runtime looks at the accounts of a call before it looks for the program.
+func TestACreationNamesTheReadOnlyAccountBeforeTheMissingProgram(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	a, b := keyOf(w.alice), keyOf(w.bob)
+	for want, writable := range map[string]bool{"PrivilegeEscalation": false, "MissingAccount": true} {
+		x := solmsg.CreateATAIdempotent(a, b, w.mint)
+		x.Accounts = slices.Clone(x.Accounts)
+		x.Accounts[1].Writable, x.Accounts[4].Key = writable, solmsg.MemoProgram()
+		if r := w.send(t, w.alice, none(), x); r.Fault == nil || r.Fault.Instruction != want {
+			t.Errorf("%+v, expected %s", r.Fault, want)
+		}
+	}
+}
