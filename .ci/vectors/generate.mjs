@@ -13,6 +13,17 @@ const files = {
   'service/chain/solana/testdata/vm.jsonl': [ledgerWorld, 140],
 };
 
+// --worlds FROM TO FILE writes other worlds of the ledger than those that are kept, TO not among them.
+const other = process.argv.indexOf('--worlds');
+if (other > 0) {
+  const [from, to, file] = process.argv.slice(other + 1);
+  const parts = [ledgerWorld(0)[0]]; // the head
+  for (let i = Number(from); i < Number(to); i++) parts.push(...ledgerWorld(i).slice(i === 0 ? 1 : 0));
+  writeFileSync(file, Buffer.concat(parts));
+  console.log(`${file}: ${parts.length - 1} transactions`);
+  process.exit(0);
+}
+
 const check = process.argv.includes('--check');
 let different = 0;
 for (const [name, [make, count]] of Object.entries(files)) {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -252,8 +253,11 @@ func (w *vmWorld) called(t *testing.T, r solana.Receipt) (lines []string) {
 	return lines
 }
 
+// vmFile may be of other worlds than those that are kept.
+var vmFile = flag.String("vm", "testdata/vm.jsonl", "transactions and what became of them in the real VM")
+
 func TestTheLedgerDoesWhatTheRealVMDoes(t *testing.T) {
-	file, err := os.Open("testdata/vm.jsonl")
+	file, err := os.Open(*vmFile)
 	if err != nil {
 		t.Fatal(err)
 	}
