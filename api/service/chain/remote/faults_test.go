@@ -222,9 +222,10 @@ func TestALieAboutTheHeadEndsInAnErrorAndIsForgotten(t *testing.T) {
 	}
 }
 
-// A node behind the others does not take a chain back, unless it says so again and again.
+// A node behind the others does not take a chain back, unless for a while there is no other word.
 func TestAnOlderHeadIsNotBelievedAtOnce(t *testing.T) {
-	l := newLab(t)
+	now := time.Unix(genesis, 0)
+	l := newLab(t, func(o *remote.Options) { o.Clock = func() time.Time { return now } })
 	l.seal()
 	l.seal()
 	if h := l.state(0).Header(); h.Number != 2 {
@@ -237,6 +238,7 @@ func TestAnOlderHeadIsNotBelievedAtOnce(t *testing.T) {
 		return false
 	}
 	for i, want := range []uint64{2, 2, 1} {
+		now = now.Add(time.Duration(i) * 5 * time.Second)
 		if st := l.state(0); st.Header().Number != want || st.Balance(person(0)).Sign() == 0 {
 			t.Errorf("view %d is of block %d: %v", i, st.Header().Number, st.Err())
 		}

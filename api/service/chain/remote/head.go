@@ -96,11 +96,15 @@ func (c *Chain) saw(h *head) *head {
 	defer c.mu.Unlock()
 	c.rules = h.rules
 	if c.latest != nil && h.Number < c.latest.Number {
-		if c.older++; c.older < believed {
+		now := c.o.Clock()
+		if c.older.IsZero() {
+			c.older = now
+		}
+		if now.Sub(c.older) < believedAfter {
 			return c.latest
 		}
 	}
-	c.latest, c.older = h, 0
+	c.latest, c.older = h, time.Time{}
 	return h
 }
 

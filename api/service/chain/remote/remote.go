@@ -59,8 +59,8 @@ const (
 	idleAfter = time.Minute
 	// rulesFor is how long the rules of a chain are believed.
 	rulesFor = 10 * time.Minute
-	// believed is how often the nodes must name an older head than before.
-	believed = 3
+	// believedAfter is how long the nodes must name an older head than before.
+	believedAfter = 15 * time.Second
 )
 
 // Chain is one chain. It is safe for concurrent use.
@@ -75,7 +75,7 @@ type Chain struct {
 	mu      sync.Mutex // nothing waits while it is held
 	closed  bool
 	latest  *head
-	older   int
+	older   time.Time // since when the nodes name an older head; zero when they do not
 	rules   rules
 	used    time.Time
 	polling bool
