@@ -89,11 +89,10 @@ func (s suggestion) next(than *types.Transaction, limit *big.Int) (price, bool) 
 	return price{tip: smaller(larger(tip, s.tip), most), most: most}, true
 }
 
-// raised is an eighth more, rounded up, and at least one more.
+// raised is an eighth more, rounded up.
 func raised(v *big.Int) *big.Int {
 	out := new(big.Int).Mul(v, big.NewInt(9))
-	out.Add(out, big.NewInt(7)).Rsh(out, 3)
-	return larger(out, new(big.Int).Add(v, big.NewInt(1)))
+	return out.Add(out, big.NewInt(7)).Rsh(out, 3)
 }
 
 func larger(a, b *big.Int) *big.Int {

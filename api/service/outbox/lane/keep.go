@@ -197,29 +197,25 @@ func (l *Lane) lookAt(ctx context.Context, at common.Address, r *laneRecord, fin
 		return err
 	}
 	for _, s := range steps {
-		if s.Nonce >= k.nonce && s.Mined == nil {
-			continue
-		}
-		if err := l.judge(ctx, k, s, final); err != nil {
-			return err
+		if s.Nonce < k.nonce || s.Mined != nil {
+			err = errors.Join(err, l.judge(ctx, k, s, final))
 		}
 	}
 	k.mu.Lock()
 	explained := k.held == before
-	if explained {
+	if explained && err == nil {
 		k.held = 0
 	}
+	held := k.held > 0
 	k.mu.Unlock()
 	if !explained {
-		return l.confirm(ctx, k, at, r, final)
+		return errors.Join(err, l.confirm(ctx, k, at, r, final))
 	}
-	if r.Stopped != "" {
-		return nil
-	}
-	if steps, err = l.openSteps(at); err != nil {
+	if r.Stopped != "" || held {
 		return err
 	}
-	return l.replace(ctx, k, steps)
+	steps, errRead := l.openSteps(at)
+	return errors.Join(err, errRead, l.replace(ctx, k, steps))
 }
 
 // confirm stops a lane when the nonce that it cannot explain is final.

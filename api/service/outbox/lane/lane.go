@@ -203,9 +203,6 @@ func (l *Lane) Send(ctx context.Context, s outbox.EVMStep) (final bool, err erro
 	}
 	t := s.Txs[0]
 	deadline := cmp.Or(s.Deadline, l.now()+uint64(l.Lifetime/time.Second))
-	if l.now() > deadline {
-		return false, fmt.Errorf("the step's deadline %d is over", deadline)
-	}
 	if err := l.try(ctx, s); err != nil {
 		return false, err
 	}
@@ -265,6 +262,9 @@ func (l *Lane) try(ctx context.Context, s outbox.EVMStep) error {
 func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint64) (busy bool, err error) {
 	t := s.Txs[0]
 	from := t.From.Address()
+	if l.now() > deadline {
+		return false, fmt.Errorf("the deadline of step %q is over", s.ID)
+	}
 	gas, err := l.estimate(ctx, t)
 	if err != nil {
 		return false, err
@@ -356,12 +356,12 @@ func (l *Lane) mayDraw(ctx context.Context, k *key, from common.Address, at *lan
 	if at != nil && at.Stopped != "" {
 		return nil, fmt.Errorf("%w until an operator decides: %s", ErrStopped, at.Stopped)
 	}
+	pending, err := l.nonce(ctx, from, "pending") // what waits to be mined counts
+	if err != nil {
+		return nil, err
+	}
 	if at == nil {
 		_, latest, err := l.agreedNonce(ctx, from)
-		if err != nil {
-			return nil, err
-		}
-		pending, err := l.nonce(ctx, from, "pending")
 		if err != nil {
 			return nil, err
 		}
@@ -371,16 +371,12 @@ func (l *Lane) mayDraw(ctx context.Context, k *key, from common.Address, at *lan
 		}
 		return &laneRecord{First: latest, Next: latest}, nil
 	}
-	latest, err := l.nonce(ctx, from, "latest")
-	if err != nil {
-		return nil, err
-	}
-	if latest > at.Next {
-		l.hold(from, k, beyond(latest, at.Next)) // the keeper looks into it
+	if pending > at.Next {
+		l.hold(from, k, beyond(pending, at.Next)) // the keeper looks into it
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if latest > at.Next || k.held > 1 {
+	if pending > at.Next || k.held > 1 {
 		return nil, fmt.Errorf("%w until it is explained (%s): %s", ErrStopped, CodeHeld, k.why)
 	}
 	return at, nil

@@ -261,8 +261,43 @@ func TestAReorganisationStepsBack(t *testing.T) {
 	}
 }
 
+// turning reorganises deeper than final after a receipt was read.
+type turning struct{ *world }
+
+func (w turning) Agreed(ctx context.Context, result any, method string, params ...any) error {
+	err := w.world.Agreed(ctx, result, method, params...)
+	if method == "eth_getTransactionReceipt" {
+		w.reorganise(1+depth, func() bool { return true })
+	}
+	return err
+}
+
+func TestAReceiptOfABlockThatIsGoneEndsNothing(t *testing.T) {
+	b := newLab(t)
+	b.send(b.step("a"))
+	b.turn()
+	b.w.mine(1 + depth)
+	b.l.Pool = turning{b.w}
+	b.turn()
+	b.l.Pool = b.w
+	if b.result("a") != nil {
+		t.Fatal("final in a block that is gone")
+	}
+	b.turn()
+	b.w.mine(1 + depth)
+	b.turn()
+	if r := b.result("a"); r == nil || r.BlockHash != b.w.blocks[r.Block].hash {
+		t.Errorf("%+v", r)
+	}
+}
+
 // foreign uses a nonce of the lane's key for something else.
 func (b *lab) foreign() {
+	b.foreignWaits()
+	b.w.mine(1)
+}
+
+func (b *lab) foreignWaits() {
 	at := b.key.Address()
 	tx, err := b.key.SignTx(b.t.Context(), types.NewTx(&types.DynamicFeeTx{ChainID: big.NewInt(chainID),
 		Nonce: b.w.nonces(at), GasFeeCap: big.NewInt(100 * gwei), GasTipCap: big.NewInt(50 * gwei), Gas: 21_000,
@@ -274,7 +309,24 @@ func (b *lab) foreign() {
 	}
 	b.w.pool[at][tx.Nonce()] = tx
 	b.w.mu.Unlock()
+}
+
+// What another process has sent, and what is not mined yet, is as foreign as what is.
+func TestBesideAForeignTransactionThatWaitsNothingIsSigned(t *testing.T) {
+	b := newLab(t)
+	b.foreignWaits()
+	if _, err := b.l.Send(t.Context(), b.step("a")); !errors.Is(err, ErrStopped) || b.recorded("a") {
+		t.Fatalf("a key's first step: %v", err)
+	}
 	b.w.mine(1)
+	b.send(b.step("a"))
+	b.turn()
+	b.w.mine(1 + depth)
+	b.turn()
+	b.foreignWaits()
+	if _, err := b.l.Send(t.Context(), b.step("b")); !errors.Is(err, ErrStopped) || b.recorded("b") {
+		t.Fatal(err)
+	}
 }
 
 func TestANonceBeyondTheLanesStopsItUntilAnOperatorDecides(t *testing.T) {
@@ -288,12 +340,12 @@ func TestANonceBeyondTheLanesStopsItUntilAnOperatorDecides(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.turn()
+	b.clock.wait(2 * time.Minute)
 	b.turn()
 	if !strings.Contains(b.log.String(), CodeHeld) || strings.Contains(b.log.String(), CodeStopped) {
 		t.Fatalf("before it is final: %s", b.log.String())
 	}
 	b.w.mine(depth)
-	b.clock.wait(2 * time.Minute)
 	b.turn()
 	if !strings.Contains(b.log.String(), CodeStopped) {
 		t.Fatalf("not stopped: %s", b.log.String())
