@@ -93,7 +93,7 @@ func live(t *testing.T) {
 	key := local(100 + number)
 	var log safeLog
 	kept := doomed{s, f}
-	o := onNodes(pool(t, 1, os.Getenv(killURL)), kept, &log, key)
+	o := onNodes(t, pool(t, 1, os.Getenv(killURL)), kept, &log, key)
 	o.Pool = doomedPool{o.Pool, f}
 	first, err := New(o)
 	if err != nil {

@@ -63,9 +63,10 @@ type Options struct {
 	ChainID uint64
 	Final   networks.Finality
 	FeeCap  *big.Int // wei per gas, at most
-	// State opens a view in which a step is tried before it is sent. Check is the last question before a signature: an
-	// eth_call of the exact transaction on a node.
+	// State opens a view in which a step is tried before it is sent; Prime, if it is not nil, is told of it first.
+	// Check is the last question before a signature: an eth_call of the exact transaction on a node.
 	State func(ctx context.Context, at uint64) (chain.State, error)
+	Prime func(in chain.State, next ...chain.Message)
 	Check func(context.Context, chain.Message) error
 	// Signers are the keys that may have steps from an earlier run. Without its signer such a step is sent again, but
 	// not replaced.
@@ -241,9 +242,15 @@ func (l *Lane) try(ctx context.Context, s outbox.EVMStep) error {
 	}
 	defer st.Close()
 	t := s.Txs[0]
+	if l.Prime != nil {
+		l.Prime(st, message(t))
+	}
 	would := st.Call(message(t))
 	if err := st.Err(); err != nil {
 		return err
+	}
+	if errors.Is(would.Err, chain.ErrUnchecked) {
+		return would.Err // it may succeed or not
 	}
 	head := st.Header()
 	r := chain.Receipt{From: t.From.Address(), To: t.To, Value: value(t.Value), Authorizations: t.Authorizations,

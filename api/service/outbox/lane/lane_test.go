@@ -496,6 +496,17 @@ func TestTheLastCheckIsOfTheExactTransactionAndTheGateComesAfterIt(t *testing.T)
 	}
 }
 
+// A step whose outcome only the chain's own nodes could tell is neither sent nor over.
+func TestWhatCannotBeTriedIsNotSent(t *testing.T) {
+	b := newLab(t)
+	s := b.step("a")
+	s.Txs[0].Data = []byte("precompiled")
+	_, err := b.l.Send(t.Context(), s)
+	if !errors.Is(err, chain.ErrUnchecked) || errors.Is(err, chain.ErrNotAccepted) || b.recorded("a") {
+		t.Error(err)
+	}
+}
+
 func TestGasAndFundsAreBounded(t *testing.T) {
 	b := newLab(t)
 	s := b.step("a") // takes 21 100

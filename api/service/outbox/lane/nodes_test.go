@@ -26,6 +26,7 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/evm/ethrpc"
+	"coffer/api/service/chain/remote"
 	"coffer/api/service/jsonrpc"
 	"coffer/api/service/outbox"
 	"coffer/api/service/signers"
@@ -105,19 +106,15 @@ func slot(id string) (h common.Hash) {
 	return h
 }
 
-func call(m chain.Message) map[string]any {
-	return map[string]any{"from": m.From, "to": m.To, "data": hexutil.Bytes(m.Data), "gas": hexutil.Uint64(m.Gas),
-		"value": (*hexutil.Big)(value(m.Value))}
-}
-
 // onNodes are options for lanes over endpoints.
-func onNodes(p *rpcpool.Pool, s store.Store, log io.Writer, keys ...signers.EVM) Options {
+func onNodes(t *testing.T, p *rpcpool.Pool, s store.Store, log io.Writer, keys ...signers.EVM) Options {
+	c, err := remote.New(remote.Options{Node: p, ChainID: chainID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
 	return Options{Store: s, Pool: p, ChainID: chainID, FeeCap: big.NewInt(500 * gwei), Signers: keys,
-		State: func(context.Context, uint64) (chain.State, error) { return trial{}, nil },
-		Check: func(ctx context.Context, m chain.Message) error {
-			var out hexutil.Bytes
-			return p.Call(ctx, &out, "eth_call", call(m), "latest")
-		},
+		State: c.State, Prime: c.Prime, Check: c.Gate,
 		Log: slog.New(slog.NewTextHandler(log, nil)), Poll: 20 * time.Millisecond, Resend: 200 * time.Millisecond,
 		Patience: time.Second}
 }
@@ -177,8 +174,9 @@ func TestThroughEndpointsThatFailAndLieEveryStepHappensOnce(t *testing.T) {
 	}}
 	var log safeLog
 	var l atomic.Pointer[Lane]
+	o := onNodes(t, p, kept, &log, keys...)
 	start := func() {
-		next, err := New(onNodes(p, kept, &log, keys...))
+		next, err := New(o)
 		if err != nil {
 			t.Error(err)
 			return
@@ -296,7 +294,7 @@ func newField(t *testing.T) *field {
 }
 
 func (f *field) start() {
-	o := onNodes(f.p, f.kept, &f.log, f.key)
+	o := onNodes(f.T, f.p, f.kept, &f.log, f.key)
 	o.Clock, o.Patience, o.Resend = f.clock.time, 30*time.Second, 10*time.Second
 	l, err := open(o)
 	f.ok(err)

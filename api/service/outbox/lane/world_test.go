@@ -319,6 +319,9 @@ func (trial) Call(m chain.Message) chain.Result {
 	if strings.HasPrefix(string(m.Data), "fail now") {
 		return chain.Result{Err: chain.ErrReverted, Return: []byte{1}}
 	}
+	if string(m.Data) == "precompiled" {
+		return chain.Result{Err: chain.ErrUnchecked}
+	}
 	return chain.Result{GasUsed: 21_000, Logs: []chain.Log{{Address: m.To, Data: m.Data}}}
 }
 
