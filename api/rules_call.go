@@ -47,7 +47,11 @@ func (r Rules) tokensRequired(p place, chain caip.Chain, chainOK bool) {
 			t.get("assetType").fail("each asset at most once")
 		}
 		seen[asset] = true
-		if okAmount && v != "0" && r.Catalog.Price(asset) == nil {
+		if _, listed := r.Catalog.Entity(asset); !okAmount || v == "0" {
+			continue
+		} else if r.Catalog.Unpriced() && !listed {
+			t.get("assetType").failGot("a supported asset, or amount 0", "an unknown asset")
+		} else if !r.Catalog.Unpriced() && r.Catalog.Price(asset) == nil {
 			t.get("assetType").failGot("a supported asset with a known price, or amount 0", "an unpriced asset")
 		}
 	}

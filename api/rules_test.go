@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coffer/api/catalog"
+	"coffer/assets"
 )
 
 const (
@@ -99,6 +100,30 @@ func TestNothingOfAnUnknownTokenMayBeRequired(t *testing.T) {
 		`","amount":"0"}]`})
 	if fs := rules(t).Prepare(mustParse(t, body)); len(fs) != 0 {
 		t.Fatal(fs)
+	}
+}
+
+// On own nodes no asset of the catalogue has a price: what is listed there may be required, and nothing else.
+func TestWithoutPricesAListedTokenMayBeRequired(t *testing.T) {
+	d, err := assets.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range d.Tokens {
+		d.Tokens[i].PriceMicroUSD = ""
+	}
+	cat, err := catalog.New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Rules{Catalog: cat, Now: rules(t).Now}
+	if fs := r.Prepare(mustParse(t, prepareBody(nil))); len(fs) != 0 {
+		t.Error(fs)
+	}
+	body := prepareBody(map[string]string{"tokensRequired": `[{"assetType":"eip155:8453/erc20:` + evmOther +
+		`","amount":"1"}]`})
+	if fs := r.Prepare(mustParse(t, body)); len(fs) != 1 || fs[0].Path != "tokensRequired[0].assetType" {
+		t.Error(fs)
 	}
 }
 

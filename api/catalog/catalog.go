@@ -230,6 +230,17 @@ func (c *Catalog) Price(a caip.Asset) *big.Int {
 	return amount.Copy(c.aggregates[e.Aggregate].PriceMicroUSD)
 }
 
+// Unpriced reports whether no asset has a price here: on own nodes prices come from elsewhere, if at all, and what is
+// required need not be paid in another asset.
+func (c *Catalog) Unpriced() bool {
+	for _, a := range c.aggregates {
+		if a.PriceMicroUSD != nil {
+			return false
+		}
+	}
+	return true
+}
+
 func (a *Aggregate) copy() Aggregate {
 	out := *a
 	out.PriceMicroUSD = amount.Copy(a.PriceMicroUSD)
