@@ -49,6 +49,9 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 		return nil, err
 	}
 	defer st.Close()
+	if q.Network.OnOwnNodes() && r.ValidAfter == "" {
+		r.window.ValidAfter = min(r.window.ValidAfter, st.Header().Time) // a node tries it in the block that it has
+	}
 	c, f, err := q.build(ctx, st, r)
 	if err != nil {
 		return nil, err

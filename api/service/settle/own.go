@@ -29,7 +29,7 @@ func (s *Settler) handle(ctx context.Context, o *order) (*quotestore.Quote, erro
 		}
 	}
 	next, err := take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
-		name: "target", port: s.Network.Outbox.EVM(o.ChainID),
+		name: "target", port: s.Network.Outbox.EVM(o.ChainID), deadline: o.ValidUntil,
 		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
 			return s.bundleNow(ctx, o, o.ChainID, o.targetOps(), s.plainly(o))
 		},
@@ -71,7 +71,8 @@ func (s *Settler) observed(ctx context.Context, o *order) (*quotestore.Quote, er
 	if !able {
 		return nil, fmt.Errorf("logs of %s cannot be searched", caip.EVM(o.ChainID))
 	}
-	r, found, final, err := logs.Find(ctx, o.ValidAfter, s.Network.Pins.EntryPoint, s.Codec.OutcomeTopic(), o.OpHash)
+	r, found, final, err := logs.Find(ctx, o.ValidAfter, o.ValidUntil, s.Network.Pins.EntryPoint,
+		s.Codec.OutcomeTopic(), o.OpHash)
 	if err != nil || !found {
 		return nil, err
 	}

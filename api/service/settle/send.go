@@ -16,7 +16,9 @@ type step[T, R any] struct {
 	txs   func(next *quotestore.Quote) ([]T, error)
 	check func([]R) error
 	gate  func() error
-	done  func(next *quotestore.Quote, receipts []R)
+	// deadline is the last second in which the step can do anything, 0 when there is none
+	deadline uint64
+	done     func(next *quotestore.Quote, receipts []R)
 }
 
 // take does a step, or goes on with it when the record says that it was sent, and returns the record as it was
@@ -45,7 +47,8 @@ func take[T, R any](ctx context.Context, s *Settler, q *quotestore.Quote, st ste
 	sent := next.Clone()
 	sent.Sent = st.name
 	final, err := st.port.Send(ctx, outbox.Step[T, R]{
-		ID: id, Time: uint64(s.Clock().Unix()), Txs: txs, Check: st.check, Gate: st.gate, Sent: s.Book.Change(q, sent),
+		ID: id, Time: uint64(s.Clock().Unix()), Deadline: st.deadline, Txs: txs, Check: st.check, Gate: st.gate,
+		Sent: s.Book.Change(q, sent),
 		Final: func(receipts []R) outbox.Change {
 			st.done(next, receipts)
 			return s.Book.Change(q, next)

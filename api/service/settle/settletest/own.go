@@ -5,11 +5,9 @@ import (
 	"math/big"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
-	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
@@ -18,13 +16,6 @@ import (
 	"coffer/api/service/signers"
 	"coffer/assets"
 )
-
-// unknown is a price source of a network without feeds.
-type unknown struct{}
-
-func (unknown) Price(caip.AggregateID, time.Time) (*big.Int, bool) { return nil, false }
-
-func (unknown) GasCostMicroUSD(uint64, uint64, time.Time) (*big.Int, bool) { return nil, false }
 
 // ownNodes is the network of an installation as one person's nodes are: the Window paymaster is deployed on every
 // chain, no solver and no escrow is pinned, where tokens keep their balances is unknown, and there is no Solana.
@@ -73,12 +64,15 @@ func deployedAt(tb testing.TB, c chain.Chain, at common.Address) bool {
 // finder finds logs by reading every block.
 type finder struct{ chain.Chain }
 
-func (f finder) Find(ctx context.Context, since uint64, at common.Address, topics ...common.Hash) (chain.Receipt, bool,
-	bool, error) {
+func (f finder) Find(ctx context.Context, from, to uint64, at common.Address, topics ...common.Hash) (chain.Receipt,
+	bool, bool, error) {
 	for n := f.Head().Number; ; n-- {
 		b, found, err := f.Block(ctx, n)
-		if err != nil || !found || b.Time < since {
+		if err != nil || !found || b.Time < from {
 			return chain.Receipt{}, false, false, err
+		}
+		if b.Time > to {
+			continue
 		}
 		for _, r := range b.Receipts {
 			if slices.ContainsFunc(r.Logs, func(l chain.Log) bool {
