@@ -9,9 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/network"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/devnet"
+	"coffer/api/service/remotenet"
 	"coffer/api/service/store"
 )
 
@@ -23,11 +27,22 @@ var ErrLost = errors.New("the network of the data directory is lost")
 // evidence names the files of a data directory that only a network which was opened there leaves.
 func evidence(dir string) (names []string) {
 	for _, name := range []string{NetworkFile, caFile, caKeyFile} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil && (name != NetworkFile || !unopened(dir)) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// unopened reports whether the descriptor of a directory is one that no service has opened yet: the contracts of a
+// network on nodes were deployed, and no keys were made.
+func unopened(dir string) bool {
+	raw, err := os.ReadFile(filepath.Join(dir, NetworkFile))
+	if err != nil {
+		return false
+	}
+	d, err := network.Decode(raw)
+	return err == nil && d.OnOwnNodes() && d.Pins.Operator == (common.Address{})
 }
 
 // checkFile refuses to make a database where one is missing. It is asked before the database is opened, as that would
@@ -54,6 +69,9 @@ func checkSeed(dir string, s store.Store) error {
 		return nil
 	}
 	exists, err := devnet.Exists(s)
+	if err == nil && !exists {
+		exists, err = remotenet.Exists(s)
+	}
 	if err == nil && !exists {
 		err = lost(dir, DatabaseFile+" has no seed", left)
 	}

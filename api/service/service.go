@@ -41,6 +41,7 @@ import (
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
+	"coffer/api/service/remotenet"
 	"coffer/api/service/settle"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
@@ -88,6 +89,10 @@ type Options struct {
 	Dir          string            // data directory of network.json and catalog.json; "" for neither
 	Nodes        *NodesOptions     // OpenOrAttach opens endpoints while this process holds the database
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
+	// Networks is the file of a network on nodes of others (networks.toml), "" for an embedded one. Its kind is that of
+	// the network. Credential finds what one of its endpoints names as ${vault:NAME}.
+	Networks   string
+	Credential func(ctx context.Context, name string) (string, error)
 }
 
 // Faults bring about what seldom happens, for tests and developers. Nil functions do nothing.
@@ -154,6 +159,7 @@ type Service struct {
 	opts      Options
 	in        installation
 	embedded  *devnet.Installation // nil where the chains are others'
+	remote    *remotenet.Network   // nil where they are embedded
 	book      *quotestore.Book
 	settler   *settle.Settler
 	keys      *access.Keys
@@ -170,6 +176,13 @@ type Service struct {
 	endSweep  context.CancelFunc
 	sweeping  sync.WaitGroup
 }
+
+// ErrOwnNodes and ErrEmbedded say that data is of the other sort of network than the one that was asked for. Nothing
+// was changed.
+var (
+	ErrOwnNodes = errors.New("the data is of a network on nodes: name its networks.toml, or another data directory")
+	ErrEmbedded = errors.New("the data is of an embedded network: a network on nodes needs a data directory of its own")
+)
 
 // installation is what the service needs of a network: its chains and contracts, its own signers, and secrets that are
 // the same for the life of the data.
@@ -189,16 +202,10 @@ func Open(o Options) (*Service, error) {
 	if o.Store == nil {
 		return nil, errors.New("service: no store was given")
 	}
-	from := devnet.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind}
-	if o.Dir != "" {
-		from.Catalog = filepath.Join(o.Dir, catalog.File)
-	}
-	in, err := devnet.Open(o.Store, from)
-	if err != nil {
+	s := &Service{opts: o, passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
+	if err := s.install(); err != nil {
 		return nil, err
 	}
-	s := &Service{opts: o, in: installation{in.Network, in.Set, in.Secret}, embedded: in,
-		passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
 	s.opts.Log = slog.New(redactedLog{o.Log.Handler(), o.APIKey})
 	if o.Metrics != nil {
 		s.watch = &observer{meter: o.Metrics}
@@ -208,14 +215,61 @@ func Open(o Options) (*Service, error) {
 	base := o.explorer()
 	s.explorer.Store(&base)
 	if err := s.wire(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.closeRemote())
 	}
 	if o.Dir != "" {
-		if err := writeNetwork(o.Dir, in.Descriptor); err != nil {
+		if err := writeNetwork(o.Dir, s.in.Descriptor); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
 	return s, nil
+}
+
+// openWithin bounds how long the chains of nodes may take to say that they are those of the network.
+const openWithin = time.Minute
+
+// install opens the network: an embedded one, or that of a file.
+func (s *Service) install() error {
+	o := s.opts
+	if o.Networks == "" {
+		if others, err := remotenet.Exists(o.Store); err != nil || others {
+			return cmp.Or(err, ErrOwnNodes)
+		}
+		from := devnet.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind}
+		if o.Dir != "" {
+			from.Catalog = filepath.Join(o.Dir, catalog.File)
+		}
+		in, err := devnet.Open(o.Store, from)
+		if err != nil {
+			return err
+		}
+		s.embedded, s.in = in, installation{in.Network, in.Set, in.Secret}
+		return nil
+	}
+	if embedded, err := devnet.Exists(o.Store); err != nil || embedded {
+		return cmp.Or(err, ErrEmbedded)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
+	defer cancel()
+	in, err := remotenet.Open(ctx, remotenet.Options{File: o.Networks, Store: o.Store, Credential: o.Credential,
+		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Log: o.Log})
+	if err != nil {
+		return err
+	}
+	s.remote, s.in = in, installation{in.Network, in.Set, in.Secret}
+	return nil
+}
+
+// prices are those of the network: a walk around the table of an embedded one, unknown on nodes without price feeds.
+func (s *Service) prices() (quote.Prices, error) {
+	if s.embedded == nil {
+		return price.None{}, nil
+	}
+	walk, err := s.in.secret("prices/1", 32)
+	if err != nil {
+		return nil, err
+	}
+	return price.New(s.in.Catalog, walk)
 }
 
 // wire builds the use cases, resumes settlement and builds the HTTP layers.
@@ -234,11 +288,7 @@ func (s *Service) wire() error {
 	for _, damage := range s.keys.Damaged() {
 		o.Log.Error("a stored API key cannot be read and opens nothing", "error", damage)
 	}
-	walk, err := in.secret("prices/1", 32)
-	if err != nil {
-		return err
-	}
-	prices, err := price.New(in.Catalog, walk)
+	prices, err := s.prices()
 	if err != nil {
 		return err
 	}
@@ -396,7 +446,23 @@ func (s *Service) Idle(ctx context.Context) error { return s.settler.Idle(ctx) }
 func (s *Service) Close() error {
 	s.endSweep()
 	s.sweeping.Wait()
-	return errors.Join(s.settler.Close(), s.earlier.close())
+	return errors.Join(s.settler.Close(), s.earlier.close(), s.closeRemote())
+}
+
+func (s *Service) closeRemote() error {
+	if s.remote == nil {
+		return nil
+	}
+	return s.remote.Close()
+}
+
+// Tanks are what the gas tank has on each chain of a network on nodes; none on an embedded one. A chain that does not
+// answer is left out, and the error says why.
+func (s *Service) Tanks(ctx context.Context) ([]remotenet.Tank, error) {
+	if s.remote == nil {
+		return nil, nil
+	}
+	return s.remote.Tanks(ctx)
 }
 
 // writeNetwork keeps the descriptor beside the database. This process holds the database, so it may remove files that

@@ -1,0 +1,262 @@
+// Package remotenet opens a network on nodes of others: the chains of networks.toml behind JSON-RPC endpoints, with the
+// contracts of the descriptor beside it and keys that the data of the service keeps.
+//
+// Promise: nothing is opened before every chain was seen to begin with the descriptor's block and to have the pinned
+// code at every pinned address; a difference is a *pinned.DifferenceError. Data of one network is refused for another
+// one. No endpoint is asked but those of the file. The keys are made once, with the first opening, and never leave the
+// process.
+//
+// The network has no solver (network.Descriptor.OnOwnNodes): its operator is the gas tank, a key that a person funds.
+// Units: amounts in wei. Sources: protocol §5.5.
+package remotenet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"golang.org/x/sync/errgroup"
+
+	"coffer/api/caip"
+	"coffer/api/network"
+	"coffer/api/networks"
+	"coffer/api/rpcpool"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/remote"
+	"coffer/api/service/deployment"
+	"coffer/api/service/outbox"
+	"coffer/api/service/outbox/lane"
+	"coffer/api/service/pinned"
+	"coffer/api/service/signers"
+	"coffer/api/service/store"
+)
+
+// Options say how a network is opened. File is networks.toml; its descriptor lies beside it. Credential finds what an
+// endpoint names as ${vault:NAME}. The seed of the first opening is Seed, or drawn from Random. Poll is how often lanes
+// look at a chain while something is under way, 0 for the usual.
+type Options struct {
+	File       string
+	Store      store.Store
+	Credential func(ctx context.Context, name string) (string, error)
+	Clock      func() time.Time
+	Random     io.Reader
+	Seed       []byte
+	Log        *slog.Logger
+	Poll       time.Duration
+}
+
+// Network is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
+type Network struct {
+	*deployment.Network
+	signers.Set
+
+	seed  []byte
+	nodes []*node
+	lanes map[uint64]*lane.Lane
+}
+
+// ErrMissing says that a chain lacks a pinned contract.
+var ErrMissing = errors.New("contracts are missing: coffer network deploy puts them there")
+
+// Open opens the network of a file. It asks every chain.
+func Open(ctx context.Context, o Options) (_ *Network, err error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	file, err := networks.Load(o.File)
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{lanes: map[uint64]*lane.Lane{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("network of %s: %w", o.File, err), n.Close())
+		}
+	}()
+	d, err := describe(file)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := file.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	n.Network = &deployment.Network{Descriptor: d, Catalog: cat, Chains: map[uint64]chain.Chain{}}
+	for _, c := range file.Chains {
+		node, err := newNode(ctx, file, c, o)
+		if err != nil {
+			return nil, err
+		}
+		n.nodes = append(n.nodes, node)
+		n.Chains[c.ID], n.ChainIDs = node, append(n.ChainIDs, c.ID)
+	}
+	slices.Sort(n.ChainIDs)
+	if err := n.compare(ctx); err != nil {
+		return nil, err
+	}
+	if n.seed, err = seed(o, d.ID); err != nil {
+		return nil, err
+	}
+	keys, err := signers.Derive(n.seed)
+	if err != nil {
+		return nil, err
+	}
+	n.Set = signers.Set{Operator: keys.Operator, CoSigner: keys.CoSigner, TamperProof: keys.TamperProof,
+		Attester: keys.Attester}
+	n.Pins.Operator, n.Pins.CoSigner = n.Operator.Address(), n.CoSigner.Address()
+	n.Pins.TamperProof = n.TamperProof.Address()
+	return n, n.openLanes(o)
+}
+
+// describe reads the descriptor beside a file.
+func describe(file *networks.File) (network.Descriptor, error) {
+	path := filepath.Join(filepath.Dir(file.Path), networks.Descriptor)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return network.Descriptor{}, fmt.Errorf("%s: %w", path, ErrMissing)
+	}
+	if err != nil {
+		return network.Descriptor{}, err
+	}
+	d, err := network.Decode(raw)
+	if err != nil {
+		return d, fmt.Errorf("%s: %w", path, err)
+	}
+	if d.Kind != file.Kind || !d.OnOwnNodes() {
+		return d, fmt.Errorf("%s is of another network: it is %q, the file says %q", path, d.Kind, file.Kind)
+	}
+	for _, c := range file.Chains {
+		if name := caip.EVM(c.ID).String(); d.Genesis[name] == "" {
+			return d, fmt.Errorf("%s: %s does not have %s: %w", file.Where(c.Line), path, name, ErrMissing)
+		}
+	}
+	for _, name := range d.Chains {
+		if c, err := caip.ParseChain(name); err != nil || !has(file, c) {
+			return d, fmt.Errorf("%s has %s, which %s does not have any more", path, name, file.Path)
+		}
+	}
+	return d, nil
+}
+
+func has(file *networks.File, c caip.Chain) bool {
+	id, _ := c.EVMID()
+	_, found := file.Chain(id)
+	return found
+}
+
+// compare demands that every chain begins as the descriptor says and has the pinned code.
+func (n *Network) compare(ctx context.Context) error {
+	all, err := pinned.All()
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, node := range n.nodes {
+		group.Go(func() error {
+			if err := node.compare(ctx, n.Genesis[caip.EVM(node.ID()).String()], all); err != nil {
+				return fmt.Errorf("%s: %w", node.name, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (n *node) compare(ctx context.Context, genesis string, all []pinned.Contract) error {
+	var first struct {
+		Hash common.Hash `json:"hash"`
+	}
+	if err := n.pool.Agreed(ctx, &first, "eth_getBlockByNumber", hexutil.Uint64(0), false); err != nil {
+		return err
+	}
+	if first.Hash.Hex() != genesis {
+		return fmt.Errorf("the first block is %s, the descriptor has %s", first.Hash, genesis)
+	}
+	for _, c := range all {
+		var code hexutil.Bytes
+		if err := n.pool.Agreed(ctx, &code, "eth_getCode", c.At, "latest"); err != nil {
+			return err
+		}
+		there, err := c.Check(n.ID(), code)
+		if err == nil && !there {
+			err = fmt.Errorf("there is no %s at %s: %w", c.Name, c.At.Hex(), ErrMissing)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openLanes opens the ways out.
+func (n *Network) openLanes(o Options) error {
+	n.Outbox = outbox.Ports{EVM: func(id uint64) outbox.EVM { return n.lanes[id] }}
+	for _, node := range n.nodes {
+		l, err := lane.New(lane.Options{
+			Store: o.Store, Pool: node.pool, ChainID: node.ID(), Final: node.final, FeeCap: node.feeCap,
+			State: node.State, Check: node.Gate, Signers: []signers.EVM{n.Operator}, Clock: o.Clock, Log: o.Log,
+			Poll: o.Poll,
+		})
+		if err != nil {
+			return err
+		}
+		n.lanes[node.ID()] = l
+	}
+	return nil
+}
+
+// Secret derives n bytes for another purpose of the service from the seed.
+func (n *Network) Secret(label string, size int) ([]byte, error) {
+	return signers.Secret(n.seed, "coffer/secret/"+label, size)
+}
+
+// Close ends what goes on in this process. What was sent is found again by the next opening.
+func (n *Network) Close() error {
+	var closing sync.WaitGroup
+	for _, l := range n.lanes {
+		closing.Go(l.Close)
+	}
+	closing.Wait()
+	for _, node := range n.nodes {
+		node.Close()
+		node.pool.Close()
+	}
+	return nil
+}
+
+// newNode makes the client of one chain.
+func newNode(ctx context.Context, file *networks.File, c networks.Chain, o Options) (*node, error) {
+	urls := make([]rpcpool.Endpoint, len(c.RPC))
+	var err error
+	for i, url := range c.RPC {
+		urls[i].URL, err = networks.Expand(url, func(name string) (string, error) {
+			if o.Credential == nil {
+				return "", fmt.Errorf("%s: %s needs the credential %q of a vault", file.Where(c.Line),
+					networks.Host(url), name)
+			}
+			return o.Credential(ctx, name)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	pool, err := rpcpool.New(rpcpool.Options{URLs: urls, ChainID: c.ID, Quorum: c.Quorum, Log: o.Log})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Where(c.Line), err)
+	}
+	n := &node{name: c.Name, coin: c.Coin.Symbol, pool: pool, final: c.Final, feeCap: c.FeeCap}
+	if n.Chain, err = remote.New(remote.Options{Node: pool, ChainID: c.ID, Final: c.Final, Clock: o.Clock}); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return n, nil
+}

@@ -1,0 +1,70 @@
+package remotenet
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"coffer/api/rpcpool"
+)
+
+// tankGas is what handleOps of an operation takes on average: 180 000 for a call of an account that is there, 370 000
+// with its creation.
+const tankGas = 250_000
+
+// Tank is what the gas tank has on one chain. GasPrice is what the chain asks for now.
+type Tank struct {
+	ChainID       uint64
+	Chain, Symbol string
+	Address       common.Address
+	Has, GasPrice *big.Int // wei
+}
+
+// Operations is for about how many operations the tank is good.
+func (t Tank) Operations() uint64 {
+	each := new(big.Int).Mul(t.GasPrice, big.NewInt(tankGas))
+	if each.Sign() == 0 {
+		return 0
+	}
+	n := each.Quo(t.Has, each)
+	if !n.IsUint64() {
+		return 0
+	}
+	return n.Uint64()
+}
+
+// String says it in words.
+func (t Tank) String() string {
+	if n := t.Operations(); n != 1 {
+		return fmt.Sprintf("about %d operations on %s", n, t.Chain)
+	}
+	return "about 1 operation on " + t.Chain
+}
+
+// Tanks asks every chain what the gas tank has there, in the order of the file. One that does not answer is left out,
+// and the error says why.
+func (n *Network) Tanks(ctx context.Context) ([]Tank, error) {
+	found := make([]*Tank, len(n.nodes))
+	problems := make([]error, len(n.nodes))
+	n.each(func(i int, node *node) {
+		var has, price hexutil.Big
+		at := n.Operator.Address()
+		calls := []rpcpool.Call{{Method: "eth_getBalance", Params: []any{at, "latest"}, Result: &has},
+			{Method: "eth_gasPrice", Result: &price}}
+		err := node.pool.Batch(ctx, calls)
+		for _, c := range calls {
+			if err == nil {
+				err = c.Err
+			}
+		}
+		if err != nil {
+			problems[i] = fmt.Errorf("%s: %w", node.name, err)
+			return
+		}
+		found[i] = &Tank{node.ID(), node.name, node.coin, at, has.ToInt(), price.ToInt()}
+	})
+	return collect(found, problems)
+}
