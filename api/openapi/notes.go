@@ -114,4 +114,8 @@ func text(s string) Note { return Note{Text: s} }
 
 func units(s string) Note { return Note{Text: s, Pattern: reUnits, Example: "1000000"} }
 
+func worth(example string) Note {
+	return Note{Text: "USD; empty when there is no price.", Pattern: reWorth, Example: example}
+}
+
 func address(s string) Note { return Note{Text: s, Pattern: reAddress, Example: exAccount} }

@@ -84,7 +84,7 @@ func serviceProblem(e *api.Error) string {
 	case api.ErrQuoteExpired:
 		return "The quote has expired. Nothing was executed; ask for a new quote."
 	case api.ErrPrepareAgain:
-		return "The account changed, or the prepared call is too old. Prepare the call again: " + said
+		return "The account changed, or the prepared call is too old. " + said
 	case api.ErrAlreadyExecuted:
 		return "This quote was executed before. Its status is read instead."
 	case api.ErrSimulationFailed:

@@ -254,7 +254,8 @@ func newNode(ctx context.Context, file *networks.File, c networks.Chain, o Optio
 		return nil, fmt.Errorf("%s: %w", file.Where(c.Line), err)
 	}
 	n := &node{name: c.Name, coin: c.Coin.Symbol, pool: pool, final: c.Final, feeCap: c.FeeCap}
-	if n.Chain, err = remote.New(remote.Options{Node: pool, ChainID: c.ID, Final: c.Final, Clock: o.Clock}); err != nil {
+	n.Chain, err = remote.New(remote.Options{Node: pool, ChainID: c.ID, Final: c.Final, Clock: o.Clock})
+	if err != nil {
 		pool.Close()
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func TestTerminalAnOwnNonceUsedBetweenTheReviewsEndsInARefusal(t *testing.T) {
 	must(t, err)
 	before := tool.has(t, tool.token)
 	p.Confirms(pay)
-	p.Sees("The account changed", "Prepare the call again", "try again")
+	p.Sees("The account changed", "Prepare again", "try again")
 	if now := tool.has(t, tool.token); now.Cmp(before) != 0 {
 		t.Errorf("the account had %s and has %s", before, now)
 	}
