@@ -20,17 +20,21 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/spf13/cobra"
 
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/secret"
 	"coffer/api/service"
 	"coffer/api/service/access"
 	"coffer/api/service/daemon"
+	"coffer/api/service/operator"
 	"coffer/api/service/settle"
+	"coffer/api/service/signers"
 	"coffer/config"
 	"coffer/config/harden"
 	"coffer/ui/app"
@@ -80,6 +84,7 @@ func run(ctx context.Context, args []string) error {
 		Earlier:   earlierBalances,
 		Serve:     serve,
 		Devnet:    runDevnet,
+		Network:   networkCommands{},
 		Keys:      keyCommands{},
 		Store:     storeCommands{},
 		Accounts:  roles.Commands{Open: openRoles, Prompt: prompt()},
@@ -263,6 +268,73 @@ func runDevnet(ctx context.Context, o cli.DevnetOptions) (err error) {
 		CORS: o.CORS, Fund: o.Fund, Dev: o.Dev, Version: clientVersion(), JSON: o.JSON, Out: os.Stdout, Log: os.Stderr,
 	})
 	return ofOptions(ofData(err, dir))
+}
+
+// networkCommands answers `coffer network`.
+type networkCommands struct{}
+
+// Init writes a network file.
+func (networkCommands) Init(ctx context.Context, o cli.NetworkInit) error {
+	options := operator.InitOptions{File: o.Out, Kind: o.Kind, Chains: o.Chains, Tokens: o.Tokens, Out: os.Stdout}
+	if p := prompt(); p.Terminal {
+		options.Ask = p.Line
+	}
+	return ofNetwork(operator.Init(ctx, options))
+}
+
+// Check tries what a network file says.
+func (networkCommands) Check(ctx context.Context, file string) error {
+	return ofNetwork(operator.Check(ctx, networkOptions(file)))
+}
+
+// Deploy puts contracts on the chains of a network file.
+func (networkCommands) Deploy(ctx context.Context, o cli.NetworkDeploy) error {
+	p := prompt()
+	return ofNetwork(operator.Deploy(ctx, operator.DeployOptions{
+		Options: networkOptions(o.File), DryRun: o.DryRun,
+		Signer: func(ctx context.Context) (signers.EVM, error) {
+			key, err := p.PayingKey(ctx, o.KeyFile)
+			if err != nil {
+				return nil, err
+			}
+			defer key.Wipe()
+			private, err := crypto.ToECDSA(key.Reveal())
+			if err != nil {
+				return nil, err
+			}
+			return signers.Local(private), nil
+		},
+		Confirm: func(ctx context.Context, payer string) error { return p.ConfirmDeploy(ctx, o.Yes, payer) },
+	}))
+}
+
+// Genesis prints the first block of a private chain.
+func (networkCommands) Genesis(_ context.Context, o cli.NetworkGenesis) (err error) {
+	out := os.Stdout
+	if o.Out != "" {
+		if out, err = os.OpenFile(o.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return cli.InFile(err)
+		}
+		defer func() { err = errors.Join(err, out.Close()) }()
+	}
+	return operator.Genesis(operator.GenesisOptions{ChainID: o.ChainID, Fund: o.Fund, Time: uint64(time.Now().Unix()),
+		Out: out})
+}
+
+func networkOptions(file string) operator.Options {
+	return operator.Options{File: file, Clock: time.Now, Out: os.Stdout}
+}
+
+// ofNetwork makes a fault of a network file, or of an answer, an error of the command line.
+func ofNetwork(err error) error {
+	var wrong *operator.InputError
+	switch {
+	case errors.As(err, &wrong):
+		return &cli.UsageError{Problem: wrong.Problem, Hint: wrong.Hint}
+	case networks.Missing(err):
+		return &cli.UsageError{Problem: err.Error(), Hint: "coffer network init writes a network file"}
+	}
+	return err
 }
 
 // clientVersion is what an endpoint says of itself.

@@ -83,11 +83,11 @@ func (c *Chain) add(facts assets.Networks) error {
 
 const head = `# The chains of a network on your own nodes. Check it with: coffer network check --file %s
 
-# "real": money is at stake. "test": a public test network. "lab": chains of your own, of no worth.
+# "real": money is at stake. "test": a public test network. "lab": your own chains, of no worth.
 kind = %q
 
 # Of each chain:
-#   rpc           your nodes: https, or http on this machine; [] leaves the chain out. None is shipped: whoever runs a
+#   rpc           your nodes: https, or http on this machine; [] leaves the chain out. None is shipped: who runs a
 #                 node sees your accounts and can lie, so name ones that you trust. A credential stays in the vault and
 #                 is named here: "https://node.example/v2/${vault:NAME}".
 #   quorum        how many nodes must give the same answer to what money hangs on

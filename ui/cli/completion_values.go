@@ -124,8 +124,8 @@ func (v values) byName(c *cobra.Command, name string) cobra.CompletionFunc {
 		return v.recipients
 	case "fault":
 		return v.faults
-	case "out", "file", "admin-key-file", "prepared", "request", "quote", "intent", "network", "authorized-keys",
-		"host-key":
+	case "out", "file", "admin-key-file", "key-file", "prepared", "request", "quote", "intent", "network",
+		"authorized-keys", "host-key":
 		return files()
 	case "network-file":
 		return files("json")
@@ -152,6 +152,9 @@ func fixed(c *cobra.Command, name string) cobra.CompletionFunc {
 		if strings.HasPrefix(c.CommandPath(), "coffer keys") {
 			return of(string(vault.EVM), string(vault.Solana))
 		}
+		if strings.HasPrefix(c.CommandPath(), "coffer network") {
+			return of(string(network.Real), string(network.Test), string(network.Lab))
+		}
 		return of(string(network.Embedded), string(network.Lab), string(network.Real))
 	case "vault":
 		return of(config.VaultKeyring, config.VaultKeyringOnly, config.VaultFile, config.VaultMemory)
@@ -159,6 +162,8 @@ func fixed(c *cobra.Command, name string) cobra.CompletionFunc {
 		return of(intent.InterfaceV3, intent.InterfaceV1)
 	case "format":
 		return of("toml", "json")
+	case "tokens":
+		return of("priced\tthose with a price feed", "all", "none")
 	case "now":
 		return of("saved\tthe time that a bundle names")
 	case "permission":

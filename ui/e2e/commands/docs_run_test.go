@@ -358,6 +358,8 @@ var questions = []struct {
 		return map[bool]string{false: "yes", true: "no"}[f.declines]
 	}},
 	{regexp.MustCompile(`type yes: $`), says("yes")},
+	{regexp.MustCompile(`Key that pays for gas \(not shown\): $`), last(`(?m)^0x\S+ +(0x[0-9a-f]{64})$`)},
+	{regexp.MustCompile(`Type (deploy) to go on: $`), found},
 	{regexp.MustCompile(`type the amount ([0-9.]+)[^\n]*: $`), found},
 	{regexp.MustCompile(`last four characters of the account \S*(\S{4}) to go on: $`), found},
 	{regexp.MustCompile(`ype characters (\d+) to [^\n]*: $`), func(f *follower, found []string) string {

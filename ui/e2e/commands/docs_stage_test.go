@@ -101,6 +101,11 @@ var scenes = map[string][]scene{
 		{line: "trap ", not: aJob}, {line: "until ", not: aJob}, {line: "forge ", not: aJob},
 		{line: "coffer serve keys add", stop: true, words: []string{"DIR", "./lab"}},
 	},
+	"networks.md": {
+		{line: "coffer devnet", words: []string{"coffer devnet",
+			"coffer devnet --listen 127.0.0.1:8545 --service 127.0.0.1:0"}},
+		{line: "coffer network init", under: "Networks on your own nodes", not: "asks; api/service/operator answers"},
+	},
 	"guide.md": {
 		{line: "coffer profile add mine --kind embedded --vault file --default", alone: true},
 		{line: "coffer profile add mine", fresh: true},

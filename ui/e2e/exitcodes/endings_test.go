@@ -166,6 +166,10 @@ func paidBack() []ending {
 func local() []ending {
 	const data = "../../cli/check/testdata/"
 	return []ending{
+		{command: "network", code: 0, args: "network init --kind lab --chain base=http://127.0.0.1:1 --out HOME.toml"},
+		{command: "network", code: 1, args: "network check --file HOME.toml"},
+		{command: "network", code: 2, args: "network init --kind lab --out HOME.toml"},
+		{command: "network", code: 2, args: "network deploy --file /nowhere.toml --dry-run"},
 		{command: "verify", code: 0, args: "verify " + data + "v3-swap-role-based.json --now saved --json"},
 		{command: "verify", code: 2, args: "verify /nowhere.json --json"},
 		{command: "verify", code: 2, args: "verify"},

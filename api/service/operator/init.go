@@ -1,0 +1,267 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/api/amount"
+	"coffer/api/files"
+	"coffer/api/network"
+	"coffer/api/networks"
+)
+
+// InitOptions are the answers of `coffer network init`. A chain is NAME, or NAME=URL once for each of its nodes. Ask
+// puts a question to a person; without it, or with answers for the first two questions, nothing is asked.
+type InitOptions struct {
+	File   string
+	Kind   string
+	Chains []string
+	Tokens string
+	Ask    func(ctx context.Context, question string) (string, error)
+	Out    io.Writer
+}
+
+// Choices of tokens.
+const (
+	TokensPriced = "priced"
+	TokensAll    = "all"
+	TokensNone   = "none"
+)
+
+// An InputError says that an answer or a flag makes no sense. Hint, if any, says what does.
+type InputError struct{ Problem, Hint string }
+
+func (e *InputError) Error() string { return e.Problem }
+
+// usualCap is what gas may cost in gwei where the program knows no better.
+const usualCap = 100
+
+// Init writes a network file. It replaces none.
+func Init(ctx context.Context, o InitOptions) error {
+	if _, err := os.Lstat(o.File); !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
+			return err
+		}
+		return &InputError{o.File + " is there already", "change it by hand, or name another one with --out"}
+	}
+	asked := o.Ask != nil && o.Kind == "" && len(o.Chains) == 0
+	kind, err := o.kind(ctx, asked)
+	if err != nil {
+		return err
+	}
+	shipped, err := networks.Shipped()
+	if err != nil {
+		return err
+	}
+	chosen, err := o.chains(ctx, asked, shipped)
+	if err != nil {
+		return err
+	}
+	if o.Tokens, err = o.tokens(ctx, asked, kind); err != nil {
+		return err
+	}
+	if len(chosen) == 0 {
+		chosen = shipped
+	}
+	f := &networks.File{Path: o.File, Kind: kind}
+	for _, c := range chosen {
+		c = withTokens(c, o.Tokens)
+		if kind == network.Lab {
+			c.Final = networks.Finality{Counted: true}
+		}
+		if kind != network.Real { // the known caps are those of real chains
+			c.FeeCap = amount.Scale(big.NewInt(usualCap), 0, 9)
+		}
+		if len(c.RPC) > 0 {
+			f.Chains = append(f.Chains, c)
+		} else {
+			f.Idle = append(f.Idle, c)
+		}
+	}
+	raw := f.Encode()
+	if _, err := networks.Parse(o.File, raw); err != nil && len(f.Chains) > 0 {
+		return err
+	}
+	if err := files.Replace(o.File, ".networks-*", raw); err != nil {
+		return err
+	}
+	if err := files.SyncDir(filepath.Dir(o.File)); err != nil {
+		return err
+	}
+	next := "coffer network check --file " + o.File
+	if len(f.Chains) == 0 {
+		next = "name your nodes in it (the lines rpc = []), then: " + next
+	}
+	_, err = fmt.Fprintf(o.Out, "written  %s\nnext     %s\n", o.File, next)
+	return err
+}
+
+func (o InitOptions) kind(ctx context.Context, asked bool) (network.Kind, error) {
+	for kind := o.Kind; ; kind = "" {
+		if kind == "" && asked {
+			var err error
+			if kind, err = o.Ask(ctx, "Which kind of network: real (money is at stake), test (a public test network) "+
+				"or lab (your own chains)? "); err != nil {
+				return "", err
+			}
+		}
+		switch k := network.Kind(strings.ToLower(kind)); {
+		case k == network.Real || k == network.Test || k == network.Lab:
+			return k, nil
+		case kind == "" && !asked:
+			return "", &InputError{"the kind of network is missing", "--kind real, test or lab"}
+		case !asked:
+			return "", &InputError{fmt.Sprintf("%q is no kind of network", kind), "--kind takes real, test or lab"}
+		}
+	}
+}
+
+// chains finds the chains, by flags or by questions.
+func (o InitOptions) chains(ctx context.Context, asked bool, shipped []networks.Chain) ([]networks.Chain, error) {
+	if asked {
+		return o.askChains(ctx, shipped)
+	}
+	var all []networks.Chain
+	for _, text := range o.Chains {
+		name, url, has := strings.Cut(text, "=")
+		i, err := add(&all, name, shipped)
+		if err != nil {
+			return nil, err
+		}
+		if !has {
+			continue
+		}
+		if err := networks.CheckEndpoint(url); err != nil {
+			return nil, &InputError{Problem: networks.Host(url) + ": " + err.Error()}
+		}
+		use(&all[i], url)
+	}
+	return all, nil
+}
+
+func (o InitOptions) askChains(ctx context.Context, shipped []networks.Chain) (all []networks.Chain, err error) {
+	names := make([]string, len(shipped))
+	for i, c := range shipped {
+		names[i] = fmt.Sprintf("%s %d", c.Short, c.ID)
+	}
+	answer, err := o.Ask(ctx, "Chains, by name or number with blanks between them, or all ("+strings.Join(names, ", ")+
+		"; the number of any other): ")
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Fields(strings.ReplaceAll(answer, ",", " "))
+	if len(words) == 0 || len(words) == 1 && strings.EqualFold(words[0], "all") {
+		all = shipped
+	} else {
+		for _, word := range words {
+			if _, err := add(&all, word, shipped); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range all {
+		if err := o.endpoints(ctx, &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// endpoints asks for the nodes of a chain until an empty line.
+func (o InitOptions) endpoints(ctx context.Context, c *networks.Chain) error {
+	for {
+		url, err := o.Ask(ctx, fmt.Sprintf("%s, node %d (https://…, empty to go on): ", c.Name, len(c.RPC)+1))
+		if err != nil || url == "" {
+			return err
+		}
+		if err := networks.CheckEndpoint(url); err != nil {
+			if _, err := fmt.Fprintf(o.Out, "%s: %s\n", networks.Host(url), err); err != nil {
+				return err
+			}
+			continue
+		}
+		use(c, url)
+	}
+}
+
+// use adds a node. Two of several must agree.
+func use(c *networks.Chain, url string) {
+	if !slices.Contains(c.RPC, url) {
+		c.RPC = append(c.RPC, url)
+	}
+	c.Quorum = min(2, len(c.RPC))
+}
+
+// add adds a chain by number, name or short name, once, and says where it is. One that the program does not know has a
+// number, and ETH.
+func add(all *[]networks.Chain, name string, shipped []networks.Chain) (int, error) {
+	id, err := strconv.ParseUint(name, 10, 63)
+	c := networks.Chain{ID: id, Name: fmt.Sprintf("Chain %d", id), Short: fmt.Sprintf("chain-%d", id), Quorum: 1,
+		FeeCap: amount.Scale(big.NewInt(usualCap), 0, 9),
+		Coin:   networks.Token{Symbol: "ETH", Name: "Ether", Decimals: 18, Aggregate: "ob:eth"}}
+	known := slices.IndexFunc(shipped, func(s networks.Chain) bool {
+		return s.ID == id || strings.EqualFold(s.Short, name) || strings.EqualFold(s.Name, name)
+	})
+	switch {
+	case known >= 0:
+		c = shipped[known]
+	case err != nil || id == 0:
+		return 0, &InputError{fmt.Sprintf("%q is no chain that this program knows", name),
+			"name any other chain by its number, such as 84532"}
+	}
+	if i := slices.IndexFunc(*all, func(o networks.Chain) bool { return o.ID == c.ID }); i >= 0 {
+		return i, nil
+	}
+	*all = append(*all, c)
+	return len(*all) - 1, nil
+}
+
+func (o InitOptions) tokens(ctx context.Context, asked bool, kind network.Kind) (string, error) {
+	switch {
+	case o.Tokens == "" && kind != network.Real:
+		return TokensNone, nil // the addresses are those of real chains
+	case o.Tokens == "" && !asked:
+		return TokensPriced, nil
+	}
+	for answer := o.Tokens; ; answer = "" {
+		if answer == "" {
+			var err error
+			if answer, err = o.Ask(ctx, "Tokens: priced (those with a price feed), all that the program knows, or "+
+				"none? [priced] "); err != nil {
+				return "", err
+			}
+			if answer == "" {
+				return TokensPriced, nil
+			}
+		}
+		switch answer = strings.ToLower(answer); {
+		case slices.Contains([]string{TokensPriced, TokensAll, TokensNone}, answer):
+			return answer, nil
+		case !asked:
+			return "", &InputError{fmt.Sprintf("%q is no choice of tokens", answer),
+				"--tokens takes priced, all or none"}
+		}
+	}
+}
+
+// withTokens is a chain with the chosen tokens, and the feeds that have a use.
+func withTokens(c networks.Chain, choice string) networks.Chain {
+	switch choice {
+	case TokensNone:
+		c.Tokens, c.Feeds = nil, nil
+	case TokensPriced:
+		c.Tokens = slices.DeleteFunc(slices.Clone(c.Tokens), func(t networks.Token) bool {
+			return !slices.ContainsFunc(c.Feeds, func(f networks.Feed) bool { return f.Aggregate == t.Aggregate })
+		})
+	}
+	return c
+}

@@ -1,0 +1,110 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/api/network"
+	"coffer/api/networks"
+)
+
+// initialises runs Init with lines that a person types; no lines means that nobody is asked.
+func initialises(t *testing.T, o InitOptions, lines ...string) (*networks.File, string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	if o.File == "" {
+		o.File = filepath.Join(t.TempDir(), networks.Name)
+	}
+	o.Out = &out
+	if len(lines) > 0 {
+		o.Ask = func(_ context.Context, question string) (string, error) {
+			out.WriteString(question + "\n")
+			if len(lines) == 0 {
+				return "", errors.New("asked more than expected: " + question)
+			}
+			answer := lines[0]
+			lines = lines[1:]
+			return answer, nil
+		}
+	}
+	err := Init(t.Context(), o)
+	if err != nil {
+		return nil, out.String(), err
+	}
+	if len(lines) > 0 {
+		t.Errorf("not asked: %v", lines)
+	}
+	f, err := networks.Load(o.File)
+	return f, out.String(), err
+}
+
+func TestInitAsksForWhatAFileNeeds(t *testing.T) {
+	f, out, err := initialises(t, InitOptions{}, "what", "REAL", "base, 1", "http://10.0.0.1", "https://one.example",
+		"https://two.example/${vault:two}", "", "", "few", "")
+	if err != nil {
+		t.Fatal(err, out)
+	}
+	base, ok := f.Chain(8453)
+	if f.Kind != network.Real || !ok || len(f.Chains) != 1 || len(f.Idle) != 1 || base.Quorum != 2 ||
+		len(base.RPC) != 2 || len(base.Tokens) < 5 || len(base.Tokens) > 20 || len(base.Feeds) < 5 {
+		t.Errorf("%+v", f)
+	}
+	says(t, out, "Which kind of network", "http://10.0.0.1: http is for this machine only", "next coffer network check")
+}
+
+func TestInitTakesFlagsAndAsksNothing(t *testing.T) {
+	f, _, err := initialises(t, InitOptions{Kind: "lab", Chains: []string{"31337=http://127.0.0.1:8545",
+		"8453=http://127.0.0.1:8546"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _ := f.Chain(31337)
+	base, _ := f.Chain(8453)
+	if f.Kind != network.Lab || own.Name != "Chain 31337" || own.Coin.Symbol != "ETH" || own.Final.String() != "0" ||
+		len(base.Tokens) != 0 || networks.Gwei(base.FeeCap) != "100" {
+		t.Errorf("%+v", f)
+	}
+	if f, _, err = initialises(t, InitOptions{Kind: "real", Chains: []string{"op=https://a.example",
+		"10=https://b.example"}, Tokens: "all"}); err != nil || len(f.Chains) != 1 || len(f.Chains[0].RPC) != 2 ||
+		len(f.Chains[0].Tokens) < 30 || f.Chains[0].Final.Counted {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for want, o := range map[string]InitOptions{
+		"the kind of network is missing": {Chains: []string{"1"}},
+		"no kind of network":             {Kind: "mainnet"},
+		"no chain that this program":     {Kind: "real", Chains: []string{"nowhere"}},
+		"looks like a key":               {Kind: "real", Chains: []string{"1=https://a.example/0123456789abcdef0123"}},
+		"no choice of tokens":            {Kind: "real", Tokens: "some"},
+	} {
+		var wrong *InputError
+		if _, _, err := initialises(t, o); !errors.As(err, &wrong) || !strings.Contains(wrong.Problem, want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// The file without chains has all that the program knows, each without an endpoint; a file that is there stays.
+func TestInitNamesNoEndpointAndReplacesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), networks.Name)
+	_, out, err := initialises(t, InitOptions{File: path, Kind: "real"})
+	if err == nil || !strings.Contains(err.Error(), "no chain has an endpoint") {
+		t.Error(err)
+	}
+	says(t, out, "name your nodes in it")
+	raw, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(raw), "[[chains]]") != 8 || strings.Count(string(raw), "\nrpc = []\n") != 8 {
+		t.Errorf("%v\n%s", err, raw)
+	}
+	if _, _, err = initialises(t, InitOptions{File: path, Kind: "lab"}); err == nil ||
+		!strings.Contains(err.Error(), "is there already") {
+		t.Error(err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, raw) {
+		t.Error("the file changed")
+	}
+}

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/spf13/cobra"
+
+	"coffer/api/caip"
+	"coffer/api/secret"
+	"coffer/wallet/vault"
+)
+
+// NetworkCommands does the work of `coffer network`; main fills it in.
+type NetworkCommands interface {
+	Init(context.Context, NetworkInit) error
+	Check(ctx context.Context, file string) error
+	Deploy(context.Context, NetworkDeploy) error
+	Genesis(context.Context, NetworkGenesis) error
+}
+
+// NetworkInit are the flags of `coffer network init`.
+type NetworkInit struct {
+	Out, Kind, Tokens string
+	Chains            []string
+}
+
+// NetworkDeploy are those of `coffer network deploy`. KeyFile is "" for a key that is typed, "-" for
+// standard input.
+type NetworkDeploy struct {
+	File, KeyFile string
+	DryRun, Yes   bool
+}
+
+// NetworkGenesis are those of `coffer network genesis`.
+type NetworkGenesis struct {
+	ChainID uint64
+	Fund    []common.Address
+	Out     string // "" for standard output
+}
+
+const networkLong = `Prepares a network on nodes that you name: a file says which chains there are and where your nodes
+answer (docs/networks.md). Coffer names no node, because its operator sees your accounts and can lie. init writes the
+file, check tries everything that it says, deploy puts the contracts there that are missing and writes network.json, and
+genesis begins a private chain.`
+
+func (p Program) network() *cobra.Command {
+	return Group(&cobra.Command{
+		Use:   "network",
+		Short: "Prepare a network on your own nodes",
+		Long:  networkLong,
+		Example: `  coffer network init
+  coffer network check --file networks.toml
+  coffer network deploy --file networks.toml --dry-run
+  coffer network genesis --chain-id 4242 --out genesis.json`,
+	}, p.networkInit(), p.networkCheck(), p.networkDeploy(), p.networkGenesis())
+}
+
+// networkFile is the usual name of a network file.
+const networkFile = "networks.toml"
+
+func fileFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "file", networkFile, "the network `FILE`")
+}
+
+func (p Program) networkInit() *cobra.Command {
+	var o NetworkInit
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a network file, from questions or from flags",
+		Long: `Asks which kind of network it is, which chains it has, where your nodes are and which tokens you want,
+and writes a file with comments. With --kind or --chain it asks nothing. Without a chain the file has all that Coffer
+knows, each with an empty list of nodes. It replaces no file.
+
+A credential is part of no address: write ${vault:NAME} in its place.`,
+		Example: `  coffer network init
+  coffer network init --kind real --chain base=https://node.example --chain op=https://node.example/op
+  coffer network init --kind lab --chain 31337=http://127.0.0.1:8545 --out lab.toml`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notEmpty(cmd, "out", "kind", "chain", "tokens"); err != nil {
+				return err
+			}
+			return p.Network.Init(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Out, "out", networkFile, "the new network `FILE`")
+	f.StringVar(&o.Kind, "kind", "", "`real` (money is at stake), test (a public test network) or lab (your own "+
+		"chains)")
+	f.StringArrayVar(&o.Chains, "chain", nil, "a chain by name or number, with the address of a node: `CHAIN=URL`; "+
+		"may be given several times, also for\nfurther nodes of a chain")
+	f.StringVar(&o.Tokens, "tokens", "", "`priced` (those with a price feed), all that Coffer knows, or none "+
+		"(default:\npriced on real chains, otherwise none)")
+	return cmd
+}
+
+func (p Program) networkCheck() *cobra.Command {
+	file := ""
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Try everything that a network file says, and change nothing",
+		Long: `Asks every node for its chain and its newest block, compares the code at every pinned address and the
+decimals of every token, and tries price feeds, final blocks, and what the chain and the nodes offer. It prints a line
+for each, and what does not work because of it. When something is missing that a network needs, the exit code is 1.`,
+		Example: "  coffer network check\n  coffer network check --file lab.toml",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notEmpty(cmd, "file"); err != nil {
+				return err
+			}
+			return p.Network.Check(cmd.Context(), file)
+		},
+	}
+	fileFlag(cmd, &file)
+	return cmd
+}
+
+func (p Program) networkDeploy() *cobra.Command {
+	var o NetworkDeploy
+	cmd := &cobra.Command{
+		Use:   "deploy",
+		Short: "Put the contracts there that are missing, and write network.json",
+		Long: `Compares the code at every pinned address on all chains first: other code there ends it. Then it sends
+what is missing through the deterministic deployer, so that addresses are equal on all chains; what is there is left
+alone, and a second run sends nothing. At the end it writes network.json beside the network file.
+
+A key of yours pays for gas: you type it, and it is not shown. --key-file names a file that only you can read, or - for
+standard input. A key is hexadecimal, or a keystore file, whose password you type.`,
+		Example: `  coffer network deploy --dry-run
+  coffer network deploy --key-file deployer.json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notEmpty(cmd, "file", "key-file"); err != nil {
+				return err
+			}
+			return p.Network.Deploy(cmd.Context(), o)
+		},
+	}
+	fileFlag(cmd, &o.File)
+	f := cmd.Flags()
+	f.BoolVar(&o.DryRun, "dry-run", false, "print what is missing and what it costs; send and write nothing")
+	f.StringVar(&o.KeyFile, "key-file", "", "`FILE` with the key that pays, - for standard input (default: you "+
+		"type it)")
+	f.BoolVar(&o.Yes, "yes", false, "do not ask before the first transaction")
+	return cmd
+}
+
+func (p Program) networkGenesis() *cobra.Command {
+	var o NetworkGenesis
+	var fund []string
+	cmd := &cobra.Command{
+		Use:   "genesis",
+		Short: "Print the first block of a private chain that has every contract",
+		Long: `Prints a genesis file for geth (geth init) and anvil (anvil --init): the pinned contracts, the
+deterministic deployer, and the approval of the account factory that only its owner can give on other chains. --fund
+gives an address a million coins.`,
+		Example: "  coffer network genesis --chain-id 4242 --fund 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 " +
+			"--out genesis.json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notEmpty(cmd, "out", "fund"); err != nil {
+				return err
+			}
+			if o.ChainID == 0 || o.ChainID > 1<<53 {
+				return &UsageError{Problem: "--chain-id takes the number of the chain, such as 4242"}
+			}
+			o.Fund = nil
+			for _, text := range fund {
+				at, err := caip.ParseAddress(text)
+				if err == nil {
+					err = caip.CheckEIP55(text)
+				}
+				if err != nil {
+					return &UsageError{Problem: "--fund takes an address: 0x and 40 hex digits, correct letter case"}
+				}
+				o.Fund = append(o.Fund, at)
+			}
+			return p.Network.Genesis(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.Uint64Var(&o.ChainID, "chain-id", 0, "`number` of the chain; required")
+	f.StringSliceVar(&fund, "fund", nil, "`ADDRESS` that begins with a million coins; may be given several times")
+	f.StringVar(&o.Out, "out", "", "write to this new `FILE` (default: standard output)")
+	return cmd
+}
+
+// PayingKey reads the key that pays for gas from a file that only its owner may read, from standard input (-), or
+// without echo from the terminal: hexadecimal, or a keystore file with its password. The caller wipes the 32 bytes.
+func (p Prompt) PayingKey(ctx context.Context, file string) (secret.Secret, error) {
+	var text secret.Secret
+	var err error
+	switch {
+	case file == "-":
+		var raw []byte
+		raw, err = io.ReadAll(io.LimitReader(p.In, maxSecretText))
+		text = secret.New(raw)
+	case file != "":
+		text, err = vault.ReadKeyFile(file)
+		err = InFile(err)
+	case !p.Terminal:
+		return text, &UsageError{Problem: "the key that pays for gas is needed, and there is no terminal to ask on",
+			Hint: "name a file that only you can read with --key-file, or - for standard input"}
+	default:
+		text, err = p.SecretText(ctx, "Key that pays for gas (not shown): ")
+	}
+	if err != nil {
+		return secret.Secret{}, err
+	}
+	defer text.Wipe()
+	hint := vault.Hint{Kind: vault.EVM}
+	found, err := vault.ParseKey(text.Reveal(), hint)
+	var asks *vault.ImportError
+	if errors.As(err, &asks) && asks.NeedsPassword {
+		if hint.Password, err = p.Secret(ctx, "Its password (not shown): "); err != nil {
+			return secret.Secret{}, err
+		}
+		defer hint.Password.Wipe()
+		found, err = vault.ParseKey(text.Reveal(), hint)
+	}
+	switch {
+	case errors.Is(err, vault.ErrPassphrase):
+		return secret.Secret{}, err
+	case err != nil:
+		return secret.Secret{}, &UsageError{Problem: "the key that pays for gas: " + err.Error()}
+	case len(found.Keys) != 1:
+		found.Wipe()
+		return secret.Secret{}, &UsageError{Problem: "the key that pays for gas is not one key"}
+	}
+	return found.Keys[0].Key, nil
+}
+
+// ConfirmDeploy asks before the first transaction. yes is that of the flag.
+func (p Prompt) ConfirmDeploy(ctx context.Context, yes bool, payer string) error {
+	if yes {
+		return nil
+	}
+	if !p.Terminal {
+		return &UsageError{Problem: "this has to be confirmed, and there is no terminal to ask on; nothing was sent",
+			Hint: "give --yes"}
+	}
+	answer, err := p.Line(ctx, fmt.Sprintf("%s pays for it. Type deploy to go on: ", payer))
+	if err == nil && !strings.EqualFold(answer, "deploy") {
+		err = &UsageError{Problem: "nothing was sent"}
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+)
+
+// told notes what `coffer network` was asked to do.
+type told struct{ got any }
+
+func (n *told) Init(_ context.Context, o NetworkInit) error       { n.got = o; return nil }
+func (n *told) Check(_ context.Context, file string) error        { n.got = file; return nil }
+func (n *told) Deploy(_ context.Context, o NetworkDeploy) error   { n.got = o; return nil }
+func (n *told) Genesis(_ context.Context, o NetworkGenesis) error { n.got = o; return nil }
+
+func TestNetworkReadsItsFlags(t *testing.T) {
+	p, _ := program(t)
+	n := &told{}
+	p.Network = n
+	const someone = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+	for line, want := range map[string]any{
+		"init": NetworkInit{Out: "networks.toml"},
+		"init --kind lab --chain base=http://a,b --chain 1 --tokens all --out x": NetworkInit{Out: "x", Kind: "lab",
+			Tokens: "all", Chains: []string{"base=http://a,b", "1"}},
+		"check":                        "networks.toml",
+		"check --file x":               "x",
+		"deploy":                       NetworkDeploy{File: "networks.toml"},
+		"deploy --dry-run --yes":       NetworkDeploy{File: "networks.toml", DryRun: true, Yes: true},
+		"deploy --file x --key-file -": NetworkDeploy{File: "x", KeyFile: "-"},
+		"genesis --chain-id 7 --out x": NetworkGenesis{ChainID: 7, Out: "x"},
+		"genesis --chain-id 7 --fund " + someone: NetworkGenesis{ChainID: 7,
+			Fund: []common.Address{common.HexToAddress(someone)}},
+	} {
+		if err := p.Run(t.Context(), append([]string{"network"}, strings.Fields(line)...)); err != nil {
+			t.Fatal(line, err)
+		}
+		if !reflect.DeepEqual(n.got, want) {
+			t.Errorf("%s: got %+v, expected %+v", line, n.got, want)
+		}
+	}
+	n.got = nil
+	for _, line := range []string{"", "now", "init x", "init --kind=", "init --chain=", "check --file=",
+		"deploy --key-file=",
+		"genesis", "genesis --chain-id 0", "genesis --chain-id 1 --fund x", "genesis --chain-id 1 --fund " +
+			strings.Replace(someone, "C", "c", 1)} {
+		err := p.Run(t.Context(), append([]string{"network"}, strings.Fields(line)...))
+		if Code(err) != ExitUsage || n.got != nil {
+			t.Errorf("%s: %v, %+v", line, err, n.got)
+		}
+	}
+}
+
+// A key comes from a file that its owner alone can read or from standard input, never from a flag or the environment;
+// without a terminal nothing is sent unasked.
+func TestNetworkDeployAsksBeforeItPays(t *testing.T) {
+	const key = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte("0x"+key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	p := Prompt{In: in}
+	for _, file := range []string{path, "-"} {
+		got, err := p.PayingKey(t.Context(), file)
+		if err != nil || common.Bytes2Hex(got.Reveal()) != key {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.PayingKey(t.Context(), path); Code(err) != ExitUsage || strings.Contains(err.Error(), key) {
+		t.Errorf("a key that others can read: %v", err)
+	}
+	for _, file := range []string{"", path + "x", "-"} { // standard input is at its end
+		if _, err := p.PayingKey(t.Context(), file); Code(err) != ExitUsage {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+	var usage *UsageError
+	if err := p.ConfirmDeploy(t.Context(), false, "0x1"); !errors.As(err, &usage) || usage.Hint != "give --yes" {
+		t.Error(err)
+	}
+	if err := p.ConfirmDeploy(t.Context(), true, "0x1"); err != nil {
+		t.Error(err)
+	}
+}
