@@ -56,22 +56,26 @@ type ballot struct {
 // What depends on the newest block differs from endpoint to endpoint for moments. Such a call names its block by hash,
 // as AgreedBlock gives it.
 func (p *Pool) Agreed(ctx context.Context, result any, method string, params ...any) error {
+	return p.agreed(ctx, result, newRequest(p.id.Add(1), method, params), false)
+}
+
+// agreed is Agreed. What exists is known to some endpoints; null is then no answer of the others.
+func (p *Pool) agreed(ctx context.Context, result any, call request, exists bool) error {
 	p.probe()
-	b, err := p.agree(ctx, result, method, params)
+	b, err := p.agree(ctx, result, call, exists)
 	if err != nil {
 		return err
 	}
 	if b.answer.err != nil {
-		return fmt.Errorf("%s at %s: %w", method, b.from[0].host, b.answer.err)
+		return fmt.Errorf("%s at %s: %w", call.Method, b.from[0].host, b.answer.err)
 	}
 	return store(b.answer.result, result)
 }
 
-func (p *Pool) agree(ctx context.Context, result any, method string, params []any) (*ballot, error) {
+func (p *Pool) agree(ctx context.Context, result any, call request, exists bool) (*ballot, error) {
 	ctx, cancel := p.bounded(ctx, 2*p.o.Timeout)
 	defer cancel()
-	call := newRequest(p.id.Add(1), method, params)
-	r := p.round(method, false)
+	r := p.round(call.Method, false)
 	race := r.race(ctx)
 	won := 0
 	defer func() { race.end(won) }()
@@ -112,9 +116,13 @@ func (p *Pool) agree(ctx context.Context, result any, method string, params []an
 				r.faults[o.e] = &fault{words: "it does not have the block: " + answer.err.Message}
 				continue
 			}
+			if exists && answer.err == nil && answer.result.Kind() == 'n' {
+				r.faults[o.e] = &fault{words: "it does not have the block yet"}
+				continue
+			}
 			if b := v.cast(o.e, answer); b != nil {
 				won = o.n
-				p.outvote(&v, b, method)
+				p.outvote(&v, b, call.Method)
 				return b, nil
 			}
 		}
@@ -253,7 +261,8 @@ func (p *Pool) AgreedBlock(ctx context.Context, result any, tag string) error {
 	if err != nil {
 		return err
 	}
-	return p.Agreed(ctx, result, "eth_getBlockByNumber", hexutil.Uint64(number), false)
+	call := newRequest(p.id.Add(1), "eth_getBlockByNumber", []any{hexutil.Uint64(number), false})
+	return p.agreed(ctx, result, call, true)
 }
 
 // Block is what AgreedBlock needs of a block, for callers that only pin one.

@@ -69,6 +69,16 @@ func TestTheAgreedBlockIsOneThatAQuorumHas(t *testing.T) {
 	}
 }
 
+// Endpoints that do not have the block yet are no quorum against those that do.
+func TestTheAgreedBlockIsThereThoughOthersAreBehind(t *testing.T) {
+	p := pool(t, func(o *rpcpool.Options) { o.Quorum, o.Timeout, o.Hedge = 2, 10*time.Second, 2*time.Second },
+		proxied(t, at(5)), proxied(t, at(6)), proxied(t, at(9)), proxied(t, at(9)))
+	var b *rpcpool.Block
+	if err := p.AgreedBlock(t.Context(), &b, "latest"); err != nil || b == nil || b.Number != 9 {
+		t.Error(b, err)
+	}
+}
+
 func TestAnEndpointThatIsBehindIsNotAskedForTheNewest(t *testing.T) {
 	slow, fast := proxied(t, at(80)), proxied(t, at(100))
 	p := pool(t, nil, slow, fast)

@@ -180,7 +180,7 @@ func (p *Pool) Health() []EndpointHealth {
 // Probe asks every endpoint for its chain and newest block, those that rest excepted, and returns their health. The
 // error says that none answered.
 func (p *Pool) Probe(ctx context.Context) ([]EndpointHealth, error) {
-	ctx, cancel := p.bounded(ctx, p.o.Timeout)
+	ctx, cancel := p.bounded(ctx, 2*p.o.Timeout)
 	defer cancel()
 	p.heads(ctx)
 	health := p.Health()
