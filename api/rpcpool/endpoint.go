@@ -47,7 +47,7 @@ type endpoint struct {
 	header  http.Header
 	secrets []string // longest first
 	slots   chan struct{}
-	turn    chan struct{} // held while the chain is asked
+	turn    chan struct{} // taken while one request asks for the chain
 
 	mu        sync.Mutex
 	verified  bool // it serves the right chain; asked again after each fault

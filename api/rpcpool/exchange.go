@@ -152,7 +152,8 @@ func (p *Pool) exchange(ctx context.Context, e *endpoint, calls []request, repea
 	return p.understand(e, answer, raw, calls)
 }
 
-// understand reads what arrived. Below 500, an answer in JSON-RPC counts for more than the status it came with.
+// understand reads what arrived. An error in JSON-RPC that comes with a status that refuses the request is an
+// answer; any other status than 2xx is a fault.
 func (p *Pool) understand(e *endpoint, answer *http.Response, raw []byte, calls []request) (map[uint64]reply, *fault) {
 	answers, whole, err := decode(raw, calls)
 	good := answer.StatusCode >= 200 && answer.StatusCode < 300

@@ -154,7 +154,7 @@ func TestErrorsOfSending(t *testing.T) {
 	}
 }
 
-func TestLimitsAreToldFromAnswers(t *testing.T) {
+func TestALimitDiffersFromAnAnswer(t *testing.T) {
 	for _, e := range []Error{{Code: 429}, {Code: -32005, Message: "project ID request rate exceeded"},
 		{Code: -32007, Message: "50/second request limit reached"}, {Code: -32016, Message: "over rate limit"},
 		{Code: -32000, Message: "Too Many Requests"}, {Code: -32012, Message: "credits limited to 6000/sec"}} {

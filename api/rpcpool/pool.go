@@ -3,7 +3,8 @@
 // Promise: Call and Batch give the answer of any endpoint that works, in the order in which they were named; what fails
 // at one is asked at the next, and a slow read is asked at a second one meanwhile. Agreed gives only what Quorum
 // endpoints answer alike, or *NoQuorumError. Broadcast hands the same signed bytes to every endpoint. Everything ends
-// within a bounded time: an attempt after Timeout, a call after twice that.
+// within a bounded time: a request after Timeout, a call after twice that, a large batch after Timeout more for each
+// hundred calls.
 //
 // An endpoint rests after a fault: a broken connection, silence, HTTP 429 or 5xx, a rate limit of JSON-RPC, an answer
 // that is no JSON-RPC, another chain than ChainID. Pauses double, and a pause that the endpoint asks for is kept. After
@@ -79,7 +80,7 @@ type Pool struct {
 	survey   chan struct{} // closed at the end of the survey that is under way
 }
 
-// New makes a pool. It sends nothing; an endpoint is asked for its chain before its first call.
+// New makes a pool. It sends nothing; the first call to an endpoint is preceded by the question which chain it serves.
 func New(o Options) (*Pool, error) {
 	o.Quorum, o.Timeout = max(1, o.Quorum), cmp.Or(o.Timeout, DefaultTimeout)
 	o.Hedge, o.MaxBytes = cmp.Or(o.Hedge, DefaultHedge), cmp.Or(o.MaxBytes, DefaultMaxBytes)

@@ -64,8 +64,8 @@ func (f SendFault) weight() int {
 // meanwhile. Repeating it with the same bytes changes nothing. A nonce that is too low is a success when an endpoint
 // has the transaction.
 //
-// The error is the *Error that decides (see SendFault) when all that answered refuse; with an *UnavailableError nobody
-// knows whether they arrived.
+// The error is the *Error that decides (see SendFault) when all that answered refuse; one that did not answer may still
+// have taken the bytes. After an *UnavailableError with Sent it is unknown whether they arrived.
 func (p *Pool) Broadcast(ctx context.Context, raw []byte) (common.Hash, error) {
 	const method = "eth_sendRawTransaction"
 	hash := crypto.Keccak256Hash(raw)

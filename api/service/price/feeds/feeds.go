@@ -43,7 +43,7 @@ const (
 	// apart is how much feeds of one asset may differ, in percent.
 	apart = 5
 
-	every = time.Minute     // between two looks while prices are asked for
+	every = time.Minute     // between two looks while prices are read
 	idle  = 4 * time.Minute // otherwise
 	least = 2 * time.Second // even when the last one failed
 )
@@ -127,7 +127,7 @@ func New(o Options) *Feeds {
 	return f
 }
 
-// Run looks at the feeds in the background until Close: every minute while prices are asked for, else every four.
+// Run looks at the feeds in the background until Close: every minute while prices are read, else every four.
 func (f *Feeds) Run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	f.cancel = cancel

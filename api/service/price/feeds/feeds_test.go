@@ -290,7 +290,7 @@ func TestBoundsAreReadAgainWithANewPhase(t *testing.T) {
 	}
 	look(true, 3)
 	w.set(crypto.CreateAddress(ethFeed, 1), 8, big.NewInt(2_000e8))
-	look(true, 1) // one body a look, and no promise is asked for twice
+	look(true, 1) // one body a look, and no promise is read twice
 	phase := new(big.Int).Lsh(common.Big2, 64)
 	w.set(ethFeed, 0, phase)
 	w.set(ethFeed, 4, phase)
@@ -424,7 +424,7 @@ func TestPricesAreReadInTheBackground(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	// one that is older than a minute is looked at when it is asked for
+	// one that is older than a minute is looked at when someone reads it
 	w.round(ethFeed, 2, 2_600e8, w.clock.Now())
 	for until = time.Now().Add(10 * time.Second); ; {
 		if v, ok := f.Price("ob:eth", start.Add(2*time.Minute)); ok && v.Int64() == 2_600e6 {
