@@ -443,3 +443,24 @@ func TestWhatANodeAnswersDecidesTheRules(t *testing.T) {
 		t.Errorf("a node that runs nothing: %v", err)
 	}
 }
+
+func TestAChainDoesNotGoBackBehindAHardFork(t *testing.T) {
+	now := time.Unix(genesis, 0)
+	l := newLab(t, func(o *remote.Options) { o.Clock = func() time.Time { return now } })
+	l.state(0)
+	now = now.Add(time.Hour)
+	l.node.each = func(_ int, c *rpcpool.Call) bool {
+		if c.Method != "eth_call" {
+			return false
+		}
+		if p, _ := c.Params[0].(map[string]any); p["data"] == "0x60001e" {
+			c.Err = &rpcpool.Error{Code: -32000, Message: "execution aborted"}
+		}
+		return c.Err != nil
+	}
+	st := l.state(0)
+	st.Apply(chain.Overlay{{0xcc}: {Code: common.FromHex("60001e")}})
+	if res := st.Call(chain.Message{From: person(0), To: common.Address{0xcc}, Gas: 100_000}); res.Err != nil {
+		t.Error(res.Err)
+	}
+}

@@ -83,8 +83,14 @@ func (c *Chain) look(ctx context.Context) (*head, error) {
 	}
 	h.rules = known
 	if p != nil {
-		if h.rules, err = p.rules(asks[3:]); err != nil {
+		found, err := p.rules(asks[3:])
+		if err != nil {
 			return nil, err
+		}
+		h.rules = found
+		if found.fork < known.fork { // no chain goes back behind a hard fork: the node was at fault
+			h.rules = known
+			h.rules.at = found.at
 		}
 	}
 	return c.saw(h), nil
