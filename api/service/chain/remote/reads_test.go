@@ -198,3 +198,32 @@ func TestANodeWithoutAccessListsCostsRoundTripsOnly(t *testing.T) {
 		t.Errorf("too many round trips")
 	}
 }
+
+// Who reads many tokens in a view says so beforehand.
+func TestManyCallsTakeTwoRoundTripsWhenTheyArePrimed(t *testing.T) {
+	l := newLab(t)
+	l.populate()
+	var next []chain.Message
+	for _, at := range l.tokens {
+		next = append(next, chain.Message{To: at, Data: l.pack("Token", "balanceOf", l.account(0))})
+	}
+	read := func(prime bool) int {
+		st := l.state(0)
+		l.node.since()
+		if prime {
+			st.(interface{ Prime(next ...chain.Message) }).Prime(next...)
+		}
+		for i, m := range next {
+			if res := st.Call(m); res.Err != nil || new(big.Int).SetBytes(res.Return).Int64() != 1e6 {
+				t.Errorf("token %d: %+v", i, res)
+			}
+		}
+		trips, _ := l.node.counted()
+		return trips
+	}
+	one, all := read(false), read(true)
+	t.Logf("%d round trips one by one, %d primed", one, all)
+	if all > 2 {
+		t.Errorf("%d round trips", all)
+	}
+}

@@ -178,7 +178,8 @@ func (c *Chain) State(ctx context.Context, at uint64) (chain.State, error) {
 	return v, nil
 }
 
-// Prime fetches for a State of this chain what messages are going to read, all in two round trips.
+// Prime fetches for a State of this chain what messages are going to read, all in two round trips. A State has the same
+// method, for those who do not know its chain.
 func (c *Chain) Prime(st chain.State, next ...chain.Message) {
 	if v, ok := st.(*view); ok {
 		v.Prime(next...)
