@@ -153,6 +153,7 @@ func TestThroughEndpointsThatFailAndLieEveryStepHappensOnce(t *testing.T) {
 	node := embedded(t, keys...)
 	bad := []faultproxy.Rule{
 		{Chance: 0.05, Fault: faultproxy.Delay(30 * time.Millisecond)}, {Chance: 0.01, Fault: faultproxy.Drop()},
+		{Chance: 0.3, Fault: faultproxy.Shuffle()},
 		{On: "eth_sendRawTransaction", Chance: 0.2, Fault: faultproxy.Deaf()},
 		{On: "eth_getTransactionReceipt", Chance: 0.02, Fault: faultproxy.Status(429, "0", "slow down")},
 	}

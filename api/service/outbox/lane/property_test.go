@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,10 @@ import (
 // what a caller's record says was sent ends once, with its effect or without, and every nonce is used once.
 func TestEveryStepEndsOnceWhateverHappens(t *testing.T) {
 	runs := uint64(24)
-	if testing.Short() {
+	switch {
+	case os.Getenv("COFFER_TEST_WHOLE") != "":
+		runs = 600
+	case testing.Short():
 		runs = 8
 	}
 	told := ""
