@@ -147,7 +147,7 @@ func (l *Lane) look(ctx context.Context) error {
 	}
 	final := sure{l: l}
 	for at, r := range all {
-		if r.First == r.Next && !l.key(at).isHeld() {
+		if r.First == r.Next && (r.Stopped != "" || !l.key(at).isHeld()) {
 			continue
 		}
 		err = errors.Join(err, l.lookAt(ctx, at, r, &final))
