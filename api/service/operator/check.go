@@ -185,7 +185,7 @@ func (n *node) final(ctx context.Context, r *Report, head block) {
 	b, err := n.block(ctx, n.Final.String())
 	if err != nil {
 		r.say(Missing, "final blocks", "", "the node names none (%s): count blocks in the file, such as final = 20",
-			err)
+			because(err, ""))
 		return
 	}
 	r.say(Good, "final blocks", "", "%d, %s behind the newest", uint64(b.Number),

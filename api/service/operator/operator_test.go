@@ -343,7 +343,8 @@ func TestDeployOnAnvil(t *testing.T) {
 	w.rpc(137, "anvil_setCode", network.Window().Hex(), "0x6001")
 	var differs *pinned.DifferenceError
 	if _, err := w.deploys(false); !errors.As(err, &differs) || differs.Chain != 137 ||
-		differs.At != network.Window() || differs.Found != crypto.Keccak256Hash(common.FromHex("0x6001")) || differs.Expected == differs.Found {
+		differs.At != network.Window() || differs.Found != crypto.Keccak256Hash(common.FromHex("0x6001")) ||
+		differs.Expected == differs.Found {
 		t.Errorf("other code: %v", err)
 	}
 	if err := Check(t.Context(), w.options()); err == nil {

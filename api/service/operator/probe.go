@@ -93,9 +93,16 @@ func (n *node) delegation(ctx context.Context, r *Report, head block) {
 	}
 }
 
+// because is an error in few words: those of the node, if it answered one.
 func because(err error, otherwise string) string {
-	if err == nil {
+	var said *rpcpool.Error
+	switch {
+	case err == nil:
 		return otherwise
+	case errors.As(err, &said):
+		return text.Clean(said.Message, 200)
+	case errors.Is(err, rpcpool.ErrNotFound):
+		return rpcpool.ErrNotFound.Error()
 	}
 	return text.Clean(err.Error(), 200)
 }
