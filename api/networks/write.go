@@ -3,6 +3,7 @@ package networks
 import (
 	"fmt"
 	"math/big"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +105,7 @@ kind = %q
 // Encode writes a file with comments. Parse gives the same file again, but for lines.
 func (f *File) Encode() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, head, Name, f.Kind)
+	fmt.Fprintf(&b, head, filepath.Base(f.Path), f.Kind)
 	all := slices.Concat(f.Chains, f.Idle)
 	known, _ := catalog.Load()
 	for _, c := range all {

@@ -109,8 +109,8 @@ func (o InitOptions) kind(ctx context.Context, asked bool) (network.Kind, error)
 	for kind := o.Kind; ; kind = "" {
 		if kind == "" && asked {
 			var err error
-			if kind, err = o.Ask(ctx, "Which kind of network: real (money is at stake), test (a public test network) "+
-				"or lab (your own chains)? "); err != nil {
+			if kind, err = o.Ask(ctx, "Which kind of network?\n  real  money is at stake\n  test  a public test "+
+				"network\n  lab   your own chains\nKind: "); err != nil {
 				return "", err
 			}
 		}
@@ -149,12 +149,12 @@ func (o InitOptions) chains(ctx context.Context, asked bool, shipped []networks.
 }
 
 func (o InitOptions) askChains(ctx context.Context, shipped []networks.Chain) (all []networks.Chain, err error) {
-	names := make([]string, len(shipped))
-	for i, c := range shipped {
-		names[i] = fmt.Sprintf("%s %d", c.Short, c.ID)
+	var list strings.Builder
+	for _, c := range shipped {
+		fmt.Fprintf(&list, "  %-5s  %s, %d\n", c.Short, c.Name, c.ID)
 	}
-	answer, err := o.Ask(ctx, "Chains, by name or number with blanks between them, or all ("+strings.Join(names, ", ")+
-		"; the number of any other): ")
+	answer, err := o.Ask(ctx, "Which chains? By name or number, with blanks between them; any other by its number.\n"+
+		list.String()+"Chains [all]: ")
 	if err != nil {
 		return nil, err
 	}
@@ -235,8 +235,8 @@ func (o InitOptions) tokens(ctx context.Context, asked bool, kind network.Kind) 
 	for answer := o.Tokens; ; answer = "" {
 		if answer == "" {
 			var err error
-			if answer, err = o.Ask(ctx, "Tokens: priced (those with a price feed), all that the program knows, or "+
-				"none? [priced] "); err != nil {
+			if answer, err = o.Ask(ctx, "Which tokens?\n  priced  those with a price feed\n  all     all that the "+
+				"program knows\n  none\nTokens [priced]: "); err != nil {
 				return "", err
 			}
 			if answer == "" {

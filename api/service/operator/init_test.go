@@ -54,7 +54,8 @@ func TestInitAsksForWhatAFileNeeds(t *testing.T) {
 		len(base.RPC) != 2 || len(base.Tokens) < 5 || len(base.Tokens) > 20 || len(base.Feeds) < 5 {
 		t.Errorf("%+v", f)
 	}
-	says(t, out, "Which kind of network", "http://10.0.0.1: http is for this machine only", "next coffer network check")
+	says(t, out, "Which kind of network?", "base Base, 8453", "http://10.0.0.1: http is for this machine only",
+		"next coffer network check")
 }
 
 func TestInitTakesFlagsAndAsksNothing(t *testing.T) {
