@@ -104,7 +104,6 @@ var scenes = map[string][]scene{
 	"networks.md": {
 		{line: "coffer devnet", words: []string{"coffer devnet",
 			"coffer devnet --listen 127.0.0.1:8545 --service 127.0.0.1:0"}},
-		{line: "coffer network init", under: "Networks on your own nodes", not: "asks; api/service/operator answers"},
 	},
 	"guide.md": {
 		{line: "coffer profile add mine --kind embedded --vault file --default", alone: true},
