@@ -1,23 +1,27 @@
 package service_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -25,6 +29,7 @@ import (
 	"coffer/api/networks"
 	"coffer/api/op"
 	"coffer/api/op/erc20"
+	"coffer/api/rpcpool"
 	"coffer/api/service"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
@@ -32,53 +37,111 @@ import (
 	"coffer/api/service/devnet"
 	"coffer/api/service/jsonrpc"
 	"coffer/api/service/pinned"
-	"coffer/api/service/signers"
+	"coffer/api/service/remotenet"
 	"coffer/api/service/store"
 )
 
 // lab is two chains with the pinned contracts and endpoints on this machine, and the networks.toml of a person who has
 // them.
 type lab struct {
-	t    *testing.T
-	in   *devnet.Installation
-	file string
+	t     *testing.T
+	in    *devnet.Installation // nil on anvil
+	file  string
+	pools map[uint64]*rpcpool.Pool
+	usdc  map[uint64]common.Address
+	pins  network.Pins
+	// send makes a block of a transaction of somebody with coins and tokens; false when it failed.
+	send func(id uint64, to common.Address, v *big.Int, data []byte) (common.Hash, bool)
 }
 
-func newLab(t *testing.T) *lab {
+// chains of a lab.
+func labChains() []uint64 { return []uint64{8453, 42161} }
+
+// newLab is one on embedded chains behind their JSON-RPC endpoints. wrap may stand before an endpoint.
+func newLab(t *testing.T, wrap func(http.Handler) http.Handler) *lab {
 	t.Helper()
 	in, err := devnet.Open(store.NewMemory(), devnet.Options{Clock: time.Now, Random: rand.Reader,
 		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{t: t, in: in, file: filepath.Join(t.TempDir(), networks.Name)}
 	server := jsonrpc.NewServer(jsonrpc.Options{})
 	t.Cleanup(server.Close)
-	mux := http.NewServeMux()
-	web := httptest.NewServer(mux)
-	t.Cleanup(web.Close)
+	urls := map[uint64]string{}
+	for _, id := range labChains() {
+		node := evm.NewNode(in.Chains[id].(*evm.Chain), evm.NodeOptions{})
+		t.Cleanup(node.Close)
+		h := server.Endpoint(ethrpc.Methods(node, ethrpc.Options{Version: "test"}))
+		if wrap != nil {
+			h = wrap(h)
+		}
+		web := httptest.NewServer(h)
+		t.Cleanup(web.Close)
+		urls[id] = web.URL
+	}
+	l := lab{t: t, in: in, usdc: map[uint64]common.Address{
+		8453:  common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+		42161: common.HexToAddress("0xaf88d065e77c8cC2239327C5EDb3A432268e5831"),
+	}}
+	l.send = func(id uint64, to common.Address, v *big.Int, data []byte) (common.Hash, bool) {
+		b, err := in.Chains[id].Seal(context.Background(), chain.SealRequest{Time: uint64(time.Now().Unix()),
+			Accept: chain.AllSucceed, Txs: []chain.Tx{{From: in.Faucet, To: to, Value: v, Data: data}}})
+		if err != nil {
+			return common.Hash{}, false
+		}
+		return b.Receipts[0].TxHash, true
+	}
+	l.begin(urls)
+	return &l
+}
+
+// begin writes the files of a lab and deploys its contracts.
+func (l *lab) begin(urls map[uint64]string) {
+	l.t.Helper()
 	shipped, err := networks.Shipped()
 	if err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
+	l.file, l.pools = filepath.Join(l.t.TempDir(), networks.Name), map[uint64]*rpcpool.Pool{}
 	f := networks.File{Kind: network.Lab}
 	for _, c := range shipped {
-		if c.ID != 8453 && c.ID != 42161 {
+		if urls[c.ID] == "" {
 			continue
 		}
-		node := evm.NewNode(in.Chains[c.ID].(*evm.Chain), evm.NodeOptions{})
-		t.Cleanup(node.Close)
-		path := fmt.Sprintf("/%d", c.ID)
-		mux.Handle(path, server.Endpoint(ethrpc.Methods(node, ethrpc.Options{Version: "test"})))
-		c.RPC = []string{web.URL + path}
+		c.RPC, c.Tokens, c.Feeds = []string{urls[c.ID]}, []networks.Token{{Address: l.usdc[c.ID], Symbol: "USDC",
+			Name: "USD Coin", Decimals: 6, Aggregate: "ob:usdc"}}, nil
+		if l.in == nil {
+			c.Final = networks.Finality{Counted: true, Blocks: 1}
+		}
 		f.Chains = append(f.Chains, c)
+		pool, err := rpcpool.New(rpcpool.Options{URLs: []rpcpool.Endpoint{{URL: urls[c.ID]}}, ChainID: c.ID})
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		l.t.Cleanup(pool.Close)
+		l.pools[c.ID] = pool
 		l.deploy(c.ID)
 	}
 	if err := os.WriteFile(l.file, f.Encode(), 0o600); err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
 	l.describe(f)
-	return l
+}
+
+// sent is send that must succeed.
+func (l *lab) sent(id uint64, to common.Address, v *big.Int, data []byte) {
+	l.t.Helper()
+	if _, ok := l.send(id, to, v, data); !ok {
+		l.t.Fatalf("a transaction to %s failed on chain %d", to, id)
+	}
+}
+
+// ask asks a chain.
+func (l *lab) ask(id uint64, result any, method string, params ...any) {
+	l.t.Helper()
+	if err := l.pools[id].Call(l.t.Context(), result, method, params...); err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 // deploy puts the pinned contracts there that the chain does not have.
@@ -89,65 +152,49 @@ func (l *lab) deploy(id uint64) {
 		l.t.Fatal(err)
 	}
 	for _, c := range all {
-		if !l.has(id, c.At) {
-			l.send(id, l.in.Faucet, evm.DeterministicDeployer(), nil, c.CallData())
+		var code hexutil.Bytes
+		if l.ask(id, &code, "eth_getCode", c.At, "latest"); len(code) == 0 {
+			l.sent(id, evm.DeterministicDeployer(), nil, c.CallData())
 		}
 	}
-}
-
-func (l *lab) has(id uint64, at common.Address) bool {
-	l.t.Helper()
-	st, err := l.in.Chains[id].State(l.t.Context(), uint64(time.Now().Unix()))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	defer st.Close()
-	return len(st.Code(at)) > 0
 }
 
 // describe writes the descriptor as coffer network deploy does.
 func (l *lab) describe(f networks.File) {
 	l.t.Helper()
 	pins, formulas, err := pinned.Pins()
+	l.pins = pins
 	d := network.Descriptor{Version: network.Version, Kind: f.Kind, Genesis: map[string]string{}, Pins: pins,
 		Formulas: formulas}
 	for _, c := range f.Chains {
-		first, _, errBlock := l.in.Chains[c.ID].Block(l.t.Context(), 0)
-		err = errors.Join(err, errBlock)
+		var first struct{ Hash common.Hash }
+		l.ask(c.ID, &first, "eth_getBlockByNumber", "0x0", false)
 		name := caip.EVM(c.ID).String()
 		d.Chains, d.Genesis[name] = append(d.Chains, name), first.Hash.Hex()
 	}
-	d, errID := d.WithID()
-	raw, errRaw := d.Encode()
-	if err := errors.Join(err, errID, errRaw, os.WriteFile(filepath.Join(filepath.Dir(l.file), networks.Descriptor),
-		raw, 0o600)); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-// send makes a block of a transaction.
-func (l *lab) send(id uint64, from signers.EVM, to common.Address, v *big.Int, data []byte) chain.Receipt {
-	l.t.Helper()
-	b, err := l.in.Chains[id].Seal(context.Background(), chain.SealRequest{Time: uint64(time.Now().Unix()),
-		Accept: chain.AllSucceed, Txs: []chain.Tx{{From: from, To: to, Value: v, Data: data}}})
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return b.Receipts[0]
+	l.write(d)
 }
 
-func usdcOf(id uint64) common.Address {
-	if id == 8453 {
-		return common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")
+// descriptor is where the descriptor lies.
+func (l *lab) descriptor() string { return filepath.Join(filepath.Dir(l.file), networks.Descriptor) }
+
+func (l *lab) write(d network.Descriptor) {
+	l.t.Helper()
+	d, err := d.WithID()
+	raw, errRaw := d.Encode()
+	if err := errors.Join(err, errRaw, os.WriteFile(l.descriptor(), raw, 0o600)); err != nil {
+		l.t.Fatal(err)
 	}
-	return common.HexToAddress("0xaf88d065e77c8cC2239327C5EDb3A432268e5831")
 }
 
 // stock gives an account a coin and USDC.
 func (l *lab) stock(id uint64, to common.Address, usdc int64) {
 	l.t.Helper()
-	l.send(id, l.in.Faucet, to, big.NewInt(1e18), nil)
-	l.send(id, l.in.Faucet, usdcOf(id), nil, erc20.Transfer(to, big.NewInt(usdc)))
+	l.sent(id, to, big.NewInt(1e18), nil)
+	l.sent(id, l.usdc[id], nil, erc20.Transfer(to, big.NewInt(usdc)))
 }
 
 func (l *lab) options(s store.Store) service.Options {
@@ -155,20 +202,20 @@ func (l *lab) options(s store.Store) service.Options {
 		Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))}
 }
 
-// open opens the service on the lab with a full tank.
-func (l *lab) open(s store.Store) *service.Service {
+// fuel fills the gas tank of a service.
+func (l *lab) fuel(s *service.Service) *service.Service {
 	l.t.Helper()
-	svc := open(l.t, l.options(s))
-	for _, id := range []uint64{8453, 42161} {
-		l.send(id, l.in.Faucet, svc.Network().Pins.Operator, big.NewInt(1e18), nil)
+	for _, id := range labChains() {
+		l.sent(id, s.Network().Pins.Operator, big.NewInt(1e18), nil)
 	}
-	return svc
+	return s
 }
 
 // batch asks for a transfer of USDC on Base and one of the coin.
-func (c *client) batch(to common.Address, usdc int64) string {
-	return c.json(c.user.Request(caip.ERC20(8453, usdcOf(8453)), big.NewInt(usdc),
-		api.Call{To: usdcOf(8453).Hex(), Data: hexutil.Encode(erc20.Transfer(to, big.NewInt(usdc)))},
+func (l *lab) batch(c *client, to common.Address, usdc int64) string {
+	at := l.usdc[8453]
+	return c.json(c.user.Request(caip.ERC20(8453, at), big.NewInt(usdc),
+		api.Call{To: at.Hex(), Data: hexutil.Encode(erc20.Transfer(to, big.NewInt(usdc)))},
 		api.Call{To: to.Hex(), Value: "5"}))
 }
 
@@ -176,6 +223,12 @@ func (c *client) batch(to common.Address, usdc int64) string {
 func (c *client) waited(signed *api.Document, id string) api.ExecutionStatus {
 	c.t.Helper()
 	c.ask("POST", c.executePath(), string(signed.Raw()))
+	return c.ended(id)
+}
+
+// ended waits for the end of a quote.
+func (c *client) ended(id string) api.ExecutionStatus {
+	c.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if s := c.status(id); api.Terminal(s.Status) || time.Now().After(end) {
 			return s
@@ -187,13 +240,15 @@ const base = "eip155:8453"
 
 // TestAServiceOnNodes: everything that a client needs, over nothing but JSON-RPC endpoints, for each kind of account
 // that they have.
-func TestAServiceOnNodes(t *testing.T) {
-	l := newLab(t)
-	s := l.open(store.NewMemory())
+func TestAServiceOnNodes(t *testing.T) { newLab(t, nil).serves(t) }
+
+func (l *lab) serves(t *testing.T) {
+	t.Helper()
+	s := l.fuel(open(t, l.options(store.NewMemory())))
 	if d := s.Network(); !d.OnOwnNodes() || d.Kind != network.Lab || len(d.Chains) != 2 {
 		t.Fatalf("%+v", d)
 	}
-	usdc := "eip155:8453/erc20:" + usdcOf(8453).Hex()
+	usdc := "eip155:8453/erc20:" + l.usdc[8453].Hex()
 	for i, kind := range []string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased} {
 		t.Run(kind, func(t *testing.T) {
 			c := newClient(t, s, kind, uint64(40+i))
@@ -201,7 +256,7 @@ func TestAServiceOnNodes(t *testing.T) {
 			to := common.BytesToAddress([]byte{0xbe, 0xef, byte(i), 1, 2, 3})
 			from, payee := base+":"+c.user.Address.Hex(), base+":"+to.Hex()
 			for n := int64(1); n <= 2; n++ { // the first makes the account
-				signed, id, how := c.call(c.batch(to, 30_000_000), "")
+				signed, id, how := c.call(l.batch(c, to, 30_000_000), "")
 				if how != api.CallSameChainExcludeSolver {
 					t.Errorf("paid as %s", how)
 				}
@@ -211,26 +266,23 @@ func TestAServiceOnNodes(t *testing.T) {
 					t.Errorf("%s is left, %s arrived", has, got)
 				}
 			}
-			status, raw := c.send("POST", c.preparePath(), c.batch(to, 70_000_000))
+			status, raw := c.send("POST", c.preparePath(), l.batch(c, to, 70_000_000))
 			if !strings.Contains(string(raw), "this network has no solver: bring 30 USDC to Base, or use an operator") {
 				t.Errorf("%d %s", status, raw)
 			}
 		})
 	}
 	tanks, err := s.Tanks(t.Context())
-	if err != nil || len(tanks) != 2 || tanks[0].Address != s.Network().Pins.Operator || tanks[0].Operations() == 0 {
+	said := regexp.MustCompile(`^about [1-9][0-9]+ operations on (Base|Arbitrum)`)
+	if err != nil || len(tanks) != 2 || tanks[0].Address != s.Network().Pins.Operator ||
+		!said.MatchString(tanks[0].String()) {
 		t.Errorf("%v, %v", tanks, err)
 	}
 }
 
-// TestOthersMaySubmitWhatWasSigned on a chain of others: a copycat is first, and the outcome is the operation's.
-func TestOthersMaySubmitWhatWasSigned(t *testing.T) {
-	l := newLab(t)
-	s := l.open(store.NewMemory())
-	c := newClient(t, s, api.AccountKernelV31, 50)
-	l.stock(8453, c.user.Address, 100_000_000)
-	to := common.Address{0xbe, 0xef, 19: 9}
-	signed, id, _ := c.call(c.batch(to, 30_000_000), "")
+// copy is the transaction with which somebody else submits the operation of a signed quote.
+func copyOf(t *testing.T, signed *api.Document) []byte {
+	t.Helper()
 	var q api.Quote
 	if err := signed.Decode(&q); err != nil {
 		t.Fatal(err)
@@ -243,34 +295,102 @@ func TestOthersMaySubmitWhatWasSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.ask("POST", c.executePath(), string(signed.Raw()))
-	by := l.race(data)
-	for end := time.Now().Add(time.Minute); !api.Terminal(c.status(id).Status) && time.Now().Before(end); {
-		time.Sleep(50 * time.Millisecond)
+	return data
+}
+
+// TestOthersMaySubmitWhatWasSigned: a copycat is first, right after the quote was accepted. The outcome is that of the
+// operation, which a node finds in few blocks at once.
+func TestOthersMaySubmitWhatWasSigned(t *testing.T) {
+	l := newLab(t, fewBlocks)
+	o := l.options(store.NewMemory())
+	var signed *api.Document
+	var by common.Hash
+	o.AfterStep = func(step string) {
+		if step != "accepted" {
+			return
+		}
+		by, _ = l.send(8453, l.pins.EntryPoint, nil, copyOf(t, signed))
+		for range 20 {
+			l.send(8453, common.Address{0xee}, common.Big1, nil)
+		}
 	}
-	got := c.status(id)
-	if got.Status != api.StatusCompleted ||
-		by != (common.Hash{}) && got.DestinationChainOperations[0].Hash != by.Hex() {
+	c := newClient(t, l.fuel(open(t, o)), api.AccountKernelV31, 50)
+	l.stock(8453, c.user.Address, 100_000_000)
+	to := common.Address{0xbe, 0xef, 19: 9}
+	var id string
+	signed, id, _ = c.call(l.batch(c, to, 30_000_000), "")
+	if got := c.waited(signed, id); got.Status != api.StatusCompleted || by == (common.Hash{}) ||
+		got.DestinationChainOperations[0].Hash != by.Hex() {
 		t.Errorf("%+v, run by %s", got, by)
 	}
-	if v := c.balance(base+":"+to.Hex(), "eip155:8453/erc20:"+usdcOf(8453).Hex()); v.Int64() != 30_000_000 {
+	if v := c.balance(base+":"+to.Hex(), "eip155:8453/erc20:"+l.usdc[8453].Hex()); v.Int64() != 30_000_000 {
 		t.Errorf("%s arrived", v)
 	}
 }
 
-// race sends a copy of an operation at once; none when the tank was faster.
-func (l *lab) race(data []byte) common.Hash {
-	b, err := l.in.Chains[8453].Seal(context.Background(), chain.SealRequest{Time: uint64(time.Now().Unix()),
-		Accept: chain.AllSucceed, Txs: []chain.Tx{{From: l.in.Faucet, To: l.in.Pins.EntryPoint, Data: data}}})
-	if err != nil {
-		return common.Hash{}
+// fewBlocks is a node that searches few blocks at once for logs.
+func fewBlocks(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var call struct {
+			ID     json.RawMessage
+			Method string
+			Params []struct{ FromBlock, ToBlock hexutil.Uint64 }
+		}
+		if err == nil && json.Unmarshal(body, &call) == nil && call.Method == "eth_getLogs" &&
+			call.Params[0].ToBlock-call.Params[0].FromBlock >= 4 {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"at most 4 blocks"}}`, call.ID)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		h.ServeHTTP(w, r)
+	})
+}
+
+// TestWhatWasSentEndsAfterARestart: the process ends when the operation was signed and sent; the next one finds it.
+func TestWhatWasSentEndsAfterARestart(t *testing.T) {
+	l, db := newLab(t, nil), store.NewMemory()
+	o, sent := l.options(db), make(chan struct{}, 1)
+	o.AfterStep = func(step string) {
+		if step == "target, sent" {
+			sent <- struct{}{}
+		}
 	}
-	return b.Receipts[0].TxHash
+	first, err := service.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, l.fuel(first), api.AccountKernelV31, 51)
+	l.stock(8453, c.user.Address, 100_000_000)
+	to := common.Address{0xbe, 0xef, 19: 10}
+	signed, id, _ := c.call(l.batch(c, to, 30_000_000), "")
+	c.ask("POST", c.executePath(), string(signed.Raw()))
+	<-sent
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c = newClient(t, open(t, l.options(db)), api.AccountKernelV31, 51)
+	c.done(c.ended(id), api.RecordCall)
+	if v := c.balance(base+":"+to.Hex(), "eip155:8453/erc20:"+l.usdc[8453].Hex()); v.Int64() != 30_000_000 {
+		t.Errorf("%s arrived", v)
+	}
+}
+
+func TestAnEmptyTankIsSaidBeforeAnythingIsSigned(t *testing.T) {
+	l := newLab(t, nil)
+	s := open(t, l.options(store.NewMemory()))
+	c := newClient(t, s, api.AccountKernelV31, 52)
+	l.stock(8453, c.user.Address, 100_000_000)
+	status, raw := c.send("POST", c.preparePath(), l.batch(c, common.Address{0xbe, 19: 1}, 1))
+	if !strings.Contains(string(raw), "the gas tank "+s.Network().Pins.Operator.Hex()+" has 0 ETH on Base") {
+		t.Errorf("%d %s", status, raw)
+	}
 }
 
 // TestDataIsOfOneNetwork: the keys stay with it, and neither another network nor an embedded one takes its place.
 func TestDataIsOfOneNetwork(t *testing.T) {
-	l, db := newLab(t), store.NewMemory()
+	l, db := newLab(t, nil), store.NewMemory()
 	first, err := service.Open(l.options(db))
 	if err != nil {
 		t.Fatal(err)
@@ -290,51 +410,65 @@ func TestDataIsOfOneNetwork(t *testing.T) {
 	if _, err := service.Open(l.options(embedded)); !errors.Is(err, service.ErrEmbedded) {
 		t.Errorf("nodes: %v", err)
 	}
-	if _, err := service.Open(newLab(t).options(db)); err == nil ||
+	if _, err := service.Open(newLab(t, nil).options(db)); err == nil ||
 		!strings.Contains(err.Error(), "the data of the service is of another network") {
 		t.Errorf("another lab: %v", err)
 	}
 }
 
-// TestAChainWithOtherCodeIsNotServed: a contract that differs, and one that is missing.
-func TestAChainWithOtherCodeIsNotServed(t *testing.T) {
-	l := newLab(t)
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(l.file), networks.Descriptor))
+// TestAChainThatIsNotTheNetworksIsNotServed: one that begins with another block, has other code at a pinned address, or
+// lacks a contract.
+func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
+	code := "" // what the nodes say of the entry point's code
+	l := newLab(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			var call struct {
+				ID     json.RawMessage
+				Method string
+				Params []any
+			}
+			if err == nil && code != "" && json.Unmarshal(body, &call) == nil && call.Method == "eth_getCode" {
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%q}`, call.ID, code)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			h.ServeHTTP(w, r)
+		})
+	})
+	refused := func(want ...string) {
+		t.Helper()
+		db := store.NewMemory()
+		_, err := service.Open(l.options(db))
+		for _, w := range want {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("%v does not say %q", err, w)
+			}
+		}
+		if kept, err := remotenet.Exists(db); kept || err != nil {
+			t.Errorf("keys were made: %t, %v", kept, err)
+		}
+	}
+	code = "0x60016001"
+	refused(l.pins.EntryPoint.Hex(), "expected the hash", crypto.Keccak256Hash(common.FromHex(code)).Hex())
+	code = "0x"
+	refused(l.pins.EntryPoint.Hex(), "coffer network deploy")
+	code = ""
+	raw, err := os.ReadFile(l.descriptor())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d network.Descriptor
-	if err := json.Unmarshal(raw, &d); err != nil {
-		t.Fatal(err)
-	}
-	lying := d.Genesis[base]
-	swapped := strings.Replace(string(raw), lying, d.Genesis["eip155:42161"], 1)
-	if swapped == string(raw) {
-		t.Fatal("the descriptor has no first block of Base")
-	}
-	if err := json.Unmarshal([]byte(swapped), &d); err != nil {
-		t.Fatal(err)
-	}
-	d, err = d.WithID()
+	d, err := network.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := d.Encode()
-	if err != nil {
+	began := d.Genesis[base]
+	d.Genesis[base] = common.Hash{1}.Hex()
+	l.write(d)
+	refused(began, common.Hash{1}.Hex())
+	if err := os.Remove(l.descriptor()); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(filepath.Dir(l.file), networks.Descriptor)
-	if err := os.WriteFile(path, changed, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := service.Open(l.options(store.NewMemory())); err == nil || !strings.Contains(err.Error(), lying) {
-		t.Errorf("another first block: %v", err)
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := service.Open(l.options(store.NewMemory())); err == nil ||
-		!strings.Contains(err.Error(), "coffer network deploy") {
-		t.Errorf("no descriptor: %v", err)
-	}
+	refused("coffer network deploy")
 }

@@ -66,6 +66,23 @@ func (q *Quoter) atHand(needs []need) error {
 	return noSolver("bring " + strings.Join(lacking, " and ") + " to " + at)
 }
 
+// fuelled refuses what the gas tank of own nodes cannot pay for at the base fee of the head, where fees begin.
+func (q *Quoter) fuelled(st chain.State, chainID, gas uint64) error {
+	if !q.Network.OnOwnNodes() {
+		return nil
+	}
+	tank := q.Network.Pins.Operator
+	has, needs := st.Balance(tank), new(big.Int).Mul(st.Header().BaseFee, new(big.Int).SetUint64(gas))
+	if err := st.Err(); err != nil || has.Cmp(needs) >= 0 && has.Sign() > 0 {
+		return err
+	}
+	coin, _ := q.Network.Catalog.NativeOf(chainID)
+	on, _ := q.Network.Catalog.Chain(coin.Asset.Chain)
+	coins := func(v *big.Int) string { return amount.Trim(amount.Format(v, coin.Decimals)) + " " + coin.Symbol }
+	return api.NewError(api.ErrNoRoute, "no routes found: the gas tank %s has %s on %s, and this takes at least %s: "+
+		"send it coins", tank.Hex(), coins(has), on.Name, coins(needs))
+}
+
 // present is the funding of a call for which everything is at hand. Nothing is charged, so that no price matters.
 func (q *Quoter) present(ctx context.Context, p paying, f funds) (funding, error) {
 	made, err := q.Book.Accepted(ctx, f.owner().Hex(), f.now.Add(-24*time.Hour), DailyOperations)

@@ -194,6 +194,9 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	if state.Delegation != nil {
 		f.gas += GasDelegation
 	}
+	if err := q.fuelled(st, r.chainID, f.gas); err != nil {
+		return fail(err)
+	}
 	f.spent = q.spentSince(st, owner, before)
 	taken, err := q.taken(ctx, f, r.required)
 	if err == nil {
