@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,10 +109,11 @@ func (l *lab) begin(urls map[uint64]string) {
 		if urls[c.ID] == "" {
 			continue
 		}
-		c.RPC, c.Tokens, c.Feeds = []string{urls[c.ID]}, []networks.Token{{Address: l.usdc[c.ID], Symbol: "USDC",
-			Name: "USD Coin", Decimals: 6, Aggregate: "ob:usdc"}}, nil
+		c.RPC, c.Feeds = []string{urls[c.ID]}, nil
 		if l.in == nil {
 			c.Final = networks.Finality{Counted: true, Blocks: 1}
+			c.Tokens = []networks.Token{{Address: l.usdc[c.ID], Symbol: "USDC", Name: "USD Coin", Decimals: 6,
+				Aggregate: "ob:usdc"}}
 		}
 		f.Chains = append(f.Chains, c)
 		pool, err := rpcpool.New(rpcpool.Options{URLs: []rpcpool.Endpoint{{URL: urls[c.ID]}}, ChainID: c.ID})
@@ -471,4 +473,33 @@ func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("coffer network deploy")
+}
+
+// TestACallTakesFewRoundTrips, as each costs the way to the node, with all tokens of the catalogue on the chain.
+func TestACallTakesFewRoundTrips(t *testing.T) {
+	var trips atomic.Int64
+	l := newLab(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			trips.Add(1)
+			h.ServeHTTP(w, r)
+		})
+	})
+	c := newClient(t, l.fuel(open(t, l.options(store.NewMemory()))), api.AccountKernelV31, 53)
+	l.stock(8453, c.user.Address, 100_000_000)
+	within := func(what string, most int64, do func()) {
+		t.Helper()
+		trips.Store(0)
+		if do(); trips.Load() > most {
+			t.Errorf("%s took %d round trips", what, trips.Load())
+		}
+	}
+	var doc *api.Document
+	within("balances", 4, func() { c.balance(base+":"+c.user.Address.Hex(), "eip155:8453/slip44:60") })
+	within("prepare", 24, func() { doc = c.prepare(l.batch(c, common.Address{0xbe, 19: 4}, 1_000_000)) })
+	within("quote", 24, func() {
+		doc = c.ask("POST", c.callQuotePath(), c.callQuoteBody(c.sign(doc, "/chainOperation"), ""))
+	})
+	signed, id := c.signAll(doc)
+	within("execute", 40, func() { c.ask("POST", c.executePath(), string(signed.Raw())) })
+	c.ended(id)
 }

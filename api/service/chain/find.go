@@ -2,6 +2,12 @@ package chain
 
 import "context"
 
+// Primer is a chain that fetches for a State what messages are going to read, in few round trips. What they do is not
+// done.
+type Primer interface {
+	Prime(st State, next ...Message)
+}
+
 // Finder is a chain on which logs are found, whoever caused them.
 type Finder interface {
 	// Find looks for a log of a contract whose first topics are these, in the blocks of a time (Unix seconds, both

@@ -71,6 +71,21 @@ func (n *Network) BalanceAt(st chain.State, account common.Address, asset caip.A
 	return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
 }
 
+// PrimeBalances prepares a view for BalanceAt of all catalogue assets of its chain, where that saves round trips.
+func (n *Network) PrimeBalances(st chain.State, account common.Address, chainID uint64) {
+	able, saves := n.Chains[chainID].(chain.Primer)
+	if !saves {
+		return
+	}
+	var asks []chain.Message
+	for _, e := range n.Catalog.On(caip.EVM(chainID)) {
+		if token, is := e.Asset.Token(); is {
+			asks = append(asks, question(token, "balanceOf(address)", account[:]))
+		}
+	}
+	able.Prime(st, asks...)
+}
+
 // Reader is a chain that tells many balances of one account at once, in the order of the tokens; zero is the coin, and
 // nil is what a token does not tell.
 type Reader interface {
@@ -141,13 +156,18 @@ func (n *Network) Stock(ctx context.Context, asset caip.Asset, at time.Time) (*b
 	return have, err
 }
 
-// ask calls a function of words that answers one.
-func ask(st chain.State, at common.Address, signature string, words ...[]byte) (*big.Int, error) {
+// question is a call of a function of words.
+func question(at common.Address, signature string, words ...[]byte) chain.Message {
 	data := crypto.Keccak256([]byte(signature))[:4]
 	for _, w := range words {
 		data = append(data, common.LeftPadBytes(w, 32)...)
 	}
-	r := st.Call(chain.Message{To: at, Data: data})
+	return chain.Message{To: at, Data: data}
+}
+
+// ask calls a function of words that answers one.
+func ask(st chain.State, at common.Address, signature string, words ...[]byte) (*big.Int, error) {
+	r := st.Call(question(at, signature, words...))
 	if err := st.Err(); err != nil {
 		return nil, err
 	}

@@ -82,6 +82,7 @@ func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
 // balancesOf reads the account's balances of all known assets of a chain.
 func (q *Quoter) balancesOf(st chain.State, owner common.Address, chainID uint64) (map[caip.Asset]*big.Int, error) {
 	out := map[caip.Asset]*big.Int{}
+	q.Network.PrimeBalances(st, owner, chainID)
 	for _, e := range q.Network.Catalog.On(caip.EVM(chainID)) {
 		v, err := q.Network.BalanceAt(st, owner, e.Asset)
 		if err != nil {
