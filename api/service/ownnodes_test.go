@@ -109,7 +109,8 @@ func (l *lab) begin(urls map[uint64]string) {
 		if urls[c.ID] == "" {
 			continue
 		}
-		c.RPC, c.Feeds = []string{urls[c.ID]}, nil
+		c.RPC, c.Feeds = []string{urls[c.ID]}, []networks.Feed{{Aggregate: "ob:eth", Address: ethFeed(nil),
+			Heartbeat: time.Hour, Decimals: 8}}
 		if l.in == nil {
 			c.Final = networks.Finality{Counted: true, Blocks: 1}
 			c.Tokens = []networks.Token{{Address: l.usdc[c.ID], Symbol: "USDC", Name: "USD Coin", Decimals: 6,
@@ -123,11 +124,26 @@ func (l *lab) begin(urls map[uint64]string) {
 		l.t.Cleanup(pool.Close)
 		l.pools[c.ID] = pool
 		l.deploy(c.ID)
+		ethFeed(func(creation []byte) {
+			l.sent(c.ID, evm.DeterministicDeployer(), nil, append(make([]byte, 32), creation...))
+		})
 	}
 	if err := os.WriteFile(l.file, f.Encode(), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
 	l.describe(f)
+}
+
+// ethFeed is where an aggregator is that says 2000 dollars with 8 decimals, of the block's time; make gets what creates
+// it.
+func ethFeed(make func(creation []byte)) common.Address {
+	code := common.FromHex("5f3560e01c8063313ce56714601b5763feaf968c146024575f5ffd" + // decimals(), latestRoundData()
+		"5b60085f5260205ff3" + "5b60015f5267000000" + "2e90edd000" + "602052426040524260605260016080" + "5260a05ff3")
+	creation := append(common.FromHex(fmt.Sprintf("60%02x600a5f3960%02x5ff3", len(code), len(code))), code...)
+	if make != nil {
+		make(creation)
+	}
+	return crypto.CreateAddress2(evm.DeterministicDeployer(), common.Hash{}, crypto.Keccak256(creation))
 }
 
 // sent is send that must succeed.
@@ -502,4 +518,28 @@ func TestACallTakesFewRoundTrips(t *testing.T) {
 	signed, id := c.signAll(doc)
 	within("execute", 40, func() { c.ask("POST", c.executePath(), string(signed.Raw())) })
 	c.ended(id)
+}
+
+// TestPricesComeFromFeeds: one coin has a feed, the token has none.
+func TestPricesComeFromFeeds(t *testing.T) {
+	l := newLab(t, nil)
+	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 54)
+	l.stock(8453, c.user.Address, 100_000_000)
+	worth := func(asset string) api.Number {
+		t.Helper()
+		var b api.AggregatedBalance
+		doc := c.ask("GET", "/v3/balances/aggregated-balance?account="+base+":"+c.user.Address.Hex()+"&assetId="+asset, "")
+		if err := doc.Decode(&b); err != nil || len(b.BalanceBySpecificAsset) != 1 {
+			t.Fatalf("%v %s", err, doc.Raw())
+		}
+		return b.BalanceBySpecificAsset[0].FiatValue
+	}
+	coin := worth("eip155:8453/slip44:60")
+	for end := time.Now().Add(20 * time.Second); coin == "" && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+		coin = worth("eip155:8453/slip44:60")
+	}
+	if usdc := worth("eip155:8453/erc20:" + l.usdc[8453].Hex()); coin != "2000" || usdc != "" {
+		t.Errorf("a coin is worth %s, 100 USDC %s", coin, usdc)
+	}
 }

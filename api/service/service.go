@@ -260,10 +260,10 @@ func (s *Service) install() error {
 	return nil
 }
 
-// prices are those of the network: a walk around the table of an embedded one, unknown on nodes without price feeds.
+// prices are those of the network: a walk around the table of an embedded one, or price feeds.
 func (s *Service) prices() (quote.Prices, error) {
 	if s.embedded == nil {
-		return price.None{}, nil
+		return s.remote.Prices, nil
 	}
 	walk, err := s.in.secret("prices/1", 32)
 	if err != nil {

@@ -138,12 +138,3 @@ func (t *Table) target(base *big.Int, wave int, step int64) int64 {
 	sum := sha256.Sum256(in)
 	return int64(binary.BigEndian.Uint64(sum[:8])%(2*unit+1)) - unit
 }
-
-// None knows no price.
-type None struct{}
-
-// Price knows none.
-func (None) Price(caip.AggregateID, time.Time) (*big.Int, bool) { return nil, false }
-
-// GasCostMicroUSD knows none.
-func (None) GasCostMicroUSD(uint64, uint64, time.Time) (*big.Int, bool) { return nil, false }

@@ -36,6 +36,7 @@ import (
 	"coffer/api/service/outbox"
 	"coffer/api/service/outbox/lane"
 	"coffer/api/service/pinned"
+	"coffer/api/service/price/feeds"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
@@ -58,6 +59,8 @@ type Options struct {
 type Network struct {
 	*deployment.Network
 	signers.Set
+
+	Prices *feeds.Feeds // unknown where the file names no feed
 
 	seed  []byte
 	nodes []*node
@@ -114,7 +117,11 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 		Attester: keys.Attester}
 	n.Pins.Operator, n.Pins.CoSigner = n.Operator.Address(), n.CoSigner.Address()
 	n.Pins.TamperProof = n.TamperProof.Address()
-	return n, n.openLanes(o)
+	if err := n.openLanes(o); err != nil {
+		return nil, err
+	}
+	n.openPrices(file, o)
+	return n, nil
 }
 
 // describe reads the descriptor beside a file.
@@ -214,6 +221,20 @@ func (n *Network) openLanes(o Options) error {
 	return nil
 }
 
+// openPrices begins to read the price feeds of a file. Those of sequencers are known of main networks alone.
+func (n *Network) openPrices(file *networks.File, o Options) {
+	from := feeds.Options{Catalog: n.Catalog, Clock: o.Clock, Log: o.Log}
+	for i, c := range file.Chains {
+		watched := feeds.Chain{ID: c.ID, Name: c.Name, Nodes: n.nodes[i].pool, Feeds: c.Feeds}
+		if file.Kind == network.Real {
+			watched.Sequencer = feeds.Sequencer(c.ID)
+		}
+		from.Chains = append(from.Chains, watched)
+	}
+	n.Prices = feeds.New(from)
+	n.Prices.Run()
+}
+
 // Secret derives n bytes for another purpose of the service from the seed.
 func (n *Network) Secret(label string, size int) ([]byte, error) {
 	return signers.Secret(n.seed, "coffer/secret/"+label, size)
@@ -226,6 +247,9 @@ func (n *Network) Close() error {
 		closing.Go(l.Close)
 	}
 	closing.Wait()
+	if n.Prices != nil {
+		n.Prices.Close()
+	}
 	for _, node := range n.nodes {
 		node.Close()
 		node.pool.Close()

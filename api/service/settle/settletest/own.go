@@ -5,9 +5,11 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm"
@@ -16,6 +18,13 @@ import (
 	"coffer/api/service/signers"
 	"coffer/assets"
 )
+
+// unknown is a price source that knows no price.
+type unknown struct{}
+
+func (unknown) Price(caip.AggregateID, time.Time) (*big.Int, bool) { return nil, false }
+
+func (unknown) GasCostMicroUSD(uint64, uint64, time.Time) (*big.Int, bool) { return nil, false }
 
 // ownNodes is the network of an installation as one person's nodes are: the Window paymaster is deployed on every
 // chain, no solver and no escrow is pinned, where tokens keep their balances is unknown, and there is no Solana.

@@ -106,7 +106,7 @@ func New(tb testing.TB, o Options) *World {
 	if o.OwnNodes {
 		in.Network = ownNodes(tb, in, uint64(o.Clock.Now().Unix()))
 		if o.Prices == nil {
-			o.Prices = price.None{}
+			o.Prices = unknown{}
 		}
 	}
 	random := rand.NewChaCha8([32]byte{byte(o.Seed), 1, 2, 3})
