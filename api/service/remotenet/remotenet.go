@@ -7,7 +7,7 @@
 // process.
 //
 // The network has no solver (network.Descriptor.OnOwnNodes): its operator is the gas tank, a key that a person funds.
-// Units: amounts in wei. Sources: protocol §5.5.
+// Units: amounts in wei. Sources: protocol §5.5 and §5.6.
 package remotenet
 
 import (
