@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,15 +61,18 @@ type Profile struct {
 	NetworkFile string       `toml:"network_file,omitempty"`
 	BaseURL     string       `toml:"base_url,omitempty"`
 	CAFile      string       `toml:"ca_file,omitempty"`
-	Vault       string       `toml:"vault"`
-	Accounts    []Account    `toml:"accounts,omitempty"`
+	// Networks is the networks.toml of a profile on own nodes: its service runs inside this program and asks these.
+	Networks string `toml:"networks,omitempty"`
+
+	Vault    string    `toml:"vault"`
+	Accounts []Account `toml:"accounts,omitempty"`
 	// DefaultAccount is the name of the EVM account that is used without --account; "" is the first one.
 	DefaultAccount string `toml:"default_account,omitempty"`
 
 	// LockAfter is a duration such as "5m"; "" is DefaultLockAfter.
 	LockAfter string `toml:"lock_after,omitempty"`
 	// QuoteLifetime is how long a quote of the service inside this program may be accepted, such as "120s"; "" leaves
-	// it to the service. Only an embedded profile has it.
+	// it to the service. Only a profile whose service is inside has it.
 	QuoteLifetime string `toml:"quote_lifetime,omitempty"`
 	// RPC is where the chains of the service inside this program answer JSON-RPC while the dashboard runs, such as
 	// "127.0.0.1:8545"; "" for nowhere. Only an embedded profile has it.
@@ -101,8 +105,14 @@ func (a Account) Wire() api.Account {
 	}
 }
 
-// Embedded reports whether the profile's service runs inside this program.
+// Embedded reports whether the profile's chains are inside this program, and its service with them.
 func (p Profile) Embedded() bool { return p.Kind == network.Embedded }
+
+// OwnNodes reports whether the profile's service runs inside this program, on chains behind the person's own nodes.
+func (p Profile) OwnNodes() bool { return p.Networks != "" }
+
+// Local reports whether the profile's service runs inside this program.
+func (p Profile) Local() bool { return p.Embedded() || p.OwnNodes() }
 
 // An Error is a fault of the configuration file.
 type Error = files.Fault
@@ -261,12 +271,12 @@ func (p Profile) check(say func(key, problem string)) {
 		say("", "this name is taken: it holds the data of `coffer serve`")
 	}
 	switch p.Kind {
-	case network.Embedded, network.Lab, network.Real:
+	case network.Embedded, network.Lab, network.Test, network.Real:
 		if key, problem := p.checkService(); problem != "" {
 			say(key, problem)
 		}
 	default:
-		say("kind", `expected "embedded", "lab" or "real"`)
+		say("kind", `expected "embedded", "lab", "test" or "real"`)
 	}
 	switch p.Vault {
 	case VaultMemory, VaultKeyring, VaultKeyringOnly, VaultFile:
@@ -295,8 +305,8 @@ func (p Profile) checkQuotes(say func(key, problem string)) {
 	if p.QuoteLifetime == "" {
 		return
 	}
-	if !p.Embedded() {
-		say("quote_lifetime", "only an embedded profile has it: the operator of another service sets it there "+
+	if !p.Local() {
+		say("quote_lifetime", "only a profile with its service inside has it: the operator of another sets it there "+
 			"(coffer serve --lifetime)")
 	} else if d := p.QuoteTime(); d < shortestQuote || d > longestQuote {
 		say("quote_lifetime", `expected a time from "30s" to "10m", such as "120s"`)
@@ -354,7 +364,13 @@ func (p Profile) checkService() (key, problem string) {
 			return "kind",
 				"an embedded profile has no base_url, ca_file or network_file: its service is inside this program"
 		}
+		if p.OwnNodes() {
+			return "kind", `a profile with networks is of kind "real", "test" or "lab", as the file says`
+		}
 		return "", ""
+	}
+	if p.OwnNodes() {
+		return p.checkOwnNodes()
 	}
 	u, err := url.Parse(p.BaseURL)
 	switch {
@@ -370,6 +386,23 @@ func (p Profile) checkService() (key, problem string) {
 		return "network_id", "a profile that signs is tied to its network by id, which `coffer profile add` writes down"
 	case p.NetworkID != "" && !reNetworkID.MatchString(p.NetworkID):
 		return "network_id", "expected 0x and 64 hex digits"
+	}
+	return "", ""
+}
+
+// checkOwnNodes: the service on own nodes is inside this program, and its network is the one that a person confirmed.
+func (p Profile) checkOwnNodes() (key, problem string) {
+	switch {
+	case p.BaseURL != "" || p.CAFile != "" || p.NetworkFile != "":
+		return "networks", "a profile on own nodes has no base_url, ca_file or network_file: its service is inside " +
+			"this program"
+	case !filepath.IsAbs(p.Networks):
+		return "networks", "expected the absolute path of a networks.toml"
+	case p.Vault == VaultMemory:
+		return "vault", `"memory" keeps nothing and is for the demo; choose "keyring" or "file"`
+	case !reNetworkID.MatchString(p.NetworkID):
+		return "network_id", "a profile on own nodes is tied to its network by id (0x and 64 hex digits), which " +
+			"`coffer profile add` writes down"
 	}
 	return "", ""
 }

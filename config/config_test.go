@@ -204,3 +204,41 @@ func TestAnEmbeddedProfileOpensEndpointsForThisMachine(t *testing.T) {
 		}
 	}
 }
+
+// A profile on own nodes has its service inside this program, keys of its own, and one network.
+func TestAProfileOnOwnNodesNamesItsFileAndItsNetwork(t *testing.T) {
+	const whole = `version = 1
+[profiles.a]
+kind = "test"
+vault = "file"
+network_id = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+networks = "/home/me/networks.toml"
+quote_lifetime = "120s"
+`
+	for _, kind := range []network.Kind{network.Real, network.Test, network.Lab} {
+		f, err := Parse("c.toml", []byte(strings.Replace(whole, "test", string(kind), 1)))
+		if p := f.Profiles["a"]; err != nil || !p.OwnNodes() || !p.Local() || p.Embedded() || p.Kind != kind {
+			t.Errorf("%s: %+v, %v", kind, p, err)
+		}
+	}
+	for _, c := range []struct {
+		from, to string
+		line     int
+		want     string
+	}{
+		{`kind = "test"`, `kind = "embedded"`, 3, `"real", "test" or "lab"`},
+		{`vault = "file"`, `vault = "memory"`, 4, `"keyring" or "file"`},
+		{`network_id = "0x0123`, `network_id = "0x`, 5, "64 hex digits"},
+		{`"/home/me/`, `"`, 6, "absolute path"},
+		{"networks =", "base_url = \"https://a.example\"\nnetworks =", 7, "no base_url"},
+		{"networks =", "ca_file = \"/ca.pem\"\nnetworks =", 7, "no base_url"},
+		{"networks =", "network_file = \"/network.json\"\nnetworks =", 7, "no base_url"},
+		{`quote_lifetime = "120s"`, `rpc = "127.0.0.1:8545"`, 7, "only an embedded profile"},
+	} {
+		_, err := Parse("c.toml", []byte(strings.Replace(whole, c.from, c.to, 1)))
+		var fault *Error
+		if !errors.As(err, &fault) || fault.Line != c.line || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, not %q in line %d", c.to, err, c.want, c.line)
+		}
+	}
+}

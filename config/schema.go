@@ -83,13 +83,14 @@ func typeWord(t reflect.Type) string {
 
 // settingWords describes each key. A test compares it with the keys of the types.
 func settingWords() map[string]Setting {
-	kinds := []string{string(network.Embedded), string(network.Lab), string(network.Real)}
+	kinds := []string{string(network.Embedded), string(network.Lab), string(network.Test), string(network.Real)}
 	return map[string]Setting{
 		"version": {Required: true, Values: []string{"1"}, What: "Version of the file's form."},
 		"default": {Default: `"` + DemoProfile + `"`, What: "Profile that is used without " +
 			"--profile and COFFER_PROFILE. The profile demo always exists: play money inside this program."},
 		"profiles.*.kind": {Required: true, Values: kinds, What: "What the network is. You declare it, the " +
-			"service cannot: embedded runs inside this program, lab is play money elsewhere, real is money."},
+			"service cannot: embedded runs inside this program, lab is play money elsewhere, test are public test " +
+			"networks, real is money."},
 		"profiles.*.network_id": {What: "Which network this is: 0x and 64 hexadecimal digits. coffer profile add " +
 			"writes it down once you have compared the fingerprint. A profile that signs needs it."},
 		"profiles.*.network_file": {What: "network.json of the service, with its chains and fixed addresses."},
@@ -98,6 +99,8 @@ func settingWords() map[string]Setting {
 		"profiles.*.ca_file": {
 			What: "Certificate authority of a service that signs its own certificate; without it those of the system " +
 				"hold."},
+		"profiles.*.networks": {What: "The file networks.toml of a profile on your own nodes: the service " +
+			"runs inside this program and asks them. Without base_url, ca_file and network_file."},
 		"profiles.*.vault": {Required: true, Values: []string{VaultKeyring, VaultKeyringOnly, VaultFile,
 			VaultMemory}, What: "Where the keys are: the system's keyring and a passphrase around each key, the " +
 			"keyring alone, an encrypted file, or nowhere. Nothing falls back to another place."},

@@ -54,6 +54,12 @@ func sample() File {
 					FirstSessionAddress: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
 				}},
 			},
+			"nodes": {
+				Name: "nodes", Kind: network.Test, NetworkID: id, Networks: "/home/me/nodes/networks.toml",
+				Vault: VaultFile, LockAfter: "5m",
+				Accounts: []Account{{Type: api.AccountKernelV31,
+					SignerAddress: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}},
+			},
 			"trial": {
 				Name: "trial", Kind: network.Embedded, Vault: VaultFile, QuoteLifetime: "120s",
 				RPC: "127.0.0.1:8545",
