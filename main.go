@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
@@ -130,7 +131,7 @@ func host() profile.Host {
 			if before := debug.SetGCPercent(openingGC); before != openingGC {
 				defer debug.SetGCPercent(before)
 			}
-			o := service.Options{Kind: network.Embedded, Fund: true,
+			o := service.Options{Kind: network.Embedded, Fund: true, Networks: e.Networks,
 				Lifetime: cmp.Or(e.Quotes, service.EmbeddedLifetime)}
 			if e.RPC != "" {
 				o.Nodes = &service.NodesOptions{Listen: e.RPC, Version: clientVersion()}
@@ -140,10 +141,33 @@ func host() profile.Host {
 				return profile.Embedded{}, ofData(err, dir)
 			}
 			earlier, left := service.Earlier(dir, a.Network)
+			if e.Networks != "" {
+				return profile.Embedded{Network: a.Network, BaseURL: a.BaseURL, APIKey: secret.New([]byte(a.APIKey)),
+					Transport: a, Tanks: tanksOf(a), Close: a.Close}, nil
+			}
 			return profile.Embedded{Network: a.Network, Earlier: earlier, Left: left, BaseURL: a.BaseURL,
 				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Endpoints: endpointsOf(a), Close: a.Close}, nil
 		},
 		Ask: prompt().Secret,
+	}
+}
+
+// coinDecimals are those of the native coin of every EVM chain.
+const coinDecimals = 18
+
+// tanksOf tells what the gas tank of own nodes has.
+func tanksOf(a *service.Attachment) func(context.Context) ([]profile.Tank, error) {
+	return func(ctx context.Context) (all []profile.Tank, err error) {
+		s := a.Service()
+		if s == nil {
+			return nil, nil
+		}
+		list, err := s.Tanks(ctx)
+		for _, t := range list {
+			all = append(all, profile.Tank{Chain: t.Chain, Has: amount.Human(t.Has, coinDecimals) + " " + t.Symbol,
+				Operations: t.Operations()})
+		}
+		return all, err
 	}
 }
 
@@ -186,7 +210,7 @@ func earlierBalances(ctx context.Context, g cli.Global) (all []cli.EarlierBalanc
 	if err = s.Use(g.Account); err != nil {
 		return nil, err
 	}
-	if !s.Profile.Embedded() {
+	if !s.Profile.Local() {
 		return nil, &cli.UsageError{Problem: "the service of this profile is another program's; its data are not here",
 			Hint: "ask its operator what your accounts had on the network before"}
 	}

@@ -140,6 +140,9 @@ func settingsDeps(o *profile.Opened, build cli.Build, getenv func(string) string
 			return all, err
 		}
 		d.Paths = append(d.Paths, settings.Path{Name: "chains", Path: o.Paths.ProfileData(name)})
+	} else if o.Profile.OwnNodes() {
+		d.Paths = append(d.Paths, settings.Path{Name: "nodes", Path: o.Profile.Networks},
+			settings.Path{Name: "gas tank's key", Path: o.Paths.ProfileData(name)})
 	} else {
 		d.Paths = append(d.Paths, settings.Path{Name: "network file", Path: o.Profile.NetworkFile})
 	}

@@ -83,7 +83,7 @@ func (d Deps) reached(err error, took time.Duration) []Finding {
 		reached.Todo = unreachedTodo(err, d.Clock())
 		key.Level, key.Text = Unknown, "not known: the service was not reached"
 	}
-	if d.Profile.Embedded() {
+	if d.Profile.Local() {
 		key.Text = "not needed: the service is inside this program"
 	}
 	return []Finding{reached, key}

@@ -120,7 +120,7 @@ func (b *Book) Save(ctx context.Context, from, name, address string) error {
 // other accounts of the profile that have a name.
 func (o *Opened) Contacts() []compose.Contact {
 	var out []compose.Contact
-	if o.Network.Kind == network.Embedded || o.Network.Kind == network.Lab {
+	if !o.Network.OnOwnNodes() && (o.Network.Kind == network.Embedded || o.Network.Kind == network.Lab) {
 		out = builtIn()
 	}
 	for _, c := range o.Book.Own() {

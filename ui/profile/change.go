@@ -19,7 +19,7 @@ import (
 )
 
 // Change is what a person has to confirm before anything is signed: Words say what changed and what that means, Typed
-// has to be typed: "yes", or the fingerprint of the network.
+// has to be typed: "yes", RealSentence, or the fingerprint of the network.
 type Change struct {
 	Words []string
 	Typed string
@@ -52,7 +52,7 @@ func (o *Opened) findTags(ctx context.Context) error {
 		return err
 	}
 	var earlier []network.Descriptor
-	if o.local != nil {
+	if o.Profile.Embedded() && o.local != nil {
 		earlier = o.local.Earlier
 	}
 	lost := o.lost(earlier)
@@ -64,6 +64,8 @@ func (o *Opened) findTags(ctx context.Context) error {
 	switch {
 	case o.tags != tags{now, now}, known == nil && len(earlier) > 0:
 		o.change = renewed(o.Network, o.before(earlier, lost), o.local.Left)
+	case known == nil && o.Profile.OwnNodes() && o.Network.Kind == network.Real:
+		o.change = &Change{Typed: RealSentence, Words: realWords()}
 	case known == nil && o.local == nil, known != nil && known.Fingerprint() != o.Network.Fingerprint():
 		o.change = replaced(o.Network, known)
 	}
@@ -74,7 +76,7 @@ func (o *Opened) findTags(ctx context.Context) error {
 // any more: of them there is no more than the id. One of a service of others is none, whatever kind the profile has
 // now.
 func (o *Opened) lost(earlier []network.Descriptor) (all []network.Descriptor) {
-	if o.local == nil {
+	if o.local == nil || !o.Profile.Embedded() {
 		return nil
 	}
 	anchors := filepath.Dir(o.anchorsOf("").Dir)
@@ -203,6 +205,17 @@ func renewed(now, before network.Descriptor, left []string) *Change {
 	return c
 }
 
+// RealSentence is what a person types before anything is signed on a network of own nodes whose money is real.
+const RealSentence = "I use real money"
+
+func realWords() []string {
+	return []string{
+		"This network is REAL: what you sign moves real money, and there is no operator between you and the chains.",
+		"Your nodes tell what you have and what happened: name nodes that you run or trust.",
+		"The gas tank is a key in this profile's data; keep no more there than gas needs.",
+	}
+}
+
 // replaced asks for a network whose contracts are others than those confirmed, or were never confirmed in this profile.
 func replaced(now network.Descriptor, known *network.Descriptor) *Change {
 	what := "The operator replaced contracts or addresses that this profile trusts, or added chains."
@@ -217,6 +230,11 @@ func replaced(now network.Descriptor, known *network.Descriptor) *Change {
 		"Your keys and accounts stay. Nothing is signed before you confirm the network."}, differences(*known, now)...)}
 	if now.Kind == network.Embedded {
 		c.Typed = "yes"
+		return c
+	}
+	if now.OnOwnNodes() {
+		c.Typed = "yes"
+		c.Words[0] = "Your own nodes have a network that is not as you confirmed it."
 		return c
 	}
 	c.Words = append(c.Words, "Ask the operator for the fingerprint, by another way than network.json came by.",
@@ -242,7 +260,7 @@ func (o *Opened) Confirm(ctx context.Context, typed string) error {
 	if o.change == nil {
 		return nil
 	}
-	if typed != o.change.Typed && (o.change.Typed == "yes" || !SameFingerprint(typed, o.Network)) {
+	if typed != o.change.Typed && (o.change.Typed != o.Network.Fingerprint() || !SameFingerprint(typed, o.Network)) {
 		return &cli.RefusedError{Problem: "nothing was confirmed, and nothing was changed"}
 	}
 	if err := o.retag(ctx); err != nil {

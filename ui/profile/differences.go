@@ -58,7 +58,10 @@ func facts(n network.Descriptor) (names []string, values map[string]string) {
 	}
 	newest := slices.Clone(n.Deployments)
 	slices.Reverse(newest)
-	fields(newest[0])
+	if len(newest) > 0 {
+		fields(newest[0])
+		newest = newest[1:]
+	}
 	fields(n.Pins)
 	for i, f := range n.Formulas {
 		add(fmt.Sprint("Formula ", i+1), f)
@@ -67,7 +70,7 @@ func facts(n network.Descriptor) (names []string, values map[string]string) {
 	for _, c := range n.Added {
 		add(c, n.Genesis[c])
 	}
-	for i, d := range newest[1:] {
+	for i, d := range newest {
 		add(fmt.Sprint("Before ", i+1), d)
 	}
 	return names, values

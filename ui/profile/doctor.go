@@ -60,7 +60,7 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 	if o.Client != nil { // a nil pointer in an interface is not nil
 		d.Service = o.Client
 	}
-	if !o.Profile.Embedded() && o.player == nil {
+	if !o.Profile.Local() && o.player == nil {
 		roots, err := o.Profile.Roots()
 		if err != nil {
 			d.Broken = err

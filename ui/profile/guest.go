@@ -137,9 +137,13 @@ func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error
 	if err != nil {
 		return nil, err
 	}
-	if p.Embedded() {
+	if p.Local() {
+		where := "chains inside this program"
+		if p.OwnNodes() {
+			where = "own nodes"
+		}
 		return nil, &cli.UsageError{
-			Problem: fmt.Sprintf("profile %q runs on chains inside this program, which belong to one person", p.Name),
+			Problem: fmt.Sprintf("profile %q runs on %s, which belong to one person", p.Name, where),
 			Hint: "name the profile of a remote service, or leave --profile out: the service runs here then, and " +
 				"every guest has their own account",
 		}

@@ -104,7 +104,7 @@ func (h Host) steps(p *Plan) ([]step, error) {
 		return config.CanAdd(paths.Config,
 			p.Profile)
 	}}}
-	if p.Profile.Embedded() {
+	if p.Profile.Local() {
 		steps = append(steps, h.networkStep(p, paths.ProfileData(p.Profile.Name)))
 	}
 	switch p.Profile.Vault {
@@ -122,18 +122,23 @@ func (h Host) steps(p *Plan) ([]step, error) {
 	}}), nil
 }
 
-// networkStep makes the network of an embedded profile, by opening its service once. Data that were there already stay.
+// networkStep makes the network of an embedded profile, and the gas tank of one on own nodes, by opening its service
+// once. Data that were there already stay.
 func (h Host) networkStep(p *Plan, dir string) step {
 	fresh := gone(dir)
 	return step{
 		name: "make the network",
 		do: func(ctx context.Context) error {
-			service, err := h.Embedded(ctx, dir, EmbeddedOptions{Quotes: p.Profile.QuoteTime()})
+			service, err := h.Embedded(ctx, dir, EmbeddedOptions{Quotes: p.Profile.QuoteTime(),
+				Networks: p.Profile.Networks})
 			if err != nil {
 				return err
 			}
+			if p.Profile.OwnNodes() {
+				err = onNetwork(p.Profile, service.Network)
+			}
 			p.Network = service.Network
-			return service.Close()
+			return errors.Join(err, service.Close())
 		},
 		undo: func() {
 			if fresh {
@@ -219,7 +224,7 @@ func fill(ctx context.Context, v *vault.Vault, p *Plan) error {
 		}
 	}
 	switch {
-	case p.Profile.Embedded():
+	case p.Profile.Local():
 		return nil
 	case p.APIKey.Empty():
 		return &cli.UsageError{Problem: "a remote profile needs the API key of its service"}

@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,7 @@ import (
 	"coffer/api/client/httplog"
 	"coffer/api/client/replay"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/secret"
 	"coffer/assets"
 	"coffer/config"
@@ -51,17 +53,27 @@ type Embedded struct {
 	// Endpoints are those that the chains have in this process now; the error says why there is none that was asked
 	// for. Nil: there are never any.
 	Endpoints func() ([]Endpoint, error)
-	Close     func() error
+	// Tanks tells what pays for gas on each chain of own nodes. Nil on other networks, and where another process has
+	// the service.
+	Tanks func(context.Context) ([]Tank, error)
+	Close func() error
 }
 
 // Endpoint is where a chain answers JSON-RPC.
 type Endpoint struct{ Name, URL string }
 
+// Tank is what the gas tank has on a chain, as an amount with its symbol, and for about how many operations it is good.
+type Tank struct {
+	Chain, Has string
+	Operations uint64
+}
+
 // EmbeddedOptions say how a service inside this program runs: how long its quotes may be accepted (0: its default; one
-// that is open already keeps its own), and where its chains answer JSON-RPC ("": nowhere).
+// that is open already keeps its own), and where its chains answer JSON-RPC ("": nowhere). Networks is the networks.toml
+// of own nodes; "": the chains are inside this program as well.
 type EmbeddedOptions struct {
-	Quotes time.Duration
-	RPC    string
+	Quotes        time.Duration
+	RPC, Networks string
 }
 
 // Host is what the program supplies. Embedded opens the service on the data of a directory; Ask asks for a secret on
@@ -117,11 +129,19 @@ func (h Host) Find(name string) (config.Profile, config.Paths, error) {
 	return p, paths, nil
 }
 
-// Catalog is what a profile knows: what is shipped, and what the file in its data directory adds.
+// Catalog is what a profile knows: what is shipped, and what the file in its data directory adds; on own nodes what
+// networks.toml names.
 func (h Host) Catalog(name string) (*catalog.Catalog, error) {
 	p, paths, err := h.Find(name)
 	if err != nil {
 		return catalog.Load() // whoever needs the profile reports what is wrong with it
+	}
+	if p.OwnNodes() {
+		file, err := networks.Load(p.Networks)
+		if err != nil {
+			return nil, cli.InFile(err)
+		}
+		return file.Catalog()
 	}
 	c, err := catalog.With(filepath.Join(paths.ProfileData(p.Name), catalog.File))
 	return c, cli.InFile(err)
@@ -180,10 +200,10 @@ func (h Host) open(ctx context.Context, name, account string) (*Opened, error) {
 	return o, nil
 }
 
-// findNetwork takes the network of an embedded profile from its service, in process, and that of a remote one from the
-// profile's file.
+// findNetwork takes the network of a profile with its service inside from there, in process, and that of a remote one
+// from the profile's file.
 func (o *Opened) findNetwork(ctx context.Context) error {
-	if !o.Profile.Embedded() {
+	if !o.Profile.Local() {
 		if o.Profile.NetworkFile == "" {
 			return &cli.UsageError{
 				Problem: fmt.Sprintf("profile %q names no network_file", o.Profile.Name),
@@ -196,7 +216,12 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 		o.Where = o.Profile.BaseURL
 		return cli.InFile(err)
 	}
-	options := EmbeddedOptions{Quotes: o.Profile.QuoteTime()}
+	if o.Profile.OwnNodes() {
+		if _, err := OwnNetwork(o.Profile); err != nil { // before data are made for another one
+			return err
+		}
+	}
+	options := EmbeddedOptions{Quotes: o.Profile.QuoteTime(), Networks: o.Profile.Networks}
 	if o.host.Endpoints {
 		options.RPC = o.Profile.RPC
 	}
@@ -205,6 +230,10 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 		return err
 	}
 	o.close = append(o.close, service.Close)
+	if o.Profile.OwnNodes() {
+		o.Network, o.Where, o.local = service.Network, "inside this program, on your own nodes", &service
+		return onNetwork(o.Profile, service.Network)
+	}
 	if service.Network.Kind != network.Embedded {
 		return &cli.UsageError{
 			Problem: fmt.Sprintf(
@@ -217,6 +246,44 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 	o.Network.Kind = o.Profile.Kind
 	o.local = &service
 	return nil
+}
+
+// OwnNetwork reads the descriptor that lies beside the networks.toml of a profile on own nodes. It is the network that the
+// profile names, where it names one, its fixed addresses are those that the program ships, and no other user may write
+// the files.
+func OwnNetwork(p config.Profile) (network.Descriptor, error) {
+	if err := config.CheckMode(p.Networks); err != nil {
+		return network.Descriptor{}, cli.InFile(err)
+	}
+	p.NetworkFile = filepath.Join(filepath.Dir(p.Networks), networks.Descriptor)
+	n, err := p.Network()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return n, &cli.UsageError{Problem: "there is no " + p.NetworkFile + ", which describes the network of your nodes",
+			Hint: "coffer network deploy writes it"}
+	case err != nil:
+		return n, cli.InFile(err)
+	case !n.OnOwnNodes():
+		return n, &cli.UsageError{Problem: p.NetworkFile + " describes the network of a service, not one on own nodes"}
+	}
+	return n, verify.CheckPins(n)
+}
+
+// onNetwork refuses a service on another network than the profile's.
+func onNetwork(p config.Profile, n network.Descriptor) error {
+	if n.ID == p.NetworkID && n.Kind == p.Kind {
+		return nil
+	}
+	return &cli.UsageError{Problem: fmt.Sprintf("the data of profile %q are of network %s (%s), the profile names %s (%s)",
+		p.Name, n.ID, n.Kind, p.NetworkID, p.Kind), Hint: "another network needs another profile"}
+}
+
+// Tanks tells what pays for gas on each chain of own nodes; none is known of another network.
+func (o *Opened) Tanks(ctx context.Context) ([]Tank, error) {
+	if o.local == nil || o.local.Tanks == nil {
+		return nil, nil
+	}
+	return o.local.Tanks(ctx)
 }
 
 // Endpoints are where the chains of an embedded profile answer JSON-RPC; the error says why they do not where they

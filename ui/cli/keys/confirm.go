@@ -25,7 +25,11 @@ func (c Confirm) Ask(ctx context.Context, o *profile.Opened) error {
 		return nil
 	}
 	question := "Type yes to use your keys on the new network, or press Enter to only read: "
-	if change.Typed != "yes" {
+	switch change.Typed {
+	case "yes":
+	case profile.RealSentence:
+		question = "Type " + profile.RealSentence + ", or press Enter to only read: "
+	default:
 		question = "Type the fingerprint, or press Enter to only read: "
 	}
 	typed, err := c.Prompt.Line(ctx, question)

@@ -13,6 +13,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/ui/profile"
@@ -50,7 +51,9 @@ func (c Profiles) add() *cobra.Command {
   keyring-only  the system's keyring alone: anyone who can use it has the keys
   file          a file under a passphrase: without a keyring, and over SSH
   memory        nothing is kept
-A profile of kind lab or real needs the network.json of its service. Compare its network fingerprint with the
+A profile on your own nodes (--networks) has its service inside this program. It takes its kind from that file and its
+network from the network.json that coffer network deploy wrote there.
+Any other profile of kind lab or real needs the network.json of its service. Compare its network fingerprint with the
 operator's, which must reach you by another way than the file. --fingerprint compares it; without the flag you type it.
 
 The default profile is the one that commands use without --profile. The first profile of a new configuration becomes
@@ -59,11 +62,12 @@ as it is, also for the first one.`,
 		Example: `  coffer profile add team --kind lab --url https://host:8443/api --network-file ./network.json ` +
 			`--ca-file ./ca.pem --vault file
   coffer profile add mine --kind embedded --vault file
-  coffer profile add mine --kind embedded --vault file --default`,
+  coffer profile add mine --kind embedded --vault file --default
+  coffer profile add nodes --networks ./networks.toml --vault file`,
 		Args: cli.OneArg("name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.Name, p.Kind = args[0], network.Kind(kind)
-			for _, file := range []*string{&p.NetworkFile, &p.CAFile, &p.PolicyFile} {
+			for _, file := range []*string{&p.Networks, &p.NetworkFile, &p.CAFile, &p.PolicyFile} {
 				if *file != "" {
 					abs, err := filepath.Abs(*file)
 					if err != nil {
@@ -88,14 +92,17 @@ as it is, also for the first one.`,
 			if err := write(paths.Config, p, cmd.Flags().Changed("default"), isDefault); err != nil {
 				return err
 			}
-			if err := c.Host.KeepConfirmed(p.Name, n); err != nil {
-				return err
+			if !p.OwnNodes() { // the keys of its service are made when it is opened
+				if err := c.Host.KeepConfirmed(p.Name, n); err != nil {
+					return err
+				}
 			}
 			return c.added(paths.Config, p.Name, asJSON)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&kind, "kind", "", "embedded, lab or real")
+	f.StringVar(&kind, "kind", "", "embedded, lab, test or real")
+	f.StringVar(&p.Networks, "networks", "", "networks.toml, which names your own nodes")
 	f.StringVar(&p.BaseURL, "url", "", "https address of the service")
 	f.StringVar(&p.NetworkFile, "network-file", "", "network.json of the service")
 	f.StringVar(&fingerprint, "fingerprint", "", "network fingerprint, as the operator gives it")
@@ -120,6 +127,9 @@ func write(path string, p config.Profile, typed, isDefault bool) error {
 // pin checks that the network file is the operator's, and writes the network's id into the profile. It returns the
 // network, the zero one where the profile names no file.
 func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string) (n network.Descriptor, err error) {
+	if p.OwnNodes() {
+		return c.pinOwn(p)
+	}
 	if p.NetworkFile == "" {
 		return n, nil
 	}
@@ -149,6 +159,24 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 	}
 	p.NetworkID = n.ID
 	return n, nil
+}
+
+// pinOwn takes kind and network of a profile on own nodes from its files.
+func (c Profiles) pinOwn(p *config.Profile) (n network.Descriptor, err error) {
+	file, err := networks.Load(p.Networks)
+	if err != nil {
+		return n, cli.InFile(err)
+	}
+	if p.Kind == "" {
+		p.Kind = file.Kind
+	}
+	if p.Kind != file.Kind {
+		return n, &cli.UsageError{Problem: fmt.Sprintf("%s is of kind %s, not %s", p.Networks, file.Kind, p.Kind)}
+	}
+	if n, err = profile.OwnNetwork(*p); err == nil {
+		p.NetworkID = n.ID
+	}
+	return n, err
 }
 
 // Accounts builds `coffer accounts list`, `add`, `rename`, `default`, `remove` and `check`.
