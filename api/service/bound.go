@@ -1,7 +1,6 @@
 package service
 
 import (
-	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -207,13 +206,13 @@ func (c *boundConn) state(now http.ConnState) {
 	c.busy, c.since = now == http.StateActive, c.l.next()
 }
 
-// boundBelow is the bound connection below TLS; nil when there is none.
+// boundBelow is the bound connection below others; nil when there is none.
 func boundBelow(c net.Conn) *boundConn {
 	for {
 		switch layer := c.(type) {
 		case *boundConn:
 			return layer
-		case *tls.Conn:
+		case interface{ NetConn() net.Conn }:
 			c = layer.NetConn()
 		case *firstByte:
 			c = layer.Conn

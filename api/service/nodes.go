@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -256,14 +257,13 @@ func (n *Nodes) listen(ctx context.Context, address string, all []endpoint, o No
 		return err
 	}
 	at := reachable(port.Addr())
-	mux := http.NewServeMux()
+	each := paths{}
 	for _, e := range all {
-		mux.Handle("/"+e.path, e.handler)
-		mux.Handle("/"+e.path+"/{$}", e.handler)
+		each["/"+e.path] = e.handler
 		e.HTTP, e.WebSocket = "http://"+at+"/"+e.path, "ws://"+at+"/"+e.path
 		n.List = append(n.List, e.Node)
 	}
-	n.serve(port, mux, o)
+	n.serve(port, each, o)
 	// web3.js looks for the WebSocket of Solana one port above HTTP.
 	last := all[len(all)-1]
 	next, err := n.bind(ctx, above(at, 1))
@@ -272,11 +272,20 @@ func (n *Nodes) listen(ctx context.Context, address string, all []endpoint, o No
 			n.List[len(n.List)-1].WebSocket)
 		return nil
 	}
-	mux = http.NewServeMux()
-	mux.Handle("/"+last.path, last.handler)
-	mux.Handle("/"+last.path+"/{$}", last.handler)
-	n.serve(next, mux, o)
+	n.serve(next, paths{"/" + last.path: last.handler}, o)
 	return nil
+}
+
+// paths are the handlers of one port.
+type paths map[string]http.Handler
+
+// ServeHTTP implements http.Handler.
+func (p paths) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h, known := p[strings.TrimSuffix(r.URL.Path, "/")]
+	if !known {
+		h = http.NotFoundHandler()
+	}
+	h.ServeHTTP(w, r)
 }
 
 // listenEach opens a port for every chain, one above the other, and one more for the WebSocket of Solana.
@@ -342,7 +351,8 @@ func (n *Nodes) serve(l net.Listener, h http.Handler, o NodesOptions) {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		if err := server.Serve(few); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		err := server.Serve(jsonrpc.NewDirect(few, server, o.Log))
+		if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			o.Log.Error("an endpoint stopped", "address", l.Addr().String(), "error", err)
 		}
 	}()

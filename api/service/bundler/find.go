@@ -59,7 +59,7 @@ type found struct {
 
 // find looks an operation up by the event of the EntryPoint; nil when there is none.
 func (b bundler) find(ctx context.Context, hash common.Hash) (*found, error) {
-	logs, err := b.Node.Logs(ctx, evm.LogQuery{To: b.Node.Head().Number.Uint64(),
+	logs, err := b.Node.Logs(ctx, evm.LogQuery{To: b.Node.Height(),
 		Addresses: []common.Address{b.EntryPoint}, Topics: [][]common.Hash{{topicOperation}, {hash}}})
 	if err != nil || len(logs) == 0 {
 		return nil, err

@@ -73,7 +73,9 @@ func methods() Methods {
 func begin(t testing.TB, o Options) (*Server, *httptest.Server) {
 	t.Helper()
 	s := NewServer(o)
-	h := httptest.NewServer(s.Endpoint(methods()))
+	h := httptest.NewUnstartedServer(s.Endpoint(methods()))
+	h.Listener = NewDirect(h.Listener, h.Config, s.Log)
+	h.Start()
 	t.Cleanup(func() { s.Close(); h.Close() })
 	return s, h
 }

@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"compress/gzip"
-	"context"
 	"errors"
 	"io"
 	"mime"
@@ -18,9 +17,11 @@ import (
 // worthIt is the size from which an answer is compressed for a caller that takes it.
 const worthIt = 16 << 10
 
+const asJSON = "application/json"
+
 // contentTypes are those of a request.
 func contentTypes() []string {
-	return []string{"application/json", "application/json-rpc", "application/jsonrequest"}
+	return []string{asJSON, "application/json-rpc", "application/jsonrequest"}
 }
 
 // serve answers one HTTP request, or turns it into a WebSocket connection.
@@ -50,7 +51,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, m Methods) {
 
 // post answers a request with a body.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, m Methods) {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	var err error
+	kind := r.Header.Get("Content-Type")
+	if kind != asJSON {
+		kind, _, err = mime.ParseMediaType(kind)
+	}
 	if err != nil || !slices.Contains(contentTypes(), kind) || r.Header.Get("Content-Encoding") != "" {
 		http.Error(w, "invalid content type, only application/json is supported", http.StatusUnsupportedMediaType)
 		return
@@ -59,12 +64,15 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, m Methods) {
 		http.Error(w, "content length too large", http.StatusRequestEntityTooLarge)
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
+	ctx := r.Context()
 	q := request{Server: s, methods: m}
 	defer q.release()
-	body, err := q.read(ctx, http.MaxBytesReader(w, r.Body, int64(s.Limits.Body)))
+	var body []byte
+	if whole, ok := r.Body.(*piece); ok {
+		body = whole.in
+	} else {
+		body, err = q.read(ctx, http.MaxBytesReader(w, r.Body, int64(s.Limits.Body)))
+	}
 	if err != nil {
 		if _, much := errors.AsType[*http.MaxBytesError](err); much {
 			http.Error(w, "content length too large", http.StatusRequestEntityTooLarge)
@@ -76,10 +84,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, m Methods) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", asJSON)
 	if len(out) < worthIt || !takesGzip(r.Header.Get("Accept-Encoding")) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(out)))
-		_, _ = w.Write(out) // the caller may be gone
+		_, _ = w.Write(out) //nolint:gosec // it is JSON and says so; the caller may be gone
 		return
 	}
 	w.Header().Set("Content-Encoding", "gzip")

@@ -63,6 +63,9 @@ func parse(body []byte, most int) (all []json.RawMessage, batch bool, first json
 
 // read reads one message. With an error its id is what the answer has to carry.
 func read(raw json.RawMessage) (m message, err *Error) {
+	if m, simple := readSimple(raw); simple {
+		return m, nil
+	}
 	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &m) != nil {
 		return message{ID: null}, Errorf(CodeInvalidRequest, textInvalid)
 	}
@@ -76,6 +79,145 @@ func read(raw json.RawMessage) (m message, err *Error) {
 		return m, Errorf(CodeInvalidRequest, textInvalid)
 	}
 	return m, nil
+}
+
+// readSimple reads a message in the form that tools write: the four members, each once, and no escapes in names and
+// method. It takes a fraction of the time of encoding/json, which reads every other message. The bytes must be valid
+// JSON.
+func readSimple(raw []byte) (m message, simple bool) {
+	s := scanner{raw, 0}
+	if !s.next('{') {
+		return m, false
+	}
+	for {
+		name, ok := s.text()
+		if !ok || !s.next(':') {
+			return m, false
+		}
+		switch {
+		case string(name) == "jsonrpc" && m.Version == "":
+			var v []byte
+			v, ok = s.text()
+			m.Version = string(v)
+		case string(name) == "method" && m.Method == "":
+			var v []byte
+			v, ok = s.text()
+			m.Method = string(v)
+		case string(name) == "id" && m.ID == nil:
+			m.ID, ok = s.value()
+		case string(name) == "params" && m.Params == nil:
+			m.Params, ok = s.value()
+		default:
+			return m, false
+		}
+		if !ok {
+			return m, false
+		}
+		if s.next('}') {
+			break
+		}
+		if !s.next(',') {
+			return m, false
+		}
+	}
+	s.space()
+	return m, s.at == len(raw) && m.Version == "2.0" && m.Method != "" && m.ID != nil && isID(m.ID) && m.Params != nil
+}
+
+// scanner goes through valid JSON.
+type scanner struct {
+	raw []byte
+	at  int
+}
+
+func (s *scanner) space() {
+	for s.at < len(s.raw) && (s.raw[s.at] == ' ' || s.raw[s.at] == '\n' || s.raw[s.at] == '\t' || s.raw[s.at] == '\r') {
+		s.at++
+	}
+}
+
+// next goes past a byte if it comes next.
+func (s *scanner) next(b byte) bool {
+	s.space()
+	if s.at == len(s.raw) || s.raw[s.at] != b {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// text is the string that comes next, of printable ASCII without an escape.
+func (s *scanner) text() ([]byte, bool) {
+	if !s.next('"') {
+		return nil, false
+	}
+	from := s.at
+	for ; s.at < len(s.raw); s.at++ {
+		switch b := s.raw[s.at]; {
+		case b == '"':
+			s.at++
+			return s.raw[from : s.at-1], true
+		case b == '\\', b < ' ', b > '~':
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// value is the value that comes next.
+func (s *scanner) value() ([]byte, bool) {
+	s.space()
+	from := s.at
+	for depth := 0; s.at < len(s.raw); {
+		switch b := s.raw[s.at]; b {
+		case '"':
+			for s.at++; s.at < len(s.raw) && s.raw[s.at] != '"'; s.at++ {
+				if s.raw[s.at] == '\\' {
+					s.at++
+				}
+			}
+			s.at++
+		case '[', '{':
+			depth++
+			s.at++
+		case ']', '}', ',', ' ', '\n', '\t', '\r':
+			if depth == 0 { // it ended before
+				return s.raw[from:s.at], s.at > from
+			}
+			if s.at++; b == ']' || b == '}' {
+				depth--
+			}
+		default:
+			s.at++
+			continue
+		}
+		if depth == 0 {
+			return s.raw[from:min(s.at, len(s.raw))], true
+		}
+	}
+	return s.raw[from:], s.at > from && s.at == len(s.raw)
+}
+
+// array splits the array that comes next.
+func (s *scanner) array() (all []json.RawMessage, ok bool) {
+	if !s.next('[') {
+		return nil, false
+	}
+	if s.next(']') {
+		return []json.RawMessage{}, true
+	}
+	for {
+		v, ok := s.value()
+		if !ok {
+			return nil, false
+		}
+		if all = append(all, v); s.next(']') {
+			return all, true
+		}
+		if !s.next(',') {
+			return nil, false
+		}
+	}
 }
 
 // isID reports whether an id is a string, a number or null.
@@ -95,6 +237,9 @@ func (m message) params() (Params, error) {
 	}
 	if len(m.Params) == 0 {
 		return nil, nil
+	}
+	if all, ok := (&scanner{m.Params, 0}).array(); ok {
+		return all, nil
 	}
 	return p, json.Unmarshal(m.Params, &p)
 }

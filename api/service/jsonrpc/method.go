@@ -87,7 +87,11 @@ func (p Params) Optional(i int, v any) error {
 	if !p.Has(i) {
 		return nil
 	}
-	if err := json.Unmarshal(p[i], v); err != nil {
+	read := func(raw []byte) error { return json.Unmarshal(raw, v) }
+	if own, ok := v.(json.Unmarshaler); ok { // what is of a request is valid JSON
+		read = own.UnmarshalJSON
+	}
+	if err := read(p[i]); err != nil {
 		return Errorf(CodeInvalidParams, "invalid argument %d: %v", i, err)
 	}
 	return nil

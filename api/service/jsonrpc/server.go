@@ -69,6 +69,7 @@ type Server struct {
 	Options
 	share *share
 	large chan struct{} // requests that are large, or have a large answer
+	late  *Expiry       // ends requests
 
 	life    context.Context
 	end     context.CancelFunc
@@ -84,7 +85,8 @@ func NewServer(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Options: o, share: newShare(), large: make(chan struct{}, maxLarge)}
+	s := &Server{Options: o, share: newShare(), large: make(chan struct{}, maxLarge),
+		late: NewExpiry(o.Limits.Time)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -95,6 +97,7 @@ func (s *Server) Close() {
 	s.closed = true
 	s.mu.Unlock()
 	s.end()
+	s.late.Close()
 	s.open.Wait()
 }
 
@@ -185,6 +188,8 @@ func (r *request) read(ctx context.Context, from io.Reader) ([]byte, error) {
 		r.large = true
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-r.life.Done():
+		return nil, r.life.Err()
 	}
 	rest, err := io.ReadAll(from)
 	return append(first, rest...), err
@@ -222,8 +227,9 @@ func (r *request) answer(ctx context.Context, body []byte) []byte {
 		}
 		return out
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.Limits.Time)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer r.late.Add(func() { cancel(context.DeadlineExceeded) })()
 	if r.subscriber != nil {
 		ctx = WithSubscriber(ctx, r.subscriber)
 	}
@@ -296,8 +302,8 @@ func (r *request) call(ctx context.Context, name string, method Method, p Params
 	case r.Fault != nil && r.Fault(err):
 		r.Log.Error("a method of an endpoint failed", "method", name, "error", err)
 		err = Errorf(codeInternal, textInternal)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = ctx.Err()
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		err = context.DeadlineExceeded
 	}
 	return result, err
 }

@@ -77,6 +77,10 @@ func (s *share) enter(ctx context.Context, kind int) (leave func(), err error) {
 		}
 	}
 	s.mu.Lock()
+	if s.isFree(kind) {
+		s.mu.Unlock()
+		return s.leaving(kind), nil
+	}
 	s.turn++
 	w := &waiter{turn: s.turn, come: make(chan struct{})}
 	at := s.waiting[kind].PushBack(w)
@@ -96,8 +100,24 @@ func (s *share) enter(ctx context.Context, kind int) (leave func(), err error) {
 		}
 		return nil, ctx.Err()
 	}
+	return s.leaving(kind), nil
+}
+
+func (s *share) leaving(kind int) func() {
 	start := time.Now()
-	return func() { s.leave(kind, time.Since(start)) }, nil
+	return func() { s.leave(kind, time.Since(start)) }
+}
+
+// isFree reports whether a call can begin at once, as no other waits; it takes its place. The lock is held.
+func (s *share) isFree(kind int) bool {
+	if s.busy > 0 || s.running >= s.all || s.waiting[short].Len()+s.waiting[long].Len() > 0 ||
+		kind == long && s.runningLong >= s.long {
+		return false
+	}
+	if s.running++; kind == long {
+		s.runningLong++
+	}
+	return true
 }
 
 // While the service is busy the pause after a call is restful times as long as the call, to which overhead is added:

@@ -99,6 +99,9 @@ func (n *Node) Config() *params.ChainConfig { return n.chain.env.cfg }
 // Head is the header of the latest block.
 func (n *Node) Head() *types.Header { return types.CopyHeader(n.chain.latest.Load().header) }
 
+// Height is the number of the latest block.
+func (n *Node) Height() uint64 { return n.chain.latest.Load().number() }
+
 // HeadHash is the hash of the latest block.
 func (n *Node) HeadHash() common.Hash { return n.chain.latest.Load().hash }
 

@@ -89,7 +89,7 @@ func (n *Node) since(number uint64, h head) (list []*undo, ok bool, err error) {
 // View is the state after one block, for reading and for execution that is thrown away. It is not safe for concurrent
 // use, except that copies of its State are independent of each other. It must be closed.
 type View struct {
-	Header *types.Header
+	Header *types.Header // must not be changed
 	Hash   common.Hash
 	State  *state.StateDB
 
@@ -101,6 +101,33 @@ type View struct {
 // View opens the state after a block. It fails with ErrUnknownBlock above the head and with a *PrunedError below the
 // window.
 func (n *Node) View(number uint64) (*View, error) {
+	v, err := n.version(number)
+	if err != nil {
+		return nil, err
+	}
+	if v.State, err = state.NewWithReader(v.Header.Root, &database{reader: v.reader}, v.reader); err != nil {
+		v.Close()
+		return nil, err
+	}
+	return v, nil
+}
+
+// Account is an account after a block, empty when there is none. Its errors are those of View, which takes longer.
+func (n *Node) Account(number uint64, a common.Address) (types.StateAccount, error) {
+	v, err := n.version(number)
+	if err != nil {
+		return types.StateAccount{}, err
+	}
+	defer v.Close()
+	found, err := v.reader.Account(a)
+	if err = errors.Join(err, v.snap.Err()); err != nil || found == nil {
+		return *types.NewEmptyStateAccount(), err
+	}
+	return *found, nil
+}
+
+// version is a View without its State.
+func (n *Node) version(number uint64) (*View, error) {
 	for range 10 { // a head that was taken back has gone when it is looked for again
 		v, err := n.view(number)
 		if v != nil || err != nil {
@@ -116,7 +143,7 @@ func (n *Node) view(number uint64) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Header: types.CopyHeader(h.header), Hash: h.hash, node: n, snap: snap, reader: r}
+	v := &View{Header: h.header, Hash: h.hash, node: n, snap: snap, reader: r}
 	ok := false
 	if number > h.number() {
 		err = ErrUnknownBlock
@@ -130,9 +157,6 @@ func (n *Node) view(number uint64) (*View, error) {
 		} else if err == nil {
 			v.Header = rec.Header
 		}
-	}
-	if err == nil && ok {
-		v.State, err = state.NewWithReader(v.Header.Root, &database{reader: r}, r)
 	}
 	if err != nil || !ok {
 		snap.Release()

@@ -69,25 +69,32 @@ func (b *BlockRef) Number(n *evm.Node) (uint64, bool, error) {
 	case b != nil && b.hash != nil:
 		return n.NumberOf(*b.hash)
 	case b != nil && b.number != nil:
-		return *b.number, *b.number <= n.Head().Number.Uint64(), nil
+		return *b.number, *b.number <= n.Height(), nil
 	default:
-		return n.Head().Number.Uint64(), true, nil
+		return n.Height(), true, nil
+	}
+}
+
+// known is the number of the block, which must be there.
+func (b *BlockRef) known(n *evm.Node) (uint64, error) {
+	at, found, err := b.Number(n)
+	switch {
+	case err != nil || found:
+		return at, err
+	case b.hash != nil:
+		return 0, errNoHash
+	default:
+		return 0, errNoHeader
 	}
 }
 
 // View opens the state after the block. The caller closes it.
 func (b *BlockRef) View(n *evm.Node) (*evm.View, error) {
-	at, found, err := b.Number(n)
-	switch {
-	case err != nil:
+	at, err := b.known(n)
+	if err != nil {
 		return nil, err
-	case found:
-		return n.View(at)
-	case b.hash != nil:
-		return nil, errNoHash
-	default:
-		return nil, errNoHeader
 	}
+	return n.View(at)
 }
 
 // Block reads the block; nil when there is none. The pending one is empty: what can be sealed is sealed at once.

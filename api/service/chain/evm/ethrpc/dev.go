@@ -144,7 +144,7 @@ func (a *api) mineOne(ctx context.Context, at *math.HexOrDecimal64) (string, err
 }
 
 func (a *api) snapshot(context.Context) (hexutil.Uint64, error) {
-	head := a.Head().Number.Uint64()
+	head := a.Height()
 	id, err := a.Snapshot()
 	if err == nil {
 		a.taken.mark(id, head)

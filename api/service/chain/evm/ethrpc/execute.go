@@ -17,6 +17,7 @@ import (
 	"github.com/ethereum/go-ethereum/params"
 
 	"coffer/api/service/chain/evm"
+	"coffer/api/service/jsonrpc"
 )
 
 // CallGas and CallTimeout bound a call that is answered and not sealed.
@@ -26,6 +27,9 @@ const (
 	// estimateSlack ends the search for a gas limit that is this much too high, as in go-ethereum.
 	estimateSlack = 0.015
 )
+
+// late ends calls.
+var late = jsonrpc.NewExpiry(CallTimeout)
 
 // Scene is what a call runs in: a state and a block. The caller closes its View.
 type Scene struct {
@@ -66,8 +70,7 @@ func (s *Scene) Run(ctx context.Context, msg *core.Message, cfg vm.Config) (*cor
 	if s.Precompiles != nil {
 		machine.SetPrecompiles(s.Precompiles)
 	}
-	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
-	defer cancel()
+	defer late.Add(machine.Cancel)()
 	defer context.AfterFunc(ctx, machine.Cancel)()
 	res, err := core.ApplyMessage(machine, msg, core.NewGasPool(CallGas))
 	if fault := s.View.Err(); fault != nil {

@@ -52,7 +52,7 @@ func (a *api) feeHistory(ctx context.Context, blocks math.HexOrDecimal64, newest
 	if err := checkPercentiles(want); err != nil {
 		return nil, err
 	}
-	head := a.Head().Number.Uint64()
+	head := a.Height()
 	last := newest.at(head)
 	if last > head {
 		return nil, refuse("request beyond head block: requested %d, head %d", last, head)

@@ -194,13 +194,13 @@ type cursor struct {
 }
 
 func (a *api) here() cursor {
-	return cursor{next: a.Head().Number.Uint64() + 1, reverts: len(a.taken.to())}
+	return cursor{next: a.Height() + 1, reverts: len(a.taken.to())}
 }
 
 // follow goes through the blocks from the cursor to the head, and moves it behind every block that each has seen. When
 // the chain was taken back, it goes on from there.
 func (a *api) follow(ctx context.Context, c *cursor, each func(*evm.Block) error) error {
-	reverts, head := a.taken.to(), a.Head().Number.Uint64()
+	reverts, head := a.taken.to(), a.Height()
 	for _, to := range reverts[c.reverts:] {
 		c.next = min(c.next, to+1)
 	}

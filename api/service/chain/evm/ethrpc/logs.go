@@ -112,7 +112,7 @@ func (f *LogFilter) query(n *evm.Node) (evm.LogQuery, error) {
 	if f.from != nil && f.from.pending || f.to != nil && f.to.pending {
 		return q, invalid("pending logs are not supported")
 	}
-	head := n.Head().Number.Uint64()
+	head := n.Height()
 	q.From, q.To = f.from.at(head), f.to.at(head)
 	switch {
 	case q.From > q.To:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
 
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/jsonrpc"
@@ -41,9 +42,20 @@ func in[R any](a *api, at *BlockRef, read func(*evm.View) (R, error)) (r R, err 
 }
 
 func (a *api) balance(_ context.Context, of common.Address, at *BlockRef) (*hexutil.Big, error) {
-	return in(a, at, func(v *evm.View) (*hexutil.Big, error) {
-		return (*hexutil.Big)(v.State.GetBalance(of).ToBig()), nil
-	})
+	account, err := a.read(of, at)
+	if err != nil {
+		return nil, err
+	}
+	return (*hexutil.Big)(account.Balance.ToBig()), nil
+}
+
+// read reads an account, one of nothing when there is none.
+func (a *api) read(of common.Address, at *BlockRef) (account types.StateAccount, err error) {
+	number, err := at.known(a.Node)
+	if err == nil {
+		account, err = a.Account(number, of)
+	}
+	return account, err
 }
 
 func (a *api) code(_ context.Context, of common.Address, at *BlockRef) (hexutil.Bytes, error) {
@@ -55,9 +67,8 @@ func (a *api) nonce(_ context.Context, of common.Address, at *BlockRef) (hexutil
 		n, err := a.PendingNonce(of)
 		return hexutil.Uint64(n), err
 	}
-	return in(a, at, func(v *evm.View) (hexutil.Uint64, error) {
-		return hexutil.Uint64(v.State.GetNonce(of)), nil
-	})
+	account, err := a.read(of, at)
+	return hexutil.Uint64(account.Nonce), err
 }
 
 func (a *api) storage(_ context.Context, of common.Address, key slotKey, at *BlockRef) (common.Hash, error) {
