@@ -27,6 +27,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/api/service/access"
@@ -73,8 +75,9 @@ type Options struct {
 	Fund   bool // protocol §5.4, --fund always
 	// new accounts that get test funds through one key in 24 hours; 0 means access.DefaultFundLimit
 	FundLimit      int
-	Lifetime       time.Duration // of quotes, protocol §5.2
-	CursorLifetime time.Duration // of a continuation of history, from its first page
+	Endow          []common.Address // a first start endows these in genesis, see Service.Endow
+	Lifetime       time.Duration    // of quotes, protocol §5.2
+	CursorLifetime time.Duration    // of a continuation of history, from its first page
 	// status, history and quotes are for their project alone, explorer pages for keys that may read
 	Private  bool
 	BasePath string
@@ -235,7 +238,7 @@ func (s *Service) install() error {
 		if others, err := remotenet.Exists(o.Store); err != nil || others {
 			return cmp.Or(err, ErrOwnNodes)
 		}
-		from := devnet.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind}
+		from := devnet.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind, Endow: o.Endow}
 		if o.Dir != "" {
 			from.Catalog = filepath.Join(o.Dir, catalog.File)
 		}

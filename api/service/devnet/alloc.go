@@ -48,6 +48,7 @@ func kindOf(e catalog.Entity) tokenKind { return tokenKind{e.Name, e.Symbol, e.D
 type parties struct {
 	operator, attester, treasury, faucet common.Address
 	salt                                 [32]byte // of the escrow's domain
+	endowed                              []common.Address
 }
 
 // alloc is what the chains of one installation begin with.
@@ -222,7 +223,7 @@ const tokenTypes = "string string uint8 address uint256"
 // on its address, so the account is moved to the real one afterwards; code and sum differ by decimals only, so few
 // constructors run.
 func deployTokens(cat *catalog.Catalog, filler common.Address, who parties) (map[tokenKind]evm.Account, error) {
-	out, bare := map[tokenKind]evm.Account{}, map[int]evm.Account{}
+	out, bare, inFunds := map[tokenKind]evm.Account{}, map[int]evm.Account{}, fundKinds(cat)
 	for e := range cat.Entities() {
 		k := kindOf(e)
 		if _, isToken := e.Asset.Token(); !isToken || out[k].Code != nil {
@@ -245,6 +246,9 @@ func deployTokens(cat *catalog.Catalog, filler common.Address, who parties) (map
 			bare[k.decimals] = token
 		}
 		token.Storage = maps.Clone(token.Storage)
+		if inFunds[k] {
+			who.endow(token.Storage, k.decimals)
+		}
 		putString(token.Storage, slotName, k.name)
 		putString(token.Storage, slotSymbol, k.symbol)
 		out[k] = token
@@ -279,8 +283,12 @@ func (a *alloc) spec(id uint64) evm.Spec {
 	maps.Copy(storage, filler.Storage)
 	storage[slotOf(a.who.operator, slotHot)] = common.BigToHash(common.Big1)
 	filler.Storage = storage
-	coins := evm.Account{Address: a.who.treasury, Balance: supply(nativeDecimals)}
-	return evm.Spec{ChainID: id, Alloc: slices.Concat(a.shared, tokens, []evm.Account{filler, coins})}
+	coins := []evm.Account{{Address: a.who.treasury,
+		Balance: new(big.Int).Sub(supply(nativeDecimals), a.who.endowment(nativeDecimals))}}
+	for _, to := range a.who.endowed {
+		coins = append(coins, evm.Account{Address: to, Balance: Endowment(nativeDecimals)})
+	}
+	return evm.Spec{ChainID: id, Alloc: slices.Concat(a.shared, tokens, []evm.Account{filler}, coins)}
 }
 
 const nativeDecimals = 18

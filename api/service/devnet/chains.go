@@ -33,7 +33,7 @@ const (
 func (in *Installation) openChains(s store.Store, fresh bool, p pinned, o Options) error {
 	made := sync.OnceValues(func() (*alloc, error) {
 		return newAlloc(p, in.Catalog, parties{in.Operator.Address(), in.Attester.Address(), in.Treasury.Address(),
-			in.Faucet.Address(), in.EscrowSalt})
+			in.Faucet.Address(), in.EscrowSalt, in.Endowed})
 	})
 	specs := func() ([]evm.Spec, error) {
 		a, err := made()
@@ -209,6 +209,11 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, o Options) error
 			return errors.New("another process made the installation at the same time")
 		}
 		b := tx.Bucket(bucketInstallation)
+		if len(in.Endowed) > 0 {
+			if err := b.Put([]byte(keyEndowed), joined(in.Endowed)); err != nil {
+				return err
+			}
+		}
 		return errors.Join(copyTo(tx), b.Put([]byte(keyMade), []byte(in.mark())),
 			b.Put([]byte(keySeed), in.seed))
 	})

@@ -45,6 +45,7 @@ const (
 	keySeed            = "seed"
 	keyMade            = "made"
 	keyAdded           = "added"          // what a catalogue file added so far, a line each
+	keyEndowed         = "endowed"        // accounts that genesis endowed, 20 bytes each
 	labelInstallation  = "installation/1" // of what tells one embedded network from others with the same chains
 )
 
@@ -60,7 +61,7 @@ const generation = 3
 // Options say how an installation is opened. Clock gives the time of block 1. The seed of a first start is Seed, or 32
 // bytes from Random when Seed is nil. Kind is what the user declares the network to be. Time is that of every genesis
 // block, 0 means Time: with another one tests make the network of another generation. Catalog is the file whose chains
-// and tokens are added (catalog.With); it need not exist.
+// and tokens are added (catalog.With); it need not exist. Endow are the accounts that a first start endows in genesis.
 type Options struct {
 	Clock   func() time.Time
 	Random  io.Reader
@@ -68,6 +69,7 @@ type Options struct {
 	Kind    network.Kind
 	Time    uint64
 	Catalog string
+	Endow   []common.Address
 }
 
 var (
@@ -89,8 +91,9 @@ var (
 type Installation struct {
 	signers.Embedded
 	*deployment.Network
-	Store  store.Store
-	Ledger *solana.Ledger // what Network.Solana shows; nil in data of a network without Solana
+	Store   store.Store
+	Ledger  *solana.Ledger   // what Network.Solana shows; nil in data of a network without Solana
+	Endowed []common.Address // by genesis: the Endow of the first start
 
 	seed   []byte
 	filler common.Address
@@ -123,6 +126,9 @@ func Open(s store.Store, o Options) (*Installation, error) {
 		return nil, err
 	}
 	in.filler, in.time = pins.Paymaster, cmp.Or(o.Time, Time)
+	if in.Endowed, err = endowed(s, stored == nil, o); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
 	if err := in.openChains(s, stored == nil, pins, o); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}

@@ -41,6 +41,10 @@ func NewStage() (s Store, copyTo func(Tx) error) {
 
 func (m *memory) copyTo(tx Tx) (err error) {
 	for name, tr := range *m.current.Load() {
+		if to, ok := tx.(*memoryTx); ok && to.changed != nil && to.read(name) == nil {
+			to.changed[name] = tr.Copy() // values are never changed
+			continue
+		}
 		into := tx.Bucket(name)
 		tr.Scan(func(k string, v []byte) bool {
 			err = cmp.Or(err, into.Put([]byte(k), v))

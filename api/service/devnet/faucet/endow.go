@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -15,19 +14,21 @@ import (
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/devnet"
 	"coffer/api/service/outbox"
 	"coffer/api/service/store"
 )
-
-// endowment is what an account of a development network gets of each asset, in whole units.
-const endowment = 10_000
 
 // perBlock bounds the transfers of one block, so that they fit into its gas.
 const perBlock = 200
 
 // Endow gives accounts of a development network 10 000 of every chain's coin and of its tokens: of all of them, or of
-// those that test funds have when few. It asks neither budget nor history, and gives an account once.
+// those that test funds have when few. It asks neither budget nor history, and gives an account once:
+// nothing to those that genesis endowed.
 func (f *Faucet) Endow(ctx context.Context, to []common.Address, few bool) error {
+	to = slices.DeleteFunc(slices.Clone(to), func(a common.Address) bool {
+		return slices.Contains(f.Installation.Endowed, a)
+	})
 	f.turn.Lock()
 	defer f.turn.Unlock()
 	var group errgroup.Group
@@ -71,7 +72,7 @@ func (f *Faucet) endowOn(ctx context.Context, id uint64, to []common.Address, fe
 		if few && !e.Asset.IsNative() && !isShare(f.Installation.Catalog, e) {
 			continue
 		}
-		g := gift{e, whole(e.Decimals)}
+		g := gift{e, devnet.Endowment(e.Decimals)}
 		for _, a := range to {
 			all = append(all, g.transfer(f.Installation, a))
 		}
@@ -98,15 +99,10 @@ func (f *Faucet) endowOn(ctx context.Context, id uint64, to []common.Address, fe
 	return nil
 }
 
-func whole(decimals int) *big.Int {
-	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
-	return unit.Mul(unit, big.NewInt(endowment))
-}
-
 // isShare reports whether test funds have an asset.
 func isShare(c *catalog.Catalog, e catalog.Entity) bool {
-	return slices.ContainsFunc(shares(), func(s share) bool {
-		agg, ok := c.Aggregate(s.asset)
+	return slices.ContainsFunc(devnet.FundAssets(), func(asset caip.AggregateID) bool {
+		agg, ok := c.Aggregate(asset)
 		return ok && slices.Contains(agg.Entities, e)
 	})
 }
@@ -137,7 +133,7 @@ func (f *Faucet) endowSolana(ctx context.Context, k solmsg.Key) error {
 	for _, e := range f.Installation.Catalog.On(caip.SolanaMainnet()) {
 		mint, token := e.Asset.Mint()
 		if !token {
-			parts[0] = append(parts[0], solmsg.SystemTransfer(faucet.Key(), k, whole(e.Decimals).Uint64()))
+			parts[0] = append(parts[0], solmsg.SystemTransfer(faucet.Key(), k, devnet.Endowment(e.Decimals).Uint64()))
 			continue
 		}
 		from, err := solmsg.AssociatedTokenAccount(faucet.Key(), mint, solmsg.TokenProgram())
@@ -153,7 +149,8 @@ func (f *Faucet) endowSolana(ctx context.Context, k solmsg.Key) error {
 		}
 		last := len(parts) - 1
 		parts[last] = append(parts[last], solmsg.CreateATAIdempotent(faucet.Key(), k, mint),
-			solmsg.TokenTransferChecked(from, mint, into, faucet.Key(), whole(e.Decimals).Uint64(), uint8(e.Decimals)))
+			solmsg.TokenTransferChecked(from, mint, into, faucet.Key(), devnet.Endowment(e.Decimals).Uint64(),
+				uint8(e.Decimals)))
 	}
 	hash, _, err := f.Installation.Solana.Blockhash(ctx, at)
 	if err != nil {

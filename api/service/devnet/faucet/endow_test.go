@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/service/devnet"
+	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/store"
 )
 
@@ -52,6 +55,25 @@ func TestASmallEndowmentIsCoinAndWhatTestFundsHave(t *testing.T) {
 	}
 	if n := heads(in) - before; n != uint64(len(in.ChainIDs)) {
 		t.Errorf("%d blocks on %d chains", n, len(in.ChainIDs))
+	}
+}
+
+func TestWhoGenesisEndowedIsNotEndowedAgain(t *testing.T) {
+	in := open(t, store.NewMemory())
+	in.Endowed = []common.Address{someone}
+	before := heads(in)
+	if err := newFaucet(t, in).Endow(t.Context(), []common.Address{someone}, false); err != nil {
+		t.Fatal(err)
+	}
+	if n := heads(in) - before; n != 0 {
+		t.Errorf("%d blocks", n)
+	}
+}
+
+// Genesis endows with the assets of test funds.
+func TestTheAssetsOfTestFundsAreThoseOfAnEndowment(t *testing.T) {
+	if got := faucet.ShareAssets(); !slices.Equal(got, devnet.FundAssets()) {
+		t.Errorf("%v, endowed with %v", got, devnet.FundAssets())
 	}
 }
 

@@ -1,6 +1,8 @@
 package faucet
 
 import (
+	"coffer/api/caip"
+
 	"context"
 	"errors"
 	"time"
@@ -45,4 +47,12 @@ func ServeBroken(f *Faucet, a common.Address) error {
 		return nil
 	}
 	return s.err
+}
+
+// ShareAssets are the assets that test funds share out.
+func ShareAssets() (all []caip.AggregateID) {
+	for _, s := range shares() {
+		all = append(all, s.asset)
+	}
+	return all
 }
