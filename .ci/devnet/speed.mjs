@@ -1,11 +1,13 @@
 // Compares a devnet with anvil in one run: `node speed.mjs PROGRAM [DIRECTORY]`. Reads and calls one after the other on
 // Base, transactions from sending to their receipt, the time until all chains are ready, and the memory that they take.
+// Ready is, from the start of the processes, when every chain has told its height and the balance of the first account.
 // The devnet is measured in memory and, in DIRECTORY, on a synced file. Requests alternate between the two, so that what
 // else the machine does counts for both; the figure is the median.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { dirname, join } from 'node:path';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { toFunctionSelector } from 'viem';
@@ -41,14 +43,24 @@ function client(url) {
   });
 }
 
+// What every chain must answer before a network is ready.
+async function right(asks) {
+  await Promise.all(asks.map(async (ask) => {
+    const [height, balance] = [await ask('eth_blockNumber'), await ask('eth_getBalance', account.address, 'latest')];
+    if (!(BigInt(height) >= 0n && BigInt(balance) === 10n ** 22n)) throw new Error(`height ${height}, balance ${balance}`);
+  }));
+}
+
 async function devnet(...flags) {
   const began = performance.now();
   const child = spawn(program, ['devnet', '--listen', '127.0.0.1:0', '--json', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve));
+  const chains = JSON.parse(line).endpoints.filter((e) => e.id);
+  const asks = chains.map((e) => client(e.http));
+  await right(asks);
   const ready = performance.now() - began;
-  const { endpoints } = JSON.parse(line);
-  return { ready, pids: [child.pid], ask: client(endpoints.find((e) => e.id === 8453).http), chains: endpoints.filter((e) => e.id),
-    stop: () => child.kill('SIGINT') };
+  return { ready, pids: [child.pid], ask: asks[chains.findIndex((e) => e.id === 8453)], chains,
+    stop: () => Promise.all([once(child, 'exit'), child.kill('SIGINT')]) };
 }
 
 // One anvil for each chain, all started at once.
@@ -56,12 +68,13 @@ async function anvils(ids) {
   const began = performance.now();
   const all = ids.map((id, i) => ({ id, port: 18700 + i,
     child: spawn(anvil, ['--port', String(18700 + i), '--chain-id', String(id), '--hardfork', 'osaka', '--silent'], { stdio: 'ignore' }) }));
-  for (const a of all) {
+  await Promise.all(all.map(async (a) => {
     a.ask = client(`http://127.0.0.1:${a.port}`);
     while (!(await a.ask('eth_chainId').catch(() => null))) await new Promise((r) => setTimeout(r, 2));
-  }
+  }));
+  await right(all.map((a) => a.ask));
   return { ready: performance.now() - began, pids: all.map((a) => a.child.pid), ask: all.find((a) => a.id === 8453).ask,
-    stop: () => all.forEach((a) => a.child.kill()) };
+    stop: () => Promise.all(all.map((a) => [once(a.child, 'exit'), a.child.kill()][0])) };
 }
 
 const memory = (pids) => pids.reduce((sum, pid) =>
@@ -87,10 +100,21 @@ function print(what, networks, figures, unit) {
   console.log(`${what}: ${networks.map((n, i) => `${n.name} ${Math.round(figures[i])} ${unit} (${(figures[i] / last).toFixed(2)})`).join(', ')}`);
 }
 
-const networks = [{ name: 'devnet', ...(await devnet()) }];
-if (directory) networks.push({ name: 'devnet on a file', ...(await devnet('--data', directory)) });
-networks.push({ name: 'anvil', ...(await anvils(networks[0].chains.map((c) => c.id))) });
-print('ready', networks, networks.map((n) => n.ready), 'ms');
+let ids;
+const networks = [{ name: 'devnet', start: () => devnet() }];
+if (directory) networks.push({ name: 'devnet on a file', start: (i) => devnet('--data', join(directory, String(i))) });
+networks.push({ name: 'anvil', start: () => anvils(ids) });
+const starts = networks.map(() => []);
+for (let i = 0, last = 8; i <= last; i++) { // those of the last round stay
+  for (const [n, network] of networks.entries()) {
+    const started = await network.start(i);
+    starts[n].push(started.ready);
+    ids ??= started.chains.map((c) => c.id);
+    if (i < last) await started.stop();
+    else Object.assign(network, started);
+  }
+}
+print('ready', networks, starts.map(median), 'ms');
 print('memory of all chains', networks, networks.map((n) => memory(n.pids)), 'MB');
 
 for (const n of networks) {

@@ -155,6 +155,11 @@ func FuzzDecodeAccount(f *testing.F) {
 	f.Add([]byte{0xc0})
 	f.Fuzz(func(t *testing.T, v []byte) {
 		a, err := decodeAccount(v)
+		var slim types.SlimAccount
+		fits := func(b []byte) bool { return len(b) == 0 || len(b) == common.HashLength }
+		if same := rlp.DecodeBytes(v, &slim) == nil && fits(slim.Root) && fits(slim.CodeHash); same != (err == nil) {
+			t.Fatalf("%x: %v, by reflection %t", v, err, same)
+		}
 		if err != nil {
 			if !errors.Is(err, ErrDamaged) {
 				t.Fatalf("error without a kind: %v", err)
