@@ -138,7 +138,9 @@ func decodeAccount(v []byte) (*types.StateAccount, error) {
 	if err != nil {
 		return nil, damaged("account", err)
 	}
-	a := &types.StateAccount{Balance: new(uint256.Int), Root: types.EmptyRootHash, CodeHash: types.EmptyCodeHash.Bytes()}
+	a := &types.StateAccount{
+		Balance: new(uint256.Int), Root: types.EmptyRootHash, CodeHash: types.EmptyCodeHash.Bytes(),
+	}
 	var balance, root, code []byte
 	if a.Nonce, fields, err = rlp.SplitUint64(fields); err == nil {
 		balance, fields, err = rlp.SplitString(fields)
