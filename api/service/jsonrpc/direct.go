@@ -34,6 +34,8 @@ type Direct struct {
 	mu   sync.Mutex
 	open map[net.Conn]struct{} // nil once closed
 	end  chan struct{}
+
+	begin sync.Once
 }
 
 // accepted is what the server gets of a listener.
@@ -47,12 +49,10 @@ const (
 	directWait = 50 * time.Millisecond // that a call takes before it is seen whether its caller is still there
 )
 
-// NewDirect takes the connections of a listener for a server, whose Serve is to be called with it.
+// NewDirect takes the connections of a listener for a server, once its Serve is called with it.
 func NewDirect(l net.Listener, s *http.Server, log *slog.Logger) *Direct {
-	d := &Direct{Listener: l, server: s, log: log, others: make(chan accepted), late: NewExpiry(directWait),
+	return &Direct{Listener: l, server: s, log: log, others: make(chan accepted), late: NewExpiry(directWait),
 		open: map[net.Conn]struct{}{}, end: make(chan struct{})}
-	go d.run()
-	return d
 }
 
 func (d *Direct) run() {
@@ -83,6 +83,7 @@ func (d *Direct) pass(a accepted) bool {
 
 // Accept implements net.Listener.
 func (d *Direct) Accept() (net.Conn, error) {
+	d.begin.Do(func() { go d.run() })
 	select {
 	case a := <-d.others:
 		return a.conn, a.err

@@ -19,6 +19,7 @@ func TestAnExpiryCallsWhatWasNotTakenBack(t *testing.T) {
 			t.Error("it was called before its time")
 		}
 		time.Sleep(5 * time.Second)
+		synctest.Wait()
 		if len(at) != 2 || at[0] != time.Second || at[1] != 1300*time.Millisecond {
 			t.Errorf("called after %v", at)
 		}
