@@ -11,6 +11,7 @@ type Primer interface {
 // Finder is a chain on which logs are found, whoever caused them.
 type Finder interface {
 	// Find looks for a log of a contract whose first topics are these, in the blocks of a time (Unix seconds, both
-	// included), and returns the receipt that has it. final says that the block cannot be taken back.
+	// included), and returns the receipt that has it. final says that the answer stays: the block cannot be taken back,
+	// or, when nothing was found, no block of that time can come any more.
 	Find(ctx context.Context, from, to uint64, at Address, topics ...Hash) (r Receipt, found, final bool, err error)
 }

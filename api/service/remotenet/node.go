@@ -1,10 +1,12 @@
 package remotenet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -36,16 +38,34 @@ type header struct {
 	Time   hexutil.Uint64 `json:"timestamp"`
 }
 
-func (n *node) header(ctx context.Context, at any) (h header, err error) {
-	err = n.pool.Call(ctx, &h, "eth_getBlockByNumber", at, false)
+func (n *node) header(ctx context.Context, number uint64) (h header, err error) {
+	err = n.pool.Agreed(ctx, &h, "eth_getBlockByNumber", hexutil.Uint64(number), false)
 	return h, err
 }
 
-// Find implements chain.Finder. A node that does not search so many blocks at once is asked for halves of them.
+// finalBlock is the newest that is final, nil when none is yet.
+func (n *node) finalBlock(ctx context.Context, head header) (*header, error) {
+	if !n.final.Counted {
+		var b *header
+		err := n.pool.AgreedBlock(ctx, &b, "finalized")
+		return b, err
+	}
+	if uint64(head.Number) < n.final.Blocks {
+		return nil, nil
+	}
+	h, err := n.header(ctx, uint64(head.Number)-n.final.Blocks)
+	return &h, err
+}
+
+// Find implements chain.Finder. What became of an operation hangs on it, so a quorum decides.
 func (n *node) Find(ctx context.Context, from, to uint64, at common.Address, topics ...common.Hash) (chain.Receipt,
 	bool, bool, error) {
 	none := func(err error) (chain.Receipt, bool, bool, error) { return chain.Receipt{}, false, false, err }
-	head, err := n.header(ctx, "latest")
+	var head header
+	if err := n.pool.AgreedBlock(ctx, &head, "latest"); err != nil {
+		return none(err)
+	}
+	final, err := n.finalBlock(ctx, head) // before the search, which then has seen what is final
 	if err != nil {
 		return none(err)
 	}
@@ -54,19 +74,26 @@ func (n *node) Find(ctx context.Context, from, to uint64, at common.Address, top
 		return none(err)
 	}
 	end, err := n.firstSince(ctx, to+1, uint64(head.Number)+1)
-	if err != nil || end <= first {
+	if err != nil {
 		return none(err)
 	}
-	tx, found, err := n.search(ctx, first, end-1, at, topics)
-	if err != nil || !found {
+	var found *entry
+	if first < end {
+		found, err = n.search(ctx, first, end-1, at, topics)
+	}
+	if err != nil || found == nil {
+		return chain.Receipt{}, false, err == nil && final != nil && uint64(final.Time) > to, err
+	}
+	r, known, err := n.Receipt(ctx, found.Tx)
+	if err != nil {
 		return none(err)
 	}
-	r, found, err := n.Receipt(ctx, tx)
-	if err != nil || !found {
-		return none(err)
+	if !known || r.BlockHash != found.Block || !slices.ContainsFunc(r.Logs, func(l chain.Log) bool {
+		return l.Address == at && slices.Equal(l.Topics, found.Topics) && bytes.Equal(l.Data, found.Data)
+	}) {
+		return none(fmt.Errorf("the receipt of %s is not that of its log", found.Tx))
 	}
-	final, err := n.Final(ctx)
-	return r, true, err == nil && r.Block <= final, err
+	return r, true, final != nil && r.Block <= uint64(final.Number), nil
 }
 
 // firstSince is the first block below a number whose time is at least t, or that number.
@@ -74,7 +101,7 @@ func (n *node) firstSince(ctx context.Context, t, below uint64) (uint64, error) 
 	low, high := uint64(0), below
 	for step := uint64(64); low < high; step *= 4 { // first, how far back: what is looked for is recent
 		at := high - min(step, high)
-		h, err := n.header(ctx, hexutil.Uint64(at))
+		h, err := n.header(ctx, at)
 		if err != nil {
 			return 0, err
 		}
@@ -86,7 +113,7 @@ func (n *node) firstSince(ctx context.Context, t, below uint64) (uint64, error) 
 	}
 	for low < high {
 		at := low + (high-low)/2
-		h, err := n.header(ctx, hexutil.Uint64(at))
+		h, err := n.header(ctx, at)
 		if err != nil {
 			return 0, err
 		}
@@ -99,30 +126,35 @@ func (n *node) firstSince(ctx context.Context, t, below uint64) (uint64, error) 
 	return low, nil
 }
 
-// search finds the transaction of a log in a range of blocks.
-func (n *node) search(ctx context.Context, first, last uint64, at common.Address, topics []common.Hash) (common.Hash,
-	bool, error) {
-	var logs []struct {
-		Tx      common.Hash `json:"transactionHash"`
-		Removed bool        `json:"removed"`
-	}
-	err := n.pool.Call(ctx, &logs, "eth_getLogs", map[string]any{"fromBlock": hexutil.Uint64(first),
+// entry is a log as nodes tell of it.
+type entry struct {
+	Tx      common.Hash   `json:"transactionHash"`
+	Block   common.Hash   `json:"blockHash"`
+	Topics  []common.Hash `json:"topics"`
+	Data    hexutil.Bytes `json:"data"`
+	Removed bool          `json:"removed"`
+}
+
+// search finds a log in a range of blocks. Where too few nodes search so many at once, they are asked for halves.
+func (n *node) search(ctx context.Context, first, last uint64, at common.Address, topics []common.Hash) (*entry,
+	error) {
+	var logs []entry
+	err := n.pool.Agreed(ctx, &logs, "eth_getLogs", map[string]any{"fromBlock": hexutil.Uint64(first),
 		"toBlock": hexutil.Uint64(last), "address": at, "topics": topics})
-	if refused, is := errors.AsType[*rpcpool.Error](err); is && first < last {
+	_, refused := errors.AsType[*rpcpool.Error](err)
+	_, apart := errors.AsType[*rpcpool.NoQuorumError](err)
+	if (refused || apart) && first < last && ctx.Err() == nil {
 		middle := first + (last-first)/2
-		tx, found, err := n.search(ctx, first, middle, at, topics)
-		if err == nil && !found {
-			tx, found, err = n.search(ctx, middle+1, last, at, topics)
+		found, errHalf := n.search(ctx, first, middle, at, topics)
+		if errHalf == nil && found == nil {
+			found, errHalf = n.search(ctx, middle+1, last, at, topics)
 		}
-		if err != nil {
-			err = fmt.Errorf("%w (of more blocks at once: %w)", err, refused)
-		}
-		return tx, found, err
+		return found, errHalf
 	}
 	for _, l := range logs {
 		if err == nil && !l.Removed {
-			return l.Tx, true, nil
+			return &l, nil
 		}
 	}
-	return common.Hash{}, false, err
+	return nil, err
 }

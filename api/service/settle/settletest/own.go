@@ -78,7 +78,7 @@ func (f finder) Find(ctx context.Context, from, to uint64, at common.Address, to
 	for n := f.Head().Number; ; n-- {
 		b, found, err := f.Block(ctx, n)
 		if err != nil || !found || b.Time < from {
-			return chain.Receipt{}, false, false, err
+			return chain.Receipt{}, false, err == nil && f.Head().Time > to, err
 		}
 		if b.Time > to {
 			continue
