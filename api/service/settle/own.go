@@ -4,24 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
+	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 )
 
-// lateBlock is how long after the end of a window, in seconds, a block may still come whose time lies within it.
-const lateBlock = 60
-
 // handle has the prepared operation run by the entry point, on a network without a solver. The operation can be
 // submitted by anyone who knows it, so what the entry point says of its hash decides, and not the receipt of the
-// operator's transaction: one that came second has only cost gas. What was sent can run until the end of its window;
-// before that a quote does not fail for an operation that is not on chain.
+// operator's transaction: one that came second has only cost gas. What was sent can run until the end of its window; a
+// quote does not fail for an operation that is not on chain before a final block is later. Until then neither the clock
+// nor the newest block is a reason: the account's owner may pay once more after a failure.
 func (s *Settler) handle(ctx context.Context, o *order) (*quotestore.Quote, error) {
 	if o.Sent == "" {
-		if next, err := s.observed(ctx, o); next != nil || err != nil {
+		if next, _, err := s.observed(ctx, o, false); next != nil || err != nil {
 			return next, err
 		}
 		if s.expired(o.Quote) {
@@ -43,55 +43,56 @@ func (s *Settler) handle(ctx context.Context, o *order) (*quotestore.Quote, erro
 	if !isRefused {
 		return next, err
 	}
-	if next, err := s.observed(ctx, o); next != nil || err != nil {
-		return next, err
-	}
+	late := o.Sent != "" && uint64(s.Clock().Unix()) > o.ValidUntil
+	next, never, err := s.observed(ctx, o, late)
 	switch {
+	case next != nil || err != nil:
+		return next, err
 	case o.Sent == "":
 		return nil, refused
-	case s.over(o.Quote):
+	case never:
 		return nil, outOfTime()
 	}
 	return nil, fmt.Errorf("quote %s: its operation did not run and still can: %w", o.ID, errors.New(refused.text))
 }
 
-// over reports whether nothing that was sent can run any more.
-func (s *Settler) over(q *quotestore.Quote) bool {
-	return s.headTime(q.ChainID) > q.ValidUntil || uint64(s.Clock().Unix()) > q.ValidUntil+lateBlock
-}
-
-// observed commits what the entry point says of the operation, and returns nil when it says nothing. An event that may
-// still be taken back is an error: it is looked at again.
-func (s *Settler) observed(ctx context.Context, o *order) (*quotestore.Quote, error) {
-	nonce, err := s.Network.AccountNonce(ctx, o.ChainID, o.Owner, o.account.Key192(op.LanePrepared))
-	if err != nil || nonce.Cmp(o.prepared.op.Nonce) == 0 {
-		return nil, err
+// observed commits what the entry point says of the operation, and returns nil when it says nothing; never says that it
+// cannot any more. An event that may still be taken back is an error: it is looked at again. Unless it must search, a
+// nonce that is not used is enough to say nothing.
+func (s *Settler) observed(ctx context.Context, o *order, must bool) (next *quotestore.Quote, never bool, err error) {
+	if !must {
+		nonce, err := s.Network.AccountNonce(ctx, o.ChainID, o.Owner, o.account.Key192(op.LanePrepared))
+		if err != nil || nonce.Cmp(o.prepared.op.Nonce) == 0 {
+			return nil, false, err
+		}
 	}
 	logs, able := s.Network.Chains[o.ChainID].(chain.Finder)
 	if !able {
-		return nil, fmt.Errorf("logs of %s cannot be searched", caip.EVM(o.ChainID))
+		return nil, false, fmt.Errorf("logs of %s cannot be searched", caip.EVM(o.ChainID))
 	}
 	r, found, final, err := logs.Find(ctx, o.ValidAfter, o.ValidUntil, s.Network.Pins.EntryPoint,
 		s.Codec.OutcomeTopic(), o.OpHash)
 	if err != nil || !found {
-		return nil, err
+		return nil, err == nil && final, err
 	}
 	if !final {
-		return nil, fmt.Errorf("quote %s: block %d with its operation is not final yet", o.ID, r.Block)
+		return nil, false, fmt.Errorf("quote %s: block %d with its operation is not final yet", o.ID, r.Block)
 	}
 	outcomes, err := s.Codec.Outcomes(r.Logs)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	next := o.Clone()
+	i := slices.IndexFunc(outcomes, func(out entrypoint.Outcome) bool { return out.OpHash == o.OpHash })
+	if i < 0 {
+		return nil, false, fmt.Errorf("quote %s: transaction %s does not have its operation", o.ID, r.TxHash)
+	}
+	next = o.Clone()
 	next.Sent = ""
 	s.executed(o, next, nil, s.ref(o.ChainID, r.TxHash))
-	for _, out := range outcomes {
-		if out.OpHash == o.OpHash && !out.Success { // its nonce is used all the same
-			next.Status, next.FailReason = api.StatusFailed, reasonReverted
-			s.Log.Warn("settlement refused", "quote", o.ID, "failReason", reasonReverted, "why",
-				s.Codec.Explain(out.Revert).Text)
-		}
+	if !outcomes[i].Success { // its nonce is used all the same
+		next.Status, next.FailReason = api.StatusFailed, reasonReverted
+		s.Log.Warn("settlement refused", "quote", o.ID, "failReason", reasonReverted, "why",
+			s.Codec.Explain(outcomes[i].Revert).Text)
 	}
-	return next, s.Book.Advance(ctx, o.Quote, next)
+	return next, false, s.Book.Advance(ctx, o.Quote, next)
 }

@@ -191,11 +191,19 @@ func TestARevertBurnsTheNonceAndReadsFailed(t *testing.T) {
 }
 
 // TestWhatWasSentCanRunUntilItsWindowEnds: the tank's transaction came to nothing while the nonce is free. That is not
-// called failed before nobody can submit the operation any more.
+// called failed before nobody can submit the operation any more, whatever the clock of this machine says.
 func TestWhatWasSentCanRunUntilItsWindowEnds(t *testing.T) {
 	for want, then := range map[string]func(*World, *api.Document){
 		api.StatusCompleted: func(w *World, signed *api.Document) { copycat(w, signed) },
-		api.StatusFailed:    func(w *World, _ *api.Document) { w.Clock.Advance(quote.Window + 2*time.Minute) },
+		api.StatusFailed: func(w *World, signed *api.Document) {
+			w.Clock.Advance(quote.Window + 2*time.Minute)
+			Must(t, w.Settler.Resume(t.Context()))
+			err, id := w.Settler.Idle(t.Context()), w.Decode(signed).ID
+			if s := w.Status(id); err == nil || s.Status != api.StatusPending {
+				t.Errorf("no block is later than its time, and it is %+v, %v", s, err)
+			}
+			w.FundBig(common.Address{7}, w.Asset("eth", Base), wei(1)) // a later block
+		},
 	} {
 		t.Run(want, func(t *testing.T) {
 			w := slowWorld(t, func(w *World, fate string) {
@@ -217,6 +225,37 @@ func TestWhatWasSentCanRunUntilItsWindowEnds(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// elsewhere is a chain whose nodes name a transaction that has nothing to do with what is looked for.
+type elsewhere struct {
+	chain.Chain
+	of chain.Receipt
+}
+
+func (e elsewhere) Find(context.Context, uint64, uint64, common.Address, ...common.Hash) (chain.Receipt, bool, bool,
+	error) {
+	return e.of, true, true, nil
+}
+
+// TestOnlyItsOwnEventCompletesAnOperation: a transaction without it is no outcome, whatever the nodes say.
+func TestOnlyItsOwnEventCompletesAnOperation(t *testing.T) {
+	var signed *api.Document
+	var w *World
+	w = slowWorld(t, func(_ *World, fate string) {
+		if fate == mined { // the tank's transaction comes second, and the event of the first is kept back
+			by := copycat(w, signed)
+			in := w.Installation
+			r := chain.Receipt{TxHash: by, Success: true, Value: new(big.Int)}
+			in.Chains[Base] = elsewhere{in.Chains[Base], r}
+		}
+	})
+	signed = w.SignQuote(w.Quote(sending(w, payee()), ""))
+	Must(t, w.Execute(signed))
+	err := w.Settler.Idle(t.Context())
+	if s := w.Status(w.Decode(signed).ID); err == nil || s.Status != api.StatusPending {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 
