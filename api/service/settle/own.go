@@ -58,7 +58,7 @@ func (s *Settler) handle(ctx context.Context, o *order) (*quotestore.Quote, erro
 
 // observed commits what the entry point says of the operation, and returns nil when it says nothing; never says that it
 // cannot any more. An event that may still be taken back is an error: it is looked at again. Unless it must search, a
-// nonce that is not used is enough to say nothing.
+// nonce that is not used is enough to say nothing; one that is used, without the log that says by what, is an error.
 func (s *Settler) observed(ctx context.Context, o *order, must bool) (next *quotestore.Quote, never bool, err error) {
 	if !must {
 		nonce, err := s.Network.AccountNonce(ctx, o.ChainID, o.Owner, o.account.Key192(op.LanePrepared))
@@ -72,6 +72,9 @@ func (s *Settler) observed(ctx context.Context, o *order, must bool) (next *quot
 	}
 	r, found, final, err := logs.Find(ctx, o.ValidAfter, o.ValidUntil, s.Network.Pins.EntryPoint,
 		s.Codec.OutcomeTopic(), o.OpHash)
+	if err == nil && !found && !final && !must { // another operation used the nonce, or nodes are behind
+		err = fmt.Errorf("quote %s: the nonce of its operation is used, and no node tells by which", o.ID)
+	}
 	if err != nil || !found {
 		return nil, err == nil && final, err
 	}

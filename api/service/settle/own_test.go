@@ -259,6 +259,40 @@ func TestOnlyItsOwnEventCompletesAnOperation(t *testing.T) {
 	}
 }
 
+// TestANodeThatIsBehindDoesNotFailACall: a copycat has run the operation, before the tank or after it, and no log is
+// told yet.
+func TestANodeThatIsBehindDoesNotFailACall(t *testing.T) {
+	for _, when := range []string{"accepted", sent} {
+		t.Run(when, func(t *testing.T) {
+			var w *World
+			var signed *api.Document
+			copied := func(at string) {
+				if at == when {
+					copycat(w, signed)
+				}
+			}
+			w = New(t, Options{OwnNodes: true, Pause: hourly, AfterStep: copied})
+			w.Installation.Outbox = slowPorts(w, func(_, fate string) { copied(fate) })
+			w.User = w.AddUser(api.AccountKernelV31, 7)
+			w.Fund(w.User.Address, w.Asset("usdc", Base), 100*usdcPlain)
+			w.FundBig(w.User.Address, w.Asset("eth", Base), wei(1))
+			w.Blind(true)
+			signed = w.SignQuote(w.Quote(sending(w, payee()), ""))
+			Must(t, w.Execute(signed))
+			err, id := w.Settler.Idle(t.Context()), w.Decode(signed).ID
+			if s := w.Status(id); err == nil || s.Status != api.StatusPending {
+				t.Fatalf("%+v, %v", s, err)
+			}
+			w.Blind(false)
+			Must(t, w.Settler.Resume(t.Context()))
+			Must(t, w.Settler.Idle(t.Context()))
+			if s := w.Status(id); s.Status != api.StatusCompleted {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
 func TestTheTankPaysForABoundedNumberOfOperations(t *testing.T) {
 	w := ownWorld(t, api.AccountKernelV31)
 	w.FundBig(w.User.Address, w.Asset("usdc", Base), big.NewInt(10_000*usdcPlain))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func ownNodes(tb testing.TB, in *devnet.Installation, now uint64) *deployment.Ne
 				Txs: []chain.Tx{{From: in.Faucet, To: deployer, Data: append(make([]byte, 32), art.Bytecode...)}}})
 			Must(tb, err)
 		}
-		n.Chains[id] = finder{c}
+		n.Chains[id] = finder{c, new(atomic.Bool)}
 	}
 	return &n
 }
@@ -70,12 +71,22 @@ func deployedAt(tb testing.TB, c chain.Chain, at common.Address) bool {
 	return len(st.Code(at)) > 0
 }
 
+// Blind makes the chains of own nodes find no logs, as nodes that are behind.
+func (w *World) Blind(blind bool) {
+	for _, c := range w.Installation.Chains {
+		c.(finder).blind.Store(blind)
+	}
+}
+
 // finder finds logs by reading every block.
-type finder struct{ chain.Chain }
+type finder struct {
+	chain.Chain
+	blind *atomic.Bool
+}
 
 func (f finder) Find(ctx context.Context, from, to uint64, at common.Address, topics ...common.Hash) (chain.Receipt,
 	bool, bool, error) {
-	for n := f.Head().Number; ; n-- {
+	for n := f.Head().Number; !f.blind.Load(); n-- {
 		b, found, err := f.Block(ctx, n)
 		if err != nil || !found || b.Time < from {
 			return chain.Receipt{}, false, err == nil && f.Head().Time > to, err
@@ -92,4 +103,5 @@ func (f finder) Find(ctx context.Context, from, to uint64, at common.Address, to
 			}
 		}
 	}
+	return chain.Receipt{}, false, false, nil
 }
