@@ -20,6 +20,7 @@ import (
 
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/pinned"
+	"coffer/api/service/signers"
 	"coffer/assets"
 )
 
@@ -59,7 +60,12 @@ func newAnvilLab(t *testing.T) *lab {
 	for _, id := range labChains() {
 		urls[id] = anvilOf(t, id)
 	}
-	l.send = l.transact
+	// the key of the first account, which anvil prints
+	key, err := crypto.HexToECDSA("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.send, l.payer = l.transact, signers.Local(key)
 	art, err := assets.Contract("Token")
 	if err != nil {
 		t.Fatal(err)

@@ -37,8 +37,10 @@ import (
 	"coffer/api/service/chain/evm/ethrpc"
 	"coffer/api/service/devnet"
 	"coffer/api/service/jsonrpc"
+	deploying "coffer/api/service/operator"
 	"coffer/api/service/pinned"
 	"coffer/api/service/remotenet"
+	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
 
@@ -51,6 +53,7 @@ type lab struct {
 	pools map[uint64]*rpcpool.Pool
 	usdc  map[uint64]common.Address
 	pins  network.Pins
+	payer signers.EVM // of the contracts
 	// send makes a block of a transaction of somebody with coins and tokens; false when it failed.
 	send func(id uint64, to common.Address, v *big.Int, data []byte) (common.Hash, bool)
 }
@@ -80,7 +83,7 @@ func newLab(t *testing.T, wrap func(http.Handler) http.Handler) *lab {
 		t.Cleanup(web.Close)
 		urls[id] = web.URL
 	}
-	l := lab{t: t, in: in, usdc: map[uint64]common.Address{
+	l := lab{t: t, in: in, payer: in.Faucet, usdc: map[uint64]common.Address{
 		8453:  common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
 		42161: common.HexToAddress("0xaf88d065e77c8cC2239327C5EDb3A432268e5831"),
 	}}
@@ -111,6 +114,7 @@ func (l *lab) begin(urls map[uint64]string) {
 		}
 		c.RPC, c.Feeds = []string{urls[c.ID]}, []networks.Feed{{Aggregate: "ob:eth", Address: ethFeed(nil),
 			Heartbeat: time.Hour, Decimals: 8}}
+		c.FeeCap = big.NewInt(100e9)
 		if l.in == nil {
 			c.Final = networks.Finality{Counted: true, Blocks: 1}
 			c.Tokens = []networks.Token{{Address: l.usdc[c.ID], Symbol: "USDC", Name: "USD Coin", Decimals: 6,
@@ -123,7 +127,6 @@ func (l *lab) begin(urls map[uint64]string) {
 		}
 		l.t.Cleanup(pool.Close)
 		l.pools[c.ID] = pool
-		l.deploy(c.ID)
 		ethFeed(func(creation []byte) {
 			l.sent(c.ID, evm.DeterministicDeployer(), nil, append(make([]byte, 32), creation...))
 		})
@@ -131,7 +134,16 @@ func (l *lab) begin(urls map[uint64]string) {
 	if err := os.WriteFile(l.file, f.Encode(), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	l.describe(f)
+	if l.pins, _, err = pinned.Pins(); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := deploying.Deploy(l.t.Context(), deploying.DeployOptions{
+		Options: deploying.Options{File: l.file, Out: io.Discard, Clock: time.Now},
+		Signer:  func(context.Context) (signers.EVM, error) { return l.payer, nil },
+		Confirm: func(context.Context, string) error { return nil },
+	}); err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 // ethFeed is where an aggregator is that says 2000 dollars with 8 decimals, of the block's time; make gets what creates
@@ -160,40 +172,6 @@ func (l *lab) ask(id uint64, result any, method string, params ...any) {
 	if err := l.pools[id].Call(l.t.Context(), result, method, params...); err != nil {
 		l.t.Fatal(err)
 	}
-}
-
-// deploy puts the pinned contracts there that the chain does not have.
-func (l *lab) deploy(id uint64) {
-	l.t.Helper()
-	all, err := pinned.All()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	for _, c := range all {
-		var code hexutil.Bytes
-		if l.ask(id, &code, "eth_getCode", c.At, "latest"); len(code) == 0 {
-			l.sent(id, evm.DeterministicDeployer(), nil, c.CallData())
-		}
-	}
-}
-
-// describe writes the descriptor as coffer network deploy does.
-func (l *lab) describe(f networks.File) {
-	l.t.Helper()
-	pins, formulas, err := pinned.Pins()
-	l.pins = pins
-	d := network.Descriptor{Version: network.Version, Kind: f.Kind, Genesis: map[string]string{}, Pins: pins,
-		Formulas: formulas}
-	for _, c := range f.Chains {
-		var first struct{ Hash common.Hash }
-		l.ask(c.ID, &first, "eth_getBlockByNumber", "0x0", false)
-		name := caip.EVM(c.ID).String()
-		d.Chains, d.Genesis[name] = append(d.Chains, name), first.Hash.Hex()
-	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	l.write(d)
 }
 
 // descriptor is where the descriptor lies.
@@ -491,7 +469,8 @@ func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	refused("coffer network deploy")
 }
 
-// TestACallTakesFewRoundTrips, as each costs the way to the node, with all tokens of the catalogue on the chain.
+// TestACallTakesFewRoundTrips, as each costs the way to the node, with all tokens of the catalogue on the chain. Price
+// feeds are read meanwhile.
 func TestACallTakesFewRoundTrips(t *testing.T) {
 	var trips atomic.Int64
 	l := newLab(t, func(h http.Handler) http.Handler {
@@ -510,7 +489,7 @@ func TestACallTakesFewRoundTrips(t *testing.T) {
 		}
 	}
 	var doc *api.Document
-	within("balances", 4, func() { c.balance(base+":"+c.user.Address.Hex(), "eip155:8453/slip44:60") })
+	within("balances", 12, func() { c.balance(base+":"+c.user.Address.Hex(), "eip155:8453/slip44:60") })
 	within("prepare", 24, func() { doc = c.prepare(l.batch(c, common.Address{0xbe, 19: 4}, 1_000_000)) })
 	within("quote", 24, func() {
 		doc = c.ask("POST", c.callQuotePath(), c.callQuoteBody(c.sign(doc, "/chainOperation"), ""))
@@ -528,7 +507,8 @@ func TestPricesComeFromFeeds(t *testing.T) {
 	worth := func(asset string) api.Number {
 		t.Helper()
 		var b api.AggregatedBalance
-		doc := c.ask("GET", "/v3/balances/aggregated-balance?account="+base+":"+c.user.Address.Hex()+"&assetId="+asset, "")
+		of := base + ":" + c.user.Address.Hex()
+		doc := c.ask("GET", "/v3/balances/aggregated-balance?account="+of+"&assetId="+asset, "")
 		if err := doc.Decode(&b); err != nil || len(b.BalanceBySpecificAsset) != 1 {
 			t.Fatalf("%v %s", err, doc.Raw())
 		}
