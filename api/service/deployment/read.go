@@ -226,6 +226,12 @@ func (n *Network) AccountNonceAt(st chain.State, sender common.Address, key192 *
 	return ask(st, n.Pins.EntryPoint, "getNonce(address,uint192)", sender[:], key192.Bytes())
 }
 
+// FactoryApproved reports whether the owner of the meta factory has approved the factory, without which no account is
+// made in a view of a chain.
+func (n *Network) FactoryApproved(st chain.State) bool {
+	return st.Storage(n.Pins.MetaFactory, balanceKey(0, n.Pins.Factory)) != (common.Hash{})
+}
+
 // balanceKey is the storage slot of an account's entry in the mapping of balances at a slot.
 func balanceKey(slot uint64, account common.Address) common.Hash {
 	var b [64]byte

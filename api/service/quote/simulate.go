@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/op/filler"
 	"coffer/api/service/chain"
@@ -109,6 +110,11 @@ func (q *Quoter) measure(st chain.State, a smartaccount.Account, o *op.UserOp, c
 	var deploy uint64
 	if o.Factory != nil {
 		r := st.Call(chain.Message{From: point, To: *o.Factory, Data: o.FactoryData, Gas: maxVerificationGas})
+		if r.Err != nil && q.Network.OnOwnNodes() && !q.Network.FactoryApproved(st) && st.Err() == nil {
+			on, _ := q.Network.Catalog.Chain(caip.EVM(chainID))
+			return 0, api.NewError(api.ErrNoRoute, "no routes found: no %s account can be made on %s: the owner of "+
+				"the meta factory %s has not approved the factory", a.Wire().Type, on.Name, q.Network.Pins.MetaFactory.Hex())
+		}
 		if r.Err != nil {
 			return 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the account cannot be deployed: %s",
 				q.Codec.Failed(r).Text)

@@ -13,6 +13,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/api/service/chain"
+	"coffer/api/service/pinned"
 	"coffer/api/service/quote"
 	. "coffer/api/service/settle/settletest"
 )
@@ -92,6 +93,26 @@ func TestWhatNeedsASolverSaysWhatHelps(t *testing.T) {
 	_, err = w.Prepare(w.Request(usdc, 0, Transfer(usdc, payee(), 1), Transfer(usdc, payee(), 200*usdcPlain)))
 	if e := Refused(t, err, api.ErrSimulationFailed); len(e.Details) != 1 || e.Details[0].Path != "calls[1]" {
 		t.Error(e, e.Details)
+	}
+}
+
+func TestAnAccountThatNoFactoryMakesIsRefusedByName(t *testing.T) {
+	for kind, refused := range map[string]bool{api.AccountKernelV31: true, api.AccountRoleBased: true,
+		api.AccountKernelV33: false} {
+		w := ownWorld(t, kind)
+		at, slot, err := pinned.Approval()
+		Must(t, err)
+		r := sending(w, payee())
+		r.Overrides = []api.StateOverride{{Address: at.Hex(), StateDiff: map[string]string{
+			slot.Hex(): common.Hash{}.Hex()}}}
+		_, err = w.Prepare(r)
+		if !refused {
+			Must(t, err)
+			continue
+		}
+		if e := Refused(t, err, api.ErrNoRoute); !strings.Contains(e.Error(), "no "+kind+" account can be made on Base") {
+			t.Error(e)
+		}
 	}
 }
 
