@@ -155,7 +155,7 @@ func fixed(c *cobra.Command, name string) cobra.CompletionFunc {
 		if strings.HasPrefix(c.CommandPath(), "coffer network") {
 			return of(string(network.Real), string(network.Test), string(network.Lab))
 		}
-		return of(string(network.Embedded), string(network.Lab), string(network.Real))
+		return of(string(network.Embedded), string(network.Lab), string(network.Test), string(network.Real))
 	case "vault":
 		return of(config.VaultKeyring, config.VaultKeyringOnly, config.VaultFile, config.VaultMemory)
 	case "interface":

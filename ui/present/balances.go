@@ -88,11 +88,14 @@ func (r BalanceReader) Read(b api.AggregatedBalance) (*Holdings, error) {
 		h.Assets = append(h.Assets, got)
 	}
 	h.Says = Micro(b.TotalBalance.FiatValue)
+	h.Without = h.unpriced()
+	if len(h.Without) > 0 && h.Total != nil && h.Total.Sign() == 0 {
+		h.Total = nil // nothing that is held has a price
+	}
 	if h.Total == nil && h.Says != nil && h.Says.Sign() == 0 {
 		h.Total = new(big.Int)
 	}
 	h.judge(verify.Balances(r.Catalog, b))
-	h.Without = h.unpriced()
 	return h, nil
 }
 

@@ -51,6 +51,8 @@ func Network(k network.Kind) string {
 		return "EMBEDDED: play money on chains inside this program"
 	case network.Lab:
 		return "LAB: test chains, no real money"
+	case network.Test:
+		return "TEST: public test networks, coins without worth"
 	case network.Real:
 		return "REAL: real money"
 	}
@@ -64,6 +66,8 @@ func KindWord(k network.Kind) string {
 		return "EMBEDDED"
 	case network.Lab:
 		return "LAB"
+	case network.Test:
+		return "TEST"
 	}
 	return "REAL"
 }

@@ -36,6 +36,8 @@ func ReceiveCare(k network.Kind) (text string, lost bool) {
 		return "These chains live inside this program. Real coins sent to this address are lost.", true
 	case network.Lab:
 		return "These are test chains of a lab. Real coins sent to this address are lost.", true
+	case network.Test:
+		return "These are public test networks. Real coins sent to this address are not here, and may be lost.", true
 	}
 	return "Compare the whole address before you send to it.", false
 }

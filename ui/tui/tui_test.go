@@ -183,6 +183,7 @@ func TestNetworkBadgeIsOnEveryScreenAndRealIsLoud(t *testing.T) {
 
 func networkBadgeIsOnEveryScreenAndRealIsLoud(t *testing.T) {
 	for kind, want := range map[network.Kind]string{network.Embedded: " EMBEDDED ", network.Lab: " LAB ",
+		network.Test: " ! TEST ! ",
 		network.Real: " ! REAL ! ", "": " ! REAL ! "} {
 		o := options(t, sample(t))
 		o.Context.Network.Kind = kind

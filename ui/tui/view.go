@@ -72,6 +72,8 @@ func (m *Model) badge() string {
 		return m.theme.BadgeEmbedded.Render(" EMBEDDED ")
 	case network.Lab:
 		return m.theme.BadgeLab.Render(" LAB ")
+	case network.Test:
+		return m.theme.BadgeTest.Render(" ! TEST ! ")
 	}
 	return m.theme.BadgeReal.Render(" ! REAL ! ")
 }

@@ -62,6 +62,7 @@ func TestK5_TheDailyCapIsSwitchedOffByName(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	for kind, want := range map[network.Kind]int64{network.Embedded: 0, network.Lab: 5_000_000_000,
+		network.Test: 5_000_000_000,
 		network.Real: 100_000_000, "": 100_000_000} {
 		if l.OrDefault(kind).MaxSpendPerDay != nil {
 			t.Errorf("%q has a daily cap although none is wanted", kind)

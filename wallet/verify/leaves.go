@@ -264,6 +264,9 @@ func (l Leaf) accepts(raw []byte) bool {
 	case formBool:
 		return string(raw) == "true" || string(raw) == "false"
 	case formNumber:
+		if string(raw) == "null" {
+			return l.Class == Display // an unknown worth
+		}
 		if len(raw) > maxNumber || raw[0] == '-' {
 			return false
 		}

@@ -53,14 +53,14 @@ const (
 	realDayCap = 100_000_000
 )
 
-// OrDefault is l with the daily cap of this program where l has none and does not ask for none: $5,000 on a lab, $100
-// on a real network. An unknown kind of network counts as a real one.
+// OrDefault is l with the daily cap of this program where l has none and does not ask for none: $5,000 on a lab and on
+// test networks, $100 on a real network. An unknown kind of network counts as a real one.
 func (l Limits) OrDefault(kind network.Kind) Limits {
 	if l.MaxSpendPerDay != nil || l.NoDayCap || kind == network.Embedded {
 		return l
 	}
 	l.MaxSpendPerDay, l.DefaultDayCap = big.NewInt(realDayCap), true
-	if kind == network.Lab {
+	if kind == network.Lab || kind == network.Test {
 		l.MaxSpendPerDay = big.NewInt(labDayCap)
 	}
 	return l

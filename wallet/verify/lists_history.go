@@ -101,7 +101,7 @@ func pageHost(c *catalog.Catalog, kind network.Kind, service, chain string) stri
 	switch {
 	case !ok:
 		return ""
-	case kind == network.Real:
+	case kind == network.Real || kind == network.Test:
 		return pageOn(info.Explorer)
 	case kind == network.Embedded || kind == network.Lab:
 		return pageOn(service)

@@ -70,6 +70,17 @@ func TestU14_OnOwnNodesTheAddressesAreThoseOfOwnNodes(t *testing.T) {
 	}
 }
 
+// Own nodes without price feeds have no figures in dollars.
+func TestP6_OnOwnNodesABalanceMayHaveNoPrice(t *testing.T) {
+	eachOnOwnNodes(t, func(t *testing.T, w *world) {
+		if p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/sourceAssetBalances/0/fiatValue",
+			nil)); p == nil {
+			accepted(t, r)
+			t.Fatal("an honest answer is refused")
+		}
+	})
+}
+
 // What follows the window would be taken for a signature elsewhere, and the contract refuses it.
 func TestU12_OnOwnNodesOnlyZerosFollowTheWindow(t *testing.T) {
 	eachOnOwnNodes(t, func(t *testing.T, w *world) {

@@ -64,6 +64,8 @@ func kindWords(kind string) string {
 		return "EMBEDDED, as its file says: play money inside one program"
 	case network.Lab:
 		return "LAB, as its file says: play money of a team"
+	case network.Test:
+		return "TEST, as its file says: coins of public test networks, worth nothing"
 	case network.Real:
 		return "REAL, as its file says: REAL MONEY"
 	}

@@ -340,7 +340,9 @@ func kindWords(k network.Kind) string {
 	case network.Embedded:
 		return "EMBEDDED: chains inside this program, play money"
 	case network.Lab:
-		return "LAB: test chains of a service that someone runs, play money"
+		return "LAB: test chains elsewhere, play money"
+	case network.Test:
+		return "TEST: public test networks, coins without worth"
 	case network.Real:
 		return "REAL: real chains, real money"
 	}

@@ -167,7 +167,7 @@ func card(th theme.Theme, kind network.Kind, w, h int) []string {
 		return line
 	}
 	head := map[network.Kind]string{network.Embedded: "This is play money.", network.Lab: "These are test chains: no " +
-		"real money."}[kind]
+		"real money.", network.Test: "These are public test networks: their coins are worth nothing."}[kind]
 	if head == "" {
 		head = "This is real money. Begin with a small payment."
 	}

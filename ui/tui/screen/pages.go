@@ -13,9 +13,9 @@ import (
 func (c Context) Pages() bool { return c.Network.Kind != network.Embedded }
 
 // Link is a page that may be a link on the screen: on the explorer that the catalogue pins for the chain, of a real
-// network; "" for any other. chain is CAIP-2.
+// or a test network; "" for any other. chain is CAIP-2.
 func (c Context) Link(chain, page string) string {
-	if c.Network.Kind != network.Real || !c.KnownPage(chain, page) {
+	if k := c.Network.Kind; k != network.Real && k != network.Test || !c.KnownPage(chain, page) {
 		return ""
 	}
 	return page

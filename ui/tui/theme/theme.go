@@ -38,6 +38,7 @@ type Theme struct {
 
 	BadgeEmbedded Style
 	BadgeLab      Style
+	BadgeTest     Style
 	BadgeReal     Style
 
 	Signs Signs
@@ -95,6 +96,7 @@ func Make(look Look, ground Ground, profile colorprofile.Profile, ascii bool) Th
 	t.Selected = p.selected()
 	t.BadgeEmbedded = from(p.look(dimHue, reverse()))
 	t.BadgeLab = from(p.look(accentHue, reverse()))
+	t.BadgeTest = from(p.look(warnHue, reverse().Bold(true)))
 	t.BadgeReal = from(p.look(dangerHue, reverse().Bold(true)))
 	return t
 }

@@ -10,7 +10,7 @@ import (
 
 func all(t Theme) []Style {
 	return []Style{t.Text, t.Strong, t.Dim, t.Rule, t.Accent, t.Good, t.Warn, t.Danger, t.Unknown, t.Selected,
-		t.Disabled, t.Input, t.BadgeEmbedded, t.BadgeLab, t.BadgeReal}
+		t.Disabled, t.Input, t.BadgeEmbedded, t.BadgeLab, t.BadgeTest, t.BadgeReal}
 }
 
 func TestProfilesUseOnlyTheirColours(t *testing.T) {
