@@ -214,6 +214,9 @@ func (w *World) amountCautions(x *Exchange, from Side, v *big.Int, put func(stri
 			from.Agg.Symbol + " could pay"})
 	case 0:
 		text := "everything: the fees come off it, so less arrives"
+		if x.exact(w) && w.OwnNodes {
+			return // gas is paid elsewhere
+		}
 		if x.Exactly {
 			put(IDAmount, Caution{Warn, "everything: nothing is left for the fees, which come on top"})
 			return

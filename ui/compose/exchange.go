@@ -151,9 +151,14 @@ func (x *Exchange) payment(w *World) *Calls {
 	return b
 }
 
+// exact reports that the form makes a call which delivers its amount: on own nodes every transfer does.
+func (x *Exchange) exact(w *World) bool {
+	return x.Exactly || w.OwnNodes && x.What == intent.KindTransfer
+}
+
 // Draft turns a transfer or a swap into a draft. It is only meaningful without mistakes.
 func (x *Exchange) Draft(w *World) intent.Draft {
-	if x.Exactly {
+	if x.exact(w) {
 		return x.payment(w).Draft(w)
 	}
 	d := intent.Draft{Version: intent.Version, Kind: x.What, Network: w.Network, Accounts: w.Accounts,

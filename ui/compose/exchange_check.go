@@ -19,16 +19,18 @@ func (x *Exchange) check(k *checker) {
 			k.put(IDPay, unknownAsset)
 		case from.Exact && !k.w.Holds(from.Entity.Asset.Chain):
 			k.put(IDPay, "none of your accounts is on "+k.w.ChainName(from.Entity.Asset.Chain))
+		case k.w.OwnNodes:
+			x.checkOwnNodes(k, from)
 		}
 	}
 	if okFrom {
 		decimals, symbol := from.Decimals, from.Agg.Symbol
-		if d, name, one := k.w.Delivered(x); x.Exactly && one {
+		if d, name, one := k.w.Delivered(x); x.exact(k.w) && one {
 			decimals, symbol = d, name
 		}
 		k.amount(IDAmount, x.Amount, decimals, symbol)
 	}
-	if at := k.w.Arrives(x); x.Exactly && at != (caip.Chain{}) {
+	if at := k.w.Arrives(x); x.exact(k.w) && at != (caip.Chain{}) {
 		x.checkExact(k, at)
 	}
 	if k.need(IDReceive, x.Receive, "choose what arrives, and where") {
@@ -58,6 +60,20 @@ func (x *Exchange) checkExact(k *checker, at caip.Chain) {
 		k.put(IDExact, "exact amounts arrive on EVM chains only: here the cost is deducted")
 	case !k.w.Holds(at):
 		k.put(IDExact, "none of your accounts is on "+k.w.ChainName(at))
+	}
+}
+
+// NoSolver says what a network on own nodes cannot do.
+const NoSolver = "this network has no solver"
+
+// checkOwnNodes refuses what takes a solver: a swap, and a payment from another chain than that of arrival.
+func (x *Exchange) checkOwnNodes(k *checker, from Side) {
+	at := k.w.Arrives(x)
+	switch {
+	case x.What == intent.KindSwap:
+		k.put(IDPay, NoSolver+", so nothing is swapped here: call an exchange, or use an operator")
+	case from.Exact && at != (caip.Chain{}) && from.Entity.Asset.Chain != at:
+		k.put(IDPay, NoSolver+": pay with what you have on "+k.w.ChainName(at)+", or use an operator")
 	}
 }
 

@@ -206,7 +206,7 @@ func (l *Leaving) paidWith(w *World, asset string, there caip.Asset) {
 }
 
 func (x *Exchange) sum(w *World, s *Summary) {
-	if x.Exactly {
+	if x.exact(w) {
 		x.payment(w).sum(w, s)
 		s.Calls = nil
 		return

@@ -141,3 +141,37 @@ func TestD11_AnExactAmountIsDeliveredByACall(t *testing.T) {
 		t.Error("a swap cannot deliver an exact amount")
 	}
 }
+
+// On own nodes a transfer is the call that pays on the chain of arrival, and what takes a solver is refused by its name.
+func TestOnOwnNodesATransferIsACallOnItsChain(t *testing.T) {
+	w, usdc := rich(t)
+	w.OwnNodes = true
+	x := NewExchange(intent.KindTransfer)
+	x.Pay, x.Amount, x.Receive = "ob:usdc", "20", usdc(8453).String()
+	x.To = "0x00C071dB63c5c4bD094C6cc715fd1D622D6Fd5a6"
+	if wrong := w.Mistakes(x, true); len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	d := x.Draft(w)
+	if d.Exchanges() || len(d.Calls) != 1 || d.FundWith != "" || len(d.TokensRequired) != 1 ||
+		d.TokensRequired[0].Amount != "20000000" {
+		t.Errorf("%+v", d)
+	}
+	if s := w.Summary(x); s.Headline != "Send 20.00 USDC to Demo payee on Base." {
+		t.Errorf("%q", s.Headline)
+	}
+	x.Pay = usdc(10).String()
+	if wrong := w.Mistakes(x, true)[IDPay]; wrong != NoSolver+": pay with what you have on Base, or use an operator" {
+		t.Errorf("%q", wrong)
+	}
+	if x.Pay = usdc(8453).String(); len(w.Mistakes(x, true)) > 0 {
+		t.Errorf("%v", w.Mistakes(x, true))
+	}
+	x.What, x.Receive, x.At = intent.KindSwap, "ob:eth", caip.EVM(8453)
+	if wrong := w.Mistakes(x, true)[IDPay]; !strings.HasPrefix(wrong, NoSolver) {
+		t.Errorf("%q", wrong)
+	}
+	if w.OwnNodes = false; len(w.Mistakes(x, true)) > 0 {
+		t.Errorf("%v", w.Mistakes(x, true))
+	}
+}

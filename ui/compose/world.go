@@ -45,6 +45,7 @@ type World struct {
 	PaidKnown bool
 	Money     Money
 	Hidden    bool // amounts outside a review are hidden
+	OwnNodes  bool // the network has no solver: what arrives on a chain is paid there, and nothing is swapped
 }
 
 // Rules are the validation rules, as of now.

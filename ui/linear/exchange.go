@@ -26,6 +26,10 @@ func (s *session) buildSwap(ctx context.Context) error {
 // exchange asks for the asset and the amount to pay, then for the other side.
 func (s *session) exchange(ctx context.Context, kind, title string,
 	other func(context.Context, *plan, catalog.Aggregate) error) error {
+	if s.OwnNodes && kind == intent.KindSwap {
+		s.out.say(capital(compose.NoSolver) + ", so nothing is swapped here: call an exchange, or use an operator.")
+		return errBack
+	}
 	s.refresh(ctx)
 	aggs := s.held()
 	if len(aggs) == 0 {
@@ -40,14 +44,23 @@ func (s *session) exchange(ctx context.Context, kind, title string,
 		agg, err = one(ctx, s, title, aggs, s.heldLine)
 		return err
 	}, func(ctx context.Context) (err error) {
+		if s.OwnNodes { // it is paid on the chain of arrival
+			p.d.Pay.Asset, decimals = agg.ID.String(), agg.Decimals
+			return nil
+		}
 		p.d.Pay.Asset, decimals, err = s.askSource(ctx, agg)
 		return err
 	}, func(ctx context.Context) (err error) {
-		p.d.Pay.Amount, err = s.askAmount(ctx, "How much "+agg.Symbol+
-			"? Type an amount; what it costs is taken out of it:",
-			decimals, agg.Symbol)
+		cost := "; what it costs is taken out of it:"
+		if s.OwnNodes {
+			cost = ":"
+		}
+		p.d.Pay.Amount, err = s.askAmount(ctx, "How much "+agg.Symbol+"? Type an amount"+cost, decimals, agg.Symbol)
 		return err
 	}, func(ctx context.Context) error { return other(ctx, p, agg) })
+	if err == nil && s.OwnNodes {
+		err = s.exactly(p)
+	}
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,8 @@ func Run(ctx context.Context, o Options) error {
 // worldOf is what typed text refers to.
 func worldOf(o Options) compose.World {
 	return compose.World{Catalog: o.Context.Catalog, Network: o.Context.Network.ID, Accounts: o.Context.Accounts,
-		Clock: o.Context.Clock, Book: o.Deps.Book, Hidden: o.Context.Hidden}
+		Clock: o.Context.Clock, Book: o.Deps.Book, Hidden: o.Context.Hidden,
+		OwnNodes: o.Context.Network.OnOwnNodes()}
 }
 
 // now is the present time.

@@ -10,7 +10,8 @@ import (
 // about is what the pages of a review are made of.
 func (c *reviewSession) about(st stage) present.Review {
 	return present.Review{Review: c.under(st), Catalog: c.Catalog, Previous: c.snap.Previous,
-		Signatures: c.snap.SignaturesTotal, Person: c.person(), Names: c.ctx.Names, Clock: c.clock}
+		Signatures: c.snap.SignaturesTotal, Person: c.person(), Names: c.ctx.Names, Clock: c.clock,
+		GasTank: present.GasTank(c.ctx.Network)}
 }
 
 // text is the page of a review.

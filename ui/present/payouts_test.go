@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api/catalog"
+	"coffer/api/network"
 	"coffer/ui/internal/reviewtest"
 	"coffer/wallet/verify"
 )
@@ -83,5 +86,21 @@ func TestAPaymentThatIsNotAsAskedIsNoRow(t *testing.T) {
 	if text := textOf(Review1(r)); strings.Contains(text, "payments on Base, together") ||
 		!strings.Contains(text, "invoice 6") {
 		t.Errorf("two payments are pairs, with their notes\n%s", text)
+	}
+}
+
+// On own nodes the review says which key pays for gas.
+func TestOnOwnNodesTheReviewNamesTheGasTank(t *testing.T) {
+	r := payoutReview(t)
+	if strings.Contains(textOf(Review1(r)), "gas tank") {
+		t.Error("a service pays there")
+	}
+	n := network.Descriptor{Version: 2, Kind: network.Test, Pins: network.Pins{Paymaster: network.Window(),
+		Operator: common.HexToAddress(reviewtest.Kernel)}}
+	if r.GasTank = GasTank(n); !strings.Contains(textOf(Review1(r)), "paid by your gas tank "+Address(reviewtest.Kernel)) {
+		t.Errorf("%s", textOf(Review1(r)))
+	}
+	if n.Pins.Solver = (common.Address{1}); GasTank(n) != "" {
+		t.Error("there is a solver")
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/network"
 	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 )
@@ -27,8 +30,18 @@ type Review struct {
 	Person     consent.Person
 	Names      func(address string) string
 	Clock      func(time.Time) string
+	// GasTank is what pays for the gas of own nodes; "" where the service does.
+	GasTank string
 	// How a front end goes on behind the advice of a refusal; may be empty.
 	AfterAdvice string
+}
+
+// GasTank is the address that pays for gas on a network of own nodes, "" of any other.
+func GasTank(n network.Descriptor) string {
+	if !n.OnOwnNodes() || n.Pins.Operator == (common.Address{}) {
+		return ""
+	}
+	return n.Pins.Operator.Hex()
 }
 
 // Title is the heading of a review: of the quote where there is one, else of the prepared operation.

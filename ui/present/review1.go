@@ -140,6 +140,9 @@ func (p *Page) account(r Review) {
 		p.row(TableMoves, 0, "Session", []string{"call.signer"}, address(v.Signer), gap(), aside("approves it"))
 	}
 	p.row(TableMoves, 0, "Can run", []string{"call.window.until"}, say(window))
+	if r.GasTank != "" {
+		p.row(TableMoves, 0, "Gas", nil, say("paid by your gas tank "), address(r.GasTank))
+	}
 }
 
 // pairs lists everything on either side, in the order of execution. It compares both again, byte for byte, and does not

@@ -10,7 +10,8 @@ import (
 
 // world is what the flags refer to.
 func (s *Session) world(clock func() time.Time) *compose.World {
-	return &compose.World{Catalog: s.Catalog, Network: s.Network.ID, Accounts: s.Accounts, Clock: clock, Book: s.Book}
+	return &compose.World{Catalog: s.Catalog, Network: s.Network.ID, Accounts: s.Accounts, Clock: clock, Book: s.Book,
+		OwnNodes: s.Network.OnOwnNodes()}
 }
 
 // nameOf is the name of an account of the profile or of a contact's address, "" for any other.

@@ -18,7 +18,7 @@ import (
 func (s *Session) about(x flow.Snapshot, second bool, draw uint32) present.Review {
 	return present.Review{Review: x.Under(second), Catalog: s.Catalog, Previous: x.Previous,
 		Signatures: x.SignaturesTotal, Person: s.person(draw),
-		Names: s.nameOf, Clock: cli.Clock}
+		Names: s.nameOf, Clock: cli.Clock, GasTank: present.GasTank(s.Network)}
 }
 
 // person is what decides beside a review what has to be typed.

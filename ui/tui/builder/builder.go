@@ -103,7 +103,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 	life, cancel := context.WithCancel(context.Background())
 	s := &Screen{
 		World: compose.World{Catalog: ctx.Catalog, Network: ctx.Network.ID, Accounts: ctx.Accounts, Clock: ctx.Clock,
-			Book: d.Book, Hidden: ctx.Settings.Hidden},
+			Book: d.Book, Hidden: ctx.Settings.Hidden, OwnNodes: ctx.Network.OnOwnNodes()},
 		ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), store: store{pause: savePause,
 			disk: &disk{}}, x: map[string]*compose.Exchange{},
 	}

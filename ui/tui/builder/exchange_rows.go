@@ -27,7 +27,7 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 	}
 	if known {
 		pay.aside = "you have " + s.held(s.Everything(x), from.Decimals)
-		if from.Agg.PriceMicroUSD == nil {
+		if from.Agg.PriceMicroUSD == nil && !s.OwnNodes {
 			pay.aside, pay.mean = "it has no price, so it cannot pay", theme.Warn
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 			out = append(out, s.minRow(x))
 		}
 	}
-	if x.What == intent.KindTransfer {
+	if x.What == intent.KindTransfer && !s.OwnNodes {
 		out = append(out, s.exactRow(x))
 	}
 	out = append(out, s.dialRows(s.slip())...)
@@ -166,6 +166,10 @@ func (s *Screen) story(x *compose.Exchange) []string {
 	where := ", from the chains where you hold it"
 	if from.Exact {
 		where = " from " + s.ChainName(from.Entity.Asset.Chain)
+	}
+	if s.OwnNodes && x.What == intent.KindTransfer {
+		return []string{"Exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol +
+			" arrives, by one call on its chain. Your gas tank pays for it."}
 	}
 	if x.Exactly {
 		return []string{"Exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol +

@@ -444,6 +444,7 @@ func (s *Screen) about() present.Review {
 	zone := s.ctx.Clock().Location()
 	return present.Review{Review: s.snap.Under(s.phase == phaseReview2), Catalog: s.ctx.Catalog,
 		Previous: s.previous, Signatures: s.snap.SignaturesTotal, Person: s.person(), Names: s.deps.Names,
+		GasTank:     present.GasTank(s.ctx.Network),
 		Clock:       func(t time.Time) string { return clockText(t, zone) },
 		AfterAdvice: " e changes the request, c lists all checks."}
 }
