@@ -413,7 +413,7 @@ func TestDataIsOfOneNetwork(t *testing.T) {
 }
 
 // TestAChainThatIsNotTheNetworksIsNotServed: one that begins with another block, has other code at a pinned address, or
-// lacks a contract.
+// lacks a contract; nor a descriptor that pins other addresses.
 func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	code := "" // what the nodes say of the entry point's code
 	l := newLab(t, func(h http.Handler) http.Handler {
@@ -459,6 +459,17 @@ func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	good := d
+	d.Pins.EntryPoint = common.Address{0xba, 0xd} // where the tank would send what was signed
+	l.write(d)
+	refused("names other contracts than this program")
+	if d = good; len(d.Formulas) == 0 {
+		t.Fatal("the descriptor has no formula")
+	}
+	d.Formulas = nil
+	l.write(d)
+	refused("names other contracts than this program")
+	d = good
 	began := d.Genesis[base]
 	d.Genesis[base] = common.Hash{1}.Hex()
 	l.write(d)

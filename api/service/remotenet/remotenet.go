@@ -1,10 +1,10 @@
 // Package remotenet opens a network on nodes of others: the chains of networks.toml behind JSON-RPC endpoints, with the
 // contracts of the descriptor beside it and keys that the data of the service keeps.
 //
-// Promise: nothing is opened before every chain was seen to begin with the descriptor's block and to have the pinned
-// code at every pinned address; a difference is a *pinned.DifferenceError. Data of one network is refused for another
-// one. No endpoint is asked but those of the file. The keys are made once, with the first opening, and never leave the
-// process.
+// Promise: nothing is opened before the descriptor was found to name the contracts of this program, and every chain to
+// begin with its block and to have the pinned code at every pinned address; a difference of code is a
+// *pinned.DifferenceError. Data of one network is refused for another one. No endpoint is asked but those of the file.
+// The keys are made once, with the first opening, and never leave the process.
 //
 // The network has no solver (network.Descriptor.OnOwnNodes): its operator is the gas tank, a key that a person funds.
 // Units: amounts in wei. Sources: protocol §5.5 and §5.6.
@@ -140,6 +140,15 @@ func describe(file *networks.File) (network.Descriptor, error) {
 	}
 	if d.Kind != file.Kind || !d.OnOwnNodes() {
 		return d, fmt.Errorf("%s is of another network: it is %q, the file says %q", path, d.Kind, file.Kind)
+	}
+	pins, formulas, err := pinned.Pins()
+	if err != nil {
+		return d, err
+	}
+	keys := d.Pins // of an opening of it
+	pins.Operator, pins.CoSigner, pins.TamperProof = keys.Operator, keys.CoSigner, keys.TamperProof
+	if d.Pins != pins || !slices.Equal(d.Formulas, formulas) {
+		return d, fmt.Errorf("%s names other contracts than this program: coffer network deploy writes it anew", path)
 	}
 	for _, c := range file.Chains {
 		if name := caip.EVM(c.ID).String(); d.Genesis[name] == "" {
