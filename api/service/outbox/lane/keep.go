@@ -400,7 +400,8 @@ func (l *Lane) replace(ctx context.Context, k *key, steps []*step) error {
 			}
 		}
 		cheap := a.tx.GasFeeCap().Cmp(now.base) < 0
-		if i > 0 && !cheap && !late || now.head < a.Head+stuckBlocks && (!late || a.Cancel) {
+		young := now.head >= a.Head && now.head-a.Head < stuckBlocks // below, a node was wrong about one of them
+		if i > 0 && !cheap && !late || young && (!late || a.Cancel) {
 			continue
 		}
 		if err := l.again(ctx, k, s, now, late); err != nil {

@@ -3,6 +3,7 @@ package lane
 import (
 	"context"
 	"errors"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -143,6 +144,23 @@ func TestStuckTransactionsAreReplacedWithinTheCap(t *testing.T) {
 	r, other := b.result("a"), b.result("b")
 	if r == nil || other == nil || r.TxHash != second.Hash() || !other.Success {
 		t.Errorf("%+v\n%+v", r, other)
+	}
+}
+
+// A node that once named a block far ahead keeps nothing from being replaced.
+func TestAFalseHeadDoesNotStopReplacements(t *testing.T) {
+	for _, head := range []uint64{1 << 60, math.MaxUint64} {
+		b := newLab(t)
+		b.send(b.step("a"))
+		b.turn()
+		b.ok(b.l.change(b.stored("a"), func(s *step, _ *laneRecord) { s.Attempts[0].Head = head }))
+		b.w.base = big.NewInt(5 * gwei)
+		b.w.mine(stuckBlocks)
+		b.clock.wait(46 * time.Second)
+		b.turn()
+		if n := len(b.stored("a").Attempts); n != 2 {
+			t.Errorf("head %d: %d attempts", head, n)
+		}
 	}
 }
 
