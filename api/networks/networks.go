@@ -11,9 +11,9 @@ package networks
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/big"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -122,7 +122,7 @@ func Load(path string) (*File, error) {
 	if why := files.Changeable(path, info); why != "" {
 		return nil, &files.Fault{Path: path, Problem: why}
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile)) // the file that was looked at, whatever its name means by now
 	if err != nil {
 		return nil, err
 	}
