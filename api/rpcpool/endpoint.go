@@ -3,6 +3,7 @@ package rpcpool
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -16,8 +17,8 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 )
 
-// Endpoint is one node. URL is https, or http on a loopback address. Header is sent with every request. Neither is ever
-// printed: whatever formats an Endpoint gets scheme and host.
+// Endpoint is one node. URL is https, or http on a loopback address; a user in it is sent as basic authentication.
+// Header is sent with every request. Neither is ever printed: whatever formats an Endpoint gets scheme and host.
 type Endpoint struct {
 	URL    string
 	Header http.Header
@@ -71,18 +72,31 @@ type endpoint struct {
 }
 
 // ErrURL means that an endpoint's address is not acceptable.
-var ErrURL = errors.New("an endpoint's address must be https, or http on a loopback address, without user or fragment")
+var ErrURL = errors.New("an endpoint's address must be https, or http on a loopback address, without a fragment")
 
 func newEndpoint(o Endpoint, slots int) (*endpoint, error) {
 	u, err := url.Parse(o.URL)
-	if err != nil || u.Host == "" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
+	if err != nil || u.Host == "" || u.Hostname() == "" || u.Fragment != "" || u.Opaque != "" ||
 		u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
 		return nil, ErrURL
 	}
-	e := &endpoint{at: u, host: u.Scheme + "://" + strings.ToLower(u.Host), header: o.Header.Clone(),
+	header := o.Header.Clone()
+	var secrets []string
+	if u.User != nil {
+		password, _ := u.User.Password()
+		basic := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
+		secrets = []string{u.User.Username(), password, basic}
+		if header == nil {
+			header = http.Header{}
+		}
+		header.Set("Authorization", "Basic "+basic)
+		u.User = nil
+	}
+	e := &endpoint{at: u, host: u.Scheme + "://" + strings.ToLower(u.Host), header: header,
 		slots: make(chan struct{}, slots), turn: make(chan struct{}, 1),
 		absent: map[string]time.Time{}, batch: mostBatch}
 	e.witness = witness(u)
+	e.hide(secrets...)
 	e.hide(u.Path, u.RawQuery)
 	e.hide(strings.Split(u.Path, "/")...)
 	for _, values := range u.Query() {

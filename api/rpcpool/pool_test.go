@@ -425,8 +425,32 @@ func TestHeadersReachTheEndpoint(t *testing.T) {
 	}
 }
 
+// TestAUserOfAnAddressIsAHeader: networks.toml may name one, and the endpoint repeats it in vain.
+func TestAUserOfAnAddressIsAHeader(t *testing.T) {
+	proxy := proxied(t, newNode())
+	p := pool(t, func(o *rpcpool.Options) {
+		o.URLs[0].URL = strings.Replace(proxy.URL, "://", "://a-user:pass%2Fword%40@", 1)
+	}, proxy)
+	if err := p.Call(t.Context(), nil, "eth_blockNumber"); err != nil {
+		t.Fatal(err)
+	}
+	user, password, ok := (&http.Request{Header: proxy.Header()}).BasicAuth()
+	if !ok || user != "a-user" || password != "pass/word@" {
+		t.Errorf("%q %q, %t", user, password, ok)
+	}
+	for _, said := range []string{"a-user", "pass/word@", "pass%2Fword%40", "YS11c2VyOnBhc3Mvd29yZEA="} {
+		proxy := proxied(t, newNode(), always(faultproxy.Refuse(-32000, "no "+said+" here", nil)))
+		p := pool(t, func(o *rpcpool.Options) {
+			o.URLs[0].URL = strings.Replace(proxy.URL, "://", "://a-user:pass%2Fword%40@", 1)
+		}, proxy)
+		if err := p.Call(t.Context(), nil, "eth_blockNumber"); err == nil || strings.Contains(err.Error(), said) {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAddressesThatAreRefused(t *testing.T) {
-	for _, u := range []string{"", "http://example.com", "ftp://127.0.0.1", "https://user:pw@example.com", "https://",
+	for _, u := range []string{"", "http://example.com", "ftp://127.0.0.1", "http://user:pw@example.com", "https://",
 		"https://example.com/#x", "http://127.0.0.1.example.com", "ws://127.0.0.1", "https:example.com", "://"} {
 		_, err := rpcpool.New(rpcpool.Options{ChainID: 1, URLs: []rpcpool.Endpoint{{URL: u}}})
 		if !errors.Is(err, rpcpool.ErrURL) || strings.Contains(err.Error(), "pw") {
