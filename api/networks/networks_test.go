@@ -1,7 +1,9 @@
 package networks
 
 import (
+	"errors"
 	"math/big"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -224,6 +226,17 @@ func TestACredentialInTheClearIsNoticed(t *testing.T) {
 	})
 	if err != nil || got != "https://me:p%2F1@n.example/q%2F1" {
 		t.Error(got, err)
+	}
+	for _, odd := range []string{"a&b=c+d", "p@ss:w/rd?#", "100% ${x} ü"} {
+		got, err := Expand("https://me:${vault:p}@n.example/v2/${vault:q}?k=${vault:r}",
+			func(string) (string, error) { return odd, nil })
+		u, errURL := url.Parse(got)
+		if err := errors.Join(err, errURL); err != nil {
+			t.Fatal(err)
+		}
+		if pass, _ := u.User.Password(); pass != odd || u.Path != "/v2/"+odd || u.Query().Get("k") != odd {
+			t.Errorf("%q is sent as %q", odd, u)
+		}
 	}
 	if all := Credentials("https://me:${vault:p}@n.example/${vault:q}"); !slices.Equal(all, []string{"p", "q"}) {
 		t.Error(all)

@@ -29,7 +29,7 @@ func Expand(endpoint string, credential func(name string) (string, error)) (stri
 	out := reference.ReplaceAllStringFunc(endpoint, func(ref string) string {
 		value, err := credential(reference.FindStringSubmatch(ref)[1])
 		failed = errors.Join(failed, err)
-		return url.PathEscape(value)
+		return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // the same in user, path and query
 	})
 	return out, failed
 }
