@@ -378,6 +378,16 @@ func (l *Lane) mayDraw(ctx context.Context, k *key, from common.Address, at *lan
 		}
 		return &laneRecord{First: latest, Next: latest}, nil
 	}
+	if pending < at.First {
+		b, latest, err := l.agreedNonce(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		if latest < at.First { // a transaction with the next nonce would wait for ever
+			return nil, fmt.Errorf("%w: in block %d it has sent %d transactions, and %d are final: the nodes are "+
+				"behind, or it is another chain", ErrStopped, uint64(b.Number), latest, at.First)
+		}
+	}
 	if pending > at.Next {
 		l.hold(from, k, beyond(pending, at.Next)) // the keeper looks into it
 	}

@@ -164,6 +164,31 @@ func TestAFalseHeadDoesNotStopReplacements(t *testing.T) {
 	}
 }
 
+// On a chain that began anew, or whose nodes are far behind, the next nonce leaves a gap.
+func TestNothingIsSentToAChainThatLacksWhatWasFinal(t *testing.T) {
+	b := newLab(t)
+	b.send(b.step("a"))
+	b.turn()
+	b.w.mine(1 + depth)
+	b.turn()
+	if b.result("a") == nil {
+		t.Fatal("it is not final")
+	}
+	kept := b.w.blocks
+	b.w.blocks = b.w.blocks[:1]
+	if _, err := b.l.Send(t.Context(), b.step("b")); !errors.Is(err, ErrStopped) || b.recorded("b") {
+		t.Errorf("%v", err)
+	}
+	b.w.blocks = kept
+	b.send(b.step("b"))
+	b.turn()
+	b.w.mine(1 + depth)
+	b.turn()
+	if r := b.result("b"); r == nil || !r.Success {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestAboveTheCapNothingIsReplacedAndNothingBegins(t *testing.T) {
 	b := newLab(t)
 	b.send(b.step("a"))
