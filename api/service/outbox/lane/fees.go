@@ -27,8 +27,9 @@ type suggestion struct {
 // price is what a transaction offers per gas: at most in all, and of it to the block's maker.
 type price struct{ tip, most *big.Int }
 
-// fees reads the next block's base fee and a usual tip: half of the transactions of late paid less, and what the node
-// suggests, if it does.
+// fees reads the next block's base fee and a usual tip: half of the transactions of late paid less. What the node
+// suggests counts up to twice that, as some clients suggest the same on every chain, however cheap; it counts alone
+// when none paid any.
 func (l *Lane) fees(ctx context.Context) (suggestion, error) {
 	var h struct {
 		Oldest hexutil.Uint64   `json:"oldestBlock"`
@@ -50,12 +51,13 @@ func (l *Lane) fees(ctx context.Context) (suggestion, error) {
 	slices.SortFunc(tips, (*big.Int).Cmp)
 	s := suggestion{base: h.Base[len(h.Base)-1].ToInt(), tip: big.NewInt(1),
 		head: uint64(h.Oldest) + uint64(len(h.Base)) - 2}
-	if len(tips) > 0 {
-		s.tip = tips[len(tips)/2]
-	}
 	var more hexutil.Big
-	if err := l.Pool.Call(ctx, &more, "eth_maxPriorityFeePerGas"); err == nil && more.ToInt().Cmp(s.tip) > 0 {
-		s.tip = more.ToInt()
+	if err := l.Pool.Call(ctx, &more, "eth_maxPriorityFeePerGas"); err == nil {
+		s.tip = larger(s.tip, more.ToInt())
+	}
+	if len(tips) > 0 {
+		usual := tips[len(tips)/2]
+		s.tip = larger(usual, smaller(s.tip, new(big.Int).Lsh(usual, 1)))
 	}
 	return s, nil
 }

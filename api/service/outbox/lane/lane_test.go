@@ -147,6 +147,16 @@ func TestStuckTransactionsAreReplacedWithinTheCap(t *testing.T) {
 	}
 }
 
+// A client that suggests gwei where others pay a fraction of it does not empty the tank.
+func TestASuggestedTipIsBoundedByWhatIsPaid(t *testing.T) {
+	b := newLab(t)
+	b.w.tip = big.NewInt(40 * gwei)
+	b.send(b.step("a"))
+	if tip := b.stored("a").last().tx.GasTipCap(); tip.Cmp(big.NewInt(gwei/10)) != 0 {
+		t.Errorf("the tip is %s", tip)
+	}
+}
+
 // A node that once named a block far ahead keeps nothing from being replaced.
 func TestAFalseHeadDoesNotStopReplacements(t *testing.T) {
 	for _, head := range []uint64{1 << 60, math.MaxUint64} {

@@ -46,6 +46,7 @@ type world struct {
 	blocks  []*block
 	pool    map[common.Address]map[uint64]*types.Transaction
 	base    *big.Int
+	tip     *big.Int // that its nodes suggest
 	balance *big.Int
 	forks   int
 	seen    map[common.Hash]bool // every transaction that a node ever took
@@ -66,6 +67,7 @@ type block struct {
 
 func newWorld() *world {
 	w := &world{pool: map[common.Address]map[uint64]*types.Transaction{}, base: big.NewInt(gwei),
+		tip:     big.NewInt(gwei / 10),
 		balance: new(big.Int).Lsh(big.NewInt(1), 80), seen: map[common.Hash]bool{}}
 	w.blocks = []*block{{hash: common.Hash{1}, base: w.base}}
 	return w
@@ -273,7 +275,7 @@ func (w *world) answer(blocks []*block, result any, method string, params []any)
 	case "eth_getBalance":
 		out = (*hexutil.Big)(w.balance)
 	case "eth_maxPriorityFeePerGas":
-		out = (*hexutil.Big)(big.NewInt(gwei / 10))
+		out = (*hexutil.Big)(w.tip)
 	case "eth_feeHistory":
 		out = map[string]any{"oldestBlock": hexutil.Uint64(head.number),
 			"baseFeePerGas": []*hexutil.Big{(*hexutil.Big)(head.base), (*hexutil.Big)(w.base)},
