@@ -113,7 +113,8 @@ func (q *Quoter) measure(st chain.State, a smartaccount.Account, o *op.UserOp, c
 		if r.Err != nil && q.Network.OnOwnNodes() && !q.Network.FactoryApproved(st) && st.Err() == nil {
 			on, _ := q.Network.Catalog.Chain(caip.EVM(chainID))
 			return 0, api.NewError(api.ErrNoRoute, "no routes found: no %s account can be made on %s: the owner of "+
-				"the meta factory %s has not approved the factory", a.Wire().Type, on.Name, q.Network.Pins.MetaFactory.Hex())
+				"the meta factory %s has not approved the factory", a.Wire().Type, on.Name,
+				q.Network.Pins.MetaFactory.Hex())
 		}
 		if r.Err != nil {
 			return 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the account cannot be deployed: %s",

@@ -110,7 +110,8 @@ func TestAnAccountThatNoFactoryMakesIsRefusedByName(t *testing.T) {
 			Must(t, err)
 			continue
 		}
-		if e := Refused(t, err, api.ErrNoRoute); !strings.Contains(e.Error(), "no "+kind+" account can be made on Base") {
+		e := Refused(t, err, api.ErrNoRoute)
+		if !strings.Contains(e.Error(), "no "+kind+" account can be made on Base") {
 			t.Error(e)
 		}
 	}
