@@ -1,4 +1,4 @@
-// Package networks reads and writes networks.toml: the chains of a network on somebody's own nodes, with their
+// Package networks reads and writes networks.toml: the chains of a network on a person's own nodes, with their
 // endpoints, tokens and price feeds.
 //
 // Promise: Load returns a file without a fault, or all faults at once, each with its line, chain and endpoint; unknown

@@ -8,7 +8,7 @@ type Primer interface {
 	Prime(st State, next ...Message)
 }
 
-// Finder is a chain on which logs are found, whoever caused them.
+// Finder is a chain on which logs of any sender can be found.
 type Finder interface {
 	// Find looks for a log of a contract whose first topics are these, in the blocks of a time (Unix seconds, both
 	// included), and returns the receipt that has it. final says that the answer stays: the block cannot be taken back,

@@ -126,7 +126,7 @@ func (n *node) firstSince(ctx context.Context, t, below uint64) (uint64, error) 
 	return low, nil
 }
 
-// entry is a log as nodes tell of it.
+// entry is a log in the form of the nodes.
 type entry struct {
 	Tx      common.Hash   `json:"transactionHash"`
 	Block   common.Hash   `json:"blockHash"`

@@ -33,7 +33,7 @@ func (h *head) header() chain.Header {
 	return out
 }
 
-// next is the block after it, in which messages are executed. Random is the head's: the successor's is known to nobody.
+// next is the block after it, in which messages are executed. Random is the head's: the successor's is not known yet.
 func (h *head) next(at uint64) exec.Block {
 	return exec.Block{
 		Number: h.Number + 1, Time: max(at, h.Time), GasLimit: h.gasLimit, BaseFee: h.nextBaseFee,

@@ -172,7 +172,7 @@ func open(o Options) (*Lane, error) {
 	return l, nil
 }
 
-// Close ends the keeper and whoever waits for a result. What is under way stays so, in the store and on the chain.
+// Close ends the keeper and all waits for results. What is under way stays so, in the store and on the chain.
 func (l *Lane) Close() {
 	l.stop()
 	<-l.ended

@@ -106,14 +106,14 @@ func (l *Lane) sign(ctx context.Context, by signers.EVM, tx *types.Transaction, 
 	return attempt{Hash: signed.Hash(), Raw: raw, At: l.now(), Head: head, tx: signed}, nil
 }
 
-// header is a block as nodes tell of it.
+// header is a block in the form of the nodes.
 type header struct {
 	Number hexutil.Uint64 `json:"number"`
 	Hash   common.Hash    `json:"hash"`
 	Time   hexutil.Uint64 `json:"timestamp"`
 }
 
-// receipt is one as nodes tell of it.
+// receipt is one in the form of the nodes.
 type receipt struct {
 	Tx     common.Hash    `json:"transactionHash"`
 	Block  hexutil.Uint64 `json:"blockNumber"`
