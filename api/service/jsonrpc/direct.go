@@ -3,7 +3,6 @@ package jsonrpc
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -148,10 +147,18 @@ type direct struct {
 	watched  chan []byte   // what was read while it was seen whether the caller is there
 }
 
-// serve answers a connection until something else than a plain call comes.
+// serve answers a connection, and gives it to the server when something else than a plain call comes.
 func (d *Direct) serve(conn net.Conn) {
-	defer d.state(conn, http.StateClosed) // when it goes to the server, that counts it anew
-	defer d.leave(conn)
+	in := d.calls(conn)
+	d.leave(conn)
+	d.state(conn, http.StateClosed) // when it goes to the server, that counts it anew
+	if in == nil || conn.SetReadDeadline(time.Time{}) != nil || !d.pass(accepted{&begun{conn, in}, nil}) {
+		_ = conn.Close()
+	}
+}
+
+// calls answers plain calls until something else comes, and returns it; nil when the connection is to be closed.
+func (d *Direct) calls(conn net.Conn) []byte {
 	c := &direct{Conn: conn, listener: d, in: make([]byte, 0, directHead), from: new(bytes.Reader),
 		header: http.Header{}, watched: make(chan []byte, 1)}
 	c.head = bufio.NewReaderSize(c.from, 512)
@@ -160,27 +167,18 @@ func (d *Direct) serve(conn net.Conn) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.log.Error("an endpoint panicked", "stack", string(debug.Stack()))
-			_ = conn.Close()
 		}
 	}()
-	for wait := d.server.ReadHeaderTimeout; ; wait = d.server.IdleTimeout {
-		if !c.fill(wait) {
-			_ = conn.Close()
-			return
-		}
+	for wait := d.server.ReadHeaderTimeout; c.fill(wait); wait = d.server.IdleTimeout {
 		size := c.parse()
 		if size == 0 {
-			break
+			return c.in
 		}
 		if !c.rest(size) || !c.answer() {
-			_ = conn.Close()
-			return
+			break
 		}
 	}
-	d.leave(conn)
-	if !d.pass(accepted{&begun{conn, c.in}, nil}) {
-		_ = conn.Close()
-	}
+	return nil
 }
 
 // after is the time after so long, none when that is zero.
@@ -233,9 +231,8 @@ func (c *direct) plain(head []byte) *http.Request {
 	c.from.Reset(head)
 	c.head.Reset(c.from)
 	r, err := http.ReadRequest(c.head)
-	if err != nil || r.ProtoMinor != 1 || r.Host == "" || strings.ContainsAny(r.Host, noHost) ||
-		r.ContentLength <= 0 || r.ContentLength > smallBody ||
-		len(r.TransferEncoding) > 0 || !strings.EqualFold(cmp.Or(r.Header.Get("Connection"), keepAlive), keepAlive) {
+	if err != nil || r.Proto != "HTTP/1.1" || r.Close || r.Host == "" || strings.ContainsAny(r.Host, noHost) ||
+		r.ContentLength <= 0 || r.ContentLength > smallBody || len(r.TransferEncoding) > 0 {
 		return nil
 	}
 	for _, name := range []string{"Expect", "Upgrade", "Trailer"} {
@@ -248,10 +245,7 @@ func (c *direct) plain(head []byte) *http.Request {
 	return r
 }
 
-const (
-	keepAlive = "keep-alive"
-	noHost    = " \"#%/<>?@\\^`{|}" // what net/http refuses in a host, and more
-)
+const noHost = " \"#%/<>?@\\^`{|}" // what net/http refuses in a host, and more
 
 // isPlain reports whether a header is of printable characters in lines that end as they should, with names of letters,
 // digits and hyphens.
@@ -299,7 +293,10 @@ func (c *direct) answer() bool {
 	}
 	clear(c.header)
 	w := &reply{conn: c, header: c.header}
-	ended := c.listener.late.Add(func() { go c.watch() })
+	ended := c.listener.late.Add(func() {
+		_ = c.SetReadDeadline(time.Time{}) // that of the request would end the watch
+		go c.watch()
+	})
 	c.listener.server.Handler.ServeHTTP(w, &r)
 	c.in = c.in[:0]
 	if cap(c.in) > directHead {
@@ -432,6 +429,17 @@ func (c *begun) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// NetConn is the connection below.
+func (c *begun) NetConn() net.Conn { return c.Conn }
+
+// CloseWrite ends the sending half where the connection can.
+func (c *begun) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return c.Close()
+}
+
 // piece is the body of a request that is in memory, until it is answered.
 type piece struct{ in []byte }
 
@@ -447,6 +455,3 @@ func (p *piece) Read(b []byte) (int, error) {
 
 // Close implements io.Closer.
 func (*piece) Close() error { return nil }
-
-// NetConn is the connection below.
-func (c *begun) NetConn() net.Conn { return c.Conn }

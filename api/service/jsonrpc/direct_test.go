@@ -117,7 +117,10 @@ func TestWhatIsAnsweredDirectlyIsAnsweredAsNetHTTPDoes(t *testing.T) {
 		"a type with a charset": {1, []string{strings.Replace(whole, "/json", "/json; charset=utf-8", 1)}},
 		"HTTP/1.0":              {1, []string{strings.Replace(whole, "HTTP/1.1", "HTTP/1.0", 1)}},
 		"no version":            {1, []string{strings.Replace(whole, "HTTP/1.1", "HTTX", 1)}},
+		"HTTP/2.1":              {1, []string{strings.Replace(whole, "HTTP/1.1", "HTTP/2.1", 1)}},
 		"close":                 {2, []string{head(length(call), "Connection: close") + call}},
+		"keep-alive and close": {2, []string{head(length(call), "Connection: keep-alive", "Connection: close") +
+			call, whole}},
 		"chunked": {2, []string{head("Transfer-Encoding: chunked") + "35\r\n" + call + "\r\n0\r\n\r\n",
 			whole}},
 		"chunked with a length":    {1, []string{head("Transfer-Encoding: chunked", length(call)) + call}},
@@ -166,15 +169,91 @@ func TestACallThatTakesLongEndsWithItsCaller(t *testing.T) {
 	}
 }
 
+// Its caller may go long after the time for reading has passed.
+func TestAVeryLongCallEndsWithItsCaller(t *testing.T) {
+	begun, ended := make(chan struct{}), make(chan struct{})
+	address, server := serveDirect(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+		close(ended)
+	}), slog.New(slog.DiscardHandler))
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	select {
+	case <-ended:
+		t.Error("it ended before its caller")
+	case <-time.After(server.ReadHeaderTimeout + 200*time.Millisecond):
+	}
+	_ = c.Close()
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Error("it goes on")
+	}
+}
+
+// A server that answers before it read everything ends its half of the connection with the answer.
+func TestAnAnswerToAPartOfARequestIsItsEnd(t *testing.T) {
+	s := NewServer(Options{Limits: Limits{Body: 100}})
+	defer s.Close()
+	address, _ := serveDirect(t, s.Endpoint(methods()), s.Log)
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_, err = io.WriteString(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 300000\r\n\r\n{")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(250 * time.Millisecond)) // net/http closes it after 500
+	if raw, err := io.ReadAll(c); err != nil || !bytes.HasPrefix(raw, []byte("HTTP/1.1 413")) {
+		t.Errorf("%q, %v", raw, err)
+	}
+}
+
+// What is given to the server is counted by it from then on, and no more as one of the connections before.
+func TestAConnectionIsGivenAwayBeforeTheServerCountsIt(t *testing.T) {
+	var closed atomic.Bool
+	early := make(chan bool, 1)
+	address, _ := serveOver(t, http.NotFoundHandler(), func(l net.Listener, s *http.Server) net.Listener {
+		s.ConnState = func(c net.Conn, now http.ConnState) {
+			_, given := c.(*begun)
+			switch {
+			case !given && now == http.StateClosed:
+				time.Sleep(50 * time.Millisecond)
+				closed.Store(true)
+			case given && now == http.StateActive:
+				early <- !closed.Load()
+			}
+		}
+		return NewDirect(l, s, slog.New(slog.DiscardHandler))
+	})
+	talk(t, address, 1, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if <-early {
+		t.Error("the server has it while it still counts as one of before")
+	}
+}
+
 func TestNothingIsLostThatComesDuringALongCall(t *testing.T) {
 	var calls atomic.Int32
-	address, _ := serveDirect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address, _ := serveOver(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
 		if calls.Add(1) == 1 {
 			time.Sleep(3 * directWait)
 		}
 		_, _ = w.Write(raw)
-	}), slog.New(slog.DiscardHandler))
+	}), func(l net.Listener, s *http.Server) net.Listener {
+		s.ReadHeaderTimeout, s.ReadTimeout, s.IdleTimeout = 0, 0, 0 // it sets no deadline of its own
+		return NewDirect(l, s, slog.New(slog.DiscardHandler))
+	})
 	one := func(body string) string {
 		return fmt.Sprintf("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	}
