@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -367,7 +366,7 @@ func (w *reply) send(body []byte) {
 	out := append(w.conn.out[:0], "HTTP/1.1 "...)
 	out = strconv.AppendInt(out, int64(w.status), 10)
 	out = append(append(append(out, ' '), http.StatusText(w.status)...), "\r\nDate: "...)
-	out = append(append(out, date()...), "\r\n"...)
+	out = append(time.Now().UTC().AppendFormat(out, http.TimeFormat), "\r\n"...)
 	for name, values := range w.header {
 		for _, v := range values {
 			out = append(append(append(append(out, name...), ": "...), v...), "\r\n"...)
@@ -381,25 +380,6 @@ func (w *reply) send(body []byte) {
 		return
 	}
 	_, w.err = (&net.Buffers{out, body}).WriteTo(w.conn.Conn)
-}
-
-// dated is a second as a header has it.
-type dated struct {
-	second int64
-	text   string
-}
-
-var lastDate atomic.Pointer[dated]
-
-// date is the time as a header has it.
-func date() string {
-	now := time.Now()
-	d := lastDate.Load()
-	if d == nil || d.second != now.Unix() {
-		d = &dated{now.Unix(), now.UTC().Format(http.TimeFormat)}
-		lastDate.Store(d)
-	}
-	return d.text
 }
 
 // finish writes what has not been written.
