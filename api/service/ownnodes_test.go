@@ -412,6 +412,26 @@ func TestDataIsOfOneNetwork(t *testing.T) {
 	}
 }
 
+// TestRealMoneyIsNotServedWhileTheTanksKeyIsInTheClear: the store has the seed of all keys as it is.
+func TestRealMoneyIsNotServedWhileTheTanksKeyIsInTheClear(t *testing.T) {
+	l, db := newLab(t, nil), store.NewMemory()
+	raw, err := os.ReadFile(l.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(raw), `kind = "lab"`, `kind = "real"`, 1)
+	text = regexp.MustCompile(`(?m)^final = .*$`).ReplaceAllString(text, `final = "finalized"`)
+	if err := os.WriteFile(l.file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := service.Open(l.options(db)); !errors.Is(err, remotenet.ErrReal) {
+		t.Errorf("it opens: %v", err)
+	}
+	if made, err := remotenet.Exists(db); err != nil || made {
+		t.Errorf("keys were made: %t %v", made, err)
+	}
+}
+
 // TestAChainThatIsNotTheNetworksIsNotServed: one that begins with another block, has other code at a pinned address, or
 // lacks a contract; nor a descriptor that pins other addresses.
 func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {

@@ -67,6 +67,10 @@ type Network struct {
 	lanes map[uint64]*lane.Lane
 }
 
+// ErrReal says that real money is at stake: the gas tank's key is in the store in the clear, and so are the others.
+var ErrReal = errors.New("a network of kind real can be checked and deployed, but not opened: this version would keep " +
+	"the key of its gas tank on disk in the clear")
+
 // ErrMissing says that a chain lacks a pinned contract.
 var ErrMissing = errors.New("contracts are missing: coffer network deploy puts them there")
 
@@ -85,6 +89,9 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 			err = errors.Join(fmt.Errorf("network of %s: %w", o.File, err), n.Close())
 		}
 	}()
+	if file.Kind == network.Real {
+		return nil, ErrReal
+	}
 	d, err := describe(file)
 	if err != nil {
 		return nil, err
