@@ -41,13 +41,16 @@ func FundAssets() []caip.AggregateID {
 	return []caip.AggregateID{"ob:usdc", "ob:eth", "ob:usdt", "ob:dai", "ob:weth", "ob:wbtc"}
 }
 
-// fundKinds are the tokens of test funds.
+// fundKinds are the tokens of test funds. What a catalogue file adds to these does not count: it would change what the
+// tokens of the program began with, in data that exists.
 func fundKinds(c *catalog.Catalog) map[tokenKind]bool {
-	kinds := map[tokenKind]bool{}
+	kinds, added := map[tokenKind]bool{}, c.Added()
 	for _, id := range FundAssets() {
 		agg, _ := c.Aggregate(id)
 		for _, e := range agg.Entities {
-			kinds[kindOf(e)] = true
+			if !slices.Contains(added, e) {
+				kinds[kindOf(e)] = true
+			}
 		}
 	}
 	return kinds

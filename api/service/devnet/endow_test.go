@@ -83,3 +83,23 @@ func TestGenesisEndowsAccounts(t *testing.T) {
 		}
 	}
 }
+
+// A catalogue file that counts a token like one of the program among the test funds does not change what genesis gave.
+func TestACatalogueFileLeavesEndowmentsAsTheyAre(t *testing.T) {
+	s, o := store.NewMemory(), options()
+	o.Endow = []common.Address{{9}}
+	if _, err := devnet.Open(s, o); err != nil {
+		t.Fatal(err)
+	}
+	const bridged = `{"aggregatedAssetId": "ob:usdc", "symbol": "USDC", "name": "USD Coin", "decimals": 6,
+		"priceMicroUSD": "999800", "aggregatedEntities": [
+		{"assetType": "eip155:100/erc20:0x2a22f9c3b484c3629090FeED35F17Ff8F88f76F0", "decimals": 6,
+			"name": "Bridged USDC", "symbol": "USDC.e"}]}`
+	for _, text := range []string{catalogFile(addedChain, addedCoin), catalogFile(addedChain, addedCoin, bridged)} {
+		for _, c := range mustOpen(t, s, text).Chains {
+			if n, err := c.(*evm.Chain).Verify(t.Context()); err != nil || n == 0 {
+				t.Errorf("eip155:%d: %d blocks, %v", c.ID(), n, err)
+			}
+		}
+	}
+}
