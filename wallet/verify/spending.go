@@ -144,8 +144,8 @@ func (j *judge) dayLimit(counts []AmountView) {
 	}
 }
 
-// softDayCap reports whether the daily cap is this program's own, on a network without real money or on own nodes, whose
-// catalogue has no prices: what has no price is then pointed out and not refused.
+// softDayCap reports whether the daily cap is this program's own, on a network without real money or on own nodes,
+// whose catalogue has no prices: what has no price is then pointed out and not refused.
 func (p Policy) softDayCap() bool {
 	return p.Limits.DefaultDayCap && (p.Network.Kind == network.Lab || p.Network.Kind == network.Test ||
 		p.Network.OnOwnNodes() && p.Catalog.Unpriced())

@@ -68,8 +68,8 @@ type Network struct {
 }
 
 // ErrReal says that real money is at stake: the gas tank's key is in the store in the clear, and so are the others.
-var ErrReal = errors.New("a network of kind real can be checked and deployed, but not opened: this version would keep " +
-	"the key of its gas tank on disk in the clear")
+var ErrReal = errors.New("a network of kind real can be checked and deployed, but not opened: " +
+	"this version would keep the key of its gas tank on disk in the clear")
 
 // ErrMissing says that a chain lacks a pinned contract.
 var ErrMissing = errors.New("contracts are missing: coffer network deploy puts them there")
