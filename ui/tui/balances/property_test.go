@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"coffer/api"
@@ -214,6 +215,24 @@ func checkTotals(rt *rapid.T, m *Model) {
 	}
 }
 
+// framed is what the frame on a screen holds: what lies beside it is of the page below.
+func framed(text string) string {
+	var out []string
+	left, right := 0, 0
+	for line := range strings.Lines(text) {
+		if before, rest, ok := strings.Cut(line, "┌"); ok {
+			left = present.Width(before) + 1
+			frame, _, _ := strings.Cut(rest, "┐")
+			right = left + present.Width(frame)
+		} else if strings.Contains(line, "└") {
+			break
+		} else if right > 0 {
+			out = append(out, ansi.Cut(line, left, right))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
 // checkInspect reads every digit of the selected figures on the screen.
 func checkInspect(rt *rapid.T, t *testing.T, m *Model, w int) {
 	for i, r := range m.rows {
@@ -222,7 +241,7 @@ func checkInspect(rt *rapid.T, t *testing.T, m *Model, w int) {
 		}
 		m.table.Select(i)
 		tuitest.Keys(m, "i")
-		text := strings.NewReplacer(" ", "", "\n", "", "│", "").Replace(tuitest.Text(t, m, w, 60))
+		text := strings.NewReplacer(" ", "", "\n", "").Replace(framed(tuitest.Text(t, m, w, 60)))
 		want := []string{amount.Group(amount.Format(r.amount, r.decimals)),
 			"baseunits" + amount.Group(r.amount.String()), r.title}
 		if r.micro != nil {
