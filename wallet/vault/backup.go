@@ -26,11 +26,12 @@ const maxBackup = 256 << 10
 // backup is the plaintext of a backup: an age document under a passphrase of its own, in ASCII armour, which any age
 // program opens.
 type backup struct {
-	Version int          `json:"coffer_backup"`
-	Network string       `json:"network"`
-	Created int64        `json:"created"` // Unix seconds
-	Items   []backupItem `json:"items"`
-	APIKey  []byte       `json:"api_key,omitzero"`
+	Version  int             `json:"coffer_backup"`
+	Network  string          `json:"network"`
+	Created  int64           `json:"created"` // Unix seconds
+	Items    []backupItem    `json:"items"`
+	APIKey   []byte          `json:"api_key,omitzero"`
+	NodeKeys []backupNodeKey `json:"node_keys,omitzero"`
 }
 
 type backupItem struct {
@@ -46,10 +47,13 @@ func (b backup) wipe() {
 	for _, i := range b.Items {
 		clear(i.Key)
 	}
+	for _, n := range b.NodeKeys {
+		clear(n.Key)
+	}
 }
 
-// Backup returns all keys and the API key, encrypted under a passphrase of at least MinPassphrase characters, as text
-// of a few kilobytes. The vault has to be unlocked.
+// Backup returns all keys, those of nodes and the API key, encrypted under a passphrase of at least MinPassphrase
+// characters, as text of a few kilobytes. The vault has to be unlocked.
 func (v *Vault) Backup(ctx context.Context, pass secret.Secret) ([]byte, error) {
 	if err := v.usable(ctx); err != nil {
 		return nil, err
@@ -60,6 +64,10 @@ func (v *Vault) Backup(ctx context.Context, pass secret.Secret) ([]byte, error) 
 	b := backup{Version: backupVersion, Network: v.network, Created: v.clock().Unix()}
 	defer func() { b.wipe() }()
 	if err := v.each(ctx, func(m meta, key []byte) error {
+		if m.Kind == kindNodeKey {
+			b.NodeKeys = append(b.NodeKeys, backupNodeKey{m.Address, m.Host, m.Created, slices.Clone(key)})
+			return nil
+		}
 		b.Items = append(b.Items, backupItem{m.Kind, m.Address, m.Label, m.Created, slices.Clone(key)})
 		return nil
 	}); err != nil {
@@ -98,8 +106,9 @@ func (b backup) encrypt(pass secret.Secret, work int) ([]byte, error) {
 // encode writes the JSON by hand into one buffer that can be wiped: an encoder would leave its own with the keys
 // behind.
 func (b backup) encode() ([]byte, error) {
-	const perItem = 512 // more than a description, a label in JSON and a key in base64 take
-	out := make([]byte, 0, 1024+perItem*len(b.Items)+2*len(b.APIKey))
+	// more than a description, a label or a host in JSON, and a key in base64 take
+	const perItem, perNodeKey = 512, 1024 + 4*maxHost
+	out := make([]byte, 0, 1024+perItem*len(b.Items)+2*len(b.APIKey)+perNodeKey*len(b.NodeKeys))
 	out = fmt.Appendf(out, `{"coffer_backup":%d,"network":%q,"created":%d,"items":[`, b.Version, b.Network, b.Created)
 	for i, item := range b.Items {
 		if i > 0 {
@@ -114,7 +123,23 @@ func (b backup) encode() ([]byte, error) {
 		out = append(base64.StdEncoding.AppendEncode(out, item.Key), `"}`...)
 	}
 	out = append(out, `],"api_key":"`...)
-	return append(base64.StdEncoding.AppendEncode(out, b.APIKey), `"}`...), nil
+	out = append(base64.StdEncoding.AppendEncode(out, b.APIKey), '"')
+	for i, n := range b.NodeKeys {
+		host, err := json.Marshal(n.Host)
+		if err != nil {
+			return out, fmt.Errorf("backup: %w", err)
+		}
+		before := `,"node_keys":[`
+		if i > 0 {
+			before = ","
+		}
+		out = fmt.Appendf(out, `%s{"name":%q,"host":%s,"created":%d,"key":"`, before, n.Name, host, n.Created)
+		out = append(base64.StdEncoding.AppendEncode(out, n.Key), `"}`...)
+	}
+	if len(b.NodeKeys) > 0 {
+		out = append(out, ']')
+	}
+	return append(out, '}'), nil
 }
 
 // openBackup decrypts a backup and checks every key in it.
@@ -155,7 +180,8 @@ func parseBackup(plaintext []byte) (backup, error) {
 }
 
 func (b backup) sound() bool {
-	if len(b.Items) > maxKeys || !networkName.MatchString(b.Network) || len(b.APIKey) > 0 && !isAPIKey(b.APIKey) {
+	if len(b.Items)+len(b.NodeKeys) > maxKeys || !networkName.MatchString(b.Network) ||
+		len(b.APIKey) > 0 && !isAPIKey(b.APIKey) {
 		return false
 	}
 	for _, i := range b.Items {
@@ -163,18 +189,19 @@ func (b backup) sound() bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(b.NodeKeys, func(n backupNodeKey) bool { return !n.sound() })
 }
 
-// Restore adds the keys of a backup, and its API key where the vault has none, and returns what it added. Keys that are
-// there already stay as they are. A backup of another network is ErrNetwork; see RestoreFrom.
+// Restore adds the keys of a backup, those of nodes and its API key where the vault has none, and returns which of the
+// first it added. Keys that are there already stay as they are. A backup of another network is ErrNetwork; see
+// RestoreFrom.
 func (v *Vault) Restore(ctx context.Context, data []byte, pass secret.Secret) ([]Item, error) {
 	return v.RestoreFrom(ctx, v.network, data, pass)
 }
 
 // RestoreFrom restores a backup that was made on the network with the given id, for a user who wants the same keys on
-// both networks and says so: what such a key signs here can be valid there. An API key is restored on its own network
-// only.
+// both networks and says so: what such a key signs here can be valid there. Keys of nodes and an API key are restored
+// on their own network only.
 func (v *Vault) RestoreFrom(ctx context.Context, networkID string, data []byte, pass secret.Secret) (added []Item,
 	err error) {
 	if err := v.usable(ctx); err != nil {
@@ -203,6 +230,9 @@ func (v *Vault) RestoreFrom(ctx context.Context, networkID string, data []byte, 
 	}
 	if networkID == v.network && len(b.APIKey) > 0 {
 		err = v.restoreAPIKey(ctx, b.APIKey)
+	}
+	if networkID == v.network {
+		err = errors.Join(err, v.restoreNodeKeys(ctx, b.NodeKeys))
 	}
 	slices.SortFunc(added, byAddress)
 	return added, err

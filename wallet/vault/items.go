@@ -54,7 +54,9 @@ func (v *Vault) borrowKeys() (k *keys, err error) {
 // changed, moved or deleted is ErrDamaged. It does not count as a use.
 func (v *Vault) Items(ctx context.Context) (items []Item, err error) {
 	err = v.each(ctx, func(m meta, _ []byte) error {
-		items = append(items, m.item())
+		if m.Kind != kindNodeKey {
+			items = append(items, m.item())
+		}
 		return nil
 	})
 	if err != nil {
@@ -64,8 +66,8 @@ func (v *Vault) Items(ctx context.Context) (items []Item, err error) {
 	return items, nil
 }
 
-// each calls fn with every key, in order of arrival, while the vault cannot be locked; fn only computes and does not
-// keep the key.
+// each calls fn with every key, those of nodes as well, in order of arrival, while the vault cannot be locked; fn only
+// computes and does not keep the key.
 func (v *Vault) each(ctx context.Context, fn func(m meta, key []byte) error) error {
 	if err := v.usable(ctx); err != nil {
 		return err
@@ -126,7 +128,7 @@ func (v *Vault) Add(ctx context.Context, kind Kind, key secret.Secret, label str
 // put stores a key and lists it. The record comes first: a crash in between leaves a record that no list names, which
 // the same Add takes up again.
 func (v *Vault) put(ctx context.Context, k *keys, h head, x index, m meta, key secret.Secret) error {
-	name := k.recordName(m.Address)
+	name := k.recordName(m.place())
 	if slices.Contains(x.names, name) {
 		return fmt.Errorf("key %s: %w", m.Address, ErrExists)
 	}
@@ -171,20 +173,26 @@ func (v *Vault) Use(ctx context.Context, networkID, address string, fn func(key 
 	if err := v.with(true, func(k *keys) error { name = k.recordName(address); return nil }); err != nil {
 		return err
 	}
-	return v.lend(ctx, name, true, fn)
+	return v.lend(ctx, name, true, func(m meta, key secret.Secret) error {
+		if m.Kind == kindNodeKey {
+			return ErrNoKey
+		}
+		return fn(key)
+	})
 }
 
 // lend lends the secret of a record to fn and wipes it when fn returns; use counts as a use, then too.
-func (v *Vault) lend(ctx context.Context, name string, use bool, fn func(secret.Secret) error) error {
+func (v *Vault) lend(ctx context.Context, name string, use bool, fn func(meta, secret.Secret) error) error {
 	text, err := v.store.get(ctx, name)
 	if errors.Is(err, errNone) {
 		return ErrNoKey
 	} else if err != nil {
 		return err
 	}
+	var m meta
 	var plaintext, key []byte
 	if err := v.with(use, func(k *keys) (err error) {
-		_, plaintext, key, err = k.openRecord(v.network, name, text)
+		m, plaintext, key, err = k.openRecord(v.network, name, text)
 		return err
 	}); err != nil {
 		return err
@@ -193,7 +201,7 @@ func (v *Vault) lend(ctx context.Context, name string, use bool, fn func(secret.
 		defer v.Touch()
 	}
 	defer clear(plaintext)
-	guard.Do(func() { err = fn(secret.New(key)) })
+	guard.Do(func() { err = fn(m, secret.New(key)) })
 	return err
 }
 
@@ -272,7 +280,7 @@ func (v *Vault) APIKey(ctx context.Context, fn func(key secret.Secret) error) er
 	if err := v.opened(false); err != nil {
 		return err
 	}
-	return v.lend(ctx, nameAPIKey, false, fn)
+	return v.lend(ctx, nameAPIKey, false, func(_ meta, key secret.Secret) error { return fn(key) })
 }
 
 // RemoveAPIKey deletes the profile's API key; none is no error.

@@ -23,6 +23,7 @@ func TestRetaggedKeysAreThoseOfTheNewNetworkAlone(t *testing.T) {
 		if err := old.SetAPIKey(t.Context(), secret.New([]byte("an-api-key"))); err != nil {
 			t.Fatal(err)
 		}
+		mustSetNodeKey(t, old, "main", ownNode, "a-key-of-a-node")
 		old.Lock()
 		want(t, now.Retag(t.Context(), old), ErrLocked)
 		if there, err := now.Exists(t.Context()); there || err != nil {
@@ -66,6 +67,7 @@ func TestRetaggedKeysAreThoseOfTheNewNetworkAlone(t *testing.T) {
 		}); err != nil {
 			t.Error(err)
 		}
+		lentToNode(t, now, "main", ownNode, "a-key-of-a-node")
 		if there, err := old.Exists(t.Context()); there || err != nil || !old.Locked() {
 			t.Errorf("the vault of before is still there: %t, %v", there, err)
 		}

@@ -114,7 +114,8 @@ type meta struct {
 	Address string `json:"address,omitzero"`
 	Network string `json:"network"`
 	Label   string `json:"label,omitzero"`
-	Created int64  `json:"created"` // Unix seconds
+	Host    string `json:"host,omitzero"` // that a node's key is for
+	Created int64  `json:"created"`       // Unix seconds
 }
 
 func (m meta) item() Item {
@@ -152,8 +153,8 @@ func decodeRecord(plaintext []byte) (meta, []byte, error) {
 	return m, plaintext[3+length:], nil
 }
 
-// openRecord opens the record of a key, or of the API key, and checks that it is the one of the name and the network.
-// The caller wipes the plaintext, of which the key is a part.
+// openRecord opens the record of a key, of a node's key or of the API key, and checks that it is the one of the name
+// and the network. The caller wipes the plaintext, of which the key is a part.
 func (k *keys) openRecord(network, name string, text []byte) (m meta, plaintext, key []byte, err error) {
 	if plaintext, err = k.open64(network, name, text); err != nil {
 		return meta{}, nil, nil, err
@@ -176,6 +177,9 @@ func (k *keys) openRecord(network, name string, text []byte) (m meta, plaintext,
 func (k *keys) sound(m meta, key []byte, name string) bool {
 	if name == nameAPIKey {
 		return m.Kind == kindAPIKey && isAPIKey(key)
+	}
+	if m.Kind == kindNodeKey {
+		return k.soundNodeKey(m, key, name)
 	}
 	var address string
 	var err error

@@ -296,9 +296,11 @@ func TestCloseEndsEveryVerb(t *testing.T) {
 			exists, items, add, backup, restore, v.Create(ctx, passOf(backend)), v.Unlock(ctx, passOf(backend)),
 			v.Use(ctx, here, item.Address, none), v.Remove(ctx, item.Address),
 			v.SetAPIKey(ctx, secret.New([]byte("k"))), v.APIKey(ctx, none), v.RemoveAPIKey(ctx),
+			v.SetNodeKey(ctx, "main", "https://n", secret.New([]byte("secret"))),
+			v.NodeKey(ctx, "main", "https://n", none), v.RemoveNodeKey(ctx, "main"),
 			v.ChangePassphrase(ctx, pass(), wrong()), v.Probe(ctx), v.Close(),
 		} {
-			if i < 14 && !errors.Is(err, ErrClosed) || i == 14 && err != nil {
+			if last := i == 17; !last && !errors.Is(err, ErrClosed) || last && err != nil {
 				t.Errorf("verb %d: %v", i, err)
 			}
 		}

@@ -9,12 +9,12 @@
 //
 // How a Vault is stored. Each vault has a random 32-byte master key. It is written as an age document under the
 // passphrase (scrypt, 2^18 by default, at most 2^20 on read, TH-KR6); only for the keyring-only backend, where the user
-// chose to trust the keyring alone, as it is. Every key and the API key is a record of its own, sealed with
-// XChaCha20-Poly1305 under a key derived from the master key, with the network id and the record's name as associated
-// data; the name is a keyed hash of the address, so a store shows neither addresses nor labels. One scrypt opens the
-// vault, and a record that was moved, swapped, changed or made by somebody else is ErrDamaged: besides the seal, the
-// address is derived again from the key and the network tag is compared. A record and the head are at most 2048 bytes,
-// so that every keyring takes them (TH-KR4).
+// chose to trust the keyring alone, as it is. Every key, each that a node asks for and the API key is a record of its
+// own, sealed with XChaCha20-Poly1305 under a key derived from the master key, with the network id and the record's
+// name as associated data; the name is a keyed hash of the address, so a store shows neither addresses nor labels. One
+// scrypt opens the vault, and a record that was moved, swapped, changed or made by somebody else is ErrDamaged: besides
+// the seal, the address is derived again from the key and the network tag is compared. A record and the head are at
+// most 2048 bytes, so that every keyring takes them (TH-KR4).
 //
 // What it does not do: an older copy of the store with an older passphrase still opens, and whoever can write to the
 // store can delete from it; make a backup. The strings that the keyring library and age make from a passphrase or a
