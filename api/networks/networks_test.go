@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"context"
 	"errors"
 	"math/big"
 	"net/url"
@@ -221,15 +222,24 @@ func TestACredentialInTheClearIsNoticed(t *testing.T) {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
-	got, err := Expand("https://me:${vault:p}@n.example/${vault:q}", func(name string) (string, error) {
-		return name + "/1", nil
-	})
-	if err != nil || got != "https://me:p%2F1@n.example/q%2F1" {
-		t.Error(got, err)
+	f := &File{Path: "f", Chains: []Chain{
+		{RPC: []string{"https://N.example/${vault:p}?key=${vault:q}", "https://n.example/other/${vault:p}"}},
+		{RPC: []string{"https://n.example:1/${vault:p}", "https://n.example/"}, Line: 7},
+	}}
+	got, secrets, err := f.Expand(t.Context(), f.Chains[0], f.Chains[0].RPC[0],
+		func(_ context.Context, name, host string) (string, error) {
+			if host != "https://n.example" {
+				t.Error(host)
+			}
+			return name + "/+&1", nil
+		})
+	if err != nil || got != "https://N.example/p%2F%2B%261?key=q%2F%2B%261" ||
+		!slices.Equal(secrets, []string{"p/+&1", "q/+&1"}) {
+		t.Error(got, secrets, err)
 	}
 	for _, odd := range []string{"a&b=c+d", "p@ss:w/rd?#", "100% ${x} ü"} {
-		got, err := Expand("https://me:${vault:p}@n.example/v2/${vault:q}?k=${vault:r}",
-			func(string) (string, error) { return odd, nil })
+		got, _, err := f.Expand(t.Context(), f.Chains[0], "https://me:${vault:p}@n.example/v2/${vault:q}?k=${vault:r}",
+			func(context.Context, string, string) (string, error) { return odd, nil })
 		u, errURL := url.Parse(got)
 		if err := errors.Join(err, errURL); err != nil {
 			t.Fatal(err)
@@ -238,8 +248,22 @@ func TestACredentialInTheClearIsNoticed(t *testing.T) {
 			t.Errorf("%q is sent as %q", odd, u)
 		}
 	}
-	if all := Credentials("https://me:${vault:p}@n.example/${vault:q}"); !slices.Equal(all, []string{"p", "q"}) {
+	if all := f.Needs(); !slices.Equal(all, []Need{{"p", "https://n.example"}, {"q", "https://n.example"},
+		{"p", "https://n.example:1"}}) {
 		t.Error(all)
+	}
+	_, _, err = f.Expand(t.Context(), f.Chains[1], f.Chains[1].RPC[0], nil)
+	if err == nil || !strings.Contains(err.Error(), "f:7") ||
+		!strings.Contains(err.Error(), "https://n.example:1 needs") {
+		t.Error(err)
+	}
+	wrong := errors.New("not found")
+	got, secrets, err = f.Expand(t.Context(), f.Chains[0], f.Chains[0].RPC[0],
+		func(_ context.Context, name, _ string) (string, error) {
+			return "half", map[bool]error{true: wrong}[name == "q"]
+		})
+	if !errors.Is(err, wrong) || got != "" || secrets != nil {
+		t.Error(got, secrets, err)
 	}
 	if Host("https://me:${vault:p}@n.example:1/secret") != "https://n.example:1" {
 		t.Error(Host("https://me:${vault:p}@n.example:1/secret"))

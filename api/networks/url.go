@@ -1,10 +1,13 @@
 package networks
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -15,32 +18,57 @@ var reference = regexp.MustCompile(`\$\{vault:([a-z0-9][a-z0-9_-]{0,31})\}`)
 // stand is what takes a credential's place where an endpoint is only looked at.
 const stand = "in-vault"
 
-// Credentials lists the names of the credentials that an endpoint needs.
-func Credentials(endpoint string) (names []string) {
-	for _, m := range reference.FindAllStringSubmatch(endpoint, -1) {
-		names = append(names, m[1])
+// Credential finds what endpoints name as ${vault:NAME}, for a host as Host writes it.
+type Credential func(ctx context.Context, name, host string) (string, error)
+
+// Need is a credential that a file names, and the host that it is for.
+type Need struct{ Name, Host string }
+
+// Needs lists what the endpoints of a file need, once each.
+func (f *File) Needs() (all []Need) {
+	for _, c := range f.Chains {
+		for _, endpoint := range c.RPC {
+			for _, m := range reference.FindAllStringSubmatch(endpoint, -1) {
+				if n := (Need{m[1], Host(endpoint)}); !slices.Contains(all, n) {
+					all = append(all, n)
+				}
+			}
+		}
 	}
-	return names
+	return all
 }
 
-// Expand puts credentials into an endpoint. What it returns is a secret.
-func Expand(endpoint string, credential func(name string) (string, error)) (string, error) {
-	var failed error
-	out := reference.ReplaceAllStringFunc(endpoint, func(ref string) string {
-		value, err := credential(reference.FindStringSubmatch(ref)[1])
-		failed = errors.Join(failed, err)
+// Expand puts credentials into an endpoint of a chain. The address that it returns is a secret, and secrets are the
+// credentials in it.
+func (f *File) Expand(ctx context.Context, c Chain, endpoint string, credential Credential) (address string,
+	secrets []string, err error) {
+	host := Host(endpoint)
+	address = reference.ReplaceAllStringFunc(endpoint, func(ref string) string {
+		name := reference.FindStringSubmatch(ref)[1]
+		if credential == nil {
+			err = errors.Join(err, fmt.Errorf("%s: %s needs the key %q of a vault", f.Where(c.Line), host, name))
+			return ""
+		}
+		value, failed := credential(ctx, name, host)
+		err, secrets = errors.Join(err, failed), append(secrets, value)
 		return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // the same in user, path and query
 	})
-	return out, failed
+	if err == nil && Host(address) != host {
+		err = fmt.Errorf("%s: a key of a vault makes another host of %s", f.Where(c.Line), host)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return address, secrets, nil
 }
 
-// Host is as much of an endpoint as may be shown: scheme and host.
+// Host is as much of an endpoint as may be shown: scheme and host, in small letters.
 func Host(endpoint string) string {
 	u, err := url.Parse(reference.ReplaceAllString(endpoint, stand))
 	if err != nil || u.Host == "" {
 		return "an endpoint that cannot be read"
 	}
-	return u.Scheme + "://" + u.Host
+	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
 // CheckEndpoint says what is wrong with an endpoint: it is https, or http to this machine, and has no credential in

@@ -18,10 +18,12 @@ import (
 )
 
 // Endpoint is one node. URL is https, or http on a loopback address; a user in it is sent as basic authentication.
-// Header is sent with every request. Neither is ever printed: whatever formats an Endpoint gets scheme and host.
+// Header is sent with every request. Neither is ever printed: whatever formats an Endpoint gets scheme and host. Secrets
+// are the credentials in them, for those that are a part of a segment or a value: the whole ones are known without it.
 type Endpoint struct {
-	URL    string
-	Header http.Header
+	URL     string
+	Header  http.Header
+	Secrets []string
 }
 
 // String returns scheme and host.
@@ -97,6 +99,7 @@ func newEndpoint(o Endpoint, slots int) (*endpoint, error) {
 		absent: map[string]time.Time{}, batch: mostBatch}
 	e.witness = witness(u)
 	e.hide(secrets...)
+	e.hide(o.Secrets...)
 	e.hide(u.Path, u.RawQuery)
 	e.hide(strings.Split(u.Path, "/")...)
 	for _, values := range u.Query() {

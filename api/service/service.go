@@ -31,6 +31,7 @@ import (
 
 	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/service/access"
 	"coffer/api/service/adminrelay"
 	"coffer/api/service/deployment"
@@ -95,7 +96,7 @@ type Options struct {
 	// Networks is the file of a network on nodes of others (networks.toml), "" for an embedded one. Its kind is that of
 	// the network. Credential finds what one of its endpoints names as ${vault:NAME}.
 	Networks   string
-	Credential func(ctx context.Context, name string) (string, error)
+	Credential networks.Credential
 }
 
 // Faults bring about what seldom happens, for tests and developers. Nil functions do nothing.

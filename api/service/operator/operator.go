@@ -31,7 +31,7 @@ import (
 // Options are what check and deploy work with. Credential finds what an endpoint names as ${vault:NAME}.
 type Options struct {
 	File       string
-	Credential func(ctx context.Context, name string) (string, error)
+	Credential networks.Credential
 	Clock      func() time.Time
 	Out        io.Writer
 }
@@ -61,13 +61,7 @@ func (o Options) nodes(ctx context.Context) (file *networks.File, all []*node, c
 	for _, c := range file.Chains {
 		urls := make([]rpcpool.Endpoint, len(c.RPC))
 		for i, url := range c.RPC {
-			urls[i].URL, err = networks.Expand(url, func(name string) (string, error) {
-				if o.Credential == nil {
-					return "", fmt.Errorf("%s: %s needs the credential %q of a vault", file.Where(c.Line),
-						networks.Host(url), name)
-				}
-				return o.Credential(ctx, name)
-			})
+			urls[i].URL, urls[i].Secrets, err = file.Expand(ctx, c, url, o.Credential)
 			if err != nil {
 				return nil, nil, closeAll, err
 			}

@@ -47,7 +47,7 @@ import (
 type Options struct {
 	File       string
 	Store      store.Store
-	Credential func(ctx context.Context, name string) (string, error)
+	Credential networks.Credential
 	Clock      func() time.Time
 	Random     io.Reader
 	Seed       []byte
@@ -278,13 +278,7 @@ func newNode(ctx context.Context, file *networks.File, c networks.Chain, o Optio
 	urls := make([]rpcpool.Endpoint, len(c.RPC))
 	var err error
 	for i, url := range c.RPC {
-		urls[i].URL, err = networks.Expand(url, func(name string) (string, error) {
-			if o.Credential == nil {
-				return "", fmt.Errorf("%s: %s needs the credential %q of a vault", file.Where(c.Line),
-					networks.Host(url), name)
-			}
-			return o.Credential(ctx, name)
-		})
+		urls[i].URL, urls[i].Secrets, err = file.Expand(ctx, c, url, o.Credential)
 		if err != nil {
 			return nil, err
 		}
