@@ -18,8 +18,9 @@ import (
 )
 
 // Endpoint is one node. URL is https, or http on a loopback address; a user in it is sent as basic authentication.
-// Header is sent with every request. Neither is ever printed: whatever formats an Endpoint gets scheme and host. Secrets
-// are the credentials in them, for those that are a part of a segment or a value: the whole ones are known without it.
+// Header is sent with every request. Neither is ever printed: whatever formats an Endpoint gets scheme and host.
+// Secrets are the credentials in them, for those that are a part of a segment or a value: the whole ones are known
+// without it.
 type Endpoint struct {
 	URL     string
 	Header  http.Header
