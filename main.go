@@ -131,7 +131,7 @@ func host() profile.Host {
 			if before := debug.SetGCPercent(openingGC); before != openingGC {
 				defer debug.SetGCPercent(before)
 			}
-			o := service.Options{Kind: network.Embedded, Fund: true, Networks: e.Networks,
+			o := service.Options{Kind: network.Embedded, Fund: true, Networks: e.Networks, Credential: e.Credential,
 				Lifetime: cmp.Or(e.Quotes, service.EmbeddedLifetime)}
 			if e.RPC != "" {
 				o.Nodes = &service.NodesOptions{Listen: e.RPC, Version: clientVersion()}
@@ -307,15 +307,19 @@ func (networkCommands) Init(ctx context.Context, o cli.NetworkInit) error {
 }
 
 // Check tries what a network file says.
-func (networkCommands) Check(ctx context.Context, file string) error {
-	return ofNetwork(operator.Check(ctx, networkOptions(file)))
+func (networkCommands) Check(ctx context.Context, g cli.Global, file string) error {
+	keys := nodeKeys{profile: g.Profile}
+	defer keys.close()
+	return ofNetwork(operator.Check(ctx, networkOptions(file, &keys)))
 }
 
 // Deploy puts contracts on the chains of a network file.
-func (networkCommands) Deploy(ctx context.Context, o cli.NetworkDeploy) error {
+func (networkCommands) Deploy(ctx context.Context, g cli.Global, o cli.NetworkDeploy) error {
 	p := prompt()
+	keys := nodeKeys{profile: g.Profile}
+	defer keys.close()
 	return ofNetwork(operator.Deploy(ctx, operator.DeployOptions{
-		Options: networkOptions(o.File), DryRun: o.DryRun,
+		Options: networkOptions(o.File, &keys), DryRun: o.DryRun,
 		Signer: func(ctx context.Context) (signers.EVM, error) {
 			key, err := p.PayingKey(ctx, o.KeyFile)
 			if err != nil {
@@ -345,8 +349,55 @@ func (networkCommands) Genesis(_ context.Context, o cli.NetworkGenesis) (err err
 		Out: out})
 }
 
-func networkOptions(file string) operator.Options {
-	return operator.Options{File: file, Clock: time.Now, Out: os.Stdout}
+func networkOptions(file string, keys *nodeKeys) operator.Options {
+	return operator.Options{File: file, Credential: keys.find, Clock: time.Now, Out: os.Stdout}
+}
+
+// nodeKeys are what nodes ask for while a command works on a network file: out of the vault of the profile, or typed
+// where none is named.
+type nodeKeys struct {
+	profile string
+	opened  *profile.Opened
+	taken   map[networks.Need]secret.Secret
+}
+
+// find takes each key once.
+func (k *nodeKeys) find(ctx context.Context, name, at string) (string, error) {
+	need := networks.Need{Name: name, Host: at}
+	if key, found := k.taken[need]; found {
+		return string(key.Reveal()), nil
+	}
+	key, err := k.take(ctx, name, at)
+	if err != nil {
+		return "", err
+	}
+	if k.taken == nil {
+		k.taken = map[networks.Need]secret.Secret{}
+	}
+	k.taken[need] = key
+	return string(key.Reveal()), nil
+}
+
+func (k *nodeKeys) take(ctx context.Context, name, at string) (key secret.Secret, err error) {
+	if k.profile == "" {
+		return prompt().NodeKey(ctx, "", name, at)
+	}
+	if k.opened == nil {
+		if k.opened, err = host().OpenVault(ctx, k.profile); err != nil {
+			return key, err
+		}
+	}
+	return k.opened.NodeKey(ctx, name, at)
+}
+
+// close wipes the keys.
+func (k *nodeKeys) close() {
+	for _, key := range k.taken {
+		key.Wipe()
+	}
+	if k.opened != nil {
+		_ = k.opened.Close() // the vault was only read
+	}
 }
 
 // ofNetwork makes a fault of a network file, or of an answer, an error of the command line.

@@ -337,7 +337,7 @@ that run inside this program.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return Misused(c, "%s", err)
 	})
-	root.AddCommand(Passing(p.balances(&g), p.Terminal), p.accounts(&g), p.serve(&g), p.devnet(&g), p.network(),
+	root.AddCommand(Passing(p.balances(&g), p.Terminal), p.accounts(&g), p.serve(&g), p.devnet(&g), p.network(&g),
 		p.config(&g), p.completion(), p.man(), p.version())
 	if p.SetUp != nil {
 		root.AddCommand(p.setUp(&g))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coffer/api/caip"
+	"coffer/api/networks"
 	"coffer/config"
 	"coffer/config/contacts"
 	"coffer/ui/compose"
@@ -62,6 +63,23 @@ func (v values) accounts(c *cobra.Command, _ []string, _ string) ([]cobra.Comple
 		if a.Name != "" {
 			out = append(out, with(a.Name, a.Type))
 		}
+	}
+	return out, noFiles
+}
+
+// nodeKeys are the names of keys in the profile's networks.toml, with their hosts.
+func (v values) nodeKeys(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	_, p, err := v.profile(c)
+	if err != nil || !p.OwnNodes() {
+		return nil, noFiles
+	}
+	file, err := networks.Load(p.Networks)
+	if err != nil {
+		return nil, noFiles
+	}
+	var out []cobra.Completion
+	for _, n := range file.Needs() {
+		out = append(out, with(n.Name, n.Host))
 	}
 	return out, noFiles
 }

@@ -77,6 +77,8 @@ func (v values) arguments(c *cobra.Command) cobra.CompletionFunc {
 		return once(v.accounts)
 	case "coffer contacts import":
 		return once(files("json", "csv"))
+	case "coffer keys node-key set", "coffer keys node-key remove":
+		return once(v.nodeKeys)
 	case "coffer keys backup", "coffer keys restore":
 		return once(files())
 	}

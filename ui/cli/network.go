@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,8 @@ import (
 // NetworkCommands does the work of `coffer network`; main fills it in.
 type NetworkCommands interface {
 	Init(context.Context, NetworkInit) error
-	Check(ctx context.Context, file string) error
-	Deploy(context.Context, NetworkDeploy) error
+	Check(ctx context.Context, g Global, file string) error
+	Deploy(context.Context, Global, NetworkDeploy) error
 	Genesis(context.Context, NetworkGenesis) error
 }
 
@@ -48,7 +49,7 @@ answer (docs/networks.md). Coffer names no node, because its operator sees your 
 file, check tries everything that it says, deploy puts the contracts there that are missing and writes network.json, and
 genesis begins a private chain.`
 
-func (p Program) network() *cobra.Command {
+func (p Program) network(g *Global) *cobra.Command {
 	return Group(&cobra.Command{
 		Use:   "network",
 		Short: "Prepare a network on your own nodes",
@@ -57,8 +58,13 @@ func (p Program) network() *cobra.Command {
   coffer network check --file networks.toml
   coffer network deploy --file networks.toml --dry-run
   coffer network genesis --chain-id 4242 --out genesis.json`,
-	}, p.networkInit(), p.networkCheck(), p.networkDeploy(), p.networkGenesis())
+	}, p.networkInit(), Passing(p.networkCheck(g), p.Terminal),
+		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis())
 }
+
+// nodeKeysLong says where the keys of nodes come from.
+const nodeKeysLong = `Keys that the file names as ${vault:NAME} come from the vault of --profile; without it you
+type them, and they are not shown.`
 
 // networkFile is the usual name of a network file.
 const networkFile = "networks.toml"
@@ -76,7 +82,8 @@ func (p Program) networkInit() *cobra.Command {
 and writes a file with comments. With --kind or --chain it asks nothing. Without a chain the file has all that Coffer
 knows, each with an empty list of nodes. It replaces no file.
 
-A credential is part of no address: write ${vault:NAME} in its place.`,
+A key that a node asks for is part of no address: write ${vault:NAME} in its place, and store it with
+coffer keys node-key set NAME.`,
 		Example: `  coffer network init
   coffer network init --kind real --chain base=https://node.example --chain op=https://node.example/op
   coffer network init --kind lab --chain 31337=http://127.0.0.1:8545 --out lab.toml`,
@@ -98,27 +105,29 @@ A credential is part of no address: write ${vault:NAME} in its place.`,
 	return cmd
 }
 
-func (p Program) networkCheck() *cobra.Command {
+func (p Program) networkCheck(g *Global) *cobra.Command {
 	file := ""
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Try everything that a network file says, and change nothing",
 		Long: `Asks every node for its chain and its newest block, compares the code at every pinned address and the
 decimals of every token, and tries price feeds, final blocks, and what the chain and the nodes offer. It prints a line
-for each, and what does not work because of it. When something is missing that a network needs, the exit code is 1.`,
+for each, and what does not work because of it. When something is missing that a network needs, the exit code is 1.
+
+` + nodeKeysLong,
 		Example: "  coffer network check\n  coffer network check --file lab.toml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notEmpty(cmd, "file"); err != nil {
 				return err
 			}
-			return p.Network.Check(cmd.Context(), file)
+			return p.Network.Check(cmd.Context(), *g, file)
 		},
 	}
 	fileFlag(cmd, &file)
 	return cmd
 }
 
-func (p Program) networkDeploy() *cobra.Command {
+func (p Program) networkDeploy(g *Global) *cobra.Command {
 	var o NetworkDeploy
 	cmd := &cobra.Command{
 		Use:   "deploy",
@@ -128,14 +137,16 @@ what is missing through the deterministic deployer, so that addresses are equal 
 alone, and a second run sends nothing. At the end it writes network.json beside the network file.
 
 A key of yours pays for gas: you type it, and it is not shown. --key-file names a file that only you can read, or - for
-standard input. A key is hexadecimal, or a keystore file, whose password you type.`,
+standard input. A key is hexadecimal, or a keystore file, whose password you type.
+
+` + nodeKeysLong,
 		Example: `  coffer network deploy --dry-run
   coffer network deploy --key-file deployer.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notEmpty(cmd, "file", "key-file"); err != nil {
 				return err
 			}
-			return p.Network.Deploy(cmd.Context(), o)
+			return p.Network.Deploy(cmd.Context(), *g, o)
 		},
 	}
 	fileFlag(cmd, &o.File)
@@ -184,6 +195,31 @@ gives an address a million coins.`,
 	f.StringSliceVar(&fund, "fund", nil, "`ADDRESS` that begins with a million coins; may be given several times")
 	f.StringVar(&o.Out, "out", "", "write to this new `FILE` (default: standard output)")
 	return cmd
+}
+
+// NodeKey reads the key that a node asks for from a file that only its owner may read, from standard input (-), or
+// without echo from the terminal. The caller wipes it.
+func (p Prompt) NodeKey(ctx context.Context, file, name, host string) (secret.Secret, error) {
+	switch {
+	case file == "-":
+		return secretLine(p.In, "the key cannot be read from standard input: one line is expected")
+	case file != "":
+		text, err := vault.ReadKeyFile(file)
+		if err != nil {
+			return secret.Secret{}, InFile(err)
+		}
+		defer text.Wipe()
+		return secretLine(bytes.NewReader(text.Reveal()), "the file holds no key: one line is expected")
+	case !p.Terminal:
+		return secret.Secret{}, &AccessError{Problem: fmt.Sprintf("%s asks for the key %q, and there is no terminal "+
+			"to ask on", host, name), Hint: "store it in the vault of a profile (coffer keys node-key set " + name +
+			" --file -), and name the profile with --profile"}
+	}
+	key, err := p.Secret(ctx, fmt.Sprintf("Key %s, which is sent to %s (not shown): ", name, host))
+	if err == nil && key.Empty() {
+		err = &UsageError{Problem: "no key was typed"}
+	}
+	return key, err
 }
 
 // PayingKey reads the key that pays for gas from a file that only its owner may read, from standard input (-), or

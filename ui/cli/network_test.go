@@ -15,10 +15,13 @@ import (
 // told notes what `coffer network` was asked to do.
 type told struct{ got any }
 
-func (n *told) Init(_ context.Context, o NetworkInit) error       { n.got = o; return nil }
-func (n *told) Check(_ context.Context, file string) error        { n.got = file; return nil }
-func (n *told) Deploy(_ context.Context, o NetworkDeploy) error   { n.got = o; return nil }
-func (n *told) Genesis(_ context.Context, o NetworkGenesis) error { n.got = o; return nil }
+func (n *told) Init(_ context.Context, o NetworkInit) error { n.got = o; return nil }
+func (n *told) Check(_ context.Context, g Global, file string) error {
+	n.got = g.Profile + file
+	return nil
+}
+func (n *told) Deploy(_ context.Context, _ Global, o NetworkDeploy) error { n.got = o; return nil }
+func (n *told) Genesis(_ context.Context, o NetworkGenesis) error         { n.got = o; return nil }
 
 func TestNetworkReadsItsFlags(t *testing.T) {
 	p, _ := program(t)
@@ -31,6 +34,7 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 			Tokens: "all", Chains: []string{"base=http://a,b", "1"}},
 		"check":                        "networks.toml",
 		"check --file x":               "x",
+		"check --file x --profile own": "ownx",
 		"deploy":                       NetworkDeploy{File: "networks.toml"},
 		"deploy --dry-run --yes":       NetworkDeploy{File: "networks.toml", DryRun: true, Yes: true},
 		"deploy --file x --key-file -": NetworkDeploy{File: "x", KeyFile: "-"},

@@ -144,8 +144,32 @@ func Unasked(question string) error {
 		Hint: "run it where you can type; no flag and no variable takes a secret"}
 }
 
-// readPassphrase takes the first line, or everything when no line ends. It reads no byte beyond.
+// readPassphrase reads the passphrase of a descriptor.
 func readPassphrase(r io.Reader) (secret.Secret, error) {
+	line, err := firstLine(r)
+	switch {
+	case err != nil:
+		return secret.Secret{}, &UsageError{Problem: "the passphrase cannot be read from the descriptor of --" +
+			PassphraseFlag}
+	case line == nil:
+		return secret.Secret{}, &UsageError{Problem: fmt.Sprintf("--%s has to give one line of 1 to %d bytes",
+			PassphraseFlag, maxPassphrase)}
+	}
+	return secret.New(line), nil
+}
+
+// secretLine reads a secret of one line, or says problem.
+func secretLine(r io.Reader, problem string) (secret.Secret, error) {
+	line, err := firstLine(r)
+	if err != nil || line == nil {
+		return secret.Secret{}, &UsageError{Problem: problem}
+	}
+	return secret.New(line), nil
+}
+
+// firstLine takes the first line, or everything when no line ends; nil when it is empty or too long. It reads no byte
+// beyond.
+func firstLine(r io.Reader) ([]byte, error) {
 	line := make([]byte, 0, maxPassphrase+1) // never grows, so no copy stays behind
 	var one [1]byte
 	defer clear(one[:])
@@ -156,18 +180,16 @@ func readPassphrase(r io.Reader) (secret.Secret, error) {
 		}
 		if n == 0 && err != nil {
 			clear(line)
-			return secret.Secret{}, &UsageError{Problem: "the passphrase cannot be read from the descriptor of --" +
-				PassphraseFlag}
+			return nil, err
 		}
 		line = append(line, one[:n]...)
 	}
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(line) == 0 || len(line) > maxPassphrase {
 		clear(line)
-		return secret.Secret{}, &UsageError{Problem: fmt.Sprintf("--%s has to give one line of 1 to %d bytes",
-			PassphraseFlag, maxPassphrase)}
+		return nil, nil
 	}
-	return secret.New(line), nil
+	return line, nil
 }
 
 // named is the file of a checked descriptor.

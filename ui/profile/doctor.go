@@ -81,7 +81,7 @@ func (h Host) Examine(ctx context.Context, name string, build cli.Build, t docto
 	if broken == nil { // the service answers a profile without an account as well
 		broken = o.reach(ctx)
 	} else {
-		o, _ = h.OpenKeys(ctx, name) // its error would be the same once more
+		o, _ = h.OpenVault(ctx, name) // its error would be the same once more
 	}
 	if o != nil {
 		d, done = o.DoctorDeps(build, t), func() { _ = o.Close() }

@@ -69,11 +69,13 @@ type Tank struct {
 }
 
 // EmbeddedOptions say how a service inside this program runs: how long its quotes may be accepted (0: its default; one
-// that is open already keeps its own), and where its chains answer JSON-RPC ("": nowhere). Networks is the networks.toml
-// of own nodes; "": the chains are inside this program as well.
+// that is open already keeps its own), and where its chains answer JSON-RPC ("": nowhere). Networks is the
+// networks.toml of own nodes, and Credential finds the keys that they ask for; "": the chains are inside this program
+// as well.
 type EmbeddedOptions struct {
 	Quotes        time.Duration
 	RPC, Networks string
+	Credential    networks.Credential
 }
 
 // Host is what the program supplies. Embedded opens the service on the data of a directory; Ask asks for a secret on
@@ -90,6 +92,8 @@ type Host struct {
 	// that begins when a profile is opened and ends when it is closed. Neither sees the API key.
 	Log    *httplog.Log
 	Record string
+
+	vaultOnly bool // see OpenVault
 }
 
 // Opened is an opened profile. Demo is nil unless the profile runs on the published demo key.
@@ -166,22 +170,36 @@ func (h Host) OpenKeys(ctx context.Context, name string) (*Opened, error) {
 	return h.open(ctx, name, "")
 }
 
+// OpenVault opens a profile for its vault alone: where that needs no service, none is opened. It asks no node: the keys
+// that nodes ask for are in there.
+func (h Host) OpenVault(ctx context.Context, name string) (*Opened, error) {
+	h.Record, h.vaultOnly = "", true
+	return h.open(ctx, name, "")
+}
+
 func (h Host) open(ctx context.Context, name, account string) (*Opened, error) {
 	p, paths, err := h.Find(name)
 	if err != nil {
 		return nil, err
 	}
 	o := &Opened{Profile: p, Paths: paths, host: h}
+	if p.OwnNodes() {
+		if err := o.openOwnVault(); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+	}
 	if o.Catalog, err = h.Catalog(name); err != nil {
-		return nil, err
+		return nil, errors.Join(err, o.Close())
 	}
 	if o.Book, err = openBook(paths.Config, o.Catalog); err != nil {
-		return nil, err
+		return nil, errors.Join(err, o.Close())
 	}
-	if err = o.findNetwork(ctx); err == nil {
-		err = o.findTags(ctx)
+	if !h.vaultOnly || !p.OwnNodes() {
+		if err = o.findNetwork(ctx); err == nil {
+			err = o.findTags(ctx)
+		}
 	}
-	if err == nil {
+	if err == nil && o.vault == nil {
 		err = o.openVault()
 	}
 	if err != nil {
@@ -216,12 +234,13 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 		o.Where = o.Profile.BaseURL
 		return cli.InFile(err)
 	}
+	options := EmbeddedOptions{Quotes: o.Profile.QuoteTime(), Networks: o.Profile.Networks}
 	if o.Profile.OwnNodes() {
-		if _, err := OwnNetwork(o.Profile); err != nil { // before data are made for another one
+		var err error
+		if options.Credential, err = o.nodeKeys(ctx); err != nil {
 			return err
 		}
 	}
-	options := EmbeddedOptions{Quotes: o.Profile.QuoteTime(), Networks: o.Profile.Networks}
 	if o.host.Endpoints {
 		options.RPC = o.Profile.RPC
 	}

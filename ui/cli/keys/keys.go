@@ -56,7 +56,7 @@ to the network of its profile and signs on no other.`,
   coffer keys backup keys.age         write an encrypted backup`,
 		Args: cli.NoArgs,
 	}, c.initialise(g), c.list(g), c.make(g), c.importing(g), c.remove(g), c.backup(g), c.restore(g), c.passphrase(g),
-		c.apiKey(g), c.probe(g))
+		c.apiKey(g), c.nodeKey(g), c.probe(g))
 	cmd.SetFlagErrorFunc(flagError)
 	c.holding(cmd)
 	return cmd
@@ -78,7 +78,7 @@ type work func(ctx context.Context, o *profile.Opened, args []string) error
 
 func (c Commands) closed(g *cli.Global, cmd *cobra.Command, work work) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
+		o, err := c.Host.OpenVault(cmd.Context(), g.Profile)
 		if err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func (c Commands) backup(g *cli.Global) *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Write all keys and the API key into an encrypted file",
 		Long: `Asks for a passphrase of the backup, twice, and writes a file that must not be there yet, readable by
-you alone. Try it once with coffer keys restore: keys that are there stay.`,
+you alone. Keys of nodes are in it as well. Try it once with coffer keys restore: keys that are there stay.`,
 		Example: "  coffer keys backup keys.age",
 		Args:    cli.OneArg("file"),
 	}, func(ctx context.Context, o *profile.Opened, args []string) error {
