@@ -162,6 +162,16 @@ func TestANodeKeyReachesTheNodeThatAsksForItAndNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	endpoint := `"` + g.URL + `/v2/${vault:main}"`
+	both := strings.ReplaceAll(string(raw), endpoint, endpoint+`, "`+other.URL+`/${vault:main}"`)
+	if err := os.WriteFile(file, []byte(both), 0o600); err != nil || both == string(raw) {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"keys", "node-key", "set", "main"}, {"balances"}} {
+		if all := runs(locked, 2, args...); !strings.Contains(all, g.URL) || !strings.Contains(all, other.URL) {
+			t.Error(args, all)
+		}
+	}
 	moved := strings.ReplaceAll(string(raw), g.URL, other.URL)
 	if err := os.WriteFile(file, []byte(moved), 0o600); err != nil {
 		t.Fatal(err)
