@@ -59,6 +59,10 @@ func (o *Opened) nodeKeys(ctx context.Context) (networks.Credential, error) {
 // NodeKey takes a key that a node asks for out of the vault, which it unlocks. It gives it for the host that it was
 // stored for and for no other. The caller wipes it.
 func (o *Opened) NodeKey(ctx context.Context, name, host string) (key secret.Secret, err error) {
+	if o.vault == nil {
+		return key, &cli.UsageError{Problem: fmt.Sprintf("%s asks for the key %q, and profile %q keeps no keys", host,
+			name, o.Profile.Name), Hint: "without --profile you type the key"}
+	}
 	if err := o.Unlock(ctx); err != nil {
 		return key, err
 	}

@@ -93,6 +93,9 @@ func TestANodeKeyReachesTheNodeThatAsksForItAndNothingElse(t *testing.T) {
 	if !strings.Contains(untyped, g.URL+` asks for the key "main"`) {
 		t.Error(untyped)
 	}
+	if all := runs(open, 2, "network", "check", "--file", file, "--profile", "demo"); !strings.Contains(all, g.URL) {
+		t.Error(all)
+	}
 	question := "Key main, which is sent to " + g.URL + " (not shown)"
 	screen, err := rig.Asks(t, env, []string{"network", "deploy", "--file", file}, question, nodeKey,
 		"Key that pays for gas (not shown)", payingKey, "Type deploy", "deploy")
