@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -148,6 +149,9 @@ func host() profile.Host {
 			return profile.Embedded{Network: a.Network, Earlier: earlier, Left: left, BaseURL: a.BaseURL,
 				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Endpoints: endpointsOf(a), Close: a.Close}, nil
 		},
+		CheckNodes: func(ctx context.Context, file string, out io.Writer) error {
+			return ofNetwork(operator.Check(ctx, operator.Options{File: file, Clock: time.Now, Out: out}))
+		},
 		Ask: prompt().Secret,
 	}
 }
@@ -156,15 +160,15 @@ func host() profile.Host {
 const coinDecimals = 18
 
 // tanksOf tells what the gas tank of own nodes has.
-func tanksOf(a *service.Attachment) func(context.Context) ([]profile.Tank, error) {
-	return func(ctx context.Context) (all []profile.Tank, err error) {
+func tanksOf(a *service.Attachment) func(context.Context) ([]doctor.Tank, error) {
+	return func(ctx context.Context) (all []doctor.Tank, err error) {
 		s := a.Service()
 		if s == nil {
 			return nil, nil
 		}
 		list, err := s.Tanks(ctx)
 		for _, t := range list {
-			all = append(all, profile.Tank{Chain: t.Chain, Has: amount.Human(t.Has, coinDecimals) + " " + t.Symbol,
+			all = append(all, doctor.Tank{Chain: t.Chain, Has: amount.Human(t.Has, coinDecimals) + " " + t.Symbol,
 				Operations: t.Operations()})
 		}
 		return all, err

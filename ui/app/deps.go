@@ -45,7 +45,11 @@ func accountDeps(o *profile.Opened, j *journal.Journal) accounts.Deps {
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		p := file.Profiles[name]
-		d.Profiles = append(d.Profiles, accounts.Profile{Name: name, Kind: p.Kind, Service: p.BaseURL,
+		service := p.BaseURL
+		if p.OwnNodes() {
+			service = profile.OnOwnNodes
+		}
+		d.Profiles = append(d.Profiles, accounts.Profile{Name: name, Kind: p.Kind, Service: service,
 			Keys: keysWords(p), NoOwnAccount: len(p.Accounts) == 0 && (!p.Embedded() || p.Vault != config.VaultMemory)})
 	}
 	return d

@@ -142,7 +142,7 @@ func TestD11_AnExactAmountIsDeliveredByACall(t *testing.T) {
 	}
 }
 
-// On own nodes a transfer is the call that pays on the chain of arrival, and what takes a solver is refused by its name.
+// On own nodes a transfer is the call that pays on the chain of arrival; what takes a solver is refused by its name.
 func TestOnOwnNodesATransferIsACallOnItsChain(t *testing.T) {
 	w, usdc := rich(t)
 	w.OwnNodes = true

@@ -14,6 +14,7 @@ package doctor
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"slices"
 	"time"
 
@@ -109,6 +110,22 @@ type Build struct {
 	Modified                      bool
 }
 
+// Tank is what the gas tank of own nodes has on a chain, as an amount with its symbol, and for about how many
+// operations it is good.
+type Tank struct {
+	Chain, Has string
+	Operations uint64
+}
+
+// Words say it in one line.
+func (t Tank) Words() string {
+	of := "operations"
+	if t.Operations == 1 {
+		of = "operation"
+	}
+	return fmt.Sprintf("%s on %s, good for about %d %s", t.Has, t.Chain, t.Operations, of)
+}
+
 // Deps is what Run examines.
 type Deps struct {
 	Clock   func() time.Time
@@ -134,10 +151,12 @@ type Deps struct {
 	Policy      func() error // reads the policy file of the profile; nil without one
 	Journal     func() error // returns why nothing can be recorded in the journal; nil: it is not examined
 	Unconfirmed error        // why nothing is signed before a changed network is confirmed; nil: it is
-	Pins        func() error // compares the pins of the network with those that the program ships
-	Terminal    Terminal
-	Build       Build
-	Home        string // home directory, for Report
+	// Tanks tells what pays for gas on own nodes; nil on other networks.
+	Tanks    func(context.Context) ([]Tank, error)
+	Pins     func() error // compares the pins of the network with those that the program ships
+	Terminal Terminal
+	Build    Build
+	Home     string // home directory, for Report
 }
 
 // Run examines everything. It takes as long as the service does, at most about half a minute.
@@ -146,6 +165,7 @@ func Run(ctx context.Context, d Deps) []Finding {
 		return append(append(d.Unread, d.Terminal.findings()...), d.build())
 	}
 	out := Reach(ctx, d)
+	out = append(out, d.tanks(ctx)...)
 	out = append(out, d.pins()...)
 	out = append(out, d.keys(ctx)...)
 	out = append(out, d.accountKeys(ctx)...)
@@ -164,6 +184,28 @@ func Run(ctx context.Context, d Deps) []Finding {
 const maxText = 300
 
 func words(err error) string { return text.Clean(err.Error(), maxText) }
+
+// lowTank is below how many operations a gas tank is low.
+const lowTank = 10
+
+// tanks examines what pays for gas on own nodes.
+func (d Deps) tanks(ctx context.Context) (out []Finding) {
+	if d.Tanks == nil {
+		return nil
+	}
+	list, err := d.Tanks(ctx)
+	for _, t := range list {
+		f := Finding{Area: AreaService, Name: "gas", Text: "the gas tank has " + text.Clean(t.Words(), maxText)}
+		if t.Operations < lowTank {
+			f.Level, f.Todo = Warn, "send coins there to the gas tank: "+d.Network.Pins.Operator.Hex()
+		}
+		out = append(out, f)
+	}
+	if err != nil {
+		out = append(out, Finding{Area: AreaService, Name: "gas", Level: Unknown, Text: words(err)})
+	}
+	return out
+}
 
 func (d Deps) pins() []Finding {
 	if d.Pins == nil {

@@ -97,7 +97,8 @@ func TestOnOwnNodesTheReviewNamesTheGasTank(t *testing.T) {
 	}
 	n := network.Descriptor{Version: 2, Kind: network.Test, Pins: network.Pins{Paymaster: network.Window(),
 		Operator: common.HexToAddress(reviewtest.Kernel)}}
-	if r.GasTank = GasTank(n); !strings.Contains(textOf(Review1(r)), "paid by your gas tank "+Address(reviewtest.Kernel)) {
+	r.GasTank = GasTank(n)
+	if !strings.Contains(textOf(Review1(r)), "paid by your gas tank "+Address(reviewtest.Kernel)) {
 		t.Errorf("%s", textOf(Review1(r)))
 	}
 	if n.Pins.Solver = (common.Address{1}); GasTank(n) != "" {

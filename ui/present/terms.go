@@ -20,8 +20,8 @@ func Terms() []Term {
 		{"delegation (EIP-7702)",
 			"A signed permission with which an ordinary account, one key without code, acts as a " +
 				"smart account on one chain. It stays until the account changes it."},
-		{"EMBEDDED, LAB, TEST, REAL", "The kind of a network. EMBEDDED: chains inside this program. LAB: play money on " +
-			"chains elsewhere. TEST: public test networks, whose coins are worth nothing. REAL: money."},
+		{"EMBEDDED, LAB, TEST, REAL", "The kind of a network. EMBEDDED: chains inside this program. LAB: play " +
+			"money on chains elsewhere. TEST: public test networks, whose coins are worth nothing. REAL: money."},
 		{"escrow",
 			"The contract that keeps a payment until the delivery is attested. Then it pays the solver; otherwise " +
 				"it refunds you, and after the refund deadline anyone can trigger that. On Solana an account of the " +

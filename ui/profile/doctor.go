@@ -67,6 +67,9 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 		}
 		d.TLS = dialTLS(o.Profile.BaseURL, roots)
 	}
+	if o.local != nil && o.local.Tanks != nil {
+		d.Tanks = o.Tanks
+	}
 	if o.Profile.PolicyFile != "" {
 		d.Policy = func() error { _, err := policy.Read(o.Profile.PolicyFile); return err }
 	}

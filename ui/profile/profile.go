@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"path/filepath"
@@ -55,18 +56,12 @@ type Embedded struct {
 	Endpoints func() ([]Endpoint, error)
 	// Tanks tells what pays for gas on each chain of own nodes. Nil on other networks, and where another process has
 	// the service.
-	Tanks func(context.Context) ([]Tank, error)
+	Tanks func(context.Context) ([]doctor.Tank, error)
 	Close func() error
 }
 
 // Endpoint is where a chain answers JSON-RPC.
 type Endpoint struct{ Name, URL string }
-
-// Tank is what the gas tank has on a chain, as an amount with its symbol, and for about how many operations it is good.
-type Tank struct {
-	Chain, Has string
-	Operations uint64
-}
 
 // EmbeddedOptions say how a service inside this program runs: how long its quotes may be accepted (0: its default; one
 // that is open already keeps its own), and where its chains answer JSON-RPC ("": nowhere). Networks is the
@@ -86,6 +81,9 @@ type Host struct {
 	Ask      func(ctx context.Context, question string) (secret.Secret, error)
 	// Endpoints opens those that an embedded profile names: a dashboard does, a command does not.
 	Endpoints bool
+	// CheckNodes tries everything that a networks.toml names and prints what it found; an error says that the network
+	// does not open like this.
+	CheckNodes func(ctx context.Context, file string, out io.Writer) error
 	// Keyring replaces the system's, for tests.
 	Keyring vault.Keyring
 	// Log, when set, sees every exchange with the service. Record, when not empty, is the directory of a recording
@@ -250,7 +248,7 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 	}
 	o.close = append(o.close, service.Close)
 	if o.Profile.OwnNodes() {
-		o.Network, o.Where, o.local = service.Network, "inside this program, on your own nodes", &service
+		o.Network, o.Where, o.local = service.Network, OnOwnNodes, &service
 		return onNetwork(o.Profile, service.Network)
 	}
 	if service.Network.Kind != network.Embedded {
@@ -267,7 +265,10 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 	return nil
 }
 
-// OwnNetwork reads the descriptor that lies beside the networks.toml of a profile on own nodes. It is the network that the
+// OnOwnNodes is where the service of a profile on own nodes is.
+const OnOwnNodes = "inside this program, on your own nodes"
+
+// OwnNetwork reads the descriptor beside the networks.toml of a profile on own nodes. It is the network which the
 // profile names, where it names one, its fixed addresses are those that the program ships, and no other user may write
 // the files.
 func OwnNetwork(p config.Profile) (network.Descriptor, error) {
@@ -278,7 +279,7 @@ func OwnNetwork(p config.Profile) (network.Descriptor, error) {
 	n, err := p.Network()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return n, &cli.UsageError{Problem: "there is no " + p.NetworkFile + ", which describes the network of your nodes",
+		return n, &cli.UsageError{Problem: "there is no " + p.NetworkFile + ", which describes your nodes' network",
 			Hint: "coffer network deploy writes it"}
 	case err != nil:
 		return n, cli.InFile(err)
@@ -293,12 +294,13 @@ func onNetwork(p config.Profile, n network.Descriptor) error {
 	if n.ID == p.NetworkID && n.Kind == p.Kind {
 		return nil
 	}
-	return &cli.UsageError{Problem: fmt.Sprintf("the data of profile %q are of network %s (%s), the profile names %s (%s)",
-		p.Name, n.ID, n.Kind, p.NetworkID, p.Kind), Hint: "another network needs another profile"}
+	return &cli.UsageError{Problem: fmt.Sprintf(
+		"the data of profile %q are of network %s (%s), the profile names %s (%s)", p.Name, n.ID,
+		n.Kind, p.NetworkID, p.Kind), Hint: "another network needs another profile"}
 }
 
 // Tanks tells what pays for gas on each chain of own nodes; none is known of another network.
-func (o *Opened) Tanks(ctx context.Context) ([]Tank, error) {
+func (o *Opened) Tanks(ctx context.Context) ([]doctor.Tank, error) {
 	if o.local == nil || o.local.Tanks == nil {
 		return nil, nil
 	}

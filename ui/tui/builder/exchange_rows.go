@@ -52,7 +52,9 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 	if x.What == intent.KindTransfer && !s.OwnNodes {
 		out = append(out, s.exactRow(x))
 	}
-	out = append(out, s.dialRows(s.slip())...)
+	if !s.OwnNodes {
+		out = append(out, s.dialRows(s.slip())...)
+	}
 	if x.V1 {
 		out = append(out, s.v1Row())
 	}

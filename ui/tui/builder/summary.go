@@ -114,8 +114,11 @@ func (s *Screen) summaryLines(th theme.Theme, w int, wrong map[string]string, no
 		lines = append(lines, kit.Row(th, w, 1, 4, strconv.Itoa(i+1), kit.Plain(c))...)
 	}
 	block("Calls", lines...)
-	return append(append(out, ""), kit.Prose(w, 1, th.Dim.Span(
-		"Review asks for a quote. You see the cost, and the least that arrives, before anything is signed."))...)
+	last := "Review asks for a quote. You see the cost, and the least that arrives, before anything is signed."
+	if s.OwnNodes {
+		last = "Your gas tank pays for gas. You see the whole call before anything is signed."
+	}
+	return append(append(out, ""), kit.Prose(w, 1, th.Dim.Span(last))...)
 }
 
 // remarkLines are the mistakes and the warnings of the form, each once with the fields that have it, the worst first.

@@ -1,0 +1,148 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/network"
+	"coffer/api/networks"
+	"coffer/api/secret"
+	"coffer/config"
+	"coffer/ui/cli"
+)
+
+// nodes is a machine with the files of a network on own nodes, and its profile.
+type nodes struct {
+	*machine
+	n      network.Descriptor // as the service has it
+	opened int
+}
+
+func onNodes(t *testing.T, kind network.Kind) *nodes {
+	t.Helper()
+	n := shipped(t)
+	n.Version, n.Kind, n.Chains = network.Version, kind, []string{"eip155:8453"}
+	n.Genesis = map[string]string{"eip155:8453": "0xab"}
+	n.Pins.Paymaster, n.Pins.RoleBasedValidator = network.Window(), network.RoleBasedValidator()
+	n.Pins.Escrow = common.Address{}
+	n, err := n.WithID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := networks.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := networks.File{Kind: kind}
+	for _, c := range all {
+		if c.ID == 8453 {
+			c.RPC, c.Tokens, c.Feeds = []string{"https://node.example"}, nil, nil
+			f.Chains = append(f.Chains, c)
+		}
+	}
+	raw, err := n.Encode()
+	m := &nodes{machine: newMachine(t), n: n}
+	if err := errors.Join(err, os.WriteFile(filepath.Join(m.home, networks.Name), f.Encode(), 0o600),
+		os.WriteFile(filepath.Join(m.home, networks.Descriptor), raw, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	m.names(n.ID)
+	m.n.Pins.Operator = common.Address{7} // the gas tank
+	return m
+}
+
+// names writes the profile.
+func (m *nodes) names(id string) {
+	m.t.Helper()
+	m.configure(fmt.Sprintf("version = 1\n\n[profiles.mine]\nkind = %q\nvault = \"file\"\nnetwork_id = %q\n"+
+		"networks = %q\n", m.n.Kind, id, filepath.Join(m.home, networks.Name)))
+}
+
+func (m *nodes) opens() (*Opened, error) {
+	h := Host{
+		Getenv: config.Getenv([]string{"HOME=" + m.home, "COFFER_DATA=" + m.home,
+			"COFFER_CONFIG=" + m.home + "/config.toml"}),
+		Embedded: func(_ context.Context, _ string, o EmbeddedOptions) (Embedded, error) {
+			if m.opened++; o.Networks != filepath.Join(m.home, networks.Name) {
+				m.t.Errorf("the service is opened on %q", o.Networks)
+			}
+			return Embedded{Network: m.n, BaseURL: "https://x.invalid/api", APIKey: secret.New([]byte("k")),
+				Close: func() error { return nil }}, nil
+		},
+		Ask: m.ask,
+	}
+	o, err := h.OpenKeys(m.t.Context(), "mine")
+	if err == nil {
+		m.t.Cleanup(func() { _ = o.Close() })
+	}
+	return o, err
+}
+
+func TestAProfileOnOwnNodesOpensItsOwnNetworkAlone(t *testing.T) {
+	m := onNodes(t, network.Test)
+	o, err := m.opens()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Network.ID != m.n.ID || len(o.Catalog.Chains()) != 1 || o.Change() != nil || len(o.Contacts()) > 0 {
+		t.Errorf("%+v, %d chains, %+v, %v", o.Network, len(o.Catalog.Chains()), o.Change(), o.Contacts())
+	}
+	m.live(o) // signs, and remembers the network
+	m.n.Pins.Operator = common.Address{8}
+	if o, err = m.opens(); err != nil || o.Change() == nil || o.Change().Typed != "yes" {
+		t.Errorf("another gas tank goes unnoticed: %v", err)
+	}
+	opened := m.opened
+	m.names("0x" + strings.Repeat("1", 64))
+	if _, err = m.opens(); err == nil || m.opened != opened {
+		t.Errorf("another network: %v, opened %d times", err, m.opened-opened)
+	}
+	m.names(m.n.ID)
+	m.n.ID = "0x" + strings.Repeat("2", 64)
+	if _, err = m.opens(); err == nil || !strings.Contains(err.Error(), "are of network "+m.n.ID) {
+		t.Errorf("data of another network: %v", err)
+	}
+	if err := os.Remove(filepath.Join(m.home, networks.Descriptor)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = m.opens(); err == nil || !strings.Contains(cli.Hint(err), "coffer network deploy") {
+		t.Errorf("no descriptor: %v", err)
+	}
+}
+
+// Real money is signed for after a sentence was typed, once for a network.
+func TestRealMoneyOnOwnNodesTakesASentence(t *testing.T) {
+	m := onNodes(t, network.Real)
+	o, err := m.opens()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := o.Change(); c == nil || c.Typed != RealSentence {
+		t.Fatalf("%+v", c)
+	}
+	for _, typed := range []string{"", "yes", o.Network.Fingerprint(), strings.ToUpper(RealSentence)} {
+		var refused *cli.RefusedError
+		if err := o.Confirm(t.Context(), typed); !errors.As(err, &refused) {
+			t.Errorf("%q: %v", typed, err)
+		}
+	}
+	if _, refuses := o.Signer().(refusing); !refuses {
+		t.Error("it signs before")
+	}
+	if err := o.Confirm(t.Context(), RealSentence); err != nil {
+		t.Fatal(err)
+	}
+	if _, refuses := o.Signer().(refusing); refuses {
+		t.Error("it signs nothing afterwards")
+	}
+	if o, err = m.opens(); err != nil || o.Change() != nil {
+		t.Errorf("it asks again: %v", err)
+	}
+}
