@@ -370,7 +370,7 @@ func (p Program) setUp(g *Global) *cobra.Command {
 		Short: "Set up a profile, step by step",
 		Long: `Asks whether the profile is your own, on chains inside this program, or of a service; then where the keys
 are kept, for a key and an account, tries it, and writes the profile only at the end. Leaving earlier changes nothing.
-Where screens cannot be drawn, and with --linear, it asks line by line.
+Where screens cannot be drawn, and with --linear, it asks line by line, and offers your own nodes as well.
 
 --yes makes your own profile in one go: a new key in an encrypted file and its smart account, with play money. It asks
 for the new passphrase alone, or takes it from --passphrase-fd.`,

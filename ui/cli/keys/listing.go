@@ -12,6 +12,7 @@ import (
 	"coffer/api/network"
 	"coffer/config"
 	"coffer/ui/cli"
+	"coffer/ui/profile"
 )
 
 // profileLine is a profile in --json: its part of the configuration, without its accounts, which `coffer accounts
@@ -22,6 +23,7 @@ type profileLine struct {
 	Kind        string `json:"kind"`
 	Network     string `json:"network,omitzero"`
 	NetworkFile string `json:"networkFile,omitzero"`
+	Networks    string `json:"networks,omitzero"`
 	BaseURL     string `json:"baseUrl,omitzero"`
 	CAFile      string `json:"caFile,omitzero"`
 	Vault       string `json:"vault"`
@@ -34,7 +36,7 @@ func profileLineOf(f config.File, name string) profileLine {
 	p := f.Profiles[name]
 	return profileLine{
 		Name: name, Default: name == f.Default, Kind: string(p.Kind), Network: p.NetworkID, NetworkFile: p.NetworkFile,
-		BaseURL: p.BaseURL, CAFile: p.CAFile, Vault: p.Vault,
+		Networks: p.Networks, BaseURL: p.BaseURL, CAFile: p.CAFile, Vault: p.Vault,
 		LockAfter: p.LockAfter, PolicyFile: p.PolicyFile, Accounts: len(p.Accounts),
 	}
 }
@@ -64,8 +66,11 @@ func (c Profiles) listProfiles() *cobra.Command {
 				if l.Default {
 					mark = "default"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Name, l.Kind, l.Vault,
-					cmp.Or(l.BaseURL, "inside this program"), mark)
+				where := cmp.Or(l.BaseURL, "inside this program")
+				if l.Networks != "" {
+					where = profile.OnOwnNodes
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Name, l.Kind, l.Vault, where, mark)
 			}
 			return w.Flush()
 		},

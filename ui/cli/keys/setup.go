@@ -3,9 +3,11 @@ package keys
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/cli"
@@ -96,6 +99,16 @@ func (s SetUp) write(ctx context.Context, p profile.Plan) error {
 	}
 	for _, a := range o.Accounts {
 		fmt.Fprintf(w, "account\t%s  %s\n", a.AccountAddress, a.Type)
+	}
+	if p.Profile.OwnNodes() {
+		tanks, err := o.Tanks(ctx)
+		fmt.Fprintf(w, "gas tank\t%s  pays for gas: send it coins on each chain\n", o.Network.Pins.Operator.Hex())
+		for _, t := range tanks {
+			fmt.Fprintf(w, "\t%s\n", t.Words())
+		}
+		if err != nil {
+			fmt.Fprintf(w, "\t%s\n", present.Clean(err.Error(), 300))
+		}
 	}
 	if len(p.Keys) > 0 {
 		fmt.Fprintf(w, "backup\tcoffer keys backup FILE --profile %s\n", p.Profile.Name)
@@ -244,7 +257,11 @@ func (s SetUp) askService(ctx context.Context, p *profile.Plan) error {
 	kind, err := s.pick(ctx, "Where does it live?",
 		choice{string(network.Embedded), "inside this program: your own keys, play money"},
 		choice{string(network.Lab), "lab service of a team: test chains, play money"},
-		choice{string(network.Real), "real service: real chains, real money"})
+		choice{string(network.Real), "real service: real chains, real money"},
+		choice{ownNodes, "your own nodes: chains that you reach by JSON-RPC, without a service"})
+	if err == nil && kind == ownNodes {
+		return s.askNodes(ctx, p)
+	}
 	p.Profile.Kind = network.Kind(kind)
 	if err != nil || p.Profile.Embedded() {
 		return err
@@ -270,6 +287,47 @@ func (s SetUp) askService(ctx context.Context, p *profile.Plan) error {
 	}
 	p.APIKey, err = s.Prompt.Secret(ctx, "API key for profile "+p.Profile.Name+" (not shown): ")
 	return err
+}
+
+// ownNodes is the choice of a profile whose chains are behind the person's own nodes.
+const ownNodes = "own nodes"
+
+// askNodes asks for the networks file, tries the nodes and, where money is real, has that said.
+func (s SetUp) askNodes(ctx context.Context, p *profile.Plan) error {
+	s.Prompt.Say("coffer network init writes a file that names your nodes, and coffer network deploy",
+		"puts the contracts there that are missing.")
+	if err := s.until(ctx, "Networks file (networks.toml): ", func(a string) (problem string) {
+		if p.Profile.Networks, problem = absolute(a); problem != "" {
+			return problem
+		}
+		file, err := networks.Load(p.Profile.Networks)
+		if err != nil {
+			return problemOf(err)
+		}
+		p.Profile.Kind, p.Profile.NetworkID = file.Kind, ""
+		if p.Network, err = profile.OwnNetwork(p.Profile); err != nil {
+			return strings.TrimRight(problemOf(err)+". "+cli.Hint(err), ". ")
+		}
+		p.Profile.NetworkID = p.Network.ID
+		return s.refused(p.Profile)
+	}); err != nil {
+		return err
+	}
+	var found strings.Builder
+	err := s.Host.CheckNodes(ctx, p.Profile.Networks, &found)
+	for line := range strings.Lines(found.String()) {
+		s.Prompt.Say(present.Clean(strings.TrimRight(line, "\n"), 400))
+	}
+	if err != nil || p.Profile.Kind != network.Real {
+		return err
+	}
+	s.Prompt.Say("This network is REAL: what you sign moves real money.")
+	return s.until(ctx, "Type "+profile.RealSentence+": ", func(a string) string {
+		if a != profile.RealSentence {
+			return "That was not it. Ctrl+C leaves."
+		}
+		return ""
+	})
 }
 
 // askNetwork asks for the network file and the operator's fingerprint, which has to be that of the file.
@@ -314,7 +372,7 @@ func (s SetUp) askStore(ctx context.Context, p *profile.Plan) (err error) {
 	of := []choice{{config.VaultFile, "encrypted file under a passphrase; works everywhere"},
 		{config.VaultKeyring, "system keyring, with a passphrase as well"},
 		{config.VaultKeyringOnly, "only the system keyring, without a passphrase"}}
-	if p.Profile.Kind == network.Lab {
+	if p.Profile.Kind == network.Lab && !p.Profile.OwnNodes() {
 		of = append(of, choice{config.VaultMemory,
 			"nowhere: you type the API key at every start, nothing is signed"})
 	}
@@ -336,10 +394,13 @@ func (s SetUp) askKeys(ctx context.Context, p *profile.Plan) error {
 	if p.Profile.Vault == config.VaultMemory {
 		return nil
 	}
-	what, err := s.pick(ctx, "Whose key signs?", choice{"new", "make a new key for the EVM chains"},
-		choice{"both", "two new keys, one for the EVM chains and one for Solana"},
+	of := []choice{{"new", "make a new key for the EVM chains"}}
+	if !p.Profile.OwnNodes() { // which are of EVM chains
+		of = append(of, choice{"both", "two new keys, one for the EVM chains and one for Solana"})
+	}
+	what, err := s.pick(ctx, "Whose key signs?", append(of,
 		choice{"typed", "bring one by typing or pasting it: hex, keystore, mnemonic, Solana key"},
-		choice{"watch", "watch only: no key here, nothing can be signed"})
+		choice{"watch", "watch only: no key here, nothing can be signed"})...)
 	switch {
 	case err != nil:
 		return err
@@ -357,6 +418,12 @@ func (s SetUp) askKeys(ctx context.Context, p *profile.Plan) error {
 		}
 		found, err := vault.ParseKey(text.Reveal(), vault.Hint{})
 		text.Wipe()
+		if err == nil && p.Profile.OwnNodes() && slices.ContainsFunc(found.Keys, func(k vault.Candidate) bool {
+			return k.Kind == vault.Solana
+		}) {
+			found.Wipe()
+			err = errors.New("own nodes have EVM chains alone: this is a key for Solana")
+		}
 		if err == nil {
 			p.Keys = found.Keys
 			return nil
@@ -417,7 +484,7 @@ func (s SetUp) askAccounts(ctx context.Context, p *profile.Plan) error {
 
 // check tries a service, and compares the addresses of the accounts with what it computes.
 func (s SetUp) check(ctx context.Context, p *profile.Plan) error {
-	if p.Profile.Embedded() {
+	if p.Profile.Local() {
 		return nil
 	}
 	all, err := s.Host.ComparePlan(ctx, *p)

@@ -5,15 +5,20 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/cli"
+	"coffer/ui/doctor"
 	"coffer/ui/present"
 	"coffer/ui/profile"
 )
@@ -195,5 +200,90 @@ func TestD16_KeysNewOffersTheAccount(t *testing.T) {
 			want == 0 && !strings.Contains(said, later+"solana --address "+key) {
 			t.Errorf("%+v\n%s", got, said)
 		}
+	}
+}
+
+// nodesFiles are the files of a network on own nodes, and the network as the service has it.
+func nodesFiles(t *testing.T, dir string, kind network.Kind) network.Descriptor {
+	t.Helper()
+	n, err := network.Decode(descriptor(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Version, n.Kind, n.Chains = network.Version, kind, []string{"eip155:8453"}
+	n.Genesis, n.Deployments = map[string]string{"eip155:8453": "0xab"}, nil
+	n.Pins.Paymaster, n.Pins.RoleBasedValidator = network.Window(), network.RoleBasedValidator()
+	n.Pins.Escrow, n.Pins.Solver = common.Address{}, common.Address{}
+	n, err = n.WithID()
+	raw, errRaw := n.Encode()
+	all, errAll := networks.Shipped()
+	if err := errors.Join(err, errRaw, errAll); err != nil {
+		t.Fatal(err)
+	}
+	f := networks.File{Kind: kind}
+	for _, c := range all {
+		if c.ID == 8453 {
+			c.RPC, c.Tokens, c.Feeds = []string{"https://node.example"}, nil, nil
+			f.Chains = append(f.Chains, c)
+		}
+	}
+	if err := errors.Join(os.WriteFile(dir+"/networks.toml", f.Encode(), 0o600),
+		os.WriteFile(dir+"/network.json", raw, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	n.Pins.Operator = common.Address{7}
+	return n
+}
+
+// TestL8_LinesSetUpOwnNodes: the nodes are tried first, real money takes a sentence, and the gas tank is shown.
+func TestL8_LinesSetUpOwnNodes(t *testing.T) {
+	const word = "number or its first word"
+	d, p, s := setUp(t)
+	n := nodesFiles(t, d.dir, network.Real)
+	p.answers = []string{"Name", "mine", word, "your", "Networks file", d.dir + "/none.toml", "Networks file",
+		d.dir + "/networks.toml", "Type " + profile.RealSentence, "yes", "Type " + profile.RealSentence,
+		profile.RealSentence, word, "only", word, "make", word, "smart", "no other profile", "yes", "Write it down?",
+		"yes", "Open it now?", "no"}
+	s.Host.Embedded = func(_ context.Context, _ string, o profile.EmbeddedOptions) (profile.Embedded, error) {
+		if o.Networks != d.dir+"/networks.toml" {
+			t.Errorf("the service is opened on %q", o.Networks)
+		}
+		return profile.Embedded{Network: n, BaseURL: "https://embedded.invalid", APIKey: secret.New([]byte("key")),
+			Tanks: func(context.Context) ([]doctor.Tank, error) {
+				return []doctor.Tank{{Chain: "Base", Has: "0.01 ETH", Operations: 160}}, nil
+			},
+			Close: func() error { return nil }}, nil
+	}
+	s.Host.CheckNodes = func(_ context.Context, _ string, out io.Writer) error {
+		_, err := io.WriteString(out, "Base\n  ok  everything\n")
+		return err
+	}
+	if _, err := s.Lines(t.Context()); err != nil || len(p.answers) > 0 {
+		t.Fatalf("%v %v\n%s", err, p.answers, p.said.String())
+	}
+	got := d.profileOf("mine")
+	if got.Kind != network.Real || got.NetworkID != n.ID || !got.OwnNodes() || len(got.Accounts) != 1 ||
+		!strings.Contains(p.said.String(), "ok  everything") || strings.Contains(p.said.String(), "for Solana") ||
+		!strings.Contains(d.out.String(), n.Pins.Operator.Hex()+"  pays for gas") ||
+		!strings.Contains(d.out.String(), "0.01 ETH on Base, good for about 160 operations") {
+		t.Errorf("%+v\n%s\n%s", got, p.said.String(), d.out.String())
+	}
+	o, err := s.Host.OpenKeys(t.Context(), "mine")
+	if err != nil || o.Change() != nil {
+		t.Fatalf("it asks for the sentence again: %v", err)
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestL8_NodesThatLackSomethingAreNotSetUp(t *testing.T) {
+	d, p, s := setUp(t)
+	nodesFiles(t, d.dir, network.Lab)
+	p.answers = []string{"Name", "mine", "number or its first word", "your", "Networks file", d.dir + "/networks.toml"}
+	lacks := errors.New("1 thing is missing on 1 chain")
+	s.Host.CheckNodes = func(context.Context, string, io.Writer) error { return lacks }
+	if _, err := s.Lines(t.Context()); !errors.Is(err, lacks) || exists(d.dir+"/config.toml") {
+		t.Errorf("%v", err)
 	}
 }
