@@ -306,6 +306,12 @@ type receipt struct {
 // sends signs a transaction with the devnet's first key, sends it and returns its receipt. Without to it deploys.
 func (n *network) sends(t *testing.T, chain string, to *common.Address, data []byte) (r receipt) {
 	t.Helper()
+	return n.pays(t, chain, to, new(big.Int), data)
+}
+
+// pays is sends with coins.
+func (n *network) pays(t *testing.T, chain string, to *common.Address, wei *big.Int, data []byte) (r receipt) {
+	t.Helper()
 	key, err := crypto.HexToECDSA(n.finds(t, `^0x[0-9a-fA-F]{40}  0x([0-9a-f]{64})$`))
 	must(t, err)
 	conn := n.opens(t, chain)
@@ -314,9 +320,11 @@ func (n *network) sends(t *testing.T, chain string, to *common.Address, data []b
 	asks(t, conn, &id, "eth_chainId")
 	asks(t, conn, &nonce, "eth_getTransactionCount", from, "pending")
 	asks(t, conn, &price, "eth_gasPrice")
-	asks(t, conn, &gas, "eth_estimateGas", map[string]any{"from": from, "to": to, "data": hexutil.Bytes(data)})
+	asks(t, conn, &gas, "eth_estimateGas", map[string]any{"from": from, "to": to, "value": (*hexutil.Big)(wei),
+		"data": hexutil.Bytes(data)})
 	tx, err := types.SignNewTx(key, types.LatestSignerForChainID(new(big.Int).SetUint64(uint64(id))), &types.LegacyTx{
-		Nonce: uint64(nonce), GasPrice: new(big.Int).SetUint64(2 * uint64(price)), Gas: uint64(gas), To: to, Data: data,
+		Nonce: uint64(nonce), GasPrice: new(big.Int).SetUint64(2 * uint64(price)), Gas: uint64(gas), To: to, Value: wei,
+		Data: data,
 	})
 	must(t, err)
 	raw, err := tx.MarshalBinary()
