@@ -35,6 +35,7 @@ import (
 	"coffer/api/service/access"
 	"coffer/api/service/daemon"
 	"coffer/api/service/operator"
+	"coffer/api/service/remotenet"
 	"coffer/api/service/settle"
 	"coffer/api/service/signers"
 	"coffer/config"
@@ -133,6 +134,7 @@ func host() profile.Host {
 				defer debug.SetGCPercent(before)
 			}
 			o := service.Options{Kind: network.Embedded, Fund: true, Networks: e.Networks, Credential: e.Credential,
+				Tank:     e.Tank.Reveal(),
 				Lifetime: cmp.Or(e.Quotes, service.EmbeddedLifetime)}
 			if e.RPC != "" {
 				o.Nodes = &service.NodesOptions{Listen: e.RPC, Version: clientVersion()}
@@ -646,6 +648,11 @@ func ofFile(err error) error {
 
 // ofData adds the remedy to the error of a data directory whose network is damaged or lost.
 func ofData(err error, dir string) error {
+	var tank *remotenet.TankError
+	if errors.As(err, &tank) {
+		return &cli.DataError{Err: err, Hint: fmt.Sprintf("restore the backup of the keys that has it: coffer keys "+
+			"restore FILE\nor move %q aside and begin with another tank; what the first one holds stays there", dir)}
+	}
 	if err == nil || !service.IsDamage(err) {
 		return err
 	}

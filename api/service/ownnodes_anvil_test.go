@@ -18,6 +18,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/crypto"
 
+	"coffer/api/network"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/pinned"
 	"coffer/api/service/signers"
@@ -82,7 +83,7 @@ func newAnvilLab(t *testing.T) *lab {
 	for _, id := range labChains() {
 		l.usdc[id] = crypto.CreateAddress2(evm.DeterministicDeployer(), common.Hash{}, crypto.Keccak256(creation))
 	}
-	l.begin(urls)
+	l.begin(network.Lab, urls)
 	at, slot, err := pinned.Approval()
 	if err != nil {
 		t.Fatal(err)

@@ -64,6 +64,12 @@ func labChains() []uint64 { return []uint64{8453, 42161} }
 // newLab is one on embedded chains behind their JSON-RPC endpoints. wrap may stand before an endpoint.
 func newLab(t *testing.T, wrap func(http.Handler) http.Handler) *lab {
 	t.Helper()
+	return newNodes(t, network.Lab, wrap)
+}
+
+// newNodes is newLab for a network of another kind.
+func newNodes(t *testing.T, kind network.Kind, wrap func(http.Handler) http.Handler) *lab {
+	t.Helper()
 	in, err := devnet.Open(store.NewMemory(), devnet.Options{Clock: time.Now, Random: rand.Reader,
 		Kind: network.Embedded})
 	if err != nil {
@@ -95,19 +101,19 @@ func newLab(t *testing.T, wrap func(http.Handler) http.Handler) *lab {
 		}
 		return b.Receipts[0].TxHash, true
 	}
-	l.begin(urls)
+	l.begin(kind, urls)
 	return &l
 }
 
 // begin writes the files of a lab and deploys its contracts.
-func (l *lab) begin(urls map[uint64]string) {
+func (l *lab) begin(kind network.Kind, urls map[uint64]string) {
 	l.t.Helper()
 	shipped, err := networks.Shipped()
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	l.file, l.pools = filepath.Join(l.t.TempDir(), networks.Name), map[uint64]*rpcpool.Pool{}
-	f := networks.File{Kind: network.Lab}
+	f := networks.File{Kind: kind}
 	for _, c := range shipped {
 		if urls[c.ID] == "" {
 			continue
@@ -412,16 +418,11 @@ func TestDataIsOfOneNetwork(t *testing.T) {
 	}
 }
 
-// TestRealMoneyIsNotServedWhileTheTanksKeyIsInTheClear: the store has the seed of all keys as it is.
-func TestRealMoneyIsNotServedWhileTheTanksKeyIsInTheClear(t *testing.T) {
-	l, db := newLab(t, nil), store.NewMemory()
-	raw, err := os.ReadFile(l.file)
+// TestTheTanksKeyOfRealMoneyIsNotStored: it is given at every opening, and the same one.
+func TestTheTanksKeyOfRealMoneyIsNotStored(t *testing.T) {
+	l, path := newNodes(t, network.Real, nil), filepath.Join(t.TempDir(), "db")
+	db, err := store.OpenBolt(path, store.BoltOptions{})
 	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Replace(string(raw), `kind = "lab"`, `kind = "real"`, 1)
-	text = regexp.MustCompile(`(?m)^final = .*$`).ReplaceAllString(text, `final = "finalized"`)
-	if err := os.WriteFile(l.file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := service.Open(l.options(db)); !errors.Is(err, remotenet.ErrReal) {
@@ -429,6 +430,41 @@ func TestRealMoneyIsNotServedWhileTheTanksKeyIsInTheClear(t *testing.T) {
 	}
 	if made, err := remotenet.Exists(db); err != nil || made {
 		t.Errorf("keys were made: %t %v", made, err)
+	}
+	tank, other := bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32)
+	key, err := crypto.ToECDSA(tank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := l.options(db)
+	for range 2 {
+		o.Tank = bytes.Clone(tank)
+		s, err := service.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := s.Network().Pins.Operator; at != crypto.PubkeyToAddress(key.PublicKey) {
+			t.Errorf("the gas tank is %s", at)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var different *remotenet.TankError
+	o.Tank = other
+	if _, err := service.Open(o); !errors.As(err, &different) || different.Given == different.Data {
+		t.Errorf("another tank: %v", err)
+	}
+	o.Tank = make([]byte, 32)
+	if _, err := service.Open(o); err == nil {
+		t.Error("a key of zeros")
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(raw, crypto.PubkeyToAddress(key.PublicKey).Bytes()) || bytes.Contains(raw, tank) {
+		t.Errorf("%v, or the key is stored, or its address is not", err)
 	}
 }
 

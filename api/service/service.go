@@ -94,9 +94,11 @@ type Options struct {
 	Nodes        *NodesOptions     // OpenOrAttach opens endpoints while this process holds the database
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 	// Networks is the file of a network on nodes of others (networks.toml), "" for an embedded one. Its kind is that of
-	// the network. Credential finds what one of its endpoints names as ${vault:NAME}.
+	// the network. Credential finds what one of its endpoints names as ${vault:NAME}. Tank is the key of its gas tank,
+	// 32 bytes; where real money is at stake it must be given, and it is not stored.
 	Networks   string
 	Credential networks.Credential
+	Tank       []byte
 }
 
 // Faults bring about what seldom happens, for tests and developers. Nil functions do nothing.
@@ -256,7 +258,8 @@ func (s *Service) install() error {
 	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
 	defer cancel()
 	in, err := remotenet.Open(ctx, remotenet.Options{File: o.Networks, Store: o.Store, Credential: o.Credential,
-		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Log: o.Log})
+		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Tank: o.Tank,
+		Log: o.Log})
 	if err != nil {
 		return err
 	}

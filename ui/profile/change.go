@@ -212,7 +212,7 @@ func realWords() []string {
 	return []string{
 		"This network is REAL: what you sign moves real money, and there is no operator between you and the chains.",
 		"Your nodes tell what you have and what happened: name nodes that you run or trust.",
-		"The gas tank is a key in this profile's data; keep no more there than gas needs.",
+		"The gas tank is one more key in this profile's vault; keep no more there than gas needs.",
 	}
 }
 

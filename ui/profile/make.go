@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -61,6 +62,7 @@ func (h Host) Describe() (network.Descriptor, error) {
 // written down, the error says so. The network of an embedded profile is made on the way.
 func (h Host) Make(ctx context.Context, p Plan) error {
 	steps, err := h.steps(&p)
+	defer func() { p.tank.Wipe() }()
 	if err == nil {
 		err = carryOut(ctx, steps)
 	}
@@ -104,6 +106,11 @@ func (h Host) steps(p *Plan) ([]step, error) {
 		return config.CanAdd(paths.Config,
 			p.Profile)
 	}}}
+	if keepsTank(p.Profile) {
+		if p.tank, err = vault.New(vault.GasTank, rand.Reader); err != nil {
+			return nil, err
+		}
+	}
 	if p.Profile.Local() {
 		steps = append(steps, h.networkStep(p, paths.ProfileData(p.Profile.Name)))
 	}
@@ -130,7 +137,7 @@ func (h Host) networkStep(p *Plan, dir string) step {
 		name: "make the network",
 		do: func(ctx context.Context) error {
 			service, err := h.Embedded(ctx, dir, EmbeddedOptions{Quotes: p.Profile.QuoteTime(),
-				Networks: p.Profile.Networks})
+				Networks: p.Profile.Networks, Tank: p.tank})
 			if err != nil {
 				return err
 			}
@@ -220,6 +227,11 @@ func fill(ctx context.Context, v *vault.Vault, p *Plan) error {
 	}
 	for _, k := range p.Keys {
 		if _, err := v.Add(ctx, k.Kind, secret.New(bytes.Clone(k.Key.Reveal())), ""); err != nil {
+			return err
+		}
+	}
+	if keepsTank(p.Profile) {
+		if _, err := v.Add(ctx, vault.GasTank, secret.New(bytes.Clone(p.tank.Reveal())), ""); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type nodes struct {
 	*machine
 	n      network.Descriptor // as the service has it
 	opened int
+	tank   []byte // that the service was given last
 }
 
 func onNodes(t *testing.T, kind network.Kind) *nodes {
@@ -65,20 +67,36 @@ func (m *nodes) names(id string) {
 		"networks = %q\n", m.n.Kind, id, filepath.Join(m.home, networks.Name)))
 }
 
-func (m *nodes) opens() (*Opened, error) {
-	h := Host{
+// keeps makes the vault of the profile.
+func (m *nodes) keeps() {
+	m.t.Helper()
+	o, err := m.host().OpenVault(m.t.Context(), "mine")
+	if err == nil {
+		err = errors.Join(o.vault.Create(m.t.Context(), secret.New([]byte("correct horse"))), o.Close())
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *nodes) host() Host {
+	return Host{
 		Getenv: config.Getenv([]string{"HOME=" + m.home, "COFFER_DATA=" + m.home,
 			"COFFER_CONFIG=" + m.home + "/config.toml"}),
 		Embedded: func(_ context.Context, _ string, o EmbeddedOptions) (Embedded, error) {
 			if m.opened++; o.Networks != filepath.Join(m.home, networks.Name) {
 				m.t.Errorf("the service is opened on %q", o.Networks)
 			}
+			m.tank = bytes.Clone(o.Tank.Reveal())
 			return Embedded{Network: m.n, BaseURL: "https://x.invalid/api", APIKey: secret.New([]byte("k")),
 				Close: func() error { return nil }}, nil
 		},
 		Ask: m.ask,
 	}
-	o, err := h.OpenKeys(m.t.Context(), "mine")
+}
+
+func (m *nodes) opens() (*Opened, error) {
+	o, err := m.host().OpenKeys(m.t.Context(), "mine")
 	if err == nil {
 		m.t.Cleanup(func() { _ = o.Close() })
 	}
@@ -91,7 +109,8 @@ func TestAProfileOnOwnNodesOpensItsOwnNetworkAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Network.ID != m.n.ID || len(o.Catalog.Chains()) != 1 || o.Change() != nil || len(o.Contacts()) > 0 {
+	if o.Network.ID != m.n.ID || len(o.Catalog.Chains()) != 1 || o.Change() != nil || len(o.Contacts()) > 0 ||
+		m.tank != nil {
 		t.Errorf("%+v, %d chains, %+v, %v", o.Network, len(o.Catalog.Chains()), o.Change(), o.Contacts())
 	}
 	m.live(o) // signs, and remembers the network
@@ -120,6 +139,7 @@ func TestAProfileOnOwnNodesOpensItsOwnNetworkAlone(t *testing.T) {
 // Real money is signed for after a sentence was typed, once for a network.
 func TestRealMoneyOnOwnNodesTakesASentence(t *testing.T) {
 	m := onNodes(t, network.Real)
+	m.keeps()
 	o, err := m.opens()
 	if err != nil {
 		t.Fatal(err)
@@ -144,5 +164,21 @@ func TestRealMoneyOnOwnNodesTakesASentence(t *testing.T) {
 	}
 	if o, err = m.opens(); err != nil || o.Change() != nil {
 		t.Errorf("it asks again: %v", err)
+	}
+}
+
+// The key of the gas tank of real money is the vault's, the same at every opening; without a vault there is none.
+func TestTheGasTankOfRealMoneyIsInTheVault(t *testing.T) {
+	m := onNodes(t, network.Real)
+	if _, err := m.opens(); err == nil || !strings.Contains(cli.Hint(err), "coffer keys init") {
+		t.Errorf("without a vault: %v", err)
+	}
+	m.keeps()
+	if _, err := m.opens(); err != nil {
+		t.Fatal(err)
+	}
+	first := m.tank
+	if _, err := m.opens(); err != nil || len(first) != 32 || !bytes.Equal(m.tank, first) {
+		t.Errorf("%v, %d bytes", err, len(first))
 	}
 }

@@ -39,12 +39,15 @@ type Plan struct {
 	Passphrase secret.Secret // of the vault; empty for a vault without one
 	Keys       []vault.Candidate
 	Default    bool // it becomes the default profile
+
+	tank secret.Secret // key of the gas tank, where the vault keeps it
 }
 
 // Wipe wipes the secrets.
 func (p Plan) Wipe() {
 	p.APIKey.Wipe()
 	p.Passphrase.Wipe()
+	p.tank.Wipe()
 	for _, k := range p.Keys {
 		k.Key.Wipe()
 	}

@@ -65,12 +65,13 @@ type Endpoint struct{ Name, URL string }
 
 // EmbeddedOptions say how a service inside this program runs: how long its quotes may be accepted (0: its default; one
 // that is open already keeps its own), and where its chains answer JSON-RPC ("": nowhere). Networks is the
-// networks.toml of own nodes, and Credential finds the keys that they ask for; "": the chains are inside this program
-// as well.
+// networks.toml of own nodes, Credential finds the keys that they ask for, and Tank is the key of the gas tank where a
+// vault keeps it; "": the chains are inside this program as well.
 type EmbeddedOptions struct {
 	Quotes        time.Duration
 	RPC, Networks string
 	Credential    networks.Credential
+	Tank          secret.Secret
 }
 
 // Host is what the program supplies. Embedded opens the service on the data of a directory; Ask asks for a secret on
@@ -236,6 +237,9 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 	if o.Profile.OwnNodes() {
 		var err error
 		if options.Credential, err = o.nodeKeys(ctx); err != nil {
+			return err
+		}
+		if options.Tank, err = o.gasTank(ctx); err != nil {
 			return err
 		}
 	}

@@ -52,8 +52,8 @@ func (b backup) wipe() {
 	}
 }
 
-// Backup returns all keys, those of nodes and the API key, encrypted under a passphrase of at least MinPassphrase
-// characters, as text of a few kilobytes. The vault has to be unlocked.
+// Backup returns all keys, those of nodes, of the gas tank and of the API, encrypted under a passphrase of at least
+// MinPassphrase characters, as text of a few kilobytes. The vault has to be unlocked.
 func (v *Vault) Backup(ctx context.Context, pass secret.Secret) ([]byte, error) {
 	if err := v.usable(ctx); err != nil {
 		return nil, err
@@ -200,8 +200,8 @@ func (v *Vault) Restore(ctx context.Context, data []byte, pass secret.Secret) ([
 }
 
 // RestoreFrom restores a backup that was made on the network with the given id, for a user who wants the same keys on
-// both networks and says so: what such a key signs here can be valid there. Keys of nodes and an API key are restored
-// on their own network only.
+// both networks and says so: what such a key signs here can be valid there. Keys of nodes, that of a gas tank and an
+// API key are restored on their own network only.
 func (v *Vault) RestoreFrom(ctx context.Context, networkID string, data []byte, pass secret.Secret) (added []Item,
 	err error) {
 	if err := v.usable(ctx); err != nil {
@@ -218,7 +218,14 @@ func (v *Vault) RestoreFrom(ctx context.Context, networkID string, data []byte, 
 	if b.Network != networkID {
 		return nil, ErrNetwork
 	}
+	var tank error
 	for _, i := range b.Items {
+		if i.Kind == GasTank {
+			if networkID == v.network {
+				tank = v.restoreGasTank(ctx, i)
+			}
+			continue
+		}
 		item, err := v.restore(ctx, i)
 		switch {
 		case errors.Is(err, ErrExists):
@@ -235,7 +242,7 @@ func (v *Vault) RestoreFrom(ctx context.Context, networkID string, data []byte, 
 		err = errors.Join(err, v.restoreNodeKeys(ctx, b.NodeKeys))
 	}
 	slices.SortFunc(added, byAddress)
-	return added, err
+	return added, errors.Join(err, tank)
 }
 
 // restore adds one key with the label and the time of its backup.

@@ -54,7 +54,7 @@ func (v *Vault) borrowKeys() (k *keys, err error) {
 // changed, moved or deleted is ErrDamaged. It does not count as a use.
 func (v *Vault) Items(ctx context.Context) (items []Item, err error) {
 	err = v.each(ctx, func(m meta, _ []byte) error {
-		if m.Kind != kindNodeKey {
+		if m.signs() {
 			items = append(items, m.item())
 		}
 		return nil
@@ -174,7 +174,7 @@ func (v *Vault) Use(ctx context.Context, networkID, address string, fn func(key 
 		return err
 	}
 	return v.lend(ctx, name, true, func(m meta, key secret.Secret) error {
-		if m.Kind == kindNodeKey {
+		if !m.signs() {
 			return ErrNoKey
 		}
 		return fn(key)

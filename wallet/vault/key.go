@@ -29,7 +29,7 @@ func addressOf(kind Kind, key []byte) (string, error) {
 		return "", ErrBadKey
 	}
 	switch kind {
-	case EVM:
+	case EVM, GasTank:
 		private, ok := scalar(key)
 		if !ok {
 			return "", ErrBadKey

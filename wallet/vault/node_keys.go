@@ -102,8 +102,11 @@ func nodeKeyPlace(name string) string { return string(kindNodeKey) + " " + name 
 
 // place is what the record of a secret is named after.
 func (m meta) place() string {
-	if m.Kind == kindNodeKey {
+	switch m.Kind {
+	case kindNodeKey:
 		return nodeKeyPlace(m.Address)
+	case GasTank:
+		return gasTankPlace
 	}
 	return m.Address
 }

@@ -118,6 +118,9 @@ type meta struct {
 	Created int64  `json:"created"`       // Unix seconds
 }
 
+// signs reports whether the key signs for accounts.
+func (m meta) signs() bool { return m.Kind == EVM || m.Kind == Solana }
+
 func (m meta) item() Item {
 	return Item{Kind: m.Kind, Address: m.Address, Network: m.Network, Label: m.Label,
 		Created: time.Unix(m.Created, 0).UTC()}
@@ -184,7 +187,7 @@ func (k *keys) sound(m meta, key []byte, name string) bool {
 	var address string
 	var err error
 	guard.Do(func() { address, err = addressOf(m.Kind, key) })
-	return err == nil && address == m.Address && k.recordName(address) == name && checkLabel(m.Label) == nil
+	return err == nil && address == m.Address && k.recordName(m.place()) == name && checkLabel(m.Label) == nil
 }
 
 func checkLabel(label string) error {

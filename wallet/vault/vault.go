@@ -46,6 +46,8 @@ var (
 		"what is stored was changed or damaged, or does not belong to this vault; restore a backup")
 	ErrWork = errors.New("opening this would take more work or memory than is allowed; it was not made by this " +
 		"program, or was tampered with")
+	ErrGasTank = errors.New("this vault has another gas tank, which stays; restore the backup into a new profile to " +
+		"reach its own")
 	ErrFull  = errors.New("the vault is full: it holds 48 keys")
 	ErrLabel = errors.New("a label has at most 64 bytes of printable text")
 )
@@ -53,7 +55,7 @@ var (
 // Kind is the kind of a key.
 type Kind string
 
-// The kinds: an EVM key of 32 bytes and a Solana seed of 32 bytes.
+// The kinds of keys that sign for accounts: an EVM key of 32 bytes and a Solana seed of 32 bytes.
 const (
 	EVM    Kind = "evm"
 	Solana Kind = "solana"

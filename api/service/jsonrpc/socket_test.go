@@ -177,7 +177,7 @@ func allocated() uint64 {
 }
 
 func TestASilentConnectionIsAskedAndClosed(t *testing.T) {
-	s, h := begin(t, Options{Limits: Limits{Ping: 50 * time.Millisecond}})
+	_, h := begin(t, Options{Limits: Limits{Ping: 50 * time.Millisecond}})
 	c := dial(t, h)
 	asked := make(chan struct{}, 100)
 	c.SetPingHandler(func(string) error { // it does not answer
@@ -191,7 +191,7 @@ func TestASilentConnectionIsAskedAndClosed(t *testing.T) {
 	if len(asked) == 0 {
 		t.Error("it was not asked")
 	}
-	s, h = begin(t, Options{Limits: Limits{Ping: time.Second}}) // a busy machine may answer late
+	s, h := begin(t, Options{Limits: Limits{Ping: time.Second}}) // a busy machine may answer late
 	lively := dial(t, h)                                        // the library answers pings while it reads
 	go func() {
 		time.Sleep(2500 * time.Millisecond)

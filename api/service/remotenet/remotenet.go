@@ -4,7 +4,7 @@
 // Promise: nothing is opened before the descriptor was found to name the contracts of this program, and every chain to
 // begin with its block and to have the pinned code at every pinned address; a difference of code is a
 // *pinned.DifferenceError. Data of one network is refused for another one. No endpoint is asked but those of the file.
-// The keys are made once, with the first opening, and never leave the process.
+// The keys are the same at every opening and never leave the process.
 //
 // The network has no solver (network.Descriptor.OnOwnNodes): its operator is the gas tank, a key that a person funds.
 // Units: amounts in wei. Sources: protocol §5.5 and §5.6.
@@ -42,15 +42,16 @@ import (
 )
 
 // Options say how a network is opened. File is networks.toml; its descriptor lies beside it. Credential finds what an
-// endpoint names as ${vault:NAME}. The seed of the first opening is Seed, or drawn from Random. Poll is how often lanes
-// look at a chain while something is under way, 0 for the usual.
+// endpoint names as ${vault:NAME}. Tank is the key of the gas tank, 32 bytes, which is not stored; where it is nil, and
+// no real money is at stake, the keys come from a seed in the store: that of the first opening is Seed, or drawn from
+// Random. Poll is how often lanes look at a chain while something is under way, 0 for the usual.
 type Options struct {
 	File       string
 	Store      store.Store
 	Credential networks.Credential
 	Clock      func() time.Time
 	Random     io.Reader
-	Seed       []byte
+	Seed, Tank []byte
 	Log        *slog.Logger
 	Poll       time.Duration
 }
@@ -67,9 +68,9 @@ type Network struct {
 	lanes map[uint64]*lane.Lane
 }
 
-// ErrReal says that real money is at stake: the gas tank's key is in the store in the clear, and so are the others.
-var ErrReal = errors.New("a network of kind real can be checked and deployed, but not opened: " +
-	"this version would keep the key of its gas tank on disk in the clear")
+// ErrReal says that a network of real money was to be opened without the key of its gas tank: what the store keeps, it
+// keeps in the clear.
+var ErrReal = errors.New("a network of kind real is opened by a profile, whose vault keeps the key of its gas tank")
 
 // ErrMissing says that a chain lacks a pinned contract.
 var ErrMissing = errors.New("contracts are missing: coffer network deploy puts them there")
@@ -89,7 +90,7 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 			err = errors.Join(fmt.Errorf("network of %s: %w", o.File, err), n.Close())
 		}
 	}()
-	if file.Kind == network.Real {
+	if file.Kind == network.Real && o.Tank == nil {
 		return nil, ErrReal
 	}
 	d, err := describe(file)
@@ -113,15 +114,9 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if err := n.compare(ctx); err != nil {
 		return nil, err
 	}
-	if n.seed, err = seed(o, d.ID); err != nil {
+	if err := n.openKeys(o); err != nil {
 		return nil, err
 	}
-	keys, err := signers.Derive(n.seed)
-	if err != nil {
-		return nil, err
-	}
-	n.Set = signers.Set{Operator: keys.Operator, CoSigner: keys.CoSigner, TamperProof: keys.TamperProof,
-		Attester: keys.Attester}
 	n.Pins.Operator, n.Pins.CoSigner = n.Operator.Address(), n.CoSigner.Address()
 	n.Pins.TamperProof = n.TamperProof.Address()
 	if err := n.openLanes(o); err != nil {

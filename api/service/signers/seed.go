@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -64,6 +65,21 @@ func Derive(seed []byte) (e Embedded, err error) {
 		SolanaTreasury: solana(labelSolanaTreasury), SolanaFaucet: solana(labelSolanaFaucet),
 	}
 	return e, err
+}
+
+// OfTank makes the signers of a network on nodes of others from the key of its gas tank, 32 bytes, which is the
+// operator's; the others are derived from it.
+func OfTank(tank []byte) (Set, error) {
+	derived, err := Derive(tank)
+	if err != nil {
+		return Set{}, err
+	}
+	key, err := crypto.ToECDSA(tank)
+	if err != nil {
+		return Set{}, errors.New("the key of the gas tank is none of secp256k1") // the cause may tell of it
+	}
+	return Set{Operator: Local(key), CoSigner: derived.CoSigner, TamperProof: derived.TamperProof,
+		Attester: derived.Attester}, nil
 }
 
 // deriveECDSA reduces 48 derived bytes into 1 … n-1; the surplus 16 bytes make every key equally likely.

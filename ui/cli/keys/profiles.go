@@ -181,9 +181,12 @@ func (c Profiles) pinOwn(p *config.Profile) (n network.Descriptor, err error) {
 
 // Accounts builds `coffer accounts list`, `add`, `rename`, `default`, `remove` and `check`.
 func (c Profiles) Accounts(g *cli.Global) []*cobra.Command {
-	there := c.Prompt.Terminal
-	return []*cobra.Command{c.listAccounts(g), cli.Passing(c.addAccount(g), there), c.renameAccount(g),
-		c.defaultAccount(g), c.removeAccount(g), cli.Passing(c.checkAccounts(g), there)}
+	all := []*cobra.Command{c.listAccounts(g), c.addAccount(g), c.renameAccount(g), c.defaultAccount(g),
+		c.removeAccount(g), c.checkAccounts(g)}
+	for _, cmd := range all {
+		cli.Passing(cmd, c.Prompt.Terminal)
+	}
+	return all
 }
 
 func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -88,7 +89,11 @@ func (s SetUp) write(ctx context.Context, p profile.Plan) error {
 	if err := s.Host.Make(ctx, p); err != nil {
 		return err
 	}
-	o, err := s.Host.OpenKeys(ctx, p.Profile.Name)
+	h := s.Host
+	h.Ask = func(context.Context, string) (secret.Secret, error) { // it was just typed
+		return secret.New(bytes.Clone(p.Passphrase.Reveal())), nil
+	}
+	o, err := h.OpenKeys(ctx, p.Profile.Name)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,7 @@ var scenes = map[string][]scene{
 		{line: "make ", not: source},
 		{line: "GO", not: source},
 		{line: "coffer serve --lifetime", not: value},
+		{line: "coffer keys node-key", not: "needs a node that asks for a key; ui/e2e/keys has one"},
 	},
 	"README.md": {
 		{line: "curl ", needs: "curl", words: []string{"KEY", `(?m)^key +(\S+)$`, "curl ", "curl --fail "}},
@@ -108,6 +109,7 @@ var scenes = map[string][]scene{
 	"guide.md": {
 		{line: "coffer profile add mine --kind embedded --vault file --default", alone: true},
 		{line: "coffer profile add mine", fresh: true},
+		{line: "coffer profile add nodes", not: "needs the files of networks.md, which has the line as well"},
 		{line: "coffer keys new", no: true},
 		{line: "coffer accounts add", words: []string{"0x522cD0090f1406C3F1A50111687e89256A049992", key}},
 		{line: "coffer profile add team", before: "cp lab/network.json lab/ca.pem ."},

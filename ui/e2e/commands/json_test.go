@@ -111,7 +111,8 @@ func TestEveryJSONOutputHasAGolden(t *testing.T) {
 // jsonElsewhere are the commands whose --json is pinned by a test that holds the text itself, with the file of that
 // test.
 func jsonElsewhere() map[string]string {
-	return map[string]string{"version": "ui/cli/version_test.go", "config show": "ui/cli/config_test.go"}
+	return map[string]string{"version": "ui/cli/version_test.go", "config show": "ui/cli/config_test.go",
+		"keys node-key list": "ui/e2e/keys/node_key_test.go"}
 }
 
 // TestJSONOfServe: the one line, with what differs from start to start replaced.

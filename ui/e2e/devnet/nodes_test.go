@@ -15,20 +15,33 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/ui/e2e/rig"
+	"coffer/ui/profile"
 	"coffer/ui/tui/kit"
 )
 
-// ownNodes makes a profile on the endpoints of a devnet, by commands, and returns the address of its key.
-func (n *network) ownNodes(t *testing.T, dir string, env []string) common.Address {
+// deploys makes the files of a network of a kind on the endpoints of a devnet, and puts its contracts there.
+func (n *network) deploys(t *testing.T, dir string, env []string, kind string) (file string) {
 	t.Helper()
 	at := filepath.Join(dir, "nodes")
 	must(t, os.Mkdir(at, 0o700))
 	file, payer := filepath.Join(at, "networks.toml"), filepath.Join(at, "payer")
 	must(t, os.WriteFile(payer, []byte(n.finds(t, `^0x[0-9a-fA-F]{40}  (0x[0-9a-f]{64})$`)), 0o600))
 	s := rig.Script{T: t, Env: env}
-	s.Runs(0, "network", "init", "--kind", "lab", "--tokens", "all", "--out", file,
+	s.Runs(0, "network", "init", "--kind", kind, "--tokens", "all", "--out", file,
 		"--chain", "base="+n.finds(t, ` 8453 +(http://\S+)`), "--chain", "op="+n.finds(t, ` 10 +(http://\S+)`))
+	raw, err := os.ReadFile(file)
+	must(t, err)
+	// gas of a devnet is dear
+	raw = regexp.MustCompile(`fee_cap_gwei = \S+`).ReplaceAll(raw, []byte("fee_cap_gwei = 100"))
+	must(t, os.WriteFile(file, raw, 0o600))
 	s.Runs(0, "network", "deploy", "--file", file, "--key-file", payer, "--yes")
+	return file
+}
+
+// ownNodes makes a profile on the endpoints of a devnet, by commands, and returns the address of its key.
+func (n *network) ownNodes(t *testing.T, dir string, env []string) common.Address {
+	t.Helper()
+	file, s := n.deploys(t, dir, env, "lab"), rig.Script{T: t, Env: env}
 	s.Runs(0, "profile", "add", "nodes", "--networks", file, "--vault", "file")
 	if screen, err := rig.Asks(t, env, []string{"keys", "init"}, "New passphrase", rig.Passphrase, "once more",
 		rig.Passphrase); err != nil {
@@ -136,5 +149,68 @@ func TestTerminalAPersonPaysOnOwnNodes(t *testing.T) {
 	p.Quits()
 	if got := net.holds(t, base, usdc, payee); got.Int64() != 55_000_000 {
 		t.Errorf("the payee has %s millionths", got)
+	}
+}
+
+// TestTerminalRealMoneyOnOwnNodes: the nodes of a devnet stand for those of real chains. The set-up asks for the
+// sentence, the vault keeps the key of the gas tank, and a backup of the keys carries it to another machine.
+func TestTerminalRealMoneyOnOwnNodes(t *testing.T) {
+	t.Parallel()
+	dir, env := rig.Home(t)
+	net := start(t, env)
+	file := net.deploys(t, dir, env, "real")
+	screen, err := rig.Asks(t, env, []string{"setup", "--linear"}, "Name of the profile", "mine",
+		"4. your own nodes", "your", "Networks file", file, "Type "+profile.RealSentence, "yes",
+		"Type "+profile.RealSentence, profile.RealSentence, "keyring, without a passphrase", "encrypted",
+		"New passphrase", rig.Passphrase, "The same once more", rig.Passphrase, "watch only", "make",
+		"no account on EVM chains", "smart", "no other profile", "yes", "Write it down?", "yes", "Open it now?", "no")
+	if err != nil || !strings.Contains(screen, "0 ETH on Base, good for about 0 operations") {
+		t.Fatalf("%v\n%s", err, screen)
+	}
+	s := rig.Script{T: t, Env: env, Pass: rig.Passphrase}
+	tankOf := func(s rig.Script, code int) string {
+		t.Helper()
+		out, errs := s.Runs(code, "doctor")
+		m := regexp.MustCompile(`gas tank: (0x[0-9a-fA-F]{40})`).FindStringSubmatch(out + errs)
+		if m == nil {
+			t.Fatal(out, errs)
+		}
+		return m[1]
+	}
+	tank := tankOf(s, 0)
+	if _, errs := (rig.Script{T: t, Env: env}).Runs(3, "balances"); !strings.Contains(errs, "assphrase") {
+		t.Error(errs)
+	}
+	out, _ := s.Runs(0, "accounts", "list")
+	account := common.HexToAddress(regexp.MustCompile(`(0x[0-9a-fA-F]{40})`).FindStringSubmatch(out)[1])
+	fuel := common.HexToAddress(tank)
+	net.pays(t, base, &fuel, big.NewInt(1e18), nil)
+	net.pays(t, base, &account, big.NewInt(2e18), nil)
+	out, _ = s.Runs(0, "transfer", "--asset", "eth", "--amount", "0.5", "--to",
+		"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "--chain", "base", "--yes", "--accept", "V4,Y5", "--json")
+	if r := rig.ResultOf(t, out); r.Status.Status != "COMPLETED" {
+		t.Error(out)
+	}
+
+	backup := filepath.Join(dir, "keys.age")
+	if screen, err := rig.Asks(t, env, []string{"keys", "backup", backup}, "Passphrase of profile mine", rig.Passphrase,
+		"assphrase of the backup", "words of the backup", "once more", "words of the backup"); err != nil {
+		t.Fatalf("%v\n%s", err, screen)
+	}
+	_, other := rig.Home(t)
+	there := rig.Script{T: t, Env: other}
+	there.Runs(0, "profile", "add", "again", "--networks", file, "--vault", "file")
+	if screen, err := rig.Asks(t, other, []string{"keys", "init"}, "New passphrase", rig.Passphrase, "once more",
+		rig.Passphrase); err != nil {
+		t.Fatalf("%v\n%s", err, screen)
+	}
+	if screen, err := rig.Asks(t, other, []string{"keys", "restore", backup}, "Passphrase of profile again",
+		rig.Passphrase, "assphrase of the backup", "words of the backup"); err != nil {
+		t.Fatalf("%v\n%s", err, screen)
+	}
+	there.Pass = rig.Passphrase
+	// there the network waits to be confirmed
+	if got := tankOf(there, 1); got != tank {
+		t.Errorf("the gas tank is %s after the backup, it was %s", got, tank)
 	}
 }

@@ -5,7 +5,6 @@ package keys
 import (
 	"errors"
 	"fmt"
-	"github.com/go-json-experiment/json"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -14,9 +13,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"coffer/ui/e2e/rig"
 )
@@ -128,6 +130,11 @@ func TestANodeKeyReachesTheNodeThatAsksForItAndNothingElse(t *testing.T) {
 	listed := runs(locked, 0, "keys", "node-key", "list")
 	if !strings.Contains(listed, "main") || !strings.Contains(listed, g.URL) {
 		t.Error(listed)
+	}
+	asJSON := runs(locked, 0, "keys", "node-key", "list", "--json")
+	key := regexp.MustCompile(`^\[\{"name":"main","host":"` + g.URL + `","created":"20[0-9T:-]+Z"\}\]\n$`)
+	if !key.MatchString(asJSON) {
+		t.Error(asJSON)
 	}
 	runs(locked, 0, "accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer",
 		"0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
