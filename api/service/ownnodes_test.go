@@ -47,7 +47,7 @@ import (
 // lab is two chains with the pinned contracts and endpoints on this machine, and the networks.toml of a person who has
 // them.
 type lab struct {
-	t     *testing.T
+	t     testing.TB
 	in    *devnet.Installation // nil on anvil
 	file  string
 	pools map[uint64]*rpcpool.Pool
@@ -61,8 +61,9 @@ type lab struct {
 // chains of a lab.
 func labChains() []uint64 { return []uint64{8453, 42161} }
 
-// newLab is one on embedded chains behind their JSON-RPC endpoints. wrap may stand before an endpoint.
-func newLab(t *testing.T, wrap func(http.Handler) http.Handler) *lab {
+// newLab is one on embedded chains behind their JSON-RPC endpoints, of labChains if none is named. wrap may be put
+// before an endpoint.
+func newLab(t testing.TB, wrap func(http.Handler) http.Handler, ids ...uint64) *lab {
 	t.Helper()
 	return newNodes(t, network.Lab, wrap)
 }
@@ -78,7 +79,10 @@ func newNodes(t *testing.T, kind network.Kind, wrap func(http.Handler) http.Hand
 	server := jsonrpc.NewServer(jsonrpc.Options{})
 	t.Cleanup(server.Close)
 	urls := map[uint64]string{}
-	for _, id := range labChains() {
+	if len(ids) == 0 {
+		ids = labChains()
+	}
+	for _, id := range ids {
 		node := evm.NewNode(in.Chains[id].(*evm.Chain), evm.NodeOptions{})
 		t.Cleanup(node.Close)
 		h := server.Endpoint(ethrpc.Methods(node, ethrpc.Options{Version: "test"}))
@@ -207,7 +211,7 @@ func (l *lab) options(s store.Store) service.Options {
 // fuel fills the gas tank of a service.
 func (l *lab) fuel(s *service.Service) *service.Service {
 	l.t.Helper()
-	for _, id := range labChains() {
+	for id := range l.pools {
 		l.sent(id, s.Network().Pins.Operator, big.NewInt(1e18), nil)
 	}
 	return s
@@ -536,35 +540,95 @@ func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	refused("coffer network deploy")
 }
 
-// TestACallTakesFewRoundTrips, as each costs the way to the node, with all tokens of the catalogue on the chain. Price
-// feeds are read meanwhile.
-func TestACallTakesFewRoundTrips(t *testing.T) {
-	var trips atomic.Int64
-	l := newLab(t, func(h http.Handler) http.Handler {
+// counted counts the requests of each endpoint, but those of the price feeds, which are read meanwhile.
+func counted(trips *[]*atomic.Int64) func(http.Handler) http.Handler {
+	return func(h http.Handler) http.Handler {
+		n := new(atomic.Int64)
+		*trips = append(*trips, n)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			trips.Add(1)
+			body, _ := io.ReadAll(r.Body)
+			if !bytes.Contains(body, []byte("eth_gasPrice")) && !bytes.Contains(body, []byte(ethFeedWord)) {
+				n.Add(1)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			h.ServeHTTP(w, r)
 		})
-	})
-	c := newClient(t, l.fuel(open(t, l.options(store.NewMemory()))), api.AccountKernelV31, 53)
-	l.stock(8453, c.user.Address, 100_000_000)
-	within := func(what string, most int64, do func()) {
-		t.Helper()
-		trips.Store(0)
-		if do(); trips.Load() > most {
-			t.Errorf("%s took %d round trips", what, trips.Load())
+	}
+}
+
+// ethFeedWord is in each question to the price feed, as nodes get it.
+var ethFeedWord = strings.ToLower(ethFeed(nil).Hex())
+
+// most is how many round trips something may take, each of which costs the way to the node.
+func most(t *testing.T, trips []*atomic.Int64, what string, most int64, do func()) {
+	t.Helper()
+	for _, n := range trips {
+		n.Store(0)
+	}
+	do()
+	for _, n := range trips {
+		if n.Load() > most {
+			t.Errorf("%s took %d round trips, not %d", what, n.Load(), most)
 		}
 	}
-	var doc *api.Document
-	within("balances", 12, func() { c.balance(base+":"+c.user.Address.Hex(), "eip155:8453/slip44:60") })
-	within("prepare", 24, func() { doc = c.prepare(l.batch(c, common.Address{0xbe, 19: 4}, 1_000_000)) })
-	within("quote", 24, func() {
-		doc = c.ask("POST", c.callQuotePath(), c.callQuoteBody(c.sign(doc, "/chainOperation"), ""))
-	})
-	signed, id := c.signAll(doc)
-	within("execute", 40, func() { c.ask("POST", c.executePath(), string(signed.Raw())) })
-	c.ended(id)
 }
+
+// TestACallTakesFewRoundTrips, with all tokens of the catalogue on the chain. What an execution takes after its answer
+// may overlap with it.
+func TestACallTakesFewRoundTrips(t *testing.T) {
+	var trips []*atomic.Int64
+	l := newLab(t, counted(&trips))
+	c := newClient(t, l.fuel(open(t, l.options(store.NewMemory()))), api.AccountKernelV31, 53)
+	l.stock(8453, c.user.Address, 100_000_000)
+	var doc *api.Document
+	for _, made := range []string{"", " of an account that is there"} {
+		calls := l.batch(c, common.Address{0xbe, 19: 4}, 1_000_000)
+		most(t, trips, "balances"+made, 2, func() { c.balance(base+":"+c.user.Address.Hex(), "eip155:8453/slip44:60") })
+		most(t, trips, "prepare"+made, 5, func() { doc = c.prepare(calls) })
+		most(t, trips, "quote"+made, 5, func() {
+			doc = c.ask("POST", c.callQuotePath(), c.callQuoteBody(c.sign(doc, "/chainOperation"), ""))
+		})
+		signed, id := c.signAll(doc)
+		most(t, trips, "execution"+made, 30, func() { c.done(c.waited(signed, id), api.RecordCall) })
+	}
+}
+
+// TestBalancesOfEightChainsTakeTwoRoundTripsEach, with all tokens of the catalogue.
+func TestBalancesOfEightChainsTakeTwoRoundTripsEach(t *testing.T) {
+	var trips []*atomic.Int64
+	l := newLab(t, counted(&trips), allChains()...)
+	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 53)
+	for _, id := range allChains() {
+		l.sent(id, c.user.Address, big.NewInt(int64(id)), nil)
+	}
+	ask := "/v2/balances/aggregated-balance?address=" + c.user.Address.Hex() // all assets of the catalogue
+	var b api.AggregatedBalance
+	most(t, trips, "balances", 2, func() {
+		if err := c.ask("GET", ask, "").Decode(&b); err != nil {
+			t.Fatal(err)
+		}
+	})
+	assets, found := map[string]int{}, 0
+	for _, line := range b.BalanceByAggregatedAsset {
+		for _, one := range line.IndividualAssetBalances {
+			at, _, _ := strings.Cut(one.AssetType, "/")
+			if assets[at]++; one.Balance != "0" {
+				found++
+			}
+		}
+	}
+	for _, id := range allChains() {
+		if n := assets[caip.EVM(id).String()]; n < 15 {
+			t.Errorf("only %d assets of chain %d", n, id)
+		}
+	}
+	if found != len(allChains()) {
+		t.Errorf("%d of %d coins were found", found, len(allChains()))
+	}
+}
+
+// allChains are those of the catalogue.
+func allChains() []uint64 { return []uint64{1, 10, 56, 137, 8453, 42161, 43114, 59144} }
 
 // TestPricesComeFromFeeds: one coin has a feed, the token has none.
 func TestPricesComeFromFeeds(t *testing.T) {

@@ -1,11 +1,19 @@
 package chain
 
-import "context"
+import (
+	"context"
+	"math/big"
+)
 
 // Primer is a chain that fetches for a State what messages are going to read, in few round trips. What they do is not
 // done.
 type Primer interface {
 	Prime(st State, next ...Message)
+	// Told are balances of an account as its chain's nodes tell them in the block of a view, where they cost one
+	// question each and no code of a token is fetched. Zero is the coin, nil what a token does not tell.
+	Told(st State, account Address, tokens []Address) ([]*big.Int, error)
+	// Met reports whether the view has read anything of an account. What it did not meet no message ran or changed.
+	Met(st State, a Address) bool
 }
 
 // Finder is a chain on which logs of any sender can be found.

@@ -80,7 +80,7 @@ func (n *Network) PrimeBalances(st chain.State, account common.Address, chainID 
 	var asks []chain.Message
 	for _, e := range n.Catalog.On(caip.EVM(chainID)) {
 		if token, is := e.Asset.Token(); is {
-			asks = append(asks, question(token, "balanceOf(address)", account[:]))
+			asks = append(asks, n.AskBalance(token, account))
 		}
 	}
 	able.Prime(st, asks...)
@@ -167,12 +167,16 @@ func question(at common.Address, signature string, words ...[]byte) chain.Messag
 
 // ask calls a function of words that answers one.
 func ask(st chain.State, at common.Address, signature string, words ...[]byte) (*big.Int, error) {
-	r := st.Call(question(at, signature, words...))
+	return answered(st, question(at, signature, words...), signature)
+}
+
+func answered(st chain.State, m chain.Message, signature string) (*big.Int, error) {
+	r := st.Call(m)
 	if err := st.Err(); err != nil {
 		return nil, err
 	}
 	if r.Err != nil || len(r.Return) != 32 {
-		return nil, fmt.Errorf("%s of %s: %d bytes returned: %w", signature, at.Hex(), len(r.Return), r.Err)
+		return nil, fmt.Errorf("%s of %s: %d bytes returned: %w", signature, m.To.Hex(), len(r.Return), r.Err)
 	}
 	return new(big.Int).SetBytes(r.Return), nil
 }
@@ -223,7 +227,17 @@ func (n *Network) AccountNonceAt(st chain.State, sender common.Address, key192 *
 	if key192.Sign() < 0 || key192.BitLen() > 192 {
 		return nil, errors.New("a nonce key has 192 bits")
 	}
-	return ask(st, n.Pins.EntryPoint, "getNonce(address,uint192)", sender[:], key192.Bytes())
+	return answered(st, n.AskNonce(sender, key192), "getNonce(address,uint192)")
+}
+
+// AskNonce is the question of AccountNonceAt, and AskBalance one of BalanceAt, for views that fetch ahead.
+func (n *Network) AskNonce(sender common.Address, key192 *big.Int) chain.Message {
+	return question(n.Pins.EntryPoint, "getNonce(address,uint192)", sender[:], key192.Bytes())
+}
+
+// AskBalance asks a token.
+func (n *Network) AskBalance(token, account common.Address) chain.Message {
+	return question(token, "balanceOf(address)", account[:])
 }
 
 // FactoryApproved reports whether the owner of the meta factory has approved the factory, without which no account is

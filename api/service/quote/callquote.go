@@ -32,6 +32,7 @@ func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	ctx = chain.Together(ctx)
 	c, err := q.readCallQuote(ctx, doc, f)
 	if err != nil {
 		return nil, err
@@ -169,6 +170,9 @@ func (q *Quoter) unchanged(ctx context.Context, c *call) error {
 		return err
 	}
 	defer st.Close()
+	if err := q.primeRun(ctx, st, c); err != nil {
+		return err
+	}
 	state, err := c.evm.State(st, k.ChainID)
 	if err != nil {
 		return c.refused(err)
@@ -199,11 +203,11 @@ func (q *Quoter) simulate(ctx context.Context, st chain.State, c *call) error {
 	if err := q.overlay(st, k.Owner, c.funds.needs, k.Overrides); err != nil {
 		return err
 	}
-	before, err := q.balancesOf(st, k.Owner, k.ChainID)
+	before, err := q.balancesOf(st, k.Owner, k.ChainID, len(k.Overrides) > 0)
 	if err != nil {
 		return err
 	}
-	c.funds.spent = q.spentSince(st, k.Owner, before)
+	c.funds.spent = q.spentSince(st, k.Owner, k.ChainID, before)
 	complete, err := c.evm.CoSign(ctx, c.op, k.ChainID, q.CoSigner)
 	if err != nil {
 		return err

@@ -42,6 +42,7 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	if r.now, err = q.fundNew(ctx, r.wire); err != nil {
 		return nil, err
 	}
+	ctx = chain.Together(ctx)
 	r.window = window(r.now, r.ValidAfter, r.ValidUntil)
 	at := max(r.now.Unix(), int64(r.window.ValidAfter))
 	st, err := q.state(ctx, r.chainID, time.Unix(at, 0))
@@ -156,6 +157,7 @@ func window(now time.Time, after, until string) op.PaymasterWindow {
 func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotestore.Context, funds, error) {
 	fail := func(err error) (quotestore.Context, funds, error) { return quotestore.Context{}, funds{}, err }
 	owner := r.evm.Address
+	q.primePrepare(st, r)
 	state, err := r.evm.State(st, r.chainID)
 	if err != nil {
 		return fail(r.refused(err))
@@ -184,7 +186,7 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	if err := q.overlay(st, owner, f.needs, r.Overrides); err != nil {
 		return fail(err)
 	}
-	before, err := q.balancesOf(st, owner, r.chainID)
+	before, err := q.balancesOf(st, owner, r.chainID, len(r.Overrides) > 0)
 	if err != nil {
 		return fail(err)
 	}
@@ -197,7 +199,7 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	if err := q.fuelled(st, r.chainID, f.gas); err != nil {
 		return fail(err)
 	}
-	f.spent = q.spentSince(st, owner, before)
+	f.spent = q.spentSince(st, owner, r.chainID, before)
 	taken, err := q.taken(ctx, f, r.required)
 	if err == nil {
 		err = q.unpledged(ctx, f, taken)

@@ -67,7 +67,7 @@ func (q *Quoter) takenPlainly(ctx context.Context, c *call, run chain.Message) e
 	if err := q.overlay(st, k.Owner, c.funds.needs, nil); err != nil {
 		return err
 	}
-	before, err := q.balancesOf(st, k.Owner, k.ChainID)
+	before, err := q.balancesOf(st, k.Owner, k.ChainID, false)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (q *Quoter) takenPlainly(ctx context.Context, c *call, run chain.Message) e
 		return st.Err()
 	}
 	f := c.funds
-	f.spent = q.spentSince(st, k.Owner, before)
+	f.spent = q.spentSince(st, k.Owner, k.ChainID, before)
 	c.taken, err = q.taken(ctx, f, c.taken)
 	return err
 }

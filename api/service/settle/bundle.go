@@ -169,6 +169,33 @@ func (s *Settler) bundle(ctx context.Context, st chain.State, o *order, chainID 
 	return tx, err
 }
 
+// prime has the views of a context (chain.Together) know what the operations of the target chain are going to read,
+// where that saves round trips.
+func (s *Settler) prime(ctx context.Context, o *order) error {
+	able, saves := s.Network.Chains[o.ChainID].(chain.Primer)
+	if !saves || !o.HasPrepared() || !s.Network.OnOwnNodes() {
+		return nil
+	}
+	st, err := s.Network.Chains[o.ChainID].State(ctx, uint64(s.Clock().Unix()))
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	signed, err := o.account.CoSign(ctx, o.prepared.op, o.ChainID, s.Signers.CoSigner)
+	if err != nil {
+		return err
+	}
+	run, err := s.plainly(o)(signed)
+	if err != nil {
+		return err
+	}
+	if o.prepared.auth != nil {
+		run.Authorizations = []op.SignedAuthorization{*o.prepared.auth}
+	}
+	able.Prime(st, s.Network.AskNonce(o.Owner, o.account.Key192(op.LanePrepared)), run)
+	return st.Err()
+}
+
 // bundleNow is bundle for what is about to be sent.
 func (s *Settler) bundleNow(ctx context.Context, o *order, chainID uint64, ops []operation,
 	encode encoder) ([]chain.Tx, error) {

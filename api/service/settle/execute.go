@@ -8,6 +8,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/quote"
 	"coffer/api/service/quotestore"
@@ -63,6 +64,9 @@ const mostTries = 20
 // check looks at everything that must hold when PENDING is committed.
 func (s *Settler) check(ctx context.Context, o *order) (err error) {
 	o.seen, err = s.Book.Latest(ctx, o.Owner.Hex(), o.SolanaOwner)
+	if ctx = chain.Together(ctx); err == nil {
+		err = s.prime(ctx, o)
+	}
 	for _, check := range []func(context.Context, *order) error{s.unchanged, s.affordable, s.simulate} {
 		if err == nil {
 			err = check(ctx, o)
@@ -95,12 +99,12 @@ func (s *Settler) affordable(ctx context.Context, o *order) error {
 	if err != nil {
 		return err
 	}
+	balances, err := s.spendable(ctx, o, assets)
+	if err != nil {
+		return err
+	}
 	for _, a := range assets {
-		pledged := all.Of(a.Asset)
-		balance, err := s.spendable(ctx, o, a)
-		if err != nil {
-			return err
-		}
+		pledged, balance := all.Of(a.Asset), balances[a.Asset]
 		stays := rentBeside(a.CAIP(), pledged)
 		free := new(big.Int).Sub(balance, pledged)
 		if free.Sub(free, stays).Cmp(wants[a.Asset]) >= 0 {
@@ -130,17 +134,34 @@ func rentBeside(a caip.Asset, pledged *big.Int) *big.Int {
 	return new(big.Int).SetUint64(solana.RentMinimum(0))
 }
 
-// spendable is what the quote's account holds of an asset and may give away.
-func (s *Settler) spendable(ctx context.Context, o *order, a quotestore.Amount) (*big.Int, error) {
-	asset := a.CAIP()
-	if !asset.Chain.IsSolana() {
-		return s.Network.Balance(ctx, o.Owner, asset)
+// spendable is what the quote's account holds of assets and may give away. Each chain is asked once.
+func (s *Settler) spendable(ctx context.Context, o *order, of []quotestore.Amount) (map[string]*big.Int, error) {
+	out := map[string]*big.Int{}
+	on := map[caip.Chain][]caip.Asset{}
+	for _, a := range of {
+		asset := a.CAIP()
+		if !asset.Chain.IsSolana() {
+			on[asset.Chain] = append(on[asset.Chain], asset)
+			continue
+		}
+		owner, err := solmsg.ParseKey(o.SolanaOwner)
+		if err == nil {
+			out[a.Asset], err = s.Network.SolanaSpendable(ctx, owner, asset)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	owner, err := solmsg.ParseKey(o.SolanaOwner)
-	if err != nil {
-		return nil, err
+	for _, assets := range on {
+		have, err := s.Network.Balances(ctx, o.Owner, assets)
+		if err != nil {
+			return nil, err
+		}
+		for i, a := range assets {
+			out[a.String()] = have[i]
+		}
 	}
-	return s.Network.SolanaSpendable(ctx, owner, asset)
+	return out, nil
 }
 
 // accept commits PENDING. Balances are looked at once more, pledges and the clock in the commit: other quotes of the

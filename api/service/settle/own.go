@@ -20,18 +20,22 @@ import (
 // quote does not fail for an operation that is not on chain before a final block is later. Until then neither the clock
 // nor the newest block is a reason: the account's owner may pay once more after a failure.
 func (s *Settler) handle(ctx context.Context, o *order) (*quotestore.Quote, error) {
+	now := chain.Together(ctx)
 	if o.Sent == "" {
-		if next, _, err := s.observed(ctx, o, false); next != nil || err != nil {
+		if err := s.prime(now, o); err != nil {
+			return nil, err
+		}
+		if next, _, err := s.observed(now, o, false); next != nil || err != nil {
 			return next, err
 		}
 		if s.expired(o.Quote) {
 			return nil, outOfTime()
 		}
 	}
-	next, err := take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
+	next, err := take(now, s, o.Quote, step[chain.Tx, chain.Receipt]{
 		name: "target", port: s.Network.Outbox.EVM(o.ChainID), deadline: o.ValidUntil,
 		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
-			return s.bundleNow(ctx, o, o.ChainID, o.targetOps(), s.plainly(o))
+			return s.bundleNow(now, o, o.ChainID, o.targetOps(), s.plainly(o))
 		},
 		check: func(rs []chain.Receipt) error { return s.checkReceipt(o, rs[0], 1, nil) },
 		gate:  func() error { return s.stillServed(ctx, o, o.ChainID) },

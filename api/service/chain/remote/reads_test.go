@@ -227,3 +227,45 @@ func TestManyCallsTakeTwoRoundTripsWhenTheyArePrimed(t *testing.T) {
 		t.Errorf("%d round trips", all)
 	}
 }
+
+// The views of one question show one block, whatever is sealed meanwhile, and read everything once. What a view changed
+// the next one does not see.
+func TestViewsOfOneQuestionShowOneBlock(t *testing.T) {
+	l := newLab(t)
+	l.populate()
+	ctx := chain.Together(t.Context())
+	ask := chain.Message{To: l.tokens[0], Data: l.pack("Token", "balanceOf", l.account(0))}
+	open := func() chain.State {
+		st, err := l.remote.State(ctx, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(st.Close)
+		return st
+	}
+	first := open()
+	if r := first.Call(l.execute(0, l.transfer(0, person(1), 7))); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	l.node.since()
+	if r := first.Call(ask); r.Err != nil || new(big.Int).SetBytes(r.Return).Int64() != 1e6-7 {
+		t.Fatalf("%+v", r)
+	}
+	l.seal()
+	again := open()
+	r := again.Call(ask)
+	told, err := l.remote.Told(again, l.account(0), l.tokens[:1])
+	if r.Err != nil || err != nil || new(big.Int).SetBytes(r.Return).Int64() != 1e6 || told[0].Int64() != 1e6 ||
+		again.Header().Hash != first.Header().Hash {
+		t.Errorf("%+v %v %v", r, told, err)
+	}
+	if trips, _ := l.node.counted(); trips != 1 { // Told
+		t.Errorf("%d round trips", trips)
+	}
+	if !l.remote.Met(again, l.tokens[0]) || l.remote.Met(again, l.tokens[1]) {
+		t.Error("it does not know what it met")
+	}
+	if fresh := l.state(0); fresh.Header().Hash == first.Header().Hash {
+		t.Error("another question sees the old block")
+	}
+}

@@ -161,13 +161,14 @@ func (c *Chain) Seal(context.Context, chain.SealRequest) (chain.Block, error) {
 
 // State opens a view of the newest block. The context bounds all that it reads.
 func (c *Chain) State(ctx context.Context, at uint64) (chain.State, error) {
+	s := c.session(ctx)
 	ctx, cancel := c.bound(ctx)
-	h, err := c.look(ctx)
+	h, err := s.look(ctx, c)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	v := &view{chain: c, head: h, ctx: ctx, cancel: cancel}
+	v := &view{chain: c, head: h, ctx: ctx, cancel: cancel, session: s}
 	on := c.exec
 	on.Fork, on.Foreign = h.rules.fork, h.rules.foreign
 	v.Fork, err = exec.NewFork(on, h.next(at), v.fetch)
@@ -175,7 +176,7 @@ func (c *Chain) State(ctx context.Context, at uint64) (chain.State, error) {
 		cancel()
 		return nil, err
 	}
-	return v, nil
+	return v, s.preload(v.Fork)
 }
 
 // Prime fetches for a State of this chain what messages are going to read, all in two round trips. A State has the same
@@ -189,12 +190,33 @@ func (c *Chain) Prime(st chain.State, next ...chain.Message) {
 // Balances reads what an account has of tokens, the zero address being the chain's coin, at one block. An amount is nil
 // when the token does not say it.
 func (c *Chain) Balances(ctx context.Context, account common.Address, tokens []common.Address) ([]*big.Int, error) {
+	s := c.session(ctx)
 	ctx, cancel := c.bound(ctx)
 	defer cancel()
-	h, err := c.look(ctx)
+	h, err := s.look(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	return c.told(ctx, h, account, tokens)
+}
+
+// Told is Balances in the block of a State.
+func (c *Chain) Told(st chain.State, account common.Address, tokens []common.Address) ([]*big.Int, error) {
+	v, ok := st.(*view)
+	if !ok {
+		return nil, errors.New("the view is of another chain")
+	}
+	return c.told(v.ctx, v.head, account, tokens)
+}
+
+// Met implements chain.Primer.
+func (c *Chain) Met(st chain.State, a common.Address) bool {
+	v, ok := st.(*view)
+	return !ok || v.Has(a)
+}
+
+func (c *Chain) told(ctx context.Context, h *head, account common.Address, tokens []common.Address) ([]*big.Int,
+	error) {
 	balanceOf := append([]byte{0x70, 0xa0, 0x82, 0x31}, common.LeftPadBytes(account[:], common.HashLength)...)
 	out := make([]*big.Int, len(tokens))
 	// The coin is asked for in any case: a token may fail, this tells when it is the block that is at fault.

@@ -14,6 +14,9 @@ import (
 // mostHints bounds what is fetched because a node says that a message will read it.
 const mostHints = 2000
 
+// ecrecover is the contract that no access list names and every check of a signature calls.
+var ecrecover = common.BytesToAddress([]byte{1})
+
 // view is a chain.State of one block.
 type view struct {
 	*exec.Fork
@@ -21,6 +24,7 @@ type view struct {
 	head   *head
 	ctx    context.Context
 	cancel context.CancelFunc
+	*session
 }
 
 func (v *view) Header() chain.Header { return v.head.header() }
@@ -55,6 +59,7 @@ func (v *view) fetch(w exec.Want, next []chain.Message) (exec.Found, error) {
 	}
 	for _, m := range next {
 		b.account(v.head.coinbase)
+		b.account(ecrecover)
 		b.account(m.From)
 		b.account(m.To)
 		list := new(accessList)
@@ -82,6 +87,9 @@ func (v *view) fetch(w exec.Want, next []chain.Message) (exec.Found, error) {
 	}
 	var err error
 	b.found.Blocks, err = v.hashes(w.Blocks)
+	if err == nil {
+		v.keep(b.found)
+	}
 	return b.found, err
 }
 

@@ -194,9 +194,32 @@ func (f *Fork) forget() (w Want) {
 
 func (f *Fork) fetch(w Want, next []chain.Message) error {
 	found, err := f.source(w, next)
+	if err == nil {
+		err = f.Load(found)
+	}
 	if err != nil {
 		return err
 	}
+	for _, a := range w.Accounts {
+		if _, ok := f.accounts[a]; !ok {
+			return fmt.Errorf("account %s was not fetched", a)
+		}
+	}
+	for _, s := range w.Slots {
+		if _, ok := f.slots[s]; !ok {
+			return fmt.Errorf("slot %s of %s was not fetched", s.Key, s.Account)
+		}
+	}
+	for _, n := range w.Blocks {
+		if _, ok := f.blocks[n]; !ok {
+			return fmt.Errorf("the hash of block %d was not fetched", n)
+		}
+	}
+	return nil
+}
+
+// Load takes what was fetched before it was wanted. What is known already stays.
+func (f *Fork) Load(found Found) error {
 	for a, v := range found.Accounts {
 		if _, known := f.accounts[a]; known {
 			continue
@@ -220,21 +243,6 @@ func (f *Fork) fetch(w Want, next []chain.Message) error {
 		}
 	}
 	maps.Copy(f.blocks, found.Blocks)
-	for _, a := range w.Accounts {
-		if _, ok := f.accounts[a]; !ok {
-			return fmt.Errorf("account %s was not fetched", a)
-		}
-	}
-	for _, s := range w.Slots {
-		if _, ok := f.slots[s]; !ok {
-			return fmt.Errorf("slot %s of %s was not fetched", s.Key, s.Account)
-		}
-	}
-	for _, n := range w.Blocks {
-		if _, ok := f.blocks[n]; !ok {
-			return fmt.Errorf("the hash of block %d was not fetched", n)
-		}
-	}
 	return nil
 }
 
