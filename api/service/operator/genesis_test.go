@@ -58,7 +58,7 @@ func TestAPrivateChainBeginsWithEverything(t *testing.T) {
 // A node that is not ours takes the file, and nothing is missing on its chain.
 func TestAPrivateChainOnAnvil(t *testing.T) {
 	if *anvilProgram == "" {
-		t.Skip("without -anvil")
+		t.Skip("no -anvil PATH is given; .ci/run anvil gives one")
 	}
 	path := filepath.Join(t.TempDir(), "genesis.json")
 	if err := os.WriteFile(path, genesis(t, 8453), 0o600); err != nil {

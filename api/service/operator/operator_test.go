@@ -275,7 +275,7 @@ func TestCheckComparesTheFileWithTheChain(t *testing.T) {
 func anvils(t *testing.T) *world {
 	t.Helper()
 	if *anvilProgram == "" {
-		t.Skip("without -anvil")
+		t.Skip("no -anvil PATH is given; .ci/run anvil gives one")
 	}
 	urls := map[uint64]string{}
 	for _, id := range []uint64{1, 10, 56, 137, 8453, 42161, 43114} {
