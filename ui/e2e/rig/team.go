@@ -107,6 +107,13 @@ func KeepsKey(t *testing.T, dir, networkID string) {
 	must(t, errors.Join(err, v.Close()))
 }
 
+// MakesVault makes the empty vault of a profile, whose passphrase takes little work to try.
+func MakesVault(t *testing.T, dir, profile, networkID string) {
+	t.Helper()
+	v := easyVault(t, dir, profile, networkID)
+	must(t, errors.Join(v.Create(t.Context(), secret.New([]byte(Passphrase))), v.Close()))
+}
+
 // EasesPassphrase makes the passphrase of an embedded profile, whose vault the program set up itself, one that takes
 // little work to try. What follows then spends no seconds on every command; the program's own work was done before.
 func EasesPassphrase(t *testing.T, dir, profile, passphrase string) {

@@ -1,0 +1,41 @@
+//go:build unix
+
+package nodes
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
+)
+
+const base = "8453"
+
+// Every kind of account that own nodes serve is made by its first payment, pays again, and pays a list in one
+// operation; the key itself is delegated by EIP-7702.
+func TestEveryKindOfAccountPays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, base)
+	p := w.person(w.names(w.direct))
+	n := int64(1)
+	for name := range kinds {
+		one, two := payee(n), payee(n+1)
+		n += 2
+		p.completes(p.pays(name, one, "20")...)
+		p.completes(p.pays(name, one, "5")...)
+		list := w.writes(filepath.Join(w.dir, name+".csv"), fmt.Sprintf("recipient,amount\n%s,3\n%s,4\n", one, two))
+		p.completes("pay", list, "--asset", "usdc", "--chain", base, "--account", name, "--yes", "--accept", "V4,Y5",
+			"--json")
+		if a, b, left := w.holds(base, one), w.holds(base, two), w.holds(base, p.at[name]); a != 28_000_000 ||
+			b != 4_000_000 || left != 968_000_000 {
+			t.Errorf("%s: %d and %d millionths arrived, %d are left", name, a, b, left)
+		}
+		var code hexutil.Bytes
+		w.ask(base, &code, "eth_getCode", p.at[name], "latest")
+		if delegated := len(code) == 23 && hexutil.Encode(code[:3]) == "0xef0100"; delegated != (name == "direct") ||
+			len(code) == 0 {
+			t.Errorf("%s has the code %s", name, code)
+		}
+	}
+}
