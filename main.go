@@ -305,7 +305,8 @@ type networkCommands struct{}
 
 // Init writes a network file.
 func (networkCommands) Init(ctx context.Context, o cli.NetworkInit) error {
-	options := operator.InitOptions{File: o.Out, Kind: o.Kind, Chains: o.Chains, Tokens: o.Tokens, Out: os.Stdout}
+	options := operator.InitOptions{File: o.Out, Kind: o.Kind, Chains: o.Chains, Tokens: o.Tokens, JSON: o.JSON,
+		Out: os.Stdout}
 	if p := prompt(); p.Terminal {
 		options.Ask = p.Line
 	}
@@ -313,10 +314,10 @@ func (networkCommands) Init(ctx context.Context, o cli.NetworkInit) error {
 }
 
 // Check tries what a network file says.
-func (networkCommands) Check(ctx context.Context, g cli.Global, file string) error {
+func (networkCommands) Check(ctx context.Context, g cli.Global, file string, asJSON bool) error {
 	keys := nodeKeys{profile: g.Profile}
 	defer keys.close()
-	return ofNetwork(operator.Check(ctx, networkOptions(file, &keys)))
+	return ofNetwork(operator.Check(ctx, networkOptions(file, asJSON, &keys)))
 }
 
 // Deploy puts contracts on the chains of a network file.
@@ -325,7 +326,7 @@ func (networkCommands) Deploy(ctx context.Context, g cli.Global, o cli.NetworkDe
 	keys := nodeKeys{profile: g.Profile}
 	defer keys.close()
 	return ofNetwork(operator.Deploy(ctx, operator.DeployOptions{
-		Options: networkOptions(o.File, &keys), DryRun: o.DryRun,
+		Options: networkOptions(o.File, o.JSON, &keys), DryRun: o.DryRun,
 		Signer: func(ctx context.Context) (signers.EVM, error) {
 			key, err := p.PayingKey(ctx, o.KeyFile)
 			if err != nil {
@@ -355,8 +356,8 @@ func (networkCommands) Genesis(_ context.Context, o cli.NetworkGenesis) (err err
 		Out: out})
 }
 
-func networkOptions(file string, keys *nodeKeys) operator.Options {
-	return operator.Options{File: file, Credential: keys.find, Clock: time.Now, Out: os.Stdout}
+func networkOptions(file string, asJSON bool, keys *nodeKeys) operator.Options {
+	return operator.Options{File: file, Credential: keys.find, Clock: time.Now, JSON: asJSON, Out: os.Stdout}
 }
 
 // nodeKeys are what nodes ask for while a command works on a network file: out of the vault of the profile, or typed

@@ -19,7 +19,7 @@ import (
 // NetworkCommands does the work of `coffer network`; main fills it in.
 type NetworkCommands interface {
 	Init(context.Context, NetworkInit) error
-	Check(ctx context.Context, g Global, file string) error
+	Check(ctx context.Context, g Global, file string, asJSON bool) error
 	Deploy(context.Context, Global, NetworkDeploy) error
 	Genesis(context.Context, NetworkGenesis) error
 }
@@ -28,13 +28,14 @@ type NetworkCommands interface {
 type NetworkInit struct {
 	Out, Kind, Tokens string
 	Chains            []string
+	JSON              bool
 }
 
 // NetworkDeploy are those of `coffer network deploy`. KeyFile is "" for a key that is typed, "-" for
 // standard input.
 type NetworkDeploy struct {
-	File, KeyFile string
-	DryRun, Yes   bool
+	File, KeyFile     string
+	DryRun, Yes, JSON bool
 }
 
 // NetworkGenesis are those of `coffer network genesis`.
@@ -102,11 +103,12 @@ coffer keys node-key set NAME.`,
 		"may be given several times, also for\nfurther nodes of a chain")
 	f.StringVar(&o.Tokens, "tokens", "", "`priced` (those with a price feed), all that Coffer knows, or none "+
 		"(default:\npriced on real chains, otherwise none)")
+	JSONFlag(cmd, &o.JSON)
 	return cmd
 }
 
 func (p Program) networkCheck(g *Global) *cobra.Command {
-	file := ""
+	file, asJSON := "", false
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Try everything that a network file says, and change nothing",
@@ -115,15 +117,16 @@ decimals of every token, and tries price feeds, final blocks, and what the chain
 for each, and what does not work because of it. When something is missing that a network needs, the exit code is 1.
 
 ` + nodeKeysLong,
-		Example: "  coffer network check\n  coffer network check --file lab.toml",
+		Example: "  coffer network check\n  coffer network check --file lab.toml\n  coffer network check --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notEmpty(cmd, "file"); err != nil {
 				return err
 			}
-			return p.Network.Check(cmd.Context(), *g, file)
+			return p.Network.Check(cmd.Context(), *g, file, asJSON)
 		},
 	}
 	fileFlag(cmd, &file)
+	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -141,10 +144,15 @@ standard input. A key is hexadecimal, or a keystore file, whose password you typ
 
 ` + nodeKeysLong,
 		Example: `  coffer network deploy --dry-run
+  coffer network deploy --dry-run --json
   coffer network deploy --key-file deployer.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notEmpty(cmd, "file", "key-file"); err != nil {
 				return err
+			}
+			if o.JSON && !o.DryRun && !o.Yes {
+				return Misused(cmd, "--json prints no plan that could be confirmed: look at it with --dry-run, then "+
+					"give --yes")
 			}
 			return p.Network.Deploy(cmd.Context(), *g, o)
 		},
@@ -155,6 +163,7 @@ standard input. A key is hexadecimal, or a keystore file, whose password you typ
 	f.StringVar(&o.KeyFile, "key-file", "", "`FILE` with the key that pays, - for standard input (default: you "+
 		"type it)")
 	f.BoolVar(&o.Yes, "yes", false, "do not ask before the first transaction")
+	JSONFlag(cmd, &o.JSON)
 	return cmd
 }
 

@@ -16,8 +16,10 @@ import (
 type told struct{ got any }
 
 func (n *told) Init(_ context.Context, o NetworkInit) error { n.got = o; return nil }
-func (n *told) Check(_ context.Context, g Global, file string) error {
-	n.got = g.Profile + file
+func (n *told) Check(_ context.Context, g Global, file string, asJSON bool) error {
+	if n.got = g.Profile + file; asJSON {
+		n.got = g.Profile + file + " as JSON"
+	}
 	return nil
 }
 func (n *told) Deploy(_ context.Context, _ Global, o NetworkDeploy) error { n.got = o; return nil }
@@ -35,6 +37,9 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		"check":                        "networks.toml",
 		"check --file x":               "x",
 		"check --file x --profile own": "ownx",
+		"check --json":                 "networks.toml as JSON",
+		"init --json":                  NetworkInit{Out: "networks.toml", JSON: true},
+		"deploy --dry-run --json":      NetworkDeploy{File: "networks.toml", DryRun: true, JSON: true},
 		"deploy":                       NetworkDeploy{File: "networks.toml"},
 		"deploy --dry-run --yes":       NetworkDeploy{File: "networks.toml", DryRun: true, Yes: true},
 		"deploy --file x --key-file -": NetworkDeploy{File: "x", KeyFile: "-"},
@@ -51,7 +56,7 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 	}
 	n.got = nil
 	for _, line := range []string{"", "now", "init x", "init --kind=", "init --chain=", "check --file=",
-		"deploy --key-file=",
+		"deploy --key-file=", "deploy --json",
 		"genesis", "genesis --chain-id 0", "genesis --chain-id 1 --fund x", "genesis --chain-id 1 --fund " +
 			strings.Replace(someone, "C", "c", 1)} {
 		err := p.Run(t.Context(), append([]string{"network"}, strings.Fields(line)...))

@@ -12,7 +12,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
-	"coffer/api/networks"
 	"coffer/api/service/pinned"
 )
 
@@ -28,20 +27,23 @@ const (
 	Missing State = "MISSING"
 )
 
+// MarshalText writes it in small letters, for programs.
+func (s State) MarshalText() ([]byte, error) { return []byte(strings.ToLower(string(s))), nil }
+
 // Finding is one line of what was found on a chain. Off is what does not work because of it.
 type Finding struct {
-	State State
-	What  string
-	Found string
-	Off   string
+	State State  `json:"state"`
+	What  string `json:"what"`
+	Found string `json:"found"`
+	Off   string `json:"off,omitzero"`
 }
 
 // Report is what was found on one chain.
 type Report struct {
-	ID       uint64
-	Name     string
-	Line     int // of the file
-	Findings []Finding
+	ID       uint64    `json:"id"`
+	Name     string    `json:"name"`
+	Line     int       `json:"line"` // of the file
+	Findings []Finding `json:"findings"`
 }
 
 func (r *Report) say(state State, what, off, found string, args ...any) {
@@ -73,38 +75,82 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Check tries everything that a network needs of the nodes and prints what it found. The error is an *IncompleteError
-// when something is missing.
-func Check(ctx context.Context, o Options) error {
+// Survey is what was found on the chains of a file. Idle are the chains without an endpoint, which are left out.
+type Survey struct {
+	File   string    `json:"file"`
+	Ready  bool      `json:"ready"`
+	Chains []*Report `json:"chains"`
+	Idle   []string  `json:"leftOut,omitempty"`
+}
+
+// Look tries everything that a network needs of the nodes.
+func Look(ctx context.Context, o Options) (*Survey, error) {
 	file, all, done, err := o.nodes(ctx)
 	defer done()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	reports := make([]*Report, len(all))
+	s := &Survey{File: o.File, Chains: make([]*Report, len(all))}
 	err = each(ctx, all, func(ctx context.Context, n *node) (err error) {
-		reports[slices.Index(all, n)], err = n.check(ctx, o.Clock())
+		s.Chains[slices.Index(all, n)], err = n.check(ctx, o.Clock())
 		return err
 	})
-	if err != nil {
-		return err
+	for _, c := range file.Idle {
+		s.Idle = append(s.Idle, c.Name)
 	}
+	if err != nil {
+		return nil, err
+	}
+	s.Ready = s.Incomplete() == nil
+	return s, nil
+}
+
+// Incomplete is an *IncompleteError when something is missing.
+func (s *Survey) Incomplete() error {
 	e := &IncompleteError{}
-	for _, r := range reports {
+	for _, r := range s.Chains {
 		if n := r.missing(); n > 0 {
 			e.Things, e.Chains = e.Things+n, e.Chains+1
 		}
 	}
-	if err := table(o.Out, file, reports, e); err != nil || e.Things == 0 {
-		return err
+	if e.Things == 0 {
+		return nil
 	}
 	return e
 }
 
-func table(out io.Writer, file *networks.File, reports []*Report, e *IncompleteError) error {
+// Check is Look, and prints what it found. The error is an *IncompleteError when something is missing.
+func Check(ctx context.Context, o Options) error {
+	s, err := Look(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := o.print(s, s.table); err != nil {
+		return err
+	}
+	return s.Incomplete()
+}
+
+// print prints a result: as one line of JSON where that was asked for.
+func (o Options) print(result any, text func(io.Writer) error) error {
+	if !o.JSON {
+		return text(o.Out)
+	}
+	return printJSON(o.Out, result)
+}
+
+func printJSON(out io.Writer, result any) error {
+	line, err := api.Encode(result)
+	if err == nil {
+		_, err = fmt.Fprintf(out, "%s\n", line.Raw())
+	}
+	return err
+}
+
+func (s *Survey) table(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, r := range reports {
-		fmt.Fprintf(w, "%s (%d)\t\t%s\n", r.Name, r.ID, file.Where(r.Line))
+	for _, r := range s.Chains {
+		fmt.Fprintf(w, "%s (%d)\t\t%s:%d\n", r.Name, r.ID, s.File, r.Line)
 		for _, f := range r.Findings {
 			found := f.Found
 			if f.Off != "" {
@@ -114,14 +160,10 @@ func table(out io.Writer, file *networks.File, reports []*Report, e *IncompleteE
 		}
 		fmt.Fprintln(w)
 	}
-	if len(file.Idle) > 0 {
-		names := make([]string, len(file.Idle))
-		for i, c := range file.Idle {
-			names[i] = c.Name
-		}
-		fmt.Fprintf(w, "left out, without an endpoint: %s\n", strings.Join(names, ", "))
+	if len(s.Idle) > 0 {
+		fmt.Fprintf(w, "left out, without an endpoint: %s\n", strings.Join(s.Idle, ", "))
 	}
-	if e.Things == 0 {
+	if s.Ready {
 		fmt.Fprintln(w, "everything that is needed is there")
 	}
 	return w.Flush()

@@ -15,7 +15,6 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
-	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/rpcpool"
 	"coffer/api/service/pinned"
@@ -64,26 +63,101 @@ func Deploy(ctx context.Context, o DeployOptions) error {
 	for _, w := range works {
 		missing += len(w.missing)
 	}
+	if o.JSON {
+		result, err := o.deploy(ctx, file, all, works, missing)
+		if err != nil && !result.sent() {
+			return err
+		}
+		return errors.Join(printJSON(o.Out, result), err)
+	}
 	if err := o.printPlan(works, missing); err != nil {
 		return err
 	}
+	result, err := o.deploy(ctx, file, all, works, missing)
+	if err != nil {
+		return err
+	}
+	return o.end(works, result)
+}
+
+// Deployed is what Deploy did, or would do.
+type Deployed struct {
+	DryRun      bool            `json:"dryRun"`
+	Chains      []DeployedChain `json:"chains"`
+	NetworkFile string          `json:"networkFile,omitzero"` // "" before it was written
+	NetworkID   string          `json:"networkId,omitzero"`
+	Fingerprint string          `json:"fingerprint,omitzero"`
+}
+
+// DeployedChain is what Deploy did on a chain: how many contracts were there before, what was missing, and what that
+// costs at most.
+type DeployedChain struct {
+	ID              uint64             `json:"id"`
+	Name            string             `json:"name"`
+	There           int                `json:"there"`
+	FactoryApproved bool               `json:"factoryApproved"`
+	Missing         []DeployedContract `json:"missing"`
+	MaxCost         string             `json:"maxCost"` // in wei
+	GasPrice        string             `json:"gasPrice,omitzero"`
+}
+
+// DeployedContract is a contract that was missing. Transaction is the one that made it; empty: none was sent.
+type DeployedContract struct {
+	Name        string `json:"name"`
+	Address     string `json:"address"`
+	Gas         uint64 `json:"gas"`
+	Transaction string `json:"transaction,omitzero"`
+}
+
+// sent reports that a transaction was.
+func (r Deployed) sent() bool {
+	return slices.ContainsFunc(r.Chains, func(c DeployedChain) bool {
+		return slices.ContainsFunc(c.Missing, func(m DeployedContract) bool { return m.Transaction != "" })
+	})
+}
+
+// deploy sends what is missing and writes the descriptor. Its result says how far it came.
+func (o DeployOptions) deploy(ctx context.Context, file *networks.File, all []*node, works []*work, missing int) (
+	r Deployed, err error) {
+	defer func() { r.DryRun, r.Chains = o.DryRun, deployedChains(works) }()
 	if o.DryRun {
-		return o.end(works, nil, "")
+		return r, nil
 	}
 	if missing > 0 {
 		if err := o.send(ctx, works); err != nil {
-			return err
+			return r, err
 		}
 	}
 	d, err := describe(ctx, file, all)
 	if err != nil {
-		return err
+		return r, err
 	}
 	path := filepath.Join(filepath.Dir(o.File), networks.Descriptor)
 	if d, err = write(path, d); err != nil {
-		return err
+		return r, err
 	}
-	return o.end(works, &d, path)
+	r.NetworkFile, r.NetworkID, r.Fingerprint = path, d.ID, d.Fingerprint()
+	return r, nil
+}
+
+func deployedChains(works []*work) []DeployedChain {
+	out := make([]DeployedChain, 0, len(works))
+	for _, w := range works {
+		c := DeployedChain{ID: w.ID, Name: w.Name, There: w.there, FactoryApproved: w.approved,
+			Missing: []DeployedContract{}, MaxCost: w.cost.String()}
+		if w.fee != nil {
+			c.GasPrice = w.fee.String()
+		}
+		for _, p := range w.missing {
+			m := DeployedContract{Name: p.Name, Address: p.At.Hex(), Gas: p.gas}
+			if p.tx != (common.Hash{}) {
+				m.Transaction = p.tx.Hex()
+			}
+			c.Missing = append(c.Missing, m)
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // plans looks at all chains before anything is sent on one.
@@ -216,6 +290,9 @@ func (o DeployOptions) send(ctx context.Context, works []*work) error {
 			return fmt.Errorf("%s: %w (run it again: what is there by then is left alone)", w.Name, err)
 		}
 		for _, p := range w.missing {
+			if o.JSON {
+				break
+			}
 			fmt.Fprintf(o.Out, "%s: %s is at %s (%s)\n", w.Name, p.Name, p.At.Hex(), p.tx)
 		}
 	}
@@ -298,10 +375,10 @@ func (n *node) mined(ctx context.Context, hash common.Hash) error {
 }
 
 // end says what there is now.
-func (o DeployOptions) end(works []*work, d *network.Descriptor, path string) error {
+func (o DeployOptions) end(works []*work, r Deployed) error {
 	var closed []string
 	for _, w := range works {
-		if !w.approved && (d != nil || w.there > 0) {
+		if !w.approved && (!r.DryRun || w.there > 0) {
 			closed = append(closed, w.Name)
 		}
 	}
@@ -310,8 +387,8 @@ func (o DeployOptions) end(works []*work, d *network.Descriptor, path string) er
 		lines = append(lines, "note     "+strings.Join(closed, ", ")+": the meta factory's owner has not approved the "+
 			"factory, so "+off[pinned.Factory])
 	}
-	if d != nil {
-		lines = append(lines, "network  "+path, "         "+d.Fingerprint())
+	if !r.DryRun {
+		lines = append(lines, "network  "+r.NetworkFile, "         "+r.Fingerprint)
 	} else {
 		lines = append(lines, "this was a dry run: nothing was sent, nothing was written")
 	}

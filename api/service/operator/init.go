@@ -27,7 +27,25 @@ type InitOptions struct {
 	Chains []string
 	Tokens string
 	Ask    func(ctx context.Context, question string) (string, error)
+	JSON   bool // print the result as JSON
 	Out    io.Writer
+}
+
+// Written is what Init wrote: the file, its chains with the number of their nodes and tokens, and the command that
+// comes next.
+type Written struct {
+	File   string         `json:"file"`
+	Kind   network.Kind   `json:"kind"`
+	Chains []WrittenChain `json:"chains"`
+	Next   string         `json:"next"`
+}
+
+// WrittenChain is a chain of a new file. One without nodes is left out until it has some.
+type WrittenChain struct {
+	ID     uint64 `json:"id"`
+	Name   string `json:"name"`
+	Nodes  int    `json:"nodes"`
+	Tokens int    `json:"tokens"`
 }
 
 // Choices of tokens.
@@ -98,6 +116,13 @@ func Init(ctx context.Context, o InitOptions) error {
 		return err
 	}
 	next := "coffer network check --file " + o.File
+	if o.JSON {
+		w := Written{File: o.File, Kind: kind, Chains: []WrittenChain{}, Next: next}
+		for _, c := range slices.Concat(f.Chains, f.Idle) {
+			w.Chains = append(w.Chains, WrittenChain{c.ID, c.Name, len(c.RPC), len(c.Tokens)})
+		}
+		return printJSON(o.Out, w)
+	}
 	if len(f.Chains) == 0 {
 		next = "name your nodes in it (the lines rpc = []), then: " + next
 	}
@@ -178,17 +203,17 @@ func (o InitOptions) askChains(ctx context.Context, shipped []networks.Chain) (a
 
 // endpoints asks for the nodes of a chain until an empty line.
 func (o InitOptions) endpoints(ctx context.Context, c *networks.Chain) error {
+	wrong := ""
 	for {
-		url, err := o.Ask(ctx, fmt.Sprintf("%s, node %d (https://…, empty to go on): ", c.Name, len(c.RPC)+1))
+		url, err := o.Ask(ctx, fmt.Sprintf("%s%s, node %d (https://…, empty to go on): ", wrong, c.Name, len(c.RPC)+1))
 		if err != nil || url == "" {
 			return err
 		}
 		if err := networks.CheckEndpoint(url); err != nil {
-			if _, err := fmt.Fprintf(o.Out, "%s: %s\n", networks.Host(url), err); err != nil {
-				return err
-			}
+			wrong = fmt.Sprintf("%s: %s\n", networks.Host(url), err)
 			continue
 		}
+		wrong = ""
 		use(c, url)
 	}
 }

@@ -28,11 +28,13 @@ import (
 	"coffer/api/service/pinned"
 )
 
-// Options are what check and deploy work with. Credential finds what an endpoint names as ${vault:NAME}.
+// Options are what check and deploy work with. Credential finds what an endpoint names as ${vault:NAME}. JSON prints
+// the result as JSON.
 type Options struct {
 	File       string
 	Credential networks.Credential
 	Clock      func() time.Time
+	JSON       bool
 	Out        io.Writer
 }
 

@@ -49,6 +49,7 @@ type world struct {
 	*testing.T
 	file *networks.File
 	out  bytes.Buffer
+	json bool
 	sent int // transactions that were signed
 }
 
@@ -102,7 +103,7 @@ func (w *world) write() *world {
 
 func (w *world) options() Options {
 	w.out.Reset()
-	return Options{File: w.file.Path, Clock: time.Now, Out: &w.out}
+	return Options{File: w.file.Path, Clock: time.Now, JSON: w.json, Out: &w.out}
 }
 
 // deploys runs Deploy.
@@ -223,17 +224,36 @@ func TestDeployBringsWhatCheckMisses(t *testing.T) {
 		t.Error("a dry run wrote the descriptor")
 	}
 
+	w.json = true
 	out, err = w.deploys(false)
 	if err != nil {
 		t.Fatal(err, out)
 	}
 	w.hasEverything()
 	d := w.descriptor()
+	var did Deployed
+	if err := json.Unmarshal([]byte(out), &did); err != nil {
+		t.Fatal(err, out)
+	}
+	for _, c := range did.Chains {
+		if len(c.Missing) != 2 || c.Missing[0].Transaction == "" || c.Missing[1].Transaction == "" ||
+			c.There+len(c.Missing) < 8 || c.MaxCost == "0" || !c.FactoryApproved {
+			t.Errorf("%+v", c)
+		}
+	}
+	if len(did.Chains) != 8 || did.DryRun || did.NetworkID != d.ID || did.Fingerprint != d.Fingerprint() ||
+		filepath.Base(did.NetworkFile) != networks.Descriptor {
+		t.Errorf("%+v", did)
+	}
+	var s Survey
+	if err := errors.Join(Check(t.Context(), w.options()), json.Unmarshal(w.out.Bytes(), &s)); err != nil || !s.Ready ||
+		len(s.Chains) != 8 || s.File != w.file.Path || s.Chains[0].Findings[0].State != Good {
+		t.Errorf("%v: %s", err, &w.out)
+	}
+	w.json = false
 	if w.sent != 16 || d.Kind != network.Lab || len(d.Chains) != 8 || !d.OnOwnNodes() {
 		t.Errorf("%d transactions, %+v", w.sent, d)
 	}
-	says(t, out, d.Fingerprint())
-
 	if out, err = w.deploys(false); err != nil || w.sent != 16 || w.descriptor().ID != d.ID {
 		t.Errorf("a second run: %d transactions, %v", w.sent, err)
 	}
