@@ -65,11 +65,11 @@ func labChains() []uint64 { return []uint64{8453, 42161} }
 // before an endpoint.
 func newLab(t testing.TB, wrap func(http.Handler) http.Handler, ids ...uint64) *lab {
 	t.Helper()
-	return newNodes(t, network.Lab, wrap)
+	return newNodes(t, network.Lab, wrap, ids...)
 }
 
 // newNodes is newLab for a network of another kind.
-func newNodes(t *testing.T, kind network.Kind, wrap func(http.Handler) http.Handler) *lab {
+func newNodes(t testing.TB, kind network.Kind, wrap func(http.Handler) http.Handler, ids ...uint64) *lab {
 	t.Helper()
 	in, err := devnet.Open(store.NewMemory(), devnet.Options{Clock: time.Now, Random: rand.Reader,
 		Kind: network.Embedded})
