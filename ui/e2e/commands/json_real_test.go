@@ -172,6 +172,8 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 	r.prints("profile list")
 	r.prints("profile fingerprint", b.At.NetworkFile)
 	r.prints("keys probe")
+	r.prints("network init", "--kind", "lab", "--chain", "base=http://127.0.0.1:8545", "--out",
+		filepath.Join(dir, "networks.toml"))
 	r.servesKeys(filepath.Dir(b.At.NetworkFile))
 	r.roles(dir)
 	r.backsUp(dir)
