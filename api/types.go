@@ -385,6 +385,14 @@ type AggregatedBalance struct {
 	BalanceByAggregatedAsset []AggregateBalance `json:"balanceByAggregatedAsset"`
 	BalanceBySpecificAsset   []AssetBalance     `json:"balanceBySpecificAsset"`
 	TotalBalance             TotalBalance       `json:"totalBalance"`
+	Unreachable              []UnreachableChain `json:"unreachable,omitzero"`
+}
+
+// UnreachableChain is a chain on own nodes that could not be asked, with the reason in words: the balances there are
+// unknown, are on no line and in no sum.
+type UnreachableChain struct {
+	Chain   string `json:"chain"`
+	Message string `json:"message"`
 }
 
 // OperationRef names a transaction on a chain: a 0x hash, or a base58 signature on Solana. ChainID is only there in v1

@@ -38,7 +38,7 @@ func (e *NoQuorumError) Error() string {
 	return fmt.Sprintf("%d endpoints must give the same answer to %s: %s", e.Need, e.Method, strings.Join(parts, "; "))
 }
 
-// Unwrap returns the context's error, if that is the reason.
+// Unwrap returns the context's error or ErrOtherChain, if that is the reason.
 func (e *NoQuorumError) Unwrap() error { return e.cause }
 
 // ballot is an answer and the hosts that gave it.
@@ -238,6 +238,9 @@ func (v *votes) noQuorum(r *round, cause error) *NoQuorumError {
 		n.Groups = append(n.Groups, hosts)
 	}
 	u := r.unavailable()
+	if n.cause == nil {
+		n.cause = u.cause
+	}
 	for i, e := range r.p.all {
 		switch {
 		case answered[e]:

@@ -351,7 +351,7 @@ func (p *Pool) verify(ctx context.Context, e *endpoint) *fault {
 		return &fault{words: "it does not say which chain it serves: check the address", least: longPause}
 	case uint64(id) != p.o.ChainID:
 		return &fault{words: fmt.Sprintf("it serves chain %d, not %d: check the address", uint64(id), p.o.ChainID),
-			least: longPause}
+			least: longPause, cause: ErrOtherChain}
 	}
 	e.mu.Lock()
 	e.verified = true

@@ -142,6 +142,9 @@ func transport(slots int) *http.Transport {
 	}
 }
 
+// ErrOtherChain is wrapped when an endpoint serves another chain than the pool is for.
+var ErrOtherChain = errors.New("an endpoint serves another chain")
+
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("the endpoints are closed")
 
@@ -220,7 +223,7 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("no endpoint answers %s: %s", e.Method, strings.Join(parts, "; "))
 }
 
-// Unwrap returns the context's error or ErrTooLarge, if that is the reason.
+// Unwrap returns the context's error, ErrTooLarge or ErrOtherChain, if that is the reason.
 func (e *UnavailableError) Unwrap() error { return e.cause }
 
 // unavailable describes the pool after a call that had no answer.

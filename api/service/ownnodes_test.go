@@ -540,6 +540,107 @@ func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	refused("coffer network deploy")
 }
 
+// moody is a node that can be made to hang, to say another chain id, or to have other code.
+type moody struct {
+	h    http.Handler
+	hang atomic.Bool
+	says atomic.Pointer[map[string]any] // by method
+}
+
+func (m *moody) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err == nil && m.hang.Load() {
+		<-r.Context().Done()
+		return
+	}
+	var call struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if says := m.says.Load(); says != nil && json.Unmarshal(body, &call) == nil && (*says)[call.Method] != nil {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%q}`, call.ID, (*says)[call.Method])
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	m.h.ServeHTTP(w, r)
+}
+
+// moodyLab has such a node for each chain, in the order of labChains.
+func moodyLab(t *testing.T) (*lab, []*moody) {
+	var nodes []*moody
+	l := newLab(t, func(h http.Handler) http.Handler {
+		nodes = append(nodes, &moody{h: h})
+		return nodes[len(nodes)-1]
+	})
+	return l, nodes
+}
+
+// TestASilentChainStopsNeitherTheStartNorTheOthers: it is named, its balances are on no line, a call there says why it
+// cannot be made. When it answers again it works without a restart.
+func TestASilentChainStopsNeitherTheStartNorTheOthers(t *testing.T) {
+	l, nodes := moodyLab(t)
+	nodes[1].hang.Store(true)
+	c := newClient(t, l.fuel(open(t, l.options(store.NewMemory()))), api.AccountKernelV31, 57)
+	l.stock(8453, c.user.Address, 100_000_000)
+	l.stock(42161, c.user.Address, 100_000_000)
+	balances := func() (b api.AggregatedBalance) {
+		t.Helper()
+		doc := c.ask("GET", "/v3/balances/aggregated-balance?account="+base+":"+c.user.Address.Hex()+
+			"&aggregatedAssetId=ob:usdc", "")
+		if err := doc.Decode(&b); err != nil || len(b.BalanceByAggregatedAsset) != 1 {
+			t.Fatalf("%v %s", err, doc.Raw())
+		}
+		return b
+	}
+	b := balances()
+	usdc := b.BalanceByAggregatedAsset[0]
+	if len(b.Unreachable) != 1 || b.Unreachable[0].Chain != "eip155:42161" ||
+		!strings.Contains(b.Unreachable[0].Message, "Arbitrum One") || usdc.Balance != "100000000" {
+		t.Errorf("%+v", b)
+	}
+	for _, one := range usdc.IndividualAssetBalances {
+		if !strings.HasPrefix(one.AssetType, base) {
+			t.Errorf("a figure of a chain that was not asked: %+v", one)
+		}
+	}
+	signed, id, _ := c.call(l.batch(c, common.Address{0xbe, 19: 8}, 1_000_000), "")
+	c.done(c.waited(signed, id), api.RecordCall)
+
+	nodes[1].hang.Store(false)
+	for end := time.Now().Add(20 * time.Second); len(b.Unreachable) > 0 && time.Now().Before(end); {
+		b = balances()
+	}
+	if len(b.Unreachable) > 0 || b.BalanceByAggregatedAsset[0].Balance != "199000000" {
+		t.Errorf("it answers again: %+v", b)
+	}
+}
+
+// TestWhatASilentChainTurnsOutToBeStopsEverything: at the start it could not be asked, then it has other code.
+func TestWhatASilentChainTurnsOutToBeStopsEverything(t *testing.T) {
+	l, nodes := moodyLab(t)
+	nodes[1].hang.Store(true)
+	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 58)
+	nodes[1].says.Store(&map[string]any{"eth_getCode": "0x60016001"})
+	nodes[1].hang.Store(false)
+	ask := "/v3/balances/aggregated-balance?account=" + base + ":" + c.user.Address.Hex() + "&aggregatedAssetId=ob:usdc"
+	var b api.AggregatedBalance
+	for end := time.Now().Add(20 * time.Second); len(b.Unreachable) < 2 && time.Now().Before(end); {
+		b = api.AggregatedBalance{}
+		if err := c.ask("GET", ask, "").Decode(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(b.Unreachable) != 2 || !strings.Contains(b.Unreachable[0].Message, "expected the hash") {
+		t.Errorf("%+v", b)
+	}
+	db := store.NewMemory()
+	nodes[1].says.Store(&map[string]any{"eth_chainId": "0x1"})
+	if _, err := service.Open(l.options(db)); !errors.Is(err, rpcpool.ErrOtherChain) {
+		t.Errorf("another chain: %v", err)
+	}
+}
+
 // counted counts the requests of each endpoint, but those of the price feeds, which are read meanwhile.
 func counted(trips *[]*atomic.Int64) func(http.Handler) http.Handler {
 	return func(h http.Handler) http.Handler {

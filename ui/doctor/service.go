@@ -291,6 +291,10 @@ func (d Deps) balances(ctx context.Context) Finding {
 		}
 	}
 	f.Text = fmt.Sprintf("read: %d of %d assets held", held, len(b.BalanceByAggregatedAsset))
+	for _, u := range b.Unreachable {
+		f.Level, f.Todo = Warn, "see to the nodes of that chain: its balances are unknown, and nothing is sent there"
+		f.Text += "; " + text.Clean(u.Chain+" cannot be asked: "+u.Message, maxText)
+	}
 	return f
 }
 

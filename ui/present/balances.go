@@ -87,6 +87,15 @@ func (r BalanceReader) Read(b api.AggregatedBalance) (*Holdings, error) {
 		}
 		h.Assets = append(h.Assets, got)
 	}
+	silent := map[caip.Chain]bool{}
+	for _, u := range b.Unreachable {
+		if id, err := caip.ParseChain(u.Chain); err == nil {
+			silent[id] = true
+		}
+	}
+	for i := range h.Assets {
+		r.missing(&h.Assets[i], silent, owners)
+	}
 	h.Says = Micro(b.TotalBalance.FiatValue)
 	h.Without = h.unpriced()
 	if len(h.Without) > 0 && h.Total != nil && h.Total.Sign() == 0 {
@@ -96,7 +105,40 @@ func (r BalanceReader) Read(b api.AggregatedBalance) (*Holdings, error) {
 		h.Total = new(big.Int)
 	}
 	h.judge(verify.Balances(r.Catalog, b))
+	if len(silent) > 0 { // of most nothing is held anywhere: what stays unknown is said once for the chain
+		h.Assets = slices.DeleteFunc(h.Assets, func(a Holding) bool {
+			return a.Amount == nil && a.Given.Amount == "0" && len(a.Reasons) == 0 && !a.coinOf(silent)
+		})
+		for i := range h.Assets {
+			if h.Assets[i].Amount == nil {
+				h.Assets[i].Given = Stated{}
+			}
+		}
+	}
 	return h, nil
+}
+
+// missing adds the parts of an asset that are on chains which could not be asked. What is held is unknown when nothing
+// was found elsewhere.
+func (r BalanceReader) missing(a *Holding, silent map[caip.Chain]bool, owners []Owner) {
+	known, ok := r.Catalog.Aggregate(caip.AggregateID(a.ID))
+	if !ok || len(silent) == 0 {
+		return
+	}
+	for _, e := range known.Entities {
+		if !silent[e.Asset.Chain] {
+			continue
+		}
+		a.Parts = append(a.Parts, r.part(api.AssetBalance{AssetType: e.Asset.String()}, *a, owners))
+		if a.Amount != nil && a.Amount.Sign() == 0 {
+			a.Amount, a.Micro = nil, nil
+		}
+	}
+}
+
+// coinOf reports whether the asset is the coin of one of the chains.
+func (a Holding) coinOf(chains map[caip.Chain]bool) bool {
+	return slices.ContainsFunc(a.Parts, func(p Part) bool { return chains[p.Chain] && p.Asset.IsNative() })
 }
 
 func (r BalanceReader) asset(a api.AggregateBalance, owners []Owner) Holding {

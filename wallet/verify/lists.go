@@ -17,7 +17,8 @@ import (
 
 // Balances judges an answer of aggregated-balance against the catalogue (TH-B1): figures are whole numbers in base
 // units, no aggregate and no part is there twice, a part belongs to its aggregate, and the sum that is named is that of
-// the parts, scaled with our decimals. A sum that cannot be computed is Unknown.
+// the parts, scaled with our decimals. A sum that cannot be computed is Unknown. Chains that could not be asked are
+// named.
 func Balances(c *catalog.Catalog, b api.AggregatedBalance) Report {
 	j := &judge{}
 	seen := map[string]bool{}
@@ -33,6 +34,15 @@ func Balances(c *catalog.Catalog, b api.AggregatedBalance) Report {
 		j.worth(a.FiatValue, path+"/fiatValue")
 	}
 	j.worth(b.TotalBalance.FiatValue, "/totalBalance/fiatValue")
+	for i, u := range b.Unreachable {
+		id, _ := caip.ParseChain(u.Chain)
+		name := "a chain that is not in this wallet's list"
+		if info, known := c.Chain(id); known {
+			name = info.Name
+		}
+		j.add(Warn, "B1", "Balances on "+name+" are unknown, and in no sum: its nodes cannot be asked.",
+			"/unreachable/"+strconv.Itoa(i), "", u.Message)
+	}
 	return j.report
 }
 

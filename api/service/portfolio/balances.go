@@ -15,6 +15,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/chain/solana"
+	"coffer/api/text"
 )
 
 // Balances answers GET /v3/balances/aggregated-balance. The named addresses get test funds first, if the request may
@@ -72,6 +73,10 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (out api.AggregatedBalanc
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
+		if s.silent[asked.Asset.Chain] != nil {
+			s.total.add(nil)
+			continue
+		}
 		line, known := unlisted[asked.Asset]
 		if !known {
 			if line, err = s.specific(ctx, asked); err != nil {
@@ -83,6 +88,12 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (out api.AggregatedBalanc
 		out.BalanceBySpecificAsset = append(out.BalanceBySpecificAsset, line)
 	}
 	out.TotalBalance.FiatValue = api.Micro(s.total.worth())
+	for _, info := range p.Network.Catalog.Chains() {
+		if err := s.silent[info.Chain]; err != nil {
+			out.Unreachable = append(out.Unreachable, api.UnreachableChain{Chain: info.Chain.String(),
+				Message: text.Clean(err.Error(), 300)})
+		}
+	}
 	return out, nil
 }
 
@@ -105,6 +116,7 @@ type sheet struct {
 	q       Query
 	at      time.Time
 	held    map[caip.Asset]*big.Int // on EVM chains
+	silent  map[caip.Chain]error    // chains of own nodes that could not be asked
 	solana  solana.State            // nil while nothing on Solana was read
 	counted map[caip.Asset]bool
 	total   tally
@@ -129,6 +141,11 @@ func (s *sheet) aggregate(ctx context.Context, id caip.AggregateID) (api.Aggrega
 	sum := new(big.Int)
 	var fiat tally
 	for _, e := range agg.Entities {
+		if s.silent[e.Asset.Chain] != nil { // no line, as a zero would be a lie
+			fiat.add(nil)
+			s.total.add(nil)
+			continue
+		}
 		v, worth, err := s.entity(ctx, e)
 		if err != nil {
 			return line, err
@@ -166,7 +183,7 @@ func (s *sheet) entity(ctx context.Context, e catalog.Entity) (v, worth *big.Int
 
 // read asks all EVM chains at once for what the query wants of them.
 func (s *sheet) read(ctx context.Context) error {
-	s.held = map[caip.Asset]*big.Int{}
+	s.held, s.silent = map[caip.Asset]*big.Int{}, map[caip.Chain]error{}
 	if s.q.EVM == nil {
 		return nil
 	}
@@ -193,12 +210,15 @@ func (s *sheet) read(ctx context.Context) error {
 			want(asked.Asset)
 		}
 	}
-	found := make([][]*big.Int, len(chains))
+	found, failed := make([][]*big.Int, len(chains)), make([]error, len(chains))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, id := range chains {
 		group.Go(func() (err error) {
 			if err = ctx.Err(); err == nil {
-				found[i], err = s.p.Network.Balances(ctx, *s.q.EVM, wanted[id])
+				found[i], err = s.balances(ctx, wanted[id])
+			}
+			if err != nil && ctx.Err() == nil && s.p.Network.OnOwnNodes() {
+				failed[i], err = err, nil
 			}
 			return err
 		})
@@ -207,11 +227,28 @@ func (s *sheet) read(ctx context.Context) error {
 		return err
 	}
 	for i, id := range chains {
+		if failed[i] != nil {
+			s.silent[caip.EVM(id)] = failed[i]
+			continue
+		}
 		for k, a := range wanted[id] {
 			s.held[a] = found[i][k]
 		}
 	}
 	return nil
+}
+
+// chainWithin is how long the others wait for one chain of own nodes.
+const chainWithin = 4 * time.Second
+
+// balances asks one chain.
+func (s *sheet) balances(ctx context.Context, wanted []caip.Asset) ([]*big.Int, error) {
+	if s.p.Network.OnOwnNodes() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, chainWithin)
+		defer cancel()
+	}
+	return s.p.Network.Balances(ctx, *s.q.EVM, wanted)
 }
 
 // balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold

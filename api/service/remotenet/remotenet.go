@@ -1,9 +1,10 @@
 // Package remotenet opens a network on nodes of others: the chains of networks.toml behind JSON-RPC endpoints, with the
 // contracts of the descriptor beside it and keys that the data of the service keeps.
 //
-// Promise: nothing is opened before the descriptor was found to name the contracts of this program, and every chain to
-// begin with its block and to have the pinned code at every pinned address; a difference of code is a
-// *pinned.DifferenceError. Data of one network is refused for another one. No endpoint is asked but those of the file.
+// Promise: nothing is opened before the descriptor was found to name the contracts of this program. No chain is used
+// before it was found to begin with its block and to have the pinned code at every pinned address: at the start, or,
+// when it cannot be asked then, before its first use. A difference, of code a *pinned.DifferenceError, stops all chains.
+// Data of one network is refused for another one. No endpoint is asked but those of the file.
 // The keys are the same at every opening and never leave the process.
 //
 // The network has no solver (network.Descriptor.OnOwnNodes): its operator is the gas tank, a key that a person funds.
@@ -21,10 +22,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/common/hexutil"
-	"golang.org/x/sync/errgroup"
 
 	"coffer/api/caip"
 	"coffer/api/network"
@@ -65,6 +62,7 @@ type Network struct {
 
 	seed  []byte
 	nodes []*node
+	log   *slog.Logger
 	lanes map[uint64]*lane.Lane
 }
 
@@ -75,7 +73,7 @@ var ErrReal = errors.New("a network of kind real is opened by a profile, whose v
 // ErrMissing says that a chain lacks a pinned contract.
 var ErrMissing = errors.New("contracts are missing: coffer network deploy puts them there")
 
-// Open opens the network of a file. It asks every chain.
+// Open opens the network of a file. It asks every chain, and goes on without those that are silent.
 func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -84,7 +82,7 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Network{lanes: map[uint64]*lane.Lane{}}
+	n := &Network{log: o.Log, lanes: map[uint64]*lane.Lane{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("network of %s: %w", o.File, err), n.Close())
@@ -169,50 +167,6 @@ func has(file *networks.File, c caip.Chain) bool {
 	id, _ := c.EVMID()
 	_, found := file.Chain(id)
 	return found
-}
-
-// compare demands that every chain begins as the descriptor says and has the pinned code.
-func (n *Network) compare(ctx context.Context) error {
-	all, err := pinned.All()
-	if err != nil {
-		return err
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, node := range n.nodes {
-		group.Go(func() error {
-			if err := node.compare(ctx, n.Genesis[caip.EVM(node.ID()).String()], all); err != nil {
-				return fmt.Errorf("%s: %w", node.name, err)
-			}
-			return nil
-		})
-	}
-	return group.Wait()
-}
-
-func (n *node) compare(ctx context.Context, genesis string, all []pinned.Contract) error {
-	var first struct {
-		Hash common.Hash `json:"hash"`
-	}
-	if err := n.pool.Agreed(ctx, &first, "eth_getBlockByNumber", hexutil.Uint64(0), false); err != nil {
-		return err
-	}
-	if first.Hash.Hex() != genesis {
-		return fmt.Errorf("the first block is %s, the descriptor has %s", first.Hash, genesis)
-	}
-	for _, c := range all {
-		var code hexutil.Bytes
-		if err := n.pool.Agreed(ctx, &code, "eth_getCode", c.At, "latest"); err != nil {
-			return err
-		}
-		there, err := c.Check(n.ID(), code)
-		if err == nil && !there {
-			err = fmt.Errorf("there is no %s at %s: %w", c.Name, c.At.Hex(), ErrMissing)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // openLanes opens the ways out.
