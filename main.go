@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -151,11 +150,26 @@ func host() profile.Host {
 			return profile.Embedded{Network: a.Network, Earlier: earlier, Left: left, BaseURL: a.BaseURL,
 				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Endpoints: endpointsOf(a), Close: a.Close}, nil
 		},
-		CheckNodes: func(ctx context.Context, file string, out io.Writer) error {
-			return ofNetwork(operator.Check(ctx, operator.Options{File: file, Clock: time.Now, Out: out}))
-		},
-		Ask: prompt().Secret,
+		CheckNodes: checkNodes,
+		Ask:        prompt().Secret,
 	}
+}
+
+// checkNodes tries what a network file says, for a set-up.
+func checkNodes(ctx context.Context, file string, key networks.Credential) (all []doctor.Finding, err error) {
+	s, err := operator.Look(ctx, operator.Options{File: file, Credential: key, Clock: time.Now})
+	if err != nil {
+		return nil, ofNetwork(err)
+	}
+	levels := map[operator.State]doctor.Level{operator.Good: doctor.Good, operator.Without: doctor.Warn,
+		operator.Missing: doctor.Bad, operator.Unknown: doctor.Unknown}
+	for _, c := range s.Chains {
+		for _, f := range c.Findings {
+			all = append(all, doctor.Finding{Area: fmt.Sprintf("%s (%d)", c.Name, c.ID), Name: f.What,
+				Level: levels[f.State], Text: f.Found, Todo: f.Off})
+		}
+	}
+	return all, nil
 }
 
 // coinDecimals are those of the native coin of every EVM chain.

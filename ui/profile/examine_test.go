@@ -51,7 +51,7 @@ func TestL5_TheDoctorReportsOnAProfileThatDoesNotOpen(t *testing.T) {
 			"store the key again: coffer keys api-key set --profile team"}},
 	} {
 		b := newBench(t)
-		if err := b.host.Make(t.Context(), b.plan(t, kind)); err != nil {
+		if _, err := b.host.Make(t.Context(), b.plan(t, kind)); err != nil {
 			t.Fatal(err)
 		}
 		if c.spoil(t, b); t.Failed() {
@@ -86,7 +86,7 @@ func TestL5_TheDoctorAsksTheServiceOfAProfileWithoutAccount(t *testing.T) {
 	if err := os.WriteFile(p.Profile.CAFile, ca, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.host.Make(t.Context(), p); err != nil {
+	if _, err := b.host.Make(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	got := b.report(t, "team")

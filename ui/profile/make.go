@@ -60,16 +60,17 @@ func (h Host) Describe() (network.Descriptor, error) {
 // one write. When anything fails, or ctx ends before that, nothing is left behind, and the error says that nothing was
 // set up. The network was confirmed with the set-up, as its fingerprint was typed there; if that alone cannot be
 // written down, the error says so. The network of an embedded profile is made on the way.
-func (h Host) Make(ctx context.Context, p Plan) error {
+func (h Host) Make(ctx context.Context, p Plan) (Made, error) {
 	steps, err := h.steps(&p)
 	defer func() { p.tank.Wipe() }()
 	if err == nil {
 		err = carryOut(ctx, steps)
 	}
 	if err == nil {
+		p.made.Accounts = p.Profile.WireAccounts(p.Network.Pins)
 		err = h.KeepConfirmed(p.Profile.Name, p.Network)
 	}
-	return err
+	return p.made, err
 }
 
 func carryOut(ctx context.Context, steps []step) error {
@@ -130,19 +131,21 @@ func (h Host) steps(p *Plan) ([]step, error) {
 }
 
 // networkStep makes the network of an embedded profile, and the gas tank of one on own nodes, by opening its service
-// once. Data that were there already stay.
+// once, and asks that what the profile has. Data that were there already stay.
 func (h Host) networkStep(p *Plan, dir string) step {
 	fresh := gone(dir)
 	return step{
 		name: "make the network",
 		do: func(ctx context.Context) error {
 			service, err := h.Embedded(ctx, dir, EmbeddedOptions{Quotes: p.Profile.QuoteTime(),
-				Networks: p.Profile.Networks, Tank: p.tank})
+				Networks: p.Profile.Networks, Credential: p.credential(), Tank: p.tank})
 			if err != nil {
 				return err
 			}
 			if p.Profile.OwnNodes() {
-				err = onNetwork(p.Profile, service.Network)
+				if err = onNetwork(p.Profile, service.Network); err == nil {
+					p.made.look(ctx, *p, service)
+				}
 			}
 			p.Network = service.Network
 			return errors.Join(err, service.Close())
@@ -237,7 +240,7 @@ func fill(ctx context.Context, v *vault.Vault, p *Plan) error {
 	}
 	switch {
 	case p.Profile.Local():
-		return nil
+		return p.keepNodeKeys(ctx, v)
 	case p.APIKey.Empty():
 		return &cli.UsageError{Problem: "a remote profile needs the API key of its service"}
 	}

@@ -165,7 +165,7 @@ func TestD7_AProfileInsideThisProgramIsMadeWhole(t *testing.T) {
 			gone(paths.ProfileData("own")) == before || !gone(paths.ProfileKeys("own")) {
 			t.Errorf("with data %v: %v %v", before, err, b.tree(t))
 		}
-		if err := b.host.Make(t.Context(), p); err != nil {
+		if _, err := b.host.Make(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		o, err := b.host.OpenKeys(t.Context(), "own")
@@ -210,7 +210,7 @@ func TestMakingAProfileLeavesOneThatOpens(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			p := b.plan(t, kind)
-			if err := b.host.Make(t.Context(), p); err != nil {
+			if _, err := b.host.Make(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
 			p.Passphrase.Wipe()
@@ -245,7 +245,7 @@ func TestMakingAProfileLeavesOneThatOpens(t *testing.T) {
 
 func TestAProfileThatKeepsNothingHasNoVault(t *testing.T) {
 	b := newBench(t)
-	if err := b.host.Make(t.Context(), b.plan(t, config.VaultMemory)); err != nil {
+	if _, err := b.host.Make(t.Context(), b.plan(t, config.VaultMemory)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "data")); !errors.Is(err, fs.ErrNotExist) {
@@ -253,7 +253,7 @@ func TestAProfileThatKeepsNothingHasNoVault(t *testing.T) {
 	}
 	p := b.plan(t, config.VaultMemory)
 	p.Keys = b.plan(t, config.VaultFile).Keys
-	if err := b.host.Make(t.Context(), p); err == nil {
+	if _, err := b.host.Make(t.Context(), p); err == nil {
 		t.Error("keys that cannot be kept were accepted")
 	}
 }
@@ -300,7 +300,7 @@ func TestAKeyringThatFailsHalfWayIsCleaned(t *testing.T) {
 	for fail := 1; fail <= 6; fail++ {
 		b := newBench(t)
 		b.ring.fail = fail
-		err := b.host.Make(t.Context(), b.plan(t, config.VaultKeyringOnly))
+		_, err := b.host.Make(t.Context(), b.plan(t, config.VaultKeyringOnly))
 		if b.ring.sets < fail {
 			break // it needs fewer
 		}
@@ -319,7 +319,7 @@ func TestASetUpThatIsCalledOffLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := b.tree(t)
-	if err := b.host.Make(ctx, b.plan(t, config.VaultFile)); !errors.Is(err, context.Canceled) ||
+	if _, err := b.host.Make(ctx, b.plan(t, config.VaultFile)); !errors.Is(err, context.Canceled) ||
 		!slices.Equal(before, b.tree(t)) {
 		t.Errorf("%v", err)
 	}
@@ -328,14 +328,14 @@ func TestASetUpThatIsCalledOffLeavesNothing(t *testing.T) {
 func TestKeysOfAnEarlierProfileAreNotOverwritten(t *testing.T) {
 	for _, kind := range []string{config.VaultFile, config.VaultKeyringOnly} {
 		b := newBench(t)
-		if err := b.host.Make(t.Context(), b.plan(t, kind)); err != nil {
+		if _, err := b.host.Make(t.Context(), b.plan(t, kind)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Remove(filepath.Join(b.dir, "config", "config.toml")); err != nil {
 			t.Fatal(err)
 		}
 		before := b.tree(t)
-		if err := b.host.Make(t.Context(), b.plan(t, kind)); err == nil ||
+		if _, err := b.host.Make(t.Context(), b.plan(t, kind)); err == nil ||
 			!strings.Contains(err.Error(), "earlier profile") || !slices.Equal(before, b.tree(t)) {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -376,7 +376,7 @@ func TestTheNetworkFileIsFoundByTheFingerprintThatWasTyped(t *testing.T) {
 
 func TestProfilesOnOneNetworkAreFound(t *testing.T) {
 	b := newBench(t)
-	if err := b.host.Make(t.Context(), b.plan(t, config.VaultMemory)); err != nil {
+	if _, err := b.host.Make(t.Context(), b.plan(t, config.VaultMemory)); err != nil {
 		t.Fatal(err)
 	}
 	if on, err := b.host.OnNetwork(b.n.ID); err != nil || !slices.Equal(on, []string{"team"}) {

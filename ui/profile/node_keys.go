@@ -92,6 +92,19 @@ func (o *Opened) NodeKeyHost(name string) (string, error) {
 	if err != nil {
 		return "", cli.InFile(err)
 	}
+	host, err := hostOf(file, name)
+	if err != nil {
+		return "", err
+	}
+	if host == "" {
+		return "", &cli.UsageError{Problem: fmt.Sprintf("%s names no ${vault:%s}, which would say for which host the "+
+			"key is", file.Path, name), Hint: "write ${vault:" + name + "} into the address of the node first"}
+	}
+	return host, nil
+}
+
+// hostOf is the one host for which a file names a key, "" where it names none.
+func hostOf(file *networks.File, name string) (string, error) {
 	host := ""
 	for _, n := range file.Needs() {
 		switch {
@@ -102,10 +115,6 @@ func (o *Opened) NodeKeyHost(name string) (string, error) {
 		default:
 			host = n.Host
 		}
-	}
-	if host == "" {
-		return "", &cli.UsageError{Problem: fmt.Sprintf("%s names no ${vault:%s}, which would say for which host the "+
-			"key is", file.Path, name), Hint: "write ${vault:" + name + "} into the address of the node first"}
 	}
 	return host, nil
 }

@@ -17,6 +17,7 @@ import (
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/cli"
+	"coffer/ui/doctor"
 )
 
 // nodes is a machine with the files of a network on own nodes, and its profile.
@@ -180,5 +181,86 @@ func TestTheGasTankOfRealMoneyIsInTheVault(t *testing.T) {
 	first := m.tank
 	if _, err := m.opens(); err != nil || len(first) != 32 || !bytes.Equal(m.tank, first) {
 		t.Errorf("%v, %d bytes", err, len(first))
+	}
+}
+
+// A set-up takes what it can from the files, gives a node the key that was typed for its host, and keeps that key; what
+// the new profile has comes from its own service.
+func TestASetUpOnOwnNodesKeepsTheKeysOfItsNodes(t *testing.T) {
+	m := onNodes(t, network.Lab)
+	path := filepath.Join(m.home, networks.Name)
+	raw, err := os.ReadFile(path)
+	text := strings.Replace(string(raw), `"https://node.example"`, `"https://node.example/${vault:main}"`, 1)
+	if err := errors.Join(err, os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	need := networks.Need{Name: "main", Host: "https://node.example"}
+	const key = "key-of-the-node"
+	got := ""
+	h := Host{Getenv: config.Getenv([]string{"HOME=" + m.home, "COFFER_DATA=" + m.home,
+		"COFFER_CONFIG=" + m.home + "/config.toml"}), Ask: m.ask,
+		Embedded: func(ctx context.Context, _ string, o EmbeddedOptions) (Embedded, error) {
+			found, err := o.Credential(ctx, need.Name, need.Host)
+			got += found
+			_, other := o.Credential(ctx, need.Name, "https://other.example")
+			if other == nil {
+				err = errors.New("another host gets the key")
+			}
+			return Embedded{Network: m.n, BaseURL: "https://x.invalid/api", APIKey: secret.New([]byte("k")),
+				Tanks: func(context.Context) ([]doctor.Tank, error) { return nil, errors.New("no node answers") },
+				Close: func() error { return nil }}, err
+		},
+		CheckNodes: func(context.Context, string, networks.Credential) ([]doctor.Finding, error) {
+			return nil, errors.New("certificate")
+		},
+	}
+	p := Plan{Profile: config.Profile{Name: "own", Vault: config.VaultFile},
+		NodeKeys:   map[networks.Need]secret.Secret{need: secret.New([]byte(key))},
+		Passphrase: secret.New([]byte("correct horse"))}
+	var needs []networks.Need
+	p.Profile, p.Network, needs, err = h.OnNodes(p.Profile, path)
+	if err != nil || len(needs) != 1 || needs[0] != need || p.Profile.Kind != network.Lab || p.Profile.NetworkID != m.n.ID {
+		t.Fatalf("%v %v %+v", err, needs, p.Profile)
+	}
+	if _, _, _, err := h.OnNodes(config.Profile{Name: "mine", Vault: config.VaultFile}, path); err == nil {
+		t.Error("a name that is taken")
+	}
+	if found := h.TryNodes(t.Context(), p); doctor.Well(found) || !strings.Contains(found[0].Text, "certificate") {
+		t.Errorf("%+v", found)
+	}
+	made, err := h.Make(t.Context(), p)
+	if err != nil || got != key {
+		t.Fatalf("%v, the nodes get %q", err, got)
+	}
+	if rows := made.Rows(); made.Tank != m.n.Pins.Operator.Hex() || len(rows) != 2 ||
+		!strings.Contains(rows[1].Text, "no node answers") {
+		t.Errorf("%+v", rows)
+	}
+	o, err := h.OpenVault(t.Context(), "own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	kept, err := o.NodeKey(t.Context(), need.Name, need.Host)
+	if err != nil || string(kept.Reveal()) != key {
+		t.Error(err)
+	}
+	two := strings.Replace(text, `{vault:main}"`, `{vault:main}", "https://other.example/${vault:main}"`, 1)
+	if err := os.WriteFile(path, []byte(two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := h.OnNodes(p.Profile, path); err == nil || !strings.Contains(err.Error(), "two hosts") {
+		t.Errorf("one key for two hosts: %v", err)
+	}
+}
+
+func TestWhatChainsLackComesFirst(t *testing.T) {
+	const a, b = "Base (8453)", "Optimism (10)"
+	all := ByChain([]doctor.Finding{{Area: a, Name: "1"}, {Area: a, Name: "2", Level: doctor.Unknown},
+		{Area: a, Name: "3", Level: doctor.Bad}, {Area: a, Name: "4"}, {Area: b, Name: "5"}})
+	if len(all) != 2 || all[0].Name != a || all[0].Faults[0].Name != "3" || all[0].Faults[1].Name != "2" ||
+		all[0].Words() != "2 things are there, 2 to read" || all[0].Level() != doctor.Bad ||
+		all[1].Words() != "1 thing is there" || all[1].Level() != doctor.Good {
+		t.Errorf("%+v", all)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/cli"
@@ -38,9 +39,11 @@ type Plan struct {
 	APIKey     secret.Secret
 	Passphrase secret.Secret // of the vault; empty for a vault without one
 	Keys       []vault.Candidate
-	Default    bool // it becomes the default profile
+	NodeKeys   map[networks.Need]secret.Secret // that the own nodes ask for
+	Default    bool                            // it becomes the default profile
 
 	tank secret.Secret // key of the gas tank, where the vault keeps it
+	made Made          // what Make found on its way
 }
 
 // Wipe wipes the secrets.
@@ -50,6 +53,9 @@ func (p Plan) Wipe() {
 	p.tank.Wipe()
 	for _, k := range p.Keys {
 		k.Key.Wipe()
+	}
+	for _, k := range p.NodeKeys {
+		k.Wipe()
 	}
 }
 

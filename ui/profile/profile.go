@@ -15,7 +15,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"path/filepath"
@@ -82,9 +81,9 @@ type Host struct {
 	Ask      func(ctx context.Context, question string) (secret.Secret, error)
 	// Endpoints opens those that an embedded profile names: a dashboard does, a command does not.
 	Endpoints bool
-	// CheckNodes tries everything that a networks.toml names and prints what it found; an error says that the network
-	// does not open like this.
-	CheckNodes func(ctx context.Context, file string, out io.Writer) error
+	// CheckNodes tries everything that a networks.toml names. The area of a finding is its chain; with one that is bad
+	// the network does not open. An error says that nothing could be tried.
+	CheckNodes func(ctx context.Context, file string, key networks.Credential) ([]doctor.Finding, error)
 	// Keyring replaces the system's, for tests.
 	Keyring vault.Keyring
 	// Log, when set, sees every exchange with the service. Record, when not empty, is the directory of a recording

@@ -54,22 +54,11 @@ func (h *help) press(key string) {
 
 // view draws the panel over the body of w×h cells.
 func (h *help) view(th theme.Theme, body string, w, height int) string {
-	panel := min(w-4, 64)
-	inner := panel - 4
-	title, lines := h.title, h.all(th, inner)
+	title, lines := h.title, h.all
 	if h.terms {
-		title, lines = "Terms", terms(th, inner)
+		title, lines = "Terms", kit.Terms
 	}
-	h.scroll.Resize(min(len(lines), height-6))
-	h.scroll.Keep(lines)
-	foot := h.scroll.More(th)
-	if foot != "" {
-		foot += "   "
-	}
-	out := []string{kit.Sides(th.Strong.Render(title), th.Dim.Render(foot+"esc close"), inner), ""}
-	from := h.scroll.Top()
-	out = append(out, lines[from:min(len(lines), from+height-6)]...)
-	return kit.Dialog(th, body, out, panel, w, height)
+	return kit.HelpPanel(th, &h.scroll, title, func(w int) []string { return lines(th, w) }, body, w, height)
 }
 
 // all lists the keys of the screen and those that work everywhere.
@@ -91,32 +80,12 @@ func (h *help) other() string {
 	return "terms"
 }
 
-// terms explains the words of the program.
-func terms(th theme.Theme, w int) (lines []string) {
-	for _, t := range present.Terms() {
-		if lines != nil {
-			lines = append(lines, "")
-		}
-		lines = append(lines, th.Strong.Render(t.Name))
-		lines = append(lines, kit.Prose(w, 2, kit.Plain("  "+t.Text))...)
-	}
-	return lines
-}
-
 func (h *help) lines(th theme.Theme, owner string, keys []kit.Key, w int) []string {
-	const nameW = 14
 	lines := make([]string, 0, len(keys))
 	for _, k := range keys {
-		name, spans := th.Accent.Render(kit.Fit(k.Name(th), nameW)), []kit.Span{kit.Plain(k.Words())}
-		if k.Off != "" {
-			spans = []kit.Span{th.Disabled.Span(k.Words()), th.Dim.Span(": " + k.Off)}
-			name = th.Disabled.Render(kit.Fit(k.Name(th), nameW))
-		}
-		words := kit.Prose(w, nameW, spans...)
-		words[0] = name + words[0][nameW:]
-		lines = append(lines, words...)
+		lines = append(lines, kit.KeyHelp(th, k, w)...)
 		if h.names {
-			lines = append(lines, strings.Repeat(" ", nameW)+th.Dim.Render(actionWords(owner, k)))
+			lines = append(lines, strings.Repeat(" ", kit.KeyNameW)+th.Dim.Render(actionWords(owner, k)))
 		}
 	}
 	return lines

@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -86,14 +85,7 @@ func (s SetUp) key(p *profile.Plan, kinds ...vault.Kind) (err error) {
 
 // write makes the profile and says what there is now.
 func (s SetUp) write(ctx context.Context, p profile.Plan) error {
-	if err := s.Host.Make(ctx, p); err != nil {
-		return err
-	}
-	h := s.Host
-	h.Ask = func(context.Context, string) (secret.Secret, error) { // it was just typed
-		return secret.New(bytes.Clone(p.Passphrase.Reveal())), nil
-	}
-	o, err := h.OpenKeys(ctx, p.Profile.Name)
+	made, err := s.Host.Make(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -102,27 +94,17 @@ func (s SetUp) write(ctx context.Context, p profile.Plan) error {
 	for _, k := range p.Keys {
 		fmt.Fprintf(w, "key\t%s  %s\n", k.Address, k.Kind)
 	}
-	for _, a := range o.Accounts {
+	for _, a := range made.Accounts {
 		fmt.Fprintf(w, "account\t%s  %s\n", a.AccountAddress, a.Type)
 	}
-	if p.Profile.OwnNodes() {
-		tanks, err := o.Tanks(ctx)
-		fmt.Fprintf(w, "gas tank\t%s  pays for gas: send it coins on each chain\n", o.Network.Pins.Operator.Hex())
-		for _, t := range tanks {
-			fmt.Fprintf(w, "\t%s\n", t.Words())
-		}
-		if err != nil {
-			fmt.Fprintf(w, "\t%s\n", present.Clean(err.Error(), 300))
-		}
+	for _, r := range made.Rows() {
+		fmt.Fprintf(w, "%s\t%s\n", r.Label, strings.TrimSpace(r.Address+"  "+r.Text))
 	}
 	if len(p.Keys) > 0 {
 		fmt.Fprintf(w, "backup\tcoffer keys backup FILE --profile %s\n", p.Profile.Name)
 	}
 	fmt.Fprintf(w, "open it\tcoffer --profile %s\n", p.Profile.Name)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return o.Close()
+	return w.Flush()
 }
 
 // choice is one answer to a question: the words that choose it begin its text.
@@ -297,42 +279,63 @@ func (s SetUp) askService(ctx context.Context, p *profile.Plan) error {
 // ownNodes is the choice of a profile whose chains are behind the person's own nodes.
 const ownNodes = "own nodes"
 
-// askNodes asks for the networks file, tries the nodes and, where money is real, has that said.
+// askNodes asks for the networks file and the keys of its nodes, tries them and, where money is real, has that said.
 func (s SetUp) askNodes(ctx context.Context, p *profile.Plan) error {
-	s.Prompt.Say("coffer network init writes a file that names your nodes, and coffer network deploy",
-		"puts the contracts there that are missing.")
-	if err := s.until(ctx, "Networks file (networks.toml): ", func(a string) (problem string) {
-		if p.Profile.Networks, problem = absolute(a); problem != "" {
-			return problem
+	s.Prompt.Say(profile.NodesIntro...)
+	here, question := s.Host.NodesFile(), "Networks file (networks.toml): "
+	if here != "" {
+		question = "Networks file (Enter: " + present.Clean(here, 300) + "): "
+	}
+	var needs []networks.Need
+	if err := s.until(ctx, question, func(a string) (problem string) {
+		path, problem := absolute(cmp.Or(a, here))
+		if problem == "" {
+			var err error
+			p.Profile, p.Network, needs, err = s.Host.OnNodes(p.Profile, path)
+			problem = problemOf(err)
 		}
-		file, err := networks.Load(p.Profile.Networks)
-		if err != nil {
-			return problemOf(err)
-		}
-		p.Profile.Kind, p.Profile.NetworkID = file.Kind, ""
-		if p.Network, err = profile.OwnNetwork(p.Profile); err != nil {
-			return strings.TrimRight(problemOf(err)+". "+cli.Hint(err), ". ")
-		}
-		p.Profile.NetworkID = p.Network.ID
-		return s.refused(p.Profile)
+		return problem
 	}); err != nil {
 		return err
 	}
-	var found strings.Builder
-	err := s.Host.CheckNodes(ctx, p.Profile.Networks, &found)
-	for line := range strings.Lines(found.String()) {
-		s.Prompt.Say(present.Clean(strings.TrimRight(line, "\n"), 400))
+	p.NodeKeys = map[networks.Need]secret.Secret{}
+	for _, n := range needs {
+		key, err := s.Prompt.Secret(ctx, fmt.Sprintf("Key %s, which is sent to %s (not shown): ", n.Name, n.Host))
+		if err != nil {
+			return err
+		}
+		p.NodeKeys[n] = key
 	}
-	if err != nil || p.Profile.Kind != network.Real {
-		return err
+	found := s.Host.TryNodes(ctx, *p)
+	s.sayNodes(found)
+	if !doctor.Well(found) {
+		return &cli.UsageError{Problem: profile.NodesRefused,
+			Hint: "the lines above say what is missing; coffer network deploy puts contracts there"}
 	}
-	s.Prompt.Say("This network is REAL: what you sign moves real money.")
+	if p.Profile.Kind != network.Real {
+		return nil
+	}
+	s.Prompt.Say(profile.RealIntro)
 	return s.until(ctx, "Type "+profile.RealSentence+": ", func(a string) string {
 		if a != profile.RealSentence {
 			return "That was not it. Ctrl+C leaves."
 		}
 		return ""
 	})
+}
+
+// sayNodes prints what was found on the chains.
+func (s SetUp) sayNodes(found []doctor.Finding) {
+	for _, c := range profile.ByChain(found) {
+		s.Prompt.Say(strings.TrimRight(present.Clean(c.Name, 100)+": "+c.Words(), ": "))
+		for _, f := range c.Faults {
+			line := present.Clean(f.Name+": "+f.Text, 400)
+			if f.Todo != "" {
+				line += "; " + present.Clean(f.Todo, 400)
+			}
+			s.Prompt.Say("  " + f.Level.String() + "  " + line)
+		}
+	}
 }
 
 // askNetwork asks for the network file and the operator's fingerprint, which has to be that of the file.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -254,16 +253,20 @@ func TestL8_LinesSetUpOwnNodes(t *testing.T) {
 			},
 			Close: func() error { return nil }}, nil
 	}
-	s.Host.CheckNodes = func(_ context.Context, _ string, out io.Writer) error {
-		_, err := io.WriteString(out, "Base\n  ok  everything\n")
-		return err
+	s.Host.CheckNodes = func(context.Context, string, networks.Credential) ([]doctor.Finding, error) {
+		return []doctor.Finding{{Area: "Base (8453)", Name: "EntryPoint", Text: "0x00"},
+			{Area: "Base (8453)", Name: "EIP-7702", Level: doctor.Warn, Text: "the chain lacks it",
+				Todo: "no delegation"},
+			{Area: "Base (8453)", Name: "tokens", Text: "3 of 3"}}, nil
 	}
 	if _, err := s.Lines(t.Context()); err != nil || len(p.answers) > 0 {
 		t.Fatalf("%v %v\n%s", err, p.answers, p.said.String())
 	}
 	got := d.profileOf("mine")
 	if got.Kind != network.Real || got.NetworkID != n.ID || !got.OwnNodes() || len(got.Accounts) != 1 ||
-		!strings.Contains(p.said.String(), "ok  everything") || strings.Contains(p.said.String(), "for Solana") ||
+		!strings.Contains(p.said.String(), "Base (8453): 2 things are there, 1 to read\n"+
+			"  look  EIP-7702: the chain lacks it; no delegation\n") ||
+		strings.Contains(p.said.String(), "for Solana") ||
 		!strings.Contains(d.out.String(), n.Pins.Operator.Hex()+"  pays for gas") ||
 		!strings.Contains(d.out.String(), "0.01 ETH on Base, good for about 160 operations") {
 		t.Errorf("%+v\n%s\n%s", got, p.said.String(), d.out.String())
@@ -281,9 +284,12 @@ func TestL8_NodesThatLackSomethingAreNotSetUp(t *testing.T) {
 	d, p, s := setUp(t)
 	nodesFiles(t, d.dir, network.Lab)
 	p.answers = []string{"Name", "mine", "number or its first word", "your", "Networks file", d.dir + "/networks.toml"}
-	lacks := errors.New("1 thing is missing on 1 chain")
-	s.Host.CheckNodes = func(context.Context, string, io.Writer) error { return lacks }
-	if _, err := s.Lines(t.Context()); !errors.Is(err, lacks) || exists(d.dir+"/config.toml") {
-		t.Errorf("%v", err)
+	s.Host.CheckNodes = func(context.Context, string, networks.Credential) ([]doctor.Finding, error) {
+		return []doctor.Finding{{Area: "Base (8453)", Name: "Window", Level: doctor.Bad, Text: "no code at 0x1"}}, nil
+	}
+	var refused *cli.UsageError
+	if _, err := s.Lines(t.Context()); !errors.As(err, &refused) || exists(d.dir+"/config.toml") ||
+		!strings.Contains(p.said.String(), "bad  Window: no code at 0x1") {
+		t.Errorf("%v\n%s", err, p.said.String())
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"unicode/utf8"
 
 	"coffer/api"
+	"coffer/api/network"
 	"coffer/config"
+	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
 
@@ -21,6 +23,12 @@ func (m *Model) complete() bool {
 				bad(rowAPIKey, "an API key has no blanks and no special characters")
 			}
 		})
+	case stepNodes:
+		m.completeNodes(bad)
+	case stepFound:
+		if m.net.Kind == network.Real && m.value(rowReal) != profile.RealSentence {
+			bad(rowReal, "type exactly: "+profile.RealSentence)
+		}
 	case stepStore:
 		m.completeStore(bad)
 	case stepOwn:
@@ -40,7 +48,7 @@ func (m *Model) completeStore(bad func(id, problem string)) {
 		bad(storeGroup+"="+config.VaultFile, "choose where the keys are kept; nothing is chosen for you")
 		return
 	}
-	if m.embedded() && m.picks[storeGroup] == config.VaultMemory {
+	if m.local() && m.picks[storeGroup] == config.VaultMemory {
 		bad(storeGroup+"="+config.VaultMemory,
 			"without your own key this would be the demo: choose one of the others")
 	}
@@ -58,6 +66,17 @@ func (m *Model) completeStore(bad func(id, problem string)) {
 			}
 		})
 	})
+}
+
+func (m *Model) completeNodes(bad func(id, problem string)) {
+	if m.value(rowNodes) == "" {
+		bad(rowNodes, "name the file; coffer network init writes one")
+	}
+	for i, r := range m.nodesRows() {
+		if r.secret != nil && r.secret.Empty() {
+			bad(r.id, "type or paste the key; it is sent to "+m.needs[i-1].Host+" alone")
+		}
+	}
 }
 
 func (m *Model) completeOwn(bad func(id, problem string)) {

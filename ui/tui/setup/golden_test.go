@@ -13,8 +13,11 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"coffer/api"
+	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/config"
 	"coffer/ui/doctor"
+	"coffer/ui/profile"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -91,6 +94,93 @@ func sights() []struct {
 			w.picks(defaultGroup, yes)
 			w.goesOn()
 		}},
+	}
+}
+
+// nodesSights are the steps of a profile on own nodes.
+func nodesSights() []struct {
+	name string
+	to   func(w *walk)
+} {
+	return []struct {
+		name string
+		to   func(w *walk)
+	}{
+		{"1 name", func(w *walk) {
+			w.line("mine")
+			w.picks(placeGroup, placeNodes)
+		}},
+		{"2 nodes", func(w *walk) {
+			w.goesOn()
+			w.goesOn()
+			w.types(walkNodeKey)
+		}},
+		{"3 missing", func(w *walk) { w.goesOn() }},
+		{"4 found", func(w *walk) {
+			w.f.found = append(w.f.found[:3:3], w.f.found[4:]...)
+			w.to(rowAgainCheck)
+			w.keys("enter")
+			w.types("I use real mon")
+		}},
+		{"5 key", func(w *walk) {
+			w.types("ey")
+			w.goesOn()
+			w.picks(storeGroup, config.VaultKeyringOnly)
+			w.goesOn()
+			w.picks(ownGroup, ownNew)
+		}},
+		{"6 accounts", func(w *walk) {
+			w.goesOn()
+			w.picks(evmGroup, api.AccountKernelV31)
+		}},
+		{"7 help", func(w *walk) { w.to(rowContinue); w.keys("?") }},
+		{"8 terms", func(w *walk) { w.keys("t") }},
+		{"9 summary", func(w *walk) {
+			w.keys("esc")
+			w.goesOn()
+		}},
+		{"10 done", func(w *walk) {
+			w.picks(defaultGroup, yes)
+			w.goesOn()
+		}},
+	}
+}
+
+func onNodes(t *testing.T) *walk {
+	w := newWalk(t)
+	w.m.opt.Random = &chain{}
+	w.m.fields[rowNodes].Set("/home/me/networks.toml")
+	w.f.nodesKind = network.Real
+	w.f.needs = []networks.Need{{Name: "main", Host: "https://node.example"}}
+	const base, op = "Base (8453)", "Optimism (10)"
+	w.f.found = []doctor.Finding{
+		{Area: base, Name: "https://node.example", Text: "chain 8453, block 41000000, 81ms"},
+		{Area: base, Name: "newest block", Text: "41000000, 2s old"},
+		{Area: base, Name: "factory approved", Level: doctor.Warn,
+			Text: "not by the meta factory's owner, who alone can",
+			Todo: "no accounts kernel-v3.1-ecdsa and role-based"},
+		{Area: base, Name: "Window", Level: doctor.Bad, Text: "no code at 0xafA8eAbff85d8831F62306Fd5cC16039D759f2d4",
+			Todo: "nothing works without it"},
+		{Area: base, Name: "EntryPoint", Text: "0x0000000071727De22E5E9d8BAf0edAc6f37da032"},
+		{Area: op, Name: "https://other.example", Text: "chain 10, block 140000000, 90ms"},
+		{Area: op, Name: "past states", Level: doctor.Unknown, Text: "the node does not say"},
+	}
+	w.f.has = profile.Made{Tank: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", Accounts: []api.Account{{}},
+		Tanks: []doctor.Tank{{Chain: "Base", Has: "0.01 ETH", Operations: 160}, {Chain: "Optimism", Has: "0 ETH"}},
+		Holds: []string{"25 USDC on Base", "0.5 ETH on Optimism"}}
+	return w
+}
+
+func TestGoldenOwnNodes(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {60, 20}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			w := onNodes(t)
+			w.give(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			for _, s := range nodesSights() {
+				s.to(w)
+				t.Run(s.name, func(t *testing.T) { golden.RequireEqual(t, w.drawn()) })
+			}
+		})
 	}
 }
 

@@ -2,11 +2,15 @@ package setup
 
 import (
 	"coffer/ui/doctor"
+	"coffer/ui/profile"
 	"coffer/wallet/vault"
 )
 
-// namedMsg brings the names of the existing profiles.
-type namedMsg struct{ names []string }
+// namedMsg brings the names of the existing profiles, and the networks.toml of the working directory.
+type namedMsg struct {
+	names []string
+	nodes string
+}
 
 // lookedMsg brings the result of reading a network file.
 type lookedMsg struct{ looked }
@@ -29,4 +33,7 @@ type foundMsg struct {
 }
 
 // madeMsg is the outcome of writing the profile.
-type madeMsg struct{ err error }
+type madeMsg struct {
+	has profile.Made
+	err error
+}

@@ -9,6 +9,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"coffer/api/network"
+	"coffer/api/networks"
+	"coffer/config"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
 	"coffer/ui/tui/internal/job"
@@ -25,6 +27,8 @@ const (
 	stepName stepID = iota
 	stepService
 	stepAPIKey
+	stepNodes
+	stepFound
 	stepStore
 	stepOwn
 	stepAccounts
@@ -73,6 +77,13 @@ type Model struct {
 	held     []vault.Item // the keys without their secrets, for display after the secrets are wiped
 	compared []profile.Compared
 	found    []doctor.Finding
+	nodes    config.Profile  // on the networks.toml that was read
+	needs    []networks.Need // the keys that its nodes ask for
+	has      profile.Made    // what the new profile has
+
+	help   bool // the help is open
+	terms  bool // and explains the words
+	helped kit.Scroll
 }
 
 // note is one line above the rows: what happened.
@@ -98,7 +109,7 @@ func New(o Options) *Model {
 	}
 	for id, limit := range map[string]int{
 		rowName: 32, rowURL: 300, rowCA: 1000, rowNetwork: 1000, rowFingerprint: 80, rowKeyFile: 1000, rowSigner: 60,
-		rowSession: 60, rowAdmin: 60, rowSolana: 60,
+		rowSession: 60, rowAdmin: 60, rowSolana: 60, rowNodes: 1000, rowReal: 40,
 	} {
 		m.fields[id] = kit.NewField("", limit)
 	}

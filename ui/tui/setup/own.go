@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/ethereum/go-ethereum/common"
@@ -26,7 +27,7 @@ func (m *Model) advanceOwn() tea.Cmd {
 		m.goTo(m.beside(1))
 		return nil
 	}
-	random, path := m.opt.Random, m.path(rowKeyFile)
+	random, path, evmOnly := m.opt.Random, m.path(rowKeyFile), m.onNodes()
 	text, password := copied(m.secrets[rowKeyText]), copied(m.secrets[rowKeyPass])
 	return m.begin("making the key", func(ctx context.Context, gen int) tea.Msg {
 		defer text.Wipe()
@@ -48,6 +49,12 @@ func (m *Model) advanceOwn() tea.Cmd {
 			}
 		default:
 			keys, err = parsed(text, password)
+		}
+		if err == nil && evmOnly && slices.ContainsFunc(keys, func(k vault.Candidate) bool {
+			return k.Kind == vault.Solana
+		}) {
+			vault.Imported{Keys: keys}.Wipe()
+			keys, err = nil, errors.New(onlyEVM+": this is a key for Solana")
 		}
 		if err == nil && ctx.Err() != nil { // nothing waits for the keys any more, and the answer may be dropped
 			vault.Imported{Keys: keys}.Wipe()

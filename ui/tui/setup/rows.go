@@ -1,10 +1,13 @@
 package setup
 
 import (
+	"strconv"
+
 	"coffer/api"
 	"coffer/api/network"
 	"coffer/config"
 	"coffer/ui/doctor"
+	"coffer/ui/profile"
 	"coffer/ui/tui/kit"
 )
 
@@ -29,6 +32,9 @@ const (
 	rowNetwork     = "network"
 	rowFingerprint = "fingerprint"
 	rowAPIKey      = "api-key"
+	rowNodes       = "networks"
+	rowNodeKey     = "node-key-" // and the number of the key
+	rowReal        = "real"
 	rowPass        = "passphrase"
 	rowAgain       = "again"
 	rowKeyFile     = "key-file"
@@ -54,6 +60,7 @@ const (
 
 	placeHere    = "here"
 	placeService = "service"
+	placeNodes   = "nodes"
 
 	ownNew   = "new"
 	ownBoth  = "both"
@@ -72,6 +79,9 @@ func (m *Model) text(id, label, hint string) row {
 }
 
 func (m *Model) hidden(id, label string) row {
+	if m.secrets[id] == nil {
+		m.secrets[id] = kit.NewSecretField()
+	}
 	return row{id: id, label: label, secret: m.secrets[id]}
 }
 
@@ -96,6 +106,7 @@ func (m *Model) rows() []row {
 			choice(placeGroup, placeHere, "my own, inside this program",
 				"own keys on chains of this machine, play money"),
 			choice(placeGroup, placeService, "a service", "of a team or a company; its operator gives you an API key"),
+			choice(placeGroup, placeNodes, "your own nodes", "chains that you reach by JSON-RPC, without a service"),
 			goOn("continue")}
 	case stepService:
 		return []row{
@@ -110,6 +121,10 @@ func (m *Model) rows() []row {
 		}
 	case stepAPIKey:
 		return []row{m.hidden(rowAPIKey, "API key"), goOn("continue")}
+	case stepNodes:
+		return m.nodesRows()
+	case stepFound:
+		return m.foundRows()
 	case stepStore:
 		return m.storeRows()
 	case stepOwn:
@@ -117,12 +132,7 @@ func (m *Model) rows() []row {
 	case stepAccounts:
 		return m.accountRows()
 	case stepCheck:
-		return []row{
-			goOn("continue").offWhen(m.busy != "" || m.found == nil ||
-				!doctor.Well(m.found),
-				"first everything that is marked ✗ has to be well; esc goes back and keeps what you entered"),
-			{id: rowAgainCheck, label: "check again", button: true},
-		}
+		return m.checkRows()
 	case stepSummary:
 		return []row{
 			choice(defaultGroup, yes, "use it from now on", "coffer opens this profile when nothing else is named"),
@@ -131,6 +141,35 @@ func (m *Model) rows() []row {
 		}
 	}
 	return []row{goOn("open the dashboard")}
+}
+
+// checkRows go on when everything is well, or check again.
+func (m *Model) checkRows() []row {
+	return []row{
+		goOn("continue").offWhen(m.busy != "" || m.found == nil || !doctor.Well(m.found),
+			"first everything that is marked ✗ has to be well; esc goes back and keeps what you entered"),
+		{id: rowAgainCheck, label: "check again", button: true},
+	}
+}
+
+func (m *Model) nodesRows() []row {
+	rows := []row{m.text(rowNodes, "networks file", "networks.toml, which coffer network init writes")}
+	if m.nodes.Networks == m.path(rowNodes) {
+		for i, n := range m.needs {
+			rows = append(rows, m.hidden(nodeKeyRow(i), "key "+n.Name))
+		}
+	}
+	return append(rows, goOn("ask the nodes and continue"))
+}
+
+func nodeKeyRow(i int) string { return rowNodeKey + strconv.Itoa(i) }
+
+func (m *Model) foundRows() []row {
+	rows := m.checkRows()
+	if m.net.Kind == network.Real && rows[0].off == "" {
+		rows = append([]row{m.text(rowReal, "real money", "type: "+profile.RealSentence)}, rows...)
+	}
+	return rows
 }
 
 func (m *Model) storeRows() []row {
@@ -145,6 +184,7 @@ func (m *Model) storeRows() []row {
 		choice(storeGroup, config.VaultMemory, "nowhere",
 			"nothing is kept: you type the API key at every start, and nothing can be signed").
 			offWhen(m.embedded(), "without your own key this would be the demo: choose one of the others").
+			offWhen(m.onNodes(), "a profile on own nodes keeps its keys: choose one of the others").
 			offWhen(m.kind() == network.Real, real),
 	}
 	if m.passphrased() {
@@ -158,12 +198,16 @@ func (m *Model) passphrased() bool {
 	return m.picks[storeGroup] == config.VaultFile || m.picks[storeGroup] == config.VaultKeyring
 }
 
+// onlyEVM is why there is nothing of Solana on own nodes.
+const onlyEVM = "own nodes have EVM chains alone"
+
 func (m *Model) ownRows() []row {
 	nowhere := m.picks[storeGroup] == config.VaultMemory
 	const why = "you chose to keep nothing, so there is no place for a key; esc goes back to that"
 	rows := []row{
 		choice(ownGroup, ownNew, "make a new key", "for the EVM chains").offWhen(nowhere, why),
-		choice(ownGroup, ownBoth, "make two new keys", "one for the EVM chains, one for Solana").offWhen(nowhere, why),
+		choice(ownGroup, ownBoth, "make two new keys", "one for the EVM chains, one for Solana").offWhen(nowhere, why).
+			offWhen(m.onNodes(), onlyEVM),
 		choice(ownGroup, ownFile, "bring one from a file",
 			"that only you can read (mode 0600): hex, keystore, Solana key, mnemonic").offWhen(nowhere, why),
 		choice(ownGroup, ownTyped, "bring one by typing or pasting it",
@@ -197,12 +241,14 @@ func (m *Model) accountRows() []row {
 		rows = append(rows, m.text(rowSession, "session key", "its address"),
 			m.text(rowAdmin, "admin key", "its address; keep that key away from this machine"))
 	}
-	rows = append(rows, choice(solanaGroup, yes, "with a Solana account",
-		"it pays and receives; calls run on EVM chains"), choice(solanaGroup, no, "without", "EVM chains only"))
-	if m.picks[solanaGroup] == yes {
-		rows = append(rows, m.text(rowSolana, "Solana address", "base58"))
+	if !m.onNodes() {
+		rows = append(rows, choice(solanaGroup, yes, "with a Solana account",
+			"it pays and receives; calls run on EVM chains"), choice(solanaGroup, no, "without", "EVM chains only"))
+		if m.picks[solanaGroup] == yes {
+			rows = append(rows, m.text(rowSolana, "Solana address", "base58"))
+		}
 	}
-	if m.embedded() {
+	if m.local() {
 		return append(rows, goOn("continue"))
 	}
 	return append(rows, goOn("compare with the service and continue"))

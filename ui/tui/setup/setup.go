@@ -1,6 +1,7 @@
 // Package setup leads from nothing to a working profile: up to seven steps (name and place, service, API key, where
 // keys are kept, key, accounts, check) and a summary, after which everything is written at once. A profile inside this
-// program has no service, no API key and no check.
+// program has no service, no API key and no check. One on own nodes has its networks file and what the nodes have in
+// the place of those.
 //
 // Promise: nothing is on disk before the summary is confirmed, and a set-up that is left, or fails, leaves nothing
 // (profile.Host.Make). Esc goes a step back and keeps what was entered. A secret is typed unseen or read from a file
@@ -21,6 +22,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/config"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
@@ -34,13 +36,16 @@ type Maker interface {
 	Names() ([]string, error)
 	CanAdd(p config.Profile) error
 	Describe() (network.Descriptor, error)
+	NodesFile() string
+	OnNodes(p config.Profile, path string) (config.Profile, network.Descriptor, []networks.Need, error)
+	TryNodes(ctx context.Context, p profile.Plan) []doctor.Finding
 	ReadNetwork(path string, kind network.Kind) (network.Descriptor, error)
 	FindNetwork(fingerprint string, kind network.Kind) (string, network.Descriptor, error)
 	OnNetwork(id string) ([]string, error)
 	ProbeStore(ctx context.Context, p config.Profile, networkID string) error
 	ComparePlan(ctx context.Context, p profile.Plan) ([]profile.Compared, error)
 	Reach(ctx context.Context, p profile.Plan) []doctor.Finding
-	Make(ctx context.Context, p profile.Plan) error
+	Make(ctx context.Context, p profile.Plan) (profile.Made, error)
 }
 
 // Options of Run. Maker must be set; Env is the environment of the person's terminal.

@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/mr-tron/base58"
 
 	"coffer/api"
 	"coffer/api/network"
@@ -115,17 +116,132 @@ func TestD7_TheFirstChoiceIsOnesOwnKeysInsideThisProgram(t *testing.T) {
 	}
 }
 
+// TestOwnNodesAreTriedBeforeAnythingIsChosen: what the nodes ask for stays unseen and reaches them alone, nothing goes
+// on where something is missing, and real money takes a typed sentence.
+func TestOwnNodesAreTriedBeforeAnythingIsChosen(t *testing.T) {
+	w := onNodes(t)
+	w.line("mine")
+	w.picks(placeGroup, placeNodes)
+	w.f.nodesErr = errors.New("networks.toml:3: unknown key. Remove it")
+	w.goesOn()
+	w.at(stepNodes)
+	w.goesOn()
+	if !strings.Contains(w.screen(), "unknown key. Remove it") {
+		t.Error(w.screen())
+	}
+	w.f.nodesErr = nil
+	w.goesOn()
+	w.at(stepNodes)
+	w.goesOn()
+	w.at(stepNodes) // the key is missing
+	if !strings.Contains(w.screen(), "it is sent to https://node.example") {
+		t.Error(w.screen())
+	}
+	w.to(nodeKeyRow(0))
+	w.types(walkNodeKey)
+	w.goesOn()
+	w.at(stepFound)
+	if got := w.f.nodeKeys; len(got) != 1 || got[0] != "https://node.example gets "+walkNodeKey {
+		t.Errorf("%v", got)
+	}
+	w.goesOn()
+	w.at(stepFound) // the paymaster is missing
+	w.f.found = []doctor.Finding{{Area: "Base", Name: "everything"}}
+	w.to(rowAgainCheck)
+	w.keys("enter")
+	w.give(tea.PasteMsg{Content: profile.RealSentence})
+	w.goesOn()
+	w.at(stepFound)
+	w.to(rowReal)
+	w.types(profile.RealSentence)
+	w.goesOn()
+	w.at(stepStore)
+	w.to(storeGroup + "=" + config.VaultMemory)
+	w.keys("enter")
+	if w.m.picks[storeGroup] == config.VaultMemory {
+		t.Error("own nodes without a vault")
+	}
+	w.picks(storeGroup, config.VaultKeyringOnly)
+	w.goesOn()
+	w.to(ownGroup + "=" + ownBoth)
+	w.keys("enter")
+	if w.m.picks[ownGroup] == ownBoth {
+		t.Error("a key for Solana")
+	}
+	w.picks(ownGroup, ownTyped)
+	w.to(rowKeyText)
+	solana, err := profile.NewKeys(&chain{}, vault.Solana)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.give(tea.PasteMsg{Content: base58.Encode(solana[0].Key.Reveal())})
+	w.goesOn()
+	w.at(stepOwn)
+	if !strings.Contains(w.screen(), "a key for Solana") || len(w.m.keys) > 0 {
+		t.Error(w.screen())
+	}
+	w.picks(ownGroup, ownNew)
+	w.goesOn()
+	w.picks(evmGroup, api.AccountKernelV31)
+	w.goesOn()
+	w.at(stepSummary)
+	w.picks(defaultGroup, no)
+	w.goesOn()
+	w.at(stepDone)
+	p := w.f.made[0]
+	if p.Kind != network.Real || p.Networks != "/home/me/networks.toml" || p.NetworkID != w.f.n.ID || p.BaseURL != "" ||
+		len(p.Accounts) != 1 || !strings.Contains(w.screen(), "good for about 160 operations") {
+		t.Errorf("%+v\n%s", p, w.screen())
+	}
+	if strings.Contains(w.seen.String(), walkNodeKey) {
+		t.Error("the key of the node was drawn")
+	}
+	for _, g := range w.f.given {
+		for _, k := range g.NodeKeys {
+			if bytes.ContainsFunc(k.Reveal(), func(r rune) bool { return r != 0 }) {
+				t.Error("the key of the node was not wiped")
+			}
+		}
+	}
+}
+
+// TestHelpOpensFromEveryRow: F1 everywhere, the question mark where nothing is typed.
+func TestHelpOpensFromEveryRow(t *testing.T) {
+	w := newWalk(t)
+	w.types("a?")
+	if w.m.help || w.m.fields[rowName].Value() != "a?" {
+		t.Fatal(w.screen())
+	}
+	w.keys("f1")
+	if !strings.Contains(w.screen(), "Keys of the set-up") {
+		t.Fatal(w.screen())
+	}
+	w.keys("t")
+	if !strings.Contains(w.screen(), "Terms") || !strings.Contains(w.screen(), present.Terms()[0].Name) {
+		t.Error(w.screen())
+	}
+	w.keys("esc", "down", "?")
+	if !w.m.help {
+		t.Error(w.screen())
+	}
+	w.keys("?")
+	if w.m.help || w.m.step != stepName {
+		t.Error(w.screen())
+	}
+}
+
 func TestGoingBackKeepsWhatWasEntered(t *testing.T) {
 	w := newWalk(t)
 	w.throughAccounts()
 	keys := w.m.keysFor
 	first := w.m.keys[0].Address
-	for s := stepSummary; s > stepName; s-- {
-		w.at(s)
+	steps := w.m.walk()[:slices.Index(w.m.walk(), stepSummary)]
+	w.at(stepSummary)
+	for _, s := range slices.Backward(steps) {
 		w.keys("esc")
+		w.at(s)
 	}
-	w.at(stepName)
-	for s := stepName; s < stepSummary; s++ {
+	for _, s := range steps {
 		w.at(s)
 		w.goesOn()
 	}

@@ -21,19 +21,20 @@ func (m *Model) summary(w int) []string {
 	line := func(label string, spans ...kit.Span) {
 		out = append(out, kit.Row(th, w, margin, labelW, label, spans...)...)
 	}
-	kind := "LAB: test chains, play money"
-	if p.Kind == network.Real {
-		kind = "REAL: real chains, real money"
-	}
-	if m.embedded() {
-		kind = "EMBEDDED: play money on chains inside this program"
-	}
+	kind := map[network.Kind]string{network.Lab: "LAB: test chains, play money",
+		network.Test:     "TEST: a public test network, whose coins are worth nothing",
+		network.Real:     "REAL: real chains, real money",
+		network.Embedded: "EMBEDDED: play money on chains inside this program"}[p.Kind]
 	done := m.step == stepDone
 	if !done {
 		line("name", kit.Plain(p.Name))
 		line("kind", kit.Plain(kind))
 	}
-	if !done && !m.embedded() {
+	if !done && m.onNodes() {
+		line("networks file", kit.Plain(present.Clean(p.Networks, 1000)))
+		line("network", kit.Span{Text: m.net.Fingerprint(), Whole: true})
+	}
+	if !done && !m.local() {
 		line("service", kit.Plain(present.Clean(p.BaseURL, 300)))
 		line("network", kit.Span{Text: m.net.Fingerprint(), Whole: true})
 		line("network file", kit.Plain(present.Clean(p.NetworkFile, 1000)))
@@ -55,7 +56,7 @@ func (m *Model) summary(w int) []string {
 			kit.Plain("  "+word+" "),
 			kit.Span{Text: th.Sign(theme.Good), Style: th.Good, Whole: true})
 	}
-	if m.embedded() {
+	if m.local() {
 		for _, a := range p.WireAccounts(m.net.Pins) {
 			if a.Type == api.AccountRoleBased {
 				line(present.AccountType(a.Type), kit.Plain("its address follows from the network, once that is made"))
@@ -63,6 +64,13 @@ func (m *Model) summary(w int) []string {
 			}
 			line(present.AccountType(a.Type), kit.Span{Text: present.Address(a.AccountAddress), Whole: true})
 		}
+	}
+	for _, r := range m.has.Rows() {
+		spans := []kit.Span{kit.Plain(r.Text)}
+		if r.Address != "" {
+			spans = []kit.Span{{Text: present.Address(r.Address), Whole: true}, kit.Plain(" " + r.Text)}
+		}
+		line(r.Label, spans...)
 	}
 	if !done {
 		out = append(out, m.toKnow(w)...)
@@ -90,7 +98,7 @@ func (m *Model) toKnow(w int) []string {
 			"signatures that are still open there are not known here.")
 	}
 	for _, f := range m.found {
-		if f.Level == doctor.Warn || f.Level == doctor.Unknown {
+		if !m.onNodes() && (f.Level == doctor.Warn || f.Level == doctor.Unknown) { // those of nodes were a step before
 			out = append(out, findingLines(th, f, w)...)
 		}
 	}

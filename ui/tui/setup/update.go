@@ -41,6 +41,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return tea.ClearScreen
 	case namedMsg:
 		m.names = msg.names
+		if m.value(rowNodes) == "" {
+			m.fields[rowNodes].Set(msg.nodes)
+		}
 	case lookedMsg:
 		if msg.path == m.value(rowNetwork) {
 			m.looked = msg.looked
@@ -66,7 +69,14 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	if m.w > 0 && (m.w < minWidth || m.h < minHeight) {
 		return nil
 	}
+	if m.help {
+		m.pressHelp(key)
+		return nil
+	}
 	switch key {
+	case "f1":
+		m.showHelp()
+		return nil
 	case "esc":
 		return m.back()
 	case "pgup", "pgdown":
@@ -84,6 +94,11 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.move(1)
 	case "enter":
 		return m.enter(msg.IsRepeat)
+	case "?":
+		if r := m.current(); r.field == nil && r.secret == nil {
+			m.showHelp()
+			return nil
+		}
 	}
 	m.edit(msg)
 	return nil
@@ -146,11 +161,13 @@ func (m *Model) edit(msg tea.KeyPressMsg) {
 // file, becomes one line with the same meaning.
 func (m *Model) pasted(msg tea.PasteMsg) {
 	r := m.current()
-	if m.busy != "" {
+	if m.busy != "" || m.help {
 		return
 	}
 	delete(m.wrong, r.id)
 	switch {
+	case r.id == rowReal:
+		m.wrong[rowReal] = "type it; a paste does not count"
 	case r.field != nil:
 		r.field.Update(msg)
 	case r.secret != nil:
@@ -200,9 +217,9 @@ func (m *Model) back() tea.Cmd {
 		m.cancel() // the answer reports the outcome
 	case m.busy != "":
 		m.calledOff()
-		if m.step == stepCheck {
+		if m.step == stepCheck || m.step == stepFound {
 			m.note = note{}
-			m.goTo(stepAccounts)
+			m.goTo(m.beside(-1))
 		}
 	case m.step == stepDone:
 		return m.quit()
@@ -252,6 +269,8 @@ func (m *Model) begin(what string, run func(ctx context.Context, gen int) tea.Ms
 func (m *Model) button(r row) tea.Cmd {
 	m.wrong = map[string]string{}
 	switch {
+	case r.id == rowAgainCheck && m.step == stepFound:
+		return m.tryNodes()
 	case r.id == rowAgainCheck:
 		return m.check()
 	case m.step == stepDone:
@@ -297,8 +316,11 @@ func (m *Model) stepped(msg steppedMsg) tea.Cmd {
 		return nil
 	}
 	m.goTo(m.beside(1))
-	if m.step == stepCheck {
+	switch m.step {
+	case stepCheck:
 		return m.check()
+	case stepFound:
+		return m.tryNodes()
 	}
 	return nil
 }
@@ -308,6 +330,9 @@ func (m *Model) keyLine() []kit.Key {
 	back := "back"
 	if m.step == stepName {
 		back = "leave"
+	}
+	if m.help {
+		return m.helpKeys()
 	}
 	if m.busy != "" {
 		return []kit.Key{kit.NewKey("call off", "esc"), kit.NewKey("leave, nothing written", "ctrl+c")}
@@ -323,6 +348,10 @@ func (m *Model) keyLine() []kit.Key {
 	case r.group != "":
 		does = "choose"
 	}
-	return []kit.Key{kit.NewKey(does, "enter"), kit.NewKey("move", "up", "down"), kit.NewKey(back, "esc"),
+	help := kit.NewKey("help", "?")
+	if r.field != nil || r.secret != nil {
+		help = kit.NewKey("help", "f1")
+	}
+	return []kit.Key{kit.NewKey(does, "enter"), kit.NewKey("move", "up", "down"), kit.NewKey(back, "esc"), help,
 		kit.NewKey("leave, nothing written", "ctrl+c")}
 }

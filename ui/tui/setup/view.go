@@ -2,14 +2,18 @@ package setup
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/network"
 	"coffer/ui/doctor"
 	"coffer/ui/present"
+	"coffer/ui/profile"
 	"coffer/ui/tui/internal/term"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
@@ -36,10 +40,15 @@ func (m *Model) content() string {
 		return kit.Box(kit.Lines(kit.Prose(m.w, 0, kit.Plain(text))...), m.w, m.h)
 	}
 	th := m.theme
+	body := m.body()
+	if m.help {
+		body, _, _, _ = kit.TakeCursor(body)
+		body = m.helpOver(body)
+	}
 	rule := th.Rule.Render(kit.Rule(th.Signs.Rule, m.w))
 	return kit.Lines(kit.Sides(" "+th.Strong.Render("coffer set-up")+"  "+stepTitle(m.step),
 		th.Dim.Render(m.progress()+" "), m.w), rule,
-		m.body(), rule, kit.KeyLine(th, m.keyLine(), m.w, ""))
+		body, rule, kit.KeyLine(th, m.keyLine(), m.w, ""))
 }
 
 // chrome is the number of lines around the body.
@@ -49,19 +58,13 @@ func (m *Model) progress() string {
 	if m.step >= stepSummary {
 		return "nothing more to enter"
 	}
-	n, of := m.step+1, stepCheck+1
-	if m.embedded() {
-		of -= 3
-		if m.step > stepName {
-			n -= 2
-		}
-	}
-	return fmt.Sprintf("step %d of %d", n, of)
+	all := m.walk()
+	return fmt.Sprintf("step %d of %d", slices.Index(all, m.step)+1, slices.Index(all, stepSummary))
 }
 
 func stepTitle(s stepID) string {
-	return [...]string{"Name", "Service", "API key", "Where keys are kept", "Key", "Accounts", "Check", "Summary",
-		"Done"}[s]
+	return [...]string{"Name", "Service", "API key", "Your nodes", "What the nodes have", "Where keys are kept", "Key",
+		"Accounts", "Check", "Summary", "Done"}[s]
 }
 
 // intro introduces the step.
@@ -78,6 +81,10 @@ func (m *Model) intro() []string {
 	case stepAPIKey:
 		return []string{"The key that the operator of the service gave you. It is not shown, it is kept with your " +
 			"keys and it is sent to this service and nowhere else."}
+	case stepNodes:
+		return []string{strings.Join(profile.NodesIntro, " ") + " Nothing but those nodes is asked."}
+	case stepFound:
+		return []string{"What your nodes have; coffer network check lists all of it. Nothing is written yet."}
 	case stepStore:
 		return []string{"Where should this profile keep its keys? It is your choice, it is written down, and nothing " +
 			"ever moves them by itself."}
@@ -85,9 +92,12 @@ func (m *Model) intro() []string {
 		return []string{"Whose key signs? A key that is made here exists in this profile only: make a backup " +
 			"afterwards (coffer keys backup FILE)."}
 	case stepAccounts:
-		text := "One account on EVM chains at most, and one on Solana beside it. Addresses are computed here, from " +
-			"the keys and the network"
-		if !m.embedded() {
+		text := "One account on EVM chains at most, and one on Solana beside it. "
+		if m.onNodes() {
+			text = "Which account do you use? "
+		}
+		text += "Addresses are computed here, from the keys and the network"
+		if !m.local() {
 			text += ", and compared with what the service says"
 		}
 		return []string{text + "."}
@@ -133,6 +143,8 @@ func (m *Model) lines() (lines []string, from, to int) {
 	}
 	lines = append(lines, "")
 	switch m.step {
+	case stepFound:
+		lines = append(lines, m.nodesLines(w)...)
 	case stepCheck:
 		lines = append(lines, m.foundLines(w)...)
 	case stepSummary, stepDone:
@@ -202,6 +214,11 @@ func (m *Model) rowLines(r row, focused bool, w int) []string {
 			out = append(out, m.problem(r.secret.Error, w)...)
 		}
 		out = append(out, m.strength(r, w)...)
+		if n, is := strings.CutPrefix(r.id, rowNodeKey); is && focused {
+			i, _ := strconv.Atoi(n)
+			host := present.Clean(m.needs[i].Host, 300)
+			out = append(out, m.hint("sent to "+host+" alone, and kept with your keys", w)...)
+		}
 	default:
 		out = []string{" " + mark + m.label(r.label, focused) + r.field.Text(th, w-margin-labelW)}
 		out = append(out, m.fieldNote(r, focused, w)...)
@@ -282,7 +299,7 @@ func (m *Model) predicted(w int) []string {
 			}
 		}
 		if a.AccountAddress == "" || a.Type == api.AccountRoleBased &&
-			(a.SessionAddress == "" || a.AdminAddress == "" || m.embedded()) || // its co-signer is not there yet
+			(a.SessionAddress == "" || a.AdminAddress == "" || m.local()) || // its co-signer is not there yet
 			a.Type == api.AccountKernelV31 && a.SignerAddress == "" {
 			continue
 		}
@@ -311,12 +328,42 @@ func (m *Model) foundLines(w int) []string {
 	return out
 }
 
+// nodeW is the width of what is examined on a chain.
+const nodeW = 24
+
+// nodesLines are the table of what was found: a line for each chain, and below it what is not well there.
+func (m *Model) nodesLines(w int) []string {
+	th := m.theme
+	var out []string
+	for _, c := range profile.ByChain(m.found) {
+		spans := kit.Noted(th, meanings[c.Level()], c.Words())
+		out = append(out, kit.Row(th, w, margin, nodeW, present.Clean(c.Name, 200), spans...)...)
+		for _, f := range c.Faults {
+			out = append(out, rowOf(th, f, w, margin+2, nodeW-2)...)
+		}
+	}
+	if m.found == nil {
+		out = append(out, "  "+th.Dim.Render("chains, contracts, tokens and prices are being looked at"))
+	} else if m.net.Kind == network.Real && doctor.Well(m.found) {
+		out = append(out, "")
+		out = append(out, kit.Prose(w, margin, kit.Noted(th, theme.Warn, profile.RealIntro)...)...)
+	}
+	return append(out, "")
+}
+
+// meanings are what the levels of findings look like.
+var meanings = map[doctor.Level]theme.Meaning{doctor.Good: theme.Good, doctor.Warn: theme.Warn,
+	doctor.Bad: theme.Danger, doctor.Unknown: theme.Unknown}
+
 func findingLines(th theme.Theme, f doctor.Finding, w int) []string {
-	meaning := map[doctor.Level]theme.Meaning{doctor.Good: theme.Good, doctor.Warn: theme.Warn,
-		doctor.Bad: theme.Danger, doctor.Unknown: theme.Unknown}[f.Level]
-	out := kit.Row(th, w, margin, labelW, f.Name, kit.Noted(th, meaning, present.Clean(f.Text, 400))...)
+	return rowOf(th, f, w, margin, labelW)
+}
+
+func rowOf(th theme.Theme, f doctor.Finding, w, indent, labelW int) []string {
+	out := kit.Row(th, w, indent, labelW, present.Clean(f.Name, 100),
+		kit.Noted(th, meanings[f.Level], present.Clean(f.Text, 400))...)
 	if f.Todo != "" {
-		out = append(out, kit.Prose(w, margin+labelW+2, th.Dim.Span(present.Clean(f.Todo, 400)))...)
+		out = append(out, kit.Prose(w, indent+labelW+2, th.Dim.Span(present.Clean(f.Todo, 400)))...)
 	}
 	return out
 }

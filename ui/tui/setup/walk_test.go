@@ -17,6 +17,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/assets"
 	"coffer/config"
 	"coffer/ui/doctor"
@@ -40,6 +41,13 @@ type fake struct {
 	made     []config.Profile
 	secrets  [][]byte // copies of the secrets that Make received
 	given    []profile.Plan
+
+	nodesFile string
+	nodesKind network.Kind
+	nodesErr  error
+	needs     []networks.Need
+	nodeKeys  []string // what the nodes got
+	has       profile.Made
 }
 
 func (f *fake) Names() ([]string, error) { return []string{"demo", "team"}, nil }
@@ -90,17 +98,33 @@ func (f *fake) ComparePlan(_ context.Context, p profile.Plan) ([]profile.Compare
 
 func (f *fake) Reach(context.Context, profile.Plan) []doctor.Finding { return f.found }
 
-func (f *fake) Make(_ context.Context, p profile.Plan) error {
+func (f *fake) NodesFile() string { return f.nodesFile }
+
+func (f *fake) OnNodes(p config.Profile, path string) (config.Profile, network.Descriptor, []networks.Need, error) {
+	n := f.n
+	n.Kind = f.nodesKind
+	p.Networks, p.Kind, p.NetworkID = path, n.Kind, n.ID
+	return p, n, f.needs, f.nodesErr
+}
+
+func (f *fake) TryNodes(_ context.Context, p profile.Plan) []doctor.Finding {
+	for _, n := range f.needs {
+		f.nodeKeys = append(f.nodeKeys, n.Host+" gets "+string(p.NodeKeys[n].Reveal()))
+	}
+	return f.found
+}
+
+func (f *fake) Make(_ context.Context, p profile.Plan) (profile.Made, error) {
 	f.given = append(f.given, p)
 	if f.makeErr != nil {
-		return f.makeErr
+		return profile.Made{}, f.makeErr
 	}
 	f.made = append(f.made, p.Profile)
 	f.secrets = append(f.secrets, bytes.Clone(p.APIKey.Reveal()), bytes.Clone(p.Passphrase.Reveal()))
 	for _, k := range p.Keys {
 		f.secrets = append(f.secrets, bytes.Clone(k.Key.Reveal()))
 	}
-	return nil
+	return f.has, nil
 }
 
 // walk is a person in front of the set-up.
@@ -230,8 +254,9 @@ func (w *walk) at(s stepID) {
 }
 
 const (
-	walkAPIKey = "coffer_key_of_the_walk"
-	walkPass   = "seven plain words beside a river"
+	walkAPIKey  = "coffer_key_of_the_walk"
+	walkNodeKey = "key-of-the-node"
+	walkPass    = "seven plain words beside a river"
 )
 
 func (w *walk) throughService() {

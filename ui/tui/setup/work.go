@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,6 +13,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/present"
@@ -22,10 +24,10 @@ import (
 
 // loadNames reads the names of the existing profiles.
 func (m *Model) loadNames() tea.Cmd {
-	ask := m.opt.Maker.Names
+	maker := m.opt.Maker
 	return func() tea.Msg {
-		names, _ := ask() // the first step reports a broken configuration, where it matters
-		return namedMsg{names}
+		names, _ := maker.Names() // the first step reports a broken configuration, where it matters
+		return namedMsg{names, maker.NodesFile()}
 	}
 }
 
@@ -71,37 +73,56 @@ func (m *Model) kind() network.Kind {
 	return network.Kind(m.picks[kindGroup])
 }
 
-// embedded reports whether the profile lives inside this program.
+// embedded reports whether the chains of the profile are inside this program.
 func (m *Model) embedded() bool { return m.picks[placeGroup] == placeHere }
 
-// beside is the step before or after this one; a profile inside this program has no service to ask.
-func (m *Model) beside(by stepID) stepID {
-	at := m.step + by
-	for m.embedded() && (at == stepService || at == stepAPIKey || at == stepCheck) {
-		at += by
+// onNodes reports whether the profile is on own nodes.
+func (m *Model) onNodes() bool { return m.picks[placeGroup] == placeNodes }
+
+// local reports whether the profile's service is inside this program.
+func (m *Model) local() bool { return m.embedded() || m.onNodes() }
+
+// walk are the steps of the chosen place, in their order.
+func (m *Model) walk() []stepID {
+	switch {
+	case m.embedded():
+		return []stepID{stepName, stepStore, stepOwn, stepAccounts, stepSummary, stepDone}
+	case m.onNodes():
+		return []stepID{stepName, stepNodes, stepFound, stepStore, stepOwn, stepAccounts, stepSummary, stepDone}
 	}
-	return at
+	return []stepID{stepName, stepService, stepAPIKey, stepStore, stepOwn, stepAccounts, stepCheck, stepSummary,
+		stepDone}
+}
+
+// beside is the step before or after this one.
+func (m *Model) beside(by int) stepID {
+	all := m.walk()
+	return all[max(0, min(slices.Index(all, m.step)+by, len(all)-1))]
 }
 
 // secretly is the first step that asks for a secret.
 func (m *Model) secretly() stepID {
-	if m.embedded() {
+	switch {
+	case m.embedded() || m.onNodes() && len(m.needs) == 0:
 		return stepStore
+	case m.onNodes():
+		return stepNodes
 	}
 	return stepAPIKey
 }
 
 // draft is the profile as entered so far.
 func (m *Model) draft() config.Profile {
-	if m.embedded() {
-		return config.Profile{Name: m.value(rowName), Kind: network.Embedded, Vault: m.picks[storeGroup],
-			Accounts: m.accounts()}
+	p := config.Profile{Name: m.value(rowName), Kind: m.kind(), Vault: m.picks[storeGroup], Accounts: m.accounts()}
+	switch {
+	case m.embedded():
+	case m.onNodes():
+		p.Kind, p.Networks, p.NetworkID = m.nodes.Kind, m.nodes.Networks, m.nodes.NetworkID
+	default:
+		p.BaseURL, p.CAFile = strings.TrimSuffix(m.value(rowURL), "/"), m.path(rowCA)
+		p.NetworkFile, p.NetworkID = m.netPath, m.net.ID
 	}
-	return config.Profile{
-		Name: m.value(rowName), Kind: m.kind(), BaseURL: strings.TrimSuffix(m.value(rowURL), "/"),
-		CAFile: m.path(rowCA), NetworkFile: m.netPath,
-		NetworkID: m.net.ID, Vault: m.picks[storeGroup], Accounts: m.accounts(),
-	}
+	return p
 }
 
 func (m *Model) accounts() []config.Account {
@@ -119,7 +140,7 @@ func (m *Model) accounts() []config.Account {
 		out = append(out, config.Account{Type: kind, SessionAddress: m.address(rowSession),
 			AdminAddress: m.address(rowAdmin)})
 	}
-	if m.picks[solanaGroup] == yes {
+	if m.picks[solanaGroup] == yes && !m.onNodes() {
 		out = append(out, config.Account{Type: api.AccountSolana, AccountAddress: m.value(rowSolana)})
 	}
 	return out
@@ -136,8 +157,15 @@ func (m *Model) address(id string) string {
 
 // plan is everything that was entered, with copies of the secrets: the caller wipes it.
 func (m *Model) plan() profile.Plan {
-	p := profile.Plan{
-		Profile: m.draft(), Network: m.net, APIKey: copied(m.secrets[rowAPIKey]), Default: m.picks[defaultGroup] == yes,
+	p := profile.Plan{Profile: m.draft(), Network: m.net, Default: m.picks[defaultGroup] == yes}
+	switch {
+	case m.onNodes():
+		p.NodeKeys = map[networks.Need]secret.Secret{}
+		for i, n := range m.needs {
+			p.NodeKeys[n] = copied(m.secrets[nodeKeyRow(i)])
+		}
+	case !m.embedded():
+		p.APIKey = copied(m.secrets[rowAPIKey])
 	}
 	if m.passphrased() {
 		p.Passphrase = copied(m.secrets[rowPass])
@@ -161,6 +189,8 @@ func (m *Model) advance() tea.Cmd {
 		return m.advanceName()
 	case stepService:
 		return m.advanceService()
+	case stepNodes:
+		return m.advanceNodes()
 	case stepStore:
 		return m.advanceStore()
 	case stepOwn:
@@ -240,6 +270,42 @@ func (m *Model) advanceService() tea.Cmd {
 	})
 }
 
+// advanceNodes reads the networks file. Where its nodes ask for keys, the step stays for them.
+func (m *Model) advanceNodes() tea.Cmd {
+	maker, path, p := m.opt.Maker, m.path(rowNodes), config.Profile{Name: m.value(rowName), Vault: config.VaultFile}
+	read, asked := m.nodes.Networks, m.needs
+	return m.begin("reading the files", func(_ context.Context, gen int) tea.Msg {
+		p, n, needs, err := maker.OnNodes(p, path)
+		if err != nil {
+			return steppedMsg{gen: gen, wrong: map[string]string{rowNodes: clean(err)}}
+		}
+		others, _ := maker.OnNetwork(n.ID) // an error about them is no reason to stop
+		same := read == path && slices.Equal(asked, needs)
+		return steppedMsg{gen: gen, stay: !same && len(needs) > 0, take: func(m *Model) {
+			m.net, m.nodes, m.needs, m.others, m.found, m.compared = n, p, needs, others, nil, nil
+			if same {
+				return
+			}
+			for i := range asked {
+				m.secrets[nodeKeyRow(i)].Wipe()
+			}
+			if len(needs) > 0 {
+				m.at[stepNodes] = 1 // the first key
+			}
+		}}
+	})
+}
+
+// tryNodes asks the nodes for everything that the profile needs.
+func (m *Model) tryNodes() tea.Cmd {
+	try, p := m.opt.Maker.TryNodes, m.plan()
+	m.found = nil
+	return m.begin("asking the nodes", func(ctx context.Context, gen int) tea.Msg {
+		defer p.Wipe()
+		return foundMsg{gen, try(ctx, p)}
+	})
+}
+
 func (m *Model) advanceStore() tea.Cmd {
 	maker, p, id := m.opt.Maker, m.draft(), m.net.ID
 	if m.probed == p.Vault {
@@ -263,7 +329,7 @@ func (m *Model) advanceAccounts() tea.Cmd {
 			return steppedMsg{gen: gen, wrong: map[string]string{
 				accountRow(p.Profile, err): problem(p.Profile.Name, err)}}
 		}
-		if p.Profile.Embedded() {
+		if p.Profile.Local() {
 			return steppedMsg{gen: gen}
 		}
 		all, err := maker.ComparePlan(ctx, p)
@@ -322,7 +388,7 @@ func (m *Model) foundAll(msg foundMsg) {
 		return
 	}
 	m.busy, m.found = "", msg.found
-	m.at[stepCheck] = 0
+	m.at[m.step] = 0
 	m.focus()
 }
 
@@ -336,7 +402,8 @@ func (m *Model) write() tea.Cmd {
 	maker, p := m.opt.Maker, m.plan()
 	return m.begin("writing it down; encrypting takes a moment", func(ctx context.Context, _ int) tea.Msg {
 		defer p.Wipe()
-		return madeMsg{maker.Make(ctx, p)}
+		has, err := maker.Make(ctx, p)
+		return madeMsg{has, err}
 	})
 }
 
@@ -350,6 +417,6 @@ func (m *Model) made(msg madeMsg) {
 		return
 	}
 	m.wipe()
-	m.note = note{}
+	m.note, m.has = note{}, msg.has
 	m.goTo(stepDone)
 }
