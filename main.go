@@ -16,6 +16,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,6 +28,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
@@ -145,7 +149,8 @@ func host() profile.Host {
 			earlier, left := service.Earlier(dir, a.Network)
 			if e.Networks != "" {
 				return profile.Embedded{Network: a.Network, BaseURL: a.BaseURL, APIKey: secret.New([]byte(a.APIKey)),
-					Transport: a, Tanks: tanksOf(a), Close: a.Close}, nil
+					Transport: a, Tanks: tanksOf(a), Lanes: lanesOf(a), Resume: resumeOf(a),
+					Close: a.Close}, nil
 			}
 			return profile.Embedded{Network: a.Network, Earlier: earlier, Left: left, BaseURL: a.BaseURL,
 				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Endpoints: endpointsOf(a), Close: a.Close}, nil
@@ -188,6 +193,44 @@ func tanksOf(a *service.Attachment) func(context.Context) ([]doctor.Tank, error)
 				Operations: t.Operations()})
 		}
 		return all, err
+	}
+}
+
+// lanesOf tells whether the gas tank of own nodes sends, and what there is to know where it does not.
+func lanesOf(a *service.Attachment) func(context.Context) ([]doctor.Lane, error) {
+	return func(ctx context.Context) (all []doctor.Lane, err error) {
+		s := a.Service()
+		if s == nil {
+			return nil, nil
+		}
+		for _, l := range s.Lanes(ctx) {
+			one := doctor.Lane{ChainID: l.ChainID, Chain: l.Chain, Stopped: l.Stopped != "",
+				Why: cmp.Or(l.Stopped, l.Held)}
+			if l.Problem != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", l.Chain, l.Problem))
+			}
+			if l.Block > 0 {
+				one.Known = append(one.Known, fmt.Sprintf("the chain has %d transactions of the key in block %d, "+
+					"the gas tank sent %d", l.Used, l.Block, l.Next))
+			}
+			for _, o := range l.Open {
+				one.Known = append(one.Known, fmt.Sprintf("under way with nonce %d: %s, sent as %v", o.Nonce, o.ID,
+					o.Hashes))
+			}
+			all = append(all, one)
+		}
+		return all, err
+	}
+}
+
+// resumeOf lets a lane go on.
+func resumeOf(a *service.Attachment) func(context.Context, uint64) error {
+	return func(ctx context.Context, chainID uint64) error {
+		s := a.Service()
+		if s == nil {
+			return errors.New("another program has the network open: close it, then try again")
+		}
+		return s.ResumeLane(ctx, chainID)
 	}
 }
 
@@ -368,6 +411,42 @@ func (networkCommands) Genesis(_ context.Context, o cli.NetworkGenesis) (err err
 	}
 	return operator.Genesis(operator.GenesisOptions{ChainID: o.ChainID, Fund: o.Fund, Time: uint64(time.Now().Unix()),
 		Out: out})
+}
+
+// Resume lets the gas tank of a profile on own nodes send again on a chain on which it stopped.
+func (networkCommands) Resume(ctx context.Context, g cli.Global, name string, yes bool) (err error) {
+	o, err := host().OpenKeys(ctx, g.Profile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	if !o.Profile.OwnNodes() {
+		return &cli.UsageError{Problem: fmt.Sprintf("profile %q is not on own nodes", o.Profile.Name)}
+	}
+	p := prompt()
+	lanes, unread := o.Lanes(ctx)
+	for _, l := range lanes {
+		info, _ := o.Catalog.Chain(caip.EVM(l.ChainID))
+		if !slices.ContainsFunc([]string{info.Name, info.Short, strconv.FormatUint(l.ChainID, 10)},
+			func(s string) bool { return strings.EqualFold(s, name) }) {
+			continue
+		}
+		if !l.Stopped {
+			return &cli.UsageError{Problem: "the gas tank has not stopped on " + l.Chain, Hint: l.Why}
+		}
+		p.Say("On " + l.Chain + " the gas tank " + o.Network.Pins.Operator.Hex() + " sends nothing: " + l.Why + ".")
+		p.Say(l.Known...)
+		if err := p.ConfirmResume(ctx, yes); err != nil {
+			return err
+		}
+		if err := o.Resume(ctx, l.ChainID); err != nil {
+			return err
+		}
+		p.Say("It sends again on " + l.Chain + ".")
+		return nil
+	}
+	return errors.Join(&cli.UsageError{Problem: fmt.Sprintf("%q is no chain of profile %q, or another program has its "+
+		"network open", name, o.Profile.Name)}, unread)
 }
 
 func networkOptions(file string, asJSON bool, keys *nodeKeys) operator.Options {

@@ -641,6 +641,61 @@ func TestWhatASilentChainTurnsOutToBeStopsEverything(t *testing.T) {
 	}
 }
 
+// TestATankWhoseKeyIsUsedElsewhereStopsUntilItsOwnerDecides, and then the call that waited goes out.
+func TestATankWhoseKeyIsUsedElsewhereStopsUntilItsOwnerDecides(t *testing.T) {
+	l := newLab(t, nil)
+	var ahead atomic.Int64 // seconds
+	o := l.options(store.NewMemory())
+	o.Seed = []byte("the seed of own nodes: 32 bytes.")
+	o.Clock = func() time.Time { return time.Now().Add(time.Duration(ahead.Load()) * time.Second) }
+	s := l.fuel(open(t, o))
+	c := newClient(t, s, api.AccountKernelV31, 59)
+	l.stock(8453, c.user.Address, 100_000_000)
+	to := common.Address{0xbe, 19: 9}
+	signed, id, _ := c.call(l.batch(c, to, 1_000_000), "")
+	c.done(c.waited(signed, id), api.RecordCall)
+	keys, err := signers.Derive(o.Seed)
+	if err != nil || keys.Operator.Address() != s.Network().Pins.Operator {
+		t.Fatal(err)
+	}
+	stopped := func(done func(remotenet.LaneState) bool) remotenet.LaneState {
+		t.Helper()
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			for _, lane := range s.Lanes(t.Context()) {
+				if lane.ChainID == 8453 && done(lane) {
+					return lane
+				}
+			}
+		}
+		t.Fatalf("%+v", s.Lanes(t.Context()))
+		return remotenet.LaneState{}
+	}
+	if _, err := l.in.Chains[8453].Seal(t.Context(), chain.SealRequest{Time: uint64(time.Now().Unix()),
+		Accept: chain.AllSucceed, Txs: []chain.Tx{{From: keys.Operator, To: to, Value: big.NewInt(1)}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ResumeLane(t.Context(), 8453); err == nil {
+		t.Error("a lane that has not stopped goes on")
+	}
+	signed, id, _ = c.call(l.batch(c, to, 1_000_000), "")
+	c.ask("POST", c.executePath(), string(signed.Raw()))
+	stopped(func(lane remotenet.LaneState) bool { return lane.Held != "" && lane.Stopped == "" })
+	time.Sleep(5 * time.Second) // it has looked at the chain
+	ahead.Store(120)
+	lane := stopped(func(lane remotenet.LaneState) bool { return lane.Stopped != "" })
+	if lane.Next != 1 || lane.Used != 2 || lane.Chain != "Base" ||
+		lane.Stopped != "the chain has seen 2 transactions of the key, the lane sent 1" {
+		t.Errorf("%+v", lane)
+	}
+	if got := c.status(id); api.Terminal(got.Status) {
+		t.Errorf("it ended: %+v", got)
+	}
+	if err := s.ResumeLane(t.Context(), 8453); err != nil {
+		t.Fatal(err)
+	}
+	c.done(c.ended(id), api.RecordCall)
+}
+
 // counted counts the requests of each endpoint, but those of the price feeds, which are read meanwhile.
 func counted(trips *[]*atomic.Int64) func(http.Handler) http.Handler {
 	return func(h http.Handler) http.Handler {

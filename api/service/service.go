@@ -472,6 +472,22 @@ func (s *Service) Tanks(ctx context.Context) ([]remotenet.Tank, error) {
 	return s.remote.Tanks(ctx)
 }
 
+// Lanes are what is known of the gas tank's lanes on a network on nodes; none on an embedded one.
+func (s *Service) Lanes(ctx context.Context) []remotenet.LaneState {
+	if s.remote == nil {
+		return nil
+	}
+	return s.remote.Lanes(ctx)
+}
+
+// ResumeLane lets the gas tank's lane on a chain go on after it stopped, by the decision of its owner.
+func (s *Service) ResumeLane(ctx context.Context, chainID uint64) error {
+	if s.remote == nil {
+		return errors.New("only a network on own nodes has lanes")
+	}
+	return s.remote.ResumeLane(ctx, chainID)
+}
+
 // writeNetwork keeps the descriptor beside the database. This process holds the database, so it may remove files that
 // an earlier one began to write.
 func writeNetwork(dir string, d network.Descriptor) error {

@@ -22,6 +22,7 @@ type NetworkCommands interface {
 	Check(ctx context.Context, g Global, file string, asJSON bool) error
 	Deploy(context.Context, Global, NetworkDeploy) error
 	Genesis(context.Context, NetworkGenesis) error
+	Resume(ctx context.Context, g Global, chain string, yes bool) error
 }
 
 // NetworkInit are the flags of `coffer network init`.
@@ -47,8 +48,8 @@ type NetworkGenesis struct {
 
 const networkLong = `Prepares a network on nodes that you name: a file says which chains there are and where your nodes
 answer (docs/networks.md). Coffer names no node, because its operator sees your accounts and can lie. init writes the
-file, check tries everything that it says, deploy puts the contracts there that are missing and writes network.json, and
-genesis begins a private chain.`
+file, check tries everything that it says, deploy puts the contracts there that are missing and writes network.json,
+genesis begins a private chain, and resume lets a gas tank go on that stopped.`
 
 func (p Program) network(g *Global) *cobra.Command {
 	return Group(&cobra.Command{
@@ -60,7 +61,7 @@ func (p Program) network(g *Global) *cobra.Command {
   coffer network deploy --file networks.toml --dry-run
   coffer network genesis --chain-id 4242 --out genesis.json`,
 	}, p.networkInit(), Passing(p.networkCheck(g), p.Terminal),
-		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis())
+		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis(), Passing(p.networkResume(g), p.Terminal))
 }
 
 // nodeKeysLong says where the keys of nodes come from.
@@ -204,6 +205,43 @@ gives an address a million coins.`,
 	f.StringSliceVar(&fund, "fund", nil, "`ADDRESS` that begins with a million coins; may be given several times")
 	f.StringVar(&o.Out, "out", "", "write to this new `FILE` (default: standard output)")
 	return cmd
+}
+
+func (p Program) networkResume(g *Global) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "resume CHAIN",
+		Short: "Let the gas tank send again on a chain on which it stopped",
+		Long: `The gas tank of own nodes stops on a chain when its key was used elsewhere: the chain has seen more
+transactions of it than Coffer sent, or others in their place. Then it sends nothing until you decide, because two
+programs with one key take each other's turns, and a key that leaked is used by strangers.
+
+This prints what is known and asks. Find out first what used the key: another copy of this data, a restored backup, or a
+thief. Afterwards the gas tank goes on from the chain's count. What it sent and was not replaced stays under way.`,
+		Example: "  coffer network resume base --profile own",
+		Args:    OneArg("chain"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.Network.Resume(cmd.Context(), *g, args[0], yes)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// ConfirmResume asks before a gas tank sends again. yes is that of the flag.
+func (p Prompt) ConfirmResume(ctx context.Context, yes bool) error {
+	if yes {
+		return nil
+	}
+	if !p.Terminal {
+		return &UsageError{Problem: "this has to be confirmed, and there is no terminal to ask on; nothing changed",
+			Hint: "give --yes"}
+	}
+	answer, err := p.Line(ctx, "Type resume if you know what used the key and it does no more: ")
+	if err == nil && !strings.EqualFold(answer, "resume") {
+		err = &UsageError{Problem: "nothing changed"}
+	}
+	return err
 }
 
 // NodeKey reads the key that a node asks for from a file that only its owner may read, from standard input (-), or

@@ -25,6 +25,11 @@ func (n *told) Check(_ context.Context, g Global, file string, asJSON bool) erro
 func (n *told) Deploy(_ context.Context, _ Global, o NetworkDeploy) error { n.got = o; return nil }
 func (n *told) Genesis(_ context.Context, o NetworkGenesis) error         { n.got = o; return nil }
 
+func (n *told) Resume(_ context.Context, g Global, chain string, yes bool) error {
+	n.got = []any{g.Profile, chain, yes}
+	return nil
+}
+
 func TestNetworkReadsItsFlags(t *testing.T) {
 	p, _ := program(t)
 	n := &told{}
@@ -42,6 +47,8 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		"deploy --dry-run --json":      NetworkDeploy{File: "networks.toml", DryRun: true, JSON: true},
 		"deploy":                       NetworkDeploy{File: "networks.toml"},
 		"deploy --dry-run --yes":       NetworkDeploy{File: "networks.toml", DryRun: true, Yes: true},
+		"resume base --profile own":    []any{"own", "base", false},
+		"resume 10 --yes":              []any{"", "10", true},
 		"deploy --file x --key-file -": NetworkDeploy{File: "x", KeyFile: "-"},
 		"genesis --chain-id 7 --out x": NetworkGenesis{ChainID: 7, Out: "x"},
 		"genesis --chain-id 7 --fund " + someone: NetworkGenesis{ChainID: 7,
@@ -55,7 +62,8 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		}
 	}
 	n.got = nil
-	for _, line := range []string{"", "now", "init x", "init --kind=", "init --chain=", "check --file=",
+	for _, line := range []string{"", "now", "init x", "resume", "resume a b",
+		"init --kind=", "init --chain=", "check --file=",
 		"deploy --key-file=", "deploy --json",
 		"genesis", "genesis --chain-id 0", "genesis --chain-id 1 --fund x", "genesis --chain-id 1 --fund " +
 			strings.Replace(someone, "C", "c", 1)} {

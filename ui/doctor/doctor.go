@@ -126,6 +126,16 @@ func (t Tank) Words() string {
 	return fmt.Sprintf("%s on %s, good for about %d %s", t.Has, t.Chain, t.Operations, of)
 }
 
+// Lane is the way of the gas tank's transactions to one chain. Why says why it sends nothing, "" when it does; Stopped,
+// that it stays so until somebody decides. Known are the lines to decide from.
+type Lane struct {
+	ChainID uint64
+	Chain   string
+	Stopped bool
+	Why     string
+	Known   []string
+}
+
 // Deps is what Run examines.
 type Deps struct {
 	Clock   func() time.Time
@@ -152,7 +162,9 @@ type Deps struct {
 	Journal     func() error // returns why nothing can be recorded in the journal; nil: it is not examined
 	Unconfirmed error        // why nothing is signed before a changed network is confirmed; nil: it is
 	// Tanks tells what pays for gas on own nodes; nil on other networks.
-	Tanks    func(context.Context) ([]Tank, error)
+	Tanks func(context.Context) ([]Tank, error)
+	// Lanes tells whether they send; nil on other networks.
+	Lanes    func(context.Context) ([]Lane, error)
 	Pins     func() error // compares the pins of the network with those that the program ships
 	Terminal Terminal
 	Build    Build
@@ -166,6 +178,7 @@ func Run(ctx context.Context, d Deps) []Finding {
 	}
 	out := Reach(ctx, d)
 	out = append(out, d.tanks(ctx)...)
+	out = append(out, d.lanes(ctx)...)
 	out = append(out, d.pins()...)
 	out = append(out, d.keys(ctx)...)
 	out = append(out, d.accountKeys(ctx)...)
@@ -203,6 +216,28 @@ func (d Deps) tanks(ctx context.Context) (out []Finding) {
 	}
 	if err != nil {
 		out = append(out, Finding{Area: AreaService, Name: "gas", Level: Unknown, Text: words(err)})
+	}
+	return out
+}
+
+// lanes examines whether what pays for gas sends. Only what does not is a finding: an error is one of tanks, too.
+func (d Deps) lanes(ctx context.Context) (out []Finding) {
+	if d.Lanes == nil {
+		return nil
+	}
+	list, _ := d.Lanes(ctx)
+	for _, l := range list {
+		f := Finding{Area: AreaService, Name: "gas"}
+		if l.Stopped {
+			f.is(Bad, text.Clean("the gas tank sends nothing on "+l.Chain+": "+l.Why, maxText),
+				fmt.Sprintf("find out what used its key, then let it go on: coffer network resume %d --profile %s",
+					l.ChainID, d.Profile.Name))
+			out = append(out, f)
+		} else if l.Why != "" {
+			f.is(Warn, text.Clean("the gas tank waits on "+l.Chain+": "+l.Why, maxText),
+				"wait until it is explained; when another program uses the same key, stop one of them")
+			out = append(out, f)
+		}
 	}
 	return out
 }

@@ -29,3 +29,22 @@ func TestAGasTankThatIsLowIsPointedOut(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+func TestAGasTankThatStoppedIsPointedOutWithWhatLetsItGoOn(t *testing.T) {
+	d := Deps{Clock: time.Now, Lanes: func(context.Context) ([]Lane, error) {
+		return []Lane{{ChainID: 1, Chain: "Ethereum"},
+			{ChainID: 8453, Chain: "Base", Stopped: true, Why: "nonce 7 was used"},
+			{ChainID: 10, Chain: "Optimism", Why: "the chain has seen 3"}}, nil
+	}}
+	d.Profile.Name = "own"
+	var found []Finding
+	for _, f := range Run(t.Context(), d) {
+		if f.Name == "gas" {
+			found = append(found, f)
+		}
+	}
+	if len(found) != 2 || found[0].Level != Bad || !strings.Contains(found[0].Text, "Base: nonce 7 was used") ||
+		!strings.Contains(found[0].Todo, "coffer network resume 8453 --profile own") || found[1].Level != Warn {
+		t.Errorf("%+v", found)
+	}
+}

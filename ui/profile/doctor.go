@@ -68,7 +68,7 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 		d.TLS = dialTLS(o.Profile.BaseURL, roots)
 	}
 	if o.local != nil && o.local.Tanks != nil {
-		d.Tanks = o.Tanks
+		d.Tanks, d.Lanes = o.Tanks, o.Lanes
 	}
 	if o.Profile.PolicyFile != "" {
 		d.Policy = func() error { _, err := policy.Read(o.Profile.PolicyFile); return err }

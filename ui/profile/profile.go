@@ -56,7 +56,11 @@ type Embedded struct {
 	// Tanks tells what pays for gas on each chain of own nodes. Nil on other networks, and where another process has
 	// the service.
 	Tanks func(context.Context) ([]doctor.Tank, error)
-	Close func() error
+	// Lanes tells whether the gas tank's lane on each chain works, and Resume lets one that stopped go on. Nil where
+	// Tanks is.
+	Lanes  func(context.Context) ([]doctor.Lane, error)
+	Resume func(ctx context.Context, chainID uint64) error
+	Close  func() error
 }
 
 // Endpoint is where a chain answers JSON-RPC.
@@ -308,6 +312,22 @@ func (o *Opened) Tanks(ctx context.Context) ([]doctor.Tank, error) {
 		return nil, nil
 	}
 	return o.local.Tanks(ctx)
+}
+
+// Lanes tells whether the gas tank's lane on each chain of own nodes works; none is known of another network.
+func (o *Opened) Lanes(ctx context.Context) ([]doctor.Lane, error) {
+	if o.local == nil || o.local.Lanes == nil {
+		return nil, nil
+	}
+	return o.local.Lanes(ctx)
+}
+
+// Resume lets the lane of a chain go on that stopped.
+func (o *Opened) Resume(ctx context.Context, chainID uint64) error {
+	if o.local == nil || o.local.Resume == nil {
+		return errors.New("another program has the network open, or it is not one on own nodes")
+	}
+	return o.local.Resume(ctx, chainID)
 }
 
 // Endpoints are where the chains of an embedded profile answer JSON-RPC; the error says why they do not where they

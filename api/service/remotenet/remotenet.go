@@ -3,8 +3,8 @@
 //
 // Promise: nothing is opened before the descriptor was found to name the contracts of this program. No chain is used
 // before it was found to begin with its block and to have the pinned code at every pinned address: at the start, or,
-// when it cannot be asked then, before its first use. A difference, of code a *pinned.DifferenceError, stops all chains.
-// Data of one network is refused for another one. No endpoint is asked but those of the file.
+// when it cannot be asked then, before its first use. A difference stops all chains; of code it is a
+// *pinned.DifferenceError. Data of one network is refused for another one. No endpoint is asked but those of the file.
 // The keys are the same at every opening and never leave the process.
 //
 // The network has no solver (network.Descriptor.OnOwnNodes): its operator is the gas tank, a key that a person funds.

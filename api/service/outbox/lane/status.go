@@ -1,0 +1,59 @@
+package lane
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+)
+
+// Status is what is known of the lane of a key. Stopped is why it sends nothing until an operator decides, Held why it
+// waits for an explanation; "" when it does not. Used is how many transactions of the key are in block Block, which a
+// quorum has, and Next how many the lane sent.
+type Status struct {
+	Stopped, Held     string
+	Next, Used, Block uint64
+	Open              []Open
+}
+
+// Open is a step under way, with the hashes of all attempts.
+type Open struct {
+	ID     string
+	Nonce  uint64
+	Hashes []common.Hash
+}
+
+// Status asks the chain. A key that never sent anything has no lane, which is nothing of all that.
+func (l *Lane) Status(ctx context.Context, from common.Address) (s Status, err error) {
+	all, err := l.lanes()
+	r := all[from]
+	if err != nil || r == nil {
+		return s, err
+	}
+	steps, err := l.openSteps(from)
+	if err != nil {
+		return s, err
+	}
+	for _, one := range steps {
+		o := Open{ID: one.ID, Nonce: one.Nonce}
+		for _, a := range one.Attempts {
+			o.Hashes = append(o.Hashes, a.Hash)
+		}
+		s.Open = append(s.Open, o)
+	}
+	s.Stopped, s.Next = r.Stopped, r.Next
+	k := l.key(from)
+	k.mu.Lock()
+	if k.held > 1 {
+		s.Held = k.why
+	}
+	k.mu.Unlock()
+	b, n, err := l.agreedNonce(ctx, from)
+	if err != nil {
+		return s, fmt.Errorf("nonce of %s: %w", from, err)
+	}
+	if s.Used, s.Block = n, uint64(b.Number); n > r.Next && s.Held == "" {
+		s.Held = beyond(n, r.Next)
+	}
+	return s, nil
+}
