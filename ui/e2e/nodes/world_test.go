@@ -133,6 +133,14 @@ func (w *world) ok(err error) {
 	}
 }
 
+// needsAnvil skips what a devnet cannot do: its chains are final at once.
+func needsAnvil(t *testing.T) {
+	t.Helper()
+	if *anvilProgram == "" {
+		t.Skip("no -anvil PATH is given; .ci/run real gives one")
+	}
+}
+
 // mines makes a block with each tick from now on, never for 0.
 func (w *world) mines(id string, each time.Duration) {
 	w.Helper()

@@ -1,0 +1,219 @@
+//go:build unix
+
+package nodes
+
+import (
+	"flag"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/go-json-experiment/json"
+)
+
+var killed = flag.Int("kills", 10, "how many times the program is killed")
+
+// gate lets requests through to a node, and kills a process at one of them.
+type gate struct {
+	URL string
+
+	mu     sync.Mutex
+	victim *os.Process
+	at     int  // the request, counted from the last arming; 0 never
+	after  bool // the node has it, and its answer is lost with the process
+	seen   int
+}
+
+func newGate(t *testing.T, node string) *gate {
+	t.Helper()
+	to, err := url.Parse(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	through := httputil.NewSingleHostReverseProxy(to)
+	through.ErrorLog = log.New(io.Discard, "", 0) // what is killed goes away
+	g := &gate{}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.mu.Lock()
+		g.seen++
+		now := g.at > 0 && g.seen == g.at
+		after := g.after
+		if now && !after {
+			_ = g.victim.Kill()
+		}
+		g.mu.Unlock()
+		if now && !after {
+			panic(http.ErrAbortHandler)
+		}
+		if !now {
+			through.ServeHTTP(w, r)
+			return
+		}
+		through.ServeHTTP(httptest.NewRecorder(), r)
+		g.mu.Lock()
+		_ = g.victim.Kill()
+		g.mu.Unlock()
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(web.Close)
+	g.URL = web.URL
+	return g
+}
+
+// kills arms the gate for a process that has just begun.
+func (g *gate) kills(victim *os.Process, at int, after bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.victim, g.at, g.after, g.seen = victim, at, after, 0
+}
+
+// passed is how many requests there were since then.
+func (g *gate) passed() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seen
+}
+
+// attempt is a payment that a person wanted to make, and what the program says of it.
+type attempt struct {
+	to common.Address
+	id string // of the operation, "" when nothing was signed
+}
+
+// The program is killed with signal 9 at every request that it makes to its node while it pays, before the node has it
+// or when its answer is lost with the process, and again while it looks what became of the payment. What was signed is
+// paid once or never, and the program says which.
+func TestKilledAtEveryStepAPaymentHappensOnceOrNever(t *testing.T) {
+	for worker := range 2 {
+		t.Run(strconv.Itoa(worker), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, base)
+			g := newGate(t, w.url[base])
+			p := w.person(w.names(func(string) []string { return []string{g.URL} }))
+			p.completes(p.pays("daily", payee(0), "1")...)
+			g.kills(nil, 0, false)
+			p.completes(p.pays("daily", payee(0), "1")...)
+			k := killing{person: p, gate: g, dice: rand.New(rand.NewPCG(uint64(worker), 1)), steps: g.passed(),
+				known: p.signed()}
+			order := rand.New(rand.NewPCG(1, 1)).Perm(2 * k.steps) // the same for both, who share it
+			for k.kills < *killed/2 {
+				moment := order[(2*len(k.tries)+worker)%len(order)]
+				k.attempt(1+moment/2, moment%2 == 1)
+			}
+			k.judge()
+		})
+	}
+}
+
+// killing is a person whose program is killed again and again.
+type killing struct {
+	*person
+	gate  *gate
+	dice  *rand.Rand
+	steps int // requests of one payment
+	kills int
+	known map[string]bool // operations
+	tries []attempt
+}
+
+// run runs a command that is killed at a request, and reports whether it was.
+func (k *killing) run(at int, after bool, args ...string) (out string, code int, dead bool) {
+	k.Helper()
+	cmd, o, e := k.script().Starts(args...)
+	k.gate.kills(cmd.Process, at, after)
+	_ = cmd.Wait()
+	k.gate.kills(nil, 0, false)
+	if dead = cmd.ProcessState.ExitCode() < 0; dead {
+		k.kills++
+	}
+	if strings.Contains(e.String(), "panic") {
+		k.Errorf("%v: %s", args, e)
+	}
+	return o.String(), cmd.ProcessState.ExitCode(), dead
+}
+
+// attempt has one payment killed, and then, now and then, what looks after it.
+func (k *killing) attempt(at int, after bool) {
+	k.Helper()
+	a := attempt{to: payee(int64(len(k.tries)) + 1)}
+	k.run(at, after, k.goesOn(a.to)...)
+	for id := range k.signed() {
+		if !k.known[id] {
+			k.known[id], a.id = true, id
+		}
+	}
+	k.tries = append(k.tries, a)
+	if a.id == "" {
+		return
+	}
+	for k.dice.IntN(2) == 0 {
+		k.run(1+k.dice.IntN(k.steps), k.dice.IntN(2) == 0, "status", a.id, "--watch", "--wait", "1s")
+	}
+	k.run(0, false, "status", a.id, "--watch", "--wait", "1s") // without its word the next payment may be refused
+}
+
+// goesOn is a payment in spite of earlier ones that may still run.
+func (k *killing) goesOn(to common.Address) []string {
+	args := k.pays("daily", to, "1")
+	args[slices.Index(args, "V4,Y5")] += ",J4"
+	return args
+}
+
+// signed are the operations of which a signature can still be used.
+func (p *person) signed() map[string]bool {
+	p.Helper()
+	out, _ := p.runs(0, "activity", "--json")
+	var told struct {
+		Open []struct {
+			Operation string `json:"operation"`
+		} `json:"open"`
+	}
+	p.ok(json.Unmarshal([]byte(out), &told, json.RejectUnknownMembers(false)))
+	all := map[string]bool{}
+	for _, o := range told.Open {
+		all[o.Operation] = true
+	}
+	return all
+}
+
+// judge pays once more, which uses the nonce of what was never sent, and compares what the program says of each attempt
+// with the chain.
+func (k *killing) judge() {
+	k.Helper()
+	k.completes(k.goesOn(payee(0))...)
+	paid, unsigned, ends := int64(0), 0, map[int]int{}
+	for i, a := range k.tries {
+		has := k.holds(base, a.to)
+		paid += has
+		if a.id == "" {
+			if unsigned++; has != 0 {
+				k.Errorf("payment %d was not signed, and %d millionths arrived", i, has)
+			}
+			continue
+		}
+		out, code, _ := k.run(0, false, "status", a.id, "--watch", "--wait", "1s")
+		ends[code]++
+		if has != 0 && has != 1_000_000 || (has != 0) != (code == 0) {
+			k.Errorf("payment %d, %s: %d millionths arrived; exit code %d, %s", i, a.id, has, code, out)
+		}
+	}
+	if left := k.holds(base, k.at["daily"]); left != 997_000_000-paid {
+		k.Errorf("%d millionths are left, %d were paid", left, paid)
+	}
+	k.Logf("%d kills of %d payments with %d requests: %d were not signed, the others ended with %v", k.kills,
+		len(k.tries), k.steps, unsigned, ends)
+	if len(k.tries) > k.steps && (unsigned == 0 || ends[0] == 0 || len(ends) == 1) {
+		k.Error("these kills say nothing")
+	}
+}
