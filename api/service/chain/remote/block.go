@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"coffer/api/rpcpool/reads"
 	"coffer/api/service/chain"
 )
 
@@ -21,7 +22,7 @@ type block struct {
 	Time      *hexutil.Uint64 `json:"timestamp"`
 	GasUsed   hexutil.Uint64  `json:"gasUsed"`
 	GasLimit  hexutil.Uint64  `json:"gasLimit"`
-	BaseFee   quantity        `json:"baseFeePerGas"`
+	BaseFee   reads.Quantity  `json:"baseFeePerGas"`
 	Coinbase  common.Address  `json:"miner"`
 	Random    common.Hash     `json:"mixHash"`
 	L1Number  *hexutil.Uint64 `json:"l1BlockNumber"` // Arbitrum: what code sees as the number
@@ -53,7 +54,7 @@ func (b *block) is(h *head) bool { return b != nil && b.Hash != nil && *b.Hash =
 // transaction is what eth_getTransactionByHash answers, and is in blocks.
 type transaction struct {
 	Hash           common.Hash     `json:"hash"`
-	Value          quantity        `json:"value"`
+	Value          reads.Quantity  `json:"value"`
 	Authorizations []authorization `json:"authorizationList"`
 }
 
@@ -121,9 +122,9 @@ func (c *Chain) Receipt(ctx context.Context, hash common.Hash) (chain.Receipt, b
 	return again(func() (out chain.Receipt, found bool, err error) {
 		var r *receipt
 		var t *transaction
-		if err := c.send(ctx, []ask{
-			{method: "eth_getTransactionReceipt", params: []any{hash}, into: &r},
-			{method: "eth_getTransactionByHash", params: []any{hash}, into: &t},
+		if err := c.send(ctx, []reads.Ask{
+			{Method: "eth_getTransactionReceipt", Params: []any{hash}, Into: &r},
+			{Method: "eth_getTransactionByHash", Params: []any{hash}, Into: &t},
 		}); err != nil || r == nil || t == nil || r.Hash == nil {
 			return out, false, err
 		}
@@ -152,14 +153,14 @@ func (c *Chain) Block(ctx context.Context, n uint64) (chain.Block, bool, error) 
 			Transactions []transaction `json:"transactions"`
 		}
 		var rs []receipt
-		asks := []ask{
-			{method: "eth_getBlockByNumber", params: []any{hexutil.Uint64(n), true}, into: &b},
-			{method: "eth_getBlockReceipts", params: []any{hexutil.Uint64(n)}, into: &rs, hint: true},
+		asks := []reads.Ask{
+			{Method: "eth_getBlockByNumber", Params: []any{hexutil.Uint64(n), true}, Into: &b},
+			{Method: "eth_getBlockReceipts", Params: []any{hexutil.Uint64(n)}, Into: &rs, Hint: true},
 		}
 		if err := c.send(ctx, asks); err != nil || b == nil {
 			return out, false, err
 		}
-		if err := asks[1].err; err != nil {
+		if err := asks[1].Err; err != nil {
 			return out, false, err
 		}
 		h, err := b.head()
@@ -191,12 +192,12 @@ func (c *Chain) Final(ctx context.Context) (uint64, error) {
 		tag = "latest"
 	}
 	var b *block
-	asks := []ask{{method: "eth_getBlockByNumber", params: []any{tag, false}, into: &b, hint: true}}
+	asks := []reads.Ask{{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Into: &b, Hint: true}}
 	if err := c.send(ctx, asks); err != nil {
 		return 0, err
 	}
-	if asks[0].err != nil && !answered(asks[0].err) || asks[0].err != nil && c.o.Final.Counted {
-		return 0, fmt.Errorf("find the final block: %w", asks[0].err)
+	if asks[0].Err != nil && !reads.Answered(asks[0].Err) || asks[0].Err != nil && c.o.Final.Counted {
+		return 0, fmt.Errorf("find the final block: %w", asks[0].Err)
 	}
 	if b == nil {
 		return 0, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"coffer/api/rpcpool/reads"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm/exec"
 )
@@ -50,16 +51,16 @@ func (c *Chain) look(ctx context.Context) (*head, error) {
 	var (
 		b    *block
 		fees struct {
-			Oldest   hexutil.Uint64 `json:"oldestBlock"`
-			BaseFees []quantity     `json:"baseFeePerGas"`
+			Oldest   hexutil.Uint64   `json:"oldestBlock"`
+			BaseFees []reads.Quantity `json:"baseFeePerGas"`
 		}
-		blob quantity
+		blob reads.Quantity
 		p    *probe
 	)
-	asks := []ask{
-		{method: "eth_getBlockByNumber", params: []any{"latest", false}, into: &b},
-		{method: "eth_feeHistory", params: []any{"0x1", "latest", []any{}}, into: &fees, hint: true},
-		{method: "eth_blobBaseFee", into: &blob, hint: true},
+	asks := []reads.Ask{
+		{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Into: &b},
+		{Method: "eth_feeHistory", Params: []any{"0x1", "latest", []any{}}, Into: &fees, Hint: true},
+		{Method: "eth_blobBaseFee", Into: &blob, Hint: true},
 	}
 	if now := c.o.Clock(); known.at.IsZero() || now.Sub(known.at) >= rulesFor {
 		p = newProbe(now)
@@ -75,10 +76,10 @@ func (c *Chain) look(ctx context.Context) (*head, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := len(fees.BaseFees); asks[1].err == nil && n == 2 && uint64(fees.Oldest) == h.Number {
+	if n := len(fees.BaseFees); asks[1].Err == nil && n == 2 && uint64(fees.Oldest) == h.Number {
 		h.nextBaseFee = fees.BaseFees[1].ToInt()
 	}
-	if asks[2].err == nil {
+	if asks[2].Err == nil {
 		h.blobBaseFee = blob.ToInt()
 	}
 	h.rules = known
@@ -133,7 +134,7 @@ type rules struct {
 // probe asks a node to run code that has a meaning only from some hard fork on.
 type probe struct {
 	at   time.Time
-	asks []ask
+	asks []reads.Ask
 }
 
 const (
@@ -158,47 +159,47 @@ var (
 )
 
 func newProbe(now time.Time) *probe {
-	create := func(code string) ask {
-		return ask{method: "eth_call", params: []any{map[string]any{"data": code}, "latest"},
-			into: new(data), hint: true}
+	create := func(code string) reads.Ask {
+		return reads.Ask{Method: "eth_call", Params: []any{map[string]any{"data": code}, "latest"},
+			Into: new(data), Hint: true}
 	}
-	call := func(to common.Address, input []byte) ask {
-		return ask{method: "eth_call", params: []any{args(chain.Message{To: to, Data: input}), "latest"},
-			into: new(data), hint: true}
+	call := func(to common.Address, input []byte) reads.Ask {
+		return reads.Ask{Method: "eth_call", Params: []any{args(chain.Message{To: to, Data: input}), "latest"},
+			Into: new(data), Hint: true}
 	}
-	return &probe{at: now, asks: []ask{
+	return &probe{at: now, asks: []reads.Ask{
 		probeControl:  create("0x6000"),                                     // PUSH1
 		probeShanghai: create("0x5f"),                                       // PUSH0
 		probeCancun:   create("0x60005c"),                                   // TLOAD
 		probeOsaka:    create("0x60001e"),                                   // CLZ
 		probePrague:   call(common.HexToAddress("0x0b"), make([]byte, 256)), // BLS12_G1ADD
 		probeP256:     call(p256, signature),
-		probeArbitrum: {method: "eth_getCode", params: []any{arbitrum, "latest"}, into: new(data), hint: true},
+		probeArbitrum: {Method: "eth_getCode", Params: []any{arbitrum, "latest"}, Into: new(data), Hint: true},
 	}}
 }
 
 // rules reads the answers.
-func (p *probe) rules(asks []ask) (r rules, err error) {
+func (p *probe) rules(asks []reads.Ask) (r rules, err error) {
 	for i, a := range asks {
-		if a.err != nil && (!answered(a.err) || i == probeControl || i == probeArbitrum) {
-			return r, fmt.Errorf("find out the rules of the chain: %w", a.err)
+		if a.Err != nil && (!reads.Answered(a.Err) || i == probeControl || i == probeArbitrum) {
+			return r, fmt.Errorf("find out the rules of the chain: %w", a.Err)
 		}
 	}
 	returned := func(i int) int {
-		if asks[i].err != nil {
+		if asks[i].Err != nil {
 			return 0
 		}
-		return len(*asks[i].into.(*data))
+		return len(*asks[i].Into.(*data))
 	}
 	r.at = p.at
 	switch {
-	case asks[probeOsaka].err == nil:
+	case asks[probeOsaka].Err == nil:
 		r.fork = exec.Osaka
 	case returned(probePrague) == 128:
 		r.fork = exec.Prague
-	case asks[probeCancun].err == nil:
+	case asks[probeCancun].Err == nil:
 		r.fork = exec.Cancun
-	case asks[probeShanghai].err == nil:
+	case asks[probeShanghai].Err == nil:
 		r.fork = exec.Shanghai
 	}
 	if r.fork < exec.Osaka && returned(probeP256) == common.HashLength {

@@ -18,12 +18,14 @@ import (
 	"fmt"
 	"math/big"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/networks"
 	"coffer/api/rpcpool"
+	"coffer/api/rpcpool/reads"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm/exec"
 )
@@ -37,14 +39,9 @@ var (
 	ErrNoSeal = errors.New("blocks of this chain are made by others")
 )
 
-// Node answers JSON-RPC; *rpcpool.Pool is one.
-type Node interface {
-	Batch(ctx context.Context, calls []rpcpool.Call) error
-}
-
 // Options describe a chain. All but Node and ChainID may be left out.
 type Options struct {
-	Node    Node
+	Node    reads.Node
 	ChainID uint64
 	// Final says when a block counts as final; the zero value asks the nodes.
 	Final networks.Finality
@@ -70,7 +67,9 @@ type Chain struct {
 	end   context.CancelFunc
 	work  sync.WaitGroup
 	exec  exec.Chain // without the rules
-	modes modes
+	nodes *reads.Reader
+	// noLists: the nodes have no eth_createAccessList
+	noLists atomic.Bool
 
 	mu      sync.Mutex // nothing waits while it is held
 	closed  bool
@@ -94,7 +93,7 @@ func New(o Options) (*Chain, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	c := &Chain{o: o, exec: exec.Chain{ID: o.ChainID, Jumps: exec.NewJumps()}}
+	c := &Chain{o: o, nodes: &reads.Reader{Node: o.Node}, exec: exec.Chain{ID: o.ChainID, Jumps: exec.NewJumps()}}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -217,38 +216,8 @@ func (c *Chain) Met(st chain.State, a common.Address) bool {
 
 func (c *Chain) told(ctx context.Context, h *head, account common.Address, tokens []common.Address) ([]*big.Int,
 	error) {
-	balanceOf := append([]byte{0x70, 0xa0, 0x82, 0x31}, common.LeftPadBytes(account[:], common.HashLength)...)
-	out := make([]*big.Int, len(tokens))
-	// The coin is asked for in any case: a token may fail, this tells when it is the block that is at fault.
-	var coin quantity
-	asks := []ask{{method: "eth_getBalance", params: []any{account}, into: &coin}}
-	of := map[common.Address]int{{}: 0}
-	for _, t := range tokens {
-		if _, asked := of[t]; asked {
-			continue
-		}
-		of[t] = len(asks)
-		asks = append(asks, ask{method: "eth_call", params: []any{args(chain.Message{To: t, Data: balanceOf})},
-			into: new(data), hint: true})
-	}
-	if err := c.pinned(ctx, h, asks); err != nil {
-		return nil, err
-	}
-	for i, t := range tokens {
-		a := asks[of[t]]
-		switch answer := a.into.(type) {
-		case *quantity:
-			out[i] = new(big.Int).Set(answer.ToInt())
-		case *data:
-			if a.err != nil && !answered(a.err) {
-				return nil, a.err
-			}
-			if a.err == nil && len(*answer) == common.HashLength {
-				out[i] = new(big.Int).SetBytes(*answer)
-			}
-		}
-	}
-	return out, nil
+	out, err := c.nodes.Balances(ctx, h.block(), account, tokens)
+	return out, c.goneBy(h, err)
 }
 
 // RevertedError is a call that the node ran and that reverted. It wraps chain.ErrReverted.

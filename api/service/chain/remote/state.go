@@ -7,6 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"coffer/api/rpcpool/reads"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/evm/exec"
 )
@@ -54,7 +55,7 @@ func (v *view) fetch(w exec.Want, next []chain.Message) (exec.Found, error) {
 		b.slot(s)
 	}
 	var lists []*accessList
-	if v.chain.modes.noLists.Load() {
+	if v.chain.noLists.Load() {
 		next = nil
 	}
 	for _, m := range next {
@@ -66,7 +67,7 @@ func (v *view) fetch(w exec.Want, next []chain.Message) (exec.Found, error) {
 		call := args(m)
 		call["gasPrice"] = "0x0"
 		lists = append(lists, list)
-		b.asks = append(b.asks, ask{method: "eth_createAccessList", params: []any{call}, into: list, hint: true})
+		b.asks = append(b.asks, reads.Ask{Method: "eth_createAccessList", Params: []any{call}, Into: list, Hint: true})
 	}
 	if err := b.fetch(); err != nil {
 		return exec.Found{}, err
@@ -96,7 +97,7 @@ func (v *view) fetch(w exec.Want, next []chain.Message) (exec.Found, error) {
 // basket is what one fetch of a view collects.
 type basket struct {
 	v     *view
-	asks  []ask
+	asks  []reads.Ask
 	store []func() // of what the asks brought
 	found exec.Found
 }
@@ -112,13 +113,13 @@ func (b *basket) account(a common.Address) {
 		return
 	}
 	b.found.Accounts[a] = exec.Account{} // so that it is asked for once
-	var balance quantity
+	var balance reads.Quantity
 	var nonce hexutil.Uint64
 	var code data
 	b.asks = append(b.asks,
-		ask{method: "eth_getBalance", params: []any{a}, into: &balance},
-		ask{method: "eth_getTransactionCount", params: []any{a}, into: &nonce},
-		ask{method: "eth_getCode", params: []any{a}, into: &code})
+		reads.Ask{Method: "eth_getBalance", Params: []any{a}, Into: &balance},
+		reads.Ask{Method: "eth_getTransactionCount", Params: []any{a}, Into: &nonce},
+		reads.Ask{Method: "eth_getCode", Params: []any{a}, Into: &code})
 	b.store = append(b.store, func() {
 		b.found.Accounts[a] = exec.Account{Balance: balance.ToInt(), Nonce: uint64(nonce), Code: code}
 	})
@@ -129,8 +130,8 @@ func (b *basket) slot(s exec.Slot) {
 		return
 	}
 	b.found.Slots[s] = common.Hash{}
-	var value quantity
-	b.asks = append(b.asks, ask{method: "eth_getStorageAt", params: []any{s.Account, s.Key}, into: &value})
+	var value reads.Quantity
+	b.asks = append(b.asks, reads.Ask{Method: "eth_getStorageAt", Params: []any{s.Account, s.Key}, Into: &value})
 	b.store = append(b.store, func() { b.found.Slots[s] = common.BigToHash(value.ToInt()) })
 }
 
@@ -139,8 +140,8 @@ func (b *basket) fetch() error {
 		return fmt.Errorf("read the state of eip155:%d: %w", b.v.chain.o.ChainID, err)
 	}
 	for _, a := range b.asks {
-		if e := refusal(a.err); a.method == "eth_createAccessList" && e != nil && e.Code == -32601 {
-			b.v.chain.modes.noLists.Store(true)
+		if e := reads.Refusal(a.Err); a.Method == "eth_createAccessList" && e != nil && e.Code == -32601 {
+			b.v.chain.noLists.Store(true)
 		}
 	}
 	for _, store := range b.store {
@@ -153,7 +154,7 @@ func (b *basket) fetch() error {
 // hashes are those of blocks before the next one, all of the chain that the view's block is on.
 func (v *view) hashes(numbers []uint64) (map[uint64]common.Hash, error) {
 	out := map[uint64]common.Hash{}
-	var asks []ask
+	var asks []reads.Ask
 	for _, n := range numbers {
 		switch n {
 		case v.head.Number:
@@ -161,25 +162,25 @@ func (v *view) hashes(numbers []uint64) (map[uint64]common.Hash, error) {
 		case v.head.Number - 1:
 			out[n] = v.head.Parent
 		default:
-			asks = append(asks, ask{method: "eth_getBlockByNumber", params: []any{hexutil.Uint64(n), false},
-				into: new(block)})
+			asks = append(asks, reads.Ask{Method: "eth_getBlockByNumber", Params: []any{hexutil.Uint64(n), false},
+				Into: new(block)})
 		}
 	}
 	if len(asks) == 0 {
 		return out, nil
 	}
 	var last *block
-	asks = append(asks, ask{method: "eth_getBlockByNumber", params: []any{hexutil.Uint64(v.head.Number), false},
-		into: &last})
+	asks = append(asks, reads.Ask{Method: "eth_getBlockByNumber", Params: []any{hexutil.Uint64(v.head.Number), false},
+		Into: &last})
 	if err := v.chain.send(v.ctx, asks); err != nil {
 		return nil, fmt.Errorf("hashes of earlier blocks: %w", err)
 	}
 	if !last.is(v.head) {
 		v.chain.gone(v.head)
-		return nil, fmt.Errorf("block %d: %w: %w", v.head.Number, ErrGone, errReplaced)
+		return nil, fmt.Errorf("block %d: %w: %w", v.head.Number, ErrGone, reads.ErrReplaced)
 	}
 	for _, a := range asks[:len(asks)-1] {
-		h, err := a.into.(*block).head()
+		h, err := a.Into.(*block).head()
 		if err != nil {
 			return nil, err
 		}
