@@ -63,6 +63,9 @@ type Profile struct {
 	CAFile      string       `toml:"ca_file,omitempty"`
 	// Networks is the networks.toml of a profile on own nodes: its service runs inside this program and asks these.
 	Networks string `toml:"networks,omitempty"`
+	// Nodes are read-only nodes of the person's choice, "CHAIN=URL" each, with which the wallet compares what the
+	// service says (docs/networks.md); no answer of a service ever adds one.
+	Nodes []string `toml:"nodes,omitempty"`
 
 	Vault    string    `toml:"vault"`
 	Accounts []Account `toml:"accounts,omitempty"`
@@ -286,6 +289,7 @@ func (p Profile) check(say func(key, problem string)) {
 	p.checkSigning(say)
 	p.checkQuotes(say)
 	p.checkRPC(say)
+	p.checkNodes(say)
 	p.checkAccounts(say)
 }
 

@@ -101,6 +101,8 @@ func settingWords() map[string]Setting {
 				"hold."},
 		"profiles.*.networks": {What: "The file networks.toml of a profile on your own nodes: the service " +
 			"runs inside this program and asks them. Without base_url, ca_file and network_file."},
+		"profiles.*.nodes": {What: "Your own nodes, each as CHAIN=URL: the wallet reads there what the service " +
+			"says of balances, nonces and payments (docs/networks.md). A key of a node is written ${vault:NAME}."},
 		"profiles.*.vault": {Required: true, Values: []string{VaultKeyring, VaultKeyringOnly, VaultFile,
 			VaultMemory}, What: "Where the keys are: the system's keyring and a passphrase around each key, the " +
 			"keyring alone, an encrypted file, or nowhere. Nothing falls back to another place."},

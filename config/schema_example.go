@@ -33,6 +33,7 @@ func sample() File {
 			"team": {
 				Name: "team", Kind: network.Lab, NetworkID: id, NetworkFile: "/home/me/lab/network.json",
 				BaseURL: "https://wallet.example:8443/api", CAFile: "/home/me/lab/ca.pem",
+				Nodes: []string{"base=https://node.example", "op=https://node.example/op"},
 				Vault: VaultFile, LockAfter: "5m", PolicyFile: "/home/me/lab/policy.toml",
 				SignerCommand:  []string{"/usr/local/bin/signer"},
 				DefaultAccount: "daily",

@@ -52,3 +52,8 @@ func (n Nonce) key() []byte {
 	b := append([]byte{n.Mode, n.Type}, n.Validator[:]...)
 	return binary.BigEndian.AppendUint16(b, n.Key)
 }
+
+// GetNonceCalldata is getNonce(sender, key) of the entry point, which answers with the next full nonce of a key.
+func GetNonceCalldata(sender common.Address, key192 *big.Int) []byte {
+	return word.Uint(word.Address(word.Selector("getNonce(address,uint192)"), sender), key192)
+}

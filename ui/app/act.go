@@ -148,7 +148,7 @@ func work(s *profile.Opened, tighten act.Tighten, keep flow.Keep,
 		return nil, err
 	}
 	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock,
-		Sleep: client.Sleep, Keep: keep})
+		Sleep: client.Sleep, Keep: keep, View: s.View()})
 	return &act.Work{
 		Start:      func(ctx context.Context, in intent.Intent) (act.Operation, error) { return f.Start(ctx, in) },
 		Unfinished: func() []act.Operation { return operations[act.Operation](f) },

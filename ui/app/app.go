@@ -136,7 +136,7 @@ func (d *opened) start() (err error) {
 	d.flow = flow.New(flow.Deps{
 		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock,
 		Sleep: client.Sleep,
-		Keep:  profile.Folder{Dir: state},
+		Keep:  profile.Folder{Dir: state}, View: d.s.View(),
 	})
 	return nil
 }

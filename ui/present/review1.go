@@ -30,6 +30,7 @@ func Review1(r Review) Page {
 	p.outflow(r)
 	p.recipients(r)
 	p.account(r)
+	p.seen(v.Seen)
 	if v.WholeConsent {
 		p.prose(0, []string{"call.wholeConsent"}, strong("One signature approves everything here. There is "+
 			"no second review."))

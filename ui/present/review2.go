@@ -34,6 +34,7 @@ func Review2(r Review) Page {
 	p.blank()
 	p.escrows(r)
 	p.windows(r)
+	p.seen(v.Seen)
 	p.parts(v)
 	if v.SameChainOnly {
 		p.prose(0, []string{"quote.sameChainOnly"},

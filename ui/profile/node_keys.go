@@ -22,13 +22,18 @@ func (o *Opened) openOwnVault() (err error) {
 	return o.openVault()
 }
 
-// nodeKeys takes the keys that the nodes of the profile ask for out of its vault, which it unlocks for them; nil where
-// they ask for none. They are wiped when the profile is closed: the service may open its nodes as late as that.
+// nodeKeys takes the keys that the nodes of a profile on own nodes ask for.
 func (o *Opened) nodeKeys(ctx context.Context) (networks.Credential, error) {
 	file, err := networks.Load(o.Profile.Networks)
 	if err != nil {
 		return nil, cli.InFile(err)
 	}
+	return o.keysOf(ctx, file)
+}
+
+// keysOf takes the keys that nodes ask for out of the vault, which it unlocks for them; nil where they ask for none.
+// They are wiped when the profile is closed: the service may open its nodes as late as that.
+func (o *Opened) keysOf(ctx context.Context, file *networks.File) (networks.Credential, error) {
 	taken := map[networks.Need]secret.Secret{}
 	o.close = append(o.close, func() error {
 		for _, key := range taken {
@@ -49,8 +54,8 @@ func (o *Opened) nodeKeys(ctx context.Context) (networks.Credential, error) {
 	return func(_ context.Context, name, host string) (string, error) {
 		key, found := taken[networks.Need{Name: name, Host: host}]
 		if !found {
-			return "", fmt.Errorf("%s was changed while it was opened: %s needs the key %q now", o.Profile.Networks,
-				host, name)
+			return "", fmt.Errorf("%s was changed while it was opened: %s needs the key %q now", file.Path, host,
+				name)
 		}
 		return string(key.Reveal()), nil
 	}, nil
@@ -82,15 +87,21 @@ func (o *Opened) NodeKey(ctx context.Context, name, host string) (key secret.Sec
 	return key, err
 }
 
-// NodeKeyHost is the host for which the profile's networks.toml names a key.
+// NodeKeyHost is the host for which the profile's networks.toml, or the profile itself, names a key.
 func (o *Opened) NodeKeyHost(name string) (string, error) {
-	if !o.Profile.OwnNodes() {
+	if !o.Profile.OwnNodes() && len(o.Profile.Nodes) == 0 {
 		return "", &cli.UsageError{Problem: fmt.Sprintf("profile %q has no nodes that ask for a key", o.Profile.Name),
-			Hint: "nodes belong to a profile that `coffer profile add --networks` made"}
+			Hint: "name one first, with ${vault:" + name + "} in its address: coffer profile nodes --add CHAIN=URL"}
 	}
-	file, err := networks.Load(o.Profile.Networks)
-	if err != nil {
-		return "", cli.InFile(err)
+	file := &networks.File{Path: "profile " + o.Profile.Name, Chains: []networks.Chain{{}}}
+	for _, n := range o.Profile.OwnView() {
+		file.Chains[0].RPC = append(file.Chains[0].RPC, n.URL)
+	}
+	if o.Profile.OwnNodes() {
+		var err error
+		if file, err = networks.Load(o.Profile.Networks); err != nil {
+			return "", cli.InFile(err)
+		}
 	}
 	host, err := hostOf(file, name)
 	if err != nil {

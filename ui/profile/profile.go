@@ -33,6 +33,7 @@ import (
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/ui/doctor"
+	"coffer/wallet/chainview"
 	"coffer/wallet/flow"
 	"coffer/wallet/policy"
 	"coffer/wallet/sign"
@@ -112,11 +113,12 @@ type Opened struct {
 	Book     *Book
 
 	host   Host
-	vault  *vault.Vault   // nil when the profile keeps nothing
-	memory *vault.Memory  // nil when the profile has a vault
-	local  *Embedded      // the service inside this program; nil for a remote one
-	player *replay.Player // nil unless this is a replay
-	guest  *Guest         // nil unless a guest uses it
+	vault  *vault.Vault    // nil when the profile keeps nothing
+	memory *vault.Memory   // nil when the profile has a vault
+	local  *Embedded       // the service inside this program; nil for a remote one
+	player *replay.Player  // nil unless this is a replay
+	guest  *Guest          // nil unless a guest uses it
+	view   *chainview.View // nil where no nodes are named
 	tags   tags
 	change *Change // nil when there is nothing to confirm
 	close  []func() error
@@ -160,7 +162,10 @@ func (h Host) Open(ctx context.Context, name, account string) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = o.connect(ctx); err != nil {
+	if err = o.connect(ctx); err == nil {
+		err = o.openView(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil

@@ -102,6 +102,11 @@ func rules() map[string]must {
 			"call.lines.toName", "quote.legs.parts.toName", "quote.costBps", "quote.minimumCostMicro",
 			"quote.minimumCostBps", "quote.explained",
 		}},
+		// what the person's own nodes see: a difference is a finding
+		{never, []string{
+			"call.seen.chain", "call.seen.block", "call.seen.has", "call.seen.as", "quote.seen.chain",
+			"quote.seen.block", "quote.seen.has", "quote.seen.as",
+		}},
 		// what the service says, unchecked
 		{lacking, []string{"quote.feeUSD", "quote.needs.have"}},
 		{never, []string{

@@ -46,6 +46,10 @@ func Carries(c *catalog.Catalog, p Person, first, next Review) []Worse {
 	for i := range max(len(a.Needs), len(b.Needs)) {
 		k.same("what the calls need", need(a.Needs, i), need(b.Needs, i))
 	}
+	for _, x := range seen(a) {
+		y, _ := of(seen(b), x.Asset)
+		k.atLeast("what your node sees", x, y)
+	}
 	k.money("the fees", a.FeesMicro, b.FeesMicro)
 	k.money("the cost", a.CostMicro, b.CostMicro)
 	k.money("the cost at the minimum", a.MinimumCostMicro, b.MinimumCostMicro)
@@ -59,6 +63,14 @@ func Carries(c *catalog.Catalog, p Person, first, next Review) []Worse {
 	k.same("the sentence to type", a.Phrase, b.Phrase)
 	k.typed(Demanded(c, first, p), Demanded(c, next, p))
 	return k.out
+}
+
+// seen is what own nodes saw of the balances that pay.
+func seen(q *verify.QuoteView) (out []verify.AmountView) {
+	for _, s := range q.Seen {
+		out = append(out, s.Has...)
+	}
+	return out
 }
 
 // comparison collects what is worse.

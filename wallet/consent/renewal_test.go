@@ -29,6 +29,7 @@ func full() Review {
 		}
 	}
 	usual(&q.Needs[0].Need)
+	usual(&q.Seen[0].Has[0])
 	usual(&q.Delivered)
 	usual(&q.Minimum)
 	for _, v := range []**big.Int{&q.PayMicro, &q.DeliverMicro, &q.FeesMicro, &q.CostMicro, &q.MinimumCostMicro,
@@ -72,7 +73,9 @@ func directions() map[string]direction {
 		"Pay": free, "Worst": more, "PayMicro": free, "DeliverMicro": free, "FeesMicro": more,
 		"CostMicro": more, "CostBps": free,
 		"MinimumCostMicro": more, "MinimumCostBps": free, "UnexplainedMicro": more, "Explained": fewer,
-		"Needs.Need": anyChange, "Needs.Have": free, "Needs.Short": free, "Delivered": fewer, "Minimum": fewer,
+		"Needs.Need": anyChange, "Needs.Have": free, "Needs.Short": free, "Seen.Chain.ID": free,
+		"Seen.Chain.CAIP": free, "Seen.Chain.Name": free, "Seen.Chain.Short": free, "Seen.Block": free,
+		"Seen.Has": fewer, "Seen.As": free, "Delivered": fewer, "Minimum": fewer,
 		"Recipient": anyChange, "Fees": more, "FeeUSD": more, "SlippageBps": more, "SameChainOnly": anyChange,
 		"Fingerprint": free, "Phrase": anyChange, "RecipientOwn": fewer, "RecipientFirstTime": more,
 	}

@@ -256,6 +256,7 @@ type bench struct {
 	clock  atomic.Int64 // seconds after golden.Clock
 	ids    counter
 	keep   flow.Keep
+	view   flow.View
 }
 
 type counter byte
@@ -312,7 +313,7 @@ func (b *bench) reopen() {
 	b.t.Cleanup(func() { j.Close() })
 	b.j = j
 	b.flow = flow.New(flow.Deps{
-		Client: b.f, Signer: b.pen, Journal: j, Policy: b.policy, Clock: b.now, Keep: b.keep,
+		Client: b.f, Signer: b.pen, Journal: j, Policy: b.policy, Clock: b.now, Keep: b.keep, View: b.view,
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			b.clock.Add(max(int64(d/time.Second), 1))
 			return ctx.Err()

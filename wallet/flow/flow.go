@@ -89,8 +89,13 @@ type Journal interface {
 	Hold(ctx context.Context) (release func(), err error)
 }
 
+// View is what the user's own nodes see; *chainview.View is one. It answers in bounded time.
+type View interface {
+	Look(ctx context.Context, questions []verify.Question) []verify.Sight
+}
+
 // Deps are the surroundings of a Flow. Sleep returns early with the context's error. Keep, which may be nil, holds what
-// the service stated between starts.
+// the service stated between starts. View is nil where the user named no nodes.
 type Deps struct {
 	Client  Client
 	Signer  Signer
@@ -99,6 +104,7 @@ type Deps struct {
 	Clock   func() time.Time
 	Sleep   func(ctx context.Context, d time.Duration) error
 	Keep    Keep
+	View    View
 }
 
 // Flow makes operations. It is safe for concurrent use.

@@ -129,11 +129,12 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	if o.in.V1() {
 		ask = o.f.d.Client.PrepareCallQuoteV1
 	}
+	look := o.look(ctx)
 	answer, err := ask(ctx, o.in.PrepareBody())
 	if err != nil {
 		return o.fail(before, err)
 	}
-	code := o.code(ctx)
+	code, sights := o.code(ctx), look()
 	release, err := o.hold(ctx)
 	if err != nil {
 		return o.unheld(before, err)
@@ -142,7 +143,8 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	p, report := verify.Prepared(o.in, o.f.d.Policy, o.history(false), o.f.d.Clock(), answer.Document)
 	report = o.f.clockRemark(report, answer.Skew)
 	if p != nil {
-		report = o.balanceRemark(p.WithCode(report, code), p.View().Sources)
+		report = o.balanceRemark(p.WithCode(report, code, verify.Seen(sights, o.in.ChainID())), p.View().Sources)
+		report = p.WithSights(o.f.d.Policy, o.f.d.Clock(), report, sights, o.statedNow(p.View().Sources))
 	}
 	o.update(func(s *Snapshot) {
 		s.Report1, s.Review1, s.Review2, s.Previous, s.Report2 = report, nil, nil, nil, verify.Report{}

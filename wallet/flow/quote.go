@@ -132,10 +132,12 @@ func (o *Operation) Renew(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.Snapshot(), err
 	}
+	look := o.look(ctx)
 	answer, err := send(ctx)
 	if err != nil {
 		return o.Snapshot(), err
 	}
+	sights := look()
 	if err := o.begin(StateReview2); err != nil {
 		return o.Snapshot(), err
 	}
@@ -148,7 +150,7 @@ func (o *Operation) Renew(ctx context.Context) (Snapshot, error) {
 		return o.Snapshot(), err
 	}
 	defer release()
-	q, report := o.judge(answer)
+	q, report := o.judge(answer, sights)
 	if q == nil {
 		return o.Snapshot(), ErrRefused
 	}
@@ -172,16 +174,18 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.fail(StateQuoting, err)
 	}
+	look := o.look(ctx)
 	answer, err := send(ctx)
 	if err != nil {
 		return o.fail(StateQuoting, err)
 	}
+	sights := look()
 	release, err := o.hold(ctx)
 	if err != nil {
 		return o.unheld(StateQuoting, err)
 	}
 	defer release()
-	q, report := o.judge(answer)
+	q, report := o.judge(answer, sights)
 	o.update(func(s *Snapshot) { s.Report2 = report })
 	if q == nil {
 		return o.fail(StateQuoting, ErrRefused)
@@ -239,8 +243,9 @@ func (o *Operation) request() (func(context.Context) (client.Answer, error), err
 	return func(ctx context.Context) (client.Answer, error) { return ask(ctx, body()) }, nil
 }
 
-// judge makes every check of a quote: those of verify, of the clocks, and that it pays nothing twice.
-func (o *Operation) judge(a client.Answer) (q *verify.VerifiedQuote, report verify.Report) {
+// judge makes every check of a quote: those of verify, of the clocks, that it pays nothing twice, and what own nodes
+// see of its payments.
+func (o *Operation) judge(a client.Answer, sights []verify.Sight) (q *verify.VerifiedQuote, report verify.Report) {
 	d := o.f.d
 	if o.in.Kind() != intent.KindCall {
 		q, report = verify.Exchange(o.in, d.Policy, o.history(true), d.Clock(), a.Document)
@@ -251,6 +256,8 @@ func (o *Operation) judge(a client.Answer) (q *verify.VerifiedQuote, report veri
 	if q != nil {
 		if twice, refused := o.paysTwice(q); refused {
 			q, report.Reasons = nil, append(report.Reasons, twice)
+		} else {
+			report = q.WithSights(d.Policy, d.Clock(), report, sights, o.statedBefore())
 		}
 	}
 	return q, report

@@ -15,6 +15,8 @@ const (
 		"sends stay there."
 	CodeUnknown = "Whether there is code where a call goes is not known."
 	CodeSaid    = "Only the service says that there is code where a call goes."
+	CodeNotSeen = "Your node sees no code where a call goes: it would do nothing, and coins that it sends stay there."
+	CodeSeen    = "Your node sees code where a call goes."
 )
 
 // Called are the addresses to which the calls of an intent take data and which neither the catalogue nor the pins name:
@@ -52,29 +54,37 @@ func ofCode(l Level, title string, at []common.Address) Reason {
 }
 
 // WithCode puts what the service says about the addresses of Called into the report of Prepared, which says that
-// nothing is known about them. has is whether there is code; an address that it leaves out stays unknown.
-func (p *PreparedOp) WithCode(r Report, has map[common.Address]bool) Report {
+// nothing is known about them. has is whether there is code; an address that it leaves out stays unknown. seen is the
+// same as the person's own nodes see it, and goes before the service's word.
+func (p *PreparedOp) WithCode(r Report, has, seen map[common.Address]bool) Report {
 	out := Report{Passed: slices.Clone(r.Passed), Reasons: slices.DeleteFunc(slices.Clone(r.Reasons),
 		func(x Reason) bool { return x.Code == "V7" })}
-	said := map[Level][]common.Address{}
+	found := map[string][]common.Address{}
 	p.view.Codeless = nil
 	for _, a := range p.called {
 		there, known := has[a]
+		own, looked := seen[a]
+		title := CodeUnknown
 		switch {
-		case !known:
-			said[Unknown] = append(said[Unknown], a)
-		case there:
-			said[Show] = append(said[Show], a)
-		default:
-			said[Warn] = append(said[Warn], a)
+		case looked && own:
+			title = CodeSeen
+		case looked:
+			title = CodeNotSeen
+		case known && there:
+			title = CodeSaid
+		case known:
+			title = CodeMissing
+		}
+		found[title] = append(found[title], a)
+		if title == CodeNotSeen || title == CodeMissing {
 			p.view.Codeless = append(p.view.Codeless, a.Hex())
 		}
 	}
 	for _, x := range []struct {
 		Level
 		title string
-	}{{Warn, CodeMissing}, {Unknown, CodeUnknown}, {Show, CodeSaid}} {
-		if at := said[x.Level]; len(at) > 0 {
+	}{{Warn, CodeNotSeen}, {Warn, CodeMissing}, {Unknown, CodeUnknown}, {Show, CodeSaid}, {Show, CodeSeen}} {
+		if at := found[x.title]; len(at) > 0 {
 			out.Reasons = append(out.Reasons, ofCode(x.Level, x.title, at))
 		}
 	}

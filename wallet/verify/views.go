@@ -89,7 +89,10 @@ type PreparedView struct {
 	Digest        string // what the key signs: EIP-191 of OpHash
 	Fingerprint   string
 	Sources       []AmountView // balances that the service says are usable; not checked
-	// Codeless are the addresses, in checksum form, that calls go to and at which the service says there is no code.
+	// Seen is what the person's own nodes see of the balances.
+	Seen []SeenView
+	// Codeless are the addresses, in checksum form, that calls go to and at which there is no code, as the person's node
+	// sees or the service says.
 	Codeless []string
 	// WholeConsent: this signature is the only one and lets the calls run (same_chain_exclude_solver).
 	WholeConsent bool
@@ -214,6 +217,7 @@ type QuoteView struct {
 	UnexplainedMicro *big.Int
 	Explained        bool
 	Needs            []NeedView
+	Seen             []SeenView // what the person's own nodes see of the balances that pay
 	Delivered        AmountView
 	Minimum          AmountView
 	Recipient        string // checksum form or base58

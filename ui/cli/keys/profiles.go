@@ -36,13 +36,14 @@ func (c Profiles) Command(g *cli.Global) *cobra.Command {
 			"its keys are. The profile demo always exists.",
 		Example: "  coffer profile list\n  coffer profile add mine --kind embedded --vault file",
 		Args:    cli.NoArgs,
-	}, c.listProfiles(), c.add(), c.fingerprint(), cli.Passing(c.confirm(g), c.Prompt.Terminal))
+	}, c.listProfiles(), c.add(), c.nodes(g), c.fingerprint(), cli.Passing(c.confirm(g), c.Prompt.Terminal))
 }
 
 func (c Profiles) add() *cobra.Command {
 	var p config.Profile
 	var kind, fingerprint string
 	var isDefault, asJSON bool
+	var nodes []string
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a profile to the configuration",
@@ -75,6 +76,10 @@ as it is, also for the first one.`,
 					}
 					*file = abs
 				}
+			}
+			p.Nodes = nodes
+			if err := c.tryNew(cmd.Context(), nodes); err != nil {
+				return err
 			}
 			n, err := c.pin(cmd.Context(), &p, fingerprint)
 			if err != nil {
@@ -110,6 +115,8 @@ as it is, also for the first one.`,
 	f.StringVar(&p.Vault, "vault", "", "keyring, keyring-only, file or memory")
 	f.StringVar(&p.LockAfter, "lock-after", "", "lock the vault after this time without use (default 5m)")
 	f.StringVar(&p.PolicyFile, "policy-file", "", "file that limits what may be signed")
+	f.StringArrayVar(&nodes, "node", nil, "a node of yours to compare the service with, as `CHAIN=URL`; several times "+
+		"for several\n(coffer profile nodes)")
 	f.BoolVar(&isDefault, "default", false, "make it the default profile, whichever was before (without the flag: "+
 		"only the first profile of a new configuration; with --default=false: never)")
 	cli.JSONFlag(cmd, &asJSON)

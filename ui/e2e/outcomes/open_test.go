@@ -124,6 +124,8 @@ func (l *heldService) releases(t *testing.T) bool {
 type believer struct {
 	*rig.Bench
 	heldService *heldService
+	service     *service.Service
+	view        flow.View // nil: no nodes are named
 	client      *client.Client
 	flow        *flow.Flow
 	book        *journal.Journal
@@ -141,6 +143,7 @@ func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 		Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute})
 	b.Must(err)
 	t.Cleanup(func() { b.Must(svc.Close()) })
+	b.service = svc
 	b.heldService = &heldService{inner: service.RoundTripper(svc.Handler())}
 	b.client, err = client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())),
 		Transport: b.heldService, Clock: b.Now})
@@ -179,7 +182,7 @@ func (b *believer) opens() {
 	b.Cleanup(func() { _ = book.Close() })
 	b.book = book
 	b.flow = flow.New(flow.Deps{
-		Client: b.client, Signer: sign.New(b.keys, n.ID), Journal: book, Policy: b.policy, Clock: b.Now,
+		Client: b.client, Signer: sign.New(b.keys, n.ID), Journal: book, Policy: b.policy, Clock: b.Now, View: b.view,
 		Sleep: func(ctx context.Context, _ time.Duration) error { // the service settles in the background, in real time
 			select {
 			case <-time.After(time.Millisecond):

@@ -1,0 +1,194 @@
+//go:build unix
+
+package outcomes
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/rpcpool"
+	"coffer/api/rpcpool/faultproxy"
+	"coffer/api/service"
+	"coffer/wallet/chainview"
+	"coffer/wallet/flow"
+	"coffer/wallet/verify"
+)
+
+// seeing gives a believer nodes of its own: the endpoints of the service's chains, each behind a proxy that can be made
+// to misbehave.
+func seeing(t *testing.T, b *believer, chains ...uint64) map[uint64]*faultproxy.Proxy {
+	t.Helper()
+	nodes, err := b.service.ServeNodes(t.Context(), service.NodesOptions{Listen: "127.0.0.1:0"})
+	b.Must(err)
+	t.Cleanup(func() { _ = nodes.Close() })
+	out := map[uint64]*faultproxy.Proxy{}
+	for _, n := range nodes.List {
+		for _, id := range chains {
+			if n.ID != id {
+				continue
+			}
+			out[id] = faultproxy.New(forward(n.HTTP), id)
+			t.Cleanup(out[id].Close)
+		}
+	}
+	sees(t, b, out)
+	return out
+}
+
+// sees starts the wallet again, with a view that has met none of the nodes yet.
+func sees(t *testing.T, b *believer, proxies map[uint64]*faultproxy.Proxy) {
+	t.Helper()
+	var named []chainview.Node
+	for id, p := range proxies {
+		named = append(named, chainview.Node{Chain: id, Endpoints: []rpcpool.Endpoint{{URL: p.URL}}})
+	}
+	v, err := chainview.New(named)
+	b.Must(err)
+	t.Cleanup(v.Close)
+	b.view = v
+	b.opens()
+}
+
+// forward is a node at an address, for the proxy.
+func forward(at string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u, err := url.Parse(at)
+		if err != nil {
+			return
+		}
+		r.URL, r.RequestURI, r.Host = u, "", u.Host
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return
+		}
+		defer func() { _ = res.Body.Close() }()
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(w, res.Body)
+	})
+}
+
+// balancesLie makes the service state another balance of an asset wherever it prepares a call.
+type balancesLie struct {
+	inner     http.RoundTripper
+	asset     string
+	told, say string
+}
+
+func (l *balancesLie) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := l.inner.RoundTrip(r)
+	if err != nil || !strings.HasSuffix(r.URL.Path, "/prepare-call-quote") || l.say == "" {
+		return res, err
+	}
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	_ = res.Body.Close()
+	at := bytes.Index(raw, []byte(`"assetType":"`+l.asset+`"`))
+	if at >= 0 {
+		from := at + bytes.Index(raw[at:], []byte(`"balance":"`)) + len(`"balance":"`)
+		to := from + bytes.IndexByte(raw[from:], '"')
+		l.told = string(raw[from:to])
+		raw = append(raw[:from:from], append([]byte(l.say), raw[to:]...)...)
+	}
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+	res.Header.Del("Content-Length")
+	return res, nil
+}
+
+const usdcOnBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+
+// TestTH_V8_YourNodeContradictsTheServicesBalance: the service states less than there is, so that one pays for what one
+// has. The review names both figures and who saw them; --yes stops unless the code is named. An honest answer brings
+// nothing but a passed check.
+func TestTH_V8_YourNodeContradictsTheServicesBalance(t *testing.T) {
+	b := newBeliever(t, api.AccountKernelV31)
+	seeing(t, b, 8453)
+	lie := &balancesLie{inner: b.heldService.inner, asset: usdcOnBase}
+	b.heldService.inner = lie
+	friend := common.Address{0xf1}
+	prepare := func() flow.Snapshot {
+		t.Helper()
+		s, err := b.begin(callTo(friend, 20_000_000)).Prepare(t.Context())
+		b.Must(err)
+		return s
+	}
+	s := prepare()
+	if r, found := reason(s, "V8", verify.Warn); found {
+		t.Errorf("an honest balance: %+v", r)
+	}
+	if len(s.Review1.Seen) != 1 || !s.Review1.Seen[0].As || s.Review1.Seen[0].Chain.ID != 8453 {
+		t.Errorf("%+v", s.Review1.Seen)
+	}
+	for _, code := range []string{"V8", "V9", "V10"} {
+		if !passed(s.Report1, code) {
+			t.Errorf("%s did not pass: %+v", code, s.Report1.Reasons)
+		}
+	}
+	fingerprint := s.Review1.OpHash
+	lie.say = "1000000"
+	s = prepare()
+	r, found := reason(s, "V8", verify.Warn)
+	if !found || !strings.HasPrefix(r.Title, verify.SeenOtherwise) ||
+		!strings.Contains(r.Want, "seen by your node at block ") ||
+		!strings.HasSuffix(r.Got, "the service says 1 USDC") {
+		t.Fatalf("told %s: %+v", lie.told, r)
+	}
+	if s.Review1.OpHash != fingerprint {
+		t.Error("what is signed depends on the view")
+	}
+}
+
+func passed(r verify.Report, code string) bool {
+	for _, c := range r.Passed {
+		if c.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// TestTH_V8_ASilentNodeHoldsNothingUp: a node that hangs, one that serves another chain and one that answers nonsense
+// leave a review that says so, in bounded time.
+func TestTH_V8_ASilentNodeHoldsNothingUp(t *testing.T) {
+	b := newBeliever(t, api.AccountKernelV31)
+	proxies := seeing(t, b, 1, 10, 56, 137, 8453, 42161, 43114, 59144)
+	for name, c := range map[string]struct {
+		rule  faultproxy.Rule
+		level verify.Level
+		says  string
+	}{
+		"silent":        {faultproxy.Rule{Fault: faultproxy.Hang()}, verify.Unknown, "not answered within 3 s"},
+		"another chain": {faultproxy.Rule{On: "eth_chainId", Fault: faultproxy.Lie("", "0x2")}, verify.Unknown,
+			"it serves chain 2, not "},
+		"nothing is there": {faultproxy.Rule{On: "eth_call", Fault: faultproxy.Lie("", "0x"+strings.Repeat("0", 64))},
+			verify.Warn, "seen by your node at block "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range proxies {
+				p.Script(c.rule)
+			}
+			sees(t, b, proxies)
+			at := time.Now()
+			s, err := b.begin(transferTo(common.Address{0xf1})).Quote(t.Context())
+			b.Must(err)
+			if took := time.Since(at); took > chainview.Bound+5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			r, found := reason(s, "V8", c.level)
+			if !found || !strings.Contains(r.Title+r.Got, c.says) ||
+				c.level == verify.Unknown && len(s.Review2.Seen) > 0 {
+				t.Errorf("%+v", s.Report2.Reasons)
+			}
+		})
+	}
+}

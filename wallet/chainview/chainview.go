@@ -1,0 +1,217 @@
+// Package chainview is the wallet's own view of chains: it asks nodes that the user named, read-only, so that what the
+// service says can be compared with what a chain says.
+//
+// Promise: nodes come from the user's configuration alone, never from an answer; a node that serves another chain than
+// the one it was named for is not believed. A View opens no connection before its first question, and every question
+// ends within Bound: what was not answered by then has a Trouble in words. Where several nodes of a chain are named,
+// two of them have to say the same. Nothing is ever sent to a chain.
+//
+// Secrets: of a node's address only scheme and host are ever in words.
+package chainview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+
+	"coffer/api/op"
+	"coffer/api/rpcpool"
+	"coffer/api/rpcpool/reads"
+	"coffer/wallet/verify"
+)
+
+// Bound is how long a question may take, whatever the nodes do.
+const Bound = 3 * time.Second
+
+// Node names the nodes of one chain. Quorum is how many have to say the same; 0: two of several.
+type Node struct {
+	Chain     uint64
+	Endpoints []rpcpool.Endpoint
+	Quorum    int
+}
+
+// View asks the nodes of some chains. It is safe for concurrent use; close it at the end.
+type View struct{ chains map[uint64]*chain }
+
+type chain struct {
+	pool *rpcpool.Pool
+	at   *reads.Reader
+}
+
+// New makes a view. It sends nothing.
+func New(nodes []Node) (*View, error) {
+	v := &View{chains: map[uint64]*chain{}}
+	for _, n := range nodes {
+		if n.Quorum == 0 {
+			n.Quorum = min(2, len(n.Endpoints))
+		}
+		pool, err := rpcpool.New(rpcpool.Options{URLs: n.Endpoints, ChainID: n.Chain, Quorum: n.Quorum,
+			Timeout: Bound})
+		if err != nil {
+			v.Close()
+			return nil, err
+		}
+		c := &chain{pool: pool, at: &reads.Reader{Node: pool}}
+		if n.Quorum > 1 {
+			c.at.Node = agreeing{pool}
+		}
+		v.chains[n.Chain] = c
+	}
+	return v, nil
+}
+
+// Close ends what is under way.
+func (v *View) Close() {
+	for _, c := range v.chains {
+		c.pool.Close()
+	}
+}
+
+// agreeing asks each call of a batch until a quorum of nodes gives the same answer.
+type agreeing struct{ pool *rpcpool.Pool }
+
+// Batch is part of reads.Node. Its error is that of a call without an answer.
+func (a agreeing) Batch(ctx context.Context, calls []rpcpool.Call) error {
+	var all sync.WaitGroup
+	for i := range calls {
+		all.Go(func() {
+			c := &calls[i]
+			c.Err = a.pool.Agreed(ctx, c.Result, c.Method, c.Params...)
+		})
+	}
+	all.Wait()
+	for _, c := range calls {
+		if c.Err != nil && !reads.Answered(c.Err) && !errors.Is(c.Err, rpcpool.ErrNotFound) {
+			return c.Err
+		}
+	}
+	return nil
+}
+
+// Probe is the newest block of a chain as its nodes say it, or the reason why there is none: a node serves another
+// chain, or nothing answers.
+func (v *View) Probe(ctx context.Context, id uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, Bound)
+	defer cancel()
+	c := v.chains[id]
+	if c == nil {
+		return 0, fmt.Errorf("no node of chain %d is named", id)
+	}
+	b, err := c.newest(ctx)
+	if err != nil {
+		err = &TroubleError{trouble(ctx, err), err}
+	}
+	return uint64(b.Number), err
+}
+
+// TroubleError is why a node gave no answer, in a few words. It wraps the error of the endpoints.
+type TroubleError struct {
+	Words string
+	err   error
+}
+
+func (e *TroubleError) Error() string { return e.Words }
+
+// Unwrap is the error of the endpoints.
+func (e *TroubleError) Unwrap() error { return e.err }
+
+func (c *chain) newest(ctx context.Context) (b rpcpool.Block, err error) {
+	err = c.pool.AgreedBlock(ctx, &b, "latest")
+	return b, err
+}
+
+// Look asks the nodes of every chain at once. Questions about chains without a node have no sight.
+func (v *View) Look(ctx context.Context, questions []verify.Question) []verify.Sight {
+	ctx, cancel := context.WithTimeout(ctx, Bound)
+	defer cancel()
+	var out []verify.Sight
+	for _, q := range questions {
+		if v.chains[q.Chain] != nil {
+			out = append(out, verify.Sight{Question: q})
+		}
+	}
+	var all sync.WaitGroup
+	for i := range out {
+		all.Go(func() {
+			s := &out[i]
+			if err := v.chains[s.Chain].look(ctx, s); err != nil {
+				*s = verify.Sight{Question: s.Question, Trouble: trouble(ctx, err)}
+			}
+		})
+	}
+	all.Wait()
+	return out
+}
+
+// look reads at one block. A block that left the chain meanwhile is looked at again, once.
+func (c *chain) look(ctx context.Context, s *verify.Sight) error {
+	for again := false; ; again = true {
+		b, err := c.newest(ctx)
+		if err != nil {
+			return err
+		}
+		s.Block, s.At = uint64(b.Number), time.Unix(int64(b.Time), 0)
+		at := reads.Block{Number: s.Block, Hash: b.Hash}
+		if err = c.balances(ctx, at, s); err == nil {
+			err = c.others(ctx, at, s)
+		}
+		if err == nil || again || !reads.IsGone(err) {
+			return err
+		}
+	}
+}
+
+func (c *chain) balances(ctx context.Context, at reads.Block, s *verify.Sight) (err error) {
+	tokens := make([]common.Address, len(s.Assets))
+	for i, a := range s.Assets {
+		tokens[i], _ = a.Token() // the coin: zero
+	}
+	s.Has, err = c.at.Balances(ctx, at, s.Account, tokens)
+	return err
+}
+
+// others reads nonces and code.
+func (c *chain) others(ctx context.Context, at reads.Block, s *verify.Sight) error {
+	var asks []reads.Ask
+	for _, key := range s.Keys {
+		asks = append(asks, reads.CallOf(s.EntryPoint, op.GetNonceCalldata(s.Account, key)))
+	}
+	code := make([]hexutil.Bytes, len(s.Code))
+	for i, a := range s.Code {
+		asks = append(asks, reads.Ask{Method: "eth_getCode", Params: []any{a}, Into: &code[i]})
+	}
+	if err := c.at.Pinned(ctx, at, asks); err != nil {
+		return err
+	}
+	s.Next, s.There = make([]*big.Int, len(s.Keys)), make([]bool, len(code))
+	for i := range s.Keys {
+		if n := *asks[i].Into.(*hexutil.Bytes); asks[i].Err == nil && len(n) == common.HashLength {
+			s.Next[i] = new(big.Int).SetBytes(n)
+		}
+	}
+	for i := range code {
+		s.There[i] = len(code[i]) > 0
+	}
+	return nil
+}
+
+// trouble says in a few words why there is no answer.
+func trouble(ctx context.Context, err error) string {
+	var none *rpcpool.UnavailableError
+	var split *rpcpool.NoQuorumError
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Sprintf("not answered within %d s", int(Bound.Seconds()))
+	case errors.As(err, &split):
+		return "your nodes do not agree"
+	case errors.As(err, &none) && len(none.Endpoints) > 0:
+		return none.Endpoints[0].Host + ": " + none.Endpoints[0].Fault
+	}
+	return err.Error()
+}

@@ -1,0 +1,48 @@
+package flow
+
+import (
+	"context"
+	"time"
+
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// look asks the user's own nodes about the operation while the service is asked; the function that it returns waits for
+// the answers, for as long as the view takes at most. Without a view there are none.
+func (o *Operation) look(ctx context.Context) func() []verify.Sight {
+	if o.f.d.View == nil {
+		return func() []verify.Sight { return nil }
+	}
+	sights := make(chan []verify.Sight, 1)
+	go func() { sights <- o.f.d.View.Look(ctx, o.f.d.Policy.Questions(o.in)) }()
+	return func() []verify.Sight { return <-sights }
+}
+
+// statedNow are the balances that an answer states.
+func (o *Operation) statedNow(sources []verify.AmountView) (out []verify.Stated) {
+	for _, a := range o.comparable(sources) {
+		out = append(out, verify.Stated{Asset: a.Asset, Amount: a.Amount})
+	}
+	return out
+}
+
+// comparedFor is how old a statement may be to be compared with what a node sees: later too much can have come in.
+const comparedFor = 5 * time.Minute
+
+// statedBefore are the balances that the service stated of what a swap or a transfer pays with, as its quote states
+// none: those of a moment ago, from which nothing was taken since. Review 1 of a call compared its own.
+func (o *Operation) statedBefore() (out []verify.Stated) {
+	if o.in.Kind() == intent.KindCall {
+		return nil
+	}
+	now := o.f.d.Clock()
+	for _, a := range o.payers() {
+		account := holder(o.in.Draft().Accounts, a.Asset)
+		v, at, known := o.f.stated.of(account, a.Asset, now)
+		if known && now.Sub(at) < comparedFor && o.f.takenSince(account, a.Asset, at).Sign() == 0 {
+			out = append(out, verify.Stated{Asset: a.Asset, Amount: v, When: at})
+		}
+	}
+	return out
+}

@@ -1,0 +1,315 @@
+package verify
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/caip"
+	"coffer/api/network"
+	"coffer/api/op"
+	"coffer/api/text"
+	"coffer/wallet/intent"
+)
+
+// Question is what the person's own nodes of a chain are asked for a review: what the account has of the assets, what
+// is next at the entry point for each key of a nonce, and whether there is code at addresses.
+type Question struct {
+	Chain      uint64
+	Account    common.Address
+	Assets     []caip.Asset
+	EntryPoint common.Address
+	Keys       []*big.Int // op.Nonce.Key192
+	Code       []common.Address
+}
+
+// Sight is what the nodes answered, all of one block: Has, Next and There stand beside Assets, Keys and Code. A figure
+// that they did not give is nil. Trouble says in a few words why there is nothing at all; "" otherwise.
+type Sight struct {
+	Question
+	Block   uint64
+	At      time.Time
+	Has     []*big.Int
+	Next    []*big.Int // full nonces
+	There   []bool
+	Trouble string
+}
+
+// Stated is a balance as the service stated it: in the answer under judgement, or, with When, a while before.
+type Stated struct {
+	Asset  caip.Asset
+	Amount *big.Int
+	When   time.Time
+}
+
+// SeenView is what the person's own nodes of a chain saw of the balances of a review. As tells that they are what the
+// service states, as far as it states them.
+type SeenView struct {
+	Chain ChainLabel
+	Block uint64
+	Has   []AmountView
+	As    bool
+}
+
+// The findings about what the person's own nodes see (TH-V8, V9, V10). Figures follow a colon.
+const (
+	SeenOtherwise = "Your node sees another balance than the service states: "
+	SeenShort     = "Your node sees less than this payment takes, so it would not run: "
+	SeenNothing   = "Balances and nonces could not be checked with your node: "
+	SeenUsed      = "Your node sees that this nonce was used: what is signed here could never run."
+	SeenAhead     = "Your node sees an earlier nonce as the next one: this cannot run before that one is used."
+	SeenNoCode    = "Your node sees no code at an address that this network has fixed for it."
+)
+
+// staleAfter is how old the newest block of a chain may be before its node is not believed, as for `coffer network
+// check`. Chains of one's own make blocks when there is something in them.
+const staleAfter = 10 * time.Minute
+
+// Questions are what own nodes are asked about the review of an intent. Nothing in them comes from an answer.
+func (p Policy) Questions(in intent.Intent) []Question {
+	j := &judge{Policy: p, in: in}
+	acc, ok := j.evmAccount()
+	if in.IsZero() || !ok {
+		return nil
+	}
+	var out []Question
+	at := func(chain uint64) *Question {
+		i := slices.IndexFunc(out, func(q Question) bool { return q.Chain == chain })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Question{Chain: chain, Account: acc.address, EntryPoint: p.Network.Pins.EntryPoint,
+				Keys: []*big.Int{op.Nonce{Validator: acc.validator, Key: op.LaneFunding}.Key192()}, Code: p.fixed(acc)})
+		}
+		return &out[i]
+	}
+	add := func(a caip.Asset) {
+		chain, evm := a.Chain.EVMID()
+		if !evm {
+			return
+		}
+		if q := at(chain); !slices.Contains(q.Assets, a) {
+			q.Assets = append(q.Assets, a)
+		}
+	}
+	for _, e := range p.payers(in.Funding()) {
+		add(e)
+	}
+	if in.Kind() != intent.KindCall {
+		return out
+	}
+	d, target := in.Draft(), in.ChainID()
+	for _, t := range d.TokensRequired {
+		if a, err := caip.ParseAsset(t.AssetType); err == nil {
+			add(a)
+		}
+	}
+	calls, _ := askedCalls(d)
+	for _, c := range calls {
+		if c.Value != nil && c.Value.Sign() > 0 {
+			add(caip.Native(target))
+		}
+		if a := caip.ERC20(target, c.To); p.isToken(target, c.To) {
+			add(a)
+		}
+	}
+	q := at(target)
+	q.Keys = append(q.Keys, op.Nonce{Validator: acc.validator, Key: op.LanePrepared}.Key192())
+	q.Code = append(q.Code, p.Called(in)...)
+	return out
+}
+
+// payers are the assets that an aggregate or a single asset stands for.
+func (p Policy) payers(funding string) (out []caip.Asset) {
+	if a, err := caip.ParseAsset(funding); err == nil {
+		return []caip.Asset{a}
+	}
+	id, _ := caip.ParseAggregate(funding) // what is none is unknown to the catalogue
+	all, _ := p.Catalog.Aggregate(id)
+	for _, e := range all.Entities {
+		out = append(out, e.Asset)
+	}
+	return out
+}
+
+// fixed are the addresses of the network that every operation of an account needs on its chain.
+func (p Policy) fixed(acc account) (out []common.Address) {
+	pins := p.Network.Pins
+	for _, a := range []common.Address{pins.EntryPoint, acc.validator, pins.Paymaster} {
+		if a != (common.Address{}) && !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// WithSights puts what own nodes see into the report of Prepared: whether balances are as the service states them, the
+// nonce is the next one, and there is code at the fixed addresses. Without sights nothing changes.
+func (p *PreparedOp) WithSights(rules Policy, now time.Time, r Report, sights []Sight, said []Stated) Report {
+	var takes []AmountView
+	if p.view.WholeConsent {
+		takes = p.view.Outflow
+	}
+	out, seen := rules.sighted(now, r, sights, said, takes, []Signing{p.signing})
+	p.view.Seen = seen
+	return out
+}
+
+// WithSights is the same for what a quote signs: each payment must be there as well.
+func (q *VerifiedQuote) WithSights(rules Policy, now time.Time, r Report, sights []Sight, said []Stated) Report {
+	var takes []AmountView
+	for _, l := range q.view.Legs {
+		takes = rules.addAmounts(takes, []AmountView{l.Pays})
+	}
+	if q.view.SameChainOnly {
+		return r // nothing is signed; review 1 said what is seen
+	}
+	out, seen := rules.sighted(now, r, sights, said, takes, q.operations)
+	q.view.Seen = seen
+	return out
+}
+
+// sighted judges sights. said are the balances that the service stated, takes what is signed away.
+func (p Policy) sighted(now time.Time, r Report, sights []Sight, said []Stated, takes []AmountView,
+	ops []Signing) (Report, []SeenView) {
+	j := &judge{Policy: p, now: now, report: Report{Passed: slices.Clone(r.Passed), Reasons: slices.Clone(r.Reasons)}}
+	var seen []SeenView
+	var blind []string
+	for _, s := range sights {
+		if !j.matters(s, said, takes, ops) {
+			continue
+		}
+		label := p.chainLabel(s.Chain)
+		if why := j.unreadable(s); why != "" {
+			blind = append(blind, label.Name+": "+why)
+			continue
+		}
+		if v := j.balances(s, label, said, takes); len(v.Has) > 0 {
+			seen = append(seen, v)
+		}
+		j.nonces(s, label, ops)
+		j.code(s, label)
+	}
+	if len(blind) > 0 {
+		j.put(Reason{Code: "V8", Level: Unknown, Title: SeenNothing + text.Few(blind, 3) + "."})
+	}
+	return j.report, seen
+}
+
+// matters reports whether a review has to do with a chain: something is signed there, or the service states a balance.
+func (j *judge) matters(s Sight, said []Stated, takes []AmountView, ops []Signing) bool {
+	chain := caip.EVM(s.Chain)
+	return slices.ContainsFunc(said, func(x Stated) bool { return x.Asset.Chain == chain }) ||
+		slices.ContainsFunc(takes, func(x AmountView) bool { return x.Asset.Chain == chain }) ||
+		slices.ContainsFunc(ops, func(x Signing) bool { return x.summary.Chain == chain.String() })
+}
+
+// unreadable says why a sight shows nothing; "" when it does.
+func (j *judge) unreadable(s Sight) string {
+	switch age := j.now.Sub(s.At); {
+	case s.Trouble != "":
+		return s.Trouble
+	case j.Network.Kind != network.Embedded && j.Network.Kind != network.Lab && age > staleAfter:
+		return "its newest block is " + age.Round(time.Minute).String() + " old"
+	}
+	return ""
+}
+
+// balances compares what a chain's nodes see with what the service states and with what is signed away (TH-V8).
+func (j *judge) balances(s Sight, label ChainLabel, said []Stated, takes []AmountView) SeenView {
+	v := SeenView{Chain: label, Block: s.Block, As: true}
+	by := "seen by your node at block " + strconv.FormatUint(s.Block, 10) + ": "
+	for i, a := range s.Assets {
+		stated := slices.IndexFunc(said, func(x Stated) bool { return x.Asset == a })
+		taken := slices.IndexFunc(takes, func(x AmountView) bool { return x.Asset == a })
+		if stated < 0 && taken < 0 {
+			continue
+		}
+		on := " on " + label.Name
+		if i >= len(s.Has) || s.Has[i] == nil {
+			j.put(Reason{Code: "V8", Level: Unknown, Title: SeenNothing + a.Display() + on + "."})
+			v.As = false
+			continue
+		}
+		has := s.Has[i]
+		if taken >= 0 || len(takes) == 0 {
+			v.Has = append(v.Has, j.amountView(a, has))
+			v.As = v.As && stated >= 0
+		}
+		switch {
+		case stated >= 0 && said[stated].Amount.Cmp(has) != 0:
+			v.As = false
+			got := "the service says "
+			if when := said[stated].When; !when.IsZero() {
+				got = "the service said at " + clockText(when) + " "
+			}
+			figure := j.human(a, said[stated].Amount)
+			j.put(Reason{Code: "V8", Level: Warn, Title: SeenOtherwise + j.human(a, has) + on + ", the service says " +
+				figure + ".", Want: by + j.human(a, has) + on, Got: got + figure})
+		case taken >= 0 && takes[taken].Amount != nil && has.Cmp(takes[taken].Amount) < 0:
+			j.put(Reason{Code: "V8", Level: Warn, Title: SeenShort + j.human(a, has) + on + ", and " +
+				j.human(a, takes[taken].Amount) + " is needed.", Got: by + j.human(a, has)})
+		default:
+			j.pass("V8", "the balances that pay are as your nodes see them")
+		}
+	}
+	return v
+}
+
+// nonces compares the nonce of each operation with the next one at the entry point (TH-V9).
+func (j *judge) nonces(s Sight, label ChainLabel, ops []Signing) {
+	by := " on " + label.Name + ", seen by your node at block " + strconv.FormatUint(s.Block, 10)
+	for _, o := range ops {
+		full, ok := new(big.Int).SetString(o.summary.Nonce, 10)
+		if !ok || o.summary.Chain != caip.EVM(s.Chain).String() {
+			continue
+		}
+		n, err := op.ParseNonce(full)
+		i := slices.IndexFunc(s.Keys, func(k *big.Int) bool { return err == nil && k.Cmp(n.Key192()) == 0 })
+		if i < 0 || i >= len(s.Next) || s.Next[i] == nil {
+			j.put(Reason{Code: "V9", Level: Unknown, Title: SeenNothing + "the nonce on " + label.Name + "."})
+			continue
+		}
+		next, err := op.ParseNonce(s.Next[i])
+		want := "sequence " + strconv.FormatUint(next.Sequence, 10) + by
+		got := "sequence " + strconv.FormatUint(n.Sequence, 10)
+		switch c := full.Cmp(s.Next[i]); {
+		case err != nil || c < 0:
+			j.put(Reason{Code: "V9", Level: Warn, Title: SeenUsed, Want: want, Got: got})
+		case c > 0:
+			j.put(Reason{Code: "V9", Level: Warn, Title: SeenAhead, Want: want, Got: got})
+		default:
+			j.pass("V9", "the nonce is the next one that your nodes see")
+		}
+	}
+}
+
+// code demands code at the addresses that the network has fixed (TH-V10). What calls go to is row V7.
+func (j *judge) code(s Sight, label ChainLabel) {
+	for i, there := range s.There {
+		name := j.nameOf(s.Chain, s.Code[i])
+		switch {
+		case name == "": // an address of a call
+		case there:
+			j.pass("V10", "there is code at the network's fixed addresses, as your nodes see")
+		default:
+			j.put(Reason{Code: "V10", Level: Warn, Title: SeenNoCode, Got: name + " " + s.Code[i].Hex() + " on " +
+				label.Name})
+		}
+	}
+}
+
+// Seen tells by address whether own nodes see code on a chain; an address that they were not asked for is missing.
+func Seen(sights []Sight, chain uint64) map[common.Address]bool {
+	out := map[common.Address]bool{}
+	for _, s := range sights {
+		for i, there := range s.There {
+			if s.Chain == chain && s.Trouble == "" {
+				out[s.Code[i]] = there
+			}
+		}
+	}
+	return out
+}
