@@ -140,7 +140,7 @@ func (m *Model) home(f screen.Frame) string {
 func (m *Model) below(f screen.Frame, w, h int) []string {
 	switch {
 	case m.firstSteps():
-		return card(f.Theme, m.ctx.Network.Kind, w, h)
+		return card(f.Theme, m.ctx.Network, w, h)
 	case m.charts():
 		head, lines := m.chart(f, w, min(chartMost, h-chartFrame))
 		return append([]string{"", kit.Beside(f.Theme, 1, 0, head)}, lines...)
@@ -157,7 +157,7 @@ func (m *Model) firstSteps() bool {
 const cardLeast = 3
 
 // card says what to try first, until the first payment; in little room it says the most useful of it.
-func card(th theme.Theme, kind network.Kind, w, h int) []string {
+func card(th theme.Theme, n network.Descriptor, w, h int) []string {
 	key := func(keys ...string) string {
 		line := " "
 		for i := 0; i+1 < len(keys); i += 2 {
@@ -167,20 +167,26 @@ func card(th theme.Theme, kind network.Kind, w, h int) []string {
 		return line
 	}
 	head := map[network.Kind]string{network.Embedded: "This is play money.", network.Lab: "These are test chains: no " +
-		"real money.", network.Test: "These are public test networks: their coins are worth nothing."}[kind]
+		"real money.", network.Test: "These are public test networks: their coins are worth nothing."}[n.Kind]
 	if head == "" {
 		head = "This is real money. Begin with a small payment."
 	}
 	lines := []string{" " + th.Rule.Render(kit.Rule(th.Signs.Rule, w-4)), "  " + th.Strong.Render(head), ""}
-	if kind == network.Embedded {
-		lines = append(lines, key("2 d", "try a payment, paid from several chains"))
-	} else {
-		lines = append(lines, key("2", "build a call, paid from any chain"))
+	switch {
+	case n.OnOwnNodes():
+		lines = append(lines, "  Your gas tank pays for gas. Send it coins:", "  "+n.Pins.Operator.Hex(),
+			key("t", "send", "2", "build a call", "r", "receive"))
+	case n.Kind == network.Embedded:
+		lines = append(lines, key("2 d", "try a payment, paid from several chains"),
+			key("t", "send", "w", "swap", "r", "receive"))
+	default:
+		lines = append(lines, key("2", "build a call, paid from any chain"),
+			key("t", "send", "w", "swap", "r", "receive"))
 	}
-	lines = append(lines, key("t", "send", "w", "swap", "r", "receive"),
-		key(":", "every action, account, asset and contact by name"), key("?", "keys of this screen", "q", "quit"), "",
+	more := len(lines) - 5
+	lines = append(lines, key(":", "every action, account, asset and contact by name"), key("?", "keys of this screen", "q", "quit"), "",
 		"  "+th.Dim.Render("This card goes with your first payment."))
-	for _, drop := range []int{7, 2, 6, 5, 4, 3} { // blank lines and the least useful keys go first
+	for _, drop := range []int{7 + more, 2, 6 + more, 5 + more, 4 + more, 3 + more} { // blanks, the least useful keys
 		if len(lines) <= h {
 			break
 		}

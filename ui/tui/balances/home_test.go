@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/network"
 	"coffer/ui/present"
@@ -95,6 +96,23 @@ func TestD13TheCardStaysUntilTheFirstPayment(t *testing.T) {
 			if m.Update(past(1, 0)); shows() {
 				t.Errorf("%s, %s: the card stays after the first payment", name, kind)
 			}
+		}
+	}
+}
+
+// On own nodes nothing is swapped and nothing crosses chains; what has to be done first is to fill the gas tank.
+func TestD13TheCardOfOwnNodesNamesTheGasTank(t *testing.T) {
+	for name, size := range sizes() {
+		ctx := tuitest.Context(t)
+		ctx.Network.Version, ctx.Network.Kind, ctx.Network.Deployments = network.Version, network.Test, nil
+		ctx.Network.Pins = network.Pins{Paymaster: network.Window(), Operator: common.Address{7}}
+		m := loaded(t, ctx, &source{b: tuitest.Balances(t)})
+		m.Update(screen.ResizedMsg{W: size[0], H: size[1]})
+		m.Update(past(0, 0))
+		text := tuitest.Text(t, m, size[0], size[1])
+		if !strings.Contains(text, ctx.Network.Pins.Operator.Hex()) || strings.Contains(text, "any chain") ||
+			strings.Contains(text, "w     swap") {
+			t.Errorf("%s:\n%s", name, text)
 		}
 	}
 }
