@@ -192,7 +192,7 @@ func TestASilentConnectionIsAskedAndClosed(t *testing.T) {
 		t.Error("it was not asked")
 	}
 	s, h := begin(t, Options{Limits: Limits{Ping: time.Second}}) // a busy machine may answer late
-	lively := dial(t, h)                                        // the library answers pings while it reads
+	lively := dial(t, h)                                         // the library answers pings while it reads
 	go func() {
 		time.Sleep(2500 * time.Millisecond)
 		_ = lively.WriteMessage(websocket.TextMessage, []byte(`{"jsonrpc":"2.0","id":1,"method":"none"}`))

@@ -167,7 +167,7 @@ func TestTH_V8_ASilentNodeHoldsNothingUp(t *testing.T) {
 		level verify.Level
 		says  string
 	}{
-		"silent":        {faultproxy.Rule{Fault: faultproxy.Hang()}, verify.Unknown, "not answered within 3 s"},
+		"silent": {faultproxy.Rule{Fault: faultproxy.Hang()}, verify.Unknown, "not answered within 3 s"},
 		"another chain": {faultproxy.Rule{On: "eth_chainId", Fault: faultproxy.Lie("", "0x2")}, verify.Unknown,
 			"it serves chain 2, not "},
 		"nothing is there": {faultproxy.Rule{On: "eth_call", Fault: faultproxy.Lie("", "0x"+strings.Repeat("0", 64))},

@@ -184,7 +184,8 @@ func card(th theme.Theme, n network.Descriptor, w, h int) []string {
 			key("t", "send", "w", "swap", "r", "receive"))
 	}
 	more := len(lines) - 5
-	lines = append(lines, key(":", "every action, account, asset and contact by name"), key("?", "keys of this screen", "q", "quit"), "",
+	lines = append(lines, key(":", "every action, account, asset and contact by name"),
+		key("?", "keys of this screen", "q", "quit"), "",
 		"  "+th.Dim.Render("This card goes with your first payment."))
 	for _, drop := range []int{7 + more, 2, 6 + more, 5 + more, 4 + more, 3 + more} { // blanks, the least useful keys
 		if len(lines) <= h {
