@@ -39,7 +39,9 @@ import (
 	"coffer/api/service/jsonrpc"
 	deploying "coffer/api/service/operator"
 	"coffer/api/service/pinned"
+	"coffer/api/service/quotestore"
 	"coffer/api/service/remotenet"
+	"coffer/api/service/settle/settletest"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
@@ -694,6 +696,53 @@ func TestATankWhoseKeyIsUsedElsewhereStopsUntilItsOwnerDecides(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.done(c.ended(id), api.RecordCall)
+}
+
+// final has the file say when a block stays.
+func (l *lab) final(is string) {
+	l.t.Helper()
+	raw, err := os.ReadFile(l.file)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	text := regexp.MustCompile(`(?m)^final = .*$`).ReplaceAllString(string(raw), "final = "+is)
+	if err := os.WriteFile(l.file, []byte(text), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// TestAnAdminsMessageIsAnsweredBeforeItIsFinal, also for an account that has to be made first, and counts towards what
+// the gas tank pays for the account in a day.
+func TestAnAdminsMessageIsAnsweredBeforeItIsFinal(t *testing.T) {
+	l := newLab(t, nil)
+	l.final("1000") // never, while nothing else makes blocks
+	db := store.NewMemory()
+	c := newClient(t, l.fuel(open(t, l.options(db))), api.AccountRoleBased, 61)
+	for n := range 98 { // of the day; the account and the message are two more
+		at := time.Now().Add(time.Duration(-n) * time.Minute)
+		if err := db.Update(new(quotestore.Book).Sponsored(c.user.Address.Hex(), at, "earlier")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	doc := c.ask("POST", "/account/relay", c.rotate(base, settletest.Key(99), 0))
+	var answer api.RelayResponse
+	if err := doc.Decode(&answer); err != nil || len(answer.Hash) != 66 {
+		t.Fatalf("%v %s", err, doc.Raw())
+	}
+	var roles api.RolesResponse
+	if err := c.ask("GET", "/account/roles?account="+base+":"+c.user.Address.Hex(), "").Decode(&roles); err != nil ||
+		!roles.Deployed || roles.AdminNonce != "1" ||
+		roles.SessionAddress != crypto.PubkeyToAddress(settletest.Key(99).PublicKey).Hex() {
+		t.Errorf("%v %+v", err, roles)
+	}
+	status, raw := c.send("POST", "/account/relay", c.rotate(base, settletest.Key(100), 1))
+	if !strings.Contains(string(raw), "the gas tank has paid for 100 operations of this account in 24 hours") {
+		t.Errorf("%d %s", status, raw)
+	}
+	if err := c.ask("GET", "/account/roles?account="+base+":"+c.user.Address.Hex(), "").Decode(&roles); err != nil ||
+		roles.AdminNonce != "1" {
+		t.Errorf("%v %+v", err, roles)
+	}
 }
 
 // counted counts the requests of each endpoint, but those of the price feeds, which are read meanwhile.

@@ -39,6 +39,7 @@ import (
 	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/httpapi"
 	"coffer/api/service/jsonrpc"
+	"coffer/api/service/outbox"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
 	"coffer/api/service/quote"
@@ -348,7 +349,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 		ExplorerBase: explorer, Private: o.Private,
 		Condition: s.condition, Earlier: s.earlierNetworks,
 		Relay: adminrelay.New(adminrelay.Deps{Network: in.Network, Operator: in.Operator, Clock: o.Clock,
-			ExplorerBase: explorer, Log: o.Log,
+			ExplorerBase: explorer, Log: o.Log, Sponsor: s.sponsor(),
 			Codec: codec, Fund: accounts.FundAccounts}),
 	}
 	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
@@ -470,6 +471,17 @@ func (s *Service) Tanks(ctx context.Context) ([]remotenet.Tank, error) {
 		return nil, nil
 	}
 	return s.remote.Tanks(ctx)
+}
+
+// sponsor bounds what the gas tank of own nodes pays for an account beside its quotes.
+func (s *Service) sponsor() adminrelay.Sponsor {
+	if s.remote == nil {
+		return nil
+	}
+	return func(ctx context.Context, account common.Address, what string) (outbox.Change, error) {
+		now := s.opts.Clock()
+		return s.book.Sponsored(account.Hex(), now, what), quote.Capped(ctx, s.book, account, now)
+	}
 }
 
 // Lanes are what is known of the gas tank's lanes on a network on nodes; none on an embedded one.

@@ -5,9 +5,10 @@
 //
 // Promise: nothing is believed that came with a request. The account object, the admin's nonce and signature and the
 // operation are checked against the chain before a transaction is made. A message is one step of the outbox with one
-// transaction, or two when the account has to be deployed first: all of it happens or nothing. It goes out only if
-// every transaction, and the operation in it, would succeed. One message of an account wins; a second one with its
-// nonce is told which nonce is next.
+// transaction, or two when the account has to be deployed first: all of it happens or nothing. On own nodes those are
+// two steps, one after the other, and an answer does not wait for longer than a block takes. It goes out only if every
+// transaction, and the operation in it, would succeed. One message of an account wins; a second one with its nonce is
+// told which nonce is next.
 //
 // Errors are *api.Error: a validation error that names member, expectation and what was found, or SimulationFailed
 // (422) when the entry point refuses an operation or its calls fail. Anything else is a fault of the service. Nonces
@@ -44,11 +45,16 @@ type Deps struct {
 	Network      *deployment.Network
 	Operator     signers.EVM
 	Fund         func(context.Context, []api.Account) error
+	Sponsor      Sponsor
 	Clock        func() time.Time
 	ExplorerBase func() string
 	Log          *slog.Logger
 	Codec        *entrypoint.Codec // shared with other use cases; nil makes one
 }
+
+// Sponsor bounds what the operator pays for an account on own nodes. It refuses with an *api.Error, or returns what is
+// committed with the transaction. Nil bounds nothing.
+type Sponsor func(ctx context.Context, account common.Address, what string) (outbox.Change, error)
 
 // Relay answers GET /account/code, GET /account/roles, POST /account/relay and POST /account/undelegate. It is safe for
 // concurrent use.
@@ -129,6 +135,9 @@ func (r *Relay) Relay(ctx context.Context, doc *api.Document) (*api.Document, er
 	// look tells what is true now.
 	for range 2 {
 		hash, err := r.attempt(ctx, q)
+		if errors.Is(err, errMade) {
+			hash, err = r.attempt(ctx, q)
+		}
 		if errors.Is(err, chain.ErrNotAccepted) {
 			r.Log.Info("a relayed message was overtaken and is checked again", "account", q.account.Address.Hex(),
 				"error", err)
@@ -164,14 +173,55 @@ func (r *Relay) attempt(ctx context.Context, q request) (common.Hash, error) {
 	if err != nil {
 		return common.Hash{}, err
 	}
-	receipts, err := outbox.Do(ctx, r.Network.Outbox.EVM(q.on.ID()), outbox.EVMStep{
+	on := q.account.Address
+	if len(txs) > 1 && r.Network.OnOwnNodes() { // a step there is one transaction
+		_, err := r.send(ctx, q.on, on, outbox.EVMStep{ID: "deploy " + on.Hex(), Time: now, Txs: txs[:1],
+			Check: chain.AllSucceed})
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = api.NewError(api.ErrNoRoute, "The account is being made on %s first, which takes longer than usual: "+
+				"send the same message again in a minute", q.chain)
+		}
+		if err == nil {
+			err = errMade
+		}
+		return common.Hash{}, err
+	}
+	hash, err := r.send(ctx, q.on, on, outbox.EVMStep{
 		ID:   fmt.Sprintf("relay %x%x", q.signature, q.userOp.Signature),
 		Time: now, Txs: txs, Check: accept,
 	})
-	if err != nil {
-		return common.Hash{}, err
+	if errors.Is(err, context.DeadlineExceeded) && hash != (common.Hash{}) {
+		err = nil // it is on its way: the account's roles tell when it has arrived
 	}
-	return receipts[len(txs)-1].TxHash, nil
+	return hash, err
+}
+
+// errMade says that the account was made, and the message is still to be sent.
+var errMade = fmt.Errorf("%w: the account was made", chain.ErrNotAccepted)
+
+// within is how long an answer waits for a block.
+const within = 20 * time.Second
+
+// send has the operator's transactions put into a block, for an account that it still pays for.
+func (r *Relay) send(ctx context.Context, on chain.Chain, account common.Address,
+	s outbox.EVMStep) (common.Hash, error) {
+	if r.Sponsor != nil {
+		pays, err := r.Sponsor(ctx, account, s.ID)
+		if err != nil {
+			return common.Hash{}, err
+		}
+		s.Sent = pays
+	}
+	if r.Network.OnOwnNodes() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, within)
+		defer cancel()
+	}
+	hash, err := outbox.DoSoon(ctx, r.Network.Outbox.EVM(on.ID()), s, on)
+	if errors.Is(err, context.DeadlineExceeded) && hash == (common.Hash{}) {
+		err = api.NewError(api.ErrNoRoute, "The operator cannot send on %s at this moment: %v", caip.EVM(on.ID()), err)
+	}
+	return hash, err
 }
 
 // plan checks the request in a view of the chain, which it closes, and returns the transactions of the block and who

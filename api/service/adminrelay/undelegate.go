@@ -79,9 +79,12 @@ func (r *Relay) endOn(ctx context.Context, ch chain.Chain, account common.Addres
 	}
 	tx := chain.Tx{From: r.Operator, To: account, Gas: undelegateGas,
 		Authorizations: []op.SignedAuthorization{auth}}
-	receipts, err := outbox.Do(ctx, r.Network.Outbox.EVM(ch.ID()), outbox.EVMStep{
+	sent, err = r.send(ctx, ch, account, outbox.EVMStep{
 		ID: fmt.Sprintf("undelegate %x%x", auth.R, auth.S), Time: now, Txs: []chain.Tx{tx}, Check: chain.AllSucceed,
 	})
+	if errors.Is(err, context.DeadlineExceeded) && sent != (common.Hash{}) {
+		return sent, true, nil // it is on its way: what is at the account tells when it has arrived
+	}
 	if err != nil {
 		return sent, false, err
 	}
@@ -90,7 +93,7 @@ func (r *Relay) endOn(ctx context.Context, ch chain.Chain, account common.Addres
 		return sent, false, err
 	}
 	defer st.Close()
-	return receipts[0].TxHash, codeAt(st, account).Code == api.CodeNone, st.Err()
+	return sent, codeAt(st, account).Code == api.CodeNone, st.Err()
 }
 
 // ends says in plain words what the chain would skip, and reports whether there is a delegation to end.

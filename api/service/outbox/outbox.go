@@ -142,3 +142,41 @@ func (s Step[T, R]) final(tx store.Tx, rs []R) error {
 	}
 	return nil
 }
+
+// ErrOpen is wrapped by what Send returns for the id of a step that is not over.
+var ErrOpen = errors.New("a step of this name is under way")
+
+// Watched is a port that tells of a step before it is final: Mined waits until one of its transactions is in a block,
+// and returns its hash; when the context ends before, that of the newest attempt, with the context's error.
+type Watched interface {
+	Mined(ctx context.Context, id string) (chain.Hash, error)
+}
+
+// DoSoon is Do for a person who waits: on a chain of others it returns when the step is in a block, which may still be
+// taken back and is then sent again. A step of the same id that is under way is waited for. When the time is over
+// before, sent is the newest attempt, and the error the context's.
+func DoSoon(ctx context.Context, to EVM, s EVMStep, on chain.Chain) (sent chain.Hash, err error) {
+	early, able := to.(Watched)
+	if !able {
+		receipts, err := Do(ctx, to, s)
+		if err == nil {
+			sent = receipts[len(receipts)-1].TxHash
+		}
+		return sent, err
+	}
+	s.Final = func([]chain.Receipt) Change { return nil }
+	if _, err := to.Send(ctx, s); err != nil && !errors.Is(err, ErrOpen) {
+		return sent, err
+	}
+	if sent, err = early.Mined(ctx, s.ID); err != nil {
+		return sent, err
+	}
+	r, found, err := on.Receipt(ctx, sent)
+	if err != nil || !found { // by another node, that is behind
+		return sent, err
+	}
+	if err := s.Check([]chain.Receipt{r}); err != nil {
+		return sent, fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
+	}
+	return sent, nil
+}

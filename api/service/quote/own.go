@@ -6,12 +6,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/op"
 	"coffer/api/op/filler"
 	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
+	"coffer/api/service/quotestore"
 )
 
 // handleGas is what handleOps takes beside the limits of an operation, with an authorization and room for what the
@@ -44,6 +47,16 @@ func Run(n *deployment.Network, deadline uint64, ops ...op.UserOp) (m chain.Mess
 // DailyOperations is how many operations of one account the gas tank of own nodes pays for in 24 hours. Each costs at
 // most what the fee cap of its chain lets it.
 const DailyOperations = 100
+
+// Capped is the refusal of more, nil while there are fewer.
+func Capped(ctx context.Context, book *quotestore.Book, account common.Address, now time.Time) error {
+	made, err := book.Accepted(ctx, account.Hex(), now.Add(-24*time.Hour), DailyOperations)
+	if err != nil || made < DailyOperations {
+		return err
+	}
+	return api.NewError(api.ErrNoRoute,
+		"the gas tank has paid for %d operations of this account in 24 hours, and pays for no more", made)
+}
 
 // atHand refuses a call that requires what is not on its chain, where there is no solver that brings it.
 func (q *Quoter) atHand(needs []need) error {
@@ -85,13 +98,8 @@ func (q *Quoter) fuelled(st chain.State, chainID, gas uint64) error {
 
 // present is the funding of a call for which everything is at hand. Nothing is charged, so that no price matters.
 func (q *Quoter) present(ctx context.Context, p paying, f funds) (funding, error) {
-	made, err := q.Book.Accepted(ctx, f.owner().Hex(), f.now.Add(-24*time.Hour), DailyOperations)
-	if err != nil {
+	if err := Capped(ctx, q.Book, f.owner(), f.now); err != nil {
 		return funding{}, err
-	}
-	if made >= DailyOperations {
-		return funding{}, api.NewError(api.ErrNoRoute,
-			"the gas tank has paid for %d operations of this account in 24 hours, and pays for no more", made)
 	}
 	m := market{aggregate: p.aggregate.ID, symbol: p.aggregate.Symbol, decimals: p.aggregate.Decimals,
 		targetChain: f.chainID, targetFee: new(big.Int)}

@@ -46,8 +46,9 @@ const (
 	bucketClaim    = "book-claim"    // claim → id
 	bucketCreated  = "book-created"  // owner ‖ stamp → id
 	// owner ‖ stamp → stamp of the update that replaced this one (8, zero while current) ‖ id
-	bucketUpdated  = "book-updated"
-	bucketReplaced = "book-replaced" // moment of replacement (8) ‖ key in bucketUpdated → nothing
+	bucketUpdated   = "book-updated"
+	bucketSponsored = "book-sponsored" // owner ‖ time of the clock in ns → what was paid for beside quotes
+	bucketReplaced  = "book-replaced"  // moment of replacement (8) ‖ key in bucketUpdated → nothing
 )
 
 // Errors that callers tell apart.

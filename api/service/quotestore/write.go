@@ -303,17 +303,12 @@ func latest(tx store.Tx, owners ...string) (stamp uint64) {
 	return stamp
 }
 
-// Accepted counts the quotes of an account that were accepted since a moment, up to most.
+// Accepted counts the quotes of an account that were accepted since a moment, and what was Sponsored, up to most.
 func (b *Book) Accepted(ctx context.Context, owner string, since time.Time, most int) (n int, err error) {
 	key, first := hashOf(UserKey(owner)), uint64(since.UnixNano())
 	err = b.view(ctx, func(tx store.Tx) error {
-		sound(tx.Bucket(bucketCreated)).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
-			counts := n < most && bytes.HasPrefix(k, key) && binary.BigEndian.Uint64(k[len(key):]) >= first
-			if counts {
-				n++
-			}
-			return counts
-		})
+		n = counted(tx, bucketCreated, key, first, most)
+		n += counted(tx, bucketSponsored, key, first, most-n)
 		return nil
 	})
 	return n, err

@@ -285,6 +285,7 @@ func (l *Lane) judge(ctx context.Context, k *key, s *step, final *sure) error {
 			return err
 		}
 		s.Mined = &seen
+		l.tell()
 	}
 	f, err := final.get(ctx)
 	if err != nil || f == nil || r.Block > f.Number {

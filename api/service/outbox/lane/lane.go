@@ -45,7 +45,7 @@ var (
 	// ErrFees is wrapped by what Send returns when the chain asks for more than the cap.
 	ErrFees = errors.New("fees are above the cap")
 	// ErrOpen is wrapped by what Send returns for the id of a step that is not over.
-	ErrOpen = errors.New("a step of this name is under way")
+	ErrOpen = outbox.ErrOpen
 )
 
 // Pool asks the endpoints of one chain. *rpcpool.Pool is one.
@@ -91,7 +91,7 @@ type Lane struct {
 
 	mu      sync.Mutex
 	keys    map[common.Address]*key
-	changed chan struct{} // closed and replaced when a step ends
+	changed chan struct{} // closed and replaced when a step is mined or ends
 
 	failing map[string]bool // what the keeper could not do last, of the keeper alone
 }
@@ -120,8 +120,9 @@ type doubt struct {
 }
 
 var (
-	_ outbox.EVM = (*Lane)(nil)
-	_ Pool       = (*rpcpool.Pool)(nil)
+	_ outbox.EVM     = (*Lane)(nil)
+	_ outbox.Watched = (*Lane)(nil)
+	_ Pool           = (*rpcpool.Pool)(nil)
 )
 
 // New opens the lanes of a chain and goes on with what is under way. Close ends it.
@@ -426,7 +427,34 @@ func (l *Lane) Result(ctx context.Context, id string) ([]chain.Receipt, error) {
 	}
 }
 
-// changes is closed when a step ends.
+// Mined implements outbox.Watched.
+func (l *Lane) Mined(ctx context.Context, id string) (common.Hash, error) {
+	for {
+		changed := l.changes()
+		var s *step
+		err := l.Store.View(func(tx store.Tx) (err error) {
+			s, err = l.in(tx).byID(id)
+			return err
+		})
+		switch {
+		case err != nil:
+			return common.Hash{}, err
+		case s == nil:
+			return common.Hash{}, fmt.Errorf("no step %q was sent on chain %d", id, l.ChainID)
+		case s.Final != nil && !s.Final.Success:
+			return s.Final.TxHash, fmt.Errorf("%w: it came to nothing", chain.ErrNotAccepted)
+		case s.Final != nil:
+			return s.Final.TxHash, nil
+		case s.Mined != nil:
+			return s.Mined.Tx, nil
+		}
+		if err := l.wait(ctx, changed); err != nil {
+			return s.last().Hash, err
+		}
+	}
+}
+
+// changes is closed when a step is mined or ends.
 func (l *Lane) changes() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,0 +1,44 @@
+package quotestore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"time"
+
+	"coffer/api/service/store"
+)
+
+// Sponsored notes, in a commit of its caller, that gas was paid for an account beside its quotes: Accepted counts it.
+// What is older than a day before is forgotten.
+func (b *Book) Sponsored(owner string, at time.Time, what string) func(store.Tx) error {
+	return writing(func(w *writer) error {
+		key := hashOf(UserKey(owner))
+		var old [][]byte
+		w.Bucket(bucketSponsored).Ascend(key, func(k, _ []byte) bool {
+			own := bytes.HasPrefix(k, key)
+			if own && binary.BigEndian.Uint64(k[len(key):]) < uint64(at.Add(-24*time.Hour).UnixNano()) {
+				old = append(old, bytes.Clone(k))
+				return true
+			}
+			return false
+		})
+		for _, k := range old {
+			w.delete(bucketSponsored, k)
+		}
+		w.put(bucketSponsored, indexKey(key, uint64(at.UnixNano())), []byte(what))
+		return nil
+	})
+}
+
+// counted counts the entries of an account in an index since a moment, up to most.
+func counted(tx store.Tx, bucket string, key []byte, first uint64, most int) (n int) {
+	sound(tx.Bucket(bucket)).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
+		counts := n < most && bytes.HasPrefix(k, key) && binary.BigEndian.Uint64(k[len(key):]) >= first
+		if counts {
+			n++
+		}
+		return counts
+	})
+	return n
+}
