@@ -745,6 +745,60 @@ func TestAnAdminsMessageIsAnsweredBeforeItIsFinal(t *testing.T) {
 	}
 }
 
+// publishing is an OP chain, which takes a coin for publishing a transaction. What is asked of its oracle comes in
+// batches of one kind.
+func publishing(h http.Handler) http.Handler {
+	const oracle = "420000000000000000000000000000000000000f"
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		var calls []struct {
+			ID     json.RawMessage
+			Method string
+			Params json.RawMessage
+		}
+		if json.Unmarshal(body, &calls) != nil || !strings.Contains(string(body), oracle) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, r)
+		var out []map[string]any
+		if err := json.Unmarshal(answer.Body.Bytes(), &out); err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		for _, c := range calls {
+			if !strings.Contains(strings.ToLower(string(c.Params)), oracle) {
+				continue
+			}
+			for _, a := range out {
+				if fmt.Sprint(a["id"]) == string(c.ID) {
+					delete(a, "error")
+					a["result"] = "0x" + fmt.Sprintf("%064x", int64(1e18))
+				}
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(out)
+	})
+}
+
+// TestATankPaysForPublishingToo: it has a coin, which would be for thousands of operations.
+func TestATankPaysForPublishingToo(t *testing.T) {
+	l := newLab(t, publishing)
+	s := l.fuel(open(t, l.options(store.NewMemory())))
+	c := newClient(t, s, api.AccountKernelV31, 62)
+	l.stock(8453, c.user.Address, 100_000_000)
+	_, raw := c.send("POST", c.preparePath(), l.batch(c, common.Address{0xbe, 19: 1}, 1))
+	if !strings.Contains(string(raw), "has 1 ETH on Base, and this takes at least 2.0") { // and the operator's fee
+		t.Errorf("%s", raw)
+	}
+	if tanks, err := s.Tanks(t.Context()); err != nil || tanks[0].Operations() != 0 {
+		t.Errorf("%v %v", tanks, err)
+	}
+}
+
 // counted counts the requests of each endpoint, but those of the price feeds, which are read meanwhile.
 func counted(trips *[]*atomic.Int64) func(http.Handler) http.Handler {
 	return func(h http.Handler) http.Handler {

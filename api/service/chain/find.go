@@ -23,3 +23,10 @@ type Finder interface {
 	// or, when nothing was found, no block of that time can come any more.
 	Find(ctx context.Context, from, to uint64, at Address, topics ...Hash) (r Receipt, found, final bool, err error)
 }
+
+// Charger is a chain that takes more than gas at a price.
+type Charger interface {
+	// DataFee is what a transaction that makes a call costs at this moment beside its execution: coins of its sender,
+	// and gas that its limit must hold.
+	DataFee(ctx context.Context, m Message) (wei *big.Int, gas uint64, err error)
+}

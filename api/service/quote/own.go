@@ -79,13 +79,28 @@ func (q *Quoter) atHand(needs []need) error {
 	return noSolver("bring " + strings.Join(lacking, " and ") + " to " + at)
 }
 
-// fuelled refuses what the gas tank of own nodes cannot pay for at the base fee of the head, where fees begin.
-func (q *Quoter) fuelled(st chain.State, chainID, gas uint64) error {
+// fuelled refuses what the gas tank of own nodes cannot pay for at the base fee of the head, where fees begin, and with
+// what the chain takes for publishing the data.
+func (q *Quoter) fuelled(ctx context.Context, st chain.State, r *request, o op.UserOp, gas uint64) error {
 	if !q.Network.OnOwnNodes() {
 		return nil
 	}
-	tank := q.Network.Pins.Operator
+	chainID, tank, beside := r.chainID, q.Network.Pins.Operator, new(big.Int)
+	if able, charges := q.Network.Chains[chainID].(chain.Charger); charges {
+		o.Signature = r.evm.StubSignature()
+		o.Limit(r.window)
+		run, err := Run(q.Network, r.window.ValidUntil, o)
+		if err != nil {
+			return err
+		}
+		var more uint64
+		if beside, more, err = able.DataFee(ctx, run); err != nil {
+			return err
+		}
+		gas += more
+	}
 	has, needs := st.Balance(tank), new(big.Int).Mul(st.Header().BaseFee, new(big.Int).SetUint64(gas))
+	needs.Add(needs, beside)
 	if err := st.Err(); err != nil || has.Cmp(needs) >= 0 && has.Sign() > 0 {
 		return err
 	}

@@ -196,7 +196,7 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	if state.Delegation != nil {
 		f.gas += GasDelegation
 	}
-	if err := q.fuelled(st, r.chainID, f.gas); err != nil {
+	if err := q.fuelled(ctx, st, r, o, f.gas); err != nil {
 		return fail(err)
 	}
 	f.spent = q.spentSince(st, owner, r.chainID, before)

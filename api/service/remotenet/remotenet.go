@@ -175,7 +175,8 @@ func (n *Network) openLanes(o Options) error {
 	for _, node := range n.nodes {
 		l, err := lane.New(lane.Options{
 			Store: o.Store, Pool: node.pool, ChainID: node.ID(), Final: node.final, FeeCap: node.feeCap,
-			State: node.State, Check: node.Gate, Signers: []signers.EVM{n.Operator}, Clock: o.Clock, Log: o.Log,
+			State: node.State, Check: node.Gate, DataFee: node.DataFee, Signers: []signers.EVM{n.Operator},
+			Clock: o.Clock, Log: o.Log,
 			Poll: o.Poll,
 		})
 		if err != nil {

@@ -7,25 +7,39 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/rpcpool"
+	"coffer/api/service/chain"
 )
 
 // tankGas is what handleOps of an operation takes on average: 180 000 for a call of an account that is there, 370 000
 // with its creation.
 const tankGas = 250_000
 
-// Tank is what the gas tank has on one chain. GasPrice is what the chain asks for now.
+// tankData is about what the data of one is when it is compressed.
+func tankData() (out []byte) {
+	for i := range byte(20) {
+		out = append(out, crypto.Keccak256([]byte{i})...)
+	}
+	return out
+}
+
+// Tank is what the gas tank has on one chain. GasPrice is what the chain asks for now, DataFee what it takes beside gas
+// for publishing an operation.
 type Tank struct {
 	ChainID       uint64
 	Chain, Symbol string
 	Address       common.Address
 	Has, GasPrice *big.Int // wei
+	DataFee       *big.Int // wei
+	dataGas       uint64
 }
 
 // Operations is for about how many operations the tank is good.
 func (t Tank) Operations() uint64 {
-	each := new(big.Int).Mul(t.GasPrice, big.NewInt(tankGas))
+	each := new(big.Int).Mul(t.GasPrice, new(big.Int).SetUint64(tankGas+t.dataGas))
+	each.Add(each, t.DataFee)
 	if each.Sign() == 0 {
 		return 0
 	}
@@ -64,7 +78,13 @@ func (n *Network) Tanks(ctx context.Context) ([]Tank, error) {
 			problems[i] = fmt.Errorf("%s: %w", node.name, err)
 			return
 		}
-		found[i] = &Tank{node.ID(), node.name, node.coin, at, has.ToInt(), price.ToInt()}
+		fee, gas, err := node.DataFee(ctx, chain.Message{From: at, To: n.Pins.EntryPoint, Data: tankData(),
+			Gas: tankGas})
+		if err != nil {
+			problems[i] = fmt.Errorf("%s: %w", node.name, err)
+			return
+		}
+		found[i] = &Tank{node.ID(), node.name, node.coin, at, has.ToInt(), price.ToInt(), fee, gas}
 	})
 	return collect(found, problems)
 }

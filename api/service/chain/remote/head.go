@@ -128,6 +128,7 @@ func (c *Chain) gone(h *head) {
 type rules struct {
 	fork    exec.Hardfork
 	foreign []common.Address
+	oracle  bool      // an OP chain, with its GasPriceOracle
 	at      time.Time // when they were probed; zero means never
 }
 
@@ -145,6 +146,7 @@ const (
 	probePrague
 	probeP256
 	probeArbitrum
+	probeOracle
 )
 
 var (
@@ -175,13 +177,14 @@ func newProbe(now time.Time) *probe {
 		probePrague:   call(common.HexToAddress("0x0b"), make([]byte, 256)), // BLS12_G1ADD
 		probeP256:     call(p256, signature),
 		probeArbitrum: {Method: "eth_getCode", Params: []any{arbitrum, "latest"}, Into: new(data), Hint: true},
+		probeOracle:   {Method: "eth_getCode", Params: []any{gasPriceOracle, "latest"}, Into: new(data), Hint: true},
 	}}
 }
 
 // rules reads the answers.
 func (p *probe) rules(asks []reads.Ask) (r rules, err error) {
 	for i, a := range asks {
-		if a.Err != nil && (!reads.Answered(a.Err) || i == probeControl || i == probeArbitrum) {
+		if a.Err != nil && (!reads.Answered(a.Err) || i == probeControl || i == probeArbitrum || i == probeOracle) {
 			return r, fmt.Errorf("find out the rules of the chain: %w", a.Err)
 		}
 	}
@@ -205,6 +208,7 @@ func (p *probe) rules(asks []reads.Ask) (r rules, err error) {
 	if r.fork < exec.Osaka && returned(probeP256) == common.HashLength {
 		r.foreign = append(r.foreign, p256)
 	}
+	r.oracle = returned(probeOracle) > 0
 	if returned(probeArbitrum) > 0 { // ArbSys and its neighbours, NodeInterface, ArbDebug
 		for n := byte(0x64); n <= 0x74; n++ {
 			r.foreign = append(r.foreign, common.BytesToAddress([]byte{n}))

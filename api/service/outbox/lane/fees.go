@@ -112,11 +112,11 @@ func smaller(a, b *big.Int) *big.Int {
 }
 
 // estimate asks a node for the gas of the exact call and adds half, because what it reads changes until it is mined.
-// The caller's limit bounds it.
-func (l *Lane) estimate(ctx context.Context, t chain.Tx) (uint64, error) {
-	limit := t.Gas
-	if limit == 0 {
-		limit = mostGas
+// The caller's limit bounds it, beside what publishing the data takes.
+func (l *Lane) estimate(ctx context.Context, t chain.Tx, published uint64) (uint64, error) {
+	limit := t.Gas + published
+	if t.Gas == 0 {
+		limit = mostGas + published
 	}
 	call := map[string]any{"from": t.From.Address(), "to": t.To, "value": (*hexutil.Big)(value(t.Value)),
 		"data": hexutil.Bytes(t.Data)}
@@ -140,8 +140,37 @@ func (l *Lane) estimate(ctx context.Context, t chain.Tx) (uint64, error) {
 	return min(uint64(gas)+uint64(gas)/2, limit), nil
 }
 
-// affordable says whether the key can pay for a transaction behind those that are under way.
-func (l *Lane) affordable(ctx context.Context, from common.Address, tx *types.Transaction, before []*step) error {
+// cancelGas is estimate for a transfer of nothing.
+func (l *Lane) cancelGas(ctx context.Context, t chain.Tx) (uint64, error) {
+	beside, err := l.dataFee(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	return l.estimate(ctx, t, beside.gas)
+}
+
+// published is what a transaction costs beside its execution: wei of its key, and gas.
+type published struct {
+	wei *big.Int
+	gas uint64
+}
+
+// dataFee asks for it and adds half, as it changes until the transaction is mined.
+func (l *Lane) dataFee(ctx context.Context, t chain.Tx) (published, error) {
+	if l.DataFee == nil {
+		return published{wei: new(big.Int)}, nil
+	}
+	wei, gas, err := l.DataFee(ctx, message(t))
+	if err != nil {
+		return published{}, err
+	}
+	return published{wei: new(big.Int).Add(wei, new(big.Int).Rsh(wei, 1)), gas: gas + gas/2}, nil
+}
+
+// affordable says whether the key can pay for a transaction behind those that are under way, each of which costs so
+// much beside its gas.
+func (l *Lane) affordable(ctx context.Context, from common.Address, tx *types.Transaction, before []*step,
+	beside *big.Int) error {
 	var have hexutil.Big
 	if err := l.Pool.Call(ctx, &have, "eth_getBalance", from, "latest"); err != nil {
 		return fmt.Errorf("balance: %w", err)
@@ -150,6 +179,7 @@ func (l *Lane) affordable(ctx context.Context, from common.Address, tx *types.Tr
 	for _, s := range before {
 		need.Add(need, s.last().tx.Cost())
 	}
+	need.Add(need, new(big.Int).Mul(beside, big.NewInt(int64(len(before)+1))))
 	if have.ToInt().Cmp(need) < 0 {
 		return &chain.TxError{Err: fmt.Errorf("%s has %d wei, what is under way and this may take %d", from,
 			have.ToInt(), need)}

@@ -435,7 +435,7 @@ func (l *Lane) again(ctx context.Context, k *key, s *step, now suggestion, cance
 	if err == nil && cancel && !last.Cancel {
 		none := chain.Tx{From: signer, To: s.From, Value: new(big.Int)}
 		var gas uint64
-		if gas, err = l.estimate(ctx, none); err == nil {
+		if gas, err = l.cancelGas(ctx, none); err == nil {
 			tx, err = unsigned(l.ChainID, s.Nonce, gas, none, p)
 		}
 	}

@@ -68,6 +68,8 @@ type Options struct {
 	State func(ctx context.Context, at uint64) (chain.State, error)
 	Prime func(in chain.State, next ...chain.Message)
 	Check func(context.Context, chain.Message) error
+	// DataFee is what a transaction costs beside its execution (chain.Charger); nil on chains where that is nothing.
+	DataFee func(context.Context, chain.Message) (wei *big.Int, gas uint64, err error)
 	// Signers are the keys that may have steps from an earlier run. Without its signer such a step is sent again, but
 	// not replaced.
 	Signers []signers.EVM
@@ -273,7 +275,11 @@ func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint
 	if l.now() > deadline {
 		return false, fmt.Errorf("the deadline of step %q is over", s.ID)
 	}
-	gas, err := l.estimate(ctx, t)
+	extra, err := l.dataFee(ctx, t)
+	if err != nil {
+		return false, err
+	}
+	gas, err := l.estimate(ctx, t, extra.gas)
 	if err != nil {
 		return false, err
 	}
@@ -310,7 +316,7 @@ func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint
 	if err != nil {
 		return false, err
 	}
-	if err := l.affordable(ctx, from, tx, steps); err != nil {
+	if err := l.affordable(ctx, from, tx, steps, extra.wei); err != nil {
 		return false, err
 	}
 	if err := l.Check(ctx, exact(t, gas)); err != nil {

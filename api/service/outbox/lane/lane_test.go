@@ -655,3 +655,37 @@ func TestTheKeeperWorksUntilClose(t *testing.T) {
 	}
 	<-ended
 }
+
+// What a chain takes for publishing the data is beside the limit of a step, and has to be there for all that is under
+// way.
+func TestWhatPublishingCostsIsPartOfTheLimitAndOfWhatTheKeyMustHave(t *testing.T) {
+	b := newLab(t)
+	s := b.step("a")
+	s.Txs[0].Gas = 21_050 // the node says 21 100
+	var refused *chain.TxError
+	if _, err := b.l.Send(t.Context(), s); !errors.As(err, &refused) {
+		t.Fatalf("it is within its limit: %v", err)
+	}
+	wei := new(big.Int)
+	b.l.DataFee = func(_ context.Context, m chain.Message) (*big.Int, uint64, error) {
+		if string(m.Data) != "a" && string(m.Data) != "b" {
+			t.Errorf("it was asked about %q", m.Data)
+		}
+		return wei, 100, nil
+	}
+	b.send(s)
+	if gas := b.stored("a").last().tx.Gas(); gas != 21_200 {
+		t.Errorf("the limit is %d", gas)
+	}
+	wei.Rsh(b.w.balance, 1) // once with half more is within what it has, twice is not
+	if _, err := b.l.Send(t.Context(), b.step("b")); !errors.As(err, &refused) ||
+		!strings.Contains(err.Error(), "what is under way and this may take") {
+		t.Errorf("it can be paid for: %v", err)
+	}
+	wei.SetInt64(1)
+	b.send(b.step("b"))
+	b.l.DataFee = func(context.Context, chain.Message) (*big.Int, uint64, error) { return nil, 0, errors.New("silent") }
+	if _, err := b.l.Send(t.Context(), b.step("c")); err == nil {
+		t.Error("what it costs is unknown, and it goes out")
+	}
+}
