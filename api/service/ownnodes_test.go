@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -796,6 +797,82 @@ func TestATankPaysForPublishingToo(t *testing.T) {
 	}
 	if tanks, err := s.Tanks(t.Context()); err != nil || tanks[0].Operations() != 0 {
 		t.Errorf("%v %v", tanks, err)
+	}
+}
+
+// reverting is a node that says of each handleOps that it reverts, with the data that says gives for the n-th.
+func reverting(says func(n int64) string) func(http.Handler) http.Handler {
+	var n atomic.Int64
+	return func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			var call struct {
+				ID     json.RawMessage
+				Method string
+			}
+			if json.Unmarshal(body, &call) == nil && call.Method == "eth_call" &&
+				bytes.Contains(body, []byte("0x765e827f")) {
+				if data := says(n.Add(1)); data != "" {
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":3,"message":"execution reverted",`+
+						`"data":%q}}`, call.ID, data)
+					return
+				}
+			}
+			h.ServeHTTP(w, r)
+		})
+	}
+}
+
+// failedOp is the entry point's FailedOp(0, reason).
+func failedOp(reason string) string {
+	return fmt.Sprintf("0x220266b6%064x%064x%064x%064x", 0, 64, len(reason), common.RightPadBytes([]byte(reason), 32))
+}
+
+// TestARevertThatStaysFailsAtOnce: a node that is asked before the signature says so at two heads. One that says it
+// once was behind.
+func TestARevertThatStaysFailsAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		says func(n int64) string
+		want string
+	}{
+		"always": {func(int64) string { return failedOp("AA24 signature error") }, api.StatusFailed},
+		"once": {func(n int64) string {
+			if n == 1 {
+				return failedOp("AA25 invalid account nonce")
+			}
+			return ""
+		}, api.StatusCompleted},
+		"each time another": {func(n int64) string {
+			if n <= 2 {
+				return failedOp(fmt.Sprint("AA", 30+n, " not the same"))
+			}
+			return ""
+		}, api.StatusCompleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, reverting(c.says))
+			s := l.fuel(open(t, l.options(store.NewMemory())))
+			client := newClient(t, s, api.AccountKernelV31, 63)
+			l.stock(8453, client.user.Address, 100_000_000)
+			ctx, stop := context.WithCancel(t.Context())
+			var blocks sync.WaitGroup
+			blocks.Go(func() {
+				for ctx.Err() == nil {
+					l.send(8453, common.Address{0xee}, common.Big1, nil)
+					time.Sleep(200 * time.Millisecond)
+				}
+			})
+			t.Cleanup(func() { stop(); blocks.Wait() })
+			signed, id, _ := client.call(l.batch(client, common.Address{0xbe, 19: 4}, 1_000_000), "")
+			began := time.Now()
+			got := client.waited(signed, id)
+			if got.Status != c.want || got.Status == api.StatusFailed &&
+				(got.FailReason != "ACCOUNT_ABSTRACTION_SIGNATURE_ERROR" || time.Since(began) > 20*time.Second) {
+				t.Errorf("after %v: %+v", time.Since(began), got)
+			}
+		})
 	}
 }
 

@@ -1,10 +1,14 @@
 package settle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -32,17 +36,17 @@ func (s *Settler) handle(ctx context.Context, o *order) (*quotestore.Quote, erro
 			return nil, outOfTime()
 		}
 	}
-	next, err := take(now, s, o.Quote, step[chain.Tx, chain.Receipt]{
-		name: "target", port: s.Network.Outbox.EVM(o.ChainID), deadline: o.ValidUntil,
-		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
-			return s.bundleNow(now, o, o.ChainID, o.targetOps(), s.plainly(o))
-		},
-		check: func(rs []chain.Receipt) error { return s.checkReceipt(o, rs[0], 1, nil) },
-		gate:  func() error { return s.stillServed(ctx, o, o.ChainID) },
-		done: func(next *quotestore.Quote, rs []chain.Receipt) {
-			s.executed(o, next, nil, s.ref(o.ChainID, rs[0].TxHash))
-		},
-	})
+	next, err := s.submit(now, o)
+	if first, reverts := errors.AsType[*chain.RevertedError](err); reverts {
+		if err := s.laterHead(ctx, now, o.ChainID); err != nil {
+			return nil, err
+		}
+		next, err = s.submit(chain.Together(ctx), o)
+		if again, still := errors.AsType[*chain.RevertedError](err); still && bytes.Equal(again.Data, first.Data) {
+			f := s.Codec.Explain(again.Data)
+			err = refusal{reasonOf(f), f.Text}
+		}
+	}
 	refused, isRefused := errors.AsType[refusal](err)
 	if !isRefused {
 		return next, err
@@ -58,6 +62,53 @@ func (s *Settler) handle(ctx context.Context, o *order) (*quotestore.Quote, erro
 		return nil, outOfTime()
 	}
 	return nil, fmt.Errorf("quote %s: its operation did not run and still can: %w", o.ID, errors.New(refused.text))
+}
+
+// submit sends the operation, or goes on with what was sent.
+func (s *Settler) submit(ctx context.Context, o *order) (*quotestore.Quote, error) {
+	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
+		name: "target", port: s.Network.Outbox.EVM(o.ChainID), deadline: o.ValidUntil,
+		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
+			return s.bundleNow(ctx, o, o.ChainID, o.targetOps(), s.plainly(o))
+		},
+		check: func(rs []chain.Receipt) error { return s.checkReceipt(o, rs[0], 1, nil) },
+		gate:  func() error { return s.stillServed(ctx, o, o.ChainID) },
+		done: func(next *quotestore.Quote, rs []chain.Receipt) {
+			s.executed(o, next, nil, s.ref(o.ChainID, rs[0].TxHash))
+		},
+	})
+}
+
+// A node that says that the transaction reverts is asked again at another head, or, on a chain that makes no block, a
+// while later. The same answer is one of the chain, and not of a node that was behind.
+const (
+	headPause  = time.Second
+	headWithin = 30 * time.Second
+)
+
+// laterHead waits for another head than that of a sight (chain.Together).
+func (s *Settler) laterHead(ctx, sight context.Context, chainID uint64) error {
+	at := func(ctx context.Context) (common.Hash, error) {
+		st, err := s.Network.Chains[chainID].State(ctx, 0)
+		if err != nil {
+			return common.Hash{}, err
+		}
+		defer st.Close()
+		return st.Header().Hash, nil
+	}
+	before, err := at(sight)
+	for waited := time.Duration(0); err == nil && waited < headWithin; waited += headPause {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(headPause):
+		}
+		var now common.Hash
+		if now, err = at(ctx); now != before {
+			break
+		}
+	}
+	return err
 }
 
 // observed commits what the entry point says of the operation, and returns nil when it says nothing; never says that it

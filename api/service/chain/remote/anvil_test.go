@@ -276,7 +276,7 @@ func TestReadsAndTheGateOnAnvil(t *testing.T) {
 		t.Error(err)
 	}
 	err = o.remote.Gate(t.Context(), chain.Message{From: person(0), To: made(2), Data: []byte{1, 2}, Gas: 60_000})
-	var reverted *remote.RevertedError
+	var reverted *chain.RevertedError
 	if !errors.Is(err, chain.ErrReverted) || !errors.As(err, &reverted) || !bytes.Equal(reverted.Data, []byte{1, 2}) {
 		t.Errorf("%v", err)
 	}

@@ -70,7 +70,7 @@ func TestTheGateIsTheNodesOwnWord(t *testing.T) {
 	}
 	m := chain.Message{From: person(0), To: made(2), Data: []byte{1, 2, 3, 4}, Gas: 60_000}
 	err := l.remote.Gate(t.Context(), m)
-	var reverted *remote.RevertedError
+	var reverted *chain.RevertedError
 	if !errors.Is(err, chain.ErrReverted) || !errors.As(err, &reverted) || string(reverted.Data) != "\x01\x02\x03\x04" {
 		t.Errorf("%v", err)
 	}

@@ -220,17 +220,6 @@ func (c *Chain) told(ctx context.Context, h *head, account common.Address, token
 	return out, c.goneBy(h, err)
 }
 
-// RevertedError is a call that the node ran and that reverted. It wraps chain.ErrReverted.
-type RevertedError struct {
-	Data []byte // what the call returned
-	node error
-}
-
-func (e *RevertedError) Error() string { return e.node.Error() }
-
-// Unwrap makes it a chain.ErrReverted, and the node's own error.
-func (e *RevertedError) Unwrap() []error { return []error{chain.ErrReverted, e.node} }
-
 // Gate has the node run a message as it will be sent, at its newest block. Nil means that it succeeds there.
 func (c *Chain) Gate(ctx context.Context, m chain.Message) error {
 	ctx, cancel := c.bound(ctx)
@@ -238,7 +227,7 @@ func (c *Chain) Gate(ctx context.Context, m chain.Message) error {
 	err := c.one(ctx, nil, "eth_call", args(m), "latest")
 	var refused *rpcpool.Error
 	if errors.As(err, &refused) && refused.Reverted() {
-		return &RevertedError{Data: refused.Data, node: err}
+		return &chain.RevertedError{Data: refused.Data, Node: err}
 	}
 	return err
 }

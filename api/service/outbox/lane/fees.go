@@ -130,7 +130,7 @@ func (l *Lane) estimate(ctx context.Context, t chain.Tx, published uint64) (uint
 	var gas hexutil.Uint64
 	if err := l.Pool.Call(ctx, &gas, "eth_estimateGas", call); err != nil {
 		if e, answered := errors.AsType[*rpcpool.Error](err); answered && e.Reverted() {
-			err = fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
+			err = fmt.Errorf("%w: %w", chain.ErrNotAccepted, &chain.RevertedError{Data: e.Data, Node: err})
 		}
 		return 0, fmt.Errorf("gas: %w", err)
 	}
