@@ -121,6 +121,10 @@ func (f *File) Encode() []byte {
 		if c.Final.Counted {
 			fmt.Fprintf(&b, "final = %d\n", c.Final.Blocks)
 		} else {
+			if s, slow := Slow(c.ID); slow {
+				takes, instead := s.Words()
+				fmt.Fprintf(&b, "# %s\n# %s\n", takes, instead)
+			}
 			fmt.Fprintf(&b, "final = %q\n", finalized)
 		}
 		fmt.Fprintf(&b, "fee_cap_gwei = %s\n", Gwei(c.FeeCap))

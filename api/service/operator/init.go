@@ -100,6 +100,9 @@ func Init(ctx context.Context, o InitOptions) error {
 			c.FeeCap = amount.Scale(big.NewInt(usualCap), 0, 9)
 		}
 		if len(c.RPC) > 0 {
+			if err := o.finality(ctx, asked, &c); err != nil {
+				return err
+			}
 			f.Chains = append(f.Chains, c)
 		} else {
 			f.Idle = append(f.Idle, c)
@@ -126,8 +129,38 @@ func Init(ctx context.Context, o InitOptions) error {
 	if len(f.Chains) == 0 {
 		next = "name your nodes in it (the lines rpc = []), then: " + next
 	}
-	_, err = fmt.Fprintf(o.Out, "written  %s\nnext     %s\n", o.File, next)
+	fmt.Fprintf(o.Out, "written  %s\n", o.File)
+	for _, c := range f.Chains {
+		if s, slow := networks.Slow(c.ID); slow && !asked && !c.Final.Counted {
+			takes, instead := s.Words()
+			fmt.Fprintf(o.Out, "final    %s: %s\n         %s\n", c.Name, takes, instead)
+		}
+	}
+	_, err = fmt.Fprintf(o.Out, "next     %s\n", next)
 	return err
+}
+
+// finality asks when a block of a chain stays, where its nodes take long to say so.
+func (o InitOptions) finality(ctx context.Context, asked bool, c *networks.Chain) error {
+	s, slow := networks.Slow(c.ID)
+	if !asked || !slow || c.Final.Counted {
+		return nil
+	}
+	takes, instead := s.Words()
+	for {
+		answer, err := o.Ask(ctx, fmt.Sprintf("When is a block of %s final?\n  %s\n  %s\nfinalized, or how many blocks "+
+			"[finalized]: ", c.Name, takes, instead))
+		if err != nil {
+			return err
+		}
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "" || answer == "finalized" {
+			return nil
+		}
+		if n, err := strconv.ParseUint(answer, 10, 16); err == nil && n > 0 {
+			c.Final = networks.Finality{Counted: true, Blocks: n}
+			return nil
+		}
+	}
 }
 
 func (o InitOptions) kind(ctx context.Context, asked bool) (network.Kind, error) {

@@ -45,16 +45,17 @@ func initialises(t *testing.T, o InitOptions, lines ...string) (*networks.File, 
 
 func TestInitAsksForWhatAFileNeeds(t *testing.T) {
 	f, out, err := initialises(t, InitOptions{}, "what", "REAL", "base, 1", "http://10.0.0.1", "https://one.example",
-		"https://two.example/${vault:two}", "", "", "few", "")
+		"https://two.example/${vault:two}", "", "", "few", "", "soon", "30")
 	if err != nil {
 		t.Fatal(err, out)
 	}
 	base, ok := f.Chain(8453)
 	if f.Kind != network.Real || !ok || len(f.Chains) != 1 || len(f.Idle) != 1 || base.Quorum != 2 ||
-		len(base.RPC) != 2 || len(base.Tokens) < 5 || len(base.Tokens) > 20 || len(base.Feeds) < 5 {
+		len(base.RPC) != 2 || !base.Final.Counted || base.Final.Blocks != 30 || len(base.Tokens) < 5 || len(base.Tokens) > 20 || len(base.Feeds) < 5 {
 		t.Errorf("%+v", f)
 	}
 	says(t, out, "Which kind of network?", "base Base, 8453", "http://10.0.0.1: http is for this machine only",
+		"When is a block of Base final?", "takes 20 to 30 minutes", "final = 30 takes about a minute, and trusts the",
 		"next coffer network check")
 }
 
@@ -70,8 +71,11 @@ func TestInitTakesFlagsAndAsksNothing(t *testing.T) {
 		len(base.Tokens) != 0 || networks.Gwei(base.FeeCap) != "100" {
 		t.Errorf("%+v", f)
 	}
-	if f, _, err = initialises(t, InitOptions{Kind: "real", Chains: []string{"op=https://a.example",
-		"10=https://b.example"}, Tokens: "all"}); err != nil || len(f.Chains) != 1 || len(f.Chains[0].RPC) != 2 ||
+	f, out, err := initialises(t, InitOptions{Kind: "real", Chains: []string{"op=https://a.example",
+		"10=https://b.example"}, Tokens: "all"})
+	says(t, out, "final Optimism:", "takes 20 to 30 minutes here, and a payment is done only then.",
+		"final = 30 takes about a minute")
+	if err != nil || len(f.Chains) != 1 || len(f.Chains[0].RPC) != 2 ||
 		len(f.Chains[0].Tokens) < 30 || f.Chains[0].Final.Counted {
 		t.Errorf("%+v, %v", f, err)
 	}
