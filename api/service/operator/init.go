@@ -148,8 +148,8 @@ func (o InitOptions) finality(ctx context.Context, asked bool, c *networks.Chain
 	}
 	takes, instead := s.Words()
 	for {
-		answer, err := o.Ask(ctx, fmt.Sprintf("When is a block of %s final?\n  %s\n  %s\nfinalized, or how many blocks "+
-			"[finalized]: ", c.Name, takes, instead))
+		answer, err := o.Ask(ctx, fmt.Sprintf("When is a block of %s final?\n  %s\n  %s\nfinalized, or how "+
+			"many blocks [finalized]: ", c.Name, takes, instead))
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,8 @@ func TestInitAsksForWhatAFileNeeds(t *testing.T) {
 	}
 	base, ok := f.Chain(8453)
 	if f.Kind != network.Real || !ok || len(f.Chains) != 1 || len(f.Idle) != 1 || base.Quorum != 2 ||
-		len(base.RPC) != 2 || !base.Final.Counted || base.Final.Blocks != 30 || len(base.Tokens) < 5 || len(base.Tokens) > 20 || len(base.Feeds) < 5 {
+		len(base.RPC) != 2 || !base.Final.Counted || base.Final.Blocks != 30 ||
+		len(base.Tokens) < 5 || len(base.Tokens) > 20 || len(base.Feeds) < 5 {
 		t.Errorf("%+v", f)
 	}
 	says(t, out, "Which kind of network?", "base Base, 8453", "http://10.0.0.1: http is for this machine only",
