@@ -25,6 +25,7 @@ type node struct {
 	pool       *rpcpool.Pool
 	final      networks.Finality
 	feeCap     *big.Int
+	quorum     int
 	gate       gate
 }
 

@@ -175,7 +175,8 @@ func (n *Network) openLanes(o Options) error {
 	for _, node := range n.nodes {
 		l, err := lane.New(lane.Options{
 			Store: o.Store, Pool: node.pool, ChainID: node.ID(), Final: node.final, FeeCap: node.feeCap,
-			State: node.State, Check: node.Gate, DataFee: node.DataFee, Signers: []signers.EVM{n.Operator},
+			Quorum: node.quorum,
+			State:  node.State, Check: node.Gate, DataFee: node.DataFee, Signers: []signers.EVM{n.Operator},
 			Clock: o.Clock, Log: o.Log,
 			Poll: o.Poll,
 		})
@@ -192,6 +193,9 @@ func (n *Network) openPrices(file *networks.File, o Options) {
 	from := feeds.Options{Catalog: n.Catalog, Clock: o.Clock, Log: o.Log}
 	for i, c := range file.Chains {
 		watched := feeds.Chain{ID: c.ID, Name: c.Name, Nodes: n.nodes[i].pool, Feeds: c.Feeds}
+		if c.Quorum > 1 {
+			watched.Agreed = n.nodes[i].pool.Agreed
+		}
 		if file.Kind == network.Real {
 			watched.Sequencer = feeds.Sequencer(c.ID)
 		}
@@ -237,7 +241,8 @@ func newNode(ctx context.Context, file *networks.File, c networks.Chain, o Optio
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Where(c.Line), err)
 	}
-	n := &node{name: c.Name, coin: c.Coin.Symbol, pool: pool, final: c.Final, feeCap: c.FeeCap}
+	n := &node{name: c.Name, coin: c.Coin.Symbol, pool: pool, final: c.Final, feeCap: c.FeeCap,
+		quorum: c.Quorum}
 	n.Chain, err = remote.New(remote.Options{Node: pool, ChainID: c.ID, Final: c.Final, Clock: o.Clock})
 	if err != nil {
 		pool.Close()

@@ -27,7 +27,8 @@ type suggestion struct {
 // price is what a transaction offers per gas: at most in all, and of it to the block's maker.
 type price struct{ tip, most *big.Int }
 
-// fees reads the next block's base fee and a usual tip: half of the transactions of late paid less. What the node
+// fees reads the next block's base fee and a usual tip: half of the transactions of late paid less. Several endpoints
+// must agree on both; where they only do on the base fee, the tip of one is no more than that. What the node
 // suggests counts up to twice that, as some clients suggest the same on every chain, however cheap; it counts alone
 // when none paid any.
 func (l *Lane) fees(ctx context.Context) (suggestion, error) {
@@ -36,7 +37,15 @@ func (l *Lane) fees(ctx context.Context) (suggestion, error) {
 		Base   []*hexutil.Big   `json:"baseFeePerGas"`
 		Reward [][]*hexutil.Big `json:"reward"`
 	}
-	if err := l.Pool.Call(ctx, &h, "eth_feeHistory", "0xa", "latest", []float64{50}); err != nil {
+	var sure *big.Int // what a tip may be without a quorum; nil for any
+	err := l.history(ctx, &h, "0xa", []float64{50})
+	if _, apart := errors.AsType[*rpcpool.NoQuorumError](err); apart && l.Quorum > 1 {
+		// clients count tips in different ways; a base fee they all have
+		if err = l.history(ctx, &h, "0x1", []float64{}); err == nil && len(h.Base) > 0 && h.Base[len(h.Base)-1] != nil {
+			sure = h.Base[len(h.Base)-1].ToInt()
+		}
+	}
+	if err != nil {
 		return suggestion{}, fmt.Errorf("fees: %w", err)
 	}
 	if len(h.Base) < 2 || h.Base[len(h.Base)-1] == nil {
@@ -59,7 +68,25 @@ func (l *Lane) fees(ctx context.Context) (suggestion, error) {
 		usual := tips[len(tips)/2]
 		s.tip = larger(usual, smaller(s.tip, new(big.Int).Lsh(usual, 1)))
 	}
+	if sure != nil {
+		s.tip = smaller(s.tip, larger(sure, big.NewInt(1)))
+	}
 	return s, nil
+}
+
+// history is eth_feeHistory of the newest block, or of the newest that a quorum has and agrees on.
+func (l *Lane) history(ctx context.Context, result any, blocks string, percentiles []float64) error {
+	if l.Quorum < 2 {
+		return l.Pool.Call(ctx, result, "eth_feeHistory", blocks, "latest", percentiles)
+	}
+	var b *header
+	if err := l.Pool.AgreedBlock(ctx, &b, "latest"); err != nil {
+		return err
+	}
+	if b == nil {
+		return errors.New("the chain has no block")
+	}
+	return l.Pool.Agreed(ctx, result, "eth_feeHistory", blocks, b.Number, percentiles)
 }
 
 // stepCap is what a step may offer: the rest of the cap is kept for the transfer that may have to take its place.

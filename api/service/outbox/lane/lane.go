@@ -63,6 +63,7 @@ type Options struct {
 	ChainID uint64
 	Final   networks.Finality
 	FeeCap  *big.Int // wei per gas, at most
+	Quorum  int      // how many endpoints Agreed asks; from 2 on the base fee is what they agree on
 	// State opens a view in which a step is tried before it is sent; Prime, if it is not nil, is told of it first.
 	// Check is the last question before a signature: an eth_call of the exact transaction on a node.
 	State func(ctx context.Context, at uint64) (chain.State, error)

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/big"
@@ -13,6 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"coffer/api/op"
+	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
@@ -687,5 +689,51 @@ func TestWhatPublishingCostsIsPartOfTheLimitAndOfWhatTheKeyMustHave(t *testing.T
 	b.l.DataFee = func(context.Context, chain.Message) (*big.Int, uint64, error) { return nil, 0, errors.New("silent") }
 	if _, err := b.l.Send(t.Context(), b.step("c")); err == nil {
 		t.Error("what it costs is unknown, and it goes out")
+	}
+}
+
+// crooked has one endpoint that lies about fees, and others that agree on the truth, or on the base fee alone.
+type crooked struct {
+	*world
+	apart bool
+}
+
+func (c crooked) Call(ctx context.Context, result any, method string, params ...any) error {
+	switch method {
+	case "eth_feeHistory":
+		return json.Unmarshal([]byte(`{"oldestBlock":"0x0","baseFeePerGas":["0x1","0x174876e800"],`+
+			`"reward":[["0x174876e800"]]}`), result) // 100 gwei
+	case "eth_maxPriorityFeePerGas":
+		return json.Unmarshal([]byte(`"0x174876e800"`), result)
+	}
+	return c.world.Call(ctx, result, method, params...)
+}
+
+func (c crooked) Agreed(ctx context.Context, result any, method string, params ...any) error {
+	if percentiles, is := params[len(params)-1].([]float64); is && c.apart && len(percentiles) > 0 {
+		return &rpcpool.NoQuorumError{Method: method}
+	}
+	return c.world.Agreed(ctx, result, method, params...)
+}
+
+func TestFeesAreWhatSeveralEndpointsAgreeOn(t *testing.T) {
+	for _, apart := range []bool{false, true} {
+		b := newLab(t)
+		b.l.Quorum, b.l.Pool = 2, crooked{b.w, apart}
+		s, err := b.l.fees(t.Context())
+		if err != nil || s.base.Cmp(b.w.base) != 0 || s.head != b.w.head().number {
+			t.Fatalf("apart %t: %+v, %v", apart, s, err)
+		}
+		most := new(big.Int).Set(b.w.base)
+		if !apart {
+			most = big.NewInt(gwei / 10) // twice what is usual
+		}
+		if s.tip.Cmp(most) > 0 {
+			t.Errorf("apart %t: one endpoint makes the tip %d", apart, s.tip)
+		}
+		b.l.Quorum = 1
+		if s, err := b.l.fees(t.Context()); err != nil || s.base.Cmp(b.w.base) == 0 {
+			t.Errorf("the lie is none: %+v %v", s, err)
+		}
 	}
 }

@@ -53,11 +53,13 @@ type Nodes interface {
 	Batch(ctx context.Context, calls []rpcpool.Call) error
 }
 
-// Chain is a chain with feeds. Sequencer is the feed of its sequencer's uptime, zero when there is none.
+// Chain is a chain with feeds. Sequencer is the feed of its sequencer's uptime, zero when there is none. Agreed asks a
+// quorum of the nodes; nil where one node is enough.
 type Chain struct {
 	ID        uint64
 	Name      string
 	Nodes     Nodes
+	Agreed    func(ctx context.Context, result any, method string, params ...any) error
 	Feeds     []networks.Feed
 	Sequencer common.Address
 }

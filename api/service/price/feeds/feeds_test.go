@@ -35,8 +35,9 @@ var start = time.Unix(1_760_000_000, 0)
 
 // The methods of an aggregator and the storage slots whose words they return.
 var (
-	rounds   = map[string][]byte{"latestRoundData()": {0, 1, 2, 3, 4}}
-	proxy    = map[string][]byte{"latestRoundData()": {0, 1, 2, 3, 4}, "decimals()": {5}, "aggregator()": {6}}
+	rounds = map[string][]byte{"latestRoundData()": {0, 1, 2, 3, 4}}
+	proxy  = map[string][]byte{"latestRoundData()": {0, 1, 2, 3, 4}, "decimals()": {5}, "aggregator()": {6},
+		"getRoundData(uint80)": {0, 1, 2, 3, 4}}
 	bounds   = map[string][]byte{"minAnswer()": {7}, "maxAnswer()": {8}}
 	withSelf = map[string][]byte{"latestRoundData()": {0, 1, 2, 3, 4}, "decimals()": {5}, "minAnswer()": {7},
 		"maxAnswer()": {8}}
@@ -295,6 +296,44 @@ func TestBoundsAreReadAgainWithANewPhase(t *testing.T) {
 	w.set(ethFeed, 0, phase)
 	w.set(ethFeed, 4, phase)
 	look(false, 3)
+}
+
+// One node of several may lie about the newest round: it counts when a quorum knows it, and is asked about once.
+func TestAPriceIsWhatAQuorumKnows(t *testing.T) {
+	w := newWorlds(t, 8453)[0]
+	w.feed(ethFeed, 2_500_00000000)
+	c := w.chain(eth())
+	asked, apart := 0, true
+	c.Agreed = func(ctx context.Context, result any, method string, params ...any) error {
+		if asked++; apart {
+			return &rpcpool.NoQuorumError{Method: method}
+		}
+		return w.pool.Agreed(ctx, result, method, params...)
+	}
+	f := source(t, w.clock, c)
+	look := func(known bool, asks int) {
+		t.Helper()
+		if err := f.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		v, ok := f.Price("ob:eth", w.clock.Now())
+		if ok != known || asked != asks {
+			t.Errorf("%v %t after %d questions: %+v", v, ok, asked, f.State("ob:eth", w.clock.Now()))
+		}
+	}
+	look(false, 1)
+	if s := f.State("ob:eth", w.clock.Now()); !strings.Contains(s.Problem,
+		"the nodes of Base do not agree on its price") {
+		t.Errorf("%+v", s)
+	}
+	apart = false
+	look(true, 2)
+	look(true, 2)
+	w.round(ethFeed, 2, 2_600_00000000, w.clock.Now())
+	look(true, 3)
+	apart = true
+	w.round(ethFeed, 3, 9_900_00000000, w.clock.Now())
+	look(false, 4)
 }
 
 type counted struct {

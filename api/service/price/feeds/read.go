@@ -93,13 +93,20 @@ func (c *watched) read(ctx context.Context, old seen, clock func() time.Time) (s
 	}
 	if c.Sequencer != (common.Address{}) {
 		last := len(list) - 1
-		next.sequencer = uptime(parseRound(list[last].out, calls[last+1].Err), c.Name, next.at)
+		err := calls[last+1].Err
+		if c.Agreed != nil && err == nil {
+			err = c.Agreed(ctx, &list[last].out, "eth_call", calls[last+1].Params...)
+		}
+		next.sequencer = uptime(parseRound(list[last].out, err), c.Name, next.at)
 		list = list[:last]
 	}
 	maps.Copy(next.facts, old.facts)
 	var fresh []common.Address
 	for i, a := range list {
 		r := parseRound(a.out, calls[i+1].Err)
+		if r.problem == "" && c.Agreed != nil && !r.same(old.rounds[a.to]) {
+			r.problem = c.confirm(ctx, a.to, r)
+		}
 		next.rounds[a.to] = r
 		if k, known := next.facts[a.to]; r.problem == "" && (!known || k.phase != r.phase()) {
 			delete(next.facts, a.to)
@@ -112,6 +119,23 @@ func (c *watched) read(ctx context.Context, old seen, clock func() time.Time) (s
 		}
 	}
 	return next, nil
+}
+
+// same reports whether a round is one that was confirmed.
+func (r round) same(confirmed round) bool {
+	return confirmed.problem == "" && confirmed.id != nil && r.id.Cmp(confirmed.id) == 0 &&
+		r.answer.Cmp(confirmed.answer) == 0 && r.updated.Equal(confirmed.updated)
+}
+
+// confirm has a quorum of the nodes say the same of a round, which does not change any more, whatever their heads are.
+func (c *watched) confirm(ctx context.Context, feed common.Address, r round) (problem string) {
+	var out hexutil.Bytes
+	ask := append(crypto.Keccak256([]byte("getRoundData(uint80)"))[:4], common.LeftPadBytes(r.id.Bytes(), 32)...)
+	err := c.Agreed(ctx, &out, "eth_call", message{feed, ask}, "latest")
+	if agreed := parseRound(out, err); agreed.problem != "" || !r.same(agreed) {
+		return "the nodes of " + c.Name + " do not agree on its price"
+	}
+	return ""
 }
 
 // learn reads what aggregators promise: first the decimals and which aggregator a proxy has, then its bounds.
