@@ -120,7 +120,7 @@ func actCommands() act.Commands {
 			return app.Session(ctx, host(), g, machine())
 		},
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: client.Sleep, Random: rand.Reader,
-		Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),
+		Terminal: p.Terminal, Prompt: p, PayingKey: p.PayingKey, Build: cli.ReadBuild(),
 	}
 }
 

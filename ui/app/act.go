@@ -26,7 +26,8 @@ func Session(ctx context.Context, host profile.Host, g cli.Global, machine strin
 	}
 	state, options := s.Journal("coffer on " + machine)
 	return &act.Session{
-		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, All: s.All,
+		Profile: s.Profile.Name, RPC: s.Profile.RPC, Network: s.Network, Catalog: s.Catalog,
+		Accounts: s.Accounts, All: s.All,
 		Query:   s.Query(),
 		Service: s.Client, Lists: s.Lists,
 		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close,

@@ -21,6 +21,7 @@ import (
 type Refund struct {
 	QuoteID   string
 	Chain     string // CAIP-2
+	ChainID   uint64
 	Escrow    common.Address
 	Depositor common.Address
 	Pays      []journal.Spend
@@ -39,8 +40,8 @@ func Refunds(n network.Descriptor, o journal.Operation) []Refund {
 		if s.QuoteID == "" || s.ChainID == 0 || !s.Sent {
 			continue
 		}
-		r := Refund{QuoteID: s.QuoteID, Chain: s.Chain, Escrow: n.Pins.Escrow, Depositor: common.HexToAddress(s.Sender),
-			Pays: s.Spend, Said: o.Outcome}
+		r := Refund{QuoteID: s.QuoteID, Chain: s.Chain, ChainID: s.ChainID, Escrow: n.Pins.Escrow,
+			Depositor: common.HexToAddress(s.Sender), Pays: s.Spend, Said: o.Outcome}
 		for _, d := range n.Deployments { // the oldest comes first
 			if d.From <= o.QuotedAt.Unix() {
 				r.Escrow = d.Escrow

@@ -33,6 +33,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
+	"coffer/api/secret"
 	"coffer/api/text"
 	"coffer/ui/cli"
 	"coffer/ui/compose"
@@ -60,7 +61,9 @@ type Commands struct {
 	Random   io.Reader
 	Terminal bool
 	Prompt   Prompt
-	Build    cli.Build
+	// PayingKey reads the key that pays for gas, from a file or as typed; the caller wipes it.
+	PayingKey func(ctx context.Context, file string) (secret.Secret, error)
+	Build     cli.Build
 	// Dashboard opens the screens; nil: there is no terminal for them.
 	Dashboard func(ctx context.Context, g cli.Global) error
 	// Code is how Out draws a QR code; nil: Out is no terminal that can.
@@ -121,6 +124,7 @@ type Tighten func(verify.Limits) (verify.Limits, error)
 // Session is an opened profile.
 type Session struct {
 	Profile  string
+	RPC      string // where the chains of an embedded profile answer while its dashboard is open; "": nowhere
 	Network  network.Descriptor
 	Catalog  *catalog.Catalog
 	Accounts []api.Account // those in use

@@ -63,7 +63,7 @@ func TestRefundPrintsCallsThatAnybodyCanSend(t *testing.T) {
 	}
 	r.done(2, "refund", "--print", quoteID(8))
 	r.done(2, "refund", "--print", "0x12")
-	r.done(1, "refund")
+	r.done(2, "refund")
 	if r.out.Len() != 0 || !strings.Contains(r.err.String(), "coffer refund --print") {
 		t.Errorf("%s%s", &r.out, &r.err)
 	}

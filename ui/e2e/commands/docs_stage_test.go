@@ -111,6 +111,7 @@ var scenes = map[string][]scene{
 		{line: "coffer profile add mine", fresh: true},
 		{line: "coffer profile add nodes", not: "needs the files of networks.md, which has the line as well"},
 		{line: "coffer setup --linear", under: "Your own nodes", not: "asks much; ui/e2e/devnet answers"},
+		{line: "coffer refund --rpc", not: "needs a payment past its deadline; ui/e2e/devnet takes one back"},
 		{line: "coffer keys new", no: true},
 		{line: "coffer accounts add", words: []string{"0x522cD0090f1406C3F1A50111687e89256A049992", key}},
 		{line: "coffer profile add team", before: "cp lab/network.json lab/ca.pem ."},
