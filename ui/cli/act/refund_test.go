@@ -63,6 +63,11 @@ func TestRefundPrintsCallsThatAnybodyCanSend(t *testing.T) {
 	}
 	r.done(2, "refund", "--print", quoteID(8))
 	r.done(2, "refund", "--print", "0x12")
+	r.done(1, "refund", "--rpc", "http://127.0.0.1:1", "--yes") // nothing answers there
+	if r.out.Len() != 0 || !strings.Contains(r.err.String(), "http://127.0.0.1:1") {
+		t.Errorf("%s%s", &r.out, &r.err)
+	}
+	r.done(2, "refund", "--rpc", "http://node.example")
 	r.done(2, "refund")
 	if r.out.Len() != 0 || !strings.Contains(r.err.String(), "coffer refund --print") {
 		t.Errorf("%s%s", &r.out, &r.err)
