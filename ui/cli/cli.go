@@ -294,6 +294,7 @@ func (p Program) warnOfSecrets() {
 
 func (p Program) root() *cobra.Command {
 	var g Global
+	var version bool
 	root := &cobra.Command{
 		Use:   "coffer",
 		Short: "A terminal wallet for smart accounts on many chains",
@@ -311,6 +312,8 @@ that run inside this program.`,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
+			case version:
+				return p.printVersion(false)
 			case g.Linear: // works without a terminal as well
 			case g.Record != "" && g.Replay != "":
 				return &UsageError{Problem: "a replay cannot be recorded", Hint: "leave --record or --replay out"}
@@ -330,6 +333,7 @@ that run inside this program.`,
 	AccountFlag(root, &g)
 	root.Flags().BoolVar(&g.Linear, "linear", false,
 		"questions and answers line by line, without moving the cursor: for screen readers and simple terminals")
+	root.Flags().BoolVarP(&version, "version", "v", false, "print what this program was built from, as coffer version")
 	root.Flags().StringVar(&g.Record, "record", "",
 		"keep every exchange with the service in this new `DIR`, without secrets")
 	root.Flags().StringVar(&g.Replay, "replay", "",
@@ -368,9 +372,9 @@ func (p Program) setUp(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Set up a profile, step by step",
-		Long: `Asks whether the profile is your own, on chains inside this program, or of a service; then where the keys
-are kept, for a key and an account, tries it, and writes the profile only at the end. Leaving earlier changes nothing.
-Where screens cannot be drawn, and with --linear, it asks line by line, and offers your own nodes as well.
+		Long: `Asks whether the profile is your own, on chains inside this program, of a service, or on your own nodes;
+then where the keys are kept, for a key and an account, tries it, and writes the profile only at the end. Leaving
+earlier changes nothing. Where screens cannot be drawn, and with --linear, it asks line by line.
 
 --yes makes your own profile in one go: a new key in an encrypted file and its smart account, with play money. It asks
 for the new passphrase alone, or takes it from --passphrase-fd.`,
@@ -397,12 +401,37 @@ func noArgs(c *cobra.Command, args []string) error {
 	problem, hint := "there is no such command", "see `"+c.CommandPath()+" --help`"
 	if harmless(args) {
 		problem = fmt.Sprintf("there is no command %q", args[0])
-		c.SuggestionsMinimumDistance = 2 // letters
-		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-			hint = "did you mean `" + c.CommandPath() + " " + near[0] + "`? " + hint
+		if meant := nearest(c, args[0]); meant != "" {
+			hint = "did you mean `" + meant + "`? " + hint
 		}
 	}
 	return &UsageError{Problem: problem, Hint: hint}
+}
+
+// meant are words of other wallets' command lines, and what does the same here.
+var meant = map[string]string{
+	"send": "transfer", "bridge": "transfer", "withdraw": "transfer", "deposit": "receive", "address": "receive",
+	"addresses": "receive", "portfolio": "balances", "tx": "history", "txs": "history",
+	"transactions": "history", "pending": "activity", "cancel": "activity", "import": "keys import",
+	"backup": "keys backup", "restore": "keys restore", "seed": "keys import", "mnemonic": "keys import",
+	"keygen": "keys new", "new": "setup", "create": "setup", "init": "setup",
+	"wallet": "accounts", "wallets": "accounts",
+	"approve": "accounts allowances", "approvals": "accounts allowances", "allowance": "accounts allowances",
+	"allowances": "accounts allowances", "revoke": "accounts allowances", "addressbook": "contacts", "node": "network",
+	"nodes": "network", "rpc": "network", "settings": "config", "options": "config", "sign": "call", "execute": "call",
+	"start": "", "open": "", "run": "", "tui": "", "ui": "", "dashboard": "",
+}
+
+// nearest is the command that a word may have meant, "" for none.
+func nearest(c *cobra.Command, word string) string {
+	if command, known := meant[strings.ToLower(word)]; known && !c.HasParent() {
+		return strings.TrimRight(c.CommandPath()+" "+command, " ")
+	}
+	c.SuggestionsMinimumDistance = min(2, len(word)/2) // letters
+	if near := c.SuggestionsFor(word); len(near) > 0 {
+		return c.CommandPath() + " " + near[0]
+	}
+	return ""
 }
 
 // harmless reports whether an error may repeat the first of args: it is a short plain word and not the first of many.

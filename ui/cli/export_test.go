@@ -20,3 +20,6 @@ var (
 
 // HelpWidth is the width of help.
 const HelpWidth = helpWidth
+
+// Meant are the words of other wallets.
+var Meant = meant

@@ -181,3 +181,33 @@ func TestHelpOfACommandThatDoesNotExistIsRefusedWithASuggestion(t *testing.T) {
 		t.Errorf("completion of help: %q", got)
 	}
 }
+
+// TestWordsOfOtherWalletsLeadSomewhere: each is no command here, and names one that exists.
+func TestWordsOfOtherWalletsLeadSomewhere(t *testing.T) {
+	for word, command := range cli.Meant {
+		for _, line := range [][]string{{word}, {"help", word}, {word, "5", "usdc"}} {
+			p := whole(new(bytes.Buffer))
+			p.Err = new(bytes.Buffer)
+			err := p.Run(t.Context(), line)
+			want := "did you mean `" + strings.TrimRight("coffer "+command, " ") + "`?"
+			if cli.Code(err) != cli.ExitUsage || !strings.Contains(cli.Hint(err), want) {
+				t.Errorf("%v: %v, %s", line, err, cli.Hint(err))
+			}
+		}
+		if slices.Contains([]string{"transfer", "receive", "history", "activity", "call", "contacts"}, command) {
+			continue // of other packages
+		}
+		if says(t, nil, append(strings.Fields(command), "--help")...) == "" {
+			t.Errorf("%s: there is no coffer %s", word, command)
+		}
+	}
+}
+
+func TestTheFlagPrintsTheVersionAsTheCommandDoes(t *testing.T) {
+	want := says(t, nil, "version")
+	for _, flag := range []string{"--version", "-v"} {
+		if got := says(t, nil, flag); got != want || got == "" {
+			t.Errorf("%s: %s", flag, got)
+		}
+	}
+}

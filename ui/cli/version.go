@@ -95,20 +95,22 @@ func (p Program) version() *cobra.Command {
 experiments, the target, the version of the service's interface, and a digest of the chains, assets, addresses and
 contracts that are shipped inside. docs/release.md tells how to build the same file again.`,
 		Example: "  coffer version\n  coffer version --json",
-		RunE: func(*cobra.Command, []string) error {
-			digest, err := assetsDigest(assets.FS)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return PrintJSON(p.Out, facts{Build: p.Build, Interface: openapi.Version, Intent: intent.Version,
-					Journal: journal.Version, Network: network.Version, Config: config.SchemaVersion, Assets: digest})
-			}
-			return p.Build.write(p.Out, digest)
-		},
+		RunE:    func(*cobra.Command, []string) error { return p.printVersion(asJSON) },
 	}
 	JSONFlag(cmd, &asJSON)
 	return cmd
+}
+
+func (p Program) printVersion(asJSON bool) error {
+	digest, err := assetsDigest(assets.FS)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return PrintJSON(p.Out, facts{Build: p.Build, Interface: openapi.Version, Intent: intent.Version,
+			Journal: journal.Version, Network: network.Version, Config: config.SchemaVersion, Assets: digest})
+	}
+	return p.Build.write(p.Out, digest)
 }
 
 func (b Build) write(w io.Writer, digest string) error {
