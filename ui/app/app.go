@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"time"
 
 	"coffer/api"
@@ -205,6 +206,10 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 // stays open, and what is under way is followed on.
 func (d *opened) screensOf(ctx context.Context) (next *screen.SwitchMsg, err error) {
 	var view tui.View
+	if out, ok := d.o.Out.(*os.File); ok && d.visit == nil {
+		view.Over(out)
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
 	for notice := d.headline(); ; notice = "" {
 		screens := d.options(&next)
 		screens.Notice, screens.View = notice, &view

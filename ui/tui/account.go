@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"coffer/api"
 	"coffer/ui/present"
@@ -13,19 +14,25 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// View is what of a run the next one continues: the tab, and what the person changed until the program ends.
+// View is what of a run the next one continues: the tab, what the person changed until the program ends, and what is
+// known of the terminal, so that the first frame is a whole one.
 type View struct {
-	left   bool
-	tab    screen.ID
-	hidden bool
-	mouse  bool
-	look   theme.Look
+	left    bool
+	tab     screen.ID
+	hidden  bool
+	mouse   bool
+	look    theme.Look
+	ground  theme.Ground
+	profile colorprofile.Profile
+	w, h    int
+	out     *seam // nil: the runs do not share it
 }
 
 // leaveView notes where this run is left.
 func (m *Model) leaveView() {
 	if m.opt.View != nil {
-		*m.opt.View = View{true, m.tab, m.hidden, m.mouseOn, m.look}
+		*m.opt.View = View{left: true, tab: m.tab, hidden: m.hidden, mouse: m.mouseOn, look: m.look, ground: m.ground,
+			profile: m.profile, w: m.w, h: m.h, out: m.opt.View.out}
 	}
 }
 
@@ -35,7 +42,8 @@ func (m *Model) resume() {
 	if v == nil || !v.left {
 		return
 	}
-	m.mouseOn, m.look = v.mouse, v.look
+	m.mouseOn, m.look, m.ground, m.profile = v.mouse, v.look, v.ground, v.profile
+	m.w, m.h = v.w, v.h
 	if slices.Contains(m.tabs, v.tab) {
 		m.tab = v.tab
 	}

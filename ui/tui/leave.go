@@ -51,6 +51,9 @@ func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 		return nil
 	}
 	m.leaveView()
+	if msg.Account != "" && m.opt.View != nil && m.opt.View.out != nil {
+		m.opt.View.out.stay()
+	}
 	m.opt.Switch(msg)
 	return tea.Quit
 }

@@ -16,8 +16,14 @@ func Run(ctx context.Context, o Options) error {
 	QuietEnvironment()
 	m := New(o)
 	defer m.Close()
-	m.blank = m.ground == theme.OnAny
+	m.blank = m.ground == theme.OnAny && m.w == 0
+	if o.View != nil && o.View.out != nil {
+		o.Out = o.View.out
+	}
 	opts := term.Options(ctx, o.In, o.Out, o.Env, m.fps())
+	if m.w > 0 {
+		opts = append(opts, tea.WithWindowSize(m.w, m.h))
+	}
 	if o.NoColor {
 		opts = append(opts, tea.WithColorProfile(o.profile()))
 	}
