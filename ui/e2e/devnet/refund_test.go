@@ -106,6 +106,14 @@ func TestRefundWithoutTheService(t *testing.T) {
 	if balance().Cmp(before) != 0 {
 		t.Fatal("it came back already")
 	}
+	screen, err := rig.Asks(t, env, []string{"refund", one.QuoteID, "--rpc", url}, "Passphrase of profile team",
+		rig.Passphrase, "Key that pays for gas", hex.EncodeToString(crypto.FromECDSA(key)),
+		"Type refund to send 1 call", "no")
+	if err == nil || !strings.Contains(screen, "paid by "+payer.Hex()[:10]) ||
+		!strings.Contains(screen, "nothing was sent") ||
+		strings.Contains(screen, hex.EncodeToString(crypto.FromECDSA(key))) {
+		t.Errorf("%v\n%s", err, screen)
+	}
 	out2, _ := send(0, "--yes", "--json")
 	did := refundsOf(t, out2)
 	if len(did) != 1 || did[0].State != "refunded" || len(did[0].Transaction) != 66 || did[0].Due {
