@@ -33,6 +33,13 @@ func Session(ctx context.Context, host profile.Host, g cli.Global, machine strin
 		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close,
 		Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
 		Book: s.Contacts(), Known: s.Known, Own: s.NameOf,
+		Follow: func(ctx context.Context, rec journal.Operation, status api.ExecutionStatus) []verify.Became {
+			rules, err := s.Policy()
+			if err != nil {
+				return nil
+			}
+			return flow.Follow(ctx, s.View(), rules, rec, status)
+		},
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {

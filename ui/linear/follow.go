@@ -101,6 +101,12 @@ func (f *follower) hear(x flow.Snapshot) {
 		f.out.say(f.clock(f.now()) + " " + text)
 		f.failReason(x)
 	}
+	for _, b := range present.Became(x.Became, x.Status.Status) {
+		if !f.said[b.Text] {
+			f.said[b.Text] = true
+			f.out.say(capital(sentence(b.Text)))
+		}
+	}
 	if x.Problem != f.problem && !x.State.Terminal() {
 		if f.problem = x.Problem; f.problem != "" {
 			f.out.note("Remark: " + sentence(clean(x.Problem, 500)))

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func Said(x flow.Snapshot, l Live, at func(time.Time) string) string {
 	case x.Status.Status == api.StatusRefunded:
 		became = "this was refunded: it did not run, and what had been paid came back"
 	}
-	words := "The service says " + became + "; nothing on this machine proves it. " + l.Words(at)
+	words := "The service says " + became + proof(x) + l.Words(at)
 	switch {
 	case x.State == flow.StateDone:
 	case l.Known && l.N == 0:
@@ -55,6 +56,17 @@ func Said(x flow.Snapshot, l Live, at func(time.Time) string) string {
 		words += " If you build it again before that, you could pay twice."
 	}
 	return words
+}
+
+// proof is what beside the service's word tells of an end.
+func proof(x flow.Snapshot) string {
+	switch {
+	case slices.ContainsFunc(x.Became, denies) && x.State == flow.StateDone:
+		return "; your node does not see that. "
+	case slices.ContainsFunc(x.Became, shows) && x.State == flow.StateDone:
+		return ", and your node sees it. "
+	}
+	return "; nothing on this machine proves it. "
 }
 
 // Signed describes a call of which nothing was sent: whether its signatures still live, and what can be done.

@@ -92,6 +92,7 @@ type Journal interface {
 // View is what the user's own nodes see; *chainview.View is one. It answers in bounded time.
 type View interface {
 	Look(ctx context.Context, questions []verify.Question) []verify.Sight
+	Follow(ctx context.Context, traces []verify.Trace) []verify.Course
 }
 
 // Deps are the surroundings of a Flow. Sleep returns early with the context's error. Keep, which may be nil, holds what

@@ -165,3 +165,39 @@ func TestTH_V7_OwnNodesGoBeforeTheServicesWord(t *testing.T) {
 		}
 	}
 }
+
+// Follow finds nothing of what was sent.
+func (e *eyes) Follow(_ context.Context, traces []verify.Trace) (out []verify.Course) {
+	for _, t := range traces {
+		c := verify.Course{Trace: t, Block: 7}
+		if t.Escrow != (common.Address{}) {
+			c.Deposit = verify.Absent
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// An end that only the service tells of is there with what own nodes see, and closes no signature either way.
+func TestTH_V8_AnEndIsComparedWithOwnNodes(t *testing.T) {
+	b := newBench(t)
+	looks(b, nil)
+	o := b.review2()
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.Watch(t.Context(), nil)
+	if err != nil || s.State != flow.StateDone {
+		t.Fatal(s.State, err)
+	}
+	parts := map[string]int{}
+	for _, x := range s.Became {
+		parts[x.Part]++
+		if x.Outcome != verify.Absent || x.Block != 7 {
+			t.Errorf("%+v", x)
+		}
+	}
+	if parts[verify.PartDeposit] != len(s.Review2.Legs) || len(s.Became) < len(s.Review2.Legs) {
+		t.Errorf("%+v", s.Became)
+	}
+}

@@ -71,7 +71,8 @@ type Snapshot struct {
 	Said            bool // the end is what the service says; nothing on this machine proves it
 	Status          api.ExecutionStatus
 	StatusAt        time.Time
-	Skew            time.Duration // service clock minus local clock
+	Became          []verify.Became // what own nodes see of it, when the status last changed
+	Skew            time.Duration   // service clock minus local clock
 	BodyHash        string
 	Err             error
 	Problem         string

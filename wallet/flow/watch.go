@@ -82,6 +82,10 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 			return o.unknown(err, ctx.Err())
 		}
 	}
+	var became []verify.Became
+	if strings.EqualFold(status.QuoteID, id) {
+		became = o.witness(ctx, status)
+	}
 	release, err := o.hold(ctx)
 	if err != nil {
 		return o.later(err)
@@ -95,7 +99,7 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 			nil)
 	}
 	o.update(func(s *Snapshot) {
-		s.Status, s.StatusAt, s.Err, s.Problem = status, o.f.d.Clock(), nil, ""
+		s.Status, s.StatusAt, s.Became, s.Err, s.Problem = status, o.f.d.Clock(), became, nil, ""
 		if s.State == StateUnknown {
 			s.State = StateAccepted
 		}

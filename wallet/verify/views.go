@@ -91,8 +91,8 @@ type PreparedView struct {
 	Sources       []AmountView // balances that the service says are usable; not checked
 	// Seen is what the person's own nodes see of the balances.
 	Seen []SeenView
-	// Codeless are the addresses, in checksum form, that calls go to and at which there is no code, as the person's node
-	// sees or the service says.
+	// Codeless are the addresses, in checksum form, that calls go to and at which there is no code, as the person's
+	// node sees or the service says.
 	Codeless []string
 	// WholeConsent: this signature is the only one and lets the calls run (same_chain_exclude_solver).
 	WholeConsent bool

@@ -136,7 +136,9 @@ type Session struct {
 	// Read opens the journal for reading, also while another process holds it; nil and no error: it does not exist
 	// yet.
 	Read func() (Book, error)
-	Book []compose.Contact // the names that can be typed in the place of an address
+	// Follow asks own nodes what became of an operation that was sent; nil: no nodes are named.
+	Follow func(ctx context.Context, rec journal.Operation, status api.ExecutionStatus) []verify.Became
+	Book   []compose.Contact // the names that can be typed in the place of an address
 	// Own is the name of an account of the profile, "" of another address; nil: the accounts have no names.
 	Own func(address string) string
 	// Known reports whether an address is a contact of the person's, as package consent asks; nil: there are none.

@@ -100,7 +100,15 @@ func (s *Session) summary(x flow.Snapshot, now time.Time) *page {
 	p.reason(x.Status.FailReason)
 	p.Row("quote id", x.QuoteID)
 	p.transactions(s, x.Status)
+	p.became(x)
 	return p
+}
+
+// became is what own nodes saw of an operation.
+func (p *page) became(x flow.Snapshot) {
+	for _, b := range present.Became(x.Became, x.Status.Status) {
+		p.Row("node", b.Text)
+	}
 }
 
 // transactions are the transactions of a status, in full.
@@ -158,5 +166,8 @@ func (s *Session) statusText(id string, x api.ExecutionStatus, known *flow.Snaps
 		p.Row(r.Label, strings.Join(strings.Fields(r.Name+" "+whole(r.Address)+" "+whole(r.Text)), " "))
 	}
 	p.transactions(s, x)
+	if known != nil {
+		p.became(*known)
+	}
 	return p.String()
 }

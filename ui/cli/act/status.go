@@ -178,7 +178,7 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 		}
 		gone := x.Status == "" && c.neverRan(rec)
 		if !watch || api.Terminal(x.Status) || gone {
-			return c.printStatus(s, quote, rec, x, answer.Raw(), asJSON, gone)
+			return c.printStatus(ctx, s, quote, rec, x, answer.Raw(), asJSON, gone)
 		}
 		if word := verify.Status(x.Status).Text; word != last {
 			last = word
@@ -199,12 +199,16 @@ func (c Commands) neverRan(rec *journal.Operation) bool {
 		c.Clock().After(time.Unix(rec.Expires, 0).Add(notSeenMargin)))
 }
 
-func (c Commands) printStatus(s *Session, quote string, rec *journal.Operation, x api.ExecutionStatus, raw []byte,
-	asJSON, gone bool) error {
+func (c Commands) printStatus(ctx context.Context, s *Session, quote string, rec *journal.Operation,
+	x api.ExecutionStatus, raw []byte, asJSON, gone bool) error {
 	text := raw
 	if !asJSON {
 		from, done := c.receipts(s)
-		text = []byte(s.statusText(quote, x, s.known(rec, x, gone), c.Clock(), from))
+		known := s.known(rec, x, gone)
+		if known != nil && s.Follow != nil && !gone {
+			known.Became = s.Follow(ctx, *rec, x)
+		}
+		text = []byte(s.statusText(quote, x, known, c.Clock(), from))
 		done()
 	}
 	if err := c.write(text); err != nil {

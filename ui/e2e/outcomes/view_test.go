@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"coffer/api/rpcpool"
 	"coffer/api/rpcpool/faultproxy"
 	"coffer/api/service"
+	"coffer/ui/present"
 	"coffer/wallet/chainview"
 	"coffer/wallet/flow"
 	"coffer/wallet/verify"
@@ -190,5 +192,55 @@ func TestTH_V8_ASilentNodeHoldsNothingUp(t *testing.T) {
 				t.Errorf("%+v", s.Report2.Reasons)
 			}
 		})
+	}
+}
+
+// TestTH_V8_YourNodeSeesWhatBecameOfAPayment: the service's COMPLETED is beside what the nodes see: the deposit and the
+// fill of an honest one, and nothing of a lie. Neither closes a signature.
+func TestTH_V8_YourNodeSeesWhatBecameOfAPayment(t *testing.T) {
+	b := newBeliever(t, api.AccountKernelV31)
+	seeing(t, b, 1, 10, 56, 137, 8453, 42161, 43114, 59144)
+	friend := common.Address{0xf1}
+	said := func(s flow.Snapshot) (out []string) {
+		for _, x := range present.Became(s.Became, s.Status.Status) {
+			out = append(out, x.Text)
+		}
+		return out
+	}
+	s := b.runs(transferTo(friend))
+	got := strings.Join(said(s), "\n")
+	filled := regexp.MustCompile(`seen by your node: filled on Base in block \d+`).MatchString(got)
+	paid := regexp.MustCompile(`seen by your node: payment on \S.* (in escrow|released), at block \d+`).
+		MatchString(got)
+	if s.State != flow.StateDone || !filled || !paid || strings.Contains(got, "does not see") {
+		t.Errorf("%s: %s", s.State, got)
+	}
+	if words := present.Said(s, present.Live{Known: true}, time.Time.String); !strings.HasPrefix(words,
+		"The service says it was delivered, and your node sees it. ") {
+		t.Error(words)
+	}
+	open := len(b.open())
+	b.heldService.lies(api.StatusCompleted)
+	s = b.runs(transferTo(friend))
+	got = strings.Join(said(s), "\n")
+	if s.State != flow.StateDone || !strings.HasPrefix(got, "The service says COMPLETED, and your node does not see") ||
+		!strings.Contains(got, "seen by your node: not filled on Base, at block ") ||
+		!strings.Contains(got, "seen by your node: no payment in escrow on ") {
+		t.Errorf("%s: %s", s.State, got)
+	}
+	if len(b.open()) <= open {
+		t.Error("a signature is off the list")
+	}
+	// A fill on other terms, such as a service makes for itself, is none.
+	for _, c := range []struct {
+		terms common.Hash
+		want  verify.Outcome
+	}{{common.Hash{1}, verify.Filled}, {common.Hash{2}, verify.OtherFill}} {
+		list := b.policy.Judge([]verify.Course{{Trace: verify.Trace{Chain: 10, Escrow: friend}, Deposit: verify.Held,
+			Terms: common.Hash{1}}, {Trace: verify.Trace{Chain: 8453, Filler: friend},
+			Fills: []verify.FillSeen{{Block: 3, Terms: c.terms}}}})
+		if list[1].Outcome != c.want {
+			t.Errorf("%+v", list)
+		}
 	}
 }

@@ -231,6 +231,9 @@ func (s *Screen) details(f screen.Frame, it *item) (head kit.Pane, out []string)
 	for _, x := range steps {
 		out = append(out, stepLine(th, x))
 	}
+	for _, x := range present.Became(snap.Became, snap.Status.Status) {
+		out = append(out, kit.Prose(f.W-1, 2, kit.Noted(th, x.Meaning, x.Text)...)...)
+	}
 	out = append(out, "")
 	if lines := s.receiptLines(th, f.W, snap); len(lines) > 0 {
 		out = append(append(out, lines...), "")
