@@ -29,7 +29,7 @@ import (
 // Bound is how long a question may take, whatever the nodes do.
 const Bound = 3 * time.Second
 
-// Node names the nodes of one chain. Quorum is how many have to say the same; 0: two of several.
+// Node names the nodes of one chain. Quorum is how many have to say the same; 0: two, where there are several hosts.
 type Node struct {
 	Chain     uint64
 	Endpoints []rpcpool.Endpoint
@@ -48,17 +48,21 @@ type chain struct {
 func New(nodes []Node) (*View, error) {
 	v := &View{chains: map[uint64]*chain{}}
 	for _, n := range nodes {
+		o := rpcpool.Options{URLs: n.Endpoints, ChainID: n.Chain, Quorum: n.Quorum, Timeout: Bound}
 		if n.Quorum == 0 {
-			n.Quorum = min(2, len(n.Endpoints))
+			o.Quorum = min(2, len(n.Endpoints))
 		}
-		pool, err := rpcpool.New(rpcpool.Options{URLs: n.Endpoints, ChainID: n.Chain, Quorum: n.Quorum,
-			Timeout: Bound})
+		pool, err := rpcpool.New(o)
+		if err != nil && n.Quorum == 0 { // addresses of one host have one word
+			o.Quorum = 1
+			pool, err = rpcpool.New(o)
+		}
 		if err != nil {
 			v.Close()
 			return nil, err
 		}
 		c := &chain{pool: pool, at: &reads.Reader{Node: pool}}
-		if n.Quorum > 1 {
+		if o.Quorum > 1 {
 			c.at.Node = agreeing{pool}
 		}
 		v.chains[n.Chain] = c

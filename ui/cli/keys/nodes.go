@@ -60,7 +60,9 @@ func (c Profiles) ofNodes(ctx context.Context, o *profile.Opened, add, remove []
 			Hint: "change them in " + o.Profile.Networks}
 	}
 	named := slices.DeleteFunc(o.Profile.OwnView(), func(n config.Node) bool {
-		return slices.ContainsFunc(remove, func(name string) bool { return profile.SameChain(o.Catalog, name, n.Chain) })
+		return slices.ContainsFunc(remove, func(name string) bool {
+			return profile.SameChain(o.Catalog, name, n.Chain)
+		})
 	})
 	if len(remove) > 0 && len(named) == len(o.Profile.Nodes) {
 		return &cli.UsageError{Problem: fmt.Sprintf("profile %q names no node of %s", o.Profile.Name,
