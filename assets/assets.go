@@ -22,9 +22,9 @@ import (
 //go:generate npm --prefix contracts ci --ignore-scripts --no-audit --no-fund
 //go:generate node contracts/build.mjs
 
-// FS holds catalog.json, networks.json, pins.json, demo.json and contracts/artifacts/<Name>.json.
+// FS holds catalog.json, networks.json, pins.json, code.json, demo.json and contracts/artifacts/<Name>.json.
 //
-//go:embed catalog.json networks.json pins.json demo.json contracts/artifacts/*.json
+//go:embed catalog.json networks.json pins.json code.json demo.json contracts/artifacts/*.json
 var FS embed.FS
 
 // ReadJSON decodes the embedded file name into v, which must be a pointer. Unknown members and anything after the

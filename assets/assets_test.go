@@ -249,7 +249,7 @@ func TestDemoKeyIsPublicAndWorthless(t *testing.T) {
 }
 
 func TestEverythingEmbeddedIsRead(t *testing.T) {
-	known := []string{"catalog.json", "networks.json", "pins.json", "demo.json"}
+	known := []string{"catalog.json", "networks.json", "pins.json", "code.json", "demo.json"}
 	for _, name := range ContractNames() {
 		known = append(known, "contracts/artifacts/"+name+".json")
 	}

@@ -120,6 +120,10 @@ func NetworkFacts() (Networks, error) { return read[Networks]("networks.json") }
 // PinnedAddresses returns pins.json.
 func PinnedAddresses() (Pins, error) { return read[Pins]("pins.json") }
 
+// PinnedCode returns code.json: the keccak-256 hashes of the code at pinned addresses, where it is the same on every
+// chain. A test of api/service/pinned makes it.
+func PinnedCode() (map[string]string, error) { return read[map[string]string]("code.json") }
+
 // DemoKey returns demo.json.
 func DemoKey() (Demo, error) { return read[Demo]("demo.json") }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/op"
 	"coffer/api/rpcpool"
@@ -193,14 +194,16 @@ func (c *chain) others(ctx context.Context, at reads.Block, s *verify.Sight) err
 	if err := c.at.Pinned(ctx, at, asks); err != nil {
 		return err
 	}
-	s.Next, s.There = make([]*big.Int, len(s.Keys)), make([]bool, len(code))
+	s.Next, s.Hashes = make([]*big.Int, len(s.Keys)), make([]common.Hash, len(code))
 	for i := range s.Keys {
 		if n := *asks[i].Into.(*hexutil.Bytes); asks[i].Err == nil && len(n) == common.HashLength {
 			s.Next[i] = new(big.Int).SetBytes(n)
 		}
 	}
 	for i := range code {
-		s.There[i] = len(code[i]) > 0
+		if len(code[i]) > 0 {
+			s.Hashes[i] = crypto.Keccak256Hash(code[i])
+		}
 	}
 	return nil
 }

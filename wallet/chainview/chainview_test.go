@@ -88,7 +88,7 @@ func TestAViewReadsOneBlock(t *testing.T) {
 	}
 	got := v.Look(t.Context(), question())
 	if len(got) != 1 || got[0].Trouble != "" || got[0].Block != 9 || got[0].Has[0].Int64() != 5 ||
-		got[0].Has[1].Int64() != 5 || got[0].Next[0].Int64() != 5 || !got[0].There[0] {
+		got[0].Has[1].Int64() != 5 || got[0].Next[0].Int64() != 5 || got[0].Hashes[0] == (common.Hash{}) {
 		t.Errorf("%+v", got)
 	}
 }

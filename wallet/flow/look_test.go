@@ -11,6 +11,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/assets"
 	"coffer/wallet/flow"
 	"coffer/wallet/verify"
 )
@@ -39,7 +40,17 @@ func (e *eyes) Look(_ context.Context, questions []verify.Question) (out []verif
 		for _, k := range q.Keys {
 			s.Next = append(s.Next, new(big.Int).Lsh(k, 64))
 		}
-		s.There = slices.Repeat([]bool{true}, len(q.Code))
+		known, err := assets.PinnedCode()
+		if err != nil {
+			e.b.t.Fatal(err)
+		}
+		for _, a := range q.Code {
+			hash := common.HexToHash(known[a.Hex()])
+			if hash == (common.Hash{}) {
+				hash = common.Hash{1}
+			}
+			s.Hashes = append(s.Hashes, hash)
+		}
 		if e.change != nil {
 			e.change(&s)
 		}
@@ -97,9 +108,14 @@ func TestTH_V9_WhatOwnNodesSeeIsComparedByName(t *testing.T) {
 			"V9 unknown: " + verify.SeenNothing},
 		"no code": {func(s *verify.Sight) {
 			if s.Chain == target {
-				s.There = make([]bool, len(s.Code))
+				s.Hashes = make([]common.Hash, len(s.Code))
 			}
-		}, "V10 warn: " + verify.SeenNoCode},
+		}, "V10 warn: " + verify.SeenNoCode + "entry point 0x0000000071727De22E5E9d8BAf0edAc6f37da032 on "},
+		"other code": {func(s *verify.Sight) {
+			if s.Chain == target {
+				s.Hashes[0] = common.Hash{2}
+			}
+		}, "V10 warn: " + verify.SeenOtherCode + "entry point 0x0000000071727De22E5E9d8BAf0edAc6f37da032 on "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -147,20 +163,20 @@ func TestTH_V8_AQuoteIsComparedWithOwnNodes(t *testing.T) {
 func TestTH_V7_OwnNodesGoBeforeTheServicesWord(t *testing.T) {
 	first := common.Address{0x51, 19: 0x51}
 	for name, c := range map[string]struct {
-		there bool
-		want  string
-	}{"no code": {false, verify.CodeNotSeen}, "code": {true, verify.CodeSeen}} {
+		hash common.Hash
+		want string
+	}{"no code": {common.Hash{}, verify.CodeNotSeen}, "code": {common.Hash{1}, verify.CodeSeen}} {
 		b := calling(t)
 		b.f.code = answers(api.CodeContract, api.CodeNone)
 		looks(b, func(s *verify.Sight) {
 			if i := slices.Index(s.Code, first); i >= 0 {
-				s.There[i] = c.there
+				s.Hashes[i] = c.hash
 			}
 		})
 		s := b.review1().Snapshot()
 		i := slices.IndexFunc(s.Report1.Reasons, func(x verify.Reason) bool { return x.Title == c.want })
 		if i < 0 || !strings.Contains(s.Report1.Reasons[i].Got, first.Hex()) ||
-			slices.Contains(s.Review1.Codeless, first.Hex()) == c.there {
+			slices.Contains(s.Review1.Codeless, first.Hex()) != (c.hash == common.Hash{}) {
 			t.Errorf("%s: %q, %v", name, of(s.Report1, "V7"), s.Review1.Codeless)
 		}
 	}

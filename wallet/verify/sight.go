@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -12,6 +13,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/text"
+	"coffer/assets"
 	"coffer/wallet/intent"
 )
 
@@ -24,17 +26,19 @@ type Question struct {
 	EntryPoint common.Address
 	Keys       []*big.Int // op.Nonce.Key192
 	Code       []common.Address
+	Fixed      int // how many of Code, from the first on, are fixed by the network
 }
 
-// Sight is what the nodes answered, all of one block: Has, Next and There stand beside Assets, Keys and Code. A figure
-// that they did not give is nil. Trouble says in a few words why there is nothing at all; "" otherwise.
+// Sight is what the nodes answered, all of one block: Has, Next and Hashes stand beside Assets, Keys and Code. A figure
+// that they did not give is nil, the hash of no code is zero. Trouble says in a few words why there is nothing at all;
+// "" otherwise.
 type Sight struct {
 	Question
 	Block   uint64
 	At      time.Time
 	Has     []*big.Int
-	Next    []*big.Int // full nonces
-	There   []bool
+	Next    []*big.Int    // full nonces
+	Hashes  []common.Hash // keccak-256
 	Trouble string
 }
 
@@ -61,7 +65,8 @@ const (
 	SeenNothing   = "Balances and nonces could not be checked with your node: "
 	SeenUsed      = "Your node sees that this nonce was used: what is signed here could never run."
 	SeenAhead     = "Your node sees an earlier nonce as the next one: this cannot run before that one is used."
-	SeenNoCode    = "Your node sees no code at an address that this network has fixed for it."
+	SeenNoCode    = "Your node sees no code at an address that this network has fixed: "
+	SeenOtherCode = "Your node sees other code than this program knows at an address that this network has fixed: "
 )
 
 // staleAfter is how old the newest block of a chain may be before its node is not believed, as for `coffer network
@@ -80,8 +85,10 @@ func (p Policy) Questions(in intent.Intent) []Question {
 		i := slices.IndexFunc(out, func(q Question) bool { return q.Chain == chain })
 		if i < 0 {
 			i = len(out)
+			fixed := p.fixed(acc)
 			out = append(out, Question{Chain: chain, Account: acc.address, EntryPoint: p.Network.Pins.EntryPoint,
-				Keys: []*big.Int{op.Nonce{Validator: acc.validator, Key: op.LaneFunding}.Key192()}, Code: p.fixed(acc)})
+				Keys: []*big.Int{op.Nonce{Validator: acc.validator, Key: op.LaneFunding}.Key192()}, Code: fixed,
+				Fixed: len(fixed)})
 		}
 		return &out[i]
 	}
@@ -137,7 +144,11 @@ func (p Policy) payers(funding string) (out []caip.Asset) {
 // fixed are the addresses of the network that every operation of an account needs on its chain.
 func (p Policy) fixed(acc account) (out []common.Address) {
 	pins := p.Network.Pins
-	for _, a := range []common.Address{pins.EntryPoint, acc.validator, pins.Paymaster} {
+	implementation := pins.KernelV31
+	if acc.initData == nil {
+		implementation = pins.KernelV33
+	}
+	for _, a := range []common.Address{pins.EntryPoint, acc.validator, pins.Paymaster, implementation} {
 		if a != (common.Address{}) && !slices.Contains(out, a) {
 			out = append(out, a)
 		}
@@ -286,28 +297,58 @@ func (j *judge) nonces(s Sight, label ChainLabel, ops []Signing) {
 	}
 }
 
-// code demands code at the addresses that the network has fixed (TH-V10). What calls go to is row V7.
+// code demands code at the addresses that the network has fixed, and the code that this program was built with where
+// that is the same on every chain (TH-V10). What calls go to is row V7.
 func (j *judge) code(s Sight, label ChainLabel) {
-	for i, there := range s.There {
-		name := j.nameOf(s.Chain, s.Code[i])
+	for i, found := range s.Hashes {
+		if i >= s.Fixed { // an address of a call
+			break
+		}
+		where := j.fixedName(s.Chain, s.Code[i]) + " " + s.Code[i].Hex() + " on " + label.Name
+		want, known := pinnedCode()[s.Code[i]]
 		switch {
-		case name == "": // an address of a call
-		case there:
-			j.pass("V10", "there is code at the network's fixed addresses, as your nodes see")
+		case found == (common.Hash{}):
+			j.put(Reason{Code: "V10", Level: Warn, Title: SeenNoCode + where + "."})
+		case known && found != want:
+			j.put(Reason{Code: "V10", Level: Warn, Title: SeenOtherCode + where + ".", Want: want.Hex(),
+				Got: found.Hex()})
+		case known:
+			j.pass("V10", "your nodes see the code that this program knows at the network's fixed addresses")
 		default:
-			j.put(Reason{Code: "V10", Level: Warn, Title: SeenNoCode, Got: name + " " + s.Code[i].Hex() + " on " +
-				label.Name})
+			j.pass("V10", "your nodes see code at the network's fixed addresses")
 		}
 	}
 }
+
+// fixedName names a fixed address; "contract" for one that has no name of its own.
+func (p Policy) fixedName(chain uint64, a common.Address) string {
+	pins := p.Network.Pins
+	if a == pins.KernelV31 || a == pins.KernelV33 {
+		return "the accounts' code"
+	}
+	if name := p.nameOf(chain, a); name != "" {
+		return name
+	}
+	return "contract"
+}
+
+// pinnedCode are the hashes of code that this program knows, by address; without them no code is compared.
+var pinnedCode = sync.OnceValue(func() map[common.Address]common.Hash {
+	all, _ := assets.PinnedCode() // the tests of assets read it
+	out := map[common.Address]common.Hash{}
+	for at, hash := range all {
+		out[common.HexToAddress(at)] = common.HexToHash(hash)
+	}
+	return out
+})
 
 // Seen tells by address whether own nodes see code on a chain; an address that they were not asked for is missing.
 func Seen(sights []Sight, chain uint64) map[common.Address]bool {
 	out := map[common.Address]bool{}
 	for _, s := range sights {
-		for i, there := range s.There {
+		for i, hash := range s.Hashes {
 			if s.Chain == chain && s.Trouble == "" {
-				out[s.Code[i]] = there
+				out[s.Code[i]] = hash != common.Hash{}
 			}
 		}
 	}
