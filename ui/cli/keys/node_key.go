@@ -24,8 +24,9 @@ func (c Commands) nodeKey(g *cli.Global) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "node-key",
 		Short: "The keys that your nodes ask for",
-		Long: `The key that a provider of nodes gave you for one of them. Its place in networks.toml is
-${vault:NAME}; the vault keeps it, for the host that the file names there, and it is sent to no other.`,
+		Long: `The key that a provider of nodes gave you for one of them. Its place in networks.toml, or
+in an address of coffer profile nodes, is ${vault:NAME}; the vault keeps it for the host that is named there, and it
+is sent to no other.`,
 		Example: "  coffer keys node-key set main\n  coffer keys node-key list\n  coffer keys node-key remove main",
 		Args:    cli.NoArgs,
 	}, c.setNodeKey(g), c.listNodeKeys(g), c.removeNodeKey(g))
@@ -36,7 +37,7 @@ func (c Commands) setNodeKey(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set NAME", Short: "Store the key for ${vault:NAME}, typed without echo",
 		Long: `Asks for the key without showing it, or reads it from --file, and stores it in the vault, in place of an
-older one. Its host is the one where networks.toml has ${vault:NAME}.`,
+older one. Its host is the one whose address has ${vault:NAME}.`,
 		Example: "  coffer keys node-key set main\n  coffer keys node-key set main --file - < key.txt",
 		Args:    cli.OneArg("name"),
 	}
