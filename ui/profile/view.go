@@ -113,8 +113,8 @@ func SameChain(c *catalog.Catalog, a, b string) bool {
 	return known && both && x == y || strings.EqualFold(a, b)
 }
 
-// NodeState is what one node answers now: its newest block, or why there is none. Err wraps rpcpool.ErrOtherChain where it
-// serves another chain than the one that it was named for.
+// NodeState is what one node answers now: its newest block, or why there is none. Err wraps rpcpool.ErrOtherChain where
+// it serves another chain than the one that it was named for.
 type NodeState struct {
 	Chain uint64
 	Host  string
