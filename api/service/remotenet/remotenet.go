@@ -73,6 +73,10 @@ var ErrReal = errors.New("a network of kind real is opened by a profile, whose v
 // ErrMissing says that a chain lacks a pinned contract.
 var ErrMissing = errors.New("contracts are missing: coffer network deploy puts them there")
 
+// firstPrices is how long an opening may take for prices. A command that asked before the first look would find none,
+// and its limits would not count.
+const firstPrices = 2 * time.Second
+
 // Open opens the network of a file. It asks every chain, and goes on without those that are silent.
 func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if o.Log == nil {
@@ -108,6 +112,9 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 		n.nodes = append(n.nodes, node)
 		n.Chains[c.ID], n.ChainIDs = node, append(n.ChainIDs, c.ID)
 	}
+	n.openPrices(file, o) // they are read meanwhile
+	priced, cancel := context.WithTimeout(ctx, firstPrices)
+	defer cancel()
 	slices.Sort(n.ChainIDs)
 	if err := n.compare(ctx); err != nil {
 		return nil, err
@@ -120,7 +127,7 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if err := n.openLanes(o); err != nil {
 		return nil, err
 	}
-	n.openPrices(file, o)
+	n.Prices.Ready(priced)
 	return n, nil
 }
 

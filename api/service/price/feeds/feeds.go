@@ -91,6 +91,7 @@ type Feeds struct {
 	chains []*watched
 	asked  atomic.Bool
 	wake   chan struct{}
+	first  chan struct{} // closed after the first look of Run
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 }
@@ -122,7 +123,7 @@ func New(o Options) *Feeds {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	f := &Feeds{o: o, wake: make(chan struct{}, 1), cancel: func() {}}
+	f := &Feeds{o: o, wake: make(chan struct{}, 1), first: make(chan struct{}), cancel: func() {}}
 	for _, c := range o.Chains {
 		f.chains = append(f.chains, &watched{Chain: c})
 	}
@@ -135,18 +136,28 @@ func (f *Feeds) Run() {
 	f.cancel = cancel
 	f.work.Go(func() {
 		var last time.Time
+		var looked sync.Once
 		for {
 			if f.asked.Swap(false) || time.Since(last) >= idle {
 				last = time.Now()
 				if err := f.Refresh(ctx); err != nil && ctx.Err() == nil {
 					f.o.Log.Warn("prices could not be read", "error", err)
 				}
+				looked.Do(func() { close(f.first) })
 			}
 			if !f.wait(ctx, least, nil) || !f.wait(ctx, every-least, f.wake) {
 				return
 			}
 		}
 	})
+}
+
+// Ready waits for the first look of Run, so that what asks right after the start finds prices.
+func (f *Feeds) Ready(ctx context.Context) {
+	select {
+	case <-f.first:
+	case <-ctx.Done():
+	}
 }
 
 // wait is false when the context ends first.

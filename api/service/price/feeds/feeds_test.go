@@ -453,19 +453,13 @@ func TestPricesAreReadInTheBackground(t *testing.T) {
 	f := source(t, w.clock, w.chain(eth()))
 	f.Run()
 	defer f.Close()
-	until := time.Now().Add(10 * time.Second)
-	for at := start; ; {
-		if _, ok := f.Price("ob:eth", at); ok {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal(f.State("ob:eth", at))
-		}
-		time.Sleep(10 * time.Millisecond)
+	f.Ready(t.Context())
+	if _, ok := f.Price("ob:eth", start); !ok {
+		t.Fatal(f.State("ob:eth", start))
 	}
 	// one that is older than a minute is looked at when someone reads it
 	w.round(ethFeed, 2, 2_600e8, w.clock.Now())
-	for until = time.Now().Add(10 * time.Second); ; {
+	for until := time.Now().Add(10 * time.Second); ; {
 		if v, ok := f.Price("ob:eth", start.Add(2*time.Minute)); ok && v.Int64() == 2_600e6 {
 			break
 		}
