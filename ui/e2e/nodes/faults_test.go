@@ -15,17 +15,26 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
+// through passes requests on to a node.
+func through(t *testing.T, node string) *httputil.ReverseProxy {
+	t.Helper()
+	to, err := url.Parse(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := httputil.NewSingleHostReverseProxy(to)
+	p.ErrorLog = log.New(io.Discard, "", 0) // a program that is killed or told to wait goes away
+	return p
+}
+
 // three is a person whose file names three nodes of a chain, of which two must agree; each misbehaves as it is told.
 func three(t *testing.T) (*person, []*faultproxy.Proxy) {
 	t.Helper()
 	w := newWorld(t, base)
-	to, err := url.Parse(w.url[base])
-	w.ok(err)
-	through := httputil.NewSingleHostReverseProxy(to)
-	through.ErrorLog = log.New(io.Discard, "", 0)
+	node := through(t, w.url[base])
 	var all []*faultproxy.Proxy
 	for i := range 3 {
-		p := faultproxy.New(through, uint64(i))
+		p := faultproxy.New(node, uint64(i))
 		t.Cleanup(p.Close)
 		all = append(all, p)
 	}

@@ -4,13 +4,9 @@ package nodes
 
 import (
 	"flag"
-	"io"
-	"log"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -37,13 +33,7 @@ type gate struct {
 
 func newGate(t *testing.T, node string) *gate {
 	t.Helper()
-	to, err := url.Parse(node)
-	if err != nil {
-		t.Fatal(err)
-	}
-	through := httputil.NewSingleHostReverseProxy(to)
-	through.ErrorLog = log.New(io.Discard, "", 0) // what is killed goes away
-	g := &gate{}
+	to, g := through(t, node), &gate{}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		g.seen++
@@ -57,10 +47,10 @@ func newGate(t *testing.T, node string) *gate {
 			panic(http.ErrAbortHandler)
 		}
 		if !now {
-			through.ServeHTTP(w, r)
+			to.ServeHTTP(w, r)
 			return
 		}
-		through.ServeHTTP(httptest.NewRecorder(), r)
+		to.ServeHTTP(httptest.NewRecorder(), r)
 		g.mu.Lock()
 		_ = g.victim.Kill()
 		g.mu.Unlock()
