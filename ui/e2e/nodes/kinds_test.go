@@ -16,7 +16,11 @@ const base = "8453"
 // operation; the key itself is delegated by EIP-7702.
 func TestEveryKindOfAccountPays(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, base)
+	everyKindPays(newWorld(t, base))
+}
+
+func everyKindPays(w *world) {
+	w.Helper()
 	p := w.person(w.names(w.direct))
 	n := int64(1)
 	for name := range kinds {
@@ -29,13 +33,13 @@ func TestEveryKindOfAccountPays(t *testing.T) {
 			"--json")
 		if a, b, left := w.holds(base, one), w.holds(base, two), w.holds(base, p.at[name]); a != 28_000_000 ||
 			b != 4_000_000 || left != 968_000_000 {
-			t.Errorf("%s: %d and %d millionths arrived, %d are left", name, a, b, left)
+			w.Errorf("%s: %d and %d millionths arrived, %d are left", name, a, b, left)
 		}
 		var code hexutil.Bytes
 		w.ask(base, &code, "eth_getCode", p.at[name], "latest")
 		if delegated := len(code) == 23 && hexutil.Encode(code[:3]) == "0xef0100"; delegated != (name == "direct") ||
 			len(code) == 0 {
-			t.Errorf("%s has the code %s", name, code)
+			w.Errorf("%s has the code %s", name, code)
 		}
 	}
 }

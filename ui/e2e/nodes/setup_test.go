@@ -42,7 +42,8 @@ func TestFromTheSetUpToAPaymentAndABatch(t *testing.T) {
 	p.pass = rig.Passphrase
 	account := p.at["daily"].Hex()
 	p.completes(p.pays(account, payee(1), "20")...)
-	list := w.writes(filepath.Join(w.dir, "list.csv"), fmt.Sprintf("recipient,amount\n%s,3\n%s,4\n", payee(1), payee(2)))
+	list := w.writes(filepath.Join(w.dir, "list.csv"),
+		fmt.Sprintf("recipient,amount\n%s,3\n%s,4\n", payee(1), payee(2)))
 	p.completes("pay", list, "--asset", "usdc", "--chain", base, "--account", account, "--yes", "--accept", "V4,Y5",
 		"--json")
 	if a, b, left := w.holds(base, payee(1)), w.holds(base, payee(2)), w.holds(base, p.at["daily"]); a != 23_000_000 ||

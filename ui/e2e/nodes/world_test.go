@@ -60,15 +60,22 @@ type world struct {
 // newWorld starts the chains, which end with the test. A block is made with each tick, also without a transaction.
 func newWorld(t *testing.T, ids ...string) *world {
 	t.Helper()
-	w := &world{T: t, ids: ids, url: map[string]string{}, blocks: map[string]context.CancelFunc{}}
-	w.dir, w.env = rig.Home(t)
-	if *anvilProgram != "" {
+	return newWorldOn(t, func(w *world) {
+		if *anvilProgram == "" {
+			w.devnet()
+			return
+		}
 		for _, id := range ids {
 			w.url[id] = anvil(t, id)
 		}
-	} else {
-		w.devnet()
-	}
+	}, ids...)
+}
+
+func newWorldOn(t *testing.T, start func(*world), ids ...string) *world {
+	t.Helper()
+	w := &world{T: t, ids: ids, url: map[string]string{}, blocks: map[string]context.CancelFunc{}}
+	w.dir, w.env = rig.Home(t)
+	start(w)
 	key, err := crypto.HexToECDSA(strings.TrimPrefix(richKey, "0x"))
 	w.ok(err)
 	w.key, w.rich = key, crypto.PubkeyToAddress(key.PublicKey)
@@ -235,8 +242,8 @@ func (w *world) succeeds(id string, hash common.Hash) {
 		Status hexutil.Uint64 `json:"status"`
 	}
 	w.until("a receipt", func() bool {
-		w.ask(id, &r, "eth_getTransactionReceipt", hash)
-		return r != nil
+		err := w.call(w.Context(), id, &r, "eth_getTransactionReceipt", hash) // geth that has just begun refuses
+		return err == nil && r != nil
 	})
 	if r.Status != 1 {
 		w.Fatalf("transaction %s on %s failed", hash, id)
