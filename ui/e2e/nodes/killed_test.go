@@ -85,6 +85,7 @@ type attempt struct {
 // or when its answer is lost with the process, and again while it looks what became of the payment. What was signed is
 // paid once or never, and the program says which.
 func TestKilledAtEveryStepAPaymentHappensOnceOrNever(t *testing.T) {
+	t.Parallel()
 	for worker := range 2 {
 		t.Run(strconv.Itoa(worker), func(t *testing.T) {
 			t.Parallel()
