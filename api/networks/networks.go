@@ -38,29 +38,31 @@ const (
 const maxFile = 1 << 20
 
 // File is what a file says. Chains are those with an endpoint, in the order of the file; Idle are those without one,
-// which the network does not have.
+// which the network does not have. Operator is nil where no one settles payments between chains.
 type File struct {
-	Path   string
-	Kind   network.Kind
-	Chains []Chain
-	Idle   []Chain
+	Path     string
+	Kind     network.Kind
+	Operator *Operator
+	Chains   []Chain
+	Idle     []Chain
 }
 
 // Chain is one chain. RPC are its endpoints as the file has them (Expand puts credentials in). Quorum is how many of
-// them must give the same answer to what money hangs on.
+// them must give the same answer to what money hangs on. FinalWorst is how long a block takes at worst to become final.
 type Chain struct {
-	ID       uint64
-	Name     string
-	Short    string
-	RPC      []string
-	Quorum   int
-	Final    Finality
-	FeeCap   *big.Int
-	Coin     Token // the native coin; its address is zero
-	Tokens   []Token
-	Feeds    []Feed
-	Explorer string
-	Line     int
+	ID         uint64
+	Name       string
+	Short      string
+	RPC        []string
+	Quorum     int
+	Final      Finality
+	FinalWorst time.Duration
+	FeeCap     *big.Int
+	Coin       Token // the native coin; its address is zero
+	Tokens     []Token
+	Feeds      []Feed
+	Explorer   string
+	Line       int
 }
 
 // Finality says when a block is final: when the node calls it `finalized`, or, Counted, with so many blocks above it.

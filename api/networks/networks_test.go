@@ -45,7 +45,7 @@ func TestAFileIsRead(t *testing.T) {
 	base, ok := f.Chain(8453)
 	want := Chain{ID: 8453, Name: "Base", Short: "base", RPC: []string{"https://one.example",
 		"https://two.example/v2/${vault:two}"}, Quorum: 2, Final: Finality{Counted: true, Blocks: 12},
-		FeeCap: big.NewInt(50_000_000), Explorer: "https://basescan.org", Line: 3,
+		FinalWorst: time.Hour, FeeCap: big.NewInt(50_000_000), Explorer: "https://basescan.org", Line: 3,
 		Coin: Token{Symbol: "ETH", Name: "Ether", Decimals: 18, Aggregate: "ob:eth", Line: 3},
 		Tokens: []Token{{Address: common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"), Symbol: "USDC",
 			Name: "USD Coin", Decimals: 6, Aggregate: "ob:usdc", Powers: []string{"pause"}, Line: 9}},

@@ -256,6 +256,12 @@ func (r *reader) file(whole map[string]any) *File {
 		all = append(all, c)
 	})
 	r.subject = ""
+	if v, has := t.left["operator"]; has {
+		delete(t.left, "operator")
+		if one, ok := r.table("operator", v); ok {
+			f.Operator = r.operator(one)
+		}
+	}
 	t.end()
 	for _, c := range all {
 		if len(c.RPC) > 0 {
@@ -302,6 +308,7 @@ func (r *reader) chain(t table, kind network.Kind) (c Chain) {
 	}
 	r.endpoints(t, &c)
 	r.finality(t, &c, kind)
+	r.worst(t, &c)
 	r.feeCap(t, &c)
 	if s, ok := take[string](t, "explorer", "an address such as \"https://basescan.org\""); ok {
 		if u, err := url.Parse(s); err != nil || u.Scheme != "https" || u.Host == "" {
@@ -366,16 +373,9 @@ func (r *reader) feeCap(t table, c *Chain) {
 	if !ok {
 		return
 	}
-	text := ""
-	switch n := v.(type) {
-	case int64:
-		text = strconv.FormatInt(n, 10)
-	case float64:
-		text = strconv.FormatFloat(n, 'f', -1, 64)
-	}
-	parsed, err := amount.Parse(text, gwei)
+	parsed, ok := figure(v, gwei)
 	most := new(big.Int).Mul(big.NewInt(maxFeeCap), amount.One(gwei))
-	if err != nil || parsed.Sign() == 0 || parsed.Cmp(most) > 0 {
+	if !ok || parsed.Sign() == 0 || parsed.Cmp(most) > 0 {
 		r.say(t.at("fee_cap_gwei"), "expected %s", expected)
 		return
 	}

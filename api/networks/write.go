@@ -28,7 +28,8 @@ func Shipped() ([]Chain, error) {
 	}
 	var all []Chain
 	for _, info := range known.Chains() {
-		c := Chain{ID: info.ID, Name: info.Name, Short: info.Short, Explorer: info.Explorer, Quorum: 1}
+		c := Chain{ID: info.ID, Name: info.Name, Short: info.Short, Explorer: info.Explorer, Quorum: 1,
+			FinalWorst: UsualWorst}
 		for _, e := range known.On(info.Chain) {
 			t := Token{Symbol: e.Symbol, Name: e.Name, Decimals: e.Decimals, Aggregate: e.Aggregate}
 			if at, token := e.Asset.Token(); token {
@@ -93,6 +94,7 @@ kind = %q
 #                 is named here: "https://node.example/v2/${vault:NAME}".
 #   quorum        how many nodes must give the same answer to what money hangs on
 #   final         when a block stays: "finalized", as the node says, or how many blocks above it make it so
+#   final_worst   how long that takes at worst; of use to an operator
 #   fee_cap_gwei  what a unit of gas may cost at most
 #   explorer      where a person looks transactions up
 #   tokens        the assets that are shown and sent, beside the native coin. powers are what their issuers can do:
@@ -106,6 +108,9 @@ kind = %q
 func (f *File) Encode() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, head, filepath.Base(f.Path), f.Kind)
+	if f.Operator != nil {
+		b.WriteString(f.Operator.encode(filepath.Base(f.Path)))
+	}
 	all := slices.Concat(f.Chains, f.Idle)
 	known, _ := catalog.Load()
 	for _, c := range all {
@@ -126,6 +131,9 @@ func (f *File) Encode() []byte {
 				fmt.Fprintf(&b, "# %s\n# %s\n", takes, instead)
 			}
 			fmt.Fprintf(&b, "final = %q\n", finalized)
+		}
+		if c.FinalWorst != UsualWorst || f.Operator != nil {
+			fmt.Fprintf(&b, "final_worst = %q\n", short(c.FinalWorst))
 		}
 		fmt.Fprintf(&b, "fee_cap_gwei = %s\n", Gwei(c.FeeCap))
 		if c.Explorer != "" {

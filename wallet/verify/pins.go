@@ -13,16 +13,17 @@ import (
 // CheckPins compares the addresses that are the same on every network with those that this program was built with
 // (protocol §4.2); a descriptor that was tampered with fails here. The error names the first that differs.
 func CheckPins(n network.Descriptor) error {
-	shipped, err := shippedPins(n.OnOwnNodes())
+	shipped, err := shippedPins(n)
 	if err != nil {
 		return err
 	}
 	return comparePins(shipped, n.Pins, Limits{})
 }
 
-// shippedPins are the addresses that this program was built with. On own nodes there is no escrow, and other contracts
-// sponsor and validate.
-func shippedPins(ownNodes bool) (network.Pins, error) {
+// shippedPins are the addresses that this program was built with. On nodes of others another contract validates. On own
+// nodes there is no escrow, and Window sponsors; an operator has a filler of its own, which sponsors, and the escrow's
+// address follows from the escrow's code, the filler, the attesters and the network's id.
+func shippedPins(n network.Descriptor) (network.Pins, error) {
 	p, err := assets.PinnedAddresses()
 	if err != nil {
 		return network.Pins{}, fmt.Errorf("pinned addresses: %w", err)
@@ -34,11 +35,19 @@ func shippedPins(ownNodes bool) (network.Pins, error) {
 		Factory: a(p.Factory), MetaFactory: a(p.MetaFactory), ECDSAValidator: a(p.ECDSAValidator),
 		RoleBasedValidator: a(p.RoleBasedValidator),
 	}
-	if ownNodes {
+	last := network.Deployment{}
+	if len(n.Deployments) > 0 {
+		last = n.Deployments[len(n.Deployments)-1]
+	}
+	switch {
+	case n.OnOwnNodes():
 		pins.Paymaster, pins.RoleBasedValidator = network.Window(), network.RoleBasedValidator()
 		pins.Escrow = common.Address{}
+	case n.OnNodes() && last.Filler != (common.Address{}) && last.Filler == n.Pins.Solver:
+		pins.Paymaster, pins.RoleBasedValidator = last.Filler, network.RoleBasedValidator()
+		pins.Escrow, err = n.EscrowAt(last)
 	}
-	return pins, nil
+	return pins, err
 }
 
 // comparePins demands that a network's addresses are the shipped ones or, each in its role, among the additional pins

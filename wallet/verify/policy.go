@@ -62,7 +62,7 @@ type Caps struct {
 
 // DefaultPolicy is the policy of the product for a network.
 func DefaultPolicy(n network.Descriptor, c *catalog.Catalog) Policy {
-	shipped, _ := shippedPins(n.OnOwnNodes()) // without them everything is refused
+	shipped, _ := shippedPins(n) // without them everything is refused
 	return Policy{
 		Network: n, Catalog: c,
 		MaxSlippageBps: 1000,

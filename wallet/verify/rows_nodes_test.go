@@ -70,6 +70,56 @@ func TestU14_OnOwnNodesTheAddressesAreThoseOfOwnNodes(t *testing.T) {
 	}
 }
 
+// operated puts the world on chains of others with an operator.
+func operated(t *testing.T) network.Descriptor {
+	t.Helper()
+	n := newWorld(t).Network
+	n.Version, n.Kind = 2, network.Test
+	n, err := n.WithID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := network.Deployment{Filler: common.HexToAddress(payee), Attesters: []common.Address{{1}, {2}}, Threshold: 2}
+	n.Pins.RoleBasedValidator, n.Pins.Paymaster, n.Pins.Solver = network.RoleBasedValidator(), d.Filler, d.Filler
+	if d.Escrow, err = n.EscrowAt(d); err != nil {
+		t.Fatal(err)
+	}
+	n.Pins.Escrow, n.Deployments = d.Escrow, []network.Deployment{d}
+	return n
+}
+
+// What an escrow demands of a release shows in its address, so a descriptor cannot name another one.
+func TestU14_AnOperatorsEscrowIsTheOneOfItsAttesters(t *testing.T) {
+	if err := verify.CheckPins(operated(t)); err != nil {
+		t.Fatal(err)
+	}
+	other := common.HexToAddress(stranger)
+	for name, change := range map[string]func(n *network.Descriptor, d *network.Deployment){
+		"another escrow": func(n *network.Descriptor, d *network.Deployment) {
+			d.Escrow = other
+			n.Pins.Escrow = d.Escrow
+		},
+		"fewer signatures":    func(_ *network.Descriptor, d *network.Deployment) { d.Threshold = 1 },
+		"another attester":    func(_ *network.Descriptor, d *network.Deployment) { d.Attesters[0] = common.Address{9} },
+		"another payee":       func(_ *network.Descriptor, d *network.Deployment) { d.Filler = other },
+		"of another network":  func(n *network.Descriptor, _ *network.Deployment) { n.ID = common.Hash{7}.Hex() },
+		"another paymaster":   func(n *network.Descriptor, _ *network.Deployment) { n.Pins.Paymaster = network.Window() },
+		"another solver":      func(n *network.Descriptor, _ *network.Deployment) { n.Pins.Solver = other },
+		"an embedded network": func(n *network.Descriptor, _ *network.Deployment) { n.Kind = network.Embedded },
+		"no deployment":       func(n *network.Descriptor, _ *network.Deployment) { n.Deployments = nil },
+		"another entry point": func(n *network.Descriptor, _ *network.Deployment) { n.Pins.EntryPoint = other },
+		"nothing at all": func(n *network.Descriptor, d *network.Deployment) {
+			*d, n.Pins.Paymaster, n.Pins.Solver = network.Deployment{}, common.Address{}, common.Address{}
+			n.Pins.Escrow = common.Address{}
+		},
+	} {
+		n := operated(t)
+		if change(&n, &n.Deployments[0]); verify.CheckPins(n) == nil {
+			t.Errorf("%s: the difference goes unnoticed", name)
+		}
+	}
+}
+
 // Own nodes without price feeds have no figures in dollars.
 func TestP6_OnOwnNodesABalanceMayHaveNoPrice(t *testing.T) {
 	eachOnOwnNodes(t, func(t *testing.T, w *world) {

@@ -90,6 +90,11 @@ func Look(ctx context.Context, o Options) (*Survey, error) {
 	if err != nil {
 		return nil, err
 	}
+	if file.Operator != nil {
+		if _, _, err := o.plan(ctx, file, all); err != nil {
+			return nil, err
+		}
+	}
 	s := &Survey{File: o.File, Chains: make([]*Report, len(all))}
 	err = each(ctx, all, func(ctx context.Context, n *node) (err error) {
 		s.Chains[slices.Index(all, n)], err = n.check(ctx, o.Clock())
@@ -244,6 +249,8 @@ var off = map[string]string{
 	pinned.MetaFactory:        "no accounts " + api.AccountKernelV31 + " and " + api.AccountRoleBased,
 	pinned.KernelV33:          "no accounts " + api.AccountKernelV33,
 	pinned.RoleBasedValidator: "no accounts " + api.AccountRoleBased,
+	pinned.Filler:             "no operator works without it",
+	pinned.Escrow:             "no operator works without it",
 }
 
 // contracts compares the code at the pinned addresses.
@@ -257,12 +264,11 @@ func (n *node) contracts(ctx context.Context, r *Report) {
 		}
 		return
 	}
-	all, errAll := pinned.All()
-	if err = errors.Join(err, errAll); err != nil {
+	if err != nil {
 		r.say(Missing, "contracts", "", "%s", err)
 		return
 	}
-	for _, c := range all {
+	for _, c := range n.wanted {
 		switch needed := strings.Contains(off[c.Name], "works"); {
 		case t.has[c.Name]:
 			r.say(Good, c.Name, "", "%s", c.At.Hex())

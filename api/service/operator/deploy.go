@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,6 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
+	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/rpcpool"
 	"coffer/api/service/pinned"
@@ -55,6 +55,10 @@ func Deploy(ctx context.Context, o DeployOptions) error {
 	if err != nil {
 		return err
 	}
+	path, d, err := o.plan(ctx, file, all)
+	if err != nil {
+		return err
+	}
 	works, err := plans(ctx, all)
 	if err != nil {
 		return err
@@ -64,7 +68,7 @@ func Deploy(ctx context.Context, o DeployOptions) error {
 		missing += len(w.missing)
 	}
 	if o.JSON {
-		result, err := o.deploy(ctx, file, all, works, missing)
+		result, err := o.deploy(ctx, path, d, works, missing)
 		if err != nil && !result.sent() {
 			return err
 		}
@@ -73,7 +77,7 @@ func Deploy(ctx context.Context, o DeployOptions) error {
 	if err := o.printPlan(works, missing); err != nil {
 		return err
 	}
-	result, err := o.deploy(ctx, file, all, works, missing)
+	result, err := o.deploy(ctx, path, d, works, missing)
 	if err != nil {
 		return err
 	}
@@ -117,7 +121,7 @@ func (r Deployed) sent() bool {
 }
 
 // deploy sends what is missing and writes the descriptor. Its result says how far it came.
-func (o DeployOptions) deploy(ctx context.Context, file *networks.File, all []*node, works []*work, missing int) (
+func (o DeployOptions) deploy(ctx context.Context, path string, d network.Descriptor, works []*work, missing int) (
 	r Deployed, err error) {
 	defer func() { r.DryRun, r.Chains = o.DryRun, deployedChains(works) }()
 	if o.DryRun {
@@ -128,12 +132,7 @@ func (o DeployOptions) deploy(ctx context.Context, file *networks.File, all []*n
 			return r, err
 		}
 	}
-	d, err := describe(ctx, file, all)
-	if err != nil {
-		return r, err
-	}
-	path := filepath.Join(filepath.Dir(o.File), networks.Descriptor)
-	if d, err = write(path, d); err != nil {
+	if err := write(path, d); err != nil {
 		return r, err
 	}
 	r.NetworkFile, r.NetworkID, r.Fingerprint = path, d.ID, d.Fingerprint()

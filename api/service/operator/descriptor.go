@@ -40,37 +40,88 @@ func describe(ctx context.Context, file *networks.File, all []*node) (network.De
 	return d.WithID()
 }
 
-// write writes the descriptor of a network and returns it. Of a network that is there already, chains are added to; the
+// plan is the descriptor that the network will have. Of a network that is there already, chains are added to; the
 // others, the kind and the first blocks stay, because the id of the network follows from them.
-func write(path string, d network.Descriptor) (network.Descriptor, error) {
+func (o Options) plan(ctx context.Context, file *networks.File, all []*node) (path string, d network.Descriptor,
+	err error) {
+	path = filepath.Join(filepath.Dir(o.File), networks.Descriptor)
+	if d, err = describe(ctx, file, all); err != nil {
+		return path, d, err
+	}
+	var earlier []network.Deployment
 	raw, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		err = nil
 	case err != nil:
-		return d, err
+		return path, d, err
 	default:
 		was, err := network.Decode(raw)
 		if err != nil {
-			return d, fmt.Errorf("%s: %w", path, err)
+			return path, d, fmt.Errorf("%s: %w", path, err)
 		}
 		if d, err = extended(was, d); err != nil {
-			return d, fmt.Errorf("%s is of another network: %w; put it aside to begin a new one, whose keys are other "+
-				"keys", path, err)
+			return path, d, fmt.Errorf("%s is of another network: %w; put it aside to begin a new one, whose keys are "+
+				"other keys", path, err)
 		}
+		if earlier = was.Deployments; len(earlier) > 0 && file.Operator == nil {
+			return path, d, fmt.Errorf("%s has an operator, which %s does not have any more", path, o.File)
+		}
+	}
+	if file.Operator != nil {
+		d, err = o.operated(d, earlier, file, all)
+	}
+	return path, d, err
+}
+
+// operated is the descriptor of a network with an operator, whose contracts every chain should have then. The latest
+// deployment begins now, unless it is the one before.
+func (o Options) operated(d network.Descriptor, earlier []network.Deployment, file *networks.File,
+	all []*node) (network.Descriptor, error) {
+	op := file.Operator
+	if len(op.Attesters) == 0 {
+		return d, fmt.Errorf("%s: no attester is named: coffer serve --networks %s says which address its own is",
+			file.Where(op.Line), o.File)
+	}
+	filler, escrow, err := pinned.Operated(d, op.Owner, op.Attesters, op.Threshold)
+	if err != nil {
+		return d, err
+	}
+	for _, n := range all {
+		n.wanted = append(slices.Clone(n.wanted), filler, escrow)
+	}
+	d.Pins.Paymaster, d.Pins.Solver, d.Pins.Escrow = filler.At, filler.At, escrow.At
+	d.Deployments = slices.Clone(earlier)
+	if n := len(earlier); n == 0 || earlier[n-1].Escrow != escrow.At {
+		from := o.Clock().Unix()
+		if n > 0 {
+			from = max(from, earlier[n-1].From+1)
+		}
+		d.Deployments = append(d.Deployments, network.Deployment{From: from, Filler: filler.At, Escrow: escrow.At,
+			Attesters: op.Attesters, Threshold: op.Threshold})
+	}
+	return d, nil
+}
+
+// write writes the descriptor of a network.
+func write(path string, d network.Descriptor) error {
+	raw, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	next, err := d.Encode()
 	if err != nil || bytes.Equal(next, raw) {
-		return d, err
+		return err
 	}
 	if err := files.Replace(path, ".network-*", next); err != nil {
-		return d, err
+		return err
 	}
-	return d, files.SyncDir(filepath.Dir(path))
+	return files.SyncDir(filepath.Dir(path))
 }
 
 // extended is d as what became of the network was.
 func extended(was, d network.Descriptor) (network.Descriptor, error) {
-	if was.Kind != d.Kind || !was.OnOwnNodes() {
+	if was.Kind != d.Kind || !was.OnNodes() {
 		return d, fmt.Errorf("it is %q, the file says %q", was.Kind, d.Kind)
 	}
 	chains, genesis, added := slices.Clone(was.Chains), maps.Clone(was.Genesis), slices.Clone(was.Added)

@@ -264,8 +264,8 @@ func use(c *networks.Chain, url string) {
 func add(all *[]networks.Chain, name string, shipped []networks.Chain) (int, error) {
 	id, err := strconv.ParseUint(name, 10, 63)
 	c := networks.Chain{ID: id, Name: fmt.Sprintf("Chain %d", id), Short: fmt.Sprintf("chain-%d", id), Quorum: 1,
-		FeeCap: amount.Scale(big.NewInt(usualCap), 0, 9),
-		Coin:   networks.Token{Symbol: "ETH", Name: "Ether", Decimals: 18, Aggregate: "ob:eth"}}
+		FinalWorst: networks.UsualWorst, FeeCap: amount.Scale(big.NewInt(usualCap), 0, 9),
+		Coin: networks.Token{Symbol: "ETH", Name: "Ether", Decimals: 18, Aggregate: "ob:eth"}}
 	known := slices.IndexFunc(shipped, func(s networks.Chain) bool {
 		return s.ID == id || strings.EqualFold(s.Short, name) || strings.EqualFold(s.Name, name)
 	})

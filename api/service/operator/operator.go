@@ -38,11 +38,12 @@ type Options struct {
 	Out        io.Writer
 }
 
-// node is a chain with its endpoints.
+// node is a chain with its endpoints, and the contracts that it should have.
 type node struct {
 	networks.Chain
-	file *networks.File
-	pool *rpcpool.Pool
+	file   *networks.File
+	pool   *rpcpool.Pool
+	wanted []pinned.Contract
 }
 
 // nodes opens the file and its endpoints, which closeAll closes.
@@ -74,6 +75,13 @@ func (o Options) nodes(ctx context.Context) (file *networks.File, all []*node, c
 		}
 		all = append(all, &node{Chain: c, file: file, pool: p})
 	}
+	shared, err := pinned.All()
+	if err != nil {
+		return nil, nil, closeAll, err
+	}
+	for _, n := range all {
+		n.wanted = shared
+	}
 	return file, all, closeAll, nil
 }
 
@@ -101,10 +109,6 @@ type there struct {
 
 // look compares the code at every pinned address. What it says is what a quorum of the endpoints says.
 func (n *node) look(ctx context.Context) (there, error) {
-	all, err := pinned.All()
-	if err != nil {
-		return there{}, err
-	}
 	t := there{has: map[string]bool{}}
 	placed, err := n.code(ctx, deployer())
 	if err != nil {
@@ -116,7 +120,7 @@ func (n *node) look(ctx context.Context) (there, error) {
 			Expected: crypto.Keccak256Hash(evm.DeterministicDeployerCode()), Found: crypto.Keccak256Hash(placed)}
 	}
 	var different error
-	for _, c := range all {
+	for _, c := range n.wanted {
 		code, err := n.code(ctx, c.At)
 		if err != nil {
 			return t, err

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/go-json-experiment/json"
@@ -262,6 +263,68 @@ func TestDeployBringsWhatCheckMisses(t *testing.T) {
 		t.Error(err)
 	}
 	says(t, w.out.String(), "everything that is needed is there")
+}
+
+// An operator's contracts belong to its owner and its attesters: they come out at the same address on every chain, a
+// second run deploys nothing, and other attesters make another escrow, which leaves the one before in the list.
+func TestDeployBringsTheContractsOfAnOperator(t *testing.T) {
+	w := embedded(t)
+	w.only(2)
+	op := &networks.Operator{Owner: common.Address{0xc0, 19: 1}, Threshold: 1, SponsorPerDay: big.NewInt(5e6),
+		ExposureCap: big.NewInt(1e9), Anyone: true}
+	w.file.Operator = op
+	w.write()
+	if out, err := w.deploys(false); err == nil || w.sent != 0 ||
+		!strings.Contains(err.Error(), "no attester is named") {
+		t.Fatalf("%d transactions, %v %s", w.sent, err, out)
+	}
+	op.Attesters = []common.Address{{1}}
+	w.write()
+	var incomplete *IncompleteError
+	if err := Check(t.Context(), w.options()); !errors.As(err, &incomplete) || incomplete.Things != 6 {
+		t.Fatalf("%v\n%s", err, &w.out)
+	}
+	says(t, w.out.String(), "no operator works without it")
+	if out, err := w.deploys(false); err != nil || w.sent != 8 {
+		t.Fatalf("%d transactions, %v %s", w.sent, err, out)
+	}
+	d := w.descriptor()
+	if len(d.Deployments) != 1 || d.OnOwnNodes() || !d.OnNodes() {
+		t.Fatalf("%+v", d)
+	}
+	at := d.Deployments[0]
+	if computed, err := d.EscrowAt(at); err != nil || computed != at.Escrow || d.Pins.Escrow != at.Escrow ||
+		d.Pins.Paymaster != at.Filler || d.Pins.Solver != at.Filler || at.Attesters[0] != op.Attesters[0] {
+		t.Errorf("%+v, computed %s, %v", d, computed, err)
+	}
+	for _, c := range w.file.Chains {
+		owner := w.rpc(c.ID, "eth_call", map[string]any{"to": at.Filler, "data": "0x8da5cb5b"}, "latest")
+		payee := w.rpc(c.ID, "eth_call", map[string]any{"to": at.Escrow, "data": hexutil.Encode(
+			crypto.Keccak256([]byte("filler()"))[:4])}, "latest")
+		if !strings.Contains(strings.ToLower(owner), strings.ToLower(op.Owner.Hex()[2:])) ||
+			!strings.Contains(payee, strings.ToLower(at.Filler.Hex()[2:])) {
+			t.Errorf("chain %d: owner %s, payee %s", c.ID, owner, payee)
+		}
+	}
+	if _, err := w.deploys(false); err != nil || w.sent != 8 || len(w.descriptor().Deployments) != 1 {
+		t.Errorf("a second run: %d transactions, %v", w.sent, err)
+	}
+	op.Attesters = []common.Address{{1}, {2}}
+	op.Threshold = 2
+	w.write()
+	if _, err := w.deploys(false); err != nil || w.sent != 10 {
+		t.Errorf("other attesters: %d transactions, %v", w.sent, err)
+	}
+	later := w.descriptor()
+	if later.ID != d.ID || len(later.Deployments) != 2 || later.Deployments[0].Escrow != at.Escrow ||
+		later.Deployments[1].Escrow == at.Escrow || later.Deployments[1].Filler != at.Filler {
+		t.Errorf("%+v", later)
+	}
+	w.file.Operator = nil
+	w.write()
+	if _, err := w.deploys(false); err == nil || !strings.Contains(err.Error(), "does not have any more") {
+		t.Error("an operator less:", err)
+	}
 }
 
 // What is wrong in the file shows against the chain, with line and endpoint; the chain stays as it is.

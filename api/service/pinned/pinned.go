@@ -30,6 +30,8 @@ const (
 	RoleBasedValidator = "RoleBasedECDSAValidator"
 	Factory            = "KernelFactory"
 	MetaFactory        = "MetaFactory"
+	Filler             = "Filler"
+	Escrow             = "Escrow"
 )
 
 // Contract is one contract. Salt and Init are what the deterministic deployer makes it of.
@@ -98,6 +100,25 @@ func (c Contract) Check(chainID uint64, code []byte) (there bool, err error) {
 func All() ([]Contract, error) {
 	all, err := contracts()
 	return slices.Clone(all), err
+}
+
+// Operated are the contracts of an operator on a network: the filler of its cold key, and the escrow that pays it when
+// so many of the attesters, in ascending order, say that it delivered.
+func Operated(n network.Descriptor, owner common.Address, attesters []common.Address, threshold int) (filler,
+	escrow Contract, err error) {
+	all, err := contracts()
+	if err != nil {
+		return filler, escrow, err
+	}
+	init, err := network.FillerInit(all[0].At, owner)
+	if err != nil {
+		return filler, escrow, err
+	}
+	filler = Contract{Name: Filler, At: network.Created(init), Init: init}
+	if init, err = network.EscrowInit(filler.At, attesters, threshold, n.Salt()); err != nil {
+		return filler, escrow, err
+	}
+	return filler, Contract{Name: Escrow, At: network.Created(init), Init: init}, nil
 }
 
 var contracts = sync.OnceValues(func() ([]Contract, error) {
