@@ -329,8 +329,10 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 				nil
 		}
 	}
+	keys := nodeKeys{}
+	defer keys.close()
 	err = daemon.Run(ctx, daemon.Options{
-		SSH: over,
+		SSH: over, Networks: o.Networks, Credential: keys.find,
 		Dir: dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath,
 		Fund: o.Fund, FundLimit: o.FundLimit,
 		Private: o.Private, Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime,
@@ -362,7 +364,7 @@ type networkCommands struct{}
 
 // Init writes a network file.
 func (networkCommands) Init(ctx context.Context, o cli.NetworkInit) error {
-	options := operator.InitOptions{File: o.Out, Kind: o.Kind, Chains: o.Chains, Tokens: o.Tokens, JSON: o.JSON,
+	options := operator.InitOptions{File: o.Out, Kind: o.Kind, Chains: o.Chains, Tokens: o.Tokens, JSON: o.JSON, Owner: o.Owner,
 		Out: os.Stdout}
 	if p := prompt(); p.Terminal {
 		options.Ask = p.Line

@@ -17,7 +17,7 @@ import (
 
 // Operator is who settles payments between the chains of a file, from an inventory in a filler contract. Owner is its
 // cold key. Deposits are released when Threshold of the Attesters, which ascend, have signed that they were paid for.
-// Amounts are micro-USD: SponsorPerDay is what an account may cost in gas in 24 hours, ExposureCap what may lie in
+// Amounts are micro-USD: SponsorPerDay is what an account may cost in gas in 24 hours, ExposureCap what may be in
 // escrows at once. Accounts are those that are served, nil for all.
 type Operator struct {
 	Owner         common.Address
@@ -67,7 +67,7 @@ func (r *reader) operator(t table) *Operator {
 		o.Threshold = int(k)
 	}
 	o.SponsorPerDay = r.dollars(t, "sponsor_usd_per_day", "what an account may cost in gas in 24 hours, in USD")
-	o.ExposureCap = r.dollars(t, "exposure_cap_usd", "what may lie in the escrows at once, in USD")
+	o.ExposureCap = r.dollars(t, "exposure_cap_usd", "what may be in the escrows at once, in USD")
 	r.people(t, o)
 	t.end()
 	return o
@@ -148,7 +148,7 @@ const operatorHead = `
 #   attesters, k         whose signatures release a deposit, and how many of them it takes. coffer serve says which
 #                        address its own is
 #   sponsor_usd_per_day  what an account may cost in gas in 24 hours: calls on one chain, and quotes that fail
-#   exposure_cap_usd     what may lie in the escrows at once
+#   exposure_cap_usd     what may be in the escrows at once
 #   accounts             who is served: a list of addresses, or "any"
 [operator]
 owner = %q

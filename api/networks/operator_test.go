@@ -81,7 +81,7 @@ colour = 1
 		"n.toml:4:106: operator.attesters[2]: expected 0x and 40 hex digits",
 		"n.toml:5:1: operator.k: 3 attesters cannot give 4 signatures",
 		"n.toml:6:1: operator.sponsor_usd_per_day: expected what an account may cost in gas in 24 hours",
-		"n.toml:7:1: operator.exposure_cap_usd: expected what may lie in the escrows at once",
+		"n.toml:7:1: operator.exposure_cap_usd: expected what may be in the escrows at once",
 		`n.toml:8:1: operator.accounts: expected a list of addresses, or "any"`,
 		"n.toml:9:1: operator.colour: there is no such key",
 		"chain 8453: final_worst: expected how long a block takes at worst",

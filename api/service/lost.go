@@ -42,7 +42,7 @@ func unopened(dir string) bool {
 		return false
 	}
 	d, err := network.Decode(raw)
-	return err == nil && d.OnOwnNodes() && d.Pins.Operator == (common.Address{})
+	return err == nil && (d.OnOwnNodes() || d.OnNodes()) && d.Pins.Operator == (common.Address{})
 }
 
 // checkFile refuses to make a database where one is missing. It is asked before the database is opened, as that would

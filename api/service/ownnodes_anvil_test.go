@@ -84,6 +84,7 @@ func newAnvilLab(t *testing.T) *lab {
 		l.usdc[id] = crypto.CreateAddress2(evm.DeterministicDeployer(), common.Hash{}, crypto.Keccak256(creation))
 	}
 	l.begin(network.Lab, urls)
+	l.deploy()
 	at, slot, err := pinned.Approval()
 	if err != nil {
 		t.Fatal(err)

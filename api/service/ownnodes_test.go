@@ -55,6 +55,7 @@ type lab struct {
 	file  string
 	pools map[uint64]*rpcpool.Pool
 	usdc  map[uint64]common.Address
+	net   networks.File // what the file says
 	pins  network.Pins
 	payer signers.EVM // of the contracts
 	// send makes a block of a transaction of somebody with coins and tokens; false when it failed.
@@ -73,6 +74,14 @@ func newLab(t testing.TB, wrap func(http.Handler) http.Handler, ids ...uint64) *
 
 // newNodes is newLab for a network of another kind.
 func newNodes(t testing.TB, kind network.Kind, wrap func(http.Handler) http.Handler, ids ...uint64) *lab {
+	t.Helper()
+	l := newChains(t, kind, wrap, ids...)
+	l.deploy()
+	return l
+}
+
+// newChains is newNodes without the network's contracts.
+func newChains(t testing.TB, kind network.Kind, wrap func(http.Handler) http.Handler, ids ...uint64) *lab {
 	t.Helper()
 	in, err := devnet.Open(store.NewMemory(), devnet.Options{Clock: time.Now, Random: rand.Reader,
 		Kind: network.Embedded})
@@ -97,6 +106,7 @@ func newNodes(t testing.TB, kind network.Kind, wrap func(http.Handler) http.Hand
 		urls[id] = web.URL
 	}
 	l := lab{t: t, in: in, payer: in.Faucet, usdc: map[uint64]common.Address{
+		10:    common.HexToAddress("0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"),
 		8453:  common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
 		42161: common.HexToAddress("0xaf88d065e77c8cC2239327C5EDb3A432268e5831"),
 	}}
@@ -112,7 +122,7 @@ func newNodes(t testing.TB, kind network.Kind, wrap func(http.Handler) http.Hand
 	return &l
 }
 
-// begin writes the files of a lab and deploys its contracts.
+// begin writes the file of a lab.
 func (l *lab) begin(kind network.Kind, urls map[uint64]string) {
 	l.t.Helper()
 	shipped, err := networks.Shipped()
@@ -120,7 +130,7 @@ func (l *lab) begin(kind network.Kind, urls map[uint64]string) {
 		l.t.Fatal(err)
 	}
 	l.file, l.pools = filepath.Join(l.t.TempDir(), networks.Name), map[uint64]*rpcpool.Pool{}
-	f := networks.File{Kind: kind}
+	l.net = networks.File{Kind: kind}
 	for _, c := range shipped {
 		if urls[c.ID] == "" {
 			continue
@@ -133,20 +143,37 @@ func (l *lab) begin(kind network.Kind, urls map[uint64]string) {
 			c.Tokens = []networks.Token{{Address: l.usdc[c.ID], Symbol: "USDC", Name: "USD Coin", Decimals: 6,
 				Aggregate: "ob:usdc"}}
 		}
-		f.Chains = append(f.Chains, c)
+		l.net.Chains = append(l.net.Chains, c)
 		pool, err := rpcpool.New(rpcpool.Options{URLs: []rpcpool.Endpoint{{URL: urls[c.ID]}}, ChainID: c.ID})
 		if err != nil {
 			l.t.Fatal(err)
 		}
 		l.t.Cleanup(pool.Close)
 		l.pools[c.ID] = pool
-		ethFeed(func(creation []byte) {
-			l.sent(c.ID, evm.DeterministicDeployer(), nil, append(make([]byte, 32), creation...))
-		})
+		ethFeed(l.deployer(c.ID))
 	}
-	if err := os.WriteFile(l.file, f.Encode(), 0o600); err != nil {
+	l.save()
+}
+
+// deployer sends what creates a contract through the deterministic deployer of a chain.
+func (l *lab) deployer(id uint64) func([]byte) {
+	return func(creation []byte) {
+		l.sent(id, evm.DeterministicDeployer(), nil, append(make([]byte, 32), creation...))
+	}
+}
+
+// save writes the file.
+func (l *lab) save() {
+	l.t.Helper()
+	if err := os.WriteFile(l.file, l.net.Encode(), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
+}
+
+// deploy deploys the contracts.
+func (l *lab) deploy() {
+	l.t.Helper()
+	var err error
 	if l.pins, _, err = pinned.Pins(); err != nil {
 		l.t.Fatal(err)
 	}
@@ -161,9 +188,13 @@ func (l *lab) begin(kind network.Kind, urls map[uint64]string) {
 
 // ethFeed is where an aggregator is that says 2000 dollars with 8 decimals, of the block's time; make gets what creates
 // it.
-func ethFeed(make func(creation []byte)) common.Address {
+func ethFeed(make func(creation []byte)) common.Address { return feed(2000e8, make) }
+
+// feed is one of a price.
+func feed(price uint64, make func(creation []byte)) common.Address {
 	code := common.FromHex("5f3560e01c8063313ce56714601b5763feaf968c146024575f5ffd" + // decimals(), latestRoundData()
-		"5b60085f5260205ff3" + "5b60015f5267000000" + "2e90edd000" + "602052426040524260605260016080" + "5260a05ff3")
+		"5b60085f5260205ff3" + "5b60015f5267" + fmt.Sprintf("%016x", price) +
+		"602052426040524260605260016080" + "5260a05ff3")
 	creation := append(common.FromHex(fmt.Sprintf("60%02x600a5f3960%02x5ff3", len(code), len(code))), code...)
 	if make != nil {
 		make(creation)
@@ -721,7 +752,7 @@ func TestAnAdminsMessageIsAnsweredBeforeItIsFinal(t *testing.T) {
 	c := newClient(t, l.fuel(open(t, l.options(db))), api.AccountRoleBased, 61)
 	for n := range 98 { // of the day; the account and the message are two more
 		at := time.Now().Add(time.Duration(-n) * time.Minute)
-		if err := db.Update(new(quotestore.Book).Sponsored(c.user.Address.Hex(), at, "earlier")); err != nil {
+		if err := db.Update(new(quotestore.Book).NoteSponsored(c.user.Address.Hex(), at, "earlier")); err != nil {
 			t.Fatal(err)
 		}
 	}

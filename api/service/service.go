@@ -96,10 +96,12 @@ type Options struct {
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 	// Networks is the file of a network on nodes of others (networks.toml), "" for an embedded one. Its kind is that of
 	// the network. Credential finds what one of its endpoints names as ${vault:NAME}. Tank is the key of its gas tank,
-	// 32 bytes; where real money is at stake it must be given, and it is not stored.
+	// 32 bytes; where real money is at stake it must be given, and it is not stored. Operator says that this is the
+	// service of the operator that the file names.
 	Networks   string
 	Credential networks.Credential
 	Tank       []byte
+	Operator   bool
 }
 
 // Faults bring about what seldom happens, for tests and developers. Nil functions do nothing.
@@ -259,8 +261,7 @@ func (s *Service) install() error {
 	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
 	defer cancel()
 	in, err := remotenet.Open(ctx, remotenet.Options{File: o.Networks, Store: o.Store, Credential: o.Credential,
-		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Tank: o.Tank,
-		Log: o.Log})
+		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Tank: o.Tank, Log: o.Log, Operator: o.Operator})
 	if err != nil {
 		return err
 	}
@@ -288,6 +289,15 @@ func (s *Service) wire() error {
 		Clock: o.Clock, Random: o.Random, CursorLifetime: o.CursorLifetime, Reader: reader, Private: o.Private,
 	}); err != nil {
 		return err
+	}
+	if s.remote != nil {
+		open, err := s.book.Open(context.Background())
+		if err == nil {
+			err = s.remote.Settle(o.Store, len(open))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if s.keys, err = access.OpenKeys(o.Store, access.KeysOptions{Clock: o.Clock, Random: o.Random,
 		FundLimit: o.FundLimit}); err != nil {
@@ -480,7 +490,7 @@ func (s *Service) sponsor() adminrelay.Sponsor {
 	}
 	return func(ctx context.Context, account common.Address, what string) (outbox.Change, error) {
 		now := s.opts.Clock()
-		return s.book.Sponsored(account.Hex(), now, what), quote.Capped(ctx, s.book, account, now)
+		return s.book.NoteSponsored(account.Hex(), now, what), quote.Capped(ctx, s.book, account, now)
 	}
 }
 

@@ -27,9 +27,9 @@ type NetworkCommands interface {
 
 // NetworkInit are the flags of `coffer network init`.
 type NetworkInit struct {
-	Out, Kind, Tokens string
-	Chains            []string
-	JSON              bool
+	Out, Kind, Tokens, Owner string
+	Chains                   []string
+	JSON                     bool
 }
 
 // NetworkDeploy are those of `coffer network deploy`. KeyFile is "" for a key that is typed, "-" for
@@ -80,9 +80,10 @@ func (p Program) networkInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a network file, from questions or from flags",
-		Long: `Asks which kind of network it is, which chains it has, where your nodes are and which tokens you want,
-and writes a file with comments. With --kind or --chain it asks nothing. Without a chain the file has all that Coffer
-knows, each with an empty list of nodes. It replaces no file.
+		Long: `Asks which kind of network it is, which chains it has, where your nodes are, which tokens you want and
+whether you are an operator, who settles payments between the chains for others, and writes a file with comments. With
+--kind or --chain it asks nothing. Without a chain the file has all that Coffer knows, each with an empty list of nodes.
+It replaces no file.
 
 A key that a node asks for is part of no address: write ${vault:NAME} in its place, and store it with
 coffer keys node-key set NAME.`,
@@ -90,7 +91,7 @@ coffer keys node-key set NAME.`,
   coffer network init --kind real --chain base=https://node.example --chain op=https://node.example/op
   coffer network init --kind lab --chain 31337=http://127.0.0.1:8545 --out lab.toml`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notEmpty(cmd, "out", "kind", "chain", "tokens"); err != nil {
+			if err := notEmpty(cmd, "out", "kind", "chain", "tokens", "operator"); err != nil {
 				return err
 			}
 			return p.Network.Init(cmd.Context(), o)
@@ -104,6 +105,8 @@ coffer keys node-key set NAME.`,
 		"may be given several times, also for\nfurther nodes of a chain")
 	f.StringVar(&o.Tokens, "tokens", "", "`priced` (those with a price feed), all that Coffer knows, or none "+
 		"(default:\npriced on real chains, otherwise none)")
+	f.StringVar(&o.Owner, "operator", "", "the `ADDRESS` of the cold key of an operator, who settles payments between "+
+		"the chains (default: there is none)")
 	JSONFlag(cmd, &o.JSON)
 	return cmd
 }

@@ -17,6 +17,7 @@ type ServeOptions struct {
 	Listen         string        // host:port; port 0 takes a free one
 	Data           string        // data directory
 	New            bool          // begin a new network; existing data is moved aside
+	Networks       string        // the network file of an operator, "" for chains inside the service
 	JSON           bool          // print one line of JSON once the port accepts
 	Hosts          []string      // further host names of the certificate
 	Fund           bool          // give test funds to new addresses
@@ -66,13 +67,17 @@ func (p Program) serve(g *Global) *cobra.Command {
 		Use:   "serve",
 		Short: "Run the service for a team over HTTPS",
 		Long: `Runs the service with its own chains, kept in the data directory. The certificate is signed by a
-certificate authority that is kept there too; give its file to the wallets. Every service that this command runs is a
-lab: play money. It stops cleanly on an interrupt or a termination signal: requests under way are finished first, for
+certificate authority that is kept there too; give its file to the wallets. Without --networks the service is a lab:
+play money. It stops cleanly on an interrupt or a termination signal: requests under way are finished first, for
 10 seconds at most. A second one ends it at once; nothing is lost by that, as the next start finishes or refunds what
 was under way.
 
 Requests are admitted by the keys that ` + "`coffer serve keys`" + ` makes. While there is none, it prints a key
 that is valid for this process only.
+
+With --networks a network file with a table [operator] says which chains it serves and where their nodes are, and
+payments between them come from the inventory in the operator's contract (docs/networks.md). Until the file and the
+contract know the service's keys, it says which they are, and ends.
 
 With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing
 to install. Each key has its own account, with a signer that signs for nothing else. With --ssh and --profile
@@ -82,6 +87,7 @@ key to sign with.`,
   coffer serve --listen 0.0.0.0:8443 --host wallet.example --json --log-format json --metrics 127.0.0.1:9464
   coffer serve --fault slow-fill=2s --fault revert@0.25
   coffer serve --rpc 127.0.0.1:8545
+  coffer serve --networks networks.toml
   coffer serve --ssh 127.0.0.1:2222 --ssh-keys team.pub
   coffer serve --ssh 0.0.0.0:2222 --ssh-open --profile lab`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // also of the commands below
@@ -91,7 +97,7 @@ key to sign with.`,
 			return notEmpty(cmd, "data")
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notEmpty(cmd, "host", "fault", "metrics", "rpc", "rpc-cors"); err != nil {
+			if err := notEmpty(cmd, "host", "fault", "metrics", "rpc", "rpc-cors", "networks"); err != nil {
 				return err
 			}
 			if o.RPC == "" && (o.RPCOpen || o.RPCCORS != nil) {
@@ -118,6 +124,8 @@ key to sign with.`,
 	f.BoolVar(&o.New, "new", false, "begin a new network: database and network.json of the data directory are moved "+
 		"aside into a directory there, never deleted; the stored API keys go with them. Once, by hand: never in a "+
 		"service file")
+	f.StringVar(&o.Networks, "networks", "", "the network `FILE` of chains behind nodes, with a table [operator] "+
+		"(default: the service has its own chains)")
 	f.BoolVar(&o.JSON, "json", false,
 		"print one line of JSON with address, CA file, key and network file once the port accepts")
 	f.StringSliceVar(&o.Hosts, "host", nil,

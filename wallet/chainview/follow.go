@@ -83,14 +83,14 @@ func (c *chain) deposit(ctx context.Context, at reads.Block, x *verify.Course) e
 	if asks[0].Err != nil {
 		return asks[0].Err
 	}
-	state, terms, ok := escrow.DecodeDeposits(*asks[0].Into.(*hexutil.Bytes))
-	x.Deposit = map[uint8]verify.Outcome{escrow.StateHeld: verify.Held, escrow.StateReleased: verify.Released,
-		escrow.StateRefunded: verify.Refunded}[state]
+	kept, ok := escrow.DecodeKept(*asks[0].Into.(*hexutil.Bytes))
+	x.Deposit = map[escrow.State]verify.Outcome{escrow.Held: verify.Held, escrow.Released: verify.Released,
+		escrow.Refunded: verify.Refunded}[kept.State]
 	if !ok || x.Deposit == "" {
 		x.Deposit = verify.Absent
 		return nil
 	}
-	x.Terms = terms
+	x.Terms = kept.Terms
 	return nil
 }
 

@@ -33,7 +33,8 @@ type Kept struct {
 	Token          common.Address // zero = native coin
 	RefundDeadline uint64         // Unix seconds; afterwards anyone may trigger the refund
 	State          State
-	Amount         *big.Int // base units
+	Amount         *big.Int    // base units
+	Terms          common.Hash // Terms.Hash of those under which it is released
 }
 
 // DepositsCalldata is deposits(quoteId, depositor).
@@ -50,7 +51,7 @@ func DecodeKept(answer []byte) (Kept, bool) {
 	r := word.NewReader(answer)
 	k := Kept{Token: r.Address()}
 	deadline, state := r.Uint(), r.Uint()
-	k.Amount = r.Uint()
+	k.Amount, k.Terms = r.Uint(), r.Word()
 	k.RefundDeadline, k.State = deadline.Uint64(), State(state.Uint64())
 	return k, r.Err() == nil && deadline.IsUint64() && state.IsUint64() && k.State <= Refunded
 }

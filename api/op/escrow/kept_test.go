@@ -33,15 +33,15 @@ func TestWhatTheContractKeepsIsRead(t *testing.T) {
 			rt.Fatalf("%v", err)
 		}
 		want := escrow.Kept{Token: drawAddress(rt, "token"), RefundDeadline: rapid.Uint64().Draw(rt, "deadline"),
-			State: escrow.State(rapid.Uint64Range(0, 3).Draw(rt, "state")), Amount: drawNumber(rt, "amount")}
-		answer, err := getter.Outputs.Pack(want.Token, want.RefundDeadline, uint8(want.State), want.Amount,
-			drawWord(rt, "terms"))
+			State: escrow.State(rapid.Uint64Range(0, 3).Draw(rt, "state")), Amount: drawNumber(rt, "amount"),
+			Terms: drawWord(rt, "terms")}
+		answer, err := getter.Outputs.Pack(want.Token, want.RefundDeadline, uint8(want.State), want.Amount, want.Terms)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		got, ok := escrow.DecodeKept(answer)
 		if !ok || got.Token != want.Token || got.RefundDeadline != want.RefundDeadline || got.State != want.State ||
-			got.Amount.Cmp(want.Amount) != 0 {
+			got.Terms != want.Terms || got.Amount.Cmp(want.Amount) != 0 {
 			rt.Fatalf("%+v, expected %+v", got, want)
 		}
 	})

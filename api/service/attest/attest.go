@@ -71,12 +71,27 @@ type Attester struct {
 	Solana Ledger
 }
 
-// New makes an attester that reads the chains of a network.
+// final is a chain whose blocks become final late.
+type final interface {
+	FinalReceipt(ctx context.Context, tx common.Hash) (chain.Receipt, bool, error)
+}
+
+// deep shows the final receipts of such a chain alone.
+type deep struct{ final }
+
+func (d deep) Receipt(ctx context.Context, tx common.Hash) (chain.Receipt, bool, error) {
+	return d.FinalReceipt(ctx, tx)
+}
+
+// New makes an attester that reads the chains of a network, and of those that can tell only what is final.
 func New(key signers.Digest, n *deployment.Network) *Attester {
 	a := &Attester{Key: key, Filler: n.Pins.Paymaster, Salt: n.EscrowSalt, Chains: map[uint64]Receipts{},
 		Solana: n.Solana}
 	for id, c := range n.Chains {
 		a.Chains[id] = c
+		if late, is := c.(final); is {
+			a.Chains[id] = deep{late}
+		}
 	}
 	return a
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/service"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
@@ -49,6 +50,11 @@ type Options struct {
 	LogJSON        bool
 	LogLevel       slog.Level
 	Out, Log       io.Writer // what is printed, and what is logged
+
+	// Networks is the file of a network on nodes of others, whose operator this service is; "" for chains inside it.
+	// Credential finds what one of its endpoints names as ${vault:NAME}.
+	Networks   string
+	Credential networks.Credential
 
 	// RPC, when its Listen is set, opens an endpoint for every chain.
 	RPC service.NodesOptions
@@ -99,6 +105,9 @@ func Run(ctx context.Context, o Options) error {
 				Hint: "--rpc-open lets other machines reach the endpoints"}
 		}
 	}
+	if err := o.foreign(); err != nil {
+		return err
+	}
 	if o.New { // nothing is moved before the port is known to be free
 		if err := free(ctx, o.Listen); err != nil {
 			return fmt.Errorf("nothing was moved: %w", err)
@@ -109,12 +118,32 @@ func Run(ctx context.Context, o Options) error {
 		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime,
 		CursorLifetime: o.CursorLifetime,
 		BasePath:       o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
+		Networks: o.Networks, Credential: o.Credential, Operator: o.Networks != "",
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = a.Close() }()
 	return listen(ctx, o, a, figures, log)
+}
+
+// foreign refuses what only a service with its own chains can do.
+func (o Options) foreign() error {
+	if o.Networks == "" {
+		return nil
+	}
+	flag := ""
+	switch {
+	case o.RPC.Listen != "":
+		flag = "--rpc"
+	case o.SSH != nil:
+		flag = "--ssh"
+	case o.New:
+		flag = "--new"
+	default:
+		return nil
+	}
+	return &OptionError{Problem: flag + " is for a service with its own chains", Hint: "leave it out, or --networks"}
 }
 
 // openHere opens the service of a data directory in this process.

@@ -5,11 +5,17 @@
 package deployment
 
 import (
+	"context"
+	"math/big"
+	"slices"
+	"time"
+
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/api/op/escrow"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
@@ -36,4 +42,34 @@ type Network struct {
 	// What the escrows demand of a release: signatures of so many attesters, in this network's domain.
 	Threshold  int
 	EscrowSalt [32]byte
+	// FinalWorst is how long a block of a chain takes at worst to become final, nothing where it is final at once.
+	FinalWorst map[uint64]time.Duration
+	// Limits are those of an operator on chains of others, nil without one.
+	Limits *Limits
+}
+
+// Limits are how far an operator goes, in micro-USD: SponsorPerDay is what an account may cost in gas in 24 hours,
+// Exposure what may be in escrows at once. Accounts are those that are served, nil for all.
+type Limits struct {
+	SponsorPerDay, Exposure *big.Int
+	Accounts                []common.Address
+}
+
+// Serves reports whether an account is served.
+func (l *Limits) Serves(account common.Address) bool {
+	return l == nil || l.Accounts == nil || slices.Contains(l.Accounts, account)
+}
+
+// RefundDelay is how much longer than it takes a fill to become final a deposit is held. In it the fill is attested;
+// settlement itself refunds at once.
+const RefundDelay = 2 * time.Hour
+
+// RefundDeadline is from when on anyone may send back a deposit under the terms of a quote, in Unix seconds.
+func (n *Network) RefundDeadline(t escrow.Terms) uint64 {
+	return t.FillDeadline + uint64((n.FinalWorst[t.TargetChain]+RefundDelay)/time.Second)
+}
+
+// Deep is a chain whose blocks become final late. Depth is how long that took of late.
+type Deep interface {
+	Depth(context.Context) (time.Duration, error)
 }

@@ -13,19 +13,24 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api/amount"
+	"coffer/api/caip"
 	"coffer/api/files"
 	"coffer/api/network"
 	"coffer/api/networks"
 )
 
 // InitOptions are the answers of `coffer network init`. A chain is NAME, or NAME=URL once for each of its nodes. Ask
-// puts a question to a person; without it, or with answers for the first two questions, nothing is asked.
+// puts a question to a person; without it, or with answers for the first two questions, nothing is asked. Owner is the
+// cold key of an operator, "" for a network without one.
 type InitOptions struct {
 	File   string
 	Kind   string
 	Chains []string
 	Tokens string
+	Owner  string
 	Ask    func(ctx context.Context, question string) (string, error)
 	JSON   bool // print the result as JSON
 	Out    io.Writer
@@ -91,6 +96,9 @@ func Init(ctx context.Context, o InitOptions) error {
 		chosen = shipped
 	}
 	f := &networks.File{Path: o.File, Kind: kind}
+	if f.Operator, err = o.operator(ctx, asked); err != nil {
+		return err
+	}
 	for _, c := range chosen {
 		c = withTokens(c, o.Tokens)
 		if kind == network.Lab {
@@ -119,6 +127,9 @@ func Init(ctx context.Context, o InitOptions) error {
 		return err
 	}
 	next := "coffer network check --file " + o.File
+	if f.Operator != nil {
+		next = "coffer serve --networks " + o.File
+	}
 	if o.JSON {
 		w := Written{File: o.File, Kind: kind, Chains: []WrittenChain{}, Next: next}
 		for _, c := range slices.Concat(f.Chains, f.Idle) {
@@ -159,6 +170,39 @@ func (o InitOptions) finality(ctx context.Context, asked bool, c *networks.Chain
 		if n, err := strconv.ParseUint(answer, 10, 16); err == nil && n > 0 {
 			c.Final = networks.Finality{Counted: true, Blocks: n}
 			return nil
+		}
+	}
+}
+
+// What an operator pays of gas for an account in 24 hours, and lets be in escrow at once, until the file says another
+// thing, in micro-USD.
+const (
+	usualSponsor  = 5e6
+	usualExposure = 10_000e6
+)
+
+// operator finds out whether payments between the chains are settled, nil when they are not. No account is served until
+// the file names some.
+func (o InitOptions) operator(ctx context.Context, asked bool) (*networks.Operator, error) {
+	for owner := o.Owner; ; owner = "" {
+		if owner == "" && asked {
+			var err error
+			if owner, err = o.Ask(ctx, "Do you settle payments between these chains for others, as their operator? "+
+				"Then the address\nof your cold key (0x…, empty for no): "); err != nil {
+				return nil, err
+			}
+		}
+		if owner == "" {
+			return nil, nil
+		}
+		at, err := caip.ParseAddress(owner)
+		switch {
+		case err == nil && caip.CheckEIP55(owner) == nil && at != (common.Address{}):
+			return &networks.Operator{Owner: at, Threshold: 1, SponsorPerDay: big.NewInt(usualSponsor),
+				ExposureCap: big.NewInt(usualExposure)}, nil
+		case !asked:
+			return nil, &InputError{fmt.Sprintf("%q is no address", owner),
+				"--operator takes 0x and 40 hex digits, correct letter case"}
 		}
 	}
 }

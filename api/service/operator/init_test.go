@@ -45,7 +45,7 @@ func initialises(t *testing.T, o InitOptions, lines ...string) (*networks.File, 
 
 func TestInitAsksForWhatAFileNeeds(t *testing.T) {
 	f, out, err := initialises(t, InitOptions{}, "what", "REAL", "base, 1", "http://10.0.0.1", "https://one.example",
-		"https://two.example/${vault:two}", "", "", "few", "", "soon", "30")
+		"https://two.example/${vault:two}", "", "", "few", "", "", "soon", "30")
 	if err != nil {
 		t.Fatal(err, out)
 	}
@@ -86,11 +86,33 @@ func TestInitTakesFlagsAndAsksNothing(t *testing.T) {
 		"no chain that this program":     {Kind: "real", Chains: []string{"nowhere"}},
 		"looks like a key":               {Kind: "real", Chains: []string{"1=https://a.example/0123456789abcdef0123"}},
 		"no choice of tokens":            {Kind: "real", Tokens: "some"},
+		"is no address":                  {Kind: "lab", Owner: "0x70997970c51812dc3A010C7d01b50e0d17dc79C8"},
 	} {
 		var wrong *InputError
 		if _, _, err := initialises(t, o); !errors.As(err, &wrong) || !strings.Contains(wrong.Problem, want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// An operator serves no account and has no attester before the file says so.
+func TestInitAsksForAnOperator(t *testing.T) {
+	const owner = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+	for i, o := range []InitOptions{{}, {Kind: "lab", Chains: []string{"8453=http://127.0.0.1:8546"}, Owner: owner}} {
+		var lines []string
+		if i == 0 {
+			lines = []string{"lab", "base", "http://127.0.0.1:8546", "", "0x12", owner}
+		}
+		f, out, err := initialises(t, o, lines...)
+		if err != nil {
+			t.Fatal(err, out)
+		}
+		if op := f.Operator; op == nil || op.Owner.Hex() != owner || op.Threshold != 1 || len(op.Attesters) != 0 ||
+			op.Anyone || len(op.Accounts) != 0 || op.SponsorPerDay.Int64() != 5e6 ||
+			op.ExposureCap.Int64() != 10_000e6 {
+			t.Errorf("%+v", op)
+		}
+		says(t, out, "next coffer serve --networks")
 	}
 }
 

@@ -98,7 +98,7 @@ func TestInitPrintsWhatItWrote(t *testing.T) {
 func TestInitAsksBesideItsJSON(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, out, err := initialises(t, InitOptions{File: "x.toml", JSON: true}, "lab", "base", "ftp://x",
-		"http://127.0.0.1:8545", "")
+		"http://127.0.0.1:8545", "", "")
 	if err != nil {
 		t.Fatal(err, out)
 	}

@@ -49,6 +49,9 @@ func (q *Quoter) settleable(ctx context.Context, x *trade, t escrow.Terms) ([]bu
 		return nil, err
 	}
 	defer st.Close()
+	if err := q.fuelled(st, x.chainID, GasRun+GasFill, new(big.Int)); err != nil {
+		return nil, err
+	}
 	if err := q.fillWorks(st, x); err != nil {
 		return nil, err
 	}

@@ -56,21 +56,6 @@ func (q *Quoter) random(b []byte) error {
 	return nil
 }
 
-// stocked checks that the solver has, and may pay out, what it would deliver.
-func (q *Quoter) stocked(ctx context.Context, fills []fill, now time.Time) error {
-	for _, f := range fills {
-		have, err := q.Network.Stock(ctx, f.asset, now)
-		if err != nil {
-			return err
-		}
-		if have.Cmp(f.amount) < 0 {
-			return api.NewError(api.ErrNoRoute, "no routes found: no solver can deliver that much %s",
-				f.asset.Display())
-		}
-	}
-	return nil
-}
-
 // expires is the last second in which the quote may be executed: its lifetime, within the operations' window and the
 // life of a block hash (protocol §3.4, §5.2).
 func (q *Quoter) expires(d *draftQuote) uint64 {
@@ -125,6 +110,12 @@ func (d *draftQuote) record() *quotestore.Quote {
 		ID: d.id.Hex(), Project: d.by.Project, ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(),
 		SolanaOwner: d.solanaOwner(), ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil,
 		SlippageBps: d.slippage, From: d.market.aggregate,
+	}
+	if d.plan.gas != nil {
+		r.Gas = d.plan.gas
+		for _, l := range d.plan.legs {
+			r.Gas = new(big.Int).Add(r.Gas, l.own)
+		}
 	}
 	if d.v1 {
 		r.Version = 1

@@ -31,7 +31,10 @@ func (q *Quoter) fund(ctx context.Context, p paying, f funds) (funding, error) {
 	}
 	pl, err := route(m, f.needs, sources)
 	if err == nil {
-		err = q.stocked(ctx, pl.fills, f.now)
+		err = q.stocked(ctx, pl, f.chainID, f.now)
+	}
+	if err == nil {
+		pl.gas, err = q.sponsored(ctx, f, len(pl.legs) == 0)
 	}
 	return funding{p, m, sources, pl}, err
 }

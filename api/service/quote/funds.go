@@ -176,6 +176,9 @@ func (q *Quoter) sources(ctx context.Context, p paying, f funds) (out []source, 
 	for _, e := range entities {
 		pledged := all.Of(e.Asset.String())
 		s, err := q.source(ctx, e, f, pledged)
+		if err == nil && s.available.Sign() > 0 && s.chainID != f.chainID {
+			err = q.shallow(ctx, s.chainID)
+		}
 		if refusal := f.unusable(err); refusal != nil {
 			if p.only != (caip.Asset{}) {
 				return nil, held, refusal

@@ -3,7 +3,6 @@ package quote
 import (
 	"context"
 	"math/big"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -12,6 +11,7 @@ import (
 	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
 	"coffer/api/service/chain"
+	"coffer/api/service/deployment"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 )
@@ -61,8 +61,11 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *draftQuote, l l
 			return built{}, err
 		}
 		defer st.Close()
+		if err := q.fuelled(st, l.chainID, GasDeposit+GasRelease, new(big.Int)); err != nil {
+			return built{}, err
+		}
 	}
-	callData, err := op.EncodeExecute(depositCalls(q.Network.Pins.Escrow, d.id, l, t))
+	callData, err := op.EncodeExecute(depositCalls(q.Network, d.id, l, t))
 	if err != nil {
 		return built{}, err
 	}
@@ -76,7 +79,7 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *draftQuote, l l
 	if _, err := q.measure(st, d.evm, &f, l.chainID, batch{deposit: l.chainID}); err != nil {
 		return built{}, err
 	}
-	w := op.PaymasterWindow{ValidAfter: uint64(d.now.Unix()),
+	w := op.PaymasterWindow{ValidAfter: q.begins(st, uint64(d.now.Unix())),
 		ValidUntil: min(d.window.ValidUntil, uint64(d.now.Add(Window).Unix()))}
 	if here {
 		w.ValidAfter = d.window.ValidAfter // it runs in one transaction with a prepared operation
@@ -92,14 +95,12 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *draftQuote, l l
 	}, nil
 }
 
-// RefundDeadline is from when on anyone may send back a deposit under the terms of a quote, in Unix seconds.
-func RefundDeadline(t escrow.Terms) uint64 { return t.FillDeadline + uint64(RefundDelay/time.Second) }
-
 // depositCalls pays a leg into the escrow: approve and deposit for a token, one deposit with value for the native coin.
-func depositCalls(at common.Address, id common.Hash, l leg, t escrow.Terms) []op.Call {
+func depositCalls(n *deployment.Network, id common.Hash, l leg, t escrow.Terms) []op.Call {
+	at := n.Pins.Escrow
 	token, isToken := l.asset.Token() // zero for the native coin
 	deposit := op.Call{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(escrow.Deposit{
-		QuoteID: id, Token: token, Amount: l.amount, RefundDeadline: RefundDeadline(t)}, t)}
+		QuoteID: id, Token: token, Amount: l.amount, RefundDeadline: n.RefundDeadline(t)}, t)}
 	if !isToken {
 		deposit.Value = l.amount
 		return []op.Call{deposit}

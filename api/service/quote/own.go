@@ -79,14 +79,11 @@ func (q *Quoter) atHand(needs []need) error {
 	return noSolver("bring " + strings.Join(lacking, " and ") + " to " + at)
 }
 
-// fuelled refuses what the gas tank of own nodes cannot pay for at the base fee of the head, where fees begin, and with
+// sendable refuses an operation whose sending the key that sends cannot pay for: what it takes of gas, and on own nodes
 // what the chain takes for publishing the data.
-func (q *Quoter) fuelled(ctx context.Context, st chain.State, r *request, o op.UserOp, gas uint64) error {
-	if !q.Network.OnOwnNodes() {
-		return nil
-	}
-	chainID, tank, beside := r.chainID, q.Network.Pins.Operator, new(big.Int)
-	if able, charges := q.Network.Chains[chainID].(chain.Charger); charges {
+func (q *Quoter) sendable(ctx context.Context, st chain.State, r *request, o op.UserOp, gas uint64) error {
+	beside := new(big.Int)
+	if able, charges := q.Network.Chains[r.chainID].(chain.Charger); charges && q.Network.OnOwnNodes() {
 		o.Signature = r.evm.StubSignature()
 		o.Limit(r.window)
 		run, err := Run(q.Network, r.window.ValidUntil, o)
@@ -99,6 +96,19 @@ func (q *Quoter) fuelled(ctx context.Context, st chain.State, r *request, o op.U
 		}
 		gas += more
 	}
+	return q.fuelled(st, r.chainID, gas, beside)
+}
+
+// fuelled refuses what the key that sends, on own nodes the gas tank, cannot pay for on a chain of others: so much gas
+// at the base fee of the head, where fees begin, and what is taken beside.
+func (q *Quoter) fuelled(st chain.State, chainID, gas uint64, beside *big.Int) error {
+	if !q.Network.OnOwnNodes() && q.Network.Limits == nil {
+		return nil
+	}
+	tank, name := q.Network.Pins.Operator, "gas tank"
+	if q.Network.Limits != nil {
+		name = "operator's key"
+	}
 	has, needs := st.Balance(tank), new(big.Int).Mul(st.Header().BaseFee, new(big.Int).SetUint64(gas))
 	needs.Add(needs, beside)
 	if err := st.Err(); err != nil || has.Cmp(needs) >= 0 && has.Sign() > 0 {
@@ -107,8 +117,17 @@ func (q *Quoter) fuelled(ctx context.Context, st chain.State, r *request, o op.U
 	coin, _ := q.Network.Catalog.NativeOf(chainID)
 	on, _ := q.Network.Catalog.Chain(coin.Asset.Chain)
 	coins := func(v *big.Int) string { return amount.Trim(amount.Format(v, coin.Decimals)) + " " + coin.Symbol }
-	return api.NewError(api.ErrNoRoute, "no routes found: the gas tank %s has %s on %s, and this takes at least %s: "+
-		"send it coins", tank.Hex(), coins(has), on.Name, coins(needs))
+	return api.NewError(api.ErrNoRoute, "no routes found: the %s %s has %s on %s, and this takes at least %s: "+
+		"send it coins", name, tank.Hex(), coins(has), on.Name, coins(needs))
+}
+
+// begins is when an operation can run that may run now: where chains are those of others, from the head of its chain
+// on, as a node tries it in the block that it has.
+func (q *Quoter) begins(st chain.State, now uint64) uint64 {
+	if q.Network.OnOwnNodes() || q.Network.Limits != nil {
+		return min(now, st.Header().Time)
+	}
+	return now
 }
 
 // present is the funding of a call for which everything is at hand. Nothing is charged, so that no price matters.

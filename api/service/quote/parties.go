@@ -77,6 +77,10 @@ func (q *Quoter) checkPayer(p payer, f form) error {
 		failures = append(failures, api.Failure{Path: f.rename("accounts[" + strconv.Itoa(i) + "].accountAddress"),
 			Expected: want, Got: a.AccountAddress})
 	}
+	if len(failures) == 0 && p.hasEVM && !q.Network.Limits.Serves(p.evm.Address) {
+		return api.NewError(api.ErrNoRoute, "no routes found: the operator of this network does not serve %s",
+			p.evm.Address.Hex())
+	}
 	return api.NewValidationError(failures)
 }
 

@@ -50,8 +50,8 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 		return nil, err
 	}
 	defer st.Close()
-	if q.Network.OnOwnNodes() && r.ValidAfter == "" {
-		r.window.ValidAfter = min(r.window.ValidAfter, st.Header().Time) // a node tries it in the block that it has
+	if r.ValidAfter == "" {
+		r.window.ValidAfter = q.begins(st, r.window.ValidAfter)
 	}
 	c, f, err := q.build(ctx, st, r)
 	if err != nil {
@@ -196,7 +196,7 @@ func (q *Quoter) build(ctx context.Context, st chain.State, r *request) (quotest
 	if state.Delegation != nil {
 		f.gas += GasDelegation
 	}
-	if err := q.fuelled(ctx, st, r, o, f.gas); err != nil {
+	if err := q.sendable(ctx, st, r, o, f.gas); err != nil {
 		return fail(err)
 	}
 	f.spent = q.spentSince(st, owner, r.chainID, before)

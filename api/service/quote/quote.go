@@ -77,10 +77,6 @@ const DefaultSlippageBps = 200
 // Window is how long a prepared operation and its funding operations stay sponsored (protocol §2.2).
 const Window = api.Validity
 
-// RefundDelay is how long after the last moment of a fill anyone may send a deposit back; settlement itself refunds at
-// once. It covers the time in which a fill becomes final and is attested.
-const RefundDelay = 2 * time.Hour
-
 // MaxLegs bounds the funding operations of one quote (protocol §3.2).
 const MaxLegs = 10
 

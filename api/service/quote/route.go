@@ -74,11 +74,13 @@ type fill struct {
 	swapped bool
 }
 
-// plan is a complete funding: of a call, or of a swap or transfer, which has one fill and no call type.
+// plan is a complete funding: of a call, or of a swap or transfer, which has one fill and no call type. Gas is what the
+// target chain's costs an operator on chains of others, in micro-USD.
 type plan struct {
 	callType string
 	legs     []leg
 	fills    []fill
+	gas      *big.Int
 }
 
 // order puts sources in funding order: largest value first, ties by CAIP-19 (protocol §3.1). All sources belong to one

@@ -11,6 +11,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
+	"coffer/api/op/erc20"
 	"coffer/api/op/filler"
 	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
@@ -51,7 +52,8 @@ func (q *Quoter) state(ctx context.Context, chainID uint64, at time.Time) (chain
 }
 
 // overlay makes a view look as it will when the solver has delivered: the request's overrides, then each required token
-// credited up to what is required (protocol §2.3).
+// credited up to what is required (protocol §2.3). Of a token of others it is not known where it keeps balances: the
+// solver pays what is missing.
 func (q *Quoter) overlay(st chain.State, owner common.Address, needs []need, overrides []api.StateOverride) error {
 	o, err := parseOverrides(overrides)
 	if err != nil {
@@ -66,8 +68,21 @@ func (q *Quoter) overlay(st chain.State, owner common.Address, needs []need, ove
 		if err != nil {
 			return err
 		}
-		if have.Cmp(n.required) < 0 {
+		token, isToken := n.asset.Token()
+		_, placed := q.Network.BalanceSlots[n.asset]
+		switch {
+		case have.Cmp(n.required) >= 0:
+		case placed || !isToken:
 			st.Apply(q.Network.CreditOverlay(n.asset, owner, n.required))
+		default:
+			missing := new(big.Int).Sub(n.required, have)
+			r := st.Call(chain.Message{From: q.Network.Pins.Solver, To: token, Data: erc20.Transfer(owner, missing)})
+			if err := st.Err(); err != nil {
+				return err
+			}
+			if r.Err != nil {
+				return undeliverable(n.asset)
+			}
 		}
 	}
 	return nil

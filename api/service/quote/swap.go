@@ -137,7 +137,13 @@ func (q *Quoter) match(ctx context.Context, x *trade) error {
 		return api.NewError(api.ErrNoRoute,
 			"no routes found: after fees and tolerance nothing would be left of the amount")
 	}
-	return q.stocked(ctx, x.plan.fills, x.now)
+	if _, err := q.sponsored(ctx, x.funds, false); err != nil {
+		return err
+	}
+	if q.Network.Limits != nil {
+		x.plan.gas = x.market.targetFee
+	}
+	return q.stocked(ctx, x.plan, x.chainID, x.now)
 }
 
 // delivery is the one fill of a trade.

@@ -158,12 +158,16 @@ type Quote struct {
 	Status      string           `json:"status,omitzero"`
 	FailReason  string           `json:"failReason,omitzero"` // set with the decision to refund
 	Sent        string           `json:"sent,omitzero"`       // step that was sent and is not final yet
-	Origin      []Ref            `json:"origin,omitempty"`
-	Destination []Ref            `json:"destination,omitempty"`
-	AcceptedAt  time.Time        `json:"acceptedAt,omitzero"`
-	Created     uint64           `json:"created,omitzero"` // stamp
-	Updated     uint64           `json:"updated,omitzero"` // stamp
-	Type        string           `json:"type"`
+	Gas         *big.Int         `json:"gas,omitzero"`        // what it costs an operator, in micro-USD; nil elsewhere
+	// On chains of others: bytes of the delivery were signed, and the id was used up without one.
+	Signed      bool      `json:"signed,omitzero"`
+	Voided      bool      `json:"voided,omitzero"`
+	Origin      []Ref     `json:"origin,omitempty"`
+	Destination []Ref     `json:"destination,omitempty"`
+	AcceptedAt  time.Time `json:"acceptedAt,omitzero"`
+	Created     uint64    `json:"created,omitzero"` // stamp
+	Updated     uint64    `json:"updated,omitzero"` // stamp
+	Type        string    `json:"type"`
 }
 
 // Clone returns a deep enough copy: what settlement changes step by step is the copy's own.

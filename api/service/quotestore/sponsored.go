@@ -9,9 +9,9 @@ import (
 	"coffer/api/service/store"
 )
 
-// Sponsored notes, in a commit of its caller, that gas was paid for an account beside its quotes: Accepted counts it.
+// NoteSponsored notes, in a commit of its caller, that gas was paid for an account beside its quotes: Accepted counts it.
 // What is older than a day before is forgotten.
-func (b *Book) Sponsored(owner string, at time.Time, what string) func(store.Tx) error {
+func (b *Book) NoteSponsored(owner string, at time.Time, what string) func(store.Tx) error {
 	return writing(func(w *writer) error {
 		key := hashOf(UserKey(owner))
 		var old [][]byte

@@ -303,7 +303,7 @@ func latest(tx store.Tx, owners ...string) (stamp uint64) {
 	return stamp
 }
 
-// Accepted counts the quotes of an account that were accepted since a moment, and what was Sponsored, up to most.
+// Accepted counts the quotes of an account that were accepted since a moment, with what NoteSponsored noted, up to most.
 func (b *Book) Accepted(ctx context.Context, owner string, since time.Time, most int) (n int, err error) {
 	key, first := hashOf(UserKey(owner)), uint64(since.UnixNano())
 	err = b.view(ctx, func(tx store.Tx) error {
@@ -312,6 +312,26 @@ func (b *Book) Accepted(ctx context.Context, owner string, since time.Time, most
 		return nil
 	})
 	return n, err
+}
+
+// Sponsored is what the gas of an account's quotes has cost an operator since a moment, in micro-USD: of calls that
+// nothing was charged for, and of quotes that failed.
+func (b *Book) Sponsored(ctx context.Context, owner string, since time.Time) (*big.Int, error) {
+	key, first, sum := hashOf(UserKey(owner)), uint64(since.UnixNano()), new(big.Int)
+	err := b.view(ctx, func(tx store.Tx) (err error) {
+		sound(tx.Bucket(bucketCreated)).Descend(indexKey(key, math.MaxUint64), func(k, id []byte) bool {
+			if err != nil || !bytes.HasPrefix(k, key) || binary.BigEndian.Uint64(k[len(key):]) < first {
+				return false
+			}
+			var q *Quote
+			if q, err = quoteOf(tx, string(id)); err == nil && q.Gas != nil && (q.Whole() || q.FailReason != "") {
+				sum.Add(sum, q.Gas)
+			}
+			return true
+		})
+		return err
+	})
+	return sum, err
 }
 
 // Named reports whether a record of this network names an owner; those of an earlier one do not count. An entry of the

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -128,6 +130,8 @@ func nodeOf(t *testing.T, fakes ...fake) *node {
 	}
 	t.Cleanup(pool.Close)
 	n := &node{pool: pool}
+	n.gate.shared = new(atomic.Pointer[error])
+	n.gate.open.Store(true)
 	if n.Chain, err = remote.New(remote.Options{Node: pool, ChainID: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -166,5 +170,34 @@ func TestOneNodeDoesNotDecideWhatBecameOfAnOperation(t *testing.T) {
 	r, found, _, err := nodeOf(t, mute, far, far).Find(t.Context(), 6900, 7100, point, topic)
 	if err == nil && (!found || len(r.Logs) != 1) {
 		t.Errorf("hidden: %v, %+v", found, r)
+	}
+}
+
+// TestOnlyWhatAQuorumHasInAFinalBlockIsAttested: one node that is ahead, or hides the logs, changes nothing.
+func TestOnlyWhatAQuorumHasInAFinalBlockIsAttested(t *testing.T) {
+	honest, far, mute := fake{final: 690}, fake{final: 900}, fake{final: 900, mute: true}
+	for i, c := range []struct {
+		nodes []fake
+		found bool
+	}{
+		{[]fake{far, far, far}, true}, {[]fake{mute, far, far}, true}, {[]fake{honest, honest, far}, false},
+		{[]fake{honest, honest, honest}, false}, {[]fake{mute, mute, mute}, true},
+	} {
+		r, found, err := nodeOf(t, c.nodes...).FinalReceipt(t.Context(), runTx)
+		if err != nil || found != c.found || found && (r.Block != 700 || !r.Success) ||
+			i < 2 && (len(r.Logs) != 1 || r.Logs[0].Address != point) {
+			t.Errorf("%d: found %v, %+v, %v", i, found, r, err)
+		}
+	}
+	if r, found, err := nodeOf(t, mute, far).FinalReceipt(t.Context(), runTx); found || err == nil {
+		t.Errorf("two that differ: %+v, %v", r, err)
+	}
+	for _, c := range []struct {
+		f    fake
+		want time.Duration
+	}{{far, 990 * time.Second}, {fake{final: 999}, 0}, {honest, 3090 * time.Second}} {
+		if d, err := nodeOf(t, c.f, c.f).Depth(t.Context()); err != nil || d != c.want {
+			t.Errorf("%s, %v", d, err)
+		}
 	}
 }

@@ -7,8 +7,9 @@
 // *pinned.DifferenceError. Data of one network is refused for another one. No endpoint is asked but those of the file.
 // The keys are the same at every opening and never leave the process.
 //
-// The network has no solver (network.Descriptor.OnOwnNodes): its operator is the gas tank, a key that a person funds.
-// Units: amounts in wei. Sources: protocol §5.5 and §5.6.
+// Without an operator in the file the network has no solver (network.Descriptor.OnOwnNodes): the key that sends is the
+// gas tank, which a person funds. With one it is a hot key of the operator's filler, and nothing is opened before the
+// filler knows it. Units: amounts in wei. Sources: protocol §5.5 to §5.7.
 package remotenet
 
 import (
@@ -41,7 +42,8 @@ import (
 // Options say how a network is opened. File is networks.toml; its descriptor lies beside it. Credential finds what an
 // endpoint names as ${vault:NAME}. Tank is the key of the gas tank, 32 bytes, which is not stored; where it is nil, and
 // no real money is at stake, the keys come from a seed in the store: that of the first opening is Seed, or drawn from
-// Random. Poll is how often lanes look at a chain while something is under way, 0 for the usual.
+// Random. Poll is how often lanes look at a chain while something is under way, 0 for the usual. Operator says that
+// the service settles payments as the operator whom the file names; without it the file may name none.
 type Options struct {
 	File       string
 	Store      store.Store
@@ -51,6 +53,7 @@ type Options struct {
 	Seed, Tank []byte
 	Log        *slog.Logger
 	Poll       time.Duration
+	Operator   bool
 }
 
 // Network is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
@@ -95,7 +98,10 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if file.Kind == network.Real && o.Tank == nil {
 		return nil, ErrReal
 	}
-	d, err := describe(file)
+	if err := introduce(file, o); err != nil {
+		return nil, err
+	}
+	d, all, err := describe(file)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +122,7 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	priced, cancel := context.WithTimeout(ctx, firstPrices)
 	defer cancel()
 	slices.Sort(n.ChainIDs)
-	if err := n.compare(ctx); err != nil {
+	if err := n.compare(ctx, all); err != nil {
 		return nil, err
 	}
 	if err := n.openKeys(o); err != nil {
@@ -124,6 +130,9 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	}
 	n.Pins.Operator, n.Pins.CoSigner = n.Operator.Address(), n.CoSigner.Address()
 	n.Pins.TamperProof = n.TamperProof.Address()
+	if err := n.operate(ctx, file); err != nil {
+		return nil, err
+	}
 	if err := n.openLanes(o); err != nil {
 		return nil, err
 	}
@@ -131,43 +140,59 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	return n, nil
 }
 
-// describe reads the descriptor beside a file.
-func describe(file *networks.File) (network.Descriptor, error) {
+// describe reads the descriptor beside a file, and says which contracts every chain must have.
+func describe(file *networks.File) (d network.Descriptor, all []pinned.Contract, err error) {
 	path := filepath.Join(filepath.Dir(file.Path), networks.Descriptor)
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return network.Descriptor{}, fmt.Errorf("%s: %w", path, ErrMissing)
+		return d, nil, fmt.Errorf("%s: %w", path, ErrMissing)
 	}
 	if err != nil {
-		return network.Descriptor{}, err
+		return d, nil, err
 	}
-	d, err := network.Decode(raw)
-	if err != nil {
-		return d, fmt.Errorf("%s: %w", path, err)
+	if d, err = network.Decode(raw); err != nil {
+		return d, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if d.Kind != file.Kind || !d.OnOwnNodes() {
-		return d, fmt.Errorf("%s is of another network: it is %q, the file says %q", path, d.Kind, file.Kind)
+	if d.Kind != file.Kind || !d.OnNodes() && !d.OnOwnNodes() {
+		return d, nil, fmt.Errorf("%s is of another network: it is %q, the file says %q", path, d.Kind, file.Kind)
 	}
+	if all, err = pinned.All(); err != nil {
+		return d, nil, err
+	}
+	return d, all, named(path, d, file, &all)
+}
+
+// named demands that a descriptor names the contracts of this program, those of the file's operator among them, and the
+// chains of the file.
+func named(path string, d network.Descriptor, file *networks.File, all *[]pinned.Contract) error {
 	pins, formulas, err := pinned.Pins()
 	if err != nil {
-		return d, err
+		return err
+	}
+	if op := file.Operator; op != nil {
+		filler, escrow, err := pinned.Operated(d, op.Owner, op.Attesters, op.Threshold)
+		if err != nil {
+			return err
+		}
+		pins.Paymaster, pins.Solver, pins.Escrow = filler.At, filler.At, escrow.At
+		*all = append(*all, filler, escrow)
 	}
 	keys := d.Pins // of an opening of it
 	pins.Operator, pins.CoSigner, pins.TamperProof = keys.Operator, keys.CoSigner, keys.TamperProof
-	if d.Pins != pins || !slices.Equal(d.Formulas, formulas) {
-		return d, fmt.Errorf("%s names other contracts than this program: coffer network deploy writes it anew", path)
+	if d.Pins != pins || !slices.Equal(d.Formulas, formulas) || (len(d.Deployments) > 0) != (file.Operator != nil) {
+		return fmt.Errorf("%s names other contracts than this program: coffer network deploy writes it anew", path)
 	}
 	for _, c := range file.Chains {
 		if name := caip.EVM(c.ID).String(); d.Genesis[name] == "" {
-			return d, fmt.Errorf("%s: %s does not have %s: %w", file.Where(c.Line), path, name, ErrMissing)
+			return fmt.Errorf("%s: %s does not have %s: %w", file.Where(c.Line), path, name, ErrMissing)
 		}
 	}
 	for _, name := range d.Chains {
 		if c, err := caip.ParseChain(name); err != nil || !has(file, c) {
-			return d, fmt.Errorf("%s has %s, which %s does not have any more", path, name, file.Path)
+			return fmt.Errorf("%s has %s, which %s does not have any more", path, name, file.Path)
 		}
 	}
-	return d, nil
+	return nil
 }
 
 func has(file *networks.File, c caip.Chain) bool {

@@ -35,7 +35,11 @@ func (e *TankError) Error() string {
 // Exists reports whether a store holds the data of a network on nodes.
 func Exists(s store.Store) (bool, error) {
 	id, err := store.Get(s, bucket, []byte(keyNetwork))
-	return id != nil, err
+	if err != nil || id != nil {
+		return id != nil, err
+	}
+	seed, err := store.Get(s, bucket, []byte(keySeed)) // an operator's, before its contracts are there
+	return seed != nil, err
 }
 
 // openKeys finds the keys of the data, or begins with new ones.

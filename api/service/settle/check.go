@@ -6,7 +6,6 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/chain"
-	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 )
@@ -71,7 +70,7 @@ func (s *Settler) contains(landed []entrypoint.Deposit, o *order, l quotestore.L
 	token, _ := l.Pays.CAIP().Token() // zero for the native coin, as the escrow says it
 	id := common.HexToHash(o.ID)
 	t := o.Terms()
-	terms, deadline := t.Hash(s.Network.Pins.Paymaster, id, o.Owner), quote.RefundDeadline(t)
+	terms, deadline := t.Hash(s.Network.Pins.Paymaster, id, o.Owner), s.Network.RefundDeadline(t)
 	return slices.ContainsFunc(landed, func(d entrypoint.Deposit) bool {
 		return d.QuoteID == id && d.Depositor == o.Owner && d.Token == token && d.Amount.Cmp(l.Pays.Value) == 0 &&
 			d.Terms == terms && d.RefundDeadline == deadline

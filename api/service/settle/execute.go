@@ -172,6 +172,13 @@ func (s *Settler) accept(ctx context.Context, o *order) error {
 	if err := s.affordable(ctx, o); err != nil {
 		return s.orExecuted(ctx, o, err)
 	}
+	if s.Network.Limits != nil { // what is promised is nobody else's from the commit on
+		s.accepting.Lock()
+		defer s.accepting.Unlock()
+		if err := quote.Room(ctx, s.Network, s.Book, s.Prices, s.Clock(), o.Fills, o.Legs); err != nil {
+			return s.orExecuted(ctx, o, err)
+		}
+	}
 	accepted := o.Clone()
 	err := s.Book.Accept(ctx, accepted, o.context, o.seen)
 	switch {

@@ -47,6 +47,9 @@ func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 // first, because their block hash expires.
 func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (string, *quotestore.Quote, error) {
 	if q.FailReason != "" {
+		if s.mustVoid(q) {
+			return s.void(ctx, q)
+		}
 		return s.refund(ctx, q)
 	}
 	if q.Status == api.StatusExecuted || q.Status == api.StatusCompleted {
@@ -178,7 +181,7 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int, name string) (*q
 		return s.depositSolana(ctx, o, i, name)
 	}
 	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
-		name: name, port: s.Network.Outbox.EVM(l.ChainID),
+		name: name, port: s.Network.Outbox.EVM(l.ChainID), deadline: o.ValidUntil,
 		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
 			return s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, s.plainly(o))
 		},

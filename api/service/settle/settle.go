@@ -39,22 +39,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/big"
 	"sync"
 	"time"
 
-	"coffer/api/caip"
 	"coffer/api/service/attest"
 	"coffer/api/service/deployment"
+	"coffer/api/service/quote"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/signers"
 )
 
 // Prices is the price source; *price.Table is one. Prices are micro-USD per whole unit, false means unknown.
-type Prices interface {
-	Price(id caip.AggregateID, at time.Time) (*big.Int, bool)
-}
+type Prices = quote.Prices
 
 // Deps is what a Settler stands on. ExplorerBase is put in front of /explorer/{chain}/tx/{hash}. AfterStep, when set,
 // is called after each commit of a saga with the step's name. Pause says how long a saga that a fault of the database
@@ -80,6 +77,8 @@ type Settler struct {
 	Deps
 	ctx    context.Context
 	cancel context.CancelFunc
+
+	accepting sync.Mutex // held while room is looked for and taken
 
 	mu      sync.Mutex
 	closed  bool

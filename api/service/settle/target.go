@@ -24,8 +24,9 @@ func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, erro
 	}
 	ops := o.targetOps()
 	return take(ctx, s, o.Quote, step[chain.Tx, chain.Receipt]{
-		name: "target", port: s.Network.Outbox.EVM(o.ChainID),
+		name: "target", port: s.Network.Outbox.EVM(o.ChainID), deadline: o.ValidUntil,
 		txs: func(next *quotestore.Quote) (txs []chain.Tx, err error) {
+			next.Signed = s.Network.Limits != nil
 			if next.Fills, err = s.beforeFill(ctx, o); err != nil {
 				return nil, err
 			}

@@ -1,0 +1,203 @@
+package remotenet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/crypto"
+	"golang.org/x/sync/errgroup"
+
+	"coffer/api/networks"
+	"coffer/api/service/chain"
+	"coffer/api/service/deployment"
+	"coffer/api/service/signers"
+	"coffer/api/service/store"
+)
+
+var (
+	// ErrOperator says that a file names an operator, whose service is not one inside a wallet.
+	ErrOperator = errors.New("the file names an operator: coffer serve --networks runs its service, and wallets open " +
+		"that one")
+	// ErrNoOperator says that a file names none.
+	ErrNoOperator = errors.New("the file names no operator: a table [operator] says who settles payments")
+	// ErrOpen says that deposits of quotes lie in another escrow than that of the latest deployment.
+	ErrOpen = errors.New("quotes are open whose payments go through contracts of an earlier deployment: serve those " +
+		"until they have ended")
+	// ErrAttesters says that a release takes more attesters than this process has.
+	ErrAttesters = errors.New("k is more than 1: this version has one attester, its own")
+)
+
+// A KeysError says that the service of an operator is not the one that the file, or the filler on a chain, knows. Its
+// keys exist by then.
+type KeysError struct {
+	Problem            string
+	Operator, Attester common.Address
+}
+
+func (e *KeysError) Error() string {
+	return fmt.Sprintf("%s (this service sends as %s and attests as %s)", e.Problem, e.Operator.Hex(), e.Attester.Hex())
+}
+
+// introduce makes the keys of an operator's service before there is a network: the contracts are made for them.
+func introduce(file *networks.File, o Options) error {
+	switch {
+	case o.Operator && file.Operator == nil:
+		return ErrNoOperator
+	case !o.Operator && file.Operator != nil:
+		return ErrOperator
+	case file.Operator == nil:
+		return nil
+	}
+	raw, err := seed(o)
+	if err == nil {
+		err = o.Store.Update(func(tx store.Tx) error { return tx.Bucket(bucket).Put([]byte(keySeed), raw) })
+	}
+	if err != nil {
+		return err
+	}
+	keys, err := signers.Derive(raw)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(file.Operator.Attesters, keys.Attester.Address()) {
+		return &KeysError{Problem: file.Where(file.Operator.Line) + ": the attesters are others: write " +
+			keys.Attester.Address().Hex() + " into the list, then coffer network deploy",
+			Operator: keys.Operator.Address(), Attester: keys.Attester.Address()}
+	}
+	if file.Operator.Threshold > 1 {
+		return fmt.Errorf("%s: %w", file.Where(file.Operator.Line), ErrAttesters)
+	}
+	return nil
+}
+
+// operate makes the network that of its operator, if the filler of every chain knows the service's key.
+func (n *Network) operate(ctx context.Context, file *networks.File) error {
+	if file.Operator == nil {
+		return nil
+	}
+	n.Threshold, n.EscrowSalt = file.Operator.Threshold, n.Salt()
+	n.FinalWorst = map[uint64]time.Duration{}
+	for _, c := range file.Chains {
+		n.FinalWorst[c.ID] = c.FinalWorst
+	}
+	n.Limits = &deployment.Limits{SponsorPerDay: file.Operator.SponsorPerDay, Exposure: file.Operator.ExposureCap}
+	if !file.Operator.Anyone {
+		n.Limits.Accounts = append([]common.Address{}, file.Operator.Accounts...)
+	}
+	key := n.Operator.Address()
+	data := append(crypto.Keccak256([]byte("hot(address)"))[:4], common.LeftPadBytes(key[:], 32)...)
+	group, ctx := errgroup.WithContext(ctx)
+	for _, node := range n.nodes {
+		group.Go(func() error {
+			var hot hexutil.Bytes
+			err := node.pool.Agreed(ctx, &hot, "eth_call", map[string]any{"to": n.Pins.Solver,
+				"data": hexutil.Bytes(data)}, "latest")
+			if err != nil && silent(err) {
+				n.log.Warn("a chain cannot be asked whether its filler knows the service's key", "chain", node.ID(),
+					"error", err)
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", node.name, err)
+			}
+			if len(hot) != 32 || hot[31] != 1 {
+				return &KeysError{Problem: fmt.Sprintf("%s: the service's key is no hot key of the filler %s: its "+
+					"owner %s has to call setHot(%s, true) there", node.name, n.Pins.Solver.Hex(),
+					file.Operator.Owner.Hex(), key.Hex()), Operator: key, Attester: n.Attester.Address()}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// keyEscrow is where the data keeps which escrow its quotes pay into.
+const keyEscrow = "escrow"
+
+// Settle notes that quotes pay into the network's escrow from now on. While some of another one are open it is ErrOpen.
+func (n *Network) Settle(s store.Store, open int) error {
+	if n.Limits == nil {
+		return nil
+	}
+	was, err := store.Get(s, bucket, []byte(keyEscrow))
+	if err != nil || string(was) == n.Pins.Escrow.Hex() {
+		return err
+	}
+	if was != nil && open > 0 {
+		return fmt.Errorf("%w: %d, in the escrow %s", ErrOpen, open, was)
+	}
+	return s.Update(func(tx store.Tx) error {
+		return tx.Bucket(bucket).Put([]byte(keyEscrow), []byte(n.Pins.Escrow.Hex()))
+	})
+}
+
+// finalReceipt is what a quorum says of a transaction in a block that is final.
+type finalReceipt struct {
+	Tx     common.Hash    `json:"transactionHash"`
+	Block  hexutil.Uint64 `json:"blockNumber"`
+	Hash   common.Hash    `json:"blockHash"`
+	Status hexutil.Uint64 `json:"status"`
+	Logs   []struct {
+		Address common.Address `json:"address"`
+		Topics  []common.Hash  `json:"topics"`
+		Data    hexutil.Bytes  `json:"data"`
+	} `json:"logs"`
+}
+
+// FinalReceipt finds the receipt of a transaction in a block that cannot be taken back, as a quorum has it; false while
+// there is none. It tells whether the transaction succeeded, its block and its logs.
+func (n *node) FinalReceipt(ctx context.Context, tx common.Hash) (chain.Receipt, bool, error) {
+	none := func(err error) (chain.Receipt, bool, error) { return chain.Receipt{}, false, err }
+	if err := n.ready(ctx); err != nil {
+		return none(err)
+	}
+	var head header
+	if err := n.pool.AgreedBlock(ctx, &head, "latest"); err != nil {
+		return none(err)
+	}
+	final, err := n.finalBlock(ctx, head)
+	if err != nil || final == nil {
+		return none(err)
+	}
+	var r *finalReceipt
+	var b *struct {
+		Hash common.Hash `json:"hash"`
+	}
+	if err := n.pool.Agreed(ctx, &r, "eth_getTransactionReceipt", tx); err != nil || r == nil || r.Tx != tx ||
+		r.Block > final.Number {
+		return none(err)
+	}
+	err = n.pool.Agreed(ctx, &b, "eth_getBlockByNumber", r.Block, false)
+	if err != nil || b == nil || b.Hash != r.Hash {
+		return none(err)
+	}
+	out := chain.Receipt{TxHash: r.Tx, Success: r.Status == 1, Block: uint64(r.Block), BlockHash: r.Hash}
+	for _, l := range r.Logs {
+		out.Logs = append(out.Logs, chain.Log{Address: l.Address, Topics: l.Topics, Data: l.Data})
+	}
+	return out, true, nil
+}
+
+// noneFinal is the depth of a chain that has no final block yet.
+const noneFinal = 24 * time.Hour
+
+// Depth is how long a block took to become final of late: how far the newest one is ahead of the newest final one.
+func (n *node) Depth(ctx context.Context) (time.Duration, error) {
+	if n.final.Counted && n.final.Blocks == 0 {
+		return 0, nil
+	}
+	var head header
+	if err := n.pool.AgreedBlock(ctx, &head, "latest"); err != nil {
+		return 0, err
+	}
+	final, err := n.finalBlock(ctx, head)
+	if err != nil || final == nil {
+		return noneFinal, err
+	}
+	return time.Duration(head.Time-min(head.Time, final.Time)) * time.Second, nil
+}
