@@ -150,6 +150,41 @@ func New(d assets.Catalog) (*Catalog, error) {
 	return c, nil
 }
 
+// Only is the part of the registry whose assets are kept: chains with their coin, and on them the assets that are.
+func (c *Catalog) Only(keep func(caip.Asset) bool) *Catalog {
+	out := &Catalog{chains: map[caip.Chain]ChainInfo{}, aggregates: map[caip.AggregateID]*Aggregate{},
+		entities: map[caip.Asset]Entity{}}
+	for id, info := range c.chains {
+		for e := range c.Entities() {
+			if e.Asset.Chain == id && e.Asset.IsNative() && keep(e.Asset) {
+				out.chains[id] = info.copy()
+			}
+		}
+	}
+	stays := func(e Entity) bool {
+		_, has := out.chains[e.Asset.Chain]
+		return has && keep(e.Asset)
+	}
+	for _, info := range c.evm {
+		if _, has := out.chains[info.Chain]; has {
+			out.evm = append(out.evm, info.copy())
+		}
+	}
+	for _, id := range c.order {
+		a := c.aggregates[id].copy()
+		a.Entities = slices.DeleteFunc(a.Entities, func(e Entity) bool { return !stays(e) })
+		if len(a.Entities) == 0 {
+			continue
+		}
+		out.order, out.aggregates[id] = append(out.order, id), &a
+		for _, e := range a.Entities {
+			out.entities[e.Asset] = e
+		}
+	}
+	out.added = slices.DeleteFunc(slices.Clone(c.added), func(e Entity) bool { return !stays(e) })
+	return out
+}
+
 // Chains lists the EVM chains in ascending order of their ids.
 func (c *Catalog) Chains() []ChainInfo {
 	out := make([]ChainInfo, len(c.evm))

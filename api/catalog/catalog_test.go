@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/assets"
@@ -182,5 +184,30 @@ func TestNewRefusesContradictions(t *testing.T) {
 		if _, err := catalog.New(d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
+	}
+}
+
+func TestAPartOfTheRegistryHasWhatIsKept(t *testing.T) {
+	c := load(t)
+	usdc := caip.ERC20(8453, common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"))
+	kept := []caip.Asset{caip.Native(8453), usdc, caip.ERC20(10, common.HexToAddress(
+		"0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"))} // without the coin of its chain
+	part := c.Only(func(a caip.Asset) bool { return slices.Contains(kept, a) })
+	if all := part.Chains(); len(all) != 1 || all[0].ID != 8453 || all[0].GasPriceWei.Sign() <= 0 {
+		t.Errorf("%+v", all)
+	}
+	if all := part.Aggregates(); len(all) != 2 || len(part.On(caip.EVM(10))) != 0 || len(all[0].Entities) != 1 {
+		t.Errorf("%+v", all)
+	}
+	if e, ok := part.Entity(usdc); !ok || e.Decimals != 6 || part.Price(usdc) == nil {
+		t.Errorf("%+v", e)
+	}
+	whole := c.Only(func(caip.Asset) bool { return true })
+	if a, b := slices.Collect(whole.Entities()), slices.Collect(c.Entities()); !slices.Equal(a, b) ||
+		whole.Solana().Name != c.Solana().Name || len(whole.Chains()) != len(c.Chains()) {
+		t.Error("the whole is not whole")
+	}
+	if _, still := c.Entity(kept[2]); !still || len(c.Chains()) < 2 {
+		t.Error("the registry itself changed")
 	}
 }

@@ -18,10 +18,12 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/client/httplog"
@@ -120,7 +122,8 @@ type Opened struct {
 	guest  *Guest          // nil unless a guest uses it
 	view   *chainview.View // nil where no nodes are named
 	tags   tags
-	change *Change // nil when there is nothing to confirm
+	listed map[string]bool // the aggregates that the service can be asked about; nil is all
+	change *Change         // nil when there is nothing to confirm
 	close  []func() error
 }
 
@@ -204,6 +207,11 @@ func (h Host) open(ctx context.Context, name, account string) (*Opened, error) {
 	if !h.vaultOnly || !p.OwnNodes() {
 		if err = o.findNetwork(ctx); err == nil {
 			err = o.findTags(ctx)
+		}
+		if err == nil && !p.Local() && o.Network.OnNodes() { // an operator's service has no other chain
+			o.Catalog = o.Catalog.Only(func(a caip.Asset) bool {
+				return slices.Contains(o.Network.Chains, a.Chain.String())
+			})
 		}
 	}
 	if err == nil && o.vault == nil {
@@ -402,7 +410,25 @@ func (o *Opened) reach(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.dial(client.Options{BaseURL: o.Profile.BaseURL, APIKey: key, RootCAs: roots})
+	if err := o.dial(client.Options{BaseURL: o.Profile.BaseURL, APIKey: key, RootCAs: roots}); err != nil {
+		return err
+	}
+	o.ask(ctx)
+	return nil
+}
+
+// ask finds out which assets an operator on chains of others can be asked about; without its answer it is asked about
+// all. What the wallet itself knows of assets does not depend on it.
+func (o *Opened) ask(ctx context.Context) {
+	if !o.Network.OnNodes() {
+		return
+	}
+	if list, err := o.Client.Assets(ctx); err == nil {
+		o.listed = map[string]bool{}
+		for _, a := range list {
+			o.listed[a.AggregatedAssetID] = true
+		}
+	}
 }
 
 // apiKey takes the API key from the vault, or asks for it where the profile keeps nothing.
@@ -477,6 +503,9 @@ func (o *Opened) Query() client.BalanceQuery {
 		}
 	}
 	for _, a := range o.Catalog.Aggregates() {
+		if o.listed != nil && !o.listed[string(a.ID)] {
+			continue
+		}
 		q.Aggregates = append(q.Aggregates, string(a.ID))
 	}
 	return q

@@ -27,18 +27,18 @@ func Serve(
 ) (cmd *exec.Cmd, out *bufio.Reader, line string, logs *strings.Builder) {
 	t.Helper()
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--json", "--host", "wallet.test"}
-	return begins(t, env, append(args, more...))
+	return Begins(t, env, append(args, more...))
 }
 
 // Devnet starts `coffer devnet` with free ports and returns its line of JSON.
 func Devnet(t *testing.T, env []string, more ...string) (cmd *exec.Cmd, line string) {
 	t.Helper()
-	cmd, _, line, _ = begins(t, env, append([]string{"devnet", "--listen", "127.0.0.1:0", "--json"}, more...))
+	cmd, _, line, _ = Begins(t, env, append([]string{"devnet", "--listen", "127.0.0.1:0", "--json"}, more...))
 	return cmd, line
 }
 
-// begins starts the program and reads its first line. It is killed at the end of the test, unless it has ended.
-func begins(t *testing.T, env, args []string) (cmd *exec.Cmd, out *bufio.Reader, line string, logs *strings.Builder) {
+// Begins starts the program and reads its first line. It is killed at the end of the test, unless it has ended.
+func Begins(t *testing.T, env, args []string) (cmd *exec.Cmd, out *bufio.Reader, line string, logs *strings.Builder) {
 	t.Helper()
 	cmd = exec.Command(Program(), args...)
 	logs = new(strings.Builder)
