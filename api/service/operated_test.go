@@ -440,11 +440,19 @@ func TestAnOperatorChangesItsAttestersWhenNoQuoteIsOpen(t *testing.T) {
 	}
 }
 
-// TestAnOperatorIsNoServiceInsideAWallet, and own nodes are no operator.
+// TestAnOperatorIsNoServiceInsideAWallet, own nodes are no operator, and real money waits for keys in a vault.
 func TestAnOperatorIsNoServiceInsideAWallet(t *testing.T) {
 	o := newOperated(t, nil)
 	if _, err := service.Open(o.lab.options(store.NewMemory())); !errors.Is(err, remotenet.ErrOperator) {
 		t.Errorf("in a wallet: %v", err)
+	}
+	o.net.Kind = network.Real
+	for i := range o.net.Chains {
+		o.net.Chains[i].Final = networks.Finality{}
+	}
+	o.save()
+	if _, err := service.Open(o.options(store.NewMemory())); !errors.Is(err, remotenet.ErrRealOperator) {
+		t.Errorf("real money: %v", err)
 	}
 	own := newLab(t, nil)
 	from := own.options(store.NewMemory())

@@ -12,6 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"golang.org/x/sync/errgroup"
 
+	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
@@ -23,6 +24,9 @@ var (
 	// ErrOperator says that a file names an operator, whose service is not one inside a wallet.
 	ErrOperator = errors.New("the file names an operator: coffer serve --networks runs its service, and wallets open " +
 		"that one")
+	// ErrRealOperator says that real money is at stake, and that the operator's keys are in the store in the clear.
+	ErrRealOperator = errors.New("a network of kind real has no service of an operator in this version: its keys would " +
+		"be on disk in the clear")
 	// ErrNoOperator says that a file names none.
 	ErrNoOperator = errors.New("the file names no operator: a table [operator] says who settles payments")
 	// ErrOpen says that deposits of quotes lie in another escrow than that of the latest deployment.
@@ -52,6 +56,8 @@ func introduce(file *networks.File, o Options) error {
 		return ErrOperator
 	case file.Operator == nil:
 		return nil
+	case file.Kind == network.Real:
+		return ErrRealOperator
 	}
 	raw, err := seed(o)
 	if err == nil {

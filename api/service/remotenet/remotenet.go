@@ -95,11 +95,11 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 			err = errors.Join(fmt.Errorf("network of %s: %w", o.File, err), n.Close())
 		}
 	}()
-	if file.Kind == network.Real && o.Tank == nil {
-		return nil, ErrReal
-	}
 	if err := introduce(file, o); err != nil {
 		return nil, err
+	}
+	if file.Kind == network.Real && o.Tank == nil {
+		return nil, ErrReal
 	}
 	d, all, err := describe(file)
 	if err != nil {
