@@ -207,6 +207,22 @@ func TestAnOperatorSettlesACallPaidFromTwoChains(t *testing.T) {
 	}
 }
 
+// TestAnOperatorSettlesASwap: what two chains pay buys coins on a third, at the prices of the feeds.
+func TestAnOperatorSettlesASwap(t *testing.T) {
+	o := newOperated(t, nil)
+	c := o.member(o.open(nil), api.AccountKernelV31, 66)
+	signed, id := c.exchange(c.swap("ob:usdc", "30000000", "eip155:8453/slip44:60", ""))
+	c.done(c.waited(signed, id), api.RecordSwap)
+	got := c.balance(base+":"+c.user.Address.Hex(), "eip155:8453/slip44:60")
+	if most := big.NewInt(15e15); got.Cmp(most) >= 0 || got.Cmp(big.NewInt(12e15)) < 0 { // 30 dollars of 2000
+		t.Errorf("%s wei arrived", got)
+	}
+	o.settled(func() bool { return o.has(10, o.escrow) == 0 && o.has(42161, o.escrow) == 0 })
+	if left := o.has(10, c.user.Address) + o.has(42161, c.user.Address); left != 10e6 {
+		t.Errorf("%d is left", left)
+	}
+}
+
 // TestAnOperatorGivesDepositsBackInFull: nothing of the delivery was signed, so they go back at once; or it was and
 // failed on the chain, so the id is used up first, and no bytes that are under way deliver afterwards.
 func TestAnOperatorGivesDepositsBackInFull(t *testing.T) {

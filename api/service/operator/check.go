@@ -90,7 +90,7 @@ func Look(ctx context.Context, o Options) (*Survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if file.Operator != nil {
+	if file.Operator != nil && len(file.Operator.Attesters) > 0 {
 		if _, _, err := o.plan(ctx, file, all); err != nil {
 			return nil, err
 		}
@@ -267,6 +267,9 @@ func (n *node) contracts(ctx context.Context, r *Report) {
 	if err != nil {
 		r.say(Missing, "contracts", "", "%s", err)
 		return
+	}
+	if n.file.Operator != nil && len(n.file.Operator.Attesters) == 0 {
+		r.say(Missing, "attesters", off[pinned.Escrow], "none is named: coffer serve --networks says which its own is")
 	}
 	for _, c := range n.wanted {
 		switch needed := strings.Contains(off[c.Name], "works"); {

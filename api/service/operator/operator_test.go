@@ -278,9 +278,13 @@ func TestDeployBringsTheContractsOfAnOperator(t *testing.T) {
 		!strings.Contains(err.Error(), "no attester is named") {
 		t.Fatalf("%d transactions, %v %s", w.sent, err, out)
 	}
+	var incomplete *IncompleteError
+	if err := Check(t.Context(), w.options()); !errors.As(err, &incomplete) || incomplete.Things != 4 {
+		t.Fatalf("%v\n%s", err, &w.out)
+	}
+	says(t, w.out.String(), "MISSING attesters none is named: coffer serve --networks says which its own is")
 	op.Attesters = []common.Address{{1}}
 	w.write()
-	var incomplete *IncompleteError
 	if err := Check(t.Context(), w.options()); !errors.As(err, &incomplete) || incomplete.Things != 6 {
 		t.Fatalf("%v\n%s", err, &w.out)
 	}

@@ -25,8 +25,8 @@ var (
 	ErrOperator = errors.New("the file names an operator: coffer serve --networks runs its service, and wallets open " +
 		"that one")
 	// ErrRealOperator says that real money is at stake, and that the operator's keys are in the store in the clear.
-	ErrRealOperator = errors.New("a network of kind real has no service of an operator in this version: its keys would " +
-		"be on disk in the clear")
+	ErrRealOperator = errors.New("a network of kind real has no service of an operator in this version: its keys " +
+		"would be on disk in the clear")
 	// ErrNoOperator says that a file names none.
 	ErrNoOperator = errors.New("the file names no operator: a table [operator] says who settles payments")
 	// ErrOpen says that deposits of quotes lie in another escrow than that of the latest deployment.
