@@ -364,8 +364,8 @@ type networkCommands struct{}
 
 // Init writes a network file.
 func (networkCommands) Init(ctx context.Context, o cli.NetworkInit) error {
-	options := operator.InitOptions{File: o.Out, Kind: o.Kind, Chains: o.Chains, Tokens: o.Tokens, JSON: o.JSON, Owner: o.Owner,
-		Out: os.Stdout}
+	options := operator.InitOptions{File: o.Out, Kind: o.Kind, Chains: o.Chains, Tokens: o.Tokens, JSON: o.JSON,
+		Owner: o.Owner, Out: os.Stdout}
 	if p := prompt(); p.Terminal {
 		options.Ask = p.Line
 	}

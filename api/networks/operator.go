@@ -143,8 +143,8 @@ func (r *reader) worst(t table, c *Chain) {
 
 const operatorHead = `
 # Who settles payments between these chains, with coffer serve --networks %s
-#   owner                the address of a cold key: it puts inventory into the filler contract, sets its caps and its hot
-#                        key, and takes inventory out
+#   owner                the address of a cold key: it puts inventory into the filler contract, sets its caps and its
+#                        hot key, and takes inventory out
 #   attesters, k         whose signatures release a deposit, and how many of them it takes. coffer serve says which
 #                        address its own is
 #   sponsor_usd_per_day  what an account may cost in gas in 24 hours: calls on one chain, and quotes that fail

@@ -18,8 +18,8 @@ func Became(list []verify.Became, status string) []Seen {
 	var out []Seen
 	for _, b := range list {
 		if status == api.StatusCompleted && denies(b) {
-			out = append(out, Seen{"The service says " + status + ", and your node does not see that. What you signed " +
-				"may still run; ask the operator.", Warn})
+			out = append(out, Seen{"The service says " + status + ", and your node does not see that. What you " +
+				"signed may still run; ask the operator.", Warn})
 			break
 		}
 	}

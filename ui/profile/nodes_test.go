@@ -219,7 +219,8 @@ func TestASetUpOnOwnNodesKeepsTheKeysOfItsNodes(t *testing.T) {
 		Passphrase: secret.New([]byte("correct horse"))}
 	var needs []networks.Need
 	p.Profile, p.Network, needs, err = h.OnNodes(p.Profile, path)
-	if err != nil || len(needs) != 1 || needs[0] != need || p.Profile.Kind != network.Lab || p.Profile.NetworkID != m.n.ID {
+	if err != nil || len(needs) != 1 || needs[0] != need || p.Profile.Kind != network.Lab ||
+		p.Profile.NetworkID != m.n.ID {
 		t.Fatalf("%v %v %+v", err, needs, p.Profile)
 	}
 	if _, _, _, err := h.OnNodes(config.Profile{Name: "mine", Vault: config.VaultFile}, path); err == nil {

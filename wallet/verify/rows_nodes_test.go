@@ -99,11 +99,13 @@ func TestU14_AnOperatorsEscrowIsTheOneOfItsAttesters(t *testing.T) {
 			d.Escrow = other
 			n.Pins.Escrow = d.Escrow
 		},
-		"fewer signatures":    func(_ *network.Descriptor, d *network.Deployment) { d.Threshold = 1 },
-		"another attester":    func(_ *network.Descriptor, d *network.Deployment) { d.Attesters[0] = common.Address{9} },
-		"another payee":       func(_ *network.Descriptor, d *network.Deployment) { d.Filler = other },
-		"of another network":  func(n *network.Descriptor, _ *network.Deployment) { n.ID = common.Hash{7}.Hex() },
-		"another paymaster":   func(n *network.Descriptor, _ *network.Deployment) { n.Pins.Paymaster = network.Window() },
+		"fewer signatures":   func(_ *network.Descriptor, d *network.Deployment) { d.Threshold = 1 },
+		"another attester":   func(_ *network.Descriptor, d *network.Deployment) { d.Attesters[0] = common.Address{9} },
+		"another payee":      func(_ *network.Descriptor, d *network.Deployment) { d.Filler = other },
+		"of another network": func(n *network.Descriptor, _ *network.Deployment) { n.ID = common.Hash{7}.Hex() },
+		"another paymaster": func(n *network.Descriptor, _ *network.Deployment) {
+			n.Pins.Paymaster = network.Window()
+		},
 		"another solver":      func(n *network.Descriptor, _ *network.Deployment) { n.Pins.Solver = other },
 		"an embedded network": func(n *network.Descriptor, _ *network.Deployment) { n.Kind = network.Embedded },
 		"no deployment":       func(n *network.Descriptor, _ *network.Deployment) { n.Deployments = nil },

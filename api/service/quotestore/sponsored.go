@@ -9,8 +9,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// NoteSponsored notes, in a commit of its caller, that gas was paid for an account beside its quotes: Accepted counts it.
-// What is older than a day before is forgotten.
+// NoteSponsored notes, in a commit of its caller, that gas was paid for an account beside its quotes: Accepted counts
+// it. What is older than a day before is forgotten.
 func (b *Book) NoteSponsored(owner string, at time.Time, what string) func(store.Tx) error {
 	return writing(func(w *writer) error {
 		key := hashOf(UserKey(owner))

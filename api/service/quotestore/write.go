@@ -303,7 +303,8 @@ func latest(tx store.Tx, owners ...string) (stamp uint64) {
 	return stamp
 }
 
-// Accepted counts the quotes of an account that were accepted since a moment, with what NoteSponsored noted, up to most.
+// Accepted counts the quotes of an account that were accepted since a moment, with what NoteSponsored noted, up to
+// most.
 func (b *Book) Accepted(ctx context.Context, owner string, since time.Time, most int) (n int, err error) {
 	key, first := hashOf(UserKey(owner)), uint64(since.UnixNano())
 	err = b.view(ctx, func(tx store.Tx) error {
