@@ -63,6 +63,10 @@ var scenes = map[string][]scene{
 		{line: "make ", not: source},
 		{line: "GO", not: source},
 		{line: "coffer serve --lifetime", not: value},
+		{line: "coffer setup --linear", not: "asks much; ui/e2e/devnet answers"},
+		{line: "coffer refund --rpc", not: "needs a payment past its deadline; ui/e2e/devnet has one"},
+		{line: "coffer serve --networks", not: "needs what the owner of an operator does; ui/e2e/devnet does it"},
+		{line: "coffer profile nodes --add", not: "needs nodes; ui/cli/keys has some"},
 		{line: "coffer keys node-key", not: "needs a node that asks for a key; ui/e2e/keys has one"},
 	},
 	"README.md": {
@@ -103,6 +107,9 @@ var scenes = map[string][]scene{
 		{line: "coffer serve keys add", stop: true, words: []string{"DIR", "./lab"}},
 	},
 	"networks.md": {
+		{line: "coffer network resume", not: "needs a gas tank that stopped; api/service has one"},
+		{line: "coffer network init --kind lab --tokens all --operator", words: []string{"--operator",
+			"--out operator.toml --operator"}},
 		{line: "coffer devnet", words: []string{"coffer devnet",
 			"coffer devnet --listen 127.0.0.1:8545 --service 127.0.0.1:0"}},
 	},
@@ -110,7 +117,6 @@ var scenes = map[string][]scene{
 		{line: "coffer profile add mine --kind embedded --vault file --default", alone: true},
 		{line: "coffer profile add mine", fresh: true},
 		{line: "coffer profile add nodes", not: "needs the files of networks.md, which has the line as well"},
-		{line: "coffer setup --linear", under: "Your own nodes", not: "asks much; ui/e2e/devnet answers"},
 		{line: "coffer refund --rpc", not: "needs a payment past its deadline; ui/e2e/devnet takes one back"},
 		{line: "coffer keys new", no: true},
 		{line: "coffer accounts add", words: []string{"0x522cD0090f1406C3F1A50111687e89256A049992", key}},
