@@ -413,50 +413,48 @@ func beyond(chain, lane uint64) string {
 
 // Result implements outbox.Port.
 func (l *Lane) Result(ctx context.Context, id string) ([]chain.Receipt, error) {
-	for {
-		changed := l.changes()
-		var s *step
-		err := l.Store.View(func(tx store.Tx) (err error) {
-			s, err = l.in(tx).byID(id)
-			return err
-		})
-		switch {
-		case err != nil:
-			return nil, err
-		case s == nil:
-			return nil, fmt.Errorf("no step %q was sent on chain %d", id, l.ChainID)
-		case s.Final != nil:
-			return []chain.Receipt{*s.Final}, nil
-		}
-		if err := l.wait(ctx, changed); err != nil {
-			return nil, err
-		}
+	s, err := l.until(ctx, id, func(s *step) bool { return s.Final != nil })
+	if err != nil {
+		return nil, err
 	}
+	return []chain.Receipt{*s.Final}, nil
 }
 
 // Mined implements outbox.Watched.
 func (l *Lane) Mined(ctx context.Context, id string) (common.Hash, error) {
+	s, err := l.until(ctx, id, func(s *step) bool { return s.Final != nil || s.Mined != nil })
+	switch {
+	case s == nil:
+		return common.Hash{}, err
+	case err != nil:
+		return s.last().Hash, err
+	case s.Final == nil:
+		return s.Mined.Tx, nil
+	case !s.Final.Success:
+		err = fmt.Errorf("%w: it came to nothing", chain.ErrNotAccepted)
+	}
+	return s.Final.TxHash, err
+}
+
+// until waits for what a step has to become. When the context ends before, the error comes with the step as it is.
+func (l *Lane) until(ctx context.Context, id string, done func(*step) bool) (*step, error) {
 	for {
 		changed := l.changes()
 		var s *step
-		err := l.Store.View(func(tx store.Tx) (err error) {
+		if err := l.Store.View(func(tx store.Tx) (err error) {
 			s, err = l.in(tx).byID(id)
 			return err
-		})
-		switch {
-		case err != nil:
-			return common.Hash{}, err
-		case s == nil:
-			return common.Hash{}, fmt.Errorf("no step %q was sent on chain %d", id, l.ChainID)
-		case s.Final != nil && !s.Final.Success:
-			return s.Final.TxHash, fmt.Errorf("%w: it came to nothing", chain.ErrNotAccepted)
-		case s.Final != nil:
-			return s.Final.TxHash, nil
-		case s.Mined != nil:
-			return s.Mined.Tx, nil
+		}); err != nil {
+			return nil, err
+		}
+		if s == nil {
+			return nil, fmt.Errorf("no step %q was sent on chain %d", id, l.ChainID)
+		}
+		if done(s) {
+			return s, nil
 		}
 		if err := l.wait(ctx, changed); err != nil {
-			return s.last().Hash, err
+			return s, err
 		}
 	}
 }
