@@ -127,7 +127,7 @@ func (t Tank) Words() string {
 }
 
 // Lane is the way of the gas tank's transactions to one chain. Why says why it sends nothing, "" when it does; Stopped,
-// that it stays so until somebody decides. Known are the lines to decide from.
+// that it stays so until its owner decides. Known are the lines to decide from.
 type Lane struct {
 	ChainID uint64
 	Chain   string

@@ -7,7 +7,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Who saw a figure: the person's own node, or nobody but the service.
+// Who saw a figure: the person's own node, or the service alone.
 const (
 	SeenByNode  = "seen by your node"
 	ServiceSays = "the service says"

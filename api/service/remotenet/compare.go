@@ -21,7 +21,7 @@ import (
 // compareWithin bounds how long a start waits for a chain that is silent.
 const compareWithin = 4 * time.Second
 
-// ErrUncompared says that a chain cannot be used yet, because nobody could look whether it is that of the network.
+// ErrUncompared says that a chain cannot be used yet, because it could not be compared with the network.
 var ErrUncompared = errors.New("it could not be compared with the network yet")
 
 // gate lets nothing at a chain before it was found to be that of the network. A difference that is found later closes

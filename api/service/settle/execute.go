@@ -172,7 +172,7 @@ func (s *Settler) accept(ctx context.Context, o *order) error {
 	if err := s.affordable(ctx, o); err != nil {
 		return s.orExecuted(ctx, o, err)
 	}
-	if s.Network.Limits != nil { // what is promised is nobody else's from the commit on
+	if s.Network.Limits != nil { // what is promised counts as taken from the commit on
 		s.accepting.Lock()
 		defer s.accepting.Unlock()
 		if err := quote.Room(ctx, s.Network, s.Book, s.Prices, s.Clock(), o.Fills, o.Legs); err != nil {

@@ -160,7 +160,7 @@ func (p *person) makes() common.Address {
 	return common.HexToAddress(strings.TrimSpace(out))
 }
 
-// payee is one of many addresses that nobody has.
+// payee is one of many addresses without an owner.
 func payee(n int64) common.Address { return common.BigToAddress(big.NewInt(0xbeef<<32 + n)) }
 
 // pays is the command line of a transfer of USDC on the first chain.
