@@ -114,6 +114,9 @@ func TestD13TheCardOfOwnNodesNamesTheGasTank(t *testing.T) {
 			strings.Contains(text, "w     swap") {
 			t.Errorf("%s:\n%s", name, text)
 		}
+		if tuitest.Keys(m, "j"); m.build("t") == nil || m.build("w") != nil {
+			t.Errorf("%s: a swap is begun", name)
+		}
 	}
 }
 

@@ -31,12 +31,16 @@ func (m *Model) Keys() []kit.Key {
 	if !ok {
 		build = "select an asset first"
 	}
+	swap := build
+	if swap == "" {
+		swap = m.swapOff()
+	}
 	next := [views]string{"by chain", "by account", "by asset"}[m.view]
 	keys := []kit.Key{
 		kit.NewKey("expand", "enter").Explain("expand or collapse").OffWhen(!ok, empty),
 		kit.NewKey("build", "b").Explain("build a call with this asset").OffWhen(build != "", build),
 		kit.NewKey("transfer", "t").Explain("transfer this asset").OffWhen(build != "", build),
-		kit.NewKey("swap", "w").Explain("swap this asset").OffWhen(build != "", build),
+		kit.NewKey("swap", "w").Explain("swap this asset").OffWhen(swap != "", swap),
 		kit.NewKey("receive", "r").Explain("show an address or payment request").
 			OffWhen(len(m.ctx.Accounts) == 0, "this profile has no account"),
 		kit.NewKey("view", "v").Explain("group " + next),

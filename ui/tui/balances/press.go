@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api/amount"
+	"coffer/ui/compose"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -114,11 +115,19 @@ func (m *Model) pressInspect(key string) tea.Cmd {
 // build opens a form with the asset of the selected line: its ids only, never a figure.
 func (m *Model) build(key string) tea.Cmd {
 	r, ok := m.current()
-	if !ok || r.buildOff() != "" {
+	if !ok || r.buildOff() != "" || key == "w" && m.swapOff() != "" {
 		return nil
 	}
 	r.arg.Form = map[string]string{"t": "transfer", "w": "swap"}[key]
 	return screen.Open(screen.Build, r.arg)
+}
+
+// swapOff says why nothing can be swapped on this network.
+func (m *Model) swapOff() string {
+	if m.ctx.Network.OnOwnNodes() {
+		return compose.NoSolver + ", which would swap"
+	}
+	return ""
 }
 
 // buildOff says why no call can be built with the asset of the line.
