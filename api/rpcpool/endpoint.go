@@ -59,6 +59,7 @@ type endpoint struct {
 	until     time.Time
 	pause     time.Duration
 	fault     string
+	other     bool // its last fault is that it serves another chain
 	faultAt   time.Time
 	latency   time.Duration
 	head      uint64
@@ -216,6 +217,7 @@ func (e *endpoint) leave(now time.Time, took time.Duration, f *fault) (changed b
 func (e *endpoint) trip(now time.Time, f *fault) bool {
 	e.faults++
 	e.fault, e.faultAt, e.verified, e.slow, e.answered = f.words, now, false, 0, 0
+	e.other = errors.Is(f.cause, ErrOtherChain)
 	if now.Before(e.until) {
 		e.until = latest(e.until, now.Add(f.least))
 		return false

@@ -234,6 +234,9 @@ func (p *Pool) unavailable(method string, faults map[*endpoint]*fault) *Unavaila
 		e.mu.Lock()
 		if e.pause > 0 {
 			at.Fault, at.Until = e.fault, e.until
+			if e.other && u.cause == nil {
+				u.cause = ErrOtherChain
+			}
 		}
 		e.mu.Unlock()
 		if f := faults[e]; f != nil {

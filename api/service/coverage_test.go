@@ -73,6 +73,7 @@ func (r recorded) RoundTrip(q *http.Request) (*http.Response, error) {
 func neverServed() map[string]string {
 	const (
 		unsigned = "operations are answered unsigned"
+		silent   = "only where a chain cannot be asked: TestASilentChainStopsNeitherTheStartNorTheOthers"
 		damaged  = "only where the database is damaged: TestR3_WhatIsDamagedIsNamed"
 	)
 	return map[string]string{
@@ -83,6 +84,8 @@ func neverServed() map[string]string {
 		"getQuoteV1 QuoteV1.destinationChainOperation":      "swaps and transfers have no prepared operation",
 		"getAggregatedBalanceV2 AggregatedBalance.accounts": "v2 answers for one address",
 		"getAggregatedBalanceV2 BalanceAccounts.*":          "v2 answers for one address",
+		"AggregatedBalance.unreachable":                     silent,
+		"UnreachableChain.*":                                silent,
 		"HistoryPage.damaged":                               damaged,
 		"HistoryPageV1.damaged":                             damaged,
 	}
