@@ -180,6 +180,7 @@ func (o *operated) settled(want func() bool) {
 
 // TestAnOperatorSettlesACallPaidFromTwoChains: over nothing but JSON-RPC endpoints, for each kind of account.
 func TestAnOperatorSettlesACallPaidFromTwoChains(t *testing.T) {
+	t.Parallel()
 	o := newOperated(t, nil)
 	s := o.open(nil)
 	for i, kind := range []string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased} {
@@ -209,6 +210,7 @@ func TestAnOperatorSettlesACallPaidFromTwoChains(t *testing.T) {
 
 // TestAnOperatorSettlesASwap: what two chains pay buys coins on a third, at the prices of the feeds.
 func TestAnOperatorSettlesASwap(t *testing.T) {
+	t.Parallel()
 	o := newOperated(t, nil)
 	c := o.member(o.open(nil), api.AccountKernelV31, 66)
 	signed, id := c.exchange(c.swap("ob:usdc", "30000000", "eip155:8453/slip44:60", ""))
@@ -226,6 +228,7 @@ func TestAnOperatorSettlesASwap(t *testing.T) {
 // TestAnOperatorGivesDepositsBackInFull: nothing of the delivery was signed, so they go back at once; or it was and
 // failed on the chain, so the id is used up first, and no bytes that are under way deliver afterwards.
 func TestAnOperatorGivesDepositsBackInFull(t *testing.T) {
+	t.Parallel()
 	var o *operated
 	pauses := false
 	o = newOperated(t, func(h http.Handler) http.Handler {
@@ -286,6 +289,7 @@ func isFill(t *testing.T, params []json.RawMessage) bool {
 
 // TestAnOperatorGoesOnAfterEachStep: the process ends after every step of a settlement, and the next one goes on.
 func TestAnOperatorGoesOnAfterEachStep(t *testing.T) {
+	t.Parallel()
 	o := newOperated(t, nil)
 	steps := make(chan string, 100)
 	hook := func(from *service.Options) { from.AfterStep = func(step string) { steps <- step } }
@@ -337,6 +341,7 @@ func TestAnOperatorGoesOnAfterEachStep(t *testing.T) {
 // TestAnOperatorHasLimits: whom it serves, what may be in escrow, what it pays of gas, what it has, and how long it
 // waits for a deposit.
 func TestAnOperatorHasLimits(t *testing.T) {
+	t.Parallel()
 	o := newOperated(t, nil)
 	plain := *o.net.Operator
 	refuses := func(usdc int64, words string, change func()) {
@@ -383,6 +388,7 @@ func TestAnOperatorHasLimits(t *testing.T) {
 
 // TestWhatAnOperatorHasPromisedIsNobodyElses: of two quotes for the same inventory one is accepted.
 func TestWhatAnOperatorHasPromisedIsNobodyElses(t *testing.T) {
+	t.Parallel()
 	o := newOperated(t, nil)
 	usdc, owner := o.usdc[8453], o.payer.Address()
 	o.owner(8453, "withdraw(address,address,uint256)", usdc[:], owner[:], big.NewInt(450e6).Bytes())
@@ -404,6 +410,7 @@ func TestWhatAnOperatorHasPromisedIsNobodyElses(t *testing.T) {
 
 // TestAnOperatorChangesItsAttestersWhenNoQuoteIsOpen: those that are open end in the escrow they pay into.
 func TestAnOperatorChangesItsAttestersWhenNoQuoteIsOpen(t *testing.T) {
+	t.Parallel()
 	o := newOperated(t, nil)
 	from, sent := o.options(o.db), make(chan struct{}, 100)
 	from.AfterStep = func(string) { sent <- struct{}{} }
@@ -458,6 +465,7 @@ func TestAnOperatorChangesItsAttestersWhenNoQuoteIsOpen(t *testing.T) {
 
 // TestAnOperatorIsNoServiceInsideAWallet, own nodes are no operator, and real money waits for keys in a vault.
 func TestAnOperatorIsNoServiceInsideAWallet(t *testing.T) {
+	t.Parallel()
 	o := newOperated(t, nil)
 	if _, err := service.Open(o.lab.options(store.NewMemory())); !errors.Is(err, remotenet.ErrOperator) {
 		t.Errorf("in a wallet: %v", err)

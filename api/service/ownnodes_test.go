@@ -613,6 +613,7 @@ func moodyLab(t *testing.T) (*lab, []*moody) {
 // TestASilentChainStopsNeitherTheStartNorTheOthers: it is named, its balances are on no line, a call there says why it
 // cannot be made. When it answers again it works without a restart.
 func TestASilentChainStopsNeitherTheStartNorTheOthers(t *testing.T) {
+	t.Parallel()
 	l, nodes := moodyLab(t)
 	nodes[1].hang.Store(true)
 	c := newClient(t, l.fuel(open(t, l.options(store.NewMemory()))), api.AccountKernelV31, 57)
@@ -652,6 +653,7 @@ func TestASilentChainStopsNeitherTheStartNorTheOthers(t *testing.T) {
 
 // TestWhatASilentChainTurnsOutToBeStopsEverything: at the start it could not be asked, then it has other code.
 func TestWhatASilentChainTurnsOutToBeStopsEverything(t *testing.T) {
+	t.Parallel()
 	l, nodes := moodyLab(t)
 	nodes[1].hang.Store(true)
 	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 58)
@@ -677,6 +679,7 @@ func TestWhatASilentChainTurnsOutToBeStopsEverything(t *testing.T) {
 
 // TestATankWhoseKeyIsUsedElsewhereStopsUntilItsOwnerDecides, and then the call that waited goes out.
 func TestATankWhoseKeyIsUsedElsewhereStopsUntilItsOwnerDecides(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, nil)
 	var ahead atomic.Int64 // seconds
 	o := l.options(store.NewMemory())
@@ -746,6 +749,7 @@ func (l *lab) final(is string) {
 // TestAnAdminsMessageIsAnsweredBeforeItIsFinal, also for an account that has to be made first, and counts towards what
 // the gas tank pays for the account in a day.
 func TestAnAdminsMessageIsAnsweredBeforeItIsFinal(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, nil)
 	l.final("1000") // never, while nothing else makes blocks
 	db := store.NewMemory()
@@ -864,6 +868,7 @@ func failedOp(reason string) string {
 // TestARevertThatStaysFailsAtOnce: a node that is asked before the signature says so at two heads. One that says it
 // once was behind.
 func TestARevertThatStaysFailsAtOnce(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		says func(n int64) string
 		want string
