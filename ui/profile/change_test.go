@@ -82,10 +82,25 @@ func (m *machine) open(now network.Descriptor, earlier ...network.Descriptor) *O
 	return o
 }
 
+// makesVault makes the vault of a profile, with a passphrase that is quickly tried.
+func (m *machine) makesVault(o *Opened) {
+	m.t.Helper()
+	options := o.host.vaultOptions(o.Profile, o.tags.keys, o.Paths.ProfileKeys(o.Profile.Name))
+	options.WorkFactor = 1
+	v, err := vault.OpenFile(options)
+	if err == nil {
+		err = errors.Join(v.Create(m.t.Context(), secret.New([]byte("correct horse"))), v.Close())
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
 // live makes a key and a journal with an operation, and signs: what a user has.
 func (m *machine) live(o *Opened) string {
 	m.t.Helper()
-	if err := o.vault.Create(m.t.Context(), secret.New([]byte("correct horse"))); err != nil {
+	m.makesVault(o)
+	if err := o.vault.Unlock(m.t.Context(), secret.New([]byte("correct horse"))); err != nil {
 		m.t.Fatal(err)
 	}
 	item, err := o.vault.Add(m.t.Context(), vault.EVM, secret.New([]byte(strings.Repeat("k", 32))), "")
