@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -25,7 +26,20 @@ type block struct {
 	BaseFee   reads.Quantity  `json:"baseFeePerGas"`
 	Coinbase  common.Address  `json:"miner"`
 	Random    common.Hash     `json:"mixHash"`
-	L1Number  *hexutil.Uint64 `json:"l1BlockNumber"` // Arbitrum: what code sees as the number
+	L1Number  *plainNumber    `json:"l1BlockNumber"` // Arbitrum: what code sees as the number
+}
+
+// plainNumber is a quantity, which anvil 1.7.1 writes as a JSON number where it imitates Arbitrum.
+type plainNumber uint64
+
+// UnmarshalJSON reads both forms.
+func (n *plainNumber) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		return (*hexutil.Uint64)(n).UnmarshalJSON(raw)
+	}
+	v, err := strconv.ParseUint(string(raw), 10, 64)
+	*n = plainNumber(v)
+	return err
 }
 
 // head checks that it is a block.
