@@ -18,6 +18,9 @@ import (
 // every payment happens once, and the program says so when it does.
 func TestReorganisationsAboveFinalLoseAndDoubleNothing(t *testing.T) {
 	needsAnvil(t)
+	if *killed < manyKills { // a block that leaves the chain while a quote reads it ends the command before it pays
+		t.Skip("the long run, where a command may be typed again; .ci/run nodes gives one")
+	}
 	t.Parallel()
 	w := newWorld(t, base)
 	file := w.names(w.direct)

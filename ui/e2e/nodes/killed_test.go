@@ -18,6 +18,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// manyKills are those of the long run.
+const manyKills = 1000
+
 var killed = flag.Int("kills", 10, "how many times the program is killed")
 
 // gate lets requests through to a node, and kills a process at one of them.
