@@ -194,7 +194,7 @@ func (e *eyes) Follow(_ context.Context, traces []verify.Trace) (out []verify.Co
 	return out
 }
 
-// An end that only the service tells of is there with what own nodes see, and closes no signature either way.
+// An end that only the service reports is shown beside what own nodes see, and closes no signature either way.
 func TestTH_V8_AnEndIsComparedWithOwnNodes(t *testing.T) {
 	b := newBench(t)
 	looks(b, nil)

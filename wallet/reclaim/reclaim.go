@@ -3,7 +3,7 @@
 //
 // Promise: it sends refund calls and nothing else, to the escrow that the journal names and with no value, so a key
 // that pays for gas can lose gas alone. Nothing is signed before the node ran exactly this call. The money goes to the
-// account that made the deposit, whoever sends the call, and a call that is late, or sent twice, moves nothing. What
+// account that made the deposit, no matter who sends the call. A late call, or a second one, moves nothing. What
 // the node says is believed: a node that lies can waste gas, and cannot take a deposit.
 //
 // Units: gas prices and costs are wei, times Unix seconds. Sources: assets/contracts/Escrow.sol; protocol §3.3.

@@ -146,7 +146,7 @@ func (s Step[T, R]) final(tx store.Tx, rs []R) error {
 // ErrOpen is wrapped by what Send returns for the id of a step that is not over.
 var ErrOpen = errors.New("a step of this name is under way")
 
-// Watched is a port that tells of a step before it is final: Mined waits until one of its transactions is in a block,
+// Watched is a port that reports a step before it is final: Mined waits until one of its transactions is in a block,
 // and returns its hash; when the context ends before, that of the newest attempt, with the context's error.
 type Watched interface {
 	Mined(ctx context.Context, id string) (chain.Hash, error)

@@ -18,8 +18,8 @@ import (
 // every payment happens once, and the program says so when it does.
 func TestReorganisationsAboveFinalLoseAndDoubleNothing(t *testing.T) {
 	needsAnvil(t)
-	if *killed < manyKills { // a block that leaves the chain while a quote reads it ends the command before it pays
-		t.Skip("the long run, where a command may be typed again; .ci/run nodes gives one")
+	if *killed < manyKills { // a block that leaves the chain while a quote reads it can end a command before it sends
+		t.Skip("a reorganisation can end a command here, so it is not for the short run; .ci/run nodes gives one")
 	}
 	t.Parallel()
 	w := newWorld(t, base)
