@@ -58,7 +58,7 @@ func Said(x flow.Snapshot, l Live, at func(time.Time) string) string {
 	return words
 }
 
-// proof is what except the service's word shows how an operation ended.
+// proof is what shows how an operation ended, apart from the service's word.
 func proof(x flow.Snapshot) string {
 	switch {
 	case slices.ContainsFunc(x.Became, denies) && x.State == flow.StateDone:
