@@ -509,7 +509,8 @@ func TestTheTanksKeyOfRealMoneyIsNotStored(t *testing.T) {
 // TestAChainThatIsNotTheNetworksIsNotServed: one that begins with another block, has other code at a pinned address, or
 // lacks a contract; nor a descriptor that pins other addresses.
 func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
-	code := "" // what the nodes say of the entry point's code
+	var code atomic.Value // what the nodes say of the entry point's code
+	code.Store("")
 	l := newLab(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
@@ -518,9 +519,9 @@ func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 				Method string
 				Params []any
 			}
-			if err == nil && code != "" && json.Unmarshal(body, &call) == nil && call.Method == "eth_getCode" {
+			if err == nil && code.Load() != "" && json.Unmarshal(body, &call) == nil && call.Method == "eth_getCode" {
 				w.Header().Set("Content-Type", "application/json")
-				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%q}`, call.ID, code)
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%q}`, call.ID, code.Load())
 				return
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
@@ -540,11 +541,11 @@ func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 			t.Errorf("keys were made: %t, %v", kept, err)
 		}
 	}
-	code = "0x60016001"
-	refused(l.pins.EntryPoint.Hex(), "expected the hash", crypto.Keccak256Hash(common.FromHex(code)).Hex())
-	code = "0x"
+	code.Store("0x60016001")
+	refused(l.pins.EntryPoint.Hex(), "expected the hash", crypto.Keccak256Hash(common.FromHex("0x60016001")).Hex())
+	code.Store("0x")
 	refused(l.pins.EntryPoint.Hex(), "coffer network deploy")
-	code = ""
+	code.Store("")
 	raw, err := os.ReadFile(l.descriptor())
 	if err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ func (r *Reader) Balances(ctx context.Context, at Block, account common.Address,
 		case *Quantity:
 			out[i] = new(big.Int).Set(answer.ToInt())
 		case *hexutil.Bytes:
-			if a.Err != nil && !Answered(a.Err) {
+			if a.Err != nil && (!Answered(a.Err) || IsGone(a.Err)) {
 				return nil, a.Err
 			}
 			if a.Err == nil && len(*answer) == common.HashLength {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/service/chain"
 	"coffer/api/service/store"
 	"coffer/api/text"
 )
@@ -30,6 +31,10 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 	if errors.Is(err, store.ErrNotWritten) {
 		log.Error("request failed", "error", err)
 		e = notWritten(err)
+	} else if errors.Is(err, chain.ErrGone) {
+		log.Warn("request failed", "error", err)
+		e = api.NewError(api.ErrUnavailable, "The newest blocks of the chain are being replaced: ask again in a moment")
+		e.RetryAfter = time.Second
 	} else if !errors.As(err, &e) {
 		if r.Context().Err() != nil && errors.Is(err, context.Cause(r.Context())) {
 			log.Info("the caller went away", "error", err)

@@ -14,6 +14,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
 	"coffer/api/text"
 )
@@ -242,13 +243,17 @@ func (s *sheet) read(ctx context.Context) error {
 const chainWithin = 4 * time.Second
 
 // balances asks one chain.
-func (s *sheet) balances(ctx context.Context, wanted []caip.Asset) ([]*big.Int, error) {
+func (s *sheet) balances(ctx context.Context, wanted []caip.Asset) (held []*big.Int, err error) {
 	if s.p.Network.OnOwnNodes() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, chainWithin)
 		defer cancel()
 	}
-	return s.p.Network.Balances(ctx, *s.q.EVM, wanted)
+	err = chain.Question(ctx, func(ctx context.Context) error {
+		held, err = s.p.Network.Balances(ctx, *s.q.EVM, wanted)
+		return err
+	})
+	return held, err
 }
 
 // balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold

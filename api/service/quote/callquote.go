@@ -29,10 +29,6 @@ type call struct {
 }
 
 func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	ctx = chain.Together(ctx)
 	c, err := q.readCallQuote(ctx, doc, f)
 	if err != nil {
 		return nil, err

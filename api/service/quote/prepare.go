@@ -31,18 +31,14 @@ type request struct {
 	window   op.PaymasterWindow
 }
 
-func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.Document, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	r, err := q.readPrepare(doc, form{v1: v1, by: q.Book.Reader(ctx)})
+func (q *Quoter) prepare(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
+	r, err := q.readPrepare(doc, f)
 	if err != nil {
 		return nil, err
 	}
 	if r.now, err = q.fundNew(ctx, r.wire); err != nil {
 		return nil, err
 	}
-	ctx = chain.Together(ctx)
 	r.window = window(r.now, r.ValidAfter, r.ValidUntil)
 	at := max(r.now.Unix(), int64(r.window.ValidAfter))
 	st, err := q.state(ctx, r.chainID, time.Unix(at, 0))
@@ -53,7 +49,7 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	if r.ValidAfter == "" {
 		r.window.ValidAfter = q.begins(st, r.window.ValidAfter)
 	}
-	c, f, err := q.build(ctx, st, r)
+	c, needs, err := q.build(ctx, st, r)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +57,10 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	if err != nil {
 		return nil, err
 	}
-	found, err := q.fund(ctx, p, f)
+	found, err := q.fund(ctx, p, needs)
 	var short *api.Error
-	if v1 && errors.As(err, &short) && short.Name == api.ErrInsufficientBalance {
-		if other, ok := q.fundOther(ctx, p, f); ok { // v1 names the paying asset at call-quote
+	if f.v1 && errors.As(err, &short) && short.Name == api.ErrInsufficientBalance {
+		if other, ok := q.fundOther(ctx, p, needs); ok { // v1 names the paying asset at call-quote
 			found, err = other, nil
 		}
 	}
@@ -76,7 +72,7 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	if err := q.keep(ctx, r, &c); err != nil {
 		return nil, err
 	}
-	return q.answerPrepare(ctx, r, c, q.sourceBalances(found.paying, f, found.market, found.sources))
+	return q.answerPrepare(ctx, r, c, q.sourceBalances(found.paying, needs, found.market, found.sources))
 }
 
 // readPrepare applies every rule that needs no chain.

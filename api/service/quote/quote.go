@@ -59,6 +59,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
 	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
@@ -122,35 +123,49 @@ func New(d Deps) *Quoter {
 	return &Quoter{Deps: d}
 }
 
+// answer has one of the questions below answered from one block of each chain behind nodes.
+func (q *Quoter) answer(ctx context.Context, doc *api.Document, f form,
+	ask func(context.Context, *api.Document, form) (*api.Document, error)) (out *api.Document, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f.by = q.Book.Reader(ctx)
+	err = chain.Question(ctx, func(ctx context.Context) error {
+		out, err = ask(ctx, doc, f)
+		return err
+	})
+	return out, err
+}
+
 // Prepare answers POST /v3/quote/prepare-call-quote. Without fromAssetId the aggregate of the first required token
 // pays; if it cannot, the answer is InsufficientBalance.
 func (q *Quoter) Prepare(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.prepare(ctx, doc, false)
+	return q.answer(ctx, doc, form{}, q.prepare)
 }
 
 // PrepareV1 answers POST /quotes/prepare-call-quote. As v1 has no way to name the paying asset before call-quote, a
 // call that the aggregate of the first required token cannot cover may be covered by any other single aggregate.
 func (q *Quoter) PrepareV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.prepare(ctx, doc, true)
+	return q.answer(ctx, doc, form{v1: true}, q.prepare)
 }
 
 // CallQuote answers POST /v3/quote/call-quote: it checks the prepared operation and its signature, runs it, finds the
 // funding and issues a signed quote.
 func (q *Quoter) CallQuote(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.callQuote(ctx, doc, form{by: q.Book.Reader(ctx)})
+	return q.answer(ctx, doc, form{}, q.callQuote)
 }
 
 // CallQuoteV1 answers POST /quotes/call-quote. The paying asset must be named when anything is missing.
 func (q *Quoter) CallQuoteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.callQuote(ctx, doc, form{v1: true, by: q.Book.Reader(ctx)})
+	return q.answer(ctx, doc, form{v1: true}, q.callQuote)
 }
 
 // Quote answers POST /v3/quote: a swap, or a transfer when both sides are of one aggregate.
 func (q *Quoter) Quote(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.swap(ctx, doc, form{prefix: "from.", by: q.Book.Reader(ctx)})
+	return q.answer(ctx, doc, form{prefix: "from."}, q.swap)
 }
 
 // QuoteV1 answers POST /v1/quote: the same for one EVM account.
 func (q *Quoter) QuoteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.swap(ctx, doc, form{v1: true, prefix: "from.", by: q.Book.Reader(ctx)})
+	return q.answer(ctx, doc, form{v1: true, prefix: "from."}, q.swap)
 }

@@ -25,9 +25,6 @@ type trade struct {
 }
 
 func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	x, err := q.readSwap(doc, f)
 	if err != nil {
 		return nil, err

@@ -63,16 +63,17 @@ const mostTries = 20
 
 // check looks at everything that must hold when PENDING is committed.
 func (s *Settler) check(ctx context.Context, o *order) (err error) {
-	o.seen, err = s.Book.Latest(ctx, o.Owner.Hex(), o.SolanaOwner)
-	if ctx = chain.Together(ctx); err == nil {
-		err = s.prime(ctx, o)
+	if o.seen, err = s.Book.Latest(ctx, o.Owner.Hex(), o.SolanaOwner); err != nil {
+		return err
 	}
-	for _, check := range []func(context.Context, *order) error{s.unchanged, s.affordable, s.simulate} {
-		if err == nil {
-			err = check(ctx, o)
+	return chain.Question(ctx, func(ctx context.Context) (err error) {
+		for _, check := range []func(context.Context, *order) error{s.prime, s.unchanged, s.affordable, s.simulate} {
+			if err == nil {
+				err = check(ctx, o)
+			}
 		}
-	}
-	return err
+		return err
+	})
 }
 
 func (s *Settler) step(name string) {
@@ -169,7 +170,8 @@ func (s *Settler) spendable(ctx context.Context, o *order, of []quotestore.Amoun
 // error is ErrMoved when the checks must be made again: a quote that was accepted and ended since has used nonces that
 // were still free.
 func (s *Settler) accept(ctx context.Context, o *order) error {
-	if err := s.affordable(ctx, o); err != nil {
+	err := chain.Question(ctx, func(ctx context.Context) error { return s.affordable(ctx, o) })
+	if err != nil {
 		return s.orExecuted(ctx, o, err)
 	}
 	if s.Network.Limits != nil { // what is promised counts as taken from the commit on
@@ -180,7 +182,7 @@ func (s *Settler) accept(ctx context.Context, o *order) error {
 		}
 	}
 	accepted := o.Clone()
-	err := s.Book.Accept(ctx, accepted, o.context, o.seen)
+	err = s.Book.Accept(ctx, accepted, o.context, o.seen)
 	switch {
 	case err == nil:
 		o.Quote = accepted

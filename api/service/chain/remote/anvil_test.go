@@ -298,7 +298,7 @@ func TestReadsAndTheGateOnAnvil(t *testing.T) {
 	}
 	before := st.Balance(person(3))
 	o.ask(t, nil, "anvil_reorg", 1, []any{})
-	if st.Balance(person(4)); !errors.Is(st.Err(), remote.ErrGone) {
+	if st.Balance(person(4)); !errors.Is(st.Err(), chain.ErrGone) {
 		t.Errorf("a reorganisation: %v (%s)", st.Err(), before)
 	}
 }

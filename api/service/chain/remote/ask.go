@@ -41,7 +41,7 @@ func (c *Chain) goneBy(h *head, err error) error {
 		return err
 	}
 	c.gone(h)
-	return fmt.Errorf("block %d (%s): %w: %w", h.Number, h.Hash, ErrGone, err)
+	return fmt.Errorf("block %d (%s): %w: %w", h.Number, h.Hash, chain.ErrGone, err)
 }
 
 // block names the block of a head.

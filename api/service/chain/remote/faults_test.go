@@ -107,7 +107,7 @@ func TestAReorganisationBetweenTwoReadsIsSaid(t *testing.T) {
 			if got := st.Balance(person(1)); got.Sign() != 0 {
 				t.Errorf("an unknown balance is %s", got)
 			}
-			broken(t, st, remote.ErrGone)
+			broken(t, st, chain.ErrGone)
 			fresh := l.state(0)
 			if h := fresh.Header(); h.Hash != l.chain.Head().Hash {
 				t.Errorf("the fresh view is of block %d, the head is %d", h.Number, l.chain.Head().Number)
@@ -137,10 +137,10 @@ func TestHashesOfBlocksAreOfTheViewsChain(t *testing.T) {
 		}
 		return false
 	}
-	if res := st.Call(chain.Message{From: person(0), To: made(5), Gas: 100_000}); !errors.Is(res.Err, remote.ErrGone) {
+	if res := st.Call(chain.Message{From: person(0), To: made(5), Gas: 100_000}); !errors.Is(res.Err, chain.ErrGone) {
 		t.Errorf("%+v", res)
 	}
-	broken(t, st, remote.ErrGone)
+	broken(t, st, chain.ErrGone)
 }
 
 func TestBalancesOfABlockThatIsGoneAreNotUnknownButAnError(t *testing.T) {
@@ -151,7 +151,7 @@ func TestBalancesOfABlockThatIsGoneAreNotUnknownButAnError(t *testing.T) {
 		l.node.whole = func(context.Context, int) error { l.dev("evm_revert", at); return nil }
 		return nil
 	}
-	if got, err := l.remote.Balances(t.Context(), person(0), l.tokens); !errors.Is(err, remote.ErrGone) {
+	if got, err := l.remote.Balances(t.Context(), person(0), l.tokens); !errors.Is(err, chain.ErrGone) {
 		t.Errorf("%v: %v", got, err)
 	}
 	l.node.whole = nil
@@ -192,7 +192,7 @@ func TestABlockThatTheNodesDroppedIsSaid(t *testing.T) {
 		l.seal()
 	}
 	st.Code(made(1))
-	broken(t, st, remote.ErrGone)
+	broken(t, st, chain.ErrGone)
 	if !strings.Contains(st.Err().Error(), "historical state of block 0 is not available") {
 		t.Errorf("the node's words are missing: %v", st.Err())
 	}
@@ -215,7 +215,7 @@ func TestALieAboutTheHeadEndsInAnErrorAndIsForgotten(t *testing.T) {
 	st := l.state(0)
 	l.node.each = nil
 	st.Balance(person(0))
-	broken(t, st, remote.ErrGone)
+	broken(t, st, chain.ErrGone)
 	fresh := l.state(0)
 	if fresh.Balance(person(0)).Sign() == 0 || fresh.Err() != nil || fresh.Header().Hash != l.chain.Head().Hash {
 		t.Errorf("block %d: %v", fresh.Header().Number, fresh.Err())

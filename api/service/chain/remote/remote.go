@@ -2,7 +2,7 @@
 //
 // Promises:
 //   - A State is of one block, by its hash: all that it reads is of that block, or Err says why it is unknown. When the
-//     block left the chain or the nodes dropped its state, that is ErrGone, and a fresh State may be opened.
+//     block left the chain or the nodes dropped its state, that is chain.ErrGone, and a fresh State may be opened.
 //   - What is executed here gives the gas, logs and answers that a node gives in the same block. Contracts that only
 //     the chain's own nodes have are never guessed: chain.ErrUnchecked.
 //   - Head answers at once with what was seen last.
@@ -31,8 +31,6 @@ import (
 )
 
 var (
-	// ErrGone is wrapped when the nodes do not have a block's state: it left the chain, or was too old.
-	ErrGone = errors.New("the nodes no longer have the block: it has to be looked at again")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("the chain is closed")
 	// ErrNoSeal is what Seal returns.
@@ -217,7 +215,10 @@ func (c *Chain) Met(st chain.State, a common.Address) bool {
 func (c *Chain) told(ctx context.Context, h *head, account common.Address, tokens []common.Address) ([]*big.Int,
 	error) {
 	out, err := c.nodes.Balances(ctx, h.block(), account, tokens)
-	return out, c.goneBy(h, err)
+	if err = c.goneBy(h, err); errors.Is(err, chain.ErrGone) {
+		chain.SightOf(ctx).Broke(err)
+	}
+	return out, err
 }
 
 // Gate has the node run a message as it will be sent, at its newest block. Nil means that it succeeds there.

@@ -46,7 +46,12 @@ type accessList struct {
 
 // fetch gets what is wanted in one round trip, together with the question what the next messages will read, and that in
 // a second one. Where the node does not know it, there are more round trips and no other difference.
-func (v *view) fetch(w exec.Want, next []chain.Message) (exec.Found, error) {
+func (v *view) fetch(w exec.Want, next []chain.Message) (_ exec.Found, err error) {
+	defer func() {
+		if err != nil {
+			chain.SightOf(v.ctx).Broke(err)
+		}
+	}()
 	b := newBasket(v)
 	for _, a := range w.Accounts {
 		b.account(a)
@@ -86,7 +91,6 @@ func (v *view) fetch(w exec.Want, next []chain.Message) (exec.Found, error) {
 	if err := b.fetch(); err != nil {
 		return exec.Found{}, err
 	}
-	var err error
 	b.found.Blocks, err = v.hashes(w.Blocks)
 	if err == nil {
 		v.keep(b.found)
@@ -177,7 +181,7 @@ func (v *view) hashes(numbers []uint64) (map[uint64]common.Hash, error) {
 	}
 	if !last.is(v.head) {
 		v.chain.gone(v.head)
-		return nil, fmt.Errorf("block %d: %w: %w", v.head.Number, ErrGone, reads.ErrReplaced)
+		return nil, fmt.Errorf("block %d: %w: %w", v.head.Number, chain.ErrGone, reads.ErrReplaced)
 	}
 	for _, a := range asks[:len(asks)-1] {
 		h, err := a.Into.(*block).head()
