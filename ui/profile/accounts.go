@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"coffer/api"
 	"coffer/config"
@@ -123,7 +124,7 @@ func (o *Opened) Own() []present.Own {
 // first one's, and moves to a place of its own.
 func (o *Opened) Screens() Kept {
 	all := Folder{Dir: o.Paths.ProfileScreens(o.Profile.Name)}
-	k := Kept{shared: all, own: all}
+	k := Kept{shared: all, own: all, saves: &o.saves}
 	first := slices.IndexFunc(o.All, api.Account.IsEVM)
 	if first < 0 || len(o.Accounts) == 0 || !o.Accounts[0].IsEVM() {
 		return k
@@ -143,8 +144,26 @@ func (o *Opened) Screens() Kept {
 // shared are the documents that all accounts of a profile share.
 var shared = []string{"templates.json", "views.json"}
 
-// Kept keeps the documents of the screens.
-type Kept struct{ shared, own Folder }
+// Kept keeps the documents of the screens, as long as the profile is open.
+type Kept struct {
+	shared, own Folder
+	saves       *saves
+}
+
+// saves are what is being written for the screens. They save beside what they show, so a profile that closes waits for
+// them, and nothing is written behind it.
+type saves struct {
+	under sync.RWMutex // read while something is written
+	ended bool
+}
+
+func (s *saves) end() {
+	s.under.Lock()
+	defer s.under.Unlock()
+	s.ended = true
+}
+
+var errEnded = errors.New("the profile is closed")
 
 func (k Kept) of(name string) Folder {
 	if slices.Contains(shared, name) {
@@ -157,7 +176,14 @@ func (k Kept) of(name string) Folder {
 func (k Kept) Load(name string) ([]byte, error) { return k.of(name).Load(name) }
 
 // Save replaces the document.
-func (k Kept) Save(name string, data []byte) error { return k.of(name).Save(name, data) }
+func (k Kept) Save(name string, data []byte) error {
+	k.saves.under.RLock()
+	defer k.saves.under.RUnlock()
+	if k.saves.ended {
+		return errEnded
+	}
+	return k.of(name).Save(name, data)
+}
 
 // inherit moves the documents of one account to its own folder.
 func inherit(from, to Folder) error {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"coffer/api"
@@ -192,5 +193,34 @@ func TestD17_AGuestSeesTheDefaultAccountAlone(t *testing.T) {
 	if len(g.All) != 2 || len(g.Profile.Accounts) != 2 || g.Several() || g.NameOf(keyOfSavings) != "savings" ||
 		len(g.Contacts()) != len(builtIn()) {
 		t.Errorf("%+v", g.All)
+	}
+}
+
+// TestAClosedProfileHasNothingWrittenBehindIt: the screens save beside what they show, so a save can come after the
+// profile was closed, whose directory may be gone by then.
+func TestAClosedProfileHasNothingWrittenBehindIt(t *testing.T) {
+	for range 20 {
+		state := filepath.Join(t.TempDir(), "state")
+		o := several(t, state)
+		o.close = []func() error{func() error { return os.RemoveAll(state) }}
+		k, begun := o.Screens(), make(chan struct{})
+		var saving sync.WaitGroup
+		for range 4 {
+			saving.Go(func() {
+				for n := 0; k.Save("drafts.json", []byte("of daily")) == nil; n++ {
+					if n == 0 {
+						begun <- struct{}{}
+					}
+				}
+			})
+			<-begun
+		}
+		if err := o.Close(); err != nil {
+			t.Fatal(err)
+		}
+		saving.Wait()
+		if _, err := os.Stat(state); !os.IsNotExist(err) {
+			t.Fatal("something was written afterwards")
+		}
 	}
 }

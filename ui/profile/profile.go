@@ -124,6 +124,7 @@ type Opened struct {
 	tags   tags
 	listed map[string]bool // the aggregates that the service can be asked about; nil is all
 	change *Change         // nil when there is nothing to confirm
+	saves  saves
 	close  []func() error
 }
 
@@ -484,6 +485,7 @@ func (o *Opened) SetAPIKey(ctx context.Context, key secret.Secret) error {
 
 // Close releases the vault and the service; an embedded service finishes its step and closes its database.
 func (o *Opened) Close() error {
+	o.saves.end()
 	var err error
 	for i := len(o.close) - 1; i >= 0; i-- {
 		err = errors.Join(err, o.close[i]())
