@@ -176,7 +176,8 @@ func TestABlockThatLeavesUnderAQuestionBeginsItAgain(t *testing.T) {
 	node.always = true // no block stays
 	node.leaves(1, false)
 	status, raw := c.send("POST", c.preparePath(), l.batch(c, to, 1_000_000))
-	if status != http.StatusServiceUnavailable || !strings.Contains(string(raw), "blocks of the chain are being replaced") {
+	if status != http.StatusServiceUnavailable ||
+		!strings.Contains(string(raw), "blocks of the chain are being replaced") {
 		t.Errorf("%d %s", status, raw)
 	}
 	node.leaves(0, false)
