@@ -3,6 +3,8 @@ package chain
 import (
 	"context"
 	"math/big"
+
+	"github.com/ethereum/go-ethereum/crypto"
 )
 
 // Primer is a chain that fetches for a State what messages are going to read, in few round trips. What they do is not
@@ -29,4 +31,12 @@ type Charger interface {
 	// DataFee is what a transaction that makes a call costs at this moment beside its execution: coins of its sender,
 	// and gas that its limit must hold.
 	DataFee(ctx context.Context, m Message) (wei *big.Int, gas uint64, err error)
+}
+
+// UsualData is about what the data of a transaction with one operation is when it is compressed.
+func UsualData() (out []byte) {
+	for i := range byte(20) {
+		out = append(out, crypto.Keccak256([]byte{i})...)
+	}
+	return out
 }

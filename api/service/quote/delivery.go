@@ -49,7 +49,7 @@ func (q *Quoter) settleable(ctx context.Context, x *trade, t escrow.Terms) ([]bu
 		return nil, err
 	}
 	defer st.Close()
-	if err := q.fuelled(st, x.chainID, GasRun+GasFill, new(big.Int)); err != nil {
+	if err := q.fuelled(ctx, st, x.chainID, GasRun+GasFill, q.usual(GasRun+GasFill)); err != nil {
 		return nil, err
 	}
 	if err := q.fillWorks(st, x); err != nil {

@@ -61,7 +61,8 @@ func (q *Quoter) leg(ctx context.Context, target chain.State, d *draftQuote, l l
 			return built{}, err
 		}
 		defer st.Close()
-		if err := q.fuelled(st, l.chainID, GasDeposit+GasRelease, new(big.Int)); err != nil {
+		err = q.fuelled(ctx, st, l.chainID, GasDeposit+GasRelease, q.usual(GasDeposit), q.usual(GasRelease))
+		if err != nil {
 			return built{}, err
 		}
 	}

@@ -82,28 +82,42 @@ func (q *Quoter) atHand(needs []need) error {
 // sendable refuses an operation whose sending the key that sends cannot pay for: what it takes of gas, and on own nodes
 // what the chain takes for publishing the data.
 func (q *Quoter) sendable(ctx context.Context, st chain.State, r *request, o op.UserOp, gas uint64) error {
-	beside := new(big.Int)
-	if able, charges := q.Network.Chains[r.chainID].(chain.Charger); charges && q.Network.OnOwnNodes() {
-		o.Signature = r.evm.StubSignature()
-		o.Limit(r.window)
-		run, err := Run(q.Network, r.window.ValidUntil, o)
-		if err != nil {
-			return err
-		}
-		var more uint64
-		if beside, more, err = able.DataFee(ctx, run); err != nil {
-			return err
-		}
-		gas += more
+	if q.fuelNeedsNone() {
+		return nil
 	}
-	return q.fuelled(st, r.chainID, gas, beside)
+	o.Signature = r.evm.StubSignature()
+	o.Limit(r.window)
+	run, err := Run(q.Network, r.window.ValidUntil, o)
+	if err != nil {
+		return err
+	}
+	return q.fuelled(ctx, st, r.chainID, gas, run)
+}
+
+// fuelNeedsNone reports whether gas costs nobody anything, as on chains in this process.
+func (q *Quoter) fuelNeedsNone() bool { return !q.Network.OnOwnNodes() && q.Network.Limits == nil }
+
+// usual is a stand-in for a transaction with one operation or delivery.
+func (q *Quoter) usual(gas uint64) chain.Message {
+	return chain.Message{From: q.Network.Pins.Operator, To: q.Network.Pins.Paymaster, Data: chain.UsualData(), Gas: gas}
 }
 
 // fuelled refuses what the key that sends, on own nodes the gas tank, cannot pay for on a chain of others: so much gas
-// at the base fee of the head, where fees begin, and what is taken beside.
-func (q *Quoter) fuelled(st chain.State, chainID, gas uint64, beside *big.Int) error {
-	if !q.Network.OnOwnNodes() && q.Network.Limits == nil {
+// at the base fee of the head, where fees begin, and what the chain takes for publishing the transactions.
+func (q *Quoter) fuelled(ctx context.Context, st chain.State, chainID, gas uint64, sent ...chain.Message) error {
+	if q.fuelNeedsNone() {
 		return nil
+	}
+	beside := new(big.Int)
+	if able, charges := q.Network.Chains[chainID].(chain.Charger); charges {
+		for _, m := range sent {
+			wei, more, err := able.DataFee(ctx, m)
+			if err != nil {
+				return err
+			}
+			beside.Add(beside, wei)
+			gas += more
+		}
 	}
 	tank, name := q.Network.Pins.Operator, "gas tank"
 	if q.Network.Limits != nil {

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,6 +226,9 @@ func (n *Network) openPrices(file *networks.File, o Options) {
 	from := feeds.Options{Catalog: n.Catalog, Clock: o.Clock, Log: o.Log}
 	for i, c := range file.Chains {
 		watched := feeds.Chain{ID: c.ID, Name: c.Name, Nodes: n.nodes[i].pool, Feeds: c.Feeds}
+		watched.DataFee = func(ctx context.Context) (*big.Int, uint64, error) {
+			return n.nodes[i].DataFee(ctx, n.usual())
+		}
 		if c.Quorum > 1 {
 			watched.Agreed = n.nodes[i].pool.Agreed
 		}

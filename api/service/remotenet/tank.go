@@ -7,7 +7,6 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
-	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
@@ -16,14 +15,6 @@ import (
 // tankGas is what handleOps of an operation takes on average: 180 000 for a call of an account that is there, 370 000
 // with its creation.
 const tankGas = 250_000
-
-// tankData is about what the data of one is when it is compressed.
-func tankData() (out []byte) {
-	for i := range byte(20) {
-		out = append(out, crypto.Keccak256([]byte{i})...)
-	}
-	return out
-}
 
 // Tank is what the gas tank has on one chain. GasPrice is what the chain asks for now, DataFee what it takes beside gas
 // for publishing an operation.
@@ -58,6 +49,11 @@ func (t Tank) String() string {
 	return "about 1 operation on " + t.Chain
 }
 
+// usual is a stand-in for a transaction with one operation.
+func (n *Network) usual() chain.Message {
+	return chain.Message{To: n.Pins.EntryPoint, Data: chain.UsualData(), Gas: tankGas}
+}
+
 // Tanks asks every chain what the gas tank has there, in the order of the file. One that does not answer is left out,
 // and the error says why.
 func (n *Network) Tanks(ctx context.Context) ([]Tank, error) {
@@ -78,8 +74,7 @@ func (n *Network) Tanks(ctx context.Context) ([]Tank, error) {
 			problems[i] = fmt.Errorf("%s: %w", node.name, err)
 			return
 		}
-		fee, gas, err := node.DataFee(ctx, chain.Message{From: at, To: n.Pins.EntryPoint, Data: tankData(),
-			Gas: tankGas})
+		fee, gas, err := node.DataFee(ctx, n.usual())
 		if err != nil {
 			problems[i] = fmt.Errorf("%s: %w", node.name, err)
 			return

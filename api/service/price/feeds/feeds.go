@@ -6,8 +6,8 @@
 // prices count from an hour after the sequencer works again. Aggregators of several chains must agree within 5 %.
 // Anything else is no price: it never becomes an old one, or zero.
 //
-// Units: micro-USD for one whole unit. The gas price of a chain is what its node suggests; what a rollup adds for data
-// on its layer 1 is not in it.
+// Units: micro-USD for one whole unit. The gas price of a chain is what its node suggests; what a rollup takes for data
+// on its layer 1 is added to the worth of gas.
 package feeds
 
 import (
@@ -54,7 +54,8 @@ type Nodes interface {
 }
 
 // Chain is a chain with feeds. Sequencer is the feed of its sequencer's uptime, zero when there is none. Agreed asks a
-// quorum of the nodes; nil where one node is enough.
+// quorum of the nodes; nil where one node is enough. DataFee is what a usual transaction costs beside its execution
+// (chain.Charger); nil where that is nothing.
 type Chain struct {
 	ID        uint64
 	Name      string
@@ -62,6 +63,7 @@ type Chain struct {
 	Agreed    func(ctx context.Context, result any, method string, params ...any) error
 	Feeds     []networks.Feed
 	Sequencer common.Address
+	DataFee   func(context.Context) (wei *big.Int, gas uint64, err error)
 }
 
 // Sequencer is Chainlink's feed of the uptime of a main network's sequencer, zero when it has none.
@@ -113,6 +115,8 @@ type seen struct {
 	facts     map[common.Address]facts
 	sequencer string // why its prices do not count
 	gasPrice  *big.Int
+	dataFee   *big.Int // wei, of a usual transaction
+	dataGas   uint64
 }
 
 // New makes a price source. It knows nothing before the first look, which Run or Refresh takes.
@@ -273,8 +277,12 @@ func (f *Feeds) ask(at time.Time) {
 	}
 }
 
-// GasCostMicroUSD is the worth of an amount of gas on a chain at the gas price that its node suggests, rounded up, and
-// false when gas price or coin price is unknown.
+// transactions is how many a quote sends on one chain: a deposit and its release, or one that delivers and at most one
+// that settles.
+const transactions = 2
+
+// GasCostMicroUSD is the worth of an amount of gas on a chain at the gas price that its node suggests, with what two
+// transactions take for their data, rounded up, and false when gas price or coin price is unknown.
 func (f *Feeds) GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bool) {
 	i := slices.IndexFunc(f.chains, func(c *watched) bool { return c.ID == chainID })
 	coin, ok := f.o.Catalog.NativeOf(chainID)
@@ -286,8 +294,12 @@ func (f *Feeds) GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bo
 	if !ok || s.gasPrice == nil || s.old(at) {
 		return nil, false
 	}
-	cost := new(big.Int).SetUint64(gas)
-	cost.Mul(cost, s.gasPrice).Mul(cost, price)
+	cost := new(big.Int).SetUint64(gas + transactions*s.dataGas)
+	cost.Mul(cost, s.gasPrice)
+	if s.dataFee != nil {
+		cost.Add(cost, new(big.Int).Mul(s.dataFee, big.NewInt(transactions)))
+	}
+	cost.Mul(cost, price)
 	return amount.ScaleUp(cost, coin.Decimals, 0), true
 }
 

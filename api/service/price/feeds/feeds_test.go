@@ -201,6 +201,34 @@ func TestAPriceComesFromItsFeed(t *testing.T) {
 	}
 }
 
+// A quote sends two transactions on a chain, and what the chain takes for their data is part of what they cost.
+func TestTheWorthOfGasHasWhatIsTakenForData(t *testing.T) {
+	w := newWorlds(t, 8453)[0]
+	w.feed(ethFeed, 2_500_12345678)
+	var fail error
+	plain, charged := w.chain(eth()), w.chain(eth())
+	charged.DataFee = func(context.Context) (*big.Int, uint64, error) { return big.NewInt(3e12), 4_000, fail }
+	before, f := source(t, w.clock, plain), source(t, w.clock, charged)
+	if err := errors.Join(before.Refresh(t.Context()), f.Refresh(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	price, _ := f.Price("ob:eth", w.clock.Now())
+	want, _ := before.GasCostMicroUSD(8453, 21_000+2*4_000, w.clock.Now())
+	data := new(big.Int).Mul(big.NewInt(2*3e12), price) // with 18 decimals
+	want = new(big.Int).Add(want, data.Quo(data, big.NewInt(1e18)))
+	v, ok := f.GasCostMicroUSD(8453, 21_000, w.clock.Now())
+	if !ok || new(big.Int).Sub(v, want).CmpAbs(common.Big1) > 0 {
+		t.Errorf("it costs %v, expected %v", v, want)
+	}
+	fail = errors.New("the oracle is silent")
+	if err := f.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := f.GasCostMicroUSD(8453, 21_000, w.clock.Now()); ok {
+		t.Errorf("it costs %v without what is taken for data", v)
+	}
+}
+
 // Every way in which a feed can be wrong leaves the price unknown, and says why.
 func TestABadRoundIsNoPrice(t *testing.T) {
 	w := newWorlds(t, 8453)[0]

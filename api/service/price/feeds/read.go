@@ -91,6 +91,12 @@ func (c *watched) read(ctx context.Context, old seen, clock func() time.Time) (s
 	if calls[0].Err == nil && gas.ToInt().Sign() > 0 {
 		next.gasPrice = gas.ToInt()
 	}
+	if c.DataFee != nil && next.gasPrice != nil {
+		var err error
+		if next.dataFee, next.dataGas, err = c.DataFee(ctx); err != nil {
+			next.gasPrice = nil // what is not known cannot be charged for
+		}
+	}
 	if c.Sequencer != (common.Address{}) {
 		last := len(list) - 1
 		err := calls[last+1].Err
