@@ -29,6 +29,8 @@ import (
 var (
 	// ErrNotFilled says that the chain does not show the fill that was claimed.
 	ErrNotFilled = errors.New("the chain does not show this fill")
+	// ErrNotYet is an ErrNotFilled that may change: the transaction is in no final block.
+	ErrNotYet = fmt.Errorf("%w yet", ErrNotFilled)
 	// ErrTooFew says that fewer attesters have signed than the escrow demands.
 	ErrTooFew = errors.New("too few attesters have signed")
 )
@@ -45,6 +47,11 @@ type Claim struct {
 
 func (c Claim) hash(filler common.Address) common.Hash {
 	return c.Terms.Hash(filler, c.QuoteID, c.Depositor)
+}
+
+// Digest is what an attester of a filler's deposits signs.
+func (c Claim) Digest(filler common.Address) common.Hash {
+	return c.Escrow.Attestation(c.QuoteID, c.Depositor, c.hash(filler))
 }
 
 // Memo is the text by which a delivery on Solana counts for one depositor's payments for one quote.
@@ -66,9 +73,10 @@ type Ledger interface {
 type Attester struct {
 	Key    signers.Digest
 	Filler common.Address // the same on every chain
+	Escrow common.Address // likewise
 	Salt   [32]byte       // of the network's escrows
 	Chains map[uint64]Receipts
-	Solana Ledger
+	Solana Ledger // nil where it is not served
 }
 
 // final is a chain whose blocks become final late.
@@ -85,8 +93,8 @@ func (d deep) Receipt(ctx context.Context, tx common.Hash) (chain.Receipt, bool,
 
 // New makes an attester that reads the chains of a network, and of those that can tell only what is final.
 func New(key signers.Digest, n *deployment.Network) *Attester {
-	a := &Attester{Key: key, Filler: n.Pins.Paymaster, Salt: n.EscrowSalt, Chains: map[uint64]Receipts{},
-		Solana: n.Solana}
+	a := &Attester{Key: key, Filler: n.Pins.Paymaster, Escrow: n.Pins.Escrow, Salt: n.EscrowSalt,
+		Chains: map[uint64]Receipts{}, Solana: n.Solana}
 	for id, c := range n.Chains {
 		a.Chains[id] = c
 		if late, is := c.(final); is {
@@ -106,6 +114,11 @@ func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
 	switch {
 	case c.Escrow.Salt != a.Salt: // what is delivered in a laboratory pays for nothing on a real network
 		err = fmt.Errorf("%w: the escrow is of another network", ErrNotFilled)
+	case c.Escrow.Escrow != a.Escrow || a.Chains[c.Escrow.ChainID] == nil:
+		err = fmt.Errorf("%w: the network has no escrow %s on %s", ErrNotFilled, c.Escrow.Escrow.Hex(),
+			caip.EVM(c.Escrow.ChainID))
+	case c.Terms.TargetChain == 0 && a.Solana == nil:
+		err = fmt.Errorf("%w: Solana is not served", ErrNotFilled)
 	case c.Terms.TargetChain == 0:
 		err = a.onSolana(ctx, c)
 	default:
@@ -114,7 +127,7 @@ func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("attest quote %s: %w", c.QuoteID, err)
 	}
-	return a.Key.SignDigest(ctx, c.Escrow.Attestation(c.QuoteID, c.Depositor, c.hash(a.Filler)))
+	return a.Key.SignDigest(ctx, c.Digest(a.Filler))
 }
 
 // onEVM finds the filler's log. The filler has compared the terms with what it paid and ran, so nothing else counts.
@@ -127,10 +140,13 @@ func (a *Attester) onEVM(ctx context.Context, c Claim) error {
 	if err != nil {
 		return err
 	}
+	if !found {
+		return ErrNotYet
+	}
 	want := c.hash(a.Filler)
 	for _, l := range r.Logs {
 		id, terms, ok := filler.DecodeFilled(l.Topics, l.Data)
-		if ok && found && r.Success && l.Address == a.Filler && id == c.QuoteID && terms == want {
+		if ok && r.Success && l.Address == a.Filler && id == c.QuoteID && terms == want {
 			return nil
 		}
 	}
@@ -143,7 +159,10 @@ func (a *Attester) onSolana(ctx context.Context, c Claim) error {
 	if err != nil {
 		return err
 	}
-	if !found || !r.Success || r.Time > c.Terms.FillDeadline || len(c.Terms.Operations) > 0 || !c.Terms.Ascending() {
+	if !found {
+		return ErrNotYet
+	}
+	if !r.Success || r.Time > c.Terms.FillDeadline || len(c.Terms.Operations) > 0 || !c.Terms.Ascending() {
 		return ErrNotFilled // as the filler demands it: a minimum that is there twice would be counted twice
 	}
 	m, err := solmsg.Parse(r.Message)
@@ -195,30 +214,45 @@ type Port interface {
 	Attest(ctx context.Context, c Claim) ([]byte, error)
 }
 
-// Collect asks attesters, in ascending order of their addresses as the escrow demands, until n have signed. Otherwise
-// the error wraps ErrTooFew and says why the others have not.
+// Collect asks all attesters at once until n have signed, and returns their signatures in ascending order of their
+// addresses, as the escrow demands. Otherwise the error wraps ErrTooFew and says why the others have not.
 func Collect(ctx context.Context, all []Port, n int, c Claim) ([][]byte, error) {
-	all = slices.SortedFunc(slices.Values(all), func(a, b Port) int {
-		return a.Address().Cmp(b.Address())
-	})
-	var out [][]byte
-	refused := []error{errors.New("no other attester is known")}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		by  common.Address
+		sig []byte
+		err error
+	}
+	answers := make(chan answer, len(all)) // one that is late waits for nobody
 	for _, a := range all {
-		if len(out) == n {
-			break
-		}
-		sig, err := a.Attest(ctx, c)
-		if err != nil {
-			refused = append(refused, fmt.Errorf("attester %s: %w", a.Address(), err))
+		go func() {
+			sig, err := a.Attest(ctx, c)
+			answers <- answer{a.Address(), sig, err}
+		}()
+	}
+	var signed []answer
+	refused := []error{errors.New("no other attester is known")}
+	for range all {
+		a := <-answers
+		if a.err != nil {
+			refused = append(refused, fmt.Errorf("attester %s: %w", a.by, a.err))
 			continue
 		}
-		out = append(out, sig)
+		if signed = append(signed, a); len(signed) == n {
+			break
+		}
 	}
-	if len(out) < n {
+	if len(signed) < n {
 		if len(refused) > 1 {
 			refused = refused[1:]
 		}
-		return nil, fmt.Errorf("%w: %d of %d: %w", ErrTooFew, len(out), n, errors.Join(refused...))
+		return nil, fmt.Errorf("%w: %d of %d: %w", ErrTooFew, len(signed), n, errors.Join(refused...))
+	}
+	slices.SortFunc(signed, func(a, b answer) int { return a.by.Cmp(b.by) })
+	out := make([][]byte, len(signed))
+	for i, a := range signed {
+		out[i] = a.sig
 	}
 	return out, nil
 }

@@ -60,6 +60,12 @@ func claim() attest.Claim {
 	}
 }
 
+// attester is one that sees what is given on the target chain.
+func attester(k signers.Digest, on receipts) *attest.Attester {
+	return &attest.Attester{Key: k, Filler: fillerAt(), Escrow: claim().Escrow.Escrow, Salt: claim().Escrow.Salt,
+		Chains: map[uint64]attest.Receipts{target: on, claim().Escrow.ChainID: receipts{}}}
+}
+
 // filled is the receipt of the fill of a claim.
 func filled(c attest.Claim) chain.Receipt {
 	terms := c.Terms.Hash(fillerAt(), c.QuoteID, c.Depositor)
@@ -77,6 +83,8 @@ func TestAnAttesterSignsTheFillersOwnLogOfTheseTermsAndNothingElse(t *testing.T)
 	}{
 		"the fill":             {func(*attest.Claim, *chain.Receipt) {}, false},
 		"no such transaction":  {func(c *attest.Claim, _ *chain.Receipt) { c.Fill = "0x01" }, true},
+		"another escrow":       {func(c *attest.Claim, _ *chain.Receipt) { c.Escrow.Escrow[0]++ }, true},
+		"an escrow elsewhere":  {func(c *attest.Claim, _ *chain.Receipt) { c.Escrow.ChainID++ }, true},
 		"it failed":            {func(_ *attest.Claim, r *chain.Receipt) { r.Success = false }, true},
 		"a stranger's log":     {func(_ *attest.Claim, r *chain.Receipt) { r.Logs[1].Address[0]++ }, true},
 		"another quote's log":  {func(_ *attest.Claim, r *chain.Receipt) { r.Logs[1].Topics[1][31]++ }, true},
@@ -100,11 +108,10 @@ func TestAnAttesterSignsTheFillersOwnLogOfTheseTermsAndNothingElse(t *testing.T)
 			r := filled(cl)
 			at := common.HexToHash(cl.Fill)
 			c.change(&cl, &r)
-			a := attest.Attester{Key: k, Filler: fillerAt(), Salt: claim().Escrow.Salt,
-				Chains: map[uint64]attest.Receipts{target: receipts{at: r}},
-				Solana: ledger{}}
+			a := attester(k, receipts{at: r})
 			sig, err := a.Attest(context.Background(), cl)
-			if c.refused != errors.Is(err, attest.ErrNotFilled) {
+			if c.refused != errors.Is(err, attest.ErrNotFilled) ||
+				errors.Is(err, attest.ErrNotYet) != (name == "no such transaction") {
 				t.Fatalf("error %v", err)
 			}
 			if c.refused {
@@ -178,8 +185,8 @@ func TestAnAttesterCountsWhatASolanaTransactionBrought(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cl, r := onSolana(t, c.memos...)
 			c.change(&cl, &r)
-			a := attest.Attester{Key: key(t, "attester"), Filler: fillerAt(), Salt: claim().Escrow.Salt,
-				Solana: ledger{"fill": r}}
+			a := attester(key(t, "attester"), nil)
+			a.Solana = ledger{"fill": r}
 			if _, err := a.Attest(context.Background(), cl); c.refused != errors.Is(err, attest.ErrNotFilled) {
 				t.Fatalf("error %v", err)
 			}
@@ -191,13 +198,20 @@ type refuses struct{ *signers.Key }
 
 func (refuses) Attest(context.Context, attest.Claim) ([]byte, error) { return nil, attest.ErrNotFilled }
 
+// hangs never answers.
+type hangs struct{ *signers.Key }
+
+func (hangs) Attest(ctx context.Context, _ attest.Claim) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
 func TestAttestationsAreCollectedInTheOrderOfTheEscrow(t *testing.T) {
 	cl := claim()
 	sound := func(label string) attest.Port {
-		return &attest.Attester{Key: key(t, label), Filler: fillerAt(), Salt: claim().Escrow.Salt,
-			Chains: map[uint64]attest.Receipts{target: receipts{common.HexToHash(cl.Fill): filled(cl)}}}
+		return attester(key(t, label), receipts{common.HexToHash(cl.Fill): filled(cl)})
 	}
-	all := []attest.Port{sound("a"), refuses{key(t, "b")}, sound("c"), sound("d")}
+	all := []attest.Port{sound("a"), refuses{key(t, "b")}, sound("c"), sound("d"), hangs{key(t, "e")}}
 	sigs, err := attest.Collect(context.Background(), all, 3, cl)
 	if err != nil || len(sigs) != 3 {
 		t.Fatal(len(sigs), err)
@@ -211,7 +225,7 @@ func TestAttestationsAreCollectedInTheOrderOfTheEscrow(t *testing.T) {
 		}
 		last = by
 	}
-	if _, err := attest.Collect(context.Background(), all, 4, cl); !errors.Is(err, attest.ErrTooFew) ||
+	if _, err := attest.Collect(context.Background(), all[:4], 4, cl); !errors.Is(err, attest.ErrTooFew) ||
 		!errors.Is(err, attest.ErrNotFilled) {
 		t.Error("four of three: ", err)
 	}
