@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"sync"
 	"time"
 
@@ -131,22 +132,26 @@ func (c *chain) newest(ctx context.Context) (b rpcpool.Block, err error) {
 	return b, err
 }
 
-// Look asks the nodes of every chain at once. Questions about chains without a node have no sight.
+// Look asks what the nodes see. Questions about chains without a node have no sight.
 func (v *View) Look(ctx context.Context, questions []verify.Question) []verify.Sight {
+	return each(ctx, v, questions, func(q verify.Question) uint64 { return q.Chain }, (*chain).look,
+		func(q verify.Question, why string) verify.Sight { return verify.Sight{Question: q, Trouble: why} })
+}
+
+// each puts every question to the nodes of its chain, all at once and within Bound. Those about chains without a node
+// are left out; silent is the answer where the nodes gave none, with the reason in words.
+func each[Q, A any](ctx context.Context, v *View, questions []Q, of func(Q) uint64,
+	ask func(*chain, context.Context, Q) (A, error), silent func(q Q, why string) A) []A {
 	ctx, cancel := context.WithTimeout(ctx, Bound)
 	defer cancel()
-	var out []verify.Sight
-	for _, q := range questions {
-		if v.chains[q.Chain] != nil {
-			out = append(out, verify.Sight{Question: q})
-		}
-	}
+	questions = slices.DeleteFunc(slices.Clone(questions), func(q Q) bool { return v.chains[of(q)] == nil })
+	out := make([]A, len(questions))
 	var all sync.WaitGroup
-	for i := range out {
+	for i, q := range questions {
 		all.Go(func() {
-			s := &out[i]
-			if err := v.chains[s.Chain].look(ctx, s); err != nil {
-				*s = verify.Sight{Question: s.Question, Trouble: trouble(ctx, err)}
+			var err error
+			if out[i], err = ask(v.chains[of(q)], ctx, q); err != nil {
+				out[i] = silent(q, trouble(ctx, err))
 			}
 		})
 	}
@@ -155,19 +160,20 @@ func (v *View) Look(ctx context.Context, questions []verify.Question) []verify.S
 }
 
 // look reads at one block. A block that left the chain meanwhile is looked at again, once.
-func (c *chain) look(ctx context.Context, s *verify.Sight) error {
+func (c *chain) look(ctx context.Context, q verify.Question) (verify.Sight, error) {
+	s := verify.Sight{Question: q}
 	for again := false; ; again = true {
 		b, err := c.newest(ctx)
 		if err != nil {
-			return err
+			return s, err
 		}
 		s.Block, s.At = uint64(b.Number), time.Unix(int64(b.Time), 0)
 		at := reads.Block{Number: s.Block, Hash: b.Hash}
-		if err = c.balances(ctx, at, s); err == nil {
-			err = c.others(ctx, at, s)
+		if err = c.balances(ctx, at, &s); err == nil {
+			err = c.others(ctx, at, &s)
 		}
 		if err == nil || again || !reads.IsGone(err) {
-			return err
+			return s, err
 		}
 	}
 }

@@ -2,7 +2,6 @@ package chainview
 
 import (
 	"context"
-	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -21,52 +20,38 @@ const (
 	lookBack = 1000
 )
 
-// Follow asks the nodes of every chain at once what became of a quote. Traces of chains without a node have no course.
+// Follow asks what became of a quote. Traces of chains without a node have no course.
 func (v *View) Follow(ctx context.Context, traces []verify.Trace) []verify.Course {
-	ctx, cancel := context.WithTimeout(ctx, Bound)
-	defer cancel()
-	var out []verify.Course
-	for _, t := range traces {
-		if v.chains[t.Chain] != nil {
-			out = append(out, verify.Course{Trace: t})
-		}
-	}
-	var all sync.WaitGroup
-	for i := range out {
-		all.Go(func() {
-			c := &out[i]
-			if err := v.chains[c.Chain].follow(ctx, c); err != nil {
-				*c = verify.Course{Trace: c.Trace, Trouble: trouble(ctx, err)}
-			}
-		})
-	}
-	all.Wait()
-	return out
+	return each(ctx, v, traces, func(t verify.Trace) uint64 { return t.Chain }, (*chain).follow,
+		func(t verify.Trace, why string) verify.Course { return verify.Course{Trace: t, Trouble: why} })
 }
 
-func (c *chain) follow(ctx context.Context, x *verify.Course) error {
+func (c *chain) follow(ctx context.Context, t verify.Trace) (verify.Course, error) {
+	x := &verify.Course{Trace: t}
 	b, err := c.newest(ctx)
 	if err != nil {
-		return err
+		return *x, err
 	}
 	x.Block = uint64(b.Number)
 	switch {
 	case x.Escrow != (common.Address{}):
-		return c.deposit(ctx, reads.Block{Number: x.Block, Hash: b.Hash}, x)
+		err = c.deposit(ctx, reads.Block{Number: x.Block, Hash: b.Hash}, x)
 	case x.Filler != (common.Address{}):
-		return c.logs(ctx, x, x.Filler, []common.Hash{filler.FilledTopic(), x.Quote}, func(l log) {
+		err = c.logs(ctx, x, x.Filler, []common.Hash{filler.FilledTopic(), x.Quote}, func(l log) {
 			if id, terms, ok := filler.DecodeFilled(l.Topics, l.Data); ok && id == x.Quote {
 				x.Fills = append(x.Fills, verify.FillSeen{Block: uint64(l.Block), Terms: terms})
 			}
 		})
+	default:
+		err = c.logs(ctx, x, x.EntryPoint, []common.Hash{ranTopic(), x.Op}, func(l log) {
+			const words = 4
+			if len(l.Topics) == words && l.Topics[0] == ranTopic() && l.Topics[1] == x.Op &&
+				len(l.Data) == words*common.HashLength {
+				x.Ran = &verify.RanSeen{Block: uint64(l.Block), Success: l.Data[2*common.HashLength-1] == 1}
+			}
+		})
 	}
-	return c.logs(ctx, x, x.EntryPoint, []common.Hash{ranTopic(), x.Op}, func(l log) {
-		const words = 4
-		if len(l.Topics) == words && l.Topics[0] == ranTopic() && l.Topics[1] == x.Op &&
-			len(l.Data) == words*common.HashLength {
-			x.Ran = &verify.RanSeen{Block: uint64(l.Block), Success: l.Data[2*common.HashLength-1] == 1}
-		}
-	})
+	return *x, err
 }
 
 // ranTopic is the first topic of the entry point's log of an operation.
