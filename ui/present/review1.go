@@ -31,6 +31,7 @@ func Review1(r Review) Page {
 	p.recipients(r)
 	p.account(r)
 	p.seen(v.Seen)
+	p.simulated(v.Simulated)
 	if v.WholeConsent {
 		p.prose(0, []string{"call.wholeConsent"}, strong("One signature approves everything here. There is "+
 			"no second review."))

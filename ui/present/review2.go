@@ -35,6 +35,7 @@ func Review2(r Review) Page {
 	p.escrows(r)
 	p.windows(r)
 	p.seen(v.Seen)
+	p.simulated(v.Simulated)
 	p.parts(v)
 	if v.SameChainOnly {
 		p.prose(0, []string{"quote.sameChainOnly"},

@@ -4,9 +4,11 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/api/catalog"
 	"coffer/ui/internal/reviewtest"
+	"coffer/wallet/consent"
 	"coffer/wallet/verify"
 
 	"pgregory.net/rapid"
@@ -122,5 +124,49 @@ func TestD15_FeesThatAreMoreThanTheCostAreSaidToBe(t *testing.T) {
 	v.CostMicro, v.UnexplainedMicro = big.NewInt(100_000), big.NewInt(20_000)
 	if got := joined(explanation(v)); got != "cost $0.100000 - fees $0.080000 = unexplained $0.020000" {
 		t.Error(got)
+	}
+}
+
+// What own nodes simulated is in one row of either review, with who did it; that it is not what the review states is
+// never passed over as agreement.
+func TestSimulatedMovesAreARowThatSaysWhoSawThem(t *testing.T) {
+	usdc := func(n int64) verify.AmountView {
+		return verify.AmountView{Symbol: "USDC", Decimals: 6, Amount: big.NewInt(n)}
+	}
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock, who := func(at time.Time) string { return at.String() }, consent.Person{From: consent.TypeFrom()}
+	base, op := verify.ChainLabel{Name: "Base"}, verify.ChainLabel{Name: "OP Mainnet"}
+	for _, c := range []struct {
+		list []verify.SimulationView
+		want string
+	}{
+		{nil, ""},
+		{[]verify.SimulationView{{Chain: base, Block: 7, As: true}},
+			"no balance changes by your node after block 7, as stated"},
+		{[]verify.SimulationView{{Chain: base, Block: 7, As: true, Out: []verify.AmountView{usdc(20_000_000)},
+			In: []verify.AmountView{{Symbol: "ETH", Decimals: 18, Amount: big.NewInt(1e16)}}}},
+			"20 USDC leaves Base, 0.01 ETH arrives on Base by your node after block 7, as stated"},
+		{[]verify.SimulationView{{Chain: base, Block: 7, As: true, Out: []verify.AmountView{usdc(1_000_000)}},
+			{Chain: op, Block: 9, Out: []verify.AmountView{usdc(2_000_000)}}},
+			"1 USDC leaves Base, 2 USDC leaves OP Mainnet by your node"},
+	} {
+		r := Review{Review: reviewtest.Call(), Catalog: cat, Clock: clock, Person: who}
+		r.Call.Simulated = c.list
+		q := Review{Review: reviewtest.Quote(), Catalog: cat, Clock: clock, Person: who}
+		q.Quote.Simulated = c.list
+		for _, page := range []Page{Review1(r), Review2(q)} {
+			got := ""
+			for _, b := range page {
+				if b.Label == "Simulated" {
+					got += strings.Join(strings.Fields(joined(b.Spans)), " ")
+				}
+			}
+			if got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package chainview is the wallet's own view of chains: it asks nodes that the user named, read-only, so that what the
-// service says can be compared with what a chain says.
+// service says can be compared with what a chain says, and lets them simulate what is about to be signed.
 //
 // Promise: nodes come from the user's configuration alone, never from an answer; a node that serves another chain than
 // the one it was named for is not believed. A View opens no connection before its first question, and every question

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +20,22 @@ import (
 	"coffer/wallet/chainview"
 	"coffer/wallet/verify"
 )
+
+// made counts simulated blocks.
+var made atomic.Int64
+
+// simulated is a block with a call that moves an amount and one that reverts, as either of two clients writes it: what
+// it reverts with is in one place or another, and their blocks have other hashes.
+func simulated(word string) any {
+	n := made.Add(1)
+	fails := map[string]any{"status": "0x0", "returnData": "0x", "error": map[string]any{"code": 3, "data": "0x01"}}
+	if n%2 == 0 {
+		fails = map[string]any{"status": "0x0", "returnData": "0x01", "error": map[string]any{}}
+	}
+	moves := map[string]any{"address": common.Address{2}, "topics": []any{common.Hash{9}}, "data": word}
+	return []any{map[string]any{"number": "0xa", "hash": common.BigToHash(big.NewInt(n)), "calls": []any{
+		map[string]any{"status": "0x1", "returnData": "0x", "gasUsed": "0x5208", "logs": []any{moves}}, fails}}}
+}
 
 // node answers for Base, at block 9, at which everybody has 5 of everything.
 func node(t *testing.T, balance int64) *faultproxy.Proxy {
@@ -43,7 +60,7 @@ func node(t *testing.T, balance int64) *faultproxy.Proxy {
 		var out []map[string]any
 		for _, c := range calls {
 			answer := map[string]any{"eth_chainId": "0x2105", "eth_blockNumber": "0x9", "eth_getCode": "0x00",
-				"eth_getBalance": fmt.Sprintf("0x%x", balance), "eth_call": word,
+				"eth_getBalance": fmt.Sprintf("0x%x", balance), "eth_call": word, "eth_simulateV1": simulated(word),
 				"eth_getBlockByNumber": map[string]any{"number": "0x9", "hash": hash, "timestamp": "0x1"},
 			}[c.Method]
 			out = append(out, map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": answer})
@@ -135,5 +152,33 @@ func TestTwoNodesHaveToAgree(t *testing.T) {
 	}
 	if got = view(t, 0, honest.URL+"/a", honest.URL+"/b").Look(t.Context(), question()); got[0].Trouble != "" {
 		t.Errorf("two addresses of one host: %+v", got[0])
+	}
+}
+
+// Of several nodes two have to say the same about what happens, however their clients write it. One that does not
+// simulate says so.
+func TestAViewSimulates(t *testing.T) {
+	ask := []verify.Simulation{{Chain: 8453, Account: common.Address{1}, Code: []byte{0xef},
+		Coins: map[common.Address]*big.Int{{9}: big.NewInt(5)}, Steps: []verify.SimulatedStep{
+			{From: common.Address{9}, To: common.Address{1}, Value: big.NewInt(5)},
+			{Op: common.Hash{7}, From: common.Address{3}, To: common.Address{1}, Data: []byte{8}}}}, {Chain: 1}}
+	honest, second, liar := node(t, 5), node(t, 5), node(t, 7)
+	got := view(t, 0, liar.URL, honest.URL, second.URL).Simulate(t.Context(), time.Unix(50, 0), ask)
+	if len(got) != 1 || got[0].Trouble != "" || got[0].Block != 9 || !got[0].There || len(got[0].Runs) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	if moved, failed := got[0].Runs[0], got[0].Runs[1]; !moved.OK || moved.Logs[0].Data[31] != 5 || failed.OK ||
+		failed.Revert[0] != 1 {
+		t.Errorf("%+v", got)
+	}
+	p := node(t, 5)
+	p.Script(faultproxy.Rule{On: "eth_simulateV1", Fault: faultproxy.Refuse(-32601, "no", nil)})
+	got = view(t, 1, p.URL).Simulate(t.Context(), time.Unix(50, 0), ask)
+	if len(got) != 1 || got[0].Trouble != "it does not offer eth_simulateV1" || got[0].Runs != nil {
+		t.Errorf("%+v", got)
+	}
+	got = view(t, 0, liar.URL, honest.URL).Simulate(t.Context(), time.Unix(50, 0), ask)
+	if got[0].Trouble != "your nodes do not agree" {
+		t.Errorf("%+v", got)
 	}
 }

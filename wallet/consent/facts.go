@@ -102,10 +102,12 @@ func rules() map[string]must {
 			"call.lines.toName", "quote.legs.parts.toName", "quote.costBps", "quote.minimumCostMicro",
 			"quote.minimumCostBps", "quote.explained",
 		}},
-		// what the person's own nodes see: a difference is a finding
+		// what the person's own nodes see and simulate: a difference is a finding
 		{never, []string{
 			"call.seen.chain", "call.seen.block", "call.seen.has", "call.seen.as", "quote.seen.chain",
-			"quote.seen.block", "quote.seen.has", "quote.seen.as",
+			"quote.seen.block", "quote.seen.has", "quote.seen.as", "call.simulated.chain", "call.simulated.block",
+			"call.simulated.out", "call.simulated.in", "call.simulated.as", "quote.simulated.chain",
+			"quote.simulated.block", "quote.simulated.out", "quote.simulated.in", "quote.simulated.as",
 		}},
 		// what the service says, unchecked
 		{lacking, []string{"quote.feeUSD", "quote.needs.have"}},

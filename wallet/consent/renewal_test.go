@@ -76,7 +76,10 @@ func directions() map[string]direction {
 		"Needs.Need": anyChange, "Needs.Have": free, "Needs.Short": free, "Seen.Chain.ID": free,
 		"Seen.Chain.CAIP": free, "Seen.Chain.Name": free, "Seen.Chain.Short": free, "Seen.Block": free,
 		"Seen.Has": fewer, "Seen.As": free, "Delivered": fewer, "Minimum": fewer,
-		"Recipient": anyChange, "Fees": more, "FeeUSD": more, "SlippageBps": more, "SameChainOnly": anyChange,
+		"Simulated.Chain.ID": free, "Simulated.Chain.CAIP": free, "Simulated.Chain.Name": free,
+		"Simulated.Chain.Short": free, "Simulated.Block": free, "Simulated.Out": free, "Simulated.In": free,
+		"Simulated.As": free,
+		"Recipient":    anyChange, "Fees": more, "FeeUSD": more, "SlippageBps": more, "SameChainOnly": anyChange,
 		"Fingerprint": free, "Phrase": anyChange, "RecipientOwn": fewer, "RecipientFirstTime": more,
 	}
 }

@@ -92,6 +92,7 @@ type Journal interface {
 // View is what the user's own nodes see; *chainview.View is one. It answers in bounded time.
 type View interface {
 	Look(ctx context.Context, questions []verify.Question) []verify.Sight
+	Simulate(ctx context.Context, now time.Time, simulations []verify.Simulation) []verify.Simulated
 	Follow(ctx context.Context, traces []verify.Trace) []verify.Course
 }
 

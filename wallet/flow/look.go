@@ -19,6 +19,17 @@ func (o *Operation) look(ctx context.Context) func() []verify.Sight {
 	return func() []verify.Sight { return <-sights }
 }
 
+// simulate lets own nodes run what a review is about, while other questions are asked. judged makes the operations out
+// of the answer under judgement; it is judged once more when the journal is held. Without a view there are none.
+func (o *Operation) simulate(ctx context.Context, judged func() []verify.Simulation) func() []verify.Simulated {
+	if o.f.d.View == nil {
+		return func() []verify.Simulated { return nil }
+	}
+	ran := make(chan []verify.Simulated, 1)
+	go func() { ran <- o.f.d.View.Simulate(ctx, o.f.d.Clock(), judged()) }()
+	return func() []verify.Simulated { return <-ran }
+}
+
 // statedNow are the balances that an answer states.
 func (o *Operation) statedNow(sources []verify.AmountView) (out []verify.Stated) {
 	for _, a := range o.comparable(sources) {

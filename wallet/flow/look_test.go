@@ -6,11 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
 	"coffer/assets"
 	"coffer/wallet/flow"
 	"coffer/wallet/verify"
@@ -21,6 +25,8 @@ type eyes struct {
 	b      *bench
 	change func(s *verify.Sight)
 	asked  int
+	runs   func(s verify.Simulation, step verify.SimulatedStep) verify.SimulatedRun
+	judge  func(s *verify.Simulated)
 }
 
 func (e *eyes) Look(_ context.Context, questions []verify.Question) (out []verify.Sight) {
@@ -55,6 +61,24 @@ func (e *eyes) Look(_ context.Context, questions []verify.Question) (out []verif
 			e.change(&s)
 		}
 		out = append(out, s)
+	}
+	return out
+}
+
+// Simulate does nothing unless the test says what happens.
+func (e *eyes) Simulate(_ context.Context, _ time.Time, simulations []verify.Simulation) (out []verify.Simulated) {
+	if e.runs == nil {
+		return nil
+	}
+	for _, s := range simulations {
+		x := verify.Simulated{Simulation: s, Block: 7, At: e.b.now(), There: true}
+		for _, step := range s.Steps {
+			x.Runs = append(x.Runs, e.runs(s, step))
+		}
+		if e.judge != nil {
+			e.judge(&x)
+		}
+		out = append(out, x)
 	}
 	return out
 }
@@ -215,5 +239,153 @@ func TestTH_V8_AnEndIsComparedWithOwnNodes(t *testing.T) {
 	}
 	if parts[verify.PartDeposit] != len(s.Review2.Legs) || len(s.Became) < len(s.Review2.Legs) {
 		t.Errorf("%+v", s.Became)
+	}
+}
+
+// topic is an address or a number as a word.
+func topic(v []byte) common.Hash { return common.BytesToHash(v) }
+
+// event is one of a token: its first topic is that of a transfer or of an approval.
+func event(token common.Address, name string, from, to common.Address, amount int64) verify.SimulatedLog {
+	return verify.SimulatedLog{Address: token, Topics: []common.Hash{crypto.Keccak256Hash([]byte(name)), topic(from[:]),
+		topic(to[:])}, Data: common.BigToHash(big.NewInt(amount)).Bytes()}
+}
+
+// What own nodes simulate agrees with the review, or is a warning of its own that names what differs. What has another
+// form, or cannot be run, is not known.
+func TestTH_V11_WhatOwnNodesSimulateIsComparedByName(t *testing.T) {
+	const transfer, approval = "Transfer(address,address,uint256)", "Approval(address,address,uint256)"
+	thief, token := common.Address{0xee}, common.Address{0x70}
+	without := newBench(t).review1().Snapshot()
+	for name, c := range map[string]struct {
+		also func(account common.Address) []verify.SimulatedLog
+		run  *verify.SimulatedRun
+		want string
+	}{
+		"agreement": {want: "V11 pass"},
+		"a token that comes in": {func(a common.Address) []verify.SimulatedLog {
+			return []verify.SimulatedLog{event(token, transfer, thief, a, 5)}
+		}, nil, "V11 pass"},
+		"more leaves": {func(a common.Address) []verify.SimulatedLog {
+			return []verify.SimulatedLog{event(token, transfer, a, thief, 5)}
+		}, nil, "V11 warn: " + verify.SimDiffers + "5 base units of eip155:8453/erc20:" + token.Hex() +
+			" leaves your account, not 0 base units"},
+		"coins leave": {func(a common.Address) []verify.SimulatedLog {
+			return []verify.SimulatedLog{event(verify.CoinLogs, transfer, a, thief, 5)}
+		}, nil, "V11 warn: " + verify.SimDiffers + "0.000000000000000012 ETH leaves your account, not " +
+			"0.000000000000000007 ETH"},
+		"an approval stays": {func(a common.Address) []verify.SimulatedLog {
+			return []verify.SimulatedLog{event(token, approval, a, thief, 9)}
+		}, nil, "V11 warn: " + verify.SimDiffers + thief.Hex() + " may take 9 base units"},
+		"an approval that is taken back": {func(a common.Address) []verify.SimulatedLog {
+			return []verify.SimulatedLog{event(token, approval, a, thief, 9), event(token, approval, a, thief, 0)}
+		}, nil, "V11 pass"},
+		"a collection": {func(a common.Address) []verify.SimulatedLog {
+			return []verify.SimulatedLog{event(token, "ApprovalForAll(address,address,bool)", a, thief, 1)}
+		}, nil, "V11 warn: " + verify.SimDiffers + thief.Hex() + " may take everything that you have of " +
+			token.Hex()},
+		"a token of a collection": {func(a common.Address) []verify.SimulatedLog {
+			l := event(token, transfer, a, thief, 0)
+			return []verify.SimulatedLog{{Address: token, Topics: append(l.Topics, topic([]byte{7}))}}
+		}, nil, "V11 warn: " + verify.SimDiffers + "token 7 of " + token.Hex() + " goes to " + thief.Hex()},
+		"it fails": {run: &verify.SimulatedRun{Revert: append(common.FromHex("08c379a0"+
+			"0000000000000000000000000000000000000000000000000000000000000020"+
+			"0000000000000000000000000000000000000000000000000000000000000003"),
+			common.RightPadBytes([]byte("no!"), 32)...)},
+			want: "V11 warn: " + verify.SimFails + `"no!", on Base.`},
+		"it fails with an error of its own": {run: &verify.SimulatedRun{Revert: []byte{1, 2, 3, 4, 5}},
+			want: "V11 warn: " + verify.SimFails + "error 0x01020304, on Base."},
+		"nothing arrives": {run: &verify.SimulatedRun{OK: true}, want: "V11 warn: " + verify.SimDiffers + "0x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			e := looks(b, nil)
+			e.runs = func(s verify.Simulation, step verify.SimulatedStep) verify.SimulatedRun {
+				if step.Op == (common.Hash{}) {
+					return verify.SimulatedRun{OK: true}
+				}
+				if c.run != nil {
+					return *c.run
+				}
+				run := verify.SimulatedRun{OK: true, Logs: asStated(t, s, step)}
+				if c.also != nil {
+					run.Logs = append(run.Logs, c.also(s.Account)...)
+				}
+				return run
+			}
+			s := b.review1().Snapshot()
+			got := of(s.Report1, "V11")
+			for _, x := range s.Report1.Passed {
+				if x.Code == "V11" {
+					got = append(got, "V11 pass")
+				}
+			}
+			if len(got) != 1 || !strings.HasPrefix(got[0], c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			if s.Review1.OpHash != without.Review1.OpHash || s.Review1.Fingerprint != without.Review1.Fingerprint {
+				t.Error("what is signed changed")
+			}
+		})
+	}
+}
+
+// asStated are the events of an operation of which every call does what it says.
+func asStated(t *testing.T, s verify.Simulation, step verify.SimulatedStep) (out []verify.SimulatedLog) {
+	t.Helper()
+	calls, err := op.DecodeExecute(step.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range calls {
+		if c.Value.Sign() > 0 {
+			out = append(out, event(verify.CoinLogs, "Transfer(address,address,uint256)", s.Account, c.To,
+				c.Value.Int64()))
+		}
+		if to, v, ok := erc20.DecodeTransfer(c.Data); ok {
+			out = append(out, event(c.To, "Transfer(address,address,uint256)", s.Account, to, v.Int64()))
+		}
+		if to, v, ok := erc20.DecodeApprove(c.Data); ok {
+			out = append(out, event(c.To, "Approval(address,address,uint256)", s.Account, to, v.Int64()))
+		}
+	}
+	return out
+}
+
+// What was not run as it was to be, what is delivered before and cannot be, and an account that is not there.
+func TestTH_V11_WhatCannotBeSimulatedIsNotKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *verify.Simulated)
+		want   string
+	}{
+		"trouble": {func(s *verify.Simulated) {
+			*s = verify.Simulated{Simulation: s.Simulation, Trouble: "it does not offer eth_simulateV1"}
+		}, "V11 unknown: " + verify.SimNothing + "Base: it does not offer eth_simulateV1."},
+		"another operation": {func(s *verify.Simulated) { s.Steps = nil }, ""},
+		"too little":        {func(s *verify.Simulated) { s.Runs = nil }, "V11 unknown: " + verify.SimNothing},
+		"no delivery": {func(s *verify.Simulated) { s.Runs[0].OK = s.Steps[0].Op != common.Hash{} },
+			"V11 unknown: " + verify.SimNothing + "Base: what is to be delivered first cannot be: no reason is given."},
+		"no account": {func(s *verify.Simulated) { s.There = false },
+			"V11 warn: " + verify.SimNobody},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			e := looks(b, nil)
+			e.runs = func(s verify.Simulation, step verify.SimulatedStep) verify.SimulatedRun {
+				if step.Op == (common.Hash{}) {
+					return verify.SimulatedRun{OK: true}
+				}
+				return verify.SimulatedRun{OK: true, Logs: asStated(t, s, step)}
+			}
+			e.judge = c.change
+			s := b.review1().Snapshot()
+			got := of(s.Report1, "V11")
+			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			if len(s.Review1.Simulated) > 0 {
+				t.Errorf("%+v", s.Review1.Simulated)
+			}
+		})
 	}
 }

@@ -134,7 +134,14 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.fail(before, err)
 	}
-	code, sights := o.code(ctx), look()
+	ran := o.simulate(ctx, func() []verify.Simulation {
+		p, _ := verify.Prepared(o.in, o.f.d.Policy, o.history(false), o.f.d.Clock(), answer.Document)
+		if p == nil {
+			return nil
+		}
+		return p.Simulations(o.f.d.Policy)
+	})
+	code, sights, simulated := o.code(ctx), look(), ran()
 	release, err := o.hold(ctx)
 	if err != nil {
 		return o.unheld(before, err)
@@ -145,6 +152,7 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	if p != nil {
 		report = o.balanceRemark(p.WithCode(report, code, verify.Seen(sights, o.in.ChainID())), p.View().Sources)
 		report = p.WithSights(o.f.d.Policy, o.f.d.Clock(), report, sights, o.statedNow(p.View().Sources))
+		report = p.WithSimulations(o.f.d.Policy, o.f.d.Clock(), report, simulated)
 	}
 	o.update(func(s *Snapshot) {
 		s.Report1, s.Review1, s.Review2, s.Previous, s.Report2 = report, nil, nil, nil, verify.Report{}

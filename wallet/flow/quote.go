@@ -128,6 +128,7 @@ func (o *Operation) Renew(ctx context.Context) (Snapshot, error) {
 	default:
 		send, err = o.request()
 	}
+	checked := o.checks()
 	o.step.Unlock()
 	if err != nil {
 		return o.Snapshot(), err
@@ -137,7 +138,7 @@ func (o *Operation) Renew(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.Snapshot(), err
 	}
-	sights := look()
+	seen := o.see(ctx, answer, checked, look)
 	if err := o.begin(StateReview2); err != nil {
 		return o.Snapshot(), err
 	}
@@ -150,7 +151,7 @@ func (o *Operation) Renew(ctx context.Context) (Snapshot, error) {
 		return o.Snapshot(), err
 	}
 	defer release()
-	q, report := o.judge(answer, sights)
+	q, report := o.judge(answer, seen)
 	if q == nil {
 		return o.Snapshot(), ErrRefused
 	}
@@ -174,18 +175,18 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.fail(StateQuoting, err)
 	}
-	look := o.look(ctx)
+	look, checked := o.look(ctx), o.checks()
 	answer, err := send(ctx)
 	if err != nil {
 		return o.fail(StateQuoting, err)
 	}
-	sights := look()
+	seen := o.see(ctx, answer, checked, look)
 	release, err := o.hold(ctx)
 	if err != nil {
 		return o.unheld(StateQuoting, err)
 	}
 	defer release()
-	q, report := o.judge(answer, sights)
+	q, report := o.judge(answer, seen)
 	o.update(func(s *Snapshot) { s.Report2 = report })
 	if q == nil {
 		return o.fail(StateQuoting, ErrRefused)
@@ -243,21 +244,49 @@ func (o *Operation) request() (func(context.Context) (client.Answer, error), err
 	return func(ctx context.Context) (client.Answer, error) { return ask(ctx, body()) }, nil
 }
 
+// sighting is what own nodes see of a review.
+type sighting struct {
+	sights    []verify.Sight
+	simulated []verify.Simulated
+}
+
+// see waits for what own nodes see, and lets them simulate what a quote signs meanwhile.
+func (o *Operation) see(ctx context.Context, a client.Answer, checked checks, look func() []verify.Sight) sighting {
+	ran := o.simulate(ctx, func() []verify.Simulation {
+		q, _ := checked(a)
+		if q == nil {
+			return nil
+		}
+		return q.Simulations(o.f.d.Policy)
+	})
+	return sighting{look(), ran()}
+}
+
+// checks are those of verify for the quote of an operation as it is now.
+type checks func(client.Answer) (*verify.VerifiedQuote, verify.Report)
+
+func (o *Operation) checks() checks {
+	d, h, signed := o.f.d, o.history(true), o.signed
+	return func(a client.Answer) (*verify.VerifiedQuote, verify.Report) {
+		if o.in.Kind() != intent.KindCall {
+			return verify.Exchange(o.in, d.Policy, h, d.Clock(), a.Document)
+		}
+		return verify.Quote(o.in, d.Policy, h, d.Clock(), signed, a.Document)
+	}
+}
+
 // judge makes every check of a quote: those of verify, of the clocks, that it pays nothing twice, and what own nodes
 // see of its payments.
-func (o *Operation) judge(a client.Answer, sights []verify.Sight) (q *verify.VerifiedQuote, report verify.Report) {
+func (o *Operation) judge(a client.Answer, seen sighting) (*verify.VerifiedQuote, verify.Report) {
 	d := o.f.d
-	if o.in.Kind() != intent.KindCall {
-		q, report = verify.Exchange(o.in, d.Policy, o.history(true), d.Clock(), a.Document)
-	} else {
-		q, report = verify.Quote(o.in, d.Policy, o.history(true), d.Clock(), o.signed, a.Document)
-	}
+	q, report := o.checks()(a)
 	report = o.f.clockRemark(report, a.Skew)
 	if q != nil {
 		if twice, refused := o.paysTwice(q); refused {
 			q, report.Reasons = nil, append(report.Reasons, twice)
 		} else {
-			report = q.WithSights(d.Policy, d.Clock(), report, sights, o.statedBefore())
+			report = q.WithSights(d.Policy, d.Clock(), report, seen.sights, o.statedBefore())
+			report = q.WithSimulations(d.Policy, d.Clock(), report, seen.simulated)
 		}
 	}
 	return q, report

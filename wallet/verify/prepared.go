@@ -81,7 +81,7 @@ func (j *judge) prepared(doc *api.Document) *PreparedOp {
 		funding: j.in.Funding(), slippage: d.SlippageBps, sources: sources,
 	}
 	prep.view = j.preparedView(d, w, acc, o, v, lines, sources)
-	prep.called = j.called()
+	prep.called, prep.skipped = j.called(), skipped(d, lines)
 	j.preparedLimits(lines, prep)
 	prep.stood = j.beside([]Signing{v})
 	prep.view.Fingerprint, prep.view.Phrase = fingerprint("coffer/review/1", j.in.Hash(), doc, v), j.report.Phrase()
@@ -347,16 +347,9 @@ func (j *judge) undeclared(d intent.Draft, outflow []AmountView) {
 }
 
 func (j *judge) skippedAllowances(d intent.Draft, lines []line) {
-	all, _ := declaredAllowances(d)
 	var spenders []string
-	for _, a := range all {
-		used := slices.ContainsFunc(lines, func(l line) bool {
-			return l.allow != nil && l.allow.token == a.token &&
-				l.allow.spender == a.spender
-		})
-		if !used {
-			spenders = append(spenders, a.spender.Hex())
-		}
+	for _, a := range skipped(d, lines) {
+		spenders = append(spenders, a.spender.Hex())
 	}
 	switch n := len(spenders); n {
 	case 0:
@@ -367,6 +360,19 @@ func (j *judge) skippedAllowances(d intent.Draft, lines []line) {
 		j.add(Show, "U8", strconv.Itoa(n)+" declared approvals are left out: the service takes the present ones as "+
 			"sufficient.", "", "", text.Few(spenders, 3))
 	}
+}
+
+// skipped are the declared allowances that an operation leaves out, because they are there already.
+func skipped(d intent.Draft, lines []line) (out []allowance) {
+	all, _ := declaredAllowances(d)
+	for _, a := range all {
+		if !slices.ContainsFunc(lines, func(l line) bool {
+			return l.allow != nil && l.allow.token == a.token && l.allow.spender == a.spender
+		}) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // fingerprintBytes is long enough that a service cannot build two answers with one fingerprint: it chooses both, so

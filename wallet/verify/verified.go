@@ -148,6 +148,7 @@ type PreparedOp struct {
 	sources  []AmountView
 	stood    []string // what could run beside it when it was judged
 	called   []common.Address
+	skipped  []allowance // declared, and there already as the service says
 }
 
 // Signing is what gets signed.

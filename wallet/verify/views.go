@@ -91,6 +91,8 @@ type PreparedView struct {
 	Sources       []AmountView // balances that the service says are usable; not checked
 	// Seen is what the person's own nodes see of the balances.
 	Seen []SeenView
+	// Simulated is what the operation does in their simulation.
+	Simulated []SimulationView
 	// Codeless are the addresses, in checksum form, that calls go to and at which there is no code, as the person's
 	// node sees or the service says.
 	Codeless []string
@@ -217,7 +219,8 @@ type QuoteView struct {
 	UnexplainedMicro *big.Int
 	Explained        bool
 	Needs            []NeedView
-	Seen             []SeenView // what the person's own nodes see of the balances that pay
+	Seen             []SeenView       // what the person's own nodes see of the balances that pay
+	Simulated        []SimulationView // what the payments, and the call with the minimum, do in their simulation
 	Delivered        AmountView
 	Minimum          AmountView
 	Recipient        string // checksum form or base58

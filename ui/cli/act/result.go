@@ -52,6 +52,9 @@ func (r *runner) print(ctx context.Context, err error) error {
 		add("review2", encode(r.s.reviewOf(r.x, true)))
 	}
 	add("status", r.statusDocument(ctx))
+	if len(r.x.Became) > 0 {
+		add("nodes", encode(becameOf(r.x.Became)))
+	}
 	if r.x.Said {
 		open := []openFact{}
 		for _, x := range r.s.openOf(r.x.ID, r.c.Clock()) {
@@ -63,6 +66,22 @@ func (r *runner) print(ctx context.Context, err error) error {
 		add("problem", encode(clean(err.Error())))
 	}
 	return r.c.write(object(members...))
+}
+
+// becameFact is what the person's own nodes saw of a part of an operation, in a block or as of one.
+type becameFact struct {
+	Part    string `json:"part"`
+	Chain   string `json:"chain"`
+	Outcome string `json:"outcome"`
+	Block   uint64 `json:"block,omitzero"`
+	Trouble string `json:"trouble,omitzero"`
+}
+
+func becameOf(list []verify.Became) (out []becameFact) {
+	for _, b := range list {
+		out = append(out, becameFact{b.Part, b.Chain.CAIP, string(b.Outcome), b.Block, clean(b.Trouble)})
+	}
+	return out
 }
 
 func judged(r verify.Report) bool { return len(r.Passed)+len(r.Reasons) > 0 }

@@ -63,6 +63,7 @@ type Review struct {
 	Operations  []Operation `json:"operations,omitempty"`
 	Passed      []Passed    `json:"passed,omitempty"`
 	Reasons     []Reason    `json:"reasons,omitempty"`
+	Nodes       []Nodes     `json:"nodes,omitempty"` // what the person's own nodes see, by chain
 
 	about present.Review // what text writes
 }
@@ -75,15 +76,40 @@ func Of(document string, about present.Review) Review {
 	case about.Quote != nil:
 		v := about.Quote
 		out.Fingerprint, out.Phrase, out.Quote = v.Fingerprint, v.Phrase, quoteOf(*v)
+		out.Nodes = nodesOf(v.Seen, v.Simulated)
 	case about.Call != nil:
 		v := about.Call
 		out.Fingerprint, out.Phrase, out.Call = v.Fingerprint, v.Phrase, callOf(*v, about.Intent)
+		out.Nodes = nodesOf(v.Seen, v.Simulated)
 	}
 	for _, p := range about.Report.Passed {
 		out.Passed = append(out.Passed, Passed{p.Code, clean(p.Title)})
 	}
 	for _, x := range about.Report.Reasons {
 		out.Reasons = append(out.Reasons, reasonOf(x))
+	}
+	return out
+}
+
+// Nodes is what the person's own nodes of a chain saw of a review, or what they simulated: the balances that pay, and
+// what leaves and arrives when the operations run. AsStated says that it is what the review states.
+type Nodes struct {
+	Chain     string   `json:"chain"`
+	Block     uint64   `json:"block"`
+	Simulated bool     `json:"simulated"`
+	Has       []Amount `json:"has,omitempty"`
+	Leaves    []Amount `json:"leaves,omitempty"`
+	Arrives   []Amount `json:"arrives,omitempty"`
+	AsStated  bool     `json:"asStated"`
+}
+
+func nodesOf(seen []verify.SeenView, simulated []verify.SimulationView) (out []Nodes) {
+	for _, s := range seen {
+		out = append(out, Nodes{Chain: s.Chain.CAIP, Block: s.Block, Has: amountsOf(s.Has), AsStated: s.As})
+	}
+	for _, s := range simulated {
+		out = append(out, Nodes{Chain: s.Chain.CAIP, Block: s.Block, Simulated: true, Leaves: amountsOf(s.Out),
+			Arrives: amountsOf(s.In), AsStated: s.As})
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package check_test
 import (
 	"bytes"
 	"encoding/json"
+	"math/big"
 	"os"
 	"strconv"
 	"strings"
@@ -11,8 +12,13 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"coffer/api/caip"
 	"coffer/ui/cli/act/plan"
+	"coffer/ui/cli/check"
+	"coffer/ui/present"
+	"coffer/wallet/consent"
 	"coffer/wallet/intent"
+	"coffer/wallet/verify"
 )
 
 // TestAPlanAndAPrintedResultAreJudgedLikeTheDocumentsInThem: the report is that of the documents, whose bytes are
@@ -91,5 +97,24 @@ func TestConversionsPrintJSON(t *testing.T) {
 	var batch map[string]any
 	if err != nil || json.Unmarshal(raw, &batch) != nil || !strings.Contains(string(raw), "checksum") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What own nodes saw and simulated is in the JSON of a review.
+func TestTheJSONOfAReviewHasWhatOwnNodesSaw(t *testing.T) {
+	usdc := []verify.AmountView{{Asset: caip.Native(8453), Symbol: "ETH", Decimals: 18, Amount: big.NewInt(5)}}
+	base := verify.ChainLabel{CAIP: "eip155:8453"}
+	seen := []verify.SeenView{{Chain: base, Block: 7, Has: usdc, As: true}}
+	ran := []verify.SimulationView{{Chain: base, Block: 8, Out: usdc, In: usdc}}
+	for _, r := range []consent.Review{{Call: &verify.PreparedView{Seen: seen, Simulated: ran}},
+		{Quote: &verify.QuoteView{Seen: seen, Simulated: ran}}} {
+		got, err := json.Marshal(check.Of("the call", present.Review{Review: r}).Nodes)
+		const eth = `[{"asset":"eip155:8453/slip44:60","symbol":"ETH","amount":"5","human":"0.000000000000000005"}]`
+		want := `[{"chain":"eip155:8453","block":7,"simulated":false,"has":` + eth + `,"asStated":true},` +
+			`{"chain":"eip155:8453","block":8,"simulated":true,"leaves":` + eth + `,"arrives":` +
+			eth + `,"asStated":false}]`
+		if err != nil || string(got) != want {
+			t.Errorf("%v\n%s\n%s", err, got, want)
+		}
 	}
 }

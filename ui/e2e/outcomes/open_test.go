@@ -153,6 +153,9 @@ func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 	key := rig.AdminKey(t)
 	who := crypto.PubkeyToAddress(key.PublicKey).Hex()
 	a := config.Account{Type: kind, SignerAddress: who}
+	if kind == api.AccountKernelV33 {
+		a.DeploymentType = api.DeploymentEIP7702
+	}
 	if kind == api.AccountRoleBased {
 		a = config.Account{Type: kind, SessionAddress: who, AdminAddress: common.Address{0xad}.Hex()}
 	}
