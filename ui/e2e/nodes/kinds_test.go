@@ -5,6 +5,7 @@ package nodes
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -12,8 +13,11 @@ import (
 
 const base = "8453"
 
+// simulated is what a review has of a simulation that did what it states.
+var simulated = regexp.MustCompile(`"simulated":true,"leaves":\[\{[^]]*\],"asStated":true`)
+
 // Every kind of account that own nodes serve is made by its first payment, pays again, and pays a list in one
-// operation; the key itself is delegated by EIP-7702.
+// operation; the key itself is delegated by EIP-7702. Before each signature the nodes simulate it.
 func TestEveryKindOfAccountPays(t *testing.T) {
 	t.Parallel()
 	everyKindPays(newWorld(t, base))
@@ -26,8 +30,12 @@ func everyKindPays(w *world) {
 	for name := range kinds {
 		one, two := payee(n), payee(n+1)
 		n += 2
-		p.completes(p.pays(name, one, "20")...)
-		p.completes(p.pays(name, one, "5")...)
+		for _, usdc := range []string{"20", "5"} {
+			out := p.completes(p.pays(name, one, usdc)...)
+			if !simulated.MatchString(out) {
+				w.Errorf("%s: the nodes simulated nothing: %s", name, out)
+			}
+		}
 		list := w.writes(filepath.Join(w.dir, name+".csv"), fmt.Sprintf("recipient,amount\n%s,3\n%s,4\n", one, two))
 		p.completes("pay", list, "--asset", "usdc", "--chain", base, "--account", name, "--yes", "--accept", "V4,Y5",
 			"--json")

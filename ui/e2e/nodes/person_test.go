@@ -169,11 +169,12 @@ func (p *person) pays(account string, to common.Address, usdc string, more ...st
 		"--account", account, "--yes", "--accept", "V4,Y5", "--json"}, more...)
 }
 
-// completes carries out a command that pays, and demands that it ends well.
-func (p *person) completes(args ...string) {
+// completes carries out a command that pays, demands that it ends well, and returns what it printed.
+func (p *person) completes(args ...string) (out string) {
 	p.Helper()
 	out, errs := p.runs(0, args...)
 	if r := rig.ResultOf(p.T, out); r.Status.Status != "COMPLETED" {
 		p.Errorf("%v: %s\n%s", args, out, errs)
 	}
+	return out
 }
