@@ -219,7 +219,7 @@ func (p *Pool) outvote(v *votes, won *ballot, method string) {
 			e.mu.Lock()
 			e.disagreed++
 			e.mu.Unlock()
-			p.o.Log.Warn("an endpoint answers unlike the others", "chain", p.o.ChainID, "endpoint", e.host,
+			p.o.Log.Warn("an endpoint answers unlike the others", "chain", p.kind.chain, "endpoint", e.host,
 				"method", method)
 		}
 	}

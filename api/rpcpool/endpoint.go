@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common/hexutil"
 )
 
 // Endpoint is one node. URL is https, or http on a loopback address; a user in it is sent as basic authentication.
@@ -335,13 +333,12 @@ func (p *Pool) verify(ctx context.Context, e *endpoint) *fault {
 	if done {
 		return nil
 	}
-	call := request{Version: "2.0", ID: p.id.Add(1), Method: "eth_chainId", Params: []any{}}
+	call := request{Version: "2.0", ID: p.id.Add(1), Method: p.kind.first, Params: []any{}}
 	answers, f := p.exchange(ctx, e, []request{call}, true)
 	if f != nil {
 		f.sent = false
 		return f
 	}
-	var id hexutil.Uint64
 	answer := answers[call.ID]
 	switch {
 	case answer.err != nil && answer.err.limited():
@@ -349,10 +346,13 @@ func (p *Pool) verify(ctx context.Context, e *endpoint) *fault {
 			least: max(limitPause, answer.backoff)}
 	case answer.err != nil:
 		return &fault{words: "it does not say which chain it serves: " + answer.err.Message, least: longPause}
-	case store(answer.result, &id) != nil:
+	}
+	found, err := p.kind.serves(answer)
+	switch {
+	case err != nil:
 		return &fault{words: "it does not say which chain it serves: check the address", least: longPause}
-	case uint64(id) != p.o.ChainID:
-		return &fault{words: fmt.Sprintf("it serves chain %d, not %d: check the address", uint64(id), p.o.ChainID),
+	case found != p.kind.right:
+		return &fault{words: fmt.Sprintf("it serves chain %s, not %s: check the address", e.clean(found), p.kind.right),
 			least: longPause, cause: ErrOtherChain}
 	}
 	e.mu.Lock()

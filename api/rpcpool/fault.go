@@ -143,10 +143,10 @@ func (e *Error) limited() bool {
 	}
 	m := strings.ToLower(e.Message)
 	switch e.Code {
-	case 429, -32007, -32012, -32016, -32097:
+	case 429, -32007, -32012, -32097:
 		return true
-	case -32005:
-		return !containsAny(m, "range", "results", "batch", "too large", "too wide", "response size")
+	case -32005, -32016:
+		return !containsAny(m, "range", "results", "batch", "too large", "too wide", "response size") && !e.late()
 	case -32000, -32001, -32029, -32090, -32603:
 		return containsAny(m, "rate limit", "too many requests", "compute units per second", "request limit",
 			"capacity exceeded")
@@ -154,12 +154,17 @@ func (e *Error) limited() bool {
 	return false
 }
 
+// late reports whether a node of Solana says that it is behind the others.
+func (e *Error) late() bool {
+	return containsAny(strings.ToLower(e.Message), "node is behind", "node is unhealthy", "minimum context slot")
+}
+
 // lacks reports whether the node does not have the block or state that it was asked about; another one may.
 func (e *Error) lacks() bool {
-	return !e.Reverted() && containsAny(strings.ToLower(e.Message), "header not found", "unknown block",
+	return !e.Reverted() && (e.late() || containsAny(strings.ToLower(e.Message), "header not found", "unknown block",
 		"block not found", "missing trie node", "state not available", "state is not available", "historical state",
 		"required historical", "header for hash not found", "hash not found", "pruned", "unfinalized data",
-		"not canonical", "not currently canonical", "no state found", "world state unavailable", "resource not found")
+		"not canonical", "not currently canonical", "no state found", "world state unavailable", "resource not found"))
 }
 
 // absent reports whether the node has no such method.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"slices"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common/hexutil"
 )
 
 const (
@@ -68,11 +66,12 @@ func (p *Pool) heads(ctx context.Context) {
 }
 
 func (p *Pool) askHead(ctx context.Context, e *endpoint) {
-	call := newRequest(p.id.Add(1), "eth_blockNumber", nil)
+	call := newRequest(p.id.Add(1), p.kind.head, nil)
 	answers, f := p.send(ctx, e, []request{call}, true)
-	var number hexutil.Uint64
-	if r := answers[call.ID]; f == nil && r.err == nil && store(r.result, &number) == nil {
-		e.noteHead(uint64(number), p.o.Clock())
+	if r := answers[call.ID]; f == nil && r.err == nil {
+		if number, err := p.kind.number(r); err == nil {
+			e.noteHead(number, p.o.Clock())
+		}
 	}
 }
 
@@ -189,5 +188,5 @@ func (p *Pool) Probe(ctx context.Context) ([]EndpointHealth, error) {
 			return health, nil
 		}
 	}
-	return health, errors.Join(ctx.Err(), p.unavailable("eth_blockNumber", nil))
+	return health, errors.Join(ctx.Err(), p.unavailable(p.kind.head, nil))
 }

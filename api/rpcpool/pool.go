@@ -7,8 +7,9 @@
 // hundred calls.
 //
 // An endpoint rests after a fault: a broken connection, silence, HTTP 429 or 5xx, a rate limit of JSON-RPC, an answer
-// that is no JSON-RPC, another chain than ChainID. Pauses double, and a pause that the endpoint asks for is kept. After
-// the pause one request tries it. An error that the node answers (a revert, a bad parameter) is an answer and no fault.
+// that is no JSON-RPC, another chain than ChainID, or than Solana by its first block. Pauses double, and a pause that
+// the endpoint asks for is kept. After the pause one request tries it. An error that the node answers (a revert, a bad
+// parameter) is an answer and no fault.
 //
 // Sending: a request of a method that changes something is sent at most once, but for Broadcast, whose repetition
 // changes nothing. Redirects are not followed. An answer has at most MaxBytes after decompression.
@@ -41,16 +42,19 @@ const (
 	DefaultMaxBytes = 16 << 20
 	DefaultSlots    = 8
 	DefaultBehind   = 3
+	solanaBehind    = 25 // slots, ten seconds
 )
 
 // mostBatch is how many calls one HTTP body has at most. Endpoints that take fewer are sent fewer.
 const mostBatch = 100
 
-// Options configure a Pool. Only URLs and ChainID are needed. Of HTTP only the transport is used; nil makes one that
-// honours HTTPS_PROXY.
+// Options configure a Pool. Only URLs and ChainID are needed, or, for a Solana chain, Solana: the reference of its
+// CAIP-2 id, with which its genesis hash begins. Of HTTP only the transport is used; nil makes one that honours
+// HTTPS_PROXY.
 type Options struct {
 	URLs    []Endpoint
 	ChainID uint64
+	Solana  string
 	Quorum  int // equal answers that Agreed needs; 0 is 1
 	HTTP    *http.Client
 	Clock   func() time.Time
@@ -66,6 +70,7 @@ type Options struct {
 // Pool is safe for concurrent use. Close it at the end.
 type Pool struct {
 	o      Options
+	kind   family
 	all    []*endpoint
 	client *http.Client
 	id     atomic.Uint64
@@ -84,31 +89,35 @@ type Pool struct {
 func New(o Options) (*Pool, error) {
 	o.Quorum, o.Timeout = max(1, o.Quorum), cmp.Or(o.Timeout, DefaultTimeout)
 	o.Hedge, o.MaxBytes = cmp.Or(o.Hedge, DefaultHedge), cmp.Or(o.MaxBytes, DefaultMaxBytes)
-	o.Slots, o.Behind = cmp.Or(o.Slots, DefaultSlots), cmp.Or(o.Behind, DefaultBehind)
+	kind, behind := evm(o.ChainID), uint64(DefaultBehind)
+	if o.Solana != "" {
+		kind, behind = solana(o.Solana), solanaBehind
+	}
+	o.Slots, o.Behind = cmp.Or(o.Slots, DefaultSlots), cmp.Or(o.Behind, behind)
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &Pool{o: o, idle: func() {}}
+	p := &Pool{o: o, kind: kind, idle: func() {}}
 	hosts := map[string]bool{}
 	for i, u := range o.URLs {
 		e, err := newEndpoint(u, o.Slots)
 		if err != nil {
-			return nil, fmt.Errorf("endpoint %d of chain %d: %w", i+1, o.ChainID, err)
+			return nil, fmt.Errorf("endpoint %d of %s: %w", i+1, p.kind, err)
 		}
 		if slices.ContainsFunc(p.all, func(other *endpoint) bool { return *other.at == *e.at }) {
-			return nil, fmt.Errorf("chain %d: %s is named twice", o.ChainID, e.host)
+			return nil, fmt.Errorf("%s: %s is named twice", p.kind, e.host)
 		}
 		hosts[e.witness] = true
 		p.all = append(p.all, e)
 	}
 	switch {
 	case len(p.all) == 0:
-		return nil, fmt.Errorf("chain %d has no endpoint", o.ChainID)
+		return nil, fmt.Errorf("%s has no endpoint", p.kind)
 	case len(hosts) < o.Quorum:
-		return nil, fmt.Errorf("chain %d: %d equal answers are needed, and there are %d different hosts", o.ChainID,
+		return nil, fmt.Errorf("%s: %d equal answers are needed, and there are %d different hosts", p.kind,
 			o.Quorum, len(hosts))
 	}
 	p.client = &http.Client{
@@ -193,10 +202,10 @@ func (p *Pool) note(e *endpoint, changed bool) {
 	fault, pause := e.fault, e.pause
 	e.mu.Unlock()
 	if pause > 0 {
-		p.o.Log.Warn("an endpoint rests", "chain", p.o.ChainID, "endpoint", e.host, "fault", fault, "pause", pause)
+		p.o.Log.Warn("an endpoint rests", "chain", p.kind.chain, "endpoint", e.host, "fault", fault, "pause", pause)
 		return
 	}
-	p.o.Log.Info("an endpoint works again", "chain", p.o.ChainID, "endpoint", e.host)
+	p.o.Log.Info("an endpoint works again", "chain", p.kind.chain, "endpoint", e.host)
 }
 
 // EndpointFault is why an endpoint gave no answer; it rests until Until.

@@ -170,6 +170,9 @@ func (r *round) unavailable() *UnavailableError {
 
 // isHead reports whether the answer to a call depends on the newest block.
 func isHead(method string, params []any) bool {
+	if isSolana(method) {
+		return method != "getGenesisHash"
+	}
 	switch method {
 	case "eth_blockNumber", "eth_gasPrice", "eth_maxPriorityFeePerGas", "eth_blobBaseFee":
 		return true
@@ -184,6 +187,10 @@ func isHead(method string, params []any) bool {
 
 // repeatable reports whether a call may arrive twice: it reads, or it sends bytes that the chain takes once.
 func repeatable(method string) bool {
+	if isSolana(method) {
+		return method == "sendTransaction" || method == "simulateTransaction" || strings.HasPrefix(method, "get") ||
+			strings.HasPrefix(method, "is")
+	}
 	switch method {
 	case "eth_sendRawTransaction":
 		return true
