@@ -37,14 +37,17 @@ const (
 // maxFile bounds the file, in bytes.
 const maxFile = 1 << 20
 
-// File is what a file says. Chains are those with an endpoint, in the order of the file; Idle are those without one,
-// which the network does not have. Operator is nil where no one settles payments between chains.
+// File is what a file says. Chains are the EVM chains with an endpoint, in the order of the file; Idle are those
+// without one, which the network does not have. Of Solana and IdleSolana one is nil at least: a network has one Solana
+// chain, with an endpoint or without. Operator is nil where no one settles payments between chains.
 type File struct {
-	Path     string
-	Kind     network.Kind
-	Operator *Operator
-	Chains   []Chain
-	Idle     []Chain
+	Path       string
+	Kind       network.Kind
+	Operator   *Operator
+	Chains     []Chain
+	Idle       []Chain
+	Solana     *Solana
+	IdleSolana *Solana
 }
 
 // Chain is one chain. RPC are its endpoints as the file has them (Expand puts credentials in). Quorum is how many of
@@ -154,11 +157,7 @@ func (f *File) Catalog() (*catalog.Catalog, error) {
 	}
 	var d assets.Catalog
 	tokens := map[caip.AggregateID]int{}
-	add := func(chain uint64, t Token) {
-		asset := caip.ERC20(chain, t.Address)
-		if t.Address == (common.Address{}) {
-			asset = caip.Native(chain)
-		}
+	add := func(asset caip.Asset, t Token) {
 		at, twice := tokens[t.Aggregate]
 		if !twice {
 			at = len(d.Tokens)
@@ -180,11 +179,21 @@ func (f *File) Catalog() (*catalog.Catalog, error) {
 		}
 		d.Chains = append(d.Chains, assets.Chain{Chain: caip.EVM(c.ID).String(), Name: c.Name, Short: c.Short,
 			NativeSymbol: c.Coin.Symbol, BlockExplorer: c.Explorer, GasPriceWei: gas.String()})
-		add(c.ID, c.Coin)
+		add(caip.Native(c.ID), c.Coin)
+	}
+	if s := f.Solana; s != nil {
+		d.Chains = append(d.Chains, assets.Chain{Chain: caip.SolanaMainnet().String(), Name: s.Name, Short: s.Short,
+			NativeSymbol: s.Coin.Symbol, BlockExplorer: s.Explorer})
+		add(caip.SOL(), s.Coin)
 	}
 	for _, c := range f.Chains {
 		for _, t := range c.Tokens {
-			add(c.ID, t)
+			add(caip.ERC20(c.ID, t.Address), t)
+		}
+	}
+	if f.Solana != nil {
+		for _, m := range f.Solana.Mints {
+			add(caip.SPL(m.Key), Token{Symbol: m.Symbol, Name: m.Name, Decimals: m.Decimals, Aggregate: m.Aggregate})
 		}
 	}
 	c, err := catalog.New(d)

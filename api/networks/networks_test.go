@@ -320,6 +320,15 @@ func TestTheShippedFileHasNoEndpoint(t *testing.T) {
 }
 
 func withoutLines(f *File) *File {
+	for _, s := range []*Solana{f.Solana, f.IdleSolana} {
+		if s == nil {
+			continue
+		}
+		s.Line, s.Coin.Line = 0, 0
+		for i := range s.Mints {
+			s.Mints[i].Line = 0
+		}
+	}
 	for _, all := range [][]Chain{f.Chains, f.Idle} {
 		for i := range all {
 			c := &all[i]
@@ -340,6 +349,7 @@ func withoutLines(f *File) *File {
 func FuzzParse(f *testing.F) {
 	f.Add(sample(f, "small.toml"))
 	f.Add([]byte("kind = \"lab\"\n[[chains]]\nid = 1\nrpc = [\"http://[::1]\"]\nfee_cap_gwei = 1e3\n"))
+	f.Add(sample(f, "solana.toml"))
 	f.Add([]byte("[[chains]]\n[[chains.tokens]]\n[chains.tokens.x]\na.b = {c = [[1]]}\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		file, err := Parse("f", raw)

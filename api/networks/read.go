@@ -242,7 +242,18 @@ func (r *reader) file(whole map[string]any) *File {
 	}
 	seen := map[uint64]bool{}
 	var all []Chain
+	var ofSolana []*Solana
+	place := "" // of the newest
 	t.tables("chains", "tables that begin with [[chains]]", func(one table) {
+		if id, is := one.left["id"].(string); is {
+			delete(one.left, "id")
+			r.subject, place = id, one.path
+			if len(ofSolana) > 0 {
+				r.say(one.at("id"), "a network has one Solana chain, and one is in the file already")
+			}
+			ofSolana = append(ofSolana, r.solana(one, id, f.Kind))
+			return
+		}
 		c := r.chain(one, f.Kind)
 		switch {
 		case c.ID != 0 && seen[c.ID]:
@@ -263,6 +274,17 @@ func (r *reader) file(whole map[string]any) *File {
 		}
 	}
 	t.end()
+	for _, s := range ofSolana {
+		r.subject = s.ID.String()
+		if len(s.RPC) == 0 {
+			f.IdleSolana = s
+			continue
+		}
+		if f.Solana = s; f.Operator != nil {
+			r.say(place, "an operator serves EVM chains: Solana has no deposit program yet, so leave it out")
+		}
+	}
+	r.subject = ""
 	for _, c := range all {
 		if len(c.RPC) > 0 {
 			f.Chains = append(f.Chains, c)
@@ -270,7 +292,11 @@ func (r *reader) file(whole map[string]any) *File {
 			f.Idle = append(f.Idle, c)
 		}
 	}
-	if len(f.Chains) == 0 && len(r.faults) == 0 {
+	switch {
+	case len(r.faults) > 0:
+	case len(f.Chains) == 0 && f.Solana != nil:
+		r.say("", "no EVM chain has an endpoint: a network needs one beside Solana")
+	case len(f.Chains) == 0:
 		r.say("", "no chain has an endpoint: write yours into the line rpc of a chain")
 	}
 	if len(r.faults) == 0 {
@@ -282,9 +308,9 @@ func (r *reader) file(whole map[string]any) *File {
 // chain reads a table of chains.
 func (r *reader) chain(t table, kind network.Kind) (c Chain) {
 	r.subject = t.path
-	id, ok := must[int64](t, "id", "the number of the chain, such as 8453")
+	id, ok := must[int64](t, "id", expectedSolana)
 	if ok && id <= 0 {
-		r.say(t.at("id"), "expected the number of the chain, such as 8453")
+		r.say(t.at("id"), "expected "+expectedSolana)
 		id = 0
 	}
 	if id > 0 {
@@ -306,7 +332,7 @@ func (r *reader) chain(t table, kind network.Kind) (c Chain) {
 	if c.Name != "" && (!label(c.Name) || !word(c.Short)) {
 		r.say(t.at("name"), "expected a name in plain letters and digits, at most 64, and a short one without blanks")
 	}
-	r.endpoints(t, &c)
+	c.RPC, c.Quorum = r.endpoints(t)
 	r.finality(t, &c, kind)
 	r.worst(t, &c)
 	r.feeCap(t, &c)
@@ -322,7 +348,8 @@ func (r *reader) chain(t table, kind network.Kind) (c Chain) {
 	return c
 }
 
-func (r *reader) endpoints(t table, c *Chain) {
+// endpoints reads the nodes of a chain, and how many of them must agree.
+func (r *reader) endpoints(t table) (rpc []string, quorum int) {
 	list, ok := must[[]any](t, "rpc", `the addresses of your nodes, such as ["https://node.example"]; [] leaves the `+
 		`chain out`)
 	for i, v := range list {
@@ -333,22 +360,24 @@ func (r *reader) endpoints(t table, c *Chain) {
 			r.say(at, "expected an address in quotes")
 		case err != nil:
 			r.say(at, "%s: %s", Host(s), err)
-		case slices.Contains(c.RPC, s):
+		case slices.Contains(rpc, s):
 			r.say(at, "%s: this endpoint is in the list already", Host(s))
 		}
-		c.RPC = append(c.RPC, s)
+		rpc = append(rpc, s)
 	}
-	if len(c.RPC) > 1 {
-		c.Quorum = 2
+	quorum = 1
+	if len(rpc) > 1 {
+		quorum = 2
 	}
-	quorum, has := take[int64](t, "quorum", "a number such as 2")
+	n, has := take[int64](t, "quorum", "a number such as 2")
 	switch {
 	case !has:
-	case quorum < 1 || quorum > maxQuorum || ok && len(c.RPC) > 0 && int(quorum) > len(c.RPC):
-		r.say(t.at("quorum"), "%d endpoints cannot give %d equal answers", len(c.RPC), quorum)
+	case n < 1 || n > maxQuorum || ok && len(rpc) > 0 && int(n) > len(rpc):
+		r.say(t.at("quorum"), "%d endpoints cannot give %d equal answers", len(rpc), n)
 	default:
-		c.Quorum = int(quorum)
+		quorum = int(n)
 	}
+	return rpc, quorum
 }
 
 func (r *reader) finality(t table, c *Chain, kind network.Kind) {

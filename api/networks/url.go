@@ -26,12 +26,17 @@ type Need struct{ Name, Host string }
 
 // Needs lists what the endpoints of a file need, once each.
 func (f *File) Needs() (all []Need) {
+	var endpoints []string
 	for _, c := range f.Chains {
-		for _, endpoint := range c.RPC {
-			for _, m := range reference.FindAllStringSubmatch(endpoint, -1) {
-				if n := (Need{m[1], Host(endpoint)}); !slices.Contains(all, n) {
-					all = append(all, n)
-				}
+		endpoints = append(endpoints, c.RPC...)
+	}
+	if f.Solana != nil {
+		endpoints = append(endpoints, f.Solana.RPC...)
+	}
+	for _, endpoint := range endpoints {
+		for _, m := range reference.FindAllStringSubmatch(endpoint, -1) {
+			if n := (Need{m[1], Host(endpoint)}); !slices.Contains(all, n) {
+				all = append(all, n)
 			}
 		}
 	}
@@ -42,11 +47,16 @@ func (f *File) Needs() (all []Need) {
 // credentials in it.
 func (f *File) Expand(ctx context.Context, c Chain, endpoint string, credential Credential) (address string,
 	secrets []string, err error) {
+	return f.expand(ctx, c.Line, endpoint, credential)
+}
+
+func (f *File) expand(ctx context.Context, line int, endpoint string, credential Credential) (address string,
+	secrets []string, err error) {
 	host := Host(endpoint)
 	address = reference.ReplaceAllStringFunc(endpoint, func(ref string) string {
 		name := reference.FindStringSubmatch(ref)[1]
 		if credential == nil {
-			err = errors.Join(err, fmt.Errorf("%s: %s needs the key %q of a vault", f.Where(c.Line), host, name))
+			err = errors.Join(err, fmt.Errorf("%s: %s needs the key %q of a vault", f.Where(line), host, name))
 			return ""
 		}
 		value, failed := credential(ctx, name, host)
@@ -54,7 +64,7 @@ func (f *File) Expand(ctx context.Context, c Chain, endpoint string, credential 
 		return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // the same in user, path and query
 	})
 	if err == nil && Host(address) != host {
-		err = fmt.Errorf("%s: a key of a vault makes another host of %s", f.Where(c.Line), host)
+		err = fmt.Errorf("%s: a key of a vault makes another host of %s", f.Where(line), host)
 	}
 	if err != nil {
 		return "", nil, err

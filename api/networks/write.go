@@ -118,11 +118,7 @@ func (f *File) Encode() []byte {
 		if _, shipped := known.Chain(caip.EVM(c.ID)); !shipped || c.Short != shortOf(known, c.ID) {
 			fmt.Fprintf(&b, "short = %s\n", quote(c.Short))
 		}
-		rpc := make([]string, len(c.RPC))
-		for i, url := range c.RPC {
-			rpc[i] = quote(url)
-		}
-		fmt.Fprintf(&b, "rpc = [%s]\nquorum = %d\n", strings.Join(rpc, ", "), c.Quorum)
+		fmt.Fprintf(&b, "rpc = %s\nquorum = %d\n", quoted(c.RPC), c.Quorum)
 		if c.Final.Counted {
 			fmt.Fprintf(&b, "final = %d\n", c.Final.Blocks)
 		} else {
@@ -157,6 +153,11 @@ func (f *File) Encode() []byte {
 				quote(string(e.Aggregate)), e.Address.Hex(), short(e.Heartbeat), e.Decimals)
 		}
 		b.WriteString("]\n")
+	}
+	for _, s := range []*Solana{f.Solana, f.IdleSolana} {
+		if s != nil {
+			b.WriteString(s.encode())
+		}
 	}
 	return []byte(b.String())
 }

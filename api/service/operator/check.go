@@ -12,6 +12,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/api/rpcpool"
 	"coffer/api/service/pinned"
 )
 
@@ -38,9 +39,10 @@ type Finding struct {
 	Off   string `json:"off,omitzero"`
 }
 
-// Report is what was found on one chain.
+// Report is what was found on one chain. ID is the number of an EVM chain, Chain the CAIP-2 id of a Solana chain.
 type Report struct {
-	ID       uint64    `json:"id"`
+	ID       uint64    `json:"id,omitzero"`
+	Chain    string    `json:"chain,omitzero"`
 	Name     string    `json:"name"`
 	Line     int       `json:"line"` // of the file
 	Findings []Finding `json:"findings"`
@@ -96,6 +98,14 @@ func Look(ctx context.Context, o Options) (*Survey, error) {
 		}
 	}
 	s := &Survey{File: o.File, Chains: make([]*Report, len(all))}
+	var ofSolana *Report
+	beside := make(chan error, 1)
+	go func() {
+		beside <- o.solana(ctx, file, func(n *solanaNode) (err error) {
+			ofSolana, err = n.check(ctx, o.Clock())
+			return err
+		})
+	}()
 	err = each(ctx, all, func(ctx context.Context, n *node) (err error) {
 		s.Chains[slices.Index(all, n)], err = n.check(ctx, o.Clock())
 		return err
@@ -103,8 +113,14 @@ func Look(ctx context.Context, o Options) (*Survey, error) {
 	for _, c := range file.Idle {
 		s.Idle = append(s.Idle, c.Name)
 	}
-	if err != nil {
+	if file.IdleSolana != nil {
+		s.Idle = append(s.Idle, file.IdleSolana.Name)
+	}
+	if err = errors.Join(err, <-beside); err != nil {
 		return nil, err
+	}
+	if ofSolana != nil {
+		s.Chains = append(s.Chains, ofSolana)
 	}
 	s.Ready = s.Incomplete() == nil
 	return s, nil
@@ -155,7 +171,11 @@ func printJSON(out io.Writer, result any) error {
 func (s *Survey) table(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, r := range s.Chains {
-		fmt.Fprintf(w, "%s (%d)\t\t%s:%d\n", r.Name, r.ID, s.File, r.Line)
+		title := r.Name
+		if r.ID != 0 {
+			title += fmt.Sprintf(" (%d)", r.ID)
+		}
+		fmt.Fprintf(w, "%s\t\t%s:%d\n", title, s.File, r.Line)
 		for _, f := range r.Findings {
 			found := f.Found
 			if f.Off != "" {
@@ -180,9 +200,7 @@ const behind = 10 * time.Minute
 // check tries everything on one chain. Its error is that of the context.
 func (n *node) check(ctx context.Context, now time.Time) (*Report, error) {
 	r := &Report{ID: n.ID, Name: n.Name, Line: n.Line}
-	if up := n.endpoints(ctx, r); up < n.Quorum {
-		r.say(Missing, "endpoints", "", "%d of %d answer, and %s must agree", up, len(n.RPC),
-			plural(n.Quorum, "endpoint", "endpoints"))
+	if !r.enough(n.endpoints(ctx, r), len(n.RPC), n.Quorum) {
 		return r, ctx.Err()
 	}
 	head, err := n.block(ctx, "latest")
@@ -206,16 +224,29 @@ func (n *node) check(ctx context.Context, now time.Time) (*Report, error) {
 	return r, ctx.Err()
 }
 
+// enough says when fewer endpoints answer than must agree.
+func (r *Report) enough(up, all, quorum int) bool {
+	if up < quorum {
+		r.say(Missing, "endpoints", "", "%d of %d answer, and %s must agree", up, all,
+			plural(quorum, "endpoint", "endpoints"))
+	}
+	return up >= quorum
+}
+
 // endpoints asks each endpoint for its chain and its newest block, and says how many answered.
 func (n *node) endpoints(ctx context.Context, r *Report) (up int) {
-	health, err := n.pool.Probe(ctx)
+	return r.endpoints(ctx, n.pool, fmt.Sprintf("chain %d, block", n.ID))
+}
+
+func (r *Report) endpoints(ctx context.Context, pool *rpcpool.Pool, at string) (up int) {
+	health, err := pool.Probe(ctx)
 	for _, h := range health {
 		switch {
 		case h.Fault != "" && h.HeadAt.IsZero():
 			r.say(Without, h.Host, "this endpoint is not used", "%s", h.Fault)
 		default:
 			up++
-			r.say(Good, h.Host, "", "chain %d, block %d, %s", n.ID, h.Head, h.Latency.Round(time.Millisecond))
+			r.say(Good, h.Host, "", "%s %d, %s", at, h.Head, h.Latency.Round(time.Millisecond))
 		}
 	}
 	if err != nil && len(health) == 0 {

@@ -47,7 +47,8 @@ type Written struct {
 
 // WrittenChain is a chain of a new file. One without nodes is left out until it has some.
 type WrittenChain struct {
-	ID     uint64 `json:"id"`
+	ID     uint64 `json:"id,omitzero"`
+	Chain  string `json:"chain,omitzero"` // the CAIP-2 id of a Solana chain
 	Name   string `json:"name"`
 	Nodes  int    `json:"nodes"`
 	Tokens int    `json:"tokens"`
@@ -85,7 +86,7 @@ func Init(ctx context.Context, o InitOptions) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := o.chains(ctx, asked, shipped)
+	chosen, ofSolana, err := o.chains(ctx, asked, shipped)
 	if err != nil {
 		return err
 	}
@@ -116,6 +117,9 @@ func Init(ctx context.Context, o InitOptions) error {
 			f.Idle = append(f.Idle, c)
 		}
 	}
+	if err := put(f, ofSolana, o.Tokens); err != nil {
+		return err
+	}
 	raw := f.Encode()
 	if _, err := networks.Parse(o.File, raw); err != nil && len(f.Chains) > 0 {
 		return err
@@ -133,7 +137,11 @@ func Init(ctx context.Context, o InitOptions) error {
 	if o.JSON {
 		w := Written{File: o.File, Kind: kind, Chains: []WrittenChain{}, Next: next}
 		for _, c := range slices.Concat(f.Chains, f.Idle) {
-			w.Chains = append(w.Chains, WrittenChain{c.ID, c.Name, len(c.RPC), len(c.Tokens)})
+			w.Chains = append(w.Chains, WrittenChain{ID: c.ID, Name: c.Name, Nodes: len(c.RPC), Tokens: len(c.Tokens)})
+		}
+		if s := ofSolana; s != nil {
+			w.Chains = append(w.Chains, WrittenChain{Chain: s.ID.String(), Name: s.Name, Nodes: len(s.RPC),
+				Tokens: len(s.Mints)})
 		}
 		return printJSON(o.Out, w)
 	}
@@ -228,61 +236,87 @@ func (o InitOptions) kind(ctx context.Context, asked bool) (network.Kind, error)
 }
 
 // chains finds the chains, by flags or by questions.
-func (o InitOptions) chains(ctx context.Context, asked bool, shipped []networks.Chain) ([]networks.Chain, error) {
+func (o InitOptions) chains(ctx context.Context, asked bool, shipped []networks.Chain) (all []networks.Chain,
+	ofSolana *networks.Solana, err error) {
 	if asked {
 		return o.askChains(ctx, shipped)
 	}
-	var all []networks.Chain
 	for _, text := range o.Chains {
 		name, url, has := strings.Cut(text, "=")
-		i, err := add(&all, name, shipped)
+		rpc, quorum, err := pick(&all, &ofSolana, name, shipped)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !has {
 			continue
 		}
 		if err := networks.CheckEndpoint(url); err != nil {
-			return nil, &InputError{Problem: networks.Host(url) + ": " + err.Error()}
+			return nil, nil, &InputError{Problem: networks.Host(url) + ": " + err.Error()}
 		}
-		use(&all[i], url)
+		use(rpc, quorum, url)
 	}
-	return all, nil
+	return all, ofSolana, nil
 }
 
-func (o InitOptions) askChains(ctx context.Context, shipped []networks.Chain) (all []networks.Chain, err error) {
+// pick adds a chain that a person names, once, and says where its nodes and their quorum are.
+func pick(all *[]networks.Chain, ofSolana **networks.Solana, name string, shipped []networks.Chain) (rpc *[]string,
+	quorum *int, err error) {
+	switch s, is, err := solanaName(name); {
+	case err != nil:
+		return nil, nil, err
+	case is && *ofSolana != nil && (*ofSolana).ID != s.ID:
+		return nil, nil, &InputError{"a network has one Solana chain", "name the others in other files"}
+	case is:
+		if *ofSolana == nil {
+			*ofSolana = s
+		}
+		return &(*ofSolana).RPC, &(*ofSolana).Quorum, nil
+	}
+	i, err := add(all, name, shipped)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &(*all)[i].RPC, &(*all)[i].Quorum, nil
+}
+
+func (o InitOptions) askChains(ctx context.Context, shipped []networks.Chain) (all []networks.Chain,
+	ofSolana *networks.Solana, err error) {
 	var list strings.Builder
 	for _, c := range shipped {
 		fmt.Fprintf(&list, "  %-5s  %s, %d\n", c.Short, c.Name, c.ID)
 	}
+	list.WriteString("  sol    Solana, only when you name it\n")
 	answer, err := o.Ask(ctx, "Which chains? By name or number, with blanks between them; any other by its number.\n"+
 		list.String()+"Chains [all]: ")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	words := strings.Fields(strings.ReplaceAll(answer, ",", " "))
 	if len(words) == 0 || len(words) == 1 && strings.EqualFold(words[0], "all") {
 		all = shipped
 	} else {
 		for _, word := range words {
-			if _, err := add(&all, word, shipped); err != nil {
-				return nil, err
+			if _, _, err := pick(&all, &ofSolana, word, shipped); err != nil {
+				return nil, nil, err
 			}
 		}
 	}
 	for i := range all {
-		if err := o.endpoints(ctx, &all[i]); err != nil {
-			return nil, err
+		if err := o.endpoints(ctx, all[i].Name, &all[i].RPC, &all[i].Quorum); err != nil {
+			return nil, nil, err
 		}
 	}
-	return all, nil
+	if s := ofSolana; s != nil {
+		err = o.endpoints(ctx, s.Name, &s.RPC, &s.Quorum)
+	}
+	return all, ofSolana, err
 }
 
 // endpoints asks for the nodes of a chain until an empty line.
-func (o InitOptions) endpoints(ctx context.Context, c *networks.Chain) error {
+func (o InitOptions) endpoints(ctx context.Context, chain string, rpc *[]string, quorum *int) error {
 	wrong := ""
 	for {
-		url, err := o.Ask(ctx, fmt.Sprintf("%s%s, node %d (https://…, empty to go on): ", wrong, c.Name, len(c.RPC)+1))
+		url, err := o.Ask(ctx, fmt.Sprintf("%s%s, node %d (https://…, empty to go on): ", wrong, chain, len(*rpc)+1))
 		if err != nil || url == "" {
 			return err
 		}
@@ -291,16 +325,16 @@ func (o InitOptions) endpoints(ctx context.Context, c *networks.Chain) error {
 			continue
 		}
 		wrong = ""
-		use(c, url)
+		use(rpc, quorum, url)
 	}
 }
 
 // use adds a node. Two of several must agree.
-func use(c *networks.Chain, url string) {
-	if !slices.Contains(c.RPC, url) {
-		c.RPC = append(c.RPC, url)
+func use(rpc *[]string, quorum *int, url string) {
+	if !slices.Contains(*rpc, url) {
+		*rpc = append(*rpc, url)
 	}
-	c.Quorum = min(2, len(c.RPC))
+	*quorum = min(2, len(*rpc))
 }
 
 // add adds a chain by number, name or short name, once, and says where it is. One that the program does not know has a

@@ -95,6 +95,54 @@ func TestInitTakesFlagsAndAsksNothing(t *testing.T) {
 	}
 }
 
+func TestInitWritesASolanaChainThatIsNamed(t *testing.T) {
+	const devnetID, own = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1", "solana:11111111111111111111111111111111"
+	for _, c := range []struct {
+		o          InitOptions
+		lines      []string
+		id, tokens string
+		rpc        int
+	}{
+		{InitOptions{Kind: "real", Chains: []string{"8453=https://a.example", "solana=https://b.example",
+			"sol=https://c.example"}}, nil, "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "USDC", 2},
+		{InitOptions{Kind: "test", Chains: []string{"8453=https://a.example", "Solana=https://b.example"}}, nil,
+			devnetID, "", 1},
+		{InitOptions{Kind: "lab", Chains: []string{"8453=https://a.example", own + "=http://127.0.0.1:8899"}}, nil,
+			own, "", 1},
+		{InitOptions{}, []string{"test", "base sol", "https://a.example", "", "https://b.example", "", "", "finalized"},
+			devnetID, "", 1},
+	} {
+		f, out, err := initialises(t, c.o, c.lines...)
+		if err != nil {
+			t.Errorf("%s\n%s", err, out)
+			continue
+		}
+		tokens := ""
+		for _, m := range f.Solana.Mints {
+			tokens += m.Symbol
+		}
+		if s := f.Solana; s.ID.String() != c.id || len(s.RPC) != c.rpc || s.Quorum != c.rpc || tokens != c.tokens ||
+			s.Commitment() != "finalized" || s.FeeCap != networks.UsualLamports || len(f.Chains) != 1 {
+			t.Errorf("%+v", s)
+		}
+	}
+	for want, o := range map[string]InitOptions{
+		"an id of its own":    {Kind: "lab", Chains: []string{"8453=https://a.example", "sol=http://127.0.0.1:8899"}},
+		"has one Solana":      {Kind: "test", Chains: []string{"sol", own}},
+		"chain that this pro": {Kind: "lab", Chains: []string{"solana:short"}},
+	} {
+		var wrong *InputError
+		if _, _, err := initialises(t, o); !errors.As(err, &wrong) || !strings.Contains(wrong.Problem, want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	// Without nodes it is left out, and stays in the file.
+	f, _, err := initialises(t, InitOptions{Kind: "real", Chains: []string{"8453=https://a.example", "sol"}})
+	if err != nil || f.Solana != nil || f.IdleSolana == nil || len(f.IdleSolana.Mints) != 1 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 // An operator serves no account and has no attester before the file says so.
 func TestInitAsksForAnOperator(t *testing.T) {
 	const owner = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"

@@ -51,7 +51,9 @@ type world struct {
 	file *networks.File
 	out  bytes.Buffer
 	json bool
-	sent int // transactions that were signed
+
+	solana string // the endpoint of the ledger
+	sent   int    // transactions that were signed
 }
 
 // embedded are the chains inside this program.
@@ -74,7 +76,9 @@ func embedded(t *testing.T) *world {
 	for _, n := range nodes.List {
 		urls[n.ID] = n.HTTP
 	}
-	return newWorld(t, urls)
+	w := newWorld(t, urls)
+	w.solana = urls[0]
+	return w
 }
 
 func newWorld(t *testing.T, urls map[uint64]string) *world {

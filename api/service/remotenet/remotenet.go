@@ -74,6 +74,9 @@ type Network struct {
 // keeps in the clear.
 var ErrReal = errors.New("a network of kind real is opened by a profile, whose vault keeps the key of its gas tank")
 
+// ErrSolana says that a file has a Solana chain.
+var ErrSolana = errors.New("a Solana chain can be checked and is not served yet: rpc = [] leaves it out")
+
 // ErrMissing says that a chain lacks a pinned contract.
 var ErrMissing = errors.New("contracts are missing: coffer network deploy puts them there")
 
@@ -89,6 +92,9 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	file, err := networks.Load(o.File)
 	if err != nil {
 		return nil, err
+	}
+	if file.Solana != nil {
+		return nil, fmt.Errorf("%s: %w", file.Where(file.Solana.Line), ErrSolana)
 	}
 	n := &Network{log: o.Log, lanes: map[uint64]*lane.Lane{}}
 	defer func() {
