@@ -262,7 +262,6 @@ func answerNotes() map[string]Note {
 		"AggregatedBalance.totalBalance":             {},
 		"AggregatedBalance.unreachable": text("Chains of own nodes that could not be asked. " +
 			"What is held there is unknown, on no line and in no sum."),
-		"UnreachableChain.chain":   {Text: "CAIP-2 chain.", Pattern: reTarget, Example: "eip155:8453"},
 		"UnreachableChain.message": text("Why, in words."),
 		"OperationRef.hash": {Text: "Transaction hash, or base58 signature on Solana.",
 			Pattern: reTx},

@@ -42,6 +42,41 @@ func (n *Network) SolanaBalance(ctx context.Context, owner solmsg.Key, asset cai
 	return n.SolanaBalanceAt(st, owner, asset)
 }
 
+// Holder is a Solana chain that says at once what an owner has of SOL and of mints.
+type Holder interface {
+	Holdings(ctx context.Context, owner solmsg.Key, mints []solmsg.Key) (lamports uint64, held []uint64, err error)
+}
+
+// SolanaBalances is SolanaBalance of several assets at once, on a chain that is a Holder.
+func (n *Network) SolanaBalances(ctx context.Context, owner solmsg.Key, assets []caip.Asset) ([]*big.Int, error) {
+	at, able := n.Solana.(Holder)
+	if !able {
+		return nil, fmt.Errorf("%w: %s", ErrChain, caip.SolanaMainnet())
+	}
+	var mints []solmsg.Key
+	for _, a := range assets {
+		if _, err := n.solanaEntity(a); err != nil {
+			return nil, err
+		}
+		if mint, token := SolanaMint(a); token {
+			mints = append(mints, mint)
+		}
+	}
+	lamports, held, err := at.Holdings(ctx, owner, mints)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*big.Int, len(assets))
+	for i, a := range assets {
+		v := lamports
+		if !a.IsNative() {
+			v, held = held[0], held[1:]
+		}
+		out[i] = new(big.Int).SetUint64(v)
+	}
+	return out, nil
+}
+
 // SolanaBalanceAt is SolanaBalance in a view of the ledger.
 func (n *Network) SolanaBalanceAt(st solana.State, owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
 	if _, err := n.solanaEntity(asset); err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // describe is the descriptor of a network: its chains with their first blocks, and the pinned contracts.
-func describe(ctx context.Context, file *networks.File, all []*node) (network.Descriptor, error) {
+func (o Options) describe(ctx context.Context, file *networks.File, all []*node) (network.Descriptor, error) {
 	pins, formulas, err := pinned.Pins()
 	if err != nil {
 		return network.Descriptor{}, err
@@ -37,6 +37,17 @@ func describe(ctx context.Context, file *networks.File, all []*node) (network.De
 		d.Chains = append(d.Chains, name)
 		d.Genesis[name] = first.Hash.Hex()
 	}
+	if err := o.solana(ctx, file, func(n *solanaNode) error {
+		first, err := n.Genesis(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: its first block: %w", n.Name, err)
+		}
+		name := caip.SolanaMainnet().String()
+		d.Chains, d.Genesis[name] = append(d.Chains, name), first.String()
+		return nil
+	}); err != nil {
+		return d, err
+	}
 	return d.WithID()
 }
 
@@ -45,7 +56,7 @@ func describe(ctx context.Context, file *networks.File, all []*node) (network.De
 func (o Options) plan(ctx context.Context, file *networks.File, all []*node) (path string, d network.Descriptor,
 	err error) {
 	path = filepath.Join(filepath.Dir(o.File), networks.Descriptor)
-	if d, err = describe(ctx, file, all); err != nil {
+	if d, err = o.describe(ctx, file, all); err != nil {
 		return path, d, err
 	}
 	var earlier []network.Deployment

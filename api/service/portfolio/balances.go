@@ -16,6 +16,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
+	"coffer/api/service/deployment"
 	"coffer/api/text"
 )
 
@@ -89,7 +90,7 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (out api.AggregatedBalanc
 		out.BalanceBySpecificAsset = append(out.BalanceBySpecificAsset, line)
 	}
 	out.TotalBalance.FiatValue = api.Micro(s.total.worth())
-	for _, info := range p.Network.Catalog.Chains() {
+	for _, info := range append(p.Network.Catalog.Chains(), p.Network.Catalog.Solana()) {
 		if err := s.silent[info.Chain]; err != nil {
 			out.Unreachable = append(out.Unreachable, api.UnreachableChain{Chain: info.Chain.String(),
 				Message: text.Clean(err.Error(), 300)})
@@ -116,7 +117,7 @@ type sheet struct {
 	p       *Portfolio
 	q       Query
 	at      time.Time
-	held    map[caip.Asset]*big.Int // on EVM chains
+	held    map[caip.Asset]*big.Int // on EVM chains, and on a Solana of own nodes
 	silent  map[caip.Chain]error    // chains of own nodes that could not be asked
 	solana  solana.State            // nil while nothing on Solana was read
 	counted map[caip.Asset]bool
@@ -182,23 +183,30 @@ func (s *sheet) entity(ctx context.Context, e catalog.Entity) (v, worth *big.Int
 	return v, worth, nil
 }
 
-// read asks all EVM chains at once for what the query wants of them.
+// atOnce reports whether a chain is asked once for everything, before the lines are made: the EVM chains, and Solana on
+// own nodes.
+func (s *sheet) atOnce(c caip.Chain) bool {
+	if id, evm := c.EVMID(); evm {
+		return s.q.EVM != nil && s.p.Network.Chains[id] != nil
+	}
+	_, holder := s.p.Network.Solana.(deployment.Holder)
+	_, named := s.q.solanaKey()
+	return holder && named && c == caip.SolanaMainnet()
+}
+
+// read asks these chains, all at the same time, for what the query wants of them.
 func (s *sheet) read(ctx context.Context) error {
 	s.held, s.silent = map[caip.Asset]*big.Int{}, map[caip.Chain]error{}
-	if s.q.EVM == nil {
-		return nil
-	}
-	var chains []uint64
-	wanted := map[uint64][]caip.Asset{}
+	var chains []caip.Chain
+	wanted := map[caip.Chain][]caip.Asset{}
 	want := func(a caip.Asset) {
-		id, evm := a.Chain.EVMID()
-		if !evm || s.p.Network.Chains[id] == nil || slices.Contains(wanted[id], a) {
+		if !s.atOnce(a.Chain) || slices.Contains(wanted[a.Chain], a) {
 			return
 		}
-		if wanted[id] == nil {
-			chains = append(chains, id)
+		if wanted[a.Chain] == nil {
+			chains = append(chains, a.Chain)
 		}
-		wanted[id] = append(wanted[id], a)
+		wanted[a.Chain] = append(wanted[a.Chain], a)
 	}
 	for _, id := range s.q.Aggregates {
 		agg, _ := s.p.Network.Catalog.Aggregate(id)
@@ -213,10 +221,10 @@ func (s *sheet) read(ctx context.Context) error {
 	}
 	found, failed := make([][]*big.Int, len(chains)), make([]error, len(chains))
 	group, ctx := errgroup.WithContext(ctx)
-	for i, id := range chains {
+	for i, c := range chains {
 		group.Go(func() (err error) {
 			if err = ctx.Err(); err == nil {
-				found[i], err = s.balances(ctx, wanted[id])
+				found[i], err = s.balances(ctx, c, wanted[c])
 			}
 			if err != nil && ctx.Err() == nil && s.p.Network.OnOwnNodes() {
 				failed[i], err = err, nil
@@ -227,12 +235,12 @@ func (s *sheet) read(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for i, id := range chains {
+	for i, c := range chains {
 		if failed[i] != nil {
-			s.silent[caip.EVM(id)] = failed[i]
+			s.silent[c] = failed[i]
 			continue
 		}
-		for k, a := range wanted[id] {
+		for k, a := range wanted[c] {
 			s.held[a] = found[i][k]
 		}
 	}
@@ -243,11 +251,14 @@ func (s *sheet) read(ctx context.Context) error {
 const chainWithin = 4 * time.Second
 
 // balances asks one chain.
-func (s *sheet) balances(ctx context.Context, wanted []caip.Asset) (held []*big.Int, err error) {
+func (s *sheet) balances(ctx context.Context, c caip.Chain, wanted []caip.Asset) (held []*big.Int, err error) {
 	if s.p.Network.OnOwnNodes() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, chainWithin)
 		defer cancel()
+	}
+	if owner, named := s.q.solanaKey(); named && c.IsSolana() {
+		return s.p.Network.SolanaBalances(ctx, owner, wanted)
 	}
 	err = chain.Question(ctx, func(ctx context.Context) error {
 		held, err = s.p.Network.Balances(ctx, *s.q.EVM, wanted)
@@ -259,7 +270,7 @@ func (s *sheet) balances(ctx context.Context, wanted []caip.Asset) (held []*big.
 // balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold
 // anything there.
 func (s *sheet) balance(ctx context.Context, a caip.Asset) (*big.Int, error) {
-	if a.Chain != caip.SolanaMainnet() {
+	if a.Chain != caip.SolanaMainnet() || s.atOnce(a.Chain) {
 		return cmp.Or(s.held[a], new(big.Int)), nil
 	}
 	owner, ok := s.q.solanaKey()

@@ -42,48 +42,56 @@ func (n *Network) compare(ctx context.Context, wanted []pinned.Contract) error {
 	for _, node := range n.nodes {
 		node.gate = gate{genesis: n.Genesis[caip.EVM(node.ID()).String()], wanted: wanted, turn: make(chan struct{}, 1),
 			shared: shared}
-		group.Go(func() error {
-			within, cancel := context.WithTimeout(ctx, compareWithin)
-			defer cancel()
-			err := node.ready(within)
-			if errors.Is(err, ErrUncompared) && ctx.Err() == nil {
-				n.log.Warn("a chain cannot be asked: it is compared before its first use", "chain", node.ID(),
-					"error", err)
-				return nil
-			}
-			return err
-		})
+		group.Go(func() error { return n.compareOne(ctx, node.ID(), node.ready) })
+	}
+	if l := n.ledger; l != nil {
+		l.gate = gate{genesis: n.Genesis[caip.SolanaMainnet().String()], turn: make(chan struct{}, 1), shared: shared}
+		group.Go(func() error { return n.compareOne(ctx, l.name, l.ready) })
 	}
 	return group.Wait()
 }
 
+func (n *Network) compareOne(ctx context.Context, chain any, ready func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, compareWithin)
+	defer cancel()
+	err := ready(within)
+	if errors.Is(err, ErrUncompared) && ctx.Err() == nil {
+		n.log.Warn("a chain cannot be asked: it is compared before its first use", "chain", chain, "error", err)
+		return nil
+	}
+	return err
+}
+
 // ready is nil when the chain was compared, which it does if need be.
-func (n *node) ready(ctx context.Context) error {
-	if err := n.gate.shared.Load(); err != nil {
+func (n *node) ready(ctx context.Context) error { return n.gate.pass(ctx, n.name, n.differs) }
+
+// pass is nil when a chain does not differ from that of the network, which is found out once.
+func (g *gate) pass(ctx context.Context, name string, differs func(context.Context) error) error {
+	if err := g.shared.Load(); err != nil {
 		return *err
 	}
-	if n.gate.open.Load() {
+	if g.open.Load() {
 		return nil
 	}
 	select {
-	case n.gate.turn <- struct{}{}:
-		defer func() { <-n.gate.turn }()
+	case g.turn <- struct{}{}:
+		defer func() { <-g.turn }()
 	case <-ctx.Done():
-		return fmt.Errorf("%s: %w: %w", n.name, ErrUncompared, context.Cause(ctx))
+		return fmt.Errorf("%s: %w: %w", name, ErrUncompared, context.Cause(ctx))
 	}
-	if n.gate.open.Load() {
+	if g.open.Load() {
 		return nil
 	}
-	err := n.differs(ctx)
+	err := differs(ctx)
 	switch {
 	case err == nil:
-		n.gate.open.Store(true)
+		g.open.Store(true)
 		return nil
 	case silent(err):
-		return fmt.Errorf("%s: %w: %w", n.name, ErrUncompared, err)
+		return fmt.Errorf("%s: %w: %w", name, ErrUncompared, err)
 	}
-	err = fmt.Errorf("%s: %w", n.name, err)
-	n.gate.shared.CompareAndSwap(nil, &err)
+	err = fmt.Errorf("%s: %w", name, err)
+	g.shared.CompareAndSwap(nil, &err)
 	return err
 }
 

@@ -64,18 +64,16 @@ type Network struct {
 
 	Prices *feeds.Feeds // unknown where the file names no feed
 
-	seed  []byte
-	nodes []*node
-	log   *slog.Logger
-	lanes map[uint64]*lane.Lane
+	seed   []byte
+	nodes  []*node
+	ledger *ledger // nil without a Solana chain
+	log    *slog.Logger
+	lanes  map[uint64]*lane.Lane
 }
 
 // ErrReal says that a network of real money was to be opened without the key of its gas tank: what the store keeps, it
 // keeps in the clear.
 var ErrReal = errors.New("a network of kind real is opened by a profile, whose vault keeps the key of its gas tank")
-
-// ErrSolana says that a file has a Solana chain.
-var ErrSolana = errors.New("a Solana chain can be checked and is not served yet: rpc = [] leaves it out")
 
 // ErrMissing says that a chain lacks a pinned contract.
 var ErrMissing = errors.New("contracts are missing: coffer network deploy puts them there")
@@ -92,9 +90,6 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	file, err := networks.Load(o.File)
 	if err != nil {
 		return nil, err
-	}
-	if file.Solana != nil {
-		return nil, fmt.Errorf("%s: %w", file.Where(file.Solana.Line), ErrSolana)
 	}
 	n := &Network{log: o.Log, lanes: map[uint64]*lane.Lane{}}
 	defer func() {
@@ -124,6 +119,9 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 		}
 		n.nodes = append(n.nodes, node)
 		n.Chains[c.ID], n.ChainIDs = node, append(n.ChainIDs, c.ID)
+	}
+	if err := n.openSolana(ctx, file, o); err != nil {
+		return nil, err
 	}
 	n.openPrices(file, o) // they are read meanwhile
 	priced, cancel := context.WithTimeout(ctx, firstPrices)
@@ -194,6 +192,9 @@ func named(path string, d network.Descriptor, file *networks.File, all *[]pinned
 			return fmt.Errorf("%s: %s does not have %s: %w", file.Where(c.Line), path, name, ErrMissing)
 		}
 	}
+	if s, name := file.Solana, caip.SolanaMainnet().String(); s != nil && d.Genesis[name] == "" {
+		return fmt.Errorf("%s: %s does not have %s: %w", file.Where(s.Line), path, s.Name, ErrMissing)
+	}
 	for _, name := range d.Chains {
 		if c, err := caip.ParseChain(name); err != nil || !has(file, c) {
 			return fmt.Errorf("%s has %s, which %s does not have any more", path, name, file.Path)
@@ -203,7 +204,10 @@ func named(path string, d network.Descriptor, file *networks.File, all *[]pinned
 }
 
 func has(file *networks.File, c caip.Chain) bool {
-	id, _ := c.EVMID()
+	id, evm := c.EVMID()
+	if !evm {
+		return file.Solana != nil && c == caip.SolanaMainnet()
+	}
 	_, found := file.Chain(id)
 	return found
 }
@@ -265,6 +269,9 @@ func (n *Network) Close() error {
 	for _, node := range n.nodes {
 		node.Close()
 		node.pool.Close()
+	}
+	if n.ledger != nil {
+		n.ledger.Close()
 	}
 	return nil
 }
