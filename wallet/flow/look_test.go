@@ -366,7 +366,7 @@ func TestTH_V11_WhatCannotBeSimulatedIsNotKnown(t *testing.T) {
 		"no delivery": {func(s *verify.Simulated) { s.Runs[0].OK = s.Steps[0].Op != common.Hash{} },
 			"V11 unknown: " + verify.SimNothing + "Base: what is to be delivered first cannot be: no reason is given."},
 		"no account": {func(s *verify.Simulated) { s.There = false },
-			"V11 warn: " + verify.SimNobody},
+			"V11 warn: " + verify.SimAbsent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

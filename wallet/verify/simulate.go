@@ -83,10 +83,10 @@ type SimulationView struct {
 
 // The findings about simulations (TH-V11). Figures follow a colon.
 const (
-	SimFails   = "In the simulation of your node this fails: "
-	SimDiffers = "In the simulation of your node something else happens than this review states: "
-	SimNothing = "This could not be simulated with your node: "
-	SimNobody  = "Your node sees no account where this runs, so nothing would happen: "
+	SimFails   = "Simulated on your node, this fails: "
+	SimDiffers = "Simulated on your node, this does something other than the review states: "
+	SimNothing = "Your node could not simulate this: "
+	SimAbsent  = "Your node sees no account here, so this would do nothing: "
 )
 
 // Simulations are what own nodes run before review 1: the operation as it will be signed. What a later payment is to
@@ -231,7 +231,7 @@ func (j *judge) unrun(s Simulated) string {
 func (j *judge) ran(s Simulated, label ChainLabel, call *PreparedOp) (SimulationView, bool) {
 	by := "simulated by your node after block " + strconv.FormatUint(s.Block, 10)
 	if !s.There && s.Code == nil && !slices.ContainsFunc(s.Steps, func(x SimulatedStep) bool { return x.Makes }) {
-		j.put(Reason{Code: "V11", Level: Warn, Title: SimNobody + s.Account.Hex() + " on " + label.Name + "."})
+		j.put(Reason{Code: "V11", Level: Warn, Title: SimAbsent + s.Account.Hex() + " on " + label.Name + "."})
 		return SimulationView{}, false
 	}
 	v := SimulationView{Chain: label, Block: s.Block, As: true}
@@ -268,7 +268,7 @@ func (j *judge) ran(s Simulated, label ChainLabel, call *PreparedOp) (Simulation
 		}
 	}
 	if v.As {
-		j.pass("V11", "in the simulation of your nodes there happens what this review states")
+		j.pass("V11", "simulated on your nodes, this does what the review states")
 	}
 	return v, true
 }
