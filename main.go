@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -404,6 +405,12 @@ func (networkCommands) Deploy(ctx context.Context, g cli.Global, o cli.NetworkDe
 
 // Genesis prints the first block of a private chain.
 func (networkCommands) Genesis(_ context.Context, o cli.NetworkGenesis) (err error) {
+	var block bytes.Buffer
+	err = operator.Genesis(operator.GenesisOptions{ChainID: o.ChainID, Fund: o.Fund, PlayMoney: o.PlayMoney,
+		Time: uint64(time.Now().Unix()), Out: &block})
+	if err != nil {
+		return ofNetwork(err)
+	}
 	out := os.Stdout
 	if o.Out != "" {
 		if out, err = os.OpenFile(o.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
@@ -411,8 +418,8 @@ func (networkCommands) Genesis(_ context.Context, o cli.NetworkGenesis) (err err
 		}
 		defer func() { err = errors.Join(err, out.Close()) }()
 	}
-	return operator.Genesis(operator.GenesisOptions{ChainID: o.ChainID, Fund: o.Fund, Time: uint64(time.Now().Unix()),
-		Out: out})
+	_, err = block.WriteTo(out)
+	return err
 }
 
 // Status prints what an operator's service sees of its chains.

@@ -32,7 +32,7 @@ type artifactFile struct {
 
 // ContractNames lists what Contract knows.
 func ContractNames() []string {
-	return append(KernelNames(), "EntryPoint", "RoleBasedECDSAValidator", "Filler", "Escrow", "Window", "Token")
+	return append(KernelNames(), "EntryPoint", "RoleBasedECDSAValidator", "Filler", "Escrow", "Window", "Token", "Feed")
 }
 
 // KernelNames lists the contracts of Kernel, the code of others (NOTICE). Through the deterministic deployer with salt

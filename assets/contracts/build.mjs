@@ -22,6 +22,7 @@ const solc = createRequire(import.meta.url)("solc");
 
 const CONTRACTS = [
   "Escrow",
+  "Feed",
   "Filler",
   "RoleBasedECDSAValidator",
   "Token",

@@ -43,9 +43,10 @@ type NetworkDeploy struct {
 
 // NetworkGenesis are those of `coffer network genesis`.
 type NetworkGenesis struct {
-	ChainID uint64
-	Fund    []common.Address
-	Out     string // "" for standard output
+	ChainID   uint64
+	Fund      []common.Address
+	PlayMoney bool
+	Out       string // "" for standard output
 }
 
 const networkLong = `Prepares a network on nodes that you name: a file says which chains there are and where your nodes
@@ -183,9 +184,13 @@ func (p Program) networkGenesis() *cobra.Command {
 		Short: "Print the first block of a private chain that has every contract",
 		Long: `Prints a genesis file for geth (geth init) and anvil (anvil --init): the pinned contracts, the
 deterministic deployer, and the approval of the account factory that only its owner can give on other chains. --fund
-gives an address a million coins.`,
+gives an address a million coins.
+
+With --play-money the chain is like the one whose number it has: the tokens that Coffer knows there and that have a
+price feed are at their addresses, a million of each for every address of --fund, and the feeds have fixed prices.`,
 		Example: "  coffer network genesis --chain-id 4242 --fund 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 " +
-			"--out genesis.json",
+			"--out genesis.json\n  coffer network genesis --chain-id 8453 --play-money --fund " +
+			"0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --out base.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notEmpty(cmd, "out", "fund"); err != nil {
 				return err
@@ -210,6 +215,8 @@ gives an address a million coins.`,
 	f := cmd.Flags()
 	f.Uint64Var(&o.ChainID, "chain-id", 0, "`number` of the chain; required")
 	f.StringSliceVar(&fund, "fund", nil, "`ADDRESS` that begins with a million coins; may be given several times")
+	f.BoolVar(&o.PlayMoney, "play-money", false,
+		"with the tokens and the price feeds of the known chain that has this number")
 	f.StringVar(&o.Out, "out", "", "write to this new `FILE` (default: standard output)")
 	return cmd
 }

@@ -3,22 +3,26 @@ package operator
 import (
 	"bytes"
 	stdjson "encoding/json"
+	"errors"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core"
 
+	"coffer/api/networks"
 	"coffer/api/service/pinned"
 )
 
-func genesis(t *testing.T, id uint64) []byte {
+func genesis(t *testing.T, id uint64, play bool) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Genesis(GenesisOptions{ChainID: id, Time: 1_700_000_000, Out: &out,
-		Fund: []common.Address{payer(t).Address()}}); err != nil {
+	if err := Genesis(GenesisOptions{ChainID: id, Time: 1_700_000_000, Out: &out, PlayMoney: play,
+		Fund: []common.Address{payer(t).Address(), {19: 1}, payer(t).Address()}}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -27,7 +31,7 @@ func genesis(t *testing.T, id uint64) []byte {
 // A private chain begins with every contract, and with the approval that nobody could give there.
 func TestAPrivateChainBeginsWithEverything(t *testing.T) {
 	var g core.Genesis
-	if err := stdjson.Unmarshal(genesis(t, 4242), &g); err != nil {
+	if err := stdjson.Unmarshal(genesis(t, 4242, false), &g); err != nil {
 		t.Fatal(err)
 	}
 	all, err := pinned.All()
@@ -55,17 +59,61 @@ func TestAPrivateChainBeginsWithEverything(t *testing.T) {
 	}
 }
 
+// Every chain that Coffer knows can be played: its tokens and its feeds are there.
+func TestPlayMoneyIsThatOfTheChain(t *testing.T) {
+	known, err := networks.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range known {
+		var g core.Genesis
+		if err := stdjson.Unmarshal(genesis(t, c.ID, true), &g); err != nil {
+			t.Fatal(err)
+		}
+		c = withTokens(c, TokensPriced)
+		for _, token := range c.Tokens {
+			has := 0
+			for _, word := range g.Alloc[token.Address].Storage {
+				if word == common.BigToHash(whole(funds, token.Decimals)) {
+					has++
+				}
+			}
+			if has != 2 {
+				t.Errorf("%s: %d accounts have a million %s", c.Name, has, token.Symbol)
+			}
+		}
+		for _, f := range c.Feeds {
+			if len(g.Alloc[f.Address].Code) == 0 {
+				t.Errorf("%s has no feed of %s", c.Name, f.Aggregate)
+			}
+		}
+	}
+	for _, o := range []GenesisOptions{{ChainID: 4242, Fund: []common.Address{{19: 1}}}, {ChainID: 8453}} {
+		o.PlayMoney = true
+		var wrong *InputError
+		if err := Genesis(o); !errors.As(err, &wrong) || wrong.Hint == "" {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
 // A node that is not ours takes the file, and nothing is missing on its chain.
 func TestAPrivateChainOnAnvil(t *testing.T) {
 	if *anvilProgram == "" {
 		t.Skip("no -anvil PATH is given; .ci/run anvil gives one")
 	}
 	path := filepath.Join(t.TempDir(), "genesis.json")
-	if err := os.WriteFile(path, genesis(t, 8453), 0o600); err != nil {
+	if err := os.WriteFile(path, genesis(t, 8453, true), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, map[uint64]string{8453: startAnvil(t, "8453", "--init", path)})
-	w.file.Chains[0].Tokens = nil
+	known, err := networks.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priced := withTokens(known[slices.IndexFunc(known, func(c networks.Chain) bool { return c.ID == 8453 })],
+		TokensPriced)
+	w.file.Chains[0].Tokens, w.file.Chains[0].Feeds = priced.Tokens, priced.Feeds
 	w.write()
 	out, err := w.deploys(false)
 	if err != nil || w.sent != 0 {
@@ -75,5 +123,7 @@ func TestAPrivateChainOnAnvil(t *testing.T) {
 	if err := Check(t.Context(), w.options()); err != nil {
 		t.Error(err)
 	}
-	says(t, w.out.String(), "ok factory approved", "everything that is needed is there")
+	says(t, w.out.String(), "ok factory approved", "everything that is needed is there",
+		fmt.Sprintf("%[1]d of %[1]d have the decimals", len(priced.Tokens)),
+		fmt.Sprintf("%[1]d of %[1]d are fresh", len(priced.Feeds)))
 }
