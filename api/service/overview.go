@@ -78,7 +78,8 @@ func AskOverview(ctx context.Context, dir string) (o overview.Overview, err erro
 	defer cancel()
 	err = askSocket(ctx, socketTransport(filepath.Join(dir, SocketFile)), http.MethodGet, overviewPath, nil, &o)
 	if errors.Is(err, errDial) {
-		return o, fmt.Errorf("%w, in %s", ErrNotRunning, dir)
+		return o, fmt.Errorf("%w, in %s: coffer serve --networks FILE starts one, or name its directory with --data",
+			ErrNotRunning, dir)
 	}
 	return o, err
 }

@@ -252,7 +252,7 @@ func (p Program) networkStatus() *cobra.Command {
 sending key, transactions that wait, the nodes, and what the filler has and may pay out; then the deposits in escrow
 with the time from which anybody can send them back. What needs you comes last, with the code that the log has as well.
 What a chain does not tell reads "unknown".`,
-		Example: "  coffer network status\n  coffer network status --data ./operator --json",
+		Example: "  coffer network status --data ./operator --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notEmpty(cmd, "data"); err != nil {
 				return err
