@@ -422,15 +422,6 @@ func (networkCommands) Genesis(_ context.Context, o cli.NetworkGenesis) (err err
 	return err
 }
 
-// Status prints what an operator's service sees of its chains.
-func (networkCommands) Status(ctx context.Context, data string, asJSON bool) error {
-	dir, err := config.ServiceData(data, os.Getenv)
-	if err != nil {
-		return err
-	}
-	return ofData(daemon.Status(ctx, dir, asJSON, os.Stdout), dir)
-}
-
 // Resume lets the gas tank of a profile on own nodes send again on a chain on which it stopped.
 func (networkCommands) Resume(ctx context.Context, g cli.Global, name string, yes bool) (err error) {
 	o, err := host().OpenKeys(ctx, g.Profile)

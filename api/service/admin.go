@@ -136,11 +136,9 @@ type change struct {
 	Grace int64  `json:"grace,omitzero"`
 }
 
-// withAdmin adds the administration of keys, backups and overviews to the handler of the local socket.
-func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, overview http.HandlerFunc,
-	next http.Handler) http.Handler {
+// withAdmin adds the administration of keys, and backups, to the handler of the local socket.
+func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, next http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+overviewPath, overview)
 	mux.HandleFunc("GET "+backupPath, sendBackup(s, log))
 	mux.HandleFunc("GET "+keysPath, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, keyList{keys.List()}, nil)
@@ -176,8 +174,7 @@ func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, overview http
 		return a, err
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == keysPath || strings.HasPrefix(r.URL.Path, keysPath+"/") || r.URL.Path == backupPath ||
-			r.URL.Path == overviewPath {
+		if r.URL.Path == keysPath || strings.HasPrefix(r.URL.Path, keysPath+"/") || r.URL.Path == backupPath {
 			mux.ServeHTTP(w, r)
 			return
 		}
@@ -201,7 +198,7 @@ func bodyOf[T any](r *http.Request) (v T, err error) {
 
 func reply(w http.ResponseWriter, status int, answer any, err error) {
 	if err != nil {
-		e := api.NewError(api.ErrInternal, "This cannot be done: %v", err) // the socket's user is the operator
+		e := api.NewError(api.ErrInternal, "The keys cannot be changed: %v", err) // the socket's user is the operator
 		_ = errors.As(err, &e)
 		status, answer = e.StatusCode, e
 	}
@@ -246,22 +243,17 @@ func (s socketKeys) Revoke(ctx context.Context, id string) (access.KeyInfo, erro
 const maxAdminAnswer = 64 << 20
 
 func (s socketKeys) ask(ctx context.Context, method, path string, body, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, attachWait)
-	defer cancel()
-	return askSocket(ctx, s.way, method, keysPath+path, body, into)
-}
-
-// askSocket asks the process behind a local socket.
-func askSocket(ctx context.Context, way *http.Transport, method, path string, body, into any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+localHost+path, bytes.NewReader(raw))
+	ctx, cancel := context.WithTimeout(ctx, attachWait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+localHost+keysPath+path, bytes.NewReader(raw))
 	if err != nil {
 		return err
 	}
-	res, err := way.RoundTrip(req)
+	res, err := s.way.RoundTrip(req)
 	if err != nil {
 		return err
 	}

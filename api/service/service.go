@@ -40,7 +40,6 @@ import (
 	"coffer/api/service/httpapi"
 	"coffer/api/service/jsonrpc"
 	"coffer/api/service/outbox"
-	"coffer/api/service/overview"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
 	"coffer/api/service/quote"
@@ -181,9 +180,8 @@ type Service struct {
 	handler   http.Handler        // asks for the key
 	trusted   http.Handler        // for the local socket
 	explorer  atomic.Pointer[string]
-	nodes     atomic.Pointer[jsonrpc.Server]    // of the endpoints that are open
-	faucet    *faucet.Faucet                    // nil without test funds
-	looked    atomic.Pointer[overview.Overview] // of an operator's network
+	nodes     atomic.Pointer[jsonrpc.Server] // of the endpoints that are open
+	faucet    *faucet.Faucet                 // nil without test funds
 	endSweep  context.CancelFunc
 	sweeping  sync.WaitGroup
 }
@@ -377,7 +375,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	if s.trusted, err = httpapi.New(config); err != nil {
 		return err
 	}
-	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.sendOverview, s.first(s.trusted))
+	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.first(s.trusted))
 	return nil
 }
 
@@ -414,9 +412,6 @@ const SweepEvery = time.Minute
 func (s *Service) sweep() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.endSweep = cancel
-	if s.in.Limits != nil {
-		s.sweeping.Go(func() { s.lookAround(ctx) })
-	}
 	s.sweeping.Go(func() {
 		tick := time.NewTicker(SweepEvery)
 		defer tick.Stop()

@@ -23,8 +23,6 @@ type NetworkCommands interface {
 	Deploy(context.Context, Global, NetworkDeploy) error
 	Genesis(context.Context, NetworkGenesis) error
 	Resume(ctx context.Context, g Global, chain string, yes bool) error
-	// Status prints what the service of a data directory, "" for the default one, sees of its chains.
-	Status(ctx context.Context, data string, asJSON bool) error
 }
 
 // NetworkInit are the flags of `coffer network init`.
@@ -62,11 +60,9 @@ func (p Program) network(g *Global) *cobra.Command {
 		Example: `  coffer network init
   coffer network check --file networks.toml
   coffer network deploy --file networks.toml --dry-run
-  coffer network status
   coffer network genesis --chain-id 4242 --out genesis.json`,
 	}, p.networkInit(), Passing(p.networkCheck(g), p.Terminal),
-		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis(), Passing(p.networkResume(g), p.Terminal),
-		p.networkStatus())
+		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis(), Passing(p.networkResume(g), p.Terminal))
 }
 
 // nodeKeysLong says where the keys of nodes come from.
@@ -239,29 +235,6 @@ thief. Afterwards the gas tank goes on from the chain's count. What it sent and 
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return cmd
-}
-
-func (p Program) networkStatus() *cobra.Command {
-	var data string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show what an operator's service has, owes and waits for",
-		Long: `Asks the service that runs with coffer serve --networks on a data directory: for each chain the gas of the
-sending key, transactions that wait, the nodes, and what the filler has and may pay out; then the deposits in escrow
-with the time from which anybody can send them back. What needs you comes last, with the code that the log has as well.
-What a chain does not tell reads "unknown".`,
-		Example: "  coffer network status --data ./operator --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notEmpty(cmd, "data"); err != nil {
-				return err
-			}
-			return p.Network.Status(cmd.Context(), data, asJSON)
-		},
-	}
-	dataFlag(cmd.Flags(), &data)
-	JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

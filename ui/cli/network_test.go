@@ -30,11 +30,6 @@ func (n *told) Resume(_ context.Context, g Global, chain string, yes bool) error
 	return nil
 }
 
-func (n *told) Status(_ context.Context, data string, asJSON bool) error {
-	n.got = []any{data, asJSON}
-	return nil
-}
-
 func TestNetworkReadsItsFlags(t *testing.T) {
 	p, _ := program(t)
 	n := &told{}
@@ -53,8 +48,6 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		"deploy":                       NetworkDeploy{File: "networks.toml"},
 		"deploy --dry-run --yes":       NetworkDeploy{File: "networks.toml", DryRun: true, Yes: true},
 		"resume base --profile own":    []any{"own", "base", false},
-		"status":                       []any{"", false},
-		"status --data x --json":       []any{"x", true},
 		"resume 10 --yes":              []any{"", "10", true},
 		"deploy --file x --key-file -": NetworkDeploy{File: "x", KeyFile: "-"},
 		"genesis --chain-id 7 --out x": NetworkGenesis{ChainID: 7, Out: "x"},
@@ -70,7 +63,7 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 	}
 	n.got = nil
 	for _, line := range []string{"", "now", "init x", "resume", "resume a b",
-		"init --kind=", "init --chain=", "status x", "status --data=", "check --file=",
+		"init --kind=", "init --chain=", "check --file=",
 		"deploy --key-file=", "deploy --json",
 		"genesis", "genesis --chain-id 0", "genesis --chain-id 1 --fund x", "genesis --chain-id 1 --fund " +
 			strings.Replace(someone, "C", "c", 1)} {

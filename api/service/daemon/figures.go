@@ -47,11 +47,6 @@ func (f *figures) listen(ctx context.Context, s *service.Service, database strin
 				return 0, err
 			}
 			return info.Size(), nil
-		}, Chains: func() []metrics.Figure {
-			if o := s.Looked(); o != nil {
-				return chainFigures(*o)
-			}
-			return nil
 		}})
 	running, err := f.Listen(ctx, f.address, log)
 	if err != nil {

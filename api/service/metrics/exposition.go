@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Types of a family, as the text format names them.
@@ -67,24 +66,6 @@ func (e *exposition) histograms(name, help string, all map[string]*histogram) {
 	}
 }
 
-// chains writes the figures of an operator's chains.
-func (m *Metrics) chains(e *exposition, all []Figure) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	last := ""
-	for _, f := range all {
-		if f.Name != last {
-			e.family(f.Name, gauge, f.Help)
-			last = f.Name
-		}
-		var labels []string
-		for _, l := range f.Labels {
-			labels = append(labels, label(l[0], m.bounded(l[0], l[1])))
-		}
-		e.series(f.Name, strings.Join(labels, ","), f.Value)
-	}
-}
-
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // exposition writes every figure as it is now.
@@ -112,9 +93,6 @@ func (m *Metrics) exposition() []byte {
 	}
 	if g.SSHBegan != nil {
 		e.one("coffer_ssh_sessions_total", counter, "Dashboards that were opened over SSH.", float64(g.SSHBegan()))
-	}
-	if g.Chains != nil {
-		m.chains(&e, g.Chains())
 	}
 	e.runtime()
 	e.process()

@@ -8,7 +8,6 @@
 //
 // Series: coffer_requests_total{endpoint,permission,status}, coffer_request_seconds{endpoint},
 // coffer_quotes_total{call_type}, coffer_settlements_total{status,fail_reason}, coffer_open_sagas, coffer_store_bytes,
-// those of an operator's chains (coffer_chain_*, coffer_escrow_*; docs/operate.md),
 // where dashboards are served coffer_ssh_sessions and coffer_ssh_sessions_total, and those of the Go runtime and of the
 // process (go_*, process_*) under the names that Prometheus' own library gives them. That library is not linked: it
 // brings protobuf, whose look-up of methods by name makes the linker keep every exported method of every type.
@@ -55,16 +54,6 @@ type Gauges struct {
 	// are not there.
 	SSHOpen  func() int
 	SSHBegan func() int64
-
-	// Chains are the figures of an operator's chains; nil: there are none.
-	Chains func() []Figure
-}
-
-// Figure is one series of a gauge. Those of one name follow each other and have one Help.
-type Figure struct {
-	Name, Help string
-	Labels     [][2]string // name and value
-	Value      float64
 }
 
 // New makes figures that begin at zero.

@@ -44,29 +44,15 @@ func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, pri
 		if err != nil {
 			return err
 		}
-		if less(have, Promised(others, f.Delivers.Asset)).Cmp(f.Delivers.Value) < 0 {
+		if less(have, reserved(others, f.Delivers.Asset)).Cmp(f.Delivers.Value) < 0 {
 			return undeliverable(f.Delivers.CAIP())
 		}
 	}
 	if n.Limits == nil || len(legs) == 0 {
 		return nil
 	}
-	sum, unpriced := Exposure(n, prices, append(others, &quotestore.Quote{Status: api.StatusPending, Legs: legs}), now)
-	if sum == nil {
-		return api.NewError(api.ErrNoRoute, "no routes found: %s has no price now", unpriced.Display())
-	}
-	if sum.Cmp(n.Limits.Exposure) > 0 {
-		return api.NewError(api.ErrNoRoute, "no routes found: the operator lets no more than $%s be in escrow at once",
-			amount.USD2(n.Limits.Exposure))
-	}
-	return nil
-}
-
-// Exposure is what quotes have in escrow, or will have, in micro-USD; nil when an asset of it has no price.
-func Exposure(n *deployment.Network, prices Prices, quotes []*quotestore.Quote, now time.Time) (sum *big.Int,
-	unpriced caip.Asset) {
-	sum = new(big.Int)
-	for _, q := range quotes {
+	sum := new(big.Int)
+	for _, q := range append(others, &quotestore.Quote{Status: api.StatusPending, Legs: legs}) {
 		for _, l := range q.Legs {
 			if l.State == quotestore.LegReleased || l.State == quotestore.LegRefunded ||
 				l.State == quotestore.LegWaiting && q.FailReason != "" {
@@ -74,12 +60,16 @@ func Exposure(n *deployment.Network, prices Prices, quotes []*quotestore.Quote, 
 			}
 			worth, known := worthOf(n, prices, l.Pays, now)
 			if !known {
-				return nil, l.Pays.CAIP()
+				return api.NewError(api.ErrNoRoute, "no routes found: %s has no price now", l.Pays.CAIP().Display())
 			}
 			sum.Add(sum, worth)
 		}
 	}
-	return sum, caip.Asset{}
+	if sum.Cmp(n.Limits.Exposure) > 0 {
+		return api.NewError(api.ErrNoRoute, "no routes found: the operator lets no more than $%s be in escrow at once",
+			amount.USD2(n.Limits.Exposure))
+	}
+	return nil
 }
 
 // worthOf is the worth of an amount in micro-USD.
@@ -95,8 +85,8 @@ func worthOf(n *deployment.Network, prices Prices, a quotestore.Amount, now time
 	return amount.Value(a.Value, e.Decimals, price), true
 }
 
-// Promised is what will still be delivered of an asset for quotes in execution.
-func Promised(others []*quotestore.Quote, asset string) *big.Int {
+// reserved is what quotes in execution will still be delivered of an asset.
+func reserved(others []*quotestore.Quote, asset string) *big.Int {
 	sum := new(big.Int)
 	for _, q := range others {
 		if q.Status != api.StatusPending && q.Status != api.StatusInProgress || q.FailReason != "" {

@@ -59,29 +59,27 @@ func (n *Network) usual() chain.Message {
 func (n *Network) Tanks(ctx context.Context) ([]Tank, error) {
 	found := make([]*Tank, len(n.nodes))
 	problems := make([]error, len(n.nodes))
-	n.each(func(i int, node *node) { found[i], problems[i] = n.tank(ctx, node) })
-	return collect(found, problems)
-}
-
-// tank asks one chain.
-func (n *Network) tank(ctx context.Context, node *node) (*Tank, error) {
-	var has, price hexutil.Big
-	at := n.Operator.Address()
-	calls := []rpcpool.Call{{Method: "eth_getBalance", Params: []any{at, "latest"}, Result: &has},
-		{Method: "eth_gasPrice", Result: &price}}
-	err := node.pool.Batch(ctx, calls)
-	for _, c := range calls {
-		if err == nil {
-			err = c.Err
+	n.each(func(i int, node *node) {
+		var has, price hexutil.Big
+		at := n.Operator.Address()
+		calls := []rpcpool.Call{{Method: "eth_getBalance", Params: []any{at, "latest"}, Result: &has},
+			{Method: "eth_gasPrice", Result: &price}}
+		err := node.pool.Batch(ctx, calls)
+		for _, c := range calls {
+			if err == nil {
+				err = c.Err
+			}
 		}
-	}
-	var fee *big.Int
-	var gas uint64
-	if err == nil {
-		fee, gas, err = node.DataFee(ctx, n.usual())
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", node.name, err)
-	}
-	return &Tank{node.ID(), node.name, node.coin, at, has.ToInt(), price.ToInt(), fee, gas}, nil
+		if err != nil {
+			problems[i] = fmt.Errorf("%s: %w", node.name, err)
+			return
+		}
+		fee, gas, err := node.DataFee(ctx, n.usual())
+		if err != nil {
+			problems[i] = fmt.Errorf("%s: %w", node.name, err)
+			return
+		}
+		found[i] = &Tank{node.ID(), node.name, node.coin, at, has.ToInt(), price.ToInt(), fee, gas}
+	})
+	return collect(found, problems)
 }

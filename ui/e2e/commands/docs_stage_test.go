@@ -66,7 +66,6 @@ var scenes = map[string][]scene{
 		{line: "coffer setup --linear", not: "asks much; ui/e2e/devnet answers"},
 		{line: "coffer refund --rpc", not: "needs a payment past its deadline; ui/e2e/devnet has one"},
 		{line: "coffer serve --networks", not: "needs what the owner of an operator does; ui/e2e/devnet does it"},
-		{line: "coffer network status", not: "needs the service of an operator; ui/e2e/devnet asks one"},
 		{line: "coffer profile nodes --add", not: "needs nodes; ui/cli/keys has some"},
 		{line: "coffer keys node-key", not: "needs a node that asks for a key; ui/e2e/keys has one"},
 	},

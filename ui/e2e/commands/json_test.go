@@ -115,7 +115,7 @@ func TestEveryJSONOutputHasAGolden(t *testing.T) {
 func jsonElsewhere() map[string]string {
 	return map[string]string{"version": "ui/cli/version_test.go", "config show": "ui/cli/config_test.go",
 		"keys node-key list": "ui/e2e/keys/node_key_test.go", "network deploy": "api/service/operator/print_test.go",
-		"network check": "api/service/operator/print_test.go", "profile nodes": "ui/cli/keys/nodes_test.go", "network status": "api/service/overview/overview_test.go"}
+		"network check": "api/service/operator/print_test.go", "profile nodes": "ui/cli/keys/nodes_test.go"}
 }
 
 // TestJSONOfServe: the one line, with what differs from start to start replaced.
