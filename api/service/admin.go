@@ -136,9 +136,12 @@ type change struct {
 	Grace int64  `json:"grace,omitzero"`
 }
 
-// withAdmin adds the administration of keys, and backups, to the handler of the local socket.
-func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, next http.Handler) http.Handler {
+// withAdmin adds the administration of keys, backups, and the status of an operator's network, to the handler of the
+// local socket.
+func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, status http.HandlerFunc,
+	next http.Handler) http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+statusPath, status)
 	mux.HandleFunc("GET "+backupPath, sendBackup(s, log))
 	mux.HandleFunc("GET "+keysPath, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, keyList{keys.List()}, nil)
@@ -174,7 +177,8 @@ func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, next http.Han
 		return a, err
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == keysPath || strings.HasPrefix(r.URL.Path, keysPath+"/") || r.URL.Path == backupPath {
+		if r.URL.Path == keysPath || strings.HasPrefix(r.URL.Path, keysPath+"/") || r.URL.Path == backupPath ||
+			r.URL.Path == statusPath {
 			mux.ServeHTTP(w, r)
 			return
 		}

@@ -41,7 +41,13 @@ type operated struct {
 // newOperated makes the keys of a service, deploys its contracts on three chains, and brings inventory.
 func newOperated(t *testing.T, wrap func(http.Handler) http.Handler) *operated {
 	t.Helper()
-	o := &operated{lab: newChains(t, network.Lab, wrap, 10, 8453, 42161), db: store.NewMemory()}
+	return newOperatedIn(t, store.NewMemory(), wrap)
+}
+
+// newOperatedIn is newOperated with the data of the service in a store.
+func newOperatedIn(t *testing.T, db store.Store, wrap func(http.Handler) http.Handler) *operated {
+	t.Helper()
+	o := &operated{lab: newChains(t, network.Lab, wrap, 10, 8453, 42161), db: db}
 	for i, c := range o.net.Chains {
 		o.net.Chains[i].Feeds = append(c.Feeds, networks.Feed{Aggregate: "ob:usdc",
 			Address: feed(1e8, o.deployer(c.ID)), Heartbeat: time.Hour, Decimals: 8})

@@ -39,6 +39,7 @@ import (
 	"coffer/api/service/devnet/faucet"
 	"coffer/api/service/httpapi"
 	"coffer/api/service/jsonrpc"
+	"coffer/api/service/netstatus"
 	"coffer/api/service/outbox"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
@@ -102,6 +103,8 @@ type Options struct {
 	Credential networks.Credential
 	Tank       []byte
 	Operator   bool
+	// StatusEvery is how often an operator's service looks how its network is, 0 for the usual.
+	StatusEvery time.Duration
 }
 
 // Faults bring about what seldom happens, for tests and developers. Nil functions do nothing.
@@ -180,8 +183,9 @@ type Service struct {
 	handler   http.Handler        // asks for the key
 	trusted   http.Handler        // for the local socket
 	explorer  atomic.Pointer[string]
-	nodes     atomic.Pointer[jsonrpc.Server] // of the endpoints that are open
-	faucet    *faucet.Faucet                 // nil without test funds
+	nodes     atomic.Pointer[jsonrpc.Server]   // of the endpoints that are open
+	status    atomic.Pointer[netstatus.Status] // of an operator's network, as it was read last
+	faucet    *faucet.Faucet                   // nil without test funds
 	endSweep  context.CancelFunc
 	sweeping  sync.WaitGroup
 }
@@ -341,6 +345,7 @@ func (s *Service) wire() error {
 		return errors.Join(err, s.settler.Close())
 	}
 	s.sweep()
+	s.watchNetwork()
 	return nil
 }
 
@@ -375,7 +380,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	if s.trusted, err = httpapi.New(config); err != nil {
 		return err
 	}
-	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.first(s.trusted))
+	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.sendStatus, s.first(s.trusted))
 	return nil
 }
 

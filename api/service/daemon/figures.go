@@ -40,7 +40,7 @@ func (f *figures) listen(ctx context.Context, s *service.Service, database strin
 	if f == nil {
 		return "", nil
 	}
-	f.Watch(metrics.Gauges{OpenSagas: s.OpenQuotes, SSHOpen: b.Open, SSHBegan: b.Began,
+	f.Watch(metrics.Gauges{OpenSagas: s.OpenQuotes, SSHOpen: b.Open, SSHBegan: b.Began, Network: s.Figures,
 		StoreBytes: func() (int64, error) {
 			info, err := os.Stat(database)
 			if err != nil {

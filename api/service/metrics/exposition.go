@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Types of a family, as the text format names them.
@@ -66,6 +67,37 @@ func (e *exposition) histograms(name, help string, all map[string]*histogram) {
 	}
 }
 
+// Family is a gauge of another package with its series.
+type Family struct {
+	Name, Help string
+	Samples    []Sample
+}
+
+// Sample is one series of a Family. The value of a label is any text.
+type Sample struct {
+	Labels []Label
+	Value  float64
+}
+
+// Label is a label of a Sample.
+type Label struct{ Name, Value string }
+
+func (e *exposition) gauges(all []Family) {
+	for _, f := range all {
+		e.family(f.Name, gauge, f.Help)
+		for _, s := range f.Samples {
+			labels := make([]string, len(s.Labels))
+			for i, l := range s.Labels {
+				labels[i] = label(l.Name, escaped.Replace(l.Value))
+			}
+			e.series(f.Name, strings.Join(labels, ","), s.Value)
+		}
+	}
+}
+
+// escaped writes the value of a label as the text format has it.
+var escaped = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // exposition writes every figure as it is now.
@@ -93,6 +125,9 @@ func (m *Metrics) exposition() []byte {
 	}
 	if g.SSHBegan != nil {
 		e.one("coffer_ssh_sessions_total", counter, "Dashboards that were opened over SSH.", float64(g.SSHBegan()))
+	}
+	if g.Network != nil {
+		e.gauges(g.Network())
 	}
 	e.runtime()
 	e.process()

@@ -1,7 +1,7 @@
 // Package metrics counts what the service does and answers with it in the Prometheus text format, on a listener of its
 // own.
 //
-// Promise: nothing of other packages appears; every label has a bounded set of values, and
+// Promise: nothing of other packages appears but what Gauges.Network gives; every label has a bounded set of values, and
 // none of them is foreign text or names a key, an account or an amount; the listener takes loopback addresses only, as
 // whoever reaches it sees how busy the service is. Figures begin at zero with the process. Times are in seconds, sizes
 // in bytes.
@@ -49,6 +49,10 @@ var bounds = [...]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5,
 type Gauges struct {
 	OpenSagas  func() (int, error)   // accepted quotes that are not terminal
 	StoreBytes func() (int64, error) // size of the database file
+
+	// Network are the figures of a network on nodes of others, whose labels name chains and assets of the operator's
+	// file; nil: there is none.
+	Network func() []Family
 
 	// Dashboards that are open over SSH, and how many were opened since the start; nil: none are served, and the series
 	// are not there.

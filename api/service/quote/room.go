@@ -27,16 +27,9 @@ func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, pri
 	fills []quotestore.Fill, legs []quotestore.Leg) error {
 	var others []*quotestore.Quote
 	if n.Limits != nil {
-		ids, err := book.Open(ctx)
-		if err != nil {
+		var err error
+		if others, err = OpenQuotes(ctx, book); err != nil {
 			return err
-		}
-		for _, id := range ids {
-			q, err := book.Quote(ctx, id)
-			if err != nil {
-				return err
-			}
-			others = append(others, q)
 		}
 	}
 	for _, f := range fills {
@@ -44,15 +37,46 @@ func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, pri
 		if err != nil {
 			return err
 		}
-		if less(have, reserved(others, f.Delivers.Asset)).Cmp(f.Delivers.Value) < 0 {
+		if less(have, Promised(others, f.Delivers.Asset)).Cmp(f.Delivers.Value) < 0 {
 			return undeliverable(f.Delivers.CAIP())
 		}
 	}
 	if n.Limits == nil || len(legs) == 0 {
 		return nil
 	}
+	others = append(others, &quotestore.Quote{Status: api.StatusPending, Legs: legs})
+	sum, err := Exposure(n, prices, now, others)
+	if err != nil {
+		return err
+	}
+	if sum.Cmp(n.Limits.Exposure) > 0 {
+		return api.NewError(api.ErrNoRoute, "no routes found: the operator lets no more than $%s be in escrow at once",
+			amount.USD2(n.Limits.Exposure))
+	}
+	return nil
+}
+
+// OpenQuotes are the accepted quotes that are not done.
+func OpenQuotes(ctx context.Context, book *quotestore.Book) (out []*quotestore.Quote, err error) {
+	ids, err := book.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		q, err := book.Quote(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+// Exposure is the worth of what quotes have in escrow, or will have, in micro-USD. Without a price the error is
+// NoRoute.
+func Exposure(n *deployment.Network, prices Prices, now time.Time, quotes []*quotestore.Quote) (*big.Int, error) {
 	sum := new(big.Int)
-	for _, q := range append(others, &quotestore.Quote{Status: api.StatusPending, Legs: legs}) {
+	for _, q := range quotes {
 		for _, l := range q.Legs {
 			if l.State == quotestore.LegReleased || l.State == quotestore.LegRefunded ||
 				l.State == quotestore.LegWaiting && q.FailReason != "" {
@@ -60,16 +84,12 @@ func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, pri
 			}
 			worth, known := worthOf(n, prices, l.Pays, now)
 			if !known {
-				return api.NewError(api.ErrNoRoute, "no routes found: %s has no price now", l.Pays.CAIP().Display())
+				return nil, api.NewError(api.ErrNoRoute, "no routes found: %s has no price now", l.Pays.CAIP().Display())
 			}
 			sum.Add(sum, worth)
 		}
 	}
-	if sum.Cmp(n.Limits.Exposure) > 0 {
-		return api.NewError(api.ErrNoRoute, "no routes found: the operator lets no more than $%s be in escrow at once",
-			amount.USD2(n.Limits.Exposure))
-	}
-	return nil
+	return sum, nil
 }
 
 // worthOf is the worth of an amount in micro-USD.
@@ -85,8 +105,8 @@ func worthOf(n *deployment.Network, prices Prices, a quotestore.Amount, now time
 	return amount.Value(a.Value, e.Decimals, price), true
 }
 
-// reserved is what quotes in execution will still be delivered of an asset.
-func reserved(others []*quotestore.Quote, asset string) *big.Int {
+// Promised is what quotes in execution will still be delivered of an asset.
+func Promised(others []*quotestore.Quote, asset string) *big.Int {
 	sum := new(big.Int)
 	for _, q := range others {
 		if q.Status != api.StatusPending && q.Status != api.StatusInProgress || q.FailReason != "" {

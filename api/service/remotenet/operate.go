@@ -15,7 +15,6 @@ import (
 	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/service/chain"
-	"coffer/api/service/deployment"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
@@ -87,14 +86,7 @@ func (n *Network) operate(ctx context.Context, file *networks.File) error {
 		return nil
 	}
 	n.Threshold, n.EscrowSalt = file.Operator.Threshold, n.Salt()
-	n.FinalWorst = map[uint64]time.Duration{}
-	for _, c := range file.Chains {
-		n.FinalWorst[c.ID] = c.FinalWorst
-	}
-	n.Limits = &deployment.Limits{SponsorPerDay: file.Operator.SponsorPerDay, Exposure: file.Operator.ExposureCap}
-	if !file.Operator.Anyone {
-		n.Limits.Accounts = append([]common.Address{}, file.Operator.Accounts...)
-	}
+	n.limit(file)
 	key := n.Operator.Address()
 	data := append(crypto.Keccak256([]byte("hot(address)"))[:4], common.LeftPadBytes(key[:], 32)...)
 	group, ctx := errgroup.WithContext(ctx)

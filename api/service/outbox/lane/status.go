@@ -5,13 +5,16 @@ import (
 	"fmt"
 
 	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/service/store"
 )
 
 // Status is what is known of the lane of a key. Stopped is why it sends nothing until an operator decides, Held why it
 // waits for an explanation; "" when it does not. Used is how many transactions of the key are in block Block, which a
-// quorum has, and Next how many the lane sent.
+// quorum has, and Next how many the lane sent. Alerted says that the log has why it is held.
 type Status struct {
 	Stopped, Held     string
+	Alerted           bool
 	Next, Used, Block uint64
 	Open              []Open
 }
@@ -23,8 +26,12 @@ type Open struct {
 	Hashes []common.Hash
 }
 
-// Status asks the chain. A key that never sent anything has no lane, which is nothing of all that.
-func (l *Lane) Status(ctx context.Context, from common.Address) (s Status, err error) {
+// Recorded is what a store has of a key's lane on a chain, while no Lane is open there.
+func Recorded(in store.Store, chainID uint64, from common.Address) (Status, error) {
+	return (&Lane{Options: Options{Store: in, ChainID: chainID}}).recorded(from)
+}
+
+func (l *Lane) recorded(from common.Address) (s Status, err error) {
 	all, err := l.lanes()
 	r := all[from]
 	if err != nil || r == nil {
@@ -42,18 +49,30 @@ func (l *Lane) Status(ctx context.Context, from common.Address) (s Status, err e
 		s.Open = append(s.Open, o)
 	}
 	s.Stopped, s.Next = r.Stopped, r.Next
+	return s, nil
+}
+
+// Status asks the chain. A key that never sent anything has no lane, which is nothing of all that.
+func (l *Lane) Status(ctx context.Context, from common.Address) (s Status, err error) {
+	all, err := l.lanes()
+	if err != nil || all[from] == nil {
+		return s, err
+	}
+	if s, err = l.recorded(from); err != nil {
+		return s, err
+	}
 	k := l.key(from)
 	k.mu.Lock()
 	if k.held > 1 {
-		s.Held = k.why
+		s.Held, s.Alerted = k.why, true
 	}
 	k.mu.Unlock()
 	b, n, err := l.agreedNonce(ctx, from)
 	if err != nil {
 		return s, fmt.Errorf("nonce of %s: %w", from, err)
 	}
-	if s.Used, s.Block = n, uint64(b.Number); n > r.Next && s.Held == "" {
-		s.Held = beyond(n, r.Next)
+	if s.Used, s.Block = n, uint64(b.Number); n > s.Next && s.Held == "" {
+		s.Held = beyond(n, s.Next)
 	}
 	return s, nil
 }

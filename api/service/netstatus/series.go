@@ -1,0 +1,119 @@
+package netstatus
+
+import (
+	"math/big"
+	"strconv"
+
+	"coffer/api/service/metrics"
+)
+
+// Series are the figures for Prometheus: amounts in whole coins, worth in dollars. What is unknown is left out.
+func (s *Status) Series() []metrics.Family {
+	var f families
+	f.add("coffer_network_read_timestamp_seconds", "When the figures of the network were read, in Unix seconds.",
+		float64(s.At.Unix()))
+	for _, c := range s.Chains {
+		chain := metrics.Label{Name: "chain", Value: strconv.FormatUint(c.ID, 10)}
+		f.add("coffer_quorum", "1 while enough endpoints of the chain agree.", truth(c.Quorum.Agrees), chain)
+		states := map[string]int{}
+		for _, e := range c.Endpoints {
+			states[e.State]++
+		}
+		for _, state := range []string{"up", "behind", "resting", "untried"} {
+			f.add("coffer_endpoints", "Endpoints of the chain by state.", float64(states[state]), chain,
+				metrics.Label{Name: "state", Value: state})
+		}
+		if c.Gas != nil {
+			f.add("coffer_gas_coins", "Coins for gas of the service's key.", whole(c.Gas.Has, 18), chain)
+			f.add("coffer_gas_operations", "About how many operations the coins for gas pay.",
+				float64(c.Gas.Operations), chain)
+		}
+		if l := c.Lane; l != nil {
+			f.add("coffer_lane_sends", "1 while the lane sends, 0 while it has stopped or waits.",
+				truth(l.Stopped == "" && l.Held == ""), chain)
+			f.add("coffer_lane_sent", "Transactions that the lane sent.", float64(l.Sent), chain)
+			f.add("coffer_lane_open", "Steps of the lane that are under way.", float64(len(l.Open)), chain)
+		}
+		for _, h := range c.Inventory {
+			f.holding(h, chain)
+		}
+	}
+	f.money(s)
+	return f
+}
+
+type families []metrics.Family
+
+func (f *families) add(name, help string, value float64, labels ...metrics.Label) {
+	for i := range *f {
+		if (*f)[i].Name == name {
+			(*f)[i].Samples = append((*f)[i].Samples, metrics.Sample{Labels: labels, Value: value})
+			return
+		}
+	}
+	*f = append(*f, metrics.Family{Name: name, Help: help, Samples: []metrics.Sample{{Labels: labels, Value: value}}})
+}
+
+func (f *families) holding(h Holding, chain metrics.Label) {
+	labels := []metrics.Label{chain, {Name: "asset", Value: h.Asset}, {Name: "symbol", Value: h.Symbol}}
+	for _, one := range []struct {
+		name, help string
+		v          *big.Int
+	}{
+		{"coffer_inventory", "What the filler has of an asset.", h.Has},
+		{"coffer_cap_left", "What the filler's cap lets out of an asset now.", h.Left},
+		{"coffer_cap_capacity", "What the filler's cap lets out of an asset at once.", h.Capacity},
+		{"coffer_inventory_promised", "What accepted quotes will still take of an asset.", h.Promised},
+	} {
+		if one.v != nil {
+			f.add(one.name, one.help, whole(one.v, h.Decimals), labels...)
+		}
+	}
+}
+
+func (f *families) money(s *Status) {
+	if s.Deposits != nil {
+		f.add("coffer_deposits", "Deposits in escrow.", float64(len(s.Deposits.Held)))
+		if left, any := s.Deposits.least(); any {
+			f.add("coffer_deposit_seconds_left", "Time to the earliest deadline of a deposit in escrow.",
+				left.Sub(s.At).Seconds())
+		}
+	}
+	if e := s.Exposure; e != nil {
+		if e.Used != nil {
+			f.add("coffer_exposure_usd", "Worth of what is in escrow.", whole(e.Used, usd))
+		}
+		f.add("coffer_exposure_cap_usd", "What may be in escrow at once.", whole(e.Cap, usd))
+	}
+	if g := s.Sponsored; g != nil {
+		f.add("coffer_sponsored_usd", "Gas of the last 24 hours that no one paid for.", whole(g.Sum, usd))
+	}
+	for _, p := range s.Prices {
+		f.add("coffer_price_known", "1 while an asset of the inventory has a price.", truth(p.Micro != nil),
+			metrics.Label{Name: "asset", Value: p.Asset})
+	}
+	counts := map[string]int{}
+	for _, a := range s.Alerts {
+		counts[a.Code]++
+	}
+	for _, code := range Codes() {
+		f.add("coffer_alerts", "Alerts that last, by code.", float64(counts[code]), metrics.Label{Name: "code", Value: code})
+	}
+}
+
+// usd are the decimals of micro-USD.
+const usd = 6
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// whole is an amount in whole units, as near as a figure for a graph comes.
+func whole(v *big.Int, decimals int) float64 {
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
+	out, _ := new(big.Rat).SetFrac(v, unit).Float64()
+	return out
+}
