@@ -458,6 +458,18 @@ func (networkCommands) Resume(ctx context.Context, g cli.Global, name string, ye
 		"network open", name, o.Profile.Name)}, unread)
 }
 
+// Status shows an operator how its network is.
+func (networkCommands) Status(ctx context.Context, g cli.Global, o cli.NetworkStatus) error {
+	dir, err := config.ServiceData(o.Data, os.Getenv)
+	if err != nil {
+		return err
+	}
+	keys := nodeKeys{profile: g.Profile}
+	defer keys.close()
+	return ofData(ofNetwork(daemon.Status(ctx, daemon.StatusOptions{Dir: dir, Networks: o.File, Credential: keys.find,
+		JSON: o.JSON, Out: os.Stdout})), dir)
+}
+
 func networkOptions(file string, asJSON bool, keys *nodeKeys) operator.Options {
 	return operator.Options{File: file, Credential: keys.find, Clock: time.Now, JSON: asJSON, Out: os.Stdout}
 }

@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/service/deployment"
 	"coffer/api/service/metrics"
 	"coffer/api/service/netstatus"
@@ -53,6 +54,7 @@ type books struct {
 	gas      netstatus.Sponsored
 	lanes    map[uint64]lane.Status
 	operator common.Address
+	network  string
 }
 
 func readBooks(ctx context.Context, b *quotestore.Book, now time.Time) (out *books, err error) {
@@ -82,7 +84,8 @@ func (s *Service) Status(ctx context.Context) (*netstatus.Status, error) {
 func statusOf(ctx context.Context, n *remotenet.Network, b *books, source string, now time.Time) *netstatus.Status {
 	ctx, cancel := context.WithTimeout(ctx, statusWithin)
 	defer cancel()
-	out := &netstatus.Status{Source: source, At: now, Network: n.ID, Kind: string(n.Kind), Filler: n.Pins.Solver}
+	out := &netstatus.Status{Source: source, At: now.UTC().Truncate(time.Second), Network: n.ID,
+		Kind: string(n.Kind), Filler: n.Pins.Solver}
 	if n.Pins.Operator != (common.Address{}) {
 		out.Key = &n.Pins.Operator
 	}
@@ -189,9 +192,11 @@ func (s *Service) Figures() []metrics.Family {
 func (s *Service) sendStatus(w http.ResponseWriter, r *http.Request) {
 	now, err := s.Status(r.Context())
 	if err != nil {
-		err = api.NewError(api.ErrUnavailable, "%v", err)
+		reply(w, http.StatusServiceUnavailable, nil, api.NewError(api.ErrUnavailable, "%v", err))
+		return
 	}
-	reply(w, http.StatusOK, now, err)
+	raw, err := now.Encode()
+	reply(w, http.StatusOK, jsontext.Value(raw), err)
 }
 
 // ReadStatus is the status of the network of o.Networks: of the service that runs in o.Dir, else of its database, which
@@ -213,6 +218,9 @@ func ReadStatus(ctx context.Context, o Options) (*netstatus.Status, error) {
 			running, reached, err = fetchStatus(ctx, way)
 			return reached, err
 		})
+		if err == nil && running != nil {
+			err = sameNetwork(o.Networks, running.Network)
+		}
 		if err != nil || running != nil {
 			return running, err
 		}
@@ -220,6 +228,11 @@ func ReadStatus(ctx context.Context, o Options) (*netstatus.Status, error) {
 	var key common.Address
 	if b != nil {
 		key = b.operator
+		if err := sameNetwork(o.Networks, b.network); err != nil {
+			return nil, err
+		}
+	} else {
+		source = netstatus.FromChains
 	}
 	n, err := remotenet.OpenToRead(ctx, remotenet.Options{File: o.Networks, Credential: o.Credential, Clock: o.Clock,
 		Log: slog.New(slog.DiscardHandler)}, key)
@@ -228,6 +241,22 @@ func ReadStatus(ctx context.Context, o Options) (*netstatus.Status, error) {
 	}
 	out := statusOf(ctx, n, b, source, o.Clock())
 	return out, n.Close()
+}
+
+// sameNetwork refuses data of another network than that of a file. A service that runs needs no file.
+func sameNetwork(file, id string) error {
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(file), networks.Descriptor))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d, err := network.Decode(raw)
+	if err == nil && d.ID != id {
+		err = fmt.Errorf("%w: name the data directory of its service", remotenet.ErrOther)
+	}
+	return err
 }
 
 // booksOf reads a database that no process has open.
@@ -259,7 +288,7 @@ func booksOf(ctx context.Context, path string, o Options) (_ *books, err error) 
 	if err != nil {
 		return nil, err
 	}
-	b.operator, b.lanes = d.Pins.Operator, map[uint64]lane.Status{}
+	b.operator, b.network, b.lanes = d.Pins.Operator, d.ID, map[uint64]lane.Status{}
 	for _, name := range d.Chains {
 		c, err := caip.ParseChain(name)
 		if err != nil {
@@ -291,8 +320,8 @@ func fetchStatus(ctx context.Context, way *http.Transport) (_ *netstatus.Status,
 	if res.StatusCode != http.StatusOK {
 		return nil, true, api.ParseError(res.StatusCode, raw)
 	}
-	out := new(netstatus.Status)
-	if err := json.Unmarshal(raw, out); err != nil {
+	out, err := netstatus.Decode(raw)
+	if err != nil {
 		return nil, true, fmt.Errorf("the service gave a status that cannot be read: %w", err)
 	}
 	return out, true, nil

@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"log/slog"
 	"math/big"
 	"net/http"
@@ -210,7 +209,7 @@ func TestAnOperatorSeesWhatIsInEscrow(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("it wrote %v, %v", left, err)
 	}
-	raw, err := json.Marshal(alone)
+	raw, err := alone.Encode()
 	if err != nil || !bytes.Contains(raw, []byte(`"deposits":null`)) {
 		t.Errorf("%s, %v", raw, err)
 	}

@@ -22,6 +22,7 @@ type NetworkCommands interface {
 	Check(ctx context.Context, g Global, file string, asJSON bool) error
 	Deploy(context.Context, Global, NetworkDeploy) error
 	Genesis(context.Context, NetworkGenesis) error
+	Status(context.Context, Global, NetworkStatus) error
 	Resume(ctx context.Context, g Global, chain string, yes bool) error
 }
 
@@ -47,10 +48,17 @@ type NetworkGenesis struct {
 	Out       string // "" for standard output
 }
 
+// NetworkStatus are those of `coffer network status`. Data is the data directory as given, "" for the default one.
+type NetworkStatus struct {
+	File, Data string
+	JSON       bool
+}
+
 const networkLong = `Prepares a network on nodes that you name: a file says which chains there are and where your nodes
 answer (docs/networks.md). Coffer names no node, because its operator sees your accounts and can lie. init writes the
 file, check tries everything that it says, deploy puts the contracts there that are missing and writes network.json,
-genesis begins a private chain, and resume lets a gas tank go on that stopped.`
+genesis begins a private chain, resume lets a gas tank go on that stopped, and status shows an operator how the network
+is.`
 
 func (p Program) network(g *Global) *cobra.Command {
 	return Group(&cobra.Command{
@@ -60,9 +68,11 @@ func (p Program) network(g *Global) *cobra.Command {
 		Example: `  coffer network init
   coffer network check --file networks.toml
   coffer network deploy --file networks.toml --dry-run
-  coffer network genesis --chain-id 4242 --out genesis.json`,
+  coffer network genesis --chain-id 4242 --out genesis.json
+  coffer network status --data ./lab`,
 	}, p.networkInit(), Passing(p.networkCheck(g), p.Terminal),
-		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis(), Passing(p.networkResume(g), p.Terminal))
+		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis(), Passing(p.networkResume(g), p.Terminal),
+		Passing(p.networkStatus(g), p.Terminal))
 }
 
 // nodeKeysLong says where the keys of nodes come from.
@@ -235,6 +245,35 @@ thief. Afterwards the gas tank goes on from the chain's count. What it sent and 
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+func (p Program) networkStatus(g *Global) *cobra.Command {
+	var o NetworkStatus
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show an operator its gas, inventory, caps, lanes and deposits",
+		Long: `Prints how the network of an operator is: for each chain whether enough nodes agree, what the hot key has
+for gas, what its lane sends, and for each token what the filler has, what the cap lets out and what is promised; the
+deposits in escrow with the time to their deadline; what is in escrow of what may be; the gas that no one paid for; and
+the alerts, whose codes are in docs/operate.md.
+
+It asks the service that runs in --data. Where none runs it reads its database and the chains of --file, and where none
+has run, the chains alone; the first line says which. What is not known reads unknown. On own nodes,
+coffer doctor shows gas and lanes.
+
+` + nodeKeysLong,
+		Example: "  coffer network status\n  coffer network status --file lab.toml --data ./lab --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notEmpty(cmd, "file", "data"); err != nil {
+				return err
+			}
+			return p.Network.Status(cmd.Context(), *g, o)
+		},
+	}
+	fileFlag(cmd, &o.File)
+	dataFlag(cmd.Flags(), &o.Data)
+	JSONFlag(cmd, &o.JSON)
 	return cmd
 }
 

@@ -24,6 +24,7 @@ func (n *told) Check(_ context.Context, g Global, file string, asJSON bool) erro
 }
 func (n *told) Deploy(_ context.Context, _ Global, o NetworkDeploy) error { n.got = o; return nil }
 func (n *told) Genesis(_ context.Context, o NetworkGenesis) error         { n.got = o; return nil }
+func (n *told) Status(_ context.Context, _ Global, o NetworkStatus) error { n.got = o; return nil }
 
 func (n *told) Resume(_ context.Context, g Global, chain string, yes bool) error {
 	n.got = []any{g.Profile, chain, yes}
@@ -39,18 +40,20 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		"init": NetworkInit{Out: "networks.toml"},
 		"init --kind lab --chain base=http://a,b --chain 1 --tokens all --out x": NetworkInit{Out: "x", Kind: "lab",
 			Tokens: "all", Chains: []string{"base=http://a,b", "1"}},
-		"check":                        "networks.toml",
-		"check --file x":               "x",
-		"check --file x --profile own": "ownx",
-		"check --json":                 "networks.toml as JSON",
-		"init --json":                  NetworkInit{Out: "networks.toml", JSON: true},
-		"deploy --dry-run --json":      NetworkDeploy{File: "networks.toml", DryRun: true, JSON: true},
-		"deploy":                       NetworkDeploy{File: "networks.toml"},
-		"deploy --dry-run --yes":       NetworkDeploy{File: "networks.toml", DryRun: true, Yes: true},
-		"resume base --profile own":    []any{"own", "base", false},
-		"resume 10 --yes":              []any{"", "10", true},
-		"deploy --file x --key-file -": NetworkDeploy{File: "x", KeyFile: "-"},
-		"genesis --chain-id 7 --out x": NetworkGenesis{ChainID: 7, Out: "x"},
+		"check":                           "networks.toml",
+		"check --file x":                  "x",
+		"check --file x --profile own":    "ownx",
+		"check --json":                    "networks.toml as JSON",
+		"init --json":                     NetworkInit{Out: "networks.toml", JSON: true},
+		"deploy --dry-run --json":         NetworkDeploy{File: "networks.toml", DryRun: true, JSON: true},
+		"deploy":                          NetworkDeploy{File: "networks.toml"},
+		"deploy --dry-run --yes":          NetworkDeploy{File: "networks.toml", DryRun: true, Yes: true},
+		"resume base --profile own":       []any{"own", "base", false},
+		"resume 10 --yes":                 []any{"", "10", true},
+		"deploy --file x --key-file -":    NetworkDeploy{File: "x", KeyFile: "-"},
+		"status":                          NetworkStatus{File: "networks.toml"},
+		"status --file x --data d --json": NetworkStatus{File: "x", Data: "d", JSON: true},
+		"genesis --chain-id 7 --out x":    NetworkGenesis{ChainID: 7, Out: "x"},
 		"genesis --chain-id 7 --fund " + someone: NetworkGenesis{ChainID: 7,
 			Fund: []common.Address{common.HexToAddress(someone)}},
 	} {
@@ -63,7 +66,7 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 	}
 	n.got = nil
 	for _, line := range []string{"", "now", "init x", "resume", "resume a b",
-		"init --kind=", "init --chain=", "check --file=",
+		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x",
 		"deploy --key-file=", "deploy --json",
 		"genesis", "genesis --chain-id 0", "genesis --chain-id 1 --fund x", "genesis --chain-id 1 --fund " +
 			strings.Replace(someone, "C", "c", 1)} {

@@ -183,6 +183,18 @@ func TestScrapersAtOnceAreBounded(t *testing.T) {
 	group.Wait()
 }
 
+// The figures of a network have labels from a file that a person wrote.
+func TestTheLabelsOfANetworkAreEscaped(t *testing.T) {
+	m := metrics.New()
+	m.Watch(metrics.Gauges{Network: func() []metrics.Family {
+		return []metrics.Family{{Name: "coffer_inventory", Help: "What is there.", Samples: []metrics.Sample{
+			{Labels: []metrics.Label{{Name: "chain", Value: "10"}, {Name: "symbol", Value: "A\"\\\nB"}}, Value: 2.5},
+			{Labels: []metrics.Label{{Name: "chain", Value: "10"}, {Name: "symbol", Value: "C"}}}}}}
+	}})
+	has(t, scrape(t, m), "# TYPE coffer_inventory gauge", `coffer_inventory{chain="10",symbol="A\"\\\nB"} 2.5`,
+		`coffer_inventory{chain="10",symbol="C"} 0`)
+}
+
 func TestAnUnknownFigureIsLeftOut(t *testing.T) {
 	m := metrics.New()
 	m.Watch(metrics.Gauges{OpenSagas: func() (int, error) { return 0, errors.New("closed") }})

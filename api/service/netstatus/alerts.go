@@ -104,7 +104,8 @@ func (s *Status) judge() *judged {
 		case c.Gas == nil:
 			j.unknown(GasLow, c.ID, "")
 		case c.Gas.Operations < lowGas:
-			j.say(GasLow, c, "", "%s for gas, for about %d operations", coins(c.Gas.Has, 18, c.Gas.Coin), c.Gas.Operations)
+			j.say(GasLow, c, "", "%s for gas, for about %d operations", coins(c.Gas.Has, 18, c.Gas.Coin),
+				c.Gas.Operations)
 		}
 		for _, h := range c.Inventory {
 			j.stock(c, h)
@@ -165,8 +166,8 @@ func (j *judged) stock(c Chain, h Holding) {
 		return
 	}
 	if h.Capacity.Sign() > 0 && percent(h.Has, h.Capacity) < lowStock {
-		j.say(InventoryLow, c, h.Asset, "the filler has %s, and %s may leave at once", coins(h.Has, h.Decimals, h.Symbol),
-			coins(h.Capacity, h.Decimals, h.Symbol))
+		j.say(InventoryLow, c, h.Asset, "the filler has %s, and %s may leave at once",
+			coins(h.Has, h.Decimals, h.Symbol), coins(h.Capacity, h.Decimals, h.Symbol))
 	}
 }
 
@@ -185,8 +186,8 @@ func (j *judged) deposits(s *Status) {
 	}
 	for _, d := range s.Deposits.Held {
 		if d.Deadline.Sub(s.At) < near {
-			j.say(DepositLate, Chain{ID: d.Chain, Name: d.ChainName}, d.Quote, "%s of quote %s are in escrow, time to the "+
-				"deadline: %s", coins(d.Amount, d.Decimals, d.Symbol), d.Quote, d.left(s.At))
+			j.say(DepositLate, Chain{ID: d.Chain, Name: d.ChainName}, d.Quote, "%s of quote %s are in escrow, "+
+				"time to the deadline: %s", coins(d.Amount, d.Decimals, d.Symbol), d.Quote, d.left(s.At))
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/amount"
+	"coffer/api/text"
 )
 
 // Where a status comes from: the service at work, the database of one that does not run, or the chains alone.
@@ -150,8 +151,8 @@ type Price struct {
 // sources say in words where a status comes from.
 var sources = map[string]string{
 	FromService: "the service, which runs",
-	FromDatabase: "the chains and the database of the service, which does not run: what it knows of deposits, promises " +
-		"and lanes is as it left it",
+	FromDatabase: "the chains and the database of the service, which does not run: what it knows of deposits, " +
+		"promises and lanes is as it left it",
 	FromChains: "the chains alone: no service has run here, so deposits, promises and lanes are unknown",
 }
 
@@ -169,8 +170,21 @@ func dollars(micro *big.Int) string {
 	return "$" + amount.USD2(micro)
 }
 
-// Print writes it for a person.
+// Print writes it for a person. What nodes said is in it, of which only printable characters pass.
 func (s *Status) Print(out io.Writer) error {
+	var page, clean strings.Builder
+	if err := s.page(&page); err != nil {
+		return err
+	}
+	for line := range strings.Lines(page.String()) {
+		line = strings.TrimRight(line, " \n")
+		clean.WriteString(text.Clean(line, max(1, len(line))) + "\n")
+	}
+	_, err := io.WriteString(out, clean.String())
+	return err
+}
+
+func (s *Status) page(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	key := amount.Unknown
 	if s.Key != nil {
@@ -190,15 +204,15 @@ func (s *Status) Print(out io.Writer) error {
 	if err := s.deposits(out); err != nil {
 		return err
 	}
-	text := "\nno alerts\n"
-	if len(s.Alerts) > 0 {
-		text = "\nalerts\n"
-		for _, a := range s.Alerts {
-			text += "  " + a.Code + "  " + a.Text + "\n"
-		}
+	if len(s.Alerts) == 0 {
+		_, err := io.WriteString(out, "\nno alerts\n")
+		return err
 	}
-	_, err := io.WriteString(out, text)
-	return err
+	fmt.Fprintln(w, "\nalerts")
+	for _, a := range s.Alerts {
+		fmt.Fprintf(w, "  %s\t%s\n", a.Code, a.Text)
+	}
+	return w.Flush()
 }
 
 // money writes exposure, gas that no one paid for, and prices that are missing.
@@ -229,7 +243,7 @@ func (c Chain) print(out io.Writer) error {
 	if c.Block != nil {
 		block = fmt.Sprint(*c.Block)
 	}
-	quorum := fmt.Sprintf("block %s, as %d of %d say", block, c.Quorum.Need, len(c.Endpoints))
+	quorum := fmt.Sprintf("block %s; %d of %d must agree, and do", block, c.Quorum.Need, len(c.Endpoints))
 	if !c.Quorum.Agrees {
 		quorum = fmt.Sprintf("LOST: %d of %d must agree: %s", c.Quorum.Need, len(c.Endpoints), c.Quorum.Why)
 	}
@@ -253,26 +267,39 @@ func (c Chain) print(out io.Writer) error {
 	}
 	fmt.Fprintf(w, "  gas\t%s\n  lane\t%s\n  filler\t%s\n", gas, c.Lane, c.filler())
 	for _, h := range c.Inventory {
-		fmt.Fprintf(w, "  %s\t%s\tleft by the cap %s of %s, %s more each second\tpromised %s\n", h.Symbol,
-			coins(h.Has, h.Decimals, h.Symbol), coins(h.Left, h.Decimals, h.Symbol),
-			coins(h.Capacity, h.Decimals, h.Symbol), coins(h.Refill, h.Decimals, h.Symbol),
+		fmt.Fprintf(w, "  %s\t%s\t%s\tpromised %s\n", h.Symbol, coins(h.Has, h.Decimals, h.Symbol), h.bucket(),
 			coins(h.Promised, h.Decimals, h.Symbol))
 	}
 	return w.Flush()
 }
 
+// bucket says what the cap lets out.
+func (h Holding) bucket() string {
+	switch {
+	case h.Capacity == nil || h.Left == nil || h.Refill == nil:
+		return "cap " + amount.Unknown
+	case h.Capacity.Sign() == 0:
+		return "no cap: nothing may leave"
+	}
+	return fmt.Sprintf("cap lets out %s of %s, %s more each second", amount.Human(h.Left, h.Decimals),
+		amount.Human(h.Capacity, h.Decimals), amount.Human(h.Refill, h.Decimals))
+}
+
 // filler says whether hot keys can use it.
 func (c Chain) filler() string {
+	if c.Hot == nil && c.Paused == nil {
+		return amount.Unknown
+	}
 	word := func(v *bool, yes, no string) string {
 		switch {
 		case v == nil:
-			return amount.Unknown
+			return "hot key " + amount.Unknown
 		case *v:
 			return yes
 		}
 		return no
 	}
-	return word(c.Hot, "knows the hot key", "does not know the hot key") + ", " +
+	return word(c.Hot, "knows the hot key", "does NOT know the hot key") + ", " +
 		word(c.Paused, "PAUSED", "not paused")
 }
 
@@ -310,8 +337,8 @@ func (s *Status) deposits(out io.Writer) error {
 			if d.Delivered {
 				delivered = "yes"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.Quote, d.ChainName, coins(d.Amount, d.Decimals, d.Symbol), delivered,
-				d.left(s.At))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.Quote, d.ChainName, coins(d.Amount, d.Decimals, d.Symbol),
+				delivered, d.left(s.At))
 		}
 	}
 	return w.Flush()

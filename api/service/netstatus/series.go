@@ -97,7 +97,8 @@ func (f *families) money(s *Status) {
 		counts[a.Code]++
 	}
 	for _, code := range Codes() {
-		f.add("coffer_alerts", "Alerts that last, by code.", float64(counts[code]), metrics.Label{Name: "code", Value: code})
+		f.add("coffer_alerts", "Alerts that last, by code.", float64(counts[code]),
+			metrics.Label{Name: "code", Value: code})
 	}
 }
 

@@ -84,7 +84,8 @@ func Exposure(n *deployment.Network, prices Prices, now time.Time, quotes []*quo
 			}
 			worth, known := worthOf(n, prices, l.Pays, now)
 			if !known {
-				return nil, api.NewError(api.ErrNoRoute, "no routes found: %s has no price now", l.Pays.CAIP().Display())
+				return nil, api.NewError(api.ErrNoRoute, "no routes found: %s has no price now",
+					l.Pays.CAIP().Display())
 			}
 			sum.Add(sum, worth)
 		}

@@ -152,6 +152,8 @@ var scenes = map[string][]scene{
 		{line: "coffer keys restore FILE", words: []string{"FILE", "keys.age"}},
 	},
 	"operate.md": {
+		{line: "coffer network status", not: "needs an operator's network; ui/e2e/devnet has one"},
+
 		{line: "curl --cacert", needs: "curl", words: []string{"curl ", "curl --fail "}},
 		{line: "curl http", needs: "curl", words: []string{"curl ", "curl --fail "}},
 		{line: "coffer serve keys rotate", words: []string{"ID", serviceID}},
@@ -191,6 +193,7 @@ var scenes = map[string][]scene{
 		{line: "coffer intent from-safe", before: "cp ui/cli/check/testdata/batch.json ."},
 	},
 	mentions: {
+		{line: "coffer network status", not: "needs an operator's network; ui/e2e/devnet has one"},
 		{line: "coffer accounts list", fresh: true, before: "coffer setup --yes --profile mine"},
 		{line: "coffer accounts rotate", not: roles},
 		{line: "coffer accounts show", not: roles},

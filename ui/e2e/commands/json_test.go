@@ -69,6 +69,7 @@ func goldensOfJSON() map[string][]string {
 		"accounts exit cancel":   all(program, "accounts_exit_cancel"),
 		"accounts exit sweep":    all(program, "accounts_exit_sweep"),
 		"network init":           all(operator+"TestInitPrintsWhatItWrote/", "json"),
+		"network status":         all("api/service/netstatus/testdata/TestWhatIsPrinted/", "busy_json", "bare_json"),
 		"devnet":                 {"testdata/TestJSONOfDevnet.golden"},
 		"serve":                  {"testdata/TestJSONOfServe.golden"}, "serve keys add": all(program, "serve_keys_add"),
 		"serve keys list":   all(program, "serve_keys_list"),

@@ -3,13 +3,17 @@
 package devnet
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math/big"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
@@ -87,8 +91,39 @@ func (n *network) operates(t *testing.T, dir string, env []string) string {
 		n.sends(t, id, &filler, call("setCap(address,uint256,uint256)", token[:], big.NewInt(1e9).Bytes(), nil))
 		n.sends(t, id, &token, call("transfer(address,uint256)", filler[:], big.NewInt(500e6).Bytes()))
 	}
-	_, _, line, _ := rig.Begins(t, env, serve)
+	before, _ := s.Runs(0, "network", "status", "--file", file, "--data", data)
+	if !strings.HasPrefix(before, "from           the chains alone") || !strings.Contains(before, "500 USDC") ||
+		!strings.Contains(before, "exposure       unknown") {
+		t.Error(before)
+	}
+	_, _, line, _ := rig.Begins(t, env, append(serve, "--metrics", "127.0.0.1:0"))
+	now, _ := s.Runs(0, "network", "status", "--data", data, "--json")
+	if !strings.HasPrefix(now, `{"source":"service"`) || !strings.Contains(now, `"key":"`+key.Hex()+`"`) ||
+		!strings.Contains(now, `"has":"500000000","left":"1000000000","capacity":"1000000000"`) {
+		t.Error(now)
+	}
+	served, _ := rig.Where(t, line)
+	n.scraped(t, served.MetricsURL)
 	return line
+}
+
+// scraped demands that the metrics of a service have the inventory.
+func (n *network) scraped(t *testing.T, url string) {
+	t.Helper()
+	want := regexp.MustCompile(`(?m)^coffer_inventory\{chain="8453",asset="eip155:8453/erc20:0x[0-9a-fA-F]{40}",` +
+		`symbol="USDC"\} 500$`)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		res, err := http.Get(url)
+		must(t, err)
+		body, err := io.ReadAll(res.Body)
+		must(t, errors.Join(err, res.Body.Close()))
+		if want.Match(body) && strings.Contains(string(body), `coffer_alerts{code="QUORUM_LOST"} 0`) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s", body)
+		}
+	}
 }
 
 // call is the data of a call of a function with words as its arguments.
