@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +73,7 @@ func newOperatedIn(t *testing.T, db store.Store, wrap func(http.Handler) http.Ha
 		t.Fatalf("%+v, %v", d, err)
 	}
 	o.filler, o.escrow = d.Deployments[0].Filler, d.Deployments[0].Escrow
+	o.refused("Optimism, Base, Arbitrum One: the service's key is no hot key")
 	o.refused("has to call setHot(" + known.Operator.Hex() + ", true)")
 	for _, c := range o.net.Chains {
 		o.sent(c.ID, known.Operator, big.NewInt(1e18), nil)
@@ -390,6 +392,51 @@ func TestAnOperatorHasLimits(t *testing.T) {
 			o.net.Chains[i].Feeds = o.net.Chains[i].Feeds[:1]
 		}
 	})
+}
+
+// TestAChainWhoseNodesAreSilentStopsNothingElse: balances there are unknown and pay nothing, the others do. What needs
+// that chain is told so.
+func TestAChainWhoseNodesAreSilentStopsNothingElse(t *testing.T) {
+	t.Parallel()
+	var silent [3]atomic.Bool // of Optimism, Base and Arbitrum
+	chains := 0
+	o := newOperated(t, func(h http.Handler) http.Handler {
+		is := &silent[chains]
+		chains++
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if is.Load() {
+				w.WriteHeader(http.StatusBadGateway)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	s := o.open(nil)
+	c := o.member(s, api.AccountKernelV31, 95)
+	silent[2].Store(true)
+	var b api.AggregatedBalance
+	doc := c.ask("GET", "/v3/balances/aggregated-balance?account="+caip.EVM(10).String()+":"+c.user.Address.Hex()+
+		"&aggregatedAssetId=ob:usdc", "")
+	if err := doc.Decode(&b); err != nil || len(b.Unreachable) != 1 || b.Unreachable[0].Chain != "eip155:42161" {
+		t.Errorf("%+v, %v", b.Unreachable, err)
+	}
+	to := common.Address{0xbe, 0xef, 19: 95}
+	ask := func(usdc int64, want int, words string) {
+		t.Helper()
+		status, raw := c.send("POST", c.preparePath(), o.pay(c, to, usdc))
+		if status != want || !strings.Contains(string(raw), words) {
+			t.Errorf("%d USDC: %d %s, want %d and %q", usdc, status, raw, want, words)
+		}
+	}
+	ask(25e6, http.StatusBadRequest, "the nodes of Arbitrum One do not answer now")
+	quote, id, _ := c.call(o.pay(c, to, 15e6), "ob:usdc")
+	c.ask("POST", c.executePath(), string(quote.Raw()))
+	c.done(c.ended(id), api.RecordCall)
+	if got := o.has(8453, to); got != 15e6 {
+		t.Errorf("%d arrived", got)
+	}
+	silent[1].Store(true)
+	ask(15e6, http.StatusServiceUnavailable, "nodes of a chain that this needs do not answer")
 }
 
 // TestWhatAnOperatorHasPromisedIsNobodyElses: of two quotes for the same inventory one is accepted.

@@ -48,6 +48,9 @@ type Network struct {
 	Limits *Limits
 }
 
+// OnOthers reports whether the chains are those of others, whose nodes may be silent.
+func (n *Network) OnOthers() bool { return n.OnOwnNodes() || n.OnNodes() }
+
 // Limits are how far an operator goes, in micro-USD: SponsorPerDay is what an account may cost in gas in 24 hours,
 // Exposure what may be in escrows at once. Accounts are those that are served, nil for all.
 type Limits struct {

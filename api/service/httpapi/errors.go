@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 	"coffer/api/service/store"
 	"coffer/api/text"
@@ -35,6 +36,10 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 		log.Warn("request failed", "error", err)
 		e = api.NewError(api.ErrUnavailable, "The newest blocks of the chain are being replaced: ask again in a moment")
 		e.RetryAfter = time.Second
+	} else if silent(err) {
+		log.Warn("request failed", "error", err)
+		e = api.NewError(api.ErrUnavailable, "The nodes of a chain that this needs do not answer, or not alike: try "+
+			"again later")
 	} else if !errors.As(err, &e) {
 		if r.Context().Err() != nil && errors.Is(err, context.Cause(r.Context())) {
 			log.Info("the caller went away", "error", err)
@@ -80,6 +85,13 @@ func inside(err error) string {
 			"log, and all of them with coffer serve check"
 	}
 	return "Something went wrong here, not with the request"
+}
+
+// silent reports whether the nodes of a chain gave no answer that could be used.
+func silent(err error) bool {
+	_, none := errors.AsType[*rpcpool.UnavailableError](err)
+	_, apart := errors.AsType[*rpcpool.NoQuorumError](err)
+	return none || apart
 }
 
 func (h *handler) write(w *answer, status int, body []byte) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -93,7 +94,7 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (out api.AggregatedBalanc
 	for _, info := range append(p.Network.Catalog.Chains(), p.Network.Catalog.Solana()) {
 		if err := s.silent[info.Chain]; err != nil {
 			out.Unreachable = append(out.Unreachable, api.UnreachableChain{Chain: info.Chain.String(),
-				Message: text.Clean(err.Error(), 300)})
+				Message: text.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), 300)})
 		}
 	}
 	return out, nil
@@ -118,7 +119,7 @@ type sheet struct {
 	q       Query
 	at      time.Time
 	held    map[caip.Asset]*big.Int // on EVM chains, and on a Solana of own nodes
-	silent  map[caip.Chain]error    // chains of own nodes that could not be asked
+	silent  map[caip.Chain]error    // chains of others that could not be asked
 	solana  solana.State            // nil while nothing on Solana was read
 	counted map[caip.Asset]bool
 	total   tally
@@ -226,7 +227,7 @@ func (s *sheet) read(ctx context.Context) error {
 			if err = ctx.Err(); err == nil {
 				found[i], err = s.balances(ctx, c, wanted[c])
 			}
-			if err != nil && ctx.Err() == nil && s.p.Network.OnOwnNodes() {
+			if err != nil && ctx.Err() == nil && s.p.Network.OnOthers() {
 				failed[i], err = err, nil
 			}
 			return err
@@ -247,12 +248,12 @@ func (s *sheet) read(ctx context.Context) error {
 	return nil
 }
 
-// chainWithin is how long the others wait for one chain of own nodes.
+// chainWithin is how long the others wait for one chain whose nodes are silent.
 const chainWithin = 4 * time.Second
 
 // balances asks one chain.
 func (s *sheet) balances(ctx context.Context, c caip.Chain, wanted []caip.Asset) (held []*big.Int, err error) {
-	if s.p.Network.OnOwnNodes() {
+	if s.p.Network.OnOthers() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, chainWithin)
 		defer cancel()

@@ -174,6 +174,14 @@ func (q *Quoter) sources(ctx context.Context, p paying, f funds) (out []source, 
 		return nil, held, err
 	}
 	for _, e := range entities {
+		if reached, err := q.reached(ctx, e.Asset.Chain, f); err != nil {
+			return nil, held, err
+		} else if !reached {
+			on, _ := q.Network.Catalog.Chain(e.Asset.Chain)
+			held.unserved = append(held.unserved, "the nodes of "+on.Name+" do not answer now, so nothing there "+
+				"can pay")
+			continue
+		}
 		pledged := all.Of(e.Asset.String())
 		s, err := q.source(ctx, e, f, pledged)
 		if err == nil && s.available.Sign() > 0 && s.chainID != f.chainID {
@@ -198,6 +206,25 @@ func (q *Quoter) sources(ctx context.Context, p paying, f funds) (out []source, 
 	}
 	order(out)
 	return out, held, nil
+}
+
+// reachedWithin is how long a question waits for the nodes of a chain that may not be needed.
+const reachedWithin = 4 * time.Second
+
+// reached reports whether a chain that could pay answers. If so, the question goes on with the block that was found.
+func (q *Quoter) reached(ctx context.Context, c caip.Chain, f funds) (bool, error) {
+	id, evm := c.EVMID()
+	if !evm || id == f.chainID || !q.Network.OnOthers() {
+		return true, nil
+	}
+	soon, cancel := context.WithTimeout(ctx, reachedWithin)
+	defer cancel()
+	st, err := q.state(soon, id, f.now)
+	if err != nil {
+		return false, ctx.Err()
+	}
+	st.Close()
+	return true, nil
 }
 
 // leaveOut notes what lies on a chain where the account cannot pay, and why.

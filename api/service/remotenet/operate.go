@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -89,8 +90,9 @@ func (n *Network) operate(ctx context.Context, file *networks.File) error {
 	n.limit(file)
 	key := n.Operator.Address()
 	data := append(crypto.Keccak256([]byte("hot(address)"))[:4], common.LeftPadBytes(key[:], 32)...)
-	group, ctx := errgroup.WithContext(ctx)
-	for _, node := range n.nodes {
+	var group errgroup.Group // all are asked: the owner wants to know of each chain
+	cold := make([]string, len(n.nodes))
+	for i, node := range n.nodes {
 		group.Go(func() error {
 			var hot hexutil.Bytes
 			err := node.pool.Agreed(ctx, &hot, "eth_call", map[string]any{"to": n.Pins.Solver,
@@ -104,14 +106,20 @@ func (n *Network) operate(ctx context.Context, file *networks.File) error {
 				return fmt.Errorf("%s: %w", node.name, err)
 			}
 			if len(hot) != 32 || hot[31] != 1 {
-				return &KeysError{Problem: fmt.Sprintf("%s: the service's key is no hot key of the filler %s: its "+
-					"owner %s has to call setHot(%s, true) there", node.name, n.Pins.Solver.Hex(),
-					file.Operator.Owner.Hex(), key.Hex()), Operator: key, Attester: n.Attester.Address()}
+				cold[i] = node.name
 			}
 			return nil
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if cold = slices.DeleteFunc(cold, func(name string) bool { return name == "" }); len(cold) == 0 {
+		return nil
+	}
+	return &KeysError{Problem: fmt.Sprintf("%s: the service's key is no hot key of the filler %s: its owner %s has to "+
+		"call setHot(%s, true) there", strings.Join(cold, ", "), n.Pins.Solver.Hex(), file.Operator.Owner.Hex(),
+		key.Hex()), Operator: key, Attester: n.Attester.Address()}
 }
 
 // keyEscrow is where the data keeps which escrow its quotes pay into.
