@@ -95,11 +95,11 @@ func newWorldOn(t *testing.T, start func(*world), ids ...string) *world {
 	return w
 }
 
-// anvil starts one, which makes blocks when it is told.
-func anvil(t *testing.T, id string) string {
+// anvil starts one, with more flags if any, which makes blocks when it is told.
+func anvil(t *testing.T, id string, more ...string) string {
 	t.Helper()
-	cmd := exec.Command(*anvilProgram, "--port", "0", "--chain-id", id, "--accounts", "1", "--hardfork", "prague",
-		"--no-mining")
+	cmd := exec.Command(*anvilProgram, append([]string{"--port", "0", "--chain-id", id, "--accounts", "1", "--hardfork",
+		"prague", "--no-mining"}, more...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
