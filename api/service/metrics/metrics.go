@@ -3,8 +3,8 @@
 //
 // Promise: nothing of other packages appears but what Gauges.Network gives; every label has a bounded set of values,
 // and none of them is foreign text or names a key, an account or an amount; the listener takes loopback addresses only,
-// as whoever reaches it sees how busy the service is. Figures begin at zero with the process. Times are in seconds, sizes
-// in bytes.
+// as whoever reaches it sees how busy the service is. Figures begin at zero with the process. Times are in seconds,
+// sizes in bytes.
 //
 // Series: coffer_requests_total{endpoint,permission,status}, coffer_request_seconds{endpoint},
 // coffer_quotes_total{call_type}, coffer_settlements_total{status,fail_reason}, coffer_open_sagas, coffer_store_bytes,

@@ -123,13 +123,13 @@ func TestEachAlertIsLoggedWhenItBeginsAndWhenItEnds(t *testing.T) {
 			}
 		}
 	}
-	first := []string{"code=GAS_LOW chain=8453", "code=INVENTORY_LOW about=eip155:8453/erc20", "code=QUORUM_LOST chain=10",
-		"code=DEPOSIT_LATE chain=10 about=0xab", "code=EXPOSURE_HIGH", "code=FEED_STALE about=ob:usdc"}
+	first := []string{"code=GAS_LOW chain=8453", "code=INVENTORY_LOW about=eip155:8453/erc20",
+		"code=QUORUM_LOST chain=10", "code=DEPOSIT_LATE chain=10 about=0xab", "code=EXPOSURE_HIGH", "code=FEED_STALE about=ob:usdc"}
 	sees(busy(), first...) // the lane has said itself that it stopped
 	sees(busy())
 	unknown := busy()
-	unknown.Deposits, unknown.Exposure, unknown.Chains[0].Gas, unknown.Chains[0].Inventory[1].Has, unknown.Chains[1].Lane =
-		nil, nil, nil, nil, nil
+	unknown.Deposits, unknown.Exposure, unknown.Chains[0].Gas, unknown.Chains[1].Lane = nil, nil, nil, nil
+	unknown.Chains[0].Inventory[1].Has = nil
 	sees(unknown)
 	well := busy()
 	well.Deposits.Held, well.Exposure.Used, well.Prices[1].Micro = nil, new(big.Int), big.NewInt(1e6)
@@ -177,7 +177,8 @@ func TestTheFiguresAreThoseOfTheStatus(t *testing.T) {
 			t.Errorf("%s of a silent chain is %v", name, got)
 		}
 	}
-	for _, name := range []string{"coffer_deposits", "coffer_exposure_usd", "coffer_lane_sends", "coffer_sponsored_usd"} {
+	for _, name := range []string{"coffer_deposits", "coffer_exposure_usd", "coffer_lane_sends",
+		"coffer_sponsored_usd"} {
 		if got, known := value(bare(), name, "8453"); known {
 			t.Errorf("%s is %v where no database was read", name, got)
 		}

@@ -149,8 +149,8 @@ func (n *Network) ask(ctx context.Context, node *node, c *netstatus.Chain) error
 		for _, w := range words {
 			data = append(data, common.LeftPadBytes(w, 32)...)
 		}
-		calls = append(calls, rpcpool.Call{Method: "eth_call", Result: &into.Bytes, Params: []any{map[string]any{"to": to,
-			"data": hexutil.Bytes(data)}, "latest"}})
+		calls = append(calls, rpcpool.Call{Method: "eth_call", Result: &into.Bytes,
+			Params: []any{map[string]any{"to": to, "data": hexutil.Bytes(data)}, "latest"}})
 	}
 	filler, key := n.Pins.Solver, n.Pins.Operator
 	var paused, hot word

@@ -69,7 +69,6 @@ func goldensOfJSON() map[string][]string {
 		"accounts exit cancel":   all(program, "accounts_exit_cancel"),
 		"accounts exit sweep":    all(program, "accounts_exit_sweep"),
 		"network init":           all(operator+"TestInitPrintsWhatItWrote/", "json"),
-		"network status":         all("api/service/netstatus/testdata/TestWhatIsPrinted/", "busy_json", "bare_json"),
 		"devnet":                 {"testdata/TestJSONOfDevnet.golden"},
 		"serve":                  {"testdata/TestJSONOfServe.golden"}, "serve keys add": all(program, "serve_keys_add"),
 		"serve keys list":   all(program, "serve_keys_list"),
@@ -116,7 +115,8 @@ func TestEveryJSONOutputHasAGolden(t *testing.T) {
 func jsonElsewhere() map[string]string {
 	return map[string]string{"version": "ui/cli/version_test.go", "config show": "ui/cli/config_test.go",
 		"keys node-key list": "ui/e2e/keys/node_key_test.go", "network deploy": "api/service/operator/print_test.go",
-		"network check": "api/service/operator/print_test.go", "profile nodes": "ui/cli/keys/nodes_test.go"}
+		"network status": "api/service/netstatus/netstatus_test.go",
+		"network check":  "api/service/operator/print_test.go", "profile nodes": "ui/cli/keys/nodes_test.go"}
 }
 
 // TestJSONOfServe: the one line, with what differs from start to start replaced.
