@@ -124,7 +124,8 @@ func TestEachAlertIsLoggedWhenItBeginsAndWhenItEnds(t *testing.T) {
 		}
 	}
 	first := []string{"code=GAS_LOW chain=8453", "code=INVENTORY_LOW about=eip155:8453/erc20",
-		"code=QUORUM_LOST chain=10", "code=DEPOSIT_LATE chain=10 about=0xab", "code=EXPOSURE_HIGH", "code=FEED_STALE about=ob:usdc"}
+		"code=QUORUM_LOST chain=10", "code=DEPOSIT_LATE chain=10 about=0xab", "code=EXPOSURE_HIGH",
+		"code=FEED_STALE about=ob:usdc"}
 	sees(busy(), first...) // the lane has said itself that it stopped
 	sees(busy())
 	unknown := busy()
