@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/op/internal/word"
 )
@@ -35,6 +36,22 @@ type Kept struct {
 	State          State
 	Amount         *big.Int    // base units
 	Terms          common.Hash // Terms.Hash of those under which it is released
+}
+
+// DepositedTopic, ReleasedTopic and RefundedTopic are the first topics of the contract's logs; a quote's id and the
+// depositor follow in each.
+func DepositedTopic() common.Hash {
+	return crypto.Keccak256Hash([]byte("Deposited(bytes32,address,address,uint256,uint64,bytes32)"))
+}
+
+// ReleasedTopic is the first topic of the log of a release.
+func ReleasedTopic() common.Hash {
+	return crypto.Keccak256Hash([]byte("Released(bytes32,address,address,uint256)"))
+}
+
+// RefundedTopic is the first topic of the log of a refund.
+func RefundedTopic() common.Hash {
+	return crypto.Keccak256Hash([]byte("Refunded(bytes32,address,address,uint256)"))
 }
 
 // DepositsCalldata is deposits(quoteId, depositor).

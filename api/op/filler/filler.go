@@ -100,6 +100,9 @@ func VoidCalldata(quoteID [32]byte) []byte {
 	return append(word.Selector(VoidSignature), quoteID[:]...)
 }
 
+// UsedCalldata is used(id): whether the filler took an id, for a fill, a run or a void.
+func UsedCalldata(id [32]byte) []byte { return append(word.Selector("used(bytes32)"), id[:]...) }
+
 // RefundCalldata is refund(escrow, quoteId, depositor): the filler, as the payee, gives a
 // deposit back before its deadline.
 func RefundCalldata(at common.Address, quoteID [32]byte, depositor common.Address) []byte {

@@ -26,6 +26,30 @@ type Finder interface {
 	Find(ctx context.Context, from, to uint64, at Address, topics ...Hash) (r Receipt, found, final bool, err error)
 }
 
+// Witness is a chain whose nodes are asked together, because money hangs on the answer.
+type Witness interface {
+	// Ask calls a contract in the newest block that a quorum of the nodes has, changes nothing, and returns what they
+	// agree on. final is the time of a final block that is not newer, in Unix seconds, 0 while there is none: what can
+	// only become true and is not yet, was not true in that block either.
+	Ask(ctx context.Context, to Address, data []byte) (answer []byte, final uint64, err error)
+}
+
+// Event is a log with the transaction that made it.
+type Event struct {
+	Log
+	Tx    Hash
+	To    Address // of the transaction
+	Time  uint64  // of its block, in Unix seconds
+	Input []byte  // of the transaction
+}
+
+// Historian is a chain whose final blocks can be searched.
+type Historian interface {
+	// Events lists the logs of a contract with a first topic, of blocks from a time on (Unix seconds) that are final;
+	// until is the time of the newest of them. A quorum of the nodes agrees on all.
+	Events(ctx context.Context, since uint64, at Address, topic Hash) (found []Event, until uint64, err error)
+}
+
 // Charger is a chain that takes more than gas at a price.
 type Charger interface {
 	// DataFee is what a transaction that makes a call costs at this moment beside its execution: coins of its sender,

@@ -31,6 +31,8 @@ type node struct {
 
 var (
 	_ chain.Finder      = (*node)(nil)
+	_ chain.Witness     = (*node)(nil)
+	_ chain.Historian   = (*node)(nil)
 	_ deployment.Reader = (*node)(nil)
 )
 
@@ -63,11 +65,7 @@ func (n *node) finalBlock(ctx context.Context, head header) (*header, error) {
 func (n *node) Find(ctx context.Context, from, to uint64, at common.Address, topics ...common.Hash) (chain.Receipt,
 	bool, bool, error) {
 	none := func(err error) (chain.Receipt, bool, bool, error) { return chain.Receipt{}, false, false, err }
-	var head header
-	if err := n.pool.AgreedBlock(ctx, &head, "latest"); err != nil {
-		return none(err)
-	}
-	final, err := n.finalBlock(ctx, head) // before the search, which then has seen what is final
+	head, final, err := n.tip(ctx) // before the search, which then has seen what is final
 	if err != nil {
 		return none(err)
 	}
@@ -75,17 +73,20 @@ func (n *node) Find(ctx context.Context, from, to uint64, at common.Address, top
 	if err != nil {
 		return none(err)
 	}
-	end, err := n.firstSince(ctx, to+1, uint64(head.Number)+1)
-	if err != nil {
-		return none(err)
+	end := uint64(head.Number) + 1
+	if uint64(head.Time) > to {
+		if end, err = n.firstSince(ctx, to+1, end); err != nil {
+			return none(err)
+		}
 	}
-	var found *entry
+	var logs []entry
 	if first < end {
-		found, err = n.search(ctx, first, end-1, at, topics)
+		logs, err = n.search(ctx, first, end-1, at, topics)
 	}
-	if err != nil || found == nil {
+	if err != nil || len(logs) == 0 {
 		return chain.Receipt{}, false, err == nil && final != nil && uint64(final.Time) > to, err
 	}
+	found := logs[0]
 	r, known, err := n.Receipt(ctx, found.Tx)
 	if err != nil {
 		return none(err)
@@ -96,6 +97,71 @@ func (n *node) Find(ctx context.Context, from, to uint64, at common.Address, top
 		return none(fmt.Errorf("the receipt of %s is not that of its log", found.Tx))
 	}
 	return r, true, final != nil && r.Block <= uint64(final.Number), nil
+}
+
+// Ask implements chain.Witness.
+func (n *node) Ask(ctx context.Context, to common.Address, data []byte) (answer []byte, final uint64, err error) {
+	if err := n.ready(ctx); err != nil {
+		return nil, 0, err
+	}
+	head, last, err := n.tip(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if last != nil {
+		head.Number, final = max(head.Number, last.Number), uint64(last.Time)
+	}
+	var out hexutil.Bytes
+	err = n.pool.Agreed(ctx, &out, "eth_call", map[string]any{"to": to, "data": hexutil.Bytes(data)}, head.Number)
+	return out, final, err
+}
+
+// tip is the newest block that a quorum has, and the newest final one, nil when there is none yet.
+func (n *node) tip(ctx context.Context) (head header, final *header, err error) {
+	if err = n.pool.AgreedBlock(ctx, &head, "latest"); err == nil {
+		final, err = n.finalBlock(ctx, head)
+	}
+	return head, final, err
+}
+
+// Events implements chain.Historian.
+func (n *node) Events(ctx context.Context, since uint64, at common.Address, topic common.Hash) (found []chain.Event,
+	until uint64, err error) {
+	if err := n.ready(ctx); err != nil {
+		return nil, 0, err
+	}
+	_, last, err := n.tip(ctx)
+	if err != nil || last == nil {
+		return nil, 0, err
+	}
+	first, err := n.firstSince(ctx, since, uint64(last.Number)+1)
+	if err != nil || first > uint64(last.Number) {
+		return nil, uint64(last.Time), err
+	}
+	logs, err := n.search(ctx, first, uint64(last.Number), at, []common.Hash{topic})
+	for _, l := range logs {
+		var tx *struct {
+			To    common.Address `json:"to"`
+			Input hexutil.Bytes  `json:"input"`
+			Block hexutil.Uint64 `json:"blockNumber"`
+		}
+		if err == nil {
+			err = n.pool.Agreed(ctx, &tx, "eth_getTransactionByHash", l.Tx)
+		}
+		if err == nil && tx == nil {
+			err = fmt.Errorf("there is no transaction %s of a log", l.Tx)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		h, err := n.header(ctx, uint64(tx.Block))
+		if err != nil {
+			return nil, 0, err
+		}
+		found = append(found, chain.Event{Log: chain.Log{Address: at, Topics: l.Topics, Data: l.Data}, Tx: l.Tx,
+			To: tx.To, Time: uint64(h.Time), Input: tx.Input})
+	}
+	return found, uint64(last.Time), err
 }
 
 // firstSince is the first block below a number whose time is at least t, or that number.
@@ -137,26 +203,25 @@ type entry struct {
 	Removed bool          `json:"removed"`
 }
 
-// search finds a log in a range of blocks. Where too few nodes search so many at once, they are asked for halves.
-func (n *node) search(ctx context.Context, first, last uint64, at common.Address, topics []common.Hash) (*entry,
-	error) {
-	var logs []entry
-	err := n.pool.Agreed(ctx, &logs, "eth_getLogs", map[string]any{"fromBlock": hexutil.Uint64(first),
+// search finds the logs of a range of blocks, in their order. Where too few nodes search so many at once, they are
+// asked for halves.
+func (n *node) search(ctx context.Context, first, last uint64, at common.Address, topics []common.Hash) (logs []entry,
+	err error) {
+	err = n.pool.Agreed(ctx, &logs, "eth_getLogs", map[string]any{"fromBlock": hexutil.Uint64(first),
 		"toBlock": hexutil.Uint64(last), "address": at, "topics": topics})
 	_, refused := errors.AsType[*rpcpool.Error](err)
 	_, apart := errors.AsType[*rpcpool.NoQuorumError](err)
 	if (refused || apart) && first < last && ctx.Err() == nil {
 		middle := first + (last-first)/2
-		found, errHalf := n.search(ctx, first, middle, at, topics)
-		if errHalf == nil && found == nil {
-			found, errHalf = n.search(ctx, middle+1, last, at, topics)
+		lower, err := n.search(ctx, first, middle, at, topics)
+		if err != nil {
+			return nil, err
 		}
-		return found, errHalf
+		upper, err := n.search(ctx, middle+1, last, at, topics)
+		return append(lower, upper...), err
 	}
-	for _, l := range logs {
-		if err == nil && !l.Removed {
-			return &l, nil
-		}
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return slices.DeleteFunc(logs, func(l entry) bool { return l.Removed }), nil
 }
