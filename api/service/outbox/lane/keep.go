@@ -204,7 +204,7 @@ func (l *Lane) lookAt(ctx context.Context, at common.Address, r *laneRecord, fin
 	k.mu.Lock()
 	explained := k.held == before
 	if explained && err == nil {
-		k.held = 0
+		k.explained()
 	}
 	held := k.held > 0
 	k.mu.Unlock()
@@ -223,10 +223,17 @@ func (l *Lane) confirm(ctx context.Context, k *key, at common.Address, r *laneRe
 	if r.Stopped != "" || k.nonce <= r.Next {
 		return nil
 	}
-	if used, err := l.used(ctx, k, at, r.Next, final); err != nil || !used {
+	nonce, catches := r.Next, l.mayCatchUp(k)
+	if catches {
+		nonce = k.nonce - 1 // all that the chain has must stay
+	}
+	if used, err := l.used(ctx, k, at, nonce, final); err != nil || !used {
 		return err
 	}
 	why := beyond(k.nonce, r.Next)
+	if catches {
+		return l.catchUp(ctx, k, at, k.nonce)
+	}
 	err := l.Store.Update(func(tx store.Tx) error {
 		b := l.in(tx)
 		r, err := b.lane(at)
@@ -355,6 +362,12 @@ func (l *Lane) missing(ctx context.Context, k *key, s *step, final *sure) error 
 		return err
 	}
 	why := fmt.Sprintf("nonce %d was used for other bytes than those of step %q", s.Nonce, s.ID)
+	if l.mayCatchUp(k) {
+		if err := l.behind(k, s.From, why, nil); err != nil {
+			return err
+		}
+		why = ""
+	}
 	return l.end(k, s, s.outcome(nil, nil, nil), why)
 }
 

@@ -7,7 +7,8 @@
 //   - The observer looks for the receipts of every attempt. One that is deep enough ends the step.
 //   - What is stuck is replaced by the same with higher fees, up to the cap; past its deadline by a transfer of nothing
 //     to oneself. Each attempt is committed before it goes out and is looked for until the step is final.
-//   - When the chain knows of a nonce that the lane did not use, or used for other bytes, the lane stops.
+//   - When the chain knows of a nonce that the lane did not use, or used for other bytes, the lane stops. Where the
+//     records can be read from the chains again, it first goes on once, from the chain's nonce (Options.Behind).
 //
 // A step has one transaction here: two cannot be mined together, or not at all, on a chain of others.
 package lane
@@ -32,11 +33,12 @@ import (
 	"coffer/api/service/store"
 )
 
-// CodeStopped and CodeHeld are the codes of the alerts in the log: a lane has stopped until an operator decides, and a
-// lane waits because the chain says something that it cannot explain yet.
+// CodeStopped, CodeHeld and CodeBehind are the codes of the alerts in the log: a lane has stopped until an operator
+// decides, and a lane waits because the chain says something that it cannot explain yet.
 const (
 	CodeStopped = "LANE_STOPPED"
 	CodeHeld    = "LANE_HELD"
+	CodeBehind  = "STORE_BEHIND" // the lane goes on from the chain's nonce, and the records are read again
 )
 
 var (
@@ -74,8 +76,12 @@ type Options struct {
 	// Signers are the keys that may have steps from an earlier run. Without its signer such a step is sent again, but
 	// not replaced.
 	Signers []signers.EVM
-	Clock   func() time.Time
-	Log     *slog.Logger
+	// Behind is told, in the commit by which a lane goes on from the chain's nonce, that the store is behind the chain:
+	// everything in it has to be read from the chains again. A lane does so once in the life of a process; when its key
+	// is used elsewhere once more, it stops. nil stops it the first time.
+	Behind func(tx store.Tx, why string) error
+	Clock  func() time.Time
+	Log    *slog.Logger
 
 	Poll     time.Duration // between two looks at the chain while steps are open; 0 means 2 s
 	Resend   time.Duration // before the same bytes go out again; 0 means 20 s
@@ -107,6 +113,8 @@ type key struct {
 	signer signers.EVM
 	held   int    // looks in a row that found what cannot be explained
 	why    string // it is held
+	clear  bool   // the chain's nonce was one that the lane can explain
+	phase  phase
 
 	// Of the keeper alone.
 	looked bool                      // the chain's nonce was seen in this process
@@ -376,15 +384,7 @@ func (l *Lane) mayDraw(ctx context.Context, k *key, from common.Address, at *lan
 		return nil, err
 	}
 	if at == nil {
-		_, latest, err := l.agreedNonce(ctx, from)
-		if err != nil {
-			return nil, err
-		}
-		if pending > latest {
-			return nil, fmt.Errorf("%w: %s has transactions of others under way on chain %d; wait until they are mined",
-				ErrStopped, from, l.ChainID)
-		}
-		return &laneRecord{First: latest, Next: latest}, nil
+		return l.begin(ctx, k, from, pending)
 	}
 	if pending < at.First {
 		b, latest, err := l.agreedNonce(ctx, from)

@@ -461,18 +461,7 @@ func TestARestoredStoreSendsNothing(t *testing.T) {
 	b.turn()
 	b.w.mine(1 + depth)
 	b.turn()
-	stale := store.NewMemory()
-	b.ok(stale.Update(func(into store.Tx) error {
-		return b.kept.View(func(from store.Tx) error {
-			for _, name := range []string{bucketLanes, bucketSteps, bucketNames, callers} {
-				from.Bucket(name).Ascend(nil, func(k, v []byte) bool {
-					b.ok(into.Bucket(name).Put(k, v))
-					return true
-				})
-			}
-			return nil
-		})
-	}))
+	stale := b.copied()
 	b.send(b.step("b"))
 	b.turn()
 	b.w.mine(1 + depth)
