@@ -66,9 +66,11 @@ func (c Context) unsigned() ([]byte, error) {
 // LegState is how far the money of one funding operation has come.
 type LegState string
 
-// A leg goes from waiting to deposited, then to released or refunded.
+// A leg goes from waiting to deposited, then to released or refunded. When a quote turns back and the chain of a leg
+// does not say for good whether a deposit landed, it is unread until that is known.
 const (
 	LegWaiting   LegState = ""
+	LegUnread    LegState = "unread"
 	LegDeposited LegState = "deposited"
 	LegReleased  LegState = "released"
 	LegRefunded  LegState = "refunded"
@@ -85,12 +87,16 @@ type Leg struct {
 	Signature  string          `json:"signature,omitzero"` // 0x hex, base58 on Solana
 	Deploys    bool            `json:"deploys,omitzero"`
 	State      LegState        `json:"state,omitzero"`
+	Sent       bool            `json:"sent,omitzero"`    // its release or refund was sent and is not final yet
 	Deposit    common.Hash     `json:"deposit,omitzero"` // transaction of the deposit
 	Settled    common.Hash     `json:"settled,omitzero"` // transaction of the release or refund
 	// DepositTx and SettledTx are the same on Solana: base58 signatures.
 	DepositTx string `json:"depositTx,omitzero"`
 	SettledTx string `json:"settledTx,omitzero"`
 }
+
+// Held reports whether a deposit lies in escrow, or may.
+func (l Leg) Held() bool { return l.State == LegDeposited || l.State == LegUnread }
 
 // Chain is the chain that the leg pays on.
 func (l Leg) Chain() caip.Chain { return chainOf(l.ChainID) }
@@ -162,6 +168,7 @@ type Quote struct {
 	// On chains of others: bytes of the delivery were signed, and the id was used up without one.
 	Signed      bool      `json:"signed,omitzero"`
 	Voided      bool      `json:"voided,omitzero"`
+	Lapsed      bool      `json:"lapsed,omitzero"` // a final block later than the delivery's end shows the id unused
 	Origin      []Ref     `json:"origin,omitempty"`
 	Destination []Ref     `json:"destination,omitempty"`
 	AcceptedAt  time.Time `json:"acceptedAt,omitzero"`
@@ -266,5 +273,5 @@ func (q *Quote) Pledges() []Amount {
 // A quote is COMPLETED with its delivery, before the deposits that paid for it are released.
 func (q *Quote) Done() bool {
 	return api.Terminal(q.Status) &&
-		!slices.ContainsFunc(q.Legs, func(l Leg) bool { return l.State == LegDeposited })
+		!slices.ContainsFunc(q.Legs, Leg.Held)
 }

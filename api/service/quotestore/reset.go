@@ -56,7 +56,7 @@ func (b *Book) reset(w *writer, before *Quote) {
 	q := before.Clone()
 	q.Status, q.FailReason, q.Sent = api.StatusFailed, ReasonReset, ""
 	for i := range q.Legs {
-		if q.Legs[i].State == LegDeposited { // it stays where it is: the network that owed it is gone
+		if q.Legs[i].Held() { // it stays where it is: the network that owed it is gone
 			q.Legs[i].State = LegWaiting
 		}
 	}

@@ -1,8 +1,10 @@
 package settle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"coffer/api"
 	"coffer/api/service/quotestore"
@@ -54,8 +56,10 @@ func (s *Settler) end(ctx context.Context, q *quotestore.Quote) (err error) {
 // endNext is the next step of a quote towards its end.
 func (s *Settler) endNext(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
 	switch {
-	case q.Sent != "": // refunded as well, it would be paid twice
-		return "", nil, fmt.Errorf("%s was sent, and whether it happened is not known", q.Sent)
+	case q.Sent != "" || slices.ContainsFunc(q.Legs, func(l quotestore.Leg) bool { return l.Sent }):
+		// refunded as well, it would be paid twice
+		return "", nil, fmt.Errorf("%s was sent, and whether it happened is not known",
+			cmp.Or(q.Sent, "what settles a deposit"))
 	case q.FailReason != "":
 		return s.refund(ctx, q)
 	case q.Status == api.StatusExecuted:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -29,6 +31,10 @@ func (how settling) status(q *quotestore.Quote) string {
 	switch {
 	case how.state == quotestore.LegReleased:
 		return api.StatusCompleted
+	case held(q) < 0 && !slices.ContainsFunc(q.Legs, func(l quotestore.Leg) bool {
+		return l.State == quotestore.LegRefunded || l.State == quotestore.LegReleased
+	}):
+		return api.StatusFailed // none had landed
 	case held(q) < 0:
 		return api.StatusRefunded
 	}
@@ -45,26 +51,54 @@ func (s *Settler) release(ctx context.Context, q *quotestore.Quote) (string, *qu
 	return s.settleNext(ctx, q, settling{"release", quotestore.LegReleased})
 }
 
-// refund gives the next deposit back in full; the last one ends the quote.
+// refund gives the next deposit back in full; the last one ends the quote. That nothing of the delivery was signed is
+// what the records say: on chains of others the lane of the target chain has to bear them out.
 func (s *Settler) refund(ctx context.Context, q *quotestore.Quote) (string, *quotestore.Quote, error) {
+	if s.operated() && !q.Signed && q.ChainID != 0 {
+		if err := s.explained(ctx, q.ChainID); err != nil {
+			return "", nil, fmt.Errorf("refund of quote %s: %w", q.ID, err)
+		}
+	}
 	return s.settleNext(ctx, q, settling{"refund", quotestore.LegRefunded})
 }
 
-// settleNext settles the first deposit in escrow that its chain and the attesters let go; one that they hold keeps no
-// other back. A fault of the database, after which nobody knows what was committed, stops the saga.
+// settleNext settles the first deposit in escrow that its chain and the attesters let go; one that they hold, or whose
+// chain is silent, keeps no other back. A fault of the database, after which nobody knows what was committed, stops the
+// saga.
 func (s *Settler) settleNext(ctx context.Context, q *quotestore.Quote, how settling) (string, *quotestore.Quote,
 	error) {
 	var refused []error
+	var under []int
 	for i, l := range q.Legs {
-		name := how.verb + " " + l.Chain().String()
-		if l.State != quotestore.LegDeposited || q.Sent != "" && q.Sent != name {
+		name := how.name(q, i)
+		if l.State != quotestore.LegDeposited {
+			continue
+		}
+		if underWay(q, i, name) {
+			under = append(under, i)
 			continue
 		}
 		next, err := s.settleLeg(ctx, q, i, name, how)
-		if err == nil || q.Sent != "" || !isHeld(err) {
+		if err == nil && next.Legs[i].Sent {
+			name += ", sent"
+		}
+		if err == nil || !s.keepsNoOther(ctx, err) {
 			return name, next, err
 		}
 		refused = append(refused, err)
+	}
+	for i, l := range q.Legs {
+		if l.State != quotestore.LegUnread {
+			continue
+		}
+		next, err := s.lookAgain(ctx, q, i, how)
+		if err == nil || !s.keepsNoOther(ctx, err) {
+			return "look " + l.Chain().String(), next, err
+		}
+		refused = append(refused, err)
+	}
+	if len(under) > 0 {
+		return s.await(ctx, q, how, under, refused)
 	}
 	if len(refused) == 0 {
 		return "", nil, fmt.Errorf("quote %s is %s and has nothing to %s", q.ID, q.Status, how.verb)
@@ -75,6 +109,43 @@ func (s *Settler) settleNext(ctx context.Context, q *quotestore.Quote, how settl
 		return "complete", next, s.Book.Advance(ctx, q, next)
 	}
 	return "", nil, errors.Join(refused...)
+}
+
+// name is that of the step that settles a deposit.
+func (how settling) name(q *quotestore.Quote, i int) string {
+	return how.verb + " " + q.Legs[i].Chain().String()
+}
+
+// keepsNoOther reports whether the other deposits of a quote can be settled although one cannot. On chains of others
+// anything may be the matter with one; a record that was overtaken is read again first.
+func (s *Settler) keepsNoOther(ctx context.Context, err error) bool {
+	return isHeld(err) || s.operated() && ctx.Err() == nil && !errors.Is(err, quotestore.ErrOvertaken)
+}
+
+// awaited is how long one deposit of several is waited for at a time.
+const awaited = time.Second
+
+// await waits for what settles some deposits, until one of them is settled. The others are why the rest is not settled:
+// with them it is not waited for ever.
+func (s *Settler) await(ctx context.Context, q *quotestore.Quote, how settling, under []int,
+	others []error) (string, *quotestore.Quote, error) {
+	for {
+		for _, i := range under {
+			name, within, cancel := how.name(q, i), ctx, func() {}
+			if len(under) > 1 || len(others) > 0 {
+				within, cancel = context.WithTimeout(ctx, awaited)
+			}
+			next, err := s.settleLeg(within, q, i, name, how)
+			late := within.Err() != nil && ctx.Err() == nil
+			cancel()
+			if err == nil || !late {
+				return name, next, err
+			}
+		}
+		if len(others) > 0 {
+			return "", nil, errors.Join(others...)
+		}
+	}
 }
 
 // isHeld reports whether a chain or the attesters have refused to let a deposit go: nothing happened then.
@@ -97,9 +168,9 @@ func (s *Settler) settleLeg(ctx context.Context, q *quotestore.Quote, i int, nam
 		return next, nil
 	}
 	err = fmt.Errorf("%s of quote %s: %w", name, q.ID, err)
-	if at != 0 && q.Sent == "" && !errors.Is(err, quotestore.ErrOvertaken) {
+	if at != 0 && !underWay(q, i, name) && !errors.Is(err, quotestore.ErrOvertaken) {
 		// after the refund deadline anyone may send it back (protocol §3.3)
-		switch state, unread := s.inEscrow(ctx, q, at); {
+		switch state, unread := s.forGood(ctx, q, at); {
 		case unread != nil:
 		case state == entrypoint.DepositRefunded:
 			return s.acknowledge(ctx, q, i, quotestore.LegRefunded, how, err)
@@ -124,7 +195,7 @@ func (s *Settler) settleEVM(ctx context.Context, q *quotestore.Quote, i int, nam
 	how settling) (*quotestore.Quote, error) {
 	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
 	return take(ctx, s, q, step[chain.Tx, chain.Receipt]{
-		name: name, port: s.Network.Outbox.EVM(at),
+		name: name, port: s.Network.Outbox.EVM(at), leg: i + 1,
 		txs: func(next *quotestore.Quote) ([]chain.Tx, error) {
 			next.Status = how.status(next) // before what was sent is final, too
 			tx := chain.Tx{From: s.Signers.Operator, To: s.Network.Pins.Paymaster, Gas: settleGas,
@@ -159,11 +230,18 @@ func (s *Settler) attested(ctx context.Context, q *quotestore.Quote, chainID uin
 	})
 }
 
-// inEscrow asks the escrow of a chain about the deposit of a quote.
+// inEscrow asks the escrow of a chain about the deposit of a quote: several nodes, where the chain has some.
 func (s *Settler) inEscrow(ctx context.Context, q *quotestore.Quote, chainID uint64) (entrypoint.DepositState, error) {
 	ask, err := s.Codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
 	if err != nil {
 		return entrypoint.DepositNone, err
+	}
+	if w, able := s.Network.Chains[chainID].(chain.Witness); able {
+		answer, _, err := w.Ask(ctx, s.Network.Pins.Escrow, ask)
+		if err != nil {
+			return entrypoint.DepositNone, err
+		}
+		return s.Codec.ReadDeposit(answer)
 	}
 	st, err := s.Network.Chains[chainID].State(ctx, uint64(s.Clock().Unix()))
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/service/chain"
-	"coffer/api/service/quote/entrypoint"
 	"coffer/api/service/quotestore"
 )
 
@@ -48,7 +47,7 @@ func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (string, *quotestore.Quote, error) {
 	if q.FailReason != "" {
 		if s.mustVoid(q) {
-			return s.void(ctx, q)
+			return s.never(ctx, q)
 		}
 		return s.refund(ctx, q)
 	}
@@ -114,7 +113,11 @@ func pendingDeposits(q *quotestore.Quote) []int {
 // expired reports whether a quote may no longer be filled (protocol §5.2). Blocks do not go back with a clock: when a
 // chain of the quote is past its time, anybody may have refunded a deposit there.
 func (s *Settler) expired(q *quotestore.Quote) bool {
-	now := max(uint64(s.Clock().Unix()), s.headTime(q.ChainID))
+	now := uint64(s.Clock().Unix())
+	if s.operated() {
+		return now > q.ValidUntil // the head is what one node says, and refund deadlines leave hours
+	}
+	now = max(now, s.headTime(q.ChainID))
 	for _, l := range q.Legs {
 		now = max(now, s.headTime(l.ChainID))
 	}
@@ -145,19 +148,21 @@ func (s *Settler) orRefuse(ctx context.Context, name string, q, next *quotestore
 
 // refuse commits the decision not to go on: from here on only refunds follow. Without a deposit in escrow this is the
 // end. Deposits that the account's owner has made himself, with the signed operation or without, count and come back
-// too.
+// too. A chain of others that does not answer, or not for good yet, is asked again before its deposit goes back.
 func (s *Settler) refuse(ctx context.Context, q *quotestore.Quote, r refusal) (string, *quotestore.Quote, error) {
 	next := q.Clone()
 	for i, l := range next.Legs {
 		if l.State != quotestore.LegWaiting || l.ChainID == 0 {
 			continue
 		}
-		state, err := s.inEscrow(ctx, q, l.ChainID)
-		if err != nil {
+		state, err := s.landedYet(ctx, q, i)
+		switch {
+		case err == nil:
+			next.Legs[i].State = state
+		case !s.Network.OnOthers():
 			return "", nil, fmt.Errorf("look for a deposit of quote %s on %s: %w", q.ID, l.Chain(), err)
-		}
-		if state == entrypoint.DepositHeld {
-			next.Legs[i].State = quotestore.LegDeposited
+		default: // the others need not wait for it
+			next.Legs[i].State = quotestore.LegUnread
 		}
 	}
 	next.FailReason, next.Status, next.Sent = r.reason, api.StatusInProgress, ""
@@ -169,9 +174,9 @@ func (s *Settler) refuse(ctx context.Context, q *quotestore.Quote, r refusal) (s
 	return "refused", next, err
 }
 
-// held is the index of a deposit that lies in escrow, −1 when none does.
+// held is the index of a deposit that lies in escrow, or may, −1 when none does.
 func held(q *quotestore.Quote) int {
-	return slices.IndexFunc(q.Legs, func(l quotestore.Leg) bool { return l.State == quotestore.LegDeposited })
+	return slices.IndexFunc(q.Legs, quotestore.Leg.Held)
 }
 
 // deposit runs one funding operation on its chain.

@@ -18,7 +18,34 @@ type step[T, R any] struct {
 	gate  func() error
 	// deadline is the last second in which the step can do anything, 0 when there is none
 	deadline uint64
-	done     func(next *quotestore.Quote, receipts []R)
+	// leg is the place of the deposit that the step settles, from 1 on; 0 for a step of the whole quote
+	leg  int
+	done func(next *quotestore.Quote, receipts []R)
+}
+
+// sent reports whether a record says that the step is under way.
+func (st step[T, R]) sent(q *quotestore.Quote) bool {
+	if st.leg == 0 {
+		return q.Sent != ""
+	}
+	return underWay(q, st.leg-1, st.name)
+}
+
+// underWay reports whether what settles a deposit was sent and is not final. Earlier versions sent one at a time.
+func underWay(q *quotestore.Quote, i int, name string) bool { return q.Legs[i].Sent || q.Sent == name }
+
+// note writes into a record whether the step is under way.
+func (st step[T, R]) note(q *quotestore.Quote, is bool) {
+	switch {
+	case st.leg > 0:
+		if q.Legs[st.leg-1].Sent = is; q.Sent == st.name {
+			q.Sent = ""
+		}
+	case is:
+		q.Sent = st.name
+	default:
+		q.Sent = ""
+	}
 }
 
 // take does a step, or goes on with it when the record says that it was sent, and returns the record as it was
@@ -26,12 +53,12 @@ type step[T, R any] struct {
 // came of it. A step that came to nothing is over: its record says so, unless the refusal that is returned will.
 func take[T, R any](ctx context.Context, s *Settler, q *quotestore.Quote, st step[T, R]) (*quotestore.Quote, error) {
 	id, next := q.ID+" "+st.name, q.Clone()
-	if q.Sent != "" {
+	if st.sent(q) {
 		receipts, err := st.port.Result(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		next.Sent = ""
+		st.note(next, false)
 		failed := st.check(receipts)
 		if failed == nil {
 			st.done(next, receipts)
@@ -45,7 +72,7 @@ func take[T, R any](ctx context.Context, s *Settler, q *quotestore.Quote, st ste
 		return nil, err
 	}
 	sent := next.Clone()
-	sent.Sent = st.name
+	st.note(sent, true)
 	final, err := st.port.Send(ctx, outbox.Step[T, R]{
 		ID: id, Time: uint64(s.Clock().Unix()), Deadline: st.deadline, Txs: txs, Check: st.check, Gate: st.gate,
 		Sent: s.Book.Change(q, sent),

@@ -207,7 +207,7 @@ func (s *Settler) checkSolana(r solana.Receipt, l quotestore.Leg) error {
 func (s *Settler) settleSolana(ctx context.Context, q *quotestore.Quote, i int, name string,
 	how settling) (*quotestore.Quote, error) {
 	return take(ctx, s, q, step[solana.Tx, solana.Receipt]{
-		name: name, port: s.Network.Outbox.Solana,
+		name: name, port: s.Network.Outbox.Solana, leg: i + 1,
 		txs: func(next *quotestore.Quote) ([]solana.Tx, error) {
 			next.Status = how.status(next)
 			to := s.Network.SolverKey

@@ -1,22 +1,25 @@
 package settle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/filler"
 	"coffer/api/service/chain"
 	"coffer/api/service/quotestore"
 )
 
-// mustVoid reports whether the id of a quote has to be used up before its deposits go back: bytes of its delivery were
-// signed, and on a chain of others only the filler itself can say that none of them delivers any more (protocol §5.7).
+// mustVoid reports whether it has to be certain first that a quote is not delivered any more, before its deposits go
+// back: bytes of its delivery were signed, and on a chain of others they may be anywhere (protocol §5.7).
 func (s *Settler) mustVoid(q *quotestore.Quote) bool {
-	return q.Signed && !q.Voided && q.ChainID != 0 && held(q) >= 0
+	return q.Signed && !q.Voided && !q.Lapsed && q.ChainID != 0 && held(q) >= 0
 }
 
 // void uses the id up. When the filler refuses, it was used before: the chain says by what.
@@ -34,7 +37,7 @@ func (s *Settler) void(ctx context.Context, q *quotestore.Quote) (string, *quote
 	if err == nil || q.Sent != "" {
 		return name, next, err
 	}
-	found, errFound := s.used(ctx, q)
+	found, errFound := s.used(ctx, q, q)
 	if found == nil {
 		return name, nil, errors.Join(err, errFound)
 	}
@@ -42,14 +45,14 @@ func (s *Settler) void(ctx context.Context, q *quotestore.Quote) (string, *quote
 }
 
 // used commits what the filler says of a quote's id in a final block: it was delivered all the same, or used up. It is
-// nil when neither is so, or not yet for good.
-func (s *Settler) used(ctx context.Context, q *quotestore.Quote) (*quotestore.Quote, error) {
+// nil when neither is so, or not yet for good. known is the record with what else was found out of it.
+func (s *Settler) used(ctx context.Context, q, known *quotestore.Quote) (*quotestore.Quote, error) {
 	logs, able := s.Network.Chains[q.ChainID].(chain.Finder)
 	if !able {
 		return nil, fmt.Errorf("logs of %s cannot be searched", caip.EVM(q.ChainID))
 	}
-	id, from, until := common.HexToHash(q.ID), uint64(q.AcceptedAt.Unix()), uint64(s.Clock().Unix())+mostAhead
-	next := q.Clone()
+	id, from, until := common.HexToHash(q.ID), uint64(q.AcceptedAt.Unix())-earliest, uint64(math.MaxUint64-1)
+	next := known.Clone()
 	r, found, final, err := logs.Find(ctx, from, until, s.Network.Pins.Solver, filler.FilledTopic(), id)
 	if err != nil {
 		return nil, err
@@ -71,9 +74,9 @@ func (s *Settler) used(ctx context.Context, q *quotestore.Quote) (*quotestore.Qu
 	if err != nil || !found || !final {
 		return nil, err
 	}
-	next.Voided = true
+	next.Voided, next.FailReason = true, cmp.Or(next.FailReason, reasonExpired)
+	if next.Status = api.StatusInProgress; held(next) < 0 {
+		next.Status = settling{state: quotestore.LegRefunded}.status(next)
+	}
 	return next, s.Book.Advance(ctx, q, next)
 }
-
-// mostAhead is how far the time of a block may be ahead of the clock, in seconds.
-const mostAhead = 60
