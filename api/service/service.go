@@ -262,10 +262,14 @@ func (s *Service) install() error {
 	if embedded, err := devnet.Exists(o.Store); err != nil || embedded {
 		return cmp.Or(err, ErrEmbedded)
 	}
+	if err := s.follow(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
 	defer cancel()
 	in, err := remotenet.Open(ctx, remotenet.Options{File: o.Networks, Store: o.Store, Credential: o.Credential,
-		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Tank: o.Tank, Log: o.Log, Operator: o.Operator})
+		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Tank: o.Tank, Log: o.Log, Operator: o.Operator,
+		Behind: s.behind()})
 	if err != nil {
 		return err
 	}
@@ -427,7 +431,11 @@ func (s *Service) sweep() {
 			case <-tick.C:
 			}
 			s.condition.lag() // so that the log has it even when nobody asks
-			if err := s.book.Sweep(ctx); err != nil && !errors.Is(err, store.ErrClosed) {
+			err := s.book.Sweep(ctx)
+			if s.opts.Operator {
+				err = errors.Join(err, s.book.Alive(ctx))
+			}
+			if err != nil && !errors.Is(err, store.ErrClosed) {
 				s.opts.Log.Error("the sweep failed and will be tried again", "error", err)
 			}
 		}

@@ -169,6 +169,7 @@ type Quote struct {
 	Signed      bool      `json:"signed,omitzero"`
 	Voided      bool      `json:"voided,omitzero"`
 	Lapsed      bool      `json:"lapsed,omitzero"` // a final block later than the delivery's end shows the id unused
+	Epoch       uint64    `json:"epoch,omitzero"`  // in which the record was made, or read from the chains again
 	Origin      []Ref     `json:"origin,omitempty"`
 	Destination []Ref     `json:"destination,omitempty"`
 	AcceptedAt  time.Time `json:"acceptedAt,omitzero"`

@@ -165,6 +165,11 @@ func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64
 		if latest(w, q.Owner.Hex(), q.SolanaOwner) != seen {
 			return ErrMoved
 		}
+		e, err := epochOf(w)
+		if err != nil {
+			return err
+		}
+		q.Epoch = e.Number
 		q.Status, q.AcceptedAt, q.Created = api.StatusPending, b.clock().UTC(), b.stamp(w)
 		w.index(q)
 		w.put(bucketOpen, []byte(q.ID), []byte{})

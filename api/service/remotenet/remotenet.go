@@ -55,6 +55,8 @@ type Options struct {
 	Log        *slog.Logger
 	Poll       time.Duration
 	Operator   bool
+	// Behind is told when a lane finds that the store is behind its chain (lane.Options.Behind); nil stops the lane.
+	Behind func(tx store.Tx, why string) error
 }
 
 // Network is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
@@ -221,7 +223,7 @@ func (n *Network) openLanes(o Options) error {
 			Quorum: node.quorum,
 			State:  node.State, Check: node.Gate, DataFee: node.DataFee, Signers: []signers.EVM{n.Operator},
 			Clock: o.Clock, Log: o.Log,
-			Poll: o.Poll,
+			Poll: o.Poll, Behind: o.Behind,
 		})
 		if err != nil {
 			return err

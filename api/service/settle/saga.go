@@ -45,6 +45,9 @@ func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 // next does the one step that the record calls for and returns the record as it was committed. Deposits on Solana come
 // first, because their block hash expires.
 func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (string, *quotestore.Quote, error) {
+	if old, err := s.older(ctx, q); err != nil || old {
+		return s.reread(ctx, q, err)
+	}
 	if q.FailReason != "" {
 		if s.mustVoid(q) {
 			return s.never(ctx, q)

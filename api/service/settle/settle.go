@@ -80,13 +80,14 @@ type Settler struct {
 
 	accepting sync.Mutex // held while room is looked for and taken
 
-	mu      sync.Mutex
-	closed  bool
-	sagas   map[string]chan struct{} // a saga's goroutine exists; a value in the channel ends its pause
-	running map[string]bool          // it is at work, not in a pause
-	stalled map[string]error
-	waiting []chan struct{}
-	workers sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	searching bool                     // deposits without a record are looked for
+	sagas     map[string]chan struct{} // a saga's goroutine exists; a value in the channel ends its pause
+	running   map[string]bool          // it is at work, not in a pause
+	stalled   map[string]error
+	waiting   []chan struct{}
+	workers   sync.WaitGroup
 }
 
 // New makes a Settler. Call Resume once before the first Execute, and Close at the end.
@@ -129,6 +130,12 @@ func (s *Settler) Resume(ctx context.Context) error {
 		if !s.start(q) {
 			return ErrClosed
 		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.operated() && !s.closed && !s.searching {
+		s.searching = true
+		s.workers.Go(func() { s.search(s.ctx) })
 	}
 	return nil
 }

@@ -1,0 +1,142 @@
+package service
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api/service/quotestore"
+	"coffer/api/service/store"
+)
+
+// TimelineFile is the name of the file beside an operator's database that says which database it is, and how often it
+// was opened. A database that was put there from a backup is behind it.
+const TimelineFile = "timeline.json"
+
+// CodeBehind is the code of the alert in the log: the records are older than the chains, or may be, and are read from
+// the chains again.
+const CodeBehind = "STORE_BEHIND"
+
+const bucketTimeline = "timeline"
+
+var keyTimeline = []byte("timeline")
+
+// timeline is what a database and the file beside it say of it. Dir is where the database was opened last.
+type timeline struct {
+	ID     string `json:"id"`
+	Opened uint64 `json:"opened"`
+	Dir    string `json:"dir,omitzero"`
+}
+
+// behind says why a database is not what was written last in a directory, "" when nothing says so. A process that
+// ended between the two writes left the database ahead.
+func (t timeline) behind(file *timeline, dir string) string {
+	switch {
+	case t.ID == "":
+		return ""
+	case file == nil:
+		return "the database was put into " + dir + " without " + TimelineFile
+	case file.ID != t.ID:
+		return "the database in " + dir + " is another one than before"
+	case file.Opened > t.Opened:
+		return fmt.Sprintf("the database in %s is an older copy: it was opened %d times, and %d times before", dir,
+			t.Opened, file.Opened)
+	case t.Dir != dir:
+		return "the database was in " + t.Dir + " before, and is now in " + dir + ": it was moved or copied"
+	}
+	return ""
+}
+
+// follow compares the database of an operator with what was there before, and begins an epoch where it is an older one
+// or a copy.
+func (s *Service) follow() error {
+	o := s.opts
+	if !o.Operator || o.Dir == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return fmt.Errorf("service: %w", err)
+	}
+	path := filepath.Join(dir, TimelineFile)
+	file, err := readTimeline(path)
+	if err != nil {
+		return fmt.Errorf("service: %w", err)
+	}
+	var now timeline
+	why := ""
+	err = o.Store.Update(func(tx store.Tx) error {
+		b := tx.Bucket(bucketTimeline)
+		if raw := b.Get(keyTimeline); raw != nil {
+			if err := json.Unmarshal(raw, &now); err != nil {
+				return err
+			}
+		}
+		if why = now.behind(file, dir); why != "" {
+			if err := quotestore.BeginEpoch(tx, o.Clock(), why); err != nil {
+				return err
+			}
+		}
+		if now.ID == "" {
+			var id [16]byte
+			if _, err := io.ReadFull(o.Random, id[:]); err != nil {
+				return err
+			}
+			now.ID = hex.EncodeToString(id[:])
+		}
+		now.Opened++
+		if file != nil && file.ID == now.ID {
+			now.Opened = max(now.Opened, file.Opened+1)
+		}
+		now.Dir = dir
+		raw, err := json.Marshal(now)
+		return errors.Join(err, b.Put(keyTimeline, raw))
+	})
+	if err != nil {
+		return fmt.Errorf("service: compare the database with %s: %w", path, err)
+	}
+	if why != "" {
+		o.Log.Error("the records of this service may be older than the chains: every open payment is read from the "+
+			"chains before anything is sent for it", "code", CodeBehind, "why", why)
+	}
+	now.Dir = ""
+	raw, err := json.Marshal(now)
+	if err != nil {
+		return fmt.Errorf("service: %w", err)
+	}
+	return writeFile(path, append(raw, '\n'))
+}
+
+// readTimeline is nil where there is no file. One that cannot be read is that of no database.
+func readTimeline(path string) (*timeline, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := new(timeline)
+	if err := json.Unmarshal(bytes.TrimSpace(raw), t); err != nil {
+		return &timeline{}, nil //nolint:nilerr // what it says is of another database then
+	}
+	return t, nil
+}
+
+// behind is told by a lane that the store is behind its chain. Several chains of one opening are one epoch.
+func (s *Service) behind() func(tx store.Tx, why string) error {
+	if !s.opts.Operator {
+		return nil
+	}
+	opened := s.opts.Clock()
+	return func(tx store.Tx, why string) error {
+		return quotestore.BeginEpochSince(tx, opened, s.opts.Clock(), why)
+	}
+}

@@ -1,0 +1,30 @@
+package service
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestADatabaseThatIsNotWhatWasWrittenLastIsNoticed(t *testing.T) {
+	here := timeline{ID: "a", Opened: 5, Dir: "/data"}
+	for name, c := range map[string]struct {
+		store timeline
+		file  *timeline
+		says  string
+	}{
+		"a new one":                       {timeline{}, nil, ""},
+		"a new one where another was":     {timeline{}, &timeline{ID: "b", Opened: 3}, ""},
+		"the one of before":               {here, &timeline{ID: "a", Opened: 5}, ""},
+		"a process that ended in between": {here, &timeline{ID: "a", Opened: 4}, ""},
+		"an older copy":                   {here, &timeline{ID: "a", Opened: 6}, "opened 5 times, and 6 times before"},
+		"another one":                     {here, &timeline{ID: "b", Opened: 1}, "another one than before"},
+		"a file that cannot be read":      {here, &timeline{}, "another one than before"},
+		"one that was put there alone":    {here, nil, "without timeline.json"},
+		"a copy of the directory": {timeline{ID: "a", Opened: 5, Dir: "/other"}, &timeline{ID: "a", Opened: 5},
+			"moved or copied"},
+	} {
+		if got := c.store.behind(c.file, "/data"); (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
