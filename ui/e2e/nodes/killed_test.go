@@ -36,7 +36,15 @@ type gate struct {
 
 func newGate(t *testing.T, node string) *gate {
 	t.Helper()
-	to, g := through(t, node), &gate{}
+	g := new(gate)
+	g.URL = g.front(t, node)
+	return g
+}
+
+// front is where a node is reached through the gate.
+func (g *gate) front(t *testing.T, node string) string {
+	t.Helper()
+	to := through(t, node)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		g.seen++
@@ -60,8 +68,7 @@ func newGate(t *testing.T, node string) *gate {
 		panic(http.ErrAbortHandler)
 	}))
 	t.Cleanup(web.Close)
-	g.URL = web.URL
-	return g
+	return web.URL
 }
 
 // kills arms the gate for a process that has just begun.
