@@ -26,6 +26,8 @@ package vault
 import (
 	"errors"
 	"time"
+
+	"coffer/api/sealed"
 )
 
 // The errors of a vault. They say what happened and never contain a part of a key, a passphrase or a file that was
@@ -36,17 +38,15 @@ var (
 	ErrClosed         = errors.New("the vault is closed")
 	ErrBadKey         = errors.New("not a private key")
 	ErrLocked         = errors.New("the vault is locked; unlock it with its passphrase")
-	ErrPassphrase     = errors.New("wrong passphrase")
-	ErrWeakPassphrase = errors.New("a passphrase has at least 8 characters")
+	ErrPassphrase     = sealed.ErrPassphrase
+	ErrWeakPassphrase = sealed.ErrWeakPassphrase
 	ErrNoPassphrase   = errors.New("this vault is kept by the keyring alone and has no passphrase")
 	ErrExists         = errors.New("it exists already and is not overwritten")
 	ErrNotSetUp       = errors.New("there is no vault yet for this profile and network; set it up first")
 	ErrBackend        = errors.New("the stored vault was set up for another kind of backend than this profile names")
-	ErrDamaged        = errors.New(
-		"what is stored was changed or damaged, or does not belong to this vault; restore a backup")
-	ErrWork = errors.New("opening this would take more work or memory than is allowed; it was not made by this " +
-		"program, or was tampered with")
-	ErrGasTank = errors.New("this vault has another gas tank, which stays; restore the backup into a new profile to " +
+	ErrDamaged        = sealed.ErrDamaged
+	ErrWork           = sealed.ErrWork
+	ErrGasTank        = errors.New("this vault has another gas tank, which stays; restore the backup into a new profile to " +
 		"reach its own")
 	ErrFull  = errors.New("the vault is full: it holds 48 keys")
 	ErrLabel = errors.New("a label has at most 64 bytes of printable text")
