@@ -219,8 +219,8 @@ func (h heldOp) release(in *devnet.Installation, now uint64) {
 		return
 	}
 	place := escrow.Place{ChainID: h.chainID, Escrow: in.Pins.Escrow, Salt: in.EscrowSalt}
-	digest := place.Attestation(d.QuoteID, h.op.Sender, terms.Hash(in.Pins.Paymaster, d.QuoteID, h.op.Sender))
-	sig, err := in.Attester.SignDigest(context.Background(), digest)
+	claim := place.Attestation(d.QuoteID, h.op.Sender, terms.Hash(in.Pins.Paymaster, d.QuoteID, h.op.Sender))
+	sig, err := in.Attester.SignAttestation(context.Background(), claim)
 	if err != nil {
 		return
 	}

@@ -34,7 +34,7 @@ func TestAttestationIsTypedData(t *testing.T) {
 			Message: apitypes.TypedDataMessage{"quoteId": quote[:], "depositor": who.Hex(), "terms": terms[:]},
 		}
 		want, _, err := apitypes.TypedDataAndHash(doc)
-		if got := p.Attestation(quote, who, terms); err != nil || !bytes.Equal(got[:], want) {
+		if got := p.Attestation(quote, who, terms).Digest(); err != nil || !bytes.Equal(got[:], want) {
 			rt.Fatalf("%s, want %x, %v", got, want, err)
 		}
 	})

@@ -75,6 +75,9 @@ func (t Terms) Hash(filler common.Address, quoteID [32]byte, depositor common.Ad
 	return crypto.Keccak256Hash(word.Uint64(out, uint64(len(out)+word.Size)), t.Encode())
 }
 
+// DecodeTerms reads what Encode writes, and nothing else.
+func DecodeTerms(data []byte) (Terms, bool) { return decodeTerms(word.NewReader(data)) }
+
 // decodeTerms reads terms to the end of r, one canonical encoding only.
 func decodeTerms(r *word.Reader) (t Terms, ok bool) {
 	all := r.Raw(r.Len())

@@ -17,6 +17,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
+	"coffer/api/op"
 	"coffer/api/op/escrow"
 	"coffer/api/op/filler"
 	"coffer/api/op/solmsg"
@@ -33,6 +34,8 @@ var (
 	ErrNotYet = fmt.Errorf("%w yet", ErrNotFilled)
 	// ErrTooFew says that fewer attesters have signed than the escrow demands.
 	ErrTooFew = errors.New("too few attesters have signed")
+	// ErrWrongSignature says that what an attester gave is no signature of its key for the claim.
+	ErrWrongSignature = errors.New("it gave a signature that is not its own for this claim")
 )
 
 // Claim is a fill that is said to have happened: the deposit to release for it, and where to look. Fill is the
@@ -49,8 +52,8 @@ func (c Claim) hash(filler common.Address) common.Hash {
 	return c.Terms.Hash(filler, c.QuoteID, c.Depositor)
 }
 
-// Digest is what an attester of a filler's deposits signs.
-func (c Claim) Digest(filler common.Address) common.Hash {
+// Attestation is what an attester of a filler's deposits signs.
+func (c Claim) Attestation(filler common.Address) escrow.Attestation {
 	return c.Escrow.Attestation(c.QuoteID, c.Depositor, c.hash(filler))
 }
 
@@ -71,7 +74,7 @@ type Ledger interface {
 
 // Attester signs with one key. It is safe for concurrent use when its chains are.
 type Attester struct {
-	Key    signers.Digest
+	Key    signers.Attester
 	Filler common.Address // the same on every chain
 	Escrow common.Address // likewise
 	Salt   [32]byte       // of the network's escrows
@@ -92,7 +95,7 @@ func (d deep) Receipt(ctx context.Context, tx common.Hash) (chain.Receipt, bool,
 }
 
 // New makes an attester that reads the chains of a network, and of those that can tell only what is final.
-func New(key signers.Digest, n *deployment.Network) *Attester {
+func New(key signers.Attester, n *deployment.Network) *Attester {
 	a := &Attester{Key: key, Filler: n.Pins.Paymaster, Escrow: n.Pins.Escrow, Salt: n.EscrowSalt,
 		Chains: map[uint64]Receipts{}, Solana: n.Solana}
 	for id, c := range n.Chains {
@@ -127,7 +130,7 @@ func (a *Attester) Attest(ctx context.Context, c Claim) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("attest quote %s: %w", c.QuoteID, err)
 	}
-	return a.Key.SignDigest(ctx, c.Digest(a.Filler))
+	return a.Key.SignAttestation(ctx, c.Attestation(a.Filler))
 }
 
 // onEVM finds the filler's log. The filler has compared the terms with what it paid and ran, so nothing else counts.
@@ -214,9 +217,19 @@ type Port interface {
 	Attest(ctx context.Context, c Claim) ([]byte, error)
 }
 
+// Check demands that a signature is that of an attester for a claim about a filler's deposit.
+func Check(by, filler common.Address, c Claim, sig []byte) error {
+	signer, err := op.Recover(c.Attestation(filler).Digest(), sig)
+	if err != nil || signer != by {
+		return ErrWrongSignature
+	}
+	return nil
+}
+
 // Collect asks all attesters at once until n have signed, and returns their signatures in ascending order of their
-// addresses, as the escrow demands. Otherwise the error wraps ErrTooFew and says why the others have not.
-func Collect(ctx context.Context, all []Port, n int, c Claim) ([][]byte, error) {
+// addresses, as the escrow demands. A signature that is not the attester's for this claim counts as none. Where too few
+// sign the error wraps ErrTooFew and says why the others have not.
+func Collect(ctx context.Context, filler common.Address, all []Port, n int, c Claim) ([][]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type answer struct {
@@ -228,6 +241,9 @@ func Collect(ctx context.Context, all []Port, n int, c Claim) ([][]byte, error) 
 	for _, a := range all {
 		go func() {
 			sig, err := a.Attest(ctx, c)
+			if err == nil {
+				err = Check(a.Address(), filler, c, sig)
+			}
 			answers <- answer{a.Address(), sig, err}
 		}()
 	}

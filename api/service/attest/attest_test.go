@@ -61,7 +61,7 @@ func claim() attest.Claim {
 }
 
 // attester is one that sees what is given on the target chain.
-func attester(k signers.Digest, on receipts) *attest.Attester {
+func attester(k signers.Attester, on receipts) *attest.Attester {
 	return &attest.Attester{Key: k, Filler: fillerAt(), Escrow: claim().Escrow.Escrow, Salt: claim().Escrow.Salt,
 		Chains: map[uint64]attest.Receipts{target: on, claim().Escrow.ChainID: receipts{}}}
 }
@@ -119,7 +119,7 @@ func TestAnAttesterSignsTheFillersOwnLogOfTheseTermsAndNothingElse(t *testing.T)
 			}
 			digest := cl.Escrow.Attestation(cl.QuoteID, cl.Depositor,
 				cl.Terms.Hash(fillerAt(), cl.QuoteID, cl.Depositor))
-			if by, err := op.Recover(digest, sig); err != nil || by != k.Address() {
+			if by, err := op.Recover(digest.Digest(), sig); err != nil || by != k.Address() {
 				t.Errorf("signed by %s, %v", by, err)
 			}
 		})
@@ -212,11 +212,11 @@ func TestAttestationsAreCollectedInTheOrderOfTheEscrow(t *testing.T) {
 		return attester(key(t, label), receipts{common.HexToHash(cl.Fill): filled(cl)})
 	}
 	all := []attest.Port{sound("a"), refuses{key(t, "b")}, sound("c"), sound("d"), hangs{key(t, "e")}}
-	sigs, err := attest.Collect(context.Background(), all, 3, cl)
+	sigs, err := attest.Collect(context.Background(), fillerAt(), all, 3, cl)
 	if err != nil || len(sigs) != 3 {
 		t.Fatal(len(sigs), err)
 	}
-	digest := cl.Escrow.Attestation(cl.QuoteID, cl.Depositor, cl.Terms.Hash(fillerAt(), cl.QuoteID, cl.Depositor))
+	digest := cl.Escrow.Attestation(cl.QuoteID, cl.Depositor, cl.Terms.Hash(fillerAt(), cl.QuoteID, cl.Depositor)).Digest()
 	var last common.Address
 	for _, s := range sigs {
 		by, err := op.Recover(digest, s)
@@ -225,11 +225,11 @@ func TestAttestationsAreCollectedInTheOrderOfTheEscrow(t *testing.T) {
 		}
 		last = by
 	}
-	if _, err := attest.Collect(context.Background(), all[:4], 4, cl); !errors.Is(err, attest.ErrTooFew) ||
+	if _, err := attest.Collect(context.Background(), fillerAt(), all[:4], 4, cl); !errors.Is(err, attest.ErrTooFew) ||
 		!errors.Is(err, attest.ErrNotFilled) {
 		t.Error("four of three: ", err)
 	}
-	if _, err := attest.Collect(context.Background(), nil, 1, cl); !errors.Is(err, attest.ErrTooFew) {
+	if _, err := attest.Collect(context.Background(), fillerAt(), nil, 1, cl); !errors.Is(err, attest.ErrTooFew) {
 		t.Error("one of none: ", err)
 	}
 }

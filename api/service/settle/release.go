@@ -224,7 +224,7 @@ func (s *Settler) attested(ctx context.Context, q *quotestore.Quote, chainID uin
 	if len(q.Destination) == 0 {
 		return nil, fmt.Errorf("quote %s was filled by no transaction", q.ID)
 	}
-	return attest.Collect(ctx, s.Attesters, s.Network.Threshold, attest.Claim{
+	return attest.Collect(ctx, s.Network.Pins.Paymaster, s.Attesters, s.Network.Threshold, attest.Claim{
 		Escrow:  escrow.Place{ChainID: chainID, Escrow: s.Network.Pins.Escrow, Salt: s.Network.EscrowSalt},
 		QuoteID: common.HexToHash(q.ID), Depositor: q.Owner, Terms: q.Terms(), Fill: q.Destination[0].ID(),
 	})

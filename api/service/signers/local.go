@@ -11,10 +11,11 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/op"
+	"coffer/api/op/escrow"
 	"coffer/api/op/solmsg"
 )
 
-// Key is a secp256k1 key in the memory of this process; it is an EVM and a Digest.
+// Key is a secp256k1 key in the memory of this process; it is an EVM, a Digest and an Attester.
 type Key struct {
 	redacted
 	key *ecdsa.PrivateKey
@@ -42,6 +43,11 @@ func (k *Key) SignMessage(ctx context.Context, message common.Hash) ([]byte, err
 // SignDigest implements Digest.
 func (k *Key) SignDigest(_ context.Context, digest common.Hash) ([]byte, error) {
 	return op.Sign(digest, k.key)
+}
+
+// SignAttestation implements Attester.
+func (k *Key) SignAttestation(ctx context.Context, a escrow.Attestation) ([]byte, error) {
+	return k.SignDigest(ctx, a.Digest())
 }
 
 // SolanaKey is an ed25519 key in the memory of this process.

@@ -16,6 +16,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
 
+	"coffer/api/op/escrow"
 	"coffer/api/op/solmsg"
 )
 
@@ -37,6 +38,14 @@ type Digest interface {
 	SignDigest(ctx context.Context, digest common.Hash) ([]byte, error)
 }
 
+// Attester signs attestations with one secp256k1 key, and nothing else. It is safe for concurrent use.
+type Attester interface {
+	// Address is the account of the key, as the escrow knows it.
+	Address() common.Address
+	// SignAttestation signs the document's digest: 65 bytes with v 27 or 28 and a low s.
+	SignAttestation(ctx context.Context, a escrow.Attestation) ([]byte, error)
+}
+
 // Solana signs with one ed25519 key. It is safe for concurrent use.
 type Solana interface {
 	// Key is the account of the key.
@@ -48,10 +57,10 @@ type Solana interface {
 // Set are the signers of a service.
 type Set struct {
 	redacted
-	Operator    EVM    // the filler's hot key: submits operations, fills, and pays their gas
-	CoSigner    EVM    // second signature of role-based accounts
-	TamperProof Digest // integrity signature of prepared operations and quotes
-	Attester    Digest // says to the escrow that a quote was filled
+	Operator    EVM      // the filler's hot key: submits operations, fills, and pays their gas
+	CoSigner    EVM      // second signature of role-based accounts
+	TamperProof Digest   // integrity signature of prepared operations and quotes
+	Attester    Attester // says to the escrow that a quote was filled
 
 	Sponsor      Solana // pays fees and rent
 	Vault        Solana // takes deposits, releases and refunds them

@@ -137,7 +137,7 @@ func TestEscrowDigestsAreThoseOfTheCodec(t *testing.T) {
 	for range 20 {
 		quote, who, terms := some(), common.Address(append([]byte{}, common.Hash(some()).Bytes()[:20]...)), some()
 		got := get[[32]byte](w.world, w.escrow, "attestation", quote, who, terms)
-		if want := w.at.Attestation(quote, who, terms); common.Hash(got) != want {
+		if want := w.at.Attestation(quote, who, terms).Digest(); common.Hash(got) != want {
 			t.Fatalf("contract %x, codec %s", got, want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestEscrowReleasesForTwoAttestersToTheFillerOnly(t *testing.T) {
 	}
 	personal := [][]byte{}
 	for _, k := range []*ecdsa.PrivateKey{a, b} {
-		personal = append(personal, signDigest(k, op.EIP191(w.at.Attestation([32]byte{1}, u, hash))))
+		personal = append(personal, signDigest(k, op.EIP191(w.at.Attestation([32]byte{1}, u, hash).Digest())))
 	}
 	bad := map[string][][]byte{
 		"none": {}, "one": good[:1], "the operator alone": w.attest(w.at, 1, u, hash, w.operator),

@@ -275,7 +275,7 @@ func (w *fillWorld) allows(user *ecdsa.PrivateKey, tokens int64) {
 func (w *fillWorld) attest(p escrow.Place, quote uint32, depositor common.Address, terms common.Hash,
 	signers ...*ecdsa.PrivateKey) (out [][]byte) {
 	for _, k := range signers {
-		out = append(out, signDigest(k, p.Attestation(quoteID(quote), depositor, terms)))
+		out = append(out, signDigest(k, p.Attestation(quoteID(quote), depositor, terms).Digest()))
 	}
 	return out
 }
