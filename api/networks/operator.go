@@ -18,7 +18,8 @@ import (
 // Operator is who settles payments between the chains of a file, from an inventory in a filler contract. Owner is its
 // cold key. Deposits are released when Threshold of the Attesters, which ascend, have signed that they were paid for.
 // Amounts are micro-USD: SponsorPerDay is what an account may cost in gas in 24 hours, ExposureCap what may be in
-// escrows at once. Accounts are those that are served, nil for all.
+// escrows at once. Accounts are those that are served, nil for all. Elsewhere says where attesters are reached that are
+// not in the operator's service. HotKey and AttesterKey are signers that have its keys, nil where its own data has.
 type Operator struct {
 	Owner         common.Address
 	Attesters     []common.Address
@@ -27,6 +28,9 @@ type Operator struct {
 	ExposureCap   *big.Int
 	Accounts      []common.Address
 	Anyone        bool
+	Elsewhere     []Elsewhere
+	HotKey        *Signer
+	AttesterKey   *Signer
 	Line          int
 }
 
@@ -69,6 +73,8 @@ func (r *reader) operator(t table) *Operator {
 	o.SponsorPerDay = r.dollars(t, "sponsor_usd_per_day", "what an account may cost in gas in 24 hours, in USD")
 	o.ExposureCap = r.dollars(t, "exposure_cap_usd", "what may be in the escrows at once, in USD")
 	r.people(t, o)
+	r.elsewhere(t, o)
+	o.HotKey, o.AttesterKey = r.signer(t, "hot_key"), r.signer(t, "attester_key")
 	t.end()
 	return o
 }
@@ -150,6 +156,8 @@ const operatorHead = `
 #   sponsor_usd_per_day  what an account may cost in gas in 24 hours: calls on one chain, and quotes that fail
 #   exposure_cap_usd     what may be in the escrows at once
 #   accounts             who is served: a list of addresses, or "any"
+#   [[operator.elsewhere]] says where an attester is reached that is not in this service; [operator.hot_key] and
+#   [operator.attester_key] name signers outside this program
 [operator]
 owner = %q
 attesters = [%s]
@@ -165,8 +173,12 @@ func (o *Operator) encode(file string) string {
 	if !o.Anyone {
 		people = "[" + addresses(o.Accounts) + "]"
 	}
-	return fmt.Sprintf(operatorHead, file, o.Owner.Hex(), addresses(o.Attesters), o.Threshold,
+	out := fmt.Sprintf(operatorHead, file, o.Owner.Hex(), addresses(o.Attesters), o.Threshold,
 		amount.Plain(o.SponsorPerDay, usd), amount.Plain(o.ExposureCap, usd), people)
+	for _, e := range o.Elsewhere {
+		out += e.encode()
+	}
+	return out + o.HotKey.encode("hot_key") + o.AttesterKey.encode("attester_key")
 }
 
 func addresses(all []common.Address) string {
