@@ -31,6 +31,11 @@ const helper = "external-signer-of-the-test"
 
 // TestMain makes the test binary a signer command when it is started as one: with the helper's name, a way to behave
 // and its argument.
+// answer is what a command writes.
+type answer struct {
+	Signature string `json:"signature"`
+}
+
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == helper {
 		os.Exit(behave(os.Args[2], os.Args[3]))
@@ -366,21 +371,6 @@ func TestAnExternalSignerThatClosesItsInputIsNoReasonToWait(t *testing.T) {
 	if sig, err := e.SignUserOp(t.Context(), v.userOp); sig != nil || !errors.Is(err, ErrExternal) {
 		t.Error(err)
 	}
-}
-
-func FuzzReadAnswer(f *testing.F) {
-	f.Add([]byte(`{"signature":"0x11"}`))
-	f.Add([]byte(`{"signature":"0x11","signature":"0x22"}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		said, err := readAnswer(b)
-		if err != nil && (said != "" || !errors.Is(err, ErrExternal)) {
-			t.Fatalf("%q %v", said, err)
-		}
-		if err == nil && bytes.Count(b, []byte(`"signature"`)) > 1 &&
-			!bytes.Contains([]byte(said), []byte(`"signature"`)) {
-			t.Fatalf("two signatures are one: %q", b)
-		}
-	})
 }
 
 func FuzzSummaryOfMessage(f *testing.F) {
