@@ -1,0 +1,325 @@
+package outsign_test
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/signer/core/apitypes"
+	"github.com/holiman/uint256"
+
+	"coffer/api/networks"
+	"coffer/api/op"
+	"coffer/api/op/escrow"
+	"coffer/api/service/outsign"
+	"coffer/api/service/signers"
+)
+
+// TestMain is a signer as well: a command that signs the digest of what it hashed itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "sign" {
+		os.Exit(command(os.Args[2]))
+	}
+	os.Exit(m.Run())
+}
+
+const worthless = "59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d"
+
+func sign(keyHex string, digest []byte) []byte {
+	key, err := crypto.HexToECDSA(keyHex)
+	if err != nil {
+		panic(err)
+	}
+	sig, err := crypto.Sign(digest, key)
+	if err != nil {
+		panic(err)
+	}
+	sig[64] += 27
+	return sig
+}
+
+func command(keyHex string) int {
+	var r struct {
+		Kind, Digest, Address string
+		Content               struct{ Preimage hexutil.Bytes }
+	}
+	if json.NewDecoder(os.Stdin).Decode(&r) != nil {
+		return 2
+	}
+	digest := crypto.Keccak256(r.Content.Preimage)
+	if hexutil.Encode(digest) != r.Digest {
+		fmt.Fprintln(os.Stderr, "the digest is of something else")
+		return 3
+	}
+	fmt.Printf("{\"signature\":%q}\n", hexutil.Encode(sign(keyHex, digest)))
+	return 0
+}
+
+// web3signer answers as Consensys Web3Signer does for one key.
+func web3signer(keyHex string, spoil func([]byte) []byte) http.Handler {
+	key, _ := crypto.HexToECDSA(keyHex)
+	id := hexutil.Encode(crypto.FromECDSAPub(&key.PublicKey)[1:])
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v1/eth1/publicKeys", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode([]string{"0x00", id})
+	})
+	mux.HandleFunc("POST /api/v1/eth1/sign/"+id, func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Data hexutil.Bytes }
+		if json.NewDecoder(r.Body).Decode(&body) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, hexutil.Encode(spoil(sign(keyHex, crypto.Keccak256(body.Data)))))
+	})
+	return mux
+}
+
+// clef answers as geth's signer does, with geth's own reading of transactions and typed data.
+func clef(keyHex string, spoil func([]byte) []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var call struct {
+			Method string
+			Params []json.RawMessage
+		}
+		if json.NewDecoder(r.Body).Decode(&call) != nil {
+			return
+		}
+		result, err := clefAnswer(keyHex, call.Method, call.Params, spoil)
+		answer := map[string]any{"jsonrpc": "2.0", "id": 1, "result": result}
+		if err != nil {
+			answer = map[string]any{"jsonrpc": "2.0", "id": 1, "error": map[string]any{"code": -32000,
+				"message": err.Error()}}
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	})
+}
+
+func clefAnswer(keyHex, method string, params []json.RawMessage, spoil func([]byte) []byte) (any, error) {
+	switch method {
+	case "account_signTransaction":
+		var args apitypes.SendTxArgs
+		if err := json.Unmarshal(params[0], &args); err != nil {
+			return nil, err
+		}
+		tx, err := args.ToTransaction()
+		if err != nil {
+			return nil, err
+		}
+		s := types.LatestSignerForChainID(args.ChainID.ToInt())
+		digest := s.Hash(tx)
+		sig := spoil(sign(keyHex, digest[:]))
+		sig[64] -= 27
+		if tx, err = tx.WithSignature(s, sig); err != nil {
+			return nil, err
+		}
+		raw, err := tx.MarshalBinary()
+		return map[string]any{"raw": hexutil.Bytes(raw), "tx": tx}, err
+	case "account_signData":
+		var data hexutil.Bytes
+		if err := json.Unmarshal(params[2], &data); err != nil || string(params[0]) != `"text/plain"` {
+			return nil, errors.New("not text/plain")
+		}
+		return hexutil.Bytes(spoil(sign(keyHex, op.EIP191Message(data).Bytes()))), nil
+	case "account_signTypedData":
+		var doc apitypes.TypedData
+		if err := json.Unmarshal(params[1], &doc); err != nil {
+			return nil, err
+		}
+		digest, _, err := apitypes.TypedDataAndHash(doc)
+		if err != nil {
+			return nil, err
+		}
+		return hexutil.Bytes(spoil(sign(keyHex, digest))), nil
+	}
+	return nil, errors.New("Request denied")
+}
+
+func same(b []byte) []byte { return b }
+
+func attestation() escrow.Attestation {
+	return escrow.Place{ChainID: 42161, Escrow: common.Address{5}, Salt: [32]byte{7}}.Attestation([32]byte{1},
+		common.Address{2}, common.Hash{3})
+}
+
+// transactions are one of each type that lanes send.
+func transactions() []*types.Transaction {
+	to := common.Address{4}
+	return []*types.Transaction{
+		types.NewTx(&types.DynamicFeeTx{ChainID: big.NewInt(8453), Nonce: 7, Gas: 90_000, To: &to,
+			Value: big.NewInt(5), Data: []byte{1, 2, 3}, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(3e9)}),
+		types.NewTx(&types.SetCodeTx{ChainID: uint256.NewInt(8453), Nonce: 8, Gas: 90_000, To: to,
+			GasTipCap: uint256.NewInt(1e9), GasFeeCap: uint256.NewInt(3e9),
+			AuthList: []types.SetCodeAuthorization{{ChainID: *uint256.NewInt(8453), Address: to, Nonce: 1, V: 1,
+				R: *uint256.NewInt(2), S: *uint256.NewInt(3)}}}),
+		types.NewTx(&types.LegacyTx{Nonce: 9, Gas: 21_000, To: &to, GasPrice: big.NewInt(1e9)}),
+	}
+}
+
+// all are the kinds of signers with one key; at is its address.
+func all(t *testing.T, keyHex string, spoil func([]byte) []byte) (map[string]*outsign.Key, common.Address) {
+	t.Helper()
+	key, err := crypto.HexToECDSA(worthless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := crypto.PubkeyToAddress(key.PublicKey)
+	start := func(h http.Handler) string {
+		s := httptest.NewServer(h)
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*outsign.Key{}
+	for _, s := range []networks.Signer{
+		{Kind: networks.Web3Signer, URL: start(web3signer(keyHex, spoil))},
+		{Kind: networks.Clef, URL: start(clef(keyHex, spoil))},
+		{Kind: networks.Command, Command: []string{self, "sign", keyHex}},
+	} {
+		s.Address = at
+		out[s.Kind] = outsign.New(outsign.Options{Signer: s, Network: "0xaa", Within: 20 * time.Second})
+	}
+	return out, at
+}
+
+func TestSignersOutsideSignWhatTheyAreGiven(t *testing.T) {
+	keys, at := all(t, worthless, same)
+	here, err := crypto.HexToECDSA(worthless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := signers.Local(here)
+	for name, k := range keys {
+		if k.Address() != at {
+			t.Errorf("%s is %s", name, k.Address())
+		}
+		for _, tx := range transactions() {
+			want, err := own.SignTx(t.Context(), tx, big.NewInt(8453))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := k.SignTx(t.Context(), tx, big.NewInt(8453))
+			if name == networks.Clef && tx.Type() != types.DynamicFeeTxType {
+				if !errors.Is(err, outsign.ErrSigner) {
+					t.Errorf("clef signed type %d: %v", tx.Type(), err)
+				}
+				continue
+			}
+			if err != nil || got.Hash() != want.Hash() {
+				t.Errorf("%s, type %d: %v", name, tx.Type(), err)
+			}
+		}
+		want, _ := own.SignMessage(t.Context(), common.Hash{9})
+		if got, err := k.SignMessage(t.Context(), common.Hash{9}); err != nil || hex.EncodeToString(got) !=
+			hex.EncodeToString(want) {
+			t.Errorf("%s, a message: %x, %v", name, got, err)
+		}
+		want, _ = own.SignAttestation(t.Context(), attestation())
+		if got, err := k.SignAttestation(t.Context(), attestation()); err != nil || hex.EncodeToString(got) !=
+			hex.EncodeToString(want) {
+			t.Errorf("%s, an attestation: %x, %v", name, got, err)
+		}
+	}
+}
+
+// A signer with another key, or one that changes a signature, gives none.
+func TestASignatureOfAnotherKeyOrDocumentNeverLeaves(t *testing.T) {
+	other := strings.Repeat("11", 32)
+	flipped := func(b []byte) []byte { b[5] ^= 1; return b }
+	for what, keys := range map[string]func() (map[string]*outsign.Key, common.Address){
+		"another key":         func() (map[string]*outsign.Key, common.Address) { return all(t, other, same) },
+		"a changed signature": func() (map[string]*outsign.Key, common.Address) { return all(t, worthless, flipped) },
+	} {
+		got, _ := keys()
+		for name, k := range got {
+			if what == "a changed signature" && name == networks.Command {
+				continue // it has no hand on its answer
+			}
+			for verb, do := range map[string]func() error{
+				"transaction": func() error {
+					_, err := k.SignTx(t.Context(), transactions()[0], big.NewInt(8453))
+					return err
+				},
+				"message":     func() error { _, err := k.SignMessage(t.Context(), common.Hash{9}); return err },
+				"attestation": func() error { _, err := k.SignAttestation(t.Context(), attestation()); return err },
+			} {
+				if err := do(); !errors.Is(err, outsign.ErrSigner) {
+					t.Errorf("%s of %s, a %s: %v", what, name, verb, err)
+				}
+			}
+		}
+	}
+}
+
+// What a signer answers that is no answer is an error without a panic, and one that hangs ends.
+func TestASignerThatAnswersNonsenseOrNotAtAllIsAnError(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"nothing":   func(http.ResponseWriter, *http.Request) {},
+		"nonsense":  func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"result":{"raw":"0x02"}}`) },
+		"an error":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
+		"elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusFound) },
+		"too much":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 100<<10)) },
+		"silence": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		},
+	} {
+		s := httptest.NewServer(h)
+		for _, kind := range []string{networks.Web3Signer, networks.Clef} {
+			k := outsign.New(outsign.Options{Signer: networks.Signer{Kind: kind, URL: s.URL, Address: common.Address{1}},
+				Within: 300 * time.Millisecond})
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			if _, err := k.SignTx(ctx, transactions()[0], big.NewInt(8453)); !errors.Is(err, outsign.ErrSigner) {
+				t.Errorf("%s of %s: %v", name, kind, err)
+			}
+			if _, err := k.SignAttestation(ctx, attestation()); !errors.Is(err, outsign.ErrSigner) {
+				t.Errorf("%s of %s: %v", name, kind, err)
+			}
+			cancel()
+		}
+		s.Close()
+	}
+}
+
+func FuzzAnswersOfSigners(f *testing.F) {
+	f.Add([]byte(`["0x04aa"]`), []byte(`0x11`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"raw":"0x02c0"}}`), []byte(`{"result":"0x"}`))
+	tx := transactions()[0]
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		turn := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if turn++; turn%2 == 1 {
+				_, _ = w.Write(first)
+				return
+			}
+			_, _ = w.Write(second)
+		}))
+		defer s.Close()
+		for _, kind := range []string{networks.Web3Signer, networks.Clef} {
+			k := outsign.New(outsign.Options{Signer: networks.Signer{Kind: kind, URL: s.URL, Address: common.Address{1}},
+				Within: time.Second})
+			if _, err := k.SignTx(t.Context(), tx, big.NewInt(8453)); err == nil {
+				t.Fatal("a signature of nobody")
+			}
+			if _, err := k.SignMessage(t.Context(), common.Hash{1}); err == nil {
+				t.Fatal("a signature of nobody")
+			}
+		}
+	})
+}
