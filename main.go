@@ -91,6 +91,7 @@ func run(ctx context.Context, args []string) error {
 		Earlier:   earlierBalances,
 		Serve:     serve,
 		Devnet:    runDevnet,
+		Attest:    runAttest,
 		Network:   networkCommands{},
 		Keys:      keyCommands{},
 		Store:     storeCommands{},
@@ -330,9 +331,13 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 				nil
 		}
 	}
+	if err := atStake(ctx, o); err != nil {
+		return err
+	}
 	keys := nodeKeys{}
 	defer keys.close()
 	err = daemon.Run(ctx, daemon.Options{
+		Keys: o.Keys, Passphrase: prompt().KeysPassphrase, Anyone: true,
 		SSH: over, Networks: o.Networks, Credential: keys.find,
 		Dir: dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath,
 		Fund: o.Fund, FundLimit: o.FundLimit,
@@ -343,6 +348,41 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 		JSON: o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
 	})
 	return ofOptions(ofData(err, dir))
+}
+
+// atStake says what an operator of real money stakes, and asks where every account is served.
+func atStake(ctx context.Context, o cli.ServeOptions) error {
+	if o.Networks == "" {
+		return nil
+	}
+	file, err := networks.Load(o.Networks)
+	if err != nil || file.Kind != network.Real || file.Operator == nil {
+		return ofNetwork(err)
+	}
+	p := prompt()
+	p.Say(daemon.AtStake(file)...)
+	if !file.Operator.Anyone {
+		return nil
+	}
+	return p.ConfirmAnyone(ctx, o.Anyone)
+}
+
+// runAttest answers `coffer attest`.
+func runAttest(ctx context.Context, o cli.AttestOptions) error {
+	dir, err := config.ServiceData(o.Data, os.Getenv)
+	if err != nil {
+		return err
+	}
+	if o.Data == "" {
+		dir = filepath.Join(dir, "attester")
+	}
+	keys := nodeKeys{}
+	defer keys.close()
+	return ofNetwork(ofOptions(daemon.Attest(ctx, daemon.AttestOptions{
+		Dir: dir, Keys: o.Keys, Networks: o.Networks, Credential: keys.find, Passphrase: prompt().KeysPassphrase,
+		Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, Plain: o.Plain, Metrics: o.Metrics, JSON: o.JSON,
+		LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
+	})))
 }
 
 // runDevnet answers `coffer devnet`.

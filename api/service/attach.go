@@ -272,7 +272,7 @@ func (a *Attachment) become(s store.Store) error {
 		svc.opts.Log.Warn("no second process can attach", "error", err)
 		own.stopped <- nil
 	} else {
-		go func() { own.stopped <- svc.run(ctx, l, svc.trusted, DefaultTimeouts()) }()
+		go func() { own.stopped <- (port{log: svc.opts.Log}).run(ctx, l, svc.trusted, DefaultTimeouts()) }()
 	}
 	a.opts.New = false // it has begun: from now on it can be lost
 	a.use(RoundTripper(svc.handler), own, svc.Network())

@@ -34,9 +34,12 @@ import (
 // operated is a lab with an operator, whose cold key is the lab's payer.
 type operated struct {
 	*lab
-	db     store.Store
-	filler common.Address
-	escrow common.Address
+	db      store.Store
+	filler  common.Address
+	escrow  common.Address
+	id      string                   // of the network
+	change  func(*service.Options)   // what every opening has
+	signers func(*networks.Operator) // what the file says of signers, nil for nothing
 }
 
 // newOperated makes the keys of a service, deploys its contracts on three chains, and brings inventory.
@@ -49,6 +52,16 @@ func newOperated(t *testing.T, wrap func(http.Handler) http.Handler) *operated {
 func newOperatedIn(t *testing.T, db store.Store, wrap func(http.Handler) http.Handler) *operated {
 	t.Helper()
 	o := &operated{lab: newChains(t, network.Lab, wrap, 10, 8453, 42161), db: db}
+	o.begins(func(own common.Address) []common.Address { return []common.Address{own} }, func() {}, nil)
+	return o
+}
+
+// begins deploys the contracts for the attesters that attesters names, who are reached when reached returns.
+func (o *operated) begins(attesters func(own common.Address) []common.Address, reached func(),
+	change func(*service.Options)) {
+	o.t.Helper()
+	t := o.t
+	o.change = change
 	for i, c := range o.net.Chains {
 		o.net.Chains[i].Feeds = append(c.Feeds, networks.Feed{Aggregate: "ob:usdc",
 			Address: feed(1e8, o.deployer(c.ID)), Heartbeat: time.Hour, Decimals: 8})
@@ -56,11 +69,16 @@ func newOperatedIn(t *testing.T, db store.Store, wrap func(http.Handler) http.Ha
 	}
 	o.net.Operator = &networks.Operator{Owner: o.payer.Address(), Threshold: 1, SponsorPerDay: big.NewInt(5e6),
 		ExposureCap: big.NewInt(1_000e6), Anyone: true}
+	if o.signers != nil {
+		o.signers(o.net.Operator)
+	}
 	o.save()
 	known := o.refused("write 0x")
-	o.net.Operator.Attesters = []common.Address{known.Attester}
+	o.net.Operator.Attesters = attesters(known.Attester)
+	slices.SortFunc(o.net.Operator.Attesters, common.Address.Cmp)
 	o.save()
-	if _, err := service.Open(o.options(o.db)); !errors.Is(err, remotenet.ErrMissing) {
+	if _, err := service.Open(o.options(o.db)); !errors.Is(err, remotenet.ErrMissing) &&
+		!errors.Is(err, remotenet.ErrAttesters) {
 		t.Fatalf("without contracts: %v", err)
 	}
 	o.deploy()
@@ -72,7 +90,8 @@ func newOperatedIn(t *testing.T, db store.Store, wrap func(http.Handler) http.Ha
 	if err != nil || len(d.Deployments) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	o.filler, o.escrow = d.Deployments[0].Filler, d.Deployments[0].Escrow
+	o.filler, o.escrow, o.id = d.Deployments[0].Filler, d.Deployments[0].Escrow, d.ID
+	reached()
 	o.refused("Optimism, Base, Arbitrum One: the service's key is no hot key")
 	o.refused("has to call setHot(" + known.Operator.Hex() + ", true)")
 	for _, c := range o.net.Chains {
@@ -84,7 +103,6 @@ func newOperatedIn(t *testing.T, db store.Store, wrap func(http.Handler) http.Ha
 		o.sent(c.ID, o.filler, big.NewInt(1e18), nil)
 		o.sent(c.ID, o.usdc[c.ID], nil, erc20.Transfer(o.filler, big.NewInt(500e6)))
 	}
-	return o
 }
 
 // owner calls a function of the filler on a chain.
@@ -100,6 +118,9 @@ func (o *operated) owner(id uint64, signature string, words ...[]byte) {
 func (o *operated) options(s store.Store) service.Options {
 	from := o.lab.options(s)
 	from.Operator = true
+	if o.change != nil {
+		o.change(&from)
+	}
 	return from
 }
 
@@ -516,7 +537,8 @@ func TestAnOperatorChangesItsAttestersWhenNoQuoteIsOpen(t *testing.T) {
 	}
 }
 
-// TestAnOperatorIsNoServiceInsideAWallet, own nodes are no operator, and real money waits for keys in a vault.
+// TestAnOperatorIsNoServiceInsideAWallet, own nodes are no operator, and real
+// money demands keys away from the data, and words where it is for anyone.
 func TestAnOperatorIsNoServiceInsideAWallet(t *testing.T) {
 	t.Parallel()
 	o := newOperated(t, nil)
@@ -530,6 +552,15 @@ func TestAnOperatorIsNoServiceInsideAWallet(t *testing.T) {
 	o.save()
 	if _, err := service.Open(o.options(store.NewMemory())); !errors.Is(err, remotenet.ErrRealOperator) {
 		t.Errorf("real money: %v", err)
+	}
+	away := o.options(store.NewMemory())
+	away.Seed, away.SeedKept = bytes.Repeat([]byte{1}, 32), true
+	if _, err := service.Open(away); !errors.Is(err, remotenet.ErrAnyone) {
+		t.Errorf("real money for anyone: %v", err)
+	}
+	away.Anyone = true
+	if _, err := service.Open(away); errors.Is(err, remotenet.ErrAnyone) || errors.Is(err, remotenet.ErrRealOperator) {
+		t.Errorf("real money for anyone, meant: %v", err)
 	}
 	own := newLab(t, nil)
 	from := own.options(store.NewMemory())

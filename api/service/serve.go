@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -18,13 +19,14 @@ import (
 // ServeOptions say where a service listens: Listen is host:port, port 0 for a free one; Dir is the data directory,
 // where the certificate authority is kept; Host are further names or addresses that the certificate is for; Timeouts
 // that are zero are those of DefaultTimeouts; Connections bounds those that are open at once, 0 means
-// DefaultConnections.
+// DefaultConnections. Plain, for ServeHandler alone, listens without TLS where only this machine reaches it.
 type ServeOptions struct {
 	Listen      string
 	Dir         string
 	Host        []string
 	Timeouts    Timeouts
 	Connections int
+	Plain       bool
 }
 
 // Timeouts bound a connection: Header the handshake and the header of a request, Read a whole request, Write the time
@@ -73,7 +75,44 @@ func (r *Running) Wait() error {
 
 // Serve listens on TLS 1.2 or later until the context ends; then it finishes the requests that are under way and stops.
 // Plain HTTP gets one 401 and its connection is closed. The service itself stays open.
-func (s *Service) Serve(ctx context.Context, o ServeOptions) (_ *Running, err error) {
+func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
+	p := port{clock: s.opts.Clock, log: s.opts.Log, names: s.requests, refused: s.plainRefused, base: s.opts.BasePath}
+	if s.opts.ExplorerBase == "" { // a listener gives its address unless Options named one
+		p.named = func(url string) { s.explorer.Store(&url) }
+	}
+	return p.serve(ctx, o, s.handler)
+}
+
+// ServeHandler listens as Serve does, for another handler than that of a service.
+func ServeHandler(ctx context.Context, o ServeOptions, h http.Handler, clock func() time.Time, random io.Reader,
+	log *slog.Logger) (*Running, error) {
+	names, err := httpapi.NewRequestIDs(random)
+	if err != nil {
+		return nil, err
+	}
+	if o.Plain {
+		if err := CheckLocal(ctx, o.Listen, false); err != nil {
+			return nil, err
+		}
+	}
+	p := port{clock: clock, log: log, names: names, refused: func(r plainRequest) {
+		log.Warn("request", "request", r.id, "method", r.method, "path", r.path, "status", http.StatusUnauthorized,
+			"plain", true)
+	}}
+	return p.serve(ctx, o, h)
+}
+
+// port is a listener over TLS: what it needs of its owner. named, when set, is told the URL before anything is served.
+type port struct {
+	clock   func() time.Time
+	log     *slog.Logger
+	names   *httpapi.RequestIDs
+	refused func(plainRequest)
+	base    string
+	named   func(url string)
+}
+
+func (p port) serve(ctx context.Context, o ServeOptions, h http.Handler) (_ *Running, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("serve: %w", err)
@@ -85,36 +124,47 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (_ *Running, err er
 	if err := checkDir(o.Dir); err != nil {
 		return nil, err
 	}
-	ca, err := openAuthority(o.Dir, s.opts.Clock())
-	if err != nil {
-		return nil, err
-	}
-	cert, err := ca.leaf(serverNames(o.Host), s.opts.Clock())
-	if err != nil {
-		return nil, err
+	var ca *authority
+	var cert tls.Certificate
+	r := &Running{done: make(chan struct{})}
+	if !o.Plain {
+		if ca, err = openAuthority(o.Dir, p.clock()); err != nil {
+			return nil, err
+		}
+		if cert, err = ca.leaf(serverNames(o.Host), p.clock()); err != nil {
+			return nil, err
+		}
+		r.CAFile = ca.file
 	}
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", o.Listen)
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file,
-		Addr: listener.Addr(), done: make(chan struct{})}
-	if s.opts.ExplorerBase == "" { // a listener gives its address unless Options named one
-		s.explorer.Store(&r.BaseURL)
+	r.BaseURL, r.Addr = "https://"+reachable(listener.Addr())+p.base, listener.Addr()
+	if p.named != nil {
+		p.named(r.BaseURL)
 	}
-	few := newBoundListener(listener, o.Connections, s.opts.Clock, func(what string, closed, bound int) {
-		s.opts.Log.Warn("connections are closed: "+what, "closed", closed, "bound", bound)
+	few := newBoundListener(listener, o.Connections, p.clock, func(what string, closed, bound int) {
+		p.log.Warn("connections are closed: "+what, "closed", closed, "bound", bound)
 	})
-	secure := tls.NewListener(plainListener{few, s.opts.Clock, s.requests, s.plainRefused}, &tls.Config{
+	if o.Plain {
+		r.BaseURL = "http://" + reachable(listener.Addr()) + p.base
+		go func() {
+			r.err = p.run(ctx, few, h, o.Timeouts.withDefaults())
+			close(r.done)
+		}()
+		return r, nil
+	}
+	secure := tls.NewListener(plainListener{few, p.clock, p.names, p.refused}, &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-		Time: s.opts.Clock,
+		Time: p.clock,
 	})
 	context.AfterFunc(ctx, func() {
-		s.opts.Log.Info("stopping: requests under way are finished first", "within", shutdownTimeout.String())
+		p.log.Info("stopping: requests under way are finished first", "within", shutdownTimeout.String())
 	})
 	go func() {
-		r.err = s.run(ctx, secure, s.handler, o.Timeouts.withDefaults())
+		r.err = p.run(ctx, secure, h, o.Timeouts.withDefaults())
 		close(r.done)
 	}()
 	return r, nil
@@ -134,13 +184,13 @@ func reachable(at net.Addr) string {
 }
 
 // run serves one listener until the context ends or the listener fails.
-func (s *Service) run(ctx context.Context, l net.Listener, h http.Handler, t Timeouts) error {
+func (p port) run(ctx context.Context, l net.Listener, h http.Handler, t Timeouts) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: t.Header, ReadTimeout: t.Read, WriteTimeout: t.Write, IdleTimeout: t.Idle,
 		MaxHeaderBytes: maxHeader,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter,
 			PingTimeout: t.Header, WriteByteTimeout: t.Write},
-		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
+		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if b := boundBelow(c); b != nil {
 				return httpapi.WithProof(ctx, b.proved)

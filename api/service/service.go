@@ -34,6 +34,7 @@ import (
 	"coffer/api/networks"
 	"coffer/api/service/access"
 	"coffer/api/service/adminrelay"
+	"coffer/api/service/attest"
 	"coffer/api/service/deployment"
 	"coffer/api/service/devnet"
 	"coffer/api/service/devnet/faucet"
@@ -103,6 +104,13 @@ type Options struct {
 	Credential networks.Credential
 	Tank       []byte
 	Operator   bool
+	// SeedKept says that Seed is kept elsewhere and is not stored; an operator's of real money must be. Anyone says that
+	// every account is meant to be served with real money. PingEvery is how often attesters elsewhere are asked
+	// whether they are there, and Gone after how long without an answer one counts as gone, 0 for the usual.
+	SeedKept  bool
+	Anyone    bool
+	PingEvery time.Duration
+	Gone      time.Duration
 	// StatusEvery is how often an operator's service looks how its network is, 0 for the usual.
 	StatusEvery time.Duration
 }
@@ -269,7 +277,8 @@ func (s *Service) install() error {
 	defer cancel()
 	in, err := remotenet.Open(ctx, remotenet.Options{File: o.Networks, Store: o.Store, Credential: o.Credential,
 		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Tank: o.Tank, Log: o.Log, Operator: o.Operator,
-		Behind: s.behind()})
+		Behind: s.behind(),
+		Kept: o.SeedKept, Anyone: o.Anyone, PingEvery: o.PingEvery, Gone: o.Gone})
 	if err != nil {
 		return err
 	}
@@ -337,7 +346,7 @@ func (s *Service) wire() error {
 		Fund: accounts.FundAccounts,
 	})
 	s.settler = settle.New(settle.Deps{
-		Network: in.Network, Signers: in.Set, Book: s.book, Prices: prices, Clock: o.Clock,
+		Network: in.Network, Signers: in.Set, Attesters: s.attesters(), Book: s.book, Prices: prices, Clock: o.Clock,
 		ExplorerBase: *s.explorer.Load(),
 		AfterStep:    o.AfterStep,
 		Faults:       &o.Faults, Log: o.Log, Codec: codec,
@@ -351,6 +360,14 @@ func (s *Service) wire() error {
 	s.sweep()
 	s.watchNetwork()
 	return nil
+}
+
+// attesters are those of an operator's network; nil where it has but its own.
+func (s *Service) attesters() []attest.Port {
+	if s.remote == nil || s.remote.Panel == nil {
+		return nil
+	}
+	return s.remote.Panel.Ports()
 }
 
 // serveWith builds the HTTP layers.

@@ -77,7 +77,27 @@ func (s *Service) Status(ctx context.Context) (*netstatus.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	return statusOf(ctx, s.remote, b, netstatus.FromService, now), nil
+	out := statusOf(ctx, s.remote, b, netstatus.FromService, now)
+	out.Attesters = attesters(s.remote, now)
+	out.Judge()
+	return out, nil
+}
+
+// attesters are those of an operator's network, as this process knows them.
+func attesters(n *remotenet.Network, now time.Time) *netstatus.Attesters {
+	if n.Panel == nil {
+		return nil
+	}
+	all, k := n.Panel.Members(now)
+	out := &netstatus.Attesters{Threshold: k}
+	for _, m := range all {
+		one := netstatus.Attester{Address: m.Address, Here: m.Here, Answers: m.Answers, Fault: m.Fault}
+		if !m.Answered.IsZero() {
+			one.Answered = new(m.Answered.UTC().Truncate(time.Second))
+		}
+		out.Members = append(out.Members, one)
+	}
+	return out
 }
 
 // statusOf puts a status together. b is nil where no database was read.

@@ -48,6 +48,7 @@ type Program struct {
 	Earlier   func(context.Context, Global) ([]EarlierBalance, error)
 	Serve     func(context.Context, ServeOptions) error
 	Devnet    func(context.Context, DevnetOptions) error
+	Attest    func(context.Context, AttestOptions) error
 	Network   NetworkCommands  // of networks on own nodes
 	Keys      KeysCommands     // of a service
 	Store     StoreCommands    // of a service
@@ -341,8 +342,8 @@ that run inside this program.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return Misused(c, "%s", err)
 	})
-	root.AddCommand(Passing(p.balances(&g), p.Terminal), p.accounts(&g), p.serve(&g), p.devnet(&g), p.network(&g),
-		p.config(&g), p.completion(), p.man(), p.version())
+	root.AddCommand(Passing(p.balances(&g), p.Terminal), p.accounts(&g), p.serve(&g), p.attest(), p.devnet(&g),
+		p.network(&g), p.config(&g), p.completion(), p.man(), p.version())
 	if p.SetUp != nil {
 		root.AddCommand(p.setUp(&g))
 	}

@@ -37,7 +37,7 @@ func groups(root *cobra.Command) {
 		groupLook:    {"balances", "receive", "assets", "chains", "history", "status", "activity", "lab", "export"},
 		groupAct:     {"call", "pay", "transfer", "swap", "refund", "plan", "apply", "intent", "verify"},
 		groupSetUp:   {"setup", "profile", "accounts", "contacts", "keys", "config", "network"},
-		groupProgram: {"serve", "devnet", "doctor", "completion", "man", "version"},
+		groupProgram: {"serve", "attest", "devnet", "doctor", "completion", "man", "version"},
 	}
 	for _, c := range root.Commands() {
 		for id, names := range of {

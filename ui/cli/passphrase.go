@@ -24,6 +24,9 @@ const maxPassphrase = 1024
 // as the one for an API key, which goes to the service.
 const passphraseQuestion = "Passphrase of profile "
 
+// keysQuestion begins the question for the passphrase of a file with a service's keys.
+const keysQuestion = "Passphrase of the keys in "
+
 // PassphraseQuestion asks for the passphrase of a profile's keys. A Prompt prints lines above it before it asks.
 func PassphraseQuestion(profile string) string {
 	return passphraseQuestion + profile + " (not shown): "
@@ -32,7 +35,7 @@ func PassphraseQuestion(profile string) string {
 // asksPassphrase reports whether a question, by its last line, asks for the passphrase of the keys.
 func asksPassphrase(question string) bool {
 	_, question = above(question)
-	return strings.HasPrefix(question, passphraseQuestion)
+	return strings.HasPrefix(question, passphraseQuestion) || strings.HasPrefix(question, keysQuestion)
 }
 
 // above splits a question into the lines to print before and its last line.

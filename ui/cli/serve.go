@@ -18,6 +18,8 @@ type ServeOptions struct {
 	Data           string        // data directory
 	New            bool          // begin a new network; existing data is moved aside
 	Networks       string        // the network file of an operator, "" for chains inside the service
+	Keys           string        // the file with an operator's keys, "" for keys in the data directory
+	Anyone         bool          // serve every account with real money
 	JSON           bool          // print one line of JSON once the port accepts
 	Hosts          []string      // further host names of the certificate
 	Fund           bool          // give test funds to new addresses
@@ -77,7 +79,8 @@ that is valid for this process only.
 
 With --networks a network file with a table [operator] says which chains it serves and where their nodes are, and
 payments between them come from the inventory in the operator's contract (docs/networks.md). Until the file and the
-contract know the service's keys, it says which they are, and ends.
+contract know the service's keys, it says which they are, and ends. With --keys its keys are in a file that a
+passphrase guards; real money demands that.
 
 With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing
 to install. Each key has its own account, with a signer that signs for nothing else. With --ssh and --profile
@@ -97,8 +100,12 @@ key to sign with.`,
 			return notEmpty(cmd, "data")
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notEmpty(cmd, "host", "fault", "metrics", "rpc", "rpc-cors", "networks"); err != nil {
+			if err := notEmpty(cmd, "host", "fault", "metrics", "rpc", "rpc-cors", "networks", "keys"); err != nil {
 				return err
+			}
+			if o.Networks == "" && (o.Keys != "" || o.Anyone) {
+				return &UsageError{Problem: "--keys and --serve-anyone-with-real-money are about an operator's network",
+					Hint: "--networks names its file"}
 			}
 			if o.RPC == "" && (o.RPCOpen || o.RPCCORS != nil) {
 				return &UsageError{Problem: "--rpc-open and --rpc-cors are about --rpc, which is not there",
@@ -126,6 +133,10 @@ key to sign with.`,
 		"service file")
 	f.StringVar(&o.Networks, "networks", "", "the network `FILE` of chains behind nodes, with a table [operator] "+
 		"(default: the service has its own chains)")
+	f.StringVar(&o.Keys, "keys", "", "the `FILE` with an operator's keys, which a passphrase guards, made when it is "+
+		"not there (default: they are in the data\ndirectory, in the clear, which real money does not allow)")
+	f.BoolVar(&o.Anyone, "serve-anyone-with-real-money", false, "serve every account, as accounts = \"any\" says, "+
+		"where real money is at stake")
 	f.BoolVar(&o.JSON, "json", false,
 		"print one line of JSON with address, CA file, key and network file once the port accepts")
 	f.StringSliceVar(&o.Hosts, "host", nil,
@@ -180,20 +191,9 @@ func (o *ServeOptions) settle(w words) error {
 		return &UsageError{Problem: fmt.Sprintf("--fund-limit takes 1 to %d", maxFundLimit),
 			Hint: "to give no test funds at all, use --fund never"}
 	}
-	switch w.format {
-	case "json":
-		o.LogJSON = true
-	case "text":
-	default:
-		return &UsageError{Problem: "--log-format takes text or json"}
-	}
-	switch w.level {
-	case "debug", "info", "warn", "error":
-		if err := o.LogLevel.UnmarshalText([]byte(w.level)); err != nil {
-			return err
-		}
-	default:
-		return &UsageError{Problem: "--log-level takes debug, info, warn or error"}
+	var err error
+	if o.LogJSON, o.LogLevel, err = w.log(); err != nil {
+		return err
 	}
 	if o.Lifetime < minLifetime || o.Lifetime > maxLifetime {
 		return &UsageError{Problem: "--lifetime takes 1s to 10m"}
@@ -202,6 +202,22 @@ func (o *ServeOptions) settle(w words) error {
 		return &UsageError{Problem: "--cursor-lifetime takes 1s to 24h"}
 	}
 	return o.settlePort()
+}
+
+// log reads what is said of the log.
+func (w words) log() (asJSON bool, level slog.Level, err error) {
+	switch w.format {
+	case "json", "text":
+	default:
+		return false, 0, &UsageError{Problem: "--log-format takes text or json"}
+	}
+	switch w.level {
+	case "debug", "info", "warn", "error":
+		err = level.UnmarshalText([]byte(w.level))
+	default:
+		err = &UsageError{Problem: "--log-level takes debug, info, warn or error"}
+	}
+	return w.format == "json", level, err
 }
 
 // settlePort checks the values for a listener and its certificate.

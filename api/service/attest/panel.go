@@ -24,7 +24,8 @@ type pinging interface {
 	Ping(context.Context) error
 }
 
-// PanelOptions say who attests. Filler is whose deposits; Every is how often those elsewhere are asked, 0 for the usual.
+// PanelOptions say who attests. Filler is whose deposits; Every is how often those elsewhere are asked, 0 for the
+// usual.
 type PanelOptions struct {
 	Ports     []Port
 	Threshold int
@@ -32,6 +33,7 @@ type PanelOptions struct {
 	Clock     func() time.Time
 	Log       *slog.Logger
 	Every     time.Duration
+	Gone      time.Duration // after which one without an answer counts as gone, 0 for GoneAfter
 }
 
 // Panel are the attesters of an operator, and what is known of each. It is safe for concurrent use.
@@ -44,6 +46,7 @@ type Panel struct {
 
 // NewPanel begins to ask those elsewhere whether they are there, until Close.
 func NewPanel(o PanelOptions) *Panel {
+	o.Gone = cmp.Or(o.Gone, GoneAfter)
 	p := &Panel{o: o}
 	for _, port := range o.Ports {
 		m := &member{Port: port, panel: p}
@@ -124,8 +127,8 @@ func (p *Panel) Few(now time.Time) error {
 	if n >= k {
 		return nil
 	}
-	return fmt.Errorf("%d of %d attesters have answered in the last %d minutes, and a payment is released for the "+
-		"signatures of %d", n, len(all), int(GoneAfter.Minutes()), k)
+	return fmt.Errorf("%d of %d attesters have answered in the last %s, and a payment is released for the signatures "+
+		"of %d", n, len(all), p.o.Gone, k)
 }
 
 // member is an attester of a panel.
@@ -178,7 +181,7 @@ func (m *member) note(ctx context.Context, err error) {
 	}
 	is := m.fault
 	m.mu.Unlock()
-	if is != was && is != "" {
+	if was == "" && is != "" {
 		m.panel.o.Log.Warn("an attester does not answer as it should", "attester", m.Address().Hex(), "error", is)
 	}
 }
@@ -187,8 +190,8 @@ func (m *member) state(now time.Time) Member {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := Member{Address: m.Address(), Here: m.ping == nil, Answered: m.answered, Fault: m.fault}
-	wrong := !m.wronged.IsZero() && now.Sub(m.wronged) < GoneAfter
-	out.Answers = !wrong && (out.Here || !m.answered.IsZero() && now.Sub(m.answered) < GoneAfter)
+	wrong := !m.wronged.IsZero() && now.Sub(m.wronged) < m.panel.o.Gone
+	out.Answers = !wrong && (out.Here || !m.answered.IsZero() && now.Sub(m.answered) < m.panel.o.Gone)
 	if wrong && out.Fault == "" {
 		out.Fault = ErrWrongSignature.Error()
 	}

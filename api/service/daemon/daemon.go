@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"coffer/api/amount"
 	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/service"
@@ -55,6 +56,14 @@ type Options struct {
 	// Credential finds what one of its endpoints names as ${vault:NAME}.
 	Networks   string
 	Credential networks.Credential
+
+	// Keys is the file with the keys of an operator's service, which Passphrase opens; "" for keys in the data
+	// directory, which no real money allows. Anyone says that every account is meant to be served with real money.
+	// Work is that of a new passphrase, 0 for the usual.
+	Keys       string
+	Passphrase Passphrase
+	Anyone     bool
+	Work       int
 
 	// RPC, when its Listen is set, opens an endpoint for every chain.
 	RPC service.NodesOptions
@@ -114,17 +123,52 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	log := NewLog(o)
+	seed, credential, done, err := o.keys(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer done()
 	a, err := openHere(ctx, o.Dir, service.Options{
+		Seed: seed, SeedKept: seed != nil, Anyone: o.Anyone,
 		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime,
 		CursorLifetime: o.CursorLifetime,
 		BasePath:       o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
-		Networks: o.Networks, Credential: o.Credential, Operator: o.Networks != "",
+		Networks: o.Networks, Credential: credential, Operator: o.Networks != "",
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = a.Close() }()
 	return listen(ctx, o, a, figures, log)
+}
+
+// keys are those of an operator that a file keeps; no seed where the data directory has them.
+func (o Options) keys(ctx context.Context, log *slog.Logger) (seed []byte, find networks.Credential, done func(),
+	err error) {
+	if o.Networks == "" || o.Keys == "" {
+		return nil, o.Credential, func() {}, nil
+	}
+	f, err := openKeyFile(ctx, o.Keys, o.Networks, o.Credential, o.Passphrase, o.Work, log)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return f.Seed(), credentials(f, o.Credential), f.Close, nil
+}
+
+// AtStake says what the operator of a file stakes, line by line.
+func AtStake(file *networks.File) []string {
+	op := file.Operator
+	people := fmt.Sprintf("%d accounts", len(op.Accounts))
+	if op.Anyone {
+		people = "every account"
+	}
+	return []string{
+		"REAL MONEY is at stake on this network:",
+		"  payments in escrow, at most $" + amount.USD2(op.ExposureCap) + " at once, for the signatures of " +
+			fmt.Sprintf("%d of %d attesters", op.Threshold, len(op.Attesters)),
+		"  the filler's inventory: what its caps let out is what a thief of the hot key takes",
+		"  gas: $" + amount.USD2(op.SponsorPerDay) + " for an account in 24 hours, for " + people,
+	}
 }
 
 // foreign refuses what only a service with its own chains can do.

@@ -52,10 +52,12 @@ type Network struct {
 func (n *Network) OnOthers() bool { return n.OnOwnNodes() || n.OnNodes() }
 
 // Limits are how far an operator goes, in micro-USD: SponsorPerDay is what an account may cost in gas in 24 hours,
-// Exposure what may be in escrows at once. Accounts are those that are served, nil for all.
+// Exposure what may be in escrows at once. Accounts are those that are served, nil for all. Attested is an error while
+// too few attesters answer, so that what is paid into an escrow might stay there; nil where nobody looks.
 type Limits struct {
 	SponsorPerDay, Exposure *big.Int
 	Accounts                []common.Address
+	Attested                func(now time.Time) error
 }
 
 // Serves reports whether an account is served.

@@ -1,6 +1,7 @@
 package netstatus
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -24,12 +25,14 @@ const (
 	FeedStale     = "FEED_STALE"
 	FillerPaused  = "FILLER_PAUSED"
 	HotKeyUnknown = "HOT_KEY_UNKNOWN"
+	AttestersFew  = "ATTESTERS_FEW"
+	AttesterGone  = "ATTESTER_GONE"
 )
 
 // Codes are all of them.
 func Codes() []string {
 	return []string{LaneStopped, LaneHeld, QuorumLost, GasLow, InventoryLow, DepositLate, ExposureHigh, FeedStale,
-		FillerPaused, HotKeyUnknown}
+		FillerPaused, HotKeyUnknown, AttestersFew, AttesterGone}
 }
 
 // When there is an alert.
@@ -113,6 +116,7 @@ func (s *Status) judge() *judged {
 	}
 	j.deposits(s)
 	j.exposure(s.Exposure)
+	j.attesters(s.Attesters)
 	for _, p := range s.Prices {
 		if p.Micro == nil {
 			j.say(FeedStale, Chain{}, p.Asset, "%s has no price: %s", p.Symbol, p.Problem)
@@ -199,6 +203,24 @@ func (j *judged) exposure(e *Exposure) {
 	}
 	if e.Used.Sign() > 0 && (e.Cap.Sign() == 0 || percent(e.Used, e.Cap) >= highExpose) {
 		j.say(ExposureHigh, Chain{}, "", "%s are in escrow, at most %s may be", dollars(e.Used), dollars(e.Cap))
+	}
+}
+
+func (j *judged) attesters(a *Attesters) {
+	if a == nil {
+		j.unknown(AttestersFew, 0, "")
+		j.unknown(AttesterGone, 0, "")
+		return
+	}
+	if n := a.answering(); n < a.Threshold {
+		j.say(AttestersFew, Chain{}, "", "%d of %d attesters answer and %d must sign: nothing is quoted that pays from "+
+			"another chain, and no deposit is released", n, len(a.Members), a.Threshold)
+	}
+	for _, m := range a.Members {
+		if !m.Answers {
+			j.say(AttesterGone, Chain{}, m.Address.Hex(), "the attester %s does not count: %s", m.Address.Hex(),
+				cmp.Or(m.Fault, "it has not answered"))
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ type Status struct {
 	Deposits  *Deposits       `json:"deposits"`
 	Exposure  *Exposure       `json:"exposure"`
 	Sponsored *Sponsored      `json:"sponsored"`
+	Attesters *Attesters      `json:"attesters"` // as the service that runs knows them
 	Prices    []Price         `json:"prices"`
 	Alerts    []Alert         `json:"alerts"`
 }
@@ -140,6 +141,32 @@ type Sponsored struct {
 	Cap      *big.Int `json:"capMicroUSD"`
 }
 
+// Attesters are those who let deposits be released, and how many of them must sign.
+type Attesters struct {
+	Threshold int        `json:"threshold"`
+	Members   []Attester `json:"members"`
+}
+
+// Attester is one. Here says that it is in the service, Answers that it counts, Answered when it last answered that is
+// elsewhere. Fault is what was wrong the last time.
+type Attester struct {
+	Address  common.Address `json:"address"`
+	Here     bool           `json:"here"`
+	Answers  bool           `json:"answers"`
+	Answered *time.Time     `json:"answered"`
+	Fault    string         `json:"fault,omitzero"`
+}
+
+// answering counts those that count.
+func (a *Attesters) answering() (n int) {
+	for _, m := range a.Members {
+		if m.Answers {
+			n++
+		}
+	}
+	return n
+}
+
 // Price is that of an asset of the inventory; nil with a Problem where there is none now.
 type Price struct {
 	Asset   string   `json:"asset"`
@@ -193,7 +220,7 @@ func (s *Status) page(out io.Writer) error {
 	fmt.Fprintf(w, "from\t%s\nat\t%s\nfiller\t%s\nhot key\t%s\n", sources[s.Source],
 		s.At.UTC().Format("2006-01-02 15:04:05Z"), s.Filler.Hex(), key)
 	s.money(w)
-	if err := w.Flush(); err != nil {
+	if err := s.attest(w); err != nil {
 		return err
 	}
 	for _, c := range s.Chains {
@@ -234,6 +261,35 @@ func (s *Status) money(w io.Writer) {
 			fmt.Fprintf(w, "no price\t%s: %s\n", p.Symbol, p.Problem)
 		}
 	}
+}
+
+// attest writes who lets deposits be released, and ends the table.
+func (s *Status) attest(w *tabwriter.Writer) error {
+	a := s.Attesters
+	if a == nil {
+		fmt.Fprintf(w, "attesters\t%s\n", amount.Unknown)
+		return w.Flush()
+	}
+	fmt.Fprintf(w, "attesters\t%d of %d answer, %d must sign\n", a.answering(), len(a.Members), a.Threshold)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, m := range a.Members {
+		state := "answers"
+		switch {
+		case m.Here && m.Answers:
+			state = "in this service"
+		case !m.Answers && m.Answered == nil:
+			state = "has not answered"
+		case !m.Answers:
+			state = "gone since " + m.Answered.UTC().Format("15:04:05Z")
+		}
+		if m.Fault != "" {
+			state += ": " + m.Fault
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", m.Address.Hex(), state)
+	}
+	return w.Flush()
 }
 
 func (c Chain) print(out io.Writer) error {

@@ -49,6 +49,11 @@ func busy() *Status {
 				Amount: units(2, 17), Deadline: at.Add(170 * time.Minute)}}},
 		Exposure:  &Exposure{Used: units(850, 6), Cap: units(1000, 6)},
 		Sponsored: &Sponsored{Sum: units(3, 6), Most: units(2, 6), Accounts: 2, Cap: units(5, 6)},
+		Attesters: &Attesters{Threshold: 2, Members: []Attester{
+			{Address: common.HexToAddress("0xa1"), Here: true, Answers: true},
+			{Address: common.HexToAddress("0xa2"), Answered: new(time.Unix(1_790_000_000, 0)),
+				Fault: "it does not answer: connection refused"},
+			{Address: common.HexToAddress("0xa3")}}},
 		Prices: []Price{{Asset: "ob:eth", Symbol: "ETH", Micro: units(2000, 6)},
 			{Asset: "ob:usdc", Symbol: "USDC", Problem: "its price is 3h old, and the feed has to give one every 1h"}},
 	}
@@ -60,6 +65,7 @@ func busy() *Status {
 func bare() *Status {
 	s := busy()
 	s.Source, s.Key, s.Deposits, s.Exposure, s.Sponsored, s.Prices = FromChains, nil, nil, nil, nil, nil
+	s.Attesters = nil
 	s.Chains = s.Chains[:1]
 	s.Chains[0].Gas, s.Chains[0].Hot, s.Chains[0].Lane = nil, nil, nil
 	for i := range s.Chains[0].Inventory {
@@ -125,16 +131,17 @@ func TestEachAlertIsLoggedWhenItBeginsAndWhenItEnds(t *testing.T) {
 	}
 	first := []string{"code=GAS_LOW chain=8453", "code=INVENTORY_LOW about=eip155:8453/erc20",
 		"code=QUORUM_LOST chain=10", "code=DEPOSIT_LATE chain=10 about=0xab", "code=EXPOSURE_HIGH",
-		"code=FEED_STALE about=ob:usdc"}
+		"code=FEED_STALE about=ob:usdc", "code=ATTESTERS_FEW", "code=ATTESTER_GONE 00A2", "code=ATTESTER_GONE 00A3"}
 	sees(busy(), first...) // the lane has said itself that it stopped
 	sees(busy())
 	unknown := busy()
 	unknown.Deposits, unknown.Exposure, unknown.Chains[0].Gas, unknown.Chains[1].Lane = nil, nil, nil, nil
-	unknown.Chains[0].Inventory[1].Has = nil
+	unknown.Chains[0].Inventory[1].Has, unknown.Attesters = nil, nil
 	sees(unknown)
 	well := busy()
 	well.Deposits.Held, well.Exposure.Used, well.Prices[1].Micro = nil, new(big.Int), big.NewInt(1e6)
 	well.Chains[0].Gas.Operations, well.Chains[0].Inventory[1].Has = 500, units(4000, 6)
+	well.Attesters.Members[1].Answers, well.Attesters.Members[2].Answers = true, true
 	well.Chains[1].Quorum.Agrees, well.Chains[1].Lane.Stopped = true, ""
 	over := []string{"code=LANE_STOPPED over=true"}
 	for _, f := range first {
@@ -168,7 +175,10 @@ func TestTheFiguresAreThoseOfTheStatus(t *testing.T) {
 		{"coffer_lane_sends", "10"}: 0, {"coffer_lane_sends", "8453"}: 1, {"coffer_exposure_usd", ""}: 850,
 		{"coffer_deposits", ""}: 2, {"coffer_deposit_seconds_left", ""}: 2400, {"coffer_sponsored_usd", ""}: 3,
 		{"coffer_alerts", GasLow}: 1, {"coffer_alerts", LaneStopped}: 1, {"coffer_alerts", FillerPaused}: 0,
-		{"coffer_price_known", "ob:usdc"}: 0} {
+		{"coffer_price_known", "ob:usdc"}: 0, {"coffer_attesters_needed", ""}: 2,
+		{"coffer_attester_answers", common.HexToAddress("0xa1").Hex()}: 1,
+		{"coffer_attester_answers", common.HexToAddress("0xa2").Hex()}: 0,
+		{"coffer_alerts", AttestersFew}:                                1, {"coffer_alerts", AttesterGone}: 2} {
 		if got, known := value(s, name[0], name[1]); !known || got != want {
 			t.Errorf("%v is %v (%v), not %v", name, got, known, want)
 		}

@@ -39,6 +39,7 @@ func (s *Status) Series() []metrics.Family {
 		}
 	}
 	f.money(s)
+	f.attesters(s.Attesters)
 	return f
 }
 
@@ -99,6 +100,17 @@ func (f *families) money(s *Status) {
 	for _, code := range Codes() {
 		f.add("coffer_alerts", "Alerts that last, by code.", float64(counts[code]),
 			metrics.Label{Name: "code", Value: code})
+	}
+}
+
+func (f *families) attesters(a *Attesters) {
+	if a == nil {
+		return
+	}
+	f.add("coffer_attesters_needed", "Attesters that must sign before a deposit is released.", float64(a.Threshold))
+	for _, m := range a.Members {
+		f.add("coffer_attester_answers", "1 while an attester counts.", truth(m.Answers),
+			metrics.Label{Name: "attester", Value: m.Address.Hex()})
 	}
 }
 

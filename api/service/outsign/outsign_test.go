@@ -19,13 +19,12 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
-	"github.com/ethereum/go-ethereum/signer/core/apitypes"
 	"github.com/holiman/uint256"
 
 	"coffer/api/networks"
-	"coffer/api/op"
 	"coffer/api/op/escrow"
 	"coffer/api/service/outsign"
+	"coffer/api/service/outsign/outsigntest"
 	"coffer/api/service/signers"
 )
 
@@ -38,19 +37,6 @@ func TestMain(m *testing.M) {
 }
 
 const worthless = "59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d"
-
-func sign(keyHex string, digest []byte) []byte {
-	key, err := crypto.HexToECDSA(keyHex)
-	if err != nil {
-		panic(err)
-	}
-	sig, err := crypto.Sign(digest, key)
-	if err != nil {
-		panic(err)
-	}
-	sig[64] += 27
-	return sig
-}
 
 func command(keyHex string) int {
 	var r struct {
@@ -65,87 +51,8 @@ func command(keyHex string) int {
 		fmt.Fprintln(os.Stderr, "the digest is of something else")
 		return 3
 	}
-	fmt.Printf("{\"signature\":%q}\n", hexutil.Encode(sign(keyHex, digest)))
+	fmt.Printf("{\"signature\":%q}\n", hexutil.Encode(outsigntest.Sign(keyHex, digest)))
 	return 0
-}
-
-// web3signer answers as Consensys Web3Signer does for one key.
-func web3signer(keyHex string, spoil func([]byte) []byte) http.Handler {
-	key, _ := crypto.HexToECDSA(keyHex)
-	id := hexutil.Encode(crypto.FromECDSAPub(&key.PublicKey)[1:])
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v1/eth1/publicKeys", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode([]string{"0x00", id})
-	})
-	mux.HandleFunc("POST /api/v1/eth1/sign/"+id, func(w http.ResponseWriter, r *http.Request) {
-		var body struct{ Data hexutil.Bytes }
-		if json.NewDecoder(r.Body).Decode(&body) != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		_, _ = io.WriteString(w, hexutil.Encode(spoil(sign(keyHex, crypto.Keccak256(body.Data)))))
-	})
-	return mux
-}
-
-// clef answers as geth's signer does, with geth's own reading of transactions and typed data.
-func clef(keyHex string, spoil func([]byte) []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var call struct {
-			Method string
-			Params []json.RawMessage
-		}
-		if json.NewDecoder(r.Body).Decode(&call) != nil {
-			return
-		}
-		result, err := clefAnswer(keyHex, call.Method, call.Params, spoil)
-		answer := map[string]any{"jsonrpc": "2.0", "id": 1, "result": result}
-		if err != nil {
-			answer = map[string]any{"jsonrpc": "2.0", "id": 1, "error": map[string]any{"code": -32000,
-				"message": err.Error()}}
-		}
-		_ = json.NewEncoder(w).Encode(answer)
-	})
-}
-
-func clefAnswer(keyHex, method string, params []json.RawMessage, spoil func([]byte) []byte) (any, error) {
-	switch method {
-	case "account_signTransaction":
-		var args apitypes.SendTxArgs
-		if err := json.Unmarshal(params[0], &args); err != nil {
-			return nil, err
-		}
-		tx, err := args.ToTransaction()
-		if err != nil {
-			return nil, err
-		}
-		s := types.LatestSignerForChainID(args.ChainID.ToInt())
-		digest := s.Hash(tx)
-		sig := spoil(sign(keyHex, digest[:]))
-		sig[64] -= 27
-		if tx, err = tx.WithSignature(s, sig); err != nil {
-			return nil, err
-		}
-		raw, err := tx.MarshalBinary()
-		return map[string]any{"raw": hexutil.Bytes(raw), "tx": tx}, err
-	case "account_signData":
-		var data hexutil.Bytes
-		if err := json.Unmarshal(params[2], &data); err != nil || string(params[0]) != `"text/plain"` {
-			return nil, errors.New("not text/plain")
-		}
-		return hexutil.Bytes(spoil(sign(keyHex, op.EIP191Message(data).Bytes()))), nil
-	case "account_signTypedData":
-		var doc apitypes.TypedData
-		if err := json.Unmarshal(params[1], &doc); err != nil {
-			return nil, err
-		}
-		digest, _, err := apitypes.TypedDataAndHash(doc)
-		if err != nil {
-			return nil, err
-		}
-		return hexutil.Bytes(spoil(sign(keyHex, digest))), nil
-	}
-	return nil, errors.New("Request denied")
 }
 
 func same(b []byte) []byte { return b }
@@ -188,8 +95,8 @@ func all(t *testing.T, keyHex string, spoil func([]byte) []byte) (map[string]*ou
 	}
 	out := map[string]*outsign.Key{}
 	for _, s := range []networks.Signer{
-		{Kind: networks.Web3Signer, URL: start(web3signer(keyHex, spoil))},
-		{Kind: networks.Clef, URL: start(clef(keyHex, spoil))},
+		{Kind: networks.Web3Signer, URL: start(outsigntest.Web3Signer(keyHex, spoil))},
+		{Kind: networks.Clef, URL: start(outsigntest.Clef(keyHex, spoil))},
 		{Kind: networks.Command, Command: []string{self, "sign", keyHex}},
 	} {
 		s.Address = at

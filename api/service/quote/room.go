@@ -21,8 +21,8 @@ func undeliverable(asset caip.Asset) error {
 }
 
 // Room says that the solver has, and may pay out, what a quote would deliver, and that an operator on chains of others
-// would have no more in escrow than it wants: what it has promised to others, and what is in escrow, is not free. The
-// error is NoRoute.
+// would have no more in escrow than it wants, and that enough attesters answer to release it: what it has promised to
+// others, and what is in escrow, is not free. The error is NoRoute.
 func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, prices Prices, now time.Time,
 	fills []quotestore.Fill, legs []quotestore.Leg) error {
 	var others []*quotestore.Quote
@@ -43,6 +43,11 @@ func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, pri
 	}
 	if n.Limits == nil || len(legs) == 0 {
 		return nil
+	}
+	if n.Limits.Attested != nil {
+		if few := n.Limits.Attested(now); few != nil {
+			return api.NewError(api.ErrNoRoute, "no routes found: %v", few)
+		}
 	}
 	others = append(others, &quotestore.Quote{Status: api.StatusPending, Legs: legs})
 	sum, err := Exposure(n, prices, now, others)

@@ -2,8 +2,10 @@ package remotenet
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +17,11 @@ import (
 
 	"coffer/api/network"
 	"coffer/api/networks"
+	"coffer/api/secret"
+	"coffer/api/service/attest"
+	"coffer/api/service/attest/attesthttp"
 	"coffer/api/service/chain"
+	"coffer/api/service/outsign"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
@@ -24,16 +30,23 @@ var (
 	// ErrOperator says that a file names an operator, whose service is not one inside a wallet.
 	ErrOperator = errors.New("the file names an operator: coffer serve --networks runs its service, and wallets open " +
 		"that one")
-	// ErrRealOperator says that real money is at stake, and that the operator's keys are in the store in the clear.
-	ErrRealOperator = errors.New("a network of kind real has no service of an operator in this version: its keys " +
-		"would be on disk in the clear")
+	// ErrRealOperator says that real money is at stake, and that the operator's keys would be in the store in the clear.
+	ErrRealOperator = errors.New("real money is at stake, and the service's keys would be beside its data in the " +
+		"clear: --keys names a file for them, which a passphrase guards")
+	// ErrAnyone says that real money is at stake for every account.
+	ErrAnyone = errors.New(`real money is at stake, and accounts = "any" serves every account: list them, or ` +
+		"start with --serve-anyone-with-real-money")
+	// ErrTwoKeys says that data has keys of its own beside those of a file.
+	ErrTwoKeys = errors.New("these data have keys of their own, in the clear: leave out --keys, or begin with another " +
+		"data directory")
 	// ErrNoOperator says that a file names none.
 	ErrNoOperator = errors.New("the file names no operator: a table [operator] says who settles payments")
 	// ErrOpen says that deposits of quotes lie in another escrow than that of the latest deployment.
 	ErrOpen = errors.New("quotes are open whose payments go through contracts of an earlier deployment: serve those " +
 		"until they have ended")
-	// ErrAttesters says that a release takes more attesters than this process has.
-	ErrAttesters = errors.New("k is more than 1: this version has one attester, its own")
+	// ErrAttesters says that a release takes more attesters than can be asked.
+	ErrAttesters = errors.New("fewer attesters can be asked than must sign: [[operator.elsewhere]] says where one is " +
+		"reached that is not this service's own")
 )
 
 // A KeysError says that the service of an operator is not the one that the file, or the filler on a chain, knows. Its
@@ -56,11 +69,13 @@ func introduce(file *networks.File, o Options) error {
 		return ErrOperator
 	case file.Operator == nil:
 		return nil
-	case file.Kind == network.Real:
+	case file.Kind == network.Real && !o.Kept:
 		return ErrRealOperator
+	case file.Kind == network.Real && file.Operator.Anyone && !o.Anyone:
+		return fmt.Errorf("%s: %w", file.Where(file.Operator.Line), ErrAnyone)
 	}
 	raw, err := seed(o)
-	if err == nil {
+	if err == nil && !o.Kept {
 		err = o.Store.Update(func(tx store.Tx) error { return tx.Bucket(bucket).Put([]byte(keySeed), raw) })
 	}
 	if err != nil {
@@ -70,19 +85,111 @@ func introduce(file *networks.File, o Options) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(file.Operator.Attesters, keys.Attester.Address()) {
-		return &KeysError{Problem: file.Where(file.Operator.Line) + ": the attesters are others: write " +
-			keys.Attester.Address().Hex() + " into the list, then coffer network deploy",
-			Operator: keys.Operator.Address(), Attester: keys.Attester.Address()}
+	sends, attests := addresses(file.Operator, keys.Set)
+	op := file.Operator
+	asked, own := len(op.Elsewhere), slices.Contains(op.Attesters, attests)
+	if own && !slices.ContainsFunc(op.Elsewhere, func(e networks.Elsewhere) bool { return e.Attester == attests }) {
+		asked++
 	}
-	if file.Operator.Threshold > 1 {
-		return fmt.Errorf("%s: %w", file.Where(file.Operator.Line), ErrAttesters)
+	switch {
+	case asked >= op.Threshold && len(op.Attesters) > 0:
+		return nil
+	case own:
+		return fmt.Errorf("%s: %w", file.Where(op.Line), ErrAttesters)
+	}
+	return &KeysError{Problem: file.Where(op.Line) + ": the attesters are others: write " + attests.Hex() +
+		" into the list, then coffer network deploy", Operator: sends, Attester: attests}
+}
+
+// addresses are what the service of an operator sends as and attests as.
+func addresses(op *networks.Operator, derived signers.Set) (sends, attests common.Address) {
+	sends, attests = derived.Operator.Address(), derived.Attester.Address()
+	if op.HotKey != nil {
+		sends = op.HotKey.Address
+	}
+	if op.AttesterKey != nil {
+		attests = op.AttesterKey.Address
+	}
+	return sends, attests
+}
+
+// outside puts the signers outside this program, whom the file of an operator names, in the place of derived ones.
+func (n *Network) outside(file *networks.File) error {
+	op := file.Operator
+	if op == nil {
+		return nil
+	}
+	if op.HotKey != nil {
+		k, err := signerOf(file, op.HotKey, n.ID)
+		if err != nil {
+			return err
+		}
+		n.Operator = k
+	}
+	if op.AttesterKey != nil {
+		k, err := signerOf(file, op.AttesterKey, n.ID)
+		if err != nil {
+			return err
+		}
+		n.Attester = k
 	}
 	return nil
 }
 
+// signerOf makes the client of a signer.
+func signerOf(file *networks.File, s *networks.Signer, id string) (*outsign.Key, error) {
+	roots, err := certificates(file, s.CA, s.Line)
+	if err != nil {
+		return nil, err
+	}
+	return outsign.New(outsign.Options{Signer: *s, Network: id, RootCAs: roots}), nil
+}
+
+// certificates are those of a file that is named beside another; nil where none is.
+func certificates(file *networks.File, name string, line int) (*x509.CertPool, error) {
+	if name == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(file.Beside(name))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Where(line), err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(raw) {
+		return nil, fmt.Errorf("%s: %s has no certificate", file.Where(line), file.Beside(name))
+	}
+	return pool, nil
+}
+
+// openPanel begins to ask the attesters of an operator.
+func (n *Network) openPanel(ctx context.Context, file *networks.File, o Options) error {
+	op := file.Operator
+	var ports []attest.Port
+	for _, e := range op.Elsewhere {
+		roots, err := certificates(file, e.CA, e.Line)
+		if err != nil {
+			return err
+		}
+		key, err := file.Secret(ctx, e, o.Credential)
+		if err != nil {
+			return err
+		}
+		ports = append(ports, attesthttp.NewRemote(attesthttp.Options{Attester: e.Attester, URL: e.URL, RootCAs: roots,
+			Key: secret.New([]byte(key)), Network: n.ID, Filler: n.Pins.Solver, Escrow: n.Pins.Escrow}))
+	}
+	own := n.Attester.Address()
+	if slices.Contains(op.Attesters, own) &&
+		!slices.ContainsFunc(op.Elsewhere, func(e networks.Elsewhere) bool { return e.Attester == own }) {
+		ports = append(ports, attest.New(n.Attester, n.Network))
+	}
+	n.Panel = attest.NewPanel(attest.PanelOptions{Ports: ports, Threshold: op.Threshold, Filler: n.Pins.Solver,
+		Clock: o.Clock, Log: n.log, Every: o.PingEvery, Gone: o.Gone})
+	n.Limits.Attested = n.Panel.Few
+	return nil
+}
+
 // operate makes the network that of its operator, if the filler of every chain knows the service's key.
-func (n *Network) operate(ctx context.Context, file *networks.File) error {
+func (n *Network) operate(ctx context.Context, file *networks.File, o Options) error {
 	if file.Operator == nil {
 		return nil
 	}
@@ -115,7 +222,7 @@ func (n *Network) operate(ctx context.Context, file *networks.File) error {
 		return err
 	}
 	if cold = slices.DeleteFunc(cold, func(name string) bool { return name == "" }); len(cold) == 0 {
-		return nil
+		return n.openPanel(ctx, file, o)
 	}
 	return &KeysError{Problem: fmt.Sprintf("%s: the service's key is no hot key of the filler %s: its owner %s has to "+
 		"call setHot(%s, true) there", strings.Join(cold, ", "), n.Pins.Solver.Hex(), file.Operator.Owner.Hex(),

@@ -29,6 +29,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/rpcpool"
+	"coffer/api/service/attest"
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/remote"
 	"coffer/api/service/deployment"
@@ -44,7 +45,10 @@ import (
 // endpoint names as ${vault:NAME}. Tank is the key of the gas tank, 32 bytes, which is not stored; where it is nil, and
 // no real money is at stake, the keys come from a seed in the store: that of the first opening is Seed, or drawn from
 // Random. Poll is how often lanes look at a chain while something is under way, 0 for the usual. Operator says that
-// the service settles payments as the operator whom the file names; without it the file may name none.
+// the service settles payments as the operator whom the file names; without it the file may name none. Kept says that
+// Seed is kept elsewhere, so that the store gets none; an operator's of real money must be. Anyone says that
+// every account is meant to be served with real money. PingEvery is how often attesters elsewhere are asked whether
+// they are there, and Gone after how long without an answer one counts as gone, 0 for the usual.
 type Options struct {
 	File       string
 	Store      store.Store
@@ -57,6 +61,10 @@ type Options struct {
 	Operator   bool
 	// Behind is told when a lane finds that the store is behind its chain (lane.Options.Behind); nil stops the lane.
 	Behind func(tx store.Tx, why string) error
+	Kept       bool
+	Anyone     bool
+	PingEvery  time.Duration
+	Gone       time.Duration
 }
 
 // Network is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
@@ -64,7 +72,8 @@ type Network struct {
 	*deployment.Network
 	signers.Set
 
-	Prices *feeds.Feeds // unknown where the file names no feed
+	Prices *feeds.Feeds  // unknown where the file names no feed
+	Panel  *attest.Panel // who releases deposits; nil without an operator
 
 	seed   []byte
 	nodes  []*node
@@ -102,7 +111,7 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if err := introduce(file, o); err != nil {
 		return nil, err
 	}
-	if file.Kind == network.Real && o.Tank == nil {
+	if file.Kind == network.Real && o.Tank == nil && file.Operator == nil {
 		return nil, ErrReal
 	}
 	d, all, err := describe(file)
@@ -132,12 +141,12 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if err := n.compare(ctx, all); err != nil {
 		return nil, err
 	}
-	if err := n.openKeys(o); err != nil {
+	if err := n.openKeys(file, o); err != nil {
 		return nil, err
 	}
 	n.Pins.Operator, n.Pins.CoSigner = n.Operator.Address(), n.CoSigner.Address()
 	n.Pins.TamperProof = n.TamperProof.Address()
-	if err := n.operate(ctx, file); err != nil {
+	if err := n.operate(ctx, file, o); err != nil {
 		return nil, err
 	}
 	if err := n.openLanes(o); err != nil {
@@ -265,6 +274,9 @@ func (n *Network) Close() error {
 		closing.Go(l.Close)
 	}
 	closing.Wait()
+	if n.Panel != nil {
+		n.Panel.Close()
+	}
 	if n.Prices != nil {
 		n.Prices.Close()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/networks"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )
@@ -43,7 +44,7 @@ func Exists(s store.Store) (bool, error) {
 }
 
 // openKeys finds the keys of the data, or begins with new ones.
-func (n *Network) openKeys(o Options) (err error) {
+func (n *Network) openKeys(file *networks.File, o Options) (err error) {
 	known, err := store.Get(o.Store, bucket, []byte(keyNetwork))
 	if err != nil {
 		return err
@@ -59,6 +60,9 @@ func (n *Network) openKeys(o Options) (err error) {
 		keys, err = signers.Derive(n.seed)
 		n.Set = signers.Set{Operator: keys.Operator, CoSigner: keys.CoSigner, TamperProof: keys.TamperProof,
 			Attester: keys.Attester}
+	}
+	if err == nil {
+		err = n.outside(file)
 	}
 	if err != nil {
 		return err
@@ -81,7 +85,7 @@ func (n *Network) keepTank(o Options) error {
 	return o.Store.Update(func(tx store.Tx) error {
 		b := tx.Bucket(bucket)
 		err := errors.Join(b.Put([]byte(keyNetwork), []byte(n.ID)), b.Put([]byte(keyTank), tank[:]))
-		if o.Tank == nil {
+		if o.Tank == nil && !o.Kept {
 			err = errors.Join(err, b.Put([]byte(keySeed), n.seed))
 		}
 		return err
@@ -93,6 +97,9 @@ func seed(o Options) ([]byte, error) {
 	found, err := store.Get(o.Store, bucket, []byte(keySeed))
 	if err != nil {
 		return nil, err
+	}
+	if o.Kept && found != nil {
+		return nil, ErrTwoKeys
 	}
 	if found == nil {
 		found = slices.Clone(o.Seed)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -111,6 +112,9 @@ func (r *Remote) ask(ctx context.Context, method, path string, body []byte, into
 	}
 	res, err := r.web.Do(req)
 	if err != nil {
+		if u, is := errors.AsType[*url.Error](err); is {
+			err = u.Err // without the address again
+		}
 		return fmt.Errorf("it does not answer: %s", text.Clean(err.Error(), maxWhy))
 	}
 	raw, err := io.ReadAll(io.LimitReader(res.Body, MaxAnswer+1))

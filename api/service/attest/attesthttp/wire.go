@@ -6,7 +6,7 @@
 // found on the chain. The client follows no redirect, reads no more than MaxAnswer bytes, and gives no signature that
 // is not the attester's for the claim. No key reaches an error or a log line.
 //
-// Sources: docs/protocol.md#58-attesters-elsewhere.
+// Sources: docs/protocol.md#59-attesters-elsewhere.
 package attesthttp
 
 import (
