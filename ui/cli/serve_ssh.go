@@ -64,9 +64,9 @@ func (s *ServeSSH) settle(cmd *cobra.Command, profile string) error {
 			}
 		}
 	}
-	if given(PassphraseFlag) && !given("profile") {
-		return &UsageError{Problem: "--" + PassphraseFlag + " opens the keys of a profile, and a service has none",
-			Hint: "it goes with --ssh and --profile"}
+	if given(PassphraseFlag) && !given("profile") && !given("keys") {
+		return &UsageError{Problem: "--" + PassphraseFlag + " opens keys, and none are named",
+			Hint: "it goes with --networks and --keys, or with --ssh and --profile"}
 	}
 	if !given("ssh") {
 		return nil
