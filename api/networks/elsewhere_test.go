@@ -42,7 +42,8 @@ address = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 	for _, o := range []*Operator{f.Operator, again.Operator} {
 		o.Line, o.Elsewhere[0].Line, o.HotKey.Line, o.AttesterKey.Line = 0, 0, 0, 0
 	}
-	want := []Elsewhere{{Attester: second, URL: "https://attester.example:8444", CA: "theirs.pem", Key: "${vault:theirs}"}}
+	want := []Elsewhere{{Attester: second, URL: "https://attester.example:8444", CA: "theirs.pem",
+		Key: "${vault:theirs}"}}
 	if o := f.Operator; !reflect.DeepEqual(o, again.Operator) || !reflect.DeepEqual(o.Elsewhere, want) ||
 		!reflect.DeepEqual(o.HotKey, &Signer{Kind: Web3Signer, URL: "http://127.0.0.1:9000", Address: first}) ||
 		!reflect.DeepEqual(o.AttesterKey, &Signer{Kind: Command, Address: first,

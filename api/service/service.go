@@ -104,8 +104,8 @@ type Options struct {
 	Credential networks.Credential
 	Tank       []byte
 	Operator   bool
-	// SeedKept says that Seed is kept elsewhere and is not stored; an operator's of real money must be. Anyone says that
-	// every account is meant to be served with real money. PingEvery is how often attesters elsewhere are asked
+	// SeedKept says that Seed is kept elsewhere and is not stored; an operator's of real money must be. Anyone says
+	// that every account is meant to be served with real money. PingEvery is how often attesters elsewhere are asked
 	// whether they are there, and Gone after how long without an answer one counts as gone, 0 for the usual.
 	SeedKept  bool
 	Anyone    bool
@@ -278,7 +278,7 @@ func (s *Service) install() error {
 	in, err := remotenet.Open(ctx, remotenet.Options{File: o.Networks, Store: o.Store, Credential: o.Credential,
 		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Tank: o.Tank, Log: o.Log, Operator: o.Operator,
 		Behind: s.behind(),
-		Kept: o.SeedKept, Anyone: o.Anyone, PingEvery: o.PingEvery, Gone: o.Gone})
+		Kept:   o.SeedKept, Anyone: o.Anyone, PingEvery: o.PingEvery, Gone: o.Gone})
 	if err != nil {
 		return err
 	}

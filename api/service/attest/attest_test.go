@@ -216,7 +216,7 @@ func TestAttestationsAreCollectedInTheOrderOfTheEscrow(t *testing.T) {
 	if err != nil || len(sigs) != 3 {
 		t.Fatal(len(sigs), err)
 	}
-	digest := cl.Escrow.Attestation(cl.QuoteID, cl.Depositor, cl.Terms.Hash(fillerAt(), cl.QuoteID, cl.Depositor)).Digest()
+	digest := cl.Attestation(fillerAt()).Digest()
 	var last common.Address
 	for _, s := range sigs {
 		by, err := op.Recover(digest, s)

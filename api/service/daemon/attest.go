@@ -70,7 +70,8 @@ func Attest(ctx context.Context, o AttestOptions) (err error) {
 	log := NewLog(Options{LogJSON: o.LogJSON, LogLevel: o.LogLevel, Log: o.Log})
 	if o.Plain {
 		if err := service.CheckLocal(ctx, o.Listen, false); err != nil {
-			return &OptionError{Problem: "--plain-http: " + err.Error(), Hint: "leave it out: others are answered over TLS"}
+			return &OptionError{Problem: "--plain-http: " + err.Error(),
+				Hint: "leave it out: others are answered over TLS"}
 		}
 	}
 	figures, err := newFigures(o.Metrics)

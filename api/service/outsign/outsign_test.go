@@ -177,8 +177,10 @@ func TestASignatureOfAnotherKeyOrDocumentNeverLeaves(t *testing.T) {
 // What a signer answers that is no answer is an error without a panic, and one that hangs ends.
 func TestASignerThatAnswersNonsenseOrNotAtAllIsAnError(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
-		"nothing":   func(http.ResponseWriter, *http.Request) {},
-		"nonsense":  func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"result":{"raw":"0x02"}}`) },
+		"nothing": func(http.ResponseWriter, *http.Request) {},
+		"nonsense": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"result":{"raw":"0x02"}}`)
+		},
 		"an error":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusFound) },
 		"too much":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 100<<10)) },
@@ -189,8 +191,8 @@ func TestASignerThatAnswersNonsenseOrNotAtAllIsAnError(t *testing.T) {
 	} {
 		s := httptest.NewServer(h)
 		for _, kind := range []string{networks.Web3Signer, networks.Clef} {
-			k := outsign.New(outsign.Options{Signer: networks.Signer{Kind: kind, URL: s.URL, Address: common.Address{1}},
-				Within: 300 * time.Millisecond})
+			k := outsign.New(outsign.Options{Within: 300 * time.Millisecond,
+				Signer: networks.Signer{Kind: kind, URL: s.URL, Address: common.Address{1}}})
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			if _, err := k.SignTx(ctx, transactions()[0], big.NewInt(8453)); !errors.Is(err, outsign.ErrSigner) {
 				t.Errorf("%s of %s: %v", name, kind, err)
@@ -219,8 +221,8 @@ func FuzzAnswersOfSigners(f *testing.F) {
 		}))
 		defer s.Close()
 		for _, kind := range []string{networks.Web3Signer, networks.Clef} {
-			k := outsign.New(outsign.Options{Signer: networks.Signer{Kind: kind, URL: s.URL, Address: common.Address{1}},
-				Within: time.Second})
+			k := outsign.New(outsign.Options{Within: time.Second,
+				Signer: networks.Signer{Kind: kind, URL: s.URL, Address: common.Address{1}}})
 			if _, err := k.SignTx(t.Context(), tx, big.NewInt(8453)); err == nil {
 				t.Fatal("a signature of nobody")
 			}

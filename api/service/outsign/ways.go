@@ -131,8 +131,8 @@ type clef struct {
 
 func (c *clef) transaction(ctx context.Context, tx *types.Transaction, chainID *big.Int) ([]byte, error) {
 	if tx.Type() != types.DynamicFeeTxType {
-		return nil, fmt.Errorf("%w: clef makes no transaction of type %d; accounts of kind EIP-7702 need another signer",
-			ErrSigner, tx.Type())
+		return nil, fmt.Errorf("%w: clef makes no transaction of type %d; accounts of kind EIP-7702 need another "+
+			"signer", ErrSigner, tx.Type())
 	}
 	args := map[string]any{"from": c.at.Hex(), "gas": hexutil.Uint64(tx.Gas()), "nonce": hexutil.Uint64(tx.Nonce()),
 		"maxFeePerGas": (*hexutil.Big)(tx.GasFeeCap()), "maxPriorityFeePerGas": (*hexutil.Big)(tx.GasTipCap()),

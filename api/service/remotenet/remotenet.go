@@ -60,11 +60,11 @@ type Options struct {
 	Poll       time.Duration
 	Operator   bool
 	// Behind is told when a lane finds that the store is behind its chain (lane.Options.Behind); nil stops the lane.
-	Behind func(tx store.Tx, why string) error
-	Kept       bool
-	Anyone     bool
-	PingEvery  time.Duration
-	Gone       time.Duration
+	Behind    func(tx store.Tx, why string) error
+	Kept      bool
+	Anyone    bool
+	PingEvery time.Duration
+	Gone      time.Duration
 }
 
 // Network is an opened network. Its methods are safe for concurrent use; its fields must not be changed.

@@ -17,7 +17,8 @@ import (
 func TestRealMoneyIsServedWithKeysUnderAPassphraseOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, base)
-	file, data, keys := filepath.Join(w.dir, "real.toml"), filepath.Join(w.dir, "team"), filepath.Join(w.dir, "team.keys")
+	file, data := filepath.Join(w.dir, "real.toml"), filepath.Join(w.dir, "team")
+	keys := filepath.Join(w.dir, "team.keys")
 	s := rig.Script{T: t, Env: w.env}
 	s.Runs(0, "network", "init", "--kind", "real", "--tokens", "none", "--operator", w.rich.Hex(), "--chain",
 		base+"="+w.url[base], "--out", file)
@@ -47,14 +48,15 @@ func TestRealMoneyIsServedWithKeysUnderAPassphraseOnly(t *testing.T) {
 	}
 	wrong := s
 	wrong.Pass = "another passphrase than that"
-	says(wrong, 1, "wrong passphrase", serve...)
+	says(wrong, 3, "wrong passphrase", serve...)
 
 	w.edits(file, "accounts = []", `accounts = "any"`)
 	says(s, 2, "--serve-anyone-with-real-money", serve...)
 	says(s, 1, "into the list", append(serve, "--serve-anyone-with-real-money")...)
 
 	// An attester's key, for the same network and for no other.
-	attest := []string{"attest", "--networks", file, "--data", filepath.Join(w.dir, "attester"), "--listen", "127.0.0.1:0"}
+	attest := []string{"attest", "--networks", file, "--data", filepath.Join(w.dir, "attester"), "--listen",
+		"127.0.0.1:0"}
 	second := w.finds(says(s, 1, "the operator's list of attesters does not have this one", attest...),
 		`writes (0x\w{40}) into attesters`)
 	if second == first {
@@ -66,8 +68,8 @@ func TestRealMoneyIsServedWithKeysUnderAPassphraseOnly(t *testing.T) {
 	says(s, 1, "the keys in it are of another network", attest...)
 	for _, dir := range []string{data, filepath.Join(w.dir, "attester")} {
 		for _, name := range []string{"coffer.db", "attester.keys"} {
-			if raw, err := os.ReadFile(filepath.Join(dir, name)); err == nil && strings.Contains(string(raw), "own nodes") &&
-				strings.Contains(string(raw), "seed") {
+			raw, err := os.ReadFile(filepath.Join(dir, name))
+			if err == nil && strings.Contains(string(raw), "own nodes") && strings.Contains(string(raw), "seed") {
 				t.Errorf("%s of %s has a seed", name, dir)
 			}
 		}

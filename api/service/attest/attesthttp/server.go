@@ -79,7 +79,7 @@ func (s *Server) guarded(path, permission string, places chan struct{},
 			h.Set("Retry-After", strconv.Itoa(int((refused.RetryAfter+time.Second-1)/time.Second)))
 		}
 		w.WriteHeader(status)
-		_, _ = w.Write(append(raw, '\n')) // the operator may be gone
+		_, _ = w.Write(append(raw, '\n')) //nolint:gosec // JSON, said to be JSON; the operator may be gone
 		s.told(r, path, permission, status, s.Clock().Sub(start), said, refused)
 	})
 }

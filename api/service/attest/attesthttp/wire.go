@@ -1,5 +1,5 @@
-// Package attesthttp is how an attester elsewhere is asked: what goes over the wire, the handler of `coffer attest`, and
-// the client of an operator.
+// Package attesthttp is how an attester elsewhere is asked: what goes over the wire, the handler of `coffer attest`,
+// and the client of an operator.
 //
 // Promise: the handler asks its authenticator before it reads a body, reads no more than MaxRequest bytes, works on a
 // bounded number of requests at once, each for a bounded time, and keeps nothing. What it signs is what package attest

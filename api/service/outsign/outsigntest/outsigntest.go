@@ -105,5 +105,5 @@ func clefAnswer(keyHex, method string, params []json.RawMessage, spoil func([]by
 		}
 		return hexutil.Bytes(spoil(Sign(keyHex, digest))), nil
 	}
-	return nil, errors.New("Request denied")
+	return nil, errors.New("request denied")
 }
