@@ -66,6 +66,8 @@ var scenes = map[string][]scene{
 		{line: "coffer setup --linear", not: "asks much; ui/e2e/devnet answers"},
 		{line: "coffer refund --rpc", not: "needs a payment past its deadline; ui/e2e/devnet has one"},
 		{line: "coffer serve --networks", not: "needs what the owner of an operator does; ui/e2e/devnet does it"},
+		{line: "coffer attest --networks", not: "needs an operator's network; api/service has one"},
+		{line: "coffer serve keys add --data DIR", not: value},
 		{line: "coffer profile nodes --add", not: "needs nodes; ui/cli/keys has some"},
 		{line: "coffer keys node-key", not: "needs a node that asks for a key; ui/e2e/keys has one"},
 	},
@@ -194,6 +196,7 @@ var scenes = map[string][]scene{
 		{line: "coffer intent from-safe", before: "cp ui/cli/check/testdata/batch.json ."},
 	},
 	mentions: {
+		{line: "coffer attest", not: "needs an operator's network; api/service has one, and ui/e2e/nodes its keys"},
 		{line: "coffer network status", not: "needs an operator's network; ui/e2e/devnet has one"},
 		{line: "coffer accounts list", fresh: true, before: "coffer setup --yes --profile mine"},
 		{line: "coffer accounts rotate", not: roles},
