@@ -43,7 +43,7 @@ func (o *Opened) openView(ctx context.Context) error {
 	}
 	var nodes []chainview.Node
 	for _, c := range file.Chains {
-		n := chainview.Node{Chain: c.ID, Quorum: c.Quorum}
+		n := chainview.Node{Chain: c.ID, Quorum: c.Quorum, Final: c.Final}
 		for _, url := range c.RPC {
 			e := rpcpool.Endpoint{}
 			if e.URL, e.Secrets, err = file.Expand(ctx, c, url, credential); err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/crypto"
 
+	"coffer/api/networks"
 	"coffer/api/op"
 	"coffer/api/rpcpool"
 	"coffer/api/rpcpool/reads"
@@ -36,14 +37,16 @@ type Node struct {
 	Chain     uint64
 	Endpoints []rpcpool.Endpoint
 	Quorum    int
+	Final     networks.Finality // what makes a block final; nothing: the tag "finalized"
 }
 
 // View asks the nodes of some chains. It is safe for concurrent use; close it at the end.
 type View struct{ chains map[uint64]*chain }
 
 type chain struct {
-	pool *rpcpool.Pool
-	at   *reads.Reader
+	pool  *rpcpool.Pool
+	at    *reads.Reader
+	final networks.Finality
 }
 
 // New makes a view. It sends nothing.
@@ -63,7 +66,7 @@ func New(nodes []Node) (*View, error) {
 			v.Close()
 			return nil, err
 		}
-		c := &chain{pool: pool, at: &reads.Reader{Node: pool}}
+		c := &chain{pool: pool, at: &reads.Reader{Node: pool}, final: n.Final}
 		if o.Quorum > 1 {
 			c.at.Node = agreeing{pool}
 		}

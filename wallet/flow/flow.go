@@ -79,6 +79,7 @@ type Journal interface {
 	Operation(id string) (journal.Operation, bool)
 	SentFor(op string) []verify.Open
 	Outstanding(now time.Time) []journal.Outstanding
+	Saw(op string, hashes []string, note string) error
 	Void(op, hash, note string) error
 	Repair(l journal.Lane, note string) error
 	Lanes(now time.Time) []journal.LaneFacts
@@ -94,6 +95,7 @@ type View interface {
 	Look(ctx context.Context, questions []verify.Question) []verify.Sight
 	Simulate(ctx context.Context, now time.Time, simulations []verify.Simulation) []verify.Simulated
 	Follow(ctx context.Context, traces []verify.Trace) []verify.Course
+	Reach(ctx context.Context, places []verify.Place) []verify.Reached
 }
 
 // Deps are the surroundings of a Flow. Sleep returns early with the context's error. Keep, which may be nil, holds what

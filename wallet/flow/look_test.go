@@ -27,6 +27,7 @@ type eyes struct {
 	asked  int
 	runs   func(s verify.Simulation, step verify.SimulatedStep) verify.SimulatedRun
 	judge  func(s *verify.Simulated)
+	reach  func(r *verify.Reached)
 }
 
 func (e *eyes) Look(_ context.Context, questions []verify.Question) (out []verify.Sight) {

@@ -21,7 +21,8 @@ const (
 )
 
 // Reconcile asks once for the outcome of every unfinished operation that may have been sent, and returns all unfinished
-// operations as they then are, those that just ended among them. Nothing is sent but questions (TH-J3). The error joins
+// operations as they then are, those that just ended among them. Before, the person's own nodes are asked which open
+// signatures lost their nonces. Nothing is sent but questions (TH-J3). The error joins
 // what kept a journal record from being written; a service that does not answer is no error, its words are in the
 // operation's Snapshot.
 //
@@ -30,8 +31,11 @@ const (
 // returns after the question under way, with the error of ctx. What a journal that cannot be written could not record
 // is not asked for: the error is then the journal's.
 func (f *Flow) Reconcile(ctx context.Context) ([]*Operation, error) {
-	list := f.Unfinished()
 	var failed []error
+	if err := f.observe(ctx); err != nil && ctx.Err() == nil {
+		failed = append(failed, err)
+	}
+	list := f.Unfinished()
 	for _, o := range list {
 		if err := ctx.Err(); err != nil {
 			return list, errors.Join(append(failed, err)...)

@@ -59,7 +59,7 @@ func (b *book) outstanding(now time.Time) []Outstanding {
 	for _, id := range b.order {
 		o := b.ops[id]
 		for _, s := range o.Signatures {
-			if _, used := b.used[s.slot()]; !used && !s.ended(now) {
+			if _, used := b.used[s.slot()]; !used && !b.wasSeen(s) && !s.ended(now) {
 				s := s
 				s.Past = s.era != b.era
 				out = append(out, Outstanding{Signature: s, Op: id, State: o.State, Made: s.Made, Void: s.void()})
@@ -153,7 +153,7 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, 
 				continue
 			}
 			switch {
-			case b.said[s.slot()]:
+			case b.said[s.slot()] || b.wasSeen(s):
 				at++
 			case s.ended(now), !s.VoidedAt.IsZero(), s.Said == SaidDoubted:
 				continue

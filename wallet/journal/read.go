@@ -47,6 +47,13 @@ func (j *Journal) Outstanding(now time.Time) []Outstanding {
 	return j.book.outstanding(now)
 }
 
+// Closed lists the signatures that would still be on the list of Outstanding, had the person's own nodes not seen that
+// their nonces are used.
+func (j *Journal) Closed(now time.Time) []Closed {
+	defer j.reading()()
+	return j.book.closed(now)
+}
+
 // LiveNonces is part of verify.History.
 func (j *Journal) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
 	defer j.reading()()

@@ -23,6 +23,10 @@ const (
 // signature which no time ends is dead.
 const Voided State = "VOID"
 
+// Seen is the type of a record that leaves its operation in the state it had, an ended one too: the person's own nodes
+// saw in a final block that the nonces of signatures are used.
+const Seen State = "SEEN"
+
 // Repaired is the type of a record that belongs to no operation: a person said at which sequence a lane of an account
 // goes on.
 const Repaired State = "REPAIR"
@@ -38,10 +42,10 @@ const Moved State = "MOVED"
 // states lists the states by their record type, which is the index plus one.
 func states() []State {
 	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned,
-		Voided, Repaired}
+		Voided, Repaired, Seen}
 }
 
-// Terminal reports whether no record may follow but VOID.
+// Terminal reports whether no record may follow but VOID and SEEN.
 func (s State) Terminal() bool { return s == Done || s == NotExecuted || s == Abandoned }
 
 // follows reports whether a record of state next may come after s; "" is the state of an operation that does not exist
@@ -66,7 +70,7 @@ func (s State) follows(next State) bool {
 		return s == Executing || s == Acked
 	case Abandoned:
 		return s != "" && s != Executing && s != Acked && !s.Terminal()
-	case Voided:
+	case Voided, Seen:
 		return s != ""
 	}
 	return false
@@ -92,7 +96,7 @@ type Entry struct {
 	RefundFrom int64    `json:"refundFrom,omitzero"`
 	BodyHash   string   `json:"bodyHash,omitzero"` // EXECUTING: SHA-256 of the body, hex
 	Outcome    string   `json:"outcome,omitzero"`  // DONE: the final status
-	Used       []string `json:"used,omitempty"`    // DONE: hashes of the operations whose nonces are used
+	Used       []string `json:"used,omitempty"`    // DONE, SEEN: hashes of the operations whose nonces are used
 	Void       string   `json:"void,omitzero"`     // VOID: the hash of the operation whose signature is void
 	Lane       *Lane    `json:"lane,omitzero"`     // REPAIR: where the lane goes on
 	Note       string   `json:"note,omitzero"`     // plain words: why

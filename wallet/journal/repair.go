@@ -89,6 +89,7 @@ func (b *book) repair(l Lane) {
 		if ok && at.era == b.era && n >= l.Sequence && b.inLane(at, l) {
 			delete(b.said, at)
 			delete(b.used, at)
+			delete(b.seen, at)
 		}
 	}
 	b.countDelegations()

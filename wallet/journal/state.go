@@ -53,7 +53,7 @@ type Agreement struct {
 
 // book is what the records amount to. closes says that the service's word ends a signature. used holds what is known to
 // have run: which operation took a place; said holds the places that are used by the service's word, whether it proves
-// anything or not, and delegated by that word the lowest account nonce of an EOA that can be unused. places finds the
+// anything or not, seen those that the person's own nodes saw used, and delegated by that word the lowest account nonce of an EOA that can be unused. places finds the
 // signatures of a place, lanes is where a person said that a lane goes on. era counts the networks before this one:
 // what took a place there takes none here.
 type book struct {
@@ -64,6 +64,7 @@ type book struct {
 	quotes    map[string]bool
 	used      map[slot]string
 	said      map[slot]bool
+	seen      map[slot]sight
 	delegated map[slot]uint64
 	places    map[slot][]place
 	lanes     map[laneKey]Lane
@@ -96,7 +97,7 @@ func (s Signature) solana() bool { return s.BlockHash != "" }
 func newBook(closes bool) *book {
 	return &book{
 		closes: closes, ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]string{},
-		said: map[slot]bool{}, delegated: map[slot]uint64{},
+		said: map[slot]bool{}, seen: map[slot]sight{}, delegated: map[slot]uint64{},
 		places: map[slot][]place{}, lanes: map[laneKey]Lane{}, terms: map[string]Terms{},
 	}
 }
@@ -118,8 +119,11 @@ func (b *book) check(r record) error {
 			return fmt.Errorf("journal: a signature in %s: %w", r.state, err)
 		}
 	}
-	if r.state == Voided {
+	switch r.state {
+	case Voided:
 		return b.ops[r.entry.Op].checkVoid(r.entry.Void)
+	case Seen:
+		return b.ops[r.entry.Op].checkSeen(r.entry.Used)
 	}
 	return nil
 }
@@ -217,8 +221,12 @@ func (b *book) apply(r record) {
 		b.ops[e.Op] = o
 		b.order = append(b.order, e.Op)
 	}
-	if r.state == Voided {
+	switch r.state {
+	case Voided:
 		o.void(e)
+		return
+	case Seen:
+		b.see(o, e)
 		return
 	}
 	o.State, o.Updated, o.Note, o.Records = r.state, e.At, e.Note, o.Records+1
