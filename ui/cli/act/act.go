@@ -92,6 +92,7 @@ type Operation = present.Driven
 type Book interface {
 	Operations() []journal.Operation
 	Outstanding(now time.Time) []journal.Outstanding
+	Closed(now time.Time) []journal.Closed
 	Lanes(now time.Time) []journal.LaneFacts
 	Terms(quoteID string) (journal.Terms, bool)
 	Close() error

@@ -51,6 +51,13 @@ type activityFact struct {
 	Kind       string          `json:"kind"`
 	Open       []openFact      `json:"open"`
 	Unfinished []operationFact `json:"unfinished"`
+	Closed     []closedFact    `json:"closed,omitempty"`
+}
+
+// closedFact is a signature that nothing can use any more although its time is not over, and how that is known.
+type closedFact struct {
+	signatureFact
+	Closed string `json:"closed"` // when that was seen
 }
 
 func (c Commands) activity(s *Session, asJSON bool) error {
@@ -65,6 +72,10 @@ func (c Commands) activity(s *Session, asJSON bool) error {
 	if b != nil {
 		defer func() { _ = b.Close() }()
 		open = b.Outstanding(c.Clock())
+		for _, x := range b.Closed(c.Clock()) {
+			f.Closed = append(f.Closed, closedFact{signatureOf(journal.Outstanding{Signature: x.Signature, Op: x.Op,
+				Void: x.Note}), at(x.At)})
+		}
 		for _, o := range b.Operations() {
 			if !o.State.Terminal() && (len(o.Signatures) > 0 || wasSent(&o)) {
 				f.Unfinished = append(f.Unfinished, factOf(o))
@@ -83,6 +94,11 @@ func (c Commands) activity(s *Session, asJSON bool) error {
 	signed := present.Signatures(s.Catalog, open, 0)
 	for i, x := range signed {
 		p.open(s, i+1, x, open[i], c.Clock())
+	}
+	for _, x := range f.Closed {
+		p.Row("closed", x.Ends)
+		p.Sub("operation", x.Operation)
+		p.Sub("hash", whole(x.OpHash))
 	}
 	p.Line(present.Plural(len(f.Unfinished), "unfinished operation", "unfinished operations"))
 	for _, x := range unfinished {

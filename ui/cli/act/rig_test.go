@@ -53,6 +53,7 @@ type rig struct {
 	op         *fakeOp
 	book       []journal.Operation
 	live       []journal.Outstanding
+	shut       []journal.Closed
 	terms      map[string]journal.Terms
 	lists      profile.Lists
 	limits     verify.Limits // the limits that Work got
@@ -181,6 +182,7 @@ func (r *rig) reconcile(context.Context) error {
 func (r *rig) Operations() []journal.Operation                    { return slices.Clone(r.book) }
 func (r *rig) Terms(id string) (journal.Terms, bool)              { t, ok := r.terms[id]; return t, ok }
 func (r *rig) Outstanding(time.Time) []journal.Outstanding        { return r.live }
+func (r *rig) Closed(time.Time) []journal.Closed                  { return r.shut }
 func (r *rig) Lanes(time.Time) []journal.LaneFacts                { return r.facts }
 func (r *rig) Close() error                                       { return nil }
 func (r *rig) Load(name string) ([]byte, error)                   { return r.kept[name], nil }
