@@ -38,8 +38,7 @@ type Kept struct {
 	Terms          common.Hash // Terms.Hash of those under which it is released
 }
 
-// DepositedTopic, ReleasedTopic and RefundedTopic are the first topics of the contract's logs; a quote's id and the
-// depositor follow in each.
+// DepositedTopic is the first topic of the log of a deposit. A quote's id and the depositor follow, as in the others.
 func DepositedTopic() common.Hash {
 	return crypto.Keccak256Hash([]byte("Deposited(bytes32,address,address,uint256,uint64,bytes32)"))
 }

@@ -33,8 +33,8 @@ func gated(t *testing.T) (*operated, *gate) {
 }
 
 // An operator's service on seven chains is killed with signal 9 at requests to its nodes while it settles, before the
-// node has them or before it has the answer, three times a payment, and again while it starts: each quote is filled once
-// at most, each deposit ends once, and no millionth is lost.
+// node has them or before it has the answer, three times a payment, and again while it starts: each quote is filled
+// once at most, each deposit ends once, and no millionth is lost.
 func TestKilledAtEveryStepAnOperatorFillsOnceAtMost(t *testing.T) {
 	needsAnvil(t)
 	t.Parallel()
@@ -141,8 +141,8 @@ func TestReorganisationsAboveFinalLoseAnOperatorNothing(t *testing.T) {
 	t.Logf("%d payments, %d reorganisations took something back", len(payees), back.Load())
 }
 
-// A reorganisation deeper than what counts as final takes a deposit back after it was delivered for: the member has what
-// was paid for and his money, and the operator has lost that deposit alone.
+// A reorganisation deeper than what counts as final takes a deposit back after it was delivered for: the member has
+// what was paid for and his money, and the operator has lost that deposit alone.
 func TestAReorganisationBelowFinalCostsTheOperatorAlone(t *testing.T) {
 	needsAnvil(t)
 	t.Parallel()
@@ -170,8 +170,8 @@ func TestAReorganisationBelowFinalCostsTheOperatorAlone(t *testing.T) {
 	}
 }
 
-// One of three nodes of the chain that pays and of the one that is delivered on lies about receipts, hides logs, limits,
-// or hangs: the calls are paid once.
+// One of three nodes of the chain that pays and of the one that is delivered on lies about receipts, hides logs,
+// limits, or hangs: the calls are paid once.
 func TestOneBadNodeOfThreeCostsAnOperatorNothing(t *testing.T) {
 	needsAnvil(t)
 	t.Parallel()
