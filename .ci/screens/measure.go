@@ -118,7 +118,7 @@ func (b *bench) press(key string, quiet time.Duration) (frame, error) {
 	} else if err != nil {
 		return frame{}, err
 	}
-	first := time.Since(began)
+	first := b.Passed(before).Sub(began)
 	if err := b.Still(quiet, patience); err != nil {
 		return frame{}, err
 	}

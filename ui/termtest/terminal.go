@@ -5,6 +5,7 @@ package termtest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,10 +33,17 @@ type Terminal struct {
 	changed  *sync.Cond
 	emu      *vt.Emulator
 	raw      []byte
+	reads    []reading // of raw, in their order
 	exited   bool
 	exitErr  error
 	drained  bool
 	lastByte time.Time
+}
+
+// reading says when raw had so many bytes.
+type reading struct {
+	upTo int
+	at   time.Time
 }
 
 // ErrTimeout means that the screen never showed the expected text; the error's text holds the screen.
@@ -98,6 +107,7 @@ func (t *Terminal) read() {
 		if n > 0 {
 			t.raw = append(t.raw, buf[:n]...)
 			t.lastByte = time.Now()
+			t.reads = append(t.reads, reading{len(t.raw), t.lastByte})
 			shown := buf[:n]
 			if t.far.Piped {
 				shown = bytes.ReplaceAll(shown, []byte("\n"), []byte("\r\n"))
@@ -276,6 +286,18 @@ func (t *Terminal) Written() (bytes int, last time.Time) {
 // WaitWritten waits until the program has written more than so many bytes.
 func (t *Terminal) WaitWritten(bytes int, limit time.Duration) error {
 	return t.until(fmt.Sprintf("more than %d bytes", bytes), limit, func() bool { return len(t.raw) > bytes })
+}
+
+// Passed is the moment at which the program had written more than so many bytes, before the emulated terminal showed
+// them; zero when it has not.
+func (t *Terminal) Passed(bytes int) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(t.reads, bytes+1, func(r reading, n int) int { return cmp.Compare(r.upTo, n) })
+	if i < len(t.reads) {
+		return t.reads[i].at
+	}
+	return time.Time{}
 }
 
 // WaitRaw waits until the program has written the bytes, which need not show on the screen.

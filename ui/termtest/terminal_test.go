@@ -78,3 +78,28 @@ func TestCellsTellHowTheyAreWritten(t *testing.T) {
 		t.Errorf("%+v", line[2:5])
 	}
 }
+
+// What a program writes later does not move the moment of its first byte.
+func TestTerminalKeepsTheMomentOfEachByte(t *testing.T) {
+	term, err := Start(exec.Command("sh", "-c", "printf one; read line; printf two"), 40, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if err := term.WaitFor(limit, "one"); err != nil {
+		t.Fatal(err)
+	}
+	before, one := term.Written()
+	if at := term.Passed(before); !at.IsZero() {
+		t.Fatalf("a byte that is not there came at %s", at)
+	}
+	if err := term.Type("\r"); err != nil {
+		t.Fatal(err)
+	}
+	if err := term.WaitFor(limit, "two"); err != nil {
+		t.Fatal(err)
+	}
+	if first, after := term.Passed(0), term.Passed(before); first.After(one) || !after.After(one) {
+		t.Fatalf("the first byte came at %s, the one behind %d bytes at %s; the last of one at %s", first, before, after, one)
+	}
+}
