@@ -114,7 +114,7 @@ func (c *reviewSession) obstacle(st stage) string {
 	case c.printed == "" || c.printed != c.fingerprint(st):
 		return "This review was not read out yet. Nothing was confirmed."
 	case st == stageReview1 && c.expired(st):
-		return "The time to sign this has ended, at " + c.clock(c.deadline(st)) + ". Nothing was confirmed."
+		return "The time to sign this expired at " + c.clock(c.deadline(st)) + ". Nothing was confirmed."
 	case c.expired(st):
 		return "This quote has expired, at " + c.clock(c.deadline(st)) + ". Nothing was confirmed."
 	// the intent is compared again, byte for byte, with the calls decoded from the bytes to sign
@@ -130,7 +130,7 @@ func (c *reviewSession) expired(st stage) bool { return !c.now().Before(c.deadli
 func (c *reviewSession) left(st stage) string {
 	until := c.deadline(st)
 	if c.expired(st) {
-		return "The time for this is over."
+		return "The time for this has expired."
 	}
 	what := "The quote expires in "
 	if st == stageReview1 {

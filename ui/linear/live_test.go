@@ -41,8 +41,8 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 		}{
 			"open": {unsent, []journal.Signature{sig}, "signed, no quote yet",
 				"1 signature can still be used until 00:02:00. No payment is signed; ask for a quote, or abandon it."},
-			"ended": {over, nil, "it has expired", "The first signature has ended and cannot be used any " +
-				"more. No payment is signed, and there is no time left for a quote. Prepare it again, or abandon it."},
+			"ended": {over, nil, "it has expired", "The first signature can no longer be used. " +
+				"No payment is signed, and there is no time left for a quote. Prepare it again, or abandon it."},
 			"without an end": {unsent, []journal.Signature{endless}, "signed, no quote yet",
 				"it never expires."},
 			"cannot be read": {stuck, []journal.Signature{sig, endless}, "can only be abandoned",

@@ -32,7 +32,7 @@ func Beside(r Review) []Section {
 	case r.Call != nil:
 		fingerprint = r.Call.Fingerprint
 	}
-	all = append(all, Section{Title: "Fingerprint", Page: Page{{Level: 1, Spans: []Span{grouped(fingerprint)}}}})
+	all = append(all, Section{Title: "Review code", Page: Page{{Level: 1, Spans: []Span{grouped(fingerprint)}}}})
 	out := all[:0]
 	for _, x := range all {
 		if len(x.Page) > 0 {

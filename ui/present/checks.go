@@ -208,7 +208,7 @@ func Operated(r Review) Page {
 	var p Page
 	if v := r.Call; v != nil {
 		p.text(strong("Prepared operation on " + chainName(v.Chain)))
-		p.hex("fingerprint", v.Fingerprint)
+		p.hex("review code", v.Fingerprint)
 		p.hex("what is signed", v.Digest)
 		p.hex("userOpHash", v.OpHash)
 		p.hex("account type", v.AccountType)
@@ -241,7 +241,7 @@ func Quoted(r Review) Page {
 	v := r.Quote
 	p := Page(one(strong("Quote")))
 	p.hex("id", v.ID)
-	p.hex("fingerprint", v.Fingerprint)
+	p.hex("review code", v.Fingerprint)
 	p.hex("delivered to", v.Recipient)
 	p.units("delivered", v.Delivered)
 	p.units("minimum", v.Minimum)

@@ -24,7 +24,7 @@ func (l Live) Words(at func(time.Time) string) string {
 	case !l.Known:
 		return "What was signed is listed under outstanding signatures until it ends."
 	case l.N == 0:
-		return "Its signatures have ended and cannot be used any more."
+		return "Its signatures can no longer be used."
 	case l.Until.IsZero() && l.N == 1:
 		return what + " can still be used; it never expires."
 	case l.Until.IsZero():
@@ -71,7 +71,7 @@ func proof(x flow.Snapshot) string {
 
 // Signed describes a call of which nothing was sent: whether its signatures still live, and what can be done.
 func Signed(x flow.Snapshot, l Live, at func(time.Time) string, k Keys) string {
-	words := strings.Replace(l.Words(at), "Its signatures have ended", "The first signature has ended", 1) +
+	words := strings.Replace(l.Words(at), "Its signatures can", "The first signature can", 1) +
 		" No payment is signed"
 	switch {
 	case x.Stuck:

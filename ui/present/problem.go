@@ -41,7 +41,7 @@ func Problem(x flow.Snapshot, err error, late bool) (words string, rest []api.Fa
 	case errors.As(err, &ring):
 		return ring.Error(), rest // complete, with what to do about it
 	case late && errors.Is(err, flow.ErrExpired):
-		return "The time for this quote ended before it was sent. It was not sent.", rest
+		return "The quote expired before it was sent. Nothing was sent.", rest
 	case x.Problem != "":
 		return x.Problem, rest
 	case err != nil:

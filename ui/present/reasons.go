@@ -14,7 +14,7 @@ func RefundReason(reason string) (what, todo string) {
 	case "EXECUTION_REVERTED", "TRANSACTION_REVERTED", "MISSING_REVERT_DATA":
 		return "The contract refused the call when it ran.", "Check its arguments."
 	case "ORDER_EXPIRED", "SIGNATURE_EXPIRED":
-		return "It was not run before its time ended.", "Build it again."
+		return "It expired before it was run.", "Build it again."
 	case "TRANSFER_FAILED", "TRANSFER_FROM_FAILED", "TRANSFER_AMOUNT_EXCEEDS_BALANCE":
 		return "A token transfer inside the call failed; mostly the balance is too small.",
 			"Check the balance and the amount, then build it again."

@@ -234,7 +234,7 @@ func (p *Page) sentence(phrase, path string) {
 // identity is the fold of what identifies exactly this document and intent, as a second machine prints it.
 func (p *Page) identity(v, path string) {
 	p.add(Block{Kind: KindFold, Label: "bytes, hashes, nonces", Fold: Fold{Key: "i", Apart: true,
-		Inside: Page{{Kind: KindRow, Table: TableAsked, Label: "fingerprint", Paths: []string{path},
+		Inside: Page{{Kind: KindRow, Table: TableAsked, Label: "review code", Paths: []string{path},
 			Spans: []Span{grouped(v), gap(), aside("(coffer verify)")}}}}})
 }
 

@@ -23,7 +23,7 @@ func (m *Model) notify(msg screen.EndedMsg) tea.Cmd {
 	if !on || kind.none {
 		return nil
 	}
-	text := "An operation ended: " + msg.Word
+	text := "An operation finished: " + msg.Word
 	if details && !m.hidden {
 		text = msg.What + ": " + msg.Word
 	}

@@ -15,8 +15,8 @@ import (
 // TestANotificationIsSentWhereItIsWanted: in the form of the terminal, never over SSH unless the person says so, and
 // never to a terminal that would print it.
 func TestANotificationIsSentWhereItIsWanted(t *testing.T) {
-	const nine, titled = "\x1b]9;Coffer: An operation ended: completed\a",
-		"\x1b]777;notify;Coffer;An operation ended: completed\a"
+	const nine, titled = "\x1b]9;Coffer: An operation finished: completed\a",
+		"\x1b]777;notify;Coffer;An operation finished: completed\a"
 	for _, c := range []struct {
 		env, set, want string
 	}{

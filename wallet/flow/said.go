@@ -30,7 +30,7 @@ func (o *Operation) liveWords() string {
 		return x.Op != o.ID() || x.Role == journal.RoleDelegation || !x.Sent
 	})
 	if len(open) == 0 {
-		return "Its signatures have ended and cannot be used any more."
+		return "Its signatures can no longer be used."
 	}
 	last, ends := o.lastEnd(open)
 	if !ends {

@@ -143,7 +143,7 @@ func (p *page) open(s *Session, n int, x present.Signature, made journal.Outstan
 	if seq, ok := made.Sequence(); ok && made.BlockHash == "" {
 		p.Sub("lane, sequence", strconv.Itoa(int(made.Lane))+", "+strconv.FormatUint(seq, 10))
 	}
-	p.Sub("what is known", cmp.Or(made.Said.Words(), "The service has not said that it ended."))
+	p.Sub("what is known", cmp.Or(made.Said.Words(), "The service has not said that it finished."))
 	p.Sub("hash", whole(x.Hash))
 }
 

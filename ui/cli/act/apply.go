@@ -201,7 +201,7 @@ func (b *appliedBook) already(rec journal.Operation) error {
 	became := ""
 	switch rec.State {
 	case journal.Done:
-		became = "it ended " + clean(rec.Outcome) + ", as the service said"
+		became = "it finished as " + clean(rec.Outcome) + ", as the service said"
 	case journal.NotExecuted:
 		became = "the service says that it never ran; what was signed for it can be live still"
 	case journal.Abandoned:

@@ -80,7 +80,7 @@ func TestAPlanThatWasInterruptedSaysWhatBecameOfIt(t *testing.T) {
 	sent(t, r, path, journal.Acked)
 	r.finds = func() error { r.book[0].State = journal.Done; return nil }
 	r.done(4, "apply", path, "--yes")
-	r.says("applied on "+applied, "it ended COMPLETED")
+	r.says("applied on "+applied, "it finished as COMPLETED")
 }
 
 // TestAPlanIsAppliedAgainOnlyWithANewSalt: --again takes the salt of the plan, and refuses a used one.

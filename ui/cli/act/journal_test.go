@@ -69,7 +69,7 @@ func TestK8_ACommandWaitsForAsLongAsItWasTold(t *testing.T) {
 	r = newRig(t)
 	r.op.forever = true
 	r.done(6, append(callFlags(), "--yes", "--wait", "1ms")...)
-	r.says("it has not ended after 1ms. Resume with: coffer status " + opID + " --watch")
+	r.says("it has not finished after 1ms. Resume with: coffer status " + opID + " --watch")
 	r.op.overdue = "Ask the operator."
 	r.done(6, append(callFlags(), "--yes", "--wait", "1ms")...)
 	r.says("after 1ms. Ask the operator. Resume with:")

@@ -49,7 +49,7 @@ func ended(s flow.Snapshot, err error) error {
 	case flow.StateUnknown, flow.StateExecuting:
 		return unended(s, "the outcome is not known: "+cmp.Or(words, "the quote was sent."), err)
 	case flow.StateAccepted:
-		return unended(s, "the service accepted it and has not ended it", err)
+		return unended(s, "the service accepted it and has not finished it", err)
 	}
 	if err == nil {
 		return nil
@@ -99,11 +99,11 @@ func byStatus(status, reason string, believed bool) error {
 		}
 		if !believed {
 			return outcome(cli.ExitFailed, nil,
-				"the service says that it ended %s%s; see `coffer activity` for what can still be used", status, reason)
+				"the service says that it finished as %s%s; see `coffer activity` for what can still be used", status, reason)
 		}
-		return outcome(cli.ExitFailed, nil, "it ended %s%s", status, reason)
+		return outcome(cli.ExitFailed, nil, "it finished as %s%s", status, reason)
 	case "":
 		return outcome(cli.ExitUnknown, nil, "the service does not know this quote")
 	}
-	return outcome(cli.ExitUnknown, nil, "it has not ended: %s", clean(status))
+	return outcome(cli.ExitUnknown, nil, "it has not finished: %s", clean(status))
 }

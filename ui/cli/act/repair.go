@@ -151,7 +151,7 @@ func (p *page) lane(s *Session, f laneFact, l journal.LaneFacts) {
 			until = "until " + stamp(end)
 		}
 		p.Row("open", "sequence "+strconv.FormatUint(n, 10)+", "+until+". "+
-			cmp.Or(x.Said.Words(), "The service has not said that it ended."))
+			cmp.Or(x.Said.Words(), "The service has not said that it finished."))
 	}
 	if f.Key != "" {
 		p.Row("the chain's figure", "getNonce("+f.Account+", "+f.Key+") of the entry point "+

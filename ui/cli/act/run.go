@@ -221,7 +221,7 @@ func (r *runner) inTheWay(err error) {
 	list := r.w.Operations()
 	for _, op := range r.w.Unfinished() {
 		if rec := record(list, op.ID()); op.ID() != r.op.ID() && rec != nil {
-			r.c.say("Operation %s of %s has not ended: coffer status %s --watch", op.ID(), cli.Clock(rec.Started),
+			r.c.say("Operation %s of %s has not finished: coffer status %s --watch", op.ID(), cli.Clock(rec.Started),
 				op.ID())
 		}
 	}
@@ -374,13 +374,13 @@ func (r *runner) watch(ctx context.Context) error {
 	err := follow(limited, r.c, r.op, &r.x)
 	if errors.Is(context.Cause(limited), errWaited) &&
 		(r.x.State == flow.StateAccepted || r.x.State == flow.StateUnknown) {
-		return unended(r.x, "it has not ended after "+r.o.wait.String(), err)
+		return unended(r.x, "it has not finished after "+r.o.wait.String(), err)
 	}
 	return ended(r.x, err)
 }
 
 // errWaited is the cause of a wait that is over.
-var errWaited = errors.New("the wait has ended")
+var errWaited = errors.New("the wait has expired")
 
 // follow prints every change of a sent operation.
 func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) error {

@@ -53,7 +53,7 @@ Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ende
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
-	cmd.Flags().BoolVar(&watch, "watch", false, "ask until it has ended")
+	cmd.Flags().BoolVar(&watch, "watch", false, "ask until it has finished")
 	cmd.Flags().DurationVar(&wait, "wait", defaultWait, "how long to wait for an end, with --watch")
 	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, args []string) error {
 		if wait <= 0 {
@@ -67,7 +67,7 @@ Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ende
 			errors.As(err, &known) && known.code != cli.ExitUnknown {
 			return err
 		}
-		return outcome(cli.ExitUnknown, err, "it has not ended after %s. Resume with: coffer status %s --watch", wait,
+		return outcome(cli.ExitUnknown, err, "it has not finished after %s. Resume with: coffer status %s --watch", wait,
 			args[0])
 	})
 }
@@ -185,7 +185,7 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), word)
 		}
 		if err := c.Sleep(ctx, wait); err != nil {
-			return outcome(cli.ExitUnknown, err, "stopped; it has not ended: %s. Resume with: coffer status %s --watch",
+			return outcome(cli.ExitUnknown, err, "stopped; it has not finished: %s. Resume with: coffer status %s --watch",
 				verify.Status(x.Status).Text, quote)
 		}
 		wait = min(2*wait, longestPoll)

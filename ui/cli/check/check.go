@@ -38,7 +38,7 @@ type Commands struct {
 }
 
 const verifyHelp = `Judges saved documents as the wallet does before it signs: every check, every digest, and the
-fingerprints that the review screens show. It needs no network and no key, so a second machine can do it.
+review codes that the review screens show. It needs no network and no key, so a second machine can do it.
 
 A file is an intent, the network's descriptor (network.json), an answer to prepare, the signed request for a quote, or
 a quote; each is known by its content, or named with a flag. A plan file counts as its intent, and what call,

@@ -206,12 +206,12 @@ func TestAnOpenGateNamesTheSentenceToType(t *testing.T) {
 	args := []string{"verify", f["intent"], f["network"], f["prepared"], "--now", when}
 	out, code, _ := run(t, args...)
 	if code != cli.ExitRefused || !strings.Contains(out, "GATE (closed) U12") ||
-		!strings.Contains(out, "unknown-paymaster") || strings.Contains(out, "fingerprint") {
+		!strings.Contains(out, "unknown-paymaster") || strings.Contains(out, "review code") {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
 	out, code, err := run(t, append(args, "--policy", f["policy"])...)
 	if code != 0 || !strings.Contains(out, "GATE (open) U12") || !strings.Contains(out, "I trust this paymaster") ||
-		!strings.Contains(out, "fingerprint") {
+		!strings.Contains(out, "review code") {
 		t.Fatalf("exit %d, %v\n%s", code, err, out)
 	}
 }

@@ -106,7 +106,7 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 	}
 	restores(t, dir, newest)
 	_, errs := s.Runs(4, "apply", plan, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
-	if !strings.Contains(errs, "it ended COMPLETED") {
+	if !strings.Contains(errs, "it finished as COMPLETED") {
 		t.Errorf("the newest copy does not know the plan: %s", errs)
 	}
 	s.Runs(0, "activity", "adopt", "--confirm", "go on with the older journal") // which lacks nothing
@@ -163,7 +163,7 @@ func TestK8_AServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
 	// another process signs and sends beside it
 	out, errs := s.Runs(6, append(call, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json", "--wait", "1s")...)
 	beside := rig.ResultOf(t, out).Operation
-	if !strings.Contains(errs, "it has not ended after 1s. Resume with: coffer status "+beside) {
+	if !strings.Contains(errs, "it has not finished after 1s. Resume with: coffer status "+beside) {
 		t.Errorf("%s", errs)
 	}
 	_, errs = s.Runs(6, "status", beside, "--watch", "--wait", "1s")

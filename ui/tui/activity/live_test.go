@@ -56,7 +56,7 @@ func TestD2_WhatHasEndedSaysSo(t *testing.T) {
 	}{
 		{0, "2 outstanding signatures", "2 signatures can still be used until 12:03:33.", 2, false},
 		{91 * time.Second, "1 outstanding signature", "1 signature can still be used until 12:03:33.", 1, false},
-		{151 * time.Second, "", "The first signature has ended and cannot be used any more.", 0, true},
+		{151 * time.Second, "", "The first signature can no longer be used.", 0, true},
 	} {
 		r.now = begin().Add(c.after)
 		op := r.s.find("op1")

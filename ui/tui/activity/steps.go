@@ -70,7 +70,7 @@ func (s *Screen) course(snap flow.Snapshot) []step {
 	case paysNothing(snap):
 		return out
 	default:
-		return append(out, step{text: "ended", meaning: done(status == api.StatusCompleted)})
+		return append(out, step{text: "finished", meaning: done(status == api.StatusCompleted)})
 	}
 }
 

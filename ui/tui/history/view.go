@@ -91,7 +91,7 @@ func (m *Model) besideView(f screen.Frame) string {
 // monthsPanel lists the totals of as many months as fit.
 func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 	th := f.Theme
-	lines := []string{th.Strong.Render("Totals") + th.Dim.Render("  of what is loaded; only what is completed counts"),
+	lines := []string{th.Strong.Render("Totals") + th.Dim.Render("  of loaded, completed records"),
 		""}
 	all := m.monthLines(th, w)
 	room := max(1, f.H-7)

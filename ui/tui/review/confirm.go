@@ -86,7 +86,7 @@ func (s *Screen) obstacle(now time.Time) string {
 	case s.deps.NoSigner != "":
 		return s.deps.NoSigner
 	case s.phase == phaseReview1 && s.expired(now):
-		return "the time to sign this has ended: press r to prepare it again"
+		return "the time to sign this has expired: press r to prepare it again"
 	case s.expired(now):
 		return "the quote has expired: press r for a new one"
 	case !s.faithful():

@@ -118,11 +118,11 @@ func TestTheFingerprintOfTheDocumentIsBehindBothReviews(t *testing.T) {
 	r := newRig(t)
 	r.h = 60
 	r.open().settle().press("i")
-	if v := strings.ReplaceAll(r.flat(), " ", ""); !strings.Contains(v, "fingerprint"+r.op.view1.Fingerprint) {
+	if v := strings.ReplaceAll(r.flat(), " ", ""); !strings.Contains(v, "reviewcode"+r.op.view1.Fingerprint) {
 		t.Error(r.view())
 	}
 	r.press("esc").settle().press("y").settle().press("i")
-	if v := strings.ReplaceAll(r.flat(), " ", ""); !strings.Contains(v, "fingerprint"+r.op.next.Fingerprint) {
+	if v := strings.ReplaceAll(r.flat(), " ", ""); !strings.Contains(v, "reviewcode"+r.op.next.Fingerprint) {
 		t.Error(r.view())
 	}
 	r.press("esc")

@@ -28,7 +28,7 @@ func (s *Screen) ownKeys() []kit.Key {
 		return []kit.Key{kit.NewKey("unlock", "enter").OffWhen(s.unlock.busy, "the vault is being opened").WithCare(),
 			esc}
 	case s.page != pageMain:
-		fp := kit.NewKey("copy fingerprint", "C").OffWhen(s.fingerprint() == "", "there is no review to name")
+		fp := kit.NewKey("copy review code", "C").OffWhen(s.fingerprint() == "", "there is no review to name")
 		return []kit.Key{kit.NewKey("back to the review", "esc"), fp, scrollKey()}
 	case s.writing():
 		return []kit.Key{s.confirmKey(), kit.NewKey("stop typing", "esc"), scrollKey()}

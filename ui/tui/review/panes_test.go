@@ -21,7 +21,7 @@ func TestD12_AWideScreenHasTheChecksAndFiguresBesideTheReview(t *testing.T) {
 		for _, want := range []string{"Signatures 1 [✓] the call on Base 2 [ ] payment on Optimism",
 			"Checks 7 passed ✓ 1 warning ! 0 blocked 1 not checked ?",
 			"leaves 250.980000 USDC arrives 250.500000 USDC cost 0.480000 USDC fees 0.480000 USDC ✓",
-			"You allowed slippage 0.50 %, used 0.00 % ✓", "Fingerprint 0x8e8e 8e8e"} {
+			"You allowed slippage 0.50 %, used 0.00 % ✓", "Review code 0x8e8e 8e8e"} {
 			if strings.Contains(v, want) != beside {
 				t.Errorf("at %d columns %q: %v\n%s", w, want, !beside, r.view())
 			}

@@ -143,7 +143,7 @@ func (s *Screen) pressPage(key string) tea.Cmd {
 		return nil
 	}
 	if key == "C" && s.fingerprint() != "" {
-		return screen.Copy("fingerprint", s.fingerprint())
+		return screen.Copy("review code", s.fingerprint())
 	}
 	s.text[s.page].Press(key)
 	return nil

@@ -148,7 +148,7 @@ func TestAQuoteThatEndedWhileItWasSignedIsNotSaidToBeUnsigned(t *testing.T) {
 		"This review has expired. Nothing was sent; ask for a new one."
 	r.op.locked = flow.ErrExpired // how the flow ends when the signatures took too long
 	r.press("y").count(1, 1)
-	if v := r.flat(); strings.Contains(v, "Nothing was signed") || !strings.Contains(v, "It was not sent.") ||
+	if v := r.flat(); strings.Contains(v, "Nothing was signed") || !strings.Contains(v, "Nothing was sent.") ||
 		!strings.Contains(v, "The payments were signed") {
 		t.Error(r.view())
 	}

@@ -83,7 +83,7 @@ func (m *Model) items() []item {
 		{id: idNotify, label: "notify", value: cmp.Or(m.ui.Notify, config.NotifyAuto), shown: notifyWords(m.ui.Notify),
 			choices: []kit.Item{
 				{Value: config.NotifyAuto, Label: "where it works", Note: "terminals known to show it; not over SSH"},
-				{Value: config.NotifyOn, Label: "always", Note: "only that an operation ended, and how"},
+				{Value: config.NotifyOn, Label: "always", Note: "only that an operation finished, and how"},
 				{Value: config.NotifyDetails, Label: "always, with what it was", Note: "without amounts"},
 				{Value: config.NotifyOff, Label: "never", Note: "the screen alone says it"},
 			}, off: off},
@@ -142,7 +142,7 @@ func copyWords(ui config.UI) string {
 func notifyWords(v string) string {
 	switch v {
 	case config.NotifyOff:
-		return "off: the screen alone says what ended"
+		return "off: the screen alone says what finished"
 	case config.NotifyOn:
 		return "when an operation ends"
 	case config.NotifyDetails:
