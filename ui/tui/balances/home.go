@@ -19,8 +19,19 @@ const (
 	recentMax = 20                     // records in the pane of what happened
 )
 
-// panesFor are the widths of the columns in w cells: the lines, the details, what happened.
-func (m *Model) panesFor(w int) []int { return kit.PaneWidths(w, 4, 3, 3) }
+// panesFor are the widths of the columns in w cells: the lines, the details, and what happened; at 200 cells an address
+// has room in one line of the details. Until something happened, the details say so below them, and the third column
+// stays blank.
+func (m *Model) panesFor(w int) []int {
+	if w < kit.ThreePanes {
+		return kit.PaneWidths(w, 4, 3)
+	}
+	widths := kit.PaneWidths(w, 24, 20, 18)
+	if m.firstSteps() {
+		return widths[:2]
+	}
+	return widths
+}
 
 func (m *Model) panes() []int { return m.panesFor(m.w) }
 

@@ -100,6 +100,27 @@ func TestD13TheCardStaysUntilTheFirstPayment(t *testing.T) {
 	}
 }
 
+// Until something happened there is nothing for a pane of its own: a wide window has the details beside the lines, and
+// an address is in one line of them.
+func TestD12APaneOfWhatHappenedComesWithTheFirstPayment(t *testing.T) {
+	m := loaded(t, tuitest.Context(t), &source{b: tuitest.Balances(t)})
+	m.Update(screen.ResizedMsg{W: 200, H: 55})
+	at := func() (beside bool, address bool) {
+		text := tuitest.Text(t, m, 200, 55)
+		title, _, _ := strings.Cut(text, "\n")
+		return strings.Contains(title, "Recent"),
+			strings.Contains(text, "0x8335 89fC D6eD b6E0 8f4c 7C32 D4f7 1b54 bdA0 2913")
+	}
+	m.Update(past(0, 0))
+	if beside, address := at(); beside || !address || !strings.Contains(tuitest.Text(t, m, 200, 55), "Nothing yet.") {
+		t.Errorf("an empty pane, a cut address or no word of it:\n%s", tuitest.Text(t, m, 200, 55))
+	}
+	m.Update(past(1, 0))
+	if beside, address := at(); !beside || !address {
+		t.Errorf("no pane of what happened, or a cut address:\n%s", tuitest.Text(t, m, 200, 55))
+	}
+}
+
 // On own nodes nothing is swapped and nothing crosses chains; what has to be done first is to fill the gas tank.
 func TestD13TheCardOfOwnNodesNamesTheGasTank(t *testing.T) {
 	for name, size := range sizes() {

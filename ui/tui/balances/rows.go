@@ -156,7 +156,7 @@ func (m *Model) hasRoom(groups []group) bool {
 			}
 		}
 	}
-	return len(m.panes()) > 2 && n <= m.h/2 && !m.zero
+	return m.w >= kit.ThreePanes && n <= m.h/2 && !m.zero
 }
 
 // isDust reports whether a line is priced completely, below the threshold, and free of warnings.

@@ -61,16 +61,16 @@ func PaneAt(widths []int, x int) (pane, at int) {
 	return 0, x
 }
 
-// Beside draws panes beside each other in h lines, each under its title, with a rule between them as far down as one of
-// them has something: on blank lines a rule would be most of what is written. Only the title of the pane that has the
-// keyboard is bold, and a mark is before it unless it is the first pane.
+// Beside draws panes beside each other in h lines, each under its title, with a rule between two of them as far down
+// as one of the two has something: on blank lines a rule would be most of what is written. Only the title of the pane
+// that has the keyboard is bold, and a mark is before it unless it is the first pane.
 func Beside(th theme.Theme, h int, focus Focus, panes ...Pane) string {
 	rule := " " + th.Rule.Render(th.Signs.Divider) + " "
 	var b strings.Builder
-	last := 0 // the last line with something
-	for _, p := range panes {
+	last := make([]int, len(panes)) // the last line with something in each
+	for i, p := range panes {
 		if body := strings.TrimRight(p.Body, " \n"); body != "" {
-			last = max(last, 1+strings.Count(body, "\n"))
+			last[i] = 1 + strings.Count(body, "\n")
 		}
 	}
 	for y := range h {
@@ -79,7 +79,7 @@ func Beside(th theme.Theme, h int, focus Focus, panes ...Pane) string {
 		}
 		for i := range panes {
 			p := &panes[i]
-			if i > 0 && y <= last {
+			if i > 0 && y <= max(last[i-1], last[i]) {
 				b.WriteString(rule)
 			} else if i > 0 {
 				b.WriteString(strings.Repeat(" ", paneGap))

@@ -51,7 +51,7 @@ func TestD12TabMovesTheKeyboardAmongPanes(t *testing.T) {
 	}
 }
 
-// The mark of the pane with the keyboard does not depend on styles.
+// The mark of the pane with the keyboard does not depend on styles. A rule ends where the panes beside it end.
 func TestD12PanesBesideEachOther(t *testing.T) {
 	plain := theme.New(true, colorprofile.NoTTY, false)
 	panes := func() []Pane {
@@ -61,8 +61,8 @@ func TestD12PanesBesideEachOther(t *testing.T) {
 	want := []string{
 		" List  3 ro… │ ›Detail now  │",
 		"one          │ x            │",
-		"two is too … │              │",
-		"three        │              │",
+		"two is too … │",
+		"three        │",
 	}
 	got := strings.Split(Beside(plain, 4, 1, panes()...), "\n")
 	for i := range got {

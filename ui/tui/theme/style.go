@@ -42,15 +42,20 @@ func (s Style) Render(text string) string {
 	if s.link != "" {
 		return s.link + Style{open: s.open}.Render(text) + linkEnd
 	}
-	if s.open == "" {
+	if s.plainOn(text) {
 		return text
 	}
 	return s.open + text + reset
 }
 
+// plainOn reports whether text looks the same without s, as blanks do in a colour.
+func (s Style) plainOn(text string) bool {
+	return s.open == "" || strings.TrimLeft(text, " ") == "" && !shows(s.open)
+}
+
 // Write appends the rendered segment to b.
 func (s Style) Write(b *strings.Builder, text string) {
-	if s.open == "" || text == "" || s.link != "" {
+	if text == "" || s.link != "" || s.plainOn(text) {
 		b.WriteString(s.Render(text))
 		return
 	}

@@ -91,3 +91,21 @@ func TestD15TheSelectedLineIsOnePatchWhereTheBackgroundIsUnknown(t *testing.T) {
 		t.Errorf("a selected line on a known background lost its colours: %q", line)
 	}
 }
+
+// What cannot be seen is not written: blanks have no look, unless they would show it.
+func TestBlanksAreWrittenWithoutALookThatDoesNotShow(t *testing.T) {
+	th := Make(Look{}, OnDark, colorprofile.TrueColor, false)
+	for name, s := range map[string]Style{"dim": th.Dim, "strong": th.Strong, "accent": th.Accent} {
+		var b strings.Builder
+		s.Write(&b, "   ")
+		if got := s.Render("   ") + b.String(); got != "      " {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := s.Render(" x"); got != s.open+" x"+reset {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := th.BadgeEmbedded.Render("  "); got != th.BadgeEmbedded.open+"  "+reset {
+		t.Errorf("a badge has lost its blanks: %q", got)
+	}
+}
