@@ -85,9 +85,9 @@ func (a Answer) Outcome() (present.Tone, string) {
 	case a.Problem != "":
 		return present.ToneDanger, "No answer"
 	case a.Refused > 0:
-		return present.ToneDanger, fmt.Sprintf("%d refused", a.Refused)
+		return present.ToneDanger, fmt.Sprintf("%d blocked", a.Refused)
 	case a.Gated > 0:
-		return present.ToneWarn, fmt.Sprintf("%d gated", a.Gated)
+		return present.ToneWarn, present.Plural(a.Gated, "gate", "gates")
 	case a.Warned > 0:
 		return present.ToneWarn, present.Plural(a.Warned, "warning", "warnings")
 	}

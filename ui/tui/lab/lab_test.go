@@ -361,7 +361,7 @@ func TestACurveIsAskedForAfterTheRoundAndMakesWay(t *testing.T) {
 }
 
 // TestTheRouteIsToScaleInEveryTheme: the bars of what leaves are as long as that of the escrow together, in eighths of
-// a cell or in ASCII.
+// a cell or in ASCII, and no figure is cut.
 func TestTheRouteIsToScaleInEveryTheme(t *testing.T) {
 	d := swap(t)
 	b := newBench(t, &d, 80, 20)
@@ -382,6 +382,11 @@ func TestTheRouteIsToScaleInEveryTheme(t *testing.T) {
 			if len(cells) != 4 || cells[0]+cells[1] > cells[2]+1 || cells[0]+cells[1] < cells[2]-1 ||
 				cells[0] < 2*cells[1] {
 				t.Errorf("%s %d: %v\n%s", name, w, cells, strings.Join(b.routeLines(th, w, r), "\n"))
+			}
+			for _, l := range quotelab.Route(r) { // names give way to figures
+				if text := strings.Join(b.routeLines(th, w, r), "\n"); !strings.Contains(text, b.laneText(th, l)) {
+					t.Errorf("%s %d: %q is cut:\n%s", name, w, b.laneText(th, l), text)
+				}
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 const (
 	stageW = 9
 	valueW = 11
+	barMin = 8
 	thinW  = 72 // below it a lane takes two lines
 )
 
@@ -24,6 +25,11 @@ func (m *Model) routeLines(th theme.Theme, w int, r quotelab.Answer) (out []stri
 	lanes := quotelab.Route(r)
 	top := quotelab.Longest(lanes)
 	before := quotelab.Stage("")
+	name, figureW := 0, 0
+	for _, l := range lanes {
+		name, figureW = max(name, present.Width(l.Name)+1), max(figureW, present.Width(m.laneText(th, l))+1)
+	}
+	name = min(name, w-stageW-figureW-valueW-barMin) // figures are whole, names give way
 	for _, l := range lanes {
 		stage := ""
 		if l.Stage != before {
@@ -38,7 +44,6 @@ func (m *Model) routeLines(th theme.Theme, w int, r quotelab.Answer) (out []stri
 			out = append(out, kit.Fit("", stageW)+m.bar(th, l.Micro, top, bar)+kit.FitRight(value, valueW))
 			continue
 		}
-		const name, figureW = 22, 20
 		bar := w - stageW - name - figureW - valueW
 		out = append(out, head+kit.Fit(l.Name, name)+m.bar(th, l.Micro, top, bar)+kit.FitRight(figure, figureW)+
 			kit.FitRight(value, valueW))
@@ -61,8 +66,8 @@ func (m *Model) laneText(th theme.Theme, l quotelab.Lane) string {
 	case l.Of.Decimals < 0:
 		return l.Of.Figure() + " base units"
 	}
-	return kit.Short(l.Of.Amount, l.Of.Decimals, 8, th.Signs.More).String() + " " +
-		kit.Fit(present.Clean(l.Of.Symbol, 6), 5)
+	figure := strings.TrimRight(kit.Short(l.Of.Amount, l.Of.Decimals, 8, th.Signs.More).String(), " ")
+	return figure + " " + kit.Fit(present.Clean(l.Of.Symbol, 6), 5)
 }
 
 // chart draws values as a filled curve in h lines of w cells, labelW of them for the largest and the smallest value at

@@ -229,13 +229,13 @@ func (m *Model) detailLines(th theme.Theme, w int, curve bool) []string {
 		add("answer", kit.Noted(th, look(tone), words)...)
 		add("", kit.Plain(present.Clean(cmp.Or(r.Problem, r.Reason), 300)))
 		if r.Refused > 0 {
-			add("", th.Dim.Span("No figure of a refused answer is shown."))
+			add("", th.Dim.Span("No figure of a blocked answer is shown."))
 		}
 		return append(out, m.drift(th, w, v.Key)...)
 	}
 	add("checks", th.Style(look(tone)).Span(th.Sign(look(tone))+" "),
-		kit.Plain(fmt.Sprintf("%d passed, %s, %d gated, %d not checked", r.Passed,
-			present.Plural(r.Warned, "warning", "warnings"), r.Gated, r.Unknown)))
+		kit.Plain(fmt.Sprintf("%d passed, %s, %s, %d not checked", r.Passed,
+			present.Plural(r.Warned, "warning", "warnings"), present.Plural(r.Gated, "gate", "gates"), r.Unknown)))
 	if route := m.routeLines(th, w, r); len(route) > 0 {
 		out = append(append(append(out, ""), route...), "")
 	}
