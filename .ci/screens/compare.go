@@ -124,6 +124,10 @@ func (c comparing) once(ctx context.Context, random *rand.Rand, m *measured, pro
 				return err
 			}
 		}
+		from, err := processorOf(term.Process().Pid)
+		if err != nil {
+			return err
+		}
 		for i := range c.presses {
 			key, name := s.keys[i%len(s.keys)], s.name
 			if s.each { // a screen with much on it is not the middle of others
@@ -138,6 +142,11 @@ func (c comparing) once(ctx context.Context, random *rand.Rand, m *measured, pro
 				m.add(name+", ms to the first byte", float64(f.first.Microseconds())/1000)
 			}
 		}
+		to, err := processorOf(term.Process().Pid)
+		if err != nil {
+			return err
+		}
+		m.add(s.name+", ms of processor a key", (to-from)/float64(c.presses)) // other work does not change it as much
 	}
 	return errors.Join(term.Still(time.Second, patience), c.rests(m, term))
 }
