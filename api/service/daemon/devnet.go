@@ -14,7 +14,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -48,7 +47,6 @@ const defaultService = "8443"
 
 // Devnet runs a development network until ctx ends: the service, and an endpoint for every chain.
 func Devnet(ctx context.Context, o DevnetOptions) (err error) {
-	go crypto.S256().ScalarBaseMult([]byte{1}) // its first use takes milliseconds, which other work can share
 	evm, onSolana, err := addresses(o.Fund)
 	if err != nil {
 		return err

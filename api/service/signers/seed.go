@@ -61,7 +61,7 @@ func Derive(seed []byte) (e Embedded, err error) {
 			Attester: evm(labelAttester),
 			Sponsor:  solana(labelSponsor), Vault: solana(labelVault), SolanaSolver: solana(labelSolanaSolver),
 		},
-		Treasury: evm(labelTreasury), Faucet: evm(labelFaucet),
+		Treasury: seldom{evm(labelTreasury)}, Faucet: evm(labelFaucet),
 		SolanaTreasury: solana(labelSolanaTreasury), SolanaFaucet: solana(labelSolanaFaucet),
 	}
 	return e, err

@@ -89,6 +89,26 @@ func TestSignaturesAreThoseOfTheAddress(t *testing.T) {
 	}
 }
 
+func TestAKeyThatSignsSeldomSignsAsEveryOther(t *testing.T) {
+	id := big.NewInt(8453)
+	for i := range 200 {
+		seed := crypto.Keccak256(seed(), []byte{byte(i), byte(i >> 8)})
+		e, err := signers.Derive(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx := types.NewTx(&types.DynamicFeeTx{ChainID: id, Nonce: uint64(i), Gas: 21_000, Data: seed})
+		seldom, err := e.Treasury.SignTx(t.Context(), tx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := signers.Plain(e.Treasury).SignTx(t.Context(), tx, id)
+		if err != nil || plain.Hash() != seldom.Hash() {
+			t.Fatalf("key %d: %s, expected %s: %v", i, seldom.Hash(), plain.Hash(), err)
+		}
+	}
+}
+
 func TestNothingPrintsAKey(t *testing.T) {
 	e := derived(t)
 	raw, err := hkdf.Key(sha256.New, seed(), nil, "coffer/key/solana-vault/1", ed25519.SeedSize)
