@@ -59,6 +59,7 @@ import (
 )
 
 func main() {
+	collectLater()
 	harden.Process()
 	tui.QuietEnvironment()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -126,18 +127,22 @@ func actCommands() act.Commands {
 	}
 }
 
-// openingGC is the percentage of garbage that is let live while the embedded service is opened.
-const openingGC = 200
+// startGC is the percentage of garbage that is let live until the first collection, which then comes at 20 MB.
+const startGC = 500
+
+// collectLater puts the first collection off. What a start allocates is soon done with, and most of it is no garbage
+// yet: looking at it costs more than a few MB for a moment. GOGC still counts where it is set.
+func collectLater() {
+	if os.Getenv("GOGC") == "" {
+		runtime.AddCleanup(new([1 << 10]byte), func(usual int) { debug.SetGCPercent(usual) }, debug.SetGCPercent(startGC))
+	}
+}
 
 // host is what opening a profile needs from this program.
 func host() profile.Host {
 	return profile.Host{
 		Getenv: os.Getenv,
 		Embedded: func(ctx context.Context, dir string, e profile.EmbeddedOptions) (profile.Embedded, error) {
-			// What opening allocates is soon done with: a few MB more for a moment are less than collecting them.
-			if before := debug.SetGCPercent(openingGC); before != openingGC {
-				defer debug.SetGCPercent(before)
-			}
 			o := service.Options{Kind: network.Embedded, Fund: true, Networks: e.Networks, Credential: e.Credential,
 				Tank:     e.Tank.Reveal(),
 				Lifetime: cmp.Or(e.Quotes, service.EmbeddedLifetime)}
