@@ -54,6 +54,36 @@ func (m *memory) copyTo(tx Tx) (err error) {
 	return err
 }
 
+// Pair is an entry of a bucket.
+type Pair struct {
+	Key   string
+	Value []byte
+}
+
+// Fill puts entries into a bucket. They come in the order of their keys, each key once, and are not changed afterwards:
+// an empty bucket in memory keeps them as they are.
+func Fill(tx Tx, bucket string, entries []Pair) error {
+	to, inMemory := tx.(*memoryTx)
+	if inMemory && to.changed != nil && bucket != "" && to.read(bucket) == nil {
+		tr := btree.NewMap[string, []byte](treeDegree)
+		for _, e := range entries {
+			if err := checkKey(e.Key); err != nil {
+				return err
+			}
+			tr.Load(e.Key, e.Value)
+		}
+		to.changed[bucket] = tr
+		return nil
+	}
+	into := tx.Bucket(bucket)
+	for _, e := range entries {
+		if err := into.Put([]byte(e.Key), e.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (m *memory) View(fn func(Tx) error) error {
 	if m.closed.Load() {
 		return ErrClosed

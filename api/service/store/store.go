@@ -113,7 +113,7 @@ type Snapshot interface {
 	Release()
 }
 
-func checkKey(key []byte) error {
+func checkKey[K string | []byte](key K) error {
 	if len(key) == 0 || len(key) > MaxKey {
 		return ErrKey
 	}

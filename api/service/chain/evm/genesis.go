@@ -2,8 +2,10 @@ package evm
 
 import (
 	"bytes"
+	"errors"
 	"math/big"
 	"reflect"
+	"runtime"
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -11,6 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rlp"
 	"github.com/ethereum/go-ethereum/trie"
+	"golang.org/x/sync/errgroup"
 
 	"coffer/api/service/chain/evm/exec"
 	"coffer/api/service/store"
@@ -19,23 +22,24 @@ import (
 // genesis is block 0 and its state, ready to be written.
 type genesis struct {
 	block *sealed
-	state []entry // of the state bucket
+	state []store.Pair // of the state bucket
 	codes map[common.Hash][]byte
 }
-
-type entry struct{ key, value []byte }
 
 // codeHashes hashes a code once however many chains carry the same bytes.
 type codeHashes map[*byte]common.Hash
 
-func (c codeHashes) of(code []byte) common.Hash {
-	if len(code) == 0 {
+func (c codeHashes) of(a Account) common.Hash {
+	if len(a.Code) == 0 {
 		return types.EmptyCodeHash
 	}
-	h, ok := c[&code[0]]
+	if a.CodeHash != (common.Hash{}) {
+		return a.CodeHash
+	}
+	h, ok := c[&a.Code[0]]
 	if !ok {
-		h = crypto.Keccak256Hash(code)
-		c[&code[0]] = h
+		h = crypto.Keccak256Hash(a.Code)
+		c[&a.Code[0]] = h
 	}
 	return h
 }
@@ -46,109 +50,174 @@ type hashed struct {
 	value []byte
 }
 
-// storage is what an account has, hashed: its slots, and the nodes of its trie by path.
+// node is a node of a trie, by its path.
+type node struct{ path, blob []byte }
+
+// storage is what an account has, hashed: its slots and the nodes of its trie, both in order.
 type storage struct {
 	root  common.Hash
 	slots []hashed
-	nodes []entry
+	nodes []node
 }
 
-// storages hashes a storage once however many accounts have the same one.
-type storages map[uintptr]*storage
+// storages hashes a storage once however many accounts have the same one, and a slot's key however many storages.
+type storages struct {
+	known map[uintptr]*storage
+	maps  []map[common.Hash]common.Hash // those of known
+	keys  map[common.Hash]common.Hash
+}
 
-func (c storages) of(slots map[common.Hash]common.Hash) (*storage, error) {
+// note registers a storage that hash shall hash.
+func (c *storages) note(slots map[common.Hash]common.Hash) {
 	at := reflect.ValueOf(slots).Pointer()
-	if known := c[at]; known != nil {
-		return known, nil
+	if c.known[at] != nil {
+		return
 	}
-	s := new(storage)
-	leaves := make([]hashed, 0, len(slots))
-	for k, v := range slots {
-		if v == (common.Hash{}) {
-			continue // zero is how an absent slot reads
+	c.known[at], c.maps = new(storage), append(c.maps, slots)
+	for k := range slots {
+		if _, known := c.keys[k]; !known {
+			c.keys[k] = crypto.Keccak256Hash(k[:])
 		}
-		key, value := crypto.Keccak256Hash(k[:]), encodeSlot(v)
-		s.slots = append(s.slots, hashed{key, value})
-		leaf, err := rlp.EncodeToBytes(value)
-		if err != nil {
-			return nil, err
-		}
-		leaves = append(leaves, hashed{key, leaf})
 	}
-	var err error
-	s.root, err = hashTrie(leaves, func(path, blob []byte) { s.nodes = append(s.nodes, entry{path, blob}) })
-	c[at] = s
-	return s, err
 }
 
-// newGenesis computes block 0. Keys are known beforehand, so the tries are
-// built in one pass over the sorted leaves, without a database.
-func newGenesis(s Spec, hashes codeHashes, stored storages) (*genesis, error) {
+func (c *storages) of(slots map[common.Hash]common.Hash) *storage {
+	return c.known[reflect.ValueOf(slots).Pointer()]
+}
+
+// hash hashes what was noted.
+func (c *storages) hash() error {
+	var group errgroup.Group
+	for some := range slices.Chunk(c.maps, max(1, len(c.maps)/runtime.GOMAXPROCS(0))) {
+		group.Go(func() (err error) {
+			for _, slots := range some {
+				err = errors.Join(err, c.of(slots).fill(slots, c.keys))
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func (s *storage) fill(slots map[common.Hash]common.Hash, keys map[common.Hash]common.Hash) (err error) {
+	for k, v := range slots {
+		if v != (common.Hash{}) { // zero is how an absent slot reads
+			s.slots = append(s.slots, hashed{keys[k], encodeSlot(v)})
+		}
+	}
+	leaves := make([]hashed, len(s.slots))
+	for i, slot := range s.slots {
+		leaf, err := rlp.EncodeToBytes(slot.value)
+		if err != nil {
+			return err
+		}
+		leaves[i] = hashed{slot.key, leaf}
+	}
+	sortLeaves(s.slots)
+	sortLeaves(leaves)
+	s.root, s.nodes, err = hashTrie(leaves)
+	return err
+}
+
+func sortLeaves(all []hashed) {
+	slices.SortFunc(all, func(a, b hashed) int { return bytes.Compare(a.key[:], b.key[:]) })
+}
+
+// newGenesis computes block 0. Keys are known beforehand, so the tries are built in one pass over the sorted leaves,
+// without a database.
+func newGenesis(s Spec, hashes codeHashes, stored *storages) (*genesis, error) {
 	all, err := s.accounts()
 	if err != nil {
 		return nil, err
 	}
-	g := &genesis{codes: map[common.Hash][]byte{}}
-	leaves := make([]hashed, 0, len(all))
-	for _, a := range all {
-		st, err := stored.of(a.Storage)
+	g, state := &genesis{codes: map[common.Hash][]byte{}}, &entries{}
+	leaves, has := make([]hashed, len(all)), make(map[common.Hash]*storage, len(all))
+	slim := make(map[common.Hash][]byte, len(all))
+	for i, a := range all {
+		st, codeHash := stored.of(a.Storage), hashes.of(a)
+		acc := &types.StateAccount{Nonce: a.Nonce, Root: st.root, CodeHash: codeHash[:]}
+		if acc.Balance, err = exec.Uint256(a.Balance); err != nil {
+			return nil, err
+		}
+		if len(a.Code) > 0 {
+			g.codes[codeHash] = a.Code
+		}
+		leaf, err := rlp.EncodeToBytes(acc)
 		if err != nil {
 			return nil, err
 		}
-		leaf, err := g.account(a, hashes.of(a.Code), st)
-		if err != nil {
-			return nil, err
-		}
-		leaves = append(leaves, leaf)
+		key := crypto.Keccak256Hash(a.Address[:])
+		leaves[i], has[key], slim[key] = hashed{key, leaf}, st, encodeAccount(acc)
+	}
+	sortLeaves(leaves)
+	for _, l := range leaves {
+		state.add(slim[l.key], []byte{prefixAccount}, l.key[:])
 	}
 	h := newHeader(new(big.Int), s.Time, big.NewInt(GenesisBaseFee))
-	h.Root, err = hashTrie(leaves, func(path, blob []byte) {
-		g.state = append(g.state, entry{nodeKey(common.Hash{}, path), blob})
-	})
-	if err != nil {
+	var nodes []node
+	if h.Root, nodes, err = hashTrie(leaves); err != nil {
 		return nil, err
 	}
+	for _, n := range nodes {
+		state.add(n.blob, []byte{prefixAccountNode}, n.path)
+	}
+	for _, l := range leaves {
+		for _, n := range has[l.key].nodes {
+			state.add(n.blob, []byte{prefixStorageNode}, l.key[:], n.path)
+		}
+	}
+	for _, l := range leaves {
+		for _, slot := range has[l.key].slots {
+			state.add(slot.value, []byte{prefixSlot}, l.key[:], slot.key[:])
+		}
+	}
+	g.state = state.pairs()
 	g.block = newSealed(h, nil, nil, nil, nil, nil)
 	return g, nil
 }
 
-// account adds one account and its storage; it returns the trie's leaf.
-func (g *genesis) account(a Account, codeHash common.Hash, st *storage) (hashed, error) {
-	balance, err := exec.Uint256(a.Balance)
-	if err != nil {
-		return hashed{}, err
-	}
-	key := crypto.Keccak256Hash(a.Address[:])
-	for _, s := range st.slots {
-		g.state = append(g.state, entry{slotKey(key, s.key), s.value})
-	}
-	for _, n := range st.nodes {
-		g.state = append(g.state, entry{nodeKey(key, n.key), n.value})
-	}
-	acc := &types.StateAccount{Nonce: a.Nonce, Balance: balance, Root: st.root, CodeHash: codeHash[:]}
-	g.state = append(g.state, entry{accountKey(key), encodeAccount(acc)})
-	if len(a.Code) > 0 {
-		g.codes[codeHash] = a.Code
-	}
-	leaf, err := rlp.EncodeToBytes(acc)
-	return hashed{key, leaf}, err
+// entries collects what is stored, in the order of the keys, which lie in one piece of memory.
+type entries struct {
+	keys   []byte
+	ends   []int // of the keys
+	values [][]byte
 }
 
-// hashTrie hands over the nodes of one trie and returns its root.
-func hashTrie(leaves []hashed, put func(path, blob []byte)) (common.Hash, error) {
-	if len(leaves) == 0 {
-		return types.EmptyRootHash, nil
+// add notes a value under a key that comes in parts.
+func (e *entries) add(value []byte, key ...[]byte) {
+	for _, part := range key {
+		e.keys = append(e.keys, part...)
 	}
-	slices.SortFunc(leaves, func(a, b hashed) int { return bytes.Compare(a.key[:], b.key[:]) })
+	e.ends, e.values = append(e.ends, len(e.keys)), append(e.values, value)
+}
+
+func (e *entries) pairs() []store.Pair {
+	keys, from := string(e.keys), 0
+	out := make([]store.Pair, len(e.ends))
+	for i, to := range e.ends {
+		out[i] = store.Pair{Key: keys[from:to], Value: e.values[i]}
+		from = to
+	}
+	return out
+}
+
+// hashTrie returns the root of a trie with these leaves, which are in order, and its nodes in the order of their paths.
+func hashTrie(leaves []hashed) (root common.Hash, nodes []node, err error) {
+	if len(leaves) == 0 {
+		return types.EmptyRootHash, nil, nil
+	}
 	t := trie.NewStackTrie(func(path []byte, _ common.Hash, blob []byte) {
-		put(bytes.Clone(path), bytes.Clone(blob))
+		both := slices.Concat(path, blob) // the trie goes on to use both
+		nodes = append(nodes, node{both[:len(path):len(path)], both[len(path):]})
 	})
 	for _, l := range leaves {
 		if err := t.Update(l.key[:], l.value); err != nil {
-			return common.Hash{}, err
+			return common.Hash{}, nil, err
 		}
 	}
-	return t.Hash(), nil
+	root = t.Hash()
+	slices.SortFunc(nodes, func(a, b node) int { return bytes.Compare(a.path, b.path) })
+	return root, nodes, nil
 }
 
 // write stores block 0 and its state; codes are left to the caller, which
@@ -161,11 +230,5 @@ func (g *genesis) write(tx store.Tx, l layout) error {
 	if err := tx.Bucket(l.blocks).Put(numberKey(0), v); err != nil {
 		return err
 	}
-	b := tx.Bucket(l.state)
-	for _, e := range g.state {
-		if err := b.Put(e.key, e.value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return store.Fill(tx, l.state, g.state)
 }

@@ -99,7 +99,8 @@ func newChains(s store.Store, ids []uint64, specs func() ([]Spec, error)) []*Cha
 // computeAll checks the specs and computes every genesis. Codes and storages are hashed
 // beforehand because the chains share most of them.
 func computeAll(specs []Spec) ([]*genesis, error) {
-	hashes, stored, seen := codeHashes{}, storages{}, map[uint64]bool{}
+	hashes, seen := codeHashes{}, map[uint64]bool{}
+	stored := &storages{known: map[uintptr]*storage{}, keys: map[common.Hash]common.Hash{}}
 	for _, s := range specs {
 		if seen[s.ChainID] {
 			return nil, fmt.Errorf("%w: chain %d is specified twice", ErrSpec, s.ChainID)
@@ -110,11 +111,12 @@ func computeAll(specs []Spec) ([]*genesis, error) {
 			return nil, err
 		}
 		for _, a := range all {
-			hashes.of(a.Code)
-			if _, err := stored.of(a.Storage); err != nil {
-				return nil, err
-			}
+			hashes.of(a)
+			stored.note(a.Storage)
 		}
+	}
+	if err := stored.hash(); err != nil {
+		return nil, err
 	}
 	out := make([]*genesis, len(specs))
 	var group errgroup.Group

@@ -27,11 +27,12 @@ type Spec struct {
 
 // Account is one account of block 0, or one that a constructor left behind.
 type Account struct {
-	Address common.Address
-	Code    []byte
-	Nonce   uint64
-	Balance *big.Int // wei, nil means zero
-	Storage map[common.Hash]common.Hash
+	Address  common.Address
+	Code     []byte
+	CodeHash common.Hash // of Code, or zero: it is computed then
+	Nonce    uint64
+	Balance  *big.Int // wei, nil means zero
+	Storage  map[common.Hash]common.Hash
 }
 
 // ErrSpec is wrapped when a spec cannot be a chain.
