@@ -1,21 +1,16 @@
 package devnet
 
 import (
-	"fmt"
 	"maps"
 	"math/big"
 	"slices"
-	"strings"
 
-	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
-	"golang.org/x/sync/errgroup"
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/chain/evm"
-	"coffer/assets"
 )
 
 // wholeSupply is how many whole units of every token and coin exist on each chain.
@@ -25,15 +20,6 @@ const wholeSupply = 1_000_000_000
 func supply(decimals int) *big.Int {
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
 	return unit.Mul(unit, big.NewInt(wholeSupply))
-}
-
-// contract is one contract of genesis: its artifact, where it stands, and the constructor's arguments with their types.
-// The types are written down here because reading a whole interface for them is the slowest part of a reopening.
-type contract struct {
-	name  string
-	at    common.Address
-	types string // with spaces between them
-	args  []any
 }
 
 // tokenKind is what two tokens must share to be the same contract state.
@@ -60,63 +46,58 @@ type alloc struct {
 	tokens map[tokenKind]evm.Account
 }
 
-// newAlloc runs every constructor once.
+// newAlloc gives every contract what the installation has of its own.
 func newAlloc(p pinned, cat *catalog.Catalog, who parties) (*alloc, error) {
-	var deploys []func() ([]evm.Account, error)
-	for _, c := range sharedContracts(p, who) {
-		deploys = append(deploys, c.deploy)
-	}
-	for _, f := range othersContracts(p) {
-		deploys = append(deploys, f.deploy)
-	}
-	a, made := &alloc{cat: cat, who: who}, make([][]evm.Account, len(deploys))
-	var group errgroup.Group
-	for i, deploy := range deploys {
-		group.Go(func() (err error) {
-			made[i], err = deploy()
-			return err
-		})
-	}
-	group.Go(func() (err error) {
-		a.tokens, err = deployTokens(cat, p.Paymaster, who)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	known, err := readContracts()
+	if err != nil {
 		return nil, err
 	}
-	for _, account := range slices.Concat(made...) {
-		switch account.Address {
-		case p.Paymaster:
-			a.filler = account
-			continue
-		case p.MetaFactory: // its owner did on every real chain that it deploys with the factory
+	a := &alloc{cat: cat, who: who, filler: known.accounts("Filler", common.Hash{})[0]}
+	a.filler.Storage[common.Hash{31: slotOwner}] = common.BytesToHash(who.treasury[:])
+	escrow := known.accounts("Escrow", who.salt)[0]
+	maps.Copy(escrow.Storage, attestedBy(who.attester))
+	a.shared = []evm.Account{escrow}
+	for _, name := range fixed {
+		a.shared = append(a.shared, known.accounts(name, common.Hash{})...)
+	}
+	for _, account := range a.shared {
+		if account.Address == p.MetaFactory { // its owner did on every real chain that it deploys with the factory
 			account.Storage[slotOf(p.Factory, slotApproved)] = common.Hash{31: 1}
 		}
-		a.shared = append(a.shared, account)
 	}
+	a.tokens = tokens(known, cat, p.Paymaster, who)
 	return a, nil
 }
 
-func sharedContracts(p pinned, who parties) []contract {
-	return []contract{
-		{"RoleBasedECDSAValidator", p.RoleBasedValidator, "", nil},
-		{"Filler", p.Paymaster, "address address", []any{p.EntryPoint, who.treasury}},
-		{"Escrow", p.Escrow, "address address[] uint256 bytes32", []any{
-			p.Paymaster, []common.Address{who.attester}, big.NewInt(attesters), who.salt}},
+// fixed are the contracts that every installation has alike.
+var fixed = []string{"RoleBasedECDSAValidator", "EntryPoint", "KernelV31", "KernelV33", "ECDSAValidator",
+	"KernelFactory", "MetaFactory"}
+
+// attestedBy is what an escrow with one attester keeps: whether a key is one, and the list of them.
+func attestedBy(attester common.Address) map[common.Hash]common.Hash {
+	list := common.Hash{31: slotAttesters}
+	return map[common.Hash]common.Hash{
+		slotOf(attester, slotIsAttester): {31: 1},
+		list:                             {31: attesters},
+		crypto.Keccak256Hash(list[:]):    common.BytesToHash(attester[:]),
 	}
 }
 
 // attesters is how many must sign a release: the installation's own, the only one there is.
 const attesters = 1
 
-// Slots of Filler.sol, of Token.sol, and of the meta factory's approvals.
+// Slots of Filler.sol, of Escrow.sol, of Token.sol, and of the meta factory's approvals.
 const (
-	slotHot      = 2
-	slotCaps     = 4
-	slotBalances = 0
-	slotName     = 3
-	slotSymbol   = 4
-	slotApproved = 0
+	slotOwner      = 0
+	slotHot        = 2
+	slotCaps       = 4
+	slotIsAttester = 1
+	slotAttesters  = 2
+	slotBalances   = 0
+	slotSupply     = 2
+	slotName       = 3
+	slotSymbol     = 4
+	slotApproved   = 0
 )
 
 // capHours is in how many hours the whole cap of a token may leave again.
@@ -150,79 +131,9 @@ func slotOf(key common.Address, slot int64) common.Hash {
 	return crypto.Keccak256Hash(common.LeftPadBytes(key[:], 32), common.BigToHash(big.NewInt(slot)).Bytes())
 }
 
-// foreign is a contract of others. It comes out of the deterministic deployer where every network has it.
-type foreign struct {
-	name string
-	at   common.Address
-	salt common.Hash
-}
-
-func othersContracts(p pinned) []foreign {
-	return []foreign{
-		{"EntryPoint", p.EntryPoint, p.salt},
-		{"KernelV31", p.KernelV31, common.Hash{}},
-		{"KernelV33", p.KernelV33, common.Hash{}},
-		{"ECDSAValidator", p.ECDSAValidator, common.Hash{}},
-		{"KernelFactory", p.Factory, common.Hash{}},
-		{"MetaFactory", p.MetaFactory, common.Hash{}},
-	}
-}
-
-// deploy refuses an address that is not the pinned one. Kernel remembers the chain's id while it is constructed, but
-// trusts that only at its own address, where no account is: one run serves all chains.
-func (f foreign) deploy() ([]evm.Account, error) {
-	art, err := assets.Contract(f.name)
-	if err != nil {
-		return nil, err
-	}
-	accounts, err := evm.DeployDeterministic(art.Bytecode, f.salt)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.name, err)
-	}
-	if accounts[0].Address != f.at {
-		return nil, fmt.Errorf("%s came out at %s, pinned at %s", f.name, accounts[0].Address, f.at)
-	}
-	return accounts, nil
-}
-
-// deploy runs the constructor at the contract's place. None of the contracts reads the chain id while it is
-// constructed, so one run serves all chains.
-func (c contract) deploy() ([]evm.Account, error) {
-	art, err := assets.Contract(c.name)
-	if err != nil {
-		return nil, err
-	}
-	packed, err := c.pack()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.name, err)
-	}
-	accounts, err := evm.Predeploy(append(art.Bytecode, packed...), c.at, 1)
-	if err != nil {
-		return nil, fmt.Errorf("%s at %s: %w", c.name, c.at, err)
-	}
-	return accounts, nil
-}
-
-// pack encodes the constructor's arguments.
-func (c contract) pack() ([]byte, error) {
-	var out abi.Arguments
-	for t := range strings.FieldsSeq(c.types) {
-		typ, err := abi.NewType(t, "", nil)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, abi.Argument{Type: typ})
-	}
-	return out.Pack(c.args...)
-}
-
-// tokenTypes are the constructor's: name, symbol, decimals, holder, supply.
-const tokenTypes = "string string uint8 address uint256"
-
-// deployTokens makes one token of each kind, with the shares of treasury, filler and faucet. Nothing in a token depends
-// on its address, so the account is moved to the real one afterwards; code and sum differ by decimals only, so few
-// constructors run.
-func deployTokens(cat *catalog.Catalog, filler common.Address, who parties) (map[tokenKind]evm.Account, error) {
+// tokens makes one token of each kind, with the shares of treasury, filler and faucet. Nothing in a token depends on its
+// address, so the account is moved to the real one afterwards; code and sum differ by decimals only.
+func tokens(known contracts, cat *catalog.Catalog, filler common.Address, who parties) map[tokenKind]evm.Account {
 	out, bare, inFunds := map[tokenKind]evm.Account{}, map[int]evm.Account{}, fundKinds(cat)
 	for e := range cat.Entities() {
 		k := kindOf(e)
@@ -231,13 +142,9 @@ func deployTokens(cat *catalog.Catalog, filler common.Address, who parties) (map
 		}
 		token, made := bare[k.decimals]
 		if !made {
+			token = known.accounts("Token", common.BigToHash(big.NewInt(int64(k.decimals))))[0]
 			sum := supply(k.decimals)
-			accounts, err := contract{"Token", who.treasury, tokenTypes,
-				[]any{"", "", uint8(k.decimals), who.treasury, sum}}.deploy()
-			if err != nil {
-				return nil, err
-			}
-			token = accounts[0]
+			token.Storage[common.Hash{31: slotSupply}] = common.BigToHash(sum)
 			for holder, share := range map[common.Address]int64{
 				filler: solverPercent, who.faucet: faucetPercent, who.treasury: 100 - solverPercent - faucetPercent,
 			} {
@@ -253,7 +160,7 @@ func deployTokens(cat *catalog.Catalog, filler common.Address, who parties) (map
 		putString(token.Storage, slotSymbol, k.symbol)
 		out[k] = token
 	}
-	return out, nil
+	return out
 }
 
 // putString writes a string as Solidity keeps it: up to 31 bytes in its slot, a longer one behind the slot's hash.

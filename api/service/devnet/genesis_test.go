@@ -23,7 +23,6 @@ import (
 	"coffer/api/service/devnet"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
-	"coffer/assets"
 )
 
 func open(t testing.TB, s store.Store) *devnet.Installation {
@@ -478,27 +477,6 @@ func TestEachLabelHasItsOwnKey(t *testing.T) {
 	b, _ := in.Secret("two", 32)
 	if bytes.Equal(a, b) {
 		t.Error("two labels gave one secret")
-	}
-}
-
-// The argument types are written down beside the contracts; this compares them with the compiled interfaces.
-func TestConstructorTypesAreThoseOfTheArtifacts(t *testing.T) {
-	for name, want := range devnet.ConstructorTypes() {
-		art, err := assets.Contract(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := abi.JSON(bytes.NewReader(art.ABI))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, in := range parsed.Constructor.Inputs {
-			got = append(got, in.Type.String())
-		}
-		if strings.Join(got, ",") != want {
-			t.Errorf("%s: the constructor takes (%s), genesis gives (%s)", name, strings.Join(got, ","), want)
-		}
 	}
 }
 
