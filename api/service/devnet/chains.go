@@ -70,10 +70,14 @@ func (in *Installation) reopen(s store.Store, specs func() ([]evm.Spec, error)) 
 // specs is what every chain begins with.
 func (in *Installation) specs(a *alloc) []evm.Spec {
 	out := make([]evm.Spec, len(in.ChainIDs))
+	var work sync.WaitGroup
 	for i, id := range in.ChainIDs {
-		out[i] = a.spec(id)
-		out[i].Time = in.time
+		work.Go(func() {
+			out[i] = a.spec(id)
+			out[i].Time = in.time
+		})
 	}
+	work.Wait()
 	return out
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
-	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/solana"
@@ -31,13 +30,9 @@ func OpenEarlier(s store.Store, d network.Descriptor, file string) (*Installatio
 	if err != nil {
 		return nil, fmt.Errorf("earlier network: %w", err)
 	}
-	cat, err := catalog.With(file)
+	in, err := newInstallation(s, file, seed)
 	if err != nil {
 		return nil, fmt.Errorf("earlier network: %w", err)
-	}
-	in, err := newInstallation(s, cat, seed)
-	if err != nil {
-		return nil, err
 	}
 	in.Descriptor = d
 	if err := in.openEarlier(s); err != nil {

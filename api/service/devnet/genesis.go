@@ -24,6 +24,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"golang.org/x/sync/errgroup"
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
@@ -102,14 +103,6 @@ type Installation struct {
 
 // Open opens the installation in s, or makes it when there is none.
 func Open(s store.Store, o Options) (*Installation, error) {
-	cat, err := catalog.With(o.Catalog)
-	if err != nil {
-		return nil, fmt.Errorf("genesis: %w", err)
-	}
-	pins, err := readPins()
-	if err != nil {
-		return nil, fmt.Errorf("genesis: %w", err)
-	}
 	stored, err := storedSeed(s)
 	if err == nil && stored == nil {
 		err = checkEmpty(s)
@@ -121,9 +114,15 @@ func Open(s store.Store, o Options) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := newInstallation(s, cat, seed)
-	if err != nil {
-		return nil, err
+	var pins pinned
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		pins, err = readPins()
+		return err
+	})
+	in, err := newInstallation(s, o.Catalog, seed)
+	if err = errors.Join(err, group.Wait()); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
 	}
 	in.filler, in.time = pins.Paymaster, cmp.Or(o.Time, Time)
 	if in.Endowed, err = endowed(s, stored == nil, o); err != nil {
@@ -139,16 +138,22 @@ func Open(s store.Store, o Options) (*Installation, error) {
 	return in, err
 }
 
-// newInstallation is an installation of a seed without its chains.
-func newInstallation(s store.Store, cat *catalog.Catalog, seed []byte) (*Installation, error) {
-	keys, err := signers.Derive(seed)
-	if err != nil {
-		return nil, fmt.Errorf("genesis: %w", err)
+// newInstallation is an installation of a seed without its chains, with the assets of a catalogue file.
+func newInstallation(s store.Store, file string, seed []byte) (*Installation, error) {
+	var keys signers.Embedded
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		keys, err = signers.Derive(seed)
+		return err
+	})
+	cat, err := catalog.With(file)
+	if err = errors.Join(err, group.Wait()); err != nil {
+		return nil, err
 	}
 	in := &Installation{Embedded: keys, Network: deployed(keys, cat), Store: s, seed: seed}
 	salt, err := in.Secret("escrow/1", len(in.EscrowSalt))
 	if err != nil {
-		return nil, fmt.Errorf("genesis: %w", err)
+		return nil, err
 	}
 	in.EscrowSalt, in.Threshold = [32]byte(salt), attesters
 	in.BalanceSlots = balanceSlots(cat)

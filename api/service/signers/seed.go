@@ -11,6 +11,7 @@ import (
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/ethereum/go-ethereum/crypto"
+	"golang.org/x/sync/errgroup"
 
 	"coffer/api/op"
 )
@@ -37,17 +38,29 @@ const (
 
 // Derive makes the signers of an installation from its seed by HKDF-SHA256, one label each.
 func Derive(seed []byte) (e Embedded, err error) {
-	evm := func(label string) *Key {
-		if err != nil {
+	var group errgroup.Group // of the two curves, whose first use takes a millisecond each
+	group.Go(func() error { return e.deriveEVM(seed) })
+	group.Go(func() error { return e.deriveSolana(seed) })
+	err = group.Wait()
+	return e, err
+}
+
+func (e *Embedded) deriveEVM(seed []byte) (err error) {
+	key := func(label string) *Key {
+		private, errKey := deriveECDSA(seed, label)
+		if errKey != nil {
+			err = errKey
 			return nil
 		}
-		var key *ecdsa.PrivateKey
-		if key, err = deriveECDSA(seed, label); err != nil {
-			return nil
-		}
-		return Local(key)
+		return Local(private)
 	}
-	solana := func(label string) *SolanaKey {
+	e.Operator, e.CoSigner, e.TamperProof = key(labelOperator), key(labelCoSigner), key(labelTamperProof)
+	e.Attester, e.Treasury, e.Faucet = key(labelAttester), seldom{key(labelTreasury)}, key(labelFaucet)
+	return err
+}
+
+func (e *Embedded) deriveSolana(seed []byte) (err error) {
+	key := func(label string) *SolanaKey {
 		raw, errKey := Secret(seed, label, ed25519.SeedSize)
 		if errKey != nil {
 			err = errKey
@@ -55,16 +68,9 @@ func Derive(seed []byte) (e Embedded, err error) {
 		}
 		return LocalSolana(ed25519.NewKeyFromSeed(raw))
 	}
-	e = Embedded{
-		Set: Set{
-			Operator: evm(labelOperator), CoSigner: evm(labelCoSigner), TamperProof: evm(labelTamperProof),
-			Attester: evm(labelAttester),
-			Sponsor:  solana(labelSponsor), Vault: solana(labelVault), SolanaSolver: solana(labelSolanaSolver),
-		},
-		Treasury: seldom{evm(labelTreasury)}, Faucet: evm(labelFaucet),
-		SolanaTreasury: solana(labelSolanaTreasury), SolanaFaucet: solana(labelSolanaFaucet),
-	}
-	return e, err
+	e.Sponsor, e.Vault, e.SolanaSolver = key(labelSponsor), key(labelVault), key(labelSolanaSolver)
+	e.SolanaTreasury, e.SolanaFaucet = key(labelSolanaTreasury), key(labelSolanaFaucet)
+	return err
 }
 
 // OfTank makes the signers of a network on nodes of others from the key of its gas tank, 32 bytes, which is the

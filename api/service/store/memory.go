@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -39,19 +38,13 @@ func NewStage() (s Store, copyTo func(Tx) error) {
 	return m, m.copyTo
 }
 
-func (m *memory) copyTo(tx Tx) (err error) {
+func (m *memory) copyTo(tx Tx) error {
 	for name, tr := range *m.current.Load() {
-		if to, ok := tx.(*memoryTx); ok && to.changed != nil && to.read(name) == nil {
-			to.changed[name] = tr.Copy() // values are never changed
-			continue
+		if err := fill(tx, name, tr); err != nil {
+			return err
 		}
-		into := tx.Bucket(name)
-		tr.Scan(func(k string, v []byte) bool {
-			err = cmp.Or(err, into.Put([]byte(k), v))
-			return err == nil
-		})
 	}
-	return err
+	return nil
 }
 
 // Pair is an entry of a bucket.
@@ -60,28 +53,35 @@ type Pair struct {
 	Value []byte
 }
 
-// Fill puts entries into a bucket. They come in the order of their keys, each key once, and are not changed afterwards:
-// an empty bucket in memory keeps them as they are.
-func Fill(tx Tx, bucket string, entries []Pair) error {
-	to, inMemory := tx.(*memoryTx)
-	if inMemory && to.changed != nil && bucket != "" && to.read(bucket) == nil {
-		tr := btree.NewMap[string, []byte](treeDegree)
-		for _, e := range entries {
-			if err := checkKey(e.Key); err != nil {
-				return err
-			}
-			tr.Load(e.Key, e.Value)
+// Content is what a bucket shall have. It can be made beside other work, before the transaction that it goes into.
+type Content struct{ tree *tree }
+
+// NewContent takes entries in the order of their keys, each key once. They are not changed afterwards.
+func NewContent(entries []Pair) (Content, error) {
+	tr := btree.NewMap[string, []byte](treeDegree)
+	for _, e := range entries {
+		if err := checkKey(e.Key); err != nil {
+			return Content{}, err
 		}
-		to.changed[bucket] = tr
+		tr.Load(e.Key, e.Value)
+	}
+	return Content{tr}, nil
+}
+
+// Fill puts content into a bucket. An empty one in memory takes it as it is.
+func Fill(tx Tx, bucket string, c Content) error { return fill(tx, bucket, c.tree) }
+
+func fill(tx Tx, bucket string, tr *tree) (err error) {
+	if to, ok := tx.(*memoryTx); ok && to.changed != nil && bucket != "" && to.read(bucket) == nil {
+		to.changed[bucket] = tr.Copy() // values are never changed
 		return nil
 	}
 	into := tx.Bucket(bucket)
-	for _, e := range entries {
-		if err := into.Put([]byte(e.Key), e.Value); err != nil {
-			return err
-		}
-	}
-	return nil
+	tr.Scan(func(k string, v []byte) bool {
+		err = into.Put([]byte(k), v)
+		return err == nil
+	})
+	return err
 }
 
 func (m *memory) View(fn func(Tx) error) error {

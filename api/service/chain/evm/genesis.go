@@ -22,7 +22,7 @@ import (
 // genesis is block 0 and its state, ready to be written.
 type genesis struct {
 	block *sealed
-	state []store.Pair // of the state bucket
+	state store.Content
 	codes map[common.Hash][]byte
 }
 
@@ -125,11 +125,7 @@ func sortLeaves(all []hashed) {
 
 // newGenesis computes block 0. Keys are known beforehand, so the tries are built in one pass over the sorted leaves,
 // without a database.
-func newGenesis(s Spec, hashes codeHashes, stored *storages) (*genesis, error) {
-	all, err := s.accounts()
-	if err != nil {
-		return nil, err
-	}
+func newGenesis(s Spec, all []Account, hashes codeHashes, stored *storages) (_ *genesis, err error) {
 	g, state := &genesis{codes: map[common.Hash][]byte{}}, &entries{}
 	leaves, has := make([]hashed, len(all)), make(map[common.Hash]*storage, len(all))
 	slim := make(map[common.Hash][]byte, len(all))
@@ -171,7 +167,9 @@ func newGenesis(s Spec, hashes codeHashes, stored *storages) (*genesis, error) {
 			state.add(slot.value, []byte{prefixSlot}, l.key[:], slot.key[:])
 		}
 	}
-	g.state = state.pairs()
+	if g.state, err = store.NewContent(state.pairs()); err != nil {
+		return nil, err
+	}
 	g.block = newSealed(h, nil, nil, nil, nil, nil)
 	return g, nil
 }

@@ -101,16 +101,17 @@ func newChains(s store.Store, ids []uint64, specs func() ([]Spec, error)) []*Cha
 func computeAll(specs []Spec) ([]*genesis, error) {
 	hashes, seen := codeHashes{}, map[uint64]bool{}
 	stored := &storages{known: map[uintptr]*storage{}, keys: map[common.Hash]common.Hash{}}
-	for _, s := range specs {
+	accounts := make([][]Account, len(specs))
+	for i, s := range specs {
 		if seen[s.ChainID] {
 			return nil, fmt.Errorf("%w: chain %d is specified twice", ErrSpec, s.ChainID)
 		}
 		seen[s.ChainID] = true
-		all, err := s.accounts()
-		if err != nil {
+		var err error
+		if accounts[i], err = s.accounts(); err != nil {
 			return nil, err
 		}
-		for _, a := range all {
+		for _, a := range accounts[i] {
 			hashes.of(a)
 			stored.note(a.Storage)
 		}
@@ -122,7 +123,7 @@ func computeAll(specs []Spec) ([]*genesis, error) {
 	var group errgroup.Group
 	for i, s := range specs {
 		group.Go(func() (err error) {
-			out[i], err = newGenesis(s, hashes, stored)
+			out[i], err = newGenesis(s, accounts[i], hashes, stored)
 			return err
 		})
 	}
