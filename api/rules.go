@@ -2,13 +2,13 @@ package api
 
 import (
 	"math/big"
-	"regexp"
 	"slices"
 	"time"
 
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/pattern"
 )
 
 // Rules are the validation rules of requests, one set for wallet and service. They need no chain state: what only the
@@ -31,12 +31,12 @@ const MinValidity = 60 * time.Second
 const MaxSlippageBps = 10_000
 
 var (
-	reTargetChain = regexp.MustCompile(`^[a-z0-9]+:[0-9]+$`)
-	reHexBytes    = regexp.MustCompile(`^0x([0-9a-fA-F]{2})*$`)
-	reHexNumber   = regexp.MustCompile(`^0x[0-9a-fA-F]{1,64}$`)
-	reWord        = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
-	reHexDigits   = regexp.MustCompile(`^([0-9a-fA-F]{2})*$`)
-	reUnix        = regexp.MustCompile(`^[0-9]{1,12}$`)
+	reTargetChain = pattern.New(`^[a-z0-9]+:[0-9]+$`)
+	reHexBytes    = pattern.New(`^0x([0-9a-fA-F]{2})*$`)
+	reHexNumber   = pattern.New(`^0x[0-9a-fA-F]{1,64}$`)
+	reWord        = pattern.New(`^0x[0-9a-fA-F]{64}$`)
+	reHexDigits   = pattern.New(`^([0-9a-fA-F]{2})*$`)
+	reUnix        = pattern.New(`^[0-9]{1,12}$`)
 )
 
 // Predict checks the body of POST /account/predict-address and returns every failure.

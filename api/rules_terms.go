@@ -1,15 +1,15 @@
 package api
 
-import "regexp"
+import "coffer/api/pattern"
 
 // The forms of what a quote says, as the description has them.
 var (
-	reAssetType = regexp.MustCompile(`^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128}$`)
-	reAggregate = regexp.MustCompile(`^ob:[^\s]+$`)
-	reUSD       = regexp.MustCompile(`^[0-9]+\.[0-9]{2}$`)
-	reWorth     = regexp.MustCompile(`^([0-9]+\.[0-9]{2})?$`)
-	rePercent   = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
-	reRecipient = regexp.MustCompile(`^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[a-zA-Z0-9]+$`)
+	reAssetType = pattern.New(`^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128}$`)
+	reAggregate = pattern.New(`^ob:[^\s]+$`)
+	reUSD       = pattern.New(`^[0-9]+\.[0-9]{2}$`)
+	reWorth     = pattern.New(`^([0-9]+\.[0-9]{2})?$`)
+	rePercent   = pattern.New(`^[0-9]+(\.[0-9]+)?$`)
+	reRecipient = pattern.New(`^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[a-zA-Z0-9]+$`)
 )
 
 const (

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +14,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op"
+	"coffer/api/pattern"
 )
 
 // WireAccounts returns the accounts of the profile as the interface writes them, each with its address: the one the
@@ -134,8 +134,8 @@ func (a Account) same(b Account) bool {
 const MaxAccountName = 24
 
 var (
-	reAccountName = regexp.MustCompile(`^[\pL\pN]+([ ._-][\pL\pN]+)*$`)
-	reNumbered    = regexp.MustCompile(`(?i)^account \d+$`)
+	reAccountName = pattern.New(`^[\pL\pN]+([ ._-][\pL\pN]+)*$`)
+	reNumbered    = pattern.New(`(?i)^account \d+$`)
 )
 
 // CheckAccountName says what is wrong with the name of an account.

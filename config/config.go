@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/files"
 	"coffer/api/network"
+	"coffer/api/pattern"
 )
 
 // SchemaVersion is the version of the configuration file that this program reads.
@@ -258,8 +258,8 @@ func (f File) Profile(name string) (Profile, error) {
 }
 
 var (
-	reName      = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
-	reNetworkID = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
+	reName      = pattern.New(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+	reNetworkID = pattern.New(`^0x[0-9a-f]{64}$`)
 )
 
 // nameRule says which names reName takes.

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"coffer/api/pattern"
 )
 
 // tomlError explains why a file does not decode: the place, the setting and a plain description, without the Go types
@@ -35,14 +36,14 @@ func tomlError(path string, data []byte, err error) *Error {
 }
 
 // reGot matches the decoder's word for the type in the file.
-var reGot = regexp.MustCompile(`^toml: cannot (?:decode TOML|store an?) ([a-z ]+?) (?:into|in) `)
+var reGot = pattern.New(`^toml: cannot (?:decode TOML|store an?) ([a-z ]+?) (?:into|in) `)
 
 // mistyped names the setting whose value has the wrong type, what it takes, with an example, and what the file has.
 func mistyped(de *toml.DecodeError) (key, problem string) {
 	parts := de.Key()
 	name, n, t := settingAt(parts)
 	problem = "expected " + expected(name, parts[:n], t)
-	if m := reGot.FindStringSubmatch(de.Error()); n < len(parts) {
+	if m := reGot.Regexp().FindStringSubmatch(de.Error()); n < len(parts) {
 		problem += ", got a table"
 	} else if m != nil {
 		problem += ", got " + gotWord(m[1])

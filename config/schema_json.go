@@ -60,7 +60,7 @@ func memberSchema(t reflect.Type, key []string) map[string]any {
 func mapSchema(t reflect.Type, key []string) map[string]any {
 	s := map[string]any{"type": "object"}
 	if t.Elem().Kind() == reflect.Struct {
-		s["propertyNames"], s["additionalProperties"] = map[string]any{"pattern": reName.String()},
+		s["propertyNames"], s["additionalProperties"] = map[string]any{"pattern": reName.Regexp().String()},
 			schemaOf(t.Elem(), key)
 		return s
 	}

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"coffer/api/amount"
+	"coffer/api/pattern"
 )
 
 // Themes of the screens. ThemeAuto follows the background that the terminal reports.
@@ -120,8 +120,8 @@ const (
 )
 
 var (
-	reAction   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	reHexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+	reAction   = pattern.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	reHexColor = pattern.New(`^#[0-9a-fA-F]{6}$`)
 )
 
 // check says the key, in parts below the table, and the problem of each broken rule.

@@ -16,13 +16,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"coffer/api/pattern"
 )
 
 // Kind tells play money from real money. The user declares it; a service cannot.
@@ -205,7 +206,7 @@ func Decode(b []byte) (Descriptor, error) {
 	return d, nil
 }
 
-var reInstallation = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
+var reInstallation = pattern.New(`^0x[0-9a-f]{64}$`)
 
 func (d Descriptor) check() error {
 	switch {

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"coffer/api/pattern"
 )
 
 // reference is how an endpoint names a credential of the vault.
-var reference = regexp.MustCompile(`\$\{vault:([a-z0-9][a-z0-9_-]{0,31})\}`)
+var reference = pattern.New(`\$\{vault:([a-z0-9][a-z0-9_-]{0,31})\}`)
 
 // stand is what takes a credential's place where an endpoint is only looked at.
 const stand = "in-vault"
@@ -34,7 +35,7 @@ func (f *File) Needs() (all []Need) {
 		endpoints = append(endpoints, f.Solana.RPC...)
 	}
 	for _, endpoint := range endpoints {
-		for _, m := range reference.FindAllStringSubmatch(endpoint, -1) {
+		for _, m := range reference.Regexp().FindAllStringSubmatch(endpoint, -1) {
 			if n := (Need{m[1], Host(endpoint)}); !slices.Contains(all, n) {
 				all = append(all, n)
 			}
@@ -53,8 +54,8 @@ func (f *File) Expand(ctx context.Context, c Chain, endpoint string, credential 
 func (f *File) expand(ctx context.Context, line int, endpoint string, credential Credential) (address string,
 	secrets []string, err error) {
 	host := Host(endpoint)
-	address = reference.ReplaceAllStringFunc(endpoint, func(ref string) string {
-		name := reference.FindStringSubmatch(ref)[1]
+	address = reference.Regexp().ReplaceAllStringFunc(endpoint, func(ref string) string {
+		name := reference.Regexp().FindStringSubmatch(ref)[1]
 		if credential == nil {
 			err = errors.Join(err, fmt.Errorf("%s: %s needs the key %q of a vault", f.Where(line), host, name))
 			return ""
@@ -74,7 +75,7 @@ func (f *File) expand(ctx context.Context, line int, endpoint string, credential
 
 // Host is as much of an endpoint as may be shown: scheme and host, in small letters.
 func Host(endpoint string) string {
-	u, err := url.Parse(reference.ReplaceAllString(endpoint, stand))
+	u, err := url.Parse(reference.Regexp().ReplaceAllString(endpoint, stand))
 	if err != nil || u.Host == "" {
 		return "an endpoint that cannot be read"
 	}
@@ -84,7 +85,7 @@ func Host(endpoint string) string {
 // CheckEndpoint says what is wrong with an endpoint: it is https, or http to this machine, and has no credential in
 // the clear. The error repeats nothing of it.
 func CheckEndpoint(endpoint string) error {
-	bare := reference.ReplaceAllString(endpoint, stand)
+	bare := reference.Regexp().ReplaceAllString(endpoint, stand)
 	u, err := url.Parse(bare)
 	switch {
 	case strings.Contains(bare, "${"):
@@ -111,7 +112,7 @@ func loopback(host string) bool {
 }
 
 // secretWord matches the names of query parameters that carry credentials.
-var secretWord = regexp.MustCompile(`(?i)key|token|secret|auth|pass|project|sig`)
+var secretWord = pattern.New(`(?i)key|token|secret|auth|pass|project|sig`)
 
 // shows reports whether an address shows what should be kept in the vault.
 func shows(u *url.URL) bool {
@@ -138,19 +139,19 @@ func shows(u *url.URL) bool {
 }
 
 var (
-	reRun   = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
-	reWords = regexp.MustCompile(`[A-Za-z0-9_-]{20,}`)
+	reRun   = pattern.New(`[A-Za-z0-9]{20,}`)
+	reWords = pattern.New(`[A-Za-z0-9_-]{20,}`)
 )
 
 // looksSecret reports whether a part of a text is random enough to be a credential: 20 letters and digits without a
 // pause, or with pauses when their kinds change as often as they do in no name.
 func looksSecret(s string) bool {
-	for _, run := range reRun.FindAllString(s, -1) {
+	for _, run := range reRun.Regexp().FindAllString(s, -1) {
 		if strings.ContainsAny(run, "0123456789") && strings.ContainsFunc(run, unicode.IsLetter) || changes(run) {
 			return true
 		}
 	}
-	for _, words := range reWords.FindAllString(s, -1) {
+	for _, words := range reWords.Regexp().FindAllString(s, -1) {
 		if changes(words) {
 			return true
 		}

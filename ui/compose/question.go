@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/pattern"
 	"coffer/ui/present"
 	"coffer/wallet/intent"
 )
@@ -19,7 +19,7 @@ import (
 // maxQuestion bounds the text of a question, in bytes.
 const maxQuestion = 64 << 10
 
-var reData = regexp.MustCompile(`^0x([0-9a-fA-F]{2})*$`)
+var reData = pattern.New(`^0x([0-9a-fA-F]{2})*$`)
 
 // ErrNoQuestion means that an order has parts which a question cannot say, such as state overrides.
 var ErrNoQuestion = errors.New("this order has parts that a question cannot say; save it as a file instead")

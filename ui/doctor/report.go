@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"coffer/api/pattern"
 )
 
 var (
-	reEVM    = regexp.MustCompile(`0x[0-9a-fA-F]{40,}`)
+	reEVM    = pattern.New(`0x[0-9a-fA-F]{40,}`)
 	reBase58 = regexp.MustCompile(`\b[1-9A-HJ-NP-Za-km-z]{32,88}\b`)
-	reIssuer = regexp.MustCompile(`certificate by .*?, until`)
-	reIP     = regexp.MustCompile(`\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|\[[0-9a-fA-F:]{3,}\](:\d+)?`)
+	reIssuer = pattern.New(`certificate by .*?, until`)
+	reIP     = pattern.New(`\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|\[[0-9a-fA-F:]{3,}\](:\d+)?`)
 )
 
 // Report writes the findings as text for other people, without addresses, ids, the service's host and its
@@ -74,12 +76,12 @@ func (d Deps) redact(s string) string {
 	for _, path := range d.private() {
 		s = strings.ReplaceAll(s, path, "[directory]")
 	}
-	s = reIssuer.ReplaceAllString(s, "certificate by [issuer], until")
+	s = reIssuer.Regexp().ReplaceAllString(s, "certificate by [issuer], until")
 	if len(d.Profile.Name) > 2 {
 		s = strings.ReplaceAll(s, "/"+d.Profile.Name, "/[profile]")
 		s = strings.ReplaceAll(s, "--profile "+d.Profile.Name, "--profile [profile]")
 	}
-	s = reEVM.ReplaceAllString(s, "[address]")
-	s = reIP.ReplaceAllString(s, "[ip]")
+	s = reEVM.Regexp().ReplaceAllString(s, "[address]")
+	s = reIP.Regexp().ReplaceAllString(s, "[ip]")
 	return reBase58.ReplaceAllString(s, "[key]")
 }

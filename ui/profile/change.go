@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"coffer/api/network"
+	"coffer/api/pattern"
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/wallet/journal"
@@ -96,7 +96,7 @@ func (o *Opened) lost(earlier []network.Descriptor) (all []network.Descriptor) {
 	return all
 }
 
-var networkID = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
+var networkID = pattern.New(`^0x[0-9a-f]{64}$`)
 
 // findTagged notes which of keys and journal still belong to a network before, or again, after a backup was put back.
 func (o *Opened) findTagged(ctx context.Context, before []network.Descriptor) error {

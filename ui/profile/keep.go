@@ -6,17 +6,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"coffer/api/files"
+	"coffer/api/pattern"
 )
 
 // Folder keeps one small document per name in a directory (0700), each in its own file (0600) that is replaced as a
 // whole.
 type Folder struct{ Dir string }
 
-var documentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,60}(\.[a-z0-9]{1,8})?$`)
+var documentName = pattern.New(`^[a-z0-9][a-z0-9-]{0,60}(\.[a-z0-9]{1,8})?$`)
 
 // ErrName is the error of a name that is not lower-case letters, digits and dashes with at most one suffix.
 var ErrName = errors.New("the name of a document is lower-case letters, digits and dashes, and at most one suffix")

@@ -2,7 +2,6 @@ package sshd
 
 import (
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
 
+	"coffer/api/pattern"
 	"coffer/ui/tui"
 )
 
@@ -139,7 +139,7 @@ func (g *channelFilter) handedOn() bool {
 	return g.shell
 }
 
-var plainTerm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
+var plainTerm = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 
 // terminal reads a request for a terminal. The library gets the same request without its modes.
 func (g *channelFilter) terminal(r *gossh.Request) bool {
@@ -192,7 +192,7 @@ func terminalNames() []string {
 	return []string{"COLORTERM", "COLORFGBG", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM_PROGRAM"}
 }
 
-var plainValue = regexp.MustCompile(`^[A-Za-z0-9 ._@:;,+-]{0,128}$`)
+var plainValue = pattern.New(`^[A-Za-z0-9 ._@:;,+-]{0,128}$`)
 
 func (g *channelFilter) keep(name, value string) bool {
 	if !slices.Contains(terminalNames(), name) || !plainValue.MatchString(value) {

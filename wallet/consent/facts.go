@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"coffer/api/pattern"
 	"coffer/wallet/verify"
 )
 
@@ -180,11 +180,11 @@ type walker struct {
 	out   []Fact
 }
 
-var indexes = regexp.MustCompile(`\[\d+\]`)
+var indexes = pattern.New(`\[\d+\]`)
 
 // add appends a fact. has says whether there is a value.
 func (w *walker) add(path, value string, has bool) {
-	when, ok := w.rules[indexes.ReplaceAllString(path, "")]
+	when, ok := w.rules[indexes.Regexp().ReplaceAllString(path, "")]
 	if !ok {
 		panic("consent: no rule for " + path) // a test walks every field of every view
 	}

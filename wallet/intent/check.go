@@ -2,19 +2,19 @@ package intent
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/pattern"
 	"coffer/api/text"
 )
 
 var (
-	reNetwork = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
-	reDecimal = regexp.MustCompile(`^(|0|[1-9][0-9]{0,77})$`)
+	reNetwork = pattern.New(`^0x[0-9a-f]{64}$`)
+	reDecimal = pattern.New(`^(|0|[1-9][0-9]{0,77})$`)
 )
 
 // maxFunction bounds the display signature of a call, in bytes.

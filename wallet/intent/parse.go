@@ -3,7 +3,6 @@ package intent
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"coffer/api"
+	"coffer/api/pattern"
 	"coffer/api/text"
 )
 
@@ -103,7 +103,7 @@ func kindName(kind string) string {
 	return "a " + kind
 }
 
-var reIndex = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
+var reIndex = pattern.New(`^(0|[1-9][0-9]*)$`)
 
 // place writes a JSON pointer the way rules name places: /calls/0/to is calls[0].to.
 func place(pointer string) string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -12,6 +11,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/pattern"
 	"coffer/api/text"
 )
 
@@ -42,8 +42,8 @@ type safeTransaction struct {
 }
 
 var (
-	reChainID = regexp.MustCompile(`^[1-9][0-9]{0,14}$`) // below 2^53, which a number of JSON holds exactly
-	reData    = regexp.MustCompile(`^0x([0-9a-fA-F]{2})*$`)
+	reChainID = pattern.New(`^[1-9][0-9]{0,14}$`) // below 2^53, which a number of JSON holds exactly
+	reData    = pattern.New(`^0x([0-9a-fA-F]{2})*$`)
 )
 
 // FromSafe reads a batch file of the Safe Transaction Builder into a draft that has the calls and the target chain and

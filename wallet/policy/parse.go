@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/pattern"
 	"coffer/api/text"
 	"coffer/wallet/verify"
 )
@@ -195,7 +195,7 @@ func each[T any](r *reader, key string, list []string, read func(string) (T, str
 	return out
 }
 
-var reNetwork = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
+var reNetwork = pattern.New(`^0x[0-9a-f]{64}$`)
 
 const wantAddress = "0x and 40 hex digits, in lower case or with a correct checksum"
 

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"coffer/api/pattern"
 	"coffer/api/secret"
 	"coffer/wallet/vault/internal/guard"
 )
@@ -24,7 +24,7 @@ const (
 	maxHost    = 300
 )
 
-var nodeKeyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+var nodeKeyName = pattern.New(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 
 // NodeKey describes a key that a node asks for. Host is scheme and host of the node, such as https://node.example: the
 // key is for no other.

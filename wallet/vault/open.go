@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"sync"
 	"time"
+
+	"coffer/api/pattern"
 )
 
 // Backend is where a vault is kept.
@@ -66,8 +67,8 @@ type Vault struct {
 }
 
 var (
-	profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
-	networkName = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
+	profileName = pattern.New(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+	networkName = pattern.New(`^0x[0-9a-f]{64}$`)
 )
 
 // shortNetwork is how much of the network id names a store, in hex digits.

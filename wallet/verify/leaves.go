@@ -1,11 +1,11 @@
 package verify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"coffer/api"
+	"coffer/api/pattern"
 )
 
 // Class says what protects a leaf of an answer against change (docs/threats.md).
@@ -250,7 +250,7 @@ func head(s string) string {
 	return s
 }
 
-var reInteger = regexp.MustCompile(`^(0|[1-9][0-9]{0,18})$`)
+var reInteger = pattern.New(`^(0|[1-9][0-9]{0,18})$`)
 
 // maxNumber bounds the digits of a number that is only shown; longer ones cost more to read than they can say.
 const maxNumber = 64
@@ -260,7 +260,7 @@ func (l Leaf) accepts(raw []byte) bool {
 	case formString:
 		return raw[0] == '"' && (len(raw) > 2 || l.Class == Display) // an unknown worth is an empty text
 	case formInteger:
-		return reInteger.Match(raw)
+		return reInteger.Regexp().Match(raw)
 	case formBool:
 		return string(raw) == "true" || string(raw) == "false"
 	case formNumber:
@@ -277,7 +277,7 @@ func (l Leaf) accepts(raw []byte) bool {
 }
 
 // reOperationSignature finds the place of a Solana operation's signature; that of a user operation stands inside it.
-var reOperationSignature = regexp.MustCompile(`^/originChainsOperations/[0-9]+/signature(/|$)`)
+var reOperationSignature = pattern.New(`^/originChainsOperations/[0-9]+/signature(/|$)`)
 
 // lexical passes every leaf through the class table: a known leaf must have its JSON form and must not be empty (L3);
 // an unknown one is refused inside an operation (L4) and counted elsewhere. strict holds the prefixes of the

@@ -3,7 +3,6 @@ package verify
 import (
 	"bytes"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/pattern"
 	"coffer/wallet/intent"
 )
 
@@ -130,7 +130,7 @@ func (j *judge) destinationOperation(p *PreparedOp, doc *api.Document, again *ap
 		"the prepared operation", "another operation")
 }
 
-var reQuoteID = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
+var reQuoteID = pattern.New(`^0x[0-9a-fA-F]{64}$`)
 
 func (j *judge) quoteID(s string) (id [32]byte) {
 	if !j.must(reQuoteID.MatchString(s), "Q1", "the quote has an id of 32 bytes", "/id", "0x and 64 hex digits", s) {
@@ -143,7 +143,7 @@ func (j *judge) quoteID(s string) (id [32]byte) {
 // maxExpiry is beyond what any policy lets a quote live, in seconds, and small enough to be counted in nanoseconds.
 const maxExpiry = 1 << 32
 
-var reUnixSeconds = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
+var reUnixSeconds = pattern.New(`^[1-9][0-9]{0,11}$`)
 
 // expiry checks how long the quote stays valid (TH-Q10).
 func (j *judge) expiry(s string) int64 {
@@ -232,7 +232,7 @@ func (j *judge) checksum(recipient string) {
 		"/destinationToken/recipientAccount", "lower case or a correct checksum", raw)
 }
 
-var reDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$`)
+var reDecimal = pattern.New(`^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$`)
 
 // slippage compares the tolerances with those that were asked for, in basis points: calls are exact on the receiving
 // side, swaps and transfers on the paying one (protocol §3.7).

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"time"
 	"unicode/utf8"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"coffer/api"
+	"coffer/api/pattern"
 	"coffer/api/text"
 )
 
@@ -95,7 +95,7 @@ func exact(b []byte) bool {
 	return err == nil && bytes.Equal(again, append(append([]byte(`{"v":`), b...), '}'))
 }
 
-var reMethod = regexp.MustCompile(`^(GET|POST)$`)
+var reMethod = pattern.New(`^(GET|POST)$`)
 
 // parseExchange reads the file of an exchange; name is its name. The error is a *FormatError.
 func parseExchange(name string, b []byte) (exchange, error) {

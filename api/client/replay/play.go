@@ -7,13 +7,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"coffer/api"
 	"coffer/api/client/httplog"
+	"coffer/api/pattern"
 	"coffer/api/text"
 )
 
@@ -45,7 +45,7 @@ func (r refusal) Error() string { return string(r) }
 // Final marks a failure that a retry does not change.
 func (refusal) Final() bool { return true }
 
-var reFile = regexp.MustCompile(`^[0-9]{6}\.json$`)
+var reFile = pattern.New(`^[0-9]{6}\.json$`)
 
 // Open reads a recording; clock is the real one. Any fault of a file is a *FormatError.
 func Open(dir string, clock func() time.Time) (*Player, About, error) {

@@ -22,7 +22,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -30,6 +29,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/api/pattern"
 )
 
 // The limits of a recording.
@@ -147,7 +147,7 @@ func decode(b []byte, limit int, into any) error {
 }
 
 // reProfile matches the name that a profile may have: it becomes part of a path.
-var reProfile = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+var reProfile = pattern.New(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 
 var errMoment = errors.New("no time of this century in RFC 3339")
 

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"coffer/api/pattern"
 	"coffer/api/rpcpool"
 )
 
@@ -177,7 +177,7 @@ func invalid(err error) bool {
 }
 
 // goneWords are how clients say that they do not have a block or its state.
-var goneWords = regexp.MustCompile(`(?i)header (for hash )?not found|hash not found|not (currently )?canonical|` +
+var goneWords = pattern.New(`(?i)header (for hash )?not found|hash not found|not (currently )?canonical|` +
 	`missing trie node|historical state|state( is|) (not |un)available|no state (found|available)|unknown block|` +
 	`block not found|resource not found|out ?of ?range|pruned|world state unavailable`)
 

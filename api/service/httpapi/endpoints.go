@@ -3,12 +3,12 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/pattern"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/quotestore"
 	"coffer/api/text"
@@ -142,7 +142,7 @@ const (
 	MaxLimit     = 100
 )
 
-var reLimit = regexp.MustCompile(`^[1-9][0-9]*$`)
+var reLimit = pattern.New(`^[1-9][0-9]*$`)
 
 // maxCursor bounds a continuation in bytes.
 const maxCursor = 1024

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/op"
+	"coffer/api/pattern"
 	"coffer/api/service/chain"
 	"coffer/api/service/deployment"
 )
@@ -36,7 +36,7 @@ func newExplorer(n *deployment.Network, earlier func() []*deployment.Network) *e
 }
 
 // reHash is the form of a transaction's hash and of a quote's id.
-var reHash = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
+var reHash = pattern.New(`^0x[0-9a-fA-F]{64}$`)
 
 // explorerPath splits a path below the base: /explorer/eip155:8453/tx/0x…
 func explorerPath(path string) (chain, hash string, ok bool) {

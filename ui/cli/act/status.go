@@ -3,13 +3,13 @@ package act
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"coffer/api"
+	"coffer/api/pattern"
 	"coffer/ui/cli"
 	"coffer/ui/present"
 	"coffer/wallet/flow"
@@ -27,8 +27,8 @@ const (
 const notSeenMargin = 30 * time.Second
 
 var (
-	reQuote     = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
-	reOperation = regexp.MustCompile(`^[0-9a-f]{16}$`)
+	reQuote     = pattern.New(`^0x[0-9a-fA-F]{64}$`)
+	reOperation = pattern.New(`^[0-9a-f]{16}$`)
 )
 
 // Status builds `coffer status`.

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
+	"coffer/api/pattern"
 	"coffer/api/secret"
 	"coffer/ui/cli"
 	"coffer/ui/present"
@@ -121,7 +121,7 @@ func noKey(file string, err error) error {
 }
 
 // rePath is the shape of a derivation path.
-var rePath = regexp.MustCompile(`^m(/[0-9]{1,10}['hH]?){0,10}$`)
+var rePath = pattern.New(`^m(/[0-9]{1,10}['hH]?){0,10}$`)
 
 // checkPath refuses a wrong --path before any question. It repeats nothing of it.
 func checkPath(path string) error {

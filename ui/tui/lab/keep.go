@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/api/pattern"
 	"coffer/ui/present"
 	"coffer/ui/quotelab"
 )
@@ -73,7 +73,7 @@ type keptMoney struct {
 
 var (
 	errKept = errors.New("the kept results of the lab cannot be read")
-	reKey   = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	reKey   = pattern.New(`^[0-9a-f]{32}$`)
 )
 
 // encode writes the last MaxKept results.

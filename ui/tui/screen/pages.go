@@ -1,11 +1,11 @@
 package screen
 
 import (
-	"regexp"
 	"strings"
 
 	"coffer/api/caip"
 	"coffer/api/network"
+	"coffer/api/pattern"
 	"coffer/wallet/verify"
 )
 
@@ -39,8 +39,8 @@ func (c Context) TokenLink(asset string) string {
 }
 
 var (
-	reEVMHash    = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
-	reSolanaHash = regexp.MustCompile(`^[1-9A-HJ-NP-Za-km-z]{64,90}$`)
+	reEVMHash    = pattern.New(`^0x[0-9a-fA-F]{64}$`)
+	reSolanaHash = pattern.New(`^[1-9A-HJ-NP-Za-km-z]{64,90}$`)
 )
 
 // HashLink is the page of a transaction on the explorer of its chain, as Link, whether the service names it or not.

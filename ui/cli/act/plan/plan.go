@@ -16,12 +16,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"coffer/api/pattern"
 	"coffer/wallet/intent"
 )
 
@@ -78,8 +78,8 @@ func NewSalt(random io.Reader) (string, error) {
 }
 
 var (
-	reSalt = regexp.MustCompile(`^([0-9a-f]{2}){8,32}$`)
-	reHash = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
+	reSalt = pattern.New(`^([0-9a-f]{2}){8,32}$`)
+	reHash = pattern.New(`^0x[0-9a-f]{64}$`)
 )
 
 // document is a plan as JSON.
