@@ -40,6 +40,7 @@ type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	file string
+	keep func() error // writes a new one; nil when it was read
 }
 
 // openAuthority reads the authority of a directory, or makes it. An authority whose time is nearly over is made anew;
@@ -53,6 +54,48 @@ func openAuthority(dir string, now time.Time) (*authority, error) {
 		return nil, err
 	}
 	return makeAuthority(dir, now)
+}
+
+// Certified is what a service that will be served needs for TLS.
+type Certified struct {
+	ready chan struct{}
+	ca    *authority
+	leaf  tls.Certificate
+	err   error
+}
+
+// Certify makes it beside other work, for a directory that nobody else uses. Serve writes the files.
+func Certify(dir string, hosts []string, now time.Time) *Certified {
+	c := &Certified{ready: make(chan struct{})}
+	go func() {
+		defer close(c.ready)
+		c.ca, c.leaf, c.err = certify(dir, hosts, now)
+	}()
+	return c
+}
+
+// kept waits until it is made, and writes a new authority to its directory.
+func (c *Certified) kept() error {
+	<-c.ready
+	if c.err != nil || c.ca.keep == nil {
+		return c.err
+	}
+	return c.ca.keep()
+}
+
+func certify(dir string, hosts []string, now time.Time) (*authority, tls.Certificate, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, tls.Certificate{}, err
+	}
+	if err := checkDir(dir); err != nil {
+		return nil, tls.Certificate{}, err
+	}
+	ca, err := openAuthority(dir, now)
+	if err != nil {
+		return nil, tls.Certificate{}, err
+	}
+	leaf, err := ca.leaf(serverNames(hosts), now)
+	return ca, leaf, err
 }
 
 func readAuthority(dir string) (*authority, error) {
@@ -120,10 +163,13 @@ func makeAuthority(dir string, now time.Time) (*authority, error) {
 		return nil, fmt.Errorf("make the certificate authority: %w", err)
 	}
 	a := &authority{cert: cert, key: key, file: filepath.Join(dir, caFile)}
-	if err := writePEM(filepath.Join(dir, caKeyFile), "EC PRIVATE KEY", keyDER); err != nil {
-		return nil, err
+	a.keep = func() error {
+		if err := writePEM(filepath.Join(dir, caKeyFile), "EC PRIVATE KEY", keyDER); err != nil {
+			return err
+		}
+		return writePEM(a.file, "CERTIFICATE", der)
 	}
-	return a, writePEM(a.file, "CERTIFICATE", der)
+	return a, nil
 }
 
 func writePEM(path, kind string, der []byte) error {

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
 	"coffer/api/service/httpapi"
@@ -19,13 +18,15 @@ import (
 // ServeOptions say where a service listens: Listen is host:port, port 0 for a free one; Dir is the data directory,
 // where the certificate authority is kept; Host are further names or addresses that the certificate is for; Timeouts
 // that are zero are those of DefaultTimeouts; Connections bounds those that are open at once, 0 means
-// DefaultConnections. Plain, for ServeHandler alone, listens without TLS where only this machine reaches it.
+// DefaultConnections. Certified is of the same directory and names, nil makes it now. Plain, for ServeHandler alone,
+// listens without TLS where only this machine reaches it.
 type ServeOptions struct {
 	Listen      string
 	Dir         string
 	Host        []string
 	Timeouts    Timeouts
 	Connections int
+	Certified   *Certified
 	Plain       bool
 }
 
@@ -118,23 +119,15 @@ func (p port) serve(ctx context.Context, o ServeOptions, h http.Handler) (_ *Run
 			err = fmt.Errorf("serve: %w", err)
 		}
 	}()
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, err
-	}
-	if err := checkDir(o.Dir); err != nil {
-		return nil, err
-	}
-	var ca *authority
-	var cert tls.Certificate
 	r := &Running{done: make(chan struct{})}
-	if !o.Plain {
-		if ca, err = openAuthority(o.Dir, p.clock()); err != nil {
-			return nil, err
-		}
-		if cert, err = ca.leaf(serverNames(o.Host), p.clock()); err != nil {
-			return nil, err
-		}
-		r.CAFile = ca.file
+	var certified *Certified
+	if o.Plain {
+		err = checkDir(o.Dir)
+	} else if certified, err = p.certify(o); err == nil {
+		r.CAFile = certified.ca.file
+	}
+	if err != nil {
+		return nil, err
 	}
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", o.Listen)
@@ -157,7 +150,7 @@ func (p port) serve(ctx context.Context, o ServeOptions, h http.Handler) (_ *Run
 		return r, nil
 	}
 	secure := tls.NewListener(plainListener{few, p.clock, p.names, p.refused}, &tls.Config{
-		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		Certificates: []tls.Certificate{certified.leaf}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
 		Time: p.clock,
 	})
 	context.AfterFunc(ctx, func() {
@@ -168,6 +161,15 @@ func (p port) serve(ctx context.Context, o ServeOptions, h http.Handler) (_ *Run
 		close(r.done)
 	}()
 	return r, nil
+}
+
+// certify is what TLS needs, with its files written.
+func (p port) certify(o ServeOptions) (*Certified, error) {
+	certified := o.Certified
+	if certified == nil {
+		certified = Certify(o.Dir, o.Host, p.clock())
+	}
+	return certified, certified.kept()
 }
 
 // reachable is host:port for a client on this machine: the address listened on, or the loopback address when that is

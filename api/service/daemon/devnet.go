@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -74,13 +75,13 @@ func Devnet(ctx context.Context, o DevnetOptions) (err error) {
 		keyed[i] = a.at
 	}
 	options := service.Options{Kind: network.Lab, Fund: true, Log: log, Lifetime: service.EmbeddedLifetime,
-		Endow: keyed}
+		Endow: keyed, Clock: time.Now}
 	var dev *service.Dev
 	if o.Dev {
 		dev = &service.Dev{Clock: devclock.New(nil), Accounts: keyed}
 		options.Clock = dev.Clock.Now
 	}
-	s, dir, closeAll, err := o.open(ctx, options)
+	s, dir, certified, closeAll, err := o.open(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,8 @@ func Devnet(ctx context.Context, o DevnetOptions) (err error) {
 	defer func() { err = errors.Join(err, nodes.Close()) }()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	running, err := s.Serve(ctx, service.ServeOptions{Listen: o.Service, Dir: dir, Host: o.Hosts})
+	running, err := s.Serve(ctx, service.ServeOptions{Listen: o.Service, Dir: dir, Host: o.Hosts,
+		Certified: certified})
 	if err != nil {
 		return takenBy(o.Service, "--service", err)
 	}
@@ -115,25 +117,27 @@ func Devnet(ctx context.Context, o DevnetOptions) (err error) {
 	return running.Wait()
 }
 
-// open opens the service, and says in which directory its files for clients are.
+// open opens the service, and says in which directory its files for clients are. Nobody else uses a temporary one, so
+// what TLS needs is made there meanwhile.
 func (o DevnetOptions) open(ctx context.Context, options service.Options) (s *service.Service, dir string,
-	closeAll func() error, err error) {
+	certified *service.Certified, closeAll func() error, err error) {
 	if o.Dir != "" {
 		options.StoredKeys = true
 		a, err := openHere(ctx, o.Dir, options)
 		if err != nil {
-			return nil, "", nil, err
+			return nil, "", nil, nil, err
 		}
-		return a.Service(), o.Dir, a.Close, nil
+		return a.Service(), o.Dir, nil, a.Close, nil
 	}
 	if dir, err = os.MkdirTemp("", "coffer-devnet-"); err != nil {
-		return nil, "", nil, err
+		return nil, "", nil, nil, err
 	}
+	certified = service.Certify(dir, o.Hosts, options.Clock())
 	options.Store, options.Dir = store.NewMemory(), dir
 	if s, err = service.Open(options); err != nil {
-		return nil, "", nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, "", nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	return s, dir, func() error {
+	return s, dir, certified, func() error {
 		return errors.Join(s.Close(), options.Store.Close(), os.RemoveAll(dir))
 	}, nil
 }
