@@ -1,6 +1,8 @@
 // Compares a devnet with anvil in one run: `node speed.mjs PROGRAM [DIRECTORY]`. Reads and calls one after the other on
 // Base, transactions from sending to their receipt, the time until all chains are ready, and the memory that they take.
-// Ready is, from the start of the processes, when every chain has told its height and the balance of the first account.
+// Ready is, from the start of the processes, when every chain has told its height and the balance of the first account;
+// each program is asked as soon as it says that it listens. The anvils are started side by side, and, as a script that
+// waits for each does, one after the other.
 // The devnet is measured in memory and, in DIRECTORY, on a synced file. Requests alternate between the two, so that what
 // else the machine does counts for both; the figure is the median.
 import { spawn } from 'node:child_process';
@@ -63,16 +65,29 @@ async function devnet(...flags) {
     stop: () => Promise.all([once(child, 'exit'), child.kill('SIGINT')]) };
 }
 
-// One anvil for each chain, all started at once.
-async function anvils(ids) {
-  const began = performance.now();
-  const all = ids.map((id, i) => ({ id, port: 18700 + i,
-    child: spawn(anvil, ['--port', String(18700 + i), '--chain-id', String(id), '--hardfork', 'osaka', '--silent'], { stdio: 'ignore' }) }));
-  await Promise.all(all.map(async (a) => {
-    a.ask = client(`http://127.0.0.1:${a.port}`);
-    while (!(await a.ask('eth_chainId').catch(() => null))) await new Promise((r) => setTimeout(r, 2));
+// One anvil, once it says where it listens. What it says afterwards is thrown away.
+async function oneAnvil(id) {
+  const child = spawn(anvil, ['--port', '0', '--chain-id', String(id), '--hardfork', 'osaka'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const at = await new Promise((resolve) => createInterface({ input: child.stdout }).on('line', (line) => {
+    const found = line.match(/^Listening on (.*)$/);
+    if (found) resolve(found[1]);
   }));
-  await right(all.map((a) => a.ask));
+  return { id, child, ask: client(`http://${at}`) };
+}
+
+// One anvil for each chain, started side by side or one after the other.
+async function anvils(ids, inTurn) {
+  const began = performance.now();
+  const all = [];
+  if (inTurn) {
+    for (const id of ids) {
+      all.push(await oneAnvil(id));
+      await right([all.at(-1).ask]);
+    }
+  } else {
+    all.push(...await Promise.all(ids.map(oneAnvil)));
+    await right(all.map((a) => a.ask));
+  }
   return { ready: performance.now() - began, pids: all.map((a) => a.child.pid), ask: all.find((a) => a.id === 8453).ask,
     stop: () => Promise.all(all.map((a) => [once(a.child, 'exit'), a.child.kill()][0])) };
 }
@@ -103,18 +118,23 @@ function print(what, networks, figures, unit) {
 let ids;
 const networks = [{ name: 'devnet', start: () => devnet() }];
 if (directory) networks.push({ name: 'devnet on a file', start: (i) => devnet('--data', join(directory, String(i))) });
-networks.push({ name: 'anvil', start: () => anvils(ids) });
-const starts = networks.map(() => []);
-for (let i = 0, last = 8; i <= last; i++) { // those of the last round stay
-  for (const [n, network] of networks.entries()) {
+networks.push({ name: 'anvil', start: () => anvils(ids, false) });
+const inTurn = { name: 'anvils one after the other', start: () => anvils(ids, true), passing: true };
+const starting = [...networks, inTurn];
+const starts = new Map(starting.map((n) => [n, []]));
+for (let i = 0, last = 12; i <= last; i++) { // those of the last round stay
+  for (const network of starting) {
     const started = await network.start(i);
-    starts[n].push(started.ready);
+    starts.get(network).push(started.ready);
     ids ??= started.chains.map((c) => c.id);
-    if (i < last) await started.stop();
+    if (i < last || network.passing) await started.stop();
     else Object.assign(network, started);
   }
 }
-print('ready', networks, starts.map(median), 'ms');
+const began = networks.map((n) => median(starts.get(n)));
+print('ready', networks, began, 'ms');
+console.log(`ready, anvils one after the other: ${Math.round(median(starts.get(inTurn)))} ms; ${networks.slice(0, -1)
+  .map((n, i) => `${n.name} ${(began[i] / median(starts.get(inTurn))).toFixed(2)}`).join(', ')}`);
 print('memory of all chains', networks, networks.map((n) => memory(n.pids)), 'MB');
 
 for (const n of networks) {
