@@ -50,14 +50,23 @@ func Open(path string) (*os.File, error) {
 
 // Replace writes a file as a whole, mode 0600: under a new name beside it first, made of the pattern as os.CreateTemp
 // does. A reader sees the old content or the new, and so does who comes after a crash; SyncDir makes the new one last.
-func Replace(path, pattern string, content []byte) (err error) {
+func Replace(path, pattern string, content []byte) error {
+	return replace(path, pattern, content, (*os.File).Sync)
+}
+
+// Pass is Replace for a file that need not outlive the system: it waits for no disk.
+func Pass(path, pattern string, content []byte) error {
+	return replace(path, pattern, content, func(*os.File) error { return nil })
+}
+
+func replace(path, pattern string, content []byte, sync func(*os.File) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), pattern) // mode 0600
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(content)
 	if err == nil {
-		err = f.Sync()
+		err = sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)

@@ -40,7 +40,7 @@ type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	file string
-	keep func() error // writes a new one; nil when it was read
+	keep func(writer) error // writes a new one; nil when it was read
 }
 
 // openAuthority reads the authority of a directory, or makes it. An authority whose time is nearly over is made anew;
@@ -75,12 +75,12 @@ func Certify(dir string, hosts []string, now time.Time) *Certified {
 }
 
 // kept waits until it is made, and writes a new authority to its directory.
-func (c *Certified) kept() error {
+func (c *Certified) kept(write writer) error {
 	<-c.ready
 	if c.err != nil || c.ca.keep == nil {
 		return c.err
 	}
-	return c.ca.keep()
+	return c.ca.keep(write)
 }
 
 func certify(dir string, hosts []string, now time.Time) (*authority, tls.Certificate, error) {
@@ -163,17 +163,17 @@ func makeAuthority(dir string, now time.Time) (*authority, error) {
 		return nil, fmt.Errorf("make the certificate authority: %w", err)
 	}
 	a := &authority{cert: cert, key: key, file: filepath.Join(dir, caFile)}
-	a.keep = func() error {
-		if err := writePEM(filepath.Join(dir, caKeyFile), "EC PRIVATE KEY", keyDER); err != nil {
+	a.keep = func(write writer) error {
+		if err := write.pem(filepath.Join(dir, caKeyFile), "EC PRIVATE KEY", keyDER); err != nil {
 			return err
 		}
-		return writePEM(a.file, "CERTIFICATE", der)
+		return write.pem(a.file, "CERTIFICATE", der)
 	}
 	return a, nil
 }
 
-func writePEM(path, kind string, der []byte) error {
-	return writeFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+func (w writer) pem(path, kind string, der []byte) error {
+	return w.file(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
 // leaf makes a server certificate for this run. Its key never leaves memory.
@@ -231,10 +231,22 @@ func serialNumber() (*big.Int, error) {
 // unfinished begins the name of a file that is being written.
 const unfinished = ".new-"
 
-// writeFile replaces a file in one step: a reader sees the old content or the new, never a part. Mode 0600.
-func writeFile(path string, content []byte) error {
-	if err := files.Replace(path, unfinished+"*", content); err != nil {
+// writer replaces a file in one step: a reader sees the old content or the new, never a part. Mode 0600.
+type writer func(path, pattern string, content []byte) error
+
+func (w writer) file(path string, content []byte) error {
+	if err := w(path, unfinished+"*", content); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+func writeFile(path string, content []byte) error { return writer(files.Replace).file(path, content) }
+
+// writer waits for the disk unless the directory goes with the process.
+func (o Options) writer() writer {
+	if o.Passing {
+		return files.Pass
+	}
+	return files.Replace
 }

@@ -10,8 +10,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
+	"coffer/api/files"
 	"coffer/api/service/httpapi"
 )
 
@@ -77,7 +79,8 @@ func (r *Running) Wait() error {
 // Serve listens on TLS 1.2 or later until the context ends; then it finishes the requests that are under way and stops.
 // Plain HTTP gets one 401 and its connection is closed. The service itself stays open.
 func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
-	p := port{clock: s.opts.Clock, log: s.opts.Log, names: s.requests, refused: s.plainRefused, base: s.opts.BasePath}
+	p := port{clock: s.opts.Clock, log: s.opts.Log, names: s.requests, refused: s.plainRefused, base: s.opts.BasePath,
+		writer: s.opts.writer()}
 	if s.opts.ExplorerBase == "" { // a listener gives its address unless Options named one
 		p.named = func(url string) { s.explorer.Store(&url) }
 	}
@@ -96,7 +99,7 @@ func ServeHandler(ctx context.Context, o ServeOptions, h http.Handler, clock fun
 			return nil, err
 		}
 	}
-	p := port{clock: clock, log: log, names: names, refused: func(r plainRequest) {
+	p := port{clock: clock, log: log, names: names, writer: files.Replace, refused: func(r plainRequest) {
 		log.Warn("request", "request", r.id, "method", r.method, "path", r.path, "status", http.StatusUnauthorized,
 			"plain", true)
 	}}
@@ -110,6 +113,7 @@ type port struct {
 	names   *httpapi.RequestIDs
 	refused func(plainRequest)
 	base    string
+	writer  writer
 	named   func(url string)
 }
 
@@ -122,7 +126,7 @@ func (p port) serve(ctx context.Context, o ServeOptions, h http.Handler) (_ *Run
 	r := &Running{done: make(chan struct{})}
 	var certified *Certified
 	if o.Plain {
-		err = checkDir(o.Dir)
+		err = errors.Join(os.MkdirAll(o.Dir, 0o700), checkDir(o.Dir))
 	} else if certified, err = p.certify(o); err == nil {
 		r.CAFile = certified.ca.file
 	}
@@ -169,7 +173,7 @@ func (p port) certify(o ServeOptions) (*Certified, error) {
 	if certified == nil {
 		certified = Certify(o.Dir, o.Host, p.clock())
 	}
-	return certified, certified.kept()
+	return certified, certified.kept(p.writer)
 }
 
 // reachable is host:port for a client on this machine: the address listened on, or the loopback address when that is

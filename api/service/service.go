@@ -94,6 +94,7 @@ type Options struct {
 	AfterStep    func(step string) // called after each durable step of settlement, for crash tests
 	Faults       Faults            // nothing happens by itself
 	Dir          string            // data directory of network.json and catalog.json; "" for neither
+	Passing      bool              // Dir goes with the process: what is written there waits for no disk
 	Nodes        *NodesOptions     // OpenOrAttach opens endpoints while this process holds the database
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 	// Networks is the file of a network on nodes of others (networks.toml), "" for an embedded one. Its kind is that of
@@ -239,7 +240,7 @@ func Open(o Options) (*Service, error) {
 		return nil, errors.Join(err, s.closeRemote())
 	}
 	if o.Dir != "" {
-		if err := writeNetwork(o.Dir, s.in.Descriptor); err != nil {
+		if err := writeNetwork(o.Dir, s.in.Descriptor, o.writer()); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -542,7 +543,7 @@ func (s *Service) ResumeLane(ctx context.Context, chainID uint64) error {
 
 // writeNetwork keeps the descriptor beside the database. This process holds the database, so it may remove files that
 // an earlier one began to write.
-func writeNetwork(dir string, d network.Descriptor) error {
+func writeNetwork(dir string, d network.Descriptor, write writer) error {
 	raw, err := d.Encode()
 	if err != nil {
 		return err
@@ -563,5 +564,5 @@ func writeNetwork(dir string, d network.Descriptor) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, raw) {
 		return nil
 	}
-	return writeFile(path, raw)
+	return write.file(path, raw)
 }

@@ -133,7 +133,7 @@ func (o DevnetOptions) open(ctx context.Context, options service.Options) (s *se
 		return nil, "", nil, nil, err
 	}
 	certified = service.Certify(dir, o.Hosts, options.Clock())
-	options.Store, options.Dir = store.NewMemory(), dir
+	options.Store, options.Dir, options.Passing = store.NewMemory(), dir, true
 	if s, err = service.Open(options); err != nil {
 		return nil, "", nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
