@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,8 +44,6 @@ const (
 	maxWords = 32  // of a command
 	maxWord  = 512 // bytes of one
 )
-
-var wholeReference = regexp.MustCompile(`^` + reference.String() + `$`)
 
 // elsewhere reads where attesters are reached.
 func (r *reader) elsewhere(t table, o *Operator) {
@@ -146,7 +143,7 @@ func (f *File) Beside(path string) string {
 
 // Secret finds the API key of an attester elsewhere.
 func (f *File) Secret(ctx context.Context, e Elsewhere, credential Credential) (string, error) {
-	name := wholeReference.FindStringSubmatch(e.Key)[1]
+	name := wholeReference.Regexp().FindStringSubmatch(e.Key)[1]
 	if credential == nil {
 		return "", fmt.Errorf("%s: %s needs the key %q of a vault", f.Where(e.Line), Host(e.URL), name)
 	}

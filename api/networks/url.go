@@ -13,8 +13,11 @@ import (
 	"coffer/api/pattern"
 )
 
-// reference is how an endpoint names a credential of the vault.
-var reference = pattern.New(`\$\{vault:([a-z0-9][a-z0-9_-]{0,31})\}`)
+// reference is how an endpoint names a credential of the vault; wholeReference is one in the place of a value.
+var (
+	reference      = pattern.New(`\$\{vault:([a-z0-9][a-z0-9_-]{0,31})\}`)
+	wholeReference = pattern.New(`^\$\{vault:([a-z0-9][a-z0-9_-]{0,31})\}$`)
+)
 
 // stand is what takes a credential's place where an endpoint is only looked at.
 const stand = "in-vault"
