@@ -260,7 +260,14 @@ func (p *Pool) AgreedBlock(ctx context.Context, result any, tag string) error {
 	if p.o.Quorum == 1 {
 		return p.Call(ctx, result, "eth_getBlockByNumber", tag, false)
 	}
-	number, err := p.reached(ctx, tag)
+	number, err := p.reached(ctx, newRequest(p.id.Add(1), "eth_getBlockByNumber", []any{tag, false}), func(r reply) (uint64,
+		error) {
+		var b *Block
+		if err := store(r.result, &b); err != nil || b == nil {
+			return 0, errAnswer
+		}
+		return uint64(b.Number), nil
+	})
 	if err != nil {
 		return err
 	}
@@ -275,15 +282,18 @@ type Block struct {
 	Time   hexutil.Uint64 `json:"timestamp"`
 }
 
-// reached is the highest number that Quorum hosts have reached.
-func (p *Pool) reached(ctx context.Context, tag string) (uint64, error) {
-	const method = "eth_getBlockByNumber"
+// Reached is the highest number that Quorum hosts have reached, of a method that answers one which grows, such as
+// Solana's getBlockHeight. One endpoint alone can neither hold it back nor move it on while Quorum honest ones answer.
+func (p *Pool) Reached(ctx context.Context, method string, params ...any) (uint64, error) {
+	return p.reached(ctx, newRequest(p.id.Add(1), method, params), plainNumber)
+}
+
+func (p *Pool) reached(ctx context.Context, call request, number func(reply) (uint64, error)) (uint64, error) {
 	ctx, cancel := p.bounded(ctx, p.o.Timeout+p.o.Hedge)
 	defer cancel()
-	r := p.round(method, false)
+	r := p.round(call.Method, false)
 	race := r.race(ctx)
 	defer race.end(0)
-	call := newRequest(p.id.Add(1), method, []any{tag, false})
 	for _, e := range p.all {
 		if state, _ := e.phase(p.o.Clock()); state != open {
 			race.start(e, []request{call}, true)
@@ -295,10 +305,11 @@ func (p *Pool) reached(ctx context.Context, tag string) (uint64, error) {
 		select {
 		case o := <-race.results:
 			race.landed(o)
-			var b *Block
 			answer := o.answers[call.ID]
-			if o.fault == nil && answer.err == nil && store(answer.result, &b) == nil && b != nil {
-				numbers[o.e.witness] = max(numbers[o.e.witness], uint64(b.Number))
+			if o.fault == nil && answer.err == nil {
+				if n, err := number(answer); err == nil {
+					numbers[o.e.witness] = max(numbers[o.e.witness], n)
+				}
 			}
 			if len(numbers) >= p.o.Quorum && late == nil {
 				late = time.After(p.o.Hedge / 4) // the others may still come; a silent one is not waited for

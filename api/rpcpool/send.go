@@ -69,53 +69,56 @@ func (f SendFault) weight() int {
 func (p *Pool) Broadcast(ctx context.Context, raw []byte) (common.Hash, error) {
 	const method = "eth_sendRawTransaction"
 	hash := crypto.Keccak256Hash(raw)
+	call := newRequest(p.id.Add(1), method, []any{hexutil.Bytes(raw)})
+	rank, err := p.hand(ctx, call, func(e *endpoint, r reply) error { return p.taken(e, r, hash) })
+	if rank == NonceTooLow.weight() && p.has(ctx, hash) {
+		return hash, nil
+	}
+	return hash, err
+}
+
+// hand gives a call to every endpoint that does not rest, and returns at the first that takes it. The error is the
+// refusal of the highest rank when all that answered refuse.
+func (p *Pool) hand(ctx context.Context, call request, taken func(*endpoint, reply) error) (rank int, err error) {
 	to := p.receivers(ctx)
 	results := make(chan outcome, len(to))
-	call := newRequest(p.id.Add(1), method, []any{hexutil.Bytes(raw)})
 	for _, e := range to {
 		if !p.behind(func(inner context.Context) {
 			answers, f := p.send(inner, e, []request{call}, true)
 			results <- outcome{e: e, answers: answers, fault: f}
 		}) {
-			return hash, ErrClosed
+			return 0, ErrClosed
 		}
 	}
 	ctx, cancel := p.bounded(ctx, p.o.Timeout+time.Second)
 	defer cancel()
 	faults := map[*endpoint]*fault{}
-	var refused error
-	rank := 0
 	for range to {
 		select {
 		case <-ctx.Done():
-			u := p.unavailable(method, faults)
+			u := p.unavailable(call.Method, faults)
 			u.Sent, u.cause = true, p.ended(ctx)
-			return hash, u
+			return 0, u
 		case o := <-results:
 			if o.fault != nil {
 				faults[o.e] = o.fault
 				continue
 			}
-			err := p.taken(o.e, o.answers[call.ID], hash)
-			if err == nil {
-				return hash, nil
+			refused := taken(o.e, o.answers[call.ID])
+			if refused == nil {
+				return 0, nil
 			}
-			var node *Error
-			if errors.As(err, &node) && node.SendFault().weight() > rank {
-				rank, refused = node.SendFault().weight(), err
-			}
-			if node == nil {
-				faults[o.e] = &fault{words: err.Error(), sent: true}
+			if node, answered := errors.AsType[*Error](refused); !answered {
+				faults[o.e] = &fault{words: refused.Error(), sent: true}
+			} else if w := node.SendFault().weight(); w > rank {
+				rank, err = w, refused
 			}
 		}
 	}
-	switch {
-	case refused == nil:
-		return hash, p.unavailable(method, faults)
-	case rank == NonceTooLow.weight() && p.has(ctx, hash):
-		return hash, nil
+	if err == nil {
+		err = p.unavailable(call.Method, faults)
 	}
-	return hash, refused
+	return rank, err
 }
 
 // receivers are the endpoints that do not rest. It waits a while for the first.
