@@ -7,6 +7,8 @@ import "encoding/binary"
 const (
 	tagSystemTransfer  = 2
 	tagTransferChecked = 12
+	tagUnitLimit       = 2
+	tagUnitPrice       = 3
 )
 
 // SystemTransfer moves lamports from an account of the system program, which signs.
@@ -57,4 +59,15 @@ func Memo(text string, signers ...Key) Build {
 		accounts[i] = Meta{Key: k, Signer: true}
 	}
 	return Build{Program: MemoProgram(), Accounts: accounts, Data: []byte(text)}
+}
+
+// ComputeUnitLimit is how many compute units a message may use, and pays for.
+func ComputeUnitLimit(units uint32) Build {
+	return Build{Program: ComputeBudgetProgram(), Data: binary.LittleEndian.AppendUint32([]byte{tagUnitLimit}, units)}
+}
+
+// ComputeUnitPrice is what a message offers for each compute unit of its limit, in micro-lamports.
+func ComputeUnitPrice(microLamports uint64) Build {
+	return Build{Program: ComputeBudgetProgram(),
+		Data: binary.LittleEndian.AppendUint64([]byte{tagUnitPrice}, microLamports)}
 }

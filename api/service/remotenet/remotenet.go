@@ -239,6 +239,7 @@ func (n *Network) openLanes(o Options) error {
 		}
 		n.lanes[node.ID()] = l
 	}
+	n.openLanding(o)
 	return nil
 }
 

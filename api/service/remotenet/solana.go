@@ -6,6 +6,7 @@ import (
 
 	"coffer/api/networks"
 	"coffer/api/service/chain/solana/solnode"
+	"coffer/api/service/outbox/landing"
 )
 
 // ledger is the Solana chain of a file, whose nodes are used once it was found to begin as the descriptor says.
@@ -28,6 +29,13 @@ func (n *Network) openSolana(ctx context.Context, file *networks.File, o Options
 	l.Chain = &solnode.Chain{Client: c, Ready: l.ready}
 	n.ledger, n.Solana = l, l.Chain
 	return nil
+}
+
+// openLanding opens the way out to the Solana chain.
+func (n *Network) openLanding(o Options) {
+	if n.ledger != nil {
+		n.Outbox.Solana = landing.New(landing.Options{Store: o.Store, Nodes: n.ledger, Log: o.Log, Poll: o.Poll})
+	}
 }
 
 func (l *ledger) ready(ctx context.Context) error { return l.gate.pass(ctx, l.name, l.differs) }

@@ -30,6 +30,19 @@ type Chain interface {
 	Seal(context.Context, SealRequest) ([]Receipt, error)
 }
 
+// Others is a Solana chain whose blocks others make: what is sent there has an end that counts blocks, and competes for
+// its place.
+type Others interface {
+	Chain
+	// Recent is a recent block hash with the last block height at which a message with it can be included, and the last
+	// second in which it surely still is.
+	Recent(ctx context.Context, at uint64) (hash solmsg.Key, lastHeight, lastValid uint64, err error)
+	// UnitPrice is what a compute unit lately cost beside others that write to these accounts, in micro-lamports.
+	UnitPrice(ctx context.Context, writable ...solmsg.Key) (uint64, error)
+	// FeeCap is what the chain may take for a transaction at most, in lamports.
+	FeeCap() uint64
+}
+
 // State is a frozen view of Solana. It is not safe for concurrent use and must be closed;
 // it may hold a store.Snapshot, so the goroutine that holds it must close it before it
 // calls Seal or Update on the same store.

@@ -48,11 +48,16 @@ func (e *TxError) Error() string {
 func (e *TxError) Unwrap() error { return e.Err }
 
 // Tx is a transaction: the bytes of a message and its signatures, in the order of the
-// message's signers. A signature that is still missing is zero.
+// message's signers. A signature that is still missing is zero. LastHeight is the last block height at which a chain of
+// others includes it; 0 on a ledger.
 type Tx struct {
 	Message    []byte
 	Signatures [][64]byte
+	LastHeight uint64
 }
+
+// Name is the first signature in base58, which names the transaction.
+func (t Tx) Name() string { return solmsg.FormatSignature(t.Signatures[0]) }
 
 // Unsigned makes a transaction whose signatures are missing.
 func Unsigned(m solmsg.Message) Tx {
@@ -120,6 +125,9 @@ type Receipt struct {
 	Logs        []string `json:"logs"`
 	Message     []byte   `json:"message"`
 	Changes     []Change `json:"changes"`
+
+	// Units are the compute units that a simulation on a node used, 0 elsewhere.
+	Units uint64 `json:"-"`
 
 	// What follows is zero in receipts of before it was kept. Number counts the transactions of the ledger from 1.
 	Number uint64 `json:"number,omitzero"`

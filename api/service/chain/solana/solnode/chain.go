@@ -21,7 +21,7 @@ type Chain struct {
 	Ready func(context.Context) error
 }
 
-var _ solana.Chain = (*Chain)(nil)
+var _ solana.Others = (*Chain)(nil)
 
 // hashLife is how long a block hash is surely taken, in seconds: 150 slots of 400 ms, less what reading and signing
 // cost.
@@ -29,21 +29,8 @@ const hashLife = 50
 
 // Blockhash implements solana.Chain.
 func (c *Chain) Blockhash(ctx context.Context, at uint64) (hash solmsg.Key, lastValid uint64, err error) {
-	if err := c.Ready(ctx); err != nil {
-		return hash, 0, err
-	}
-	var got struct {
-		Value struct {
-			Blockhash string `json:"blockhash"`
-		} `json:"value"`
-	}
-	if err := c.Pool.Call(ctx, &got, "getLatestBlockhash", config{Commitment: Confirmed}); err != nil {
-		return hash, 0, err
-	}
-	if hash, err = solmsg.ParseKey(got.Value.Blockhash); err != nil {
-		return hash, 0, fmt.Errorf("getLatestBlockhash: %w", errForm)
-	}
-	return hash, at + hashLife, nil
+	hash, _, lastValid, err = c.Recent(ctx, at)
+	return hash, lastValid, err
 }
 
 // BlockhashValid implements solana.Chain.
@@ -193,6 +180,7 @@ func (c *Chain) Simulate(ctx context.Context, _ uint64, unsigned bool, txs ...so
 			return nil, &solana.TxError{Index: i, Err: refused}
 		}
 		out[i] = outcome(f)
+		out[i].Logs, out[i].Units = got.Value.Logs, got.Value.UnitsConsumed
 	}
 	return out, nil
 }

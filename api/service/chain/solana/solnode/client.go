@@ -25,6 +25,7 @@ type Client struct {
 	Pool *rpcpool.Pool
 
 	final string // the commitment at which a transaction stays
+	cap   uint64 // lamports
 }
 
 // Open makes the client of a file's Solana chain. It asks nothing.
@@ -41,7 +42,7 @@ func Open(ctx context.Context, file *networks.File, credential networks.Credenti
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Where(s.Line), err)
 	}
-	return &Client{Pool: pool, final: s.Commitment()}, nil
+	return &Client{Pool: pool, final: s.Commitment(), cap: s.FeeCap}, nil
 }
 
 // Close ends what is under way.
