@@ -1,11 +1,14 @@
 package service_test
 
 import (
+	"context"
+	"encoding/base64"
 	"errors"
 	"math/big"
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +28,11 @@ import (
 
 // solanaLab is a lab of Base with the ledger beside it, whose n endpoints are proxies.
 func solanaLab(t *testing.T, n int) (*lab, []*faultproxy.Proxy) {
+	return solanaLabAt(t, n, time.Now, new(atomic.Bool))
+}
+
+// solanaLabAt is solanaLab with the clock of the ledger's endpoints, which lose what is sent while they are told to.
+func solanaLabAt(t *testing.T, n int, clock func() time.Time, lose *atomic.Bool) (*lab, []*faultproxy.Proxy) {
 	t.Helper()
 	l := newChains(t, network.Lab, nil, 8453)
 	server := jsonrpc.NewServer(jsonrpc.Options{})
@@ -38,7 +46,19 @@ func solanaLab(t *testing.T, n int) (*lab, []*faultproxy.Proxy) {
 	}
 	var proxies []*faultproxy.Proxy
 	for i := range n {
-		methods := solrpc.Methods(l.in.Ledger, solrpc.Options{Clock: time.Now})
+		methods := solrpc.Methods(l.in.Ledger, solrpc.Options{Clock: clock})
+		takes := methods["sendTransaction"]
+		methods["sendTransaction"] = func(ctx context.Context, p jsonrpc.Params) (any, error) {
+			var text string
+			if !lose.Load() {
+				return takes(ctx, p)
+			}
+			if err := p.Read(0, &text); err != nil {
+				return nil, err
+			}
+			raw, err := base64.StdEncoding.DecodeString(text)
+			return solmsg.FormatSignature([64]byte(raw[1:])), err
+		}
 		proxy := faultproxy.New(server.Endpoint(methods), uint64(i))
 		t.Cleanup(proxy.Close)
 		proxies, s.RPC = append(proxies, proxy), append(s.RPC, proxy.URL)

@@ -30,7 +30,7 @@ func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Docu
 		return nil, err
 	}
 	if q.Network.OnOwnNodes() {
-		return nil, noSolver("send the amount on its own chain")
+		return q.ownTransfer(ctx, x)
 	}
 	if x.now, err = q.fundNew(ctx, x.wire); err != nil {
 		return nil, err

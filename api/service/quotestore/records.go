@@ -83,13 +83,15 @@ type Leg struct {
 	Op      api.UserOp `json:"op,omitzero"` // EVM, without signature
 	// EVM: the authorization that the operation needs, signed from execute on
 	Delegation *api.Delegation `json:"delegation,omitzero"`
-	Message    string          `json:"message,omitzero"`   // Solana: base64 of what gets signed
-	Signature  string          `json:"signature,omitzero"` // 0x hex, base58 on Solana
-	Deploys    bool            `json:"deploys,omitzero"`
-	State      LegState        `json:"state,omitzero"`
-	Sent       bool            `json:"sent,omitzero"`    // its release or refund was sent and is not final yet
-	Deposit    common.Hash     `json:"deposit,omitzero"` // transaction of the deposit
-	Settled    common.Hash     `json:"settled,omitzero"` // transaction of the release or refund
+	Message    string          `json:"message,omitzero"` // Solana: base64 of what gets signed
+	// Solana, on a chain of others: the last block height that takes the message
+	LastHeight uint64      `json:"lastHeight,omitzero"`
+	Signature  string      `json:"signature,omitzero"` // 0x hex, base58 on Solana
+	Deploys    bool        `json:"deploys,omitzero"`
+	State      LegState    `json:"state,omitzero"`
+	Sent       bool        `json:"sent,omitzero"`    // its release or refund was sent and is not final yet
+	Deposit    common.Hash `json:"deposit,omitzero"` // transaction of the deposit
+	Settled    common.Hash `json:"settled,omitzero"` // transaction of the release or refund
 	// DepositTx and SettledTx are the same on Solana: base58 signatures.
 	DepositTx string `json:"depositTx,omitzero"`
 	SettledTx string `json:"settledTx,omitzero"`

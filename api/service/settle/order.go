@@ -241,7 +241,7 @@ func (s *Settler) solana(ctx context.Context, o *order, where string, l quotesto
 	if !m.Verify(owner, sig) {
 		return operation{}, invalidSignature(where, "it is not the Solana account's over dataToSign")
 	}
-	tx, err := solana.Sign(ctx, m, s.Signers.Sponsor)
+	tx, err := s.sponsored(ctx, m, owner)
 	if err != nil {
 		return operation{}, err
 	}

@@ -15,6 +15,9 @@ import (
 
 // simulate simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1, step a).
 func (s *Settler) simulate(ctx context.Context, o *order) error {
+	if s.paysItself(o.Quote) {
+		return s.trySolana(ctx, o)
+	}
 	for i, l := range o.Legs {
 		var err error
 		switch l.ChainID {

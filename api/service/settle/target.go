@@ -16,6 +16,9 @@ import (
 // target sends fill and operations as one transaction of the filler: all of it happens, or nothing (protocol §5.1,
 // step d).
 func (s *Settler) target(ctx context.Context, o *order) (*quotestore.Quote, error) {
+	if s.paysItself(o.Quote) {
+		return s.sendSolana(ctx, o)
+	}
 	if o.Target().IsSolana() {
 		return s.targetSolana(ctx, o)
 	}
