@@ -41,6 +41,9 @@ func (r Review) arithmetic() Page {
 	}
 	b.fees(r)
 	p.add(b)
+	if v.Itself() != nil { // what it costs is on top, and nothing is to be explained
+		return p
+	}
 	row := func(label string, paths []string, spans ...Span) { p.row(t, 0, label, paths, spans...) }
 	gets := "delivered"
 	if !exchanged(v) {
@@ -69,6 +72,13 @@ func explanation(v *verify.QuoteView) []Span {
 func (r Review) cost() Entry {
 	v := r.Quote
 	e := Entry{Group: "Cost", Text: amount.Unknown, Tone: ToneUnknown}
+	if own := v.Itself(); own != nil && len(v.Fees) == 1 {
+		e.Amount, e.Text, e.Tone, e.Note = &v.Fees[0], "", TonePlain, []Span{say("Solana's fee, on top")}
+		if own.Rent != nil {
+			e.Note = []Span{say("Solana's fee and the recipient's new account, on top")}
+		}
+		return e
+	}
 	if v.CostMicro == nil {
 		return e
 	}
@@ -287,10 +297,11 @@ func (p *Page) unknowns(v *verify.QuoteView) {
 	add(v.Delivered.Amount != nil && v.DeliverMicro == nil, "the value of what is delivered", "quote.deliverMicro")
 	add(v.Delivered.Amount == nil, "what is delivered")
 	add(v.Minimum.Amount == nil, "the least that is delivered")
-	add(v.FeesMicro == nil, "the fees", "quote.feesMicro")
+	itself := v.Itself() != nil // its cost is Solana's fee, in SOL
+	add(v.FeesMicro == nil && !itself, "the fees", "quote.feesMicro")
 	add(v.FeeUSD == "", "what the service says of its fees", "quote.feeUSD")
-	add(v.CostMicro == nil, "the cost")
-	add(v.UnexplainedMicro == nil, "what of the cost is unexplained", "quote.unexplainedMicro")
+	add(v.CostMicro == nil && !itself, "the cost")
+	add(v.UnexplainedMicro == nil && !itself, "what of the cost is unexplained", "quote.unexplainedMicro")
 	for i, n := range v.Needs {
 		unit := Clean(n.Need.Symbol, 60)
 		if n.Need.Decimals < 0 || unit == "" {

@@ -262,6 +262,8 @@ func (r Review) costWords() string {
 	switch {
 	case v.SameChainOnly:
 		return "no payment comes on top"
+	case v.Itself() != nil && len(v.Fees) == 1:
+		return near(v.Fees[0], true) + " for Solana comes on top"
 	case v.CostMicro == nil:
 		return "what of it is the cost is not known"
 	case v.CostMicro.Sign() <= 0:

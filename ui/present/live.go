@@ -44,6 +44,9 @@ func Said(x flow.Snapshot, l Live, at func(time.Time) string) string {
 		became = "it ran"
 	case x.State == flow.StateNotExecuted:
 		became = "it never ran this"
+	case x.Status.Status == api.StatusFailed && len(x.Status.DestinationChainOperations) > 0 &&
+		x.Intent.Receive != nil && strings.HasPrefix(x.Intent.Receive.Account, "solana:"):
+		became = "this failed on Solana and moved nothing, and its fee was paid"
 	case x.Status.Status == api.StatusRefunded:
 		became = "this was refunded: it did not run, and what had been paid came back"
 	}

@@ -1,5 +1,7 @@
 package present
 
+import "strings"
+
 // RefundReason explains the service's reason for a refund in one sentence, and what helps against it in another. Both
 // are "" for a reason without words here; todo alone is "" when nothing is known to help.
 func RefundReason(reason string) (what, todo string) {
@@ -84,8 +86,11 @@ func rareReason(reason string) (what, todo string) {
 // FailReason is why an operation did not run and what to do about it, in plain words; "" without a reason. The
 // service's own term stands beside it.
 func FailReason(reason string, k Keys) string {
-	what, todo := RefundReason(reason)
+	code, why, told := strings.Cut(reason, ": ")
+	what, todo := RefundReason(code)
 	switch {
+	case told && code == "TRANSACTION_REVERTED": // of a transfer on Solana, with what the chain says
+		return "The chain refused it: " + Clean(why, 200) + ". Check the amount and the recipient, then build it again."
 	case reason == "":
 		return ""
 	case what == "":

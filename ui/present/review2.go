@@ -22,7 +22,7 @@ func Review2(r Review) Page {
 	p.warnings(r)
 	p.first()
 	p.moves(r)
-	if r.Exchange() {
+	if r.Exchange() && v.Itself() == nil {
 		p.payers(r)
 	}
 	if v.Recipient != "" && (r.Exchange() || !v.RecipientOwn) {
@@ -73,6 +73,7 @@ func (r Review) routing() Page {
 			remark(ToneGood, "yours"))
 	}
 	switch {
+	case v.Itself() != nil:
 	case r.Exchange():
 		p.text(dim("If less than the minimum would arrive, you are refunded."))
 	case len(v.Legs) > 0:
@@ -143,7 +144,7 @@ func (b *Block) arrivals(r Review) {
 	case v.Minimum.Amount.Cmp(v.Delivered.Amount) != 0:
 		e.Note = []Span{say("at least; expected " + figureOf(v.Delivered.Amount, v.Delivered) + ", " +
 			Worth(v.Delivered))}
-	case exchanged(v):
+	case exchanged(v) && v.Itself() == nil:
 		e.Amount, e.Note = &v.Delivered, []Span{say("at least; expected the same")}
 	default:
 		e.Amount, e.Note = &v.Delivered, []Span{say("exactly")}
@@ -427,6 +428,7 @@ func (p *Page) messages(r Review) {
 		p.text(strong("The message that your account signs on " + chainName(l.Chain)))
 		p.row(TableMessage, 1, "fee paid by", []string{path + ".solana.feePayer"}, address(v.FeePayer), gap(),
 			aside(r.whose(v.FeePayer)))
+		p.ownSend(v.Own, path+".solana.own")
 		switch memo := []string{path + ".solana.memo"}; v.Memo {
 		case "":
 		case r.Quote.ID:
@@ -441,6 +443,19 @@ func (p *Page) messages(r Review) {
 			p.instruction(k+1, x, item(path+".solana.instructions", k))
 		}
 		p.blank()
+	}
+}
+
+// ownSend says what a transfer that pays its recipient itself costs beside its amount.
+func (p *Page) ownSend(v *verify.OwnSendView, path string) {
+	if v == nil {
+		return
+	}
+	p.row(TableMessage, 1, "fee", []string{path + ".fee"}, append(amountSpans(v.Fee), gap(),
+		dim("Solana's, with what is offered for a quick place"))...)
+	if v.Rent != nil {
+		p.row(TableMessage, 1, "rent", []string{path + ".rent"}, append(amountSpans(*v.Rent), gap(),
+			dim("at most: the recipient has no account for this token yet, and you open it"))...)
 	}
 }
 

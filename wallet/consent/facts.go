@@ -56,7 +56,8 @@ func rules() map[string]must {
 			"quote.promise.fillBy", "quote.legs.parts.to", "quote.legs.parts.shareBps", "quote.legs.parts.approval",
 			"quote.legs.delegation.chain", "quote.legs.delegation.authority", "quote.legs.delegation.contract",
 			"quote.legs.delegation.nonce", "quote.legs.solana.feePayer", "quote.legs.solana.blockHash",
-			"quote.legs.solana.memo", "quote.legs.solana.instructions.name",
+			"quote.legs.solana.memo", "quote.legs.solana.own.fee", "quote.legs.solana.own.rent",
+			"quote.legs.solana.instructions.name",
 			"quote.legs.solana.instructions.args.value", "quote.recipient",
 		}},
 		{never, []string{
@@ -232,6 +233,10 @@ func (w *walker) walk(path string, v reflect.Value) {
 // another one must be shown. How a quote is paid binds where a solver could make calls in the account's place that do
 // more than pay a recipient.
 func (w *walker) quote(r Review) {
+	if r.Quote.Itself() != nil { // the cost is Solana's, which stands there in SOL
+		w.set("quote.feesMicro", false)
+		w.set("quote.unexplainedMicro", false)
+	}
 	if !r.Intent.Exchanges() && r.Quote.RecipientOwn {
 		w.set("quote.recipient", false)
 		w.set("quote.recipientOwn", false)

@@ -201,6 +201,9 @@ func (k *comparison) legs(before, after []verify.LegView) {
 		for i, x := range b.Parts {
 			k.atMost("a part of the payment on "+a.Chain.Name, a.Parts[i].Amount, x.Amount)
 		}
+		if a.Solana != nil && b.Solana != nil {
+			k.ownSend(a.Solana.Own, b.Solana.Own)
+		}
 		k.lasts("until when it can be reclaimed", a.RefundAfter, b.RefundAfter)
 		k.lasts("until when a payment can run", a.Until, b.Until)
 	}
@@ -208,6 +211,17 @@ func (k *comparison) legs(before, after []verify.LegView) {
 		for _, l := range rest {
 			k.add("a payment", figure(l.Pays)+" on "+l.Chain.Name, "nothing")
 		}
+	}
+}
+
+// ownSend compares what a transfer that pays its recipient itself costs; place tells whether there is such a cost.
+func (k *comparison) ownSend(a, b *verify.OwnSendView) {
+	if a == nil || b == nil {
+		return
+	}
+	k.atMost("Solana's fee", a.Fee, b.Fee)
+	if a.Rent != nil && b.Rent != nil {
+		k.atMost("the rent of the recipient's account", *a.Rent, *b.Rent)
 	}
 }
 
@@ -223,7 +237,7 @@ func place(l verify.LegView) string {
 		add("delegation", d.Chain.CAIP, d.Authority, d.Contract, d.Nonce)
 	}
 	if s := l.Solana; s != nil {
-		add("message", s.FeePayer)
+		add("message", s.FeePayer, s.Own != nil, s.Own != nil && s.Own.Rent != nil)
 		for _, i := range s.Instructions {
 			add(i.Program, i.Name)
 			for _, x := range i.Args {

@@ -66,6 +66,7 @@ func directions() map[string]direction {
 		"Legs.Parts.To": anyChange, "Legs.Parts.ToName": free, "Legs.Parts.Amount": more, "Legs.Parts.ShareBps": free,
 		"Legs.Parts.Approval":  anyChange,
 		"Legs.Solana.FeePayer": anyChange, "Legs.Solana.BlockHash": free, "Legs.Solana.Memo": free,
+		"Legs.Solana.Own.Fee": more, "Legs.Solana.Own.Rent": more,
 		"Legs.Solana.Instructions.Program": anyChange, "Legs.Solana.Instructions.ProgramName": free,
 		"Legs.Solana.Instructions.Name": anyChange, "Legs.Solana.Instructions.Args.Name": free,
 		"Legs.Solana.Instructions.Args.Type": anyChange, "Legs.Solana.Instructions.Args.Value": anyChange,

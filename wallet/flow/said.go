@@ -18,6 +18,9 @@ func (o *Operation) saidWords(status api.ExecutionStatus) string {
 		became = "was refunded"
 	}
 	words := fmt.Sprintf("The service says %s %s. ", strings.ToLower(o.noun()), became)
+	if itself := failedItself(status); itself != "" {
+		return "The service says: " + itself + " " + o.liveWords()
+	}
 	if reason := reasonWords(status.FailReason); reason != "" {
 		words += reason + " "
 	}

@@ -172,6 +172,9 @@ func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
 		state, words = StateFailed, o.noun()+" did not run and the payments came back. "+reasonWords(status.FailReason)
 	default:
 		state, words = StateFailed, o.noun()+" did not run and nothing was paid. "+reasonWords(status.FailReason)
+		if itself := failedItself(status); itself != "" {
+			words = itself
+		}
 	}
 	if err := o.record(journal.Done, entry); err != nil {
 		return o.failed(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"coffer/api"
 	"coffer/api/client"
@@ -127,8 +128,19 @@ func networkProblem(e *client.Error) string {
 	return "The service cannot be reached: " + text.Clean(e.Err.Error(), 200)
 }
 
+// failedItself says of a transfer on Solana that the chain took and refused what it cost and why; "" of anything else.
+func failedItself(status api.ExecutionStatus) string {
+	code, why, told := strings.Cut(status.FailReason, ": ")
+	if !told || code != "TRANSACTION_REVERTED" || len(status.DestinationChainOperations) == 0 {
+		return ""
+	}
+	return "The transfer failed on Solana and moved nothing; its fee was paid. The chain says: " + text.Clean(why, 200) +
+		"."
+}
+
 // reasonWords explains a failReason; an unknown one is shown as it is.
 func reasonWords(reason string) string {
+	reason, _, _ = strings.Cut(reason, ": ")
 	switch reason {
 	case "":
 		return ""

@@ -36,7 +36,7 @@ func (j *judge) exchange(doc *api.Document) *VerifiedQuote {
 		return nil
 	}
 	acc, ok := j.payer()
-	if !ok || !j.solver() {
+	if !ok || !j.sendsItself() && !j.solver() {
 		return nil
 	}
 	w, again, ok := j.readQuote(doc)
@@ -55,6 +55,9 @@ func (j *judge) exchange(doc *api.Document) *VerifiedQuote {
 		return nil
 	}
 	j.slippage(w.Slippage, 0, d.SlippageBps)
+	if !j.oneMessage(w) {
+		return nil
+	}
 	legs, ok := j.legs(acc, w, id, expires)
 	if !ok {
 		return nil
@@ -66,7 +69,7 @@ func (j *judge) exchange(doc *api.Document) *VerifiedQuote {
 		return nil
 	}
 	j.trade(w, legs, q)
-	if j.refused() {
+	if j.sentItself(w, legs, q); j.refused() {
 		return nil
 	}
 	for _, l := range legs {

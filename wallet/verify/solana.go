@@ -42,6 +42,9 @@ type solanaPay struct {
 	builds      []solmsg.Build // the same instructions, made from checked values
 	views       []InstructionView
 	unread      []string // programs of instructions that were not decoded
+
+	itself bool // it pays the recipient, who is then in the place of the vault
+	opened bool // it opens the recipient's token account
 }
 
 // solanaLeg checks one payment on Solana (TH-S1 to S13; protocol §3.4): one transfer of the named amount into the
@@ -73,13 +76,14 @@ func (j *judge) solanaLeg(w api.ChainOperation, i int, id string, expires int64)
 		return leg{}, false
 	}
 	l := leg{asset: asset, entity: e, amount: new(big.Int).SetUint64(s.amount), solana: s.view()}
+	l.solana.Own = s.ownSend(fee)
 	l.role = role{name: j.fundingRole(), path: path}
 	l.verified = Signing{
 		message: VerifiedMessage{network: j.Network.ID, signer: s.user, message: s.message.Bytes()},
 		summary: OpSummary{
 			Role: l.role.name, Kind: api.AccountSolana, Chain: asset.Chain.String(), Sender: s.user.String(),
 			BlockHash: s.message.Blockhash.String(),
-			Spend:     j.solanaSpend(asset, l.amount, fee), ValidUntil: max(expires, j.now.Add(blockHashLife).Unix()),
+			Spend:     j.solanaSpend(asset, l.amount, s.onTop(fee)), ValidUntil: s.until(expires),
 		},
 	}
 	return l, true
@@ -118,6 +122,9 @@ func (s *solanaPay) parties() bool {
 	}
 	var errUser, errSponsor, errVault error
 	s.user, errUser = solmsg.ParseKey(account.AccountAddress)
+	if s.sendsItself() {
+		return s.recipientItself(errUser)
+	}
 	s.sponsor, errSponsor = solmsg.ParseKey(s.Network.Pins.SolanaSponsor)
 	s.vault, errVault = solmsg.ParseKey(s.Network.Pins.SolanaVault)
 	known := errSponsor == nil && errVault == nil
@@ -166,7 +173,8 @@ func (s *solanaPay) read() bool {
 func (s *solanaPay) signers() {
 	m := s.message
 	payer := m.FeePayer()
-	s.must(payer == s.user || payer == s.sponsor, "S3", "Solana's fee is paid by the pinned sponsor or by you",
+	s.must(payer == s.user || payer == s.sponsor, "S3",
+		s.words("Solana's fee is paid by the pinned sponsor or by you", "Solana's fee is paid by you"),
 		s.path+"/dataToSign", s.sponsor.String(), payer.String())
 	named, err := solmsg.ParseKey(s.wire.FeePayer)
 	s.must(err == nil && named == payer, "S3", "the named fee payer matches the message", s.path+"/feePayer",
@@ -238,7 +246,7 @@ func (s *solanaPay) networkFee() *big.Int {
 	limit := new(big.Int).SetUint64(s.Caps.SolanaFee)
 	got := s.human(caip.SOL(), fee)
 	if s.must(fee.Cmp(limit) <= 0, "S3", "Solana's fee is within this wallet's limit", s.path+"/dataToSign",
-		"at most "+s.human(caip.SOL(), limit), got) {
+		"at most "+s.human(caip.SOL(), limit), got) && !s.itself {
 		s.add(Show, "S3", "You pay Solana's fee, not the sponsor.", s.path+"/feePayer", "", got)
 	}
 	return fee

@@ -58,7 +58,7 @@ func (s *solanaPay) system(k int, ix solmsg.Instruction) {
 	from, to := ix.Accounts[0].Key, ix.Accounts[1].Key
 	s.must(!s.token, "S10", "the payment is of the named asset", path, s.wire.AssetType, "a transfer of SOL")
 	same(s.judge, s.user, from, "S10", "the payment leaves your own account", path+"/keys/0")
-	same(s.judge, s.vault, to, "S11", "the payment goes into the pinned vault", path+"/keys/1")
+	same(s.judge, s.vault, to, "S11", s.toWhom(), path+"/keys/1")
 	s.must(lamports == s.amount, "S10", "the payment is exactly the named amount", path+"/data",
 		strconv.FormatUint(s.amount, 10), strconv.FormatUint(lamports, 10))
 	s.paid++
@@ -95,7 +95,7 @@ func (s *solanaPay) transferToken(k int, ix solmsg.Instruction) {
 		strconv.Itoa(int(decimals)))
 	same(s.judge, s.source, source, "S10", "the payment leaves your own account", path+"/keys/0")
 	same(s.judge, s.user, owner, "S10", "you are the owner of what is paid", path+"/keys/3")
-	same(s.judge, s.target, target, "S11", "the payment goes into the pinned vault", path+"/keys/2")
+	same(s.judge, s.target, target, "S11", s.toWhom(), path+"/keys/2")
 	s.must(v == s.amount, "S10", "the payment is exactly the named amount", path+"/data",
 		strconv.FormatUint(s.amount, 10), strconv.FormatUint(v, 10))
 	s.builds = append(s.builds, solmsg.TokenTransferChecked(s.source, s.mint, s.target, s.user, s.amount, decimals))
@@ -103,7 +103,13 @@ func (s *solanaPay) transferToken(k int, ix solmsg.Instruction) {
 		arg("owner", s.user), s.quantityArg("amount", s.decimals))
 }
 
-// openAccount accepts that the sponsor pays for the vault's token account, and nothing else of that program.
+// toWhom says where a payment has to go.
+func (s *solanaPay) toWhom() string {
+	return s.words("the payment goes into the pinned vault", "the payment goes to the recipient that you named")
+}
+
+// openAccount accepts that the sponsor pays for the vault's token account, or the user once for the recipient's, and
+// nothing else of that program.
 func (s *solanaPay) openAccount(k int, ix solmsg.Instruction) {
 	path := s.at(k)
 	kind, ok := solmsg.DecodeATA(ix.Data)
@@ -114,9 +120,15 @@ func (s *solanaPay) openAccount(k int, ix solmsg.Instruction) {
 		return
 	}
 	payer, account, owner, mint := ix.Accounts[0].Key, ix.Accounts[1].Key, ix.Accounts[2].Key, ix.Accounts[3].Key
-	same(s.judge, s.sponsor, payer, "S10", "the sponsor pays for the vault's token account", path+"/keys/0")
+	same(s.judge, s.sponsor, payer, "S10", s.words("the sponsor pays for the vault's token account",
+		"you pay for the recipient's token account"), path+"/keys/0")
 	s.must(account == s.target && owner == s.vault && mint == s.mint, "S11",
-		"the token account that is opened is the vault's", path+"/keys/2", s.vault.String(), owner.String())
+		s.words("the token account that is opened is the vault's", "the token account that is opened is the recipient's"),
+		path+"/keys/2", s.vault.String(), owner.String())
+	if s.itself {
+		s.must(!s.opened, "S9", "a token account is opened once", path, "once", "again")
+	}
+	s.opened = true
 	s.builds = append(s.builds, solmsg.CreateATAIdempotent(s.sponsor, s.vault, s.mint))
 	s.show(ix.Program, "createIdempotent", arg("payer", payer), arg("account", account), arg("owner", owner),
 		arg("mint", mint))
@@ -139,8 +151,7 @@ func (s *solanaPay) budget(k int, ix solmsg.Instruction) {
 	if limit, ok := solmsg.DecodeComputeUnitLimit(ix.Data); ok {
 		if s.must(s.limit == nil, "S3", title, path, "once", "again") {
 			s.limit = &limit
-			s.builds = append(s.builds, solmsg.Build{Program: ix.Program,
-				Data: binary.LittleEndian.AppendUint32([]byte{2}, limit)})
+			s.builds = append(s.builds, solmsg.ComputeUnitLimit(limit))
 			s.show(ix.Program, "setComputeUnitLimit", ArgView{"units", "u32", strconv.FormatUint(uint64(limit), 10)})
 		}
 		return
@@ -152,8 +163,7 @@ func (s *solanaPay) budget(k int, ix solmsg.Instruction) {
 	}
 	if s.must(s.price == nil, "S3", title, path, "once", "again") {
 		s.price = &price
-		s.builds = append(s.builds, solmsg.Build{Program: ix.Program,
-			Data: binary.LittleEndian.AppendUint64([]byte{3}, price)})
+		s.builds = append(s.builds, solmsg.ComputeUnitPrice(price))
 		s.show(ix.Program, "setComputeUnitPrice", ArgView{"microLamports", "u64", strconv.FormatUint(price, 10)})
 	}
 }

@@ -282,7 +282,7 @@ func Sum(list []AmountView) *big.Int {
 // bounded, but not below a sum that small payments cost anyway.
 func (j *judge) cost(q *VerifiedQuote) {
 	v := q.view
-	if v.PayMicro == nil || v.MinimumCostMicro == nil {
+	if (v.PayMicro == nil || v.MinimumCostMicro == nil) && !j.sendsItself() { // which costs Solana's fee
 		j.add(Unknown, "Q11", "What this costs in dollars is unknown: a price is missing, or the fees are not named.",
 			"/fees", "", "")
 	}

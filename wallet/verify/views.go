@@ -150,6 +150,14 @@ type SolanaView struct {
 	BlockHash    string
 	Memo         string
 	Instructions []InstructionView
+	Own          *OwnSendView // of a transfer that pays its recipient itself; nil of a payment into the vault
+}
+
+// OwnSendView is what a transfer on Solana costs its sender: Solana's fee with what is offered for a quick place, and
+// the rent of a token account that it opens for the recipient, nil where it opens none.
+type OwnSendView struct {
+	Fee  AmountView
+	Rent *AmountView
 }
 
 // PartView is a part of a payment into a contract that is not pinned: a transfer, a native value, or an amount that To
@@ -187,6 +195,14 @@ type PromiseView struct {
 	FillBy    time.Time
 	Attesters int
 	Threshold int
+}
+
+// Itself is the one message of a transfer that pays its recipient itself; nil of any other quote.
+func (v *QuoteView) Itself() *OwnSendView {
+	if v == nil || len(v.Legs) != 1 || v.Legs[0].Solana == nil {
+		return nil
+	}
+	return v.Legs[0].Solana.Own
 }
 
 // NeedView compares what the calls need with what the service said is there. Have and Short are nil when unknown.

@@ -152,6 +152,9 @@ type Solana struct {
 	BlockHash    string        `json:"blockHash"`
 	Memo         string        `json:"memo,omitzero"`
 	Instructions []Instruction `json:"instructions"`
+	// Fee and Rent are what a transfer that pays its recipient itself costs its sender.
+	Fee  *Amount `json:"fee,omitzero"`
+	Rent *Amount `json:"rent,omitzero"`
 }
 
 // Instruction is one instruction of a message.
@@ -258,6 +261,12 @@ func legOf(l verify.LegView) Leg {
 		for _, i := range s.Instructions {
 			out.Solana.Instructions = append(out.Solana.Instructions,
 				Instruction{i.Program, clean(i.ProgramName), clean(i.Name), argsOf(i.Args)})
+		}
+		if own := s.Own; own != nil {
+			out.Solana.Fee = new(amountOf(own.Fee))
+			if own.Rent != nil {
+				out.Solana.Rent = new(amountOf(*own.Rent))
+			}
 		}
 	}
 	return out
