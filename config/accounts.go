@@ -103,9 +103,6 @@ func (p Profile) checkAccounts(say func(key, problem string)) {
 			}
 		}
 	}
-	if solana > 0 && p.OwnNodes() {
-		say("accounts", "own nodes have EVM chains alone: a Solana account needs another profile")
-	}
 	if solana > 1 {
 		say("accounts", "a profile has one Solana account at most, and any number of EVM accounts")
 	}

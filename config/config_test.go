@@ -233,8 +233,6 @@ quote_lifetime = "120s"
 		{"networks =", "base_url = \"https://a.example\"\nnetworks =", 7, "no base_url"},
 		{"networks =", "ca_file = \"/ca.pem\"\nnetworks =", 7, "no base_url"},
 		{"networks =", "network_file = \"/network.json\"\nnetworks =", 7, "no base_url"},
-		{`quote_lifetime = "120s"`, "[[profiles.a.accounts]]\ntype = \"solana\"\naccount_address = " +
-			"\"GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ\"", 7, "EVM chains alone"},
 		{`quote_lifetime = "120s"`, `rpc = "127.0.0.1:8545"`, 7, "only an embedded profile"},
 	} {
 		_, err := Parse("c.toml", []byte(strings.Replace(whole, c.from, c.to, 1)))

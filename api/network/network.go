@@ -254,6 +254,11 @@ func (d Descriptor) OnOwnNodes() bool {
 		d.Pins.Escrow == none && d.Pins.Paymaster == Window()
 }
 
+// HasSolana reports whether a Solana chain is one of the network's.
+func (d Descriptor) HasSolana() bool {
+	return slices.ContainsFunc(d.Chains, func(c string) bool { return strings.HasPrefix(c, "solana:") })
+}
+
 func (n Deployment) check() error {
 	for i := 1; i < len(n.Attesters); i++ {
 		if bytes.Compare(n.Attesters[i-1][:], n.Attesters[i][:]) >= 0 {

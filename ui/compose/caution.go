@@ -217,6 +217,12 @@ func (w *World) amountCautions(x *Exchange, from Side, v *big.Int, put func(stri
 		if x.exact(w) && w.OwnNodes {
 			return // gas is paid elsewhere
 		}
+		if w.Itself(x) {
+			if sol, _ := w.Catalog.Entity(caip.SOL()); from.Agg.ID == sol.Aggregate {
+				put(IDAmount, Caution{Warn, "everything: nothing is left for Solana's fee, which comes on top"})
+			}
+			return
+		}
 		if x.Exactly {
 			put(IDAmount, Caution{Warn, "everything: nothing is left for the fees, which come on top"})
 			return

@@ -151,9 +151,14 @@ func (x *Exchange) payment(w *World) *Calls {
 	return b
 }
 
-// exact reports that the form makes a call which delivers its amount: on own nodes every transfer does.
+// exact reports that the form makes a call which delivers its amount: on own nodes every transfer on an EVM chain does.
 func (x *Exchange) exact(w *World) bool {
-	return x.Exactly || w.OwnNodes && x.What == intent.KindTransfer
+	return !w.Itself(x) && (x.Exactly || w.OwnNodes && x.What == intent.KindTransfer)
+}
+
+// Itself reports that the form makes a transfer whose message pays the recipient itself: on Solana, on own nodes.
+func (w *World) Itself(x *Exchange) bool {
+	return w.OwnNodes && x.What == intent.KindTransfer && w.Arrives(x).IsSolana()
 }
 
 // Draft turns a transfer or a swap into a draft. It is only meaningful without mistakes.
@@ -164,6 +169,13 @@ func (x *Exchange) Draft(w *World) intent.Draft {
 	d := intent.Draft{Version: intent.Version, Kind: x.What, Network: w.Network, Accounts: w.Accounts,
 		SlippageBps: x.Slip.Bps()}
 	d.Pay, d.Receive = &intent.Pay{Asset: x.Pay}, &intent.Receive{Asset: x.Receive, Account: x.account(w)}
+	if to, ok := w.Side(x.Receive); w.Itself(x) && ok && to.Exact { // it is paid where it arrives
+		v, _ := Amount(x.Amount, to.Decimals, to.Entity.Symbol)
+		if d.Pay.Asset = to.Entity.Asset.String(); v != nil {
+			d.Pay.Amount = v.String()
+		}
+		return w.older(d, x.V1)
+	}
 	if v := w.Paying(x); v != nil {
 		d.Pay.Amount = v.String()
 	}

@@ -25,10 +25,13 @@ func (x *Exchange) check(k *checker) {
 	}
 	if okFrom {
 		decimals, symbol := from.Decimals, from.Agg.Symbol
-		if d, name, one := k.w.Delivered(x); x.exact(k.w) && one {
+		if d, name, one := k.w.Delivered(x); (x.exact(k.w) || k.w.Itself(x)) && one {
 			decimals, symbol = d, name
 		}
 		k.amount(IDAmount, x.Amount, decimals, symbol)
+	}
+	if k.w.Itself(x) && !k.w.Holds(k.w.Arrives(x)) {
+		k.put(IDReceive, "none of your accounts is on "+k.w.ChainName(k.w.Arrives(x)))
 	}
 	if at := k.w.Arrives(x); x.exact(k.w) && at != (caip.Chain{}) {
 		x.checkExact(k, at)

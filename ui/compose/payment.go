@@ -52,6 +52,9 @@ func (w *World) Payment(request string) (form Form, note, problem string) {
 	if problem := x.ArriveOn(w, e.Asset.Chain); problem != "" {
 		return nil, "", problem
 	}
+	if w.Itself(x) { // exactly the amount arrives
+		return x, note, ""
+	}
 	if note != "" {
 		note += "; "
 	}

@@ -59,7 +59,7 @@ func (s *session) exchange(ctx context.Context, kind, title string,
 		return err
 	}, func(ctx context.Context) error { return other(ctx, p, agg) })
 	if err == nil && s.OwnNodes {
-		err = s.exactly(p)
+		err = s.paidThere(p)
 	}
 	if err != nil {
 		return err
@@ -155,7 +155,9 @@ func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string,
 			}
 			return s.askReceiver(ctx, p, from.Agg)
 		})
-		add("Let exactly the amount arrive; what it costs comes on top", func() error { return s.exactly(p) })
+		if !s.OwnNodes { // where it does anyway
+			add("Let exactly the amount arrive; what it costs comes on top", func() error { return s.exactly(p) })
+		}
 		return
 	}
 	add("Change what you get, and where", func() error {
@@ -187,6 +189,16 @@ func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string,
 		}
 		return err
 	})
+}
+
+// paidThere turns a transfer into what sends it on the chain on which it arrives: a call, or on Solana a message.
+func (s *session) paidThere(p *plan) error {
+	x := s.ExchangeOf(p.d)
+	if !s.Itself(x) {
+		return s.exactly(p)
+	}
+	p.d = x.Draft(&s.World)
+	return nil
 }
 
 // exactly turns a transfer into the call that delivers its amount.

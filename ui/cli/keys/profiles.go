@@ -354,6 +354,9 @@ are unlocked for it, on a terminal or by --passphrase-fd.`,
 			if err := c.free(p.Name, a.Name); err != nil {
 				return err
 			}
+			if err := servesAccount(p, a); err != nil {
+				return err
+			}
 			if err := config.AddAccount(paths.Config, p.Name, a); err != nil {
 				return err
 			}
@@ -382,6 +385,19 @@ are unlocked for it, on a terminal or by --passphrase-fd.`,
 		"session key that the account was made with, when it was replaced since")
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
+}
+
+// servesAccount refuses a Solana account of a profile on own nodes that have no Solana chain.
+func servesAccount(p config.Profile, a config.Account) error {
+	if a.Type != api.AccountSolana || !p.OwnNodes() {
+		return nil
+	}
+	n, err := profile.OwnNetwork(p)
+	if err == nil && !n.HasSolana() {
+		err = &cli.UsageError{Problem: p.Networks + " has no Solana chain",
+			Hint: "write one into it and run coffer network deploy, or use another profile"}
+	}
+	return err
 }
 
 // heldAccount is an account and what is known about its key: here, missing or unknown.

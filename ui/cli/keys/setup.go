@@ -403,7 +403,8 @@ func (s SetUp) askKeys(ctx context.Context, p *profile.Plan) error {
 		return nil
 	}
 	of := []choice{{"new", "make a new key for the EVM chains"}}
-	if !p.Profile.OwnNodes() { // which are of EVM chains
+	noSolana := p.Profile.OwnNodes() && !p.Network.HasSolana()
+	if !noSolana {
 		of = append(of, choice{"both", "two new keys, one for the EVM chains and one for Solana"})
 	}
 	what, err := s.pick(ctx, "Whose key signs?", append(of,
@@ -426,11 +427,11 @@ func (s SetUp) askKeys(ctx context.Context, p *profile.Plan) error {
 		}
 		found, err := vault.ParseKey(text.Reveal(), vault.Hint{})
 		text.Wipe()
-		if err == nil && p.Profile.OwnNodes() && slices.ContainsFunc(found.Keys, func(k vault.Candidate) bool {
+		if err == nil && noSolana && slices.ContainsFunc(found.Keys, func(k vault.Candidate) bool {
 			return k.Kind == vault.Solana
 		}) {
 			found.Wipe()
-			err = errors.New("own nodes have EVM chains alone: this is a key for Solana")
+			err = errors.New("this file has no Solana chain: this is a key for Solana")
 		}
 		if err == nil {
 			p.Keys = found.Keys

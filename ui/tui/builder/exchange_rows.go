@@ -169,6 +169,10 @@ func (s *Screen) story(x *compose.Exchange) []string {
 	if from.Exact {
 		where = " from " + s.ChainName(from.Entity.Asset.Chain)
 	}
+	if s.Itself(x) {
+		return []string{"Exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol +
+			" arrives, by one message that your Solana account signs. It pays Solana's fee."}
+	}
 	if s.OwnNodes && x.What == intent.KindTransfer {
 		return []string{"Exactly " + amount.Human(v, from.Decimals) + " " + from.Agg.Symbol +
 			" arrives, by one call on its chain. Your gas tank pays for it."}

@@ -115,7 +115,9 @@ func (s *Screen) summaryLines(th theme.Theme, w int, wrong map[string]string, no
 	}
 	block("Calls", lines...)
 	last := "Review asks for a quote. You see the cost, and the least that arrives, before anything is signed."
-	if s.OwnNodes {
+	if x, is := s.shown().(*compose.Exchange); is && s.Itself(x) {
+		last = "Your Solana account pays Solana's fee. You see it, and the whole message, before anything is signed."
+	} else if s.OwnNodes {
 		last = "Your gas tank pays for gas. You see the whole call before anything is signed."
 	}
 	return append(append(out, ""), kit.Prose(w, 1, th.Dim.Span(last))...)

@@ -27,7 +27,7 @@ func (m *Model) advanceOwn() tea.Cmd {
 		m.goTo(m.beside(1))
 		return nil
 	}
-	random, path, evmOnly := m.opt.Random, m.path(rowKeyFile), m.onNodes()
+	random, path, evmOnly := m.opt.Random, m.path(rowKeyFile), m.onlyEVM()
 	text, password := copied(m.secrets[rowKeyText]), copied(m.secrets[rowKeyPass])
 	return m.begin("making the key", func(ctx context.Context, gen int) tea.Msg {
 		defer text.Wipe()
@@ -54,7 +54,7 @@ func (m *Model) advanceOwn() tea.Cmd {
 			return k.Kind == vault.Solana
 		}) {
 			vault.Imported{Keys: keys}.Wipe()
-			keys, err = nil, errors.New(onlyEVM+": this is a key for Solana")
+			keys, err = nil, errors.New(noSolana+": this is a key for Solana")
 		}
 		if err == nil && ctx.Err() != nil { // nothing waits for the keys any more, and the answer may be dropped
 			vault.Imported{Keys: keys}.Wipe()

@@ -198,8 +198,8 @@ func (m *Model) passphrased() bool {
 	return m.picks[storeGroup] == config.VaultFile || m.picks[storeGroup] == config.VaultKeyring
 }
 
-// onlyEVM is why there is nothing of Solana on own nodes.
-const onlyEVM = "own nodes have EVM chains alone"
+// noSolana is why there is nothing of Solana on own nodes whose file has no Solana chain.
+const noSolana = "this file has no Solana chain"
 
 func (m *Model) ownRows() []row {
 	nowhere := m.picks[storeGroup] == config.VaultMemory
@@ -207,7 +207,7 @@ func (m *Model) ownRows() []row {
 	rows := []row{
 		choice(ownGroup, ownNew, "make a new key", "for the EVM chains").offWhen(nowhere, why),
 		choice(ownGroup, ownBoth, "make two new keys", "one for the EVM chains, one for Solana").offWhen(nowhere, why).
-			offWhen(m.onNodes(), onlyEVM),
+			offWhen(m.onlyEVM(), noSolana),
 		choice(ownGroup, ownFile, "bring one from a file",
 			"that only you can read (mode 0600): hex, keystore, Solana key, mnemonic").offWhen(nowhere, why),
 		choice(ownGroup, ownTyped, "bring one by typing or pasting it",
@@ -241,7 +241,7 @@ func (m *Model) accountRows() []row {
 		rows = append(rows, m.text(rowSession, "session key", "its address"),
 			m.text(rowAdmin, "admin key", "its address; keep that key away from this machine"))
 	}
-	if !m.onNodes() {
+	if !m.onlyEVM() {
 		rows = append(rows, choice(solanaGroup, yes, "with a Solana account",
 			"it pays and receives; calls run on EVM chains"), choice(solanaGroup, no, "without", "EVM chains only"))
 		if m.picks[solanaGroup] == yes {

@@ -79,6 +79,9 @@ func (m *Model) embedded() bool { return m.picks[placeGroup] == placeHere }
 // onNodes reports whether the profile is on own nodes.
 func (m *Model) onNodes() bool { return m.picks[placeGroup] == placeNodes }
 
+// onlyEVM reports whether the profile is on own nodes without a Solana chain.
+func (m *Model) onlyEVM() bool { return m.onNodes() && !m.net.HasSolana() }
+
 // local reports whether the profile's service is inside this program.
 func (m *Model) local() bool { return m.embedded() || m.onNodes() }
 
@@ -140,7 +143,7 @@ func (m *Model) accounts() []config.Account {
 		out = append(out, config.Account{Type: kind, SessionAddress: m.address(rowSession),
 			AdminAddress: m.address(rowAdmin)})
 	}
-	if m.picks[solanaGroup] == yes && !m.onNodes() {
+	if m.picks[solanaGroup] == yes && !m.onlyEVM() {
 		out = append(out, config.Account{Type: api.AccountSolana, AccountAddress: m.value(rowSolana)})
 	}
 	return out
