@@ -260,8 +260,8 @@ func (p *Pool) AgreedBlock(ctx context.Context, result any, tag string) error {
 	if p.o.Quorum == 1 {
 		return p.Call(ctx, result, "eth_getBlockByNumber", tag, false)
 	}
-	number, err := p.reached(ctx, newRequest(p.id.Add(1), "eth_getBlockByNumber", []any{tag, false}), func(r reply) (uint64,
-		error) {
+	at := newRequest(p.id.Add(1), "eth_getBlockByNumber", []any{tag, false})
+	number, err := p.reached(ctx, at, func(r reply) (uint64, error) {
 		var b *Block
 		if err := store(r.result, &b); err != nil || b == nil {
 			return 0, errAnswer
