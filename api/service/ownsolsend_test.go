@@ -133,7 +133,8 @@ func TestATransferOfATokenOpensTheRecipientsAccount(t *testing.T) {
 	to, usdc := somebody(2), usdcOnSolana(t)
 	before := x.has(x.me, caip.SOL())
 	signed, id := x.to(to, usdc, 7_000_000)
-	if got := x.waited(signed, id); got.Status != api.StatusCompleted || x.has(to, usdc) != 7e6 || x.has(x.me, usdc) != 18e6 {
+	if got := x.waited(signed, id); got.Status != api.StatusCompleted || x.has(to, usdc) != 7e6 ||
+		x.has(x.me, usdc) != 18e6 {
 		t.Errorf("%+v, %d arrived", got, x.has(to, usdc))
 	}
 	if cost := before - x.has(x.me, caip.SOL()); cost < 2_039_280+5_000 || cost > 2_039_280+100_000 {
@@ -154,14 +155,16 @@ func TestWhatATransferOnSolanaLacksIsSaid(t *testing.T) {
 	x := newSender(t, 1, 82)
 	usdc, to := usdcOnSolana(t), somebody(3)
 	for words, body := range map[string]string{
-		"needed 26 USDC, available 25 USDC":                       x.asks(to, usdc, 26_000_000),
-		"send it 0.0000":                                          x.asks(to, caip.SOL(), 3_000_000_000),
-		"keeps at least 0.00089088 SOL or nothing":                x.asks(to, caip.SOL(), 2_999_500_000),
-		"the recipient has no account yet, and one begins with":   x.asks(to, caip.SOL(), 890_879),
-		"the money is there already":                              x.asks(x.me, usdc, 1),
-		"a wallet's account: no key signs for":                    x.asks(solmsg.TokenProgram(), usdc, 1),
-		"nothing crosses between Solana and another chain":        x.swap("ob:usdc", "1", "ob:usdc", "eip155:8453:0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"),
-		"and nothing is swapped there; send an amount on its own": x.swap(caip.SOL().String(), "9", usdc.String(), caip.SolanaAccount(to).String()),
+		"needed 26 USDC, available 25 USDC":                     x.asks(to, usdc, 26_000_000),
+		"send it 0.0000":                                        x.asks(to, caip.SOL(), 3_000_000_000),
+		"keeps at least 0.00089088 SOL or nothing":              x.asks(to, caip.SOL(), 2_999_500_000),
+		"the recipient has no account yet, and one begins with": x.asks(to, caip.SOL(), 890_879),
+		"the money is there already":                            x.asks(x.me, usdc, 1),
+		"a wallet's account: no key signs for":                  x.asks(solmsg.TokenProgram(), usdc, 1),
+		"nothing crosses between Solana and another chain": x.swap("ob:usdc", "1", "ob:usdc",
+			"eip155:8453:0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"),
+		"and nothing is swapped there; send an amount on its own": x.swap(caip.SOL().String(), "9", usdc.String(),
+			caip.SolanaAccount(to).String()),
 	} {
 		if said := x.refused(body); !strings.Contains(said, words) {
 			t.Errorf("%s, not %q", said, words)
@@ -241,7 +244,7 @@ func TestATransferThatFailsOnSolanaSaysWhy(t *testing.T) {
 	signed, id := x.to(somebody(7), usdc, 20_000_000)
 	x.lose.Store(true)
 	x.ask("POST", x.executePath(), string(signed.Raw()))
-	for x.status(id).Status == api.StatusPending && x.nodes[0].Calls("sendTransaction")+x.nodes[1].Calls("sendTransaction") < 2 {
+	for x.nodes[0].Calls("sendTransaction")+x.nodes[1].Calls("sendTransaction") < 2 && t.Context().Err() == nil {
 		time.Sleep(20 * time.Millisecond)
 	}
 	x.spends(somebody(7), usdc, 10_000_000) // with the same key, elsewhere

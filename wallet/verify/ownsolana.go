@@ -11,15 +11,15 @@ import (
 )
 
 // Figures of a transfer on Solana that pays its recipient itself. Its block hash is taken for 150 block heights, which
-// is a minute of the chain; the wallet counts it as open for four, in case the chain is slow. What a token account needs
-// to exist follows from its 165 bytes.
+// is a minute of the chain; the wallet counts it as open for four, in case the chain is slow. What a token account
+// needs to exist follows from its 165 bytes.
 const (
 	ownHashLife      = 4 * time.Minute
 	rentTokenAccount = 2_039_280 // lamports
 )
 
-// sendsItself reports whether the intent is a transfer that the user's own message makes: on Solana, on own nodes, where
-// there is no solver and no vault.
+// sendsItself reports whether the intent is a transfer that the user's own message makes: on Solana, on own nodes,
+// where there is no solver and no vault.
 func (j *judge) sendsItself() bool {
 	d := j.in.Draft()
 	if !j.Network.OnOwnNodes() || j.in.Kind() != intent.KindTransfer || d.Receive == nil {
@@ -97,7 +97,7 @@ func (j *judge) sentItself(w api.Quote, legs []leg, q *VerifiedQuote) {
 			free = free && v == "0"
 		}
 	}
-	j.must(free, "Q11", "nobody but Solana takes a fee", "/fees", "no fees", "fees")
+	j.must(free, "Q11", "only Solana takes a fee", "/fees", "no fees", "fees")
 	j.must(q.view.Minimum.Amount != nil && q.view.Delivered.Amount.Cmp(q.view.Minimum.Amount) == 0 &&
 		q.view.Delivered.Amount.Cmp(legs[0].amount) == 0, "Q8", "exactly what is sent arrives", "/destinationToken/amount",
 		legs[0].amount.String(), w.DestinationToken.Amount)

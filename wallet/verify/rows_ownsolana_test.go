@@ -41,7 +41,8 @@ func sendsItself(t testing.TB, mint string) *itself {
 		x.mint = k
 		asset := caip.SPL(k).String()
 		a.draft.Pay.Asset, a.draft.Receive.Asset, x.op.AssetType = asset, asset, asset
-		token.AssetType, token.AggregatedAssetID, token.Symbol, token.Name, *token.Decimals = asset, "ob:single", "USDC", "USD Coin", 6
+		token.AssetType, token.AggregatedAssetID, token.Symbol, token.Name = asset, "ob:single", "USDC", "USD Coin"
+		*token.Decimals = 6
 		a.quote.OriginToken.AggregatedAssetID, a.quote.OriginToken.AssetType = "ob:single", []string{asset}
 	}
 	a.draft.SlippageBps = 50
@@ -81,7 +82,8 @@ func TestATransferThatPaysItsRecipientItselfIsSigned(t *testing.T) {
 		for _, a := range s.Spend {
 			spent[a.Symbol] = a.Amount.String()
 		}
-		if mint == "" && spent["SOL"] != "100005200" || mint != "" && (spent["USDC"] != "100000000" || spent["SOL"] != costs) {
+		if mint == "" && spent["SOL"] != "100005200" ||
+			mint != "" && (spent["USDC"] != "100000000" || spent["SOL"] != costs) {
 			t.Errorf("it counts %v", spent)
 		}
 		// The chain may be slow: nobody pays once more as long as the first one may land.

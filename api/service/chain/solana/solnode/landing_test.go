@@ -27,8 +27,8 @@ func TestOnlyTheTransactionItselfIsReadAsLanded(t *testing.T) {
 	own := base64.StdEncoding.EncodeToString(Wire(tx))
 	for answer, want := range map[string]string{
 		`{"slot":5,"transaction":["` + own + `","base64"],"meta":{"err":null,"fee":5000}}`: "",
-		`{"slot":5,"transaction":["` + own + `","base64"],"meta":{"err":{"InstructionError":[0,{"Custom":1}]},"fee":5000}}`: "Error " +
-			"processing Instruction 0: custom program error: 0x1",
+		`{"slot":5,"transaction":["` + own + `","base64"],"meta":{"err":{"InstructionError":[0,{"Custom":1}]},` +
+			`"fee":5000}}`: "Error processing Instruction 0: custom program error: 0x1",
 	} {
 		var w wireLanded
 		if err := json.Unmarshal([]byte(answer), &w); err != nil {
