@@ -160,13 +160,18 @@ func (c *Chain) signatures(ctx context.Context, ask func(context.Context, any, s
 	if err := ask(ctx, &got, "getSignaturesForAddress", of.String(), what); err != nil {
 		return nil, err
 	}
-	if len(got) > what.Limit {
+	if !wellFormed(got, what.Limit) {
 		return nil, fmt.Errorf("getSignaturesForAddress: %w", errForm)
 	}
-	for _, e := range got {
-		if _, err := solmsg.ParseSignature(e.Signature); err != nil {
-			return nil, fmt.Errorf("getSignaturesForAddress: %w", errForm)
+	return got, nil
+}
+
+// wellFormed reports whether a list names transactions, no more than were asked for, the newest first.
+func wellFormed(list []wireEntry, most int) bool {
+	for i, e := range list {
+		if _, err := solmsg.ParseSignature(e.Signature); err != nil || i > 0 && e.Slot > list[i-1].Slot {
+			return false
 		}
 	}
-	return got, nil
+	return len(list) <= most
 }

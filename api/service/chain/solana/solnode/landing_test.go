@@ -95,6 +95,7 @@ func FuzzLanding(f *testing.F) {
 	f.Add(`{"slot":5,"transaction":["`+own+`","base64"],"meta":{"err":null,"fee":5000}}`, uint64(5))
 	f.Add(`{"slot":5,"transaction":["`+own+`","base64"],"meta":{"err":{"InstructionError":[0,"X"]},"fee":1}}`, uint64(5))
 	f.Add(`{"value":{"blockhash":"`+solmsg.Key{3}.String()+`","lastValidBlockHeight":7}}`, uint64(9))
+	f.Add(`[{"signature":"`+sent(f).Name()+`","slot":7,"err":null}]`, uint64(0))
 	f.Add(`[{"prioritizationFee":18446744073709551615},{"slot":1}]`, uint64(0))
 	f.Fuzz(func(t *testing.T, answer string, height uint64) {
 		raw, tx := []byte(answer), sent(t)
@@ -113,6 +114,11 @@ func FuzzLanding(f *testing.F) {
 			if _, last, err := hash.read(height); err == nil && (last < height || last-height > 2*hashHeights) {
 				t.Fatalf("%q lives until %d at %d", answer, last, height)
 			}
+		}
+		var list []wireEntry
+		if json.Unmarshal(raw, &list) == nil && wellFormed(list, 1) && (len(list) > 1 || len(list) == 1 &&
+			len(list[0].Signature) < 64) {
+			t.Fatalf("%q is a list of transactions", answer)
 		}
 		var prices []wirePrice
 		if json.Unmarshal(raw, &prices) == nil && priceOf(prices) < leastPrice {
