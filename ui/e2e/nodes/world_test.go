@@ -184,12 +184,17 @@ func (w *world) ask(id string, result any, method string, params ...any) {
 }
 
 func (w *world) call(ctx context.Context, id string, result any, method string, params ...any) error {
+	return post(ctx, w.url[id], result, method, params...)
+}
+
+// post calls a method of a node.
+func post(ctx context.Context, url string, result any, method string, params ...any) error {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method,
 		"params": append([]any{}, params...)})
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url[id], bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
