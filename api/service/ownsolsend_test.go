@@ -150,6 +150,18 @@ func TestATransferOfATokenOpensTheRecipientsAccount(t *testing.T) {
 	}
 }
 
+// The accounts, whether the recipient has one for the token, block hash beside height, price, and two simulations.
+func TestAQuoteOnSolanaTakesSixRoundTrips(t *testing.T) {
+	x := newSender(t, 1, 90)
+	usdc := usdcOnSolana(t)
+	x.to(somebody(10), usdc, 1)
+	before := x.nodes[0].Calls("")
+	x.to(somebody(10), usdc, 1)
+	if n := x.nodes[0].Calls("") - before; n > 7 { // two of them go out together
+		t.Errorf("%d requests", n)
+	}
+}
+
 // What cannot land is refused before anything is signed, with what is missing.
 func TestWhatATransferOnSolanaLacksIsSaid(t *testing.T) {
 	x := newSender(t, 1, 82)

@@ -43,6 +43,11 @@ type Others interface {
 	FeeCap() uint64
 }
 
+// Primer is a State that reads several accounts at once, before they are asked for.
+type Primer interface {
+	Prime(keys ...solmsg.Key) error
+}
+
 // State is a frozen view of Solana. It is not safe for concurrent use and must be closed;
 // it may hold a store.Snapshot, so the goroutine that holds it must close it before it
 // calls Seal or Update on the same store.

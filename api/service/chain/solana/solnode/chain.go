@@ -50,17 +50,33 @@ func (c *Chain) State(ctx context.Context) (solana.State, error) {
 	if err := c.Ready(ctx); err != nil {
 		return nil, err
 	}
-	return &state{ctx, c.Client}, nil
+	return &state{ctx, c.Client, map[solmsg.Key]solana.Account{}}, nil
 }
 
 // state is a view of the newest confirmed state, bounded by the context that it was opened with.
 type state struct {
 	ctx context.Context
 	*Client
+	known map[solmsg.Key]solana.Account
+}
+
+// Prime implements solana.Primer.
+func (s *state) Prime(keys ...solmsg.Key) error {
+	all, err := s.Accounts(s.ctx, false, keys...)
+	if err != nil {
+		return err
+	}
+	for i, k := range keys {
+		s.known[k] = all[i].Account
+	}
+	return nil
 }
 
 // Account implements solana.State.
 func (s *state) Account(k solmsg.Key) (solana.Account, error) {
+	if a, known := s.known[k]; known {
+		return a, nil
+	}
 	all, err := s.Accounts(s.ctx, false, k)
 	if err != nil {
 		return solana.Account{}, err
