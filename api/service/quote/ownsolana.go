@@ -17,7 +17,7 @@ import (
 )
 
 // ownTransfer is the quote of a transfer on a network without a solver: on Solana its owner's message pays the
-// recipient, and nothing is charged but what Solana takes (protocol §5.9). On EVM chains a call sends an amount.
+// recipient, and nothing is charged but what Solana takes (protocol §5.10). On EVM chains a call sends an amount.
 func (q *Quoter) ownTransfer(ctx context.Context, x *trade) (*api.Document, error) {
 	chain, able := q.Network.Solana.(solana.Others)
 	e, err := q.sentOnSolana(x)

@@ -1,4 +1,4 @@
-// Package landing is the port of a Solana chain that is reached by JSON-RPC (protocol §5.9). What goes out there is one
+// Package landing is the port of a Solana chain that is reached by JSON-RPC (protocol §5.10). What goes out there is one
 // transaction that its owner has signed: it cannot be replaced, and its block hash ends.
 //
 //   - Send tries the transaction on a node, and commits its bytes with the record of its caller. Only then do they go
