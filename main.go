@@ -50,6 +50,7 @@ import (
 	"coffer/ui/cli/check"
 	"coffer/ui/cli/keys"
 	"coffer/ui/cli/roles"
+	"coffer/ui/cli/tank"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
 	"coffer/ui/qr"
@@ -105,6 +106,7 @@ func run(ctx context.Context, args []string) error {
 		Extra: []func(*cli.Global) *cobra.Command{
 			keys.Commands{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
 			keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
+			tank.Commands{Host: host(), Prompt: prompt(), Out: os.Stdout, Clock: time.Now}.Command,
 			keys.Contacts{Host: host(), Prompt: prompt(), In: os.Stdin, Out: os.Stdout}.Command,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Verify,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Intent,
@@ -157,7 +159,7 @@ func host() profile.Host {
 			if e.Networks != "" {
 				return profile.Embedded{Network: a.Network, BaseURL: a.BaseURL, APIKey: secret.New([]byte(a.APIKey)),
 					Transport: a, Tanks: tanksOf(a), Lanes: lanesOf(a), Resume: resumeOf(a),
-					Close: a.Close}, nil
+					Tank: a.Tank, Withdrawals: a.Withdrawals, Close: a.Close}, nil
 			}
 			return profile.Embedded{Network: a.Network, Earlier: earlier, Left: left, BaseURL: a.BaseURL,
 				APIKey: secret.New([]byte(a.APIKey)), Transport: a, Endpoints: endpointsOf(a), Close: a.Close}, nil
@@ -432,18 +434,7 @@ func (networkCommands) Deploy(ctx context.Context, g cli.Global, o cli.NetworkDe
 	defer keys.close()
 	return ofNetwork(operator.Deploy(ctx, operator.DeployOptions{
 		Options: networkOptions(o.File, o.JSON, &keys), DryRun: o.DryRun,
-		Signer: func(ctx context.Context) (signers.EVM, error) {
-			key, err := p.PayingKey(ctx, o.KeyFile)
-			if err != nil {
-				return nil, err
-			}
-			defer key.Wipe()
-			private, err := crypto.ToECDSA(key.Reveal())
-			if err != nil {
-				return nil, err
-			}
-			return signers.Local(private), nil
-		},
+		Signer:  payingSigner(p, o.KeyFile),
 		Confirm: func(ctx context.Context, payer string) error { return p.ConfirmDeploy(ctx, o.Yes, payer) },
 	}))
 }
@@ -513,6 +504,22 @@ func (networkCommands) Status(ctx context.Context, g cli.Global, o cli.NetworkSt
 	defer keys.close()
 	return ofData(ofNetwork(daemon.Status(ctx, daemon.StatusOptions{Dir: dir, Networks: o.File, Credential: keys.find,
 		JSON: o.JSON, Out: os.Stdout})), dir)
+}
+
+// payingSigner asks for the key that sends.
+func payingSigner(p cli.Prompt, file string) func(context.Context) (signers.EVM, error) {
+	return func(ctx context.Context) (signers.EVM, error) {
+		key, err := p.PayingKey(ctx, file)
+		if err != nil {
+			return nil, err
+		}
+		defer key.Wipe()
+		private, err := crypto.ToECDSA(key.Reveal())
+		if err != nil {
+			return nil, err
+		}
+		return signers.Local(private), nil
+	}
 }
 
 func networkOptions(file string, asJSON bool, keys *nodeKeys) operator.Options {

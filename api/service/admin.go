@@ -22,9 +22,12 @@ import (
 	"coffer/api/service/store"
 )
 
+// adminPath begins every path of the local socket that the open port does not have.
+const adminPath = "/admin/"
+
 // keysPath is where the local socket answers for the stored keys. The open port has no such path, and it is not below
 // the base path, so that who administers need not know that.
-const keysPath = "/admin/keys"
+const keysPath = adminPath + "keys"
 
 // maxAdminBody bounds what the administration of keys reads.
 const maxAdminBody = 256 << 10
@@ -136,12 +139,14 @@ type change struct {
 	Grace int64  `json:"grace,omitzero"`
 }
 
-// withAdmin adds the administration of keys, backups, and the status of an operator's network, to the handler of the
-// local socket.
-func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, status http.HandlerFunc,
+// withAdmin adds the administration of keys, backups, and what a service says of its network (more, by method and path),
+// to the handler of the local socket.
+func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, more map[string]http.HandlerFunc,
 	next http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+statusPath, status)
+	for pattern, answer := range more {
+		mux.HandleFunc(pattern, answer)
+	}
 	mux.HandleFunc("GET "+backupPath, sendBackup(s, log))
 	mux.HandleFunc("GET "+keysPath, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, keyList{keys.List()}, nil)
@@ -177,8 +182,7 @@ func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, status http.H
 		return a, err
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == keysPath || strings.HasPrefix(r.URL.Path, keysPath+"/") || r.URL.Path == backupPath ||
-			r.URL.Path == statusPath {
+		if strings.HasPrefix(r.URL.Path, adminPath) {
 			mux.ServeHTTP(w, r)
 			return
 		}
@@ -202,7 +206,7 @@ func bodyOf[T any](r *http.Request) (v T, err error) {
 
 func reply(w http.ResponseWriter, status int, answer any, err error) {
 	if err != nil {
-		e := api.NewError(api.ErrInternal, "The keys cannot be changed: %v", err) // the socket's user is the operator
+		e := api.NewError(api.ErrInternal, "It cannot be done: %v", err) // the socket's user is the operator
 		_ = errors.As(err, &e)
 		status, answer = e.StatusCode, e
 	}

@@ -402,7 +402,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	if s.trusted, err = httpapi.New(config); err != nil {
 		return err
 	}
-	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.sendStatus, s.first(s.trusted))
+	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.administered(), s.first(s.trusted))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -34,7 +35,7 @@ import (
 )
 
 // statusPath is where the local socket answers how the network of an operator is.
-const statusPath = "/admin/status"
+const statusPath = adminPath + "status"
 
 // statusEvery is how often the service of an operator looks whether there is something to say in the log.
 const statusEvery = time.Minute
@@ -325,7 +326,21 @@ func booksOf(ctx context.Context, path string, o Options) (_ *books, err error) 
 
 // fetchStatus asks the process behind the socket.
 func fetchStatus(ctx context.Context, way *http.Transport) (_ *netstatus.Status, reached bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+localHost+statusPath, nil)
+	raw, reached, err := askAdmin(ctx, way, http.MethodGet, statusPath, nil)
+	if err != nil {
+		return nil, reached, err
+	}
+	out, err := netstatus.Decode(raw)
+	if err != nil {
+		return nil, true, fmt.Errorf("the service gave a status that cannot be read: %w", err)
+	}
+	return out, true, nil
+}
+
+// askAdmin asks the process behind a socket; reached is false when none answers there.
+func askAdmin(ctx context.Context, way http.RoundTripper, method, path string, body []byte) (raw []byte, reached bool,
+	err error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+localHost+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, true, err
 	}
@@ -333,16 +348,12 @@ func fetchStatus(ctx context.Context, way *http.Transport) (_ *netstatus.Status,
 	if err != nil {
 		return nil, !errors.Is(err, errDial), err
 	}
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAdminAnswer))
+	raw, err = io.ReadAll(io.LimitReader(res.Body, maxAdminAnswer))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
 		return nil, true, err
 	}
 	if res.StatusCode != http.StatusOK {
 		return nil, true, api.ParseError(res.StatusCode, raw)
 	}
-	out, err := netstatus.Decode(raw)
-	if err != nil {
-		return nil, true, fmt.Errorf("the service gave a status that cannot be read: %w", err)
-	}
-	return out, true, nil
+	return raw, true, nil
 }

@@ -36,7 +36,7 @@ func groups(root *cobra.Command) {
 	of := map[string][]string{
 		groupLook:    {"balances", "receive", "assets", "chains", "history", "status", "activity", "lab", "export"},
 		groupAct:     {"call", "pay", "transfer", "swap", "refund", "plan", "apply", "intent", "verify"},
-		groupSetUp:   {"setup", "profile", "accounts", "contacts", "keys", "config", "network"},
+		groupSetUp:   {"setup", "profile", "accounts", "contacts", "keys", "tank", "config", "network"},
 		groupProgram: {"serve", "attest", "devnet", "doctor", "completion", "man", "version"},
 	}
 	for _, c := range root.Commands() {

@@ -28,6 +28,7 @@ import (
 	"coffer/api/client"
 	"coffer/api/client/httplog"
 	"coffer/api/client/replay"
+	"coffer/api/gastank"
 	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/secret"
@@ -63,7 +64,11 @@ type Embedded struct {
 	// Tanks is.
 	Lanes  func(context.Context) ([]doctor.Lane, error)
 	Resume func(ctx context.Context, chainID uint64) error
-	Close  func() error
+	// Tank tells all that is known of the gas tank, also where another process has the service; Withdrawals take coins
+	// out of it, and are nil there. Both functions are nil on other networks.
+	Tank        func(ctx context.Context, accounts ...string) (gastank.Report, error)
+	Withdrawals func() gastank.Withdrawals
+	Close       func() error
 }
 
 // Endpoint is where a chain answers JSON-RPC.
@@ -342,6 +347,28 @@ func (o *Opened) Resume(ctx context.Context, chainID uint64) error {
 		return errors.New("another program has the network open, or it is not one on own nodes")
 	}
 	return o.local.Resume(ctx, chainID)
+}
+
+// Tank is all that is known of the gas tank of own nodes, with what it paid for the EVM accounts of the profile.
+func (o *Opened) Tank(ctx context.Context) (gastank.Report, error) {
+	if o.local == nil || o.local.Tank == nil {
+		return gastank.Report{}, errors.New("only a profile on own nodes has a gas tank")
+	}
+	var accounts []string
+	for _, a := range o.All {
+		if a.IsEVM() {
+			accounts = append(accounts, a.AccountAddress)
+		}
+	}
+	return o.local.Tank(ctx, accounts...)
+}
+
+// Withdrawals take coins out of the gas tank; nil where another process has it open, and on other networks.
+func (o *Opened) Withdrawals() gastank.Withdrawals {
+	if o.local == nil || o.local.Withdrawals == nil {
+		return nil
+	}
+	return o.local.Withdrawals()
 }
 
 // Endpoints are where the chains of an embedded profile answer JSON-RPC; the error says why they do not where they

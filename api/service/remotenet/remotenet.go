@@ -72,8 +72,9 @@ type Network struct {
 	*deployment.Network
 	signers.Set
 
-	Prices *feeds.Feeds  // unknown where the file names no feed
-	Panel  *attest.Panel // who releases deposits; nil without an operator
+	Prices      *feeds.Feeds  // unknown where the file names no feed
+	Panel       *attest.Panel // who releases deposits; nil without an operator
+	Withdrawals *Withdrawals  // from the gas tank; nil where an operator's key pays for gas
 
 	seed   []byte
 	nodes  []*node
@@ -151,6 +152,9 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	}
 	if err := n.openLanes(o); err != nil {
 		return nil, err
+	}
+	if file.Operator == nil {
+		n.Withdrawals = &Withdrawals{n, o.Store, o.Clock, o.Random}
 	}
 	n.Prices.Ready(priced)
 	return n, nil

@@ -1,6 +1,7 @@
 package remotenet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -8,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"coffer/api/gastank"
 	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 )
@@ -60,26 +62,56 @@ func (n *Network) Tanks(ctx context.Context) ([]Tank, error) {
 	found := make([]*Tank, len(n.nodes))
 	problems := make([]error, len(n.nodes))
 	n.each(func(i int, node *node) {
-		var has, price hexutil.Big
-		at := n.Operator.Address()
-		calls := []rpcpool.Call{{Method: "eth_getBalance", Params: []any{at, "latest"}, Result: &has},
-			{Method: "eth_gasPrice", Result: &price}}
-		err := node.pool.Batch(ctx, calls)
-		for _, c := range calls {
-			if err == nil {
-				err = c.Err
-			}
+		if found[i], problems[i] = n.tank(ctx, node); problems[i] != nil {
+			problems[i] = fmt.Errorf("%s: %w", node.name, problems[i])
 		}
-		if err != nil {
-			problems[i] = fmt.Errorf("%s: %w", node.name, err)
-			return
-		}
-		fee, gas, err := node.DataFee(ctx, n.usual())
-		if err != nil {
-			problems[i] = fmt.Errorf("%s: %w", node.name, err)
-			return
-		}
-		found[i] = &Tank{node.ID(), node.name, node.coin, at, has.ToInt(), price.ToInt(), fee, gas}
 	})
 	return collect(found, problems)
+}
+
+// tank asks one chain.
+func (n *Network) tank(ctx context.Context, node *node) (*Tank, error) {
+	var has, price hexutil.Big
+	at := n.Operator.Address()
+	calls := []rpcpool.Call{{Method: "eth_getBalance", Params: []any{at, "latest"}, Result: &has},
+		{Method: "eth_gasPrice", Result: &price}}
+	err := node.pool.Batch(ctx, calls)
+	for _, c := range calls {
+		if err == nil {
+			err = c.Err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	fee, gas, err := node.DataFee(ctx, n.usual())
+	if err != nil {
+		return nil, err
+	}
+	return &Tank{node.ID(), node.name, node.coin, at, has.ToInt(), price.ToInt(), fee, gas}, nil
+}
+
+// Report is what is known of the gas tank on all chains, in the order of the file.
+func (n *Network) Report(ctx context.Context) gastank.Report {
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	at := n.Operator.Address()
+	r := gastank.Report{Address: at.Hex(), Chains: make([]gastank.Chain, len(n.nodes))}
+	n.each(func(i int, node *node) {
+		c := gastank.Chain{ID: node.ID(), Name: node.name, Symbol: node.coin, UnderWay: []string{}}
+		t, err := n.tank(ctx, node)
+		if err == nil {
+			c.Has, c.Operations = new(t.Has.String()), new(t.Operations())
+		}
+		s, errLane := n.lanes[node.ID()].Status(ctx, at)
+		c.Stopped, c.Held = s.Stopped, s.Held
+		for _, o := range s.Open {
+			c.UnderWay = append(c.UnderWay, o.ID)
+		}
+		if err := cmp.Or(err, errLane); err != nil {
+			c.Problem = err.Error()
+		}
+		r.Chains[i] = c
+	})
+	return r
 }

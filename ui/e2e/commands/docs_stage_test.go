@@ -110,6 +110,7 @@ var scenes = map[string][]scene{
 	},
 	"networks.md": {
 		{line: "coffer network resume", not: "needs a gas tank that stopped; api/service has one"},
+		{line: "coffer tank withdraw", not: "needs a gas tank with coins; ui/e2e/devnet has one"},
 		{line: "coffer network init --kind lab --tokens all --operator", words: []string{"--operator",
 			"--out operator.toml --operator"}},
 		{line: "coffer devnet", words: []string{"coffer devnet",

@@ -194,6 +194,32 @@ func (l *Lane) dataFee(ctx context.Context, t chain.Tx) (published, error) {
 	return published{wei: new(big.Int).Add(wei, new(big.Int).Rsh(wei, 1)), gas: gas + gas/2}, nil
 }
 
+// Cost is what a step of one transaction takes beside its value, in wei: at most now as it would be sent now, and at
+// most limit when it has to be sent again for more.
+func (l *Lane) Cost(ctx context.Context, t chain.Tx) (now, limit *big.Int, err error) {
+	beside, err := l.dataFee(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	gas, err := l.estimate(ctx, t, beside.gas)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := l.fees(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := s.first(l.stepCap())
+	if err != nil {
+		return nil, nil, err
+	}
+	of := func(price *big.Int) *big.Int {
+		cost := new(big.Int).Mul(price, new(big.Int).SetUint64(gas))
+		return cost.Add(cost, beside.wei)
+	}
+	return of(p.most), of(l.FeeCap), nil
+}
+
 // affordable says whether the key can pay for a transaction behind those that are under way, each of which costs so
 // much beside its gas.
 func (l *Lane) affordable(ctx context.Context, from common.Address, tx *types.Transaction, before []*step,

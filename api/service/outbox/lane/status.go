@@ -6,6 +6,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/service/chain"
 	"coffer/api/service/store"
 )
 
@@ -75,4 +76,38 @@ func (l *Lane) Status(ctx context.Context, from common.Address) (s Status, err e
 		s.Held = beyond(n, s.Next)
 	}
 	return s, nil
+}
+
+// Known is what the store has of a step. Tx is the attempt in a block, or the newest. Cancelled means that the attempt
+// in a block does nothing: the step was late. Final is the receipt of one that is over.
+type Known struct {
+	Tx        common.Hash
+	Block     uint64 // 0 while it is in none
+	Cancelled bool
+	Final     *chain.Receipt
+}
+
+// Known finds the newest step of an id, whether it is over or not; false when none was sent.
+func (l *Lane) Known(id string) (k Known, found bool, err error) {
+	var s *step
+	err = l.Store.View(func(tx store.Tx) (err error) {
+		s, err = l.in(tx).byID(id)
+		return err
+	})
+	if err != nil || s == nil {
+		return k, false, err
+	}
+	k.Tx, k.Final = s.last().Hash, s.Final
+	switch {
+	case s.Final != nil:
+		k.Tx, k.Block = s.Final.TxHash, s.Final.Block
+	case s.Mined != nil:
+		k.Tx, k.Block = s.Mined.Tx, s.Mined.Block
+	}
+	for _, a := range s.Attempts {
+		if k.Block > 0 && a.Hash == k.Tx {
+			k.Cancelled = a.Cancel
+		}
+	}
+	return k, true, nil
 }

@@ -1,0 +1,148 @@
+package tank
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/gastank"
+	"coffer/ui/cli"
+)
+
+// A figure that could not be read is unknown, and what keeps the tank from sending is said.
+func TestATankIsShownAsItIs(t *testing.T) {
+	has, good := "1500000000000000000", uint64(1)
+	r := gastank.Report{Address: "0xTank", Most: 100, Chains: []gastank.Chain{
+		{ID: 8453, Name: "Base", Symbol: "ETH", Has: &has, Operations: &good, UnderWay: []string{"run 0xab"}},
+		{ID: 10, Name: "Optimism", Symbol: "ETH", Problem: "no endpoint answers", Stopped: "two programs"},
+		{ID: 137, Name: "Polygon", Symbol: "POL", Has: &has, Held: "behind"},
+	}, Paid: []gastank.Paid{{Account: "0xA", Operations: 3}, {Account: "0xB", Operations: 100}}}
+	var got []string
+	for _, row := range rows(r, func(at string) string { return map[string]string{"0xA": "daily"}[at] }) {
+		got = append(got, strings.Join(row[:], "|"))
+	}
+	want := `gas tank|0xTank
+Base (8453)|1.5 ETH, for about 1 operation
+|under way: run 0xab
+Optimism (10)|unknown
+|STOPPED until you decide (coffer network resume 10): two programs
+|not all is known: no endpoint answers
+Polygon (137)|1.5 POL
+|waits for an explanation: behind
+paid in 24 hours|3 of 100 operations for 0xA (daily)
+|100 of 100 operations for 0xB: no more until some are older`
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// fake is a tank whose withdrawals end in a state.
+type fake struct {
+	gastank.Withdrawals
+	last  gastank.Withdrawal
+	hangs bool
+	err   error
+	told  int
+}
+
+func (f *fake) Wait(ctx context.Context, p gastank.Withdrawal) (gastank.Withdrawal, error) {
+	if f.hangs {
+		<-ctx.Done()
+		return f.last, ctx.Err()
+	}
+	return f.last, f.err
+}
+
+func (f *fake) Last(uint64) (gastank.Withdrawal, bool, error) { return f.last, f.last.ID != "", nil }
+func (f *fake) Told(gastank.Withdrawal) error                 { f.told++; return nil }
+
+func sent(state gastank.State) gastank.Withdrawal {
+	return gastank.Withdrawal{ID: "withdrawal 1", ChainID: 8453, Chain: "Base", Symbol: "ETH", To: common.Address{1},
+		Amount: big.NewInt(5e17), State: state, Tx: common.Hash{2}, Block: blockOf[state]}
+}
+
+// blockOf are blocks by state.
+var blockOf = map[gastank.State]uint64{gastank.Mined: 7, gastank.Done: 7, gastank.Refused: 7, gastank.Cancelled: 7}
+
+// TestExitCodesOfAWithdrawal: each end has its own, and only what the person can act on counts as told.
+func TestExitCodesOfAWithdrawal(t *testing.T) {
+	for _, c := range []struct {
+		fake
+		code, told int
+		words      string
+	}{
+		{fake{last: sent(gastank.Done)}, cli.ExitDone, 1, ""},
+		{fake{last: sent(gastank.Mined)}, cli.ExitDone, 1, ""},
+		{fake{last: sent(gastank.Sent), hangs: true}, cli.ExitUnknown, 0, "is in no block yet"},
+		{fake{last: sent(gastank.Mined), hangs: true}, cli.ExitUnknown, 0, "is in block 7, and"},
+		{fake{last: sent(gastank.Refused)}, cli.ExitFailed, 1, "did not take the coins"},
+		{fake{last: sent(gastank.Cancelled)}, cli.ExitExpired, 1, "no coins moved"},
+		{fake{last: sent(gastank.Lost)}, cli.ExitUnknown, 1, "is not known here"},
+		{fake{last: sent(gastank.Sent), err: errors.New("damaged")}, cli.ExitUnknown, 0, "damaged"},
+	} {
+		name := fmt.Sprintf("%s, %v", c.last.State, c.hangs)
+		for _, asJSON := range []bool{false, true} {
+			var out bytes.Buffer
+			c.fake.told = 0
+			err := Commands{Out: &out}.ends(t.Context(), &c.fake, c.last, withdrawFlags{wait: 20 * time.Millisecond,
+				asJSON: asJSON}, false)
+			if cli.Code(err) != c.code || c.fake.told != c.told || err != nil && !strings.Contains(err.Error(), c.words) {
+				t.Errorf("%s: %v (%d), told %d times", name, err, cli.Code(err), c.fake.told)
+			}
+			if asJSON && c.err == nil && !strings.Contains(out.String(), `"state":"`+string(c.last.State)+`"`) {
+				t.Errorf("%s: %s", name, &out)
+			}
+		}
+	}
+}
+
+// TestAnOutcomeThatWasLostIsToldBeforeAnythingIsSent: to whom asks for the same, it is the answer.
+func TestAnOutcomeThatWasLostIsToldBeforeAnythingIsSent(t *testing.T) {
+	same := request{chain: 8453, to: common.Address{1}.Hex(), value: big.NewInt(5e17)}
+	other := same
+	other.value = nil
+	for _, c := range []struct {
+		last gastank.Withdrawal
+		asks request
+		told bool
+		code int
+	}{
+		{sent(gastank.Done), same, true, cli.ExitDone},
+		{sent(gastank.Done), other, true, cli.ExitRefused},
+		{sent(gastank.Cancelled), same, true, cli.ExitExpired},
+		{gastank.Withdrawal{}, same, false, cli.ExitDone},
+		{func() gastank.Withdrawal { w := sent(gastank.Done); w.Told = true; return w }(), same, false, cli.ExitDone},
+	} {
+		var out bytes.Buffer
+		w := &fake{last: c.last}
+		told, err := Commands{Out: &out, Prompt: cli.Prompt{Out: &out}}.earlier(t.Context(), w, c.asks,
+			withdrawFlags{wait: time.Second})
+		if told != c.told || cli.Code(err) != c.code || (w.told > 0) != c.told {
+			t.Errorf("%+v: %v %v, told %d times\n%s", c.last, told, err, w.told, &out)
+		}
+	}
+}
+
+// TestAWithdrawalIsConfirmed by the end of its recipient, or by a flag.
+func TestAWithdrawalIsConfirmed(t *testing.T) {
+	in, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	c := Commands{Prompt: cli.Prompt{In: in, Out: new(bytes.Buffer)}}
+	if err := c.confirm(t.Context(), "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", true); err != nil {
+		t.Error(err)
+	}
+	if err := c.confirm(t.Context(), "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", false); cli.Code(err) != cli.ExitUsage {
+		t.Error(err)
+	}
+}
