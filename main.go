@@ -458,30 +458,46 @@ func (networkCommands) Genesis(_ context.Context, o cli.NetworkGenesis) (err err
 	return err
 }
 
-// Resume lets the gas tank of a profile on own nodes send again on a chain on which it stopped.
-func (networkCommands) Resume(ctx context.Context, g cli.Global, name string, yes bool) (err error) {
+// Resume lets the gas tank of a profile on own nodes, or the service of an operator, send again on a chain on which it
+// stopped.
+func (networkCommands) Resume(ctx context.Context, g cli.Global, r cli.NetworkResume) (err error) {
+	p := prompt()
+	confirm := func(say ...string) error {
+		p.Say(say...)
+		return p.ConfirmResume(ctx, r.Yes)
+	}
+	if r.Operated {
+		dir, err := config.ServiceData(r.Data, os.Getenv)
+		if err != nil {
+			return err
+		}
+		name, err := daemon.Resume(ctx, dir, r.Chain, confirm)
+		if err == nil {
+			p.Say("It sends again on " + name + ".")
+		}
+		return ofOptions(ofData(err, dir))
+	}
 	o, err := host().OpenKeys(ctx, g.Profile)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
 	if !o.Profile.OwnNodes() {
-		return &cli.UsageError{Problem: fmt.Sprintf("profile %q is not on own nodes", o.Profile.Name)}
+		return &cli.UsageError{Problem: fmt.Sprintf("profile %q is not on own nodes", o.Profile.Name),
+			Hint: "name the data directory of an operator's service with --data"}
 	}
-	p := prompt()
 	lanes, unread := o.Lanes(ctx)
 	for _, l := range lanes {
 		info, _ := o.Catalog.Chain(caip.EVM(l.ChainID))
 		if !slices.ContainsFunc([]string{info.Name, info.Short, strconv.FormatUint(l.ChainID, 10)},
-			func(s string) bool { return strings.EqualFold(s, name) }) {
+			func(s string) bool { return strings.EqualFold(s, r.Chain) }) {
 			continue
 		}
 		if !l.Stopped {
 			return &cli.UsageError{Problem: "the gas tank has not stopped on " + l.Chain, Hint: l.Why}
 		}
-		p.Say("On " + l.Chain + " the gas tank " + o.Network.Pins.Operator.Hex() + " sends nothing: " + l.Why + ".")
-		p.Say(l.Known...)
-		if err := p.ConfirmResume(ctx, yes); err != nil {
+		if err := confirm(append([]string{"On " + l.Chain + " the gas tank " + o.Network.Pins.Operator.Hex() +
+			" sends nothing: " + l.Why + "."}, l.Known...)...); err != nil {
 			return err
 		}
 		if err := o.Resume(ctx, l.ChainID); err != nil {
@@ -491,7 +507,7 @@ func (networkCommands) Resume(ctx context.Context, g cli.Global, name string, ye
 		return nil
 	}
 	return errors.Join(&cli.UsageError{Problem: fmt.Sprintf("%q is no chain of profile %q, or another program has its "+
-		"network open", name, o.Profile.Name)}, unread)
+		"network open", r.Chain, o.Profile.Name)}, unread)
 }
 
 // Status shows an operator how its network is.

@@ -23,7 +23,7 @@ type NetworkCommands interface {
 	Deploy(context.Context, Global, NetworkDeploy) error
 	Genesis(context.Context, NetworkGenesis) error
 	Status(context.Context, Global, NetworkStatus) error
-	Resume(ctx context.Context, g Global, chain string, yes bool) error
+	Resume(context.Context, Global, NetworkResume) error
 }
 
 // NetworkInit are the flags of `coffer network init`.
@@ -48,6 +48,13 @@ type NetworkGenesis struct {
 	Out       string // "" for standard output
 }
 
+// NetworkResume are those of `coffer network resume`. Operated says that it is about the service of an operator in the
+// data directory Data; without it, about the gas tank of a profile.
+type NetworkResume struct {
+	Chain, Data   string
+	Operated, Yes bool
+}
+
 // NetworkStatus are those of `coffer network status`. Data is the data directory as given, "" for the default one.
 type NetworkStatus struct {
 	File, Data string
@@ -57,8 +64,8 @@ type NetworkStatus struct {
 const networkLong = `Prepares a network on nodes that you name: a file says which chains there are and where your nodes
 answer (docs/networks.md). Coffer names no node, because its operator sees your accounts and can lie. init writes the
 file, check tries everything that it says, deploy puts the contracts there that are missing and writes network.json,
-genesis begins a private chain, resume lets a gas tank go on that stopped, and status shows an operator how the network
-is.`
+genesis begins a private chain, resume lets a gas tank or a service go on that stopped, and status shows an operator how
+the network is.`
 
 func (p Program) network(g *Global) *cobra.Command {
 	return Group(&cobra.Command{
@@ -228,23 +235,32 @@ price feed are at their addresses, a million of each for every address of --fund
 }
 
 func (p Program) networkResume(g *Global) *cobra.Command {
-	var yes bool
+	var o NetworkResume
 	cmd := &cobra.Command{
 		Use:   "resume CHAIN",
-		Short: "Let the gas tank send again on a chain on which it stopped",
-		Long: `The gas tank of own nodes stops on a chain when its key was used elsewhere: the chain has seen more
-transactions of it than Coffer sent, or others in their place. Then it sends nothing until you decide, because two
-programs with one key take each other's turns, and a key that leaked is used by strangers.
+		Short: "Let what stopped on a chain send again",
+		Long: `What pays for gas, the gas tank of own nodes or the hot key of an operator's service, stops on a chain when its
+key was used elsewhere: the chain has seen more transactions of it than Coffer sent, or others in their place. Then it
+sends nothing until you decide, because two programs with one key take each other's turns, and a key that leaked is used
+by strangers.
 
 This prints what is known and asks. Find out first what used the key: another copy of this data, a restored backup, or a
-thief. Afterwards the gas tank goes on from the chain's count. What it sent and was not replaced stays under way.`,
-		Example: "  coffer network resume base --profile own",
+thief. Afterwards it goes on from the chain's count. What it sent and was not replaced stays under way.
+
+Without --data it is about the gas tank of a profile, with --data about the service of an operator that runs there.`,
+		Example: "  coffer network resume base --profile own\n  coffer network resume base --data ./lab",
 		Args:    OneArg("chain"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.Network.Resume(cmd.Context(), *g, args[0], yes)
+			if err := notEmpty(cmd, "data"); err != nil {
+				return err
+			}
+			o.Chain, o.Operated = args[0], cmd.Flags().Changed("data")
+			return p.Network.Resume(cmd.Context(), *g, o)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&o.Yes, "yes", false, "do not ask")
+	cmd.Flags().StringVar(&o.Data, "data", "", "data `directory` of an operator's service that runs (default: it is "+
+		"about a profile)")
 	return cmd
 }
 
@@ -277,7 +293,7 @@ coffer doctor shows gas and lanes.
 	return cmd
 }
 
-// ConfirmResume asks before a gas tank sends again. yes is that of the flag.
+// ConfirmResume asks before what stopped sends again. yes is that of the flag.
 func (p Prompt) ConfirmResume(ctx context.Context, yes bool) error {
 	if yes {
 		return nil

@@ -26,8 +26,8 @@ func (n *told) Deploy(_ context.Context, _ Global, o NetworkDeploy) error { n.go
 func (n *told) Genesis(_ context.Context, o NetworkGenesis) error         { n.got = o; return nil }
 func (n *told) Status(_ context.Context, _ Global, o NetworkStatus) error { n.got = o; return nil }
 
-func (n *told) Resume(_ context.Context, g Global, chain string, yes bool) error {
-	n.got = []any{g.Profile, chain, yes}
+func (n *told) Resume(_ context.Context, g Global, o NetworkResume) error {
+	n.got = []any{g.Profile, o}
 	return nil
 }
 
@@ -48,8 +48,9 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		"deploy --dry-run --json":         NetworkDeploy{File: "networks.toml", DryRun: true, JSON: true},
 		"deploy":                          NetworkDeploy{File: "networks.toml"},
 		"deploy --dry-run --yes":          NetworkDeploy{File: "networks.toml", DryRun: true, Yes: true},
-		"resume base --profile own":       []any{"own", "base", false},
-		"resume 10 --yes":                 []any{"", "10", true},
+		"resume base --profile own":       []any{"own", NetworkResume{Chain: "base"}},
+		"resume 10 --yes":                 []any{"", NetworkResume{Chain: "10", Yes: true}},
+		"resume 10 --data d":              []any{"", NetworkResume{Chain: "10", Data: "d", Operated: true}},
 		"deploy --file x --key-file -":    NetworkDeploy{File: "x", KeyFile: "-"},
 		"status":                          NetworkStatus{File: "networks.toml"},
 		"status --file x --data d --json": NetworkStatus{File: "x", Data: "d", JSON: true},
@@ -66,7 +67,7 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 	}
 	n.got = nil
 	for _, line := range []string{"", "now", "init x", "resume", "resume a b",
-		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x",
+		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x", "resume base --data=",
 		"deploy --key-file=", "deploy --json",
 		"genesis", "genesis --chain-id 0", "genesis --chain-id 1 --fund x", "genesis --chain-id 1 --fund " +
 			strings.Replace(someone, "C", "c", 1)} {

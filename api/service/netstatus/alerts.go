@@ -131,7 +131,8 @@ func (j *judged) lane(c Chain) {
 		j.unknown(LaneStopped, c.ID, "")
 		j.unknown(LaneHeld, c.ID, "")
 	case l.Stopped != "":
-		j.say(LaneStopped, c, "", "nothing is sent until an operator decides: %s", l.Stopped)
+		j.say(LaneStopped, c, "", "nothing is sent until an operator decides (coffer network resume %d): %s", c.ID,
+			l.Stopped)
 		j.logged(LaneStopped, c.ID)
 	case l.Held != "":
 		j.say(LaneHeld, c, "", "nothing is sent until it is explained: %s", l.Held)
