@@ -57,6 +57,7 @@ import (
 	"coffer/ui/sshd"
 	"coffer/ui/tui"
 	"coffer/ui/tui/settings"
+	"coffer/wallet/intent"
 )
 
 func main() {
@@ -522,6 +523,23 @@ func (networkCommands) Status(ctx context.Context, g cli.Global, o cli.NetworkSt
 		JSON: o.JSON, Out: os.Stdout})), dir)
 }
 
+// Owner carries out an order of the owner of an operator's filler.
+func (networkCommands) Owner(ctx context.Context, g cli.Global, f cli.NetworkOwner) error {
+	p := prompt()
+	keys := nodeKeys{profile: g.Profile}
+	defer keys.close()
+	o := operator.OwnerOptions{
+		Options: networkOptions(f.File, f.JSON, &keys), Chains: f.Chains, DryRun: f.DryRun, Print: f.Print,
+		Order:   operator.Order{Kind: f.Kind, Key: f.Key, To: f.To, Asset: f.Asset, Amount: f.Amount, Refill: f.Refill},
+		Signer:  payingSigner(p, f.KeyFile),
+		Confirm: func(ctx context.Context, payer string) error { return p.ConfirmSend(ctx, f.Yes, payer) },
+	}
+	if f.Safe != "" {
+		o.Safe = safeWriter(f.Safe)
+	}
+	return ofNetwork(operator.Own(ctx, o))
+}
+
 // payingSigner asks for the key that sends.
 func payingSigner(p cli.Prompt, file string) func(context.Context) (signers.EVM, error) {
 	return func(ctx context.Context) (signers.EVM, error) {
@@ -535,6 +553,27 @@ func payingSigner(p cli.Prompt, file string) func(context.Context) (signers.EVM,
 			return nil, err
 		}
 		return signers.Local(private), nil
+	}
+}
+
+// safeWriter writes the calls of a chain for the Safe Transaction Builder, to a new file.
+func safeWriter(file string) func(bool, uint64, []operator.OwnerCall) (string, error) {
+	return func(several bool, chain uint64, calls []operator.OwnerCall) (string, error) {
+		d := intent.Draft{TargetChain: caip.EVM(chain).String()}
+		for _, c := range calls {
+			d.Calls = append(d.Calls, intent.Call{To: c.To, Value: c.Value, Data: c.Data, Function: c.Function})
+		}
+		raw, err := intent.ToSafe(d, time.Now())
+		if err != nil {
+			return "", err
+		}
+		name := cli.SafeName(file, several, chain)
+		out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return "", cli.InFile(err)
+		}
+		_, err = out.Write(raw)
+		return name, errors.Join(err, out.Close())
 	}
 }
 

@@ -24,6 +24,7 @@ type NetworkCommands interface {
 	Genesis(context.Context, NetworkGenesis) error
 	Status(context.Context, Global, NetworkStatus) error
 	Resume(context.Context, Global, NetworkResume) error
+	Owner(context.Context, Global, NetworkOwner) error
 }
 
 // NetworkInit are the flags of `coffer network init`.
@@ -65,7 +66,7 @@ const networkLong = `Prepares a network on nodes that you name: a file says whic
 answer (docs/networks.md). Coffer names no node, because its operator sees your accounts and can lie. init writes the
 file, check tries everything that it says, deploy puts the contracts there that are missing and writes network.json,
 genesis begins a private chain, resume lets a gas tank or a service go on that stopped, and status shows an operator how
-the network is.`
+the network is. owner sends what an operator's filler takes from its cold key.`
 
 func (p Program) network(g *Global) *cobra.Command {
 	return Group(&cobra.Command{
@@ -79,7 +80,7 @@ func (p Program) network(g *Global) *cobra.Command {
   coffer network status --data ./lab`,
 	}, p.networkInit(), Passing(p.networkCheck(g), p.Terminal),
 		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis(), Passing(p.networkResume(g), p.Terminal),
-		Passing(p.networkStatus(g), p.Terminal))
+		Passing(p.networkStatus(g), p.Terminal), p.networkOwner(g))
 }
 
 // nodeKeysLong says where the keys of nodes come from.
@@ -381,6 +382,16 @@ func (p Prompt) PayingKey(ctx context.Context, file string) (secret.Secret, erro
 
 // ConfirmDeploy asks before the first transaction. yes is that of the flag.
 func (p Prompt) ConfirmDeploy(ctx context.Context, yes bool, payer string) error {
+	return p.confirmWord(ctx, yes, payer+" pays for it", "deploy")
+}
+
+// ConfirmSend asks before something is sent from an account. yes is that of the flag.
+func (p Prompt) ConfirmSend(ctx context.Context, yes bool, from string) error {
+	return p.confirmWord(ctx, yes, from+" sends it and pays for gas", "send")
+}
+
+// confirmWord demands a word, below a sentence.
+func (p Prompt) confirmWord(ctx context.Context, yes bool, sentence, word string) error {
 	if yes {
 		return nil
 	}
@@ -388,8 +399,8 @@ func (p Prompt) ConfirmDeploy(ctx context.Context, yes bool, payer string) error
 		return &UsageError{Problem: "this has to be confirmed, and there is no terminal to ask on; nothing was sent",
 			Hint: "give --yes"}
 	}
-	answer, err := p.Line(ctx, fmt.Sprintf("%s pays for it. Type deploy to go on: ", payer))
-	if err == nil && !strings.EqualFold(answer, "deploy") {
+	answer, err := p.Line(ctx, fmt.Sprintf("%s. Type %s to go on: ", sentence, word))
+	if err == nil && !strings.EqualFold(answer, word) {
 		err = &UsageError{Problem: "nothing was sent"}
 	}
 	return err

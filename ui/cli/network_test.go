@@ -26,6 +26,8 @@ func (n *told) Deploy(_ context.Context, _ Global, o NetworkDeploy) error { n.go
 func (n *told) Genesis(_ context.Context, o NetworkGenesis) error         { n.got = o; return nil }
 func (n *told) Status(_ context.Context, _ Global, o NetworkStatus) error { n.got = o; return nil }
 
+func (n *told) Owner(_ context.Context, _ Global, o NetworkOwner) error { n.got = o; return nil }
+
 func (n *told) Resume(_ context.Context, g Global, o NetworkResume) error {
 	n.got = []any{g.Profile, o}
 	return nil
@@ -55,6 +57,21 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		"status":                          NetworkStatus{File: "networks.toml"},
 		"status --file x --data d --json": NetworkStatus{File: "x", Data: "d", JSON: true},
 		"genesis --chain-id 7 --out x":    NetworkGenesis{ChainID: 7, Out: "x"},
+		"owner allow " + someone: NetworkOwner{File: "networks.toml", Kind: "allow",
+			Key: common.HexToAddress(someone)},
+		"owner remove " + someone + " --print --json": NetworkOwner{File: "networks.toml", Kind: "remove",
+			Key: common.HexToAddress(someone), Print: true, JSON: true},
+		"owner cap usdc 100 --refill 0.5 --chain base --chain 10 --dry-run": NetworkOwner{File: "networks.toml",
+			Kind: "cap", Asset: "usdc", Amount: "100", Refill: "0.5", Chains: []string{"base", "10"}, DryRun: true},
+		"owner cap eth 0 --file x":  NetworkOwner{File: "x", Kind: "cap", Asset: "eth", Amount: "0", Refill: "0"},
+		"owner pause --safe b.json": NetworkOwner{File: "networks.toml", Kind: "pause", Safe: "b.json"},
+		"owner unpause --yes --json --key-file -": NetworkOwner{File: "networks.toml", Kind: "unpause", Yes: true,
+			JSON: true, KeyFile: "-"},
+		"owner fund usdc 5": NetworkOwner{File: "networks.toml", Kind: "fund", Asset: "usdc", Amount: "5"},
+		"owner gas " + someone + " 0.1": NetworkOwner{File: "networks.toml", Kind: "gas",
+			Key: common.HexToAddress(someone), Amount: "0.1"},
+		"owner withdraw usdc --to " + someone: NetworkOwner{File: "networks.toml", Kind: "withdraw", Asset: "usdc",
+			Amount: "0", To: common.HexToAddress(someone)},
 		"genesis --chain-id 7 --fund " + someone: NetworkGenesis{ChainID: 7,
 			Fund: []common.Address{common.HexToAddress(someone)}},
 	} {
@@ -67,7 +84,9 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 	}
 	n.got = nil
 	for _, line := range []string{"", "now", "init x", "resume", "resume a b",
-		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x", "resume base --data=",
+		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x", "resume base --data=", "owner", "owner allow", "owner allow x", "owner pause now", "owner cap usdc",
+		"owner withdraw usdc", "owner withdraw usdc --to=", "owner pause --json", "owner pause --safe=",
+		"owner pause --safe x --print", "owner allow 0x0000000000000000000000000000000000000000",
 		"deploy --key-file=", "deploy --json",
 		"genesis", "genesis --chain-id 0", "genesis --chain-id 1 --fund x", "genesis --chain-id 1 --fund " +
 			strings.Replace(someone, "C", "c", 1)} {

@@ -298,9 +298,18 @@ func (o DeployOptions) send(ctx context.Context, works []*work) error {
 	return nil
 }
 
-// send makes the contracts of a chain and waits until each is there.
-func (w *work) send(ctx context.Context, key signers.EVM) error {
-	n := w.node
+// outgoing is a transaction to send.
+type outgoing struct {
+	name  string
+	to    common.Address
+	value *big.Int
+	data  []byte
+	gas   uint64
+	tx    common.Hash // once it was sent
+}
+
+// submit sends transactions of a key that has nothing else under way, and waits until each is in a block.
+func (n *node) submit(ctx context.Context, key signers.EVM, fee, tip *big.Int, all []*outgoing) error {
 	var latest, pending hexutil.Uint64
 	if err := n.pool.Agreed(ctx, &latest, "eth_getTransactionCount", key.Address(), "latest"); err != nil {
 		return err
@@ -311,11 +320,11 @@ func (w *work) send(ctx context.Context, key signers.EVM) error {
 	if pending != latest {
 		return fmt.Errorf("%s has transactions under way: wait until they are in a block", key.Address().Hex())
 	}
-	id, to := new(big.Int).SetUint64(n.ID), deployer()
-	for i, p := range w.missing {
+	id := new(big.Int).SetUint64(n.ID)
+	for i, o := range all {
 		tx, err := key.SignTx(ctx, types.NewTx(&types.DynamicFeeTx{
-			ChainID: id, Nonce: uint64(latest) + uint64(i), GasTipCap: w.tip, GasFeeCap: w.fee, Gas: p.gas, To: &to,
-			Data: p.CallData(),
+			ChainID: id, Nonce: uint64(latest) + uint64(i), GasTipCap: tip, GasFeeCap: fee, Gas: o.gas, To: &o.to,
+			Value: o.value, Data: o.data,
 		}), id)
 		if err != nil {
 			return err
@@ -324,16 +333,32 @@ func (w *work) send(ctx context.Context, key signers.EVM) error {
 		if err != nil {
 			return err
 		}
-		if p.tx, err = n.pool.Broadcast(ctx, raw); err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
+		if o.tx, err = n.pool.Broadcast(ctx, raw); err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
 		}
 	}
-	for _, p := range w.missing {
-		if err := n.mined(ctx, p.tx); err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
+	for _, o := range all {
+		if err := n.mined(ctx, o.tx); err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
 		}
 	}
-	t, err := n.look(ctx)
+	return nil
+}
+
+// send makes the contracts of a chain and waits until each is there.
+func (w *work) send(ctx context.Context, key signers.EVM) error {
+	all := make([]*outgoing, len(w.missing))
+	for i, p := range w.missing {
+		all[i] = &outgoing{name: p.Name, to: deployer(), data: p.CallData(), gas: p.gas}
+	}
+	err := w.submit(ctx, key, w.fee, w.tip, all)
+	for i, p := range w.missing {
+		p.tx = all[i].tx
+	}
+	if err != nil {
+		return err
+	}
+	t, err := w.look(ctx)
 	if err != nil {
 		return err
 	}

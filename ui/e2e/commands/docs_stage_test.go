@@ -198,6 +198,7 @@ var scenes = map[string][]scene{
 	},
 	mentions: {
 		{line: "coffer attest", not: "needs an operator's network; api/service has one, and ui/e2e/nodes its keys"},
+		{line: "coffer network owner", not: "needs an operator's network; ui/e2e/devnet has one"},
 		{line: "coffer network status", not: "needs an operator's network; ui/e2e/devnet has one"},
 		{line: "coffer accounts list", fresh: true, before: "coffer setup --yes --profile mine"},
 		{line: "coffer accounts rotate", not: roles},

@@ -84,12 +84,25 @@ func (n *network) operates(t *testing.T, dir string, env []string) string {
 		t.Fatal(errs)
 	}
 	filler, key := common.HexToAddress(m[1]), common.HexToAddress(m[2])
-	for id := range chains {
-		token := usdc[id].at
-		n.pays(t, id, &key, big.NewInt(1e18), nil)
-		n.sends(t, id, &filler, call("setHot(address,bool)", key[:], []byte{1}))
-		n.sends(t, id, &filler, call("setCap(address,uint256,uint256)", token[:], big.NewInt(1e9).Bytes(), nil))
-		n.sends(t, id, &token, call("transfer(address,uint256)", filler[:], big.NewInt(500e6).Bytes()))
+	owns := func(args ...string) string {
+		t.Helper()
+		out, _ := s.Runs(0, append([]string{"network", "owner"}, append(args, "--file", file, "--key-file", payer,
+			"--yes")...)...)
+		return out
+	}
+	batch := filepath.Join(at, "allow.json")
+	owns("allow", key.Hex(), "--safe", batch)
+	if read, _ := s.Runs(0, "intent", "from-safe", filepath.Join(at, "allow-8453.json")); !strings.Contains(read,
+		filler.Hex()) || !strings.Contains(read, "setHot(address key,bool hot)") {
+		t.Error(read)
+	}
+	s.Runs(2, "network", "owner", "allow", key.Hex(), "--file", file, "--safe", batch) // it replaces no file
+	for _, order := range [][]string{{"allow", key.Hex()}, {"gas", key.Hex(), "1"}, {"cap", "usdc", "1000"},
+		{"fund", "usdc", "500"}} {
+		owns(order...)
+		if again := owns(order...); !strings.HasSuffix(again, "nothing is to do\n") {
+			t.Error(order, again)
+		}
 	}
 	before, _ := s.Runs(0, "network", "status", "--file", file, "--data", data)
 	if !strings.HasPrefix(before, "from           the chains alone") || !strings.Contains(before, "500 USDC") ||
