@@ -540,6 +540,22 @@ func (networkCommands) Owner(ctx context.Context, g cli.Global, f cli.NetworkOwn
 	return ofNetwork(operator.Own(ctx, o))
 }
 
+// Rebalance says which chain has too much inventory.
+func (networkCommands) Rebalance(ctx context.Context, g cli.Global, f cli.NetworkRebalance) error {
+	dir, err := config.ServiceData(f.Data, os.Getenv)
+	if err != nil {
+		return err
+	}
+	keys := nodeKeys{profile: g.Profile}
+	defer keys.close()
+	o := daemon.RebalanceOptions{StatusOptions: daemon.StatusOptions{Dir: dir, Networks: f.File, Credential: keys.find,
+		JSON: f.JSON, Out: os.Stdout}, Shares: f.Shares, Assets: f.Assets, To: f.To}
+	if f.Safe != "" {
+		o.Safe = safeWriter(f.Safe)
+	}
+	return ofOptions(ofData(ofNetwork(daemon.Rebalance(ctx, o)), dir))
+}
+
 // payingSigner asks for the key that sends.
 func payingSigner(p cli.Prompt, file string) func(context.Context) (signers.EVM, error) {
 	return func(ctx context.Context) (signers.EVM, error) {

@@ -53,6 +53,7 @@ const sponsoredSince = -24 * time.Hour
 type books struct {
 	open     []*quotestore.Quote
 	gas      netstatus.Sponsored
+	flows    map[string]quotestore.Flow
 	lanes    map[uint64]lane.Status
 	operator common.Address
 	network  string
@@ -61,6 +62,9 @@ type books struct {
 func readBooks(ctx context.Context, b *quotestore.Book, now time.Time) (out *books, err error) {
 	out = &books{}
 	if out.open, err = quote.OpenQuotes(ctx, b); err != nil {
+		return nil, err
+	}
+	if out.flows, err = b.Flows(ctx, now.AddDate(0, 0, -netstatus.FlowDays)); err != nil {
 		return nil, err
 	}
 	g := &out.gas
@@ -119,7 +123,7 @@ func statusOf(ctx context.Context, n *remotenet.Network, b *books, source string
 	if b != nil {
 		b.gas.Cap = n.Limits.SponsorPerDay
 		out.Sponsored = &b.gas
-		promised(out, b.open)
+		promised(out, b)
 		out.Deposits = deposits(n.Network, b.open)
 		out.Exposure = &netstatus.Exposure{Cap: n.Limits.Exposure}
 		var err error
@@ -140,12 +144,16 @@ func prices(n *deployment.Network, from *feeds.Feeds, now time.Time) (out []nets
 	return out
 }
 
-// promised fills in what accepted quotes will still take.
-func promised(s *netstatus.Status, open []*quotestore.Quote) {
+// promised fills in what accepted quotes will still take, and what came and went of late.
+func promised(s *netstatus.Status, b *books) {
 	for i := range s.Chains {
 		for k := range s.Chains[i].Inventory {
 			h := &s.Chains[i].Inventory[k]
-			h.Promised = quote.Promised(open, h.Asset)
+			h.Promised = quote.Promised(b.open, h.Asset)
+			h.Delivered, h.Deposited = new(big.Int), new(big.Int)
+			if f, known := b.flows[h.Asset]; known {
+				h.Delivered, h.Deposited = f.Delivered, f.Deposited
+			}
 		}
 	}
 }

@@ -214,3 +214,36 @@ func TestAnOperatorSeesWhatIsInEscrow(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 }
+
+// TestAnOperatorSeesWhatCameAndWent: what a quote delivered counts on its chain, and what it brought in once the deposit
+// is released, on the chain of the deposit.
+func TestAnOperatorSeesWhatCameAndWent(t *testing.T) {
+	t.Parallel()
+	o := newOperated(t, nil)
+	s := o.open(nil)
+	c := o.member(s, api.AccountKernelV31, 98)
+	doc, id, _ := c.call(o.pay(c, common.Address{0xbe, 0xef, 19: 52}, 30e6), "ob:usdc")
+	c.ask("POST", c.executePath(), string(doc.Raw()))
+	if got := c.ended(id); got.Status != api.StatusCompleted {
+		t.Fatalf("%+v", got)
+	}
+	came := func() (sum int64) {
+		now, err := s.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if base := holding(t, chainOf(t, now, 8453), "USDC"); base.Delivered.Int64() != 30e6 ||
+			base.Deposited.Sign() != 0 || base.Aggregate != "ob:usdc" {
+			t.Fatalf("%+v", base)
+		}
+		for _, id := range []uint64{10, 42161} {
+			usdc := holding(t, chainOf(t, now, id), "USDC")
+			if usdc.Delivered.Sign() != 0 {
+				t.Fatalf("%+v", usdc)
+			}
+			sum += usdc.Deposited.Int64()
+		}
+		return sum
+	}
+	until(t, "the deposits are in", func() bool { return came() >= 30e6 })
+}

@@ -25,6 +25,7 @@ type NetworkCommands interface {
 	Status(context.Context, Global, NetworkStatus) error
 	Resume(context.Context, Global, NetworkResume) error
 	Owner(context.Context, Global, NetworkOwner) error
+	Rebalance(context.Context, Global, NetworkRebalance) error
 }
 
 // NetworkInit are the flags of `coffer network init`.
@@ -66,7 +67,8 @@ const networkLong = `Prepares a network on nodes that you name: a file says whic
 answer (docs/networks.md). Coffer names no node, because its operator sees your accounts and can lie. init writes the
 file, check tries everything that it says, deploy puts the contracts there that are missing and writes network.json,
 genesis begins a private chain, resume lets a gas tank or a service go on that stopped, and status shows an operator how
-the network is. owner sends what an operator's filler takes from its cold key.`
+the network is. owner sends what an operator's filler takes from its cold key, and
+rebalance says which chain has too much inventory.`
 
 func (p Program) network(g *Global) *cobra.Command {
 	return Group(&cobra.Command{
@@ -80,7 +82,8 @@ func (p Program) network(g *Global) *cobra.Command {
   coffer network status --data ./lab`,
 	}, p.networkInit(), Passing(p.networkCheck(g), p.Terminal),
 		Passing(p.networkDeploy(g), p.Terminal), p.networkGenesis(), Passing(p.networkResume(g), p.Terminal),
-		Passing(p.networkStatus(g), p.Terminal), p.networkOwner(g))
+		Passing(p.networkStatus(g), p.Terminal), p.networkOwner(g),
+		Passing(p.networkRebalance(g), p.Terminal))
 }
 
 // nodeKeysLong says where the keys of nodes come from.

@@ -28,6 +28,11 @@ func (n *told) Status(_ context.Context, _ Global, o NetworkStatus) error { n.go
 
 func (n *told) Owner(_ context.Context, _ Global, o NetworkOwner) error { n.got = o; return nil }
 
+func (n *told) Rebalance(_ context.Context, _ Global, o NetworkRebalance) error {
+	n.got = o
+	return nil
+}
+
 func (n *told) Resume(_ context.Context, g Global, o NetworkResume) error {
 	n.got = []any{g.Profile, o}
 	return nil
@@ -57,6 +62,11 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		"status":                          NetworkStatus{File: "networks.toml"},
 		"status --file x --data d --json": NetworkStatus{File: "x", Data: "d", JSON: true},
 		"genesis --chain-id 7 --out x":    NetworkGenesis{ChainID: 7, Out: "x"},
+		"rebalance":                       NetworkRebalance{File: "networks.toml"},
+		"rebalance --share base=3 --asset usdc --asset eth --data d --json --file x": NetworkRebalance{File: "x", Data: "d",
+			Shares: []string{"base=3"}, Assets: []string{"usdc", "eth"}, JSON: true},
+		"rebalance --safe b.json --to " + someone: NetworkRebalance{File: "networks.toml", Safe: "b.json",
+			To: common.HexToAddress(someone)},
 		"owner allow " + someone: NetworkOwner{File: "networks.toml", Kind: "allow",
 			Key: common.HexToAddress(someone)},
 		"owner remove " + someone + " --print --json": NetworkOwner{File: "networks.toml", Kind: "remove",
@@ -84,7 +94,8 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 	}
 	n.got = nil
 	for _, line := range []string{"", "now", "init x", "resume", "resume a b",
-		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x", "resume base --data=", "owner", "owner allow", "owner allow x", "owner pause now", "owner cap usdc",
+		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x", "resume base --data=", "rebalance x", "rebalance --safe b", "rebalance --safe= --to " + someone,
+		"rebalance --to " + someone, "owner", "owner allow", "owner allow x", "owner pause now", "owner cap usdc",
 		"owner withdraw usdc", "owner withdraw usdc --to=", "owner pause --json", "owner pause --safe=",
 		"owner pause --safe x --print", "owner allow 0x0000000000000000000000000000000000000000",
 		"deploy --key-file=", "deploy --json",

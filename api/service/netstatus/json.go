@@ -10,8 +10,11 @@ import (
 )
 
 // Encode writes it as JSON: amounts are strings, as other programs would round them, and null is unknown.
-func (s *Status) Encode() ([]byte, error) {
-	return json.Marshal(s, json.WithMarshalers(json.JoinMarshalers(
+func (s *Status) Encode() ([]byte, error) { return EncodeJSON(s) }
+
+// EncodeJSON writes what has figures of a status in the same way.
+func EncodeJSON(v any) ([]byte, error) {
+	return json.Marshal(v, json.WithMarshalers(json.JoinMarshalers(
 		json.MarshalFunc(func(v *big.Int) ([]byte, error) {
 			if v == nil {
 				return []byte("null"), nil

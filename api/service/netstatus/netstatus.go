@@ -95,17 +95,24 @@ type Lane struct {
 }
 
 // Holding is what the filler has of an asset. Capacity is how much may leave at once, Refill how much more each second,
-// and Left what the cap leaves now. Promised is what accepted quotes will still take.
+// and Left what the cap leaves now. Promised is what accepted quotes will still take. Delivered and Deposited are what
+// quotes of the last FlowDays delivered of it, and what they brought in.
 type Holding struct {
-	Asset    string   `json:"asset"`
-	Symbol   string   `json:"symbol"`
-	Decimals int      `json:"decimals"`
-	Has      *big.Int `json:"has"`
-	Left     *big.Int `json:"left"`
-	Capacity *big.Int `json:"capacity"`
-	Refill   *big.Int `json:"refillPerSecond"`
-	Promised *big.Int `json:"promised"`
+	Asset     string   `json:"asset"`
+	Aggregate string   `json:"aggregate"`
+	Symbol    string   `json:"symbol"`
+	Decimals  int      `json:"decimals"`
+	Has       *big.Int `json:"has"`
+	Left      *big.Int `json:"left"`
+	Capacity  *big.Int `json:"capacity"`
+	Refill    *big.Int `json:"refillPerSecond"`
+	Promised  *big.Int `json:"promised"`
+	Delivered *big.Int `json:"delivered"`
+	Deposited *big.Int `json:"deposited"`
 }
+
+// FlowDays is of how many days deliveries and deposits are.
+const FlowDays = 7
 
 // Deposits are the payments that lie in escrow.
 type Deposits struct {

@@ -86,6 +86,8 @@ func (f *families) holding(h Holding, chain metrics.Label) {
 		{"coffer_cap_capacity", "What the filler's cap lets out of an asset at once.", h.Capacity},
 		{"coffer_cap_refill", "How much more of an asset the filler's cap lets out each second.", h.Refill},
 		{"coffer_inventory_promised", "What accepted quotes will still take of an asset.", h.Promised},
+		{"coffer_inventory_delivered", "What quotes of the last 7 days delivered of an asset.", h.Delivered},
+		{"coffer_inventory_deposited", "What quotes of the last 7 days brought in of an asset.", h.Deposited},
 	} {
 		if one.v != nil {
 			f.add(one.name, one.help, whole(one.v, h.Decimals), labels...)

@@ -493,8 +493,16 @@ func (w *owned) take(ctx context.Context, t networks.Token, o Order) error {
 	}
 	w.out.Wanted += fmt.Sprintf(", and %s %s go to %s", amount.Human(over, t.Decimals), t.Symbol, o.To.Hex())
 	w.order(true, w.filler, new(big.Int), callData("withdraw(address,address,uint256)", t.Address[:], o.To[:],
-		over.Bytes()), "withdraw(address token, address to, uint256 amount)")
+		over.Bytes()), withdrawFunction)
 	return nil
+}
+
+const withdrawFunction = "withdraw(address token, address to, uint256 amount)"
+
+// WithdrawCall is the owner's call that takes an amount of a token, the zero address for the coin, out of a filler.
+func WithdrawCall(filler, token, to common.Address, v *big.Int) OwnerCall {
+	return OwnerCall{To: filler.Hex(), Value: "0", Function: withdrawFunction,
+		Data: hexutil.Encode(callData("withdraw(address,address,uint256)", token[:], to[:], v.Bytes()))}
 }
 
 // printOrder says for each chain what is so already and what is not.

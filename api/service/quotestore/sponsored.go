@@ -51,42 +51,17 @@ func counted(tx store.Tx, bucket string, key []byte, first uint64, most int) (n 
 // Gas is what gas has cost an operator since a moment that no one paid for, as Sponsored counts it: in sum, of the
 // account that cost most, and how many accounts there were, in micro-USD.
 func (b *Book) Gas(ctx context.Context, since time.Time) (sum, most *big.Int, accounts int, err error) {
-	first, of := uint64(since.UnixNano()), map[common.Address]*big.Int{}
+	of := map[common.Address]*big.Int{}
 	sum, most = new(big.Int), new(big.Int)
-	seen := map[string]bool{}
 	err = b.view(ctx, func(tx store.Tx) error {
-		index := sound(tx.Bucket(bucketCreated))
-		for at := make([]byte, ownerSize+8); at != nil; { // from owner to owner, without what is older
-			from := at
-			at = nil
-			var failed error
-			index.Ascend(from, func(k, id []byte) bool {
-				owner := k[:ownerSize]
-				if binary.BigEndian.Uint64(k[ownerSize:]) < first {
-					at = indexKey(owner, first)
-					return false
+		return madeSince(tx, since, func(q *Quote) {
+			if q.Gas != nil && (q.Whole() || q.FailReason != "") {
+				if of[q.Owner] == nil {
+					of[q.Owner] = new(big.Int)
 				}
-				if seen[string(id)] {
-					return true
-				}
-				seen[string(id)] = true
-				var q *Quote
-				if q, failed = quoteOf(tx, string(id)); failed != nil {
-					return false
-				}
-				if q.Gas != nil && (q.Whole() || q.FailReason != "") {
-					if of[q.Owner] == nil {
-						of[q.Owner] = new(big.Int)
-					}
-					of[q.Owner].Add(of[q.Owner], q.Gas)
-				}
-				return true
-			})
-			if failed != nil {
-				return failed
+				of[q.Owner].Add(of[q.Owner], q.Gas)
 			}
-		}
-		return nil
+		})
 	})
 	for _, spent := range of {
 		if sum.Add(sum, spent); spent.Cmp(most) > 0 {

@@ -118,7 +118,8 @@ func (n *Network) lookAt(ctx context.Context, node *node, recorded map[uint64]la
 // holdings are the assets of a chain, before it was asked.
 func (n *Network) holdings(chainID uint64) (out []netstatus.Holding) {
 	for _, e := range n.Catalog.On(caip.EVM(chainID)) {
-		out = append(out, netstatus.Holding{Asset: e.Asset.String(), Symbol: e.Symbol, Decimals: e.Decimals})
+		out = append(out, netstatus.Holding{Asset: e.Asset.String(), Aggregate: string(e.Aggregate), Symbol: e.Symbol,
+			Decimals: e.Decimals})
 	}
 	return out
 }

@@ -111,6 +111,7 @@ var scenes = map[string][]scene{
 	"networks.md": {
 		{line: "coffer network resume", not: "needs a gas tank that stopped; api/service has one"},
 		{line: "coffer tank withdraw", not: "needs a gas tank with coins; ui/e2e/devnet has one"},
+		{line: "coffer network owner", not: "needs an operator's network; ui/e2e/devnet has one"},
 		{line: "coffer network init --kind lab --tokens all --operator", words: []string{"--operator",
 			"--out operator.toml --operator"}},
 		{line: "coffer devnet", words: []string{"coffer devnet",
@@ -156,6 +157,9 @@ var scenes = map[string][]scene{
 	},
 	"operate.md": {
 		{line: "coffer network status", not: "needs an operator's network; ui/e2e/devnet has one"},
+		{line: "coffer network rebalance", not: "needs an operator's network; ui/e2e/devnet has one"},
+		{line: "coffer network resume", not: "needs a service that stopped; api/service has one"},
+		{line: "coffer network owner", not: "needs an operator's network; ui/e2e/devnet has one"},
 
 		{line: "curl --cacert", needs: "curl", words: []string{"curl ", "curl --fail "}},
 		{line: "curl http", needs: "curl", words: []string{"curl ", "curl --fail "}},
@@ -199,6 +203,7 @@ var scenes = map[string][]scene{
 	mentions: {
 		{line: "coffer attest", not: "needs an operator's network; api/service has one, and ui/e2e/nodes its keys"},
 		{line: "coffer network owner", not: "needs an operator's network; ui/e2e/devnet has one"},
+		{line: "coffer tank withdraw", not: "needs a gas tank with coins; ui/e2e/devnet has one"},
 		{line: "coffer network status", not: "needs an operator's network; ui/e2e/devnet has one"},
 		{line: "coffer accounts list", fresh: true, before: "coffer setup --yes --profile mine"},
 		{line: "coffer accounts rotate", not: roles},

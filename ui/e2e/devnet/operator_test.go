@@ -93,7 +93,7 @@ func (n *network) operates(t *testing.T, dir string, env []string) string {
 	batch := filepath.Join(at, "allow.json")
 	owns("allow", key.Hex(), "--safe", batch)
 	if read, _ := s.Runs(0, "intent", "from-safe", filepath.Join(at, "allow-8453.json")); !strings.Contains(read,
-		filler.Hex()) || !strings.Contains(read, "setHot(address key,bool hot)") {
+		filler.Hex()) || !strings.Contains(read, "setHot(address key, bool hot)") {
 		t.Error(read)
 	}
 	s.Runs(2, "network", "owner", "allow", key.Hex(), "--file", file, "--safe", batch) // it replaces no file
@@ -114,6 +114,17 @@ func (n *network) operates(t *testing.T, dir string, env []string) string {
 	if !strings.HasPrefix(now, `{"source":"service"`) || !strings.Contains(now, `"key":"`+key.Hex()+`"`) ||
 		!strings.Contains(now, `"has":"500000000","left":"1000000000","capacity":"1000000000"`) {
 		t.Error(now)
+	}
+	moves := filepath.Join(at, "moves.json")
+	share, _ := s.Runs(0, "network", "rebalance", "--data", data, "--asset", "usdc", "--share", "base=0", "--share",
+		"op=1", "--share", "arb=4", "--safe", moves, "--to", owner.Hex())
+	if !strings.Contains(share, "in all 1,500 USDC") || !strings.Contains(share, "too little: 700 USDC") {
+		t.Error(share)
+	}
+	read, _ := s.Runs(0, "intent", "from-safe", filepath.Join(at, "moves-8453.json"))
+	if !strings.Contains(read, "withdraw(address token, address to, uint256 amount)") ||
+		!strings.Contains(read, fmt.Sprintf("%x", 500_000_000)) {
+		t.Error(read)
 	}
 	served, _ := rig.Where(t, line)
 	n.scraped(t, served.MetricsURL)
