@@ -139,8 +139,8 @@ type change struct {
 	Grace int64  `json:"grace,omitzero"`
 }
 
-// withAdmin adds the administration of keys, backups, and what a service says of its network (more, by method and path),
-// to the handler of the local socket.
+// withAdmin adds the administration of keys, backups, and what a service says of its network (more, by method and
+// path), to the handler of the local socket.
 func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, more map[string]http.HandlerFunc,
 	next http.Handler) http.Handler {
 	mux := http.NewServeMux()

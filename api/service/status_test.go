@@ -215,8 +215,8 @@ func TestAnOperatorSeesWhatIsInEscrow(t *testing.T) {
 	}
 }
 
-// TestAnOperatorSeesWhatCameAndWent: what a quote delivered counts on its chain, and what it brought in once the deposit
-// is released, on the chain of the deposit.
+// TestAnOperatorSeesWhatCameAndWent: what a quote delivered counts on its chain, and what it brought in once the
+// deposit is released, on the chain of the deposit.
 func TestAnOperatorSeesWhatCameAndWent(t *testing.T) {
 	t.Parallel()
 	o := newOperated(t, nil)

@@ -63,7 +63,8 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 		"status --file x --data d --json": NetworkStatus{File: "x", Data: "d", JSON: true},
 		"genesis --chain-id 7 --out x":    NetworkGenesis{ChainID: 7, Out: "x"},
 		"rebalance":                       NetworkRebalance{File: "networks.toml"},
-		"rebalance --share base=3 --asset usdc --asset eth --data d --json --file x": NetworkRebalance{File: "x", Data: "d",
+		"rebalance --share base=3 --asset usdc --asset eth --data d --json --file x": NetworkRebalance{File: "x",
+			Data:   "d",
 			Shares: []string{"base=3"}, Assets: []string{"usdc", "eth"}, JSON: true},
 		"rebalance --safe b.json --to " + someone: NetworkRebalance{File: "networks.toml", Safe: "b.json",
 			To: common.HexToAddress(someone)},
@@ -94,7 +95,8 @@ func TestNetworkReadsItsFlags(t *testing.T) {
 	}
 	n.got = nil
 	for _, line := range []string{"", "now", "init x", "resume", "resume a b",
-		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x", "resume base --data=", "rebalance x", "rebalance --safe b", "rebalance --safe= --to " + someone,
+		"init --kind=", "init --chain=", "check --file=", "status --data=", "status x", "resume base --data=",
+		"rebalance x", "rebalance --safe b", "rebalance --safe= --to " + someone,
 		"rebalance --to " + someone, "owner", "owner allow", "owner allow x", "owner pause now", "owner cap usdc",
 		"owner withdraw usdc", "owner withdraw usdc --to=", "owner pause --json", "owner pause --safe=",
 		"owner pause --safe x --print", "owner allow 0x0000000000000000000000000000000000000000",

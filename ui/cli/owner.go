@@ -23,10 +23,10 @@ type NetworkOwner struct {
 	Yes, JSON             bool
 }
 
-const ownerLong = `An operator's filler takes some things from its owner alone, a cold key: which hot key it knows, how much of an asset
-may leave, whether it pays at all, and taking inventory out. Each command here says what should be so. It looks at every
-chain of the file, or at those of --chain, prints what is so already, and sends only what differs, so that running it
-again does nothing.
+const ownerLong = `An operator's filler takes some things from its owner alone, a cold key: which hot key it knows, how
+much of an asset may leave, whether it pays at all, and taking inventory out. Each command here says what should be so.
+It looks at every chain of the file, or at those of --chain, prints what is so already, and sends only what differs, so
+that running it again does nothing.
 
 The owner's key is typed, and not shown, or read from --key-file. Where it is on another machine, --print shows chain,
 contract and call data, and --safe writes a batch for the Safe Transaction Builder: a file for each chain, with its
@@ -44,21 +44,22 @@ func (p Program) networkOwner(g *Global) *cobra.Command {
 		"  coffer network owner allow 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --key-file owner.key"),
 		p.ordering(g, "remove KEY", "Have the filler know a key no more", "such as a hot key that was stolen", 1,
 			"  coffer network owner remove 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --safe remove.json"),
-		p.ordering(g, "cap ASSET AMOUNT", "Say how much of an asset may leave", "AMOUNT may leave at once, and --refill "+
-			"more each second, in whole\nunits. A thief of the hot key takes no more. With 0 nothing leaves.", 2,
+		p.ordering(g, "cap ASSET AMOUNT", "Say how much of an asset may leave", "AMOUNT may leave at once, and "+
+			"--refill more each second, in whole\nunits. A thief of the hot key takes no more. With 0 nothing leaves.",
+			2,
 			"  coffer network owner cap usdc 10000 --refill 1\n  coffer network owner cap eth 0 --chain base"),
 		p.ordering(g, "pause", "Have the filler pay nothing", "deposits can still be given back", 0,
 			"  coffer network owner pause"),
 		p.ordering(g, "unpause", "Have it pay again", "what is allowed and capped stays as it was", 0,
 			"  coffer network owner unpause"),
-		p.ordering(g, "fund ASSET AMOUNT", "Bring the filler's inventory up to an amount", "sends what the filler lacks "+
-			"until it has AMOUNT, in whole units,\nfrom the key's own account; any key can", 2,
+		p.ordering(g, "fund ASSET AMOUNT", "Bring the filler's inventory up to an amount", "sends what the filler "+
+			"lacks until it has AMOUNT, in whole units,\nfrom the key's own account; any key can", 2,
 			"  coffer network owner fund usdc 50000 --chain base"),
-		p.ordering(g, "gas KEY AMOUNT", "Bring a key's coins for gas up to an amount", "sends what the key lacks until it "+
-			"has AMOUNT whole coins; any key\ncan", 2,
+		p.ordering(g, "gas KEY AMOUNT", "Bring a key's coins for gas up to an amount", "sends what the key lacks "+
+			"until it has AMOUNT whole coins; any key\ncan", 2,
 			"  coffer network owner gas 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 0.1"),
-		p.ordering(g, "withdraw ASSET", "Take inventory out of the filler", "what the filler has above --leave goes to "+
-			"--to", 1, "  coffer network owner withdraw usdc --leave 20000 --chain base --to "+
+		p.ordering(g, "withdraw ASSET", "Take inventory out of the filler", "what the filler has above --leave goes "+
+			"to --to", 1, "  coffer network owner withdraw usdc --leave 20000 --chain base --to "+
 			"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"))
 }
 

@@ -19,9 +19,10 @@ func (p Program) networkRebalance(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebalance",
 		Short: "Say which chain has too much inventory and which too little",
-		Long: `Compares, asset by asset, what an operator's filler has on each chain, less what is promised, with the chain's
-share of all of it: an equal one, or what --share says. Beside that it prints what was delivered and what came in during
-the last 7 days, the cap, and what keeps a chain from working. A difference below a tenth of the target is left alone.
+		Long: `Compares, asset by asset, what an operator's filler has on each chain, less what is promised, with the
+chain's share of all of it: an equal one, or what --share says. Beside that it prints what was delivered and what came
+in during the last 7 days, the cap, and what keeps a chain from working. A difference below a tenth of the target is
+left alone.
 
 It moves nothing. With --safe it writes what is too much as withdrawals from the filler to the address of --to: a batch
 for the Safe Transaction Builder for each chain, with its number in the name where there are several. How it gets to the

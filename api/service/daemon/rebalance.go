@@ -16,8 +16,8 @@ import (
 	"coffer/api/service/operator"
 )
 
-// RebalanceOptions are those of Rebalance beside the ones of a status. Shares are CHAIN=NUMBER, Assets symbols, none for
-// all. With Safe, which writes the calls of a chain to a file and returns its name, what is too much is written as
+// RebalanceOptions are those of Rebalance beside the ones of a status. Shares are CHAIN=NUMBER, Assets symbols, none
+// for all. With Safe, which writes the calls of a chain to a file and returns its name, what is too much is written as
 // withdrawals to To.
 type RebalanceOptions struct {
 	StatusOptions
@@ -116,8 +116,8 @@ func (o RebalanceOptions) write(s *netstatus.Status, r *Rebalanced) error {
 	for _, k := range r.Assets {
 		for _, p := range k.Places {
 			if p.Over == nil {
-				return &OptionError{Problem: fmt.Sprintf("what %s has of %s, or has promised, is not known now, so nothing "+
-					"was written", p.Name, p.Symbol), Hint: "try again, or name other assets with --asset"}
+				return &OptionError{Problem: fmt.Sprintf("what %s has of %s, or has promised, is not known now, so "+
+					"nothing was written", p.Name, p.Symbol), Hint: "try again, or name other assets with --asset"}
 			}
 			if over := new(big.Int).Set(p.Over); over.Sign() > 0 && p.Moves() {
 				asset, err := caip.ParseAsset(p.Asset)

@@ -15,8 +15,8 @@ import (
 // Shares are how much of each asset a chain should have beside the others; a chain that is not named has 1.
 type Shares map[uint64]int64
 
-// Stock is one asset over all chains that have it: Total is what the filler may use of it, in units of the most decimals
-// that the asset has on one of them; nil where that is not known of a chain.
+// Stock is one asset over all chains that have it: Total is what the filler may use of it, in units of the most
+// decimals that the asset has on one of them; nil where that is not known of a chain.
 type Stock struct {
 	Aggregate string     `json:"aggregate"`
 	Symbol    string     `json:"symbol"`
@@ -26,8 +26,8 @@ type Stock struct {
 }
 
 // Position is a stock on one chain, in base units there. Free is what the filler has less what is promised; Target is
-// what it should be, and Over how much it is above that, negative where it lacks. Delivered and Deposited are of the last
-// days. What is not known is nil. Trouble is what keeps the chain from working.
+// what it should be, and Over how much it is above that, negative where it lacks. Delivered and Deposited are of the
+// last days. What is not known is nil. Trouble is what keeps the chain from working.
 type Position struct {
 	Chain     uint64   `json:"chain"`
 	Name      string   `json:"name"`
@@ -152,8 +152,8 @@ func PrintBalance(out io.Writer, all []Stock, days int) error {
 	var page strings.Builder
 	for _, k := range all {
 		w := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(w, "%s\tin all %s\n  chain\thas\tpromised\ttarget\tagainst it\tdelivered in %d days\tdeposited\tcap\n",
-			k.Symbol, coins(k.Total, k.Decimals, k.Symbol), days)
+		fmt.Fprintf(w, "%s\tin all %s\n", k.Symbol, coins(k.Total, k.Decimals, k.Symbol))
+		fmt.Fprintf(w, "  chain\thas\tpromised\ttarget\tagainst it\tdelivered in %d days\tdeposited\tcap\n", days)
 		for _, p := range k.Places {
 			name := fmt.Sprintf("%s (%d)", p.Name, p.Chain)
 			if p.Trouble != "" {

@@ -10,7 +10,8 @@ import (
 // stocked is an operator with USDC on three chains, on one of them with 18 decimals.
 func stocked(base, op, bnb int64) *Status {
 	on := func(id uint64, name string, decimals int, has *big.Int) Chain {
-		c := Chain{ID: id, Name: name, Inventory: []Holding{{Asset: name + "/usdc", Aggregate: "ob:usdc", Symbol: "USDC",
+		c := Chain{ID: id, Name: name, Inventory: []Holding{{Asset: name + "/usdc", Aggregate: "ob:usdc",
+			Symbol:   "USDC",
 			Decimals: decimals, Has: has, Promised: new(big.Int), Capacity: units(5, decimals),
 			Delivered: units(70, decimals), Deposited: new(big.Int)},
 			{Asset: name + "/none", Aggregate: "ob:none", Symbol: "NONE", Has: new(big.Int), Promised: new(big.Int)}}}

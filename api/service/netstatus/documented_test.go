@@ -29,7 +29,8 @@ func section(t *testing.T) string {
 // The table of alerts has every code, once, and no other.
 func TestEveryAlertIsInTheTable(t *testing.T) {
 	var got []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| .+ \\| .+ \\|$").FindAllStringSubmatch(section(t), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| .+ \\| .+ \\|$").FindAllStringSubmatch(section(t),
+		-1) {
 		got = append(got, m[1])
 	}
 	want := Codes()

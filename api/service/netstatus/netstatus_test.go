@@ -31,7 +31,8 @@ func busy() *Status {
 				Inventory: []Holding{
 					{Asset: "eip155:8453/slip44:60", Symbol: "ETH", Decimals: 18, Has: units(2, 18), Left: new(big.Int),
 						Capacity: new(big.Int), Refill: new(big.Int), Promised: new(big.Int)},
-					{Asset: "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", Aggregate: "ob:usdc", Symbol: "USDC", Decimals: 6,
+					{Asset: "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", Aggregate: "ob:usdc",
+						Symbol: "USDC", Decimals: 6,
 						Delivered: units(210, 6), Deposited: units(95, 6),
 						Has: units(450, 6), Left: units(4200, 6), Capacity: units(5000, 6), Refill: big.NewInt(57870),
 						Promised: units(30, 6)}}},

@@ -26,7 +26,8 @@ func (s *Status) Series() []metrics.Family {
 			f.add("coffer_lane_sent", "Transactions that the lane sent.", float64(l.Sent), chain)
 			f.add("coffer_lane_open", "Steps of the lane that are under way.", float64(len(l.Open)), chain)
 			if l.Used != nil {
-				f.add("coffer_lane_used", "Transactions of the service's key that the chain has.", float64(*l.Used), chain)
+				f.add("coffer_lane_used", "Transactions of the service's key that the chain has.", float64(*l.Used),
+					chain)
 			}
 		}
 		if c.Hot != nil {

@@ -42,8 +42,8 @@ type Order struct {
 	Amount, Refill string
 }
 
-// OwnerOptions are those of Own. Chains are names or numbers, none for all. Print and Safe send nothing: Safe writes the
-// calls of a chain to a file, and returns its name. Signer and Confirm are those of DeployOptions.
+// OwnerOptions are those of Own. Chains are names or numbers, none for all. Print and Safe send nothing: Safe writes
+// the calls of a chain to a file, and returns its name. Signer and Confirm are those of DeployOptions.
 type OwnerOptions struct {
 	Options
 	Order  Order
@@ -64,8 +64,8 @@ type OwnerCall struct {
 	Function string `json:"function,omitzero"`
 }
 
-// OwnedChain is what an order does on a chain: what is there now, what should be, and the call between them. Skipped says
-// why there is nothing to do.
+// OwnedChain is what an order does on a chain: what is there now, what should be, and the call between them. Skipped
+// says why there is nothing to do.
 type OwnedChain struct {
 	ID          uint64      `json:"id"`
 	Name        string      `json:"name"`
@@ -126,7 +126,8 @@ func Own(ctx context.Context, o OwnerOptions) error {
 		return err
 	}
 	if !slices.ContainsFunc(r.Chains, func(c OwnedChain) bool { return c.Wanted != "" }) {
-		return &InputError{fmt.Sprintf("no chain has %q", o.Order.Asset), "name the coin or a token of the file by its symbol"}
+		return &InputError{fmt.Sprintf("no chain has %q", o.Order.Asset),
+			"name the coin or a token of the file by its symbol"}
 	}
 	err = o.carryOut(ctx, works)
 	if o.JSON {
@@ -175,8 +176,8 @@ func (o OwnerOptions) send(ctx context.Context, todo []*owned) error {
 	from := key.Address()
 	for _, w := range todo {
 		if w.byOwner && w.owner != from {
-			return fmt.Errorf("%s: the key is that of %s, and the filler takes this from its owner %s alone; nothing was "+
-				"sent", w.Name, from.Hex(), w.owner.Hex())
+			return fmt.Errorf("%s: the key is that of %s, and the filler takes this from its owner %s alone; nothing "+
+				"was sent", w.Name, from.Hex(), w.owner.Hex())
 		}
 		if err := w.price(ctx, from); err != nil {
 			return fmt.Errorf("%s: %w; nothing was sent", w.Name, err)
@@ -260,7 +261,8 @@ func chosen(file *networks.File, all []*node, names []string) (out []*node, err 
 				name == strconv.FormatUint(n.ID, 10)
 		})
 		if i < 0 {
-			return nil, &InputError{fmt.Sprintf("%s has no chain %q", file.Path, name), "--chain takes a name or a number"}
+			return nil, &InputError{fmt.Sprintf("%s has no chain %q", file.Path, name),
+				"--chain takes a name or a number"}
 		}
 		if !slices.Contains(out, all[i]) {
 			out = append(out, all[i])

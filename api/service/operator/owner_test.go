@@ -76,7 +76,8 @@ func TestAnOwnersOrderIsCarriedOutOnce(t *testing.T) {
 	} {
 		w.sent = 0
 		dry, err := w.orders(payer(t), step.order, func(o *OwnerOptions) { o.DryRun = true })
-		if err != nil || w.sent != 0 || step.sends > 0 && !strings.Contains(dry, "this was a dry run: nothing was sent") {
+		if err != nil || w.sent != 0 || step.sends > 0 && !strings.Contains(dry,
+			"this was a dry run: nothing was sent") {
 			t.Fatalf("%+v: %d sent, %v\n%s", step.order, w.sent, err, dry)
 		}
 		out, err := w.orders(payer(t), step.order, nil)
@@ -85,7 +86,8 @@ func TestAnOwnersOrderIsCarriedOutOnce(t *testing.T) {
 		}
 		w.sent = 0
 		again, err := w.orders(payer(t), step.order, nil)
-		if err != nil || w.sent != 0 || !strings.Contains(again, step.says) || !strings.Contains(again, "nothing is to do") {
+		if err != nil || w.sent != 0 || !strings.Contains(again, step.says) || !strings.Contains(again,
+			"nothing is to do") {
 			t.Errorf("%+v, again: %d sent, %v\n%s", step.order, w.sent, err, again)
 		}
 	}
@@ -129,7 +131,8 @@ func TestAnOwnersOrderGoesOutOnlyFromTheOwner(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := w.orders(payer(t), Order{Kind: OrderPause}, func(o *OwnerOptions) { o.Chains = []string{"atlantis"} }); err == nil {
+	if _, err := w.orders(payer(t), Order{Kind: OrderPause},
+		func(o *OwnerOptions) { o.Chains = []string{"atlantis"} }); err == nil {
 		t.Error("a chain that is not there")
 	}
 	if w.sent != 0 {
@@ -173,7 +176,8 @@ func TestAnOwnersOrderForAColdWallet(t *testing.T) {
 		r.Chains[0].File != fmt.Sprint("batch-", first.ID) || r.Chains[0].Calls[0].To != r.Filler || w.sent != 0 {
 		t.Errorf("%v %+v, %d sent", files, r, w.sent)
 	}
-	if _, err := w.orders(payer(t), order, func(o *OwnerOptions) { o.Chains = []string{fmt.Sprint(first.ID)} }); err != nil ||
+	if _, err := w.orders(payer(t), order,
+		func(o *OwnerOptions) { o.Chains = []string{fmt.Sprint(first.ID)} }); err != nil ||
 		w.sent != 1 {
 		t.Errorf("one chain: %d sent, %v", w.sent, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// Flow is what an operator delivered of an asset on its chain, and what came in by deposits that were released to it, in
-// base units.
+// Flow is what an operator delivered of an asset on its chain, and what came in by deposits that were released to it,
+// in base units.
 type Flow struct{ Delivered, Deposited *big.Int }
 
 // Flows are those of the quotes that were made since a moment, by CAIP-19 id.

@@ -25,7 +25,8 @@ import (
 // Withdrawals are those of the gas tank of own nodes. A transfer of coins is nothing that a chain takes once, so that
 // its nonce has to decide: one commit keeps the signed bytes with their nonce and the withdrawal, and every later
 // attempt has the same nonce. Nothing is ever signed anew for a withdrawal that was sent. Of each chain the newest is
-// kept until its outcome was shown, and no other is sent before: who lost the answer gets it, and not a second transfer.
+// kept until its outcome was shown, and no other is sent before: who lost the answer gets it, and not a second
+// transfer.
 type Withdrawals struct {
 	n      *Network
 	store  store.Store
@@ -137,7 +138,8 @@ func (w *Withdrawals) idle(chainID uint64) error {
 		return gastank.Refuse(fmt.Sprintf("find out what used its key, then: coffer network resume %d", chainID),
 			"the gas tank sends nothing there until you decide: %s", now.Stopped)
 	case len(now.Open) > 0:
-		return gastank.Refuse("wait until it is final, then try again", "the gas tank has something under way there: %s",
+		return gastank.Refuse("wait until it is final, then try again",
+			"the gas tank has something under way there: %s",
 			now.Open[0].ID)
 	}
 	return nil
@@ -193,7 +195,8 @@ func (w *Withdrawals) Send(ctx context.Context, p gastank.Withdrawal) (gastank.W
 			if last, err := decodeWithdrawal(b.Get(withdrawalKey(p.ChainID))); err != nil {
 				return err
 			} else if last != nil && !last.Told {
-				return gastank.Refuse("run it again: it is told then", "the outcome of the last withdrawal was not told")
+				return gastank.Refuse("run it again: it is told then",
+					"the outcome of the last withdrawal was not told")
 			}
 			return b.Put(withdrawalKey(p.ChainID), record)
 		},

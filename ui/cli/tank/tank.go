@@ -46,11 +46,11 @@ func (c Commands) Command(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tank",
 		Short: "Show what pays for gas on your own nodes; take coins out of it",
-		Long: `On your own nodes a key that belongs to no account pays for gas: the gas tank. This shows its address, what
-it has on each chain, for about how many operations that is, whether it sends, and for how many operations of each
+		Long: `On your own nodes a key that belongs to no account pays for gas: the gas tank. This shows its address,
+what it has on each chain, for about how many operations that is, whether it sends, and for how many operations of each
 account it paid in the last 24 hours, which has a limit. withdraw sends coins out of it.`,
-		Example: "  coffer tank\n  coffer tank --json --profile own\n  coffer tank withdraw --chain base --amount max " +
-			"--to 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",
+		Example: "  coffer tank\n  coffer tank --json --profile own\n  coffer tank withdraw --chain base --amount max" +
+			" --to 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.show(cmd.Context(), g, asJSON) },
 	}
@@ -67,7 +67,8 @@ func (c Commands) open(ctx context.Context, g *cli.Global) (*profile.Opened, err
 		return nil, err
 	}
 	if !p.OwnNodes() {
-		return nil, &cli.UsageError{Problem: fmt.Sprintf("profile %q is not on own nodes, so it has no gas tank", p.Name),
+		return nil, &cli.UsageError{Problem: fmt.Sprintf("profile %q is not on own nodes, so it has no gas tank",
+			p.Name),
 			Hint: "name one that is, with --profile; coffer profile list shows them"}
 	}
 	return c.Host.OpenKeys(ctx, g.Profile)

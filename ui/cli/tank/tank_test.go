@@ -94,7 +94,8 @@ func TestExitCodesOfAWithdrawal(t *testing.T) {
 			c.fake.told = 0
 			err := Commands{Out: &out}.ends(t.Context(), &c.fake, c.last, withdrawFlags{wait: 20 * time.Millisecond,
 				asJSON: asJSON}, false)
-			if cli.Code(err) != c.code || c.fake.told != c.told || err != nil && !strings.Contains(err.Error(), c.words) {
+			if cli.Code(err) != c.code || c.fake.told != c.told || err != nil && !strings.Contains(err.Error(),
+				c.words) {
 				t.Errorf("%s: %v (%d), told %d times", name, err, cli.Code(err), c.fake.told)
 			}
 			if asJSON && c.err == nil && !strings.Contains(out.String(), `"state":"`+string(c.last.State)+`"`) {
@@ -142,7 +143,8 @@ func TestAWithdrawalIsConfirmed(t *testing.T) {
 	if err := c.confirm(t.Context(), "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", true); err != nil {
 		t.Error(err)
 	}
-	if err := c.confirm(t.Context(), "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", false); cli.Code(err) != cli.ExitUsage {
+	if err := c.confirm(t.Context(), "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+		false); cli.Code(err) != cli.ExitUsage {
 		t.Error(err)
 	}
 }

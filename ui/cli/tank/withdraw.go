@@ -35,8 +35,8 @@ func (c Commands) withdraw(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "withdraw",
 		Short: "Send coins of the gas tank to an address",
-		Long: `Shows amount, chain, recipient and fee, asks, and sends. The amount is exact, or max: all less what the fee may
-come to. It refuses while something of the tank's is under way on the chain.
+		Long: `Shows amount, chain, recipient and fee, asks, and sends. The amount is exact, or max: all less what the
+fee may come to. It refuses while something of the tank's is under way on the chain.
 
 The signed transfer is written down before it goes out, and it is never signed for another nonce: it moves coins once or
 not at all, whatever happens to this command. When it ended before it could tell what became of a withdrawal, the next
@@ -81,7 +81,8 @@ func (c Commands) take(ctx context.Context, g *cli.Global, f withdrawFlags) (err
 	}
 	w := o.Withdrawals()
 	if w == nil {
-		return &cli.RefusedError{Problem: "another program has the gas tank open: close it, then try again; nothing was sent"}
+		return &cli.RefusedError{Problem: "another program has the gas tank open: close it, then try again; " +
+			"nothing was sent"}
 	}
 	told, err := c.earlier(ctx, w, r, f)
 	if told || err != nil {
@@ -118,8 +119,8 @@ func (c Commands) earlier(ctx context.Context, w gastank.Withdrawals, r request,
 	if last.Same(asked) {
 		return true, nil
 	}
-	return true, &cli.RefusedError{Problem: "this was the earlier withdrawal, which asked for something else; nothing was " +
-		"sent now: run the command again"}
+	return true, &cli.RefusedError{Problem: "this was the earlier withdrawal, which asked for something else; " +
+		"nothing was sent now: run the command again"}
 }
 
 // ends waits for a withdrawal and tells what became of it.
@@ -147,21 +148,25 @@ func (c Commands) ends(ctx context.Context, w gastank.Withdrawals, p gastank.Wit
 			place = fmt.Sprintf(" is in block %d, and what it did there is not final yet", now.Block)
 		}
 		return &codeError{code: cli.ExitUnknown, words: "transaction " + now.Tx.Hex() + place + ". It goes on " +
-			"whenever this profile is open, and moves coins once or not at all; the same command tells what became of it"}
+			"whenever this profile is open, and moves coins once or not at all; the same command tells what became " +
+			"of it"}
 	}
 	if err := w.Told(now); err != nil {
 		return err
 	}
 	switch now.State {
 	case gastank.Refused:
-		return &codeError{code: cli.ExitFailed, words: now.To.Hex() + " did not take the coins; they stayed in the gas " +
-			"tank, but for the fee (transaction " + now.Tx.Hex() + ")"}
+		return &codeError{code: cli.ExitFailed,
+			words: now.To.Hex() + " did not take the coins; they stayed in the gas " +
+				"tank, but for the fee (transaction " + now.Tx.Hex() + ")"}
 	case gastank.Cancelled:
-		return &codeError{code: cli.ExitExpired, words: "it was in no block in time and was given up: no coins moved, but " +
-			"for the fee of the transaction in its place, " + now.Tx.Hex()}
+		return &codeError{code: cli.ExitExpired,
+			words: "it was in no block in time and was given up: no coins moved, but " +
+				"for the fee of the transaction in its place, " + now.Tx.Hex()}
 	case gastank.Lost:
-		return &codeError{code: cli.ExitUnknown, words: "its nonce was used for a transaction that is not known here: look " +
-			"at the transactions of " + now.From.Hex() + " in an explorer before you send anything"}
+		return &codeError{code: cli.ExitUnknown,
+			words: "its nonce was used for a transaction that is not known here: look " +
+				"at the transactions of " + now.From.Hex() + " in an explorer before you send anything"}
 	}
 	return nil
 }
@@ -219,7 +224,8 @@ func review(o *profile.Opened, p gastank.Withdrawal) []string {
 		left = "all that it has, less what the fee may come to"
 	}
 	return []string{
-		"Withdrawal from the gas tank of profile " + o.Profile.Name + " (" + strings.ToUpper(string(o.Network.Kind)) + ")",
+		"Withdrawal from the gas tank of profile " + o.Profile.Name + " (" +
+			strings.ToUpper(string(o.Network.Kind)) + ")",
 		"  amount     " + coins(p.Amount, p.Symbol),
 		fmt.Sprintf("  chain      %s (%d)", present.Clean(p.Chain, maxText), p.ChainID),
 		"  from       " + p.From.Hex() + ", which has " + coins(p.Has, p.Symbol),
@@ -245,14 +251,15 @@ func (c Commands) confirm(ctx context.Context, to string, yes bool) error {
 		return nil
 	}
 	if !c.Prompt.Terminal {
-		return &cli.UsageError{Problem: "this has to be confirmed, and there is no terminal to ask on; nothing was sent",
-			Hint: "look at it with --dry-run, then give --yes"}
+		return &cli.UsageError{Problem: "this has to be confirmed, and there is no terminal to ask on; " +
+			"nothing was sent", Hint: "look at it with --dry-run, then give --yes"}
 	}
 	last := to[len(to)-4:]
 	typed, err := c.Prompt.Line(ctx, "Type the last four characters of the recipient to send: ")
 	if err == nil && !strings.EqualFold(strings.TrimSpace(typed), last) {
-		err = &codeError{code: cli.ExitExpired, words: "those are not the last four characters of the recipient; nothing " +
-			"was sent"}
+		err = &codeError{code: cli.ExitExpired,
+			words: "those are not the last four characters of the recipient; nothing " +
+				"was sent"}
 	}
 	return err
 }
