@@ -44,7 +44,7 @@ func TestEveryFieldOfAViewIsAFact(t *testing.T) {
 	delete(left, "intent.overrides")
 	for _, view := range []Review{{Call: r.Call}, {Quote: r.Quote}} {
 		for _, f := range Facts(view) {
-			delete(left, indexes.ReplaceAllString(f.Path, ""))
+			delete(left, indexes.Regexp().ReplaceAllString(f.Path, ""))
 		}
 	}
 	for place := range left {
