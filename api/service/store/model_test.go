@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // model is what a store promises to be: a map of maps.
@@ -155,6 +156,15 @@ func behave(t *rapid.T, s store.Store) {
 
 func TestMemoryBehavesAsAMapWithFrozenSnapshots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { behave(t, store.NewMemory()) })
+}
+
+func TestPostgresBehavesAsAMapWithFrozenSnapshots(t *testing.T) {
+	address := storetest.Schema(t)
+	s := storetest.Open(t, address)
+	rapid.Check(t, func(rt *rapid.T) {
+		storetest.Exec(t, address, "delete from coffer_record")
+		behave(rt, s)
+	})
 }
 
 func TestFileBehavesAsAMapWithFrozenSnapshots(t *testing.T) {

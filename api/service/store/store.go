@@ -2,14 +2,15 @@
 // holds chains, quotes, history and keys, so that a step of settlement and the
 // block that carries it are committed together or not at all (docs/architecture.md#storage).
 //
-// There are two implementations with the same promise: a bbolt file
-// ([OpenBolt]) and memory ([NewMemory]).
+// There are three implementations with the same promise: a bbolt file
+// ([OpenBolt]), memory ([NewMemory]), and a database of PostgreSQL (package pg).
 //
 //   - A transaction sees one frozen version of everything, plus its own writes.
 //   - Update runs one at a time; it is all or nothing. An error or a panic of
 //     its function leaves nothing behind. After Update returned nil the change
 //     is durable (file) or visible (memory).
-//   - In a file every record has a checksum. What is not what was written is never returned as if it were.
+//   - In a file and in PostgreSQL every record has a checksum. What is not
+//     what was written is never returned as if it were.
 //   - A [Snapshot] is a frozen read view that outlives the call that made it.
 //
 // Keys have 1 to [MaxKey] bytes and are ordered by their bytes. A value may be
@@ -44,6 +45,9 @@ var (
 	ErrNotWritten = errors.New("the database cannot be written")
 	// ErrFull is wrapped beside ErrNotWritten when there is no room.
 	ErrFull = errors.New("the disk is full")
+	// ErrAway is wrapped by what a transaction returns that could not reach the server of its database. Nothing was
+	// written, unless ErrNotWritten is wrapped as well.
+	ErrAway = errors.New("the database cannot be reached")
 	// ErrInUse is wrapped by OpenBolt when another process holds the file.
 	ErrInUse = errors.New("the database file is in use by another process")
 	// ErrDamaged is wrapped by OpenBolt when the file is no intact database, and by what a transaction returns that met

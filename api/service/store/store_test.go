@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // both runs a test on each kind of store.
@@ -15,6 +16,9 @@ func both(t *testing.T, test func(t *testing.T, s store.Store)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) { test(t, store.NewMemory()) })
 	t.Run("file", func(t *testing.T) { test(t, openFile(t, filepath.Join(t.TempDir(), "coffer.db"))) })
+	if storetest.PostgreSQL() {
+		t.Run("postgres", func(t *testing.T) { test(t, storetest.New(t)) })
+	}
 }
 
 func openFile(t *testing.T, path string) store.Store {

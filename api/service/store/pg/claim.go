@@ -1,0 +1,193 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"coffer/api/service/store"
+)
+
+// Classes of advisory locks. The second number is the schema that has the tables.
+const (
+	lockWrite = 0x636f6601 // by an Update, until its transaction ends
+	lockServe = 0x636f6602 // by the process that serves, on a session of its own
+)
+
+// How often the session of a claim is tried, and how often a lost one is made anew.
+const (
+	lookEvery  = 3 * time.Second
+	againEvery = 500 * time.Millisecond
+)
+
+// claim is the right of this process to write. Its session holds a lock, by which others see that it is alive; its
+// number is compared by every commit.
+type claim struct {
+	config *pgx.ConnConfig
+	schema uint32
+	number int64
+	log    *slog.Logger
+	tell   func(error) // of a server that is away, and with nil of one that is back
+
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+	lost    context.Context
+	lose    context.CancelFunc
+}
+
+func (c *claim) writeLock() string {
+	return fmt.Sprintf("select pg_advisory_xact_lock(%d, %d)", int32(lockWrite), int32(c.schema))
+}
+
+// check compares the claim with the stored one, in a transaction that holds the lock of writers.
+func (c *claim) check(t *tx) error {
+	if c.lost.Err() != nil {
+		return ErrTaken
+	}
+	var stored int64
+	err := t.ask(func(rows pgx.Rows) (err error) {
+		stored, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
+		return err
+	}, `select claim from coffer_holder`)
+	if err == nil && stored != c.number {
+		c.give()
+		err = ErrTaken
+	}
+	return err
+}
+
+// give notes that another process has the database.
+func (c *claim) give() {
+	if c.lost.Err() == nil {
+		c.log.Error(ErrTaken.Error())
+	}
+	c.lose()
+}
+
+// take makes a claim on a session, waiting at most so long for the process that has one.
+func (c *claim) take(ctx context.Context, session *pgx.Conn, name string, wait time.Duration) error {
+	for end := time.Now().Add(wait); ; {
+		mine, err := c.lock(ctx, session)
+		if err != nil {
+			return err
+		}
+		if mine {
+			break
+		}
+		if !time.Now().Before(end) {
+			var holder string
+			var since time.Time
+			if err := session.QueryRow(ctx, `select name, since from coffer_holder`).Scan(&holder, &since); err != nil {
+				return explain(err)
+			}
+			return &busyError{holder, since}
+		}
+		time.Sleep(min(wait, againEvery))
+	}
+	err := pgx.BeginFunc(ctx, session, func(t pgx.Tx) error {
+		if _, err := t.Exec(ctx, c.writeLock()); err != nil { // a commit that is under way ends first
+			return err
+		}
+		return t.QueryRow(ctx, `update coffer_holder set claim = claim + 1, name = $1, since = now() returning claim`,
+			name).Scan(&c.number)
+	})
+	return explain(err)
+}
+
+func (c *claim) lock(ctx context.Context, session *pgx.Conn) (mine bool, err error) {
+	err = session.QueryRow(ctx, `select pg_try_advisory_lock($1::int, $2::int)`, int32(lockServe), int32(c.schema)).
+		Scan(&mine)
+	return mine, explain(err)
+}
+
+// hold keeps the session, and makes a new one when it has broken, until close.
+func (c *claim) hold(session *pgx.Conn) {
+	var ctx context.Context
+	ctx, c.stop = context.WithCancel(context.Background())
+	c.stopped.Go(func() {
+		for ctx.Err() == nil && c.lost.Err() == nil {
+			if session == nil {
+				var err error
+				session, err = c.again(ctx)
+				c.tell(err)
+			}
+			pause := lookEvery
+			if session == nil {
+				pause = againEvery
+			} else if !c.alive(ctx, session) && ctx.Err() == nil {
+				c.log.Warn("the session with the database broke; a new one is made")
+				_ = session.Close(ctx)
+				c.tell(fmt.Errorf("%w: its session broke", store.ErrAway))
+				session = nil
+				continue
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+		if session != nil {
+			end, cancel := context.WithTimeout(context.Background(), connectWithin)
+			defer cancel()
+			_ = session.Close(end)
+		}
+	})
+}
+
+// alive asks the session for the stored claim.
+func (c *claim) alive(ctx context.Context, session *pgx.Conn) bool {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	var stored int64
+	if err := session.QueryRow(ctx, `select claim from coffer_holder`).Scan(&stored); err != nil {
+		return false
+	}
+	if stored != c.number {
+		c.give()
+	}
+	return true
+}
+
+// again makes a session that holds the lock, nil when that is not possible now: the server may not have noticed yet
+// that the last one is gone.
+func (c *claim) again(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	session, err := pgx.ConnectConfig(ctx, c.config.Copy())
+	if err != nil {
+		return nil, explain(err)
+	}
+	mine, err := c.lock(ctx, session)
+	if err == nil && c.alive(ctx, session) && mine && c.lost.Err() == nil {
+		c.log.Warn("the session with the database is back")
+		return session, nil
+	}
+	_ = session.Close(ctx)
+	return nil, err
+}
+
+func (c *claim) close() {
+	c.stop()
+	c.stopped.Wait()
+}
+
+// busyError says who has a database. It wraps store.ErrInUse.
+type busyError struct {
+	holder string
+	since  time.Time
+}
+
+func (e *busyError) Error() string {
+	return "the database is in use: " + e.holder + " has it since " + e.since.UTC().Format(time.DateTime) + " UTC"
+}
+
+func (e *busyError) Unwrap() error { return store.ErrInUse }
+
+// errPooler says that what answers is no server but a pooler.
+var errPooler = errors.New("a pooler is in front of the server: name the server itself, as locks and frozen views " +
+	"belong to one connection")

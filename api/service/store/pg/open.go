@@ -1,0 +1,169 @@
+package pg
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"coffer/api/service/store"
+)
+
+// migrations are applied in the order of their names, each once, in one transaction. They are never changed.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// oldest is the least version of the server: pg_xact_status and xid8 are there.
+const oldest = 130000
+
+// openWithin bounds the checks and migrations of Open.
+const openWithin = time.Minute
+
+// Open opens the database of an address for this process alone, and makes its tables when there are none. While another
+// process serves from it the error wraps store.ErrInUse, and says who.
+func Open(ctx context.Context, a *Address, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithTimeout(ctx, openWithin+o.Wait)
+	defer cancel()
+	session, err := pgx.ConnectConfig(ctx, a.config.ConnConfig.Copy())
+	if err != nil {
+		return nil, explain(err)
+	}
+	c := &claim{config: a.config.ConnConfig, log: o.Log}
+	c.lost, c.lose = context.WithCancel(context.Background())
+	if err := prepare(ctx, session, o, c); err != nil {
+		return nil, errors.Join(err, session.Close(ctx))
+	}
+	config := a.config.Copy()
+	config.MaxConns = maxConnections
+	config.MaxConnLifetimeJitter = time.Minute
+	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), config)
+	if err != nil {
+		return nil, errors.Join(explain(err), session.Close(ctx))
+	}
+	s := &Store{pool: pool, claim: c, log: o.Log, snapshots: make(chan struct{}, maxSnapshots)}
+	s.life, s.end = context.WithCancel(context.Background())
+	c.tell = func(err error) {
+		if err == nil {
+			s.trouble.Store(nil)
+			return
+		}
+		_ = s.note(err)
+	}
+	c.hold(session)
+	return s, nil
+}
+
+// prepare checks the server, brings its tables to this version and makes the claim.
+func prepare(ctx context.Context, session *pgx.Conn, o Options, c *claim) error {
+	if err := checkServer(ctx, session); err != nil {
+		return err
+	}
+	err := session.QueryRow(ctx, `select oid from pg_namespace where nspname = current_schema()`).Scan(&c.schema)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("%w: it has no schema to keep tables in: `create schema NAME authorization ROLE`, and "+
+			"?search_path=NAME in the address", ErrRole)
+	}
+	if err != nil {
+		return explain(err)
+	}
+	if err := migrate(ctx, session, c); err != nil {
+		return err
+	}
+	return c.take(ctx, session, o.Holder, o.Wait)
+}
+
+// checkServer refuses a server that cannot keep the promise of a store.
+func checkServer(ctx context.Context, session *pgx.Conn) error {
+	var version, fsync, commits, encoding string
+	var number int
+	var pid uint32
+	var standby bool
+	err := session.QueryRow(ctx, `select version(), current_setting('server_version_num')::int, pg_backend_pid(),
+		pg_is_in_recovery(), current_setting('fsync'), current_setting('synchronous_commit'),
+		current_setting('server_encoding')`).Scan(&version, &number, &pid, &standby, &fsync, &commits, &encoding)
+	switch {
+	case err != nil:
+		return explain(err)
+	case !strings.HasPrefix(version, "PostgreSQL "):
+		return fmt.Errorf("%w: it is no PostgreSQL (%.60q)", ErrServer, version)
+	case number < oldest:
+		return fmt.Errorf("%w: it is PostgreSQL %d, and 13 or later is needed", ErrServer, number/10000)
+	case pid != session.PgConn().PID():
+		return fmt.Errorf("%w: %w", ErrServer, errPooler)
+	case standby:
+		return fmt.Errorf("%w: it is a standby, which only reads: name the primary server", ErrServer)
+	case fsync != "on":
+		return fmt.Errorf("%w: fsync is off there, so it loses commits when its machine stops: "+
+			"alter system set fsync = on", ErrServer)
+	case commits == "off":
+		return fmt.Errorf("%w: synchronous_commit is off there, so it forgets commits that it has confirmed: "+
+			"alter system set synchronous_commit = on", ErrServer)
+	case encoding != "UTF8":
+		return fmt.Errorf("%w: the encoding of the database is %s: createdb --encoding UTF8 --template template0",
+			ErrServer, encoding)
+	}
+	return nil
+}
+
+// migrate makes the tables of this version. A database of a later one is left alone.
+func migrate(ctx context.Context, session *pgx.Conn, c *claim) error {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return err
+	}
+	return explainOpen(pgx.BeginFunc(ctx, session, func(t pgx.Tx) error {
+		if _, err := t.Exec(ctx, c.writeLock()); err != nil {
+			return err
+		}
+		var there bool
+		if err := t.QueryRow(ctx, `select to_regclass('coffer_schema') is not null`).Scan(&there); err != nil {
+			return err
+		}
+		if !there {
+			if _, err := t.Exec(ctx, `create table coffer_schema (version int primary key, `+
+				`applied timestamptz not null default now())`); err != nil {
+				return err
+			}
+		}
+		var has int
+		if err := t.QueryRow(ctx, `select coalesce(max(version), 0) from coffer_schema`).Scan(&has); err != nil {
+			return err
+		}
+		if has > len(files) {
+			return fmt.Errorf("%w (tables of version %d, this one knows %d): run that version, or restore a backup "+
+				"from before it", store.ErrNewer, has, len(files))
+		}
+		for i, f := range slices.All(files[has:]) {
+			sql, err := migrations.ReadFile("migrations/" + f.Name())
+			if err != nil {
+				return err
+			}
+			if _, err := t.Exec(ctx, string(sql)); err != nil {
+				return err
+			}
+			if _, err := t.Exec(ctx, `insert into coffer_schema (version) values ($1)`, has+i+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// explainOpen is explain for what may be an error of this program already.
+func explainOpen(err error) error {
+	if errors.Is(err, store.ErrNewer) {
+		return err
+	}
+	return explain(err)
+}

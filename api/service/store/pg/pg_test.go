@@ -1,0 +1,407 @@
+package pg_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
+	"coffer/api/service/store/storetest"
+)
+
+func open(t *testing.T, address string) (*pg.Store, error) {
+	t.Helper()
+	a, err := pg.ParseAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := pg.Open(t.Context(), a, pg.Options{Holder: "another test"})
+	if err == nil {
+		t.Cleanup(func() { s.Close() })
+	}
+	return s, err
+}
+
+func put(s store.Store, key, value string) error {
+	return s.Update(func(tx store.Tx) error { return tx.Bucket("b").Put([]byte(key), []byte(value)) })
+}
+
+func get(t *testing.T, s store.Store, key string) string {
+	t.Helper()
+	v, err := store.Get(s, "b", []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(v)
+}
+
+func TestADatabaseOfANewerVersionIsLeftAlone(t *testing.T) {
+	address := storetest.Schema(t)
+	if err := storetest.Open(t, address).Close(); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Exec(t, address, "insert into coffer_schema (version) values (1000)")
+	if _, err := open(t, address); !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), "1000") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestARoleThatMayNotMakeTablesIsToldWhatToDo(t *testing.T) {
+	address := storetest.Schema(t)
+	role := "r" + fmt.Sprint(time.Now().UnixNano())
+	storetest.Exec(t, address, "create role "+role+" login")
+	t.Cleanup(func() { storetest.Exec(t, address, "drop role "+role) })
+	u, _ := url.Parse(address)
+	u.User = url.User(role)
+	if _, err := open(t, u.String()); !errors.Is(err, pg.ErrRole) {
+		t.Errorf("a role without rights: %v", err)
+	}
+	u.User = url.User("nobody_at_all")
+	if _, err := open(t, u.String()); !errors.Is(err, pg.ErrRole) {
+		t.Errorf("no such role: %v", err)
+	}
+	u.User, u.Path = url.User("coffer"), "/no_such_database"
+	if _, err := open(t, u.String()); !errors.Is(err, pg.ErrServer) || !strings.Contains(err.Error(), "createdb") {
+		t.Errorf("no such database: %v", err)
+	}
+}
+
+func TestAServerThatOnlyReadsIsRefused(t *testing.T) {
+	address := storetest.Schema(t)
+	if _, err := open(t, address+"&default_transaction_read_only=on"); !errors.Is(err, pg.ErrServer) ||
+		!strings.Contains(err.Error(), "primary") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAServerThatForgetsCommitsIsRefused(t *testing.T) {
+	a, err := pg.ParseAddress(storetest.Schema(t) + "&synchronous_commit=off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pg.Open(t.Context(), a, pg.Options{}); !errors.Is(err, pg.ErrServer) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestASecondProcessIsRefusedAndSaysWhoHasTheDatabase(t *testing.T) {
+	address := storetest.Schema(t)
+	first := storetest.Open(t, address)
+	if _, err := open(t, address); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "test has it") {
+		t.Fatalf("%v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, address); err != nil {
+		t.Errorf("after the first has closed: %v", err)
+	}
+}
+
+// Another process took over while this one could not be seen. Whatever this one still wants to write is out of date.
+func TestWhoWasReplacedWritesNothingMore(t *testing.T) {
+	address := storetest.Schema(t)
+	s := storetest.Open(t, address)
+	if err := put(s, "k", "mine"); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Exec(t, address, "update coffer_holder set claim = claim + 1, name = 'the other'")
+	ran := false
+	err := s.Update(func(store.Tx) error { ran = true; return nil })
+	if !errors.Is(err, pg.ErrTaken) || ran {
+		t.Errorf("%v, the function ran: %v", err, ran)
+	}
+	select {
+	case <-s.Lost().Done():
+	case <-time.After(10 * time.Second):
+		t.Error("nobody is told")
+	}
+	if get(t, s, "k") != "mine" {
+		t.Error("what was written is gone")
+	}
+}
+
+// What somebody wrote by hand is not what the service wrote.
+func TestAChangedRecordIsFoundDamaged(t *testing.T) {
+	address := storetest.Schema(t)
+	s := storetest.Open(t, address)
+	if err := errors.Join(put(s, "a", "one"), put(s, "z", "two")); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Exec(t, address, `update coffer_record set value = '\x6f6e65' where key = 'a'`)
+	if _, err := store.Get(s, "b", []byte("a")); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("%v", err)
+	}
+	var seen, told int
+	err := s.View(func(tx store.Tx) error {
+		tx.Bucket("b").Reporting(func(error) { told++ }).Ascend(nil, func(_, _ []byte) bool { seen++; return true })
+		return nil
+	})
+	if err != nil || seen != 1 || told != 1 {
+		t.Errorf("%d seen, %d reported, %v", seen, told, err)
+	}
+}
+
+func TestAFullDiskOfTheServerIsTold(t *testing.T) {
+	address := storetest.Schema(t)
+	s := storetest.Open(t, address)
+	storetest.Exec(t, address, `create function full_disk() returns trigger language plpgsql as
+		$$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`)
+	storetest.Exec(t, address, `create trigger full_disk before insert on coffer_record execute function full_disk()`)
+	if err := put(s, "k", "v"); !errors.Is(err, store.ErrFull) || !errors.Is(err, store.ErrNotWritten) {
+		t.Errorf("%v", err)
+	}
+	if _, err := store.Trouble(s); !errors.Is(err, store.ErrFull) {
+		t.Errorf("trouble: %v", err)
+	}
+	storetest.Exec(t, address, `drop trigger full_disk on coffer_record`)
+	if err := put(s, "k", "v"); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.Trouble(s); err != nil {
+		t.Errorf("trouble after there was room again: %v", err)
+	}
+}
+
+func TestFrozenViewsAreBounded(t *testing.T) {
+	s := storetest.Open(t, storetest.Schema(t))
+	for i := 0; ; i++ {
+		v, err := s.Snapshot()
+		if err != nil {
+			if !errors.Is(err, pg.ErrSnapshots) || i < 4 {
+				t.Errorf("the %d-th: %v", i, err)
+			}
+			break
+		}
+		defer v.Release()
+	}
+	if err := put(s, "k", "v"); err != nil {
+		t.Errorf("a writer needs a connection all the same: %v", err)
+	}
+}
+
+// line is a way to the server that can break.
+type line struct {
+	net.Listener
+	to       string
+	mu       sync.Mutex
+	open     []net.Conn
+	down     atomic.Bool
+	toServer func([]byte) (forward, cut bool)
+	toClient func([]byte)
+}
+
+// newLine returns a line to the server of an address, and the address by that line.
+func newLine(t *testing.T, address string) (*line, string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{to: u.Host}
+	if l.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(); l.cut() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if l.down.Load() {
+				c.Close()
+				continue
+			}
+			s, err := net.Dial("tcp", l.to)
+			if err != nil {
+				c.Close()
+				continue
+			}
+			l.mu.Lock()
+			l.open = append(l.open, c, s)
+			l.mu.Unlock()
+			go l.forward(c, s)
+			go l.back(s, c)
+		}
+	}()
+	u.Host = l.Addr().String()
+	return l, u.String()
+}
+
+func (l *line) forward(c, s net.Conn) {
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := c.Read(buf)
+		if err != nil {
+			s.Close()
+			return
+		}
+		forward, cut := true, false
+		if l.toServer != nil {
+			forward, cut = l.toServer(buf[:n])
+		}
+		if forward {
+			_, _ = s.Write(buf[:n])
+		}
+		if cut {
+			c.Close()
+			time.Sleep(200 * time.Millisecond) // the server has done it by then
+			s.Close()
+			return
+		}
+	}
+}
+
+func (l *line) back(s, c net.Conn) {
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := s.Read(buf)
+		if err != nil {
+			c.Close()
+			return
+		}
+		if l.toClient != nil {
+			l.toClient(buf[:n])
+		}
+		_, _ = c.Write(buf[:n])
+	}
+}
+
+// cut breaks every connection.
+func (l *line) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.open {
+		c.Close()
+	}
+	l.open = nil
+}
+
+// The line breaks between the commit and its answer. What Update says is what is stored, whichever it is.
+func TestACommitWhoseAnswerWasLostIsLookedUp(t *testing.T) {
+	for name, arrives := range map[string]bool{"it arrived": true, "it did not": false} {
+		t.Run(name, func(t *testing.T) {
+			address := storetest.Schema(t)
+			l, way := newLine(t, address)
+			var armed atomic.Bool
+			l.toServer = func(b []byte) (bool, bool) {
+				if bytes.Contains(b, []byte("commit\x00")) && armed.CompareAndSwap(true, false) {
+					return arrives, true
+				}
+				return true, false
+			}
+			s := storetest.Open(t, way)
+			if err := put(s, "k", "old"); err != nil {
+				t.Fatal(err)
+			}
+			armed.Store(true)
+			err := put(s, "k", "new")
+			if armed.Load() {
+				t.Fatal("no commit was seen")
+			}
+			want := "old"
+			if arrives {
+				want = "new"
+			}
+			if (err == nil) != arrives || err != nil && !errors.Is(err, store.ErrNotWritten) {
+				t.Errorf("%v", err)
+			}
+			if got := get(t, s, "k"); got != want {
+				t.Errorf("stored is %q, expected %q", got, want)
+			}
+			if err := put(s, "k", "next"); err != nil || get(t, s, "k") != "next" {
+				t.Errorf("what follows: %v", err)
+			}
+		})
+	}
+}
+
+func TestADatabaseThatWasAwayIsUsedAgainWithoutARestart(t *testing.T) {
+	address := storetest.Schema(t)
+	l, way := newLine(t, address)
+	s := storetest.Open(t, way)
+	if err := put(s, "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	l.down.Store(true)
+	l.cut()
+	begun := time.Now()
+	for deadline := begun.Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) { // nobody asks for anything
+		if _, err := store.Trouble(s); errors.Is(err, store.ErrAway) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("nobody is told while nothing is asked")
+		}
+	}
+	for i := range 4 {
+		if err := put(s, "k", "lost"); !errors.Is(err, store.ErrAway) {
+			t.Fatalf("write %d: %v", i, err)
+		}
+		if _, err := store.Get(s, "b", []byte("k")); !errors.Is(err, store.ErrAway) {
+			t.Fatalf("read %d: %v", i, err)
+		}
+	}
+	if took := time.Since(begun); took > time.Minute {
+		t.Errorf("the answers took %s", took)
+	}
+	if _, err := store.Trouble(s); !errors.Is(err, store.ErrAway) {
+		t.Errorf("trouble: %v", err)
+	}
+	l.down.Store(false)
+	deadline := time.Now().Add(20 * time.Second)
+	for put(s, "k", "back") != nil {
+		if time.Now().After(deadline) {
+			t.Fatal("it is never used again")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if got := get(t, s, "k"); got != "back" || s.Lost().Err() != nil {
+		t.Errorf("stored is %q, lost: %v", got, s.Lost().Err())
+	}
+}
+
+// A pooler answers with a number of its own in place of that of the server's process.
+func TestAPoolerIsRefused(t *testing.T) {
+	l, way := newLine(t, storetest.Schema(t))
+	l.toClient = func(b []byte) {
+		if i := bytes.Index(b, []byte{'K', 0, 0, 0, 12}); i >= 0 && len(b) >= i+9 {
+			binary.BigEndian.PutUint32(b[i+5:], 7)
+		}
+	}
+	if _, err := open(t, way); !errors.Is(err, pg.ErrServer) || !strings.Contains(err.Error(), "pooler") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatIsNoDatabaseServerIsAway(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
+			c.Close()
+		}
+	}()
+	if _, err := open(t, "postgres://u@"+l.Addr().String()+"/db"); !errors.Is(err, store.ErrAway) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,281 @@
+// Package pg keeps the records of a service in a database of PostgreSQL, with the promise of package store.
+//
+//   - Update runs one at a time in every process that knows the database: it holds an advisory lock that ends with its
+//     transaction. Each commit compares the claim of this process with the one that is stored; who was replaced by
+//     another process writes nothing more (ErrTaken).
+//   - What a transaction writes stays in memory until it commits, and is sent as one statement.
+//   - A commit whose answer was lost is looked up by its number before anything else is written. While the server does
+//     not tell, Update fails with store.ErrNotWritten.
+//   - A View, and a Snapshot, is a transaction of isolation repeatable read on a connection of its own. Snapshots are
+//     bounded in number and time.
+//   - A server that is away makes calls fail with store.ErrAway. Nothing has to be restarted when it is back, unless
+//     another process took the database over meanwhile.
+//
+// A value is sealed as in a file (store.Seal), so a record that something else has changed is found damaged. A key that
+// cannot be packed into 2 700 bytes is refused by the server.
+//
+// Session locks and frozen views belong to one connection, so a pooler in front of the server is refused.
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"coffer/api/service/store"
+)
+
+// Bounds of connections.
+const (
+	maxConnections = 24
+	maxSnapshots   = 12
+	snapshotWithin = 5 * time.Second // how long one is waited for
+	snapshotLasts  = time.Minute     // how long one may be held
+	tellWithin     = 10 * time.Second
+	tellPause      = 100 * time.Millisecond
+)
+
+// Options say how a database is opened. The zero value is usable.
+type Options struct {
+	// Holder describes this process to others, such as "coffer serve". It must not contain anything secret.
+	Holder string
+	// Wait bounds the wait for another process that holds the database; 0 tries once.
+	Wait time.Duration
+	Log  *slog.Logger
+}
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	pool      *pgxpool.Pool
+	claim     *claim
+	log       *slog.Logger
+	snapshots chan struct{}
+	life      context.Context
+	end       context.CancelFunc
+	closing   sync.Once
+
+	writing sync.Mutex
+	unknown string // number of the transaction whose outcome is not known, "" for none; guarded by writing
+	trouble atomic.Pointer[trouble]
+}
+
+// trouble is a commit that failed, or a server that was away.
+type trouble struct {
+	err error
+	at  time.Time
+}
+
+var (
+	_ store.Store    = (*Store)(nil)
+	_ store.Snapshot = (*snapshot)(nil)
+)
+
+// Trouble returns when and why the last transaction failed; nil when it succeeded.
+func (s *Store) Trouble() (at time.Time, err error) {
+	if t := s.trouble.Load(); t != nil {
+		return t.at, t.err
+	}
+	return at, nil
+}
+
+// note remembers what is wrong with the server, for Trouble.
+func (s *Store) note(err error) error {
+	if errors.Is(err, store.ErrAway) || errors.Is(err, store.ErrNotWritten) || errors.Is(err, ErrTaken) {
+		s.trouble.Store(&trouble{err, time.Now()})
+	}
+	return err
+}
+
+// Lost is a context that ends when another process has taken the database over.
+func (s *Store) Lost() context.Context { return s.claim.lost }
+
+// acquire takes a connection for a transaction.
+func (s *Store) acquire() (*pgxpool.Conn, error) {
+	if s.life.Err() != nil {
+		return nil, store.ErrClosed
+	}
+	ctx, cancel := context.WithTimeout(s.life, snapshotWithin)
+	defer cancel()
+	c, err := s.pool.Acquire(ctx)
+	if err != nil && s.life.Err() != nil {
+		return nil, store.ErrClosed
+	}
+	return c, s.note(explain(err))
+}
+
+// View implements store.Store.
+func (s *Store) View(fn func(store.Tx) error) error {
+	c, err := s.acquire()
+	if err != nil {
+		return err
+	}
+	t := s.reading(c)
+	defer t.end()
+	err = fn(t)
+	if t.err != nil {
+		return s.note(t.err)
+	}
+	return err
+}
+
+const beginRead = "begin isolation level repeatable read read only"
+
+// reading makes a transaction that sees one frozen version. It begins with its first read.
+func (s *Store) reading(c *pgxpool.Conn) *tx {
+	return &tx{conn: c, life: context.Background(), begin: []string{beginRead}}
+}
+
+// Update implements store.Store.
+func (s *Store) Update(fn func(store.Tx) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if _, err := s.ask(); err != nil {
+		return err
+	}
+	c, err := s.acquire()
+	if err != nil {
+		return err
+	}
+	t := &tx{conn: c, life: context.Background(), begin: []string{"begin", s.claim.writeLock()},
+		writes: map[string]*writes{}}
+	defer t.end()
+	if err := s.claim.check(t); err != nil {
+		return s.note(err)
+	}
+	err = fn(t)
+	if t.err != nil {
+		return s.note(t.err)
+	}
+	if err != nil || len(t.writes) == 0 {
+		return err
+	}
+	if err := s.commit(t); err != nil {
+		return s.note(fmt.Errorf("%w: %w", store.ErrNotWritten, err))
+	}
+	s.trouble.Store(nil)
+	return nil
+}
+
+// commit sends what was written. When the answer to the commit is lost, the server is asked for its outcome.
+func (s *Store) commit(t *tx) error {
+	ctx, cancel := context.WithTimeout(t.life, statementWithin)
+	defer cancel()
+	number, err := t.flush(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	tag, err := t.conn.Exec(ctx, "commit")
+	switch {
+	case err == nil && tag.String() == "ROLLBACK":
+		return errors.New("the server rolled the transaction back")
+	case err == nil:
+		return nil
+	case !t.conn.Conn().IsClosed() && t.conn.Conn().PgConn().TxStatus() == 'I':
+		return explain(err) // it answered: nothing was written
+	}
+	t.end()
+	s.unknown = number
+	s.log.Warn("the answer to a commit was lost; the server is asked for its outcome", "error", err)
+	committed, err := s.ask()
+	if err == nil && !committed {
+		err = fmt.Errorf("%w: the commit was lost with the connection", store.ErrAway)
+	}
+	return err
+}
+
+// ask finds out what became of a commit whose answer was lost; nothing is written before that is known.
+func (s *Store) ask() (committed bool, err error) {
+	for end := time.Now().Add(tellWithin); s.unknown != ""; {
+		var status *string
+		if status, err = s.outcome(s.unknown); err == nil && status == nil {
+			// the server has forgotten, or never knew: what is stored tells
+			err = fmt.Errorf("%w: the server does not know what became of a commit", store.ErrAway)
+			s.unknown = ""
+			return false, err
+		}
+		if err == nil && *status != "in progress" {
+			s.unknown = ""
+			s.log.Warn("the outcome of the commit is known", "outcome", *status)
+			return *status == "committed", nil
+		}
+		if time.Now().After(end) || s.life.Err() != nil {
+			if err == nil {
+				err = errors.New("it is still under way there")
+			}
+			return false, fmt.Errorf("%w: the outcome of a commit is not known yet: %w", store.ErrAway, err)
+		}
+		time.Sleep(tellPause)
+	}
+	return false, nil
+}
+
+// outcome asks the server for the status of a transaction; nil when it does not know.
+func (s *Store) outcome(number string) (status *string, err error) {
+	ctx, cancel := context.WithTimeout(s.life, connectWithin)
+	defer cancel()
+	err = s.pool.QueryRow(ctx, `select pg_xact_status($1::text::xid8)`, number).Scan(&status)
+	return status, explain(err)
+}
+
+// Snapshot implements store.Store.
+func (s *Store) Snapshot() (store.Snapshot, error) {
+	if s.life.Err() != nil {
+		return nil, store.ErrClosed
+	}
+	wait := time.NewTimer(snapshotWithin)
+	defer wait.Stop()
+	select {
+	case s.snapshots <- struct{}{}:
+	case <-wait.C:
+		return nil, ErrSnapshots
+	}
+	c, err := s.acquire()
+	if err != nil {
+		<-s.snapshots
+		return nil, err
+	}
+	v := &snapshot{tx: s.reading(c), done: func() { <-s.snapshots }}
+	// the first statement freezes it
+	if err := v.ask(func(rows pgx.Rows) error { rows.Close(); return rows.Err() }, "select 1"); err != nil {
+		v.Release()
+		return nil, s.note(err)
+	}
+	return v, nil
+}
+
+// snapshot is a view that outlives the call that made it. The server ends one that is idle for too long.
+type snapshot struct {
+	*tx
+	release sync.Once
+	done    func()
+}
+
+// Release implements store.Snapshot.
+func (v *snapshot) Release() {
+	v.release.Do(func() {
+		v.end()
+		v.done()
+	})
+}
+
+// YieldToWriter has nothing to wait for: readers hold no writer up.
+func (s *Store) YieldToWriter() {}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.end()
+		s.writing.Lock() // after the Update under way
+		defer s.writing.Unlock()
+		s.claim.close()
+		s.pool.Close()
+	})
+	return nil
+}
