@@ -12,7 +12,7 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/op/erc20"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // quoted is call data as a member of a call.
@@ -75,7 +75,7 @@ func TestOtherFormsOfApprovalPassedAsACallAreRefused(t *testing.T) {
 
 // The addresses that predict-address tells are accounts that every other request takes.
 func TestNoAddressIsPredictedForKeysThatNoAccountCanHave(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	c := newClient(t, s, api.AccountRoleBased, 21)
 	session, admin := c.user.Account.SessionAddress, c.user.Account.AdminAddress
 	coSigner, zero := s.Network().Pins.CoSigner.Hex(), common.Address{}.Hex()

@@ -14,6 +14,7 @@ import (
 	"coffer/api"
 	"coffer/api/service"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // A clock that goes back stops quoting with a reason and for how long, in the answer, the health and the log; what only
@@ -21,7 +22,7 @@ import (
 func TestR4_AClockThatGoesBackIsSaid(t *testing.T) {
 	log := new(bytes.Buffer)
 	var back atomic.Int64
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	real := o.Clock
 	o.Clock = func() time.Time { return real().Add(-time.Duration(back.Load())) }
 	o.Log = slog.New(slog.NewTextHandler(log, nil))
@@ -89,7 +90,7 @@ func (errFull) Unwrap() []error { return []error{store.ErrNotWritten, store.ErrF
 
 // A request that needs a full disk is answered with the reason, and health says it too; what only reads goes on.
 func TestR6_AFullDiskIsSaid(t *testing.T) {
-	disk := &full{Store: store.NewMemory()}
+	disk := &full{Store: storetest.New(t)}
 	s := open(t, options(disk))
 	c := newClient(t, s, api.AccountKernelV31, 9)
 	body := c.transfer(5_000_000)

@@ -23,7 +23,7 @@ import (
 	"coffer/api/service"
 	"coffer/api/service/chain/evm"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 	"coffer/assets"
 )
 
@@ -110,7 +110,7 @@ func (c *client) recordedBy(r *recorder) *client {
 // everything goes through all endpoints with accounts of every kind.
 func everything(t *testing.T, r *recorder) {
 	t.Helper()
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	for i, kind := range settletest.Kinds() {
 		for _, v1 := range []bool{false, true} {
 			caller, swapper := newClient(t, s, kind, uint64(60+i)).recordedBy(r),
@@ -133,7 +133,7 @@ func everything(t *testing.T, r *recorder) {
 		}
 	}
 	for _, v1 := range []bool{false, true} { // refunds have a reason
-		c := newClient(t, open(t, refunding(options(store.NewMemory()))), api.AccountRoleBased, 70).recordedBy(r)
+		c := newClient(t, open(t, refunding(options(storetest.New(t)))), api.AccountRoleBased, 70).recordedBy(r)
 		c.v1 = v1
 		signed, id := c.exchange(c.swap("ob:usdc", "300000000", "eip155:8453/slip44:60", ""))
 		if got := c.finish(signed, id); got.Status != api.StatusRefunded {
@@ -351,7 +351,7 @@ func place(pointer string) string {
 // Every leaf of every body, sent with another JSON type, is refused with its place; the bodies together have every
 // described member.
 func TestEveryMemberOfEveryRequestIsChecked(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	d, err := describe()
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/api/service"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // wallet is a foreign client of a kernel account: it knows the interface and nothing else.
@@ -214,7 +214,7 @@ func TestACallTravelsThroughTheInterface(t *testing.T) {
 		"funded from other chains":    {300_000_000, api.CallCrossChain},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, options(store.NewMemory()))
+			s := open(t, options(storetest.New(t)))
 			w := newWallet(t, s)
 			before := sums(t, s, w)
 			signed, id, callType := w.quote(c.amount)
@@ -256,7 +256,7 @@ func TestACallTravelsThroughTheInterface(t *testing.T) {
 
 // A process that ends in the middle of settlement leaves a quote that the next one brings to its end.
 func TestOpenResumesSettlement(t *testing.T) {
-	db := store.NewMemory()
+	db := storetest.New(t)
 	o := options(db)
 	stuck := make(chan bool, 1)
 	o.Faults.BeforeFill = func(ctx context.Context, _ string) error {

@@ -13,7 +13,7 @@ import (
 	"coffer/api"
 	"coffer/api/openapi"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // genuine is a signed quote as the service gave it, with who may execute it.
@@ -29,7 +29,7 @@ type genuine struct {
 // account, in both versions.
 func genuineQuotes(t *testing.T) []genuine {
 	t.Helper()
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	var out []genuine
 	types := map[string]bool{}
 	n := uint64(600)

@@ -16,12 +16,13 @@ import (
 
 	"coffer/api/service"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // A connection beyond the bound is closed before its handshake when all others have a proof; those are served, and a
 // place that becomes free is taken again.
 func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	o.Clock = time.Now
 	s := open(t, o)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -81,7 +82,7 @@ func TestADirectoryThatEverybodyMayWriteToIsRefused(t *testing.T) {
 	_, opened := service.OpenOrAttach(context.Background(), dir, options(nil))
 	administered := service.AdministerKeys(context.Background(), dir, true,
 		func(service.KeyAdmin) error { t.Error("called"); return nil })
-	_, served := open(t, options(store.NewMemory())).Serve(context.Background(),
+	_, served := open(t, options(storetest.New(t))).Serve(context.Background(),
 		service.ServeOptions{Listen: "127.0.0.1:0", Dir: dir})
 	for _, err := range []error{opened, administered, served} {
 		if err == nil || !strings.Contains(err.Error(), "chmod 700") {

@@ -6,7 +6,7 @@ import (
 	"coffer/api"
 	"coffer/api/service"
 	"coffer/api/service/settle"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // What `coffer serve --fault` is given reaches quotes and settlements, and a client sees its outcome over HTTP.
@@ -45,7 +45,7 @@ func faulty(t *testing.T, spec string) (*service.Service, *wallet) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	o.Faults = faults
 	s := open(t, o)
 	return s, newWallet(t, s)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"coffer/api/service"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // crowd opens idle connections of clients without a key, from one loopback address or from several.
@@ -59,7 +59,7 @@ func TestK12_IdleConnectionsWithoutAKeyKeepNoKeyOut(t *testing.T) {
 	} {
 		for _, second := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, HTTP/2 %v", name, second), func(t *testing.T) {
-				o := options(store.NewMemory())
+				o := options(storetest.New(t))
 				o.Clock = time.Now
 				s := open(t, o)
 				ctx, cancel := context.WithCancel(context.Background())

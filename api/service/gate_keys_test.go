@@ -17,6 +17,7 @@ import (
 	"coffer/api/service"
 	"coffer/api/service/access"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 func team() access.KeySpec { return access.KeySpec{Company: "Ant Works", Project: "wallet"} }
@@ -158,7 +159,7 @@ func TestAHolderWithoutASocketIsNamed(t *testing.T) {
 
 // Once there is a stored key, `coffer serve` accepts no key of its own; the embedded service keeps accepting its own.
 func TestTheProcessKeyGivesWayToStoredKeys(t *testing.T) {
-	db := store.NewMemory()
+	db := storetest.New(t)
 	o := options(db)
 	o.StoredKeys = true
 	first := open(t, o)
@@ -275,7 +276,7 @@ func TestTheMeterSeesRequestsQuotesAndSettlements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := new(tally)
-			o := options(store.NewMemory())
+			o := options(storetest.New(t))
 			o.Metrics, o.Faults = m, c.faults
 			s := open(t, o)
 			w := newWallet(t, s)

@@ -17,7 +17,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/service"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // journal is a log that may be read while it is written.
@@ -49,7 +49,7 @@ type served struct {
 // listen starts a service on a free port; change may alter its options.
 func listen(t testing.TB, timeouts service.Timeouts, change func(*service.Options)) served {
 	t.Helper()
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	log := new(journal)
 	o.Clock, o.Log = time.Now, slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if change != nil {

@@ -18,7 +18,7 @@ import (
 	"coffer/api"
 	"coffer/api/op/erc20"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // goldenFile is one run through the service, kept for the wallet's tests in wallet/verify/testdata/golden: what was
@@ -141,7 +141,7 @@ func goldenExchanges(solanaFriend string) []goldenAsk {
 // TestGoldenCasesOfTheWallet keeps one file a case under wallet/verify/testdata/golden. Clock, seed, keys and
 // randomness are fixed, so every run gives the same bytes; each case has a user of its own.
 func TestGoldenCasesOfTheWallet(t *testing.T) {
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	o.Random = rand.New(rand.NewSource(2))
 	s := open(t, o)
 	descriptor, err := s.Network().Encode()

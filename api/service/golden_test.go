@@ -18,7 +18,7 @@ import (
 	"coffer/api"
 	"coffer/api/op/erc20"
 	"coffer/api/service"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden documents of the wallet instead of comparing them")
@@ -72,7 +72,7 @@ func goldenCases() []goldenCase {
 // the wallet may not import the service. Clock, seed and randomness are fixed, so every run gives the same bytes. The
 // last case runs after the account was deployed.
 func TestGoldenDocumentsOfTheWallet(t *testing.T) {
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	o.Random = rand.New(rand.NewSource(1))
 	s := open(t, o)
 	w := newWallet(t, s)

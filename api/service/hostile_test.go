@@ -22,7 +22,7 @@ import (
 	"coffer/api/openapi"
 	"coffer/api/service"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // named are the errors of protocol §6 with their status: whatever is sent, the answer is a success or one of these.
@@ -59,7 +59,7 @@ type target struct {
 }
 
 func newTarget(t *testing.T) *target {
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	first := open(t, o)
 	w := newWallet(t, first)
 	many := newClient(t, first, api.AccountKernelV33+settletest.WithSolana, 41)
@@ -350,7 +350,7 @@ func TestRequestsThatBreakCountlessRulesAreAnswered(t *testing.T) {
 
 // FuzzPostBodies sends raw bytes to every endpoint that takes a body.
 func FuzzPostBodies(f *testing.F) {
-	o := options(store.NewMemory())
+	o := options(storetest.New(f))
 	o.Fund = false // an account for every input would fill the memory
 	s := open(f, o)
 	g, paths := &target{s: s, w: &wallet{rt: service.RoundTripper(s.Handler())}}, postPaths
@@ -366,7 +366,7 @@ func FuzzPostBodies(f *testing.F) {
 
 // FuzzQueries sends raw queries to every endpoint that takes parameters.
 func FuzzQueries(f *testing.F) {
-	o := options(store.NewMemory())
+	o := options(storetest.New(f))
 	o.Fund = false
 	s := open(f, o)
 	g := &target{s: s, w: &wallet{rt: service.RoundTripper(s.Handler())}}

@@ -10,7 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 const (
@@ -66,7 +66,7 @@ func (c *client) done(got api.ExecutionStatus, kind string) {
 // A call of v1 by a role-based account that leaves out its type is funded from other chains and completes; answers
 // carry the type.
 func TestAV1CallWithoutATypeIsFundedAcrossChains(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	c := newClient(t, s, api.AccountRoleBased, 1)
 	c.v1 = true
 	prepared := c.prepare(c.transfer(300_000_000))
@@ -91,7 +91,7 @@ func TestAV1CallWithoutATypeIsFundedAcrossChains(t *testing.T) {
 // Base from there.
 func TestUSDCOf18DecimalsIsAddedUpAndPays(t *testing.T) {
 	const onBNB = "eip155:56/erc20:0x8ac76a51cc950d9822d68b83fe1ad97b32cd580d"
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 1)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31, 1)
 	own := c.user.Address.Hex()
 	before := c.wealth()
 	signed, id := c.exchange(c.swap("ob:usdc", "400000000", onBNB, "eip155:56:"+own))
@@ -117,7 +117,7 @@ func TestUSDCOf18DecimalsIsAddedUpAndPays(t *testing.T) {
 
 // A v1 client may sign destinationChainOperation, too.
 func TestAV1ClientMaySignTheDestinationOperation(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	c := newClient(t, s, api.AccountKernelV31, 1)
 	c.v1 = true
 	signed, id, _ := c.call(c.transfer(300_000_000), "ob:usdc")
@@ -130,7 +130,7 @@ func TestEveryEVMAccountKindMakesCallsInBothVersions(t *testing.T) {
 		for _, v1 := range []bool{true, false} {
 			for _, amount := range []int64{10_000_000, 300_000_000} {
 				t.Run(fmt.Sprintf("%s v1=%t %d", kind, v1, amount), func(t *testing.T) {
-					c := newClient(t, open(t, options(store.NewMemory())), kind, uint64(i))
+					c := newClient(t, open(t, options(storetest.New(t))), kind, uint64(i))
 					c.v1 = v1
 					signed, id, callType := c.call(c.transfer(amount), "ob:usdc")
 					if want := map[bool]string{true: api.CallSameChainExcludeSolver,
@@ -149,7 +149,7 @@ func TestEveryEVMAccountKindMakesCallsInBothVersions(t *testing.T) {
 func TestSolanaPaysForCallsBesideEachEVMAccount(t *testing.T) {
 	for i, kind := range []string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased} {
 		t.Run(kind, func(t *testing.T) {
-			s := open(t, options(store.NewMemory()))
+			s := open(t, options(storetest.New(t)))
 			c := newClient(t, s, kind+settletest.WithSolana, uint64(i))
 			prepared := c.prepare(c.transfer(1_000_000))
 			var p api.PrepareResponse
@@ -177,7 +177,7 @@ func TestSolanaPaysForCallsBesideEachEVMAccount(t *testing.T) {
 
 // Swaps and transfers between EVM chains and Solana, in both directions.
 func TestSwapsAndTransfersWithSolanaInBothDirections(t *testing.T) {
-	friend := settletest.NewUserOf(open(t, options(store.NewMemory())).Network().Pins, api.AccountSolana, 77)
+	friend := settletest.NewUserOf(open(t, options(storetest.New(t))).Network().Pins, api.AccountSolana, 77)
 	solanaFriend := "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:" + friend.Wallet.String()
 	for name, x := range map[string]struct {
 		kind, from, amount, into, to, record string
@@ -202,7 +202,7 @@ func TestSwapsAndTransfersWithSolanaInBothDirections(t *testing.T) {
 			api.RecordSwap},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newClient(t, open(t, options(store.NewMemory())), x.kind, 5)
+			c := newClient(t, open(t, options(storetest.New(t))), x.kind, 5)
 			signed, id := c.exchange(c.swap(x.from, x.amount, x.into, x.to))
 			var q api.Quote
 			if err := signed.Decode(&q); err != nil {
@@ -230,7 +230,7 @@ func TestV1SwapsAndTransfers(t *testing.T) {
 			api.RecordTransfer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newClient(t, open(t, options(store.NewMemory())), x.kind, 6)
+			c := newClient(t, open(t, options(storetest.New(t))), x.kind, 6)
 			c.v1 = true
 			signed, id := c.exchange(c.swap(x.from, "5000000000000000", x.into, x.to))
 			c.done(c.finish(signed, id), x.record)
@@ -241,7 +241,7 @@ func TestV1SwapsAndTransfers(t *testing.T) {
 // The admin rotates the session key through the service: from then on the old key is refused there and the new one
 // works.
 func TestTheAdminRotatesTheSessionKeyThroughTheInterface(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	c := newClient(t, s, api.AccountRoleBased, 51)
 	roles := func() (out api.RolesResponse) {
 		t.Helper()
@@ -278,7 +278,7 @@ func TestTheAdminRotatesTheSessionKeyThroughTheInterface(t *testing.T) {
 // What is at an address is read from its chain, by chain: nothing, a contract, or the delegation that an EOA's first
 // operation there made.
 func TestTheCodeAtAnAddressIsNoneAContractOrADelegation(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	c := newClient(t, s, api.AccountKernelV33, 54)
 	p := s.Network().Pins
 	code := func() (out api.CodeResponse) {
@@ -319,7 +319,7 @@ func TestTheCodeAtAnAddressIsNoneAContractOrADelegation(t *testing.T) {
 // The whole circle: an operation delegates the EOA, the service puts on chain the authorization of the zero address
 // that the EOA signed, the code is gone, and the next operation delegates again. Asked twice, it is sent once.
 func TestAnEOADelegatesUndelegatesAndDelegatesAgain(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	c := newClient(t, s, api.AccountKernelV33, 55)
 	code := func() api.AccountCode {
 		t.Helper()
@@ -363,7 +363,7 @@ func TestAnEOADelegatesUndelegatesAndDelegatesAgain(t *testing.T) {
 
 // Only what the EOA itself signed for this chain is sent: anything else is refused, and the account stays delegated.
 func TestAnUndelegationThatTheEOADidNotSignIsRefused(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	c, thief := newClient(t, s, api.AccountKernelV33, 56), newClient(t, s, api.AccountKernelV33, 57)
 	signed, id, _ := c.call(c.transfer(10_000_000), "ob:usdc")
 	c.done(c.finish(signed, id), api.RecordCall)
@@ -393,7 +393,7 @@ func TestAnUndelegationThatTheEOADidNotSignIsRefused(t *testing.T) {
 // Refunds give everything back, in both versions and from Solana, too, and say why.
 func TestARefundGivesEverythingBack(t *testing.T) {
 	for _, v1 := range []bool{true, false} {
-		c := newClient(t, open(t, refunding(options(store.NewMemory()))), api.AccountKernelV31, 52)
+		c := newClient(t, open(t, refunding(options(storetest.New(t)))), api.AccountKernelV31, 52)
 		c.v1 = v1
 		before := c.balance(c.user.On(10), opUSDC)
 		signed, id := c.exchange(c.swap(opUSDC, "50000000", "eip155:8453/slip44:60", ""))
@@ -406,7 +406,7 @@ func TestARefundGivesEverythingBack(t *testing.T) {
 		}
 	}
 	t.Run("solana", func(t *testing.T) {
-		c := newClient(t, open(t, refunding(options(store.NewMemory()))), api.AccountSolana, 53)
+		c := newClient(t, open(t, refunding(options(storetest.New(t)))), api.AccountSolana, 53)
 		before := c.balance("solana:"+c.user.Wallet.String(), solUSDC)
 		signed, id := c.exchange(c.swap(solUSDC, "50000000", "eip155:8453/slip44:60", "eip155:8453:"+recipient))
 		if got := c.finish(signed, id); got.Status != api.StatusRefunded || got.FailReason != "SLIPPAGE" {
@@ -421,7 +421,7 @@ func TestARefundGivesEverythingBack(t *testing.T) {
 // On one chain the deposit lands with what is delivered or not at all: nothing left the account, so the quote has
 // failed and nothing is refunded.
 func TestAQuoteOfWhichNothingLandedIsFailed(t *testing.T) {
-	c := newClient(t, open(t, refunding(options(store.NewMemory()))), api.AccountSolana, 54)
+	c := newClient(t, open(t, refunding(options(storetest.New(t)))), api.AccountSolana, 54)
 	before := c.balance("solana:"+c.user.Wallet.String(), solUSDC)
 	signed, id := c.exchange(c.swap(solUSDC, "50000000", solSOL, ""))
 	if got := c.finish(signed, id); got.Status != api.StatusFailed ||

@@ -10,7 +10,7 @@ import (
 	"coffer/api"
 	"coffer/api/service"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // bothVersions runs a test with a client of v1 and one of v3, each of its own service.
@@ -18,7 +18,7 @@ func bothVersions(t *testing.T, kind string, test func(t *testing.T, c *client))
 	t.Helper()
 	for _, v1 := range []bool{true, false} {
 		t.Run(map[bool]string{true: "v1", false: "v3"}[v1], func(t *testing.T) {
-			c := newClient(t, open(t, options(store.NewMemory())), kind, 9)
+			c := newClient(t, open(t, options(storetest.New(t))), kind, 9)
 			c.v1 = v1
 			test(t, c)
 		})
@@ -208,7 +208,7 @@ func TestOverridesOfNothingOrBeyondTheirBoundsAreRefused(t *testing.T) {
 }
 
 func TestZeroAccountsAreRefused(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31, 9)
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", "[]"), "1 to 10", "accounts")
 	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", "[]"), "1 to 10",
 		"from.accounts")
@@ -223,7 +223,7 @@ func TestZeroAccountsAreRefused(t *testing.T) {
 }
 
 func TestElevenAccountsAreRefused(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31, 9)
 	eleven := "[" + strings.TrimSuffix(strings.Repeat(c.json(c.user.Account)+",", 11), ",") + "]"
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", eleven), "1 to 10", "accounts")
 	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", eleven), "1 to 10",
@@ -234,7 +234,7 @@ func TestElevenAccountsAreRefused(t *testing.T) {
 }
 
 func TestTwoEVMAccountTypesAreRefused(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31, 9)
 	two := "[" + c.json(c.user.Account) + "," + c.json(settletest.NewUserOf(c.s.Network().Pins, api.AccountRoleBased,
 		3).Account) + "]"
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", two), "one EVM account", "accounts[1].type")
@@ -246,7 +246,7 @@ func TestTwoEVMAccountTypesAreRefused(t *testing.T) {
 }
 
 func TestAnAccountTypeTwiceIsRefused(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountSolana, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountSolana, 9)
 	twice := strings.Repeat(c.json(c.user.Accounts()[0])+",", 2)
 	c.invalid(c.quotePath(), c.put(c.swap("ob:sol", "1", "ob:eth", ""), "/from/accounts",
 		"["+strings.TrimSuffix(twice, ",")+"]"), "at most once", "from.accounts[1].type")
@@ -280,13 +280,13 @@ func TestAnUnknownChainIsRefused(t *testing.T) {
 }
 
 func TestSolanaIsNoTargetChain(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31+settletest.WithSolana, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31+settletest.WithSolana, 9)
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"`),
 		"CAIP-2", "targetChain")
 }
 
 func TestSolanaInV1IsRefused(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31, 9)
 	c.v1 = true
 	solana := c.json(settletest.NewUserOf(c.s.Network().Pins, api.AccountSolana, 3).Accounts()[0])
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/account", solana), "Solana needs v3", "account.type")
@@ -295,12 +295,12 @@ func TestSolanaInV1IsRefused(t *testing.T) {
 }
 
 func TestASingleSolanaAccountInPrepareIsRefused(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountSolana, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountSolana, 9)
 	c.invalid(c.preparePath(), c.transfer(1), "EVM account", "accounts")
 }
 
 func TestNeitherAggregatedAssetIDNorAssetIDIsRefused(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31, 9)
 	status, raw := c.send("GET", "/v3/balances/aggregated-balance?account=eip155:1:"+account, "")
 	c.isInvalid("balances", status, raw, "aggregatedAssetId or assetId", "aggregatedAssetId")
 }
@@ -336,20 +336,20 @@ func TestEveryFailureIsListedAsPathExpectedGot(t *testing.T) {
 // late opens a service whose clock the test moves.
 func late(t *testing.T) (*service.Service, *time.Time) {
 	now := time.Unix(1_760_000_000, 0)
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	o.Clock = func() time.Time { return now }
 	return open(t, o), &now
 }
 
 func TestAnUnknownPathIsNotFound(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31, 9)
 	for _, path := range []string{"/", "/nothing", "/quotes/swap-quote", "/v2/quote"} {
 		c.denied(path, "{}", api.ErrNotFound)
 	}
 }
 
 func TestAnotherContentTypeIsUnsupportedMediaType(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountKernelV31, 9)
 	for _, e := range everyEndpoint(t) {
 		if e.Method != "POST" {
 			continue

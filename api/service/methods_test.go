@@ -27,7 +27,7 @@ import (
 	"coffer/api/service/foreign"
 	"coffer/api/service/jsonrpc"
 	"coffer/api/service/quote/smartaccount"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // paramsOf are parameters that each method takes. A method that an endpoint has and this table has not fails
@@ -119,7 +119,7 @@ type endpoints struct {
 
 func newEndpoints(t testing.TB) *endpoints {
 	t.Helper()
-	so := options(store.NewMemory())
+	so := options(storetest.New(t))
 	clock := devclock.New(so.Clock)
 	so.Fund, so.Clock = true, clock.Now
 	s := open(t, so)

@@ -16,6 +16,7 @@ import (
 	"coffer/api/service"
 	"coffer/api/service/devclock"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // brokenDisk is a store that fails as a disk does: the text of its errors names a file.
@@ -71,7 +72,7 @@ func (l *lines) taken() string {
 
 // Whatever fails below an endpoint, a caller reads "internal error", and the log has the text with its path.
 func TestAFaultOfTheDiskIsForTheLogAndNotForCallers(t *testing.T) {
-	disk, log := &brokenDisk{Store: store.NewMemory()}, new(lines)
+	disk, log := &brokenDisk{Store: storetest.New(t)}, new(lines)
 	so := options(disk)
 	clock := devclock.New(so.Clock)
 	so.Clock, so.Log = clock.Now, slog.New(slog.NewTextHandler(log, nil))

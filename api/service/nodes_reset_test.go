@@ -14,7 +14,7 @@ import (
 	"coffer/api/service/devclock"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // reset is a development network with a person who pays on Base with money of several chains.
@@ -25,7 +25,7 @@ type reset struct {
 
 func newReset(t *testing.T, faults service.Faults) *reset {
 	t.Helper()
-	so := options(store.NewMemory())
+	so := options(storetest.New(t))
 	clock := devclock.New(so.Clock)
 	so.Clock, so.Faults = clock.Now, faults
 	s := open(t, so)

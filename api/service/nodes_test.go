@@ -18,13 +18,13 @@ import (
 
 	"coffer/api/service"
 	"coffer/api/service/devclock"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // withNodes opens a service with test funds and its endpoints.
 func withNodes(t testing.TB, o service.NodesOptions) (*service.Service, *service.Nodes) {
 	t.Helper()
-	so := options(store.NewMemory())
+	so := options(storetest.New(t))
 	so.Fund = true
 	s := open(t, so)
 	n, err := s.ServeNodes(t.Context(), o)
@@ -42,7 +42,7 @@ func withNodes(t testing.TB, o service.NodesOptions) (*service.Service, *service
 // withDev opens a development network.
 func withDev(t testing.TB) (*service.Service, *service.Nodes, *devclock.Clock) {
 	t.Helper()
-	so := options(store.NewMemory())
+	so := options(storetest.New(t))
 	clock := devclock.New(so.Clock)
 	so.Fund, so.Clock = true, clock.Now
 	s := open(t, so)
@@ -270,7 +270,7 @@ func TestAPathWithoutAChainIsNotFound(t *testing.T) {
 }
 
 func TestEndpointsAreForThisMachineUnlessSaidOtherwise(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "no-such-host.invalid:0"} {
 		n, err := s.ServeNodes(t.Context(), service.NodesOptions{Listen: address})
 		if !errors.Is(err, service.ErrRemote) {
@@ -312,7 +312,7 @@ func TestARequestUnderAnotherNameIsRefused(t *testing.T) {
 }
 
 func TestClosedEndpointsAreGoneAndCanBeOpenedAgain(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	ctx, cancel := context.WithCancel(t.Context())
 	n, err := s.ServeNodes(ctx, service.NodesOptions{Listen: "127.0.0.1:0"})
 	if err != nil {

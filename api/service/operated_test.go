@@ -29,6 +29,7 @@ import (
 	"coffer/api/service"
 	"coffer/api/service/remotenet"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // operated is a lab with an operator, whose cold key is the lab's payer.
@@ -45,7 +46,7 @@ type operated struct {
 // newOperated makes the keys of a service, deploys its contracts on three chains, and brings inventory.
 func newOperated(t *testing.T, wrap func(http.Handler) http.Handler) *operated {
 	t.Helper()
-	return newOperatedIn(t, store.NewMemory(), wrap)
+	return newOperatedIn(t, storetest.New(t), wrap)
 }
 
 // newOperatedIn is newOperated with the data of the service in a store.
@@ -542,7 +543,7 @@ func TestAnOperatorChangesItsAttestersWhenNoQuoteIsOpen(t *testing.T) {
 func TestAnOperatorIsNoServiceInsideAWallet(t *testing.T) {
 	t.Parallel()
 	o := newOperated(t, nil)
-	if _, err := service.Open(o.lab.options(store.NewMemory())); !errors.Is(err, remotenet.ErrOperator) {
+	if _, err := service.Open(o.lab.options(storetest.New(t))); !errors.Is(err, remotenet.ErrOperator) {
 		t.Errorf("in a wallet: %v", err)
 	}
 	o.net.Kind = network.Real
@@ -550,7 +551,7 @@ func TestAnOperatorIsNoServiceInsideAWallet(t *testing.T) {
 		o.net.Chains[i].Final = networks.Finality{}
 	}
 	o.save()
-	if _, err := service.Open(o.options(store.NewMemory())); !errors.Is(err, remotenet.ErrRealOperator) {
+	if _, err := service.Open(o.options(storetest.New(t))); !errors.Is(err, remotenet.ErrRealOperator) {
 		t.Errorf("real money: %v", err)
 	}
 	away := o.options(store.NewMemory())
@@ -563,7 +564,7 @@ func TestAnOperatorIsNoServiceInsideAWallet(t *testing.T) {
 		t.Errorf("real money for anyone, meant: %v", err)
 	}
 	own := newLab(t, nil)
-	from := own.options(store.NewMemory())
+	from := own.options(storetest.New(t))
 	from.Operator = true
 	if _, err := service.Open(from); !errors.Is(err, remotenet.ErrNoOperator) {
 		t.Errorf("own nodes: %v", err)

@@ -10,7 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/rpcpool/faultproxy"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // BenchmarkOwnNodes is what a person waits for on own nodes that are so far away, with the eight chains of the
@@ -22,14 +22,14 @@ func BenchmarkOwnNodes(b *testing.B) {
 			b.Cleanup(p.Close)
 			return p
 		}, allChains()...)
-		o := l.options(store.NewMemory())
+		o := l.options(storetest.New(b))
 		o.Log = nil
 		c := newClient(b, l.fuel(open(b, o)), api.AccountKernelV31, 53)
 		l.stock(8453, c.user.Address, 100_000_000)
 		name := func(what string) string { return fmt.Sprintf("%s/%v", what, far) }
 		b.Run(name("start"), func(b *testing.B) {
 			for b.Loop() {
-				o.Store = store.NewMemory()
+				o.Store = storetest.New(b)
 				open(b, o)
 			}
 		})

@@ -15,7 +15,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // shaky is a node whose newest block leaves the chain under the questions about it.
@@ -124,7 +124,7 @@ func TestABlockThatLeavesUnderAQuestionBeginsItAgain(t *testing.T) {
 	t.Parallel()
 	node := &shaky{gone: map[string]bool{}, moves: func() {}}
 	l := newLab(t, node.wrap, 8453)
-	s := l.fuel(open(t, l.options(store.NewMemory())))
+	s := l.fuel(open(t, l.options(storetest.New(t))))
 	c := newClient(t, s, api.AccountKernelV33, 61)
 	l.stock(8453, c.user.Address, 100_000_000)
 	node.moves = func() { l.sent(8453, common.Address{0xfe, 19: 1}, big.NewInt(1), nil) }

@@ -45,6 +45,7 @@ import (
 	"coffer/api/service/settle/settletest"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // lab is two chains with the pinned contracts and endpoints on this machine, and the networks.toml of a person who has
@@ -83,7 +84,7 @@ func newNodes(t testing.TB, kind network.Kind, wrap func(http.Handler) http.Hand
 // newChains is newNodes without the network's contracts.
 func newChains(t testing.TB, kind network.Kind, wrap func(http.Handler) http.Handler, ids ...uint64) *lab {
 	t.Helper()
-	in, err := devnet.Open(store.NewMemory(), devnet.Options{Clock: time.Now, Random: rand.Reader,
+	in, err := devnet.Open(storetest.New(t), devnet.Options{Clock: time.Now, Random: rand.Reader,
 		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +285,7 @@ func TestAServiceOnNodes(t *testing.T) { newLab(t, nil).serves(t) }
 
 func (l *lab) serves(t *testing.T) {
 	t.Helper()
-	s := l.fuel(open(t, l.options(store.NewMemory())))
+	s := l.fuel(open(t, l.options(storetest.New(t))))
 	if d := s.Network(); !d.OnOwnNodes() || d.Kind != network.Lab || len(d.Chains) != 2 {
 		t.Fatalf("%+v", d)
 	}
@@ -342,7 +343,7 @@ func copyOf(t *testing.T, signed *api.Document) []byte {
 // operation, which a node finds in few blocks at once.
 func TestOthersMaySubmitWhatWasSigned(t *testing.T) {
 	l := newLab(t, fewBlocks)
-	o := l.options(store.NewMemory())
+	o := l.options(storetest.New(t))
 	var signed *api.Document
 	var by common.Hash
 	o.AfterStep = func(step string) {
@@ -390,7 +391,7 @@ func fewBlocks(h http.Handler) http.Handler {
 
 // TestWhatWasSentEndsAfterARestart: the process ends when the operation was signed and sent; the next one finds it.
 func TestWhatWasSentEndsAfterARestart(t *testing.T) {
-	l, db := newLab(t, nil), store.NewMemory()
+	l, db := newLab(t, nil), storetest.New(t)
 	o, sent := l.options(db), make(chan struct{}, 1)
 	o.AfterStep = func(step string) {
 		if step == "target, sent" {
@@ -419,7 +420,7 @@ func TestWhatWasSentEndsAfterARestart(t *testing.T) {
 
 func TestAnEmptyTankIsSaidBeforeAnythingIsSigned(t *testing.T) {
 	l := newLab(t, nil)
-	s := open(t, l.options(store.NewMemory()))
+	s := open(t, l.options(storetest.New(t)))
 	c := newClient(t, s, api.AccountKernelV31, 52)
 	l.stock(8453, c.user.Address, 100_000_000)
 	status, raw := c.send("POST", c.preparePath(), l.batch(c, common.Address{0xbe, 19: 1}, 1))
@@ -430,7 +431,7 @@ func TestAnEmptyTankIsSaidBeforeAnythingIsSigned(t *testing.T) {
 
 // TestDataIsOfOneNetwork: the keys stay with it, and neither another network nor an embedded one takes its place.
 func TestDataIsOfOneNetwork(t *testing.T) {
-	l, db := newLab(t, nil), store.NewMemory()
+	l, db := newLab(t, nil), storetest.New(t)
 	first, err := service.Open(l.options(db))
 	if err != nil {
 		t.Fatal(err)
@@ -445,7 +446,7 @@ func TestDataIsOfOneNetwork(t *testing.T) {
 	if _, err := service.Open(options(db)); !errors.Is(err, service.ErrOwnNodes) {
 		t.Errorf("an embedded network: %v", err)
 	}
-	embedded := store.NewMemory()
+	embedded := storetest.New(t)
 	open(t, options(embedded))
 	if _, err := service.Open(l.options(embedded)); !errors.Is(err, service.ErrEmbedded) {
 		t.Errorf("nodes: %v", err)
@@ -530,7 +531,7 @@ func TestAChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	})
 	refused := func(want ...string) {
 		t.Helper()
-		db := store.NewMemory()
+		db := storetest.New(t)
 		_, err := service.Open(l.options(db))
 		for _, w := range want {
 			if err == nil || !strings.Contains(err.Error(), w) {
@@ -617,7 +618,7 @@ func TestASilentChainStopsNeitherTheStartNorTheOthers(t *testing.T) {
 	t.Parallel()
 	l, nodes := moodyLab(t)
 	nodes[1].hang.Store(true)
-	c := newClient(t, l.fuel(open(t, l.options(store.NewMemory()))), api.AccountKernelV31, 57)
+	c := newClient(t, l.fuel(open(t, l.options(storetest.New(t)))), api.AccountKernelV31, 57)
 	l.stock(8453, c.user.Address, 100_000_000)
 	l.stock(42161, c.user.Address, 100_000_000)
 	balances := func() (b api.AggregatedBalance) {
@@ -657,7 +658,7 @@ func TestWhatASilentChainTurnsOutToBeStopsEverything(t *testing.T) {
 	t.Parallel()
 	l, nodes := moodyLab(t)
 	nodes[1].hang.Store(true)
-	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 58)
+	c := newClient(t, open(t, l.options(storetest.New(t))), api.AccountKernelV31, 58)
 	nodes[1].says.Store(&map[string]any{"eth_getCode": "0x60016001"})
 	nodes[1].hang.Store(false)
 	ask := "/v3/balances/aggregated-balance?account=" + base + ":" + c.user.Address.Hex() + "&aggregatedAssetId=ob:usdc"
@@ -671,7 +672,7 @@ func TestWhatASilentChainTurnsOutToBeStopsEverything(t *testing.T) {
 	if len(b.Unreachable) != 2 || !strings.Contains(b.Unreachable[0].Message, "expected the hash") {
 		t.Errorf("%+v", b)
 	}
-	db := store.NewMemory()
+	db := storetest.New(t)
 	nodes[1].says.Store(&map[string]any{"eth_chainId": "0x1"})
 	if _, err := service.Open(l.options(db)); !errors.Is(err, rpcpool.ErrOtherChain) {
 		t.Errorf("another chain: %v", err)
@@ -683,7 +684,7 @@ func TestATankWhoseKeyIsUsedElsewhereStopsUntilItsOwnerDecides(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil)
 	var ahead atomic.Int64 // seconds
-	o := l.options(store.NewMemory())
+	o := l.options(storetest.New(t))
 	o.Seed = []byte("the seed of own nodes: 32 bytes.")
 	o.Clock = func() time.Time { return time.Now().Add(time.Duration(ahead.Load()) * time.Second) }
 	s := l.fuel(open(t, o))
@@ -753,7 +754,7 @@ func TestAnAdminsMessageIsAnsweredBeforeItIsFinal(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil)
 	l.final("1000") // never, while nothing else makes blocks
-	db := store.NewMemory()
+	db := storetest.New(t)
 	c := newClient(t, l.fuel(open(t, l.options(db))), api.AccountRoleBased, 61)
 	for n := range 98 { // of the day; the account and the message are two more
 		at := time.Now().Add(time.Duration(-n) * time.Minute)
@@ -824,7 +825,7 @@ func publishing(h http.Handler) http.Handler {
 // TestATankPaysForPublishingToo: it has a coin, which would be for thousands of operations.
 func TestATankPaysForPublishingToo(t *testing.T) {
 	l := newLab(t, publishing)
-	s := l.fuel(open(t, l.options(store.NewMemory())))
+	s := l.fuel(open(t, l.options(storetest.New(t))))
 	c := newClient(t, s, api.AccountKernelV31, 62)
 	l.stock(8453, c.user.Address, 100_000_000)
 	_, raw := c.send("POST", c.preparePath(), l.batch(c, common.Address{0xbe, 19: 1}, 1))
@@ -890,7 +891,7 @@ func TestARevertThatStaysFailsAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, reverting(c.says))
-			s := l.fuel(open(t, l.options(store.NewMemory())))
+			s := l.fuel(open(t, l.options(storetest.New(t))))
 			client := newClient(t, s, api.AccountKernelV31, 63)
 			l.stock(8453, client.user.Address, 100_000_000)
 			ctx, stop := context.WithCancel(t.Context())
@@ -951,7 +952,7 @@ func most(t *testing.T, trips []*atomic.Int64, what string, most int64, do func(
 func TestACallTakesFewRoundTrips(t *testing.T) {
 	var trips []*atomic.Int64
 	l := newLab(t, counted(&trips))
-	c := newClient(t, l.fuel(open(t, l.options(store.NewMemory()))), api.AccountKernelV31, 53)
+	c := newClient(t, l.fuel(open(t, l.options(storetest.New(t)))), api.AccountKernelV31, 53)
 	l.stock(8453, c.user.Address, 100_000_000)
 	var doc *api.Document
 	for _, made := range []string{"", " of an account that is there"} {
@@ -970,7 +971,7 @@ func TestACallTakesFewRoundTrips(t *testing.T) {
 func TestBalancesOfEightChainsTakeTwoRoundTripsEach(t *testing.T) {
 	var trips []*atomic.Int64
 	l := newLab(t, counted(&trips), allChains()...)
-	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 53)
+	c := newClient(t, open(t, l.options(storetest.New(t))), api.AccountKernelV31, 53)
 	for _, id := range allChains() {
 		l.sent(id, c.user.Address, big.NewInt(int64(id)), nil)
 	}
@@ -1006,7 +1007,7 @@ func allChains() []uint64 { return []uint64{1, 10, 56, 137, 8453, 42161, 43114, 
 // TestPricesComeFromFeeds: one coin has a feed, the token has none.
 func TestPricesComeFromFeeds(t *testing.T) {
 	l := newLab(t, nil)
-	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 54)
+	c := newClient(t, open(t, l.options(storetest.New(t))), api.AccountKernelV31, 54)
 	l.stock(8453, c.user.Address, 100_000_000)
 	worth := func(asset string) api.Number {
 		t.Helper()

@@ -23,7 +23,7 @@ import (
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/chain/solana/solrpc"
 	"coffer/api/service/jsonrpc"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // solanaLab is a lab of Base with the ledger beside it, whose n endpoints are proxies.
@@ -119,7 +119,7 @@ func (c *client) held(of solmsg.Key) (b api.AggregatedBalance) {
 
 func TestOwnNodesShowWhatIsOnSolana(t *testing.T) {
 	l, nodes := solanaLab(t, 2)
-	s := open(t, l.options(store.NewMemory()))
+	s := open(t, l.options(storetest.New(t)))
 	d := s.Network()
 	first := d.Genesis[caip.SolanaMainnet().String()]
 	if !d.OnOwnNodes() || len(d.Chains) != 2 || first != l.in.Ledger.Genesis().String() {
@@ -162,7 +162,7 @@ func TestOwnNodesShowWhatIsOnSolana(t *testing.T) {
 // A token account that its issuer froze is still what its owner has.
 func TestFrozenTokensOnSolanaAreHeld(t *testing.T) {
 	l, nodes := solanaLab(t, 1)
-	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 72)
+	c := newClient(t, open(t, l.options(storetest.New(t))), api.AccountKernelV31, 72)
 	owner := solmsg.Key{9, 2}
 	l.pays(owner, usdcOnSolana(t), 7_000_000)
 	at, err := solmsg.AssociatedTokenAccount(owner, solmsg.Key(mint(usdcOnSolana(t))), solmsg.TokenProgram())
@@ -196,11 +196,11 @@ func TestASolanaChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	other := faultproxy.Rule{On: "getGenesisHash",
 		Fault: faultproxy.Lie("", "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d")}
 	nodes[0].Script(other)
-	if _, err := service.Open(l.options(store.NewMemory())); !errors.Is(err, rpcpool.ErrOtherChain) {
+	if _, err := service.Open(l.options(storetest.New(t))); !errors.Is(err, rpcpool.ErrOtherChain) {
 		t.Errorf("another chain: %v", err)
 	}
 	nodes[0].Script(faultproxy.Rule{Fault: faultproxy.Status(http.StatusTooManyRequests, "", "")})
-	c := newClient(t, open(t, l.options(store.NewMemory())), api.AccountKernelV31, 73)
+	c := newClient(t, open(t, l.options(storetest.New(t))), api.AccountKernelV31, 73)
 	nodes[0].Script(other)
 	var b api.AggregatedBalance
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
@@ -214,10 +214,10 @@ func TestASolanaChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	}
 	// The descriptor has the whole hash of the first block, and the file only how it begins.
 	nodes[0].Script()
-	d := open(t, l.options(store.NewMemory())).Network()
+	d := open(t, l.options(storetest.New(t))).Network()
 	d.Genesis[caip.SolanaMainnet().String()] = d.Genesis[caip.SolanaMainnet().String()][:40] + "1111"
 	l.write(d)
-	if _, err := service.Open(l.options(store.NewMemory())); err == nil ||
+	if _, err := service.Open(l.options(storetest.New(t))); err == nil ||
 		!strings.Contains(err.Error(), "the descriptor has") {
 		t.Errorf("another first block: %v", err)
 	}
@@ -229,7 +229,7 @@ func TestTheDescriptorHasTheSolanaOfTheFile(t *testing.T) {
 	s := l.net.Solana
 	l.net.Solana = nil
 	l.save()
-	_, err := service.Open(l.options(store.NewMemory()))
+	_, err := service.Open(l.options(storetest.New(t)))
 	if err == nil || !strings.Contains(err.Error(), "does not have any more") {
 		t.Error(err)
 	}
@@ -246,13 +246,13 @@ func TestTheDescriptorHasTheSolanaOfTheFile(t *testing.T) {
 	l.write(d)
 	l.net.Solana = s
 	l.save()
-	_, err = service.Open(l.options(store.NewMemory()))
+	_, err = service.Open(l.options(storetest.New(t)))
 	if err == nil || !strings.Contains(err.Error(), "does not have Solana") {
 		t.Error(err)
 	}
 	// deploy adds it to the network, which stays the same one.
 	l.deploy()
-	if now := open(t, l.options(store.NewMemory())).Network(); len(now.Chains) != 2 || len(now.Added) != 1 {
+	if now := open(t, l.options(storetest.New(t))).Network(); len(now.Chains) != 2 || len(now.Added) != 1 {
 		t.Errorf("%+v", now)
 	}
 }

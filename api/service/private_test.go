@@ -12,6 +12,7 @@ import (
 	"coffer/api/service"
 	"coffer/api/service/access"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // private makes a service that shows a project its own alone.
@@ -81,7 +82,7 @@ func (c *client) refusedAs(path, body, name, words string) {
 // TestK13_APrivateServiceShowsAProjectItsOwn: two keys of one project share it; a key of another project of the same
 // company, with the same account, finds nothing, executes nothing, and has records of its own.
 func TestK13_APrivateServiceShowsAProjectItsOwn(t *testing.T) {
-	s := open(t, private(options(store.NewMemory())))
+	s := open(t, private(options(storetest.New(t))))
 	one, same, other := projects(t, s)
 
 	signed, first := one.exchange(one.swap("ob:usdc", "20000000", "ob:eth", ""))
@@ -129,7 +130,7 @@ func (c *client) finishOne(body string) (api.ExecutionStatus, string) {
 // another operation.
 func TestK13_APreparedOperationIsQuotedByItsProject(t *testing.T) {
 	for _, v1 := range []bool{true, false} {
-		s := open(t, private(options(store.NewMemory())))
+		s := open(t, private(options(storetest.New(t))))
 		one, same, other := projects(t, s)
 		one.v1, same.v1, other.v1 = v1, v1, v1
 		prepared := one.sign(one.prepare(one.transfer(30_000_000)), "/chainOperation")
@@ -151,7 +152,7 @@ func TestK13_APreparedOperationIsQuotedByItsProject(t *testing.T) {
 
 // TestK13_ACursorOfAPrivateServiceBelongsToItsProject.
 func TestK13_ACursorOfAPrivateServiceBelongsToItsProject(t *testing.T) {
-	s := open(t, private(options(store.NewMemory())))
+	s := open(t, private(options(storetest.New(t))))
 	one, same, other := projects(t, s)
 	one.finishOne(one.swap("ob:usdc", "20000000", "ob:eth", ""))
 	one.finishOne(one.swap("ob:usdc", "10000000", "ob:eth", ""))
@@ -170,7 +171,7 @@ func TestK13_ACursorOfAPrivateServiceBelongsToItsProject(t *testing.T) {
 // TestK13_TheExplorerOfAPrivateServiceAsksForAKey: and of another service it does not.
 func TestK13_TheExplorerOfAPrivateServiceAsksForAKey(t *testing.T) {
 	for _, hidden := range []bool{true, false} {
-		o := options(store.NewMemory())
+		o := options(storetest.New(t))
 		o.Private = hidden
 		s := open(t, o)
 		one, _, other := projects(t, s)
@@ -207,7 +208,7 @@ func TestK13_TheExplorerOfAPrivateServiceAsksForAKey(t *testing.T) {
 
 // TestK13_WithoutTheSwitchEveryKeySeesTheRecordsOfAnAccount: as the interface has it.
 func TestK13_WithoutTheSwitchEveryKeySeesTheRecordsOfAnAccount(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	one, _, other := projects(t, s)
 	prepared := one.sign(one.prepare(one.transfer(30_000_000)), "/chainOperation")
 	signed, id := other.signAll(other.ask("POST", other.callQuotePath(), other.callQuoteBody(prepared, "ob:usdc")))
@@ -225,7 +226,7 @@ func TestK13_WithoutTheSwitchEveryKeySeesTheRecordsOfAnAccount(t *testing.T) {
 // TestK13_OldRecordsOfNoProjectAreForTheLocalSocketAlone: a store of before the switch opens, what was made for a
 // project by then is the project's, and what belongs to none is seen by who owns the data directory.
 func TestK13_OldRecordsOfNoProjectAreForTheLocalSocketAlone(t *testing.T) {
-	db := store.NewMemory()
+	db := storetest.New(t)
 	s := open(t, options(db))
 	one, _, other := projects(t, s)
 	_, old := one.finishOne(one.swap("ob:usdc", "20000000", "ob:eth", ""))
@@ -291,7 +292,7 @@ func forget(t testing.TB, db store.Store) {
 
 // TestK13_AGuestIsAProjectOfItsOwn: whatever the number of its visits.
 func TestK13_AGuestIsAProjectOfItsOwn(t *testing.T) {
-	s := open(t, private(options(store.NewMemory())))
+	s := open(t, private(options(storetest.New(t))))
 	pass := func(name string) *client {
 		t.Helper()
 		c := newClient(t, s, api.AccountKernelV31, 1)

@@ -23,6 +23,7 @@ import (
 	"coffer/api/service"
 	"coffer/api/service/access"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // countedStore counts the commits that are begun, empty and failed ones too.
@@ -183,7 +184,7 @@ func holds(t testing.TB, rt http.RoundTripper, key, address string) bool {
 // TestK11_TestFundsComeWithWhatAKeyThatMayQuoteNames: a balance too; what a key that only reads named before is as new
 // as ever.
 func TestK11_TestFundsComeWithWhatAKeyThatMayQuoteNames(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	rt := service.RoundTripper(s.Handler())
 	reading, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "figures",
 		Permissions: []string{access.Read}})
@@ -209,7 +210,7 @@ func TestK11_TestFundsComeWithWhatAKeyThatMayQuoteNames(t *testing.T) {
 // there is a new one.
 func TestK11_AKeyBringsTestFundsToSoManyNewAddressesADay(t *testing.T) {
 	at := time.Unix(1_760_000_000, 0)
-	db := &countedStore{Store: store.NewMemory()}
+	db := &countedStore{Store: storetest.New(t)}
 	o := options(db)
 	o.Clock, o.FundLimit = func() time.Time { return at }, 3
 	s := open(t, o)

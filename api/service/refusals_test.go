@@ -19,7 +19,7 @@ import (
 	"coffer/api"
 	"coffer/api/op/erc20"
 	"coffer/api/service"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // answer posts a body and returns the status and the body of the answer.
@@ -155,7 +155,7 @@ func TestEachRefusalHasItsDocumentedBodyAndWritesNothing(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(1_760_000_000, 0)
-			o := options(store.NewMemory())
+			o := options(storetest.New(t))
 			o.Clock = func() time.Time { return now }
 			s := open(t, o)
 			w := newWallet(t, s)
@@ -208,7 +208,7 @@ func checkBody(t *testing.T, status int, raw []byte, wantStatus int, wantName, s
 // TestAReplayedOperationIsRefused: the signed prepared operation has run; quoting it again is refused, and a second
 // execute of its quote as well.
 func TestAReplayedOperationIsRefused(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	w := newWallet(t, s)
 	prepared := w.sign(w.post(preparePath, []byte(w.transferBody(300_000_000, nil)), 200), "/chainOperation")
 	offer := w.post(quotePath, []byte(quoteBody(t, prepared)), 200)

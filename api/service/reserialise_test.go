@@ -13,7 +13,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // stringify writes a value as JSON.stringify(JSON.parse(text)) of a JavaScript client would that has put the members of
@@ -110,7 +110,7 @@ func TestAClientThatWritesDocumentsAnewPasses(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s v1=%t", style.name, kind, v1), func(t *testing.T) {
-					c := newClient(t, open(t, options(store.NewMemory())), kind, 31)
+					c := newClient(t, open(t, options(storetest.New(t))), kind, 31)
 					c.v1 = v1
 					anew := func(body string) string {
 						body = again(t, []byte(body), style.indent, style.order)

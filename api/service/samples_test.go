@@ -12,7 +12,7 @@ import (
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // sample reads a published body of the interface; what its source says about itself in _truncated is no part of it.
@@ -103,7 +103,7 @@ func value(t *testing.T, doc []byte) any {
 }
 
 func TestAnswersHaveTheShapeOfThePublishedOnes(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	role := newClient(t, s, api.AccountRoleBased, 21)
 	both := newClient(t, s, api.AccountKernelV33+settletest.WithSolana, 22)
 	onlySolana := newClient(t, s, api.AccountSolana, 23)
@@ -169,7 +169,7 @@ func TestAnswersHaveTheShapeOfThePublishedOnes(t *testing.T) {
 // A refunded quote has the published form, too: its funds came back, and it says why.
 func TestARefundedStatusHasTheShapeOfThePublishedOne(t *testing.T) {
 	for _, v1 := range []bool{true, false} {
-		o := options(store.NewMemory())
+		o := options(storetest.New(t))
 		c := newClient(t, open(t, refunding(o)), api.AccountRoleBased, 24)
 		c.v1 = v1
 		signed, id := c.exchange(c.swap("ob:usdc", "300000000", "eip155:8453/slip44:60", ""))

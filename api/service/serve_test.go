@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"coffer/api/service"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // serve starts a service on a free port and returns a transport that trusts its authority and nothing else.
 func serve(t *testing.T, dir string, hosts ...string) (*service.Running, *http.Transport, context.CancelFunc) {
 	t.Helper()
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	o.Clock = time.Now // certificates are judged by the real clock
 	s := open(t, o)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -140,7 +140,7 @@ func TestAnAuthorityThatOthersCanReadIsRefused(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "ca-key.pem"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	if _, err := s.Serve(context.Background(), service.ServeOptions{Listen: "127.0.0.1:0", Dir: dir}); err == nil ||
 		!strings.Contains(err.Error(), "0600") {
 		t.Errorf("%v, expected a refusal", err)

@@ -17,6 +17,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/service"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 const (
@@ -66,7 +67,7 @@ func get(t testing.TB, rt http.RoundTripper, url, key string) (int, string) {
 const balancesPath = "/v3/balances/aggregated-balance?account=eip155:1:" + account + "&aggregatedAssetId=ob:usdc,ob:eth"
 
 func TestOpenAnswersThroughTheFullHTTPLayer(t *testing.T) {
-	s := open(t, options(store.NewMemory()))
+	s := open(t, options(storetest.New(t)))
 	rt := service.RoundTripper(s.Handler())
 	if status, body := get(t, rt, "https://x/api/assets/list", ""); status != 401 ||
 		!strings.Contains(body, `"path":"/api/assets/list"`) {
@@ -86,7 +87,7 @@ func TestOpenAnswersThroughTheFullHTTPLayer(t *testing.T) {
 }
 
 func TestWithoutFundNobodyGetsTestFunds(t *testing.T) {
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	o.Fund = false
 	_, body := get(t, service.RoundTripper(open(t, o).Handler()), "https://x/api"+balancesPath, key)
 	if !strings.Contains(body, `"totalBalance":{"fiatValue":0}`) {
@@ -95,7 +96,7 @@ func TestWithoutFundNobodyGetsTestFunds(t *testing.T) {
 }
 
 func TestNetworkFileIsTheDescriptorAndSurvivesReopening(t *testing.T) {
-	dir, db := t.TempDir(), store.NewMemory()
+	dir, db := t.TempDir(), storetest.New(t)
 	o := options(db)
 	o.Dir = dir
 	first := open(t, o)
@@ -122,7 +123,7 @@ func TestNetworkFileIsTheDescriptorAndSurvivesReopening(t *testing.T) {
 }
 
 func TestAKeyIsDrawnWhenNoneIsGiven(t *testing.T) {
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	o.APIKey = ""
 	s := open(t, o)
 	if len(s.APIKey()) != 64 {
@@ -143,7 +144,7 @@ func TestOpenRefusesWhatItCannotRun(t *testing.T) {
 		"short seed": func(o *service.Options) { o.Seed = []byte("short") },
 		"no random":  func(o *service.Options) { o.Seed, o.APIKey, o.Random = nil, "", strings.NewReader("") },
 	} {
-		o := options(store.NewMemory())
+		o := options(storetest.New(t))
 		change(&o)
 		if _, err := service.Open(o); err == nil {
 			t.Errorf("%s: opened", name)
@@ -152,7 +153,7 @@ func TestOpenRefusesWhatItCannotRun(t *testing.T) {
 }
 
 func TestQuoteRequestsFundTheirAccounts(t *testing.T) {
-	o := options(store.NewMemory())
+	o := options(storetest.New(t))
 	s := open(t, o)
 	rt := service.RoundTripper(s.Handler())
 	const named = "0x000000000000000000000000000000000000bEEF"
@@ -209,7 +210,7 @@ func bolt(b *testing.B, dir string, i int) store.Store {
 }
 
 func BenchmarkOpenFreshMemory(b *testing.B) {
-	benchmarkOpen(b, func(int) store.Store { return store.NewMemory() }, false)
+	benchmarkOpen(b, func(int) store.Store { return storetest.New(b) }, false)
 }
 
 func BenchmarkOpenFreshBolt(b *testing.B) {
@@ -223,7 +224,7 @@ func BenchmarkReopenBolt(b *testing.B) {
 }
 
 func BenchmarkBalancesThroughRoundTripper(b *testing.B) {
-	rt := service.RoundTripper(open(b, options(store.NewMemory())).Handler())
+	rt := service.RoundTripper(open(b, options(storetest.New(b))).Handler())
 	for b.Loop() {
 		if status, body := get(b, rt, "https://x/api"+balancesPath, key); status != 200 {
 			b.Fatal(errors.New(body))

@@ -13,7 +13,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/service"
 	"coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 func TestAnExpiredQuoteIsRefused(t *testing.T) {
@@ -87,7 +87,7 @@ func TestAWrongSignerIsRefused(t *testing.T) {
 }
 
 func TestAWrongSolanaSignerIsRefused(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountSolana, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountSolana, 9)
 	signed, id := c.exchange(c.swap(solSOL, "100000000", solUSDC, ""))
 	thief := *c
 	user := *c.user
@@ -99,7 +99,7 @@ func TestAWrongSolanaSignerIsRefused(t *testing.T) {
 
 // The admin's key signs nothing but exits and rotations.
 func TestTheAdminCannotSignOperations(t *testing.T) {
-	c := newClient(t, open(t, options(store.NewMemory())), api.AccountRoleBased, 9)
+	c := newClient(t, open(t, options(storetest.New(t))), api.AccountRoleBased, 9)
 	admin := *c
 	user := *c.user
 	user.Key = user.Admin
@@ -165,7 +165,7 @@ func TestTooLittleBalanceIsInsufficientBalance(t *testing.T) {
 
 func TestNoWayToFundIsNoRoute(t *testing.T) {
 	for _, v1 := range []bool{true, false} {
-		o := options(store.NewMemory())
+		o := options(storetest.New(t))
 		off := true
 		o.Faults.NoRoute = func() bool { return !off }
 		c := newClient(t, open(t, o), api.AccountKernelV31, 9)

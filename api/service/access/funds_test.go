@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"coffer/api/service/access"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // TestK11_AKeyThatOnlyReadsBringsNoFunds: by its permissions, or because none of its endpoints prepares or prices.
 func TestK11_AKeyThatOnlyReadsBringsNoFunds(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	for name, c := range map[string]struct {
 		permissions, endpoints []string
 		permission, endpoint   string
@@ -50,7 +50,7 @@ func TestK11_AKeyThatOnlyReadsBringsNoFunds(t *testing.T) {
 // not count, and known ones are not asked about.
 func TestK11_TheBudgetOfNewAccountsSlides(t *testing.T) {
 	c := newClock()
-	k, err := access.OpenKeys(store.NewMemory(), access.KeysOptions{Clock: c.Now, Random: rand.Reader, FundLimit: 2})
+	k, err := access.OpenKeys(storetest.New(t), access.KeysOptions{Clock: c.Now, Random: rand.Reader, FundLimit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

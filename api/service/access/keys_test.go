@@ -16,6 +16,7 @@ import (
 	"coffer/api"
 	"coffer/api/service/access"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // clock is driven by hand.
@@ -77,7 +78,7 @@ func wants(t testing.TB, err error, name string, status int) *api.Error {
 }
 
 func TestAKeyIsGoodAfterItWasAddedAndAfterReopening(t *testing.T) {
-	db, c := store.NewMemory(), newClock()
+	db, c := storetest.New(t), newClock()
 	k := openKeys(t, db, c)
 	text, info := add(t, k, team())
 	if id, ok := access.IDOf(text); !ok || id != info.ID {
@@ -97,7 +98,7 @@ func TestAKeyIsGoodAfterItWasAddedAndAfterReopening(t *testing.T) {
 }
 
 func TestOnlyTheDigestOfAKeyIsStored(t *testing.T) {
-	db, c := store.NewMemory(), newClock()
+	db, c := storetest.New(t), newClock()
 	k := openKeys(t, db, c)
 	text, info := add(t, k, team())
 	again, _, err := k.Rotate(info.ID, time.Hour)
@@ -129,7 +130,7 @@ func TestOnlyTheDigestOfAKeyIsStored(t *testing.T) {
 }
 
 func TestUnknownAndAlteredKeysAreUnauthorized(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	text, info := add(t, k, team())
 	flipped := []byte(text)
 	for i := range flipped {
@@ -152,7 +153,7 @@ func TestUnknownAndAlteredKeysAreUnauthorized(t *testing.T) {
 
 func TestAKeyExpiresByTheClock(t *testing.T) {
 	c := newClock()
-	k := openKeys(t, store.NewMemory(), c)
+	k := openKeys(t, storetest.New(t), c)
 	spec := team()
 	spec.Expires = c.Now().Add(time.Hour)
 	text, info := add(t, k, spec)
@@ -174,7 +175,7 @@ func TestAKeyExpiresByTheClock(t *testing.T) {
 }
 
 func TestARevokedKeyIsUnauthorizedAtOnceAndForGood(t *testing.T) {
-	db, c := store.NewMemory(), newClock()
+	db, c := storetest.New(t), newClock()
 	k := openKeys(t, db, c)
 	text, info := add(t, k, team())
 	got, err := k.Revoke(info.ID)
@@ -197,7 +198,7 @@ func TestARevokedKeyIsUnauthorizedAtOnceAndForGood(t *testing.T) {
 
 func TestRotateGivesANewKeyAndKeepsTheOldOneForItsGrace(t *testing.T) {
 	c := newClock()
-	k := openKeys(t, store.NewMemory(), c)
+	k := openKeys(t, storetest.New(t), c)
 	first, info := add(t, k, team())
 	good := func(text string) bool {
 		_, err := ask(k, text, "/assets/list", access.Read)
@@ -241,7 +242,7 @@ func TestRotateGivesANewKeyAndKeepsTheOldOneForItsGrace(t *testing.T) {
 }
 
 func TestRotateKeepsTheWindow(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	spec := team()
 	spec.PerMinute = 2
 	text, info := add(t, k, spec)
@@ -259,7 +260,7 @@ func TestRotateKeepsTheWindow(t *testing.T) {
 }
 
 func TestAKeyWithoutThePermissionIsForbidden(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	spec := team()
 	spec.Permissions = []string{access.Read, access.Quote}
 	text, _ := add(t, k, spec)
@@ -284,7 +285,7 @@ func TestAKeyWithoutThePermissionIsForbidden(t *testing.T) {
 }
 
 func TestAKeyForSomeEndpointsIsForbiddenElsewhere(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	spec := team()
 	spec.Endpoints = []string{"/assets/list", "/v3/status/"}
 	text, _ := add(t, k, spec)
@@ -302,7 +303,7 @@ func TestAKeyForSomeEndpointsIsForbiddenElsewhere(t *testing.T) {
 
 func TestThePublicTestKeyMakesSixtyRequestsAMinuteOnEveryEndpoint(t *testing.T) {
 	c := newClock()
-	k := openKeys(t, store.NewMemory(), c)
+	k := openKeys(t, storetest.New(t), c)
 	text, info := add(t, k, access.KeySpec{PublicTest: true})
 	if info.PerMinute != 60 || len(info.Endpoints) != 0 || len(info.Permissions) != 3 {
 		t.Errorf("%+v", info)
@@ -332,7 +333,7 @@ func TestThePublicTestKeyMakesSixtyRequestsAMinuteOnEveryEndpoint(t *testing.T) 
 
 func TestRefusedRequestsTakeNoRoomInTheWindow(t *testing.T) {
 	c := newClock()
-	k := openKeys(t, store.NewMemory(), c)
+	k := openKeys(t, storetest.New(t), c)
 	spec := team()
 	spec.PerMinute = 1
 	text, _ := add(t, k, spec)
@@ -347,7 +348,7 @@ func TestRefusedRequestsTakeNoRoomInTheWindow(t *testing.T) {
 
 func TestAClockThatIsSetBackShutsNobodyOut(t *testing.T) {
 	c := newClock()
-	k := openKeys(t, store.NewMemory(), c)
+	k := openKeys(t, storetest.New(t), c)
 	spec := team()
 	spec.PerMinute = 2
 	text, _ := add(t, k, spec)
@@ -369,7 +370,7 @@ func TestAClockThatIsSetBackShutsNobodyOut(t *testing.T) {
 }
 
 func TestRequestsUnderWayAreBounded(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	spec := team()
 	spec.Concurrent = 2
 	text, _ := add(t, k, spec)
@@ -400,7 +401,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 
 func TestASpecificationListsEveryBrokenRule(t *testing.T) {
 	c := newClock()
-	k := openKeys(t, store.NewMemory(), c)
+	k := openKeys(t, storetest.New(t), c)
 	many := make([]string, 51)
 	_, _, err := k.Add(access.KeySpec{
 		Company: "\x1b[2J", UseCase: strings.Repeat("x", 201), Chains: []string{"base", "eip155:1", "eip155:1"},
@@ -437,7 +438,7 @@ func TestASpecificationListsEveryBrokenRule(t *testing.T) {
 }
 
 func TestPreferencesInformAndDoNotRestrict(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	spec := team()
 	spec.Chains, spec.Assets = []string{"eip155:1"}, []string{"ob:eth"}
 	text, _ := add(t, k, spec)
@@ -448,7 +449,7 @@ func TestPreferencesInformAndDoNotRestrict(t *testing.T) {
 
 func TestTheKeyThatEndedFirstMakesRoom(t *testing.T) {
 	c := newClock()
-	k := openKeys(t, store.NewMemory(), c)
+	k := openKeys(t, storetest.New(t), c)
 	var ids []string
 	for range access.MaxKeys {
 		_, info := add(t, k, team())
@@ -478,7 +479,7 @@ func TestADamagedRecordIsNotTakenForAKey(t *testing.T) {
 		`{"id":"abcdefgh","perMinute":60001}`, `{"id":"abcdefgh","perMinute":1,"concurrent":-1}`,
 		`{"id":"abcdefgh","perMinute":1,"fundLimit":10001}`, `{"id":"abcdefgh","perMinute":1,"digest":"00"}`, `{`,
 	} {
-		db := store.NewMemory()
+		db := storetest.New(t)
 		err := db.Update(func(tx store.Tx) error {
 			return tx.Bucket("access-keys").Put([]byte("abcdefgh"),
 				[]byte(record))
@@ -517,7 +518,7 @@ func TestAFailedWriteChangesNothing(t *testing.T) {
 }
 
 func TestEitherAdmitsWhatOneOfThemAdmits(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	spec := team()
 	spec.Permissions = []string{access.Read}
 	text, _ := add(t, k, spec)
@@ -537,7 +538,7 @@ func TestEitherAdmitsWhatOneOfThemAdmits(t *testing.T) {
 
 // Concurrent requests and changes agree on who is admitted: never more than the limit in one window.
 func TestConcurrentRequestsNeverExceedTheLimit(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	spec := team()
 	spec.PerMinute = 100
 	text, _ := add(t, k, spec)
@@ -608,7 +609,7 @@ func TestTheWindowAgreesWithANaiveModel(t *testing.T) {
 }
 
 func TestRedactTakesTheSecretPartOfEveryKeyOut(t *testing.T) {
-	k := openKeys(t, store.NewMemory(), newClock())
+	k := openKeys(t, storetest.New(t), newClock())
 	text, info := add(t, k, team())
 	secret := text[len(text)-52:]
 	for in, want := range map[string]string{
@@ -629,7 +630,7 @@ func TestRedactTakesTheSecretPartOfEveryKeyOut(t *testing.T) {
 
 func FuzzIDOf(f *testing.F) {
 	c := newClock()
-	k := openKeys(f, store.NewMemory(), c)
+	k := openKeys(f, storetest.New(f), c)
 	text, _ := add(f, k, team())
 	for _, s := range []string{text, "", "coffer_", "coffer_abcdefgh_", strings.Repeat("a", 64),
 		strings.Replace(text, "_", "-", 2), "coffer_ABCDEFGH_" + text[16:]} {
@@ -654,7 +655,7 @@ func FuzzIDOf(f *testing.F) {
 }
 
 func BenchmarkAdmit(b *testing.B) {
-	k := openKeys(b, store.NewMemory(), newClock())
+	k := openKeys(b, storetest.New(b), newClock())
 	for range 100 {
 		add(b, k, team())
 	}

@@ -18,6 +18,7 @@ import (
 	"coffer/api"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 type clock struct{ now time.Time }
@@ -35,7 +36,7 @@ type shelf struct {
 func open(tb testing.TB) *shelf {
 	tb.Helper()
 	c := &clock{time.Unix(1_760_000_000, 0)}
-	s := &counting{Store: store.NewMemory()}
+	s := &counting{Store: storetest.New(tb)}
 	b, err := quotestore.Open(s, quotestore.Options{Clock: c.Now, Random: rand.NewChaCha8([32]byte{1})})
 	must(tb, err)
 	return &shelf{b, c, s, 0}

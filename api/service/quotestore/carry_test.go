@@ -11,7 +11,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/service/quotestore"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // pages reads a history to its end from a continuation on, page by page.
@@ -46,7 +46,7 @@ func TestWhatIsCarriedOverIsToldAsItWasBehindTheSameContinuations(t *testing.T) 
 	open := s.offer(t)
 	must(t, s.take(open))
 	s.offer(t) // nobody accepted it
-	fresh := store.NewMemory()
+	fresh := storetest.New(t)
 	var left []error
 	must(t, quotestore.Carry(s.store, fresh, func(err error) { left = append(left, err) }))
 	if len(left) != 1 || left[0].Error() != "the quote "+open.ID+" is PENDING and did not end" {

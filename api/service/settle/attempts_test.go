@@ -18,6 +18,7 @@ import (
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 var errDisk = errors.New("the disk is full")
@@ -203,9 +204,9 @@ func TestDatabaseFaultsAtAnyStepEndTheSameWay(t *testing.T) {
 		seeds = 8
 	}
 	for _, y := range stories() {
-		clean := y.tell(t, store.NewMemory(), nil)
+		clean := y.tell(t, storetest.New(t), nil)
 		for seed := range seeds {
-			kept := &flaky{Store: store.NewMemory(), random: rand.New(rand.NewPCG(seed, 1))}
+			kept := &flaky{Store: storetest.New(t), random: rand.New(rand.NewPCG(seed, 1))}
 			w := y.open(t, kept, nil)
 			stock(w, w.User)
 			Must(t, w.Execute(w.SignQuote(y.ask(w))))
@@ -262,7 +263,7 @@ func (l *lost) Update(fn func(store.Tx) error) error {
 }
 
 func TestAcceptanceWhoseCommitWasReportedAsFailedStillRuns(t *testing.T) {
-	kept := &lost{Store: store.NewMemory()}
+	kept := &lost{Store: storetest.New(t)}
 	w := New(t, Options{Store: kept, Pause: hourly})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
 	kept.next.Store(true)
@@ -292,7 +293,7 @@ func (b *blind) View(fn func(store.Tx) error) error {
 // A commit that was reported as failed and a record that could not be read again leave the saga with an old record:
 // what it does from there must leave nothing behind, or a quote that was delivered would end as refused.
 func TestAStepFromAnOldRecordLeavesNothingBehind(t *testing.T) {
-	kept := &blind{lost: lost{Store: store.NewMemory()}}
+	kept := &blind{lost: lost{Store: storetest.New(t)}}
 	var pauses int
 	ended := make(chan struct{})
 	w := New(t, Options{
@@ -338,7 +339,7 @@ func (i *interrupted) Update(fn func(store.Tx) error) error {
 // Between the checks of an execute and its commit another quote of the account may end, and give its claims back with
 // its nonces used.
 func TestAQuoteWhoseNonceWasUsedDuringItsChecksIsNotAccepted(t *testing.T) {
-	kept, hold := &interrupted{Store: store.NewMemory()}, make(chan struct{})
+	kept, hold := &interrupted{Store: storetest.New(t)}, make(chan struct{})
 	w := New(t, Options{Store: kept, Faults: &settle.Faults{Wait: func(context.Context, settle.Moment, string) error {
 		<-hold
 		return nil

@@ -15,6 +15,7 @@ import (
 
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // Environment of the process that kills itself.
@@ -49,7 +50,7 @@ func TestKilledAfterAnyCommitTheSagaEndsWithSumsIntact(t *testing.T) {
 	t.Parallel()
 	for number, y := range stories() {
 		var steps []string
-		clean := y.tell(t, store.NewMemory(), func(_ int, step string) { steps = append(steps, step) })
+		clean := y.tell(t, storetest.New(t), func(_ int, step string) { steps = append(steps, step) })
 		if len(steps) < 2 {
 			t.Fatalf("only %d steps: %v", len(steps), steps)
 		}

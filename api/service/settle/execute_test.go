@@ -16,7 +16,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // untouched demands that a refused execute left the quote an offer.
@@ -361,7 +361,7 @@ func TestQuoteOfAnotherInstallationsBookIsNotFound(t *testing.T) {
 }
 
 func TestQuoteIsExecutedAfterARestart(t *testing.T) {
-	kept, clock := store.NewMemory(), NewClock()
+	kept, clock := storetest.New(t), NewClock()
 	w := New(t, Options{Store: kept, Clock: clock})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
 	Must(t, w.Settler.Close())

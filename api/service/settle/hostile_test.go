@@ -22,6 +22,7 @@ import (
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // submit makes the calls of a signed operation of a quote past the service, as its owner can.
@@ -270,7 +271,7 @@ func (d *deaf) View(fn func(store.Tx) error) error {
 }
 
 func TestAnAcceptanceThatCanNotEvenBeReadBackStillRuns(t *testing.T) {
-	kept := &deaf{Store: store.NewMemory()}
+	kept := &deaf{Store: storetest.New(t)}
 	w := New(t, Options{Store: kept, Pause: func(int) time.Duration { return 0 }})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
 	kept.next.Store(true)
@@ -313,7 +314,7 @@ func (r *refusing) Update(fn func(store.Tx) error) error {
 }
 
 func TestAnAcceptanceThatNeverHappenedStartsNothing(t *testing.T) {
-	kept := &refusing{deaf: deaf{Store: store.NewMemory()}}
+	kept := &refusing{deaf: deaf{Store: storetest.New(t)}}
 	var steps atomic.Int32
 	w := New(t, Options{Store: kept, Pause: func(int) time.Duration { return 0 },
 		AfterStep: func(string) { steps.Add(1) }})
@@ -334,7 +335,7 @@ func TestAnAcceptanceThatNeverHappenedStartsNothing(t *testing.T) {
 
 // Between the saga's look at a record that was not accepted and its end somebody executes the quote again.
 func TestAnAcceptanceDuringTheLastLookIsNotLost(t *testing.T) {
-	kept := &refusing{deaf: deaf{Store: store.NewMemory()}}
+	kept := &refusing{deaf: deaf{Store: storetest.New(t)}}
 	w := New(t, Options{Store: kept, Pause: func(int) time.Duration { return 0 }})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
 	var again error

@@ -15,7 +15,7 @@ import (
 	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
-	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // erased demands that nothing signed is left of a quote that did not complete.
@@ -153,7 +153,7 @@ func TestLateFillIsOrderExpired(t *testing.T) {
 
 func TestResumeAfterTheWindowRefunds(t *testing.T) {
 	stop := errors.New("the process goes down")
-	clock, kept := NewClock(), store.NewMemory()
+	clock, kept := NewClock(), storetest.New(t)
 	w := New(t, Options{Store: kept, Clock: clock, Faults: &settle.Faults{
 		BeforeFill: func(context.Context, string) error { return stop }}})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))

@@ -26,6 +26,7 @@ import (
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // What befalls a step on a chain that belongs to others, in this order, each durable before the next. Only what is
@@ -269,9 +270,9 @@ func TestOnASlowChainASettlementEndsInTheSameRecord(t *testing.T) {
 	t.Parallel()
 	for _, y := range stories() {
 		t.Run(y.name, func(t *testing.T) {
-			clean := y.tell(t, store.NewMemory(), nil)
+			clean := y.tell(t, storetest.New(t), nil)
 			seen := map[string]int{}
-			w := y.slowly(t, store.NewMemory(), func(_, fate string) { seen[fate]++ })
+			w := y.slowly(t, storetest.New(t), func(_, fate string) { seen[fate]++ })
 			stock(w, w.User)
 			if s := w.Settle(w.SignQuote(y.ask(w))); s.Status != y.status {
 				t.Fatalf("ended with %+v", s)
@@ -318,7 +319,7 @@ func TestOnASlowChainADeliveryIsCompletedWhileItsReleaseIsUnderWay(t *testing.T)
 	t.Parallel()
 	for _, y := range stories() {
 		var w *World
-		w = y.slowly(t, store.NewMemory(), func(step, fate string) {
+		w = y.slowly(t, storetest.New(t), func(step, fate string) {
 			id, name, _ := strings.Cut(step, " ")
 			got := w.Status(id).Status
 			if ended := strings.HasPrefix(name, "release"); fate == intended && ended != (got == api.StatusCompleted) {
@@ -349,7 +350,7 @@ func (p thief) Result(ctx context.Context, id string) ([]chain.Receipt, error) {
 // What is delivered cannot be taken back: the other deposits are the solver's, whatever became of the one beside it.
 func TestADeliveryThatWentOutIsNoRefundWhenItsDepositIsMissing(t *testing.T) {
 	for _, elsewhere := range []int64{0, 50} {
-		w := story{kind: api.AccountKernelV31}.slowly(t, store.NewMemory(), nil)
+		w := story{kind: api.AccountKernelV31}.slowly(t, storetest.New(t), nil)
 		ports := w.Installation.Outbox.EVM
 		w.Installation.Outbox.EVM = func(id uint64) outbox.EVM { return thief{ports(id)} }
 		w.Fund(w.User.Address, w.Asset("usdt", Arbitrum), 30*usdcPlain)
@@ -385,13 +386,13 @@ func (c *cut) Update(fn func(store.Tx) error) error {
 func TestCutOffAfterAnyCommitASettlementOnSlowChainsEndsTheSameWay(t *testing.T) {
 	t.Parallel()
 	for number, y := range stories() {
-		clean := y.tell(t, store.NewMemory(), nil)
+		clean := y.tell(t, storetest.New(t), nil)
 		stride := int64(5)
 		if whole() {
 			stride = 1
 		}
 		for n, ended := 1+int64(number)%stride, false; !ended; n += stride {
-			kept := &cut{Store: store.NewMemory()}
+			kept := &cut{Store: storetest.New(t)}
 			kept.left.Store(1 << 40)
 			w := y.slowly(t, kept, nil)
 			stock(w, w.User)
@@ -418,7 +419,7 @@ func TestCutOffAfterAnyCommitASettlementOnSlowChainsEndsTheSameWay(t *testing.T)
 // A fill that went out is waited for, however late it is by the service's clock: a refund beside it would be the
 // operator's loss.
 func TestAFillThatWentOutIsNotRefundedWhenItsTimeIsOver(t *testing.T) {
-	y, kept := stories()[0], &cut{Store: store.NewMemory()}
+	y, kept := stories()[0], &cut{Store: storetest.New(t)}
 	kept.left.Store(1 << 40)
 	w := y.slowly(t, kept, func(id, fate string) {
 		if fate == final && strings.HasSuffix(id, " target") {
@@ -444,7 +445,7 @@ func TestAFillThatWentOutIsNotRefundedWhenItsTimeIsOver(t *testing.T) {
 // all the same.
 func TestWhatFailsOnASlowChainAfterItWentOutIsRefunded(t *testing.T) {
 	var w *World
-	w = story{kind: api.AccountKernelV31}.slowly(t, store.NewMemory(), func(id, fate string) {
+	w = story{kind: api.AccountKernelV31}.slowly(t, storetest.New(t), func(id, fate string) {
 		if fate == mined && strings.HasSuffix(id, " target") { // what the calls count on leaves the account
 			token, _ := w.Asset("usdc", Base).Token()
 			w.RunDirect(Base, 7, false, op.Call{To: token, Value: zero(), Data: transferData(payee(),

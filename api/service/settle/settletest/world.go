@@ -31,6 +31,7 @@ import (
 	"coffer/api/service/quotestore"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 // Chain ids of the installation.
@@ -94,7 +95,7 @@ type World struct {
 func New(tb testing.TB, o Options) *World {
 	tb.Helper()
 	if o.Store == nil {
-		o.Store = store.NewMemory()
+		o.Store = storetest.New(tb)
 	}
 	if o.Clock == nil {
 		o.Clock = NewClock()
