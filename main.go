@@ -42,6 +42,7 @@ import (
 	"coffer/api/service/remotenet"
 	"coffer/api/service/settle"
 	"coffer/api/service/signers"
+	"coffer/api/service/store/pg"
 	"coffer/config"
 	"coffer/config/harden"
 	"coffer/ui/app"
@@ -344,9 +345,15 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	}
 	keys := nodeKeys{}
 	defer keys.close()
+	var records *pg.Address
+	if o.Store != "" {
+		if records, err = pg.ParseAddress(o.Store); err != nil {
+			return ofAddress(err)
+		}
+	}
 	err = daemon.Run(ctx, daemon.Options{
 		Keys: o.Keys, Passphrase: prompt().KeysPassphrase, Anyone: true,
-		SSH: over, Networks: o.Networks, Credential: keys.find,
+		SSH: over, Store: records, Networks: o.Networks, Credential: keys.find,
 		Dir: dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath,
 		Fund: o.Fund, FundLimit: o.FundLimit,
 		Private: o.Private, Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime,
@@ -874,6 +881,38 @@ func (storeCommands) Backup(ctx context.Context, data, file string) error {
 			Hint: "put the copy in another place; if that fails too, stop the service and run coffer serve check"}
 	}
 	return ofFile(ofData(err, dir))
+}
+
+// Export copies the records of a database of PostgreSQL to a file.
+func (storeCommands) Export(ctx context.Context, data, address, file string) error {
+	dir, err := config.ServiceData(data, os.Getenv)
+	if err != nil {
+		return err
+	}
+	var from *pg.Address
+	if address != "" {
+		if from, err = pg.ParseAddress(address); err != nil {
+			return ofAddress(err)
+		}
+	}
+	return ofFile(ofAddress(daemon.Export(ctx, dir, from, file, os.Stdout)))
+}
+
+// Import copies the records of a file into a database of PostgreSQL.
+func (storeCommands) Import(ctx context.Context, file, address string) error {
+	to, err := pg.ParseAddress(address)
+	if err != nil {
+		return ofAddress(err)
+	}
+	return ofFile(daemon.Import(ctx, file, to, os.Stdout))
+}
+
+// ofAddress makes an address of a database that cannot be used an error of the command line.
+func ofAddress(err error) error {
+	if wrong, is := errors.AsType[*pg.AddressError](err); is {
+		return &cli.UsageError{Problem: wrong.Problem, Hint: wrong.Hint}
+	}
+	return err
 }
 
 // ofFile marks an error about a named file as an error of the command line.

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -46,16 +44,19 @@ type KeyAdmin interface {
 // without a database is ErrNoDatabase, unless create says that one may be made; the service that starts there later has
 // the keys.
 func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdmin) error) error {
-	if err := errors.Join(checkDir(dir), checkFile(dir)); err != nil {
+	d, err := databaseOf(dir)
+	if err = errors.Join(checkDir(dir), err); err == nil {
+		err = d.check()
+	}
+	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, DatabaseFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !create {
+	if !d.exists() && !create {
 		return fmt.Errorf("%w in %s", ErrNoDatabase, dir)
 	}
 	return reachStore(ctx, dir,
-		func(path string) error {
-			s, err := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer serve keys"})
+		func() error {
+			s, err := d.open(ctx, "coffer serve keys", nil)
 			if err != nil {
 				return err
 			}
@@ -70,14 +71,12 @@ func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdm
 		})
 }
 
-// reachStore calls own with the file of a data directory's database or, when that is store.ErrInUse, other with the way
-// to the process that holds it; other reports whether that process answered. It tries for 3 seconds at most.
-func reachStore(ctx context.Context, dir string, own func(path string) error,
-	other func(*http.Transport) (bool, error)) error {
-	path := filepath.Join(dir, DatabaseFile)
+// reachStore calls own, which opens the database of a data directory, or, when that is store.ErrInUse, other with the
+// way to the process that holds it; other reports whether that process answered. It tries for 3 seconds at most.
+func reachStore(ctx context.Context, dir string, own func() error, other func(*http.Transport) (bool, error)) error {
 	deadline := time.Now().Add(attachWait)
 	for {
-		busy := own(path)
+		busy := own()
 		if !errors.Is(busy, store.ErrInUse) {
 			return busy
 		}

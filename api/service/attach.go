@@ -3,15 +3,17 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"coffer/api/network"
-	"coffer/api/service/devnet"
 	"coffer/api/service/renew"
 	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
 )
 
 // DatabaseFile is the name of the database in the data directory.
@@ -70,6 +72,9 @@ func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, erro
 		return nil, err
 	}
 	if o.New {
+		if o.Database != nil || InFile(dir) != nil {
+			return nil, errors.New("a new network begins in an empty database and an empty data directory")
+		}
 		aside, err := moveAside(dir, o.Clock())
 		if err != nil {
 			return nil, err
@@ -103,6 +108,37 @@ func (a *Attachment) Service() *Service {
 		return nil
 	}
 	return a.own.service
+}
+
+// StoreBytes is the size of the database that this process holds.
+func (a *Attachment) StoreBytes() (int64, error) {
+	a.mu.Lock()
+	own := a.own
+	a.mu.Unlock()
+	if own == nil {
+		return 0, store.ErrClosed
+	}
+	if s, ok := own.store.(*pg.Store); ok {
+		return s.Size()
+	}
+	info, err := os.Stat(filepath.Join(a.dir, DatabaseFile))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Lost is a context that ends when another process has taken the database from this one, which only PostgreSQL lets
+// happen.
+func (a *Attachment) Lost() context.Context {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.own != nil {
+		if s, ok := a.own.store.(*pg.Store); ok {
+			return s.Lost()
+		}
+	}
+	return context.Background()
 }
 
 // Nodes are the endpoints of the chains in this process. None are in one that is attached to another: that one has
@@ -186,32 +222,39 @@ func (a *Attachment) takeOver(ctx context.Context, dead http.RoundTripper) (http
 
 // find opens the database or reaches its holder, whichever succeeds first within attachWait. The turn is held.
 func (a *Attachment) find(ctx context.Context) error {
+	d, err := toServe(a.dir, a.opts.Database)
+	if err != nil {
+		return err
+	}
 	return reachStore(ctx, a.dir,
-		func(path string) error {
-			if err := a.check(checkFile(a.dir)); err != nil {
+		func() error {
+			if err := a.check(d.check()); err != nil {
 				return err
 			}
-			err := a.open(path)
-			if !errors.Is(err, devnet.ErrVersion) {
+			err := a.open(ctx, d)
+			if !renewable(err) {
 				return err
+			}
+			if d.text != "" {
+				return fmt.Errorf("%w (%w)", errGeneration, err)
 			}
 			if err := renew.Run(ctx, a.opts.renewal(a.dir)); err != nil {
 				return err
 			}
 			a.opts.Log.Warn("the network was made anew with the contracts of this program; clients need the new "+
 				NetworkFile, "directory", a.dir)
-			return a.open(path)
+			return a.open(ctx, d)
 		},
 		func(way *http.Transport) (bool, error) { return false, a.reach(ctx, way) })
 }
 
 // open becomes the holder of the database. The turn is held.
-func (a *Attachment) open(path string) error {
-	s, err := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer"})
+func (a *Attachment) open(ctx context.Context, d database) error {
+	s, err := d.open(ctx, "coffer", a.opts.Log)
 	if err != nil {
 		return err
 	}
-	return a.become(s)
+	return a.become(d, s)
 }
 
 // check is what a check for a lost network found, unless a new one begins on purpose. The turn is held.
@@ -247,15 +290,24 @@ func (a *Attachment) reach(ctx context.Context, t *http.Transport) error {
 
 // become opens the service on the database and listens on the socket for others. Without a socket the service runs all
 // the same: only a second process would miss it.
-func (a *Attachment) become(s store.Store) error {
-	if err := a.check(checkSeed(a.dir, s)); err != nil {
-		return errors.Join(err, s.Close())
-	}
+func (a *Attachment) become(d database, s store.Store) error {
 	o := a.opts
 	o.Store, o.Dir = s, a.dir
+	err := a.check(checkSeed(a.dir, s))
+	if err == nil {
+		o.expected, err = d.expected()
+	}
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
 	svc, err := Open(o)
 	if err == nil && a.Network.ID != "" && a.Network.ID != svc.Network().ID {
 		err = errors.Join(errOtherNetwork, svc.Close())
+	}
+	if err == nil {
+		if err = d.remember(); err != nil {
+			err = errors.Join(err, svc.Close())
+		}
 	}
 	if err != nil {
 		return errors.Join(err, s.Close())

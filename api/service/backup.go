@@ -34,6 +34,9 @@ var ErrBadCopy = errors.New("the copy is not good")
 // name is whole: a process that is killed leaves FILE.*.part. Damaged records are copied as they are and are in the
 // report.
 func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
+	if err := InFile(dir); err != nil {
+		return r, err
+	}
 	if err := errors.Join(checkDir(dir), checkFile(dir)); err != nil {
 		return r, err
 	}
@@ -55,7 +58,7 @@ func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 		}
 	}()
 	err = reachStore(ctx, dir,
-		func(path string) error { return store.BackupFile(path, out) },
+		func() error { return store.BackupFile(path, out) },
 		func(way *http.Transport) (bool, error) { return fetchBackup(ctx, way, out) })
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return r, fmt.Errorf("back up: %w", err)

@@ -101,12 +101,15 @@ func (c *condition) Health() error {
 
 // unwritten says that the database cannot be written.
 func unwritten(err error) error {
-	why := "its database cannot be written"
-	if errors.Is(err, store.ErrFull) {
+	why, when := "its database cannot be written", "there is room again"
+	switch {
+	case errors.Is(err, store.ErrAway):
+		why, when = "its database does not answer", "it does"
+	case errors.Is(err, store.ErrFull):
 		why = "its disk is full"
 	}
 	return api.NewError(api.ErrUnavailable, "The service cannot keep anything: %s. "+
-		"What was accepted is safe and goes on when there is room again.", why)
+		"What was accepted is safe and goes on when %s.", why, when)
 }
 
 // latest is the time of the latest block of all chains of this service, zero where they are others', which go on

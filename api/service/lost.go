@@ -73,7 +73,7 @@ func checkSeed(dir string, s store.Store) error {
 		exists, err = remotenet.Exists(s)
 	}
 	if err == nil && !exists {
-		err = lost(dir, DatabaseFile+" has no seed", left)
+		err = lost(dir, "the database has no seed", left)
 	}
 	return err
 }

@@ -51,6 +51,7 @@ import (
 	"coffer/api/service/settle"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
 )
 
 // Defaults of Options.
@@ -96,6 +97,7 @@ type Options struct {
 	Dir          string            // data directory of network.json and catalog.json; "" for neither
 	Passing      bool              // Dir goes with the process: what is written there waits for no disk
 	Nodes        *NodesOptions     // OpenOrAttach opens endpoints while this process holds the database
+	Database     *pg.Address       // OpenOrAttach keeps the records there, nil for a file in the data directory
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 	// Networks is the file of a network on nodes of others (networks.toml), "" for an embedded one. Its kind is that of
 	// the network. Credential finds what one of its endpoints names as ${vault:NAME}. Tank is the key of its gas tank,
@@ -114,6 +116,8 @@ type Options struct {
 	Gone      time.Duration
 	// StatusEvery is how often an operator's service looks how its network is, 0 for the usual.
 	StatusEvery time.Duration
+
+	expected string // id of the network that the store is of, "" when that is not known
 }
 
 // Faults bring about what seldom happens, for tests and developers. Nil functions do nothing.
@@ -227,6 +231,10 @@ func Open(o Options) (*Service, error) {
 	s := &Service{opts: o, passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
 	if err := s.install(); err != nil {
 		return nil, err
+	}
+	if o.expected != "" && o.expected != s.in.ID {
+		return nil, errors.Join(fmt.Errorf("%w: %s is of another one than the database: name the database that it was "+
+			"served from, or an empty data directory", errOtherNetwork, NetworkFile), s.closeRemote())
 	}
 	s.opts.Log = slog.New(redactedLog{o.Log.Handler(), o.APIKey})
 	if o.Metrics != nil {

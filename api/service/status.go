@@ -31,7 +31,6 @@ import (
 	"coffer/api/service/quote"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/remotenet"
-	"coffer/api/service/store"
 )
 
 // statusPath is where the local socket answers how the network of an operator is.
@@ -238,10 +237,14 @@ func ReadStatus(ctx context.Context, o Options) (*netstatus.Status, error) {
 		return nil, err
 	}
 	source := netstatus.FromChains
-	if _, err := os.Stat(filepath.Join(o.Dir, DatabaseFile)); !errors.Is(err, fs.ErrNotExist) {
+	d, err := databaseOf(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if d.exists() {
 		source = netstatus.FromDatabase
-		err := reachStore(ctx, o.Dir, func(path string) (err error) {
-			b, err = booksOf(ctx, path, o)
+		err := reachStore(ctx, o.Dir, func() (err error) {
+			b, err = booksOf(ctx, d, o)
 			return err
 		}, func(way *http.Transport) (reached bool, err error) {
 			running, reached, err = fetchStatus(ctx, way)
@@ -289,13 +292,13 @@ func sameNetwork(file, id string) error {
 }
 
 // booksOf reads a database that no process has open.
-func booksOf(ctx context.Context, path string, o Options) (_ *books, err error) {
-	s, err := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer network status"})
+func booksOf(ctx context.Context, at database, o Options) (_ *books, err error) {
+	s, err := at.open(ctx, "coffer network status", nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(path), NetworkFile))
+	raw, err := os.ReadFile(filepath.Join(at.dir, NetworkFile))
 	if errors.Is(err, fs.ErrNotExist) { // it has keys and no network yet
 		return nil, nil
 	}

@@ -16,6 +16,7 @@ import (
 type ServeOptions struct {
 	Listen         string        // host:port; port 0 takes a free one
 	Data           string        // data directory
+	Store          string        // address of a database of PostgreSQL, "" for a file in the data directory
 	New            bool          // begin a new network; existing data is moved aside
 	Networks       string        // the network file of an operator, "" for chains inside the service
 	Keys           string        // the file with an operator's keys, "" for keys in the data directory
@@ -82,6 +83,10 @@ payments between them come from the inventory in the operator's contract (docs/n
 contract know the service's keys, it says which they are, and ends. With --keys its keys are in a file that a
 passphrase guards; real money demands that.
 
+With --store the records are in a database of PostgreSQL instead of a file in the data directory; certificate,
+network.json and local socket stay in the directory. The address has no password: a file has it, ~/.pgpass or the one of
+?passfile=FILE.
+
 With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing
 to install. Each key has its own account, with a signer that signs for nothing else. With --ssh and --profile
 no service runs here: the dashboards are about the remote service of that profile, read only, with its API key and no
@@ -91,16 +96,21 @@ key to sign with.`,
   coffer serve --fault slow-fill=2s --fault revert@0.25
   coffer serve --rpc 127.0.0.1:8545
   coffer serve --networks networks.toml
+  coffer serve --store 'postgres://coffer@db.example:5432/coffer?sslmode=verify-full&sslrootcert=db-ca.pem'
   coffer serve --ssh 127.0.0.1:2222 --ssh-keys team.pub
   coffer serve --ssh 0.0.0.0:2222 --ssh-open --profile lab`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // also of the commands below
 			if cmd.Flags().Changed("profile") && !cmd.Flags().Changed("ssh") {
 				return &UsageError{Problem: "a service has no profile", Hint: "--data names its data directory"}
 			}
+			if cmd.Flags().Lookup("data") == nil { // an import has none
+				return nil
+			}
 			return notEmpty(cmd, "data")
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notEmpty(cmd, "host", "fault", "metrics", "rpc", "rpc-cors", "networks", "keys"); err != nil {
+			if err := notEmpty(cmd, "host", "fault", "metrics", "rpc", "rpc-cors", "networks", "store",
+				"keys"); err != nil {
 				return err
 			}
 			if o.Networks == "" && (o.Keys != "" || o.Anyone) {
@@ -117,6 +127,10 @@ key to sign with.`,
 			if err := o.SSH.settle(cmd, g.Profile); err != nil {
 				return err
 			}
+			if o.New && o.Store != "" {
+				return &UsageError{Problem: "--new moves a file aside, and with --store there is none",
+					Hint: "a new network begins in an empty database"}
+			}
 			if o.New && o.SSH.Profile != "" {
 				return &UsageError{Problem: "no service runs here with --profile, so there is no network to begin",
 					Hint: "leave out --new"}
@@ -131,6 +145,8 @@ key to sign with.`,
 	f.BoolVar(&o.New, "new", false, "begin a new network: database and network.json of the data directory are moved "+
 		"aside into a directory there, never deleted; the stored API keys go with them. Once, by hand: never in a "+
 		"service file")
+	f.StringVar(&o.Store, "store", "", "keep the records in the database of PostgreSQL at this `ADDRESS` "+
+		"(default: a file in the data directory)")
 	f.StringVar(&o.Networks, "networks", "", "the network `FILE` of chains behind nodes, with a table [operator] "+
 		"(default: the service has its own chains)")
 	f.StringVar(&o.Keys, "keys", "", "the `FILE` with an operator's keys, which a passphrase guards, made when it is "+
@@ -164,7 +180,7 @@ key to sign with.`,
 	f.StringVar(&w.format, "log-format", w.format, "form of the log on standard error: `text or json`")
 	f.StringVar(&w.level, "log-level", w.level, "the least that is logged: `debug, info, warn or error`")
 	o.SSH.flags(cmd)
-	cmd.AddCommand(p.keys(), p.checkStore(), p.backupStore())
+	cmd.AddCommand(p.keys(), p.checkStore(), p.backupStore(), p.exportStore(), p.importStore())
 	return Passing(cmd, p.Terminal)
 }
 

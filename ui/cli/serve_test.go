@@ -44,6 +44,46 @@ func TestServeFlags(t *testing.T) {
 	}
 }
 
+// copies notes what was asked of it.
+type copies struct {
+	StoreCommands
+	asked []string
+}
+
+func (c *copies) Export(_ context.Context, data, address, file string) error {
+	c.asked = append(c.asked, "export "+data+" "+address+" "+file)
+	return nil
+}
+
+func (c *copies) Import(_ context.Context, file, address string) error {
+	c.asked = append(c.asked, "import "+file+" "+address)
+	return nil
+}
+
+func TestRecordsAreCopiedBetweenAFileAndADatabase(t *testing.T) {
+	p, _ := program(t)
+	c := &copies{}
+	p.Store = c
+	const at = "postgres://u@127.0.0.1/db"
+	for _, args := range [][]string{{"export", "f", "--data", "/d"}, {"export", "f", "--store", at},
+		{"import", "f", "--store", at}} {
+		if err := p.Run(t.Context(), append([]string{"serve"}, args...)); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	want := []string{"export /d  f", "export  " + at + " f", "import f " + at}
+	if !reflect.DeepEqual(c.asked, want) {
+		t.Errorf("asked for %q, expected %q", c.asked, want)
+	}
+	for _, args := range [][]string{{"import", "f"}, {"import", "--store", at}, {"import", "f", "--store", ""},
+		{"export", "f", "--data", "/d", "--store", at}, {"export"}, {"export", "f", "--store", ""}} {
+		var wrong *UsageError
+		if err := p.Run(t.Context(), append([]string{"serve"}, args...)); !errors.As(err, &wrong) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
 func TestServeRefusesWhatItCannotDo(t *testing.T) {
 	p, _ := program(t)
 	p.Serve = func(context.Context, ServeOptions) error { t.Error("it was served"); return nil }
@@ -55,7 +95,7 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 		{"--base-path", "/a/../b"}, {"--base-path", "/ä"}, {"--base-path", "//a"}, {"--listen", "8443"},
 		{"--listen", "127.0.0.1"}, {"--listen", "127.0.0.1:99999"}, {"--listen", "a:https"},
 		{"--host", ""}, {"--host", "https://a"}, {"--host", "a:1"}, {"--host", "a..b"}, {"--data", ""},
-		{"--metrics", ""}, {"--fault", ""},
+		{"--metrics", ""}, {"--fault", ""}, {"--store", ""}, {"--store", "postgres://u@127.0.0.1/db", "--new"},
 		{"--max-connections", "3"}, {"--max-connections", "65537"}, {"--profile", "demo"},
 	} {
 		if err := p.Run(t.Context(), append([]string{"serve"}, args...)); Code(err) != ExitUsage {

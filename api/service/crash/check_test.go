@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -24,6 +25,7 @@ import (
 	"coffer/api/service/devnet"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
 )
 
 // checker opens what the service left and compares it with what the clients know.
@@ -69,10 +71,28 @@ func (h *harness) checkHistory(ctx context.Context, s *served) error {
 	return nil
 }
 
+// openStore opens the database that the service had: the file in its directory, or that of --store.
+func (h *harness) openStore() (store.Store, error) {
+	flags := strings.Fields(settings.serve)
+	at := slices.Index(flags, "--store") + 1
+	if at == 0 {
+		return store.OpenBolt(filepath.Join(h.data(), "coffer.db"), store.BoltOptions{Holder: "crash test"})
+	}
+	a, err := pg.ParseAddress(flags[at])
+	if err != nil {
+		return nil, err
+	}
+	s, err := pg.Open(context.Background(), a, pg.Options{Holder: "crash test", Wait: patience})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // check opens the database in this process, as the service itself does, and compares books, balances, nonces, escrow
 // and sums. The last check looks at every quote once more.
 func (h *harness) check(last bool) (err error) {
-	s, err := store.OpenBolt(filepath.Join(h.data(), "coffer.db"), store.BoltOptions{Holder: "crash test"})
+	s, err := h.openStore()
 	if err != nil {
 		return err
 	}

@@ -28,12 +28,15 @@ import (
 	"coffer/api/service"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
 )
 
 // Options say what is run. Dir is the data directory, absolute; it is made when it is not there.
 type Options struct {
-	Dir         string
-	New         bool     // begin a new network: what is there is moved aside first
+	Dir string
+	New bool // begin a new network: what is there is moved aside first
+	// Store is the database of PostgreSQL that has the records; nil for a file in the data directory.
+	Store       *pg.Address
 	Listen      string   // host:port; port 0 takes a free one
 	Hosts       []string // further host names of the certificate
 	Connections int      // open at once, on the open port; 0 means the service's default
@@ -133,13 +136,19 @@ func Run(ctx context.Context, o Options) error {
 		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime,
 		CursorLifetime: o.CursorLifetime,
 		BasePath:       o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
-		Networks: o.Networks, Credential: credential, Operator: o.Networks != "",
+		Networks: o.Networks, Credential: credential, Operator: o.Networks != "", Database: o.Store,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = a.Close() }()
-	return listen(ctx, o, a, figures, log)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(a.Lost(), func() { stop(pg.ErrTaken) })()
+	if err := listen(ctx, o, a, figures, log); err != nil || !errors.Is(context.Cause(ctx), pg.ErrTaken) {
+		return err
+	}
+	return pg.ErrTaken
 }
 
 // keys are those of an operator that a file keeps; no seed where the data directory has them.
@@ -197,6 +206,10 @@ func openHere(ctx context.Context, dir string, o service.Options) (*service.Atta
 		return nil, err
 	}
 	const other = "another process runs the service in %s; stop it, or name another directory with --data"
+	if err != nil && o.Database != nil {
+		return nil, fmt.Errorf("another process serves from the database; stop it, or name another database with "+
+			"--store: %w", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf(other+": %w", dir, err)
 	}
@@ -239,7 +252,7 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 			err = errors.Join(err, beside.Wait())
 		}
 	}()
-	scraped, err := f.listen(ctx, a.Service(), filepath.Join(o.Dir, service.DatabaseFile), beside, log)
+	scraped, err := f.listen(ctx, a, beside, log)
 	if err != nil {
 		return err
 	}

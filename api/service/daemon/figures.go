@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"log/slog"
-	"os"
 
 	"coffer/api/service"
 	"coffer/api/service/metrics"
@@ -35,19 +34,13 @@ func (f *figures) meter() service.Meter {
 }
 
 // listen answers with the figures until ctx ends, and returns where; "" when none were asked for.
-func (f *figures) listen(ctx context.Context, s *service.Service, database string, b Beside, log *slog.Logger) (string,
-	error) {
+func (f *figures) listen(ctx context.Context, a *service.Attachment, b Beside, log *slog.Logger) (string, error) {
 	if f == nil {
 		return "", nil
 	}
+	s := a.Service()
 	f.Watch(metrics.Gauges{OpenSagas: s.OpenQuotes, SSHOpen: b.Open, SSHBegan: b.Began, Network: s.Figures,
-		StoreBytes: func() (int64, error) {
-			info, err := os.Stat(database)
-			if err != nil {
-				return 0, err
-			}
-			return info.Size(), nil
-		}})
+		StoreBytes: a.StoreBytes})
 	running, err := f.Listen(ctx, f.address, log)
 	if err != nil {
 		return "", err

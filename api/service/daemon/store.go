@@ -9,6 +9,7 @@ import (
 
 	"coffer/api/service"
 	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
 	"coffer/api/text"
 )
 
@@ -18,6 +19,9 @@ import (
 func Check(dir, file string, out io.Writer) error {
 	path := file
 	if path == "" {
+		if err := service.InFile(dir); err != nil {
+			return err
+		}
 		path = filepath.Join(dir, service.DatabaseFile)
 	}
 	r, err := store.CheckFile(path)
@@ -77,4 +81,37 @@ func printReport(out io.Writer, path string, r store.Report) error {
 		}
 	}
 	return nil
+}
+
+// Export writes the records of a database of PostgreSQL, that of a data directory unless one is named, to a new file,
+// and prints their sum.
+func Export(ctx context.Context, dir string, from *pg.Address, file string, out io.Writer) (err error) {
+	if from == nil {
+		if from, err = service.ExportAddress(dir); err != nil {
+			return err
+		}
+	}
+	sum, err := service.Export(ctx, from, file)
+	if err != nil {
+		return err
+	}
+	return printSum(out, file, sum)
+}
+
+// Import copies the records of a database file into an empty database of PostgreSQL, and prints their sum.
+func Import(ctx context.Context, file string, to *pg.Address, out io.Writer) error {
+	sum, err := service.Import(ctx, file, to)
+	if errors.Is(err, store.ErrInUse) {
+		return fmt.Errorf("%w; stop the service first, or import a backup", err)
+	}
+	if err != nil {
+		return err
+	}
+	return printSum(out, pg.Shown(to.String()), sum)
+}
+
+func printSum(out io.Writer, where string, sum *store.Sum) error {
+	_, err := fmt.Fprintf(out, "%s: %d records, %d bytes, sha256 %s, read back and compared\n",
+		text.Clean(where, maxLine), sum.Records, sum.Bytes, sum.Hex())
+	return err
 }

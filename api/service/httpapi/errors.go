@@ -23,6 +23,7 @@ import (
 const (
 	isoMillis = "2006-01-02T15:04:05.000Z"
 	maxShown  = 200
+	awayPause = 5 * time.Second // before a caller asks again whose answer needs a database that is away
 )
 
 // fail writes the error body. What is no *api.Error is the operator's business: it is logged, and the sender gets a 500
@@ -32,6 +33,11 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 	if errors.Is(err, store.ErrNotWritten) {
 		log.Error("request failed", "error", err)
 		e = notWritten(err)
+	} else if errors.Is(err, store.ErrAway) {
+		log.Error("request failed", "error", err)
+		e = api.NewError(api.ErrUnavailable, "The service's database does not answer: ask again in a moment. What was "+
+			"accepted is safe and goes on when it is back")
+		e.RetryAfter = awayPause
 	} else if errors.Is(err, chain.ErrGone) {
 		log.Warn("request failed", "error", err)
 		e = api.NewError(api.ErrUnavailable, "The newest blocks of the chain are being replaced: ask again in a moment")

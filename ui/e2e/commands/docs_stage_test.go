@@ -167,7 +167,8 @@ var scenes = map[string][]scene{
 		{line: "coffer serve keys revoke", words: []string{"ID", serviceID}},
 		{line: "mv ./lab/coffer.db", stop: true},
 	},
-	"operator.md": {{not: "needs anvil and cast; TestThePageOfTheOperator has both"}},
+	"operator.md":   {{not: "needs anvil and cast; TestThePageOfTheOperator has both"}},
+	"postgresql.md": {{not: "needs PostgreSQL; .ci/replicas/run has one"}},
 	"release.md": {
 		{line: "sha256sum", not: "needs a release; ./.ci/release makes one"},
 		{line: "diff", not: "needs a release; ./.ci/release makes one"},
