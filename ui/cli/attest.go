@@ -31,7 +31,7 @@ func (p Program) attest() *cobra.Command {
 	w := words{format: "text", level: "info"}
 	cmd := &cobra.Command{
 		Use:   "attest",
-		Short: "Attest deliveries of an operator, as another party than the operator",
+		Short: "Attest an operator's deliveries, as another party",
 		Long: `Runs an attester of an operator's network. An escrow releases a payment only for the signatures of enough
 attesters; this program signs when it has found the delivery in a final block of the target chain, which it reads
 through the nodes that your own network file names. It keeps nothing but its keys.
