@@ -138,7 +138,8 @@ const startGC = 500
 // yet: looking at it costs more than a few MB for a moment. GOGC still counts where it is set.
 func collectLater() {
 	if os.Getenv("GOGC") == "" {
-		runtime.AddCleanup(new([1 << 10]byte), func(usual int) { debug.SetGCPercent(usual) }, debug.SetGCPercent(startGC))
+		usual := debug.SetGCPercent(startGC)
+		runtime.AddCleanup(new([1 << 10]byte), func(percent int) { debug.SetGCPercent(percent) }, usual)
 	}
 }
 

@@ -40,7 +40,8 @@ func TestPublicKeysAreThoseOfTheLibrary(t *testing.T) {
 	order := secp256k1.S256().Params().N.Bytes()
 	last := bytes.Clone(order)
 	last[31]--
-	keys := [][]byte{{1}, {2}, {15}, {16}, {17}, {0x10, 0, 0}, last, bytes.Repeat([]byte{0x0f}, 32), bytes.Repeat([]byte{0xf0}, 32)}
+	keys := [][]byte{{1}, {2}, {15}, {16}, {17}, {0x10, 0, 0}, last, bytes.Repeat([]byte{0x0f}, 32),
+		bytes.Repeat([]byte{0xf0}, 32)}
 	for i := range 500 {
 		k := sha256.Sum256([]byte{byte(i), byte(i >> 8)})
 		keys = append(keys, k[:])

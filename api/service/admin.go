@@ -216,7 +216,7 @@ func reply(w http.ResponseWriter, status int, answer any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) // the peer may be gone
+	_, _ = w.Write(raw) //nolint:gosec // JSON, which no browser shows as a page; the peer may be gone
 }
 
 // socketKeys are the keys of the process behind the local socket.

@@ -38,8 +38,8 @@ type promised struct {
 // newPromised deploys the contracts, allows a hot key, and gives the filler an inventory of which 100 USDC may leave.
 func newPromised(t *testing.T) *promised {
 	t.Helper()
-	p := &promised{operated: &operated{lab: newAnvilLab(t)}, own: keyOf(t, "operator's attester"), from: 42161, to: 8453,
-		hot: common.HexToAddress("0x4074"), payee: common.HexToAddress("0xbeef07")}
+	p := &promised{operated: &operated{lab: newAnvilLab(t)}, own: keyOf(t, "operator's attester"),
+		from: 42161, to: 8453, hot: common.HexToAddress("0x4074"), payee: common.HexToAddress("0xbeef07")}
 	p.net.Operator = &networks.Operator{Owner: p.payer.Address(), Threshold: 1, SponsorPerDay: big.NewInt(5e6),
 		ExposureCap: big.NewInt(1_000e6), Anyone: true}
 	p.save()
@@ -147,7 +147,8 @@ func (p *promised) as(from common.Address, id uint64, to common.Address, data []
 func TestOnlyKAttestersMoveADepositOnAnvil(t *testing.T) {
 	p := newPromised(t)
 	remote := attesthttp.NewRemote(attesthttp.Options{Attester: p.good.address, URL: "https://" + p.good.listen,
-		RootCAs: p.good.roots(), Key: secret.New([]byte(p.good.key)), Network: p.id, Filler: p.filler, Escrow: p.escrow})
+		RootCAs: p.good.roots(), Key: secret.New([]byte(p.good.key)), Network: p.id, Filler: p.filler,
+		Escrow: p.escrow})
 	c := p.pays(1, 600)
 	reverts := func(what string, from common.Address, id uint64, to common.Address, data []byte) {
 		t.Helper()
@@ -191,10 +192,11 @@ func TestOnlyKAttestersMoveADepositOnAnvil(t *testing.T) {
 	}
 	for what, data := range map[string][]byte{
 		"k-1 signatures": release(alone), "the operator's twice": release(alone, alone),
-		"the operator's and a stranger's": release(alone, other), "a stranger's and the operator's": release(other, alone),
-		"no signature":                   release(),
-		"nonsense":                       release(alone, slices.Repeat([]byte{0x11}, 65)),
-		"a stranger before the deadline": escrow.RefundCalldata(c.QuoteID, c.Depositor),
+		"the operator's and a stranger's": release(alone, other),
+		"a stranger's and the operator's": release(other, alone),
+		"no signature":                    release(),
+		"nonsense":                        release(alone, slices.Repeat([]byte{0x11}, 65)),
+		"a stranger before the deadline":  escrow.RefundCalldata(c.QuoteID, c.Depositor),
 	} {
 		reverts(what, stranger(), p.from, p.escrow, data)
 		reverts(what+", sent by the hot key", p.hot, p.from, p.escrow, data)

@@ -104,7 +104,8 @@ func TestATransferOfSOLOnOwnNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := q.OriginChainsOperations[0]
-	if o.FeePayer != x.me.String() || q.DestinationToken.MinimumAmount != "1000000000" || q.Fees.CumulativeUSD != "0.00" {
+	if o.FeePayer != x.me.String() || q.DestinationToken.MinimumAmount != "1000000000" ||
+		q.Fees.CumulativeUSD != "0.00" {
 		t.Errorf("%+v, %+v", q, o)
 	}
 	got := x.waited(signed, id)
@@ -123,7 +124,7 @@ func TestATransferOfSOLOnOwnNodes(t *testing.T) {
 	if got := x.waited(signed, id); got.Status != api.StatusCompleted || x.has(to, caip.SOL()) != 2e9 {
 		t.Errorf("%+v, %d arrived", got, x.has(to, caip.SOL()))
 	}
-	if status, raw := x.client.send("POST", x.executePath(), string(signed.Raw())); status != 409 {
+	if status, raw := x.send("POST", x.executePath(), string(signed.Raw())); status != 409 {
 		t.Errorf("executed twice: %d %s", status, raw)
 	}
 }
@@ -219,7 +220,8 @@ func TestANodeThatLiesAboutATransferOnSolana(t *testing.T) {
 			{On: "getSignaturesForAddress", Fault: faultproxy.Lie("", []any{})}},
 		"says that it failed": {{On: "getTransaction", Fault: faultproxy.Lie("meta.err", "AccountInUse")}},
 		"is far ahead":        {{On: "getBlockHeight", Fault: faultproxy.Lie("", 1<<40)}},
-		"drops it":            {{On: "sendTransaction", Fault: faultproxy.Refuse(-32005, "Node is behind by 9 slots", nil)}},
+		"drops it": {{On: "sendTransaction",
+			Fault: faultproxy.Refuse(-32005, "Node is behind by 9 slots", nil)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newSender(t, 3, 85)

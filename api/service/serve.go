@@ -154,8 +154,8 @@ func (p port) serve(ctx context.Context, o ServeOptions, h http.Handler) (_ *Run
 		return r, nil
 	}
 	secure := tls.NewListener(plainListener{few, p.clock, p.names, p.refused}, &tls.Config{
-		Certificates: []tls.Certificate{certified.leaf}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-		Time: p.clock,
+		Certificates: []tls.Certificate{certified.leaf}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"}, Time: p.clock,
 	})
 	context.AfterFunc(ctx, func() {
 		p.log.Info("stopping: requests under way are finished first", "within", shutdownTimeout.String())

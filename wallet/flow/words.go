@@ -134,8 +134,8 @@ func failedItself(status api.ExecutionStatus) string {
 	if !told || code != "TRANSACTION_REVERTED" || len(status.DestinationChainOperations) == 0 {
 		return ""
 	}
-	return "The transfer failed on Solana and moved nothing; its fee was paid. The chain says: " + text.Clean(why, 200) +
-		"."
+	return "The transfer failed on Solana and moved nothing; its fee was paid. The chain says: " +
+		text.Clean(why, 200) + "."
 }
 
 // reasonWords explains a failReason; an unknown one is shown as it is.

@@ -122,9 +122,11 @@ func TestS11_ATransferGoesToTheRecipientThatTheUserNamed(t *testing.T) {
 		"less arrives than is sent": {"Q5", "", func(x *itself) {
 			x.a.quote.DestinationToken.Amount, x.a.quote.DestinationToken.MinimumAmount = "99999999", "99999999"
 		}},
-		"a minimum below the amount": {"Q8", "", func(x *itself) { x.a.quote.DestinationToken.MinimumAmount = "99999999" }},
-		"a fee of the service":       {"Q11", "", func(x *itself) { x.a.quote.Fees.Assets[x.op.AssetType] = "1" }},
-		"fees that are not named":    {"Q11", "", func(x *itself) { x.a.quote.Fees = nil }},
+		"a minimum below the amount": {"Q8", "", func(x *itself) {
+			x.a.quote.DestinationToken.MinimumAmount = "99999999"
+		}},
+		"a fee of the service":    {"Q11", "", func(x *itself) { x.a.quote.Fees.Assets[x.op.AssetType] = "1" }},
+		"fees that are not named": {"Q11", "", func(x *itself) { x.a.quote.Fees = nil }},
 		"a second message": {"Q3", "", func(x *itself) {
 			x.a.quote.OriginChainsOperations = append(x.a.quote.OriginChainsOperations, *x.op)
 		}},

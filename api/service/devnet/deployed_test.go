@@ -115,7 +115,8 @@ func someone(r *rand.Rand) parties {
 }
 
 func escrowOf(t *testing.T, p pinned, who parties) []evm.Account {
-	return constructed(t, "Escrow", p.Escrow, p.Paymaster, []common.Address{who.attester}, big.NewInt(attesters), who.salt)
+	return constructed(t, "Escrow", p.Escrow, p.Paymaster, []common.Address{who.attester}, big.NewInt(attesters),
+		who.salt)
 }
 
 func tokenOf(t *testing.T, k tokenKind, who parties) []evm.Account {

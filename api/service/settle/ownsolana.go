@@ -42,8 +42,8 @@ func (s *Settler) sendSolana(ctx context.Context, o *order) (*quotestore.Quote, 
 	var refused *solana.TxError
 	switch {
 	case errors.As(err, &refused) && errors.Is(err, solana.ErrBlockhash):
-		return nil, refusal{reasonExpired, "the block hash of the transfer on Solana has ended, and the transfer is in no " +
-			"history"}
+		return nil, refusal{reasonExpired,
+			"the block hash of the transfer on Solana has ended, and the transfer is in no history"}
 	case refused != nil && !sent:
 		return nil, refusal{reasonTransaction + ": " + refused.Err.Error(), refused.Error()}
 	}
@@ -81,14 +81,16 @@ func (s *Settler) trySolana(ctx context.Context, o *order) error {
 	case errors.As(err, &refused) && errors.Is(err, solana.ErrBlockhash):
 		return expiredAt(o.body.ExpirationTimestamp)
 	case errors.As(err, &refused) && errors.Is(err, solana.ErrPayer):
-		return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: %s cannot pay Solana's fee", o.SolanaOwner)
+		return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: %s cannot pay Solana's fee",
+			o.SolanaOwner)
 	case errors.As(err, &refused):
 		return api.NewError(api.ErrSimulationFailed, "Simulation failed: Solana would not take the transfer: %s",
 			refused.Err)
 	case err != nil:
 		return err
 	case !rs[0].Success:
-		return api.NewError(api.ErrSimulationFailed, "Simulation failed: Solana would refuse the transfer: %s", rs[0].Error)
+		return api.NewError(api.ErrSimulationFailed, "Simulation failed: Solana would refuse the transfer: %s",
+			rs[0].Error)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/op"
 )
@@ -24,7 +25,7 @@ func (s seldom) SignTx(_ context.Context, tx *types.Transaction, chainID *big.In
 // sign makes 65 bytes with v 0 or 1 and a low s (RFC 6979).
 func (s seldom) sign(digest common.Hash) []byte {
 	var key secp256k1.ModNScalar
-	key.SetByteSlice(s.key.D.Bytes())
+	key.SetByteSlice(crypto.FromECDSA(s.key))
 	defer key.Zero()
 	secret := key.Bytes()
 	defer clear(secret[:])

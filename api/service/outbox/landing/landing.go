@@ -168,7 +168,8 @@ func (p *Port) Result(ctx context.Context, id string) ([]solana.Receipt, error) 
 			return nil, err
 		case err != nil && err.Error() != failing:
 			failing = err.Error()
-			p.Log.Warn("what became of a transaction on Solana cannot be told yet", "transaction", r.Tx.Name(), "error", err)
+			p.Log.Warn("what became of a transaction on Solana cannot be told yet", "transaction", r.Tx.Name(),
+				"error", err)
 		case err == nil && over && r.Expired:
 			return nil, &solana.TxError{Err: solana.ErrBlockhash}
 		case err == nil && over:

@@ -45,7 +45,8 @@ func TestOnlyTheTransactionItselfIsReadAsLanded(t *testing.T) {
 	for _, answer := range []string{
 		`{}`, `{"slot":5,"transaction":["` + own + `","base64"]}`,
 		`{"slot":5,"transaction":["` + own + `","base58"],"meta":{"err":null,"fee":1}}`,
-		`{"slot":5,"transaction":["` + base64.StdEncoding.EncodeToString(Wire(other)) + `","base64"],"meta":{"err":null}}`,
+		`{"slot":5,"transaction":["` + base64.StdEncoding.EncodeToString(Wire(other)) +
+			`","base64"],"meta":{"err":null}}`,
 		`{"slot":5,"transaction":["` + own + `","base64"],"meta":{"err":7,"fee":1}}`,
 	} {
 		var w wireLanded
@@ -102,7 +103,8 @@ func FuzzLanding(f *testing.F) {
 		var landed wireLanded
 		if json.Unmarshal(raw, &landed) == nil {
 			r, err := landed.read(tx)
-			if err == nil && (r.Signature != tx.Name() || r.Success != (r.Fault == nil) || strings.ContainsRune(r.Error, 0)) {
+			if err == nil &&
+				(r.Signature != tx.Name() || r.Success != (r.Fault == nil) || strings.ContainsRune(r.Error, 0)) {
 				t.Fatalf("%q is read as %+v", answer, r)
 			}
 			if err != nil && !errors.Is(err, errForm) {
