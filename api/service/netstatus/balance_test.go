@@ -2,6 +2,7 @@ package netstatus
 
 import (
 	"bytes"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -90,5 +91,22 @@ func TestABalanceIsPrinted(t *testing.T) {
 	if err := PrintBalance(&out, stocked(0, 0, 0).Balance(nil), FlowDays); err != nil ||
 		out.String() != "the filler has nothing on any chain\n" {
 		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+// TestJSONOfABalance: what --json prints of an asset.
+func TestJSONOfABalance(t *testing.T) {
+	s := stocked(3, 1, 0)
+	s.Chains = s.Chains[:2]
+	s.Chains[1].Inventory[0].Promised = nil
+	raw, err := EncodeJSON(s.Balance(nil))
+	const place = `"asset":"%s/usdc","symbol":"USDC","decimals":6,"has":"%d000000","promised":`
+	want := `[{"aggregate":"ob:usdc","symbol":"USDC","decimals":6,"total":null,"chains":[` +
+		`{"chain":8453,"name":"Base",` + fmt.Sprintf(place, "Base", 3) +
+		`"0","free":"3000000","target":null,"over":null,"capacity":"5000000","delivered":"70000000","deposited":"0"},` +
+		`{"chain":10,"name":"Optimism",` + fmt.Sprintf(place, "Optimism", 1) +
+		`null,"free":null,"target":null,"over":null,"capacity":"5000000","delivered":"70000000","deposited":"0"}]}]`
+	if err != nil || string(raw) != want {
+		t.Errorf("got\n%s, %v, want\n%s", raw, err, want)
 	}
 }

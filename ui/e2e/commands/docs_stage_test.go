@@ -63,6 +63,7 @@ var scenes = map[string][]scene{
 		{line: "make ", not: source},
 		{line: "GO", not: source},
 		{line: "coffer serve --lifetime", not: value},
+		{line: "coffer serve --keys", not: value},
 		{line: "coffer setup --linear", not: "asks much; ui/e2e/devnet answers"},
 		{line: "coffer refund --rpc", not: "needs a payment past its deadline; ui/e2e/devnet has one"},
 		{line: "coffer serve --networks", not: "needs what the owner of an operator does; ui/e2e/devnet does it"},
@@ -110,6 +111,7 @@ var scenes = map[string][]scene{
 	},
 	"networks.md": {
 		{line: "coffer network resume", not: "needs a gas tank that stopped; api/service has one"},
+		{line: "coffer transfer --asset sol", not: "needs a chain of Solana; ui/e2e/nodes has one"},
 		{line: "coffer tank withdraw", not: "needs a gas tank with coins; ui/e2e/devnet has one"},
 		{line: "coffer network owner", not: "needs an operator's network; ui/e2e/devnet has one"},
 		{line: "coffer network init --kind lab --tokens all --operator", words: []string{"--operator",

@@ -259,6 +259,16 @@ func apart() []ending {
 		{command: "serve check", code: 0}, {command: "serve check", code: 1},
 		{command: "serve check", code: 2},
 		{command: "serve backup", code: 0}, {command: "serve backup", code: 1}, {command: "serve backup", code: 2},
+		{command: "serve export", code: 0}, {command: "serve export", code: 1}, {command: "serve export", code: 2},
+		{command: "serve import", code: 0}, {command: "serve import", code: 1}, {command: "serve import", code: 2},
+		{command: "serve", code: 3}, {command: "serve keys", code: 3},
+		{command: "attest", code: 0}, {command: "attest", code: 1}, {command: "attest", code: 2},
+		{command: "attest", code: 3},
+		{command: "tank", code: 0}, {command: "tank", code: 1}, {command: "tank", code: 2}, {command: "tank", code: 3},
+		{command: "tank", code: 4}, {command: "tank", code: 5}, {command: "tank", code: 6},
+		{command: "tank withdraw", code: 0}, {command: "tank withdraw", code: 1}, {command: "tank withdraw", code: 2},
+		{command: "tank withdraw", code: 3}, {command: "tank withdraw", code: 4}, {command: "tank withdraw", code: 5},
+		{command: "tank withdraw", code: 6},
 	}
 }
 
@@ -287,7 +297,8 @@ func TestTheExitCodesOfTheDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests = append(tests, "../../cli/act/codes_test.go", "../../cli/act/refund_test.go", "../../cli/serve_test.go")
+	tests = append(tests, "../../cli/act/codes_test.go", "../../cli/act/refund_test.go", "../../cli/serve_test.go",
+		"../../cli/attest_test.go", "../../cli/tank/tank_test.go", "../../../api/service/attested_test.go")
 	listed := map[string]bool{}
 	for row := range strings.SplitSeq(table, "\n") {
 		cells := strings.Split(row, "|")
