@@ -239,8 +239,8 @@ func TestTwoOfThreeReleaseWhateverTheThirdDoes(t *testing.T) {
 }
 
 // TestWithoutEnoughAttestersNothingIsReleasedOrQuotedUntilTheyComeBack: k-1 signatures move nothing, what is
-// under way stays in escrow, a new one has no route, calls that need no deposit go on; when the attester is back, both go
-// on.
+// under way stays in escrow, a new one has no route, calls that need no deposit go on; when the attester is back, both
+// go on.
 func TestWithoutEnoughAttestersNothingIsReleasedOrQuotedUntilTheyComeBack(t *testing.T) {
 	t.Parallel()
 	o, good, _, own := twoOfThree(t)

@@ -186,8 +186,8 @@ func TestWhatATransferOnSolanaLacksIsSaid(t *testing.T) {
 	broke := newClient(t, x.s, api.AccountSolana, 83)
 	x.l.pays(solmsg.Key(broke.user.Solana.Public().(ed25519.PublicKey)), usdc, 5_000_000)
 	if status, raw := broke.send("POST", broke.quotePath(), broke.swap(usdc.String(), "5000000", usdc.String(),
-		caip.SolanaAccount(to).String())); status < 400 || !strings.Contains(string(raw), "of rent for the recipient's "+
-		"token account, which it does not have yet") || !strings.Contains(string(raw), "has 0 SOL") {
+		caip.SolanaAccount(to).String())); status < 400 || !strings.Contains(string(raw), "of rent for the "+
+		"recipient's token account, which it does not have yet") || !strings.Contains(string(raw), "has 0 SOL") {
 		t.Errorf("%d %s", status, raw)
 	}
 }

@@ -100,6 +100,7 @@ func TestTerminalKeepsTheMomentOfEachByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first, after := term.Passed(0), term.Passed(before); first.After(one) || !after.After(one) {
-		t.Fatalf("the first byte came at %s, the one behind %d bytes at %s; the last of one at %s", first, before, after, one)
+		t.Fatalf("the first byte came at %s, the one behind %d bytes at %s; the last of one at %s", first, before,
+			after, one)
 	}
 }

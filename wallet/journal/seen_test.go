@@ -8,8 +8,8 @@ import (
 	"coffer/wallet/journal"
 )
 
-// What the person's own node saw used can be used by nothing else: it leaves the list, its place is past, its sums stay,
-// also for another operation that signed in the same place, and after a start.
+// What the person's own node saw used can be used by nothing else: it leaves the list, its place is past, its sums
+// stay, also for another operation that signed in the same place, and after a start.
 func TestU3_ANonceThatOwnNodesSawUsedClosesItsSignatures(t *testing.T) {
 	dir := dirOf(t)
 	j := open(t, dir, options())

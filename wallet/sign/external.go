@@ -21,8 +21,8 @@ import (
 // {"signature":"…"} on its standard output: 0x and 65 bytes r‖s‖v with v 27 or 28 and a low s, or base58 of 64 bytes
 // for Solana. What it signs is Digest as it stands, without a prefix, or for Solana the bytes of Message.
 //
-// Promise: what package signcmd promises of the command, and its signature leaves this package only if the account's key
-// made it (TH-U15).
+// Promise: what package signcmd promises of the command, and its signature leaves this package only if the account's
+// key made it (TH-U15).
 type External struct {
 	Command []string      // program and arguments
 	Network string        // network id

@@ -46,8 +46,8 @@ var (
 	ErrBackend        = errors.New("the stored vault was set up for another kind of backend than this profile names")
 	ErrDamaged        = sealed.ErrDamaged
 	ErrWork           = sealed.ErrWork
-	ErrGasTank        = errors.New("this vault has another gas tank, which stays; restore the backup into a new profile to " +
-		"reach its own")
+	ErrGasTank        = errors.New("this vault has another gas tank, which stays; restore the backup into a new " +
+		"profile to reach its own")
 	ErrFull  = errors.New("the vault is full: it holds 48 keys")
 	ErrLabel = errors.New("a label has at most 64 bytes of printable text")
 )

@@ -99,8 +99,8 @@ func (j *judge) sentItself(w api.Quote, legs []leg, q *VerifiedQuote) {
 	}
 	j.must(free, "Q11", "only Solana takes a fee", "/fees", "no fees", "fees")
 	j.must(q.view.Minimum.Amount != nil && q.view.Delivered.Amount.Cmp(q.view.Minimum.Amount) == 0 &&
-		q.view.Delivered.Amount.Cmp(legs[0].amount) == 0, "Q8", "exactly what is sent arrives", "/destinationToken/amount",
-		legs[0].amount.String(), w.DestinationToken.Amount)
+		q.view.Delivered.Amount.Cmp(legs[0].amount) == 0, "Q8", "exactly what is sent arrives",
+		"/destinationToken/amount", legs[0].amount.String(), w.DestinationToken.Amount)
 	if j.refused() {
 		return
 	}
@@ -112,6 +112,6 @@ func (j *judge) sentItself(w api.Quote, legs []leg, q *VerifiedQuote) {
 	q.view.Fees = []AmountView{j.amountView(caip.SOL(), costs)}
 	q.view.FeesMicro = Sum(q.view.Fees)
 	q.view.CallTypeWords = "The message below is signed now. It sends exactly this amount to the recipient, once or " +
-		"not at all; your account pays Solana's fee. Your nodes try the signed message before it goes out; that is no " +
-		"promise that it lands."
+		"not at all; your account pays Solana's fee. Your nodes try the signed message before it goes out; that is " +
+		"no promise that it lands."
 }

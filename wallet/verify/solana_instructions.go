@@ -123,7 +123,8 @@ func (s *solanaPay) openAccount(k int, ix solmsg.Instruction) {
 	same(s.judge, s.sponsor, payer, "S10", s.words("the sponsor pays for the vault's token account",
 		"you pay for the recipient's token account"), path+"/keys/0")
 	s.must(account == s.target && owner == s.vault && mint == s.mint, "S11",
-		s.words("the token account that is opened is the vault's", "the token account that is opened is the recipient's"),
+		s.words("the token account that is opened is the vault's",
+			"the token account that is opened is the recipient's"),
 		path+"/keys/2", s.vault.String(), owner.String())
 	if s.itself {
 		s.must(!s.opened, "S9", "a token account is opened once", path, "once", "again")

@@ -131,8 +131,8 @@ func slotOf(key common.Address, slot int64) common.Hash {
 	return crypto.Keccak256Hash(common.LeftPadBytes(key[:], 32), common.BigToHash(big.NewInt(slot)).Bytes())
 }
 
-// tokens makes one token of each kind, with the shares of treasury, filler and faucet. Nothing in a token depends on its
-// address, so the account is moved to the real one afterwards; code and sum differ by decimals only.
+// tokens makes one token of each kind, with the shares of treasury, filler and faucet. Nothing in a token depends on
+// its address, so the account is moved to the real one afterwards; code and sum differ by decimals only.
 func tokens(known contracts, cat *catalog.Catalog, filler common.Address, who parties) map[tokenKind]evm.Account {
 	out, bare, inFunds := map[tokenKind]evm.Account{}, map[int]evm.Account{}, fundKinds(cat)
 	for e := range cat.Entities() {

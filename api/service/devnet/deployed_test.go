@@ -120,7 +120,8 @@ func escrowOf(t *testing.T, p pinned, who parties) []evm.Account {
 }
 
 func tokenOf(t *testing.T, k tokenKind, who parties) []evm.Account {
-	return constructed(t, "Token", common.Address{}, k.name, k.symbol, uint8(k.decimals), who.treasury, supply(k.decimals))
+	return constructed(t, "Token", common.Address{}, k.name, k.symbol, uint8(k.decimals), who.treasury,
+		supply(k.decimals))
 }
 
 func TestDeployedContractsAreWhatTheirConstructorsLeave(t *testing.T) {
@@ -137,7 +138,8 @@ func TestDeployedContractsAreWhatTheirConstructorsLeave(t *testing.T) {
 		kept(t, "Filler", constructed(t, "Filler", p.Paymaster, p.EntryPoint, a.treasury),
 			constructed(t, "Filler", p.Paymaster, p.EntryPoint, b.treasury), common.Hash{}, common.Hash{}),
 		kept(t, "Escrow", escrowOf(t, p, a), escrowOf(t, p, b), a.salt, b.salt),
-		kept(t, "Token", tokenOf(t, tokenKind{decimals: 6}, a), tokenOf(t, tokenKind{decimals: 18}, b), word(6), word(18)),
+		kept(t, "Token", tokenOf(t, tokenKind{decimals: 6}, a), tokenOf(t, tokenKind{decimals: 18}, b), word(6),
+			word(18)),
 	}
 	for name, at := range map[string]common.Address{"EntryPoint": p.EntryPoint, "KernelV31": p.KernelV31,
 		"KernelV33": p.KernelV33, "ECDSAValidator": p.ECDSAValidator, "KernelFactory": p.Factory,

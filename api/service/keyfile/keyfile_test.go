@@ -61,7 +61,8 @@ func TestAFileOfKeysGivesTheSameSeedAndSecretsAndShowsNone(t *testing.T) {
 	if got, err := again.Secret("theirs", host); err != nil || got != api {
 		t.Error(got, err)
 	}
-	if _, err := again.Secret("theirs", "https://elsewhere.example"); err == nil || errors.Is(err, keyfile.ErrNoSecret) {
+	_, err = again.Secret("theirs", "https://elsewhere.example")
+	if err == nil || errors.Is(err, keyfile.ErrNoSecret) {
 		t.Error("given for another host: ", err)
 	}
 	if _, err := again.Secret("mine", host); !errors.Is(err, keyfile.ErrNoSecret) {

@@ -214,8 +214,8 @@ func (j *judged) attesters(a *Attesters) {
 		return
 	}
 	if n := a.answering(); n < a.Threshold {
-		j.say(AttestersFew, Chain{}, "", "%d of %d attesters answer and %d must sign: nothing is quoted that pays from "+
-			"another chain, and no deposit is released", n, len(a.Members), a.Threshold)
+		j.say(AttestersFew, Chain{}, "", "%d of %d attesters answer and %d must sign: nothing is quoted that pays "+
+			"from another chain, and no deposit is released", n, len(a.Members), a.Threshold)
 	}
 	for _, m := range a.Members {
 		if !m.Answers {

@@ -65,8 +65,8 @@ func (q *Quoter) sentOnSolana(x *trade) (catalog.Entity, error) {
 	}
 	if fine := amount.Scale(x.give, x.paying.aggregate.Decimals, to.Decimals); amount.Scale(fine, to.Decimals,
 		x.paying.aggregate.Decimals).Cmp(x.give) != 0 {
-		return to, api.Invalid("from.amount", fmt.Sprintf("an amount that %d decimals can express, as the asset has on "+
-			"Solana", to.Decimals), x.From.Amount)
+		return to, api.Invalid("from.amount", fmt.Sprintf("an amount that %d decimals can express, as the asset has "+
+			"on Solana", to.Decimals), x.From.Amount)
 	}
 	if to := x.recipient; to.Address == x.solana.String() {
 		return catalog.Entity{}, api.Invalid("to.account", "another account: the money is there already", to.Address)
@@ -119,8 +119,8 @@ func (q *Quoter) ownMessage(ctx context.Context, chain solana.Others, x *trade, 
 	return built{
 		Leg: quotestore.Leg{Pays: pays, Message: m.Base64(), LastHeight: height},
 		wire: api.ChainOperation{
-			Type: api.AccountSolana, Instructions: m.Wire(), RecentBlockHash: hash.String(), FeePayer: x.solana.String(),
-			DataToSign: m.Base64(), AssetType: pays.Asset, Amount: v.String(),
+			Type: api.AccountSolana, Instructions: m.Wire(), RecentBlockHash: hash.String(),
+			FeePayer: x.solana.String(), DataToSign: m.Base64(), AssetType: pays.Asset, Amount: v.String(),
 		},
 	}, nil
 }
@@ -230,17 +230,17 @@ func (q *Quoter) affordsSolana(ctx context.Context, st solana.State, x *trade, e
 	minimum := new(big.Int).SetUint64(solana.RentMinimum(0))
 	switch {
 	case stays.Sign() < 0:
-		return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: this takes %s in all (%s), and %s has %s: "+
-			"send it %s more", lamports(costs), parts, x.solana, lamports(free), lamports(stays.Neg(stays)))
+		return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: this takes %s in all (%s), and %s has "+
+			"%s: send it %s more", lamports(costs), parts, x.solana, lamports(free), lamports(stays.Neg(stays)))
 	case stays.Sign() > 0 && stays.Cmp(minimum) < 0:
-		return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: an account on Solana keeps at least %s or "+
-			"nothing, and %s would keep %s of %s (this takes %s in all, with %s)", lamports(minimum), x.solana,
+		return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: an account on Solana keeps at least %s "+
+			"or nothing, and %s would keep %s of %s (this takes %s in all, with %s)", lamports(minimum), x.solana,
 			lamports(stays), lamports(free), lamports(costs), parts)
 	}
 	there, err := st.Lamports(toKey(x.recipient))
 	if err == nil && e.Asset.IsNative() && there == 0 && v.Cmp(minimum) < 0 {
-		err = api.NewError(api.ErrSimulationFailed, "Simulation failed: the recipient has no account yet, and one begins "+
-			"with at least %s", lamports(minimum))
+		err = api.NewError(api.ErrSimulationFailed, "Simulation failed: the recipient has no account yet, and one "+
+			"begins with at least %s", lamports(minimum))
 	}
 	return err
 }

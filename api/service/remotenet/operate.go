@@ -30,15 +30,16 @@ var (
 	// ErrOperator says that a file names an operator, whose service is not one inside a wallet.
 	ErrOperator = errors.New("the file names an operator: coffer serve --networks runs its service, and wallets open " +
 		"that one")
-	// ErrRealOperator says that real money is at stake, and that the operator's keys would be in the store in the clear.
+	// ErrRealOperator says that real money is at stake, and that the operator's keys would be in the store in the
+	// clear.
 	ErrRealOperator = errors.New("real money is at stake, and the service's keys would be beside its data in the " +
 		"clear: --keys names a file for them, which a passphrase guards")
 	// ErrAnyone says that real money is at stake for every account.
 	ErrAnyone = errors.New(`real money is at stake, and accounts = "any" serves every account: list them, or ` +
 		"start with --serve-anyone-with-real-money")
 	// ErrTwoKeys says that data has keys of its own beside those of a file.
-	ErrTwoKeys = errors.New("these data have keys of their own, in the clear: leave out --keys, or begin with another " +
-		"data directory")
+	ErrTwoKeys = errors.New("these data have keys of their own, in the clear: leave out --keys, or begin with " +
+		"another data directory")
 	// ErrNoOperator says that a file names none.
 	ErrNoOperator = errors.New("the file names no operator: a table [operator] says who settles payments")
 	// ErrOpen says that deposits of quotes lie in another escrow than that of the latest deployment.

@@ -99,7 +99,8 @@ func byStatus(status, reason string, believed bool) error {
 		}
 		if !believed {
 			return outcome(cli.ExitFailed, nil,
-				"the service says that it finished as %s%s; see `coffer activity` for what can still be used", status, reason)
+				"the service says that it finished as %s%s; see `coffer activity` for what can still be used", status,
+				reason)
 		}
 		return outcome(cli.ExitFailed, nil, "it finished as %s%s", status, reason)
 	case "":

@@ -67,8 +67,8 @@ Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ende
 			errors.As(err, &known) && known.code != cli.ExitUnknown {
 			return err
 		}
-		return outcome(cli.ExitUnknown, err, "it has not finished after %s. Resume with: coffer status %s --watch", wait,
-			args[0])
+		return outcome(cli.ExitUnknown, err, "it has not finished after %s. Resume with: coffer status %s --watch",
+			wait, args[0])
 	})
 }
 
@@ -185,7 +185,8 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), word)
 		}
 		if err := c.Sleep(ctx, wait); err != nil {
-			return outcome(cli.ExitUnknown, err, "stopped; it has not finished: %s. Resume with: coffer status %s --watch",
+			return outcome(cli.ExitUnknown, err,
+				"stopped; it has not finished: %s. Resume with: coffer status %s --watch",
 				verify.Status(x.Status).Text, quote)
 		}
 		wait = min(2*wait, longestPoll)

@@ -51,16 +51,17 @@ func TestJSONOfATank(t *testing.T) {
 		Amount: big.NewInt(7), Fee: big.NewInt(3), Most: big.NewInt(9)}
 	sent := w
 	sent.State, sent.Tx, sent.Block, sent.Fee = gastank.Done, common.Hash{3}, 12, nil
+	report := gastank.Report{Address: "0xTank", Most: 100, Paid: []gastank.Paid{{Account: "0xA", Operations: 3}},
+		Chains: []gastank.Chain{{ID: 8453, Name: "Base", Symbol: "ETH", Has: &has, Operations: &good},
+			{ID: 10, Name: "Optimism", Symbol: "ETH", Problem: "no endpoint answers"}}}
 	for want, v := range map[string]any{
 		`{"address":"0xTank","chains":[{"id":8453,"name":"Base","symbol":"ETH","has":"1500000000000000000",` +
 			`"operations":160,"underWay":[]},{"id":10,"name":"Optimism","symbol":"ETH","has":null,"operations":null,` +
-			`"problem":"no endpoint answers","underWay":[]}],"paid":[{"account":"0xA","operations":3}],"most":100}`: gastank.Report{
-			Address: "0xTank", Most: 100, Paid: []gastank.Paid{{Account: "0xA", Operations: 3}}, Chains: []gastank.Chain{
-				{ID: 8453, Name: "Base", Symbol: "ETH", Has: &has, Operations: &good},
-				{ID: 10, Name: "Optimism", Symbol: "ETH", Problem: "no endpoint answers"}}},
+			`"problem":"no endpoint answers","underWay":[]}],"paid":[{"account":"0xA","operations":3}],` +
+			`"most":100}`: report,
 		`{"state":"planned","chain":"eip155:8453","from":"0x0100000000000000000000000000000000000000",` +
-			`"to":"0x0200000000000000000000000000000000000000","amount":"7","symbol":"ETH","fee":"3","mostFee":"9"}`: factOf(w,
-			false),
+			`"to":"0x0200000000000000000000000000000000000000","amount":"7","symbol":"ETH",` +
+			`"fee":"3","mostFee":"9"}`: factOf(w, false),
 		`{"state":"done","chain":"eip155:8453","from":"0x0100000000000000000000000000000000000000",` +
 			`"to":"0x0200000000000000000000000000000000000000","amount":"7","symbol":"ETH","transaction":"0x03` +
 			strings.Repeat("0", 62) + `","block":12,"earlier":true}`: factOf(sent, true),

@@ -46,8 +46,8 @@ func newSolana(t *testing.T) *solana {
 	raw, err := os.ReadFile(s.file)
 	w.ok(err)
 	head, _, _ := strings.Cut(string(raw), "\n[[chains]]\nid = \"solana:")
-	w.writes(s.file, head+strings.Replace(string(raw[len(head):]), "tokens = [\n", "tokens = [\n  { symbol = \"USDC\", "+
-		"address = \""+usdcMint+"\", decimals = 6, aggregate = \"ob:usdc\" },\n", 1))
+	w.writes(s.file, head+strings.Replace(string(raw[len(head):]), "tokens = [\n", "tokens = [\n  { symbol = "+
+		"\"USDC\", address = \""+usdcMint+"\", decimals = 6, aggregate = \"ob:usdc\" },\n", 1))
 	w.deploys(s.file)
 	s.runs(0, "profile", "add", "nodes", "--networks", s.file, "--vault", "file")
 	rig.MakesVault(w.T, w.dir, "nodes", s.network())

@@ -1,5 +1,5 @@
-// Package landing is the port of a Solana chain that is reached by JSON-RPC (protocol §5.10). What goes out there is one
-// transaction that its owner has signed: it cannot be replaced, and its block hash ends.
+// Package landing is the port of a Solana chain that is reached by JSON-RPC (protocol §5.10). What goes out there is
+// one transaction that its owner has signed: it cannot be replaced, and its block hash ends.
 //
 //   - Send tries the transaction on a node, and commits its bytes with the record of its caller. Only then do they go
 //     out. A crash before the commit has done nothing; after it the same bytes go out again.
@@ -103,7 +103,8 @@ func put(tx store.Tx, id string, r *record) error {
 // Send implements outbox.Port.
 func (p *Port) Send(ctx context.Context, s outbox.SolanaStep) (final bool, err error) {
 	if len(s.Txs) != 1 || len(s.Txs[0].Signatures) == 0 || s.Txs[0].LastHeight == 0 {
-		return false, errors.New("a step on a Solana chain of others is one signed transaction with its last block height")
+		return false, errors.New(
+			"a step on a Solana chain of others is one signed transaction with its last block height")
 	}
 	tx := s.Txs[0]
 	if err := p.try(ctx, s); err != nil {

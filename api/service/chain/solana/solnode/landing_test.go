@@ -94,7 +94,8 @@ func TestAPriceIsThatOfNineBlocksInTen(t *testing.T) {
 func FuzzLanding(f *testing.F) {
 	own := base64.StdEncoding.EncodeToString(Wire(sent(f)))
 	f.Add(`{"slot":5,"transaction":["`+own+`","base64"],"meta":{"err":null,"fee":5000}}`, uint64(5))
-	f.Add(`{"slot":5,"transaction":["`+own+`","base64"],"meta":{"err":{"InstructionError":[0,"X"]},"fee":1}}`, uint64(5))
+	f.Add(`{"slot":5,"transaction":["`+own+`","base64"],"meta":{"err":{"InstructionError":[0,"X"]},"fee":1}}`,
+		uint64(5))
 	f.Add(`{"value":{"blockhash":"`+solmsg.Key{3}.String()+`","lastValidBlockHeight":7}}`, uint64(9))
 	f.Add(`[{"signature":"`+sent(f).Name()+`","slot":7,"err":null}]`, uint64(0))
 	f.Add(`[{"prioritizationFee":18446744073709551615},{"slot":1}]`, uint64(0))
