@@ -20,8 +20,10 @@ type sight struct {
 // used: hashes are their OpHash, note says in plain words where it was seen. From then on nothing can use them, so they
 // are no longer on the list of Outstanding, and their places are past. What ran in them is not known by it: they count
 // against the caps of their day as before, and the operation keeps its state. It is never the service's word that leads
-// here.  Errors: ErrSeen for a signature without a nonce, or one that the operation does not have; those of Append.
-// Programs from before this record open a file with one read-only.
+// here.
+//
+// Errors: ErrSeen for a signature without a nonce, or one that the operation does not have; those of Append. Programs
+// from before this record open a file with one read-only.
 func (j *Journal) Saw(op string, hashes []string, note string) error {
 	return j.Append(op, Seen, Entry{Used: hashes, Note: note})
 }

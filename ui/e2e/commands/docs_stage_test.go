@@ -204,6 +204,7 @@ var scenes = map[string][]scene{
 		{line: "coffer intent from-safe", before: "cp ui/cli/check/testdata/batch.json ."},
 	},
 	mentions: {
+		{line: "coffer serve export", not: "needs PostgreSQL; .ci/replicas/run has one"},
 		{line: "coffer attest", not: "needs an operator's network; api/service has one, and ui/e2e/nodes its keys"},
 		{line: "coffer network owner", not: "needs an operator's network; ui/e2e/devnet has one"},
 		{line: "coffer tank withdraw", not: "needs a gas tank with coins; ui/e2e/devnet has one"},
