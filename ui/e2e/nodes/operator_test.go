@@ -208,7 +208,7 @@ func (o *operated) sum(id string, payees ...common.Address) *big.Int {
 func (o *operated) calls(id string, to common.Address, usdc string, more ...string) []string {
 	return append([]string{"call", "--chain", id, "--to", o.tokens[id].Hex(), "--function",
 		"transfer(address to, uint256 amount)", "--arg", to.Hex(), "--arg", usdc + " USDC", "--fund-with", "usdc",
-		"--yes", "--accept", "V4,Y5,J4", "--json"}, more...)
+		"--yes", "--accept", "V4,Y5,J4,Q11", "--json"}, more...)
 }
 
 // logs counts those of a contract with an event, by quote.
