@@ -1,7 +1,7 @@
 // Package sealed encrypts what a person's passphrase guards: an age document under scrypt.
 //
-// Promise: opening a document does no more work than MaxWork asks for, whoever made it, and an error quotes nothing of
-// a document or a passphrase (TH-KR6). The string that age makes of a passphrase cannot be wiped (TH-K4).
+// Promise: opening a document, also a hostile one, does no more work than MaxWork allows, and an error quotes nothing
+// of a document or a passphrase (TH-KR6). The string that age makes of a passphrase cannot be wiped (TH-K4).
 package sealed
 
 import (

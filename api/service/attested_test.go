@@ -57,7 +57,7 @@ func newAttester(o *operated) *attester {
 	a.copies(o)
 	err := daemon.Attest(o.t.Context(), a.options(io.Discard))
 	if !errors.Is(err, remotenet.ErrNoAttester) {
-		o.t.Fatalf("an attester that nobody named: %v", err)
+		o.t.Fatalf("an attester that the file does not name: %v", err)
 	}
 	a.address = common.HexToAddress(regexp.MustCompile(`writes (0x\w{40}) into`).FindStringSubmatch(err.Error())[1])
 	a.key, _, err = daemon.Keys{Dir: filepath.Join(dir, "data")}.Add(o.t.Context(), access.KeySpec{Company: "lab",

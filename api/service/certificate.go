@@ -64,7 +64,7 @@ type Certified struct {
 	err   error
 }
 
-// Certify makes it beside other work, for a directory that nobody else uses. Serve writes the files.
+// Certify makes the certificates while other work goes on. No one else may use the directory. Serve writes the files.
 func Certify(dir string, hosts []string, now time.Time) *Certified {
 	c := &Certified{ready: make(chan struct{})}
 	go func() {

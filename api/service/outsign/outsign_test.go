@@ -224,10 +224,10 @@ func FuzzAnswersOfSigners(f *testing.F) {
 			k := outsign.New(outsign.Options{Within: time.Second,
 				Signer: networks.Signer{Kind: kind, URL: s.URL, Address: common.Address{1}}})
 			if _, err := k.SignTx(t.Context(), tx, big.NewInt(8453)); err == nil {
-				t.Fatal("a signature of nobody")
+				t.Fatal("took a signature that no key made")
 			}
 			if _, err := k.SignMessage(t.Context(), common.Hash{1}); err == nil {
-				t.Fatal("a signature of nobody")
+				t.Fatal("took a signature that no key made")
 			}
 		}
 	})

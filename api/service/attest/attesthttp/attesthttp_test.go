@@ -218,7 +218,7 @@ func FuzzAnswersOfAnAttester(f *testing.F) {
 		defer web.Close()
 		r := attesthttp.NewRemote(attesthttp.Options{Attester: common.Address{1}, URL: web.URL, Within: time.Second})
 		if _, err := r.Attest(t.Context(), claim()); err == nil {
-			t.Fatal("a signature of nobody")
+			t.Fatal("took a signature that no key made")
 		}
 	})
 }
