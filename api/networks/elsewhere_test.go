@@ -55,7 +55,7 @@ address = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 	}
 }
 
-// A key in the clear, an attester that the operator does not name and a signer without an address are faults.
+// Faults of attesters elsewhere and of signers are told with their place in the file, and no key is repeated.
 func TestFaultsOfAttestersElsewhereAndOfSigners(t *testing.T) {
 	_, err := Parse("n.toml", []byte(twoOfTwo+`[[operator.elsewhere]]
 attester = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
