@@ -51,15 +51,30 @@ func Open(path string) (*os.File, error) {
 // Replace writes a file as a whole, mode 0600: under a new name beside it first, made of the pattern as os.CreateTemp
 // does. A reader sees the old content or the new, and so does who comes after a crash; SyncDir makes the new one last.
 func Replace(path, pattern string, content []byte) error {
-	return replace(path, pattern, content, (*os.File).Sync)
+	return write(path, pattern, content, (*os.File).Sync, rename)
+}
+
+// Create is Replace for a file that is not there yet, fs.ErrExist where it is.
+func Create(path, pattern string, content []byte) error {
+	return write(path, pattern, content, (*os.File).Sync, func(from, to string) error {
+		return errors.Join(os.Link(from, to), os.Remove(from))
+	})
 }
 
 // Pass is Replace for a file that need not outlive the system: it waits for no disk.
 func Pass(path, pattern string, content []byte) error {
-	return replace(path, pattern, content, func(*os.File) error { return nil })
+	return write(path, pattern, content, func(*os.File) error { return nil }, rename)
 }
 
-func replace(path, pattern string, content []byte, sync func(*os.File) error) (err error) {
+func rename(from, to string) error {
+	err := os.Rename(from, to)
+	if err != nil {
+		err = errors.Join(err, os.Remove(from))
+	}
+	return err
+}
+
+func write(path, pattern string, content []byte, sync func(*os.File) error, place func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), pattern) // mode 0600
 	if err != nil {
 		return err
@@ -69,12 +84,9 @@ func replace(path, pattern string, content []byte, sync func(*os.File) error) (e
 		err = sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		return place(f.Name(), path)
 	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
+	return errors.Join(err, os.Remove(f.Name()))
 }
 
 // Lock waits until it has locked an open file against other processes, which ends when the file is closed, or until ctx

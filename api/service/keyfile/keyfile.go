@@ -134,7 +134,11 @@ func (f *File) make(o Options) error {
 	if _, err := io.ReadFull(o.Random, f.in.Seed); err != nil {
 		return fmt.Errorf("draw the seed: %w", err)
 	}
-	return f.save()
+	err := f.save(files.Create)
+	if errors.Is(err, fs.ErrExist) { // the keys of two services would differ
+		err = errors.New("another process made this file meanwhile; start again")
+	}
+	return err
 }
 
 func (f *File) read(raw []byte, networkID string) error {
@@ -152,8 +156,8 @@ func (f *File) read(raw []byte, networkID string) error {
 	return nil
 }
 
-// save replaces the file as a whole. The lock is held, or nobody else has the file yet.
-func (f *File) save() error {
+// save writes the file as a whole. The lock is held, or nobody else has the file yet.
+func (f *File) save(write func(path, pattern string, content []byte) error) error {
 	plain, err := json.Marshal(f.in)
 	if err != nil {
 		return errors.New("the keys cannot be written")
@@ -163,7 +167,7 @@ func (f *File) save() error {
 	if err != nil {
 		return err
 	}
-	if err := files.Replace(f.path, ".keys-*", raw); err != nil {
+	if err := write(f.path, ".keys-*", raw); err != nil {
 		return err
 	}
 	return files.SyncDir(filepath.Dir(f.path))
@@ -208,7 +212,7 @@ func (f *File) SetSecret(name, host string, value secret.Secret) error {
 		return fmt.Errorf("the file of keys has %d secrets, and no more", maxSecrets)
 	}
 	f.in.Secrets = append(f.in.Secrets, stored{name, host, slices.Clone(value.Reveal())})
-	if err := f.save(); err != nil {
+	if err := f.save(files.Replace); err != nil {
 		f.in.Secrets = before
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"coffer/api/sealed"
@@ -104,5 +106,40 @@ func TestAFileOfKeysOpensForItsNetworkAndPassphraseOnly(t *testing.T) {
 	}
 	if _, _, err := keyfile.Open(options(path, net, words)); err == nil {
 		t.Error("anyone may change it")
+	}
+}
+
+func TestOfTwoFirstStartsOneMakesTheKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	var both sync.WaitGroup
+	both.Add(2)
+	ends := make(chan error, 2)
+	for range 2 {
+		go func() {
+			o := options(path, net, words)
+			o.Pass = func(bool) (secret.Secret, error) {
+				both.Done()
+				both.Wait()
+				return secret.New([]byte(words)), nil
+			}
+			f, made, err := keyfile.Open(o)
+			if err == nil {
+				defer f.Close()
+			}
+			if err == nil && !made {
+				err = errors.New("it was there")
+			}
+			ends <- err
+		}()
+	}
+	one, other := <-ends, <-ends
+	if one != nil {
+		one, other = other, one
+	}
+	if one != nil || other == nil || !strings.Contains(other.Error(), "another process made this file meanwhile") {
+		t.Errorf("%v and %v", one, other)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
 	}
 }
