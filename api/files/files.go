@@ -57,8 +57,21 @@ func Replace(path, pattern string, content []byte) error {
 // Create is Replace for a file that is not there yet, fs.ErrExist where it is.
 func Create(path, pattern string, content []byte) error {
 	return write(path, pattern, content, (*os.File).Sync, func(from, to string) error {
-		return errors.Join(os.Link(from, to), os.Remove(from))
+		err := Claim(from, to)
+		if gone := os.Remove(from); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+		return err
 	})
+}
+
+// Claim gives a finished file a name that no file has yet, fs.ErrExist where one has it. The old name may stay.
+func Claim(from, to string) error {
+	err := os.Link(from, to)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return os.Rename(from, to) // a file system without links
+	}
+	return err
 }
 
 // Pass is Replace for a file that need not outlive the system: it waits for no disk.

@@ -66,10 +66,7 @@ func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 	if r, err = store.CheckFile(part); err != nil {
 		return r, fmt.Errorf("back up: %w: %w", ErrBadCopy, err)
 	}
-	if err = os.Link(part, file); err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(part, file) // where a file cannot have two names
-	}
-	if err != nil {
+	if err = files.Claim(part, file); err != nil {
 		return r, backupError(file, err)
 	}
 	return r, files.SyncDir(filepath.Dir(file))

@@ -43,10 +43,7 @@ func Export(ctx context.Context, from *pg.Address, file string) (*store.Sum, err
 	if err != nil || read.Hex() != sum.Hex() {
 		return nil, fmt.Errorf("export: %w", errors.Join(ErrBadCopy, err))
 	}
-	if err = os.Link(written, file); err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(written, file) // where a file cannot have two names
-	}
-	if err != nil {
+	if err = files.Claim(written, file); err != nil {
 		return nil, backupError(file, err)
 	}
 	return sum, files.SyncDir(filepath.Dir(file))

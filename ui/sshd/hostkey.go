@@ -69,19 +69,14 @@ func makeHostKey(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(dir, ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(file.Name()) }()
-	err = pem.Encode(file, block)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(file.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
+	defer clear(block.Bytes)
+	encoded := pem.EncodeToMemory(block)
+	defer clear(encoded)
+	err = files.Create(path, ".new-*", encoded)
+	if errors.Is(err, fs.ErrExist) { // another server's, made meanwhile
 		return nil
 	}
-	return os.Rename(file.Name(), path) // a file system without links
+	return err
 }
 
 // writable says why other users can write a file; "" when none can.
