@@ -72,7 +72,7 @@ func (m *machine) open(now network.Descriptor, earlier ...network.Descriptor) *O
 			return Embedded{Network: now, Earlier: earlier, Left: m.left, BaseURL: "https://x.invalid/api",
 				APIKey: secret.New([]byte("k")), Close: func() error { return nil }}, nil
 		},
-		Ask: m.ask,
+		Ask: m.ask, WorkFactor: 1,
 	}
 	o, err := h.OpenKeys(m.t.Context(), "mine")
 	if err != nil {

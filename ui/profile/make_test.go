@@ -76,7 +76,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{dir: t.TempDir(), ring: &ring{items: map[string][]byte{}}}
 	b.host = Host{Getenv: func(k string) string {
 		return map[string]string{"COFFER_CONFIG": b.dir + "/config/config.toml", "COFFER_DATA": b.dir, "HOME": b.dir}[k]
-	}, Keyring: b.ring}
+	}, Keyring: b.ring, WorkFactor: 1}
 	n, err := network.Descriptor{Version: 2, Kind: network.Lab, Chains: []string{"eip155:1"},
 		Genesis:     map[string]string{"eip155:1": "0xab"},
 		Deployments: []network.Deployment{{Attesters: []common.Address{{1}}, Threshold: 1}}}.WithID()

@@ -93,7 +93,7 @@ func (m *nodes) host() Host {
 			return Embedded{Network: m.n, BaseURL: "https://x.invalid/api", APIKey: secret.New([]byte("k")),
 				Close: func() error { return nil }}, nil
 		},
-		Ask: m.ask,
+		Ask: m.ask, WorkFactor: 1,
 	}
 }
 

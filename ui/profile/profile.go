@@ -96,8 +96,9 @@ type Host struct {
 	// CheckNodes tries everything that a networks.toml names. The area of a finding is its chain; with one that is bad
 	// the network does not open. An error says that nothing could be tried.
 	CheckNodes func(ctx context.Context, file string, key networks.Credential) ([]doctor.Finding, error)
-	// Keyring replaces the system's, for tests.
-	Keyring vault.Keyring
+	// Keyring replaces the system's, and WorkFactor the vault's, for tests.
+	Keyring    vault.Keyring
+	WorkFactor int
 	// Log, when set, sees every exchange with the service. Record, when not empty, is the directory of a recording
 	// that begins when a profile is opened and ends when it is closed. Neither sees the API key.
 	Log    *httplog.Log

@@ -15,7 +15,7 @@ import (
 func (h Host) vaultOptions(p config.Profile, networkID, dir string) vault.Options {
 	o := vault.Options{
 		Profile: p.Name, NetworkID: networkID, Dir: dir, Clock: time.Now, Random: rand.Reader, IdleLock: p.LockTime(),
-		SSH: h.overSSH(), Keyring: h.Keyring,
+		SSH: h.overSSH(), Keyring: h.Keyring, WorkFactor: h.WorkFactor,
 	}
 	o.Interactive = !o.SSH
 	return o
