@@ -11,10 +11,12 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/gastank"
 	"coffer/api/op"
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/ui/doctor"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/settings"
@@ -36,6 +38,7 @@ func accountDeps(o *profile.Opened, j *journal.Journal) accounts.Deps {
 		}
 		d.Accept = o.AcceptAsset
 	}
+	d.Tank = tankOf(o)
 	if o.Replaying() || o.IsGuest() {
 		return d // guests and replays have one profile
 	}
@@ -53,6 +56,14 @@ func accountDeps(o *profile.Opened, j *journal.Journal) accounts.Deps {
 			Keys: keysWords(p), NoOwnAccount: len(p.Accounts) == 0 && (!p.Embedded() || p.Vault != config.VaultMemory)})
 	}
 	return d
+}
+
+// tankOf reads what the gas tank has, on own nodes; nil on other networks.
+func tankOf(o *profile.Opened) func(context.Context) (gastank.Report, error) {
+	if present.GasTank(o.Network) == "" || o.Replaying() {
+		return nil
+	}
+	return o.Tank
 }
 
 func keysWords(p config.Profile) string {

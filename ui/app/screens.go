@@ -180,7 +180,7 @@ func (d *opened) talk(ctx context.Context) error {
 			Start:       d.begin,
 			Use:         d.use(),
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
-			Outstanding: d.outstanding, Allowances: d.allowances,
+			Outstanding: d.outstanding, Allowances: d.allowances, Tank: tankOf(d.s),
 			Void: d.flow.Void, Balances: d.Balances, History: d.History, Book: d.s.Contacts(),
 			Known: d.s.Known, Locked: d.s.Locked, Unlock: d.s.UnlockWith, WatchOnly: d.s.WatchOnly,
 			Secret: func(ctx context.Context, question string) (secret.Secret, error) {

@@ -59,6 +59,7 @@ func (s *session) accounts(ctx context.Context) error {
 		}
 		s.keyNote(ctx, who)
 	}
+	s.tank(ctx)
 	if len(choices) == 0 || s.deps.Use == nil {
 		return s.allowances(ctx)
 	}
@@ -74,6 +75,30 @@ func (s *session) accounts(ctx context.Context) error {
 		return err
 	}
 	return s.use(a)
+}
+
+// tank says what pays for gas on own nodes, and what it has.
+func (s *session) tank(ctx context.Context) {
+	if s.deps.Tank == nil {
+		return
+	}
+	s.out.where(0, "Gas tank", address(present.GasTank(s.ctx.Network)))
+	r, err := s.deps.Tank(ctx)
+	if err != nil {
+		s.out.note("What it has is not known: " + why(err))
+		return
+	}
+	for _, l := range present.Tank(r, s.ctx.Own, s.Hidden) {
+		text := l.Text
+		if l.Warn {
+			text = "Warning: " + text
+		}
+		if l.Label == "" {
+			s.out.note(capital(text))
+		} else {
+			s.out.fact(2, capital(l.Label), text)
+		}
+	}
 }
 
 // use makes an account the one in use. What is under way with another one is followed on.

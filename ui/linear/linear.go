@@ -34,6 +34,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/catalog"
+	"coffer/api/gastank"
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/ui/compose"
@@ -83,6 +84,8 @@ type Deps struct {
 	Void func(hash, typed string) error
 	// Allowances lists what calls of this wallet let contracts take (present.Allowances); nil: nothing is known.
 	Allowances func() []present.Allowance
+	// Tank reads what the gas tank of own nodes has; nil: there is none.
+	Tank func(ctx context.Context) (gastank.Report, error)
 	// Balances reads the balances of the accounts, History a page of the records, newest first.
 	Balances func(ctx context.Context) (api.AggregatedBalance, error)
 	History  func(ctx context.Context, limit int, continuation string) (api.HistoryPage, error)

@@ -17,9 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coffer/api/amount"
-	"coffer/api/gastank"
-	"coffer/api/text"
 	"coffer/ui/cli"
 	"coffer/ui/compose"
 	"coffer/ui/present"
@@ -88,61 +85,12 @@ func (c Commands) show(ctx context.Context, g *cli.Global, asJSON bool) (err err
 		return cli.PrintJSON(c.Out, r)
 	}
 	w := cli.Columns(c.Out)
-	for _, row := range rows(r, o.NameOf) {
-		fmt.Fprintln(w, text.Clean(row[0], maxText)+"\t"+text.Clean(row[1], maxText))
+	fmt.Fprintln(w, "gas tank\t"+present.Clean(r.Address, maxText))
+	for _, l := range present.Tank(r, o.Own(), false) {
+		fmt.Fprintln(w, l.Label+"\t"+l.Text)
 	}
 	return w.Flush()
 }
-
-// rows are what is printed of a tank. name is that of an account, "" without one.
-func rows(r gastank.Report, name func(address string) string) [][2]string {
-	out := [][2]string{{"gas tank", r.Address}}
-	for _, c := range r.Chains {
-		label := fmt.Sprintf("%s (%d)", c.Name, c.ID)
-		for _, line := range chainLines(c) {
-			out, label = append(out, [2]string{label, line}), ""
-		}
-	}
-	label := "paid in 24 hours"
-	for _, p := range r.Paid {
-		who := p.Account
-		if name(p.Account) != "" {
-			who += " (" + name(p.Account) + ")"
-		}
-		line := fmt.Sprintf("%d of %d operations for %s", p.Operations, r.Most, who)
-		if p.Operations >= r.Most {
-			line += ": no more until some are older"
-		}
-		out, label = append(out, [2]string{label, line}), ""
-	}
-	return out
-}
-
-func chainLines(c gastank.Chain) (lines []string) {
-	has := amount.Unknown
-	if v := c.Wei(); v != nil {
-		has = coins(v, c.Symbol)
-	}
-	if c.Operations != nil {
-		has += ", for about " + present.Plural(int(min(*c.Operations, 1<<31)), "operation", "operations") //nolint:gosec
-	}
-	lines = append(lines, has)
-	switch {
-	case c.Stopped != "":
-		lines = append(lines, fmt.Sprintf("STOPPED until you decide (coffer network resume %d): %s", c.ID, c.Stopped))
-	case c.Held != "":
-		lines = append(lines, "waits for an explanation: "+c.Held)
-	}
-	for _, id := range c.UnderWay {
-		lines = append(lines, "under way: "+id)
-	}
-	if c.Problem != "" {
-		lines = append(lines, "not all is known: "+c.Problem)
-	}
-	return lines
-}
-
-func coins(v *big.Int, symbol string) string { return amount.Human(v, decimals) + " " + symbol }
 
 // request is what the flags ask for.
 type request struct {

@@ -172,7 +172,7 @@ func (c Commands) ends(ctx context.Context, w gastank.Withdrawals, p gastank.Wit
 }
 
 func sentence(p gastank.Withdrawal) string {
-	out := fmt.Sprintf("%s went to %s on %s: transaction %s, block %d", coins(p.Amount, p.Symbol), p.To.Hex(),
+	out := fmt.Sprintf("%s went to %s on %s: transaction %s, block %d", present.Wei(p.Amount, p.Symbol), p.To.Hex(),
 		present.Clean(p.Chain, maxText), p.Tx.Hex(), p.Block)
 	if p.State == gastank.Mined {
 		out += ", which is not final yet"
@@ -226,13 +226,13 @@ func review(o *profile.Opened, p gastank.Withdrawal) []string {
 	return []string{
 		"Withdrawal from the gas tank of profile " + o.Profile.Name + " (" +
 			strings.ToUpper(string(o.Network.Kind)) + ")",
-		"  amount     " + coins(p.Amount, p.Symbol),
+		"  amount     " + present.Wei(p.Amount, p.Symbol),
 		fmt.Sprintf("  chain      %s (%d)", present.Clean(p.Chain, maxText), p.ChainID),
-		"  from       " + p.From.Hex() + ", which has " + coins(p.Has, p.Symbol),
+		"  from       " + p.From.Hex() + ", which has " + present.Wei(p.Has, p.Symbol),
 		"  recipient  " + to,
-		"  fee        up to " + coins(p.Fee, p.Symbol) + " now; " + coins(p.Most, p.Symbol) +
+		"  fee        up to " + present.Wei(p.Fee, p.Symbol) + " now; " + present.Wei(p.Most, p.Symbol) +
 			" at most, if it has to be sent again for more",
-		"  left       " + coins(new(big.Int).Sub(p.Has, p.Amount), p.Symbol) + ", " + left,
+		"  left       " + present.Wei(new(big.Int).Sub(p.Has, p.Amount), p.Symbol) + ", " + left,
 	}
 }
 

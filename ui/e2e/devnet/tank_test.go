@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"coffer/ui/e2e/rig"
+	"coffer/ui/present"
 	"coffer/ui/profile"
 )
 
@@ -77,7 +78,7 @@ func TestTerminalCoinsOfAGasTankComeBack(t *testing.T) {
 	}
 	s := rig.Script{T: t, Env: env, Pass: rig.Passphrase}
 	out, _ := s.Runs(0, "tank")
-	m := regexp.MustCompile(`(?s)gas tank +(0x[0-9a-fA-F]{40})\n.*Base \(8453\) +0 ETH, for about 0 operations\n` +
+	m := regexp.MustCompile(`(?s)gas tank +(0x[0-9a-fA-F]{40})\n.*Base \(8453\) +0 ETH, not enough for one operation\n` +
 		`.*0 of 100 operations for 0x`).FindStringSubmatch(out)
 	if m == nil {
 		t.Fatal(out)
@@ -91,6 +92,13 @@ func TestTerminalCoinsOfAGasTankComeBack(t *testing.T) {
 	}
 	net.pays(t, base, &tank, big.NewInt(1e18), nil)
 	got := func() *big.Int { return net.coins(t, base, to) }
+	p := rig.At(t, rig.Start(t, env, 120, 40))
+	p.Sees("Passphrase of profile mine")
+	p.Types(rig.Passphrase + "\r")
+	p.Sees("REAL", "Balances")
+	p.Types("6")
+	p.Sees("Gas tank", present.Address(tank.Hex()), "1 ETH, for about ", "0 of 100 operations for 0x")
+	p.Quits()
 
 	if _, errs := s.Runs(2, wants("0.25")...); !strings.Contains(errs, "no terminal to ask on") {
 		t.Error(errs)

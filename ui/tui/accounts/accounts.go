@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/api/gastank"
 	"coffer/api/network"
 	"coffer/ui/present"
 	"coffer/ui/tui/kit"
@@ -33,6 +34,8 @@ type Deps struct {
 	// Accept trusts a change. Both are called from commands. nil: nothing is compared.
 	Lists  func(ctx context.Context) (verify.AssetList, verify.Report, error)
 	Accept func(verify.AssetChange) error
+	// Tank reads what the gas tank of own nodes has. It is called from commands. nil: there is none.
+	Tank func(ctx context.Context) (gastank.Report, error)
 }
 
 // Model is the screen.
@@ -57,6 +60,8 @@ type Model struct {
 	accepting *kit.Choice
 	people    *kit.Choice // the contacts
 	starts    []int       // the first line of each account in the last layout
+	tank      tank
+	hidden    bool // amounts are
 }
 
 // lookedMsg brings the keys that the vault has.
@@ -170,15 +175,19 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.accepted(msg)
 	case screen.OpenedMsg:
 		if m.states == nil {
-			return tea.Batch(m.look(), m.ask())
+			return tea.Batch(m.look(), m.ask(), m.readTank())
 		}
-		return m.look()
+		return tea.Batch(m.look(), m.readTank())
 	case screen.LockedMsg, screen.ResumedMsg:
 		return m.look()
 	case screen.BalancesChangedMsg: // an operation ran, which may have deployed an account
 		if m.states != nil {
-			return m.ask()
+			return tea.Batch(m.ask(), m.readTank())
 		}
+	case screen.AmountsMsg:
+		m.hidden = msg.Hidden
+	case tankMsg:
+		m.tank.take(msg)
 	case screen.ClickMsg:
 		m.click(msg)
 	case tea.PasteMsg:
@@ -247,6 +256,8 @@ func (m *Model) press(key string) tea.Cmd {
 	case "Y":
 		label, address := signer(m.own[m.sel].Account)
 		return screen.Copy(label+" address", present.Checksummed(address))
+	case "t":
+		return screen.Copy("gas tank address", present.GasTank(m.ctx.Network))
 	case "n":
 		return screen.Copy("network id", m.ctx.Network.ID)
 	case "p":
@@ -256,7 +267,7 @@ func (m *Model) press(key string) tea.Cmd {
 	case "o":
 		return screen.Open(screen.Settings, nil)
 	case "r":
-		return tea.Batch(m.ask(), m.compare())
+		return tea.Batch(m.ask(), m.compare(), m.readTank())
 	case "A":
 		m.openChanges()
 	case "c":
@@ -290,6 +301,9 @@ func (m *Model) Keys() []kit.Key {
 		keys = append([]kit.Key{m.useKey()}, keys...)
 	}
 	keys = append(keys, m.profileKeys()...)
+	if m.deps.Tank != nil {
+		keys = append(keys, kit.NewKey("copy gas tank", "t").Explain("copy the address of the gas tank"))
+	}
 	return append(keys,
 		kit.NewKey("contacts", "c").Explain("your contacts: add, rename, remove").OffWhen(m.ctx.Contacts.Save == nil,
 			"this program keeps no contacts"),

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/gastank"
 	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/ui/present"
@@ -83,6 +85,85 @@ func TestGoldenScreens(t *testing.T) {
 			golden.RequireEqual(t, tuitest.Text(t, m, size.w, size.h))
 		})
 	}
+}
+
+// tanked is sample on own nodes, whose gas tank has what three chains say.
+func tanked(t *testing.T) (*Model, *gastank.Report) {
+	m := sample(t)
+	n := &m.ctx.Network
+	n.Version, n.Kind, n.Deployments = 2, network.Lab, nil
+	n.Pins.Operator, n.Pins.Paymaster = common.HexToAddress(admin), network.Window()
+	has, none, some, no := "1500000000000000000", "0", uint64(160), uint64(0)
+	r := gastank.Report{Most: 100, Chains: []gastank.Chain{
+		{ID: 8453, Name: "Base", Symbol: "ETH", Has: &has, Operations: &some, UnderWay: []string{"run 0xab"}},
+		{ID: 10, Name: "Optimism", Symbol: "ETH", Problem: "no endpoint answers"},
+		{ID: 137, Name: "Polygon", Symbol: "POL", Has: &none, Operations: &no},
+	}, Paid: []gastank.Paid{{Account: m.own[0].AccountAddress, Operations: 3}}}
+	m.deps.Tank = func(context.Context) (gastank.Report, error) { return r, nil }
+	return m, &r
+}
+
+// apply brings a screen what its commands answer.
+func apply(m *Model, cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	msg := cmd()
+	if all, ok := msg.(tea.BatchMsg); ok {
+		for _, c := range all {
+			apply(m, c)
+		}
+	} else {
+		m.Update(msg)
+	}
+}
+
+func TestGoldenGasTank(t *testing.T) {
+	for _, size := range []struct {
+		name string
+		w, h int
+	}{{"60x20", 60, 15}, {"80x24", 80, 19}, {"120x40", 120, 35}, {"200x60", 200, 55}} {
+		t.Run(size.name, func(t *testing.T) {
+			m, _ := tanked(t)
+			m.own = m.own[:1]
+			m.Update(screen.ResizedMsg{W: size.w, H: size.h})
+			m.Update(m.readTank()())
+			golden.RequireEqual(t, tuitest.Text(t, m, size.w, size.h))
+		})
+	}
+}
+
+// TestTheGasTankIsReadWhenTheScreenOpensAndAgainOnRequest: an error says so and hides nothing else, and an answer that
+// comes after a later question is thrown away.
+func TestTheGasTankIsReadWhenTheScreenOpensAndAgainOnRequest(t *testing.T) {
+	m, r := tanked(t)
+	say := func(want string) {
+		t.Helper()
+		if text := tuitest.Text(t, m, 120, 60); !strings.Contains(text, want) {
+			t.Errorf("no %q:\n%s", want, text)
+		}
+	}
+	say("the chains are being asked what it has")
+	late := m.readTank()()
+	apply(m, m.Update(screen.OpenedMsg{}))
+	say("1.5 ETH, for about 160 operations")
+	if msg := tuitest.Keys(m, "t")().(screen.CopyMsg); msg.Text != common.HexToAddress(admin).Hex() {
+		t.Errorf("copied %q", msg.Text)
+	}
+	r.Chains = r.Chains[:1]
+	m.Update(late)
+	say("no endpoint answers")
+	apply(m, tuitest.Keys(m, "r"))
+	if text := tuitest.Text(t, m, 120, 60); strings.Contains(text, "no endpoint answers") {
+		t.Errorf("it was not read again:\n%s", text)
+	}
+	m.Update(screen.AmountsMsg{Hidden: true})
+	if text := tuitest.Text(t, m, 120, 60); strings.Contains(text, "1.5 ETH") {
+		t.Errorf("hidden amounts are shown:\n%s", text)
+	}
+	m.deps.Tank = func(context.Context) (gastank.Report, error) { return gastank.Report{}, errors.New("gone") }
+	apply(m, tuitest.Keys(m, "r"))
+	say("what it has is not known: gone")
 }
 
 func TestD17_EnterUsesTheSelectedAccount(t *testing.T) {

@@ -35,10 +35,11 @@ func (m *Model) reveal() {
 	m.text.Reveal(at, end)
 }
 
-// The label columns of an account and of the rest. With the first one an address and its remark fit on one line of 80
+// The label columns of an account, of a gas tank and of the rest. With the first one an address and its remark fit on one line of 80
 // cells.
 const (
 	accountW = 10
+	tankW    = 18
 	labelW   = 12
 )
 
@@ -89,6 +90,11 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 	m.starts = append(m.starts, len(lines))
 	if len(m.own) == 0 {
 		lines = append(lines, "  This profile has no account yet.", "")
+	}
+	if m.deps.Tank != nil {
+		lines = append(lines, "  "+th.Strong.Render("Gas tank"))
+		write(tankW, m.tankFacts(th)...)
+		lines = append(lines, "")
 	}
 	if state := m.lockState(); state != nil {
 		lines = append(lines, "  "+th.Strong.Render("Keys"))
