@@ -604,3 +604,41 @@ func TestD15_TheRuleOfAPassphraseHasOneText(t *testing.T) {
 		t.Errorf("%d times when the step is left:\n%s", n, w.screen())
 	}
 }
+
+// TestWhyARowCannotBeChosenIsOnTheScreen: the reason is below the rows, which a small window does not show all.
+func TestWhyARowCannotBeChosenIsOnTheScreen(t *testing.T) {
+	w := newWalk(t)
+	w.give(tea.WindowSizeMsg{Width: 80, Height: 24})
+	w.line("own")
+	w.goesOn()
+	w.picks(storeGroup, config.VaultFile)
+	w.to(rowPass)
+	w.line("short")
+	w.goesOn()
+	for _, key := range []string{"enter", "space"} {
+		w.m.note = note{}
+		w.to(storeGroup + "=" + config.VaultMemory)
+		w.keys(key)
+		if !strings.Contains(w.screen(), "without your own key this would be the demo") {
+			t.Errorf("%s:\n%s", key, w.screen())
+		}
+	}
+}
+
+// TestAChoiceThatWasMadeIsNoLongerAskedFor: what was wrong with none is over with any choice of the group.
+func TestAChoiceThatWasMadeIsNoLongerAskedFor(t *testing.T) {
+	w := newWalk(t)
+	w.line("own")
+	w.goesOn()
+	w.picks(storeGroup, config.VaultKeyringOnly)
+	w.goesOn()
+	w.goesOn()
+	w.at(stepOwn)
+	if !strings.Contains(w.screen(), "choose one") {
+		t.Fatal(w.screen())
+	}
+	w.picks(ownGroup, ownTyped)
+	if strings.Contains(w.screen(), "choose one") {
+		t.Error(w.screen())
+	}
+}

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -120,7 +121,7 @@ func (m *Model) enter(repeated bool) tea.Cmd {
 		m.reveal()
 		return nil
 	case r.off != "":
-		m.note = note{theme.Warn, r.off}
+		m.refuse(r)
 		return nil
 	case r.button && repeated:
 		return nil
@@ -150,11 +151,19 @@ func (m *Model) edit(msg tea.KeyPressMsg) {
 		secretWords(r)
 	case r.group != "" && msg.String() == "space":
 		if r.off != "" {
-			m.note = note{theme.Warn, r.off}
+			m.refuse(r)
 			return
 		}
 		m.pick(r)
 	}
+}
+
+// refuse says why a row cannot be chosen now, and scrolls that into sight.
+func (m *Model) refuse(r row) {
+	m.note = note{theme.Warn, r.off}
+	lines, from, _ := m.lines()
+	m.scroll.Fill(lines, m.h-chrome)
+	m.scroll.Reveal(from, len(lines))
 }
 
 // pasted passes a paste to the row with the keyboard; it presses nothing. A key of several lines, such as a keystore
@@ -197,6 +206,7 @@ func (m *Model) pick(r row) {
 		return
 	}
 	m.picks[r.group], m.note = r.value, note{}
+	maps.DeleteFunc(m.wrong, func(id, _ string) bool { return strings.HasPrefix(id, r.group+"=") })
 	if r.group == storeGroup {
 		m.probed = ""
 		if !m.passphrased() {
