@@ -286,7 +286,8 @@ func amountSpans(a verify.AmountView) []Span {
 		return []Span{say(Amount(a))}
 	}
 	digits, zeros := Exact(a.Amount, a.Decimals)
-	return []Span{{Text: digits, Tone: ToneFigure}, {Text: zeros, Tone: ToneZeros}, say(" " + Clean(a.Symbol, 60))}
+	return []Span{{Text: digits, Tone: ToneFigure}, {Text: zeros, Tone: ToneZeros},
+		{Text: " " + Clean(a.Symbol, 60), Whole: true}}
 }
 
 // Worth is the value of an amount.

@@ -73,5 +73,5 @@ func AmountSpans(th theme.Theme, v *big.Int, decimals int, symbol, id string) []
 	if decimals < 0 {
 		return []Span{Plain(amount.Group(v.String()) + " base units of " + present.Clean(id, 120))}
 	}
-	return append(Exact(v, decimals).Spans(th, th.Text), Plain(" "+present.Clean(symbol, 60)))
+	return append(Exact(v, decimals).Spans(th, th.Text), Span{Text: " " + present.Clean(symbol, 60), Whole: true})
 }

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"math/big"
 	"strings"
 	"testing"
 
@@ -70,5 +71,15 @@ func TestGroupsWritesFoursAndCutsNothing(t *testing.T) {
 	}
 	if got := present.Groups("plain"); got != "plain" {
 		t.Fatalf("%q", got)
+	}
+}
+
+// TestAnAmountAndItsUnitStayOnOneLine: a figure at the end of a line must not be read without its unit.
+func TestAnAmountAndItsUnitStayOnOneLine(t *testing.T) {
+	spans := append([]Span{Plain("pays ")}, AmountSpans(theme.Theme{}, big.NewInt(10_500_000), 6, "USDC", "")...)
+	for w := 14; w < 22; w++ {
+		if got := strings.Join(Prose(w, 0, spans...), "\n"); !strings.Contains(got, "10.500000 USDC") {
+			t.Errorf("%d cells:\n%s", w, got)
+		}
 	}
 }
