@@ -70,7 +70,7 @@ func goldenCases() []goldenCase {
 
 // TestGoldenDocumentsOfTheWallet keeps what the service answers, byte for byte, where the wallet's verifier reads it:
 // the wallet may not import the service. Clock, seed and randomness are fixed, so every run gives the same bytes. The
-// last case runs after the account was deployed.
+// last cases run after the account was deployed.
 func TestGoldenDocumentsOfTheWallet(t *testing.T) {
 	o := options(storetest.New(t))
 	o.Random = rand.New(rand.NewSource(1))
@@ -95,6 +95,12 @@ func TestGoldenDocumentsOfTheWallet(t *testing.T) {
 	again.name, again.fund = "unlisted-token", ""
 	again.required = append([]api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + recipient, Amount: "0"}},
 		again.required...)
+	w.golden(s, again)
+	again = goldenCases()[1]
+	again.name = "coin-there"
+	again.calls = append(again.calls, api.Call{To: recipient, Data: "0x", Value: "1000000000000000"})
+	again.required = append(again.required, api.TokenRequirement{AssetType: "eip155:8453/slip44:60",
+		Amount: "1000000000000000"})
 	w.golden(s, again)
 }
 

@@ -96,6 +96,7 @@ func TestAnswersOfTheRealServicePassUnderTheirCallType(t *testing.T) {
 		"allowances":       {api.CallSameChainExcludeSolver, 0, true},
 		"nothing-required": {api.CallSameChainExcludeSolver, 0, true},
 		"unlisted-token":   {api.CallCrossChain, 1, false},
+		"coin-there":       {api.CallCrossChain, 1, false}, // a coin that is required and there is not swapped for
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, r := range recordings(t) {

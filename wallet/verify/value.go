@@ -56,7 +56,7 @@ func (j *judge) value(w api.Quote, legs []leg, promised map[caip.Asset]*big.Int,
 	// a call gets exactly what it requires
 	q.view.MinimumCostMicro, q.view.MinimumCostBps = q.view.CostMicro, q.view.CostBps
 	j.cost(q)
-	words := j.callTypeOf(legs)
+	words := j.callTypeOf(legs, promised)
 	q.view.CallType, q.view.CallTypeWords = words, callTypeWords(words)
 	if announced := q.prepared.prepared.callType; announced != words {
 		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.",
@@ -328,14 +328,29 @@ func (j *judge) fundingPrice() *big.Int {
 }
 
 // callTypeOf names the way of paying by the operations themselves (protocol §3.1).
-func (j *judge) callTypeOf(legs []leg) string {
+func (j *judge) callTypeOf(legs []leg, promised map[caip.Asset]*big.Int) string {
 	if !slices.ContainsFunc(legs, func(l leg) bool { return l.role.chainID != j.in.ChainID() }) {
 		return api.CallSameChainWithSolver
 	}
-	if _, same := j.required(); same {
-		return api.CallCrossChain
+	if j.swaps(promised) {
+		return api.CallCrossChainSwaps
 	}
-	return api.CallCrossChainSwaps
+	return api.CallCrossChain
+}
+
+// swaps reports whether another asset than the one that pays is delivered: by what the payments are released for, as
+// a required token that is on the chain already needs none, else by what is required.
+func (j *judge) swaps(promised map[caip.Asset]*big.Int) bool {
+	if promised == nil {
+		_, same := j.required()
+		return !same
+	}
+	for a := range promised {
+		if e, known := j.Catalog.Entity(a); !known || e.Aggregate.String() != j.purpose(j.in.Funding()) {
+			return true
+		}
+	}
+	return false
 }
 
 // legViews fills the parts of the view that come from the operations and the fees.
