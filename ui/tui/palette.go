@@ -231,7 +231,7 @@ func (m *Model) formItems() []kit.Item {
 		return nil
 	}
 	var items []kit.Item
-	for _, f := range [][2]string{{intent.KindTransfer, "send: build a transfer"}, {intent.KindSwap,
+	for _, f := range [][2]string{{intent.KindTransfer, "send or pay: build a transfer"}, {intent.KindSwap,
 		"swap: exchange an asset"}, {screen.FormCalls, "call: run contracts"}} {
 		items = append(items, kit.Item{Value: paletteForm + f[0], Label: f[1], Also: aliases(f[0])})
 	}
