@@ -9,7 +9,7 @@ import (
 // Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
 	if m.field.Focused() {
-		return []kit.Key{kit.NewKey("compare", "enter"), kit.NewKey("back", "esc")}
+		return []kit.Key{kit.NewKey("compare", "enter"), kit.NewKey("back", "esc"), kit.NewKey("clear", "ctrl+u")}
 	}
 	if m.compare || m.inspect {
 		keys := []kit.Key{kit.NewKey("back", "esc"), kit.NewKey("scroll", "up", "down", "j", "k").Hidden()}

@@ -753,3 +753,20 @@ func FuzzKept(f *testing.F) {
 		}
 	})
 }
+
+// TestTheCurveThatWasAskedForIsInSight: where the details have one pane it is below the route, and "v" goes there.
+func TestTheCurveThatWasAskedForIsInSight(t *testing.T) {
+	d := swap(t)
+	for _, size := range []struct{ w, h int }{{60, 16}, {80, 20}, {120, 36}, {200, 56}} {
+		b := newBench(t, &d, size.w, size.h)
+		b.keys("r", "v")
+		text := tuitest.Text(t, b.Model, size.w, size.h)
+		if !strings.Contains(text, "Cost over amount") && !strings.Contains(text, "Curve") {
+			t.Errorf("%dx%d:\n%s", size.w, size.h, text)
+		}
+		b.keys("j", "k")
+		if text := tuitest.Text(t, b.Model, size.w, size.h); !strings.Contains(text, "  variant ") {
+			t.Errorf("%dx%d stays at the curve:\n%s", size.w, size.h, text)
+		}
+	}
+}

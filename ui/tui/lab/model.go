@@ -55,6 +55,7 @@ type Model struct {
 	every    time.Duration
 	last     time.Time
 	why      string // why watching ended
+	toCurve  bool   // the curve was asked for and is not in sight yet
 	drawn    bool   // the screen was drawn since the last answer
 
 	table              *kit.Table

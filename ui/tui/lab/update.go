@@ -395,6 +395,7 @@ func (m *Model) press(key string) tea.Cmd {
 		return m.export()
 	case "v":
 		m.again()
+		m.toCurve = true
 		return m.curve()
 	case "f", "l", "u", "t":
 		m.vary(key)

@@ -45,7 +45,7 @@ func (m *Model) View(f screen.Frame) string {
 	table := m.table.View(th, w[0], func(i int, c []kit.Cell) []kit.Cell {
 		return m.cells(th, m.variants[i], i, c)
 	})
-	m.pane.Keep(m.detailLines(th, w[min(1, len(w)-1)]-4, len(w) < 3))
+	m.keepDetails(th, w[min(1, len(w)-1)]-4, len(w) < 3)
 	body := kit.Lines(table, th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), indented(m.pane.View(f.W-2)))
 	if len(w) > 1 {
 		panes := []kit.Pane{{W: w[0], Title: "Variants", Body: table},
@@ -65,7 +65,7 @@ func (m *Model) fieldView(f screen.Frame) string {
 	th := f.Theme
 	m.field.Hint = "such as: swap 5 USDC@optimism for ETH@base, slippage 0.5 %"
 	lines := []string{"  " + th.Strong.Render("A question for the Lab"), "",
-		"  " + m.field.View(th, f.W-4, 10), m.field.Note(th, f.W-4, 2), ""}
+		"  " + m.field.View(th, f.W-4, 10), "  " + m.field.Note(th, f.W-4, 10), ""}
 	for _, s := range []string{"swap AMOUNT ASSET for ASSET [to ADDRESS [on CHAIN]]",
 		"transfer AMOUNT ASSET to ADDRESS on CHAIN", "call on CHAIN ADDRESS [data 0x…] [, needs AMOUNT ASSET]",
 		"each may end with: , slippage PERCENT %"} {
@@ -210,6 +210,16 @@ func (m *Model) amountCell(th theme.Theme, x *quotelab.Money) kit.Cell {
 		present.Clean(x.Symbol, 6), TailStyle: th.Dim}
 }
 
+// keepDetails gives the pane its lines, and brings the curve into sight that was just asked for.
+func (m *Model) keepDetails(th theme.Theme, w int, curve bool) {
+	lines := m.detailLines(th, w, curve)
+	m.pane.Keep(lines)
+	if m.toCurve && curve {
+		m.pane.Reveal(max(0, len(lines)-len(m.curveLines(th, w))), len(lines))
+	}
+	m.toCurve = false
+}
+
 // detailLines show the selected variant: its route first, then its facts, and, with curve, its curve.
 func (m *Model) detailLines(th theme.Theme, w int, curve bool) []string {
 	v := m.selected()
@@ -233,9 +243,12 @@ func (m *Model) detailLines(th theme.Theme, w int, curve bool) []string {
 		}
 		return append(out, m.drift(th, w, v.Key)...)
 	}
-	add("checks", th.Style(look(tone)).Span(th.Sign(look(tone))+" "),
-		kit.Plain(fmt.Sprintf("%d passed, %s, %s, %d not checked", r.Passed,
-			present.Plural(r.Warned, "warning", "warnings"), present.Plural(r.Gated, "gate", "gates"), r.Unknown)))
+	checks := fmt.Sprintf("%d passed, %s, %d blocked, %d not checked", r.Passed,
+		present.Plural(r.Warned, "warning", "warnings"), r.Refused, r.Unknown)
+	if r.Gated > 0 {
+		checks += ", " + present.Plural(r.Gated, "gate", "gates")
+	}
+	add("checks", th.Style(look(tone)).Span(th.Sign(look(tone))+" "), kit.Plain(checks))
 	if route := m.routeLines(th, w, r); len(route) > 0 {
 		out = append(append(append(out, ""), route...), "")
 	}
@@ -257,7 +270,7 @@ func (m *Model) detailLines(th theme.Theme, w int, curve bool) []string {
 		add(estimated(r, "all in"), kit.Plain("pays "+m.usd(th, r.PayMicro)+", fees "+m.usd(th, r.FeesMicro)+", cost "+
 			m.usd(th, r.CostMicro)+" = "+r.Share()))
 	}
-	add("time", kit.Plain("good for "+quotelab.Seconds(r.Lifetime)+", answered in "+ms(r)+" ms"))
+	add("time", kit.Plain("valid for "+quotelab.Seconds(r.Lifetime)+", answered in "+ms(r)+" ms"))
 	out = append(out, m.drift(th, w, v.Key)...)
 	if r.CallType != "" {
 		add("call type", kit.Plain(quotelab.CallType(r.CallType)))
