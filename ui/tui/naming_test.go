@@ -156,7 +156,7 @@ func TestD9_EverythingIsReachedFromAnywhere(t *testing.T) {
 		m := started(t, o, 80, 24)
 		for typing, want := range map[string][2]string{
 			"swap": {"build", "receive"}, "exchange": {"build", "receive"}, "send": {"build", "amount"},
-			"pay": {"build", "amount"},
+			"pay":      {"build", "amount"},
 			"pay anna": {"build", "Anna ✓"}, "wbtc": {"build", "WBTC on any chain"}, "faucet": {"balances", "Receive"},
 			"optim": {"balances", "/ Optimism"}, "batch": {"build", "Call 1 of 1"}, "hist": {"history", "quote id"},
 			"totals": {"history", "Totals"}, "deposit": {"balances", "Receive"},

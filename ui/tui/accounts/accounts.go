@@ -246,10 +246,18 @@ func (m *Model) press(key string) tea.Cmd {
 	case "enter":
 		return screen.Send(screen.SwitchMsg{Account: m.own[m.sel].AccountAddress})
 	case "down", "j":
-		m.sel = min(m.sel+1, max(0, len(m.own)-1))
+		if m.sel >= len(m.own)-1 { // below the last account is text that cannot be selected
+			m.text.Press(key)
+			return nil
+		}
+		m.sel++
 		m.reveal()
 	case "up", "k":
-		m.sel = max(0, m.sel-1)
+		if m.sel == 0 {
+			m.text.Press(key)
+			return nil
+		}
+		m.sel--
 		m.reveal()
 	case "y":
 		return screen.Copy("account address", present.Checksummed(m.own[m.sel].AccountAddress))
@@ -316,7 +324,7 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("account up", "up", "k").Hidden(),
 		kit.NewKey("account down", "down", "j").Hidden(),
 		kit.NewKey("scroll up", "pgup").Hidden(),
-		kit.NewKey("scroll down", "pgdown").Hidden())
+		kit.NewKey("scroll down", "pgdown", "space").Hidden())
 }
 
 // useKey uses the selected account from now on.

@@ -286,3 +286,27 @@ func TestK6TheLockIsShownAndKeysOfALockedVaultAreUnknown(t *testing.T) {
 		t.Error("a profile without a vault has a lock")
 	}
 }
+
+// TestDownScrollsBelowTheLastAccount: what follows the accounts cannot be selected, and up on the first goes back.
+func TestDownScrollsBelowTheLastAccount(t *testing.T) {
+	m := sample(t)
+	m.own = m.own[:1]
+	w, h := 80, 12
+	m.Update(screen.ResizedMsg{W: w, H: h})
+	before := tuitest.Text(t, m, w, h)
+	if !strings.Contains(before, "(space)") {
+		t.Fatal(before)
+	}
+	for range 3 {
+		tuitest.Keys(m, "down")
+	}
+	if after := tuitest.Text(t, m, w, h); after == before || m.text.Top() != 3 {
+		t.Error(after)
+	}
+	for range 3 {
+		tuitest.Keys(m, "up")
+	}
+	if tuitest.Text(t, m, w, h) != before {
+		t.Error("up does not go back")
+	}
+}

@@ -13,7 +13,11 @@ import (
 // View draws the body.
 func (m *Model) View(f screen.Frame) string {
 	lines, _, _ := m.lines(f.Theme, f.W)
-	body := m.text.Body(f.Theme, lines, f.W, f.H)
+	fits := m.text.Fill(lines, f.H) == f.H
+	body := m.text.View(f.W)
+	if !fits {
+		body = kit.Lines(body, kit.Fit("  "+f.Theme.Dim.Render(m.text.MoreBy(f.Theme, "space")), f.W))
+	}
 	for _, open := range []*kit.Choice{m.switching, m.accepting, m.people} {
 		if open.IsOpen() {
 			body = open.Over(f.Theme, body, f.W, f.H)

@@ -87,7 +87,7 @@ func (s *Screen) sigView(f screen.Frame) string {
 	s.sigList.Keep(lines)
 	s.showSig(len(lines), f.H-2)
 	return kit.Lines(th.Strong.Render(" Outstanding signatures"), s.sigList.View(f.W),
-		" "+th.Dim.Render(s.sigList.More(th)))
+		" "+th.Dim.Render(s.sigList.MoreBy(th, "pgdn")))
 }
 
 // showSig scrolls to the selected signature when the selection changes.

@@ -76,7 +76,8 @@ func (s *Screen) View(f screen.Frame) string {
 	s.detail.Resize(f.H - 2 - n - 1)
 	s.detail.Keep(append([]string{kit.Beside(th, 1, 0, title)}, lines...))
 	return kit.Lines(kit.Beside(th, 1, 0, list), s.table.View(th, f.W-2, row),
-		th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), s.detail.View(f.W), " "+th.Dim.Render(s.detail.More(th)))
+		th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), s.detail.View(f.W),
+		" "+th.Dim.Render(s.detail.MoreBy(th, "space")))
 }
 
 // beside are the panes beside the operations.

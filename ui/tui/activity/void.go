@@ -156,5 +156,6 @@ func (s *Screen) voidView(f screen.Frame) string {
 	if v.busy {
 		foot = " " + th.Dim.Render("writing it to the journal")
 	}
-	return kit.Lines(th.Strong.Render(" Void a signature"), v.text.View(f.W), " "+th.Dim.Render(v.text.More(th)), foot)
+	return kit.Lines(th.Strong.Render(" Void a signature"), v.text.View(f.W),
+		" "+th.Dim.Render(v.text.MoreBy(th, "pgdn")), foot)
 }

@@ -139,3 +139,11 @@ func (s *Scroll) More(th theme.Theme) string {
 	}
 	return ""
 }
+
+// MoreBy is More with the key that shows them.
+func (s *Scroll) MoreBy(th theme.Theme, key string) string {
+	if more := s.More(th); more != "" {
+		return more + "  (" + key + ")"
+	}
+	return ""
+}
