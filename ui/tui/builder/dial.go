@@ -41,7 +41,7 @@ func (s *Screen) slip() dial {
 		row: row{id: compose.IDSlip, label: "slippage", title: "Price move allowed",
 			help: "how far the price may move before it is refused"},
 		own: row{id: compose.IDSlipBps, limit: slipLimit, empty: "50, or 0.5 %", aside: cmp.Or(note, "basis points"),
-			help: "basis points from 1 to 10000, of which 100 are 1 %, or a percentage such as 0.5 %"},
+			help: "basis points from 1 to 10000, of which 100 are 1 %, or a share such as 0.5 %"},
 		choice: t, stands: compose.OwnBps, presets: compose.Slippages(), units: "basis points or percent",
 		says: asShare, words: present.Percent, read: readSlip,
 	}

@@ -91,7 +91,7 @@ func (s *Screen) receiveRow(x *compose.Exchange) row {
 // exactRow says what the amount of a transfer is.
 func (s *Screen) exactRow(x *compose.Exchange) row {
 	r := row{id: compose.IDExact, label: "cost", text: costDeducted, title: "What it costs",
-		help: "whether the cost is deducted from the amount, or comes on top of it; enter chooses",
+		help: "the cost is deducted from the amount, or added to it; enter chooses",
 		items: func() []kit.Item {
 			return []kit.Item{{Label: costDeducted, Note: "one signature for each chain"},
 				{Value: "exactly", Label: costOnTop, Note: "two reviews; on EVM chains"}}

@@ -6,6 +6,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/compose"
+	"coffer/ui/present"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 )
@@ -197,5 +198,18 @@ func TestD15_TheFormIsEmptyIsSaidWhileItIs(t *testing.T) {
 	r.press("esc", "X", "w")
 	if strings.Contains(r.view(), words) {
 		t.Errorf("it is said of another form:\n%s", r.view())
+	}
+}
+
+// TestTheHelpOfEveryRowFitsItsLine: at 80 columns none ends in "…".
+func TestTheHelpOfEveryRowFitsItsLine(t *testing.T) {
+	r := everyRow(t)
+	for _, form := range []string{formCalls, intent.KindTransfer, intent.KindSwap} {
+		r.s.form = form
+		for _, row := range r.s.rows() {
+			if n := present.Width(row.help); n > 78 {
+				t.Errorf("%s, %s: %d cells: %s", form, row.id, n, row.help)
+			}
+		}
 	}
 }

@@ -106,8 +106,8 @@ func (s *Screen) renewed(m renewedMsg) tea.Cmd {
 		if open {
 			s.ask()
 		}
-		return tea.Batch(s.schedule(), screen.Toast(theme.Warn, "new quote, and "+worse[0].What+" is not as before: "+
-			"read it and type again"))
+		return tea.Batch(s.schedule(), screen.Toast(theme.Warn, "new quote: "+worse[0].What+
+			" changed; read it and type again"))
 	}
 	s.snap, s.previous, s.renewal.n = m.snap, first.Quote, n
 	s.drawn = s.shownID()

@@ -65,7 +65,8 @@ func TestD5_ARenewedQuoteThatIsNotWorseKeepsWhatWasTypedAndRead(t *testing.T) {
 func TestD5_ARenewedQuoteThatIsWorseClearsTheTextAndMarksWhatIsWorse(t *testing.T) {
 	r := newRig(t).toReview2().typeText("250")
 	r.another(10, dearer).renews()
-	if r.s.typed.Value() != "" || !r.told("is not as before") || !strings.Contains(r.flat(), "was 125.98 !") {
+	if r.s.typed.Value() != "" || !r.told("changed; read it and type again") ||
+		!strings.Contains(r.flat(), "was 125.98 !") {
 		t.Fatalf("typed %q:\n%s", r.s.typed.Value(), r.view())
 	}
 	r.clock.add(time.Second)

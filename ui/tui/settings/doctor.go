@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"strconv"
+
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/doctor"
@@ -103,7 +105,7 @@ func (m *Model) doctorLines(th theme.Theme, w int) []string {
 		sum = th.Mark(theme.Warn) + " " + present.Plural(warn, "thing to look at", "things to look at")
 	}
 	if unknown > 0 {
-		sum += ", " + present.Plural(unknown, "could not be found out", "could not be found out")
+		sum += ", " + strconv.Itoa(unknown) + " not checked"
 	}
 	lines = append(lines, "  "+sum)
 	area := ""

@@ -173,7 +173,7 @@ func (m *Model) bind(pressed string) tea.Cmd {
 		delete(ui.Keys, a.Name)
 	}
 	if err := config.CheckUI(ui); err != nil {
-		m.wrong = pressed + ": " + bindProblem(err) + ". Press another, or esc"
+		m.wrong = pressed + ": " + fieldProblem(err) + ". Press another, or esc"
 		return nil
 	}
 	if other := m.holder(ui, a, pressed); other != "" {

@@ -244,7 +244,7 @@ func TestDustIsCheckedAtItsField(t *testing.T) {
 	b.keys("ctrl+u")
 	b.give(tea.PasteMsg{Content: "many"})
 	b.keys("enter")
-	if len(b.saved) > 0 || !strings.Contains(b.text(), "expected an amount of USD") {
+	if len(b.saved) > 0 || !strings.Contains(b.text(), "✗ expected an amount of USD") {
 		t.Errorf("%+v\n%s", b.saved, b.text())
 	}
 	b.keys("ctrl+u", "$", "2", ".", "5", "enter")
@@ -324,7 +324,7 @@ func TestTheDoctorAnswersAndItsReportIsCopied(t *testing.T) {
 	b.text()
 	b.keys("d")
 	text := b.text()
-	for _, want := range []string{"1 thing is wrong, 1 could not be found out", "✗ not accepted (401)",
+	for _, want := range []string{"1 thing is wrong, 1 not checked", "✗ not accepted (401)",
 		"ask the operator for another key", "✓ TLS 1.3"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)

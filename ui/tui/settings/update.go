@@ -245,7 +245,7 @@ func (m *Model) edit(msg tea.KeyPressMsg) tea.Cmd {
 		ui := m.ui
 		ui.Dust = strings.TrimPrefix(strings.TrimSpace(m.field.Value()), "$")
 		if err := config.CheckUI(ui); err != nil {
-			m.wrong = problem(err)
+			m.wrong = fieldProblem(err)
 			return nil
 		}
 		m.editing = false

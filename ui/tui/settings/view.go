@@ -170,8 +170,8 @@ func (m *Model) actionLine(th theme.Theme, a Action, selected bool, w int) strin
 	return kit.Sides(left, th.Dim.Render(note+" "), w)
 }
 
-// bindProblem describes what is wrong with a key, without the place in the file.
-func bindProblem(err error) string {
+// fieldProblem describes what is wrong with an entry, without the place in the file.
+func fieldProblem(err error) string {
 	var broken *config.Error
 	if errors.As(err, &broken) {
 		return present.Clean(broken.Problem, 300)
