@@ -138,9 +138,18 @@ func (s Receipts) Whom(r Record, recipient string) string {
 	}
 	first := cmp.Or(s.name(payees[0]), ShortID(Checksummed(payees[0])))
 	if n := len(payees) - 1; n > 0 {
-		return first + " and " + strconv.Itoa(n) + " more"
+		return first + " + " + strconv.Itoa(n)
 	}
 	return first
+}
+
+// More reports that payees got other assets than the one that a record states, whose value is then not all that they
+// got.
+func (s Receipts) More(r Record) bool {
+	t, _ := s.terms(r.QuoteID)
+	return slices.ContainsFunc(t.Payees, func(p journal.Payee) bool {
+		return p.Asset != "" && !strings.EqualFold(p.Asset, r.GotAsset) && !s.own(p.To)
+	})
 }
 
 // Left reports whether what a record delivered has left the person's accounts: it went to someone else, or into a

@@ -55,7 +55,7 @@ func TestD8TheListSaysWhoGotWhat(t *testing.T) {
 				t.Errorf("%v: no %q in\n%s", size, want, text)
 			}
 		}
-		if size[0] > 120 && !strings.Contains(text, "0.000002 USDC → 4Nd1mB..DB4T and 1 more") {
+		if size[0] > 120 && !strings.Contains(text, "0.000002 USDC → 4Nd1mB..DB4T + 1") {
 			t.Errorf("%v: two payees are not counted:\n%s", size, text)
 		}
 	}

@@ -59,6 +59,7 @@ type line struct {
 	paid, received string
 	from, to       chainLabel
 	micro          *big.Int
+	more           bool // payees got other assets, too
 }
 
 // Bounds of what a formatter caches.
@@ -78,7 +79,7 @@ func newFormatter(from present.Receipts) *formatter {
 
 func (ln *formatter) makeLine(r *record) line {
 	return line{kind: r.kind.Value(), whom: ln.whom(r), paid: ln.paid(r), received: ln.received(r),
-		from: ln.origin(r), to: ln.target(r), micro: r.micro()}
+		from: ln.origin(r), to: ln.target(r), micro: r.micro(), more: ln.receipts.More(ln.facts(r))}
 }
 
 func (ln *formatter) whom(r *record) string {
@@ -163,7 +164,11 @@ func brief(show mask, more string) mask {
 
 // what describes the record in one short phrase; sentence describes it in full.
 func (l line) what(show mask, arrow string) string {
-	return present.Deed(l.kind, show(l.paid), show(l.received), l.whom, l.to.name, arrow)
+	received := show(l.received)
+	if l.more {
+		received += " etc."
+	}
+	return present.Deed(l.kind, show(l.paid), received, l.whom, l.to.name, arrow)
 }
 
 func (ln *formatter) sentence(r *record, show mask) string {

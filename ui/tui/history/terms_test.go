@@ -143,3 +143,21 @@ func table(t *testing.T, b []byte) [][]string {
 	}
 	return out
 }
+
+// TestPaymentsOfSeveralAssetsCountAsMoreThanOne: the service states the first asset of a call alone, so the list says
+// that there is more, and the past of the total, which leaves payments out, has no value for it.
+func TestPaymentsOfSeveralAssetsCountAsMoreThanOne(t *testing.T) {
+	ctx, s := onLab(t), records(3)
+	signed(&ctx, s)
+	terms, _ := ctx.Terms(s.records[0].QuoteID)
+	terms.Payees = append(terms.Payees, journal.Payee{To: paidTo, Asset: "eip155:8453/slip44:60", Amount: "1"})
+	ctx.Terms = func(id string) (journal.Terms, bool) { return terms, id == s.records[0].QuoteID }
+	m := openedWith(t, ctx, s, 200, 19)
+	if text := tuitest.Text(t, m, 200, 19); !strings.Contains(text, "1,300.5 USDC etc. → Demo payee + 1") {
+		t.Error(text)
+	}
+	past, ok := m.tell()().(screen.PastMsg)
+	if !ok || past.Records[0].Value != nil || past.Records[1].Value == nil {
+		t.Errorf("%+v", past)
+	}
+}
