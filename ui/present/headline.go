@@ -141,11 +141,6 @@ func near(a verify.AmountView, up bool) string {
 	return amount.Group(text) + " " + Clean(a.Symbol, 60)
 }
 
-// nearUSD writes micro USD rounded up to a cent.
-func nearUSD(micro *big.Int) string {
-	return USD(new(big.Int).Mul(roundedUp(micro, big.NewInt(10_000)), big.NewInt(10_000)))
-}
-
 // payeeWords name a payee in a headline; its address stands in full below.
 func (r Review) payeeWords(to string) string {
 	for _, a := range r.Intent.Accounts {
@@ -271,7 +266,7 @@ func (r Review) costWords() string {
 	}
 	a, ok := r.lost(r.arriving())
 	if !ok || a.Amount.Sign() == 0 {
-		return nearUSD(v.CostMicro) + " of it is the cost"
+		return USD(v.CostMicro) + " of it is the cost" // as the row of the cost has it
 	}
 	cost, _, _ := strings.Cut(near(a, true), " ")
 	text := cost + " of it is the cost"

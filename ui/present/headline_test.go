@@ -101,6 +101,27 @@ func TestD14_WhatIsOnTheTargetChainCountsInFullWhereNobodySaysHowMuchComesFromEl
 	}
 }
 
+// TestTheCostOfASwapIsOneFigure: the headline and the row of the cost write it alike, at every sum.
+func TestTheCostOfASwapIsOneFigure(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range reviewtest.All() {
+		if c.Name != "swap" {
+			continue
+		}
+		for _, micro := range []int64{384_580, 385_000, 4_999, 999_999_999} {
+			r := Review{Review: c.Review, Catalog: cat}
+			v := *r.Quote
+			v.CostMicro, r.Quote = big.NewInt(micro), &v
+			if row := r.cost().Text; !strings.Contains(r.costWords(), row+" of it is the cost") {
+				t.Errorf("%q and %q", r.costWords(), row)
+			}
+		}
+	}
+}
+
 // However it is written, a figure that leaves is at least, and one that arrives at most, the exact one; either is off
 // by less than two cents, and by nothing where the value is unknown.
 func TestD14_WhatLeavesIsRoundedUpAndWhatArrivesDown(t *testing.T) {
