@@ -155,6 +155,18 @@ func isTerminal(in io.Reader) bool {
 	return ok && term.IsTerminal(f.Fd())
 }
 
+// narrow is the width of a terminal that is narrower than the lines of the linear mode, else 0.
+func narrow(out io.Writer) int {
+	f, ok := out.(interface{ Fd() uintptr })
+	if !ok {
+		return 0
+	}
+	if w, _, err := term.GetSize(f.Fd()); err == nil && w < linear.Width {
+		return w
+	}
+	return 0
+}
+
 // use lets the linear mode use another account; a recording is of one.
 func (d *opened) use() func(address string) (linear.Used, error) {
 	if d.o.Global.Record != "" || d.o.Global.Replay != "" {
@@ -175,7 +187,7 @@ func (d *opened) talk(ctx context.Context) error {
 			Own: c.Own, Clock: c.Clock, Vault: c.Vault, Dust: c.Settings.Dust, Hidden: c.Settings.Hidden,
 			Export: c.Export, Terms: c.Terms, Names: c.Names,
 		},
-		In: d.o.In, Out: d.o.Out, Notice: d.notice(), Terminal: isTerminal(d.o.In),
+		In: d.o.In, Out: d.o.Out, Notice: d.notice(), Terminal: isTerminal(d.o.In), Width: narrow(d.o.Out),
 		Deps: linear.Deps{
 			Start:       d.begin,
 			Use:         d.use(),

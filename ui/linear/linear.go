@@ -116,7 +116,7 @@ type Used struct {
 	Book     []compose.Contact
 }
 
-// Options are the options of Run. Width is the widest line in cells; 0: 78; the minimum is 20. In is read until its
+// Options are the options of Run. Width is the widest line in cells; 0: Width; the minimum is 20. In is read until its
 // end; a read in progress when Run returns ends by itself.
 type Options struct {
 	// Notice is the first thing that the person has to know; "": nothing.

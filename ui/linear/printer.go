@@ -8,10 +8,10 @@ import (
 	"coffer/ui/present"
 )
 
-// The bounds of the line width, in cells.
+// Width is the width of the lines in cells, unless Options.Width says another; they are never narrower than leastWidth.
 const (
-	defaultWidth = 78
-	leastWidth   = 20
+	Width      = 78
+	leastWidth = 20
 )
 
 // span is a run of text without a style; Whole keeps it on one line where a line can hold it.
@@ -28,7 +28,7 @@ type printer struct {
 
 func newPrinter(w io.Writer, width int) *printer {
 	if width == 0 {
-		width = defaultWidth
+		width = Width
 	}
 	return &printer{w: w, width: max(width, leastWidth)}
 }

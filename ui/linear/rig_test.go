@@ -232,7 +232,7 @@ func (r *rig) plain() {
 	r.t.Helper()
 	width := r.opts.Width
 	if width == 0 {
-		width = defaultWidth
+		width = Width
 	}
 	text := r.paper.text()
 	if text != "" && !strings.HasSuffix(text, "\n") {

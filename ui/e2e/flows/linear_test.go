@@ -175,3 +175,16 @@ func TestLinearEndsWithItsInput(t *testing.T) {
 	again.hears("Type a number")
 	again.answers("7", "Nothing is under way")
 }
+
+// TestTerminalLinesFitANarrowTerminal: a braille display of 40 cells gets lines that break between words.
+func TestTerminalLinesFitANarrowTerminal(t *testing.T) {
+	_, env := rig.Home(t)
+	term := rig.Start(t, env, 40, 40, "--linear")
+	if err := term.WaitFor(rig.Limit, "Type a number from 1 to 11"); err != nil {
+		t.Fatal(err)
+	}
+	if screen := term.Screen(); !strings.Contains(screen, "  10. Other things: settings, doctor,") ||
+		strings.Contains(screen, "doctor, ke") {
+		t.Error(screen)
+	}
+}
