@@ -170,7 +170,7 @@ func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string,
 			s.out.say("That needs an asset on one chain: its units differ by chain.")
 			return nil
 		}
-		base, err := s.askAmount(ctx, "What is the least "+a.Symbol+" that you take? Type an amount:",
+		base, err := s.askAmount(ctx, "What is the minimum of "+a.Symbol+" that you take? Type an amount:",
 			a.Decimals, a.Symbol)
 		if err == nil {
 			p.d.Receive = &intent.Receive{Asset: p.d.Receive.Asset, Account: p.d.Receive.Account, Minimum: base}

@@ -59,7 +59,7 @@ func (a *asked) sideFlags(cmd *cobra.Command) {
 	f.StringVar(&a.asset, "asset", "", "a transfer or a swap: asset that is paid")
 	f.StringVar(&a.amount, "amount", "", "a transfer or a swap: how much of it, in whole units")
 	f.StringVar(&a.receive, "for", "", "a swap: asset that is received, on its chain")
-	f.StringVar(&a.minima, "min", "", "a swap: the least that is taken, in whole units")
+	f.StringVar(&a.minima, "min", "", "a swap: minimum received, in whole units")
 	f.BoolVar(&a.exactly, "exactly", false, "a transfer: exactly the amount arrives, what it costs comes on top")
 }
 

@@ -37,7 +37,7 @@ func (c Commands) Status(g *cli.Global) *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "status ID",
-		Short: "Print how a quote or an operation stands",
+		Short: "Print the state of a quote or an operation",
 		Long: `ID is the id of a quote (0x...), or that of an operation of this wallet (16 digits). --watch asks until
 it has ended, for as long as --wait says.
 

@@ -114,7 +114,7 @@ func (s *Screen) summaryLines(th theme.Theme, w int, wrong map[string]string, no
 		lines = append(lines, kit.Row(th, w, 1, 4, strconv.Itoa(i+1), kit.Plain(c))...)
 	}
 	block("Calls", lines...)
-	last := "Review asks for a quote. You see the cost, and the least that arrives, before anything is signed."
+	last := "Review asks for a quote. You see the cost, and the minimum received, before anything is signed."
 	if x, is := s.shown().(*compose.Exchange); is && s.Itself(x) {
 		last = "Your Solana account pays Solana's fee. You see it, and the whole message, before anything is signed."
 	} else if s.OwnNodes {
