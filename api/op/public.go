@@ -16,11 +16,12 @@ const pointSize = 64
 // PublicOf is private.PubKey without the library's table for many multiplications: unpacking it takes milliseconds, and
 // the few public keys of a start need none of it.
 func PublicOf(private *secp256k1.PrivateKey) *secp256k1.PublicKey {
-	digits := private.Key.Bytes()
+	var digits [32]byte // a result would leave a copy of it
+	private.Key.PutBytes(&digits)
 	defer clear(digits[:])
 	var sum, at secp256k1.JacobianPoint
 	at.Z.SetInt(1)
-	for i, both := range digits {
+	for i, both := range &digits { // of the array itself, no copy
 		for j, digit := range [2]byte{both >> 4, both & 15} {
 			if digit == 0 {
 				continue
