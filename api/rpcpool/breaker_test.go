@@ -146,7 +146,7 @@ func TestFaultsSayWhatToDo(t *testing.T) {
 		"it refuses access (HTTP 403): check this endpoint's key":      status(403),
 		"no node answers at this path (HTTP 404): check the address":   status(404),
 		"a web page: is this the address of a node?":                   broke(faultproxy.HTML()),
-		"no answer within 1s":                                       broke(faultproxy.Hang()),
+		"no answer within 1s":                                          broke(faultproxy.Hang()),
 		"which is not followed: name the final address":                broke(faultproxy.Redirect("/")),
 		"it serves chain 1, not 8453: check the address":               proxied(t, newNode().set("eth_chainId", "0x1")),
 		"it does not say which chain it serves":                        proxied(t, newNode().set("eth_chainId", "x")),
