@@ -46,8 +46,8 @@ func (l *Lane) report(what string, err error) {
 	l.failing[what] = err != nil
 }
 
-// push sends what is open from the chain's nonce on, each step's last bytes, unless they went out a moment ago. What a
-// node answers to a send proves nothing, so only receipts are believed.
+// push sends what is open from the chain's nonce on, each step's last bytes, unless a node answered a moment ago. What
+// it answers to a send proves nothing, so only receipts are believed.
 func (l *Lane) push(ctx context.Context) error {
 	all, err := l.lanes()
 	for at, r := range all {
@@ -77,7 +77,8 @@ func (l *Lane) push(ctx context.Context) error {
 				l.Log.Info("a transaction was not taken; it is looked for and sent again", "chain", l.ChainID,
 					"step", s.ID, "tx", a.Hash, "error", errSend)
 				if _, answered := errors.AsType[*rpcpool.Error](errSend); !answered {
-					break // what follows would wait as long
+					delete(k.sent, a.Hash) // maybe nobody has it: the next look sends it
+					break                  // what follows would wait as long
 				}
 			}
 		}

@@ -115,6 +115,19 @@ func TestWhatANodeForgetsIsSentAgain(t *testing.T) {
 	}
 }
 
+// What was not handed to any node goes out at the next look, and not when it would have been sent again.
+func TestWhatNoNodeTookGoesOutAtTheNextLook(t *testing.T) {
+	b := newLab(t)
+	b.w.lose = func() (bool, bool) { return false, false }
+	b.send(b.step("a"))
+	b.turn()
+	b.w.lose = nil
+	b.turn()
+	if b.w.waiting(b.key.Address(), 0) == nil {
+		t.Error("it waits")
+	}
+}
+
 // With the base fee at five times its value the first transaction is stuck until it is replaced; the second waits
 // behind it and offers too little as well.
 func TestStuckTransactionsAreReplacedWithinTheCap(t *testing.T) {
