@@ -84,21 +84,20 @@ func (s *Settler) reread(ctx context.Context, q *quotestore.Quote, err error) (s
 	return name, next, s.Book.Advance(ctx, q, next)
 }
 
-// allExplained demands that what was sent on the chains of a quote is in the records.
+// allExplained demands that what was sent on the chains of a quote is in the records. All are asked, so that their
+// lanes look for explanations at the same time.
 func (s *Settler) allExplained(ctx context.Context, q *quotestore.Quote) error {
 	on := []uint64{q.ChainID}
 	for _, l := range q.Legs {
 		on = append(on, l.ChainID)
 	}
+	var err error
 	for _, id := range on {
-		if id == 0 {
-			continue
-		}
-		if err := s.explained(ctx, id); err != nil {
-			return err
+		if id != 0 {
+			err = errors.Join(err, s.explained(ctx, id))
 		}
 	}
-	return nil
+	return err
 }
 
 // rereadLeg brings one leg up to what its chain says, and reports whether its deposit went back.
