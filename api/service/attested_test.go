@@ -210,7 +210,7 @@ func twoOfThree(t *testing.T) (o *operated, good *attester, bad *hostile, own co
 			}
 			return "a-key-for-the-bad-one", nil
 		}
-		from.PingEvery, from.Gone = 100*time.Millisecond, 8*time.Second
+		from.PingEvery, from.Gone = 100*time.Millisecond, time.Minute
 	})
 	return o, good, bad, own
 }
@@ -244,8 +244,9 @@ func TestTwoOfThreeReleaseWhateverTheThirdDoes(t *testing.T) {
 func TestWithoutEnoughAttestersNothingIsReleasedOrQuotedUntilTheyComeBack(t *testing.T) {
 	t.Parallel()
 	o, good, _, own := twoOfThree(t)
-	logged := &heard{}
+	logged, ahead := &heard{}, new(atomic.Int64)
 	s := o.open(func(from *service.Options) {
+		from.Clock = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		from.Log = slog.New(slog.NewTextHandler(io.MultiWriter(logged, t.Output()), nil))
 		from.StatusEvery = 200 * time.Millisecond
 	})
@@ -255,6 +256,7 @@ func TestWithoutEnoughAttestersNothingIsReleasedOrQuotedUntilTheyComeBack(t *tes
 	doc, id, _ := c.call(o.pay(c, to, 30e6), "ob:usdc")
 	good.stop()
 	c.done(c.waited(doc, id), api.RecordCall)
+	ahead.Store(int64(time.Minute))
 	o.answering(s, own)
 	later := o.member(s, api.AccountKernelV31, 191)
 	err := later.noQuote(o.pay(later, to, 30e6))

@@ -21,6 +21,7 @@ import (
 	"coffer/api/op/escrow"
 	"coffer/api/op/filler"
 	"coffer/api/service"
+	"coffer/api/service/remotenet"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
 )
@@ -33,6 +34,7 @@ type watched struct {
 	ahead  atomic.Int64 // seconds
 	mu     sync.Mutex
 	held   map[string]settle.Moment // quotes that stand still before a step
+	still  map[string]bool          // those that got there
 	log    bytes.Buffer
 	payees []common.Address
 	people map[uint64]*client
@@ -40,7 +42,8 @@ type watched struct {
 
 func newWatched(t *testing.T) *watched {
 	t.Helper()
-	w := &watched{dir: t.TempDir(), held: map[string]settle.Moment{}, people: map[uint64]*client{}}
+	w := &watched{dir: t.TempDir(), held: map[string]settle.Moment{}, still: map[string]bool{},
+		people: map[uint64]*client{}}
 	w.operated = newOperatedIn(t, w.data(t, w.dir), nil)
 	return w
 }
@@ -76,6 +79,27 @@ func (w *watched) holds(id string, at settle.Moment) {
 	w.held[id] = at
 }
 
+// stands reports whether a quote stands still.
+func (w *watched) stands(p payment) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.still[p.id]
+}
+
+// passes lets time pass while a lane waits for an explanation, and reports whether one does.
+func (w *watched) passes(all ...*service.Service) (held bool) {
+	w.t.Helper()
+	for _, s := range all {
+		held = held || slices.ContainsFunc(s.Lanes(w.t.Context()), func(l remotenet.LaneState) bool {
+			return l.Held != ""
+		})
+	}
+	if held {
+		w.ahead.Add(10)
+	}
+	return held
+}
+
 // starts opens the service on a directory.
 func (w *watched) starts(db store.Store, dir string) *service.Service {
 	w.t.Helper()
@@ -87,6 +111,7 @@ func (w *watched) starts(db store.Store, dir string) *service.Service {
 		for {
 			w.mu.Lock()
 			stands := w.held[id] == at
+			w.still[id] = stands
 			w.mu.Unlock()
 			if !stands {
 				return nil
@@ -265,8 +290,16 @@ func TestARestoredBackupSendsNothingTwice(t *testing.T) {
 	if !strings.Contains(w.logged(), "STORE_BEHIND") || !strings.Contains(w.logged(), "is an older copy") {
 		t.Errorf("nothing says that the store is behind:\n%s", w.logged())
 	}
-	time.Sleep(5 * time.Second) // the lanes see that they are behind
-	w.ahead.Store(90)           // and are sure
+	w.reaches("lanes that see that they are behind", func() bool {
+		n := 0
+		for _, l := range s.Lanes(t.Context()) {
+			if l.Alerted {
+				n++
+			}
+		}
+		return n == 2 // that of Base goes on at once
+	})
+	w.reaches("lanes that are sure", func() bool { return !w.passes(s) })
 	w.ends(all, func(p payment) bool { return !unfilled(p) })
 	if now := fills(); now != before {
 		t.Errorf("%d deliveries before the backup was restored, %d after", before, now)
@@ -304,10 +337,9 @@ func TestACopyOfTheDataBesideTheFirstServicePaysNothingTwice(t *testing.T) {
 		p.execute(signed)
 		all = append(all, p)
 	}
-	w.reaches("deposits", func() bool {
-		return !slices.ContainsFunc(all, func(p payment) bool { return !w.deposited(p) })
+	w.reaches("deposits that are in the records", func() bool {
+		return !slices.ContainsFunc(all, func(p payment) bool { return !w.deposited(p) || !w.stands(p) })
 	})
-	time.Sleep(3 * time.Second) // they are in the records
 	beside := t.TempDir()
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -332,14 +364,19 @@ func TestACopyOfTheDataBesideTheFirstServicePaysNothingTwice(t *testing.T) {
 	w.mu.Lock()
 	clear(w.held) // both go on at once
 	w.mu.Unlock()
-	time.Sleep(5 * time.Second)
-	w.ahead.Store(90)
+	w.reaches("empty escrows", func() bool {
+		w.passes(first, second)
+		return w.has(10, w.escrow) == 0 && w.has(42161, w.escrow) == 0
+	})
 	filled := func(p payment) bool { return w.has(8453, p.to) > 0 }
 	w.ends(all, filled)
 	for _, s := range []*service.Service{first, second} {
 		for _, p := range all {
 			c := newClient(t, s, api.AccountKernelV31, p.n)
-			w.reaches("an end", func() bool { return api.Terminal(c.status(p.id).Status) })
+			w.reaches("an end", func() bool {
+				w.passes(first, second)
+				return api.Terminal(c.status(p.id).Status)
+			})
 			want := map[bool]string{true: api.StatusCompleted, false: api.StatusRefunded}[filled(p)]
 			if got := c.status(p.id); got.Status != want {
 				t.Errorf("payment %d is %+v, want %s", p.n, got, want)

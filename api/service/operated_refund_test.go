@@ -2,6 +2,8 @@ package service_test
 
 import (
 	"encoding/json"
+	"io"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"strings"
@@ -47,14 +49,19 @@ func TestAfterTheEndOfADeliveryAFinalBlockTellsThatNoneCame(t *testing.T) {
 		})
 	})
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load()) * time.Second) }
-	s := o.open(func(from *service.Options) { from.Clock = clock })
+	log := new(lines)
+	s := o.open(func(from *service.Options) {
+		from.Clock, from.Log = clock, slog.New(slog.NewTextHandler(io.MultiWriter(log, t.Output()), nil))
+	})
 	c := o.member(s, api.AccountKernelV31, 140)
 	to := common.Address{0xbe, 0xef, 19: 140}
 	pauses.Store(true)
 	doc, id, _ := c.call(o.pay(c, to, 30e6), "ob:usdc")
 	c.ask("POST", c.executePath(), string(doc.Raw()))
 	o.settled(func() bool { return ahead.Load() > 0 })
-	time.Sleep(5 * time.Second)
+	until(t, "it is looked for such a block", func() bool {
+		return log.count(id, "no final block of eip155:8453 is later than the end of its delivery") > 2
+	})
 	if got := c.status(id); got.Status != api.StatusInProgress || o.has(10, o.escrow)+o.has(42161, o.escrow) == 0 {
 		t.Fatalf("before a final block is later: %+v", got)
 	}

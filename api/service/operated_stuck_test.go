@@ -86,6 +86,10 @@ func TestADeliveryThatIsStuckPastItsDeadlineIsGivenBack(t *testing.T) {
 		t.Error("not all is back")
 	}
 	stuck.Store(false)
+	until(t, "prices are known at that time", func() bool {
+		status, _ := c.send("POST", c.preparePath(), o.pay(c, to, 30e6))
+		return status == http.StatusOK
+	})
 	doc, id, _ = c.call(o.pay(c, to, 30e6), "ob:usdc")
 	c.done(c.waited(doc, id), api.RecordCall)
 	if got := o.has(8453, to); got != 30e6 {

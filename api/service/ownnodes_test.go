@@ -239,7 +239,7 @@ func (l *lab) stock(id uint64, to common.Address, usdc int64) {
 }
 
 func (l *lab) options(s store.Store) service.Options {
-	return service.Options{Store: s, APIKey: key, Networks: l.file, Lifetime: time.Minute,
+	return service.Options{Store: s, APIKey: key, Networks: l.file, Lifetime: time.Minute, Poll: 50 * time.Millisecond,
 		Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))}
 }
 
@@ -719,9 +719,10 @@ func TestATankWhoseKeyIsUsedElsewhereStopsUntilItsOwnerDecides(t *testing.T) {
 	signed, id, _ = c.call(l.batch(c, to, 1_000_000), "")
 	c.ask("POST", c.executePath(), string(signed.Raw()))
 	stopped(func(lane remotenet.LaneState) bool { return lane.Held != "" && lane.Stopped == "" })
-	time.Sleep(5 * time.Second) // it has looked at the chain
-	ahead.Store(120)
-	lane := stopped(func(lane remotenet.LaneState) bool { return lane.Stopped != "" })
+	lane := stopped(func(lane remotenet.LaneState) bool {
+		ahead.Add(10)
+		return lane.Stopped != ""
+	})
 	if lane.Next != 1 || lane.Used != 2 || lane.Chain != "Base" ||
 		lane.Stopped != "the chain has seen 2 transactions of the key, the lane sent 1" {
 		t.Errorf("%+v", lane)
@@ -890,6 +891,7 @@ func TestARevertThatStaysFailsAtOnce(t *testing.T) {
 		}, api.StatusCompleted},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t, reverting(c.says))
 			s := l.fuel(open(t, l.options(storetest.New(t))))
 			client := newClient(t, s, api.AccountKernelV31, 63)

@@ -199,7 +199,7 @@ func TestASolanaChainThatIsNotTheNetworksIsNotServed(t *testing.T) {
 	if _, err := service.Open(l.options(storetest.New(t))); !errors.Is(err, rpcpool.ErrOtherChain) {
 		t.Errorf("another chain: %v", err)
 	}
-	nodes[0].Script(faultproxy.Rule{Fault: faultproxy.Status(http.StatusTooManyRequests, "", "")})
+	nodes[0].Script(faultproxy.Rule{Fault: faultproxy.Status(http.StatusBadGateway, "", "")})
 	c := newClient(t, open(t, l.options(storetest.New(t))), api.AccountKernelV31, 73)
 	nodes[0].Script(other)
 	var b api.AggregatedBalance

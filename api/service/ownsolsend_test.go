@@ -88,6 +88,19 @@ func (x *sender) history() api.HistoryRecord {
 	return page.Transactions[0]
 }
 
+// asked waits until each node was asked for something a few times more.
+func (x *sender) asked(method string) {
+	x.t.Helper()
+	for i, n := range x.nodes {
+		before := n.Calls(method)
+		for end := time.Now().Add(time.Minute); n.Calls(method) < before+5; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				x.t.Fatalf("node %d is asked for %s no more", i, method)
+			}
+		}
+	}
+}
+
 // somebody is a key that has no account yet.
 func somebody(n byte) solmsg.Key {
 	seed := make([]byte, ed25519.SeedSize)
@@ -198,7 +211,7 @@ func TestALostTransferOnSolanaIsOverWithItsBlockHash(t *testing.T) {
 	x.lose.Store(true)
 	signed, id := x.to(somebody(4), caip.SOL(), 1_000_000_000)
 	x.ask("POST", x.executePath(), string(signed.Raw()))
-	time.Sleep(3 * time.Second)
+	x.asked("sendTransaction")
 	if s := x.status(id); s.Status != api.StatusPending {
 		t.Fatalf("before its block hash has ended: %+v", s)
 	}
@@ -237,9 +250,9 @@ func TestANodeThatLiesAboutATransferOnSolana(t *testing.T) {
 		signed, id := x.to(somebody(6), caip.SOL(), 1_000_000_000)
 		x.nodes[0].Script(faultproxy.Rule{On: "getTransaction", Fault: faultproxy.Lie("", nil)})
 		x.ask("POST", x.executePath(), string(signed.Raw()))
-		time.Sleep(2 * time.Second)
+		x.asked("getTransaction")
 		x.ahead.Store(int64(90 * time.Second))
-		time.Sleep(5 * time.Second)
+		x.asked("getTransaction")
 		if s := x.status(id); s.Status != api.StatusPending {
 			t.Errorf("%+v", s)
 		}

@@ -114,8 +114,10 @@ type Options struct {
 	Anyone    bool
 	PingEvery time.Duration
 	Gone      time.Duration
-	// StatusEvery is how often an operator's service looks how its network is, 0 for the usual.
+	// StatusEvery is how often an operator's service looks how its network is, and Poll how often a chain of others is
+	// looked at while something is under way on it, 0 for the usual.
 	StatusEvery time.Duration
+	Poll        time.Duration
 
 	expected string // id of the network that the store is of, "" when that is not known
 }
@@ -287,7 +289,7 @@ func (s *Service) install() error {
 	in, err := remotenet.Open(ctx, remotenet.Options{File: o.Networks, Store: o.Store, Credential: o.Credential,
 		Clock: o.Clock, Random: o.Random, Seed: o.Seed, Tank: o.Tank, Log: o.Log, Operator: o.Operator,
 		Behind: s.behind(),
-		Kept:   o.SeedKept, Anyone: o.Anyone, PingEvery: o.PingEvery, Gone: o.Gone})
+		Kept:   o.SeedKept, Anyone: o.Anyone, PingEvery: o.PingEvery, Gone: o.Gone, Poll: o.Poll})
 	if err != nil {
 		return err
 	}
