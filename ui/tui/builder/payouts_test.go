@@ -47,6 +47,15 @@ func TestAListOfPayoutsIsReadFromAFile(t *testing.T) {
 	if d := r.frozen().Draft(); len(d.Calls) != 1 || d.Calls[0].Note != "rent" || r.s.b.Chain != caip.EVM(8453) {
 		t.Errorf("%+v", d.Calls)
 	}
+	r.press("X", "o").typeText(path).press("enter") // typed into the list of what can be opened
+	if d := r.frozen().Draft(); r.s.prompt.open || len(d.Calls) != 1 || d.Calls[0].Note != "rent" {
+		t.Errorf("%+v\n%s", d.Calls, r.view())
+	}
+	r.press("o").typeText("document").press("enter")
+	if !r.s.prompt.open || r.s.prompt.wrong != "" || r.s.prompt.field.Value() != "" {
+		t.Errorf("%q\n%s", r.s.prompt.wrong, r.view())
+	}
+	r.press("esc")
 	r.s.ctx.NoFiles = "a guest has no files"
 	openPayouts(r).typeText(path).press("enter")
 	if !r.s.prompt.open || r.s.prompt.wrong != "paste it: a guest has no files" {

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,11 @@ func (s *Screen) openTemplates() tea.Cmd {
 	if s.ctx.NoFiles != "" {
 		label = "read a document that you paste"
 	}
-	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch, ABI"},
+	document := kit.Item{Value: pickImport, Label: label, Note: "intent, Safe batch, ABI"}
+	if s.ctx.NoFiles == "" {
+		document.Typed = asPath
+	}
+	items := []kit.Item{document,
 		{Value: pickPayouts, Label: "payouts: a list of who gets how much", Note: "CSV"}}
 	for i, t := range s.store.templates {
 		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i),
@@ -49,7 +54,24 @@ func (s *Screen) openTemplates() tea.Cmd {
 		items = append(items, kit.Item{Value: pickDelete, Label: "delete a template"})
 	}
 	s.openList("Open", items, pickImport, s.takeTemplate)
+	s.typed, s.choice.Reads = s.openPath, func(text string) kit.Reading { return kit.Reading{Own: isPath(text)} }
 	return nil
+}
+
+func isPath(text string) bool { return strings.ContainsAny(text, `/\.`) }
+
+// openPath reads the file of a typed path: payouts where it is a CSV file. Other text was a search.
+func (s *Screen) openPath(path string) tea.Cmd {
+	ask := s.askImport
+	if strings.EqualFold(filepath.Ext(trim(path)), ".csv") {
+		ask = s.askPayouts
+	}
+	ask()
+	if !isPath(path) {
+		return nil
+	}
+	s.prompt.field.Set(path)
+	return s.prompt.take(path)
 }
 
 func (s *Screen) takeTemplate(v string) tea.Cmd {

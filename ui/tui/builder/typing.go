@@ -20,6 +20,7 @@ const (
 	asFunction = "what you typed, as signature or call data"
 	asShare    = "what you typed, in basis points or percent"
 	asMinutes  = "what you typed, in minutes"
+	asPath     = "the file at the path that you typed"
 )
 
 const tooLong = "that is too long for this field"
