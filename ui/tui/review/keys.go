@@ -103,6 +103,7 @@ func (s *Screen) confirmKey() kit.Key {
 		}
 	}
 	why := s.obstacle(s.ctx.Clock())
+	k.Quiet = s.deps.NoSigner != "" // offering it would look as if something could be signed
 	return k.OffWhen(why != "", why).Named("confirm").WithCare()
 }
 

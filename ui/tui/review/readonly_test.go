@@ -18,6 +18,8 @@ func TestAReviewWithoutASignerIsReadAndNotConfirmed(t *testing.T) {
 		} else if strings.Contains(v, "closes in") || strings.Contains(v, "renews in") ||
 			!strings.Contains(v, "nothing can be signed here") {
 			t.Errorf("%s: time runs out for nothing\n%s", name, v)
+		} else if strings.Contains(v, "y sign") {
+			t.Errorf("%s: signing is offered\n%s", name, v)
 		}
 		r.read().press("y").count(0, 0)
 		r.press("enter").count(0, 0)
