@@ -230,14 +230,14 @@ func (m *Model) tell() tea.Cmd {
 		look, word := statusLook(r.status.Value())
 		l := m.format.line(r)
 		deed := func(show func(string) string, arrow string) string { return l.what(brief(show, "…"), arrow) }
-		value := l.micro
+		value, got := l.micro, r.gotOf.Value()
 		if l.more {
-			value = nil // it is that of one asset alone
+			value, got = nil, "" // they are of one asset alone
 		}
 		msg.Records = append(msg.Records, screen.Past{At: r.at(), Deed: deed, Value: value,
 			Status: present.State{Word: word, Meaning: look},
 			Left:   m.receipts().Left(m.format.facts(r), address(r.recipient.Value())),
-			Paid:   r.paidOf.Value(), Got: r.gotOf.Value()})
+			Paid:   r.paidOf.Value(), Got: got})
 		return len(msg.Records) < maxTold
 	})
 	return screen.Send(msg)

@@ -157,7 +157,7 @@ func TestPaymentsOfSeveralAssetsCountAsMoreThanOne(t *testing.T) {
 		t.Error(text)
 	}
 	past, ok := m.tell()().(screen.PastMsg)
-	if !ok || past.Records[0].Value != nil || past.Records[1].Value == nil {
+	if !ok || past.Records[0].Value != nil || past.Records[0].Got != "" || past.Records[1].Value == nil {
 		t.Errorf("%+v", past)
 	}
 }

@@ -218,7 +218,7 @@ type Past struct {
 	Value  *big.Int      // micro USD of what it delivered; nil: unknown
 	Left   bool          // what it delivered left the person's accounts
 	Paid   string        // the aggregated asset that paid, "": unknown
-	Got    string        // the aggregated asset that was delivered, "": unknown
+	Got    string        // the aggregated asset that was delivered, "": unknown, or several
 }
 
 // UnderWayMsg tells every screen the operations that have not ended, and the signatures that can still be used.
