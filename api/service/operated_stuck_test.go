@@ -41,8 +41,8 @@ func instead(h http.Handler, method string, answer func(params []json.RawMessage
 }
 
 // TestADeliveryThatIsStuckPastItsDeadlineIsGivenBack: the node takes the delivery, and every one that pays more in its
-// place, but no block does. Once the deadline is over and a final block says so, the deposits go back; the nonce is used
-// up by the key itself, and the next payment takes its way.
+// place, but no block does. Once the deadline is over and a final block says so, the deposits go back; the nonce is
+// used up by the key itself, and the next payment takes its way.
 func TestADeliveryThatIsStuckPastItsDeadlineIsGivenBack(t *testing.T) {
 	t.Parallel()
 	var stuck atomic.Bool

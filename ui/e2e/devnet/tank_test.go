@@ -78,7 +78,8 @@ func TestTerminalCoinsOfAGasTankComeBack(t *testing.T) {
 	}
 	s := rig.Script{T: t, Env: env, Pass: rig.Passphrase}
 	out, _ := s.Runs(0, "tank")
-	m := regexp.MustCompile(`(?s)gas tank +(0x[0-9a-fA-F]{40})\n.*Base \(8453\) +0 ETH, not enough for one operation\n` +
+	m := regexp.MustCompile(`(?s)gas tank +(0x[0-9a-fA-F]{40})\n.*Base \(8453\) +0 ETH, ` +
+		`not enough for one operation\n` +
 		`.*0 of 100 operations for 0x`).FindStringSubmatch(out)
 	if m == nil {
 		t.Fatal(out)

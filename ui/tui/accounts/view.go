@@ -39,8 +39,8 @@ func (m *Model) reveal() {
 	m.text.Reveal(at, end)
 }
 
-// The label columns of an account, of a gas tank and of the rest. With the first one an address and its remark fit on one line of 80
-// cells.
+// The label columns of an account, of a gas tank and of the rest. With the first one an address and its remark fit on
+// one line of 80 cells.
 const (
 	accountW = 10
 	tankW    = 18
