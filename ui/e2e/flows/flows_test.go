@@ -172,7 +172,7 @@ func TestTerminalARecordingIsShownAgainWithoutTheService(t *testing.T) {
 	again := rig.At(t, rig.Start(t, env, 100, 30, "--replay", dir))
 	again.Sees("LAB", "REPLAY", total)
 	again.Builds()
-	again.Sees("Review 1 of 2", "y sign")
+	again.Sees("Review 1 of 2", "e edit")
 	again.Sees("nothing can be signed here")
 	again.Rests(600 * time.Millisecond)
 	again.Types("y")
