@@ -143,13 +143,26 @@ func (s Receipts) Whom(r Record, recipient string) string {
 	return first
 }
 
-// More reports that payees got other assets than the one that a record states, whose value is then not all that they
-// got.
-func (s Receipts) More(r Record) bool {
+// Sent is what the payees of a call got of the asset that a record states, in base units, and whether that is all: not
+// where they got other assets, too, or the call needed more than they got. It is "" where that is not known.
+func (s Receipts) Sent(r Record) (base string, all bool) {
 	t, _ := s.terms(r.QuoteID)
-	return slices.ContainsFunc(t.Payees, func(p journal.Payee) bool {
-		return p.Asset != "" && !strings.EqualFold(p.Asset, r.GotAsset) && !s.own(p.To)
-	})
+	sum, more := new(big.Int), false
+	for _, p := range t.Payees {
+		v, err := amount.ParseBase(p.Amount)
+		switch {
+		case p.Asset == "" || err != nil:
+			return "", true
+		case strings.EqualFold(p.Asset, r.GotAsset):
+			sum.Add(sum, v)
+		default:
+			more = more || !s.own(p.To)
+		}
+	}
+	if sum.Sign() == 0 {
+		return "", !more
+	}
+	return sum.String(), !more && sum.String() == r.Got
 }
 
 // Left reports whether what a record delivered has left the person's accounts: it went to someone else, or into a

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strings"
@@ -57,9 +58,10 @@ type chainLabel struct{ name, short string }
 type line struct {
 	kind, whom     string
 	paid, received string
+	sent           string // what the payees of a call got, "": not known here
 	from, to       chainLabel
 	micro          *big.Int
-	more           bool // payees got other assets, too
+	more           bool // it is not all that the call needed or that payees got
 }
 
 // Bounds of what a formatter caches.
@@ -78,8 +80,15 @@ func newFormatter(from present.Receipts) *formatter {
 }
 
 func (ln *formatter) makeLine(r *record) line {
-	return line{kind: r.kind.Value(), whom: ln.whom(r), paid: ln.paid(r), received: ln.received(r),
-		from: ln.origin(r), to: ln.target(r), micro: r.micro(), more: ln.receipts.More(ln.facts(r))}
+	l := line{kind: r.kind.Value(), whom: ln.whom(r), paid: ln.paid(r), received: ln.received(r),
+		from: ln.origin(r), to: ln.target(r), micro: r.micro()}
+	if l.kind == api.RecordCall {
+		sent, all := ln.receipts.Sent(ln.facts(r))
+		if l.more = !all; sent != "" {
+			l.sent = figure(sent, ln.gotUnit(r))
+		}
+	}
+	return l
 }
 
 func (ln *formatter) whom(r *record) string {
@@ -164,7 +173,7 @@ func brief(show mask, more string) mask {
 
 // what describes the record in one short phrase; sentence describes it in full.
 func (l line) what(show mask, arrow string) string {
-	received := show(l.received)
+	received := show(cmp.Or(l.sent, l.received))
 	if l.more {
 		received += " etc."
 	}

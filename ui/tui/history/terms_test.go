@@ -156,6 +156,13 @@ func TestPaymentsOfSeveralAssetsCountAsMoreThanOne(t *testing.T) {
 	if text := tuitest.Text(t, m, 200, 19); !strings.Contains(text, "1,300.5 USDC etc. → Demo payee + 1") {
 		t.Error(text)
 	}
+	// the call needs more than its payee gets, such as an allowance
+	terms.Payees = []journal.Payee{{To: paidTo, Asset: terms.Payees[0].Asset, Amount: "1000000"}}
+	m = openedWith(t, ctx, s, 200, 19)
+	if text := tuitest.Text(t, m, 200, 19); !strings.Contains(text, "1 USDC etc. → Demo payee") ||
+		!strings.Contains(text, "call used   1,300.5 USDC") {
+		t.Error(text)
+	}
 	past, ok := m.tell()().(screen.PastMsg)
 	if !ok || past.Records[0].Value != nil || past.Records[0].Got != "" || past.Records[1].Value == nil {
 		t.Errorf("%+v", past)
