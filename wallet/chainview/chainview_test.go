@@ -60,7 +60,8 @@ func node(t *testing.T, balance int64) *faultproxy.Proxy {
 		var out []map[string]any
 		for _, c := range calls {
 			answer := map[string]any{"eth_chainId": "0x2105", "eth_blockNumber": "0x9", "eth_getCode": "0x00",
-				"eth_getBalance": fmt.Sprintf("0x%x", balance), "eth_call": word, "eth_simulateV1": simulated(word),
+				"eth_getBalance": fmt.Sprintf("0x%x", balance), "eth_call": word,
+				"eth_getTransactionCount": fmt.Sprintf("0x%x", balance), "eth_simulateV1": simulated(word),
 				"eth_getBlockByNumber": map[string]any{"number": "0x9", "hash": hash, "timestamp": "0x1"},
 			}[c.Method]
 			out = append(out, map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": answer})

@@ -30,14 +30,20 @@ func (c *chain) reach(ctx context.Context, p verify.Place) (verify.Reached, erro
 		return r, err
 	}
 	r.Block = uint64(b.Number)
-	asks := []reads.Ask{reads.CallOf(p.EntryPoint, op.GetNonceCalldata(p.Account, p.Key))}
+	var own reads.Quantity
+	asks := []reads.Ask{{Method: "eth_getTransactionCount", Params: []any{p.Account}, Into: &own}}
+	if !p.Own() {
+		asks[0] = reads.CallOf(p.EntryPoint, op.GetNonceCalldata(p.Account, p.Key))
+	}
 	if err := c.at.Pinned(ctx, reads.Block{Number: r.Block, Hash: b.Hash}, asks); err != nil {
 		return r, err
 	}
 	if asks[0].Err != nil {
 		return r, asks[0].Err
 	}
-	if n := *asks[0].Into.(*hexutil.Bytes); len(n) == common.HashLength {
+	if p.Own() {
+		r.Next = own.ToInt()
+	} else if n := *asks[0].Into.(*hexutil.Bytes); len(n) == common.HashLength {
 		r.Next = new(big.Int).SetBytes(n)
 	}
 	return r, nil

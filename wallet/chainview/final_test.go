@@ -15,7 +15,16 @@ import (
 
 // The nonce is that of a final block, as two nodes have it; one that differs or is silent says nothing.
 func TestTheNextNonceIsReadInAFinalBlock(t *testing.T) {
-	place := verify.Place{Chain: 8453, Account: common.Address{1}, EntryPoint: common.Address{2}, Key: big.NewInt(0)}
+	for name, place := range map[string]verify.Place{
+		"of an entry point": {Chain: 8453, Account: common.Address{1}, EntryPoint: common.Address{2},
+			Key: big.NewInt(0)},
+		"of the account": {Chain: 8453, Account: common.Address{1}},
+	} {
+		t.Run(name, func(t *testing.T) { testReach(t, place) })
+	}
+}
+
+func testReach(t *testing.T, place verify.Place) {
 	reach := func(final networks.Finality, nodes ...*faultproxy.Proxy) verify.Reached {
 		t.Helper()
 		n := chainview.Node{Chain: 8453, Quorum: len(nodes), Final: final}

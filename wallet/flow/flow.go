@@ -79,7 +79,7 @@ type Journal interface {
 	Operation(id string) (journal.Operation, bool)
 	SentFor(op string) []verify.Open
 	Outstanding(now time.Time) []journal.Outstanding
-	Saw(op string, hashes []string, note string) error
+	Saw(op string, hashes []string, block uint64) error
 	Void(op, hash, note string) error
 	Repair(l journal.Lane, note string) error
 	Lanes(now time.Time) []journal.LaneFacts

@@ -3,10 +3,10 @@ package flow_test
 import (
 	"context"
 	"math/big"
-	"strings"
 	"testing"
 
 	"coffer/api"
+	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -55,10 +55,52 @@ func TestTH_J4_OnlyANonceThatOwnNodesSawUsedClosesASignature(t *testing.T) {
 	})
 	asks("all chains", 0, func(r *verify.Reached) { next(r, 1_000) })
 	closed := b.j.Closed(b.now())
-	if len(closed) != all || !strings.Contains(closed[0].Note, "seen by your node") ||
-		!strings.Contains(closed[0].Note, "block 42") {
+	if len(closed) != all || closed[0].Block != 42 {
 		t.Errorf("%+v", closed)
 	}
 	e.reach = func(*verify.Reached) { t.Error("what is closed is asked for again") }
 	asks("again", 0, e.reach)
+}
+
+// An EIP-7702 authorization leaves the list when own nodes saw the account nonce of its EOA used in a final block.
+func TestTH_J4_OnlyAnAccountNonceThatOwnNodesSawUsedClosesAnAuthorization(t *testing.T) {
+	b := newRecorded(t, "v3-eip7702-funded")
+	b.f.execute = func([]byte) (api.ExecuteResponse, error) { return api.ExecuteResponse{}, errUnclear }
+	b.toUnknown()
+	e := looks(b, nil)
+	open := func() (n int) {
+		for _, x := range b.j.Outstanding(b.now()) {
+			if x.Role == journal.RoleDelegation {
+				n++
+			}
+		}
+		return n
+	}
+	all := open()
+	if all == 0 {
+		t.Fatal("no authorization is open")
+	}
+	for _, c := range []struct {
+		what string
+		past int64 // how far beyond that of the authorization the account nonce is
+		left int
+	}{{"no answer", -1, all}, {"it is the next", 0, all}, {"it is used", 1, 0}} {
+		e.reach = func(r *verify.Reached) {
+			for _, x := range b.j.Outstanding(b.now()) {
+				if x.Role == journal.RoleDelegation && r.Own() && x.ChainID == r.Chain && c.past >= 0 {
+					n, _ := new(big.Int).SetString(x.Nonce, 10)
+					r.Next = n.Add(n, big.NewInt(c.past))
+				}
+			}
+		}
+		if err := b.flow.Observe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := open(); got != c.left {
+			t.Errorf("%s: %d are open, expected %d of %d", c.what, got, c.left, all)
+		}
+	}
+	if closed := b.j.Closed(b.now()); len(closed) != all || closed[0].Role != journal.RoleDelegation {
+		t.Errorf("%+v", closed)
+	}
 }

@@ -32,7 +32,7 @@ const (
 // is not asked for: the error is then the journal's.
 func (f *Flow) Reconcile(ctx context.Context) ([]*Operation, error) {
 	var failed []error
-	if err := f.observe(ctx); err != nil && ctx.Err() == nil {
+	if err := f.Observe(ctx); err != nil && ctx.Err() == nil {
 		failed = append(failed, err)
 	}
 	list := f.Unfinished()

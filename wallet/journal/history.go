@@ -64,20 +64,27 @@ func (b *book) outstanding(now time.Time) []Outstanding {
 				s.Past = s.era != b.era
 				out = append(out, Outstanding{Signature: s, Op: id, State: o.State, Made: s.Made, Void: s.void()})
 			}
-			if s.Delegation == nil || b.closes && b.delegated[s.authority()] > s.Delegation.Nonce {
+			if s.Delegation == nil || b.delegationUsed(s) || b.passed[s.authority()].next > s.Delegation.Nonce {
 				continue
 			}
 			a := s.authorization()
 			a.Past = s.era != b.era
-			same := func(x Outstanding) bool {
-				return x.Role == RoleDelegation && x.OpHash == a.OpHash && x.Sender == a.Sender
-			}
-			if !slices.ContainsFunc(out, same) {
+			if !slices.ContainsFunc(out, func(x Outstanding) bool { return a.same(x.Signature) }) {
 				out = append(out, Outstanding{Signature: a, Op: id, State: o.State, Made: s.Made, Void: a.void()})
 			}
 		}
 	}
 	return out
+}
+
+// delegationUsed reports whether the service's word ends the authorization beside a signature.
+func (b *book) delegationUsed(s Signature) bool {
+	return b.closes && b.delegated[s.authority()] > s.Delegation.Nonce
+}
+
+// same reports whether x is the same authorization.
+func (s Signature) same(x Signature) bool {
+	return x.Role == RoleDelegation && x.OpHash == s.OpHash && x.Sender == s.Sender
 }
 
 // authorization is the delegation of a signature as an entry of its own.
@@ -168,7 +175,11 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, 
 // operation that can still run was the next. An authorization whose operation ended says nothing, though it lives on:
 // the service chose its nonce.
 func (b *book) nextAuthorization(eoa common.Address, chainID uint64, now time.Time) (uint64, bool) {
-	next, known := b.delegated[slot{era: b.era, chainID: chainID, sender: eoa}]
+	at := slot{era: b.era, chainID: chainID, sender: eoa}
+	next, known := b.delegated[at]
+	if seen, found := b.passed[at]; found {
+		next, known = max(next, seen.next), true
+	}
 	for _, o := range b.ops {
 		for _, s := range o.Signatures {
 			if s.Delegation == nil || s.Delegation.ChainID != chainID || common.HexToAddress(s.Sender) != eoa ||

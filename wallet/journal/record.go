@@ -24,7 +24,7 @@ const (
 const Voided State = "VOID"
 
 // Seen is the type of a record that leaves its operation in the state it had, an ended one too: the person's own nodes
-// saw in a final block that the nonces of signatures are used.
+// saw in a final block that the nonces of signatures, or of the authorizations beside them, are used.
 const Seen State = "SEEN"
 
 // Repaired is the type of a record that belongs to no operation: a person said at which sequence a lane of an account
@@ -97,6 +97,7 @@ type Entry struct {
 	BodyHash   string   `json:"bodyHash,omitzero"` // EXECUTING: SHA-256 of the body, hex
 	Outcome    string   `json:"outcome,omitzero"`  // DONE: the final status
 	Used       []string `json:"used,omitempty"`    // DONE, SEEN: hashes of the operations whose nonces are used
+	Block      uint64   `json:"block,omitzero"`    // SEEN: the number of the final block
 	Void       string   `json:"void,omitzero"`     // VOID: the hash of the operation whose signature is void
 	Lane       *Lane    `json:"lane,omitzero"`     // REPAIR: where the lane goes on
 	Note       string   `json:"note,omitzero"`     // plain words: why

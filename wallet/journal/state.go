@@ -54,7 +54,7 @@ type Agreement struct {
 // book is what the records amount to. closes says that the service's word ends a signature. used holds what is known to
 // have run: which operation took a place; said holds the places that are used by the service's word, whether it proves
 // anything or not, seen those that the person's own nodes saw used, and delegated by that word the lowest account nonce
-// of an EOA that can be unused. places finds the signatures of a place, lanes is where a person said that a lane goes
+// of an EOA that can be unused, as those nodes saw it passed. places finds the signatures of a place, lanes is where a person said that a lane goes
 // on. era counts the networks before this one: what took a place there takes none here.
 type book struct {
 	closes    bool
@@ -66,6 +66,7 @@ type book struct {
 	said      map[slot]bool
 	seen      map[slot]sight
 	delegated map[slot]uint64
+	passed    map[slot]passed
 	places    map[slot][]place
 	lanes     map[laneKey]Lane
 	terms     map[string]Terms // by quote id in lower case
@@ -98,7 +99,7 @@ func newBook(closes bool) *book {
 	return &book{
 		closes: closes, ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]string{},
 		said: map[slot]bool{}, seen: map[slot]sight{}, delegated: map[slot]uint64{},
-		places: map[slot][]place{}, lanes: map[laneKey]Lane{}, terms: map[string]Terms{},
+		passed: map[slot]passed{}, places: map[slot][]place{}, lanes: map[laneKey]Lane{}, terms: map[string]Terms{},
 	}
 }
 
