@@ -40,6 +40,7 @@ func Session(ctx context.Context, host profile.Host, g cli.Global, machine strin
 			}
 			return flow.Follow(ctx, s.View(), rules, rec, status)
 		},
+		Sees: func() bool { return s.View() != nil },
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +165,8 @@ func work(s *profile.Opened, tighten act.Tighten, keep flow.Keep,
 			_, err := f.Reconcile(ctx)
 			return err
 		},
-		Hold: j.Hold, Yield: f.Yield, Operations: j.Operations, Void: f.Void, Repair: f.Repair, Remark: j.Remark(),
+		Observe: f.Observe,
+		Hold:    j.Hold, Yield: f.Yield, Operations: j.Operations, Void: f.Void, Repair: f.Repair, Remark: j.Remark(),
 		Close: j.Close,
 	}, nil
 }

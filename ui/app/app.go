@@ -249,6 +249,19 @@ func (d *opened) outstanding(now time.Time) []journal.Outstanding {
 	return d.book.Outstanding(now.Add(min(d.skew(), 0)))
 }
 
+// closed lists the signatures that own nodes closed, by the same clock.
+func (d *opened) closed(now time.Time) []journal.Closed {
+	return d.book.Closed(now.Add(min(d.skew(), 0)))
+}
+
+// observe asks own nodes which open signatures are used; nil where none are named.
+func (d *opened) observe() func(ctx context.Context) error {
+	if d.s.View() == nil {
+		return nil
+	}
+	return d.flow.Observe
+}
+
 // Balances reads what the accounts of the profile hold.
 func (d *opened) Balances(ctx context.Context) (api.AggregatedBalance, error) {
 	b, err := d.s.Client.Balances(ctx, d.s.Query())

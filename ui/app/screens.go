@@ -78,7 +78,11 @@ func (d *opened) screens(c screen.Context) map[screen.ID]screen.Screen {
 				behind := min(d.skew(), 0) // the clock that is behind decides (TH-N9)
 				return present.Signatures(d.s.Catalog, d.outstanding(now), behind)
 			},
-			Void: d.flow.Void,
+			Closed: func(now time.Time) []present.Closed {
+				return present.ClosedSignatures(d.s.Catalog, d.closed(now), min(d.skew(), 0))
+			},
+			Observe: d.observe(),
+			Void:    d.flow.Void,
 		}),
 		screen.Lab: lab.New(c, lab.Deps{
 			Draft: build.Draft, Balances: d.Balances, Question: d.o.Global.Question,
@@ -192,7 +196,8 @@ func (d *opened) talk(ctx context.Context) error {
 			Start:       d.begin,
 			Use:         d.use(),
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
-			Outstanding: d.outstanding, Allowances: d.allowances, Tank: tankOf(d.s),
+			Outstanding: d.outstanding, Closed: d.closed, Observe: d.observe(), Allowances: d.allowances,
+			Tank: tankOf(d.s),
 			Void: d.flow.Void, Balances: d.Balances, History: d.History, Book: d.s.Contacts(),
 			Known: d.s.Known, Locked: d.s.Locked, Unlock: d.s.UnlockWith, WatchOnly: d.s.WatchOnly,
 			Secret: func(ctx context.Context, question string) (secret.Secret, error) {

@@ -23,6 +23,24 @@ func (s *session) signed() []present.Signature {
 	return present.Signatures(s.Catalog, s.deps.Outstanding(s.now()), 0)
 }
 
+// closed are the signatures that own nodes closed.
+func (s *session) closed() []present.Closed {
+	if s.deps.Closed == nil {
+		return nil
+	}
+	return present.ClosedSignatures(s.Catalog, s.deps.Closed(s.now()), 0)
+}
+
+// observe asks own nodes which signatures are used.
+func (s *session) observe(ctx context.Context) {
+	if s.deps.Observe == nil {
+		return
+	}
+	if err := s.deps.Observe(ctx); err != nil && ctx.Err() == nil {
+		s.out.note("Remark: " + sentence(why(err)))
+	}
+}
+
 // activityWords counts, for the main menu, the operations and signatures that wait.
 func (s *session) activityWords() string {
 	var waits []string
@@ -42,8 +60,10 @@ func (s *session) activityWords() string {
 func (s *session) activity(ctx context.Context) error {
 	for {
 		s.news()
+		s.observe(ctx)
 		ops, live := s.unfinished(), s.signed()
 		if len(ops)+len(live) == 0 {
+			s.tellClosed()
 			s.out.say("Nothing is under way, and nothing that you signed can still be used. Finished operations are " +
 				"in the history.")
 			return nil
@@ -56,8 +76,12 @@ func (s *session) activity(ctx context.Context) error {
 			x := o.Snapshot()
 			m.items = append(m.items, s.what(x)+", begun "+s.date(x.Started)+": "+s.stateOf(x).Word)
 		}
-		if len(live) > 0 {
+		switch closed := s.closed(); {
+		case len(live) > 0:
 			m.words = []word{{"s", plural(len(live), "outstanding signature", "outstanding signatures")}}
+		case len(closed) > 0:
+			m.words = []word{{"s", plural(len(closed), "signature that can no longer be used",
+				"signatures that can no longer be used")}}
 		}
 		i, _, err := s.choose(ctx, m)
 		if err != nil {
@@ -136,7 +160,9 @@ func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) err
 func (s *session) signaturesOpen(ctx context.Context) error {
 	for {
 		live := s.signed()
-		s.out.say("These signatures were given and can still be used by anyone who has them.")
+		if len(live) > 0 {
+			s.out.say("These signatures were given and can still be used by anyone who has them.")
+		}
 		var m menu
 		long := false
 		for i, o := range live {
@@ -146,6 +172,7 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 				m.add("Void signature "+itoa(i+1), func() error { return s.void(ctx, o) })
 			}
 		}
+		s.tellClosed()
 		if long {
 			m.add("Nonces in full", func() error { s.nonces(live); return nil })
 		}
@@ -159,6 +186,17 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 		if err := m.do[i](); err != nil && !errors.Is(err, errBack) {
 			return err
 		}
+	}
+}
+
+// tellClosed lists the signatures that own nodes closed.
+func (s *session) tellClosed() {
+	list := s.closed()
+	if len(list) > 0 {
+		s.out.say(present.Cannot)
+	}
+	for _, x := range list {
+		s.out.fact(2, capital(x.Name(s.Catalog)), x.Seen)
 	}
 }
 

@@ -153,7 +153,7 @@ func (s *session) refused(reason string) {
 
 // stateOf is the state of an operation by the clock and the journal.
 func (s *session) stateOf(x flow.Snapshot) present.State {
-	live := present.LiveOf(s.signed(), x.ID, s.now(), s.deps.Outstanding != nil)
+	live := present.LiveOf(s.signed(), s.closed(), x.ID, s.now(), s.deps.Outstanding != nil)
 	return present.StateOf(x, live, s.clock, present.Keys{})
 }
 

@@ -10,9 +10,10 @@ import (
 )
 
 // Live describes the live signatures of an operation: their number, and the end of the last one (zero: no time ends all
-// of them). Known is false until the journal is read.
+// of them). Seen tells that own nodes closed some of its signatures. Known is false until the journal is read.
 type Live struct {
 	Known bool
+	Seen  bool
 	N     int
 	Until time.Time
 }
@@ -23,6 +24,8 @@ func (l Live) Words(at func(time.Time) string) string {
 	switch {
 	case !l.Known:
 		return "What was signed is listed under outstanding signatures until it ends."
+	case l.N == 0 && l.Seen:
+		return "Its signatures can no longer be used (" + SeenByNode + ")."
 	case l.N == 0:
 		return "Its signatures can no longer be used."
 	case l.Until.IsZero() && l.N == 1:

@@ -9,9 +9,9 @@ import (
 
 // Who saw a figure: the person's own node, in a simulation or on the chain, or the service alone.
 const (
-	SeenByNode      = "seen by your node"
+	SeenByNode      = verify.SeenByNode
 	SimulatedByNode = "by your node"
-	ServiceSays     = "the service says"
+	ServiceSays     = verify.ServiceSays
 )
 
 // mostSeen is how many balances the row of what own nodes see names; the checks name every other one that differs.

@@ -87,10 +87,10 @@ func Open(list []Signature, now time.Time) []Signature {
 	return out
 }
 
-// LiveOf counts the live signatures of an operation at a moment; known says that the journal was read. Delegations do
-// not count: each lives on its own.
-func LiveOf(list []Signature, operation string, now time.Time, known bool) Live {
-	l, endless := Live{Known: known}, false
+// LiveOf counts the live signatures of an operation at a moment; closed are those that own nodes closed, and known says
+// that the journal was read. Delegations do not count: each lives on its own.
+func LiveOf(list []Signature, closed []Closed, operation string, now time.Time, known bool) Live {
+	l, endless := Live{Known: known, Seen: closedOf(closed, operation)}, false
 	for _, s := range list {
 		if s.Operation != operation || s.Summary.Role == journal.RoleDelegation || s.over(now) {
 			continue

@@ -58,6 +58,12 @@ type SeenView struct {
 	As    bool
 }
 
+// Who a fact comes from: the person's own node, or the service alone.
+const (
+	SeenByNode  = "seen by your node"
+	ServiceSays = "the service says"
+)
+
 // The findings about what the person's own nodes see (TH-V8, V9, V10). Figures follow a colon.
 const (
 	SeenOtherwise = "Your node sees another balance than the service states: "
@@ -231,7 +237,7 @@ func (j *judge) unreadable(s Sight) string {
 // balances compares what a chain's nodes see with what the service states and with what is signed away (TH-V8).
 func (j *judge) balances(s Sight, label ChainLabel, said []Stated, takes []AmountView) SeenView {
 	v := SeenView{Chain: label, Block: s.Block, As: true}
-	by := "seen by your node at block " + strconv.FormatUint(s.Block, 10) + ": "
+	by := SeenByNode + " at block " + strconv.FormatUint(s.Block, 10) + ": "
 	for i, a := range s.Assets {
 		stated := slices.IndexFunc(said, func(x Stated) bool { return x.Asset == a })
 		taken := slices.IndexFunc(takes, func(x AmountView) bool { return x.Asset == a })
@@ -252,12 +258,12 @@ func (j *judge) balances(s Sight, label ChainLabel, said []Stated, takes []Amoun
 		switch {
 		case stated >= 0 && said[stated].Amount.Cmp(has) != 0:
 			v.As = false
-			got := "the service says "
+			got := ServiceSays + " "
 			if when := said[stated].When; !when.IsZero() {
 				got = "the service said at " + clockText(when) + " "
 			}
 			figure := j.human(a, said[stated].Amount)
-			j.put(Reason{Code: "V8", Level: Warn, Title: SeenOtherwise + j.human(a, has) + on + ", the service says " +
+			j.put(Reason{Code: "V8", Level: Warn, Title: SeenOtherwise + j.human(a, has) + on + ", " + ServiceSays + " " +
 				figure + ".", Want: by + j.human(a, has) + on, Got: got + figure})
 		case taken >= 0 && takes[taken].Amount != nil && has.Cmp(takes[taken].Amount) < 0:
 			j.put(Reason{Code: "V8", Level: Warn, Title: SeenShort + j.human(a, has) + on + ", and " +
@@ -271,7 +277,7 @@ func (j *judge) balances(s Sight, label ChainLabel, said []Stated, takes []Amoun
 
 // nonces compares the nonce of each operation with the next one at the entry point (TH-V9).
 func (j *judge) nonces(s Sight, label ChainLabel, ops []Signing) {
-	by := " on " + label.Name + ", seen by your node at block " + strconv.FormatUint(s.Block, 10)
+	by := " on " + label.Name + ", " + SeenByNode + " at block " + strconv.FormatUint(s.Block, 10)
 	for _, o := range ops {
 		full, ok := new(big.Int).SetString(o.summary.Nonce, 10)
 		if !ok || o.summary.Chain != caip.EVM(s.Chain).String() {

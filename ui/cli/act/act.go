@@ -105,7 +105,9 @@ type Work struct {
 	Unfinished func() []Operation
 	// Reconcile asks once for the outcome of everything that may have been sent (TH-J3): what has ended blocks nothing
 	// any more.
-	Reconcile  func(ctx context.Context) error
+	Reconcile func(ctx context.Context) error
+	// Observe asks own nodes which open signatures are used, and closes those.
+	Observe    func(ctx context.Context) error
 	Operations func() []journal.Operation
 	// Void and Repair record what the user knows of a signature or of a lane (flow.Flow).
 	Void   func(hash, typed string) error
@@ -139,7 +141,9 @@ type Session struct {
 	Read func() (Book, error)
 	// Follow asks own nodes what became of an operation that was sent; nil: no nodes are named.
 	Follow func(ctx context.Context, rec journal.Operation, status api.ExecutionStatus) []verify.Became
-	Book   []compose.Contact // the names that can be typed in the place of an address
+	// Sees reports whether the person named nodes: what they see closes signatures (Work.Observe).
+	Sees func() bool
+	Book []compose.Contact // the names that can be typed in the place of an address
 	// Own is the name of an account of the profile, "" of another address; nil: the accounts have no names.
 	Own func(address string) string
 	// Known reports whether an address is a contact of the person's, as package consent asks; nil: there are none.

@@ -3,6 +3,7 @@ package act
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,12 +26,15 @@ func (c Commands) Activity(g *cli.Global) *cobra.Command {
 		Long: `Prints what the journal knows: unfinished operations, and every signature that can still be used, with
 what it can move, when it expires, and what the service says became of it. The command asks the service nothing and
 sends nothing. Unless the service runs inside this program, its word ends no signature: each stays listed until it
-expires, or until you void one that never expires.`,
+expires, until your own node sees its nonce used in a final block, or until you void one that never expires. Nodes that
+you named are asked.`,
 		Example: "  coffer activity\n  coffer activity --json | jq -r '.open[].hash'",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.AddCommand(c.voidCommand(g), c.repairCommand(g), c.Adopt(g))
-	return c.works(g, cmd, func(_ *cobra.Command, s *Session, _ []string) error { return c.activity(s, asJSON) })
+	return c.works(g, cmd, func(cmd *cobra.Command, s *Session, _ []string) error {
+		return c.activity(cmd.Context(), s, asJSON)
+	})
 }
 
 // openFact is a signature that can still be used, with its state.
@@ -60,7 +64,21 @@ type closedFact struct {
 	Closed string `json:"closed"` // when that was seen
 }
 
-func (c Commands) activity(s *Session, asJSON bool) error {
+// observe asks own nodes which open signatures are used, where some are named and something is open.
+func (c Commands) observe(ctx context.Context, s *Session, b Book) {
+	if s.Sees == nil || !s.Sees() || len(b.Outstanding(c.Clock())) == 0 {
+		return
+	}
+	w, err := s.Work(nil)
+	if err == nil {
+		err = errors.Join(w.Observe(ctx), w.Close())
+	}
+	if err != nil && ctx.Err() == nil {
+		c.say("What your nodes see is not noted: %s", err.Error())
+	}
+}
+
+func (c Commands) activity(ctx context.Context, s *Session, asJSON bool) error {
 	f := activityFact{Network: s.Network.ID, Kind: string(s.Network.Kind), Open: []openFact{},
 		Unfinished: []operationFact{}}
 	b, err := s.Read()
@@ -68,13 +86,17 @@ func (c Commands) activity(s *Session, asJSON bool) error {
 		return err
 	}
 	var open []journal.Outstanding
+	var closed []present.Closed
 	var unfinished []flow.Snapshot
 	if b != nil {
 		defer func() { _ = b.Close() }()
+		c.observe(ctx, s, b)
 		open = b.Outstanding(c.Clock())
-		for _, x := range b.Closed(c.Clock()) {
+		shut := b.Closed(c.Clock())
+		closed = present.ClosedSignatures(s.Catalog, shut, 0)
+		for i, x := range shut {
 			f.Closed = append(f.Closed, closedFact{signatureOf(journal.Outstanding{Signature: x.Signature, Op: x.Op,
-				Void: x.Note}), at(x.At)})
+				Void: closed[i].Seen}), at(x.At)})
 		}
 		for _, o := range b.Operations() {
 			if !o.State.Terminal() && (len(o.Signatures) > 0 || wasSent(&o)) {
@@ -95,14 +117,18 @@ func (c Commands) activity(s *Session, asJSON bool) error {
 	for i, x := range signed {
 		p.open(s, i+1, x, open[i], c.Clock())
 	}
-	for _, x := range f.Closed {
-		p.Row("closed", x.Ends)
+	if len(closed) > 0 {
+		p.Line(present.Cannot)
+	}
+	for i, x := range closed {
+		p.Row(strconv.Itoa(len(open)+i+1), x.Name(s.Catalog))
+		p.Sub("closed", x.Seen)
 		p.Sub("operation", x.Operation)
-		p.Sub("hash", whole(x.OpHash))
+		p.Sub("hash", whole(x.Hash))
 	}
 	p.Line(present.Plural(len(f.Unfinished), "unfinished operation", "unfinished operations"))
 	for _, x := range unfinished {
-		st := present.StateOf(x, present.LiveOf(signed, x.ID, c.Clock(), true), stamp, present.Keys{})
+		st := present.StateOf(x, present.LiveOf(signed, closed, x.ID, c.Clock(), true), stamp, present.Keys{})
 		p.Row(x.ID, present.Operation(s.Catalog, x)+", begun "+stamp(x.Started)+": "+st.Word)
 		p.Sub("", st.Sentence)
 		p.Sub("quote id", x.QuoteID)

@@ -57,7 +57,8 @@ func (r *runner) print(ctx context.Context, err error) error {
 	}
 	if r.x.Said {
 		open := []openFact{}
-		for _, x := range r.s.openOf(r.x.ID, r.c.Clock()) {
+		still, _ := r.s.openOf(r.x.ID, r.c.Clock())
+		for _, x := range still {
 			open = append(open, openOf(x))
 		}
 		add("outstanding", encode(open))
@@ -143,20 +144,22 @@ func (p *page) transactions(s *Session, x api.ExecutionStatus) {
 // believes reports whether the service's report ends a signature: only where service and wallet are one program.
 func (s *Session) believes() bool { return s.Network.Kind == network.Embedded }
 
-// openOf lists the signatures of an operation that can still be used.
-func (s *Session) openOf(op string, now time.Time) []journal.Outstanding {
+// openOf lists the signatures of an operation that can still be used, and those that own nodes closed.
+func (s *Session) openOf(op string, now time.Time) ([]journal.Outstanding, []journal.Closed) {
 	b, err := s.Read()
 	if err != nil || b == nil {
-		return nil
+		return nil, nil
 	}
 	defer func() { _ = b.Close() }()
-	return slices.DeleteFunc(slices.Clone(b.Outstanding(now)), func(x journal.Outstanding) bool { return x.Op != op })
+	return slices.DeleteFunc(slices.Clone(b.Outstanding(now)), func(x journal.Outstanding) bool { return x.Op != op }),
+		b.Closed(now)
 }
 
 // state writes what an operation has come to, by its snapshot and by the signatures that can still be used.
 func (p *page) state(s *Session, x flow.Snapshot, now time.Time) {
-	open := present.Signatures(s.Catalog, s.openOf(x.ID, now), 0)
-	st := present.StateOf(x, present.LiveOf(open, x.ID, now, true), stamp, present.Keys{})
+	open, closed := s.openOf(x.ID, now)
+	st := present.StateOf(x, present.LiveOf(present.Signatures(s.Catalog, open, 0),
+		present.ClosedSignatures(s.Catalog, closed, 0), x.ID, now, true), stamp, present.Keys{})
 	p.Row("state", st.Word)
 	p.Row("", st.Sentence)
 }

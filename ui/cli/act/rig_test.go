@@ -54,6 +54,7 @@ type rig struct {
 	book       []journal.Operation
 	live       []journal.Outstanding
 	shut       []journal.Closed
+	sees       func() // what own nodes close when they are asked; nil: there are none
 	terms      map[string]journal.Terms
 	lists      profile.Lists
 	limits     verify.Limits // the limits that Work got
@@ -95,6 +96,7 @@ func newRig(t testing.TB) *rig {
 		Lists: func(context.Context) (profile.Lists, error) { return r.lists, nil },
 		Read:  func() (Book, error) { return r, nil },
 		Work:  r.work,
+		Sees:  func() bool { return r.sees != nil },
 		Try: func(tighten Tighten) (*Work, error) {
 			r.tries++
 			return r.work(tighten)
@@ -145,6 +147,10 @@ func (r *rig) work(tighten Tighten) (*Work, error) {
 		},
 		Unfinished: func() []Operation { return r.unfinished },
 		Reconcile:  r.reconcile,
+		Observe: func(context.Context) error {
+			r.sees()
+			return nil
+		},
 		Operations: r.Operations,
 		Void: func(hash, typed string) error {
 			r.wrote = append(r.wrote,

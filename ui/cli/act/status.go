@@ -88,6 +88,8 @@ func (c Commands) status(ctx context.Context, s *Session, id string, asJSON, wat
 	}
 	if rec != nil && !rec.State.Terminal() {
 		c.updateJournal(ctx, s, rec.ID, watch)
+	} else if rec != nil {
+		c.observeOf(ctx, s)
 	}
 	return c.poll(ctx, s, quote, rec, asJSON, watch)
 }
@@ -157,6 +159,14 @@ func (c Commands) updateJournal(ctx context.Context, s *Session, id string, watc
 				c.say("%s", err.Error())
 			}
 		}
+	}
+}
+
+// observeOf asks own nodes about the open signatures of an operation that has ended.
+func (c Commands) observeOf(ctx context.Context, s *Session) {
+	if b, err := s.Read(); err == nil && b != nil {
+		c.observe(ctx, s, b)
+		_ = b.Close()
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *Screen) forget(now time.Time) {
 
 // state is the state of an operation in words, by the clock and the journal.
 func (s *Screen) state(x flow.Snapshot, now time.Time) present.State {
-	live := present.LiveOf(s.live, x.ID, now, s.deps.Outstanding != nil && s.loaded)
+	live := present.LiveOf(s.live, s.closed, x.ID, now, s.deps.Outstanding != nil && s.loaded)
 	return present.StateOf(x, live, func(t time.Time) string { return clock(t.In(now.Location())) }, keys())
 }
 

@@ -70,29 +70,48 @@ func (s *Screen) sigView(f screen.Frame) string {
 	if s.void.open {
 		return s.voidView(f)
 	}
-	if len(s.live) == 0 {
-		return kit.Notice(th, theme.Good, f.W, f.H, "No signature is outstanding.",
-			"Nothing that you signed can still be used.")
+	const none = "Nothing that you signed can still be used."
+	if len(s.live)+len(s.closed) == 0 {
+		return kit.Notice(th, theme.Good, f.W, f.H, "No signature is outstanding.", none)
 	}
 	s.sig = max(0, min(s.sig, len(s.live)-1))
-	lines := kit.Prose(f.W-1, 1, kit.Plain("Anyone who has these signatures can still use them. "+
-		"Below each is what ends it."))
+	head := "Anyone who has these signatures can still use them. Below each is what ends it."
+	if len(s.live) == 0 {
+		head = none
+	}
+	lines := kit.Prose(f.W-1, 1, kit.Plain(head))
 	s.sigAt = s.sigAt[:0]
 	for i, o := range s.live {
 		lines = append(lines, "")
 		s.sigAt = append(s.sigAt, len(lines))
 		lines = append(lines, s.sigLines(f, o, i == s.sig, true)...)
 	}
+	end := len(lines)
+	lines = append(lines, s.closedLines(f)...)
 	s.sigList.Resize(f.H - 2)
 	s.sigList.Keep(lines)
-	s.showSig(len(lines), f.H-2)
+	s.showSig(end, f.H-2)
 	return kit.Lines(th.Strong.Render(" Outstanding signatures"), s.sigList.View(f.W),
 		" "+th.Dim.Render(s.sigList.MoreBy(th, "pgdn")))
 }
 
+// closedLines list the signatures that own nodes closed.
+func (s *Screen) closedLines(f screen.Frame) []string {
+	if len(s.closed) == 0 {
+		return nil
+	}
+	th := f.Theme
+	out := append([]string{""}, kit.Prose(f.W-1, 1, kit.Plain(present.Cannot))...)
+	for _, x := range s.closed {
+		out = append(out, " "+th.Mark(theme.Good)+" "+x.Name(s.ctx.Catalog))
+		out = append(out, kit.Prose(f.W-1, 3, th.Dim.Span(x.Seen))...)
+	}
+	return out
+}
+
 // showSig scrolls to the selected signature when the selection changes.
 func (s *Screen) showSig(lines, h int) {
-	if s.sigShown == s.sig {
+	if s.sigShown == s.sig || len(s.sigAt) == 0 {
 		return
 	}
 	s.sigShown = s.sig

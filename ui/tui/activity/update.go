@@ -17,12 +17,15 @@ import (
 
 // loadedMsg brings the content of the journal.
 type loadedMsg struct {
-	ops  []Operation
-	live []present.Signature
+	ops []Operation
+	liveMsg
 }
 
-// liveMsg brings a new list of live signatures.
-type liveMsg struct{ live []present.Signature }
+// liveMsg brings a new list of live signatures, and of closed ones.
+type liveMsg struct {
+	live   []present.Signature
+	closed []present.Closed
+}
 
 // progressedMsg is one step of a watch; feed brings the next one.
 type progressedMsg struct {
@@ -50,7 +53,7 @@ type retryMsg struct{ id string }
 func (s *Screen) load() tea.Cmd {
 	deps, clock := s.deps, s.ctx.Clock
 	return func() tea.Msg {
-		m := loadedMsg{live: outstanding(deps, clock())}
+		m := loadedMsg{liveMsg: outstanding(deps, clock())}
 		if deps.Unfinished != nil {
 			m.ops = deps.Unfinished()
 		}
@@ -58,16 +61,27 @@ func (s *Screen) load() tea.Cmd {
 	}
 }
 
+// readLive reads the signatures at once, and again after own nodes were asked which are used.
 func (s *Screen) readLive() tea.Cmd {
-	deps, clock := s.deps, s.ctx.Clock
-	return func() tea.Msg { return liveMsg{outstanding(deps, clock())} }
+	deps, clock, life := s.deps, s.ctx.Clock, s.life
+	read := func() tea.Msg { return outstanding(deps, clock()) }
+	if deps.Observe == nil {
+		return read
+	}
+	return tea.Batch(read, func() tea.Msg {
+		_ = deps.Observe(life) // a journal that cannot be written says so elsewhere
+		return read()
+	})
 }
 
-func outstanding(d Deps, now time.Time) []present.Signature {
-	if d.Outstanding == nil {
-		return nil
+func outstanding(d Deps, now time.Time) (m liveMsg) {
+	if d.Outstanding != nil {
+		m.live = d.Outstanding(now)
 	}
-	return d.Outstanding(now)
+	if d.Closed != nil {
+		m.closed = d.Closed(now)
+	}
+	return m
 }
 
 // watch follows one operation: one command runs the watch, another brings its steps one by one.
@@ -159,7 +173,7 @@ func (s *Screen) progress(snap flow.Snapshot, st present.State) string {
 func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case loadedMsg:
-		s.loaded, s.live = true, m.live
+		s.loaded, s.live, s.closed = true, m.live, m.closed
 		var cmds []tea.Cmd
 		none := len(s.items) == 0
 		for _, op := range m.ops {
@@ -175,7 +189,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		}
 		return tea.Batch(cmds...)
 	case liveMsg:
-		s.live = m.live
+		s.live, s.closed = m.live, m.closed
 	case TrackMsg:
 		return tea.Batch(s.track(m.Op), s.readLive())
 	case progressedMsg:

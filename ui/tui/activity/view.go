@@ -96,7 +96,8 @@ func (s *Screen) beside(f screen.Frame, w []int) []kit.Pane {
 // liveLines are the live signatures beside the operations. The time that is left would be drawn each second.
 func (s *Screen) liveLines(f screen.Frame) []string {
 	if len(s.live) == 0 {
-		return kit.Prose(f.W-1, 1, f.Theme.Dim.Span("Nothing that you signed can still be used."))
+		return append(kit.Prose(f.W-1, 1, f.Theme.Dim.Span("Nothing that you signed can still be used.")),
+			s.closedLines(f)...)
 	}
 	var out []string
 	for _, o := range s.live {
@@ -105,7 +106,7 @@ func (s *Screen) liveLines(f screen.Frame) []string {
 		}
 		out = append(out, s.sigLines(f, o, false, false)...)
 	}
-	return out
+	return append(out, s.closedLines(f)...)
 }
 
 // stillFor is how long the selection holds still before its steps are drawn beside the operations.
