@@ -63,9 +63,9 @@ func (s *session) activity(ctx context.Context) error {
 		s.observe(ctx)
 		ops, live := s.unfinished(), s.signed()
 		if len(ops)+len(live) == 0 {
-			s.tellClosed()
 			s.out.say("Nothing is under way, and nothing that you signed can still be used. Finished operations are " +
 				"in the history.")
+			s.tellClosed()
 			return nil
 		}
 		m := menu{title: "Under way:"}

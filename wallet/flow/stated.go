@@ -185,10 +185,14 @@ func contradiction(a verify.AmountView, before, own *big.Int, at time.Time) veri
 }
 
 // comparable is what an answer states: every balance that it lists, and nothing of every other asset that could pay,
-// because the service lists all of those.
+// because the service lists all of those. Without a solver none on another chain than the call's can, so that the
+// answer is silent about them.
 func (o *Operation) comparable(sources []verify.AmountView) []verify.AmountView {
 	out := slices.Clone(sources)
 	for _, e := range o.payers() {
+		if o.f.d.Policy.Network.OnOwnNodes() && e.Asset.Chain != caip.EVM(o.in.ChainID()) {
+			continue
+		}
 		if slices.ContainsFunc(out, func(x verify.AmountView) bool { return x.Asset == e.Asset }) ||
 			holder(o.in.Draft().Accounts, e.Asset) == "" {
 			continue

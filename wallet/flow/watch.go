@@ -50,6 +50,9 @@ func (o *Operation) Watch(ctx context.Context, progress func(Snapshot)) (Snapsho
 	for {
 		snap, done, err := o.ask(ctx)
 		progress(snap)
+		if done {
+			_ = o.f.Observe(ctx) // what cannot be noted now is seen again later
+		}
 		if done || err != nil {
 			return snap, err
 		}
