@@ -416,6 +416,50 @@ func TestAnOperatorHasLimits(t *testing.T) {
 	})
 }
 
+// TestAnOperatorRefusesWhatNamesSolanaAsARoute: no deposit program exists there, so that what pays from Solana or
+// arrives on it is a NoRoute that says so, and no mistake of the request. A request with another fault hears that.
+func TestAnOperatorRefusesWhatNamesSolanaAsARoute(t *testing.T) {
+	t.Parallel()
+	o := newOperated(t, nil)
+	s := o.open(nil)
+	c := o.member(s, api.AccountKernelV31, 91)
+	const onSolana = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
+	const wallet = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV"
+	usdc := caip.ERC20(8453, o.usdc[8453]).String()
+	evm, sol := c.user.Accounts(), []api.Account{{Type: api.AccountSolana, AccountAddress: wallet}}
+	to := "eip155:8453:0xBE00000000000000000000000000000000000003"
+	exchange := func(accounts []api.Account, from, amount, asset, to string) string {
+		r := api.QuoteRequest{From: api.QuoteFrom{Accounts: accounts, Amount: amount}}
+		r.From.Asset.AssetID = from
+		r.To.Asset.AssetID, r.To.Account = asset, to
+		return c.json(r)
+	}
+	const route, words = "NoRoute", "only, until a deposit program for Solana exists"
+	for name, x := range map[string]struct{ path, body, err, words string }{
+		"to an account there":  {"/v3/quote", exchange(evm, "ob:usdc", "5000000", "ob:usdc", onSolana+":"+wallet), route, words},
+		"to its coin":          {"/v3/quote", exchange(evm, "ob:usdc", "5000000", onSolana+"/slip44:501", ""), route, words},
+		"to its coin anywhere": {"/v3/quote", exchange(evm, "ob:usdc", "5000000", "ob:sol", onSolana+":"+wallet), route, words},
+		"from its coin":        {"/v3/quote", exchange(evm, onSolana+"/slip44:501", "5000000", "ob:usdc", to), route, words},
+		"from an account there": {"/v3/quote", exchange(sol, "ob:usdc", "5000000", "ob:usdc", to), route,
+			words},
+		"from it to the own account": {"/v3/quote", exchange(sol, "ob:usdc", "5000000", "ob:eth", ""), route, words},
+		"a call that it pays": {c.preparePath(), c.put(o.pay(c, common.Address{0xbe, 19: 3}, 30e6), "/fromAssetId",
+			`"`+onSolana+`/slip44:501"`), route, words},
+		"another fault": {"/v3/quote", exchange(evm, "ob:usdc", "0", "ob:usdc", onSolana+":"+wallet), api.ErrValidation,
+			"more than 0"},
+		"an asset that nobody knows": {"/v3/quote", exchange(evm, "ob:nothing", "5", "ob:usdc", to), api.ErrValidation,
+			"a known aggregated asset"},
+		"chain of others": {"/v3/quote", exchange(evm, usdc, "5000000", usdc, "eip155:777:"+c.user.Address.Hex()),
+			api.ErrValidation, "supported chain"},
+	} {
+		status, raw := c.send("POST", x.path, x.body)
+		if status < 400 || status >= 500 || !strings.Contains(string(raw), x.err) ||
+			!strings.Contains(string(raw), x.words) {
+			t.Errorf("%s: %d %s does not say %s %q", name, status, raw, x.err, x.words)
+		}
+	}
+}
+
 // TestAChainWhoseNodesAreSilentStopsNothingElse: balances there are unknown and pay nothing, the others do. What needs
 // that chain is told so.
 func TestAChainWhoseNodesAreSilentStopsNothingElse(t *testing.T) {

@@ -16,7 +16,7 @@ func (x *Exchange) check(k *checker) {
 	if k.need(IDPay, x.Pay, "choose what is paid") {
 		switch {
 		case !okFrom:
-			k.put(IDPay, unknownAsset)
+			k.put(IDPay, k.w.unknownAsset(x.Pay, unknownAsset))
 		case from.Exact && !k.w.Holds(from.Entity.Asset.Chain):
 			k.put(IDPay, "none of your accounts is on "+k.w.ChainName(from.Entity.Asset.Chain))
 		case k.w.OwnNodes:
@@ -39,7 +39,7 @@ func (x *Exchange) check(k *checker) {
 	if k.need(IDReceive, x.Receive, "choose what arrives, and where") {
 		switch {
 		case !okTo:
-			k.put(IDReceive, unknownAsset)
+			k.put(IDReceive, k.w.unknownAsset(x.Receive, unknownAsset))
 		case okFrom:
 			x.checkPair(k)
 		}

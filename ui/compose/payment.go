@@ -65,6 +65,9 @@ func (w *World) Payment(request string) (form Form, note, problem string) {
 func (w *World) requested(r payuri.Request) (catalog.Entity, string) {
 	chain, where := caip.EVM(r.Chain), "chain "+strconv.FormatUint(r.Chain, 10)
 	if r.Solana {
+		if why := w.noSolana(); why != "" {
+			return catalog.Entity{}, why
+		}
 		chain, where = w.Catalog.Solana().Chain, "Solana"
 	}
 	if _, served := w.Catalog.Chain(chain); !served && !r.Solana {

@@ -182,10 +182,14 @@ func (w *World) Address(chain caip.Chain, text string) (address, problem string)
 // Recipient is Address for somebody who is paid: the symbol of a token, its mistake, names none, and neither does the
 // zero address.
 func (w *World) Recipient(chain caip.Chain, text string) (address, problem string) {
-	if found := w.Person(text); found != "" {
-		return found, addressMistake(chain, found)
+	named := w.Person(text)
+	text = cmp.Or(named, trim(text))
+	if _, err := caip.ParseSolanaKey(text); err == nil && w.noSolana() != "" {
+		return text, w.noSolana()
 	}
-	text = trim(text)
+	if named != "" {
+		return text, addressMistake(chain, text)
+	}
 	if !chain.IsSolana() && w.Named(chain, text) != "" {
 		return text, "that is a token: name who gets it"
 	}

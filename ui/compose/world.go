@@ -65,7 +65,7 @@ func (w *World) Chain(text string) (chain caip.Chain, problem string) {
 			return k.Chain, ""
 		}
 	}
-	return caip.Chain{}, "there is no chain \"" + present.Clean(text, 60) + "\""
+	return caip.Chain{}, w.unknownChain(text, "there is no chain \""+present.Clean(text, 60)+"\"")
 }
 
 // ChainName is the name of a chain, or its id.
@@ -90,7 +90,11 @@ func (w *World) Asset(text string) (id, problem string) {
 			return a.ID.String(), ""
 		}
 	}
-	if a, err := caip.ParseAsset(text); err == nil {
+	a, err := caip.ParseAsset(text)
+	if why := w.unknownAsset(text, ""); why != "" {
+		return "", why
+	}
+	if err == nil {
 		return a.String(), ""
 	}
 	return "", "there is no asset \"" + present.Clean(text, 120) + "\""

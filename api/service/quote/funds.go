@@ -103,7 +103,10 @@ func (q *Quoter) choose(asked string, chainID uint64, required []quotestore.Amou
 	id := caip.AggregateID(asked)
 	if asset, err := caip.ParseAsset(asked); err == nil {
 		e, ok := q.Network.Catalog.Entity(asset)
-		if !ok {
+		switch {
+		case !ok && asset.Chain.IsSolana() && q.Network.Solana == nil:
+			return p, q.withoutSolana()
+		case !ok:
 			return p, api.NewError(api.ErrNoRoute, "no routes found: %s is not supported", asset.Display())
 		}
 		p.only, id = asset, e.Aggregate

@@ -58,8 +58,7 @@ func (q *Quoter) sentOnSolana(x *trade) (catalog.Entity, error) {
 	switch {
 	case same && to.Asset.Chain.IsSolana() && x.hasSolana:
 	case to.Asset.Chain.IsSolana() || only.Chain.IsSolana() || !x.hasEVM:
-		return to, noSolver("nothing crosses between Solana and another chain, and nothing is swapped there; send an " +
-			"amount on its own chain")
+		return to, overSolana()
 	default:
 		return to, noSolver("send the amount on its own chain")
 	}

@@ -12,6 +12,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote/integrity"
@@ -123,7 +124,12 @@ func decode(doc *api.Document, check func(*api.Document) []api.Failure, body any
 func (q *Quoter) decodePrepare(doc *api.Document, r *request) error {
 	rules := q.rules(r.now)
 	if !r.v1 {
-		return decode(doc, rules.Prepare, &r.PrepareRequest)
+		if err := decode(doc, rules.Prepare, &r.PrepareRequest); err != nil {
+			var body api.PrepareRequest
+			return q.orWithoutSolana(err, map[string]bool{"fromAssetId": doc.Decode(&body) == nil &&
+				catalog.SolanaOnly(body.FromAssetID)})
+		}
+		return nil
 	}
 	var body api.PrepareRequestV1
 	err := decode(doc, rules.PrepareV1, &body)

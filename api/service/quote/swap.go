@@ -66,6 +66,9 @@ func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
 		}
 		x.hasSolana = false
 	}
+	if !x.hasEVM && q.Network.Solana == nil {
+		return nil, q.withoutSolana()
+	}
 	if x.give, err = amount.ParseBase(x.From.Amount); err != nil || x.give.Sign() == 0 {
 		return nil, api.Invalid("from.amount", "an amount in base units, more than 0", x.From.Amount)
 	}
@@ -79,7 +82,10 @@ func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
 func (q *Quoter) decodeSwap(doc *api.Document, x *trade) error {
 	rules := q.rules(x.now)
 	if !x.v1 {
-		return decode(doc, rules.Quote, &x.QuoteRequest)
+		if err := decode(doc, rules.Quote, &x.QuoteRequest); err != nil {
+			return q.orWithoutSolana(err, solanaIn(doc))
+		}
+		return nil
 	}
 	var body api.QuoteRequestV1
 	err := decode(doc, rules.QuoteV1, &body)
@@ -184,6 +190,9 @@ func (q *Quoter) recipientOf(text string) (caip.Account, error) {
 	a, err := caip.ParseAccount(text)
 	if err != nil {
 		return a, api.Invalid("to.account", "a CAIP-10 account such as eip155:42161:0x…", text)
+	}
+	if a.Chain.IsSolana() && q.Network.Solana == nil {
+		return a, q.withoutSolana()
 	}
 	if _, known := q.Network.Catalog.Chain(a.Chain); !known {
 		return a, api.Invalid("to.account", "an account on a supported chain", text)
