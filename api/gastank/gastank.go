@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -72,6 +73,8 @@ type Withdrawals interface {
 	Send(ctx context.Context, w Withdrawal) (Withdrawal, error)
 	// Last is the newest withdrawal on a chain, as far as it came; false where there was none.
 	Last(chainID uint64) (Withdrawal, bool, error)
+	// Since are the withdrawals that were sent within the last day and not before a moment, whatever became of them.
+	Since(at time.Time) ([]Withdrawal, error)
 	// Wait waits until a withdrawal that was sent is in a block, or over.
 	Wait(ctx context.Context, w Withdrawal) (Withdrawal, error)
 	// Told notes that the outcome of a withdrawal was shown.

@@ -115,6 +115,11 @@ func TestAGasTankGivesBackWhatItHas(t *testing.T) {
 		new(big.Int).Sub(has, all.Amount).Cmp(left) < 0 || left.Cmp(big.NewInt(1e15)) > 0 {
 		t.Errorf("%+v: %d of %d, %d are left", last, all.Amount, has, left)
 	}
+	day, err := w.Since(time.Now().Add(-24 * time.Hour))
+	if err != nil || len(day) != 2 || day[0].Amount.Cmp(exact) != 0 || day[1].Amount.Cmp(all.Amount) != 0 ||
+		day[0].ChainID != 8453 {
+		t.Errorf("of the day: %+v, %v", day, err)
+	}
 	if op := l.balance(42161, tank); op.Cmp(big.NewInt(1e18)) != 0 {
 		t.Errorf("%d on another chain", op)
 	}

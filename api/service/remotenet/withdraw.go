@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -47,6 +48,27 @@ type withdrawal struct {
 	All    bool           `json:"all,omitempty"`
 	At     int64          `json:"at"` // of the clock, in Unix seconds
 	Told   bool           `json:"told,omitempty"`
+	// Before are those on the chain before it, of the last day.
+	Before []moved `json:"before,omitempty"`
+}
+
+// moved is what an earlier withdrawal was sent for.
+type moved struct {
+	Amount *big.Int `json:"amount"`
+	At     int64    `json:"at"`
+}
+
+// keptFor is how long an earlier withdrawal is kept.
+const keptFor = 24 * time.Hour
+
+// after are this withdrawal and those before it that are not older than keptFor.
+func (r *withdrawal) after(now time.Time) (out []moved) {
+	for _, m := range append(r.Before, moved{r.Amount, r.At}) {
+		if m.At > now.Add(-keptFor).Unix() {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 func withdrawalKey(chainID uint64) []byte { return binary.BigEndian.AppendUint64(nil, chainID) }
@@ -176,10 +198,7 @@ func (w *Withdrawals) Send(ctx context.Context, p gastank.Withdrawal) (gastank.W
 		return p, fmt.Errorf("draw an id: %w", err)
 	}
 	p.ID = "withdrawal " + hex.EncodeToString(id[:])
-	record, err := json.Marshal(withdrawal{ID: p.ID, To: p.To, Amount: p.Amount, All: p.All, At: w.clock().Unix()})
-	if err != nil {
-		return p, err
-	}
+	record := withdrawal{ID: p.ID, To: p.To, Amount: p.Amount, All: p.All, At: w.clock().Unix()}
 	_, err = l.Send(ctx, outbox.EVMStep{
 		ID: p.ID, Time: uint64(w.clock().Unix()),
 		Txs: []chain.Tx{{From: w.n.Operator, To: p.To, Value: p.Amount}},
@@ -192,13 +211,21 @@ func (w *Withdrawals) Send(ctx context.Context, p gastank.Withdrawal) (gastank.W
 		Gate: func() error { return w.idle(p.ChainID) },
 		Sent: func(tx store.Tx) error {
 			b := tx.Bucket(bucketWithdrawals)
-			if last, err := decodeWithdrawal(b.Get(withdrawalKey(p.ChainID))); err != nil {
+			last, err := decodeWithdrawal(b.Get(withdrawalKey(p.ChainID)))
+			switch {
+			case err != nil:
 				return err
-			} else if last != nil && !last.Told {
+			case last != nil && !last.Told:
 				return gastank.Refuse("run it again: it is told then",
 					"the outcome of the last withdrawal was not told")
+			case last != nil:
+				record.Before = last.after(w.clock())
 			}
-			return b.Put(withdrawalKey(p.ChainID), record)
+			raw, err := json.Marshal(record)
+			if err != nil {
+				return err
+			}
+			return b.Put(withdrawalKey(p.ChainID), raw)
 		},
 	})
 	if err != nil {
@@ -214,10 +241,36 @@ func decodeWithdrawal(raw []byte) (*withdrawal, error) {
 		return nil, nil
 	}
 	var r withdrawal
-	if err := json.Unmarshal(raw, &r); err != nil || r.Amount == nil || r.Amount.Sign() < 0 {
+	none := func(m moved) bool { return m.Amount == nil || m.Amount.Sign() < 0 }
+	if err := json.Unmarshal(raw, &r); err != nil || none(moved{Amount: r.Amount}) ||
+		slices.ContainsFunc(r.Before, none) {
 		return nil, errors.Join(errors.New("the record of a withdrawal is not one that was written"), err)
 	}
 	return &r, nil
+}
+
+// Since implements gastank.Withdrawals.
+func (w *Withdrawals) Since(at time.Time) (out []gastank.Withdrawal, err error) {
+	for _, node := range w.n.nodes {
+		raw, err := store.Get(w.store, bucketWithdrawals, withdrawalKey(node.ID()))
+		if err != nil {
+			return nil, err
+		}
+		last, err := decodeWithdrawal(raw)
+		if err != nil {
+			return nil, err
+		}
+		if last == nil {
+			continue
+		}
+		for _, m := range last.after(w.clock()) {
+			if m.At >= at.Unix() {
+				out = append(out, gastank.Withdrawal{ChainID: node.ID(), Chain: node.name, Symbol: node.coin,
+					Amount: m.Amount})
+			}
+		}
+	}
+	return out, nil
 }
 
 // Last implements gastank.Withdrawals.

@@ -13,8 +13,12 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/caip"
+	"coffer/api/catalog"
 	"coffer/api/gastank"
+	"coffer/api/network"
 	"coffer/ui/cli"
+	"coffer/wallet/verify"
 )
 
 // TestJSONOfATank: what --json prints of a tank, and of a withdrawal.
@@ -148,5 +152,50 @@ func TestAWithdrawalIsConfirmed(t *testing.T) {
 	if err := c.confirm(t.Context(), "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
 		false); cli.Code(err) != cli.ExitUsage {
 		t.Error(err)
+	}
+}
+
+// TestTH_Y2_ThePolicyFileHoldsForWithdrawals: a chain, a recipient, a sum and a day that it does not allow are refused by
+// name; own accounts may always receive, and the daily cap of the program does not hold.
+func TestTH_Y2_ThePolicyFileHoldsForWithdrawals(t *testing.T) {
+	known, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, own := common.Address{19: 2}, common.Address{19: 3}
+	one := gastank.Withdrawal{ChainID: 8453, Symbol: "ETH", To: to, Amount: big.NewInt(1e18)}
+	more := []gastank.Withdrawal{one, one}
+	cents := func(usd int64) *big.Int { return big.NewInt(usd * 1e6) }
+	price := known.Price(caip.Native(8453)).Int64() / 1e6 // dollars of a coin
+	if price < 10 {
+		t.Fatalf("a coin is worth $%d", price)
+	}
+	for name, x := range map[string]struct {
+		limits verify.Limits
+		to     common.Address
+		says   string
+	}{
+		"no policy":                 {verify.Limits{}, to, ""},
+		"the program's own cap":     {verify.Limits{MaxSpendPerDay: cents(1), DefaultDayCap: true}, to, ""},
+		"another chain":             {verify.Limits{Chains: []caip.Chain{caip.EVM(10)}}, to, "Y1 "},
+		"its chain":                 {verify.Limits{Chains: []caip.Chain{caip.EVM(8453)}}, to, ""},
+		"another recipient":         {verify.Limits{Recipients: []string{own.Hex()}}, to, "Y2 "},
+		"its recipient":             {verify.Limits{Recipients: []string{strings.ToLower(to.Hex())}}, to, ""},
+		"an own account":            {verify.Limits{Recipients: []string{to.Hex()}}, own, ""},
+		"too much at once":          {verify.Limits{MaxSpend: cents(price / 2)}, to, "Y4 "},
+		"not too much at once":      {verify.Limits{MaxSpend: cents(2 * price)}, to, ""},
+		"too much within a day":     {verify.Limits{MaxSpendPerDay: cents(2 * price)}, to, "Y5 "},
+		"not too much within a day": {verify.Limits{MaxSpendPerDay: cents(4 * price)}, to, ""},
+	} {
+		rules := verify.DefaultPolicy(network.Descriptor{Kind: network.Real}, known)
+		rules.Limits = x.limits
+		w := one
+		w.To = x.to
+		err := forbidden(rules, verify.NoHistory{}, time.Unix(1, 0), []string{own.Hex()}, w, more)
+		var refused *cli.RefusedError
+		if (x.says == "") != (err == nil) || err != nil && (!errors.As(err, &refused) ||
+			!strings.Contains(err.Error(), "your policy file forbids this: "+x.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/big"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"coffer/ui/cli"
 	"coffer/ui/present"
 	"coffer/ui/profile"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
 )
 
 // everything is the amount that asks for all less the fee.
@@ -37,6 +40,8 @@ func (c Commands) withdraw(g *cli.Global) *cobra.Command {
 		Short: "Send coins of the gas tank to an address",
 		Long: `Shows amount, chain, recipient and fee, asks, and sends. The amount is exact, or max: all less what the
 fee may come to. It refuses while something of the tank's is under way on the chain.
+
+The limits of the profile's policy file hold for it: chains, recipients, and what is spent at once and within a day.
 
 The signed transfer is written down before it goes out, and it is never signed for another nonce: it moves coins once or
 not at all, whatever happens to this command. When it ended before it could tell what became of a withdrawal, the next
@@ -92,6 +97,9 @@ func (c Commands) take(ctx context.Context, g *cli.Global, f withdrawFlags) (err
 	if err != nil {
 		return refusal(err)
 	}
+	if err := c.allowed(o, w, p); err != nil {
+		return err
+	}
 	if f.dryRun {
 		return c.planned(o, p, f.asJSON)
 	}
@@ -103,6 +111,53 @@ func (c Commands) take(ctx context.Context, g *cli.Global, f withdrawFlags) (err
 		return refusal(err)
 	}
 	return c.ends(ctx, w, p, f, false)
+}
+
+// allowed refuses what the policy file of the profile forbids. The day has what the wallet signed and what was withdrawn.
+func (c Commands) allowed(o *profile.Opened, w gastank.Withdrawals, p gastank.Withdrawal) error {
+	rules, err := o.Policy()
+	if err != nil {
+		return err
+	}
+	now := c.Clock()
+	sent, err := w.Since(now.Add(-24 * time.Hour))
+	if err != nil {
+		return err
+	}
+	var history verify.History = verify.NoHistory{}
+	state, options := o.Journal("coffer tank")
+	switch j, err := journal.OpenReadOnly(state, options); {
+	case err == nil:
+		defer func() { _ = j.Close() }()
+		history = j
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	var own []string
+	for _, a := range o.Own() {
+		own = append(own, a.AccountAddress)
+	}
+	return forbidden(rules, history, now, own, p, sent)
+}
+
+// forbidden is the refusal of a withdrawal by a policy, with every limit that it breaks.
+func forbidden(rules verify.Policy, h verify.History, now time.Time, own []string, p gastank.Withdrawal,
+	sent []gastank.Withdrawal) error {
+	var earlier []verify.Spend
+	for _, x := range sent {
+		earlier = append(earlier, verify.Spend{Asset: caip.Native(x.ChainID), Amount: x.Amount})
+	}
+	report := rules.Withdrawal(h, now, own, p.ChainID, p.To.Hex(), p.Amount, earlier)
+	if !report.Refused() {
+		return nil
+	}
+	var why []string
+	for _, r := range report.Reasons {
+		if r.Level == verify.Refuse {
+			why = append(why, r.Code+" expected "+r.Want+", got "+present.Clean(r.Got, maxText))
+		}
+	}
+	return &cli.RefusedError{Problem: "your policy file forbids this: " + strings.Join(why, "; ") + "; nothing was sent"}
 }
 
 // earlier tells the outcome of the last withdrawal on the chain, if that was not told yet. Then nothing else is sent.
