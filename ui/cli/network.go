@@ -246,7 +246,8 @@ func (p Program) networkResume(g *Global) *cobra.Command {
 		Long: `What pays for gas, the gas tank of own nodes or the hot key of an operator's service, stops on a chain
 when its key was used elsewhere: the chain has seen more transactions of it than Coffer sent, or others in their place.
 Then it sends nothing until you decide, because two programs with one key take each other's turns, and a key that leaked
-is used by strangers.
+is used by strangers. It stops, too, when the chain took back what was final: then this uses up the nonces that are free
+again.
 
 This prints what is known and asks. Find out first what used the key: another copy of this data, a restored backup, or a
 thief. Afterwards it goes on from the chain's count. What it sent and was not replaced stays under way.

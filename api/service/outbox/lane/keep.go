@@ -113,9 +113,15 @@ func (l *Lane) agreedNonce(ctx context.Context, at common.Address) (*header, uin
 	if b == nil {
 		return nil, 0, errors.New("the chain has no block")
 	}
+	n, err := l.nonceIn(ctx, at, b)
+	return b, n, err
+}
+
+// nonceIn is a key's in a block that a quorum has.
+func (l *Lane) nonceIn(ctx context.Context, at common.Address, b *header) (uint64, error) {
 	var n hexutil.Uint64
 	err := l.Pool.Agreed(ctx, &n, "eth_getTransactionCount", at, b.Number)
-	return b, uint64(n), err
+	return uint64(n), err
 }
 
 // see reads the chain's nonce and holds the lane when it is beyond the lane's own.
@@ -191,6 +197,9 @@ func (l *Lane) lookAt(ctx context.Context, at common.Address, r *laneRecord, fin
 	before := k.held
 	k.mu.Unlock()
 	if err := l.see(ctx, at, k, r); err != nil {
+		return err
+	}
+	if err := l.takenBack(ctx, at, r, k.nonce); err != nil {
 		return err
 	}
 	steps, err := l.openSteps(at)

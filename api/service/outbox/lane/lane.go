@@ -392,6 +392,9 @@ func (l *Lane) mayDraw(ctx context.Context, k *key, from common.Address, at *lan
 			return nil, err
 		}
 		if latest < at.First { // a transaction with the next nonce would wait for ever
+			if err := l.takenBack(ctx, from, at, latest); err != nil {
+				return nil, err
+			}
 			return nil, fmt.Errorf("%w: in block %d it has sent %d transactions, and %d are final: the nodes are "+
 				"behind, or it is another chain", ErrStopped, uint64(b.Number), latest, at.First)
 		}
@@ -484,8 +487,8 @@ func (l *Lane) wait(ctx context.Context, changed <-chan struct{}) error {
 	}
 }
 
-// Resume is the decision of an operator who knows what used the nonces of a lane that stopped: it goes on from the
-// chain's nonce. What is open and was not used stays under way.
+// Resume is the decision of an operator who knows why a lane stopped: it goes on from the chain's nonce, or, where the
+// chain took back what was final, after those nonces are used up. What is open and was not used stays under way.
 func (l *Lane) Resume(ctx context.Context, from common.Address) error {
 	k := l.key(from)
 	k.draw.Lock()
@@ -493,6 +496,15 @@ func (l *Lane) Resume(ctx context.Context, from common.Address) error {
 	_, latest, err := l.agreedNonce(ctx, from)
 	if err != nil {
 		return err
+	}
+	all, err := l.lanes()
+	if err != nil {
+		return err
+	}
+	if r := all[from]; r != nil && r.Stopped != "" && latest < r.First {
+		if err := l.fill(ctx, k, from, r, latest); err != nil {
+			return err
+		}
 	}
 	err = l.Store.Update(func(tx store.Tx) error {
 		b := l.in(tx)

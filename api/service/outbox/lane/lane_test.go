@@ -214,6 +214,54 @@ func TestNothingIsSentToAChainThatLacksWhatWasFinal(t *testing.T) {
 	}
 }
 
+// A reorganisation below the final depth leaves a gap of nonces that no node has bytes for. The lane stops where that is
+// final itself, after a restart too; the operator's decision uses the nonces up, and what is sent then is mined once.
+func TestAReorganisationBelowFinalStopsTheLaneUntilAnOperatorDecides(t *testing.T) {
+	b := newLab(t)
+	for _, id := range []string{"a", "b"} {
+		b.send(b.step(id))
+		b.turn()
+		b.w.mine(1 + depth)
+		b.turn()
+		if b.result(id) == nil {
+			t.Fatalf("%s is not final", id)
+		}
+	}
+	b.w.blocks = b.w.blocks[:1]
+	b.w.drop()
+	refused := func(what string) {
+		t.Helper()
+		if _, err := b.l.Send(t.Context(), b.step("c")); !errors.Is(err, ErrStopped) || b.recorded("c") {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	b.w.mine(1)
+	refused("while other blocks may come")
+	if strings.Contains(b.log.String(), CodeStopped) || b.l.Resume(t.Context(), b.key.Address()) == nil {
+		t.Fatal("it stopped before that was final")
+	}
+	b.w.mine(4 * depth)
+	refused("once it is final")
+	s, err := b.l.Status(t.Context(), b.key.Address())
+	if err != nil || !strings.Contains(s.Stopped, "of 2 transactions of the key it has 0") ||
+		!strings.Contains(b.log.String(), CodeStopped) {
+		t.Fatalf("%+v %v", s, err)
+	}
+	b.start()
+	refused("after a restart")
+	b.ok(b.l.Resume(t.Context(), b.key.Address()))
+	b.send(b.step("c"))
+	b.turn()
+	b.w.mine(1 + depth)
+	b.turn()
+	if r := b.result("c"); r == nil || !r.Success || b.w.effects()["c"] != 1 {
+		t.Errorf("%+v, %v", r, b.w.effects())
+	}
+	if s, err := b.l.Status(t.Context(), b.key.Address()); err != nil || s.Stopped != "" || s.Used != 3 {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
 func TestAboveTheCapNothingIsReplacedAndNothingBegins(t *testing.T) {
 	b := newLab(t)
 	b.send(b.step("a"))
