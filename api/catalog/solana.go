@@ -7,8 +7,8 @@ import (
 	"coffer/api/caip"
 )
 
-// SolanaOnly reports whether an asset (CAIP-19), or each asset of a shipped aggregate by its id or symbol, is on Solana:
-// what names it on a network without Solana is no mistake.
+// SolanaOnly reports whether an asset (CAIP-19), or each asset of a shipped aggregate by its id or symbol, is on
+// Solana: what names it on a network without Solana is no mistake.
 func SolanaOnly(name string) bool {
 	if a, err := caip.ParseAsset(name); err == nil {
 		return a.Chain.IsSolana()

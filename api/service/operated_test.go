@@ -434,17 +434,17 @@ func TestAnOperatorRefusesWhatNamesSolanaAsARoute(t *testing.T) {
 		r.To.Asset.AssetID, r.To.Account = asset, to
 		return c.json(r)
 	}
-	const route, words = "NoRoute", "only, until a deposit program for Solana exists"
+	const route, words, v3 = "NoRoute", "only, until a deposit program for Solana exists", "/v3/quote"
+	there, coin := onSolana+":"+wallet, onSolana+"/slip44:501"
 	for name, x := range map[string]struct{ path, body, err, words string }{
-		"to an account there":  {"/v3/quote", exchange(evm, "ob:usdc", "5000000", "ob:usdc", onSolana+":"+wallet), route, words},
-		"to its coin":          {"/v3/quote", exchange(evm, "ob:usdc", "5000000", onSolana+"/slip44:501", ""), route, words},
-		"to its coin anywhere": {"/v3/quote", exchange(evm, "ob:usdc", "5000000", "ob:sol", onSolana+":"+wallet), route, words},
-		"from its coin":        {"/v3/quote", exchange(evm, onSolana+"/slip44:501", "5000000", "ob:usdc", to), route, words},
-		"from an account there": {"/v3/quote", exchange(sol, "ob:usdc", "5000000", "ob:usdc", to), route,
-			words},
-		"from it to the own account": {"/v3/quote", exchange(sol, "ob:usdc", "5000000", "ob:eth", ""), route, words},
+		"to an account there":        {v3, exchange(evm, "ob:usdc", "5000000", "ob:usdc", there), route, words},
+		"to its coin":                {v3, exchange(evm, "ob:usdc", "5000000", coin, ""), route, words},
+		"to its coin anywhere":       {v3, exchange(evm, "ob:usdc", "5000000", "ob:sol", there), route, words},
+		"from its coin":              {v3, exchange(evm, coin, "5000000", "ob:usdc", to), route, words},
+		"from an account there":      {v3, exchange(sol, "ob:usdc", "5000000", "ob:usdc", to), route, words},
+		"from it to the own account": {v3, exchange(sol, "ob:usdc", "5000000", "ob:eth", ""), route, words},
 		"a call that it pays": {c.preparePath(), c.put(o.pay(c, common.Address{0xbe, 19: 3}, 30e6), "/fromAssetId",
-			`"`+onSolana+`/slip44:501"`), route, words},
+			`"`+coin+`"`), route, words},
 		"another fault": {"/v3/quote", exchange(evm, "ob:usdc", "0", "ob:usdc", onSolana+":"+wallet), api.ErrValidation,
 			"more than 0"},
 		"an asset that nobody knows": {"/v3/quote", exchange(evm, "ob:nothing", "5", "ob:usdc", to), api.ErrValidation,

@@ -20,7 +20,8 @@ func TestJ4_WhatOwnNodesClosedSaysWhoSawIt(t *testing.T) {
 		r.opts.Deps.Observe = func(context.Context) error { asked++; return nil }
 		r.opts.Deps.Closed = func(time.Time) []journal.Closed {
 			return []journal.Closed{{Signature: journal.Signature{Role: verify.RoleFunding, Chain: "eip155:10",
-				ChainID: 10, Sender: account, Nonce: "1", ValidUntil: utc().Unix() + 60}, Op: "op1", At: utc(), Block: 42}}
+				ChainID: 10, Sender: account, Nonce: "1", ValidUntil: utc().Unix() + 60}, Op: "op1", At: utc(),
+				Block: 42}}
 		}
 		r.begins()
 		r.wants(r.types("7"), present.Cannot,

@@ -76,8 +76,8 @@ type Deps struct {
 	// Start begins an operation in the journal.
 	Start func(ctx context.Context, in intent.Intent) (Operation, error)
 	// Unfinished lists the signed operations without an end, and may include some whose end was not reported yet.
-	// Outstanding lists the live signatures, Closed those that own nodes closed. nil: there are none. Observe asks these
-	// nodes which are used; nil: there are no such nodes.
+	// Outstanding lists the live signatures, Closed those that own nodes closed. nil: there are none. Observe asks
+	// these nodes which are used; nil: there are no such nodes.
 	Unfinished  func() []Operation
 	Outstanding func(now time.Time) []journal.Outstanding
 	Closed      func(now time.Time) []journal.Closed

@@ -53,9 +53,10 @@ type Agreement struct {
 
 // book is what the records amount to. closes says that the service's word ends a signature. used holds what is known to
 // have run: which operation took a place; said holds the places that are used by the service's word, whether it proves
-// anything or not, seen those that the person's own nodes saw used, and delegated by that word the lowest account nonce
-// of an EOA that can be unused, as those nodes saw it passed. places finds the signatures of a place, lanes is where a person said that a lane goes
-// on. era counts the networks before this one: what took a place there takes none here.
+// anything or not, seen those that the person's own nodes saw used; delegated is by that word, and passed by what those
+// nodes saw, the lowest account nonce of an EOA that can be unused. places finds the signatures of a place, lanes is
+// where a person said that a lane goes on. era counts the networks before this one: what took a place there takes none
+// here.
 type book struct {
 	closes    bool
 	era       int

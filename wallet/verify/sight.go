@@ -263,8 +263,8 @@ func (j *judge) balances(s Sight, label ChainLabel, said []Stated, takes []Amoun
 				got = "the service said at " + clockText(when) + " "
 			}
 			figure := j.human(a, said[stated].Amount)
-			j.put(Reason{Code: "V8", Level: Warn, Title: SeenOtherwise + j.human(a, has) + on + ", " + ServiceSays + " " +
-				figure + ".", Want: by + j.human(a, has) + on, Got: got + figure})
+			j.put(Reason{Code: "V8", Level: Warn, Title: SeenOtherwise + j.human(a, has) + on + ", " + ServiceSays +
+				" " + figure + ".", Want: by + j.human(a, has) + on, Got: got + figure})
 		case taken >= 0 && takes[taken].Amount != nil && has.Cmp(takes[taken].Amount) < 0:
 			j.put(Reason{Code: "V8", Level: Warn, Title: SeenShort + j.human(a, has) + on + ", and " +
 				j.human(a, takes[taken].Amount) + " is needed.", Got: by + j.human(a, has)})

@@ -7,10 +7,10 @@ import (
 	"coffer/api/caip"
 )
 
-// Withdrawal judges coins of the gas tank on their way to an address by the user's policy: chain, recipient, and what is
-// spent at once and within a day (rows Y1, Y2, Y4, Y5). earlier are the withdrawals of the last day, which count beside
-// what h has. No service has a part in a withdrawal, so the daily cap of this program, which bounds what one can take,
-// does not hold.
+// Withdrawal judges coins of the gas tank on their way to an address by the user's policy: chain, recipient, and what
+// is spent at once and within a day (rows Y1, Y2, Y4, Y5). earlier are the withdrawals of the last day, which count
+// beside what h has. No service has a part in a withdrawal, so the daily cap of this program, which bounds what one can
+// take, does not hold.
 func (p Policy) Withdrawal(h History, now time.Time, own []string, chain uint64, to string, wei *big.Int,
 	earlier []Spend) Report {
 	if p.Limits.DefaultDayCap {

@@ -46,7 +46,8 @@ func solanaIn(doc *api.Document) map[string]bool {
 	alone := len(r.From.Accounts) > 0 && !slices.ContainsFunc(r.From.Accounts, api.Account.IsEVM)
 	account, err := caip.ParseAccount(r.To.Account)
 	return map[string]bool{
-		"from.asset.assetId": alone || catalog.SolanaOnly(r.From.Asset.AssetID), "to.asset.assetId": catalog.SolanaOnly(r.To.Asset.AssetID),
-		"to.account": alone || err == nil && account.Chain.IsSolana() || catalog.SolanaOnly(r.To.Asset.AssetID),
+		"from.asset.assetId": alone || catalog.SolanaOnly(r.From.Asset.AssetID),
+		"to.asset.assetId":   catalog.SolanaOnly(r.To.Asset.AssetID),
+		"to.account":         alone || err == nil && account.Chain.IsSolana() || catalog.SolanaOnly(r.To.Asset.AssetID),
 	}
 }

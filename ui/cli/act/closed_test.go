@@ -54,7 +54,8 @@ func TestStatusAndActivityAskOwnNodes(t *testing.T) {
 		}
 		args, want := []string{"activity"}, "seen by your node: its nonce is used in block 42, which is final"
 		if command == "status" {
-			args, want = []string{"status", r.book[0].QuoteID}, "Its signatures can no longer be used (seen by your node)."
+			args = []string{"status", r.book[0].QuoteID}
+			want = "Its signatures can no longer be used (seen by your node)."
 		}
 		_ = r.run(args...)
 		if got := strings.Join(strings.Fields(r.out.String()), " "); !strings.Contains(got, want) ||

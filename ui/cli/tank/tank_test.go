@@ -155,8 +155,8 @@ func TestAWithdrawalIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestTH_Y2_ThePolicyFileHoldsForWithdrawals: a chain, a recipient, a sum and a day that it does not allow are refused by
-// name; own accounts may always receive, and the daily cap of the program does not hold.
+// TestTH_Y2_ThePolicyFileHoldsForWithdrawals: a chain, a recipient, a sum and a day that it does not allow are refused
+// by name; own accounts may always receive, and the daily cap of the program does not hold.
 func TestTH_Y2_ThePolicyFileHoldsForWithdrawals(t *testing.T) {
 	known, err := catalog.Load()
 	if err != nil {

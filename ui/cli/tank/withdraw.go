@@ -113,7 +113,7 @@ func (c Commands) take(ctx context.Context, g *cli.Global, f withdrawFlags) (err
 	return c.ends(ctx, w, p, f, false)
 }
 
-// allowed refuses what the policy file of the profile forbids. The day has what the wallet signed and what was withdrawn.
+// allowed refuses what the policy file of the profile forbids. The day has what the wallet signed, and withdrawals.
 func (c Commands) allowed(o *profile.Opened, w gastank.Withdrawals, p gastank.Withdrawal) error {
 	rules, err := o.Policy()
 	if err != nil {
@@ -157,7 +157,8 @@ func forbidden(rules verify.Policy, h verify.History, now time.Time, own []strin
 			why = append(why, r.Code+" expected "+r.Want+", got "+present.Clean(r.Got, maxText))
 		}
 	}
-	return &cli.RefusedError{Problem: "your policy file forbids this: " + strings.Join(why, "; ") + "; nothing was sent"}
+	return &cli.RefusedError{Problem: "your policy file forbids this: " + strings.Join(why, "; ") +
+		"; nothing was sent"}
 }
 
 // earlier tells the outcome of the last withdrawal on the chain, if that was not told yet. Then nothing else is sent.

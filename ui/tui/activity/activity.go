@@ -32,10 +32,10 @@ type Operation interface {
 }
 
 // Deps are the dependencies of the screen. Unfinished lists the operations of the journal without an end, Outstanding
-// the live signatures at a moment, Closed those that own nodes closed; Observe asks these nodes which are used. They may
-// do input and are called from commands only. A nil function leaves its part out. Retry is the wait after a failed reading; 0: 5 s. Void declares a signature dead that no time ends
-// (flow.Flow.Void): hash is present.Signature.Hash, typed the end of its account's address; it does output and is
-// called from a command.
+// the live signatures at a moment, Closed those that own nodes closed; Observe asks these nodes which are used. They
+// may do input and are called from commands only. A nil function leaves its part out. Retry is the wait after a failed
+// reading; 0: 5 s. Void declares a signature dead that no time ends (flow.Flow.Void): hash is present.Signature.Hash,
+// typed the end of its account's address; it does output and is called from a command.
 type Deps struct {
 	Unfinished  func() []Operation
 	Outstanding func(now time.Time) []present.Signature

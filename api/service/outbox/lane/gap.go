@@ -58,8 +58,8 @@ func (l *Lane) takenBack(ctx context.Context, at common.Address, r *laneRecord, 
 	return err
 }
 
-// fill has the key send nothing to itself with the nonces that the chain took back, so that what comes after them can be
-// mined. Bytes of old that come back take their place, or lose it; both are one transaction a nonce.
+// fill has the key send nothing to itself with the nonces that the chain took back, so that what comes after them can
+// be mined. Bytes of old that come back take their place, or lose it; both are one transaction a nonce.
 func (l *Lane) fill(ctx context.Context, k *key, at common.Address, r *laneRecord, latest uint64) error {
 	pending, err := l.nonce(ctx, at, "pending")
 	if err != nil {
@@ -98,8 +98,8 @@ func (l *Lane) fill(ctx context.Context, k *key, at common.Address, r *laneRecor
 		if _, err := l.Pool.Broadcast(ctx, a.Raw); err != nil {
 			return fmt.Errorf("use up nonce %d: %w", n, err)
 		}
-		l.Log.Warn("a nonce that the chain took back is used up by a transfer of nothing", "chain", l.ChainID, "key", at,
-			"nonce", n, "tx", a.Hash)
+		l.Log.Warn("a nonce that the chain took back is used up by a transfer of nothing", "chain", l.ChainID,
+			"key", at, "nonce", n, "tx", a.Hash)
 	}
 	if left := r.First - from; left > mostFilled {
 		return fmt.Errorf("%d nonces that the chain took back are used up, %d are left: decide again", mostFilled,

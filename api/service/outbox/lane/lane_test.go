@@ -214,8 +214,8 @@ func TestNothingIsSentToAChainThatLacksWhatWasFinal(t *testing.T) {
 	}
 }
 
-// A reorganisation below the final depth leaves a gap of nonces that no node has bytes for. The lane stops where that is
-// final itself, after a restart too; the operator's decision uses the nonces up, and what is sent then is mined once.
+// A reorganisation below the final depth leaves a gap of nonces that no node has bytes for. The lane stops once that
+// is final itself, after a restart too. The operator's decision uses the nonces up; what is sent then is mined once.
 func TestAReorganisationBelowFinalStopsTheLaneUntilAnOperatorDecides(t *testing.T) {
 	b := newLab(t)
 	for _, id := range []string{"a", "b"} {
