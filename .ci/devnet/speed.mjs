@@ -93,8 +93,14 @@ async function anvils(ids, inTurn) {
     stop: () => Promise.all(all.map((a) => [once(a.child, 'exit'), a.child.kill()][0])) };
 }
 
-const memory = (pids) => pids.reduce((sum, pid) =>
-  sum + Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024, 0);
+const memory = (pids, what) => pids.reduce((sum, pid) =>
+  sum + Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`${what}:\\s+(\\d+)`))[1]) / 1024, 0);
+
+// What is resident, and what of it is no page of the program's file, of which the system keeps more or fewer.
+function printMemory(what, networks) {
+  print(what, networks, networks.map((n) => memory(n.pids, 'VmRSS')), 'MB');
+  print(`${what}, without the file`, networks, networks.map((n) => memory(n.pids, 'RssAnon')), 'MB');
+}
 const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 
 // Every order of a list.
@@ -143,7 +149,7 @@ const began = networks.map((n) => median(starts.get(n)));
 print('ready', networks, began, 'ms');
 console.log(`ready, anvils one after the other: ${Math.round(median(starts.get(inTurn)))} ms; ${networks.slice(0, -1)
   .map((n, i) => `${n.name} ${(began[i] / median(starts.get(inTurn))).toFixed(2)}`).join(', ')}`);
-print('memory of all chains', networks, networks.map((n) => memory(n.pids)), 'MB');
+printMemory('memory of all chains', networks);
 
 for (const n of networks) {
   n.nonce = Number(await n.ask('eth_getTransactionCount', account.address, 'latest'));
@@ -166,5 +172,5 @@ await timed('transaction to receipt', networks, 300, async (n, i) => {
   const hash = await n.ask('eth_sendRawTransaction', n.raws[i]);
   while (!(await n.ask('eth_getTransactionReceipt', hash)));
 });
-print('memory afterwards', networks, networks.map((n) => memory(n.pids)), 'MB');
+printMemory('memory afterwards', networks);
 for (const n of networks) n.stop();
