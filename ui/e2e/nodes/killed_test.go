@@ -99,22 +99,35 @@ func TestKilledAtEveryStepAPaymentHappensOnceOrNever(t *testing.T) {
 	for worker := range 2 {
 		t.Run(strconv.Itoa(worker), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, base)
-			g := newGate(t, w.url[base])
-			p := w.person(w.names(func(string) []string { return []string{g.URL} }))
-			p.completes(p.pays("daily", payee(0), "1")...)
-			g.kills(nil, 0, false)
-			p.completes(p.pays("daily", payee(0), "1")...)
-			k := killing{person: p, gate: g, dice: rand.New(rand.NewPCG(uint64(worker), 1)), steps: g.passed(),
-				known: p.signed()}
-			order := rand.New(rand.NewPCG(1, 1)).Perm(2 * k.steps) // the same for both, who share it
-			for k.kills < *killed/2 {
-				moment := order[(2*len(k.tries)+worker)%len(order)]
-				k.attempt(1+moment/2, moment%2 == 1)
+			kills, tries := 0, 0
+			for kills < *killed/2 && !t.Failed() {
+				t.Run("after "+strconv.Itoa(kills), func(t *testing.T) {
+					k := newKilling(t, rand.New(rand.NewPCG(uint64(worker), uint64(tries))))
+					order := rand.New(rand.NewPCG(1, 1)).Perm(2 * k.steps) // the same for both, who share it
+					for kills+k.kills < *killed/2 && len(k.tries) < mostTries {
+						moment := order[(2*(tries+len(k.tries))+worker)%len(order)]
+						k.attempt(1+moment/2, moment%2 == 1)
+					}
+					kills, tries = kills+k.kills, tries+len(k.tries)
+					k.judge()
+				})
 			}
-			k.judge()
 		})
 	}
+}
+
+// mostTries is how many payments a person tries: the gas tank pays for 100 operations of an account in a day.
+const mostTries = 90
+
+func newKilling(t *testing.T, dice *rand.Rand) *killing {
+	t.Helper()
+	w := newWorld(t, base)
+	g := newGate(t, w.url[base])
+	p := w.person(w.names(func(string) []string { return []string{g.URL} }))
+	p.completes(p.pays("daily", payee(0), "1")...)
+	g.kills(nil, 0, false)
+	p.completes(p.pays("daily", payee(0), "1")...)
+	return &killing{person: p, gate: g, dice: dice, steps: g.passed(), known: p.signed()}
 }
 
 // killing is a person whose program is killed again and again.
