@@ -79,7 +79,7 @@ func (w *watched) holds(id string, at settle.Moment) {
 	w.held[id] = at
 }
 
-// stands reports whether a quote stands still.
+// stands reports whether a payment is being held before a step.
 func (w *watched) stands(p payment) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -22,6 +22,16 @@ import (
 	"coffer/api/service/settle"
 )
 
+// seals makes a block of Base at a time.
+func (o *operated) seals(at time.Time) {
+	o.t.Helper()
+	if _, err := o.in.Chains[8453].Seal(o.t.Context(), chain.SealRequest{Time: uint64(at.Unix()),
+		Accept: chain.AllSucceed,
+		Txs:    []chain.Tx{{From: o.in.Faucet, To: common.Address{0xbe, 0xef, 1}, Value: big.NewInt(1)}}}); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
 // isUsed reports whether the filler took an id.
 func (o *operated) isUsed(id string) bool {
 	o.t.Helper()
@@ -65,11 +75,7 @@ func TestAfterTheEndOfADeliveryAFinalBlockTellsThatNoneCame(t *testing.T) {
 	if got := c.status(id); got.Status != api.StatusInProgress || o.has(10, o.escrow)+o.has(42161, o.escrow) == 0 {
 		t.Fatalf("before a final block is later: %+v", got)
 	}
-	if _, err := o.in.Chains[8453].Seal(t.Context(), chain.SealRequest{Time: uint64(clock().Unix()),
-		Accept: chain.AllSucceed,
-		Txs:    []chain.Tx{{From: o.in.Faucet, To: common.Address{0xbe, 0xef, 1}, Value: big.NewInt(1)}}}); err != nil {
-		t.Fatal(err)
-	}
+	o.seals(clock())
 	if got := c.ended(id); got.Status != api.StatusRefunded {
 		t.Errorf("%+v", got)
 	}

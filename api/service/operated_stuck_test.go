@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"math/big"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -16,7 +15,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/service"
-	"coffer/api/service/chain"
 )
 
 // instead answers the calls of a method in the place of a node, unless answer returns nil.
@@ -74,11 +72,7 @@ func TestADeliveryThatIsStuckPastItsDeadlineIsGivenBack(t *testing.T) {
 		t.Errorf("while the delivery is stuck: %+v", got)
 	}
 	ahead.Store(900)
-	if _, err := o.in.Chains[8453].Seal(t.Context(), chain.SealRequest{Time: uint64(clock().Unix()),
-		Accept: chain.AllSucceed,
-		Txs:    []chain.Tx{{From: o.in.Faucet, To: common.Address{0xbe, 0xef, 1}, Value: big.NewInt(1)}}}); err != nil {
-		t.Fatal(err)
-	}
+	o.seals(clock())
 	if got := c.ended(id); got.Status != api.StatusRefunded {
 		t.Errorf("%+v", got)
 	}

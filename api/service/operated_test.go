@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"math/big"
 	"net/http"
 	"os"
@@ -292,18 +291,7 @@ func TestAnOperatorGivesDepositsBackInFull(t *testing.T) {
 
 // before looks at the calls of a method before a node answers them.
 func before(h http.Handler, method string, look func(params []json.RawMessage)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		var call struct {
-			Method string
-			Params []json.RawMessage
-		}
-		if err == nil && json.Unmarshal(body, &call) == nil && call.Method == method {
-			look(call.Params)
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		h.ServeHTTP(w, r)
-	})
+	return instead(h, method, func(params []json.RawMessage) any { look(params); return nil })
 }
 
 // isFill reports whether signed bytes deliver a quote.
@@ -447,7 +435,7 @@ func TestAnOperatorRefusesWhatNamesSolanaAsARoute(t *testing.T) {
 			`"`+coin+`"`), route, words},
 		"another fault": {"/v3/quote", exchange(evm, "ob:usdc", "0", "ob:usdc", onSolana+":"+wallet), api.ErrValidation,
 			"more than 0"},
-		"an asset that nobody knows": {"/v3/quote", exchange(evm, "ob:nothing", "5", "ob:usdc", to), api.ErrValidation,
+		"an unknown asset": {"/v3/quote", exchange(evm, "ob:nothing", "5", "ob:usdc", to), api.ErrValidation,
 			"a known aggregated asset"},
 		"chain of others": {"/v3/quote", exchange(evm, usdc, "5000000", usdc, "eip155:777:"+c.user.Address.Hex()),
 			api.ErrValidation, "supported chain"},

@@ -156,7 +156,7 @@ func (f *File) read(raw []byte, networkID string) error {
 	return nil
 }
 
-// save writes the file as a whole. The lock is held, or nobody else has the file yet.
+// save writes the whole file. The caller holds the lock, or f is not shared yet.
 func (f *File) save(write func(path, pattern string, content []byte) error) error {
 	plain, err := json.Marshal(f.in)
 	if err != nil {

@@ -77,7 +77,7 @@ func (l *Lane) push(ctx context.Context) error {
 				l.Log.Info("a transaction was not taken; it is looked for and sent again", "chain", l.ChainID,
 					"step", s.ID, "tx", a.Hash, "error", errSend)
 				if _, answered := errors.AsType[*rpcpool.Error](errSend); !answered {
-					delete(k.sent, a.Hash) // maybe nobody has it: the next look sends it
+					delete(k.sent, a.Hash) // no node may have it, so the next look sends it again
 					break                  // what follows would wait as long
 				}
 			}
