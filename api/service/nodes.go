@@ -264,16 +264,22 @@ func (n *Nodes) listen(ctx context.Context, address string, all []endpoint, o No
 		n.List = append(n.List, e.Node)
 	}
 	n.serve(port, each, o)
-	// web3.js looks for the WebSocket of Solana one port above HTTP.
 	last := all[len(all)-1]
+	n.serveAbove(ctx, at, paths{"/" + last.path: last.handler}, o)
+	return nil
+}
+
+// serveAbove answers one port above an address, where web3.js looks for the WebSocket of Solana. When another program
+// has that port it leaves a note and reports false.
+func (n *Nodes) serveAbove(ctx context.Context, at string, h http.Handler, o NodesOptions) bool {
 	next, err := n.bind(ctx, above(at, 1))
 	if err != nil {
 		n.Notes = append(n.Notes, "port "+portOf(above(at, 1))+" is taken: @solana/web3.js needs wsEndpoint "+
 			n.List[len(n.List)-1].WebSocket)
-		return nil
+		return false
 	}
-	n.serve(next, paths{"/" + last.path: last.handler}, o)
-	return nil
+	n.serve(next, h, o)
+	return true
 }
 
 // paths are the handlers of one port.
@@ -307,8 +313,7 @@ func (n *Nodes) listenEach(ctx context.Context, address string, all []endpoint, 
 		if e.ID != 0 {
 			continue
 		}
-		if next, err := n.bind(ctx, above(at, 1)); err == nil {
-			n.serve(next, e.handler, o)
+		if n.serveAbove(ctx, at, e.handler, o) {
 			n.List[i].WebSocket = "ws://" + above(at, 1)
 		}
 	}

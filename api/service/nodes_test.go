@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -209,7 +210,11 @@ func rpcOver(t testing.TB, url, method string) string {
 
 func TestEveryChainHasAnEndpoint(t *testing.T) {
 	for _, each := range []bool{false, true} {
-		s, n := withNodes(t, service.NodesOptions{Listen: "localhost:0", PerPort: each, Version: "Coffer/test"})
+		o := service.NodesOptions{Listen: "localhost:0", PerPort: each, Version: "Coffer/test"}
+		s, n := withNodes(t, o)
+		for tries := 0; len(n.Notes) > 0 && tries < 20; tries++ { // something else has the port that follows
+			s, n = withNodes(t, o)
+		}
 		if got, want := len(n.List), len(s.Network().Chains)+1; got != want {
 			t.Fatalf("%d endpoints, expected %d", got, want)
 		}
@@ -234,10 +239,46 @@ func TestEveryChainHasAnEndpoint(t *testing.T) {
 			t.Errorf("%s: %s", last.WebSocket, got)
 		}
 		if len(n.Notes) > 0 {
-			t.Skip(n.Notes) // another program has the port that follows
+			t.Fatal(n.Notes)
 		}
 		if got := rpcOver(t, above(t, last.HTTP), "getHealth"); got != want {
 			t.Errorf("one port above HTTP: %s", got)
+		}
+	}
+}
+
+// TestATakenPortAboveIsNoted: web3.js would look there for a WebSocket that is elsewhere.
+func TestATakenPortAboveIsNoted(t *testing.T) {
+	for _, each := range []bool{false, true} {
+		noted := false
+		for tries := 0; !noted && tries < 20; tries++ {
+			taken, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer taken.Close()
+			port := taken.Addr().(*net.TCPAddr).Port
+			s := open(t, options(storetest.New(t)))
+			below := 1
+			if each {
+				below = len(s.Network().Chains) + 1
+			}
+			n, err := s.ServeNodes(t.Context(), service.NodesOptions{PerPort: each,
+				Listen: fmt.Sprintf("127.0.0.1:%d", port-below)})
+			if err != nil {
+				continue // one of the ports below is taken, too
+			}
+			last := n.List[len(n.List)-1]
+			want := fmt.Sprintf("port %d is taken: @solana/web3.js needs wsEndpoint %s", port, last.WebSocket)
+			if noted = slices.Contains(n.Notes, want); !noted {
+				t.Fatalf("%q, expected %q", n.Notes, want)
+			}
+			if got := rpcOver(t, last.WebSocket, "getHealth"); got != `{"jsonrpc":"2.0","id":1,"result":"ok"}` {
+				t.Errorf("%s: %s", last.WebSocket, got)
+			}
+		}
+		if !noted {
+			t.Errorf("one port for each chain %t: no two ports in a row", each)
 		}
 	}
 }
