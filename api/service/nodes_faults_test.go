@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api"
 	"coffer/api/service"
 	"coffer/api/service/devclock"
 	"coffer/api/service/store"
@@ -43,11 +45,11 @@ func (d *brokenDisk) View(f func(store.Tx) error) error {
 	return d.Store.View(f)
 }
 
-func (d *brokenDisk) Snapshot() (store.Snapshot, error) {
+func (d *brokenDisk) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	if d.reads.Load() {
 		return nil, errDisk
 	}
-	return d.Store.Snapshot()
+	return d.Store.Snapshot(ctx)
 }
 
 // lines is a log that may be written to from anywhere.
@@ -146,4 +148,34 @@ func TestAFaultOfTheDiskIsForTheLogAndNotForCallers(t *testing.T) {
 	if got := result(t, evmURL, "eth_getBalance", a, "latest"); got == "0x0" {
 		t.Error("afterwards the account has nothing")
 	}
+}
+
+// fullStore holds as many snapshots as it can.
+type fullStore struct {
+	store.Store
+	full atomic.Bool
+}
+
+func (f *fullStore) Snapshot(ctx context.Context) (store.Snapshot, error) {
+	if f.full.Load() {
+		return nil, store.ErrBusy
+	}
+	return f.Store.Snapshot(ctx)
+}
+
+// TestWhoFindsNoPlaceToReadIsAskedToComeBack: it is no fault of the service, and the next second has one.
+func TestWhoFindsNoPlaceToReadIsAskedToComeBack(t *testing.T) {
+	full := &fullStore{Store: storetest.New(t)}
+	s := open(t, options(full))
+	c := newClient(t, s, api.AccountKernelV31, 9)
+	body := c.transfer(5_000_000)
+	c.prepare(body)
+	full.full.Store(true)
+	res, answer := post(t, c.rt, "https://x/api"+c.preparePath(), body)
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") != "1" ||
+		!strings.Contains(answer, "ask again in a moment") {
+		t.Errorf("%d %v %s", res.StatusCode, res.Header, answer)
+	}
+	full.full.Store(false)
+	c.prepare(body)
 }

@@ -38,6 +38,10 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 		e = api.NewError(api.ErrUnavailable, "The service's database does not answer: ask again in a moment. What was "+
 			"accepted is safe and goes on when it is back")
 		e.RetryAfter = awayPause
+	} else if errors.Is(err, store.ErrBusy) {
+		log.Warn("request failed", "error", err)
+		e = api.NewError(api.ErrUnavailable, "The service has more to read than it can at once: ask again in a moment")
+		e.RetryAfter = time.Second
 	} else if errors.Is(err, chain.ErrGone) {
 		log.Warn("request failed", "error", err)
 		e = api.NewError(api.ErrUnavailable, "The newest blocks of the chain are being replaced: ask again in a moment")

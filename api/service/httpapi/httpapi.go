@@ -26,6 +26,7 @@ import (
 	"coffer/api/service/deployment"
 	"coffer/api/service/portfolio"
 	"coffer/api/service/quotestore"
+	"coffer/api/service/store"
 	"coffer/api/text"
 )
 
@@ -126,6 +127,7 @@ func New(c Config) (http.Handler, error) {
 // ServeHTTP answers one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.Clock()
+	r = r.WithContext(store.Reading(r.Context()))
 	out := &answer{ResponseWriter: w, bodiless: r.Method == http.MethodHead}
 	id := h.IDs.Next()
 	out.Header().Set("X-Request-Id", id)

@@ -141,6 +141,9 @@ func Open(s store.Store, o Options) (*Book, error) {
 	return b, nil
 }
 
+// Work is the context of one piece of work beside requests, which may hold several snapshots (store.Reading).
+func Work(ctx context.Context) context.Context { return store.Reading(ctx) }
+
 // Reader says who makes the request of a context.
 func (b *Book) Reader(ctx context.Context) Reader { return b.reader(ctx) }
 

@@ -98,7 +98,7 @@ func (s *Settler) attempt(q *quotestore.Quote) (err error) {
 			return nil // it was not accepted after all
 		}
 	}
-	return s.run(s.ctx, q)
+	return s.run(quotestore.Work(s.ctx), q)
 }
 
 // rest waits for d or until the saga is asked to try again, and reports false when the settler is closed.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -286,7 +287,7 @@ func Trouble(s Store) (at time.Time, err error) {
 	return at, nil
 }
 
-func (s *boltStore) Snapshot() (Snapshot, error) {
+func (s *boltStore) Snapshot(context.Context) (Snapshot, error) {
 	if err := s.gate.read(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -131,11 +132,11 @@ func write(s Store, n int, then func()) error {
 // While Close waits, a reader with two snapshots can release one after the other, and what begins is refused.
 func TestClosingLetsAReaderOfTwoSnapshotsGo(t *testing.T) {
 	s := mustOpen(t, testPath(t), BoltOptions{})
-	first, err := s.Snapshot()
+	first, err := s.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.Snapshot()
+	second, err := s.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestClosingLetsAReaderOfTwoSnapshotsGo(t *testing.T) {
 	go func() {
 		defer close(released)
 		for {
-			snap, err := s.Snapshot()
+			snap, err := s.Snapshot(context.Background())
 			if errors.Is(err, ErrClosed) {
 				break
 			}
@@ -185,7 +186,7 @@ func TestGrowingInsideTheReservationDoesNotWaitForReaders(t *testing.T) {
 		t.Skip("nothing is reserved on windows")
 	}
 	s := mustOpen(t, testPath(t), BoltOptions{})
-	snap, err := s.Snapshot()
+	snap, err := s.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,7 @@ func inTime(t *testing.T, what string, done <-chan error) {
 // writer, and the writer for it.
 func TestMappingTheFileAnewWaitsForReadersAndHoldsNoneUp(t *testing.T) {
 	s := small(t)
-	first, err := s.Snapshot()
+	first, err := s.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +249,7 @@ func TestMappingTheFileAnewWaitsForReadersAndHoldsNoneUp(t *testing.T) {
 	}
 	read := make(chan error, 1)
 	go func() {
-		second, err := s.Snapshot()
+		second, err := s.Snapshot(context.Background())
 		if err == nil {
 			second.Release()
 		}

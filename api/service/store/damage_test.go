@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -319,7 +320,7 @@ func TestR3_ADamagedRecordIsNamedAndTheRestIsServed(t *testing.T) {
 	}); err != nil || len(told) != 1 || !is(told[0]) {
 		t.Errorf("view: %v, %v", err, told)
 	}
-	snap, err := s.Snapshot()
+	snap, err := s.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -114,7 +115,7 @@ func (m *memory) Update(fn func(Tx) error) error {
 // YieldToWriter has nothing to wait for: versions in memory do not move.
 func (m *memory) YieldToWriter() {}
 
-func (m *memory) Snapshot() (Snapshot, error) {
+func (m *memory) Snapshot(context.Context) (Snapshot, error) {
 	if m.closed.Load() {
 		return nil, ErrClosed
 	}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"path/filepath"
@@ -142,7 +143,7 @@ func behave(t *rapid.T, s store.Store) {
 			t.Fatal(err)
 		}
 		if rapid.Bool().Draw(t, "hold") {
-			snap, err := s.Snapshot()
+			snap, err := s.Snapshot(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,10 @@
 // goroutines are harmless as long as they end.
 package store
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
 // MaxKey is the longest key in bytes.
 const MaxKey = 32768
@@ -48,6 +51,8 @@ var (
 	// ErrAway is wrapped by what a transaction returns that could not reach the server of its database. Nothing was
 	// written, unless ErrNotWritten is wrapped as well.
 	ErrAway = errors.New("the database cannot be reached")
+	// ErrBusy is wrapped by what Snapshot returns when too many are held.
+	ErrBusy = errors.New("too many requests read an older state at once")
 	// ErrInUse is wrapped by OpenBolt when another process holds the file.
 	ErrInUse = errors.New("the database file is in use by another process")
 	// ErrDamaged is wrapped by OpenBolt when the file is no intact database, and by what a transaction returns that met
@@ -64,8 +69,10 @@ type Store interface {
 	// the damage that a read of fn met: then nothing is committed either.
 	Update(fn func(Tx) error) error
 	// Snapshot returns the current version as a view that stays frozen until
-	// it is released.
-	Snapshot() (Snapshot, error)
+	// it is released. Where there can only be so many it waits for one, until
+	// ctx ends, and fails with ErrBusy after some seconds. Whoever opens one
+	// while holding another does both with a context of [Reading].
+	Snapshot(ctx context.Context) (Snapshot, error)
 	// YieldToWriter returns at once, or, while an Update of a file waits for all readers
 	// to leave, after it. Whoever begins something that reads calls it first,
 	// holding nothing: readers who came and went without a gap would hold the

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"path/filepath"
 	"sync"
@@ -104,7 +105,7 @@ func TestReadViewsRefuseWrites(t *testing.T) {
 		if err := s.View(refuse); err != nil {
 			t.Fatal(err)
 		}
-		snap, err := s.Snapshot()
+		snap, err := s.Snapshot(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,7 @@ func TestClosedStoreRefusesEverything(t *testing.T) {
 		if err := s.Update(nothing); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("update: %v", err)
 		}
-		if _, err := s.Snapshot(); !errors.Is(err, store.ErrClosed) {
+		if _, err := s.Snapshot(context.Background()); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("snapshot: %v", err)
 		}
 	})
@@ -222,7 +223,7 @@ func TestClosedStoreRefusesEverything(t *testing.T) {
 
 func TestSnapshotMayBeReleasedTwice(t *testing.T) {
 	both(t, func(t *testing.T, s store.Store) {
-		snap, err := s.Snapshot()
+		snap, err := s.Snapshot(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +247,7 @@ func TestReadersNeverSeeHalfAnUpdate(t *testing.T) {
 						return
 					default:
 					}
-					snap, err := s.Snapshot()
+					snap, err := s.Snapshot(context.Background())
 					if err != nil {
 						t.Error(err)
 						return

@@ -68,8 +68,8 @@ func (c *Chain) tip(tx store.Tx) (h head, found bool, err error) {
 
 // open returns a snapshot, its head and a reader of it. The caller releases
 // the snapshot.
-func (c *Chain) open() (store.Snapshot, head, *reader, error) {
-	snap, err := c.store.Snapshot()
+func (c *Chain) open(ctx context.Context) (store.Snapshot, head, *reader, error) {
+	snap, err := c.store.Snapshot(ctx)
 	if err != nil {
 		return nil, head{}, nil, err
 	}
@@ -115,7 +115,7 @@ func (c *Chain) catchUp() {
 
 // build executes the request.
 func (c *Chain) build(ctx context.Context, req chain.SealRequest, place []Account) (*sealed, error) {
-	return c.execute(req.Time, func(b *builder, snap store.Snapshot) error {
+	return c.execute(ctx, req.Time, func(b *builder, snap store.Snapshot) error {
 		var all []placed
 		for _, a := range place {
 			p := placed{Address: a.Address, Code: a.Code}
@@ -146,8 +146,8 @@ func (c *Chain) build(ctx context.Context, req chain.SealRequest, place []Accoun
 
 // execute makes the next block of what add adds, on a snapshot of its own, which is released before anything is
 // written.
-func (c *Chain) execute(time uint64, add func(*builder, store.Snapshot) error) (*sealed, error) {
-	snap, parent, r, err := c.open()
+func (c *Chain) execute(ctx context.Context, time uint64, add func(*builder, store.Snapshot) error) (*sealed, error) {
+	snap, parent, r, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (n *Node) mine(time uint64, place []placed) error {
 	c := n.chain
 	c.sealing.Lock()
 	defer c.sealing.Unlock()
-	s, err := c.execute(time, func(b *builder, _ store.Snapshot) error { return b.place(place) })
+	s, err := c.execute(context.Background(), time, func(b *builder, _ store.Snapshot) error { return b.place(place) })
 	if err == nil {
 		err = c.commit(s)
 	}

@@ -180,7 +180,7 @@ func TestReplayFromGenesisGivesTheSameState(t *testing.T) {
 func TestFlatStateAgreesWithTheTrie(t *testing.T) {
 	c := memoryChain(t)
 	scenario(t, c)
-	snap, h, r, err := c.open()
+	snap, h, r, err := c.open(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

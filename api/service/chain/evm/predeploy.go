@@ -2,6 +2,7 @@ package evm
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -99,7 +100,7 @@ func newScratch(chainID uint64) (*scratch, error) {
 	if chainID == 0 {
 		return nil, errNoChainID
 	}
-	snap, err := store.NewMemory().Snapshot()
+	snap, err := store.NewMemory().Snapshot(context.Background())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/big"
 	"testing"
@@ -42,7 +43,7 @@ func TestPrunedTrieHoldsNothingButTheHead(t *testing.T) {
 // onlyReachable walks the head's tries and compares what they reach with the
 // whole state bucket: a node, account or slot too many or too few is an error.
 func onlyReachable(c *Chain) error {
-	snap, h, r, err := c.open()
+	snap, h, r, err := c.open(context.Background())
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func (n *Node) sealQueue() {
 		next: map[common.Address]uint64{}}
 	n.queue = nil
 	n.mu.Unlock()
-	s, err := c.execute(uint64(n.clock().Unix()), r.fill)
+	s, err := c.execute(context.Background(), uint64(n.clock().Unix()), r.fill)
 	if err == nil {
 		err = c.commit(s)
 	}

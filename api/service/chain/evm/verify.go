@@ -46,7 +46,7 @@ func (c *Chain) verify(ctx context.Context, spec Spec) (uint64, error) {
 		return 0, err
 	}
 	for {
-		snap, tip, _, err := c.open()
+		snap, tip, _, err := c.open(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -121,7 +121,7 @@ func (c *Chain) checkLookups(tx store.Tx, r *record) error {
 
 // reexecute builds the block again from its transactions and its time.
 func (c *Chain) reexecute(want *record) (*sealed, error) {
-	return c.execute(want.Header.Time, func(b *builder, _ store.Snapshot) error {
+	return c.execute(context.Background(), want.Header.Time, func(b *builder, _ store.Snapshot) error {
 		if err := b.place(want.Placed); err != nil {
 			return damaged("block", err)
 		}

@@ -21,8 +21,8 @@ type view struct {
 
 // State opens a view of the head for simulations in a block of time at, or the
 // head's time if that is later.
-func (c *Chain) State(_ context.Context, at uint64) (chain.State, error) {
-	snap, h, r, err := c.open()
+func (c *Chain) State(ctx context.Context, at uint64) (chain.State, error) {
+	snap, h, r, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}

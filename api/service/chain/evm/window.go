@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -139,7 +140,7 @@ func (n *Node) version(number uint64) (*View, error) {
 
 // view returns nil without error when the head went away while it was looked at.
 func (n *Node) view(number uint64) (*View, error) {
-	snap, h, r, err := n.chain.open()
+	snap, h, r, err := n.chain.open(context.Background())
 	if err != nil {
 		return nil, err
 	}

@@ -122,8 +122,8 @@ func (l *Ledger) Time() uint64 { return l.latest.Load().time }
 type view struct{ snap store.Snapshot }
 
 // State opens a view of the latest commit; it holds a store.Snapshot.
-func (l *Ledger) State(context.Context) (State, error) {
-	snap, err := l.store.Snapshot()
+func (l *Ledger) State(ctx context.Context) (State, error) {
+	snap, err := l.store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

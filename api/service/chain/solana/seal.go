@@ -11,10 +11,10 @@ import (
 )
 
 // Seal is Chain.Seal; a fault is one of the database.
-func (l *Ledger) Seal(_ context.Context, req SealRequest) ([]Receipt, error) {
+func (l *Ledger) Seal(ctx context.Context, req SealRequest) ([]Receipt, error) {
 	l.sealing.Lock()
 	defer l.sealing.Unlock()
-	b, err := l.run(req.Time, false, req.Txs)
+	b, err := l.run(ctx, req.Time, false, req.Txs)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (l *Ledger) catchUp() {
 }
 
 // Simulate is Chain.Simulate.
-func (l *Ledger) Simulate(_ context.Context, at uint64, unsigned bool, txs ...Tx) ([]Receipt, error) {
-	b, err := l.run(at, unsigned, txs)
+func (l *Ledger) Simulate(ctx context.Context, at uint64, unsigned bool, txs ...Tx) ([]Receipt, error) {
+	b, err := l.run(ctx, at, unsigned, txs)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ type batch struct {
 }
 
 // run executes a request; its snapshot is released before anything is written.
-func (l *Ledger) run(at uint64, unsigned bool, txs []Tx) (*batch, error) {
-	snap, err := l.store.Snapshot()
+func (l *Ledger) run(ctx context.Context, at uint64, unsigned bool, txs []Tx) (*batch, error) {
+	snap, err := l.store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"coffer/api/service/store"
 )
@@ -69,26 +71,27 @@ func (c *claim) give() {
 	c.lose()
 }
 
-// take makes a claim on a session, waiting at most so long for the process that has one.
-func (c *claim) take(ctx context.Context, session *pgx.Conn, name string, wait time.Duration) error {
+// wait takes the lock of who serves, waiting at most so long for the process that has it.
+func (c *claim) wait(ctx context.Context, session *pgx.Conn, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; {
 		mine, err := c.lock(ctx, session)
-		if err != nil {
+		if mine || err != nil {
 			return err
 		}
-		if mine {
-			break
-		}
 		if !time.Now().Before(end) {
-			var holder string
-			var since time.Time
-			if err := session.QueryRow(ctx, `select name, since from coffer_holder`).Scan(&holder, &since); err != nil {
-				return explain(err)
+			busy := &BusyError{}
+			err := session.QueryRow(ctx, `select name, since from coffer_holder`).Scan(&busy.Holder, &busy.Since)
+			if e, is := errors.AsType[*pgconn.PgError](err); is && e.Code == undefinedTable {
+				return &BusyError{Holder: "another process, which makes its tables"}
 			}
-			return &busyError{holder, since}
+			return cmp.Or(explain(err), error(busy))
 		}
 		time.Sleep(min(wait, againEvery))
 	}
+}
+
+// take makes a claim on a session that has the lock.
+func (c *claim) take(ctx context.Context, session *pgx.Conn, name string) error {
 	err := pgx.BeginFunc(ctx, session, func(t pgx.Tx) error {
 		if _, err := t.Exec(ctx, c.writeLock()); err != nil { // a commit that is under way ends first
 			return err
@@ -176,17 +179,22 @@ func (c *claim) close() {
 	c.stopped.Wait()
 }
 
-// busyError says who has a database. It wraps store.ErrInUse.
-type busyError struct {
-	holder string
-	since  time.Time
+// BusyError says which process has a database, and since when, zero where that is not known. It wraps store.ErrInUse.
+type BusyError struct {
+	Holder string
+	Since  time.Time
 }
 
-func (e *busyError) Error() string {
-	return "the database is in use: " + e.holder + " has it since " + e.since.UTC().Format(time.DateTime) + " UTC"
+// Error tells it in one line.
+func (e *BusyError) Error() string {
+	if e.Since.IsZero() {
+		return "the database is in use: " + e.Holder + " has it"
+	}
+	return "the database is in use: " + e.Holder + " has it since " + e.Since.UTC().Format(time.DateTime) + " UTC"
 }
 
-func (e *busyError) Unwrap() error { return store.ErrInUse }
+// Unwrap returns store.ErrInUse.
+func (e *BusyError) Unwrap() error { return store.ErrInUse }
 
 // errPooler says that what answers is no server but a pooler.
 var errPooler = errors.New("a pooler is in front of the server: name the server itself, as locks and frozen views " +

@@ -39,8 +39,6 @@ var (
 	ErrRole = errors.New("the role of the store's address may not do this")
 	// ErrTaken says that another process serves from the database now. What this one has in memory is out of date.
 	ErrTaken = errors.New("another process has taken over the database: this one writes nothing more; end it")
-	// ErrSnapshots says that too many frozen views are held at once.
-	ErrSnapshots = errors.New("too many requests read an older state at once: try again in a moment")
 )
 
 // explain wraps an error of the driver with what it means and what to do. One that is nil stays so.

@@ -28,7 +28,7 @@ const oldest = 130000
 const openWithin = time.Minute
 
 // Open opens the database of an address for this process alone, and makes its tables when there are none. While another
-// process serves from it the error wraps store.ErrInUse, and says who.
+// process serves from it the error is a *BusyError.
 func Open(ctx context.Context, a *Address, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -51,7 +51,8 @@ func Open(ctx context.Context, a *Address, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(explain(err), session.Close(ctx))
 	}
-	s := &Store{pool: pool, claim: c, log: o.Log, snapshots: make(chan struct{}, maxSnapshots)}
+	s := &Store{pool: pool, claim: c, log: o.Log, snapshots: make(chan struct{}, maxSnapshots),
+		further: make(chan struct{}, maxFurther)}
 	s.life, s.end = context.WithCancel(context.Background())
 	c.tell = func(err error) {
 		if err == nil {
@@ -77,10 +78,13 @@ func prepare(ctx context.Context, session *pgx.Conn, o Options, c *claim) error 
 	if err != nil {
 		return explain(err)
 	}
+	if err := c.wait(ctx, session, o.Wait); err != nil { // before tables change under who serves from them
+		return err
+	}
 	if err := migrate(ctx, session, c); err != nil {
 		return err
 	}
-	return c.take(ctx, session, o.Holder, o.Wait)
+	return c.take(ctx, session, o.Holder)
 }
 
 // checkServer refuses a server that cannot keep the promise of a store.

@@ -2,6 +2,7 @@ package pg_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"coffer/api/service/store"
 	"coffer/api/service/store/pg"
@@ -176,9 +179,9 @@ func TestAFullDiskOfTheServerIsTold(t *testing.T) {
 func TestFrozenViewsAreBounded(t *testing.T) {
 	s := storetest.Open(t, storetest.Schema(t))
 	for i := 0; ; i++ {
-		v, err := s.Snapshot()
+		v, err := s.Snapshot(context.Background())
 		if err != nil {
-			if !errors.Is(err, pg.ErrSnapshots) || i < 4 {
+			if !errors.Is(err, store.ErrBusy) || i < 4 {
 				t.Errorf("the %d-th: %v", i, err)
 			}
 			break
@@ -187,6 +190,55 @@ func TestFrozenViewsAreBounded(t *testing.T) {
 	}
 	if err := put(s, "k", "v"); err != nil {
 		t.Errorf("a writer needs a connection all the same: %v", err)
+	}
+}
+
+// Twenty requests each hold a frozen view while they open three more: they take turns, and none waits for one who
+// waits.
+func TestWhoHoldsAFrozenViewGetsFurtherOnes(t *testing.T) {
+	s := storetest.Open(t, storetest.Schema(t))
+	var all errgroup.Group
+	for range 20 {
+		all.Go(func() (err error) {
+			ctx := store.Reading(t.Context())
+			first, err := s.Snapshot(ctx)
+			if err != nil {
+				return fmt.Errorf("the first: %w", err)
+			}
+			defer first.Release()
+			for range 3 {
+				if err := put(s, "k", "v"); err != nil { // an Update between them, on a connection of its own
+					return err
+				}
+				v, err := s.Snapshot(ctx)
+				if err != nil {
+					return fmt.Errorf("a further one: %w", err)
+				}
+				v.Release()
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A request whose caller has gone does not wait any longer.
+func TestWhoWaitsForAFrozenViewGivesUpWithItsRequest(t *testing.T) {
+	s := storetest.Open(t, storetest.Schema(t))
+	for {
+		v, err := s.Snapshot(t.Context())
+		if err != nil {
+			break
+		}
+		defer v.Release()
+	}
+	gone := errors.New("the caller has gone")
+	ctx, leave := context.WithCancelCause(t.Context())
+	leave(gone)
+	if _, err := s.Snapshot(ctx); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -35,7 +35,8 @@ import (
 // Bounds of connections.
 const (
 	maxConnections = 24
-	maxSnapshots   = 12
+	maxSnapshots   = 8               // of work that holds none
+	maxFurther     = 12              // of work that holds one; the rest are for an Update and for Views, which end soon
 	snapshotWithin = 5 * time.Second // how long one is waited for
 	snapshotLasts  = time.Minute     // how long one may be held
 	tellWithin     = 10 * time.Second
@@ -56,7 +57,8 @@ type Store struct {
 	pool      *pgxpool.Pool
 	claim     *claim
 	log       *slog.Logger
-	snapshots chan struct{}
+	snapshots chan struct{} // held first by their work
+	further   chan struct{} // held beside one of those
 	life      context.Context
 	end       context.CancelFunc
 	closing   sync.Once
@@ -224,24 +226,37 @@ func (s *Store) outcome(number string) (status *string, err error) {
 	return status, explain(err)
 }
 
-// Snapshot implements store.Store.
-func (s *Store) Snapshot() (store.Snapshot, error) {
+// Snapshot implements store.Store. Work that holds none waits behind at most maxSnapshots others, and what these open
+// further has places of its own: so each of them can go on.
+func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	if s.life.Err() != nil {
 		return nil, store.ErrClosed
+	}
+	turn, done := s.snapshots, func() {}
+	if held := store.Held(ctx); held != nil {
+		if held.Add(1) > 1 {
+			turn = s.further
+		}
+		done = func() { held.Add(-1) }
 	}
 	wait := time.NewTimer(snapshotWithin)
 	defer wait.Stop()
 	select {
-	case s.snapshots <- struct{}{}:
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		done()
+		return nil, context.Cause(ctx)
 	case <-wait.C:
-		return nil, ErrSnapshots
+		done()
+		return nil, store.ErrBusy
 	}
+	leave := func() { <-turn; done() }
 	c, err := s.acquire()
 	if err != nil {
-		<-s.snapshots
+		leave()
 		return nil, err
 	}
-	v := &snapshot{tx: s.reading(c), done: func() { <-s.snapshots }}
+	v := &snapshot{tx: s.reading(c), done: leave}
 	// the first statement freezes it
 	if err := v.ask(func(rows pgx.Rows) error { rows.Close(); return rows.Err() }, "select 1"); err != nil {
 		v.Release()
