@@ -17,6 +17,7 @@ type ServeOptions struct {
 	Listen         string        // host:port; port 0 takes a free one
 	Data           string        // data directory
 	Store          string        // address of a database of PostgreSQL, "" for a file in the data directory
+	Standby        bool          // wait for another process that serves from it
 	New            bool          // begin a new network; existing data is moved aside
 	Networks       string        // the network file of an operator, "" for chains inside the service
 	Keys           string        // the file with an operator's keys, "" for keys in the data directory
@@ -117,6 +118,10 @@ key to sign with.`,
 				return &UsageError{Problem: "--keys and --serve-anyone-with-real-money are about an operator's network",
 					Hint: "--networks names its file"}
 			}
+			if o.Standby && o.Store == "" {
+				return &UsageError{Problem: "--standby waits for a database of PostgreSQL, and none is named",
+					Hint: "give its address with --store"}
+			}
 			if o.RPC == "" && (o.RPCOpen || o.RPCCORS != nil) {
 				return &UsageError{Problem: "--rpc-open and --rpc-cors are about --rpc, which is not there",
 					Hint: "give an address as well, such as --rpc 127.0.0.1:8545"}
@@ -147,6 +152,8 @@ key to sign with.`,
 		"service file")
 	f.StringVar(&o.Store, "store", "", "keep the records in the database of PostgreSQL at this `ADDRESS` "+
 		"(default: a file in the data directory)")
+	f.BoolVar(&o.Standby, "standby", false, "wait while another process serves from the database of --store, and take "+
+		"its place when it ends")
 	f.StringVar(&o.Networks, "networks", "", "the network `FILE` of chains behind nodes, with a table [operator] "+
 		"(default: the service has its own chains)")
 	f.StringVar(&o.Keys, "keys", "", "the `FILE` with an operator's keys, which a passphrase guards, made when it is "+

@@ -35,6 +35,7 @@ var settings struct {
 	checkEvery int
 	dir        string
 	serve      string
+	spares     bool
 }
 
 func TestMain(m *testing.M) {
@@ -45,6 +46,8 @@ func TestMain(m *testing.M) {
 		"directory to work in, kept afterwards (default: a temporary one, kept when the test fails)")
 	flag.StringVar(&settings.serve, "serve", "--fault revert@6 --fault deposit-missing@9 --fault deposit-fails@11",
 		"further flags of `coffer serve`, separated by blanks")
+	flag.BoolVar(&settings.spares, "spares", false, "another process stands by at each kill and takes the place of "+
+		"the one that dies; needs --store and --standby among the flags of -serve")
 	flag.Parse()
 	os.Exit(func() int {
 		if settings.program = os.Getenv("COFFER_BIN"); settings.program != "" {
@@ -101,9 +104,11 @@ func TestKilledAtAnyMomentNothingIsLostAndNothingDoubled(t *testing.T) {
 		err = h.run(t)
 		t.Log(h.figures())
 	}
-	if h.last != nil {
-		_ = h.last.cmd.Process.Kill() // when the run broke off; else it is gone
-		<-h.last.ended
+	for _, s := range []*served{h.current, h.spare, h.last} {
+		if s != nil {
+			_ = s.cmd.Process.Kill() // when the run broke off; else it is gone
+			<-s.ended
+		}
 	}
 	for _, p := range h.problems {
 		t.Error(p)
@@ -164,7 +169,7 @@ func (h *harness) run(t *testing.T) error {
 func (h *harness) killOnce(ctx context.Context, dice *rand.Rand) error {
 	begin := time.Now()
 	if h.starts > 0 && dice.IntN(early) == 0 {
-		s, err := h.spawn()
+		s, err := h.next()
 		if err != nil {
 			return err
 		}
@@ -214,6 +219,12 @@ func (h *harness) settle(ctx context.Context, ended <-chan struct{}) error {
 	}
 	if err := errors.Join(h.checkHistory(ctx, s), h.recallAll(ctx, s)); err != nil {
 		return err
+	}
+	if s := h.spare; s != nil {
+		h.spare = nil
+		if err := s.kill(); err != nil {
+			return err
+		}
 	}
 	return s.stop()
 }

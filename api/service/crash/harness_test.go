@@ -36,9 +36,11 @@ type harness struct {
 
 	// Of the one who kills.
 	kills, early, starts int
+	lives                int // processes that a spare stood by for
 	startTime, cycles    time.Duration
 	fewest, flown        int     // quotes in flight at a kill: the fewest, and all together
 	last                 *served // the process that was started last
+	spare                *served // one that stands by
 	checker              checker
 
 	mu       sync.Mutex
@@ -93,7 +95,8 @@ func newHarness(t *testing.T, dir string, seed uint64) (*harness, error) {
 	return h, nil
 }
 
-func (h *harness) data() string { return filepath.Join(h.dir, "data") }
+// data is the directory of the service. Spares have two in turn.
+func (h *harness) data() string { return filepath.Join(h.dir, fmt.Sprint("data", h.lives%2)) }
 
 // alive waits for a life of the service after the given one.
 func (h *harness) alive(ctx context.Context, after *served) (*served, error) {

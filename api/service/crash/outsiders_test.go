@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -38,8 +39,8 @@ func (h *harness) makeSenders() {
 	}
 	operator := func(p *traffic.Person, have []traffic.Holding) (traffic.Outsider, error) {
 		o, err := traffic.NewOperator(p, have)
-		if err == nil { // its deposit belongs to it as well: Recall knows
-			h.forget(p.Name(o.Coin().Chain), o.Coin())
+		if err == nil { // its deposit belongs to it as well: Recall knows, as long as no one else pays it
+			h.forget(p, o.Coin())
 		}
 		return o, err
 	}
@@ -141,11 +142,12 @@ func (h *harness) recallAll(ctx context.Context, s *served) error {
 	return nil
 }
 
-// forget drops a balance that no sum of moves tells.
-func (h *harness) forget(account string, asset caip.Asset) {
+// forget drops a balance that no sum of moves tells, and whose it is from those who are paid.
+func (h *harness) forget(p *traffic.Person, asset caip.Asset) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.balances[account], asset)
+	delete(h.balances[p.Name(asset.Chain)], asset)
+	maps.DeleteFunc(h.active, func(_ int, one *traffic.Person) bool { return one == p })
 }
 
 // sent counts what the senders have sealed. The lock is held.

@@ -180,10 +180,13 @@ func (p *payer) end(s *served, status string) {
 	p.offer, p.sent, p.accepted, p.seen = nil, false, false, nil
 }
 
-// somebody is anybody who takes part.
+// somebody is anybody who takes part and can be paid; nil while there is nobody.
 func (h *harness) somebody(dice *rand.Rand) *traffic.Person {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(h.active) == 0 {
+		return nil
+	}
 	return h.active[slices.Sorted(maps.Keys(h.active))[dice.IntN(len(h.active))]]
 }
 

@@ -65,10 +65,19 @@ func (h *harness) spawn() (*served, error) {
 	return s, nil
 }
 
+// next is the process that stands by, or a new one.
+func (h *harness) next() (*served, error) {
+	if s := h.spare; s != nil {
+		h.spare = nil
+		return s, nil
+	}
+	return h.spawn()
+}
+
 // launch starts the service, waits until it listens, and lets the people know.
 func (h *harness) launch(ctx context.Context) (*served, error) {
 	begin := time.Now()
-	s, err := h.spawn()
+	s, err := h.next()
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +107,12 @@ func (h *harness) launch(ctx context.Context) (*served, error) {
 	}
 	h.starts++
 	h.startTime += time.Since(begin)
+	if settings.spares {
+		h.lives++
+		if h.spare, err = h.spawn(); err != nil {
+			return nil, errors.Join(err, s.kill())
+		}
+	}
 	h.mu.Lock()
 	h.current = s
 	close(h.changed)

@@ -36,7 +36,10 @@ type Options struct {
 	Dir string
 	New bool // begin a new network: what is there is moved aside first
 	// Store is the database of PostgreSQL that has the records; nil for a file in the data directory.
-	Store       *pg.Address
+	Store *pg.Address
+	// Standby makes Run wait while another process serves from the database, or while that cannot be reached, and serve
+	// when it can.
+	Standby     bool
 	Listen      string   // host:port; port 0 takes a free one
 	Hosts       []string // further host names of the certificate
 	Connections int      // open at once, on the open port; 0 means the service's default
@@ -120,9 +123,11 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.foreign(); err != nil {
 		return err
 	}
-	if o.New { // nothing is moved before the port is known to be free
-		if err := free(ctx, o.Listen); err != nil {
+	if o.New || o.Standby { // nothing is moved, and nobody waits for a turn, before the port is known to be free
+		if err := free(ctx, o.Listen); err != nil && o.New {
 			return fmt.Errorf("nothing was moved: %w", err)
+		} else if err != nil {
+			return err
 		}
 	}
 	log := NewLog(o)
@@ -131,14 +136,14 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer done()
-	a, err := openHere(ctx, o.Dir, service.Options{
+	a, err := o.open(ctx, service.Options{
 		Seed: seed, SeedKept: seed != nil, Anyone: o.Anyone,
 		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime,
 		CursorLifetime: o.CursorLifetime,
 		BasePath:       o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
 		Networks: o.Networks, Credential: credential, Operator: o.Networks != "", Database: o.Store,
 	})
-	if err != nil {
+	if err != nil || a == nil {
 		return err
 	}
 	defer func() { _ = a.Close() }()
@@ -217,6 +222,37 @@ func openHere(ctx context.Context, dir string, o service.Options) (*service.Atta
 		return nil, errors.Join(fmt.Errorf(other, dir), a.Close())
 	}
 	return a, nil
+}
+
+// turnPause is between two looks at a database that another process has.
+const turnPause = 500 * time.Millisecond
+
+// open is openHere, in its turn where the process stands by; it returns nil when ctx ends before that.
+func (o Options) open(ctx context.Context, from service.Options) (*service.Attachment, error) {
+	said := ""
+	for {
+		a, err := openHere(ctx, o.Dir, from)
+		busy, taken := errors.AsType[*pg.BusyError](err)
+		switch {
+		case !o.Standby || err == nil:
+			return a, err
+		case ctx.Err() != nil:
+			return nil, nil
+		case !taken && !errors.Is(err, store.ErrAway):
+			return nil, err
+		case taken && said != busy.Error():
+			said = busy.Error()
+			from.Log.Info("standing by: another process serves from the database", "process", busy.Holder, "since",
+				busy.Since)
+		case !taken && said != store.ErrAway.Error():
+			said = store.ErrAway.Error()
+			from.Log.Warn("standing by: the database cannot be reached", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(turnPause):
+		}
+	}
 }
 
 // free tries to listen on an address.
