@@ -2,13 +2,13 @@
 // message that @solana/web3.js would write in other bytes is refused. It prints one line of JSON with its
 // genesis hash and its addresses, and ends with its input. Each address is a node; all of them have one chain.
 //
-// `test` is a method of ours: {pays: {to, lamports}}, {tokens: {mint, to, amount}}, {lose: true} (nodes say that they take a transaction, and drop it),
+// `test` is a method of ours: {pays: {to, lamports}}, {others: {to, lamports, mint, amount}} (somebody else sends that to an owner, in one transaction), {tokens: {mint, to, amount}}, {lose: true} (nodes say that they take a transaction, and drop it),
 // {hide: true} (this node knows no transaction), {lie: true} (this node says that every transaction failed), {fees: micro-lamports}, {holds: {mint, of}} (answers what an owner has). Else it answers how often
 // something was sent.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 
 const litesvm = createRequire(import.meta.url)('litesvm-linux-x64-gnu');
 const SLOT = 100; // ms
@@ -23,6 +23,7 @@ const name = (bytes) => new PublicKey(bytes).toBase58();
 const genesis = name(randomBytes(32));
 const began = Date.now();
 const slot = () => 1000 + Math.floor((Date.now() - began) / SLOT);
+const time = (s) => Math.floor((began + (s - 1000) * SLOT) / 1000);
 const at = (commitment) => slot() - (commitment === 'finalized' || commitment === undefined ? FINAL : commitment === 'confirmed' ? 1 : 0);
 const hashes = new Map(); // of a slot
 const landed = new Map(); // by signature, in order
@@ -97,19 +98,36 @@ function name58(bytes) {
   return out;
 }
 
+// held are the token accounts among keys, as nodes list them.
+function held(keys) {
+  return keys.flatMap((k, accountIndex) => {
+    const a = vm.getAccount(k.toBytes());
+    const data = a && Buffer.from(a.data());
+    if (!a || name(a.owner()) !== token.toBase58() || data.length !== 165) return [];
+    const mint = data.subarray(0, 32), decimals = Buffer.from(vm.getAccount(mint).data())[44];
+    const amount = data.readBigUInt64LE(64).toString();
+    return [{ accountIndex, mint: name(mint), owner: name(data.subarray(32, 64)), programId: token.toBase58(), uiTokenAmount: { amount, decimals, uiAmount: null, uiAmountString: amount } }];
+  });
+}
+
 function send(text) {
   sends++;
+  return includes(text);
+}
+
+function includes(text) {
   const { raw, tx } = read(text);
   const signature = name58(tx.signatures[0]);
   if (losing || !taken(tx.message.recentBlockhash) || landed.has(signature)) return signature;
-  const before = tx.message.staticAccountKeys.map((k) => vm.getBalance(k.toBytes()) ?? 0n);
+  const keys = tx.message.staticAccountKeys, tokensBefore = held(keys);
+  const before = keys.map((k) => vm.getBalance(k.toBytes()) ?? 0n);
   const r = vm.sendVersionedTransaction(raw);
-  const after = tx.message.staticAccountKeys.map((k) => vm.getBalance(k.toBytes()) ?? 0n);
+  const after = keys.map((k) => vm.getBalance(k.toBytes()) ?? 0n);
   const failed = r instanceof litesvm.FailedTransactionMetadata;
   const sum = (list) => list.reduce((a, b) => a + b, 0n);
   const fee = Number(sum(before) - sum(after));
   if (failed && fee === 0) return signature; // it is not included
-  landed.set(signature, { slot: slot(), err: failed ? fault(r.err()) : null, fee, raw, keys: tx.message.staticAccountKeys.map(String) });
+  landed.set(signature, { slot: slot(), err: failed ? fault(r.err()) : null, fee, raw, keys: keys.map(String), before: before.map(Number), after: after.map(Number), tokensBefore, tokensAfter: held(keys) });
   return signature;
 }
 
@@ -123,6 +141,23 @@ function tokens({ mint, to, amount }) {
   put(at, 2_039_280, Buffer.concat([m.toBytes(), owner.toBytes(), u64(amount), Buffer.alloc(36), Buffer.from([1]), Buffer.alloc(56)]));
 }
 
+// others has somebody else send lamports and tokens to an owner, who has an account for them.
+function others({ to, lamports, mint, amount }) {
+  const from = Keypair.generate(), owner = new PublicKey(to);
+  vm.setAccount(from.publicKey.toBytes(), new litesvm.Account(10n ** 10n, Buffer.alloc(0), new PublicKey(new Uint8Array(32)).toBytes(), false, 0n));
+  const instructions = [SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: owner, lamports })];
+  if (mint) {
+    const m = new PublicKey(mint);
+    tokens({ mint, to: from.publicKey.toBase58(), amount });
+    const [source, target] = [from.publicKey, owner].map((k) => PublicKey.findProgramAddressSync([k.toBytes(), token.toBytes(), m.toBytes()], associated)[0]);
+    const data = Buffer.concat([Buffer.from([3]), Buffer.from(new BigUint64Array([BigInt(amount)]).buffer)]);
+    instructions.push(new TransactionInstruction({ programId: token, data, keys: [{ pubkey: source, isSigner: false, isWritable: true }, { pubkey: target, isSigner: false, isWritable: true }, { pubkey: from.publicKey, isSigner: true, isWritable: false }] }));
+  }
+  const tx = new VersionedTransaction(new TransactionMessage({ payerKey: from.publicKey, recentBlockhash: recent('confirmed').blockhash, instructions }).compileToV0Message());
+  tx.sign([from]);
+  if (!landed.has(includes(Buffer.from(tx.serialize()).toString('base64')))) throw new Refusal(-32000, 'it did not land');
+}
+
 // holds is what an owner has of a mint.
 function holds({ mint, of }) {
   const [at] = PublicKey.findProgramAddressSync([new PublicKey(of).toBytes(), token.toBytes(), new PublicKey(mint).toBytes()], associated);
@@ -133,6 +168,7 @@ function holds({ mint, of }) {
 function control(node, c) {
   if (c.pays) vm.setAccount(new PublicKey(c.pays.to).toBytes(), new litesvm.Account(BigInt(c.pays.lamports), Buffer.alloc(0), new PublicKey(new Uint8Array(32)).toBytes(), false, 0n));
   if (c.tokens) tokens(c.tokens);
+  if (c.others) others(c.others);
   if ('lose' in c) losing = c.lose;
   if ('fees' in c) price = c.fees;
   for (const k of ['hide', 'lie']) if (k in c) node[k] = c[k];
@@ -154,7 +190,7 @@ const methods = (node) => ({
   getHealth: () => 'ok',
   getSlot: (c = {}) => at(c.commitment),
   getBlockHeight: (c = {}) => at(c.commitment),
-  getBlockTime: (s) => Math.floor((began + (s - 1000) * SLOT) / 1000),
+  getBlockTime: time,
   getLatestBlockhash: (c = {}) => context(recent(c.commitment)),
   isBlockhashValid: (hash) => context(taken(hash)),
   getBalance: (k) => context(account(k)?.lamports ?? 0),
@@ -170,12 +206,13 @@ const methods = (node) => ({
     })),
   getTransaction: (s, c = {}) => {
     const x = seen(node, s, c.commitment);
-    return x && { slot: x.slot, blockTime: null, version: 0, transaction: [x.raw.toString('base64'), 'base64'], meta: { err: x.err, fee: x.fee, status: {}, preBalances: [], postBalances: [] } };
+    return x && { slot: x.slot, blockTime: time(x.slot), version: 0, transaction: [x.raw.toString('base64'), 'base64'], meta: { err: x.err, fee: x.fee, status: {}, preBalances: x.before, postBalances: x.after, preTokenBalances: x.tokensBefore, postTokenBalances: x.tokensAfter, loadedAddresses: { writable: [], readonly: [] } } };
   },
   getSignaturesForAddress: (k, c = {}) => {
     if (c.minContextSlot > at(c.commitment)) throw new Refusal(-32016, 'Minimum context slot has not been reached');
     const all = [...landed].filter(([s, x]) => x.keys.includes(k) && seen(node, s, c.commitment));
-    return all.reverse().slice(0, c.limit ?? 1000).map(([signature, x]) => ({ signature, slot: x.slot, err: x.err, memo: null, blockTime: null, confirmationStatus: 'confirmed' }));
+    const from = c.before ? all.findIndex(([s]) => s === c.before) : all.length;
+    return all.slice(0, Math.max(0, from)).reverse().slice(0, c.limit ?? 1000).map(([signature, x]) => ({ signature, slot: x.slot, err: x.err, memo: null, blockTime: time(x.slot), confirmationStatus: 'confirmed' }));
   },
   test: (c) => control(node, c),
 });

@@ -40,6 +40,7 @@ func Session(ctx context.Context, host profile.Host, g cli.Global, machine strin
 			}
 			return flow.Follow(ctx, s.View(), rules, rec, status)
 		},
+		Seen: chainOf(s),
 		Sees: func() bool { return s.View() != nil },
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)

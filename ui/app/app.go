@@ -271,10 +271,9 @@ func (d *opened) Balances(ctx context.Context) (api.AggregatedBalance, error) {
 	return b, err
 }
 
-// History reads a page of the history of the account in use.
+// History reads a page of the history of the account in use, with what own nodes saw of the Solana account.
 func (d *opened) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
-	return d.s.Client.History(ctx, client.HistoryQuery{User: d.s.Accounts[0].AccountAddress, Limit: limit,
-		Continuation: continuation})
+	return pastOf(d.s).History(ctx, limit, continuation)
 }
 
 // endInTime wipes the keys as soon as ctx ends, and ends the program two seconds later even when the terminal no

@@ -204,6 +204,26 @@ func TestGoldenLooking(t *testing.T) {
 		"nonsense\x1b[A", "?"}, nil)
 }
 
+// What own nodes saw is told apart from operations, and what they did not tell is said in words.
+func TestGoldenSeenByNodes(t *testing.T) {
+	conversation(t, "seen", func(r *rig) {
+		signature := strings.Repeat("5", 88)
+		seen := record(present.SeenID(signature, 0), present.StatusSeen, "slot 417")
+		seen.Type, seen.OriginToken, seen.RecipientAccountID = present.TypeReceived, api.OriginToken{Amount: "0"}, ""
+		seen.DestinationToken = api.DestinationToken{AssetType: caip.SOL().String(), Amount: "1500000000"}
+		seen.OriginChainOperations = nil
+		seen.DestinationChainOperations = []api.OperationRef{{Hash: signature, Chain: caip.SolanaMainnet().String()}}
+		sent := seen
+		sent.Type, sent.FailReason = present.TypeSent, "slot 417, fee 0.000005 SOL"
+		sent.OriginToken = api.OriginToken{AssetType: []string{caip.SOL().String()}, Amount: "1500000000"}
+		unread := api.HistoryRecord{QuoteID: present.UnreadID, Status: present.StatusUnread,
+			FailReason: "What others did on Solana is not known: your nodes do not agree."}
+		sent.QuoteID = present.SeenID(signature, 1)
+		r.pages = []api.HistoryPage{{Transactions: []api.HistoryRecord{unread, seen, sent,
+			record(hash(5), api.StatusCompleted, "")}}}
+	}, []string{"8", "1", "2", "3", "", "0"}, nil)
+}
+
 func record(id, status, reason string) api.HistoryRecord {
 	return api.HistoryRecord{
 		QuoteID: id, Status: status, FailReason: reason, Type: api.RecordTransfer, Timestamp: "2026-11-21T12:01:03Z",

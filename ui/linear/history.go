@@ -2,6 +2,7 @@ package linear
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ const (
 	pageSize  = 10
 	maxPages  = 2_000
 	maxCursor = 4096 // bytes of a continuation (TH-H3)
+	maxUnread = 400  // characters of what nodes saw
 )
 
 // pages is the history as read so far. next is the continuation of the page after the last; "" at the end.
@@ -61,7 +63,7 @@ func (s *session) history(ctx context.Context) error {
 	p, at := s.firstPage(ctx), 0
 	brief := false
 	for p != nil {
-		if len(p.list) == 0 || len(p.list[0]) == 0 {
+		if (len(p.list) == 0 || len(p.list[0]) == 0) && p.next == "" {
 			s.out.say("No operation was ever made with this account.")
 			return nil
 		}
@@ -123,6 +125,13 @@ func (s *session) recordLine(r api.HistoryRecord) string {
 	if t, err := time.Parse(time.RFC3339, r.Timestamp); err == nil {
 		when = s.date(t)
 	}
+	if r.Status == present.StatusUnread {
+		return clean(r.FailReason, maxUnread)
+	}
+	if words, seen := present.SeenStatus(r.Status); seen {
+		paid, got := s.masked(s.paid(r.OriginToken)), s.masked(s.received(r))
+		return when + ", " + present.Deed(r.Type, paid, got, "", "Solana", "to") + ", " + words
+	}
 	line := when + ", " + clean(strings.ToLower(r.Type), 20) + ", " + s.masked(s.received(r))
 	if r.Status == "" {
 		return line + ", status unknown"
@@ -132,8 +141,12 @@ func (s *session) recordLine(r api.HistoryRecord) string {
 
 // record prints everything about one record; nothing is cut.
 func (s *session) record(r api.HistoryRecord) {
-	s.out.say(capital(s.recordLine(r)) + ".")
+	s.out.say(strings.TrimSuffix(capital(s.recordLine(r)), ".") + ".")
 	s.out.say(present.Status(s.ctx.Network.Kind, r.Status))
+	if _, seen := present.SeenStatus(r.Status); seen {
+		s.seen(r)
+		return
+	}
 	s.refused(r.FailReason)
 	paid, got := present.AmountLabels(r.Type, r.Status)
 	s.out.fact(0, capital(paid), s.masked(s.paid(r.OriginToken)))
@@ -153,6 +166,26 @@ func (s *session) record(r api.HistoryRecord) {
 	}
 	if len(r.OriginChainOperations)+len(r.DestinationChainOperations) == 0 {
 		s.out.say("There is no transaction yet.")
+	}
+}
+
+// seen prints what own nodes saw of a transaction.
+func (s *session) seen(r api.HistoryRecord) {
+	if r.Status == present.StatusUnread {
+		return
+	}
+	asset := r.DestinationToken.AssetType
+	if r.Type == present.TypeSent {
+		asset = strings.Join(r.OriginToken.AssetType, "")
+	}
+	if asset != "" {
+		s.out.fact(0, "Asset", clean(asset, maxUnread))
+	} else {
+		s.out.say("What moved is unknown.")
+	}
+	s.out.say(capital(clean(r.FailReason, maxUnread)) + ".")
+	for _, o := range slices.Concat(r.OriginChainOperations, r.DestinationChainOperations) {
+		s.transaction(present.ChainName(s.Catalog, o.Chain), o)
 	}
 }
 

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"cmp"
 	"strings"
 
 	"coffer/api"
@@ -45,6 +46,12 @@ func Deed(kind, paid, got, whom, where, arrow string) string {
 		to = where
 	}
 	switch {
+	case kind == TypeReceived:
+		return "received " + got
+	case kind == TypeSent:
+		return "sent " + cmp.Or(paid, "a fee alone")
+	case kind == TypeSeen:
+		return "a transaction on " + where
 	case got == "":
 		return strings.ToLower(Clean(kind, 20)) + " on " + where
 	case kind != api.RecordSwap, paid == "":
@@ -58,6 +65,8 @@ func Deed(kind, paid, got, whom, where, arrow string) string {
 // AmountLabels labels both amounts: nothing that never arrived, and nothing that a call used, is called received.
 func AmountLabels(kind, status string) (paid, received string) {
 	switch status {
+	case StatusSeen:
+		return "sent", "received"
 	case api.StatusCompleted, api.StatusExecuted:
 		if Used(kind) {
 			return "paid", "call used"

@@ -24,6 +24,10 @@ func Status(kind network.Kind, status string) string {
 		words = "Deposits are under way."
 	case api.StatusExecuted:
 		words = "Your operation ran; the deposits are being settled."
+	case StatusSeen:
+		return "Your node saw it on the chain. The service has no operation for it."
+	case StatusUnread:
+		return "Your nodes are asked again when the history is read again."
 	default:
 		return "This program does not know this status. Treat it as unfinished."
 	}

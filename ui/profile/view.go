@@ -27,6 +27,9 @@ func (o *Opened) View() flow.View {
 	return o.view
 }
 
+// Nodes are the person's own nodes, for what else they see than a review needs; nil like View.
+func (o *Opened) Nodes() *chainview.View { return o.view }
+
 // openView makes the view of a profile that names nodes, or is on own nodes. Nothing is asked yet. A key that a node
 // needs comes out of the vault, which is unlocked for it.
 func (o *Opened) openView(ctx context.Context) error {
@@ -47,6 +50,17 @@ func (o *Opened) openView(ctx context.Context) error {
 		for _, url := range c.RPC {
 			e := rpcpool.Endpoint{}
 			if e.URL, e.Secrets, err = file.Expand(ctx, c, url, credential); err != nil {
+				return err
+			}
+			n.Endpoints = append(n.Endpoints, e)
+		}
+		nodes = append(nodes, n)
+	}
+	if file.Solana != nil {
+		n := chainview.Node{Solana: file.Solana.ID.Reference, Quorum: file.Solana.Quorum}
+		for _, url := range file.Solana.RPC {
+			e := rpcpool.Endpoint{}
+			if e.URL, e.Secrets, err = file.ExpandSolana(ctx, url, credential); err != nil {
 				return err
 			}
 			n.Endpoints = append(n.Endpoints, e)

@@ -32,16 +32,21 @@ import (
 // Bound is how long a question may take, whatever the nodes do.
 const Bound = 3 * time.Second
 
-// Node names the nodes of one chain. Quorum is how many have to say the same; 0: two, where there are several hosts.
+// Node names the nodes of one chain: an EVM chain by its number, or a Solana chain by the reference of its CAIP-2 id.
+// Quorum is how many have to say the same; 0: two, where there are several hosts.
 type Node struct {
 	Chain     uint64
+	Solana    string
 	Endpoints []rpcpool.Endpoint
 	Quorum    int
 	Final     networks.Finality // what makes a block final; nothing: the tag "finalized"
 }
 
 // View asks the nodes of some chains. It is safe for concurrent use; close it at the end.
-type View struct{ chains map[uint64]*chain }
+type View struct {
+	chains map[uint64]*chain
+	past   *past // nil: no nodes of a Solana chain are named
+}
 
 type chain struct {
 	pool  *rpcpool.Pool
@@ -53,7 +58,7 @@ type chain struct {
 func New(nodes []Node) (*View, error) {
 	v := &View{chains: map[uint64]*chain{}}
 	for _, n := range nodes {
-		o := rpcpool.Options{URLs: n.Endpoints, ChainID: n.Chain, Quorum: n.Quorum, Timeout: Bound}
+		o := rpcpool.Options{URLs: n.Endpoints, ChainID: n.Chain, Solana: n.Solana, Quorum: n.Quorum, Timeout: Bound}
 		if n.Quorum == 0 {
 			o.Quorum = min(2, len(n.Endpoints))
 		}
@@ -65,6 +70,10 @@ func New(nodes []Node) (*View, error) {
 		if err != nil {
 			v.Close()
 			return nil, err
+		}
+		if n.Solana != "" {
+			v.past = &past{pool: pool, kept: map[keptKey]Transaction{}}
+			continue
 		}
 		c := &chain{pool: pool, at: &reads.Reader{Node: pool}, final: n.Final}
 		if o.Quorum > 1 {
@@ -79,6 +88,9 @@ func New(nodes []Node) (*View, error) {
 func (v *View) Close() {
 	for _, c := range v.chains {
 		c.pool.Close()
+	}
+	if v.past != nil {
+		v.past.pool.Close()
 	}
 }
 
@@ -218,12 +230,14 @@ func (c *chain) others(ctx context.Context, at reads.Block, s *verify.Sight) err
 }
 
 // trouble says in a few words why there is no answer.
-func trouble(ctx context.Context, err error) string {
+func trouble(ctx context.Context, err error) string { return troubleWithin(ctx, Bound, err) }
+
+func troubleWithin(ctx context.Context, bound time.Duration, err error) string {
 	var none *rpcpool.UnavailableError
 	var split *rpcpool.NoQuorumError
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Sprintf("not answered within %d s", int(Bound.Seconds()))
+		return fmt.Sprintf("not answered within %d s", int(bound.Seconds()))
 	case errors.As(err, &split):
 		return "your nodes do not agree"
 	case errors.As(err, &none) && len(none.Endpoints) > 0:

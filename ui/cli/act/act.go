@@ -37,6 +37,7 @@ import (
 	"coffer/api/text"
 	"coffer/ui/cli"
 	"coffer/ui/compose"
+	"coffer/ui/past"
 	"coffer/ui/present"
 	"coffer/ui/profile"
 	"coffer/ui/qr"
@@ -141,6 +142,8 @@ type Session struct {
 	Read func() (Book, error)
 	// Follow asks own nodes what became of an operation that was sent; nil: no nodes are named.
 	Follow func(ctx context.Context, rec journal.Operation, status api.ExecutionStatus) []verify.Became
+	// Seen is the Solana account in use as own nodes see it; nil: none look at one.
+	Seen *past.Chain
 	// Sees reports whether the person named nodes: what they see closes signatures (Work.Observe).
 	Sees func() bool
 	Book []compose.Contact // the names that can be typed in the place of an address

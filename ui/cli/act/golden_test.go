@@ -100,6 +100,9 @@ func TestGoldenJSON(t *testing.T) {
 		"unsent":  {code: 5, args: []string{"status", "2222222222222222", "--json"}, setup: someBook},
 		"history": {args: []string{"history", "--json"}, setup: someHistory, lines: true,
 			holds: []string{recordJSON(5, "COMPLETED", "CALL", start())}},
+		"history_seen": {args: []string{"history", "--json"}, setup: someSeen, lines: true},
+		"history_unread": {args: []string{"history", "--json"}, lines: true,
+			setup: func(r *rig) { someSeen(r); r.nodes.err = errApart }},
 		"export": {args: []string{"export", "--json"}, setup: func(r *rig) { someHistory(r); someBook(r) },
 			holds: []string{`{"totalBalance": {"fiatValue": 12.50}`,
 				recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour))}},
@@ -200,8 +203,11 @@ func TestGoldenText(t *testing.T) {
 		"assets": {args: []string{"assets"}, setup: func(r *rig) {
 			r.lists.Assets.Usable = []string{"ob:usdc", "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"}
 		}},
-		"history":     {args: []string{"history"}, setup: someHistory},
-		"history_csv": {args: []string{"history", "--csv"}, setup: someHistory},
+		"history":          {args: []string{"history"}, setup: someHistory},
+		"history_seen":     {args: []string{"history"}, setup: someSeen},
+		"history_unread":   {args: []string{"history"}, setup: func(r *rig) { someSeen(r); r.nodes.err = errApart }},
+		"history_seen_csv": {args: []string{"history", "--csv"}, setup: someSeen},
+		"history_csv":      {args: []string{"history", "--csv"}, setup: someHistory},
 		"status": {args: []string{"status", quoteID(5)},
 			setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
 		"activity":      {args: []string{"activity"}, setup: func(r *rig) { someBook(r); someOpen(r) }},

@@ -34,6 +34,11 @@ first, as it arrives. When the service forgets the place of a reading, the readi
 --json prints one record to a line, as the service wrote it; --csv a table with base units. Filters of one kind widen,
 filters of several kinds narrow.
 
+On own nodes the list also has what your nodes saw of your Solana account that is no operation of the service: what
+others sent to it, and what another program sent with its key. Such a row says "seen by your node"; with --json it is an
+object with the one member "seen". When the nodes are silent or differ, a row says so in its place, and the rest is
+there: with --json the member "unread".
+
 Of an operation of this wallet the lines and the table also say who got what, and the fees as they were reviewed; of
 the swaps and transfers of another device what was paid less what arrived, and of its calls no fees.`,
 		Example: `  coffer history --limit 20
@@ -46,7 +51,8 @@ the swaps and transfers of another device what was paid less what arrived, and o
 	f.BoolVar(&o.csv, "csv", false, "print a table of comma-separated values")
 	f.IntVar(&o.limit, "limit", 0, "stop after `N` records (default: all)")
 	f.StringSliceVar(&o.status, "status", nil, "only these statuses, such as COMPLETED")
-	f.StringSliceVar(&o.kind, "type", nil, "only these types: CALL, SWAP, TRANSFER")
+	f.StringSliceVar(&o.kind, "type", nil, "only these types: CALL, SWAP, TRANSFER; RECEIVED, SENT, SEEN "+
+		"of what own nodes saw")
 	f.StringSliceVar(&o.chain, "chain", nil, "only what touched these chains: name, CAIP-2 or number")
 	f.StringSliceVar(&o.assets, "asset", nil, "only what moved these assets: symbol, ob: id or CAIP-19")
 	f.StringVar(&o.since, "since", "", "not older than this: 2026-01-31 or RFC 3339")
@@ -67,9 +73,9 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 	}
 	from, done := c.receipts(s)
 	defer done()
-	out := c.printer(o, from)
+	out := c.printer(o, s, from)
 	n := 0
-	for e, err := range c.records(ctx, s, size, olderThan(since)) {
+	for e, err := range c.past(ctx, s, size, olderThan(since)) {
 		if err != nil {
 			_ = out.end() // the records read so far are printed; the error that matters is the one of reading
 			return err
@@ -127,7 +133,8 @@ func (o historyOptions) filter(cat *catalog.Catalog) (keep func(*entry) bool, si
 	if err != nil {
 		return nil, since, err
 	}
-	kinds, err := oneOf("--type", o.kind, api.RecordCall, api.RecordSwap, api.RecordTransfer)
+	kinds, err := oneOf("--type", o.kind, api.RecordCall, api.RecordSwap, api.RecordTransfer, present.TypeReceived,
+		present.TypeSent, present.TypeSeen)
 	if err != nil {
 		return nil, since, err
 	}
@@ -149,8 +156,8 @@ func (o historyOptions) filter(cat *catalog.Catalog) (keep func(*entry) bool, si
 	}
 	until, err := moment("--until", o.until)
 	return func(e *entry) bool {
-		return (len(statuses) == 0 || slices.Contains(statuses, e.Status)) &&
-			(len(kinds) == 0 || slices.Contains(kinds, e.Type)) &&
+		return e.unread != "" || (len(statuses) == 0 || slices.Contains(statuses, e.Status)) &&
+			(len(kinds) == 0 || slices.Contains(kinds, typeOf(e))) &&
 			(since.IsZero() || !e.at.Before(since)) && (until.IsZero() || e.at.Before(until)) &&
 			(len(chains) == 0 || meets(chains, chainsOf(e))) && (len(assets) == 0 || meets(assets, assetsOf(e)))
 	}, since, err
@@ -180,12 +187,23 @@ func moment(flag, s string) (time.Time, error) {
 	return time.Time{}, usage("", "%s takes a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z", flag)
 }
 
+// typeOf is the type of a record, and of what own nodes saw.
+func typeOf(e *entry) string {
+	if e.seen != nil {
+		return e.seen.Type
+	}
+	return e.Type
+}
+
 func meets(wanted, found []string) bool {
 	return slices.ContainsFunc(found, func(x string) bool { return slices.Contains(wanted, x) })
 }
 
 // chainsOf are the chains that a record touched.
 func chainsOf(e *entry) []string {
+	if e.seen != nil {
+		return []string{caip.SolanaMainnet().String()}
+	}
 	var out []string
 	add := func(asset string) {
 		if a, err := caip.ParseAsset(asset); err == nil {
@@ -204,6 +222,9 @@ func chainsOf(e *entry) []string {
 
 // assetsOf are the assets that a record moved, aggregated and single ones, in lower case.
 func assetsOf(e *entry) []string {
+	if e.seen != nil {
+		return []string{strings.ToLower(e.seen.Asset.String()), strings.ToLower(e.seen.Aggregate.String())}
+	}
 	out := append([]string{e.OriginToken.AggregatedAssetID, e.DestinationToken.AggregatedAssetID,
 		e.DestinationToken.AssetType}, e.OriginToken.AssetType...)
 	for i, a := range out {

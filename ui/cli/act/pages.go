@@ -12,19 +12,24 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/ui/past"
 	"coffer/wallet/verify"
 )
 
 const (
-	pageSize  = 50 // records of one page
-	maxLosses = 3  // how often reading begins again because the service forgot its place
+	pageSize   = 50 // records of one page
+	seenAtOnce = 25 // transactions that own nodes are asked for at once
+	maxLosses  = 3  // how often reading begins again because the service forgot its place
 )
 
-// entry is one record of history, as raw bytes and decoded.
+// entry is one record of history, as raw bytes and decoded; or what own nodes saw, in place of one.
 type entry struct {
 	api.HistoryRecord
-	raw []byte
-	at  time.Time // zero: unreadable
+	raw  []byte
+	at   time.Time // zero: unreadable
+	seen *past.Row
+	// unread is why own nodes told nothing of what others did; "" in every other entry
+	unread string
 }
 
 // reading reads the history of the accounts of a profile.
@@ -41,10 +46,43 @@ type reading struct {
 func (c Commands) records(ctx context.Context, s *Session, size int,
 	stop func(page []entry) bool) iter.Seq2[*entry, error] {
 	r := reading{service: s.Service, size: size, met: map[string]bool{}, stop: stop, warn: c.finding}
+	all := make([]iter.Seq2[*entry, error], len(s.Accounts))
+	for i, a := range s.Accounts {
+		all[i] = r.account(ctx, a.AccountAddress)
+	}
+	return merged(all)
+}
+
+// past are the records of all accounts, and what own nodes saw of the Solana account that is none of them.
+func (c Commands) past(ctx context.Context, s *Session, size int,
+	stop func(page []entry) bool) iter.Seq2[*entry, error] {
+	if s.Seen == nil {
+		return c.records(ctx, s, size, stop)
+	}
+	return merged([]iter.Seq2[*entry, error]{c.records(ctx, s, size, stop), seen(ctx, s.Seen, size, stop)})
+}
+
+// seen are the transactions that own nodes saw, read page by page. Nodes that tell nothing make the last entry.
+func seen(ctx context.Context, chain *past.Chain, size int, stop func(page []entry) bool) iter.Seq2[*entry, error] {
+	return func(yield func(*entry, error) bool) {
+		for row, err := range chain.All(ctx, min(size, seenAtOnce)) {
+			e := &entry{seen: &row, at: row.Of.At}
+			if err != nil {
+				e = &entry{unread: past.Unread(err)}
+			}
+			if !yield(e, nil) || stop([]entry{*e}) {
+				return
+			}
+		}
+	}
+}
+
+// merged are entries of several lists, newest first.
+func merged(all []iter.Seq2[*entry, error]) iter.Seq2[*entry, error] {
 	return func(yield func(*entry, error) bool) {
 		var sources []func() (*entry, error, bool)
-		for _, a := range s.Accounts {
-			next, end := iter.Pull2(r.account(ctx, a.AccountAddress))
+		for _, list := range all {
+			next, end := iter.Pull2(list)
 			defer end()
 			sources = append(sources, next)
 		}

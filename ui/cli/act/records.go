@@ -24,7 +24,7 @@ type printer struct {
 	end func() error
 }
 
-func (c Commands) printer(o historyOptions, from present.Receipts) printer {
+func (c Commands) printer(o historyOptions, s *Session, from present.Receipts) printer {
 	switch {
 	case o.json:
 		return printer{c.recordJSON, func() error { return nil }}
@@ -33,10 +33,14 @@ func (c Commands) printer(o historyOptions, from present.Receipts) printer {
 		w.UseCRLF = true
 		_ = w.Write(csvColumns()) // its error is that of the first flush
 		flush := func() error { w.Flush(); return w.Error() }
-		return printer{func(e *entry) error { return errors.Join(w.Write(cells(e, from)), flush()) }, flush}
+		return printer{func(e *entry) error { return errors.Join(w.Write(row(e, s, from)), flush()) }, flush}
 	}
 	w, n := cli.Columns(c.Out), 0
 	return printer{func(e *entry) error {
+		if e.unread != "" {
+			fmt.Fprintln(w, clean(e.unread))
+			return nil
+		}
 		fmt.Fprintln(w, recordLine(e, from))
 		if n++; n%pageSize == 0 {
 			return w.Flush()
@@ -46,6 +50,12 @@ func (c Commands) printer(o historyOptions, from present.Receipts) printer {
 }
 
 func (c Commands) recordJSON(e *entry) error {
+	switch {
+	case e.unread != "":
+		return c.write(encode(map[string]string{"unread": e.unread}))
+	case e.seen != nil:
+		return c.write(encode(map[string]seenJSON{"seen": seenOf(e.seen)}))
+	}
 	line, err := oneLine(e.raw)
 	if err != nil {
 		return err
@@ -55,6 +65,9 @@ func (c Commands) recordJSON(e *entry) error {
 
 // recordLine is a record in columns.
 func recordLine(e *entry, from present.Receipts) string {
+	if e.seen != nil {
+		return seenLine(e, from.Catalog)
+	}
 	line := []string{stamp(e.at), strings.ToLower(clean(e.Type)), verify.Status(e.Status).Text,
 		paidWords(from.Catalog, e), gotWords(from.Catalog, e), clean(e.QuoteID)}
 	if present.Runs(e.Status) {

@@ -50,6 +50,7 @@ type rig struct {
 	out, err   bytes.Buffer
 	now        time.Time
 	service    *fakeService
+	nodes      *someNodes
 	op         *fakeOp
 	book       []journal.Operation
 	live       []journal.Outstanding

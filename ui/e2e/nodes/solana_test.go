@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -151,10 +152,31 @@ func TestAPaymentOnSolanaFromOwnNodes(t *testing.T) {
 	if strings.Count(out, "completed") != 2 || strings.Count(out, "fees 0.0000") != 2 {
 		t.Errorf("history: %s", out)
 	}
+	if *solanaProgram == "" { // what the faucet of a devnet paid is a transaction
+		s.shows(3_000_000_000)
+	}
 	for _, args := range [][]string{s.sends("usdc", "1", "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"),
 		{"swap", "--asset", "sol", "--amount", "1", "--for", "usdc@solana", "--yes", "--json"}} {
 		if _, errs := s.runs(2, args...); errs == "" {
 			t.Errorf("%v says nothing", args)
+		}
+	}
+}
+
+// shows waits until history has, beside two payments of its own, what came in: each of them once.
+func (s *solana) shows(lamports uint64) {
+	s.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
+		out, _ := s.runs(0, "history")
+		text := strings.Count(out, "completed") == 2 && strings.Count(out, "seen by your node") == 1 &&
+			strings.Contains(out, "received 3 SOL") && len(strings.Split(strings.TrimSpace(out), "\n")) == 3
+		lines, _ := s.runs(0, "history", "--json", "--type", "RECEIVED")
+		if text && strings.Contains(lines, `"seen":{"by":"your node"`) &&
+			strings.Contains(lines, `"amount":"`+strconv.FormatUint(lamports, 10)+`"`) {
+			return
+		}
+		if time.Now().After(end) {
+			s.Fatalf("history: %s\n%s", out, lines)
 		}
 	}
 }
@@ -198,8 +220,9 @@ func TestTransfersOnTheRuntimeOfSolana(t *testing.T) {
 			t.Errorf("%d arrived, %d are left, it cost %d and %d", s.tokens(bob), s.tokens(s.me), first, second)
 		}
 	})
+	t.Run("what others send", func(t *testing.T) { testOthers(t, s) })
 	t.Run("more than there is", func(t *testing.T) {
-		if _, errs := s.runs(1, s.sends("usdc", "18", bob)...); !strings.Contains(errs, "available 17 USDC") {
+		if _, errs := s.runs(1, s.sends("usdc", "21", bob)...); !strings.Contains(errs, "available 20 USDC") {
 			t.Error(errs)
 		}
 	})
@@ -227,6 +250,32 @@ func TestTransfersOnTheRuntimeOfSolana(t *testing.T) {
 		}
 		s.tells(0, map[string]any{"lose": false})
 	})
+}
+
+// testOthers has somebody else send SOL and tokens: history has both as seen by the nodes, each once, beside the two
+// payments of its own. A node that hides them has its words there, and nothing else is missing.
+func testOthers(t *testing.T, s *solana) {
+	s.tells(0, map[string]any{"others": map[string]any{"to": s.me, "lamports": 70_000_000, "mint": usdcMint,
+		"amount": 3_000_000}})
+	row := func(out, words string) int {
+		return strings.Count(out, "seen by your node  "+words)
+	}
+	var out string
+	for end := time.Now().Add(time.Minute); row(out, "received 3 USDC") == 0 && time.Now().Before(end); {
+		time.Sleep(time.Second)
+		out, _ = s.runs(0, "history")
+	}
+	if row(out, "received 0.07 SOL") != 1 || row(out, "received 3 USDC") != 1 || row(out, "") != 2 ||
+		strings.Count(out, "completed") != 2 || len(strings.Split(strings.TrimSpace(out), "\n")) != 4 {
+		t.Errorf("history: %s", out)
+	}
+	s.tells(1, map[string]any{"hide": true})
+	out, _ = s.runs(0, "history")
+	if !strings.Contains(out, "What others did on Solana is not known: your nodes do not agree.") ||
+		strings.Count(out, "completed") != 2 || row(out, "") != 0 {
+		t.Errorf("a node hides it: %s", out)
+	}
+	s.tells(1, map[string]any{"hide": false})
 }
 
 // The program is killed when its transfer is on disk and no node has it: the next one sends the same bytes, or finds

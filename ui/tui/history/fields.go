@@ -54,13 +54,15 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 	show, l := m.mask(th), m.format.line(r)
 	look, word := statusLook(r.status.Value())
 	d.text(m.format.sentence(r, show), th.Strong)
-	d.fact("status", "status", sign(th, look)+" "+word, r.status.Value())
+	d.fact("status", "status", r.sign(th, look)+" "+word, r.status.Value())
 	if at := r.at(); !at.IsZero() {
 		local := at.In(now.Location())
 		d.fact("time", "time", local.Format("2006-01-02 15:04:05 MST"), local.Format(time.RFC3339))
 	}
 	d.text(present.Status(m.ctx.Network.Kind, r.status.Value()), th.Text)
-	if reason := r.reason.Value(); reason != "" {
+	if reason := r.reason.Value(); reason != "" && r.seen() {
+		d.text(reason, th.Style(look))
+	} else if reason != "" {
 		what, todo := present.RefundReason(reason)
 		d.text(strings.TrimSpace(what+" "+todo), th.Style(look))
 		d.fact("reason", "reason", reason, reason)
@@ -68,14 +70,21 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 	if c := m.book.byID[r.id]; c != nil && !c.sec.live {
 		d.text("As it was kept, read "+kit.Age(now, m.keptAt)+"; not read again yet.", th.Dim)
 	}
+	if r.unread() {
+		return d.fields
+	}
 	d.plain("")
+	if r.seen() {
+		m.seenFields(d, r, l)
+		return d.fields
+	}
 	m.moneyFields(d, r, l)
 	d.plain("")
 	d.fact("quote id", "quote id", present.Groups(r.id), r.id)
 	d.fact("to", "recipient", present.Address(address(r.recipient.Value())),
 		present.Checksummed(address(r.recipient.Value())))
 	for _, leg := range r.legs {
-		m.legFields(d, leg)
+		m.legFields(d, leg, false)
 	}
 	switch {
 	case r.more > 0:
@@ -93,6 +102,27 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 	}
 	d.fact("got asset", "asset id", r.gotAs.Value(), r.gotAs.Value())
 	return d.fields
+}
+
+// seenFields are what own nodes saw of a transaction.
+func (m *Model) seenFields(d *detail, r *record, l line) {
+	show := m.mask(d.th)
+	label, figure, base, asset := "received", l.received, r.got, r.gotAs.Value()
+	if r.kind.Value() == present.TypeSent {
+		label, figure, base, asset = "sent", l.paid, r.paid, r.paidFrom.Value()
+	}
+	if base != "" {
+		d.amount(label, "amount", cmp.Or(show(figure), "nothing beside the fee"), bare(figure))
+		m.units(d, base)
+		d.fact("asset", "asset id", asset, asset)
+	} else {
+		d.text("What moved is unknown.", d.th.Unknown)
+	}
+	for _, leg := range r.legs {
+		m.legFields(d, leg, true)
+	}
+	d.plain("")
+	d.fact("account", "account", present.Address(r.user.Value()), r.user.Value())
 }
 
 // moneyFields are the amounts: as a person writes them, in base units, with their values, and the fees.
@@ -162,9 +192,9 @@ func (m *Model) units(d *detail, base string) {
 	d.amount("", "base units", text, base, d.th.Dim.Span(" base units"))
 }
 
-func (m *Model) legFields(d *detail, l leg) {
+func (m *Model) legFields(d *detail, l leg, seen bool) {
 	side := "Transaction on "
-	if l.origin {
+	if l.origin && !seen {
 		side = "Payment on "
 	}
 	d.plain("")

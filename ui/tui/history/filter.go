@@ -14,8 +14,8 @@ import (
 // `key:one,two` at either of two; any other word is searched in everything that is shown of a record. "…" keeps spaces
 // together, and - before a word negates it. The keys:
 //
-//	status:   pending, in-progress, executed, completed, refunded, failed, unknown, unfinished
-//	type:     call, swap, transfer
+//	status:   pending, in-progress, executed, completed, refunded, failed, seen, unknown, unfinished
+//	type:     call, swap, transfer; received, sent and seen for what own nodes saw
 //	chain:    name, short name or CAIP-2 id of an origin or target chain
 //	asset:    symbol, ob: id or CAIP-19 id of what was paid or delivered
 //	after:    2026, 2026-03, 2026-03-31 or 30d: from the first moment of it on, or from that many days ago
@@ -141,7 +141,7 @@ func (p parser) check(t *term) string {
 	case "status":
 		return t.among(statusNames())
 	case "type":
-		return t.among([]string{"call", "swap", "transfer"})
+		return t.among([]string{"call", "swap", "transfer", "received", "sent", "seen"})
 	case "chain":
 		for _, v := range t.values {
 			if !p.chain(v) {

@@ -74,7 +74,7 @@ func newFormatter(from present.Receipts) *formatter {
 	ln := &formatter{catalog: from.Catalog, receipts: from}
 	ln.aggregate, ln.entity = cached(maxLooked, ln.findAggregate), cached(maxLooked, ln.findEntity)
 	ln.chain = cached(maxLooked, func(id word) chainLabel { return ln.findChain(id.Value()) })
-	ln.statusText = cached(maxLooked, func(status word) string { return verify.Status(status.Value()).Text })
+	ln.statusText = cached(maxLooked, func(status word) string { _, words := statusLook(status.Value()); return words })
 	ln.line = cached(maxLines, ln.makeLine)
 	return ln
 }
@@ -183,6 +183,8 @@ func (l line) what(show mask, arrow string) string {
 func (ln *formatter) sentence(r *record, show mask) string {
 	l, kind := ln.line(r), r.kind.Value()
 	switch {
+	case r.unread():
+		return "What others did is not known"
 	case kind == api.RecordSwap && l.paid != "" && l.received != "":
 		return "Swap " + show(l.paid) + " to " + show(l.received)
 	case kind == api.RecordTransfer && l.received != "":

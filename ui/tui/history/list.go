@@ -35,6 +35,9 @@ func (m *Model) empty(th theme.Theme, s span) kit.Cell {
 
 func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell {
 	th, l := f.Theme, m.format.line(r)
+	if r.unread() {
+		return append(c, kit.Cell{Text: th.Signs.Warn + " " + r.reason.Value(), Style: th.Warn, Span: true})
+	}
 	look, word := statusLook(r.status.Value())
 	value := kit.Text(present.USD(l.micro))
 	switch {
@@ -46,7 +49,10 @@ func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell
 		value.Style = th.Dim // it did not happen
 	}
 	chains := l.route(th, m.table.WidthOf(chainsColumn, w))
-	status := kit.Cell{Text: sign(th, look) + " " + word, Style: th.Style(look)}
+	if r.seen() {
+		word = "node saw it"
+	}
+	status := kit.Cell{Text: r.sign(th, look) + " " + word, Style: th.Style(look)}
 	c = append(c, kit.Text(when(f.Now, r.at())), kit.Styled(strings.ToLower(r.kind.Value()), th.Dim),
 		kit.Text(l.what(brief(m.mask(th), th.Signs.More), th.Signs.Arrow)), kit.Text(chains), value, status)
 	if k := m.book.byID[r.id]; k != nil && !k.sec.live {
@@ -68,6 +74,19 @@ func (l line) route(th theme.Theme, w int) string {
 		return full
 	}
 	return l.from.short + " " + th.Signs.Arrow + " " + l.to.short
+}
+
+// sign is the sign of a record: which way it went, of what own nodes saw.
+func (r *record) sign(th theme.Theme, look theme.Meaning) string {
+	switch {
+	case !r.seen() || r.unread():
+		return sign(th, look)
+	case r.kind.Value() == present.TypeReceived:
+		return th.Signs.Back
+	case r.kind.Value() == present.TypeSent:
+		return th.Signs.Arrow
+	}
+	return th.Signs.Unknown
 }
 
 // sign is the sign of the meaning; a pending status has an ellipsis.

@@ -36,16 +36,17 @@ func (t *term) match(ln *formatter, r *record) bool {
 }
 
 func statusNames() []string {
-	return []string{"pending", "in-progress", "executed", "completed", "refunded", "failed", "unknown", "unfinished"}
+	return []string{"pending", "in-progress", "executed", "completed", "refunded", "failed", "seen", "unknown",
+		"unfinished"}
 }
 
 func (r *record) hasStatus(name string) bool {
 	s := r.status.Value()
 	switch name {
 	case "unknown":
-		return !verify.Status(s).Known
+		return !verify.Status(s).Known && !r.seen()
 	case "unfinished":
-		return !api.Terminal(s)
+		return !r.final()
 	}
 	return s == strings.ReplaceAll(strings.ToUpper(name), "-", "_")
 }

@@ -227,6 +227,9 @@ func (m *Model) tell() tea.Cmd {
 	}
 	msg := screen.PastMsg{Whole: m.ended()}
 	m.book.each(func(r *record) bool {
+		if r.unread() {
+			return true
+		}
 		look, word := statusLook(r.status.Value())
 		l := m.format.line(r)
 		deed := func(show func(string) string, arrow string) string { return l.what(brief(show, "…"), arrow) }

@@ -74,7 +74,16 @@ func (r *record) at() time.Time {
 }
 
 // final reports whether the status can no longer change.
-func (r *record) final() bool { return api.Terminal(r.status.Value()) }
+func (r *record) final() bool { return api.Terminal(r.status.Value()) || r.seen() }
+
+// seen reports whether own nodes saw it and the service has no record of it, or that they could not be asked.
+func (r *record) seen() bool {
+	_, seen := present.SeenStatus(r.status.Value())
+	return seen
+}
+
+// unread reports whether it says that own nodes could not be asked.
+func (r *record) unread() bool { return r.status.Value() == present.StatusUnread }
 
 // micro is the value of the delivery in micro USD, nil when it is unknown.
 func (r *record) micro() *big.Int { return usd(r.gotUSD) }

@@ -89,7 +89,11 @@ func (b *book) newest() []*record {
 			if !c.held() {
 				return out
 			}
-			out = append(out, c.rows...)
+			for _, r := range c.rows {
+				if !r.unread() {
+					out = append(out, r)
+				}
+			}
 			if len(out) >= MaxKept {
 				return out[:MaxKept]
 			}
