@@ -78,6 +78,13 @@ func payoutColumns() []string {
 	return []string{columnRecipient, columnAmount, columnAsset, columnNote}
 }
 
+// errOnSolana is why no list is paid on Solana: a request and its quote name one recipient there, so the payments could
+// not be made together or not at all, and a list that is read again would pay some twice.
+var errOnSolana = errors.New("nothing is paid: on Solana a payment has one recipient, so a list cannot be paid " +
+	"together there, and half a list could be paid twice. Send to each alone, such as coffer transfer --asset " +
+	"usdc --amount 25 --to ADDRESS --chain solana; or write each as a plan (coffer plan with the same flags), which " +
+	"coffer apply sends once, whatever came of it")
+
 // ReadPayouts reads a list of payments from CSV (RFC 4180) into a form with a call for each row, in their order. The
 // columns are recipient and amount, then asset and note where there are any, or those of a header. Recipients are
 // addresses or names of contacts; amounts are exact, in whole units. Rows that name no asset pay asset, a symbol or an
@@ -94,12 +101,14 @@ func (w *World) ReadPayouts(b []byte, chain caip.Chain, asset string) (*Calls, e
 	if !bytes.ContainsRune(b, '\n') {
 		b = bytes.ReplaceAll(b, []byte("\r"), []byte("\n")) // as terminals paste
 	}
-	r := payoutReader{w: w, chain: chain, asset: trim(asset)}
+	r := payoutReader{w: w, chain: chain, asset: trim(asset), solana: chain.IsSolana()}
 	if asset != "" {
 		_, _ = r.entity(r.asset) // its chain counts before the first row is read
 	}
 	r.read(csv.NewReader(bytes.NewReader(b)))
 	switch {
+	case r.solana:
+		return nil, errOnSolana
 	case r.rows > MaxPayouts:
 		r.fault(r.last, "", "a batch pays at most "+strconv.Itoa(MaxPayouts)+" times: split the list before this line")
 	case r.rows == 0 && len(r.faults) == 0:
@@ -123,6 +132,7 @@ type payoutReader struct {
 	rows    int
 	last    int
 	told    bool // the fault of rows that name no asset
+	solana  bool // something is to be paid there
 	calls   []*Call
 	faults  PayoutFaults
 }
@@ -257,12 +267,10 @@ func (r *payoutReader) entity(text string) (catalog.Entity, string) {
 		return catalog.Entity{}, problem
 	}
 	e, known := r.w.Entity(id)
-	_, evm := e.Asset.Chain.EVMID()
+	r.solana = r.solana || known && e.Asset.Chain.IsSolana()
 	switch {
 	case !known:
 		return e, "there is no asset \"" + present.Clean(text, 120) + "\""
-	case !evm:
-		return e, "payouts run together on EVM chains"
 	case r.chain == (caip.Chain{}):
 		r.chain = e.Asset.Chain
 	case r.chain != e.Asset.Chain:

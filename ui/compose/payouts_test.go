@@ -11,6 +11,11 @@ import (
 	"coffer/wallet/intent"
 )
 
+// onSolana is what a list for Solana is told, with what works there.
+const onSolana = "on Solana a payment has one recipient, so a list cannot be paid together there, and half a list " +
+	"could be paid twice. Send to each alone, such as coffer transfer --asset usdc --amount 25 " +
+	"--to ADDRESS --chain solana"
+
 const shop = "0x1111111111111111111111111111111111111111"
 
 // payouts reads a list and freezes it, as every front end does.
@@ -161,7 +166,10 @@ func TestListsThatCannotBeReadSayWhy(t *testing.T) {
 			"the column amount is there twice"},
 		"no chain":      {payee + ",1\n" + payee + ",2\n", "usdc", caip.Chain{}, "line 1, asset: on which chain?"},
 		"no asset":      {payee + ",1\n", "", base, "line 1, asset: an asset is needed"},
-		"Solana":        {payee + ",1\n", "usdc@solana", caip.Chain{}, "payouts run together on EVM chains"},
+		"Solana":        {payee + ",1\n", "usdc@solana", caip.Chain{}, onSolana},
+		"its chain":     {payee + ",1\n", "usdc", caip.SolanaMainnet(), onSolana},
+		"in one row":    {payee + ",1\n" + payee + ",1,sol@solana\n", "usdc@base", caip.Chain{}, onSolana},
+		"its id":        {payee + ",1\n", caip.SOL().String(), caip.Chain{}, onSolana},
 		"larger":        {strings.Repeat("\n", 1<<20+1), "usdc", base, "larger than 1 MiB"},
 		"an open quote": {payee + ",\"1\n", "usdc", base, "line 1: a quotation mark"},
 	} {

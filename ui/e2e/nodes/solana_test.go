@@ -155,6 +155,7 @@ func TestAPaymentOnSolanaFromOwnNodes(t *testing.T) {
 	if *solanaProgram == "" { // what the faucet of a devnet paid is a transaction
 		s.shows(3_000_000_000)
 	}
+	s.paysAList()
 	for _, args := range [][]string{s.sends("usdc", "1", "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"),
 		{"swap", "--asset", "sol", "--amount", "1", "--for", "usdc@solana", "--yes", "--json"}} {
 		if _, errs := s.runs(2, args...); errs == "" {
@@ -178,6 +179,28 @@ func (s *solana) shows(lamports uint64) {
 		if time.Now().After(end) {
 			s.Fatalf("history: %s\n%s", out, lines)
 		}
+	}
+}
+
+// paysAList: a list is refused with what works instead, and that works: each payment is a plan, which is sent once.
+func (s *solana) paysAList() {
+	s.Helper()
+	list, file := filepath.Join(s.dir, "list.csv"), filepath.Join(s.dir, "plan.toml")
+	s.writes(list, alice+",0.1\n"+bob+",0.2\n")
+	for _, asset := range [][]string{{"--asset", "sol@solana"}, {"--asset", "sol", "--chain", "solana"}} {
+		_, errs := s.runs(2, append([]string{"pay", list, "--dry-run"}, asset...)...)
+		if !strings.Contains(errs, "nothing is paid: on Solana a payment has one recipient") ||
+			!strings.Contains(errs, "coffer plan") {
+			s.Errorf("%v: %s", asset, errs)
+		}
+	}
+	s.runs(0, "plan", "--asset", "sol", "--amount", "0.2", "--to", bob, "--chain", "solana", "--out", file)
+	before := s.has(bob)
+	apply := []string{"apply", file, "--yes", "--accept", "V4,Y5", "--json"}
+	s.completes(apply...)
+	_, errs := s.runs(4, apply...)
+	if s.has(bob) != before+200_000_000 || !strings.Contains(errs, "It is not applied twice") {
+		s.Errorf("%d arrived: %s", s.has(bob)-before, errs)
 	}
 }
 
