@@ -174,6 +174,7 @@ func (s *solana) shows(lamports uint64) {
 		lines, _ := s.runs(0, "history", "--json", "--type", "RECEIVED")
 		if text && strings.Contains(lines, `"seen":{"by":"your node"`) &&
 			strings.Contains(lines, `"amount":"`+strconv.FormatUint(lamports, 10)+`"`) {
+			s.looks()
 			return
 		}
 		if time.Now().After(end) {
@@ -201,6 +202,24 @@ func (s *solana) paysAList() {
 	_, errs := s.runs(4, apply...)
 	if s.has(bob) != before+200_000_000 || !strings.Contains(errs, "It is not applied twice") {
 		s.Errorf("%d arrived: %s", s.has(bob)-before, errs)
+	}
+}
+
+// looks at the same in the dashboard, and line by line.
+func (s *solana) looks() {
+	s.Helper()
+	p := rig.At(s.T, rig.Start(s.T, s.env, 120, 40, "--profile", "nodes"))
+	p.Sees("LAB", "SOL")
+	p.Types("4")
+	p.Sees("received 3 SOL", "node saw it", "completed")
+	p.Quits()
+	lines := exec.Command(rig.Program(), "--linear", "--profile", "nodes")
+	lines.Env, lines.Dir, lines.Stdin = s.env, s.dir, strings.NewReader("history\n\nquit\n")
+	out, err := lines.Output()
+	said := strings.Join(strings.Fields(string(out)), " ")
+	if err != nil || !strings.Contains(said, "received 3 SOL on Solana, seen by your node") ||
+		strings.Count(said, "completed") != 2 {
+		s.Errorf("%v: %s", err, said)
 	}
 }
 
