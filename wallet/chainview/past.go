@@ -26,6 +26,8 @@ const (
 	mostInSlot   = 500 // transactions of an account in one slot
 	askedAtOnce  = 8   // transactions that are read side by side
 	mostKept     = 2_000
+	agreeAgain   = 2 // times that the newest are listed again where nodes differ
+	agreePause   = 700 * time.Millisecond
 )
 
 // Whose is an account on Solana whose past is read, with the tokens whose associated accounts are looked at.
@@ -184,9 +186,8 @@ func (r *reading) read(ctx context.Context, a *addressed) error {
 		if a.lists++; a.lists > mostLists {
 			return errors.New("your node lists too many transactions at once")
 		}
-		var got []listedEntry
-		if err := r.pool.Agreed(ctx, &got, "getSignaturesForAddress", a.key.String(),
-			listing{"finalized", listedAtOnce, a.asked}); err != nil {
+		got, err := r.list(ctx, a.key, a.asked)
+		if err != nil {
 			return err
 		}
 		if !listedWell(got, a.asked) {
@@ -200,6 +201,25 @@ func (r *reading) read(ctx context.Context, a *addressed) error {
 		a.ahead = slices.DeleteFunc(got, func(e listedEntry) bool { return r.begun && e.Slot >= r.slot })
 	}
 	return nil
+}
+
+// list is what a quorum lists of an address. Nodes finalize a block at moments of their own, so for the newest ones
+// that differ are asked again, a little later.
+func (p *past) list(ctx context.Context, of solmsg.Key, before string) (got []listedEntry, err error) {
+	for again := agreeAgain; ; again-- {
+		got = nil
+		err = p.pool.Agreed(ctx, &got, "getSignaturesForAddress", of.String(),
+			listing{"finalized", listedAtOnce, before})
+		var split *rpcpool.NoQuorumError
+		if before != "" || again == 0 || !errors.As(err, &split) || len(split.Groups) < 2 {
+			return got, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(agreePause):
+		}
+	}
 }
 
 // next takes everything of the newest slot.

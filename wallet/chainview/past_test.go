@@ -296,6 +296,14 @@ func TestNodesThatLieAboutThePastTellNothing(t *testing.T) {
 	if _, err := try(2, hides); err == nil || err.Error() != "your nodes do not agree" {
 		t.Errorf("one of two hides: %v", err)
 	}
+	// One that is a moment behind has the same soon.
+	v, proxies := l.sees(2)
+	late := hides
+	late.Times = 1
+	proxies[0].Script(late)
+	if list, _, err := v.Listed(t.Context(), w, chainview.Place{}, 10); len(list) != 2 || err != nil {
+		t.Errorf("a node a moment behind: %+v, %v", list, err)
+	}
 	for name, rule := range map[string]faultproxy.Rule{
 		"a signature that is none": {On: "getSignaturesForAddress", Fault: faultproxy.Lie("0.signature", "x")},
 		"one twice":                {On: "getSignaturesForAddress", Fault: faultproxy.Lie("1.signature", first)},

@@ -24,10 +24,10 @@ import (
 // with spaces. A cell that a spreadsheet would read as a formula starts with an apostrophe.
 //
 //	time                 UTC, RFC 3339; empty: unreadable
-//	type                 CALL, SWAP, TRANSFER
-//	status               as the service wrote it
-//	fail_reason          why it was refunded
-//	quote_id
+//	type                 CALL, SWAP, TRANSFER; RECEIVED, SENT, SEEN of what own nodes saw
+//	status               as the service wrote it; SEEN, or UNREAD where own nodes told nothing
+//	fail_reason          why it was refunded; slot and fee of what own nodes saw
+//	quote_id             of what own nodes saw "seen:" and the signature
 //	user                 the account
 //	recipient            chain/address
 //	paid_asset           aggregated asset
