@@ -3,6 +3,7 @@ package networks
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,14 +28,18 @@ const (
 	Web3Signer = "web3signer"
 	Clef       = "clef"
 	Command    = "command"
+
+	hotKey = "hot_key" // the table of the key that sends
 )
 
 // Signer is a signer outside this program that has the key of Address. URL and CA are those of one that is reached by
-// HTTP, Command is a program with its arguments.
+// HTTP, Command is a program with its arguments. A Clef signs transactions of one chain: Chains are the URLs of others
+// with the same key, by the chain that each is for.
 type Signer struct {
 	Kind    string
 	Address common.Address
 	URL, CA string
+	Chains  map[uint64]string
 	Command []string
 	Line    int
 }
@@ -60,7 +65,7 @@ func (r *reader) elsewhere(t table, o *Operator) {
 				r.say(one.at("attester"), "where this attester is reached is in the file already")
 			}
 		}
-		e.URL = r.reached(one)
+		e.URL = r.reached(one, "url")
 		e.CA, _ = take[string](one, "ca", "a file with certificates")
 		e.Key, _ = must[string](one, "key", "the API key that it asks for, as ${vault:NAME}")
 		if e.Key != "" && !wholeReference.MatchString(e.Key) {
@@ -71,18 +76,57 @@ func (r *reader) elsewhere(t table, o *Operator) {
 	})
 }
 
-// reached reads the URL of a table, without credentials.
-func (r *reader) reached(t table) string {
-	s, ok := must[string](t, "url", "an address such as https://attester.example")
+// reached reads a URL of a table, without credentials.
+func (r *reader) reached(t table, key string) string {
+	s, ok := must[string](t, key, "an address such as https://attester.example")
 	if !ok {
 		return ""
 	}
 	if err := CheckEndpoint(s); err != nil {
-		r.say(t.at("url"), "%v", err)
+		r.say(t.at(key), "%v", err)
 	} else if reference.MatchString(s) {
-		r.say(t.at("url"), "no credential is part of this address")
+		r.say(t.at(key), "no credential is part of this address")
 	}
 	return s
+}
+
+// clefs reads which Clef signs for which chain.
+func (r *reader) clefs(t table) map[uint64]string {
+	v, has := take[map[string]any](t, "chains", "a table with the address of a Clef for each chain")
+	if !has {
+		return nil
+	}
+	out := map[uint64]string{}
+	one := table{r, t.at("chains"), v}
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		id, err := strconv.ParseUint(key, 10, 64)
+		if err != nil {
+			r.say(one.at(key), "expected the number of a chain")
+			continue
+		}
+		out[id] = r.reached(one, key)
+	}
+	return out
+}
+
+// eachChainSigns demands a Clef of its own for every chain, of which the one at the URL is for one.
+func (r *reader) eachChainSigns(s *Signer, chains []Chain) {
+	at := join("operator", hotKey)
+	for id := range s.Chains {
+		if !slices.ContainsFunc(chains, func(c Chain) bool { return c.ID == id }) {
+			r.say(join(join(at, "chains"), strconv.FormatUint(id, 10)), "this chain is not in the file")
+		}
+	}
+	var rest []string
+	for _, c := range chains {
+		if s.Chains[c.ID] == "" && len(c.RPC) > 0 {
+			rest = append(rest, strconv.FormatUint(c.ID, 10))
+		}
+	}
+	if len(rest) > 1 {
+		r.say(at, "a Clef signs transactions of one chain (its --chainid), and %s have none but that of url: name one "+
+			"for each of the others in [%s.chains]", strings.Join(rest, ", "), at)
+	}
 }
 
 // signer reads the table of a signer; nil without one.
@@ -104,8 +148,11 @@ func (r *reader) signer(t table, key string) *Signer {
 	}
 	switch s.Kind {
 	case Web3Signer, Clef:
-		s.URL = r.reached(one)
+		s.URL = r.reached(one, "url")
 		s.CA, _ = take[string](one, "ca", "a file with certificates")
+		if s.Kind == Clef && key == hotKey {
+			s.Chains = r.clefs(one)
+		}
 	case Command:
 		s.Command = r.command(one)
 	case "":
@@ -170,6 +217,13 @@ func (s *Signer) encode(key string) string {
 	}
 	if s.CA != "" {
 		out += "ca = " + strconv.Quote(s.CA) + "\n"
+	}
+	if len(s.Chains) > 0 {
+		urls := make([]string, 0, len(s.Chains))
+		for _, id := range slices.Sorted(maps.Keys(s.Chains)) {
+			urls = append(urls, fmt.Sprintf("%d = %q", id, s.Chains[id]))
+		}
+		out += "chains = { " + strings.Join(urls, ", ") + " }\n"
 	}
 	if len(s.Command) > 0 {
 		words := make([]string, len(s.Command))

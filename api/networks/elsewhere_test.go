@@ -99,3 +99,49 @@ address = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 		t.Error("a key is repeated")
 	}
 }
+
+// A Clef signs transactions of one chain, so a hot key that is at one has another for each other chain of the file.
+func TestAHotKeyAtClefHasOneForEachChain(t *testing.T) {
+	const three = oneChain + "[[chains]]\nid = 10\nfee_cap_gwei = 1\nrpc = [\"https://b.example\"]\n" +
+		"[[chains]]\nid = 1\nfee_cap_gwei = 1\nrpc = [\"https://c.example\"]\n" +
+		"[[chains]]\nid = 137\nfee_cap_gwei = 1\nrpc = []\n"
+	const key = "[operator.hot_key]\nsigner = \"clef\"\nurl = \"http://127.0.0.1:8550\"\n" +
+		"address = \"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC\"\n"
+	f, err := Parse("n.toml", []byte(twoOfTwo+key+"[operator.hot_key.chains]\n10 = \"http://127.0.0.1:8551\"\n"+
+		"1 = \"https://clef.example\"\n"+three))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("n.toml", f.Encode())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, f.Encode())
+	}
+	want := map[uint64]string{10: "http://127.0.0.1:8551", 1: "https://clef.example"}
+	if !reflect.DeepEqual(f.Operator.HotKey.Chains, want) || !reflect.DeepEqual(again.Operator.HotKey.Chains, want) {
+		t.Errorf("read as %v, written and read as %v", f.Operator.HotKey.Chains, again.Operator.HotKey.Chains)
+	}
+	for text, says := range map[string]string{
+		key: "n.toml:9:11: operator.hot_key: a Clef signs transactions of one chain (its --chainid), and 8453, 10, 1 " +
+			"have none but that of url",
+		key + "[operator.hot_key.chains]\n10 = \"http://clef.example\"\n1 = \"https://a.example/${vault:x}\"\n" +
+			"5 = \"https://x\"\nbase = \"https://x\"\n": "n.toml:14:1: operator.hot_key.chains.10: http is for this machine " +
+			"only",
+		strings.Replace(key, "clef", "web3signer", 1) +
+			"[operator.hot_key.chains]\n": "operator.hot_key.chains: there is no such key",
+		strings.Replace(key, "hot_key", "attester_key", 1) +
+			"[operator.attester_key.chains]\n": "operator.attester_key.chains: there is no such key",
+	} {
+		_, err := Parse("n.toml", []byte(twoOfTwo+text+three))
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q is not in\n%v", says, err)
+		}
+		if strings.Contains(text, "base =") && err != nil {
+			for _, more := range []string{"chains.1: no credential is part of this address",
+				"chains.5: this chain is not in the file", "chains.base: expected the number of a chain"} {
+				if !strings.Contains(err.Error(), more) {
+					t.Errorf("%q is not in\n%v", more, err)
+				}
+			}
+		}
+	}
+}

@@ -74,7 +74,7 @@ func (r *reader) operator(t table) *Operator {
 	o.ExposureCap = r.dollars(t, "exposure_cap_usd", "what may be in the escrows at once, in USD")
 	r.people(t, o)
 	r.elsewhere(t, o)
-	o.HotKey, o.AttesterKey = r.signer(t, "hot_key"), r.signer(t, "attester_key")
+	o.HotKey, o.AttesterKey = r.signer(t, hotKey), r.signer(t, "attester_key")
 	t.end()
 	return o
 }
@@ -178,7 +178,7 @@ func (o *Operator) encode(file string) string {
 	for _, e := range o.Elsewhere {
 		out += e.encode()
 	}
-	return out + o.HotKey.encode("hot_key") + o.AttesterKey.encode("attester_key")
+	return out + o.HotKey.encode(hotKey) + o.AttesterKey.encode("attester_key")
 }
 
 func addresses(all []common.Address) string {

@@ -271,6 +271,9 @@ func (r *reader) file(whole map[string]any) *File {
 		delete(t.left, "operator")
 		if one, ok := r.table("operator", v); ok {
 			f.Operator = r.operator(one)
+			if key := f.Operator.HotKey; key != nil && key.Kind == Clef {
+				r.eachChainSigns(key, all)
+			}
 		}
 	}
 	t.end()

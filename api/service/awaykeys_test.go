@@ -56,7 +56,7 @@ func TestAnOperatorWorksWithoutAKeyOfItsOwn(t *testing.T) {
 		op.HotKey = &networks.Signer{Kind: networks.Web3Signer, Address: address(hot),
 			URL: at(0, outsigntest.Web3Signer(hot, same))}
 		op.AttesterKey = &networks.Signer{Kind: networks.Clef, Address: address(attests),
-			URL: at(1, outsigntest.Clef(attests, same))}
+			URL: at(1, outsigntest.Clef(attests, 10, same))}
 	}
 	o.begins(func(own common.Address) []common.Address {
 		if own != address(attests) {

@@ -73,16 +73,22 @@ func New(o Options) *Key {
 		o.Within = within
 	}
 	k := &Key{at: o.Address}
-	web := web{url: strings.TrimSuffix(o.URL, "/"), within: o.Within, client: &http.Client{
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
-			DisableKeepAlives: true, DisableCompression: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it sends elsewhere") },
-	}}
+	at := func(url string) web {
+		return web{url: strings.TrimSuffix(url, "/"), within: o.Within, client: &http.Client{
+			Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
+				DisableKeepAlives: true, DisableCompression: true},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it sends elsewhere") },
+		}}
+	}
 	switch o.Kind {
 	case networks.Web3Signer:
-		k.way = &web3signer{web: web, at: o.Address}
+		k.way = &web3signer{web: at(o.URL), at: o.Address}
 	case networks.Clef:
-		k.way = &clef{web: web, at: o.Address}
+		c := &clef{web: at(o.URL), at: o.Address, chains: map[uint64]web{}}
+		for id, url := range o.Chains {
+			c.chains[id] = at(url)
+		}
+		k.way = c
 	default:
 		k.way = command{words: o.Command, at: o.Address, network: o.Network, within: o.Within}
 	}

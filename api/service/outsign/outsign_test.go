@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,9 @@ import (
 	"github.com/holiman/uint256"
 
 	"coffer/api/networks"
+	"coffer/api/op"
 	"coffer/api/op/escrow"
+	"coffer/api/op/filler"
 	"coffer/api/service/outsign"
 	"coffer/api/service/outsign/outsigntest"
 	"coffer/api/service/signers"
@@ -67,7 +70,8 @@ func transactions() []*types.Transaction {
 	to := common.Address{4}
 	return []*types.Transaction{
 		types.NewTx(&types.DynamicFeeTx{ChainID: big.NewInt(8453), Nonce: 7, Gas: 90_000, To: &to,
-			Value: big.NewInt(5), Data: []byte{1, 2, 3}, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(3e9)}),
+			Value: big.NewInt(5), Data: filler.VoidCalldata(common.Hash{1}), GasTipCap: big.NewInt(1e9),
+			GasFeeCap: big.NewInt(3e9)}),
 		types.NewTx(&types.SetCodeTx{ChainID: uint256.NewInt(8453), Nonce: 8, Gas: 90_000, To: to,
 			GasTipCap: uint256.NewInt(1e9), GasFeeCap: uint256.NewInt(3e9),
 			AuthList: []types.SetCodeAuthorization{{ChainID: *uint256.NewInt(8453), Address: to, Nonce: 1, V: 1,
@@ -96,7 +100,7 @@ func all(t *testing.T, keyHex string, spoil func([]byte) []byte) (map[string]*ou
 	out := map[string]*outsign.Key{}
 	for _, s := range []networks.Signer{
 		{Kind: networks.Web3Signer, URL: start(outsigntest.Web3Signer(keyHex, spoil))},
-		{Kind: networks.Clef, URL: start(outsigntest.Clef(keyHex, spoil))},
+		{Kind: networks.Clef, URL: start(outsigntest.Clef(keyHex, 8453, spoil))},
 		{Kind: networks.Command, Command: []string{self, "sign", keyHex}},
 	} {
 		s.Address = at
@@ -142,6 +146,111 @@ func TestSignersOutsideSignWhatTheyAreGiven(t *testing.T) {
 			hex.EncodeToString(want) {
 			t.Errorf("%s, an attestation: %x, %v", name, got, err)
 		}
+	}
+}
+
+// A Clef signs for one chain, and only what it can decode: each chain has its own, and every call of an operator is
+// named to it.
+func TestEachChainHasItsClefAndEveryCallOfAnOperatorIsNamedToIt(t *testing.T) {
+	key, err := crypto.HexToECDSA(worthless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := crypto.PubkeyToAddress(key.PublicKey)
+	urls := map[int64]string{}
+	for _, chain := range []int64{10, 8453} {
+		s := httptest.NewServer(outsigntest.Clef(worthless, chain, same))
+		t.Cleanup(s.Close)
+		urls[chain] = s.URL
+	}
+	k := outsign.New(outsign.Options{Signer: networks.Signer{Kind: networks.Clef, Address: at, URL: urls[10],
+		Chains: map[uint64]string{8453: urls[8453]}}})
+	id, who := common.Hash{1}, common.Address{2}
+	terms := escrow.Terms{TargetChain: 10, FillDeadline: 5, Operations: [][32]byte{{7}},
+		Minimums: []escrow.Minimum{{Token: escrow.Padded(common.Address{3}), To: escrow.Padded(who),
+			Amount: big.NewInt(1)}}}
+	pays, _ := filler.Pays(terms.Minimums)
+	one := op.UserOp{Sender: who, Nonce: new(big.Int), CallData: []byte{1}, CallGasLimit: big.NewInt(1),
+		VerificationGasLimit: big.NewInt(1), PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int),
+		MaxPriorityFeePerGas: new(big.Int), Signature: []byte{2}}
+	fill, err := filler.FillCalldata(id, who, terms, pays, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := filler.RunCalldata(5, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"fill": fill, "run": run, "nothing": nil, "void": filler.VoidCalldata(id),
+		"release": escrow.ReleaseCalldata(id, who, [][]byte{make([]byte, 65)}),
+		"refund":  escrow.RefundCalldata(id, who), "refund of the filler": filler.RefundCalldata(who, id, who),
+	} {
+		for _, chain := range []int64{10, 8453, 1} {
+			tx := types.NewTx(&types.DynamicFeeTx{ChainID: big.NewInt(chain), Gas: 90_000, To: &who, Data: data,
+				GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(3e9)})
+			if _, err := k.SignTx(t.Context(), tx, big.NewInt(chain)); (err == nil) != (chain != 1) {
+				t.Errorf("%s on %d: %v", name, chain, err)
+			}
+		}
+	}
+	unknown := types.NewTx(&types.DynamicFeeTx{ChainID: big.NewInt(10), Gas: 90_000, To: &who,
+		Data: []byte{0xde, 0xad, 0xbe, 0xef}, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(3e9)})
+	if _, err := k.SignTx(t.Context(), unknown, big.NewInt(10)); !errors.Is(err, outsign.ErrSigner) {
+		t.Errorf("it signs what nobody can read: %v", err)
+	}
+}
+
+// The client asks what the interface of Web3Signer has, and nothing else: the list of keys once, then a document by the
+// key that the list names, in each form that a public key has. The key is that of Web3Signer's own acceptance test.
+func TestWeb3SignerIsAskedAsItsInterfaceSays(t *testing.T) {
+	const secret = "8f2a55949038a9610f50fb23b5883af3b4ecb3c3bb792cbcefbd1542c692be63"
+	const public = "09b02f8a5fddd222ade4ea4528faefc399623af3f736be3c44f03e2df22fb792" +
+		"f3931a4d9573d333ca74343305762a753388c3422a86d98b713fc91c1ea04842"
+	key, err := crypto.HexToECDSA(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := crypto.PubkeyToAddress(key.PublicKey)
+	for _, id := range []string{"0x" + public, public, "0x04" + public, strings.ToUpper(public),
+		hexutil.Encode(crypto.CompressPubkey(&key.PublicKey))} {
+		var asked []string
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = append(asked, r.Method+" "+r.URL.RequestURI())
+			if r.Method == http.MethodGet {
+				_ = json.NewEncoder(w).Encode([]string{id})
+				return
+			}
+			r.URL.Path = "/api/v1/eth1/sign/" + public
+			outsigntest.Web3Signer(secret, same).ServeHTTP(w, r)
+		}))
+		k := outsign.New(outsign.Options{
+			Signer: networks.Signer{Kind: networks.Web3Signer, URL: s.URL + "/", Address: at}})
+		for range 2 {
+			if _, err := k.SignMessage(t.Context(), common.Hash{9}); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		sign := "POST /api/v1/eth1/sign/" + id
+		if want := []string{"GET /api/v1/eth1/publicKeys", sign, sign}; !slices.Equal(asked, want) {
+			t.Errorf("asked %q", asked)
+		}
+		s.Close()
+	}
+	for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusInternalServerError} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				_ = json.NewEncoder(w).Encode([]string{public})
+				return
+			}
+			w.WriteHeader(status)
+		}))
+		k := outsign.New(outsign.Options{Signer: networks.Signer{Kind: networks.Web3Signer, URL: s.URL, Address: at}})
+		if _, err := k.SignMessage(t.Context(), common.Hash{9}); !errors.Is(err, outsign.ErrSigner) ||
+			!strings.Contains(err.Error(), fmt.Sprint(status)) {
+			t.Errorf("%d: %v", status, err)
+		}
+		s.Close()
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/op/escrow"
+	"coffer/api/op/filler"
 	"coffer/api/signcmd"
 	"coffer/api/text"
 )
@@ -122,11 +123,18 @@ func signature(s string) ([]byte, error) {
 	return sig, nil
 }
 
-// clef is the external interface of geth's signer. It makes transactions itself, and none that carries an
-// authorization.
+// clef is the external interface of geth's signer. It makes transactions itself, none that carries an authorization,
+// and those of one chain alone, so that there may be others for more chains.
 type clef struct {
 	web
-	at common.Address
+	at     common.Address
+	chains map[uint64]web
+}
+
+// functions are those that an operator's key calls. Clef knows none of them, and refuses what it cannot decode.
+func functions() []string {
+	return []string{filler.FillSignature, filler.RunSignature, filler.VoidSignature, filler.RefundSignature,
+		escrow.ReleaseSignature, escrow.RefundSignature}
 }
 
 func (c *clef) transaction(ctx context.Context, tx *types.Transaction, chainID *big.Int) ([]byte, error) {
@@ -140,10 +148,20 @@ func (c *clef) transaction(ctx context.Context, tx *types.Transaction, chainID *
 	if to := tx.To(); to != nil {
 		args["to"] = to.Hex()
 	}
+	params := []any{args}
+	for _, f := range functions() {
+		if bytes.HasPrefix(tx.Data(), crypto.Keccak256([]byte(f))[:4]) {
+			params = append(params, f)
+		}
+	}
+	of, has := c.chains[chainID.Uint64()]
+	if !has {
+		of = c.web
+	}
 	var made struct {
 		Raw hexutil.Bytes `json:"raw"`
 	}
-	if err := c.call(ctx, &made, "account_signTransaction", args); err != nil {
+	if err := of.call(ctx, &made, "account_signTransaction", params...); err != nil {
 		return nil, err
 	}
 	var signed types.Transaction
@@ -182,12 +200,12 @@ func (c *clef) signed(ctx context.Context, method string, params ...any) ([]byte
 }
 
 // call calls a method by JSON-RPC.
-func (c *clef) call(ctx context.Context, into any, method string, params ...any) error {
+func (w web) call(ctx context.Context, into any, method string, params ...any) error {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
 		return err
 	}
-	raw, err := c.ask(ctx, http.MethodPost, "", body)
+	raw, err := w.ask(ctx, http.MethodPost, "", body)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,13 @@ const (
 func newOperated(t *testing.T, endpoints func(w *world, id string) []string, paying []string,
 	ids ...string) *operated {
 	t.Helper()
+	return newOperatedBy(t, "", endpoints, paying, ids...)
+}
+
+// newOperatedBy is newOperated with tables that say where the operator's keys are.
+func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string) []string, paying []string,
+	ids ...string) *operated {
+	t.Helper()
 	key, err := crypto.HexToECDSA(strings.TrimPrefix(richKey, "0x"))
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +82,7 @@ func newOperated(t *testing.T, endpoints func(w *world, id string) []string, pay
 		}
 	}
 	o.runs(0, args...)
-	w.edits(o.file, "accounts = []", `accounts = "any"`)
+	w.edits(o.file, "accounts = []", `accounts = "any"`+"\n"+keys)
 	_, errs := o.runs(1, o.serves()...)
 	o.edits(o.file, "attesters = []", fmt.Sprintf("attesters = [%q]", o.finds(errs, `write (0x\w{40}) into the list`)))
 	if out, _ := o.runs(1, "network", "check", "--file", o.file); strings.Count(out, "MISSING") != 2*len(ids) {
