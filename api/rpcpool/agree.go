@@ -301,7 +301,20 @@ func (p *Pool) reached(ctx context.Context, call request, number func(reply) (ui
 	}
 	numbers := map[string]uint64{}
 	var late <-chan time.Time
-	for race.flying > 0 {
+	for ctx.Err() == nil {
+		var pause <-chan time.Time
+		for race.flying+len(numbers) < p.o.Quorum && pause == nil {
+			if e, wait := r.next(); e != nil {
+				race.start(e, []request{call}, true)
+			} else if wait > 0 {
+				pause = time.After(wait)
+			} else {
+				break
+			}
+		}
+		if race.flying == 0 && pause == nil {
+			break
+		}
 		select {
 		case o := <-race.results:
 			race.landed(o)
@@ -314,6 +327,8 @@ func (p *Pool) reached(ctx context.Context, call request, number func(reply) (ui
 			if len(numbers) >= p.o.Quorum && late == nil {
 				late = time.After(p.o.Hedge / 4) // the others may still come; a silent one is not waited for
 			}
+			continue
+		case <-pause:
 			continue
 		case <-late:
 		case <-ctx.Done():

@@ -14,6 +14,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/rpcpool"
 	"coffer/api/rpcpool/faultproxy"
@@ -161,6 +163,85 @@ func TestAMethodThatChangesSomethingIsSentOnce(t *testing.T) {
 		gone.Close()
 		if err := p.Call(t.Context(), nil, "evm_mine"); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A node that fails once is asked once more, also when it is the only one and also for a signed transaction, which the
+// chain takes once however often it arrives. What is no repetition is not asked twice.
+func TestAfterOneFailureThereIsASecondTry(t *testing.T) {
+	key, _ := crypto.GenerateKey()
+	tx := types.MustSignNewTx(key, types.LatestSignerForChainID(common.Big1), &types.LegacyTx{Gas: 21000})
+	raw, _ := tx.MarshalBinary()
+	for what, failure := range map[string]faultproxy.Fault{
+		"500": faultproxy.Status(500, "", "internal error"), "dropped": faultproxy.Drop(), "deaf": faultproxy.Deaf(),
+	} {
+		for name, tc := range map[string]struct {
+			method string
+			nodes  int // as many have to agree
+			do     func(p *rpcpool.Pool) error
+		}{
+			"a read": {"eth_call", 1, func(p *rpcpool.Pool) error {
+				return p.Call(t.Context(), nil, "eth_call")
+			}},
+			"a batch": {"eth_call", 1, func(p *rpcpool.Pool) error {
+				return p.Batch(t.Context(), []rpcpool.Call{{Method: "eth_gasPrice"}, {Method: "eth_call"}})
+			}},
+			"an agreed read": {"eth_call", 2, func(p *rpcpool.Pool) error {
+				return p.Agreed(t.Context(), nil, "eth_call")
+			}},
+			"an agreed block": {"eth_getBlockByNumber", 2, func(p *rpcpool.Pool) error {
+				return p.AgreedBlock(t.Context(), new(rpcpool.Block), "latest")
+			}},
+			"a number": {"getBlockHeight", 2, func(p *rpcpool.Pool) error {
+				_, err := p.Reached(t.Context(), "getBlockHeight")
+				return err
+			}},
+			"a send": {"eth_sendRawTransaction", 1, func(p *rpcpool.Pool) error {
+				_, err := p.Broadcast(t.Context(), raw)
+				return err
+			}},
+			"a send to two": {"eth_sendRawTransaction", 2, func(p *rpcpool.Pool) error {
+				_, err := p.Broadcast(t.Context(), raw)
+				return err
+			}},
+		} {
+			t.Run(what+", "+name, func(t *testing.T) {
+				t.Parallel()
+				var all []*faultproxy.Proxy
+				for range tc.nodes {
+					var got atomic.Int64
+					n := at(100).set("eth_call", "0x07").set("eth_gasPrice", "0x1").set("getBlockHeight", 100).
+						set("eth_sendRawTransaction", func([]json.RawMessage) any {
+							if got.Add(1) > 1 {
+								return nodeError{Code: -32000, Message: "already known"}
+							}
+							return tx.Hash()
+						})
+					all = append(all, proxied(t, n, faultproxy.Rule{On: tc.method, Times: 1, Fault: failure}))
+				}
+				p := pool(t, func(o *rpcpool.Options) {
+					o.Quorum, o.Timeout, o.Hedge = tc.nodes, 10*time.Second, 5*time.Second
+				}, all...)
+				if err := tc.do(p); err != nil {
+					t.Error(err)
+				}
+				for _, a := range all {
+					n := a.Calls(tc.method)
+					if n < 2 && tc.nodes == 1 || n > 2 && tc.method == "eth_sendRawTransaction" {
+						t.Errorf("%d requests", n)
+					}
+				}
+			})
+		}
+	}
+	t.Run("what is no repetition", func(t *testing.T) {
+		one := proxied(t, newNode().set("eth_sendTransaction", tx.Hash()), faultproxy.Rule{On: "eth_sendTransaction",
+			Times: 1, Fault: faultproxy.Status(500, "", "")})
+		var gone *rpcpool.UnavailableError
+		err := pool(t, nil, one).Call(t.Context(), nil, "eth_sendTransaction")
+		if !errors.As(err, &gone) || !gone.Sent || one.Calls("eth_sendTransaction") != 1 {
+			t.Errorf("%v after %d requests", err, one.Calls("eth_sendTransaction"))
 		}
 	})
 }

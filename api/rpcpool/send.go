@@ -61,8 +61,8 @@ func (f SendFault) weight() int {
 
 // Broadcast hands signed bytes to every endpoint that does not rest and returns their hash in any case. When all rest
 // it waits for the first one. It returns at the first endpoint that takes the bytes or has them; the others get them
-// meanwhile. Repeating it with the same bytes changes nothing. A nonce that is too low is a success when an endpoint
-// has the transaction.
+// meanwhile. One that fails gets them once more after its pause, if that is soon. Repeating it with the same bytes
+// changes nothing. A nonce that is too low is a success when an endpoint has the transaction.
 //
 // The error is the *Error that decides (see SendFault) when all that answered refuse; one that did not answer may still
 // have taken the bytes. After an *UnavailableError with Sent it is unknown whether they arrived.
@@ -84,13 +84,13 @@ func (p *Pool) hand(ctx context.Context, call request, taken func(*endpoint, rep
 	results := make(chan outcome, len(to))
 	for _, e := range to {
 		if !p.behind(func(inner context.Context) {
-			answers, f := p.send(inner, e, []request{call}, true)
+			answers, f := p.sendTwice(inner, e, call)
 			results <- outcome{e: e, answers: answers, fault: f}
 		}) {
 			return 0, ErrClosed
 		}
 	}
-	ctx, cancel := p.bounded(ctx, p.o.Timeout+time.Second)
+	ctx, cancel := p.bounded(ctx, 2*p.o.Timeout)
 	defer cancel()
 	faults := map[*endpoint]*fault{}
 	for range to {
@@ -119,6 +119,34 @@ func (p *Pool) hand(ctx context.Context, call request, taken func(*endpoint, rep
 		err = p.unavailable(call.Method, faults)
 	}
 	return rank, err
+}
+
+// sendTwice is send, and after a fault send once more when the endpoint's pause is over, if that is soon.
+func (p *Pool) sendTwice(ctx context.Context, e *endpoint, call request) (map[uint64]reply, *fault) {
+	const soon = 2 * time.Second
+	answers, f := p.send(ctx, e, []request{call}, true)
+	if f == nil || f.soft {
+		return answers, f
+	}
+	for last := time.Now().Add(soon); ; {
+		now := p.o.Clock()
+		_, at := e.phase(now)
+		if time.Now().Add(at.Sub(now)).After(last) {
+			return nil, f
+		}
+		select {
+		case <-time.After(at.Sub(now)):
+		case <-ctx.Done():
+			return nil, f
+		}
+		switch again, second := p.send(ctx, e, []request{call}, true); {
+		case second == nil:
+			return again, nil
+		case !second.rests: // otherwise another request tries it at this moment
+			second.sent = second.sent || f.sent
+			return nil, second
+		}
+	}
 }
 
 // receivers are the endpoints that do not rest. It waits a while for the first.
