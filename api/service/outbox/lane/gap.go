@@ -42,20 +42,8 @@ func (l *Lane) takenBack(ctx context.Context, at common.Address, r *laneRecord, 
 	if latest, err = l.nonceIn(ctx, at, final); err != nil || latest >= r.First {
 		return err
 	}
-	why := fmt.Sprintf("the chain took back what was final: of %d transactions of the key it has %d", r.First, latest)
-	err = l.Store.Update(func(tx store.Tx) error {
-		b := l.in(tx)
-		now, err := b.lane(at)
-		if err != nil || now == nil || now.First != r.First {
-			return err
-		}
-		now.Stopped = why
-		return b.putLane(at, now)
-	})
-	if err == nil {
-		l.alert(at, why)
-	}
-	return err
+	return l.halt(at, r, fmt.Sprintf("the chain took back what was final: of %d transactions of the key it has %d",
+		r.First, latest))
 }
 
 // fill has the key send nothing to itself with the nonces that the chain took back, so that what comes after them can

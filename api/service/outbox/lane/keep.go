@@ -154,10 +154,42 @@ func (l *Lane) look(ctx context.Context) error {
 	}
 	final := sure{l: l}
 	for at, r := range all {
-		if r.First == r.Next && (r.Stopped != "" || !l.key(at).isHeld()) {
+		if r.First == r.Next && !l.looksIdly(l.key(at), r) {
 			continue
 		}
 		err = errors.Join(err, l.lookAt(ctx, at, r, &final))
+	}
+	return err
+}
+
+// looksIdly reports whether a lane with nothing under way is looked at: one that is held is, others are now and then,
+// as what the chain took back, or has of others, stops them as well.
+func (l *Lane) looksIdly(k *key, r *laneRecord) bool {
+	if r.Stopped != "" || k.isHeld() {
+		return r.Stopped == ""
+	}
+	now := l.Clock()
+	if now.Sub(k.seen) < l.Idle {
+		return false
+	}
+	k.seen = now
+	return true
+}
+
+// halt stops a lane, unless a step of it ended since its record was read.
+func (l *Lane) halt(at common.Address, r *laneRecord, why string) error {
+	stopped := false
+	err := l.Store.Update(func(tx store.Tx) error {
+		b := l.in(tx)
+		now, err := b.lane(at)
+		if stopped = err == nil && now != nil && now.First == r.First; !stopped {
+			return err
+		}
+		now.Stopped = why
+		return b.putLane(at, now)
+	})
+	if err == nil && stopped {
+		l.alert(at, why)
 	}
 	return err
 }
@@ -244,19 +276,7 @@ func (l *Lane) confirm(ctx context.Context, k *key, at common.Address, r *laneRe
 	if catches {
 		return l.catchUp(ctx, k, at, k.nonce)
 	}
-	err := l.Store.Update(func(tx store.Tx) error {
-		b := l.in(tx)
-		r, err := b.lane(at)
-		if err != nil || r == nil {
-			return err
-		}
-		r.Stopped = why
-		return b.putLane(at, r)
-	})
-	if err == nil {
-		l.alert(at, why)
-	}
-	return err
+	return l.halt(at, r, why)
 }
 
 // used reports whether a nonce is used for good. A block in which it is has to become final, and some time has to pass,

@@ -84,6 +84,7 @@ type Options struct {
 	Log    *slog.Logger
 
 	Poll     time.Duration // between two looks at the chain while steps are open; 0 means 2 s
+	Idle     time.Duration // between two looks while none is; 0 means 1 min
 	Resend   time.Duration // before the same bytes go out again; 0 means 20 s
 	Patience time.Duration // before what was not mined is replaced; 0 means 45 s
 	Lifetime time.Duration // of a step without a deadline; 0 means 1 h
@@ -118,6 +119,7 @@ type key struct {
 
 	// Of the keeper alone.
 	looked bool                      // the chain's nonce was seen in this process
+	seen   time.Time                 // when it was seen last while nothing was under way
 	nonce  uint64                    // the chain's
 	sent   map[common.Hash]time.Time // when bytes went out last
 	doubts map[uint64]doubt          // nonces that are used, not by what the lane sent
@@ -153,7 +155,7 @@ func open(o Options) (*Lane, error) {
 	}
 	o.Poll, o.Resend = cmp.Or(o.Poll, 2*time.Second), cmp.Or(o.Resend, 20*time.Second)
 	o.Patience, o.Lifetime = cmp.Or(o.Patience, 45*time.Second), cmp.Or(o.Lifetime, time.Hour)
-	o.Doubt = cmp.Or(o.Doubt, time.Minute)
+	o.Doubt, o.Idle = cmp.Or(o.Doubt, time.Minute), cmp.Or(o.Idle, time.Minute)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -262,6 +262,52 @@ func TestAReorganisationBelowFinalStopsTheLaneUntilAnOperatorDecides(t *testing.
 	}
 }
 
+// A lane with nothing under way looks once a minute, and stops by itself at what stops it at its next step: what was
+// final is gone, or another has the key. A look is one question.
+func TestAnIdleLaneNoticesWhatTheChainTookBackOrHasOfOthers(t *testing.T) {
+	for name, happens := range map[string]func(*lab){
+		"of 1 transactions of the key it has 0": func(b *lab) {
+			b.w.blocks = b.w.blocks[:1]
+			b.w.drop()
+		},
+		"the chain has seen 2 transactions of the key, the lane sent 1": (*lab).foreign,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newLab(t)
+			b.send(b.step("a"))
+			b.final()
+			b.turn()
+			asked := 0
+			b.w.faulty = func(string) error { asked++; return nil }
+			for range 20 {
+				b.clock.wait(2 * time.Second)
+				b.turn()
+			}
+			if asked > 1 {
+				t.Errorf("it asked %d times in 40 seconds", asked)
+			}
+			happens(b)
+			b.w.mine(4 * depth)
+			sent := len(b.w.seen)
+			for range 4 {
+				b.clock.wait(time.Minute)
+				b.turn()
+				b.w.mine(depth)
+			}
+			s, err := b.l.Status(t.Context(), b.key.Address())
+			if err != nil || !strings.Contains(s.Stopped, name) || strings.Count(b.log.String(), CodeStopped) != 1 {
+				t.Errorf("%+v %v\n%s", s, err, b.log.String())
+			}
+			asked = 0
+			b.clock.wait(time.Hour)
+			b.turn()
+			if asked != 0 || len(b.w.seen) != sent {
+				t.Error("a lane that has stopped asks or sends")
+			}
+		})
+	}
+}
+
 func TestAboveTheCapNothingIsReplacedAndNothingBegins(t *testing.T) {
 	b := newLab(t)
 	b.send(b.step("a"))
