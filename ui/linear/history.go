@@ -113,7 +113,8 @@ func (s *session) history(ctx context.Context) error {
 func (s *session) firstPage(ctx context.Context) *pages {
 	p := &pages{seen: map[string]bool{}, used: map[string]bool{}}
 	if err := p.more(ctx, s.deps.History); err != nil {
-		s.out.say("The history could not be read: " + present.ErrorText(err) + ".")
+		s.out.say("The history could not be read: " + present.ErrorText(err) + ". What is under way goes on without " +
+			"this list: Activity has it.")
 		return nil
 	}
 	return p

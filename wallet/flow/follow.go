@@ -118,3 +118,23 @@ func (o *Operation) witness(ctx context.Context, status api.ExecutionStatus) []v
 		}
 	}
 }
+
+// lookEvery is how often own nodes are asked while the service does not answer.
+const lookEvery = 15 * time.Second
+
+// witnessAlone is witness while the service does not answer: own nodes are asked about the operation as it was last
+// known, now and then.
+func (o *Operation) witnessAlone(ctx context.Context) {
+	now := o.f.d.Clock()
+	if o.f.d.View == nil || ctx.Err() != nil || !o.looked.IsZero() && now.Sub(o.looked) < lookEvery {
+		return
+	}
+	rec, found := o.f.d.Journal.Operation(o.ID())
+	if !found {
+		return
+	}
+	o.looked = now
+	if became := Follow(ctx, o.f.d.View, o.f.d.Policy, rec, o.Snapshot().Status); len(became) > 0 {
+		o.update(func(s *Snapshot) { s.Became = became })
+	}
+}

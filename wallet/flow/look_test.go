@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/client"
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/assets"
@@ -22,12 +24,13 @@ import (
 
 // eyes are own nodes that see what the golden service says, unless change makes it otherwise.
 type eyes struct {
-	b      *bench
-	change func(s *verify.Sight)
-	asked  int
-	runs   func(s verify.Simulation, step verify.SimulatedStep) verify.SimulatedRun
-	judge  func(s *verify.Simulated)
-	reach  func(r *verify.Reached)
+	b        *bench
+	change   func(s *verify.Sight)
+	asked    int
+	followed int
+	runs     func(s verify.Simulation, step verify.SimulatedStep) verify.SimulatedRun
+	judge    func(s *verify.Simulated)
+	reach    func(r *verify.Reached)
 }
 
 func (e *eyes) Look(_ context.Context, questions []verify.Question) (out []verify.Sight) {
@@ -209,6 +212,7 @@ func TestTH_V7_OwnNodesGoBeforeTheServicesWord(t *testing.T) {
 
 // Follow finds nothing of what was sent.
 func (e *eyes) Follow(_ context.Context, traces []verify.Trace) (out []verify.Course) {
+	e.followed++
 	for _, t := range traces {
 		c := verify.Course{Trace: t, Block: 7}
 		if t.Escrow != (common.Address{}) {
@@ -240,6 +244,37 @@ func TestTH_V8_AnEndIsComparedWithOwnNodes(t *testing.T) {
 	}
 	if parts[verify.PartDeposit] != len(s.Review2.Legs) || len(s.Became) < len(s.Review2.Legs) {
 		t.Errorf("%+v", s.Became)
+	}
+}
+
+// While the service does not answer, own nodes are asked by themselves, four times a minute at most. What they see
+// stands beside the silence and ends nothing.
+func TestTH_V8_WhileTheServiceIsSilentOwnNodesAreAsked(t *testing.T) {
+	b := newBench(t)
+	e := looks(b, nil)
+	o := b.review2()
+	if _, err := o.Execute(t.Context(), consent2(o), nil); err != nil {
+		t.Fatal(err)
+	}
+	silence := &client.Error{Op: "status", Kind: client.KindNetwork, Err: errors.New("no connection")}
+	b.f.status = func(int, string) (api.ExecutionStatus, error) { return api.ExecutionStatus{}, silence }
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	began := b.clock.Load()
+	s, _ := o.Watch(ctx, func(s flow.Snapshot) {
+		if !errors.Is(s.Err, silence) || len(s.Became) < len(s.Review2.Legs) || s.State != flow.StateAccepted {
+			t.Errorf("%s: %v, %+v", s.State, s.Err, s.Became)
+		}
+		if b.clock.Load() > began+120 {
+			stop()
+		}
+	})
+	if s.State != flow.StateAccepted || e.followed < 5 || e.followed > 9 || len(b.j.Outstanding(b.now())) == 0 {
+		t.Errorf("%s after %d looks in two minutes", s.State, e.followed)
+	}
+	b.f.status = nil
+	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone {
+		t.Error(s.State, err)
 	}
 }
 

@@ -38,7 +38,8 @@ type Operation struct {
 	expires  int64
 	refund   int64 // Unix seconds, from which on anyone may trigger the refund of the payments; 0: not known
 	accepted bool
-	others   int // signatures of other operations when the answer under review was judged
+	looked   time.Time // when own nodes were asked last because the service did not answer
+	others   int       // signatures of other operations when the answer under review was judged
 	// confirmed: the quote was confirmed, so that nothing renews it; unrecorded is the record of a renewed one until
 	// then, and met are the ids of all of those.
 	confirmed  bool

@@ -71,11 +71,12 @@ type Snapshot struct {
 	Said            bool // the end is what the service says; nothing on this machine proves it
 	Status          api.ExecutionStatus
 	StatusAt        time.Time
-	Became          []verify.Became // what own nodes see of it, when the status last changed
-	Skew            time.Duration   // service clock minus local clock
-	BodyHash        string
-	Err             error
-	Problem         string
+	// what own nodes see of it: when the status last changed, and now and then while the service does not answer
+	Became   []verify.Became
+	Skew     time.Duration // service clock minus local clock
+	BodyHash string
+	Err      error
+	Problem  string
 	// it was sent, has no end, and the time after which its payments can be taken back is over; Problem says what to do
 	Overdue bool
 }

@@ -78,6 +78,7 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 	id := o.Snapshot().QuoteID
 	status, err := o.f.d.Client.Status(ctx, id)
 	if err != nil {
+		o.witnessAlone(ctx)
 		return o.unknown(err, ctx.Err())
 	}
 	if status.QuoteID == "" && o.overdue() {

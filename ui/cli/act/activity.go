@@ -27,7 +27,7 @@ func (c Commands) Activity(g *cli.Global) *cobra.Command {
 what it can move, when it expires, and what the service says became of it. The command asks the service nothing and
 sends nothing. Unless the service runs inside this program, its word ends no signature: each stays listed until it
 expires, until your own node sees its nonce used in a final block, or until you void one that never expires. Nodes that
-you named are asked.`,
+you named are asked, also what became of each unfinished operation.`,
 		Example: "  coffer activity\n  coffer activity --json | jq -r '.open[].hash'",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -98,11 +98,11 @@ func (c Commands) activity(ctx context.Context, s *Session, asJSON bool) error {
 			f.Closed = append(f.Closed, closedFact{signatureOf(journal.Outstanding{Signature: x.Signature, Op: x.Op,
 				Void: closed[i].Seen}), at(x.At)})
 		}
-		for _, o := range b.Operations() {
-			if !o.State.Terminal() && (len(o.Signatures) > 0 || wasSent(&o)) {
-				f.Unfinished = append(f.Unfinished, factOf(o))
-				unfinished = append(unfinished, present.Recorded(s.Catalog, o))
-			}
+		for _, o := range underWay(b) {
+			x := s.seen(ctx, o)
+			fact := factOf(o)
+			fact.Nodes = becameOf(x.Became)
+			f.Unfinished, unfinished = append(f.Unfinished, fact), append(unfinished, x)
 		}
 	}
 	for _, x := range open {
@@ -132,8 +132,18 @@ func (c Commands) activity(ctx context.Context, s *Session, asJSON bool) error {
 		p.Row(x.ID, present.Operation(s.Catalog, x)+", begun "+stamp(x.Started)+": "+st.Word)
 		p.Sub("", st.Sentence)
 		p.Sub("quote id", x.QuoteID)
+		for _, seen := range present.Became(x.Became, x.Status.Status) {
+			p.Sub("node", seen.Text)
+		}
 	}
 	return c.write([]byte(p.String()))
+}
+
+// underWay are the operations without an end of which something was signed or sent.
+func underWay(b Book) []journal.Operation {
+	return slices.DeleteFunc(slices.Clone(b.Operations()), func(o journal.Operation) bool {
+		return o.State.Terminal() || len(o.Signatures) == 0 && !wasSent(&o)
+	})
 }
 
 func openOf(x journal.Outstanding) openFact {

@@ -104,6 +104,7 @@ type operationFact struct {
 	Recipients []string       `json:"recipients,omitempty"`
 	Agreed     []string       `json:"agreed,omitempty"`
 	Terms      *journal.Terms `json:"terms,omitzero"` // of QuoteID: who gets what, and the fees as reviewed
+	Nodes      []becameFact   `json:"nodes,omitempty"`
 }
 
 // signatureFact is a signature that can still be used: what it is for and what ends it, but not the signature.

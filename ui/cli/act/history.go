@@ -78,6 +78,7 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 	for e, err := range c.past(ctx, s, size, olderThan(since)) {
 		if err != nil {
 			_ = out.end() // the records read so far are printed; the error that matters is the one of reading
+			c.unlisted(ctx, s)
 			return err
 		}
 		if !keep(e) {
@@ -91,6 +92,21 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 		}
 	}
 	return out.end()
+}
+
+// unlisted says what own nodes see of operations under way, for a list that the service did not give.
+func (c Commands) unlisted(ctx context.Context, s *Session) {
+	b, err := s.Read()
+	if err != nil || b == nil {
+		return
+	}
+	defer func() { _ = b.Close() }()
+	for _, o := range underWay(b) {
+		x := s.seen(ctx, o)
+		for _, seen := range present.Became(x.Became, x.Status.Status) {
+			c.say("%s, %s: %s", x.ID, present.Operation(s.Catalog, x), seen.Text)
+		}
+	}
 }
 
 // receipts opens the journal for the facts that the service's records lack; done closes it. Without a journal nothing

@@ -384,7 +384,7 @@ var errWaited = errors.New("the wait has expired")
 
 // follow prints every change of a sent operation.
 func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) error {
-	last := ""
+	last, seen := "", map[string]bool{}
 	say := func(s flow.Snapshot) {
 		st := present.StateOf(s, present.Live{}, stamp, present.Keys{})
 		words := st.Word + ". " + st.Sentence
@@ -394,6 +394,12 @@ func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) err
 		if words != last {
 			last = words
 			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), words)
+		}
+		for _, b := range present.Became(s.Became, s.Status.Status) {
+			if !seen[b.Text] && s.Err != nil { // afterwards the result says it
+				seen[b.Text] = true
+				c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), b.Text)
+			}
 		}
 	}
 	if s := op.Snapshot(); s.State == flow.StateUnknown {

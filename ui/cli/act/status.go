@@ -177,7 +177,7 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 	for {
 		answer, err := s.Service.StatusDocument(ctx, quote)
 		if err != nil {
-			return err
+			return c.silent(ctx, s, rec, asJSON, err)
 		}
 		var x api.ExecutionStatus
 		if err := answer.Decode(&x); err != nil {
@@ -201,6 +201,37 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 		}
 		wait = min(2*wait, longestPoll)
 	}
+}
+
+// silent prints what own nodes see of an operation of this wallet when the service gave no answer, whose error remains
+// that of the command.
+func (c Commands) silent(ctx context.Context, s *Session, rec *journal.Operation, asJSON bool, err error) error {
+	if rec == nil {
+		return err
+	}
+	x := s.seen(ctx, *rec)
+	if len(x.Became) == 0 {
+		return err
+	}
+	text := object(member{"nodes", encode(becameOf(x.Became))})
+	if !asJSON {
+		p := s.summary(x, c.Clock())
+		p.Row("service", "gave no answer: "+clean(err.Error()))
+		text = []byte(p.String())
+	}
+	if failed := c.write(text); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// seen is an operation as the journal has it, with what own nodes see of it if it was sent.
+func (s *Session) seen(ctx context.Context, rec journal.Operation) flow.Snapshot {
+	x := present.Recorded(s.Catalog, rec)
+	if s.Follow != nil && wasSent(&rec) && ctx.Err() == nil {
+		x.Became = s.Follow(ctx, rec, x.Status)
+	}
+	return x
 }
 
 // neverRan reports that the quote of an operation expired some time ago and was not accepted; an accepted one the

@@ -80,12 +80,21 @@ func TestOneEveningAsAnOperator(t *testing.T) {
 		t.Errorf("%d deliveries of eleven", fills)
 	}
 
-	// The service is gone for good after a payment went in. Its delivery never reaches a block.
+	// The service is gone for good after a payment went in. Its delivery never reaches a block. The member's own nodes
+	// see where the payment is.
+	o.runs(0, "profile", "nodes", "--add", "10="+o.url["10"], "--add", "42161="+o.url["42161"])
 	o.mines(base, 0)
 	before := o.owns("10", o.at["daily"]) + o.owns("42161", o.at["daily"])
-	o.leaves(o.calls(base, payee(30), "130", "--wait", "2s"))
+	gone := o.leaves(o.calls(base, payee(30), "130", "--wait", "2s"))
 	o.until("a deposit", func() bool { return o.owns("10", o.escrow)+o.owns("42161", o.escrow) > 0 })
 	o.dies()
+	for _, args := range [][]string{{"status", gone}, {"activity"}, {"history"}} {
+		out, errs, code := o.ends(args)
+		if !strings.Contains(strings.Join(strings.Fields(out+errs), " "), "seen by your node: payment on ") ||
+			(code == 0) != (args[0] == "activity") {
+			t.Errorf("%v ends with %d and says\n%s%s", args, code, out, errs)
+		}
+	}
 	id := "10"
 	if o.owns(id, o.escrow) == 0 {
 		id = "42161"

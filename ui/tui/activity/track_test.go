@@ -101,6 +101,12 @@ func TestALostNetworkSaysWhatItMeansAndWhatGoesOn(t *testing.T) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
 	}
+	snap.Became = []verify.Became{{Part: verify.PartDelivery, Outcome: verify.Filled, Block: 41,
+		Chain: verify.ChainLabel{Name: "Base"}}}
+	v = strings.Join(strings.Fields(newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap}).view()), " ")
+	if !strings.Contains(v, "seen by your node: filled on Base in block 41") || !strings.Contains(v, "No connection") {
+		t.Errorf("what own nodes see does not stand beside the silence:\n%s", v)
+	}
 	snap.Err = errors.New("the journal is full")
 	if v := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap}).view(); strings.Contains(v, "No connection") {
 		t.Errorf("an error of this machine is called one of the network:\n%s", v)

@@ -229,13 +229,17 @@ func (s *Screen) details(f screen.Frame, it *item) (head kit.Pane, out []string)
 	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.Sentence))...)
 	out = append(out, reasonLines(th, f.W, snap)...)
 	out = append(out, it.remarks(f)...)
-	steps := s.steps(snap)
+	steps, seen := s.steps(snap), []string(nil)
+	for _, x := range present.Became(snap.Became, snap.Status.Status) {
+		seen = append(seen, kit.Prose(f.W-1, 2, kit.Noted(th, x.Meaning, x.Text)...)...)
+	}
+	if lost(snap.Err) { // what own nodes see stands beside the silence
+		out, seen = append(out, seen...), nil
+	}
 	for _, x := range steps {
 		out = append(out, stepLine(th, x))
 	}
-	for _, x := range present.Became(snap.Became, snap.Status.Status) {
-		out = append(out, kit.Prose(f.W-1, 2, kit.Noted(th, x.Meaning, x.Text)...)...)
-	}
+	out = append(out, seen...)
 	out = append(out, "")
 	if lines := s.receiptLines(th, f.W, snap); len(lines) > 0 {
 		out = append(append(out, lines...), "")

@@ -41,7 +41,7 @@ func (m *Model) body(f screen.Frame) string {
 	case !m.loaded && m.book.count() == 0 && m.err != nil:
 		return kit.Notice(th, theme.Warn, f.W, f.H, "History could not be read: "+present.ErrorText(m.err)+".",
 			"Press ctrl+r to try again.",
-			"Nothing was changed. What is under way goes on without this list.")
+			"Nothing was changed. What is under way goes on without this list: Activity (3) has it.")
 	case !m.loaded && m.book.count() == 0:
 		return kit.Notice(th, theme.None, f.W, f.H, "Reading history for the first time.",
 			"Waiting since "+m.since.Format("15:04:05")+".")
