@@ -30,10 +30,14 @@ func (o *Operation) simulate(ctx context.Context, judged func() []verify.Simulat
 	return func() []verify.Simulated { return <-ran }
 }
 
-// statedNow are the balances that an answer states.
+// statedNow are the balances that an answer states, and the assets that it leaves out.
 func (o *Operation) statedNow(sources []verify.AmountView) (out []verify.Stated) {
-	for _, a := range o.comparable(sources) {
+	listed, left := o.comparable(sources)
+	for _, a := range listed {
 		out = append(out, verify.Stated{Asset: a.Asset, Amount: a.Amount})
+	}
+	for _, a := range left {
+		out = append(out, verify.Stated{Asset: a.Asset})
 	}
 	return out
 }

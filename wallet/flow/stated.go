@@ -146,13 +146,27 @@ func holder(accounts []api.Account, a caip.Asset) string {
 func (o *Operation) balanceRemark(r verify.Report, sources []verify.AmountView) verify.Report {
 	now, d := o.f.d.Clock(), o.in.Draft()
 	var fresh []statement
-	for _, a := range o.comparable(sources) {
+	listed, left := o.comparable(sources)
+	for _, a := range left {
+		account := holder(d.Accounts, a.Asset)
+		before, at, known := o.f.stated.of(account, a.Asset, now)
+		if !known {
+			continue
+		}
+		own := o.f.takenSince(account, a.Asset, at)
+		a.Amount = new(big.Int).Sub(before, own)
+		a.Micro = amount.Value(a.Amount, a.Decimals, o.f.d.Policy.Catalog.Price(a.Asset))
+		if a.Amount.Sign() > 0 && !verify.Slight(a) {
+			r.Reasons = append(r.Reasons, contradiction(a, before, own, at, true))
+		}
+	}
+	for _, a := range listed {
 		account := holder(d.Accounts, a.Asset)
 		before, at, known := o.f.stated.of(account, a.Asset, now)
 		if known {
 			own := o.f.takenSince(account, a.Asset, at)
 			if new(big.Int).Add(a.Amount, own).Cmp(before) < 0 {
-				r.Reasons = append(r.Reasons, contradiction(a, before, own, at))
+				r.Reasons = append(r.Reasons, contradiction(a, before, own, at, false))
 				continue
 			}
 			if a.Amount.Cmp(before) < 0 {
@@ -166,7 +180,8 @@ func (o *Operation) balanceRemark(r verify.Report, sources []verify.AmountView) 
 	return r
 }
 
-func contradiction(a verify.AmountView, before, own *big.Int, at time.Time) verify.Reason {
+// contradiction is the warning about a balance that is lower than before, or left out.
+func contradiction(a verify.AmountView, before, own *big.Int, at time.Time, left bool) verify.Reason {
 	text := func(v *big.Int) string {
 		if a.Decimals < 0 {
 			return v.String() + " base units of " + a.Asset.Display()
@@ -177,29 +192,40 @@ func contradiction(a verify.AmountView, before, own *big.Int, at time.Time) veri
 	if own.Sign() > 0 {
 		want += ", less at most " + text(own) + " that you signed for since"
 	}
+	got, what := text(a.Amount), "states a lower balance than before"
+	if left {
+		got, what = "unknown: it leaves out "+a.Symbol+" on "+a.ChainName, "leaves out a balance that it stated before"
+	}
 	return verify.Reason{
-		Code: "P6", Level: verify.Warn, Path: "/sourceAssetBalances", Want: want, Got: text(a.Amount),
-		Title: "The service states a lower balance than before, and your own operations do not explain it. It may " +
-			"want you to pay for what you already have.",
+		Code: "P6", Level: verify.Warn, Path: "/sourceAssetBalances", Want: want, Got: got,
+		Title: "The service " + what + ", and your own operations do not explain it. It may want you to pay for what " +
+			"you already have.",
 	}
 }
 
-// comparable is what an answer states: every balance that it lists, and nothing of every other asset that could pay,
-// because the service lists all of those. Without a solver none on another chain than the call's can, so that the
-// answer is silent about them.
-func (o *Operation) comparable(sources []verify.AmountView) []verify.AmountView {
-	out := slices.Clone(sources)
+// comparable is what an answer states, and what it leaves out: listed are the balances that it names, and nothing of a
+// required asset that could pay and that it does not name, because the service names those whatever they are worth;
+// left are the other assets that could pay, of which it leaves out what is worth no more than its own fee, or lies where
+// the account cannot pay now. Without a solver none on another chain than the call's can, so that the answer is silent
+// about them.
+func (o *Operation) comparable(sources []verify.AmountView) (listed, left []verify.AmountView) {
+	listed, d := slices.Clone(sources), o.in.Draft()
 	for _, e := range o.payers() {
-		if o.f.d.Policy.Network.OnOwnNodes() && e.Asset.Chain != caip.EVM(o.in.ChainID()) {
+		if o.f.d.Policy.Network.OnOwnNodes() && e.Asset.Chain != caip.EVM(o.in.ChainID()) ||
+			slices.ContainsFunc(listed, func(x verify.AmountView) bool { return x.Asset == e.Asset }) ||
+			holder(d.Accounts, e.Asset) == "" {
 			continue
 		}
-		if slices.ContainsFunc(out, func(x verify.AmountView) bool { return x.Asset == e.Asset }) ||
-			holder(o.in.Draft().Accounts, e.Asset) == "" {
-			continue
+		if slices.ContainsFunc(d.TokensRequired, func(t api.TokenRequirement) bool {
+			a, err := caip.ParseAsset(t.AssetType)
+			return err == nil && a == e.Asset
+		}) {
+			listed = append(listed, e)
+		} else {
+			left = append(left, e)
 		}
-		out = append(out, e)
 	}
-	return out
+	return listed, left
 }
 
 // payers are the assets that could pay for the intent, each with the amount zero.

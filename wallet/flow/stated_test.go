@@ -80,6 +80,66 @@ func TestK1_ABalanceThatContradictsAnEarlierOneIsAWarningWithBothFigures(t *test
 	}
 }
 
+// A service leaves out what is worth no more than its own fee. That is no balance of zero: it contradicts nothing that
+// was stated, and nothing that own nodes see, which is shown. What is worth more, or what the call requires, may not be
+// left out.
+func TestTH_P6_WhatIsWorthLessThanItsFeeMayBeLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		name, balance string // of USDC elsewhere
+		warns         bool
+	}{{"dust", "9000000", false}, {"more", "11000000", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			b.keep = folder{}
+			b.f.prepare = states(1, c.balance)
+			looks(b, func(s *verify.Sight) {
+				for i, a := range s.Assets {
+					if a.String() == b.w.PrepareResponse().SourceAssetBalances[1].AssetType {
+						s.Has[i], _ = new(big.Int).SetString(c.balance, 10)
+					}
+				}
+			})
+			s, err := b.start().Prepare(t.Context())
+			if err != nil || s.Report1.Has("P6", verify.Warn) || s.Report1.Has("V8", verify.Warn) {
+				t.Fatalf("%v %+v", err, s.Report1.Reasons)
+			}
+			b.f.prepare = states(1, "")
+			for range 2 {
+				b.clock.Add(60)
+				b.w.Now = b.now()
+				if s, err = b.start().Prepare(t.Context()); err != nil || s.Report1.Has("P6", verify.Warn) != c.warns ||
+					s.Report1.Has("V8", verify.Warn) != c.warns {
+					t.Errorf("%v %+v", err, s.Report1.Reasons)
+				}
+			}
+			shown := false
+			for _, seen := range s.Review1.Seen {
+				for _, a := range seen.Has {
+					shown = shown || a.Amount.String() == c.balance && !seen.As
+				}
+			}
+			if !shown {
+				t.Errorf("what is there is not shown: %+v", s.Review1.Seen)
+			}
+			for _, r := range s.Report1.Reasons {
+				if (r.Code == "P6" || r.Code == "V8") && !strings.HasPrefix(r.Got, "unknown: ") {
+					t.Errorf("what is left out is said to be %q", r.Got)
+				}
+			}
+		})
+	}
+	b := newBench(t)
+	b.keep = folder{}
+	b.f.prepare = states(0, "2000000") // of USDC on Base, which the call requires
+	if s, err := b.start().Prepare(t.Context()); err != nil || s.Report1.Has("P6", verify.Warn) {
+		t.Fatalf("%v %+v", err, s.Report1.Reasons)
+	}
+	b.f.prepare = states(0, "")
+	if s, err := b.start().Prepare(t.Context()); err != nil || !s.Report1.Has("P6", verify.Warn) {
+		t.Errorf("a required asset is left out without a word: %v %+v", err, s.Report1.Reasons)
+	}
+}
+
 // elsewhere is a journal whose payments another account of the wallet made.
 type elsewhere struct{ *journal.Journal }
 

@@ -42,11 +42,21 @@ type Sight struct {
 	Trouble string
 }
 
-// Stated is a balance as the service stated it: in the answer under judgement, or, with When, a while before.
+// Stated is a balance as the service stated it: in the answer under judgement, or, with When, a while before. Amount is
+// nil where the answer leaves out an asset that could pay.
 type Stated struct {
 	Asset  caip.Asset
 	Amount *big.Int
 	When   time.Time
+}
+
+// slight is what a balance is worth at most that a service may leave out, as no more than its own fee, in micro-USD:
+// what moving one costs on a dear chain.
+const slight = 10_000_000
+
+// Slight reports whether a service may leave a balance out. One without a known price it may not.
+func Slight(a AmountView) bool {
+	return a.Amount.Sign() == 0 || a.Micro != nil && a.Micro.Cmp(big.NewInt(slight)) <= 0
 }
 
 // SeenView is what the person's own nodes of a chain saw of the balances of a review. As tells that they are what the
@@ -67,6 +77,7 @@ const (
 // The findings about what the person's own nodes see (TH-V8, V9, V10). Figures follow a colon.
 const (
 	SeenOtherwise = "Your node sees another balance than the service states: "
+	SeenLeftOut   = "Your node sees a balance that could pay, and the service leaves it out: "
 	SeenShort     = "Your node sees less than this payment takes, so it would not run: "
 	SeenNothing   = "Balances and nonces could not be checked with your node: "
 	SeenUsed      = "Your node sees that this nonce was used: what is signed here could never run."
@@ -251,12 +262,17 @@ func (j *judge) balances(s Sight, label ChainLabel, said []Stated, takes []Amoun
 			continue
 		}
 		has := s.Has[i]
+		missing := stated >= 0 && said[stated].Amount == nil
 		if taken >= 0 || len(takes) == 0 {
 			v.Has = append(v.Has, j.amountView(a, has))
-			v.As = v.As && stated >= 0
+			v.As = v.As && stated >= 0 && (!missing || has.Sign() == 0)
 		}
 		switch {
-		case stated >= 0 && said[stated].Amount.Cmp(has) != 0:
+		case missing && !Slight(j.amountView(a, has)):
+			v.As = false
+			j.put(Reason{Code: "V8", Level: Warn, Title: SeenLeftOut + j.human(a, has) + on + ".",
+				Want: by + j.human(a, has) + on, Got: "unknown: the service leaves it out"})
+		case stated >= 0 && !missing && said[stated].Amount.Cmp(has) != 0:
 			v.As = false
 			got := ServiceSays + " "
 			if when := said[stated].When; !when.IsZero() {
