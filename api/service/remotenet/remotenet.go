@@ -255,6 +255,7 @@ func (n *Network) openPrices(file *networks.File, o Options) {
 		watched.DataFee = func(ctx context.Context) (*big.Int, uint64, error) {
 			return n.nodes[i].DataFee(ctx, n.usual())
 		}
+		watched.BaseFee = n.nodes[i].NextBaseFee
 		if c.Quorum > 1 {
 			watched.Agreed = n.nodes[i].pool.Agreed
 		}

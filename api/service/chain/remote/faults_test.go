@@ -346,6 +346,9 @@ func TestTheHeadIsFollowedWhileItIsUsed(t *testing.T) {
 		if h := l.remote.Head(); h.Number != 1 {
 			t.Errorf("head %d", h.Number)
 		}
+		if wei, at := l.remote.NextBaseFee(); wei == nil || wei.Sign() <= 0 || time.Since(at) > time.Minute {
+			t.Errorf("the next base fee is %v, seen at %s", wei, at)
+		}
 		time.Sleep(2 * time.Minute)
 		trips, _ := l.node.counted()
 		time.Sleep(time.Hour)

@@ -111,7 +111,7 @@ func (c *Chain) saw(h *head) *head {
 			return c.latest
 		}
 	}
-	c.latest, c.older = h, time.Time{}
+	c.latest, c.seen, c.older = h, c.o.Clock(), time.Time{}
 	return h
 }
 

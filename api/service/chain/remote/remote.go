@@ -72,6 +72,7 @@ type Chain struct {
 	mu      sync.Mutex // nothing waits while it is held
 	closed  bool
 	latest  *head
+	seen    time.Time // when it was seen
 	older   time.Time // since when the nodes name an older head; zero when they do not
 	rules   rules
 	used    time.Time
@@ -129,6 +130,17 @@ func (c *Chain) Head() chain.Header {
 		return chain.Header{BaseFee: new(big.Int)}
 	}
 	return c.latest.header()
+}
+
+// NextBaseFee is the base fee of the block after the head that was seen last, and when that was; nil before the first.
+// It asks nothing.
+func (c *Chain) NextBaseFee() (wei *big.Int, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.latest == nil {
+		return nil, time.Time{}
+	}
+	return new(big.Int).Set(c.latest.nextBaseFee), c.seen
 }
 
 // poll keeps the head fresh as long as it is used.

@@ -6,8 +6,8 @@
 // prices count from an hour after the sequencer works again. Aggregators of several chains must agree within 5 %.
 // Anything else is no price: it never becomes an old one, or zero.
 //
-// Units: micro-USD for one whole unit. The gas price of a chain is what its node suggests; what a rollup takes for data
-// on its layer 1 is added to the worth of gas.
+// Units: micro-USD for one whole unit. The gas price of a chain is what its node suggests, with the base fee of the
+// newest block that anything here saw since; what a rollup takes for data on its layer 1 is added to the worth of gas.
 package feeds
 
 import (
@@ -55,7 +55,8 @@ type Nodes interface {
 
 // Chain is a chain with feeds. Sequencer is the feed of its sequencer's uptime, zero when there is none. Agreed asks a
 // quorum of the nodes; nil where one node is enough. DataFee is what a usual transaction costs beside its execution
-// (chain.Charger); nil where that is nothing.
+// (chain.Charger); nil where that is nothing. BaseFee is the next block's as it was seen last, and when; it asks
+// nothing, and nil knows none.
 type Chain struct {
 	ID        uint64
 	Name      string
@@ -64,6 +65,7 @@ type Chain struct {
 	Feeds     []networks.Feed
 	Sequencer common.Address
 	DataFee   func(context.Context) (wei *big.Int, gas uint64, err error)
+	BaseFee   func() (wei *big.Int, at time.Time)
 }
 
 // Sequencer is Chainlink's feed of the uptime of a main network's sequencer, zero when it has none.
@@ -115,6 +117,7 @@ type seen struct {
 	facts     map[common.Address]facts
 	sequencer string // why its prices do not count
 	gasPrice  *big.Int
+	tip       *big.Int // what of the gas price is not the base fee; nil when unknown
 	dataFee   *big.Int // wei, of a usual transaction
 	dataGas   uint64
 }
@@ -281,8 +284,26 @@ func (f *Feeds) ask(at time.Time) {
 // that settles.
 const transactions = 2
 
-// GasCostMicroUSD is the worth of an amount of gas on a chain at the gas price that its node suggests, with what two
-// transactions take for their data, rounded up, and false when gas price or coin price is unknown.
+// gasNow is the gas price of a look, moved by what the base fee has moved since.
+func (c *watched) gasNow(s seen) *big.Int {
+	if c.BaseFee == nil || s.gasPrice == nil {
+		return s.gasPrice
+	}
+	base, at := c.BaseFee()
+	switch {
+	case base == nil || !at.After(s.at):
+		return s.gasPrice
+	case s.tip != nil:
+		return base.Add(base, s.tip)
+	case base.Cmp(s.gasPrice) > 0:
+		return base
+	}
+	return s.gasPrice
+}
+
+// GasCostMicroUSD is the worth of an amount of gas on a chain at the gas price that its node suggests, with the newest
+// base fee that was seen, and with what two transactions take for their data, rounded up, and false when gas price or
+// coin price is unknown.
 func (f *Feeds) GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bool) {
 	i := slices.IndexFunc(f.chains, func(c *watched) bool { return c.ID == chainID })
 	coin, ok := f.o.Catalog.NativeOf(chainID)
@@ -295,7 +316,7 @@ func (f *Feeds) GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bo
 		return nil, false
 	}
 	cost := new(big.Int).SetUint64(gas + transactions*s.dataGas)
-	cost.Mul(cost, s.gasPrice)
+	cost.Mul(cost, f.chains[i].gasNow(s))
 	if s.dataFee != nil {
 		cost.Add(cost, new(big.Int).Mul(s.dataFee, big.NewInt(transactions)))
 	}

@@ -229,6 +229,58 @@ func TestTheWorthOfGasHasWhatIsTakenForData(t *testing.T) {
 	}
 }
 
+// Between two looks the worth of gas follows the base fee of every block that was seen, up and down, and the node is
+// not asked for it.
+func TestTheWorthOfGasFollowsEachBlock(t *testing.T) {
+	w := newWorlds(t, 8453)[0]
+	w.feed(ethFeed, 2_500_12345678)
+	var next *big.Int
+	var at time.Time
+	c := w.chain(eth())
+	c.BaseFee = func() (*big.Int, time.Time) {
+		if next == nil {
+			return nil, at
+		}
+		return new(big.Int).Set(next), at
+	}
+	f := source(t, w.clock, c)
+	if err := f.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var gas hexutil.Big
+	var fees struct {
+		Base []*hexutil.Big `json:"baseFeePerGas"`
+	}
+	err := errors.Join(w.pool.Call(t.Context(), &gas, "eth_gasPrice"),
+		w.pool.Call(t.Context(), &fees, "eth_feeHistory", "0x1", "latest", []any{}))
+	if err != nil || len(fees.Base) != 2 {
+		t.Fatal(err, fees.Base)
+	}
+	now, base := w.clock.Now(), fees.Base[1].ToInt()
+	tip := new(big.Int).Sub(gas.ToInt(), base)
+	price, _ := f.Price("ob:eth", now)
+	costs := func(each *big.Int) *big.Int {
+		cost := new(big.Int).Mul(each, big.NewInt(21_000))
+		cost.Mul(cost, price).Add(cost, big.NewInt(1e18-1))
+		return cost.Quo(cost, big.NewInt(1e18))
+	}
+	dear, cheap := new(big.Int).Lsh(base, 3), new(big.Int).Rsh(base, 1)
+	for name, seen := range map[string]struct {
+		next, each *big.Int
+		at         time.Time
+	}{
+		"no block":          {nil, gas.ToInt(), time.Time{}},
+		"a block before it": {dear, gas.ToInt(), now.Add(-time.Second)},
+		"a dearer block":    {dear, new(big.Int).Add(dear, tip), now.Add(time.Second)},
+		"a cheaper block":   {cheap, new(big.Int).Add(cheap, tip), now.Add(time.Second)},
+	} {
+		next, at = seen.next, seen.at
+		if v, ok := f.GasCostMicroUSD(8453, 21_000, now); !ok || v.Cmp(costs(seen.each)) != 0 {
+			t.Errorf("after %s it costs %v, expected %v", name, v, costs(seen.each))
+		}
+	}
+}
+
 // Every way in which a feed can be wrong leaves the price unknown, and says why.
 func TestABadRoundIsNoPrice(t *testing.T) {
 	w := newWorlds(t, 8453)[0]

@@ -84,12 +84,23 @@ func (c *watched) read(ctx context.Context, old seen, clock func() time.Time) (s
 	for _, a := range list {
 		calls = append(calls, a.call())
 	}
+	var fees struct {
+		Base []*hexutil.Big `json:"baseFeePerGas"`
+	}
+	calls = append(calls, rpcpool.Call{Method: "eth_feeHistory", Params: []any{"0x1", "latest", []any{}},
+		Result: &fees})
 	if err := c.Nodes.Batch(ctx, calls); err != nil {
 		return seen{}, err
 	}
 	next.at = clock()
 	if calls[0].Err == nil && gas.ToInt().Sign() > 0 {
 		next.gasPrice = gas.ToInt()
+		if n := len(fees.Base); calls[len(calls)-1].Err == nil && n == 2 && fees.Base[1] != nil {
+			next.tip = new(big.Int).Sub(next.gasPrice, fees.Base[1].ToInt())
+			if next.tip.Sign() < 0 { // the node suggests less than the next block asks for
+				next.tip.SetInt64(0)
+			}
+		}
 	}
 	if c.DataFee != nil && next.gasPrice != nil {
 		var err error
