@@ -56,7 +56,7 @@ func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdm
 	}
 	return reachStore(ctx, dir,
 		func() error {
-			s, err := d.open(ctx, "coffer serve keys", nil)
+			s, err := d.open(ctx, "coffer serve keys", false, nil)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coffer/api/network"
+	"coffer/api/networks"
 	"coffer/api/service/renew"
 	"coffer/api/service/store"
 	"coffer/api/service/store/pg"
@@ -250,11 +251,24 @@ func (a *Attachment) find(ctx context.Context) error {
 
 // open becomes the holder of the database. The turn is held.
 func (a *Attachment) open(ctx context.Context, d database) error {
-	s, err := d.open(ctx, "coffer", a.opts.Log)
+	money, err := a.opts.money()
+	if err != nil {
+		return err
+	}
+	s, err := d.open(ctx, "coffer", money, a.opts.Log)
 	if err != nil {
 		return err
 	}
 	return a.become(d, s)
+}
+
+// money reports whether the network is about more than play money.
+func (o Options) money() (bool, error) {
+	if o.Networks == "" {
+		return false, nil
+	}
+	file, err := networks.Load(o.Networks)
+	return err == nil && file.Kind != network.Lab, err
 }
 
 // check is what a check for a lost network found, unless a new one begins on purpose. The turn is held.

@@ -97,8 +97,9 @@ func (d database) check() error {
 	return checkFile(d.dir)
 }
 
-// open opens the database for this process alone. One whose process answers on the local socket is store.ErrInUse.
-func (d database) open(ctx context.Context, holder string, log *slog.Logger) (store.Store, error) {
+// open opens the database for this process alone; money says that its records are about more than play money. One whose
+// process answers on the local socket is store.ErrInUse.
+func (d database) open(ctx context.Context, holder string, money bool, log *slog.Logger) (store.Store, error) {
 	if d.text == "" {
 		return store.OpenBolt(d.path(), store.BoltOptions{Wait: time.Millisecond, Holder: holder})
 	}
@@ -111,7 +112,7 @@ func (d database) open(ctx context.Context, holder string, log *slog.Logger) (st
 	}
 	host, _ := os.Hostname()
 	s, err := pg.Open(ctx, address, pg.Options{Holder: fmt.Sprintf("%s on %s, process %d", holder, host, os.Getpid()),
-		Log: log})
+		Money: money, Log: log})
 	if err != nil {
 		return nil, err
 	}

@@ -293,7 +293,7 @@ func sameNetwork(file, id string) error {
 
 // booksOf reads a database that no process has open.
 func booksOf(ctx context.Context, at database, o Options) (_ *books, err error) {
-	s, err := at.open(ctx, "coffer network status", nil)
+	s, err := at.open(ctx, "coffer network status", false, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -116,6 +116,7 @@ func checkScan(t *rapid.T, b store.Bucket, m map[string]string, keys []string, f
 // model and checks that views, and snapshots however old, show the model.
 func behave(t *rapid.T, s store.Store) {
 	m := model{}
+	ctx := store.Reading(context.Background())
 	var held []frozen
 	defer func() {
 		for _, f := range held {
@@ -143,7 +144,7 @@ func behave(t *rapid.T, s store.Store) {
 			t.Fatal(err)
 		}
 		if rapid.Bool().Draw(t, "hold") {
-			snap, err := s.Snapshot(context.Background())
+			snap, err := s.Snapshot(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -34,7 +34,9 @@ type claim struct {
 	schema uint32
 	number int64
 	log    *slog.Logger
-	tell   func(error) // of a server that is away, and with nil of one that is back
+	money  bool          // Options.Money
+	look   time.Duration // Options.Look
+	tell   func(error)   // of a server that is away, and with nil of one that is back
 
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
@@ -113,6 +115,7 @@ func (c *claim) hold(session *pgx.Conn) {
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())
 	c.stopped.Go(func() {
+		safe := safety{c: c, at: time.Now()}
 		for ctx.Err() == nil && c.lost.Err() == nil {
 			if session == nil {
 				var err error
@@ -128,6 +131,8 @@ func (c *claim) hold(session *pgx.Conn) {
 				c.tell(fmt.Errorf("%w: its session broke", store.ErrAway))
 				session = nil
 				continue
+			} else {
+				safe.look(ctx, session)
 			}
 			select {
 			case <-ctx.Done():
@@ -140,6 +145,33 @@ func (c *claim) hold(session *pgx.Conn) {
 			_ = session.Close(end)
 		}
 	})
+}
+
+// CodeUnsafe is that of the alert that a fail-over would lose commits.
+const CodeUnsafe = "COMMITS_UNSAFE"
+
+// safety looks now and then whether a fail-over loses nothing, and tells when that begins and ends to be so.
+type safety struct {
+	c      *claim
+	at     time.Time // of the last look
+	unsafe bool
+}
+
+func (s *safety) look(ctx context.Context, session *pgx.Conn) {
+	if !s.c.money || time.Since(s.at) < s.c.look {
+		return
+	}
+	s.at = time.Now()
+	err := checkStandbys(ctx, session)
+	switch unsafe := errors.Is(err, ErrServer); {
+	case err != nil && !unsafe: // it is not known
+	case unsafe && !s.unsafe:
+		s.unsafe = true
+		s.c.log.Error(err.Error(), "code", CodeUnsafe)
+	case !unsafe && s.unsafe:
+		s.unsafe = false
+		s.c.log.Info("a fail-over of the database loses nothing again", "code", CodeUnsafe, "over", true)
+	}
 }
 
 // alive asks the session for the stored claim.

@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -33,13 +34,17 @@ func Open(ctx context.Context, a *Address, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	ctx, cancel := context.WithTimeout(ctx, openWithin+o.Wait)
 	defer cancel()
 	session, err := pgx.ConnectConfig(ctx, a.config.ConnConfig.Copy())
 	if err != nil {
 		return nil, explain(err)
 	}
-	c := &claim{config: a.config.ConnConfig, log: o.Log}
+	c := &claim{config: a.config.ConnConfig, log: o.Log, money: o.Money,
+		look: cmp.Or(o.Look, time.Minute)}
 	c.lost, c.lose = context.WithCancel(context.Background())
 	if err := prepare(ctx, session, o, c); err != nil {
 		return nil, errors.Join(err, session.Close(ctx))
@@ -67,10 +72,17 @@ func Open(ctx context.Context, a *Address, o Options) (*Store, error) {
 
 // prepare checks the server, brings its tables to this version and makes the claim.
 func prepare(ctx context.Context, session *pgx.Conn, o Options, c *claim) error {
-	if err := checkServer(ctx, session); err != nil {
+	err := checkServer(ctx, session)
+	if err == nil {
+		err = checkClock(ctx, session, o.Clock)
+	}
+	if err == nil && o.Money {
+		err = checkStandbys(ctx, session)
+	}
+	if err != nil {
 		return err
 	}
-	err := session.QueryRow(ctx, `select oid from pg_namespace where nspname = current_schema()`).Scan(&c.schema)
+	err = session.QueryRow(ctx, `select oid from pg_namespace where nspname = current_schema()`).Scan(&c.schema)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("%w: it has no schema to keep tables in: `create schema NAME authorization ROLE`, and "+
 			"?search_path=NAME in the address", ErrRole)
@@ -116,6 +128,51 @@ func checkServer(ctx context.Context, session *pgx.Conn) error {
 	case encoding != "UTF8":
 		return fmt.Errorf("%w: the encoding of the database is %s: createdb --encoding UTF8 --template template0",
 			ErrServer, encoding)
+	}
+	return nil
+}
+
+// clockWithin is how far the clock of this machine may be from the server's. A process that takes the place of one
+// whose clock was ahead waits until its own has come there.
+const clockWithin = 30 * time.Second
+
+// checkClock refuses to work with a clock that is not the server's.
+func checkClock(ctx context.Context, session *pgx.Conn, clock func() time.Time) error {
+	var server time.Time
+	before := clock()
+	if err := session.QueryRow(ctx, `select clock_timestamp()`).Scan(&server); err != nil {
+		return explain(err)
+	}
+	off, side := before.Sub(server), "ahead of"
+	if after := clock(); server.After(after) {
+		off, side = server.Sub(after), "behind"
+	}
+	if off <= clockWithin {
+		return nil
+	}
+	return fmt.Errorf("the clock of this machine is %s %s that of the database server: set the one that is wrong, "+
+		"or let both follow a time server", off.Round(time.Second), side)
+}
+
+// checkStandbys refuses a server with a standby that does not have every commit that was confirmed: after a fail-over
+// to it they would be gone.
+func checkStandbys(ctx context.Context, session *pgx.Conn) error {
+	var standbys int
+	var names, commits string
+	err := session.QueryRow(ctx, `select (select count(*) from pg_stat_replication), `+
+		`current_setting('synchronous_standby_names'), current_setting('synchronous_commit')`).
+		Scan(&standbys, &names, &commits)
+	switch {
+	case err != nil:
+		return explain(err)
+	case standbys == 0:
+		return nil
+	case names == "":
+		return fmt.Errorf("%w: it confirms commits that its standby may not have, and a fail-over would lose them: "+
+			"alter system set synchronous_standby_names = '*'", ErrServer)
+	case commits != "on" && commits != "remote_apply":
+		return fmt.Errorf("%w: it confirms commits before its standby has them on disk, and a fail-over may lose "+
+			"them: alter system set synchronous_commit = on", ErrServer)
 	}
 	return nil
 }

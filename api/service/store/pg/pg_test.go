@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"golang.org/x/sync/errgroup"
 
 	"coffer/api/service/store"
@@ -455,5 +458,128 @@ func TestWhatIsNoDatabaseServerIsAway(t *testing.T) {
 	}()
 	if _, err := open(t, "postgres://u@"+l.Addr().String()+"/db"); !errors.Is(err, store.ErrAway) {
 		t.Errorf("%v", err)
+	}
+}
+
+// standby is what the server takes for a standby, until the test ends or it leaves.
+func standby(t *testing.T, address string) (leave func()) {
+	t.Helper()
+	config, err := pgconn.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(config.RuntimeParams, "search_path")
+	config.RuntimeParams["replication"] = "true"
+	c, err := pgconn.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave = func() { _ = c.Conn().Close() } // as a server that is gone
+	t.Cleanup(leave)
+	at, err := c.Exec(t.Context(), "IDENTIFY_SYSTEM").ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Frontend().SendQuery(&pgproto3.Query{String: fmt.Sprintf("START_REPLICATION PHYSICAL %s", at[0].Rows[0][2])})
+	if err := c.Frontend().Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		m, err := c.ReceiveMessage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch m := m.(type) {
+		case *pgproto3.CopyBothResponse:
+			return leave
+		case *pgproto3.ErrorResponse:
+			t.Fatal(pgconn.ErrorResponseToPgError(m))
+		}
+	}
+}
+
+// A standby that may lack what was confirmed is refused where money is at stake, and told of when it comes later.
+func TestACommitThatAStandbyMayLackIsNotEnoughForMoney(t *testing.T) {
+	address := storetest.Schema(t)
+	a, err := pg.ParseAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave := standby(t, address)
+	if _, err := pg.Open(t.Context(), a, pg.Options{Money: true}); !errors.Is(err, pg.ErrServer) ||
+		!strings.Contains(err.Error(), "synchronous_standby_names") {
+		t.Fatalf("%v", err)
+	}
+	if s, err := pg.Open(t.Context(), a, pg.Options{}); err != nil {
+		t.Errorf("play money: %v", err)
+	} else if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	leave()
+	log := new(said)
+	open := func() (s *pg.Store, err error) {
+		return pg.Open(t.Context(), a, pg.Options{Money: true, Look: time.Millisecond,
+			Log: slog.New(slog.NewTextHandler(log, nil))})
+	}
+	s, err := open()
+	for end := time.Now().Add(time.Minute); err != nil && time.Now().Before(end); s, err = open() { // until it has left
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	leave = standby(t, address)
+	log.waits(t, "code="+pg.CodeUnsafe)
+	leave()
+	log.waits(t, "code="+pg.CodeUnsafe+" over=true")
+}
+
+// said is a log that is read while it is written to.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *said) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *said) waits(t *testing.T, word string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		l.mu.Lock()
+		text := l.text.String()
+		l.mu.Unlock()
+		if strings.Contains(text, word) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the log does not say %q:\n%s", word, text)
+		}
+	}
+}
+
+// A machine whose clock is a minute off would make the next one wait for it.
+func TestAClockThatIsNotTheServersIsRefused(t *testing.T) {
+	a, err := pg.ParseAddress(storetest.Schema(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for off, words := range map[time.Duration]string{time.Minute: "ahead of", -time.Minute: "behind"} {
+		clock := func() time.Time { return time.Now().Add(off) }
+		if _, err := pg.Open(t.Context(), a, pg.Options{Clock: clock}); err == nil ||
+			!strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), "time server") {
+			t.Errorf("%s off: %v", off, err)
+		}
+	}
+	s, err := pg.Open(t.Context(), a, pg.Options{Clock: func() time.Time { return time.Now().Add(5 * time.Second) }})
+	if err != nil {
+		t.Fatalf("5 s off: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -49,7 +49,12 @@ type Options struct {
 	Holder string
 	// Wait bounds the wait for another process that holds the database; 0 tries once.
 	Wait time.Duration
-	Log  *slog.Logger
+	// Money says that the records are about more than play money: a standby of the server must have a commit before it
+	// is confirmed. Open demands it, and it is looked at again after each Look, 0 means every minute.
+	Money bool
+	Look  time.Duration
+	Clock func() time.Time // nil means time.Now
+	Log   *slog.Logger
 }
 
 // Store is an open database. It is safe for concurrent use.
