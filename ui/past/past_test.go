@@ -223,6 +223,19 @@ func TestNodesInTroubleMakeARowOfWords(t *testing.T) {
 	}
 }
 
+// A page of what moved nothing is passed over: an empty page would look like the end.
+func TestAPageWithoutARowIsPassedOver(t *testing.T) {
+	w := newWorld()
+	for n := 60; n > 1; n-- {
+		w.moves[w.moment(n, 1, "")] = nil
+	}
+	w.moment(1, 5, "")
+	page, err := w.source(t).History(t.Context(), 50, "")
+	if err != nil || len(page.Transactions) != 1 {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
 // No record of a service passes for something that a node saw, with nodes and without.
 func TestNoRecordOfAServicePassesForSeen(t *testing.T) {
 	w := newWorld()
