@@ -147,6 +147,9 @@ func (q *Quoter) market(p paying, f funds) (market, error) {
 
 // gasFee is what gas costs on a chain, in micro-USD.
 func (q *Quoter) gasFee(chainID, gas uint64, now time.Time) (*big.Int, error) {
+	if err := dear(q.Network, chainID); err != nil {
+		return nil, api.NewError(api.ErrNoRoute, "no routes found: %v", err)
+	}
 	fee, ok := q.Prices.GasCostMicroUSD(chainID, gas, now)
 	if !ok {
 		return nil, api.NewError(api.ErrNoRoute, "no routes found: the gas price of eip155:%d is unknown", chainID)
@@ -184,6 +187,12 @@ func (q *Quoter) sources(ctx context.Context, p paying, f funds) (out []source, 
 			held.unserved = append(held.unserved, "the nodes of "+on.Name+" do not answer now, so nothing there "+
 				"can pay")
 			continue
+		}
+		if id, evm := e.Asset.Chain.EVMID(); evm && id != f.chainID {
+			if err := dear(q.Network, id); err != nil {
+				held.unserved = append(held.unserved, err.Error()+", so nothing there can pay")
+				continue
+			}
 		}
 		pledged := all.Of(e.Asset.String())
 		s, err := q.source(ctx, e, f, pledged)

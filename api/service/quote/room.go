@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"cmp"
 	"context"
 	"math/big"
 	"time"
@@ -20,14 +21,21 @@ func undeliverable(asset caip.Asset) error {
 	return api.NewError(api.ErrNoRoute, "no routes found: no solver can deliver that much %s", asset.Display())
 }
 
-// Room says that the solver has, and may pay out, what a quote would deliver, and that an operator on chains of others
-// would have no more in escrow than it wants, and that enough attesters answer to release it: what it has promised to
-// others, and what is in escrow, is not free. The error is NoRoute.
+// Room says that the solver has, and may pay out, what a quote on a chain would deliver, and that an operator on chains
+// of others pays what gas costs now on each chain, would have no more in escrow than it wants, and that enough
+// attesters answer to release it: what it has promised to others, and what is in escrow, is not free. The error is
+// NoRoute.
 func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, prices Prices, now time.Time,
-	fills []quotestore.Fill, legs []quotestore.Leg) error {
+	target uint64, fills []quotestore.Fill, legs []quotestore.Leg) error {
 	var others []*quotestore.Quote
 	if n.Limits != nil {
-		var err error
+		err := dear(n, target)
+		for _, l := range legs {
+			err = cmp.Or(err, dear(n, l.ChainID))
+		}
+		if err != nil {
+			return api.NewError(api.ErrNoRoute, "no routes found: %v", err)
+		}
 		if others, err = OpenQuotes(ctx, book); err != nil {
 			return err
 		}
@@ -59,6 +67,14 @@ func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, pri
 			amount.USD2(n.Limits.Exposure))
 	}
 	return nil
+}
+
+// dear is an error while an operator sends nothing on a chain because gas costs too much there.
+func dear(n *deployment.Network, chainID uint64) error {
+	if n.Limits == nil || n.Limits.Dear == nil {
+		return nil
+	}
+	return n.Limits.Dear(chainID)
 }
 
 // OpenQuotes are the accepted quotes that are not done.
@@ -151,7 +167,7 @@ func (q *Quoter) stocked(ctx context.Context, p plan, target uint64, now time.Ti
 		return api.NewError(api.ErrNoRoute, "no routes found: it takes %s until these deposits are final, and an "+
 			"operation waits %s for them", depth.Round(time.Second), mostDepth)
 	}
-	return Room(ctx, q.Network, q.Book, q.Prices, now, fills, legs)
+	return Room(ctx, q.Network, q.Book, q.Prices, now, target, fills, legs)
 }
 
 // depth is how long a deposit on a chain takes to become final.

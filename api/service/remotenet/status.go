@@ -71,10 +71,24 @@ func (n *Network) limit(file *networks.File) {
 	for _, c := range file.Chains {
 		n.FinalWorst[c.ID] = c.FinalWorst
 	}
-	n.Limits = &deployment.Limits{SponsorPerDay: file.Operator.SponsorPerDay, Exposure: file.Operator.ExposureCap}
+	n.Limits = &deployment.Limits{SponsorPerDay: file.Operator.SponsorPerDay, Exposure: file.Operator.ExposureCap,
+		Dear: n.dear}
 	if !file.Operator.Anyone {
 		n.Limits.Accounts = append([]common.Address{}, file.Operator.Accounts...)
 	}
+}
+
+// dear is an error while a lane would send nothing on a chain because of its base fee.
+func (n *Network) dear(chainID uint64) error {
+	for _, node := range n.nodes {
+		if node.ID() != chainID {
+			continue
+		}
+		if base, _ := node.NextBaseFee(); base != nil && base.Cmp(lane.StepCap(node.feeCap)) >= 0 {
+			return fmt.Errorf("gas on %s costs more now than the operator pays for it; ask again later", node.name)
+		}
+	}
+	return nil
 }
 
 // Look asks every chain how it is, in the order of the file. Recorded is what is known of lanes where none are open in

@@ -177,7 +177,8 @@ func (s *Settler) accept(ctx context.Context, o *order) error {
 	if s.Network.Limits != nil { // what is promised counts as taken from the commit on
 		s.accepting.Lock()
 		defer s.accepting.Unlock()
-		if err := quote.Room(ctx, s.Network, s.Book, s.Prices, s.Clock(), o.Fills, o.Legs); err != nil {
+		if err := quote.Room(ctx, s.Network, s.Book, s.Prices, s.Clock(), o.ChainID, o.Fills,
+			o.Legs); err != nil {
 			return s.orExecuted(ctx, o, err)
 		}
 	}
