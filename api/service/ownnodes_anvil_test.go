@@ -36,7 +36,7 @@ func anvilOf(t *testing.T, id uint64) string {
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	cmd := exec.CommandContext(ctx, *anvilProgram, "--port", "0", "--chain-id", strconv.FormatUint(id, 10),
-		"--accounts", "1", "--hardfork", "prague", "--block-time", "1")
+		"--accounts", "1", "--hardfork", "prague", "--block-time", "1", "--cache-path", t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

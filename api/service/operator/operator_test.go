@@ -383,7 +383,7 @@ func startAnvil(t *testing.T, id string, more ...string) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	cmd := exec.CommandContext(ctx, *anvilProgram, append([]string{"--port", "0", "--chain-id", id, "--hardfork",
-		"prague"}, more...)...)
+		"prague", "--cache-path", t.TempDir()}, more...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -68,7 +68,8 @@ func anvil(t *testing.T, flags ...string) string {
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	cmd := exec.CommandContext(ctx, *anvilProgram, append([]string{"--port", "0", "--chain-id", fmt.Sprint(chainID),
-		"--accounts", "1", "--hardfork", "prague", "--slots-in-an-epoch", "1"}, flags...)...)
+		"--accounts", "1", "--hardfork", "prague", "--slots-in-an-epoch", "1", "--cache-path", t.TempDir()},
+		flags...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
