@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/rpcpool/faultproxy"
+	"coffer/api/service"
 )
 
 // dearNode is a node whose next block can be made dearer.
@@ -76,7 +78,8 @@ func TestAQuoteIsPricedAtTheNewestBaseFee(t *testing.T) {
 func TestNothingIsAcceptedThatTheCapOnFeesWouldHold(t *testing.T) {
 	t.Parallel()
 	o, nodes := newDear(t)
-	c := o.member(o.open(nil), api.AccountKernelV31, 68)
+	s := o.open(func(from *service.Options) { from.Lifetime = 5 * time.Minute }) // also on a slow machine
+	c := o.member(s, api.AccountKernelV31, 68)
 	const words = "costs more now than the operator pays for it; ask again later"
 	swap := func(usdc string) string { return c.swap("ob:usdc", usdc, "eip155:8453/slip44:60", "") }
 	signed, id := c.exchange(swap("30000000"))
