@@ -124,8 +124,8 @@ func TestAHotKeyAtClefHasOneForEachChain(t *testing.T) {
 		key: "n.toml:9:11: operator.hot_key: a Clef signs transactions of one chain (its --chainid), and 8453, 10, 1 " +
 			"have none but that of url",
 		key + "[operator.hot_key.chains]\n10 = \"http://clef.example\"\n1 = \"https://a.example/${vault:x}\"\n" +
-			"5 = \"https://x\"\nbase = \"https://x\"\n": "n.toml:14:1: operator.hot_key.chains.10: http is for this machine " +
-			"only",
+			"5 = \"https://x\"\nbase = \"https://x\"\n": "n.toml:14:1: operator.hot_key.chains.10: http is for this " +
+			"machine only",
 		strings.Replace(key, "clef", "web3signer", 1) +
 			"[operator.hot_key.chains]\n": "operator.hot_key.chains: there is no such key",
 		strings.Replace(key, "hot_key", "attester_key", 1) +

@@ -205,9 +205,9 @@ func contradiction(a verify.AmountView, before, own *big.Int, at time.Time, left
 
 // comparable is what an answer states, and what it leaves out: listed are the balances that it names, and nothing of a
 // required asset that could pay and that it does not name, because the service names those whatever they are worth;
-// left are the other assets that could pay, of which it leaves out what is worth no more than its own fee, or lies where
-// the account cannot pay now. Without a solver none on another chain than the call's can, so that the answer is silent
-// about them.
+// left are the other assets that could pay, of which it leaves out what is worth no more than its own fee, or lies
+// where the account cannot pay now. Without a solver none on another chain than the call's can, so that the answer is
+// silent about them.
 func (o *Operation) comparable(sources []verify.AmountView) (listed, left []verify.AmountView) {
 	listed, d := slices.Clone(sources), o.in.Draft()
 	for _, e := range o.payers() {
