@@ -3,7 +3,9 @@
 package nodes
 
 import (
+	"bytes"
 	"flag"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -29,9 +31,15 @@ type gate struct {
 
 	mu     sync.Mutex
 	victim *os.Process
-	at     int  // the request, counted from the last arming; 0 never
-	after  bool // the node has it, and its answer is lost with the process
-	seen   int
+	moment
+	seen int
+}
+
+// moment is a request, counted from the last arming, 0 for never.
+type moment struct {
+	at    int
+	after bool   // the node has it, and its answer is lost with the process
+	only  string // what is counted: requests with this method
 }
 
 func newGate(t *testing.T, node string) *gate {
@@ -46,9 +54,17 @@ func (g *gate) front(t *testing.T, node string) string {
 	t.Helper()
 	to := through(t, node)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler) // it is killed in the middle of a request
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		g.mu.Lock()
-		g.seen++
-		now := g.at > 0 && g.seen == g.at
+		counts := bytes.Contains(body, []byte(g.only))
+		if counts {
+			g.seen++
+		}
+		now := counts && g.at > 0 && g.seen == g.at
 		after := g.after
 		if now && !after {
 			_ = g.victim.Kill()
@@ -72,10 +88,26 @@ func (g *gate) front(t *testing.T, node string) string {
 }
 
 // kills arms the gate for a process that has just begun.
-func (g *gate) kills(victim *os.Process, at int, after bool) {
+func (g *gate) kills(victim *os.Process, m moment) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.victim, g.at, g.after, g.seen = victim, at, after, 0
+	g.victim, g.moment, g.seen = victim, m, 0
+}
+
+// soon kills at the next request of any kind, if none was the last one yet.
+func (g *gate) soon() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.seen < g.at {
+		g.only, g.at = "", g.seen+1
+	}
+}
+
+// shot reports whether a request was the last one, and whether it was one of those that were to be counted.
+func (g *gate) shot() (shot, counted bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at > 0 && g.seen >= g.at, g.only != ""
 }
 
 // passed is how many requests there were since then.
@@ -87,6 +119,7 @@ func (g *gate) passed() int {
 
 // attempt is a payment that a person wanted to make, and what the program says of it.
 type attempt struct {
+	on string // the chain, where there are several
 	to common.Address
 	id string // of the operation, "" when nothing was signed
 }
@@ -125,7 +158,7 @@ func newKilling(t *testing.T, dice *rand.Rand) *killing {
 	g := newGate(t, w.url[base])
 	p := w.person(w.names(func(string) []string { return []string{g.URL} }))
 	p.completes(p.pays("daily", payee(0), "1")...)
-	g.kills(nil, 0, false)
+	g.kills(nil, moment{})
 	p.completes(p.pays("daily", payee(0), "1")...)
 	return &killing{person: p, gate: g, dice: dice, steps: g.passed(), known: p.signed()}
 }
@@ -145,9 +178,9 @@ type killing struct {
 func (k *killing) run(at int, after bool, args ...string) (out string, code int, dead bool) {
 	k.Helper()
 	cmd, o, e := k.script().Starts(args...)
-	k.gate.kills(cmd.Process, at, after)
+	k.gate.kills(cmd.Process, moment{at: at, after: after})
 	_ = cmd.Wait()
-	k.gate.kills(nil, 0, false)
+	k.gate.kills(nil, moment{})
 	if dead = cmd.ProcessState.ExitCode() < 0; dead {
 		k.kills++
 	}

@@ -7,9 +7,12 @@ import (
 	"flag"
 	"math/big"
 	"math/rand/v2"
+	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,63 +36,177 @@ func gated(t *testing.T) (*operated, *gate) {
 		[]string{"10", "42161"}, sevenChains()...), g
 }
 
-// An operator's service on seven chains is killed with signal 9 at requests to its nodes while it settles, before the
-// node has them or before it has the answer, three times a payment, and again while it starts: each quote is filled
-// once at most, each deposit ends once, and no millionth is lost.
+// An operator's service on seven chains is killed with signal 9 at requests to its nodes while it settles the payments
+// of three accounts side by side, before the node has them or before it has the answer, mostly when it sends, and while
+// it starts: each quote is filled once at most, each deposit ends once, no millionth is lost, and the wallet knows what
+// became of each payment.
 func TestKilledAtEveryStepAnOperatorFillsOnceAtMost(t *testing.T) {
 	needsAnvil(t)
 	t.Parallel()
+	operators := min(3, 1+*operatorKills/50)
+	for worker := range operators {
+		t.Run(strconv.Itoa(worker), func(t *testing.T) {
+			t.Parallel()
+			k := newOperatorKilling(t, worker)
+			began := time.Now()
+			ctx, stop := context.WithCancel(t.Context())
+			var paying sync.WaitGroup
+			for account := range kinds {
+				paying.Go(func() { k.keepsPaying(ctx, account) })
+			}
+			for want := (*operatorKills + worker) / operators; k.kills < want && !t.Failed(); {
+				k.kill()
+			}
+			stop()
+			paying.Wait()
+			k.judge()
+			t.Logf("in %s", time.Since(began).Round(time.Second))
+		})
+	}
+}
+
+// operatorKilling is an operator whose service is killed again and again, and members that go on.
+type operatorKilling struct {
+	*operated
+	gate  *gate
+	dice  *rand.Rand
+	kills int
+	sends int // kills at a request that sends
+
+	mu    sync.Mutex
+	tries []attempt
+}
+
+func newOperatorKilling(t *testing.T, worker int) *operatorKilling {
+	t.Helper()
 	o, g := gated(t)
 	o.dies()
 	o.edits(o.file, "sponsor_usd_per_day = 5\n", "sponsor_usd_per_day = 100000\n") // killed quotes fail, and cost gas
 	o.starts()
-	dice := rand.New(rand.NewPCG(7, 7))
-	kills, began := 0, time.Now()
-	var payees []common.Address
-	for n := int64(1); kills < *operatorKills; n++ {
-		to := payee(n)
-		payees = append(payees, to)
-		on := []string{base, "137", "43114", "1"}[n%4]
-		cmd, out, _ := o.script().Starts(o.calls(on, to, "130", "--wait", "2s")...)
-		for range 3 {
-			g.kills(o.service.Process, 1+dice.IntN(120), dice.IntN(2) == 0)
-			o.killed(4 * time.Second)
-			g.kills(nil, 0, false)
-			o.starts()
-			kills++
-		}
-		_ = cmd.Wait()
-		if r := out.String(); strings.Contains(r, `"operation"`) {
-			op := rig.ResultOf(t, r).Operation
-			for range 3 { // what the wallet cannot know yet ends all the same
-				if _, _, code := o.ends([]string{"status", op, "--watch", "--wait", "20s"}); code == 0 {
-					break
-				}
+	for name, kind := range kinds {
+		if o.at[name] == (common.Address{}) {
+			o.joins(name, kind)
+			for _, id := range []string{"10", "42161"} {
+				o.gives(id, o.at[name], savings)
 			}
 		}
-		if has := o.owns(on, to); has != 0 && has != 130e6 {
-			t.Errorf("payment %d: %d millionths arrived", n, has)
-		}
 	}
-	fills := o.settled(payees...)
-	paid := 0
-	for i, to := range payees {
-		if o.owns([]string{base, "137", "43114", "1"}[(i+1)%4], to) > 0 {
-			paid++
-		}
+	for _, id := range o.ids {
+		o.began[id] = o.sum(id)
 	}
-	if fills != paid || fills == 0 {
-		t.Errorf("%d deliveries, %d arrived", fills, paid)
-	}
-	t.Logf("%d kills, %d payments, %d deliveries, %s", kills, len(payees), fills, time.Since(began).Round(time.Second))
+	return &operatorKilling{operated: o, gate: g, dice: rand.New(rand.NewPCG(7, uint64(worker)))}
 }
 
-// killed waits until the service was killed, and kills it after a while.
-func (o *operated) killed(within time.Duration) {
-	o.Helper()
-	late := time.AfterFunc(within, func() { _ = o.service.Process.Kill() })
-	_ = o.service.Wait()
+// keepsPaying has an account make one payment after the other.
+func (k *operatorKilling) keepsPaying(ctx context.Context, account string) {
+	k.Helper()
+	for ctx.Err() == nil {
+		k.mu.Lock()
+		n := len(k.tries)
+		a := attempt{to: payee(int64(n) + 1), on: []string{base, "137", "43114", "1"}[n%4]}
+		k.tries = append(k.tries, a)
+		k.mu.Unlock()
+		out, _, code := k.ends(k.calls(a.on, a.to, "13", "--account", account, "--wait", "2s"))
+		r := rig.ResultOf(k.T, out)
+		if r.State == "draft" {
+			time.Sleep(tick) // the service is gone
+			continue
+		}
+		k.mu.Lock()
+		k.tries[n].id = r.Operation
+		k.mu.Unlock()
+		for try := 0; try < 3 && code == 6 && ctx.Err() == nil; try++ {
+			_, _, code = k.ends([]string{"status", r.Operation, "--watch", "--wait", "2s"})
+		}
+	}
+}
+
+// kill has the service killed at a request, now and then again while it starts, and starts it.
+func (k *operatorKilling) kill() {
+	k.Helper()
+	m := moment{at: 1 + k.dice.IntN(120), after: k.dice.IntN(2) == 0}
+	if k.dice.IntN(2) == 0 {
+		m.at, m.only = 1+k.dice.IntN(3), "eth_sendRawTransaction"
+	}
+	k.endsAt(m)
+	for k.dice.IntN(4) == 0 {
+		k.said = new(strings.Builder)
+		k.service = exec.CommandContext(k.Context(), rig.Program(), k.serves()...)
+		k.service.Env, k.service.Stderr = k.env, k.said
+		k.ok(k.service.Start())
+		k.endsAt(moment{at: 1 + k.dice.IntN(120), after: k.dice.IntN(2) == 0})
+	}
+	k.starts()
+}
+
+// endsAt has the service killed at a request, or at the first one after a while.
+func (k *operatorKilling) endsAt(m moment) {
+	k.Helper()
+	k.gate.kills(k.service.Process, m)
+	while := time.Duration(300+k.dice.IntN(2700)) * time.Millisecond
+	if m.only != "" {
+		while = 10 * time.Second // in which a payment gets that far, also on a busy machine
+	}
+	late := time.AfterFunc(while, k.gate.soon)
+	ended := make(chan error, 1)
+	go func() { ended <- k.service.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(rig.Limit):
+		_ = k.service.Process.Signal(syscall.SIGQUIT) // which tells where it is
+		<-ended
+		k.Fatalf("the service asks its nodes nothing: %+v, %d requests passed\n%s", m, k.gate.passed(), k.said)
+	}
 	late.Stop()
+	shot, sending := k.gate.shot()
+	if k.service.ProcessState.ExitCode() >= 0 || !shot || strings.Contains(k.said.String(), "panic") {
+		k.Fatalf("it ended by itself: %v\n%s", k.service.ProcessState, k.said)
+	}
+	if k.kills++; k.kills%50 == 0 {
+		k.Logf("%d kills", k.kills)
+	}
+	if sending {
+		k.sends++
+	}
+	k.gate.kills(nil, moment{})
+}
+
+// judge compares what became of each payment with what the wallet says.
+func (k *operatorKilling) judge() {
+	k.Helper()
+	var payees []common.Address
+	for _, a := range k.tries {
+		payees = append(payees, a.to)
+	}
+	fills, paid, unsigned, ends := k.settled(payees...), 0, 0, map[int]int{}
+	for i, a := range k.tries {
+		has := k.owns(a.on, a.to)
+		if has != 0 {
+			paid++
+		}
+		if a.id == "" {
+			if unsigned++; has != 0 {
+				k.Errorf("payment %d was not signed, and %d millionths arrived", i, has)
+			}
+			continue
+		}
+		out, _, code := k.ends([]string{"status", a.id, "--watch", "--wait", "1s"})
+		for try := 0; try < 3 && has != 0 && code == 6; try++ {
+			out, _, code = k.ends([]string{"status", a.id, "--watch", "--wait", "20s"})
+		}
+		ends[code]++
+		if has != 0 && has != 13e6 || (has != 0) != (code == 0) {
+			k.Errorf("payment %d, %s: %d millionths arrived; exit code %d, %s", i, a.id, has, code, out)
+		}
+	}
+	if fills != paid {
+		k.Errorf("%d deliveries, %d arrived", fills, paid)
+	}
+	if k.kills >= 20 && (fills < k.kills/20 || k.sends < k.kills/10) || fills == 0 {
+		k.Error("these kills say nothing")
+	}
+	k.Logf("%d kills, %d of them at a send; %d payments: %d were not signed, the others ended with %v; %d deliveries",
+		k.kills, k.sends, len(k.tries), unsigned, ends, fills)
 }
 
 // While an operator settles, blocks above the final ones are taken back again and again on the chains that pay and on

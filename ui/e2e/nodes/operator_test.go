@@ -4,11 +4,14 @@ package nodes
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +31,7 @@ type operated struct {
 	filler, escrow, hot common.Address
 	data, listen        string
 	service             *exec.Cmd
+	said                *strings.Builder    // what the service wrote into its log
 	began               map[string]*big.Int // USDC of these accounts together, by chain
 }
 
@@ -64,6 +68,9 @@ func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string
 	}, ids...)
 	o := &operated{person: &person{world: w, at: map[string]common.Address{}}, tokens: map[string]common.Address{},
 		data: filepath.Join(w.dir, "team"), listen: "127.0.0.1:0", began: map[string]*big.Int{}}
+	if runtime.GOOS == "linux" {
+		o.listen = "127.0.0.2:0" // no connection of others takes its port while the service is down
+	}
 	known, err := catalog.Load()
 	w.ok(err)
 	usdc, _ := known.Aggregate("ob:usdc")
@@ -133,12 +140,7 @@ func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string
 		t.Fatalf("%v\n%s", err, screen)
 	}
 	o.pass = rig.Passphrase
-	o.key = o.makes()
-	o.runs(0, "accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer", o.key.Hex(), "--name", "daily")
-	o.pass = ""
-	out, _ = o.runs(0, "accounts", "list")
-	o.pass = rig.Passphrase
-	o.at["daily"] = common.HexToAddress(o.finds(out, `kernel-v3.1-ecdsa +(0x\w{40})`))
+	o.joins("daily", kinds["daily"])
 	for _, id := range paying {
 		o.gives(id, o.at["daily"], savings)
 	}
@@ -148,7 +150,7 @@ func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string
 	return o
 }
 
-// reads1 finds something in a text.
+// finds finds something in a text.
 func (w *world) finds(text, pattern string) string {
 	w.Helper()
 	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
@@ -158,16 +160,32 @@ func (w *world) finds(text, pattern string) string {
 	return m[1]
 }
 
+// joins gives the member an account of a kind with a key of its own.
+func (o *operated) joins(name, kind string) {
+	o.Helper()
+	o.key = o.makes()
+	signer := []string{"--signer", o.key.Hex()}
+	if kind == "role-based" {
+		signer = []string{"--session", o.key.Hex(), "--admin", o.makes().Hex()}
+	}
+	o.runs(0, append([]string{"accounts", "add", "--type", kind, "--name", name}, signer...)...)
+	o.pass = ""
+	out, _ := o.runs(0, "accounts", "list")
+	o.pass = rig.Passphrase
+	o.at[name] = common.HexToAddress(o.finds(out, kind+` +(0x\w{40})`))
+}
+
 // serves is the command of the service.
 func (o *operated) serves() []string {
-	return []string{"serve", "--networks", o.file, "--data", o.data, "--listen", o.listen, "--json"}
+	return []string{"serve", "--networks", o.file, "--data", o.data, "--listen", o.listen,
+		"--host", "127.0.0.2", "--json"}
 }
 
 // starts begins the service, for good under the same address.
 func (o *operated) starts() rig.Serving {
 	o.Helper()
-	cmd, _, line, _ := rig.Begins(o.T, o.env, o.serves())
-	o.service = cmd
+	cmd, _, line, said := rig.Begins(o.T, o.env, o.serves())
+	o.service, o.said = cmd, said
 	at, _ := rig.Where(o.T, line)
 	o.listen = strings.TrimSuffix(strings.TrimPrefix(at.BaseURL, "https://"), "/api")
 	return at
@@ -205,7 +223,7 @@ func (o *operated) sum(id string, payees ...common.Address) *big.Int {
 		return new(big.Int)
 	}
 	all := int64(0)
-	for _, who := range append(payees, o.filler, o.escrow, o.hot, o.at["daily"]) {
+	for _, who := range slices.AppendSeq(append(payees, o.filler, o.escrow, o.hot), maps.Values(o.at)) {
 		all += o.owns(id, who)
 	}
 	return big.NewInt(all)

@@ -95,12 +95,12 @@ func newWorldOn(t *testing.T, start func(*world), ids ...string) *world {
 	return w
 }
 
-// anvil starts one, with more flags if any, which makes blocks when it is told. It keeps gigabytes of states, which one
-// that is killed leaves behind, so they end with the test.
+// anvil starts one, with more flags if any, which makes blocks when it is told. It keeps few states, as those of a long
+// run fill a disk, and what one that is killed leaves behind ends with the test.
 func anvil(t *testing.T, id string, more ...string) string {
 	t.Helper()
 	cmd := exec.Command(*anvilProgram, append([]string{"--port", "0", "--chain-id", id, "--accounts", "1", "--hardfork",
-		"prague", "--no-mining", "--cache-path", t.TempDir()}, more...)...)
+		"prague", "--no-mining", "--cache-path", t.TempDir(), "--prune-history", "250"}, more...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
