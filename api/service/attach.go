@@ -129,8 +129,8 @@ func (a *Attachment) StoreBytes() (int64, error) {
 	return info.Size(), nil
 }
 
-// Lost is a context that ends when another process has taken the database from this one, which only PostgreSQL lets
-// happen.
+// Lost is a context that ends when another process has taken the database from this one, or when another database is in
+// its place, which only PostgreSQL lets happen.
 func (a *Attachment) Lost() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -28,16 +28,18 @@ const bucketTimeline = "timeline"
 
 var keyTimeline = []byte("timeline")
 
-// timeline is what a database and the file beside it say of it. Dir is where the database was opened last.
+// timeline is what a database and the file beside it say of it. Dir is where the database was opened last, Server what
+// its server said of itself (pg.Store.Lineage).
 type timeline struct {
 	ID     string `json:"id"`
 	Opened uint64 `json:"opened"`
 	Dir    string `json:"dir,omitzero"`
+	Server string `json:"server,omitzero"`
 }
 
 // behind says why a database is not what was written last in a directory, "" when nothing says so. A process that
 // ended between the two writes left the database ahead.
-func (t timeline) behind(file *timeline, dir string) string {
+func (t timeline) behind(file *timeline, dir, server string) string {
 	switch {
 	case t.ID == "":
 		return ""
@@ -48,11 +50,16 @@ func (t timeline) behind(file *timeline, dir string) string {
 	case file.Opened > t.Opened:
 		return fmt.Sprintf("the database in %s is an older copy: it was opened %d times, and %d times before", dir,
 			t.Opened, file.Opened)
+	case differs(t.Server, server) || differs(file.Server, server):
+		return "the database is on another server or timeline than before, or was made anew: a standby was promoted, " +
+			"or a backup restored"
 	case t.Dir != dir:
 		return "the database was in " + t.Dir + " before, and is now in " + dir + ": it was moved or copied"
 	}
 	return ""
 }
+
+func differs(before, now string) bool { return before != "" && now != "" && before != now }
 
 // follow compares the database of an operator with what was there before, and begins an epoch where it is an older one
 // or a copy.
@@ -71,7 +78,10 @@ func (s *Service) follow() error {
 		return fmt.Errorf("service: %w", err)
 	}
 	var now timeline
-	why := ""
+	why, server := "", ""
+	if s, is := o.Store.(interface{ Lineage() string }); is {
+		server = s.Lineage()
+	}
 	err = o.Store.Update(func(tx store.Tx) error {
 		b := tx.Bucket(bucketTimeline)
 		if raw := b.Get(keyTimeline); raw != nil {
@@ -79,7 +89,7 @@ func (s *Service) follow() error {
 				return err
 			}
 		}
-		if why = now.behind(file, dir); why != "" {
+		if why = now.behind(file, dir, server); why != "" {
 			if err := quotestore.BeginEpoch(tx, o.Clock(), why); err != nil {
 				return err
 			}
@@ -95,7 +105,7 @@ func (s *Service) follow() error {
 		if file != nil && file.ID == now.ID {
 			now.Opened = max(now.Opened, file.Opened+1)
 		}
-		now.Dir = dir
+		now.Dir, now.Server = dir, server
 		raw, err := json.Marshal(now)
 		return errors.Join(err, b.Put(keyTimeline, raw))
 	})

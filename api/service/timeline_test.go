@@ -7,6 +7,7 @@ import (
 
 func TestADatabaseThatIsNotWhatWasWrittenLastIsNoticed(t *testing.T) {
 	here := timeline{ID: "a", Opened: 5, Dir: "/data"}
+	on := func(server string) timeline { return timeline{ID: "a", Opened: 5, Dir: "/data", Server: server} }
 	for name, c := range map[string]struct {
 		store timeline
 		file  *timeline
@@ -22,8 +23,14 @@ func TestADatabaseThatIsNotWhatWasWrittenLastIsNoticed(t *testing.T) {
 		"one that was put there alone":    {here, nil, "without timeline.json"},
 		"a copy of the directory": {timeline{ID: "a", Opened: 5, Dir: "/other"}, &timeline{ID: "a", Opened: 5},
 			"moved or copied"},
+		"a promoted standby": {on("1/1"), &timeline{ID: "a", Opened: 5, Server: "1/1"}, "a standby was promoted"},
+		"a dump that was restored where it had been made": {on("1/2"), &timeline{ID: "a", Opened: 5, Server: "1/1"},
+			"a backup restored"},
+		"the server of before":        {on("1/2"), &timeline{ID: "a", Opened: 5, Server: "1/2"}, ""},
+		"a server for the first time": {here, &timeline{ID: "a", Opened: 5}, ""},
 	} {
-		if got := c.store.behind(c.file, "/data"); (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
+		got := c.store.behind(c.file, "/data", "1/2")
+		if (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

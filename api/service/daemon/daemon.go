@@ -149,11 +149,12 @@ func Run(ctx context.Context, o Options) error {
 	defer func() { _ = a.Close() }()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer context.AfterFunc(a.Lost(), func() { stop(pg.ErrTaken) })()
-	if err := listen(ctx, o, a, figures, log); err != nil || !errors.Is(context.Cause(ctx), pg.ErrTaken) {
+	lost := a.Lost()
+	defer context.AfterFunc(lost, func() { stop(context.Cause(lost)) })()
+	if err := listen(ctx, o, a, figures, log); err != nil {
 		return err
 	}
-	return pg.ErrTaken
+	return context.Cause(lost)
 }
 
 // keys are those of an operator that a file keeps; no seed where the data directory has them.

@@ -33,15 +33,17 @@ type claim struct {
 	config *pgx.ConnConfig
 	schema uint32
 	number int64
-	log    *slog.Logger
-	money  bool          // Options.Money
-	look   time.Duration // Options.Look
-	tell   func(error)   // of a server that is away, and with nil of one that is back
+	// lineage is that of the database that was opened.
+	lineage string
+	log     *slog.Logger
+	money   bool          // Options.Money
+	look    time.Duration // Options.Look
+	tell    func(error)   // of a server that is away, and with nil of one that is back
 
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
 	lost    context.Context
-	lose    context.CancelFunc
+	lose    context.CancelCauseFunc // with ErrTaken or ErrOlder
 }
 
 func (c *claim) writeLock() string {
@@ -51,7 +53,7 @@ func (c *claim) writeLock() string {
 // check compares the claim with the stored one, in a transaction that holds the lock of writers.
 func (c *claim) check(t *tx) error {
 	if c.lost.Err() != nil {
-		return ErrTaken
+		return context.Cause(c.lost)
 	}
 	var stored int64
 	err := t.ask(func(rows pgx.Rows) (err error) {
@@ -59,18 +61,18 @@ func (c *claim) check(t *tx) error {
 		return err
 	}, `select claim from coffer_holder`)
 	if err == nil && stored != c.number {
-		c.give()
+		c.give(ErrTaken)
 		err = ErrTaken
 	}
 	return err
 }
 
-// give notes that another process has the database.
-func (c *claim) give() {
+// give notes that this process writes nothing more, and why.
+func (c *claim) give(why error) {
 	if c.lost.Err() == nil {
-		c.log.Error(ErrTaken.Error())
+		c.log.Error(why.Error())
 	}
-	c.lose()
+	c.lose(why)
 }
 
 // wait takes the lock of who serves, waiting at most so long for the process that has it.
@@ -183,7 +185,7 @@ func (c *claim) alive(ctx context.Context, session *pgx.Conn) bool {
 		return false
 	}
 	if stored != c.number {
-		c.give()
+		c.give(ErrTaken)
 	}
 	return true
 }
@@ -197,7 +199,10 @@ func (c *claim) again(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	mine, err := c.lock(ctx, session)
+	mine := false
+	if err = c.follows(ctx, session); err == nil {
+		mine, err = c.lock(ctx, session)
+	}
 	if err == nil && c.alive(ctx, session) && mine && c.lost.Err() == nil {
 		c.log.Warn("the session with the database is back")
 		return session, nil

@@ -45,13 +45,14 @@ func Open(ctx context.Context, a *Address, o Options) (*Store, error) {
 	}
 	c := &claim{config: a.config.ConnConfig, log: o.Log, money: o.Money,
 		look: cmp.Or(o.Look, time.Minute)}
-	c.lost, c.lose = context.WithCancel(context.Background())
+	c.lost, c.lose = context.WithCancelCause(context.Background())
 	if err := prepare(ctx, session, o, c); err != nil {
 		return nil, errors.Join(err, session.Close(ctx))
 	}
 	config := a.config.Copy()
 	config.MaxConns = maxConnections
 	config.MaxConnLifetimeJitter = time.Minute
+	config.AfterConnect = c.follows
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), config)
 	if err != nil {
 		return nil, errors.Join(explain(err), session.Close(ctx))
@@ -96,7 +97,11 @@ func prepare(ctx context.Context, session *pgx.Conn, o Options, c *claim) error 
 	if err := migrate(ctx, session, c); err != nil {
 		return err
 	}
-	return c.take(ctx, session, o.Holder)
+	if err := c.take(ctx, session, o.Holder); err != nil {
+		return err
+	}
+	c.lineage, err = lineageOf(ctx, session)
+	return err
 }
 
 // checkServer refuses a server that cannot keep the promise of a store.

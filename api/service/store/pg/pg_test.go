@@ -583,3 +583,48 @@ func TestAClockThatIsNotTheServersIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAnotherTableInThePlaceOfTheRecordsIsNoticed: a dump was restored in the place of the records. Who had them opened
+// writes nothing more, and what is opened next says that it is another.
+func TestAnotherTableInThePlaceOfTheRecordsIsNoticed(t *testing.T) {
+	address := storetest.Schema(t)
+	s, err := open(t, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := put(s, "a", "1"); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Exec(t, address, `do $$ begin
+		alter table coffer_record rename to dumped;
+		create table coffer_record (like dumped including all);
+		insert into coffer_record select * from dumped;
+		drop table dumped;
+		perform pg_terminate_backend(pid) from pg_stat_activity where pid != pg_backend_pid() and application_name like
+			'coffer%' and datname = current_database() and query like '%coffer_%';
+		end $$`)
+	select {
+	case <-s.Lost().Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not see that the records are others")
+	}
+	if err := put(s, "a", "2"); !errors.Is(err, pg.ErrOlder) {
+		t.Errorf("it wrote: %v", err)
+	}
+	_ = s.Close()
+	next, err := open(t, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.Lineage() == s.Lineage() || get(t, next, "a") != "1" {
+		t.Errorf("%s, and %s before", next.Lineage(), s.Lineage())
+	}
+	_ = next.Close()
+	again, err := open(t, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Lineage() != next.Lineage() {
+		t.Errorf("the same records are %s and %s", again.Lineage(), next.Lineage())
+	}
+}

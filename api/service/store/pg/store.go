@@ -9,7 +9,8 @@
 //   - A View, and a Snapshot, is a transaction of isolation repeatable read on a connection of its own. Snapshots are
 //     bounded in number and time.
 //   - A server that is away makes calls fail with store.ErrAway. Nothing has to be restarted when it is back, unless
-//     another process took the database over meanwhile.
+//     another process took the database over meanwhile, or the server that is back is another: a promoted standby or
+//     a restored backup may lack commits that this process has seen (ErrOlder).
 //
 // A value is sealed as in a file (store.Seal), so a record that something else has changed is found damaged. A key that
 // cannot be packed into 2 700 bytes is refused by the server.
@@ -94,13 +95,15 @@ func (s *Store) Trouble() (at time.Time, err error) {
 
 // note remembers what is wrong with the server, for Trouble.
 func (s *Store) note(err error) error {
-	if errors.Is(err, store.ErrAway) || errors.Is(err, store.ErrNotWritten) || errors.Is(err, ErrTaken) {
+	if errors.Is(err, store.ErrAway) || errors.Is(err, store.ErrNotWritten) || errors.Is(err, ErrTaken) ||
+		errors.Is(err, ErrOlder) {
 		s.trouble.Store(&trouble{err, time.Now()})
 	}
 	return err
 }
 
-// Lost is a context that ends when another process has taken the database over.
+// Lost is a context that ends with ErrTaken when another process has taken the database over, and with ErrOlder when
+// the address leads to other records.
 func (s *Store) Lost() context.Context { return s.claim.lost }
 
 // acquire takes a connection for a transaction.
