@@ -40,8 +40,10 @@ type timeline struct {
 // behind says why a database is not what was written last in a directory, "" when nothing says so. A process that
 // ended between the two writes left the database ahead.
 func (t timeline) behind(file *timeline, dir, server string) string {
+	// a database of PostgreSQL that is the one of before is opened from several directories in turn
+	same := server != "" && server == t.Server
 	switch {
-	case t.ID == "":
+	case t.ID == "" || same && file == nil:
 		return ""
 	case file == nil:
 		return "the database was put into " + dir + " without " + TimelineFile
@@ -53,7 +55,7 @@ func (t timeline) behind(file *timeline, dir, server string) string {
 	case differs(t.Server, server) || differs(file.Server, server):
 		return "the database is on another server or timeline than before, or was made anew: a standby was promoted, " +
 			"or a backup restored"
-	case t.Dir != dir:
+	case t.Dir != dir && !same:
 		return "the database was in " + t.Dir + " before, and is now in " + dir + ": it was moved or copied"
 	}
 	return ""

@@ -26,7 +26,12 @@ func TestADatabaseThatIsNotWhatWasWrittenLastIsNoticed(t *testing.T) {
 		"a promoted standby": {on("1/1"), &timeline{ID: "a", Opened: 5, Server: "1/1"}, "a standby was promoted"},
 		"a dump that was restored where it had been made": {on("1/2"), &timeline{ID: "a", Opened: 5, Server: "1/1"},
 			"a backup restored"},
-		"the server of before":        {on("1/2"), &timeline{ID: "a", Opened: 5, Server: "1/2"}, ""},
+		"the server of before": {on("1/2"), &timeline{ID: "a", Opened: 5, Server: "1/2"}, ""},
+		"a spare's first turn": {on("1/2"), nil, ""},
+		"a spare's later turn": {timeline{ID: "a", Opened: 9, Dir: "/other", Server: "1/2"},
+			&timeline{ID: "a", Opened: 5, Server: "1/2"}, ""},
+		"a spare of a server that lost commits": {timeline{ID: "a", Opened: 4, Dir: "/other", Server: "1/2"},
+			&timeline{ID: "a", Opened: 5, Server: "1/2"}, "an older copy"},
 		"a server for the first time": {here, &timeline{ID: "a", Opened: 5}, ""},
 	} {
 		got := c.store.behind(c.file, "/data", "1/2")
