@@ -180,7 +180,7 @@ func (p *payer) end(s *served, status string) {
 	p.offer, p.sent, p.accepted, p.seen = nil, false, false, nil
 }
 
-// somebody is anybody who takes part and can be paid; nil while there is nobody.
+// somebody is one of those who take part and can be paid; nil while there are none.
 func (h *harness) somebody(dice *rand.Rand) *traffic.Person {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -123,7 +123,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.foreign(); err != nil {
 		return err
 	}
-	if o.New || o.Standby { // nothing is moved, and nobody waits for a turn, before the port is known to be free
+	if o.New || o.Standby { // a busy port is told before anything is moved, or a turn waited for
 		if err := free(ctx, o.Listen); err != nil && o.New {
 			return fmt.Errorf("nothing was moved: %w", err)
 		} else if err != nil {

@@ -53,8 +53,8 @@ func (n *Network) OnOthers() bool { return n.OnOwnNodes() || n.OnNodes() }
 
 // Limits are how far an operator goes, in micro-USD: SponsorPerDay is what an account may cost in gas in 24 hours,
 // Exposure what may be in escrows at once. Accounts are those that are served, nil for all. Attested is an error while
-// too few attesters answer, so that what is paid into an escrow might stay there; nil where nobody looks. Dear is an
-// error while gas on a chain costs more than the operator pays for it, as its newest block that was seen says.
+// too few attesters answer, so that what is paid into an escrow might stay there; nil where that is not watched. Dear
+// is an error while gas on a chain costs more than the operator pays for it, as its newest block that was seen says.
 type Limits struct {
 	SponsorPerDay, Exposure *big.Int
 	Accounts                []common.Address

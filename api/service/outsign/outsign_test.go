@@ -197,7 +197,7 @@ func TestEachChainHasItsClefAndEveryCallOfAnOperatorIsNamedToIt(t *testing.T) {
 	unknown := types.NewTx(&types.DynamicFeeTx{ChainID: big.NewInt(10), Gas: 90_000, To: &who,
 		Data: []byte{0xde, 0xad, 0xbe, 0xef}, GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(3e9)})
 	if _, err := k.SignTx(t.Context(), unknown, big.NewInt(10)); !errors.Is(err, outsign.ErrSigner) {
-		t.Errorf("it signs what nobody can read: %v", err)
+		t.Errorf("it signs what cannot be decoded: %v", err)
 	}
 }
 

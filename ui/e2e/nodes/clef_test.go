@@ -109,7 +109,7 @@ func (c *clefs) runs(args ...string) {
 }
 
 // Clef has an operator's hot key and attester's key, and the rules of docs/networks.md. Calls are paid on another
-// chain, filled, and their deposits released. The rules refuse what moves coins and what nobody can read; no file of
+// chain, filled, and their deposits released. The rules refuse what moves coins and what cannot be decoded; no file of
 // the operator has either key.
 func TestClefSignsForAnOperator(t *testing.T) {
 	needsAnvil(t)
