@@ -153,6 +153,12 @@ func (b *Block) arrivals(r Review) {
 		e.Note = notes(r.was(&r.Previous.Minimum, v.Minimum, Arrives), e.Note)
 	}
 	b.Entries = append(b.Entries, e)
+	for i, n := range v.Needs { // a document names one of the tokens that a call needs
+		if n.Need.Asset != v.Delivered.Asset && n.Need.Amount != nil && n.Need.Amount.Sign() > 0 {
+			b.Entries = append(b.Entries, Entry{Group: "Arrives", Label: Clean(n.Need.ChainName, 40),
+				Amount: &v.Needs[i].Need, Way: Arrives, Note: []Span{say("exactly")}})
+		}
+	}
 }
 
 // request repeats the intent of a swap or a transfer, from its frozen form and nothing else.

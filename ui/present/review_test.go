@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/internal/reviewtest"
 	"coffer/wallet/consent"
@@ -32,6 +33,30 @@ func TestASlippageThatIsAllowedNeverReadsAsMoreThanWhatIsAllowed(t *testing.T) {
 			rt.Fatalf("too much reads as allowed: %q", text)
 		}
 	})
+}
+
+// The document of a quote names one delivered token, and a call may need several.
+func TestEveryTokenThatACallNeedsIsAmongWhatArrives(t *testing.T) {
+	two := reviewtest.Quote()
+	asset, err := caip.ParseAsset("eip155:8453/slip44:60")
+	if err != nil {
+		t.Fatal(err)
+	}
+	coin := verify.AmountView{Asset: asset, Symbol: "ETH", Decimals: 18, Amount: big.NewInt(30_000_000_000_000_000),
+		ChainName: "Base"}
+	none := coin
+	none.Asset, none.Symbol, none.Amount = caip.ERC20(8453, [20]byte{1}), "DAI", new(big.Int)
+	two.Quote.Needs = append(two.Quote.Needs, verify.NeedView{Need: coin}, verify.NeedView{Need: none})
+	p, _ := pageOf(t, reviewtest.Case{Review: two})
+	text := textOf(p)
+	for _, want := range []string{"Arrives Base 250.5 USDC, $250.45, exactly", "Arrives Base 0.03 ETH, "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "Arrives Base 0 DAI") {
+		t.Errorf("nothing of it is needed, and it arrives:\n%s", text)
+	}
 }
 
 func TestOnlyACostThatIsExplainedInFullIsMarkedGood(t *testing.T) {

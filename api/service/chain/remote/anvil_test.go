@@ -128,7 +128,9 @@ func (o *outside) simulate(t *testing.T, head chain.Header, at uint64, overlay c
 	var fees struct {
 		BaseFees []hexutil.Big `json:"baseFeePerGas"`
 	}
-	o.ask(t, &fees, "eth_feeHistory", "0x1", hexutil.Uint64(head.Number), []any{})
+	for len(fees.BaseFees) < 2 { // anvil takes a moment to count a new block in
+		o.ask(t, &fees, "eth_feeHistory", "0x1", hexutil.Uint64(head.Number), []any{})
+	}
 	state := map[common.Address]map[string]any{}
 	for a, v := range overlay {
 		s := map[string]any{}
