@@ -3,7 +3,8 @@
 //   - Update runs one at a time in every process that knows the database: it holds an advisory lock that ends with its
 //     transaction. Each commit compares the claim of this process with the one that is stored; who was replaced by
 //     another process writes nothing more (ErrTaken).
-//   - What a transaction writes stays in memory until it commits, and is sent as one statement.
+//   - What a transaction writes stays in memory until it commits, and is sent as one statement. Updates that wait for
+//     each other share a transaction: each runs behind the one before, and all are committed at once.
 //   - A commit whose answer was lost is looked up by its number before anything else is written. While the server does
 //     not tell, Update fails with store.ErrNotWritten.
 //   - A View, and a Snapshot, is a transaction of isolation repeatable read on a connection of its own. Snapshots are
@@ -69,8 +70,10 @@ type Store struct {
 	end       context.CancelFunc
 	closing   sync.Once
 
-	writing sync.Mutex
-	unknown string // number of the transaction whose outcome is not known, "" for none; guarded by writing
+	waiting atomic.Int32 // for writing
+	writing sync.Mutex   // held while an Update runs its function, and while a transaction commits
+	open    *shared      // the transaction of those who write now, nil for none; guarded by writing
+	unknown string       // number of the transaction whose outcome is not known, "" for none; guarded by writing
 	trouble atomic.Pointer[trouble]
 }
 
@@ -140,37 +143,6 @@ const beginRead = "begin isolation level repeatable read read only"
 // reading makes a transaction that sees one frozen version. It begins with its first read.
 func (s *Store) reading(c *pgxpool.Conn) *tx {
 	return &tx{conn: c, life: context.Background(), begin: []string{beginRead}}
-}
-
-// Update implements store.Store.
-func (s *Store) Update(fn func(store.Tx) error) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if _, err := s.ask(); err != nil {
-		return err
-	}
-	c, err := s.acquire()
-	if err != nil {
-		return err
-	}
-	t := &tx{conn: c, life: context.Background(), begin: []string{"begin", s.claim.writeLock()},
-		writes: map[string]*writes{}}
-	defer t.end()
-	if err := s.claim.check(t); err != nil {
-		return s.note(err)
-	}
-	err = fn(t)
-	if t.err != nil {
-		return s.note(t.err)
-	}
-	if err != nil || len(t.writes) == 0 {
-		return err
-	}
-	if err := s.commit(t); err != nil {
-		return s.note(fmt.Errorf("%w: %w", store.ErrNotWritten, err))
-	}
-	s.trouble.Store(nil)
-	return nil
 }
 
 // commit sends what was written. When the answer to the commit is lost, the server is asked for its outcome.
@@ -297,6 +269,9 @@ func (s *Store) Close() error {
 		s.end()
 		s.writing.Lock() // after the Update under way
 		defer s.writing.Unlock()
+		if s.open != nil {
+			s.finish(s.open)
+		}
 		s.claim.close()
 		s.pool.Close()
 	})

@@ -81,6 +81,11 @@ func (t *tx) ask(read func(pgx.Rows) error, sql string, args ...any) error {
 	return explain(err)
 }
 
+// sound reports whether an open transaction can go on, and be committed.
+func (t *tx) sound() bool {
+	return !t.conn.Conn().IsClosed() && t.conn.Conn().PgConn().TxStatus() == 'T'
+}
+
 // end gives the connection back. What was not committed is undone; a connection on which that fails is closed.
 func (t *tx) end() {
 	if t.done {
