@@ -106,7 +106,11 @@ func (k *operatorKilling) keepsPaying(ctx context.Context, account string) {
 		a := attempt{to: payee(int64(n) + 1), on: []string{base, "137", "43114", "1"}[n%4]}
 		k.tries = append(k.tries, a)
 		k.mu.Unlock()
-		out, _, code := k.ends(k.calls(a.on, a.to, "13", "--account", account, "--wait", "2s"))
+		out, errs, code := k.ends(k.calls(a.on, a.to, "13", "--account", account, "--wait", "2s"))
+		if out == "" {
+			k.Errorf("a payment ended with %d and no word: %s", code, errs)
+			return
+		}
 		r := rig.ResultOf(k.T, out)
 		if r.State == "draft" {
 			time.Sleep(tick) // the service is gone
