@@ -3,8 +3,6 @@ package service_test
 import (
 	"context"
 	"errors"
-	"flag"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -17,34 +15,16 @@ import (
 	"coffer/api/service/store/storetest"
 )
 
-// The step "replicas" of .ci/run gives the path.
-var failover = flag.String("failover", "", "the `PATH` of a script that makes a server with a standby, and promotes it")
-
-// failsOver carries a command of the script out.
-func failsOver(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), *failover, args...).Output()
-	if err != nil {
-		failed, _ := errors.AsType[*exec.ExitError](err)
-		t.Fatalf("%v: %v\n%s", args, err, failed.Stderr)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // TestAStandbyPromotedWithLostCommitsSendsNothingTwice: the server of the database dies, and a standby takes its place
 // which has nothing of the last six payments: one it knew was delivered since, one was only an offer, and others it
 // never knew. The process that ran writes nothing more; the next one reads the chains. Whatever was delivered stays,
 // whatever was not goes back.
 func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 	t.Parallel()
-	if *failover == "" {
-		t.Skip("needs -args -failover PATH; .ci/run replicas gives one")
-	}
-	home, address, _ := strings.Cut(failsOver(t, "make"), " ")
-	t.Cleanup(func() { failsOver(t, "end", home) })
+	server := storetest.NewServer(t, "async")
 	w := &watched{dir: t.TempDir(), held: map[string]settle.Moment{}, still: map[string]bool{},
 		people: map[uint64]*client{}}
-	db := storetest.Open(t, address)
+	db := storetest.Open(t, server.Address)
 	w.operated = newOperatedIn(t, db, nil)
 	s := w.starts(w.db, w.dir)
 	kept, signed := w.quoted(s, 200)
@@ -53,7 +33,7 @@ func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 	w.reaches("deposits of the payment that the standby has", func() bool { return w.deposited(kept) })
 	offered, late := w.quoted(s, 201)
 	all := []payment{kept, offered}
-	failsOver(t, "cut", home)
+	server.Do("cut")
 
 	w.holds(offered.id, settle.AtRelease)
 	offered.execute(late)
@@ -75,7 +55,8 @@ func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 		return len(w.logs(10, w.escrow, escrow.ReleasedTopic())) == 2 &&
 			len(w.logs(42161, w.escrow, escrow.ReleasedTopic())) == 2
 	})
-	failsOver(t, "promote", home)
+	server.Do("kill")
+	server.Do("promote")
 	select {
 	case <-db.Lost().Done():
 	case <-time.After(time.Minute):
@@ -95,7 +76,7 @@ func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 		t.Errorf("%d deliveries before the next start:\n%s", fills(), w.logged())
 	}
 
-	w.db = storetest.Open(t, address)
+	w.db = storetest.Open(t, server.Address)
 	s = w.starts(w.db, w.dir)
 	defer func() { _ = s.Close() }()
 	if !strings.Contains(w.logged(), "STORE_BEHIND") || !strings.Contains(w.logged(), "a standby was promoted") {

@@ -99,7 +99,7 @@ func (s *Service) ServeNodes(ctx context.Context, o NodesOptions) (_ *Nodes, err
 	if err != nil {
 		return nil, err
 	}
-	n := &Nodes{server: jsonrpc.NewServer(jsonrpc.Options{Log: o.Log, Fault: isFault,
+	n := &Nodes{server: jsonrpc.NewServer(jsonrpc.Options{Log: o.Log, Fault: toldOfFault,
 		Hosts: append(slices.Clone(o.Hosts), host), Remote: o.Remote, CORS: o.CORS, Limits: o.Limits})}
 	defer func() {
 		if err != nil {
@@ -126,19 +126,29 @@ func (s *Service) ServeNodes(ctx context.Context, o NodesOptions) (_ *Nodes, err
 	return n, nil
 }
 
-// isFault reports whether an error is one of the disk or of the data: its text may name a file of this machine.
-func isFault(err error) bool {
+// toldOfFault is what a caller is told of a fault of the disk or of the data, whose text may name a file or a server;
+// "" of any other error.
+func toldOfFault(err error) string {
+	if errors.Is(err, store.ErrAway) {
+		return textAway
+	}
 	for _, fault := range []error{store.ErrNotWritten, store.ErrFull, store.ErrClosed, store.ErrReadOnly, store.ErrKey,
 		store.ErrBucketName, store.ErrInUse, evm.ErrConflict, solana.ErrConflict} {
 		if errors.Is(err, fault) {
-			return true
+			return jsonrpc.TextInternal
 		}
 	}
 	_, file := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)
 	_, system := errors.AsType[syscall.Errno](err)
-	return file || link || system || IsDamage(err)
+	if file || link || system || IsDamage(err) {
+		return jsonrpc.TextInternal
+	}
+	return ""
 }
+
+// textAway asks for patience while the server of the database is away.
+const textAway = "the service's database does not answer: ask again in a moment"
 
 // Close ends the endpoints: requests under way are cut off, as those of a node that stops.
 func (n *Nodes) Close() error {

@@ -120,7 +120,8 @@ func overlay(in map[common.Address]override) chain.Overlay {
 	return out
 }
 
-func (b bundler) measure(st chain.State, o op.UserOp, auths []op.SignedAuthorization) (*gasEstimate, error) {
+func (b bundler) measure(st chain.State, o op.UserOp, auths []op.SignedAuthorization) (_ *gasEstimate, err error) {
+	defer chain.Faulty(st, &err)
 	// Limits count in the hash that a validation sees, not in what it costs.
 	o.CallGasLimit, o.VerificationGasLimit = big.NewInt(mostCall), big.NewInt(mostVerification)
 	if o.Paymaster != nil {

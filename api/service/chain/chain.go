@@ -140,6 +140,13 @@ type State interface {
 	Close()
 }
 
+// Faulty puts the fault of a view in the place of an error that may come of it: where a read fails, each Call does.
+func Faulty(s State, err *error) {
+	if fault := s.Err(); fault != nil {
+		*err = fault
+	}
+}
+
 // Chain is one EVM chain. It is safe for concurrent use; Seal runs one at a
 // time.
 type Chain interface {

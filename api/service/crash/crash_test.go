@@ -10,6 +10,9 @@
 // what genesis made; status, history and books agree. A transaction of others that was answered with its hash is in its
 // block with its receipt in every later life, and none runs twice.
 //
+// With -database the server of the database is killed as well, while the program goes on: meanwhile it answers with 503
+// and says why, and afterwards it serves again by itself.
+//
 //	go test -run TestKilled ./api/service/crash                    5 kills
 //	go test -run TestKilled ./api/service/crash -timeout 2h -kills 10000 -v
 package crash_test
@@ -36,6 +39,8 @@ var settings struct {
 	dir        string
 	serve      string
 	spares     bool
+	database   string
+	outages    int
 }
 
 func TestMain(m *testing.M) {
@@ -48,6 +53,10 @@ func TestMain(m *testing.M) {
 		"further flags of `coffer serve`, separated by blanks")
 	flag.BoolVar(&settings.spares, "spares", false, "another process stands by at each kill and takes the place of "+
 		"the one that dies; needs --store and --standby among the flags of -serve")
+	flag.StringVar(&settings.database, "database", "", "script and directory of the server that -serve names, as "+
+		".ci/replicas/database has them: it is called with `kill` and `start`")
+	flag.IntVar(&settings.outages, "outages", 5, "with -database, how often the server is killed, between kills of "+
+		"the service")
 	flag.Parse()
 	os.Exit(func() int {
 		if settings.program = os.Getenv("COFFER_BIN"); settings.program != "" {
@@ -136,6 +145,9 @@ func (h *harness) run(t *testing.T) error {
 		ended := h.work(ctx, cancel)
 		var err error
 		for range round {
+			if err = h.outagesBefore(ctx, done, dice); err != nil {
+				break
+			}
 			if err = h.killOnce(ctx, dice); err != nil {
 				break
 			}
@@ -164,11 +176,11 @@ func (h *harness) run(t *testing.T) error {
 	return nil
 }
 
-// killOnce starts the service, waits until enough quotes are in flight, and kills it at a random moment after that;
-// sometimes it dies before it listens.
+// killOnce waits until enough quotes are in flight and kills the service at a random moment after that; sometimes it
+// dies before it listens.
 func (h *harness) killOnce(ctx context.Context, dice *rand.Rand) error {
 	begin := time.Now()
-	if h.starts > 0 && dice.IntN(early) == 0 {
+	if h.running == nil && h.starts > 0 && dice.IntN(early) == 0 {
 		s, err := h.next()
 		if err != nil {
 			return err
@@ -180,30 +192,42 @@ func (h *harness) killOnce(ctx context.Context, dice *rand.Rand) error {
 		h.kills++
 		return s.kill()
 	}
-	s, err := h.launch(ctx)
+	s, err := h.caught(ctx, dice)
 	if err != nil {
 		return err
 	}
-	for {
-		if err := s.busy(ctx, inFlight); err != nil {
-			return err
-		}
-		if err := rest(ctx, time.Duration(dice.Int64N(int64(latest)))); err != nil {
-			return err
-		}
-		if n := s.flying(); n >= inFlight {
-			h.sawFlying(n)
-			break
-		}
-	}
 	h.kills++
 	h.cycles += time.Since(begin)
+	h.running = nil
 	return s.kill()
 }
 
-// settle starts the service once more and waits until everybody's quotes have ended.
+// caught is the service with enough quotes in flight, at a random moment after that.
+func (h *harness) caught(ctx context.Context, dice *rand.Rand) (*served, error) {
+	for {
+		s, err := h.serving(ctx)
+		if err != nil {
+			return nil, err
+		}
+		err = s.busy(ctx, inFlight)
+		if err == nil {
+			err = rest(ctx, time.Duration(dice.Int64N(int64(latest))))
+		}
+		n := s.flying()
+		switch {
+		case h.overtaken(s):
+		case err != nil:
+			return nil, err
+		case n >= inFlight:
+			h.sawFlying(n)
+			return s, nil
+		}
+	}
+}
+
+// settle has the service run once more and waits until everybody's quotes have ended.
 func (h *harness) settle(ctx context.Context, ended <-chan struct{}) error {
-	s, err := h.launch(ctx)
+	s, err := h.serving(ctx)
 	if err != nil {
 		return err
 	}
@@ -226,6 +250,7 @@ func (h *harness) settle(ctx context.Context, ended <-chan struct{}) error {
 			return err
 		}
 	}
+	h.running = nil
 	return s.stop()
 }
 

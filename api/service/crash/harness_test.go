@@ -38,9 +38,14 @@ type harness struct {
 	kills, early, starts int
 	lives                int // processes that a spare stood by for
 	startTime, cycles    time.Duration
-	fewest, flown        int     // quotes in flight at a kill: the fewest, and all together
-	last                 *served // the process that was started last
-	spare                *served // one that stands by
+	fewest, flown        int           // quotes in flight at a kill: the fewest, and all together
+	caughtAt             int           // such moments
+	outages, both        int           // kills of the database, and how many took the service with them
+	overtakes            int           // outages after which the one that stood by was quicker
+	silences             time.Duration // after starts of the database, until the service answered again
+	running              *served       // the process that serves, nil after its end
+	last                 *served       // the process that was started last
+	spare                *served       // one that stands by
 	checker              checker
 
 	mu       sync.Mutex
@@ -163,6 +168,7 @@ func (h *harness) problem(format string, args ...any) {
 }
 
 func (h *harness) sawFlying(n int) {
+	h.caughtAt++
 	h.fewest = min(h.fewest, n)
 	h.flown += n
 }
@@ -184,12 +190,13 @@ func (h *harness) figures() string {
 	return fmt.Sprintf("%d kills (%d while starting), in flight at a kill at least %d, on average %.1f; quotes "+
 		"accepted %d, completed %d (%s; of several chains %d), refunded %d, failed %d, "+
 		"never accepted %d, lost %d, doubled %d; %d people; a start takes %d ms, a cycle %d ms; refused: %s; "+
-		"sent by others: %s; duration %s",
-		h.kills, h.early, h.fewest, float64(h.flown)/float64(late), len(h.quotes)-by[""], by[api.StatusCompleted],
+		"sent by others: %s; %sduration %s",
+		h.kills, h.early, h.fewest, float64(h.flown)/float64(max(1, h.caughtAt)), len(h.quotes)-by[""],
+		by[api.StatusCompleted],
 		listed(sorts), across, by[api.StatusRefunded],
 		by[api.StatusFailed], by[""], h.lost.Load(), h.checker.doubled, len(h.people),
 		h.startTime.Milliseconds()/int64(max(1, h.starts)),
-		h.cycles.Milliseconds()/int64(late), listed(h.refusal), listed(h.sent()),
+		h.cycles.Milliseconds()/int64(late), listed(h.refusal), listed(h.sent()), h.outageFigures(),
 		time.Since(h.begun).Round(time.Second))
 }
 

@@ -76,6 +76,11 @@ func (s *sender) run(ctx context.Context) error {
 			}
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case away(err):
+			s.h.refusals(awayName)
+			if err := rest(ctx, awayRest); err != nil {
+				return err
+			}
 		case errors.As(err, &refused), errors.Is(err, traffic.ErrBroken):
 			return err
 		default:

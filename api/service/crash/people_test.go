@@ -27,6 +27,7 @@ type payer struct {
 	offer    *traffic.Offer
 	sent     bool    // execute went out
 	accepted bool    // and was answered with 200
+	unsure   bool    // and was answered while the database was away: it may have been written
 	seen     *served // the life that is known to have the quote in flight
 }
 
@@ -72,6 +73,11 @@ func (p *payer) run(ctx context.Context) error {
 		case err == nil:
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case away(err):
+			p.h.refusals(awayName)
+			if err := rest(ctx, awayRest); err != nil {
+				return err
+			}
 		case errors.As(err, &answered):
 			if err := p.refused(s, answered); err != nil {
 				return err
@@ -93,7 +99,7 @@ func (p *payer) step(ctx context.Context, s *served) error {
 		p.sent, p.seen = true, s
 		s.fly()
 		err := s.client.Execute(ctx, p.offer)
-		p.accepted = err == nil
+		p.accepted, p.unsure = err == nil, away(err)
 		return err
 	case p.person == nil:
 		return p.begin(ctx, s)
@@ -138,7 +144,7 @@ func (p *payer) reconcile(ctx context.Context, s *served) error {
 	case status.Status == "" && p.accepted:
 		p.h.lost.Add(1)
 		return fmt.Errorf("%w: quote %s was accepted and is lost", traffic.ErrBroken, p.offer.ID)
-	case status.Status == "" && p.seen == s:
+	case status.Status == "" && p.seen == s && !p.unsure:
 		return fmt.Errorf("%w: quote %s has no record in the life that got it", traffic.ErrBroken, p.offer.ID)
 	case status.Status == "":
 		p.end(s, "")
@@ -177,7 +183,7 @@ func (p *payer) end(s *served, status string) {
 		s.land()
 	}
 	p.h.told(p.recipe, p.person, p.offer, status)
-	p.offer, p.sent, p.accepted, p.seen = nil, false, false, nil
+	p.offer, p.sent, p.accepted, p.unsure, p.seen = nil, false, false, false, nil
 }
 
 // somebody is one of those who take part and can be paid; nil while there are none.

@@ -74,6 +74,14 @@ func (h *harness) next() (*served, error) {
 	return h.spawn()
 }
 
+// serving is the process that serves; when there is none, one is launched.
+func (h *harness) serving(ctx context.Context) (_ *served, err error) {
+	if h.running == nil {
+		h.running, err = h.launch(ctx)
+	}
+	return h.running, err
+}
+
 // launch starts the service, waits until it listens, and lets the people know.
 func (h *harness) launch(ctx context.Context) (*served, error) {
 	begin := time.Now()

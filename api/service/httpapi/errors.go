@@ -84,6 +84,12 @@ func notWritten(err error) *api.Error {
 	if errors.Is(err, store.ErrFull) {
 		return api.NewError(api.ErrUnavailable, "The service's disk is full: its operator has to make room")
 	}
+	if errors.Is(err, store.ErrAway) {
+		e := api.NewError(api.ErrUnavailable, "The service's database does not answer, and whether this was kept is "+
+			"not certain: ask for its status in a moment")
+		e.RetryAfter = awayPause
+		return e
+	}
 	return api.NewError(api.ErrUnavailable,
 		"The service's database cannot be written: its operator has to look at the log")
 }

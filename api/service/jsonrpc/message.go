@@ -15,9 +15,11 @@ const (
 	textTooMany  = "batch too large"
 	textTooLarge = "response too large"
 	textTimeout  = "request timed out"
-	textInternal = "internal error"
 	textObject   = "non-array args"
 )
+
+// TextInternal is what a caller is told of a fault that is not its business.
+const TextInternal = "internal error"
 
 // codeInternal is for a method that panicked, and for a fault of this side.
 const codeInternal = -32603
@@ -257,7 +259,7 @@ func (m message) answer(result any, err error) []byte {
 	if !whole {
 		var wrong error
 		if raw, wrong = json.Marshal(result); wrong != nil {
-			return refusal(id, Errorf(codeInternal, textInternal))
+			return refusal(id, Errorf(codeInternal, TextInternal))
 		}
 	}
 	if len(raw) == 0 {

@@ -51,13 +51,14 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Options say who may call, and which errors are faults of this side: the log has their texts, and a caller gets
-// "internal error". Hosts are the names, beside this machine's loopback names, that a request may be addressed
-// to; with Remote it may be any address as well. CORS are the origins of web pages that may call, "*" for all: a page
-// of any other origin is refused. A program that is no browser names no origin.
+// Options say who may call, and which errors are faults of this side: the log has their texts, and a caller gets what
+// Fault makes of one, such as TextInternal; "" says that an error is no fault. Hosts are the names, beside this
+// machine's loopback names, that a request may be addressed to; with Remote it may be any address as well. CORS are the
+// origins of web pages that may call, "*" for all: a page of any other origin is refused. A program that is no browser
+// names no origin.
 type Options struct {
 	Log    *slog.Logger // is told of methods that panic and of faults; never gets parameters or results
-	Fault  func(error) bool
+	Fault  func(error) string
 	Hosts  []string
 	Remote bool
 	CORS   []string
@@ -293,15 +294,19 @@ func (r *request) call(ctx context.Context, name string, method Method, p Params
 	defer func() {
 		if p := recover(); p != nil {
 			r.Log.Error("a method of an endpoint panicked", "method", name, "stack", string(debug.Stack()))
-			result, err = nil, Errorf(codeInternal, textInternal)
+			result, err = nil, Errorf(codeInternal, TextInternal)
 		}
 	}()
 	result, err = method(ctx, p)
+	told := ""
+	if err != nil && r.Fault != nil {
+		told = r.Fault(err)
+	}
 	switch {
 	case err == nil:
-	case r.Fault != nil && r.Fault(err):
+	case told != "":
 		r.Log.Error("a method of an endpoint failed", "method", name, "error", err)
-		err = Errorf(codeInternal, textInternal)
+		err = Errorf(codeInternal, "%s", told)
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		err = context.DeadlineExceeded
 	}

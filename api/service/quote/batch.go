@@ -68,7 +68,8 @@ func (r *request) calls() (out []op.Call) {
 }
 
 // batch is the user's calls with the approvals around them (protocol §2.7).
-func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
+func (q *Quoter) batch(st chain.State, r *request) (_ []op.Call, _ batch, err error) {
+	defer chain.Faulty(st, &err)
 	var before, after []op.Call
 	for i, a := range r.AllowanceRequirements {
 		token, spender, want, err := r.allowance(a)

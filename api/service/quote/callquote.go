@@ -186,10 +186,10 @@ func (q *Quoter) unchanged(ctx context.Context, c *call) error {
 }
 
 // simulate runs the signed operation through the real handleOps on the overlay of prepare (protocol §2.3).
-func (q *Quoter) simulate(ctx context.Context, st chain.State, c *call) error {
+func (q *Quoter) simulate(ctx context.Context, st chain.State, c *call) (err error) {
+	defer chain.Faulty(st, &err)
 	k := c.context
 	c.funds = funds{now: c.now, payer: c.payer, chainID: k.ChainID, gas: k.Gas, delegation: k.Delegation}
-	var err error
 	if c.funds.needs, err = q.readNeeds(ctx, st, k.Owner, k.Required, c.now); err != nil {
 		return err
 	}

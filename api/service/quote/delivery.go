@@ -59,7 +59,8 @@ func (q *Quoter) settleable(ctx context.Context, x *trade, t escrow.Terms) ([]bu
 }
 
 // fillWorks simulates the solver's transfer.
-func (q *Quoter) fillWorks(st chain.State, x *trade) error {
+func (q *Quoter) fillWorks(st chain.State, x *trade) (err error) {
+	defer chain.Faulty(st, &err)
 	d := x.delivery()
 	to, _ := x.recipient.EVM()
 	m := chain.Message{From: q.Network.Pins.Solver, To: to, Value: d.amount, Gas: fillLimit}
@@ -69,7 +70,7 @@ func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 	if r := st.Call(m); r.Err != nil {
 		return refusedDelivery(q.Codec.Failed(r).Text)
 	}
-	return st.Err()
+	return nil
 }
 
 // solanaFill simulates the solver's transfer on Solana. A recipient of coins must end with the rent minimum of an

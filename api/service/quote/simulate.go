@@ -54,7 +54,9 @@ func (q *Quoter) state(ctx context.Context, chainID uint64, at time.Time) (chain
 // overlay makes a view look as it will when the solver has delivered: the request's overrides, then each required token
 // credited up to what is required (protocol §2.3). Of a token of others it is not known where it keeps balances: the
 // solver pays what is missing.
-func (q *Quoter) overlay(st chain.State, owner common.Address, needs []need, overrides []api.StateOverride) error {
+func (q *Quoter) overlay(st chain.State, owner common.Address, needs []need,
+	overrides []api.StateOverride) (err error) {
+	defer chain.Faulty(st, &err)
 	o, err := parseOverrides(overrides)
 	if err != nil {
 		return err
@@ -76,11 +78,8 @@ func (q *Quoter) overlay(st chain.State, owner common.Address, needs []need, ove
 			st.Apply(q.Network.CreditOverlay(n.asset, owner, n.required))
 		default:
 			missing := new(big.Int).Sub(n.required, have)
-			r := st.Call(chain.Message{From: q.Network.Pins.Solver, To: token, Data: erc20.Transfer(owner, missing)})
-			if err := st.Err(); err != nil {
-				return err
-			}
-			if r.Err != nil {
+			transfer := chain.Message{From: q.Network.Pins.Solver, To: token, Data: erc20.Transfer(owner, missing)}
+			if r := st.Call(transfer); r.Err != nil {
 				return undeliverable(n.asset)
 			}
 		}
@@ -121,6 +120,7 @@ func parseOverrides(in []api.StateOverride) (chain.Overlay, error) {
 // returns what one handleOps of it costs. The simulated changes stay in the view.
 func (q *Quoter) measure(st chain.State, a smartaccount.Account, o *op.UserOp, chainID uint64, b batch) (gas uint64,
 	err error) {
+	defer chain.Faulty(st, &err)
 	point := q.Network.Pins.EntryPoint
 	var deploy uint64
 	if o.Factory != nil {

@@ -42,12 +42,14 @@ func (s *Settler) simulate(ctx context.Context, o *order) error {
 	return s.simulateOn(ctx, o.ChainID, o, o.targetOps(), s.onTarget(o, o.Fills))
 }
 
-func (s *Settler) simulateOn(ctx context.Context, chainID uint64, o *order, ops []operation, encode encoder) error {
+func (s *Settler) simulateOn(ctx context.Context, chainID uint64, o *order, ops []operation,
+	encode encoder) (err error) {
 	st, err := s.Network.Chains[chainID].State(ctx, uint64(o.now.Unix()))
 	if err != nil {
 		return err
 	}
 	defer st.Close()
+	defer chain.Faulty(st, &err)
 	tx, err := s.bundle(ctx, st, o, chainID, ops, encode)
 	var r refusal
 	if errors.As(err, &r) {

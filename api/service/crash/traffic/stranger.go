@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -174,7 +175,11 @@ func (s *Stranger) Step(ctx context.Context, nodes Nodes, to *Person) ([]Move, e
 			return nil, err
 		}
 		var hash common.Hash
-		if err := e.Call(ctx, &hash, "eth_sendRawTransaction", hexutil.Bytes(raw)); err != nil {
+		err = e.Call(ctx, &hash, "eth_sendRawTransaction", hexutil.Bytes(raw))
+		if no, refused := errors.AsType[*Refusal](err); again && refused && no.Message == "already known" {
+			continue // it waits there
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.sort, err)
 		}
 		if hash != t.tx.Hash() {

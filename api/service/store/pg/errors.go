@@ -38,8 +38,18 @@ var (
 	// ErrRole says that the role may not do what the service has to.
 	ErrRole = errors.New("the role of the store's address may not do this")
 	// ErrTaken says that another process serves from the database now. What this one has in memory is out of date.
-	ErrTaken = errors.New("another process has taken over the database: this one writes nothing more; end it")
+	ErrTaken error = lostError("another process has taken over the database: this one writes nothing more; end it")
 )
+
+// lostError says why this process has the database no longer. It wraps store.ErrAway: who asks this process is to ask
+// again, and is answered by the one that serves then.
+type lostError string
+
+// Error implements error.
+func (e lostError) Error() string { return string(e) }
+
+// Unwrap returns store.ErrAway.
+func (lostError) Unwrap() error { return store.ErrAway }
 
 // explain wraps an error of the driver with what it means and what to do. One that is nil stays so.
 func explain(err error) error {

@@ -2,7 +2,6 @@ package pg
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -12,7 +11,7 @@ import (
 
 // ErrOlder says that the address leads to another server, timeline or copy of the records than when the database was
 // opened. Commits may be lost, and what this process has in memory is out of date.
-var ErrOlder = errors.New("the database is not the one that was opened: a standby was promoted, or a backup " +
+var ErrOlder error = lostError("the database is not the one that was opened: a standby was promoted, or a backup " +
 	"restored, and what was written last may be missing. This process writes nothing more: end it and start it again")
 
 // lineageQuery names the server, the timeline of its log, the database and its table of records. A promoted standby,

@@ -5,8 +5,8 @@
 //     another process writes nothing more (ErrTaken).
 //   - What a transaction writes stays in memory until it commits, and is sent as one statement. Updates that wait for
 //     each other share a transaction: each runs behind the one before, and all are committed at once.
-//   - A commit whose answer was lost is looked up by its number before anything else is written. While the server does
-//     not tell, Update fails with store.ErrNotWritten.
+//   - A commit whose answer was lost is looked up by what it was to write, before anything else is written. While the
+//     server does not tell, Update fails with store.ErrNotWritten.
 //   - A View, and a Snapshot, is a transaction of isolation repeatable read on a connection of its own. Snapshots are
 //     bounded in number and time.
 //   - A server that is away makes calls fail with store.ErrAway. Nothing has to be restarted when it is back, unless
@@ -73,7 +73,7 @@ type Store struct {
 	waiting atomic.Int32 // for writing
 	writing sync.Mutex   // held while an Update runs its function, and while a transaction commits
 	open    *shared      // the transaction of those who write now, nil for none; guarded by writing
-	unknown string       // number of the transaction whose outcome is not known, "" for none; guarded by writing
+	unknown *written     // by a commit whose outcome is not known, nil for none; guarded by writing
 	trouble atomic.Pointer[trouble]
 }
 
@@ -149,8 +149,8 @@ func (s *Store) reading(c *pgxpool.Conn) *tx {
 func (s *Store) commit(t *tx) error {
 	ctx, cancel := context.WithTimeout(t.life, statementWithin)
 	defer cancel()
-	number, err := t.flush(ctx)
-	if err != nil {
+	w := t.written()
+	if err := t.flush(ctx, w); err != nil {
 		return explain(err)
 	}
 	tag, err := t.conn.Exec(ctx, "commit")
@@ -163,7 +163,7 @@ func (s *Store) commit(t *tx) error {
 		return explain(err) // it answered: nothing was written
 	}
 	t.end()
-	s.unknown = number
+	s.unknown = w
 	s.log.Warn("the answer to a commit was lost; the server is asked for its outcome", "error", err)
 	committed, err := s.ask()
 	if err == nil && !committed {
@@ -174,18 +174,12 @@ func (s *Store) commit(t *tx) error {
 
 // ask finds out what became of a commit whose answer was lost; nothing is written before that is known.
 func (s *Store) ask() (committed bool, err error) {
-	for end := time.Now().Add(tellWithin); s.unknown != ""; {
-		var status *string
-		if status, err = s.outcome(s.unknown); err == nil && status == nil {
-			// the server has forgotten, or never knew: what is stored tells
-			err = fmt.Errorf("%w: the server does not know what became of a commit", store.ErrAway)
-			s.unknown = ""
-			return false, err
-		}
-		if err == nil && *status != "in progress" {
-			s.unknown = ""
-			s.log.Warn("the outcome of the commit is known", "outcome", *status)
-			return *status == "committed", nil
+	for end := time.Now().Add(tellWithin); s.unknown != nil; {
+		ended := false
+		if ended, committed, err = s.outcome(s.unknown); ended {
+			s.unknown = nil
+			s.log.Warn("the outcome of the commit is known", "committed", committed)
+			return committed, nil
 		}
 		if time.Now().After(end) || s.life.Err() != nil {
 			if err == nil {
@@ -198,12 +192,20 @@ func (s *Store) ask() (committed bool, err error) {
 	return false, nil
 }
 
-// outcome asks the server for the status of a transaction; nil when it does not know.
-func (s *Store) outcome(number string) (status *string, err error) {
+// outcome reports whether a transaction has ended, and whether what it wrote is there. The lock of writers tells the
+// first, as the transaction holds it to its end. The number of the transaction tells nothing: a server that crashed may
+// have forgotten it with what was not on its disk, and then gives it to another.
+func (s *Store) outcome(w *written) (ended, committed bool, err error) {
 	ctx, cancel := context.WithTimeout(s.life, connectWithin)
 	defer cancel()
-	err = s.pool.QueryRow(ctx, `select pg_xact_status($1::text::xid8)`, number).Scan(&status)
-	return status, explain(err)
+	err = pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error {
+		if err := t.QueryRow(ctx, "select pg_try_advisory_xact_lock($1::int, $2::int)", int32(lockWrite),
+			int32(s.claim.schema)).Scan(&ended); err != nil || !ended {
+			return err
+		}
+		return t.QueryRow(ctx, isThere, w.puts.b, w.puts.k, w.puts.v, w.gone.b, w.gone.k).Scan(&committed)
+	})
+	return ended && err == nil, committed, explain(err)
 }
 
 // Snapshot implements store.Store. Work that holds none waits behind at most maxSnapshots others, and what these open

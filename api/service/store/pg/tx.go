@@ -285,33 +285,49 @@ func (b bucket) page(from []byte, inclusive, down bool, size int) (out []entry, 
 	return out, err
 }
 
-// flush sends what was written and returns the number of the transaction, by which its outcome can be asked for.
-func (t *tx) flush(ctx context.Context) (number string, err error) {
-	var puts, gone struct {
-		b    []string
-		k, v [][]byte
-	}
+// written is what a transaction puts and deletes, sealed, in columns.
+type written struct{ puts, gone columns }
+
+type columns struct {
+	b    []string
+	k, v [][]byte
+}
+
+// written collects what the transaction has written.
+func (t *tx) written() *written {
+	w := &written{}
 	for name, m := range t.writes {
 		m.Scan(func(k string, v []byte) bool {
 			if v == nil {
-				gone.b, gone.k = append(gone.b, name), append(gone.k, []byte(k))
+				w.gone.b, w.gone.k = append(w.gone.b, name), append(w.gone.k, []byte(k))
 				return true
 			}
-			puts.b, puts.k = append(puts.b, name), append(puts.k, []byte(k))
-			puts.v = append(puts.v, store.Seal(name, []byte(k), v))
+			w.puts.b, w.puts.k = append(w.puts.b, name), append(w.puts.k, []byte(k))
+			w.puts.v = append(w.puts.v, store.Seal(name, []byte(k), v))
 			return true
 		})
 	}
+	return w
+}
+
+// isThere asks whether everything is as a commit was to make it.
+const isThere = `select not exists (select from unnest($1::text[], $2::bytea[], $3::bytea[]) u(b, k, v)
+	left join coffer_record r on r.bucket = u.b and r.key = u.k where r.value is distinct from u.v)
+	and not exists (select from unnest($4::text[], $5::bytea[]) u(b, k)
+	join coffer_record r on r.bucket = u.b and r.key = u.k)`
+
+// flush sends what was written.
+func (t *tx) flush(ctx context.Context, w *written) error {
 	b := &pgx.Batch{}
-	b.Queue(`select pg_current_xact_id()::text`).QueryRow(func(r pgx.Row) error { return r.Scan(&number) })
 	nothing := func(pgconn.CommandTag) error { return nil }
-	if len(gone.k) > 0 {
+	if len(w.gone.k) > 0 {
 		b.Queue(`delete from coffer_record r using unnest($1::text[], $2::bytea[]) u(b, k) `+
-			`where r.bucket = u.b and r.key = u.k`, gone.b, gone.k).Exec(nothing)
+			`where r.bucket = u.b and r.key = u.k`, w.gone.b, w.gone.k).Exec(nothing)
 	}
-	if len(puts.k) > 0 {
+	if len(w.puts.k) > 0 {
 		b.Queue(`insert into coffer_record select * from unnest($1::text[], $2::bytea[], $3::bytea[]) `+
-			`on conflict (bucket, key) do update set value = excluded.value`, puts.b, puts.k, puts.v).Exec(nothing)
+			`on conflict (bucket, key) do update set value = excluded.value`, w.puts.b, w.puts.k, w.puts.v).
+			Exec(nothing)
 	}
-	return number, t.conn.SendBatch(ctx, b).Close()
+	return t.conn.SendBatch(ctx, b).Close()
 }
