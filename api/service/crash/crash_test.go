@@ -196,10 +196,15 @@ func (h *harness) killOnce(ctx context.Context, dice *rand.Rand) error {
 	if err != nil {
 		return err
 	}
+	if err := s.kill(); err != nil && h.overtaken(s) {
+		return h.killOnce(ctx, dice)
+	} else if err != nil {
+		return err
+	}
 	h.kills++
 	h.cycles += time.Since(begin)
 	h.running = nil
-	return s.kill()
+	return nil
 }
 
 // caught is the service with enough quotes in flight, at a random moment after that.

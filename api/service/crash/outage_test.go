@@ -17,10 +17,11 @@ import (
 
 // Figures of outages.
 const (
-	together = 5                      // one outage in so many takes the service with it
-	longest  = 400 * time.Millisecond // that the server is left dead
-	awayRest = 20 * time.Millisecond  // before a client asks again
-	awayName = "database away"        // of such answers in the figures
+	together  = 5                      // one outage in so many takes the service with it
+	longest   = 400 * time.Millisecond // that the server is left dead
+	leaveTime = 15 * time.Second       // of a process that finishes its requests
+	awayRest  = 20 * time.Millisecond  // before a client asks again
+	awayName  = "database away"        // of such answers in the figures
 )
 
 // away reports whether an answer says that the database of the service is away.
@@ -72,13 +73,17 @@ func (h *harness) outage(ctx context.Context, dice *rand.Rand) error {
 	if err := h.database(ctx, "kill"); err != nil {
 		return err
 	}
-	both := dice.IntN(together) == 0
-	if both {
-		h.running = nil
+	gone := dice.IntN(together) == 0
+	if gone {
 		h.both++
-		err = s.kill()
-	} else {
-		err = h.checkAway(ctx, s)
+		if err = s.kill(); err != nil && h.overtaken(s) {
+			err = nil
+		}
+	} else if err = h.checkAway(ctx, s); err != nil && h.leaves(s) {
+		gone, err = true, nil // it was overtaken after the outage before
+	}
+	if gone {
+		h.running = nil
 	}
 	if err == nil {
 		err = rest(ctx, time.Duration(dice.Int64N(int64(longest))))
@@ -86,7 +91,7 @@ func (h *harness) outage(ctx context.Context, dice *rand.Rand) error {
 	if err == nil {
 		err = h.database(ctx, "start")
 	}
-	if err != nil || both {
+	if err != nil || gone {
 		return err
 	}
 	return h.back(ctx, s)
@@ -129,17 +134,10 @@ func (h *harness) back(ctx context.Context, s *served) error {
 			h.silences += time.Since(since)
 		}
 		if err != nil && !away(err) {
-			select {
-			case <-s.ended:
-				if h.overtaken(s) {
-					return nil
-				}
-				return fmt.Errorf("the service ended by itself: %w", errors.Join(s.exit, err))
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-time.After(time.Second):
-				return fmt.Errorf("after an outage the service answers with %w", err)
+			if h.leaves(s) {
+				return nil
 			}
+			return fmt.Errorf("after an outage the service answers with %w", err)
 		}
 		if err := rest(ctx, pollRest); err != nil {
 			return err
@@ -152,6 +150,15 @@ func (h *harness) endedQuotes() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.quotes)
+}
+
+// leaves reports whether a process that answers no longer ends because it was overtaken.
+func (h *harness) leaves(s *served) bool {
+	select {
+	case <-s.ended:
+	case <-time.After(leaveTime):
+	}
+	return h.overtaken(s)
 }
 
 // overtaken reports whether a process has ended because the one that stood by was quicker after an outage.
