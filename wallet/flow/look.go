@@ -2,9 +2,18 @@ package flow
 
 import (
 	"context"
+	"math/big"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/op"
 	"coffer/wallet/intent"
+	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -14,8 +23,19 @@ func (o *Operation) look(ctx context.Context) func() []verify.Sight {
 	if o.f.d.View == nil {
 		return func() []verify.Sight { return nil }
 	}
+	questions := o.f.d.Policy.Questions(o.in)
+	for i, q := range questions {
+		for _, p := range o.f.pledges() {
+			if n, err := op.ParseNonce(p.Nonce); err == nil && p.Asset.Chain == caip.EVM(q.Chain) &&
+				p.Account == q.Account && !slices.ContainsFunc(questions[i].Keys, func(k *big.Int) bool {
+				return k.Cmp(n.Key192()) == 0
+			}) {
+				questions[i].Keys = append(questions[i].Keys, n.Key192())
+			}
+		}
+	}
 	sights := make(chan []verify.Sight, 1)
-	go func() { sights <- o.f.d.View.Look(ctx, o.f.d.Policy.Questions(o.in)) }()
+	go func() { sights <- o.f.d.View.Look(ctx, questions) }()
 	return func() []verify.Sight { return <-sights }
 }
 
@@ -57,6 +77,51 @@ func (o *Operation) statedBefore() (out []verify.Stated) {
 		v, at, known := o.f.stated.of(account, a.Asset, now)
 		if known && now.Sub(at) < comparedFor && o.f.takenSince(account, a.Asset, at).Sign() == 0 {
 			out = append(out, verify.Stated{Asset: a.Asset, Amount: v, When: at})
+		}
+	}
+	return out
+}
+
+// pledges are what quotes under way can still take, or have just taken: of every operation that was sent and that the
+// service has not said is over, what was signed for its last quote and whose time is not over. That an operation is
+// over is the service's word, which can only make this less.
+func (f *Flow) pledges() (out []verify.Pledge) {
+	open := f.d.Journal.Outstanding(f.latest())
+	for _, rec := range f.d.Journal.Operations() {
+		if rec.State != journal.Executing && rec.State != journal.Acked {
+			continue
+		}
+		for _, x := range open {
+			call := x.Role == verify.RolePrepared
+			if x.Op != rec.ID || !x.Sent || x.Past || x.Role == journal.RoleDelegation || x.ChainID == 0 ||
+				!call && !strings.EqualFold(x.QuoteID, rec.QuoteID) {
+				continue
+			}
+			if call {
+				out = append(out, pledged(x, x.Counts, rec.Quote)...)
+			} else {
+				out = append(out, pledged(x, x.Spend, nil)...)
+			}
+		}
+	}
+	return out
+}
+
+// pledged is what a signature takes of what is there, less what the quote's deposits promise to deliver before.
+func pledged(x journal.Outstanding, takes []journal.Spend, quote []byte) (out []verify.Pledge) {
+	account := common.HexToAddress(x.Sender)
+	nonce, _ := new(big.Int).SetString(x.Nonce, 10) // checked when the record was taken in
+	for _, s := range takes {
+		a, err := caip.ParseAsset(s.Asset)
+		v, errAmount := amount.ParseBase(s.Amount)
+		if err != nil || errAmount != nil || a.Chain != caip.EVM(x.ChainID) {
+			continue
+		}
+		if quote != nil {
+			v = new(big.Int).Sub(v, verify.Promised(quote, account, a))
+		}
+		if v.Sign() > 0 {
+			out = append(out, verify.Pledge{Account: account, Asset: a, Amount: v, Nonce: nonce, Signed: x.Made})
 		}
 	}
 	return out

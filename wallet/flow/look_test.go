@@ -19,6 +19,7 @@ import (
 	"coffer/api/op/erc20"
 	"coffer/assets"
 	"coffer/wallet/flow"
+	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
 
@@ -184,6 +185,71 @@ func TestTH_V8_AQuoteIsComparedWithOwnNodes(t *testing.T) {
 	if len(got) != len(s.Review2.Legs) || !strings.HasPrefix(got[0], "V8 warn: "+verify.SeenShort) ||
 		!strings.Contains(got[0], "seen by your node at block 7: 0.000001 USDC") {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a quote under way takes explains a difference by the journal and the nodes' nonces alone: the service's words
+// about it can only make that less.
+func TestTH_V8_WhatTheJournalHoldsExplainsADifference(t *testing.T) {
+	const paid = 125_980_000 // on Arbitrum, as the wallet signed it
+	for name, c := range map[string]struct {
+		less   int64 // by which the service states less than the nodes see, in base units
+		used   bool  // the nodes see the payment's nonce used
+		change func(b *bench, o *flow.Operation)
+		level  verify.Level
+		words  string
+	}{
+		"pledged":                      {less: paid, level: verify.Show, words: "125.98 USDC of it is kept for what"},
+		"a unit more":                  {less: paid + 1, level: verify.Warn},
+		"a unit less":                  {less: paid - 1, level: verify.Warn},
+		"twice":                        {less: 2 * paid, level: verify.Warn},
+		"what the nodes do not see":    {less: -paid, level: verify.Warn},
+		"taken, and pledged still":     {less: paid, used: true, level: verify.Show, words: "125.98 USDC of it"},
+		"taken, and not seen yet":      {less: -paid, used: true, level: verify.Show, words: "USDC was just taken by"},
+		"taken, and a unit is missing": {less: 1 - paid, used: true, level: verify.Warn},
+		"its time is over": {less: paid, level: verify.Warn, change: func(b *bench, _ *flow.Operation) {
+			b.clock.Add(20 * 60)
+		}},
+		"the service says that it is over": {less: paid, level: verify.Warn, change: func(b *bench, o *flow.Operation) {
+			if s, err := o.Watch(b.t.Context(), nil); err != nil || s.State != flow.StateDone {
+				b.t.Fatal(s.State, err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := onLab(t)
+			b.policy.Limits.Gates = []string{verify.GateOpenRepeat}
+			b.reopen()
+			o := b.review2()
+			if s, err := o.Execute(t.Context(), consent2(o), nil); err != nil || s.State != flow.StateAccepted {
+				t.Fatal(s.State, err)
+			}
+			if c.change != nil {
+				c.change(b, o)
+				b.w.Now, b.w.Sequence, b.w.Deploy = b.now(), 1, false
+			}
+			looks(b, func(s *verify.Sight) {
+				for i, a := range s.Assets {
+					if a.String() == golden.ArbUSDC {
+						s.Has[i] = new(big.Int).Add(s.Has[i], big.NewInt(c.less))
+					}
+				}
+				for i, n := range s.Next {
+					if c.used {
+						s.Next[i] = new(big.Int).Add(n, big.NewInt(1<<40))
+					}
+				}
+			})
+			s, err := b.start().Prepare(t.Context())
+			if err != nil {
+				t.Fatalf("%v %+v", err, s.Report1.Reasons)
+			}
+			got := of(s.Report1, "V8")
+			if len(got) != 1 || !strings.HasPrefix(got[0], "V8 "+string(c.level)+": ") ||
+				!strings.Contains(got[0], c.words) {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }
 

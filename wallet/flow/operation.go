@@ -152,7 +152,8 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	report = o.f.clockRemark(report, answer.Skew)
 	if p != nil {
 		report = o.balanceRemark(p.WithCode(report, code, verify.Seen(sights, o.in.ChainID())), p.View().Sources)
-		report = p.WithSights(o.f.d.Policy, o.f.d.Clock(), report, sights, o.statedNow(p.View().Sources))
+		report = p.WithSights(o.f.d.Policy, o.f.d.Clock(), report, sights, o.statedNow(p.View().Sources),
+			o.f.pledges())
 		report = p.WithSimulations(o.f.d.Policy, o.f.d.Clock(), report, simulated)
 	}
 	o.update(func(s *Snapshot) {

@@ -285,7 +285,7 @@ func (o *Operation) judge(a client.Answer, seen sighting) (*verify.VerifiedQuote
 		if twice, refused := o.paysTwice(q); refused {
 			q, report.Reasons = nil, append(report.Reasons, twice)
 		} else {
-			report = q.WithSights(d.Policy, d.Clock(), report, seen.sights, o.statedBefore())
+			report = q.WithSights(d.Policy, d.Clock(), report, seen.sights, o.statedBefore(), o.f.pledges())
 			report = q.WithSimulations(d.Policy, d.Clock(), report, seen.simulated)
 		}
 	}

@@ -175,18 +175,21 @@ func (p Policy) fixed(acc account) (out []common.Address) {
 
 // WithSights puts what own nodes see into the report of Prepared: whether balances are as the service states them, the
 // nonce is the next one, and there is code at the fixed addresses. Without sights nothing changes.
-func (p *PreparedOp) WithSights(rules Policy, now time.Time, r Report, sights []Sight, said []Stated) Report {
+func (p *PreparedOp) WithSights(rules Policy, now time.Time, r Report, sights []Sight, said []Stated,
+	pledges []Pledge) Report {
 	var takes []AmountView
 	if p.view.WholeConsent {
 		takes = p.view.Outflow
 	}
-	out, seen := rules.sighted(now, r, sights, said, takes, []Signing{p.signing})
+	out, seen := rules.sighted(now, r, sights, said, takes, slices.Concat(pledges, p.view.takes()),
+		[]Signing{p.signing})
 	p.view.Seen = seen
 	return out
 }
 
 // WithSights is the same for what a quote signs: each payment must be there as well.
-func (q *VerifiedQuote) WithSights(rules Policy, now time.Time, r Report, sights []Sight, said []Stated) Report {
+func (q *VerifiedQuote) WithSights(rules Policy, now time.Time, r Report, sights []Sight, said []Stated,
+	pledges []Pledge) Report {
 	var takes []AmountView
 	for _, l := range q.view.Legs {
 		takes = rules.addAmounts(takes, []AmountView{l.Pays})
@@ -194,13 +197,14 @@ func (q *VerifiedQuote) WithSights(rules Policy, now time.Time, r Report, sights
 	if q.view.SameChainOnly {
 		return r // nothing is signed; review 1 said what is seen
 	}
-	out, seen := rules.sighted(now, r, sights, said, takes, q.operations)
+	out, seen := rules.sighted(now, r, sights, said, takes, pledges, q.operations)
 	q.view.Seen = seen
 	return out
 }
 
-// sighted judges sights. said are the balances that the service stated, takes what is signed away.
-func (p Policy) sighted(now time.Time, r Report, sights []Sight, said []Stated, takes []AmountView,
+// sighted judges sights. said are the balances that the service stated, takes what is signed away, pledges what the
+// account's quotes under way take.
+func (p Policy) sighted(now time.Time, r Report, sights []Sight, said []Stated, takes []AmountView, pledges []Pledge,
 	ops []Signing) (Report, []SeenView) {
 	j := &judge{Policy: p, now: now, report: Report{Passed: slices.Clone(r.Passed), Reasons: slices.Clone(r.Reasons)}}
 	var seen []SeenView
@@ -214,7 +218,7 @@ func (p Policy) sighted(now time.Time, r Report, sights []Sight, said []Stated, 
 			blind = append(blind, label.Name+": "+why)
 			continue
 		}
-		if v := j.balances(s, label, said, takes); len(v.Has) > 0 {
+		if v := j.balances(s, label, said, takes, pledges); len(v.Has) > 0 {
 			seen = append(seen, v)
 		}
 		j.nonces(s, label, ops)
@@ -246,49 +250,77 @@ func (j *judge) unreadable(s Sight) string {
 }
 
 // balances compares what a chain's nodes see with what the service states and with what is signed away (TH-V8).
-func (j *judge) balances(s Sight, label ChainLabel, said []Stated, takes []AmountView) SeenView {
+func (j *judge) balances(s Sight, label ChainLabel, said []Stated, takes []AmountView, pledges []Pledge) SeenView {
 	v := SeenView{Chain: label, Block: s.Block, As: true}
-	by := SeenByNode + " at block " + strconv.FormatUint(s.Block, 10) + ": "
+	on := " on " + label.Name
 	for i, a := range s.Assets {
 		stated := slices.IndexFunc(said, func(x Stated) bool { return x.Asset == a })
 		taken := slices.IndexFunc(takes, func(x AmountView) bool { return x.Asset == a })
 		if stated < 0 && taken < 0 {
 			continue
 		}
-		on := " on " + label.Name
 		if i >= len(s.Has) || s.Has[i] == nil {
 			j.put(Reason{Code: "V8", Level: Unknown, Title: SeenNothing + a.Display() + on + "."})
 			v.As = false
 			continue
 		}
 		has := s.Has[i]
-		missing := stated >= 0 && said[stated].Amount == nil
 		if taken >= 0 || len(takes) == 0 {
 			v.Has = append(v.Has, j.amountView(a, has))
-			v.As = v.As && stated >= 0 && (!missing || has.Sign() == 0)
+			v.As = v.As && stated >= 0 && (said[stated].Amount != nil || has.Sign() == 0)
 		}
-		switch {
-		case missing && !Slight(j.amountView(a, has)):
-			v.As = false
-			j.put(Reason{Code: "V8", Level: Warn, Title: SeenLeftOut + j.human(a, has) + on + ".",
-				Want: by + j.human(a, has) + on, Got: "unknown: the service leaves it out"})
-		case stated >= 0 && !missing && said[stated].Amount.Cmp(has) != 0:
-			v.As = false
-			got := ServiceSays + " "
-			if when := said[stated].When; !when.IsZero() {
-				got = "the service said at " + clockText(when) + " "
-			}
-			figure := j.human(a, said[stated].Amount)
-			j.put(Reason{Code: "V8", Level: Warn, Title: SeenOtherwise + j.human(a, has) + on + ", " + ServiceSays +
-				" " + figure + ".", Want: by + j.human(a, has) + on, Got: got + figure})
-		case taken >= 0 && takes[taken].Amount != nil && has.Cmp(takes[taken].Amount) < 0:
-			j.put(Reason{Code: "V8", Level: Warn, Title: SeenShort + j.human(a, has) + on + ", and " +
-				j.human(a, takes[taken].Amount) + " is needed.", Got: by + j.human(a, has)})
-		default:
+		var differs []Reason
+		if stated >= 0 {
+			differs = j.otherwise(s, a, has, on, said[stated], pledges)
+			v.As = v.As && len(differs) == 0
+		}
+		if taken >= 0 && takes[taken].Amount != nil && has.Cmp(takes[taken].Amount) < 0 &&
+			!slices.ContainsFunc(differs, func(r Reason) bool { return r.Level == Warn }) {
+			differs = append(differs, Reason{Code: "V8", Level: Warn, Title: SeenShort + j.human(a, has) + on +
+				", and " + j.human(a, takes[taken].Amount) + " is needed.", Got: s.by() + j.human(a, has)})
+		}
+		for _, r := range differs {
+			j.put(r)
+		}
+		if len(differs) == 0 {
 			j.pass("V8", "the balances that pay are as your nodes see them")
 		}
 	}
 	return v
+}
+
+// by says who saw a figure, and in which block.
+func (s Sight) by() string { return SeenByNode + " at block " + strconv.FormatUint(s.Block, 10) + ": " }
+
+// otherwise compares a balance that the nodes see with what the service states: a difference is a warning, or, where
+// quotes under way explain all of it, a note.
+func (j *judge) otherwise(s Sight, a caip.Asset, has *big.Int, on string, said Stated, pledges []Pledge) []Reason {
+	r := Reason{Code: "V8", Level: Warn, Want: s.by() + j.human(a, has) + on}
+	var why explanation
+	var explained bool
+	says := "the service leaves it out"
+	if said.Amount == nil {
+		if Slight(j.amountView(a, has)) {
+			return nil
+		}
+		r.Title, r.Got = SeenLeftOut+j.human(a, has)+on+".", "unknown: "+says
+		why, explained = j.leavesLittle(s, a, has, pledges)
+	} else {
+		if said.Amount.Cmp(has) == 0 {
+			return nil
+		}
+		figure := j.human(a, said.Amount)
+		says = ServiceSays + " " + figure
+		r.Title, r.Got = SeenOtherwise+j.human(a, has)+on+", "+says+".", says
+		if when := said.When; !when.IsZero() {
+			r.Got = "the service said at " + clockText(when) + " " + figure
+		}
+		why, explained = exactly(s, a, has, said.Amount, pledges)
+	}
+	if explained {
+		r.Level, r.Title = Show, SeenPledged+j.human(a, has)+on+", "+says+", and "+j.because(why, a)+"."
+	}
+	return []Reason{r}
 }
 
 // nonces compares the nonce of each operation with the next one at the entry point (TH-V9).

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 	"coffer/api/op/erc20"
 	"coffer/api/secret"
 	"coffer/api/service"
+	"coffer/api/service/settle"
 	"coffer/api/service/store"
 	"coffer/config"
 	"coffer/ui/e2e/rig"
@@ -134,13 +136,44 @@ type believer struct {
 	dir         string
 	account     api.Account
 	before      map[common.Address]*big.Int // what somebody had when first looked at, which brings test funds
+	stops       atomic.Pointer[stop]
+}
+
+// stop keeps the service from a step of every settlement until it is lifted.
+type stop struct {
+	at     settle.Moment
+	lifted chan struct{}
+}
+
+func (b *believer) wait(ctx context.Context, at settle.Moment, _ string) error {
+	s := b.stops.Load()
+	if s == nil || s.at != at {
+		return nil
+	}
+	select {
+	case <-s.lifted:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stopsAt has the service wait before a step of each settlement until the result is called.
+func (b *believer) stopsAt(at settle.Moment) (lift func()) {
+	b.Helper()
+	s := &stop{at, make(chan struct{})}
+	b.stops.Store(s)
+	lift = sync.OnceFunc(func() { close(s.lifted) })
+	b.Cleanup(lift)
+	return lift
 }
 
 func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 	t.Helper()
 	b := &believer{Bench: rig.NewBench(t), dir: t.TempDir(), before: map[common.Address]*big.Int{}}
 	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Now,
-		Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute})
+		Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute,
+		Faults: service.Faults{Wait: b.wait}})
 	b.Must(err)
 	t.Cleanup(func() { b.Must(svc.Close()) })
 	b.service = svc
@@ -286,6 +319,14 @@ func (b *believer) runs(d intent.Draft) flow.Snapshot {
 	s, err = o.Watch(b.Context(), nil)
 	b.Must(err)
 	return s
+}
+
+// ends watches an operation until the service says that it is over.
+func (b *believer) ends(o *flow.Operation) {
+	b.Helper()
+	if s, err := o.Watch(b.Context(), nil); err != nil || s.State != flow.StateDone {
+		b.Fatal(s.State, err)
+	}
 }
 
 // open lists the signatures that can still be used: their word and their lane.

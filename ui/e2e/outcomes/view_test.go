@@ -5,6 +5,7 @@ package outcomes
 import (
 	"bytes"
 	"io"
+	"math/big"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -18,9 +19,12 @@ import (
 	"coffer/api/rpcpool"
 	"coffer/api/rpcpool/faultproxy"
 	"coffer/api/service"
+	"coffer/api/service/settle"
 	"coffer/ui/present"
 	"coffer/wallet/chainview"
+	"coffer/wallet/consent"
 	"coffer/wallet/flow"
+	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
@@ -95,8 +99,9 @@ func (l *balancesLie) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	_ = res.Body.Close()
-	at := bytes.Index(raw, []byte(`"assetType":"`+l.asset+`"`))
-	if at >= 0 {
+	list := max(bytes.Index(raw, []byte(`"sourceAssetBalances"`)), 0)
+	if at := bytes.Index(raw[list:], []byte(`"assetType":"`+l.asset+`"`)); at >= 0 {
+		at += list
 		from := at + bytes.Index(raw[at:], []byte(`"balance":"`)) + len(`"balance":"`)
 		to := from + bytes.IndexByte(raw[from:], '"')
 		l.told = string(raw[from:to])
@@ -107,7 +112,10 @@ func (l *balancesLie) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-const usdcOnBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+const (
+	usdcOnBase     = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+	usdcOnArbitrum = "eip155:42161/erc20:0xaf88d065e77c8cc2239327c5edb3a432268e5831"
+)
 
 // TestTH_V8_YourNodeContradictsTheServicesBalance: the service states less than there is, so that one pays for what one
 // has. The review names both figures and who saw them; --yes stops unless the code is named. An honest answer brings
@@ -147,6 +155,119 @@ func TestTH_V8_YourNodeContradictsTheServicesBalance(t *testing.T) {
 	}
 	if s.Review1.OpHash != fingerprint {
 		t.Error("what is signed depends on the view")
+	}
+}
+
+// TestTH_V8_WhatARunningQuotePledgesIsExplained: while a quote of the account runs, the service leaves out of a balance
+// what is pledged to it, and the nodes see it there. What was signed explains that to the unit, so that --yes goes on;
+// one unit beside it is a warning, and so is the same difference when nothing runs any more.
+func TestTH_V8_WhatARunningQuotePledgesIsExplained(t *testing.T) {
+	friend := common.Address{0xf1}
+	for name, c := range map[string]struct {
+		runs  intent.Draft
+		at    settle.Moment
+		asset string
+		notes []string
+	}{
+		"a transfer": {transferTo(friend), settle.AtDeposit, usdcOnArbitrum,
+			[]string{"USDC on Arbitrum One, ", " and 20 USDC of it is kept for"}},
+		"a call of what is there": {callTo(friend, 10_000_000), settle.AtFill, usdcOnBase,
+			[]string{"25 USDC on Base, the service says 15 USDC, and 10 USDC of it"}},
+		"a call with a payment": {callTo(friend, 100_000_000), settle.AtDeposit, usdcOnArbitrum,
+			[]string{"25 USDC on Base, the service says 0 USDC, and 25 USDC of it", " on Arbitrum One, "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBeliever(t, api.AccountKernelV31)
+			seeing(t, b, 1, 10, 56, 137, 8453, 42161, 43114, 59144)
+			lie := &balancesLie{inner: b.heldService.inner, asset: c.asset}
+			b.heldService.inner = lie
+			lift := b.stopsAt(c.at)
+			o := b.begin(c.runs)
+			s, err := b.reviews(o)
+			b.Must(err)
+			pledged := big.NewInt(10_000_000)
+			if s.State == flow.StateReview2 {
+				pledged = s.Review2.Legs[0].Pays.Amount
+				s, err = o.Execute(b.Context(), consents(b, s, true), nil)
+				b.Must(err)
+			}
+			if s.State != flow.StateAccepted {
+				t.Fatal(s.State)
+			}
+			prepare := func() flow.Snapshot {
+				t.Helper()
+				s, err := b.begin(callTo(common.Address{0xf2}, 1_000_000)).Prepare(t.Context())
+				b.Must(err)
+				return s
+			}
+			s = prepare()
+			if r, found := reason(s, "V8", verify.Warn); found {
+				t.Errorf("%+v", r)
+			}
+			var notes []string
+			for _, r := range of(s.Report1, "V8") {
+				notes = append(notes, r.Title)
+			}
+			for _, x := range append(c.notes, verify.SeenPledged, "what you signed at 9 October 2025, 08:53:20 UTC") {
+				if !strings.Contains(strings.Join(notes, "\n"), x) {
+					t.Errorf("%q is not said: %q", x, notes)
+				}
+			}
+			if _, err := consent.ByPolicy(s.Under(false), []string{"V4", "J4"}, nil); err != nil {
+				t.Errorf("--yes stops: %v", err)
+			}
+			lie.say = "1"
+			_ = prepare()
+			told, ok := new(big.Int).SetString(lie.told, 10)
+			if !ok {
+				t.Fatalf("the service states %q", lie.told)
+			}
+			lie.say = told.Sub(told, big.NewInt(1)).String()
+			if _, found := reason(prepare(), "V8", verify.Warn); !found {
+				t.Error("a unit that nothing explains brings no warning")
+			}
+			lie.say = ""
+			lift()
+			b.ends(o)
+			if s = prepare(); len(of(s.Report1, "V8")) > 0 {
+				t.Errorf("it is over: %+v", of(s.Report1, "V8"))
+			}
+			for _, a := range s.Review1.Sources {
+				if a.Asset.String() == c.asset {
+					lie.say = new(big.Int).Sub(a.Amount, pledged).String()
+				}
+			}
+			if _, found := reason(prepare(), "V8", verify.Warn); !found {
+				t.Error("what is over still explains a difference")
+			}
+		})
+	}
+}
+
+// TestTH_V8_WhatTheCallItselfTakesIsExplained: the service leaves out of what can pay what the call sends beside it.
+func TestTH_V8_WhatTheCallItselfTakesIsExplained(t *testing.T) {
+	b := newBeliever(t, api.AccountKernelV31)
+	seeing(t, b, 8453)
+	lie := &balancesLie{inner: b.heldService.inner, asset: "eip155:8453/slip44:60"}
+	b.heldService.inner = lie
+	prepare := func() flow.Snapshot {
+		s, err := b.begin(intent.Draft{TargetChain: "eip155:8453", FundWith: "ob:eth", Calls: []intent.Call{
+			{To: "0xf100000000000000000000000000000000000001", Value: "1000000000000000"}}}).Prepare(t.Context())
+		b.Must(err)
+		return s
+	}
+	s := prepare()
+	got := of(s.Report1, "V8")
+	if len(got) != 1 || got[0].Level != verify.Show || !strings.HasSuffix(got[0].Title, ", the service says "+
+		present.Human(s.Review1.Sources[1])+", and 0.001 ETH of it is kept for this call.") {
+		t.Errorf("%+v", got)
+	}
+	if _, err := consent.ByPolicy(s.Under(false), []string{"V4"}, nil); err != nil {
+		t.Errorf("--yes stops: %v", err)
+	}
+	lie.say = new(big.Int).Sub(s.Review1.Sources[1].Amount, big.NewInt(1)).String()
+	if _, found := reason(prepare(), "V8", verify.Warn); !found {
+		t.Error("a unit that nothing explains brings no warning")
 	}
 }
 
@@ -243,4 +364,14 @@ func TestTH_V8_YourNodeSeesWhatBecameOfAPayment(t *testing.T) {
 			t.Errorf("%+v", list)
 		}
 	}
+}
+
+// of are the findings of a code.
+func of(r verify.Report, code string) (out []verify.Reason) {
+	for _, x := range r.Reasons {
+		if x.Code == code {
+			out = append(out, x)
+		}
+	}
+	return out
 }
