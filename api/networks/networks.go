@@ -149,6 +149,23 @@ func (f *File) Chain(id uint64) (Chain, bool) {
 // Where says which place in the file a line is of.
 func (f *File) Where(line int) string { return fmt.Sprintf("%s:%d", f.Path, line) }
 
+// FirstOffer is what a transaction may offer for a unit of gas under a cap: the rest is kept for the one that may have
+// to take its place.
+func FirstOffer(feeCap *big.Int) *big.Int {
+	c := new(big.Int).Mul(feeCap, big.NewInt(8))
+	return c.Div(c, big.NewInt(9))
+}
+
+// Dear is an error while nothing can be sent on a chain of the file because of its cap, with what helps. base is the
+// base fee of the next block; nil, when it is not known, is no error.
+func (f *File) Dear(c Chain, base *big.Int) error {
+	if base == nil || c.FeeCap == nil || base.Cmp(FirstOffer(c.FeeCap)) < 0 {
+		return nil
+	}
+	return fmt.Errorf("%s asks for %s gwei for gas now, and fee_cap_gwei is %s, of which a ninth is kept for "+
+		"replacing what hangs: wait, or allow more at %s", c.Name, Gwei(base), Gwei(c.FeeCap), f.Where(c.Line))
+}
+
 // Catalog is the registry of the file's chains and tokens. It has no prices: those of real assets come from feeds.
 func (f *File) Catalog() (*catalog.Catalog, error) {
 	known, err := catalog.Load()

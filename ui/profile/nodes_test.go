@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"coffer/api/network"
 	"coffer/api/networks"
@@ -135,6 +140,46 @@ func TestAProfileOnOwnNodesOpensItsOwnNetworkAlone(t *testing.T) {
 	}
 	if _, err = m.opens(); err == nil || !strings.Contains(cli.Hint(err), "coffer network deploy") {
 		t.Errorf("no descriptor: %v", err)
+	}
+}
+
+// The view of own nodes knows the caps of the file: what could not be sent is not signed.
+func TestTheViewOfOwnNodesKnowsTheCapsOnFees(t *testing.T) {
+	m := onNodes(t, network.Test)
+	answers := map[string]string{"eth_chainId": `"0x2105"`, "eth_feeHistory": `{"baseFeePerGas":["0x1","0x12a05f200"]}`,
+		"eth_getBlockByNumber": `{"number":"0x9","hash":"0x` + strings.Repeat("09", 32) + `","timestamp":"0x1"}`}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var c struct {
+			ID     jsontext.Value `json:"id"`
+			Method string         `json:"method"`
+		}
+		if json.UnmarshalRead(r.Body, &c, json.RejectUnknownMembers(false)) == nil {
+			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, c.ID, answers[c.Method])
+		}
+	}))
+	t.Cleanup(web.Close)
+	at := filepath.Join(m.home, networks.Name)
+	file, err := networks.Load(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for gwei, want := range map[int64]string{5: "Base asks for 5 gwei for gas now, and fee_cap_gwei is 5, ", 6: ""} {
+		file.Chains[0].RPC, file.Chains[0].FeeCap = []string{web.URL}, big.NewInt(gwei*1e9)
+		if err := os.WriteFile(at, file.Encode(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o, err := m.opens()
+		if err == nil {
+			err = o.openView(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = o.View().Dear(t.Context(), []uint64{8453})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want) ||
+			!strings.Contains(err.Error(), "allow more at "+at+":")) {
+			t.Errorf("a cap of %d gwei: %v", gwei, err)
+		}
 	}
 }
 

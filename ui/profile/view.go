@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,9 @@ func (o *Opened) openView(ctx context.Context) error {
 	var nodes []chainview.Node
 	for _, c := range file.Chains {
 		n := chainview.Node{Chain: c.ID, Quorum: c.Quorum, Final: c.Final}
+		if o.Profile.OwnNodes() { // elsewhere gas is the service's
+			n.Dear = func(base *big.Int) error { return file.Dear(c, base) }
+		}
 		for _, url := range c.RPC {
 			e := rpcpool.Endpoint{}
 			if e.URL, e.Secrets, err = file.Expand(ctx, c, url, credential); err != nil {

@@ -40,6 +40,8 @@ type Node struct {
 	Endpoints []rpcpool.Endpoint
 	Quorum    int
 	Final     networks.Finality // what makes a block final; nothing: the tag "finalized"
+	// Dear is an error where nothing can be sent at a base fee, because of the user's own cap; nil: there is none.
+	Dear func(base *big.Int) error
 }
 
 // View asks the nodes of some chains. It is safe for concurrent use; close it at the end.
@@ -52,6 +54,7 @@ type chain struct {
 	pool  *rpcpool.Pool
 	at    *reads.Reader
 	final networks.Finality
+	dear  func(base *big.Int) error
 }
 
 // New makes a view. It sends nothing.
@@ -75,7 +78,7 @@ func New(nodes []Node) (*View, error) {
 			v.past = &past{pool: pool, kept: map[keptKey]Transaction{}}
 			continue
 		}
-		c := &chain{pool: pool, at: &reads.Reader{Node: pool}, final: n.Final}
+		c := &chain{pool: pool, at: &reads.Reader{Node: pool}, final: n.Final, dear: n.Dear}
 		if o.Quorum > 1 {
 			c.at.Node = agreeing{pool}
 		}

@@ -63,6 +63,7 @@ func node(t *testing.T, balance int64) *faultproxy.Proxy {
 				"eth_getBalance": fmt.Sprintf("0x%x", balance), "eth_call": word,
 				"eth_getTransactionCount": fmt.Sprintf("0x%x", balance), "eth_simulateV1": simulated(word),
 				"eth_getBlockByNumber": map[string]any{"number": "0x9", "hash": hash, "timestamp": "0x1"},
+				"eth_feeHistory":       map[string]any{"baseFeePerGas": []string{"0x1", fmt.Sprintf("0x%x", balance)}},
 			}[c.Method]
 			out = append(out, map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": answer})
 		}

@@ -26,6 +26,9 @@ func (o *Operation) Execute(ctx context.Context, c consent.Consent, progress fun
 	if o.quote == nil || c.Confirmation() != o.quote.Confirmation() || !c.Permits(o.Snapshot().Under(true)) {
 		return o.fail("", ErrConfirmation)
 	}
+	if err := o.dear(ctx, o.quote.Operations()...); err != nil {
+		return o.fail("", err)
+	}
 	if progress == nil {
 		progress = func(Event) {}
 	}

@@ -96,6 +96,9 @@ type View interface {
 	Simulate(ctx context.Context, now time.Time, simulations []verify.Simulation) []verify.Simulated
 	Follow(ctx context.Context, traces []verify.Trace) []verify.Course
 	Reach(ctx context.Context, places []verify.Place) []verify.Reached
+	// Dear is an error where gas on one of the chains costs more than the user's own cap, so that nothing can be sent
+	// there now.
+	Dear(ctx context.Context, chains []uint64) error
 }
 
 // Deps are the surroundings of a Flow. Sleep returns early with the context's error. Keep, which may be nil, holds what
@@ -141,6 +144,7 @@ var (
 	ErrRefused      = errors.New("the service's answer was refused")
 	ErrBeside       = errors.New("another operation was signed since this review, and both could run")
 	ErrMoved        = errors.New("another process of this wallet went on with this operation")
+	ErrDear         = errors.New("gas costs more than your own cap")
 	ErrSpent        = fmt.Errorf("%w: something else was signed since, and it counts against the cap of the day",
 		ErrExpired)
 )

@@ -32,6 +32,7 @@ type eyes struct {
 	runs     func(s verify.Simulation, step verify.SimulatedStep) verify.SimulatedRun
 	judge    func(s *verify.Simulated)
 	reach    func(r *verify.Reached)
+	dear     func(chains []uint64) error
 }
 
 func (e *eyes) Look(_ context.Context, questions []verify.Question) (out []verify.Sight) {
@@ -68,6 +69,14 @@ func (e *eyes) Look(_ context.Context, questions []verify.Question) (out []verif
 		out = append(out, s)
 	}
 	return out
+}
+
+// Dear finds gas cheap unless the test says otherwise.
+func (e *eyes) Dear(_ context.Context, chains []uint64) error {
+	if e.dear == nil {
+		return nil
+	}
+	return e.dear(chains)
 }
 
 // Simulate does nothing unless the test says what happens.
@@ -489,5 +498,47 @@ func TestTH_V11_WhatCannotBeSimulatedIsNotKnown(t *testing.T) {
 				t.Errorf("%+v", s.Review1.Simulated)
 			}
 		})
+	}
+}
+
+// Gas that costs more than the user's own cap is said right before the signature, and nothing is signed: the review
+// stays, and is signed when gas is cheaper.
+func TestNothingIsSignedThatOwnNodesCouldNotSend(t *testing.T) {
+	b := newBench(t)
+	e := looks(b, nil)
+	words := errors.New("Base asks for 95 gwei")
+	var asked [][]uint64
+	e.dear = func(chains []uint64) error {
+		asked = append(asked, chains)
+		return words
+	}
+	o := b.review1()
+	s, err := o.SignPrepared(t.Context(), consent1(o))
+	if !errors.Is(err, flow.ErrDear) || !errors.Is(err, words) || s.State != flow.StateReview1 ||
+		s.Problem != "Nothing was signed, as it could not be sent now: Base asks for 95 gwei" {
+		t.Fatal(s.State, err, s.Problem)
+	}
+	if b.pen.count.Load() != 0 || len(b.j.Outstanding(b.now())) != 0 {
+		t.Error("it was signed")
+	}
+	e.dear = nil
+	if s, err = o.SignPrepared(t.Context(), consent1(o)); err != nil || s.State != flow.StateReview2 {
+		t.Fatal(s.State, err)
+	}
+	signed := b.pen.count.Load()
+	e.dear = func(chains []uint64) error {
+		asked = append(asked, chains)
+		return words
+	}
+	if s, err = o.Execute(t.Context(), consent2(o), nil); !errors.Is(err, flow.ErrDear) ||
+		s.State != flow.StateReview2 || b.pen.count.Load() != signed {
+		t.Fatal(s.State, err)
+	}
+	e.dear = nil
+	if s, err = o.Execute(t.Context(), consent2(o), nil); err != nil || s.State != flow.StateAccepted {
+		t.Fatal(s.State, err)
+	}
+	if len(asked) != 2 || !slices.Equal(asked[0], []uint64{8453}) || !slices.Equal(asked[1], []uint64{42161, 10}) {
+		t.Errorf("asked about %v", asked)
 	}
 }

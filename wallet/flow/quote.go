@@ -31,6 +31,9 @@ func (o *Operation) SignPrepared(ctx context.Context, c consent.Consent) (Snapsh
 	if o.over(o.window, minWindowLeft) {
 		return o.fail("", ErrExpired)
 	}
+	if err := o.dear(ctx, p.Signing()); err != nil {
+		return o.fail("", err)
+	}
 	if err := o.signCall(ctx, c.Confirmation()); err != nil {
 		return o.unheld(StateReview1, err)
 	}

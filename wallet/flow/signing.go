@@ -43,6 +43,32 @@ func (o *Operation) sign(ctx context.Context, v verify.Signing, progress func(Ev
 	return out, nil
 }
 
+// dear refuses to sign what could not be sent now, because gas costs more than the user's own cap; where own nodes do
+// not say, whoever sends finds out.
+func (o *Operation) dear(ctx context.Context, ops ...verify.Signing) error {
+	if o.f.d.View == nil {
+		return nil
+	}
+	var chains []uint64
+	for _, v := range ops {
+		c, err := caip.ParseChain(v.Summary().Chain)
+		if id, evm := c.EVMID(); err == nil && evm && !slices.Contains(chains, id) {
+			chains = append(chains, id)
+		}
+	}
+	if err := o.f.d.View.Dear(ctx, chains); err != nil {
+		return &dearError{err}
+	}
+	return nil
+}
+
+// dearError is ErrDear in the words of the view.
+type dearError struct{ why error }
+
+func (e *dearError) Error() string { return e.why.Error() }
+
+func (e *dearError) Unwrap() []error { return []error{ErrDear, e.why} }
+
 func (o *Operation) signOperation(ctx context.Context, v verify.Signing) ([]byte, error) {
 	signer := o.f.d.Signer
 	if u, is := v.UserOp(); is {

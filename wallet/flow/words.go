@@ -30,6 +30,8 @@ func problem(err error) string {
 	case errors.Is(err, ErrSpent):
 		return "Something else was signed since this review was made, and it counts against your cap of the day. " +
 			"Nothing was signed now; ask for a new one."
+	case errors.Is(err, ErrDear):
+		return "Nothing was signed, as it could not be sent now: " + text.Clean(err.Error(), 400)
 	case errors.Is(err, ErrMoved):
 		return "Another process of this wallet went on with this operation. Nothing was signed or sent here; look at " +
 			"where it is now."

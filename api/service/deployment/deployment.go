@@ -46,6 +46,9 @@ type Network struct {
 	FinalWorst map[uint64]time.Duration
 	// Limits are those of an operator on chains of others, nil without one.
 	Limits *Limits
+	// Dear is an error while gas on a chain costs more than whoever sends there pays for it, as its newest block that
+	// was seen says; nil where gas costs nobody anything.
+	Dear func(chainID uint64) error
 }
 
 // OnOthers reports whether the chains are those of others, whose nodes may be silent.
@@ -53,13 +56,11 @@ func (n *Network) OnOthers() bool { return n.OnOwnNodes() || n.OnNodes() }
 
 // Limits are how far an operator goes, in micro-USD: SponsorPerDay is what an account may cost in gas in 24 hours,
 // Exposure what may be in escrows at once. Accounts are those that are served, nil for all. Attested is an error while
-// too few attesters answer, so that what is paid into an escrow might stay there; nil where that is not watched. Dear
-// is an error while gas on a chain costs more than the operator pays for it, as its newest block that was seen says.
+// too few attesters answer, so that what is paid into an escrow might stay there; nil where that is not watched.
 type Limits struct {
 	SponsorPerDay, Exposure *big.Int
 	Accounts                []common.Address
 	Attested                func(now time.Time) error
-	Dear                    func(chainID uint64) error
 }
 
 // Serves reports whether an account is served.

@@ -147,8 +147,8 @@ func (q *Quoter) market(p paying, f funds) (market, error) {
 
 // gasFee is what gas costs on a chain, in micro-USD.
 func (q *Quoter) gasFee(chainID, gas uint64, now time.Time) (*big.Int, error) {
-	if err := dear(q.Network, chainID); err != nil {
-		return nil, api.NewError(api.ErrNoRoute, "no routes found: %v", err)
+	if err := Sendable(q.Network, chainID); err != nil {
+		return nil, err
 	}
 	fee, ok := q.Prices.GasCostMicroUSD(chainID, gas, now)
 	if !ok {

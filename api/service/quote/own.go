@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"cmp"
 	"context"
 	"math/big"
 	"strings"
@@ -146,7 +147,7 @@ func (q *Quoter) begins(st chain.State, now uint64) uint64 {
 
 // present is the funding of a call for which everything is at hand. Nothing is charged, so that no price matters.
 func (q *Quoter) present(ctx context.Context, p paying, f funds) (funding, error) {
-	if err := Capped(ctx, q.Book, f.owner(), f.now); err != nil {
+	if err := cmp.Or(Sendable(q.Network, f.chainID), Capped(ctx, q.Book, f.owner(), f.now)); err != nil {
 		return funding{}, err
 	}
 	m := market{aggregate: p.aggregate.ID, symbol: p.aggregate.Symbol, decimals: p.aggregate.Decimals,

@@ -29,12 +29,12 @@ func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, pri
 	target uint64, fills []quotestore.Fill, legs []quotestore.Leg) error {
 	var others []*quotestore.Quote
 	if n.Limits != nil {
-		err := dear(n, target)
+		err := Sendable(n, target)
 		for _, l := range legs {
-			err = cmp.Or(err, dear(n, l.ChainID))
+			err = cmp.Or(err, Sendable(n, l.ChainID))
 		}
 		if err != nil {
-			return api.NewError(api.ErrNoRoute, "no routes found: %v", err)
+			return err
 		}
 		if others, err = OpenQuotes(ctx, book); err != nil {
 			return err
@@ -69,12 +69,19 @@ func Room(ctx context.Context, n *deployment.Network, book *quotestore.Book, pri
 	return nil
 }
 
-// dear is an error while an operator sends nothing on a chain because gas costs too much there.
+// Sendable is NoRoute while nothing is sent on a chain because gas costs too much there.
+func Sendable(n *deployment.Network, chainID uint64) error {
+	if err := dear(n, chainID); err != nil {
+		return api.NewError(api.ErrNoRoute, "no routes found: %v", err)
+	}
+	return nil
+}
+
 func dear(n *deployment.Network, chainID uint64) error {
-	if n.Limits == nil || n.Limits.Dear == nil {
+	if n.Dear == nil {
 		return nil
 	}
-	return n.Limits.Dear(chainID)
+	return n.Dear(chainID)
 }
 
 // OpenQuotes are the accepted quotes that are not done.

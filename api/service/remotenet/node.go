@@ -25,6 +25,7 @@ type node struct {
 	pool       *rpcpool.Pool
 	final      networks.Finality
 	feeCap     *big.Int
+	dear       func(base *big.Int) error
 	quorum     int
 	gate       gate
 }

@@ -123,7 +123,7 @@ func Open(ctx context.Context, o Options) (_ *Network, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n.Network = &deployment.Network{Descriptor: d, Catalog: cat, Chains: map[uint64]chain.Chain{}}
+	n.Network = &deployment.Network{Descriptor: d, Catalog: cat, Chains: map[uint64]chain.Chain{}, Dear: n.dear}
 	for _, c := range file.Chains {
 		node, err := newNode(ctx, file, c, o)
 		if err != nil {
@@ -311,7 +311,7 @@ func newNode(ctx context.Context, file *networks.File, c networks.Chain, o Optio
 		return nil, fmt.Errorf("%s: %w", file.Where(c.Line), err)
 	}
 	n := &node{name: c.Name, coin: c.Coin.Symbol, pool: pool, final: c.Final, feeCap: c.FeeCap,
-		quorum: c.Quorum}
+		quorum: c.Quorum, dear: func(base *big.Int) error { return file.Dear(c, base) }}
 	n.Chain, err = remote.New(remote.Options{Node: pool, ChainID: c.ID, Final: c.Final, Clock: o.Clock})
 	if err != nil {
 		pool.Close()

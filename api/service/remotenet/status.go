@@ -49,7 +49,7 @@ func OpenToRead(ctx context.Context, o Options, key common.Address) (_ *Network,
 		return nil, err
 	}
 	d.Pins.Operator = key
-	n.Network = &deployment.Network{Descriptor: d, Catalog: cat, Chains: map[uint64]chain.Chain{}}
+	n.Network = &deployment.Network{Descriptor: d, Catalog: cat, Chains: map[uint64]chain.Chain{}, Dear: n.dear}
 	for _, c := range file.Chains {
 		node, err := newNode(ctx, file, c, o)
 		if err != nil {
@@ -71,8 +71,7 @@ func (n *Network) limit(file *networks.File) {
 	for _, c := range file.Chains {
 		n.FinalWorst[c.ID] = c.FinalWorst
 	}
-	n.Limits = &deployment.Limits{SponsorPerDay: file.Operator.SponsorPerDay, Exposure: file.Operator.ExposureCap,
-		Dear: n.dear}
+	n.Limits = &deployment.Limits{SponsorPerDay: file.Operator.SponsorPerDay, Exposure: file.Operator.ExposureCap}
 	if !file.Operator.Anyone {
 		n.Limits.Accounts = append([]common.Address{}, file.Operator.Accounts...)
 	}
@@ -84,9 +83,12 @@ func (n *Network) dear(chainID uint64) error {
 		if node.ID() != chainID {
 			continue
 		}
-		if base, _ := node.NextBaseFee(); base != nil && base.Cmp(lane.StepCap(node.feeCap)) >= 0 {
-			return fmt.Errorf("gas on %s costs more now than the operator pays for it; ask again later", node.name)
+		base, _ := node.NextBaseFee()
+		err := node.dear(base)
+		if err != nil && !n.OnOwnNodes() { // the cap is the operator's own
+			err = fmt.Errorf("gas on %s costs more now than the operator pays for it; ask again later", node.name)
 		}
+		return err
 	}
 	return nil
 }

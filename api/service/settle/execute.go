@@ -174,6 +174,11 @@ func (s *Settler) accept(ctx context.Context, o *order) error {
 	if err != nil {
 		return s.orExecuted(ctx, o, err)
 	}
+	if s.Network.OnOwnNodes() {
+		if err := quote.Sendable(s.Network, o.ChainID); err != nil {
+			return s.orExecuted(ctx, o, err)
+		}
+	}
 	if s.Network.Limits != nil { // what is promised counts as taken from the commit on
 		s.accepting.Lock()
 		defer s.accepting.Unlock()

@@ -3,6 +3,7 @@
 package devnet
 
 import (
+	"bytes"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -96,6 +97,17 @@ func TestTerminalAPersonPaysOnOwnNodes(t *testing.T) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
+	file := filepath.Join(dir, "nodes", "networks.toml")
+	cheap, err := os.ReadFile(file)
+	must(t, err)
+	dear := bytes.ReplaceAll(cheap, []byte("fee_cap_gwei = 100"), []byte("fee_cap_gwei = 0.001"))
+	must(t, os.WriteFile(file, dear, 0o600))
+	_, errs = s.Runs(1, pay...)
+	if !regexp.MustCompile(`Base asks for [0-9.]+ gwei for gas now, and fee_cap_gwei is 0\.001, .* allow more at ` +
+		regexp.QuoteMeta(file) + `:\d+`).MatchString(errs) {
+		t.Errorf("nothing says that gas is too dear: %s", errs)
+	}
+	must(t, os.WriteFile(file, cheap, 0o600))
 	completes(pay...)
 	completes(append(pay, "--account", "direct")...)
 	list := filepath.Join(dir, "list.csv")

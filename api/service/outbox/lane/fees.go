@@ -11,6 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
+	"coffer/api/networks"
 	"coffer/api/rpcpool"
 	"coffer/api/service/chain"
 )
@@ -89,13 +90,8 @@ func (l *Lane) history(ctx context.Context, result any, blocks string, percentil
 	return l.Pool.Agreed(ctx, result, "eth_feeHistory", blocks, b.Number, percentiles)
 }
 
-// StepCap is what a step may offer: the rest of the cap is kept for the transfer that may have to take its place.
-func StepCap(feeCap *big.Int) *big.Int {
-	c := new(big.Int).Mul(feeCap, big.NewInt(8))
-	return c.Div(c, big.NewInt(9))
-}
-
-func (l *Lane) stepCap() *big.Int { return StepCap(l.FeeCap) }
+// stepCap is what a step may offer.
+func (l *Lane) stepCap() *big.Int { return networks.FirstOffer(l.FeeCap) }
 
 // first is the price of a first attempt: six full blocks later it is still enough.
 func (s suggestion) first(limit *big.Int) (price, error) {
