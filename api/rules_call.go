@@ -51,7 +51,7 @@ func (r Rules) tokensRequired(p place, chain caip.Chain, chainOK bool) {
 			continue
 		} else if r.Catalog.Unpriced() && !listed {
 			t.get("assetType").failGot("a supported asset, or amount 0", "an unknown asset")
-		} else if !r.Catalog.Unpriced() && r.Catalog.Price(asset) == nil {
+		} else if !r.Catalog.Unpriced() && !r.Catalog.Priced(asset) {
 			t.get("assetType").failGot("a supported asset with a known price, or amount 0", "an unpriced asset")
 		}
 	}

@@ -50,7 +50,8 @@ type Entity struct {
 	Aggregate caip.AggregateID
 }
 
-// Aggregate is one asset across chains. PriceMicroUSD is nil when there is no price.
+// Aggregate is one asset across chains. PriceMicroUSD is nil when there is no price. Priced says that the data has one,
+// so that a service takes the asset, whether its price in a market is known now or not.
 // Entities stand in the order of the data, EVM chains before Solana.
 type Aggregate struct {
 	ID            caip.AggregateID
@@ -58,6 +59,7 @@ type Aggregate struct {
 	Name          string
 	Decimals      int
 	PriceMicroUSD *big.Int
+	Priced        bool
 	Entities      []Entity
 }
 
@@ -69,6 +71,7 @@ type Catalog struct {
 	aggregates map[caip.AggregateID]*Aggregate
 	entities   map[caip.Asset]Entity
 	added      []Entity
+	market     func(caip.AggregateID) Market // nil: the prices are those of the data
 }
 
 // Load is the registry of the embedded data. It is built once; everything that it hands out is a copy.
@@ -153,7 +156,7 @@ func New(d assets.Catalog) (*Catalog, error) {
 // Only is the part of the registry whose assets are kept: chains with their coin, and on them the assets that are.
 func (c *Catalog) Only(keep func(caip.Asset) bool) *Catalog {
 	out := &Catalog{chains: map[caip.Chain]ChainInfo{}, aggregates: map[caip.AggregateID]*Aggregate{},
-		entities: map[caip.Asset]Entity{}}
+		entities: map[caip.Asset]Entity{}, market: c.market}
 	for id, info := range c.chains {
 		for e := range c.Entities() {
 			if e.Asset.Chain == id && e.Asset.IsNative() && keep(e.Asset) {
@@ -171,8 +174,8 @@ func (c *Catalog) Only(keep func(caip.Asset) bool) *Catalog {
 		}
 	}
 	for _, id := range c.order {
-		a := c.aggregates[id].copy()
-		a.Entities = slices.DeleteFunc(a.Entities, func(e Entity) bool { return !stays(e) })
+		a := *c.aggregates[id]
+		a.Entities = slices.DeleteFunc(slices.Clone(a.Entities), func(e Entity) bool { return !stays(e) })
 		if len(a.Entities) == 0 {
 			continue
 		}
@@ -207,7 +210,7 @@ func (c *Catalog) Chain(id caip.Chain) (ChainInfo, bool) {
 func (c *Catalog) Aggregates() []Aggregate {
 	out := make([]Aggregate, len(c.order))
 	for i, id := range c.order {
-		out[i] = c.aggregates[id].copy()
+		out[i] = c.priced(c.aggregates[id])
 	}
 	return out
 }
@@ -218,7 +221,7 @@ func (c *Catalog) Aggregate(id caip.AggregateID) (Aggregate, bool) {
 	if !ok {
 		return Aggregate{}, false
 	}
-	return a.copy(), true
+	return c.priced(a), true
 }
 
 // Entities lists the assets of all chains in the order of their aggregates.
@@ -262,7 +265,7 @@ func (c *Catalog) Price(a caip.Asset) *big.Int {
 	if !ok {
 		return nil
 	}
-	return amount.Copy(c.aggregates[e.Aggregate].PriceMicroUSD)
+	return c.price(c.aggregates[e.Aggregate])
 }
 
 // Unpriced reports whether no asset has a price here: on own nodes prices come from elsewhere, if at all, and what is
@@ -276,11 +279,17 @@ func (c *Catalog) Unpriced() bool {
 	return true
 }
 
-func (a *Aggregate) copy() Aggregate {
+func (c *Catalog) priced(a *Aggregate) Aggregate {
 	out := *a
-	out.PriceMicroUSD = amount.Copy(a.PriceMicroUSD)
-	out.Entities = slices.Clone(a.Entities)
+	out.Priced, out.PriceMicroUSD, out.Entities = a.PriceMicroUSD != nil, c.price(a), slices.Clone(a.Entities)
 	return out
+}
+
+func (c *Catalog) price(a *Aggregate) *big.Int {
+	if c.market != nil {
+		return amount.Copy(c.market(a.ID).MicroUSD)
+	}
+	return amount.Copy(a.PriceMicroUSD)
 }
 
 func (i ChainInfo) copy() ChainInfo {

@@ -254,6 +254,12 @@ func (d Descriptor) OnOwnNodes() bool {
 		d.Pins.Escrow == none && d.Pins.Paymaster == Window()
 }
 
+// PricedByMarket reports whether a service runs real assets, or such as a test network has: what this program was built
+// with says nothing about their prices. An unknown kind counts as real. On own nodes the file of the person has none.
+func (d Descriptor) PricedByMarket() bool {
+	return d.Kind != Embedded && d.Kind != Lab && !d.OnOwnNodes()
+}
+
 // HasSolana reports whether a Solana chain is one of the network's.
 func (d Descriptor) HasSolana() bool {
 	return slices.ContainsFunc(d.Chains, func(c string) bool { return strings.HasPrefix(c, "solana:") })

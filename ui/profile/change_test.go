@@ -3,6 +3,7 @@ package profile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -436,9 +437,15 @@ func TestKnownAssetsAreThoseOfTheNetworkBefore(t *testing.T) {
 
 // lab opens the profile on the network of a service of others with an escrow.
 func (m *machine) lab(escrow byte) (network.Descriptor, *Opened) {
+	return m.remote(network.Lab, escrow)
+}
+
+// remote is lab for a network of another kind, with nodes of one's own.
+func (m *machine) remote(kind network.Kind, escrow byte, nodes ...string) (network.Descriptor, *Opened) {
 	m.t.Helper()
 	n := generation(m.t, "0x01", escrow)
-	n.Kind, n.Installation = network.Lab, ""
+	n.Kind, n.Installation, n.Chains = kind, "", []string{"eip155:1", "eip155:8453"}
+	n.Genesis["eip155:8453"] = "0x02"
 	n, err := n.WithID()
 	if err != nil {
 		m.t.Fatal(err)
@@ -451,8 +458,9 @@ func (m *machine) lab(escrow byte) (network.Descriptor, *Opened) {
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		m.t.Fatal(err)
 	}
-	m.configure("version = 1\n\n[profiles.mine]\nkind = \"lab\"\nvault = \"file\"\nnetwork_id = \"" + n.ID +
-		"\"\nbase_url = \"https://x.invalid/api\"\nnetwork_file = \"" + path + "\"\n")
+	m.configure(fmt.Sprintf("version = 1\n\n[profiles.mine]\nkind = %q\nvault = \"file\"\nnetwork_id = %q\n"+
+		"base_url = \"https://x.invalid/api\"\nnetwork_file = %q\nnodes = [%s]\n", kind, n.ID, path,
+		strings.Join(nodes, ", ")))
 	return n, m.open(n)
 }
 

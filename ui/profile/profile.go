@@ -221,6 +221,9 @@ func (h Host) open(ctx context.Context, name, account string) (*Opened, error) {
 			})
 		}
 	}
+	if o.Network.PricedByMarket() && !p.Local() {
+		o.Catalog = o.Catalog.Watched(o.marketPrice)
+	}
 	if err == nil && o.vault == nil {
 		err = o.openVault()
 	}

@@ -11,12 +11,15 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/feeds"
+	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/rpcpool"
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/wallet/chainview"
 	"coffer/wallet/flow"
+	"coffer/wallet/verify"
 )
 
 // View is what the person's own nodes see; nil where the profile names none, and for guests and replays. No answer of a
@@ -51,6 +54,11 @@ func (o *Opened) openView(ctx context.Context) error {
 		if o.Profile.OwnNodes() { // elsewhere gas is the service's
 			n.Dear = func(base *big.Int) error { return file.Dear(c, base) }
 		}
+		if o.Network.PricedByMarket() {
+			if err := market(&n, o.Network.Kind); err != nil {
+				return err
+			}
+		}
 		for _, url := range c.RPC {
 			e := rpcpool.Endpoint{}
 			if e.URL, e.Secrets, err = file.Expand(ctx, c, url, credential); err != nil {
@@ -76,6 +84,32 @@ func (o *Opened) openView(ctx context.Context) error {
 	}
 	o.close = append(o.close, func() error { o.view.Close(); return nil })
 	return nil
+}
+
+// market names the price feeds of a chain, as this program was built with them. None comes from a service: what it says
+// of a price must not count.
+func market(n *chainview.Node, kind network.Kind) error {
+	shipped, err := networks.Shipped()
+	if err != nil {
+		return err
+	}
+	for _, c := range shipped {
+		if c.ID == n.Chain {
+			n.Name, n.Feeds = c.Name, c.Feeds
+		}
+	}
+	if kind != network.Test { // a test network has no sequencer that is known
+		n.Sequencer = feeds.Sequencer(n.Chain)
+	}
+	return nil
+}
+
+// marketPrice is what an asset costs on a network of real assets, as the person's own nodes read it.
+func (o *Opened) marketPrice(id caip.AggregateID) catalog.Market {
+	if o.view == nil {
+		return catalog.Market{Problem: verify.NoMarket}
+	}
+	return o.view.Price(id)
 }
 
 // viewed are the nodes of the view, in the form of a networks.toml: those of that file, or those that the profile

@@ -42,12 +42,18 @@ type Node struct {
 	Final     networks.Finality // what makes a block final; nothing: the tag "finalized"
 	// Dear is an error where nothing can be sent at a base fee, because of the user's own cap; nil: there is none.
 	Dear func(base *big.Int) error
+	// Feeds are price feeds of the chain, and Sequencer that of its sequencer's uptime, zero for none. Like the nodes
+	// they come from the user or from this program alone.
+	Name      string
+	Feeds     []networks.Feed
+	Sequencer common.Address
 }
 
 // View asks the nodes of some chains. It is safe for concurrent use; close it at the end.
 type View struct {
 	chains map[uint64]*chain
-	past   *past // nil: no nodes of a Solana chain are named
+	past   *past   // nil: no nodes of a Solana chain are named
+	prices *prices // nil: no feeds are named
 }
 
 type chain struct {
@@ -84,11 +90,15 @@ func New(nodes []Node) (*View, error) {
 		}
 		v.chains[n.Chain] = c
 	}
+	v.prices = newPrices(v, nodes)
 	return v, nil
 }
 
 // Close ends what is under way.
 func (v *View) Close() {
+	if v.prices != nil {
+		v.prices.feeds.Close()
+	}
 	for _, c := range v.chains {
 		c.pool.Close()
 	}
@@ -150,8 +160,10 @@ func (c *chain) newest(ctx context.Context) (b rpcpool.Block, err error) {
 	return b, err
 }
 
-// Look asks what the nodes see. Questions about chains without a node have no sight.
+// Look asks what the nodes see, and waits until prices were read once. Questions about chains without a node have no
+// sight.
 func (v *View) Look(ctx context.Context, questions []verify.Question) []verify.Sight {
+	defer v.priced(ctx)()
 	return each(ctx, v, questions, func(q verify.Question) uint64 { return q.Chain }, (*chain).look,
 		func(q verify.Question, why string) verify.Sight { return verify.Sight{Question: q, Trouble: why} })
 }

@@ -105,6 +105,7 @@ func (j *judge) preparedLimits(lines []line, prep *PreparedOp) {
 	}
 	v.summary.Counts = j.counted(d, v.summary.Spend)
 	prep.view.Worst = j.worst(*v)
+	j.market(slices.Concat(v.summary.Counts, prep.view.Worst))
 	if j.capsHold(j.in.ChainID(), lines) {
 		expected := j.expectedPayments(callType, needs)
 		j.spendLimit(slices.Concat(expected, prep.view.Worst))
@@ -158,6 +159,7 @@ func (j *judge) quoteLimits(q *VerifiedQuote) {
 		counts = append(counts, q.operations[i].summary.Spend...)
 	}
 	q.view.Worst = j.worst(q.signs()...)
+	j.market(q.view.valued())
 	j.spendLimit(q.view.Worst)
 	j.dayLimit(counts) // the history holds the prepared operation, which is signed
 }

@@ -271,7 +271,7 @@ func (p Policy) figures(list []AmountView) string {
 		return "nothing of a known value"
 	}
 	text := strings.Join(out, " and ")
-	if total, _ := worth(list); total != nil {
+	if total, _ := p.inUSD(list); total != nil {
 		text += " ($" + amount.Group(amount.USD2(total)) + ")"
 	}
 	return text

@@ -63,6 +63,9 @@ type Caps struct {
 // DefaultPolicy is the policy of the product for a network.
 func DefaultPolicy(n network.Descriptor, c *catalog.Catalog) Policy {
 	shipped, _ := shippedPins(n) // without them everything is refused
+	if n.PricedByMarket() && !c.IsWatched() {
+		c = c.Watched(func(caip.AggregateID) catalog.Market { return catalog.Market{Problem: NoMarket} })
+	}
 	return Policy{
 		Network: n, Catalog: c,
 		MaxSlippageBps: 1000,

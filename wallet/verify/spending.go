@@ -114,7 +114,7 @@ func (j *judge) spendLimit(counts []AmountView) {
 	if limit == nil {
 		return
 	}
-	total, missing := worth(counts)
+	total, missing := j.inUSD(counts)
 	if j.must(total != nil, "Y4", "what is spent has a known price", "", "a price", missing) {
 		j.must(total.Cmp(limit) <= 0, "Y4", "what is spent is within your policy", "", "at most "+usd(limit),
 			usd(total))
@@ -137,18 +137,19 @@ func (j *judge) dayLimit(counts []AmountView) {
 	if j.softDayCap() {
 		all = j.pricedOnly(all)
 	}
-	total, missing := worth(all)
+	total, missing := j.inUSD(all)
 	if j.must(total != nil, "Y5", "what is spent within a day has a known price", "", "a price", missing) {
 		j.must(total.Cmp(limit) <= 0, "Y5", "what is spent within a day is within "+j.capName(), "",
 			"at most "+usd(limit), usd(total))
 	}
 }
 
-// softDayCap reports whether the daily cap is this program's own, on a network without real money or on own nodes,
-// whose catalogue has no prices: what has no price is then pointed out and not refused.
+// softDayCap reports whether the daily cap is this program's own, and prices may be unknown: on a network without real
+// money, on own nodes, whose catalogue has none, and where they are those of a market. What has no price is then
+// pointed out and not refused.
 func (p Policy) softDayCap() bool {
 	return p.Limits.DefaultDayCap && (p.Network.Kind == network.Lab || p.Network.Kind == network.Test ||
-		p.Network.OnOwnNodes() && p.Catalog.Unpriced())
+		p.Network.OnOwnNodes() && p.Catalog.Unpriced() || p.Catalog.IsWatched())
 }
 
 func (p Policy) capName() string {
@@ -161,24 +162,29 @@ func (p Policy) capName() string {
 // pricedOnly leaves out what has no price, and says so.
 func (j *judge) pricedOnly(list []AmountView) []AmountView {
 	var out []AmountView
+	said := map[caip.Asset]bool{}
 	for _, a := range list {
 		if a.Micro != nil || a.Amount.Sign() == 0 {
 			out = append(out, a)
+		}
+		if a.Micro != nil || a.Amount.Sign() == 0 || said[a.Asset] {
 			continue
 		}
-		j.add(Warn, "Y5", "The daily cap does not count an asset without a price.", "", "a price", a.Asset.Display())
+		said[a.Asset] = true
+		j.add(Warn, "Y5", "The daily cap does not count an asset without a price.", "", "a price",
+			j.withoutPrice(a.Asset))
 	}
 	return out
 }
 
-// worth sums micro USD; nil and the name of the asset when a price is missing. Nothing of an asset is worth nothing.
-func worth(list []AmountView) (*big.Int, string) {
+// inUSD sums micro USD; nil and the name of the asset when a price is missing. Nothing of an asset is worth nothing.
+func (p Policy) inUSD(list []AmountView) (*big.Int, string) {
 	total := new(big.Int)
 	for _, a := range list {
 		switch {
 		case a.Amount.Sign() == 0:
 		case a.Micro == nil:
-			return nil, a.Asset.Display()
+			return nil, p.withoutPrice(a.Asset)
 		default:
 			total.Add(total, a.Micro)
 		}

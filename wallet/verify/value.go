@@ -283,8 +283,11 @@ func Sum(list []AmountView) *big.Int {
 func (j *judge) cost(q *VerifiedQuote) {
 	v := q.view
 	if (v.PayMicro == nil || v.MinimumCostMicro == nil) && !j.sendsItself() { // which costs Solana's fee
-		j.add(Unknown, "Q11", "What this costs in dollars is unknown: a price is missing, or the fees are not named.",
-			"/fees", "", "")
+		level, reason := Unknown, "a price is missing, or the fees are not named"
+		if why := j.unpriced(v.valued()); why != "" {
+			level, reason = Warn, why
+		}
+		j.add(level, "Q11", "What this costs in dollars is unknown: "+reason+".", "/fees", "", "")
 	}
 	above := func(bps int, floor *big.Int) bool {
 		return v.MinimumCostBps > bps && (v.MinimumCostMicro == nil || floor == nil ||

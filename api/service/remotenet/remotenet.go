@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"coffer/api/caip"
+	"coffer/api/feeds"
 	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/rpcpool"
@@ -36,7 +37,6 @@ import (
 	"coffer/api/service/outbox"
 	"coffer/api/service/outbox/lane"
 	"coffer/api/service/pinned"
-	"coffer/api/service/price/feeds"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
 )

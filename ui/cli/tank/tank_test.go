@@ -187,7 +187,7 @@ func TestTH_Y2_ThePolicyFileHoldsForWithdrawals(t *testing.T) {
 		"too much within a day":     {verify.Limits{MaxSpendPerDay: cents(2 * price)}, to, "Y5 "},
 		"not too much within a day": {verify.Limits{MaxSpendPerDay: cents(4 * price)}, to, ""},
 	} {
-		rules := verify.DefaultPolicy(network.Descriptor{Kind: network.Real}, known)
+		rules := verify.DefaultPolicy(network.Descriptor{Kind: network.Lab}, known)
 		rules.Limits = x.limits
 		w := one
 		w.To = x.to

@@ -27,7 +27,7 @@ func (s *Screen) exchangeRows(x *compose.Exchange) []row {
 	}
 	if known {
 		pay.aside = "you have " + s.held(s.Everything(x), from.Decimals)
-		if from.Agg.PriceMicroUSD == nil && !s.OwnNodes {
+		if !from.Agg.Priced && !s.OwnNodes {
 			pay.aside, pay.mean = "it has no price, so it cannot pay", theme.Warn
 		}
 	}
@@ -284,7 +284,7 @@ func (s *Screen) receiveItems() []kit.Item {
 			continue
 		}
 		off := ""
-		if agg.PriceMicroUSD == nil {
+		if !agg.Priced {
 			off = agg.Symbol + " has no price, so it cannot be delivered"
 		}
 		any, chains := s.anywhere(agg)

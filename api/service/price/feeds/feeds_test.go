@@ -1,3 +1,4 @@
+// Package feeds_test has api/feeds read feeds on the chains of a service.
 package feeds_test
 
 import (
@@ -16,12 +17,12 @@ import (
 
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/feeds"
 	"coffer/api/networks"
 	"coffer/api/rpcpool"
 	"coffer/api/service"
 	"coffer/api/service/devclock"
 	"coffer/api/service/portfolio"
-	"coffer/api/service/price/feeds"
 	"coffer/api/service/quote"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"

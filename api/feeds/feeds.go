@@ -1,5 +1,5 @@
-// Package feeds is the price source of networks on nodes: Chainlink aggregators, read by eth_call in one HTTP body a
-// chain, in the background. Prices are read from memory.
+// Package feeds is the price source of real assets, for a service on nodes and for a wallet with nodes of its own:
+// Chainlink aggregators, read by eth_call in one HTTP body a chain, in the background. Prices are read from memory.
 //
 // Promise: a price is one that an aggregator's newest round has, above its lower and below its upper bound, no older
 // than its heartbeat, and looked at within the last minutes. Where a chain has a feed of its sequencer's uptime, its
@@ -216,6 +216,9 @@ type Stated struct {
 	Updated  time.Time
 	Problem  string
 }
+
+// Now is State by the own clock.
+func (f *Feeds) Now(id caip.AggregateID) Stated { return f.State(id, f.o.Clock()) }
 
 // State is the price of an aggregated asset with its source, for a screen. It waits for nothing.
 func (f *Feeds) State(id caip.AggregateID, at time.Time) Stated {
