@@ -16,12 +16,25 @@ import (
 )
 
 // TestAStandbyPromotedWithLostCommitsSendsNothingTwice: the server of the database dies, and a standby takes its place
-// which has nothing of the last six payments: one it knew was delivered since, one was only an offer, and others it
-// never knew. The process that ran writes nothing more; the next one reads the chains. Whatever was delivered stays,
-// whatever was not goes back.
+// which has nothing of the last six payments.
 func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 	t.Parallel()
-	server := storetest.NewServer(t, "async")
+	comesBackOlder(t, "async", "cut", "kill", "promote")
+}
+
+// TestADumpThatIsRestoredSendsNothingTwice: the same of a dump that was made while the service ran, and that takes the
+// place of its database.
+func TestADumpThatIsRestoredSendsNothingTwice(t *testing.T) {
+	t.Parallel()
+	comesBackOlder(t, "alone", "dump", "restore")
+}
+
+// comesBackOlder has a server keep what there is at a moment, and come back with that. Of the last six payments one it
+// knew was delivered since, one was only an offer, and others it never knew. The process that ran writes nothing more;
+// the next one reads the chains. Whatever was delivered stays, whatever was not goes back.
+func comesBackOlder(t *testing.T, kind, keep string, back ...string) {
+	t.Helper()
+	server := storetest.NewServer(t, kind)
 	w := &watched{dir: t.TempDir(), held: map[string]settle.Moment{}, still: map[string]bool{},
 		people: map[uint64]*client{}}
 	db := storetest.Open(t, server.Address)
@@ -33,7 +46,7 @@ func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 	w.reaches("deposits of the payment that the standby has", func() bool { return w.deposited(kept) })
 	offered, late := w.quoted(s, 201)
 	all := []payment{kept, offered}
-	server.Do("cut")
+	server.Do(keep)
 
 	w.holds(offered.id, settle.AtRelease)
 	offered.execute(late)
@@ -55,8 +68,9 @@ func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 		return len(w.logs(10, w.escrow, escrow.ReleasedTopic())) == 2 &&
 			len(w.logs(42161, w.escrow, escrow.ReleasedTopic())) == 2
 	})
-	server.Do("kill")
-	server.Do("promote")
+	for _, verb := range back {
+		server.Do(verb)
+	}
 	select {
 	case <-db.Lost().Done():
 	case <-time.After(time.Minute):
@@ -79,7 +93,8 @@ func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 	w.db = storetest.Open(t, server.Address)
 	s = w.starts(w.db, w.dir)
 	defer func() { _ = s.Close() }()
-	if !strings.Contains(w.logged(), "STORE_BEHIND") || !strings.Contains(w.logged(), "a standby was promoted") {
+	if !strings.Contains(w.logged(), "STORE_BEHIND") ||
+		!strings.Contains(w.logged(), "a standby was promoted, or a backup restored") {
 		t.Errorf("nothing says that the store is behind:\n%s", w.logged())
 	}
 	w.reaches("lanes that are sure", func() bool { return !w.passes(s) })

@@ -2,11 +2,13 @@ package pg_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
 
 	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
 	"coffer/api/service/store/storetest"
 )
 
@@ -44,5 +46,22 @@ func TestACommitThatACrashForgotIsNotTakenForThatOfAnother(t *testing.T) {
 	}
 	if err := put(s, "k", "next"); err != nil || get(t, s, "k") != "next" {
 		t.Errorf("what follows: %v", err)
+	}
+}
+
+// A dump is restored in the place of the tables, with --clean, and the connections of the process stay.
+func TestTablesThatWereReplacedAreNotWritten(t *testing.T) {
+	address := storetest.Schema(t)
+	s := storetest.Open(t, address)
+	if err := put(s, "k", "old"); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Exec(t, address, `alter table coffer_record rename to replaced;
+		create table coffer_record (like replaced including all); insert into coffer_record select * from replaced`)
+	if err := put(s, "k", "new"); !errors.Is(err, pg.ErrOlder) || !errors.Is(err, store.ErrNotWritten) {
+		t.Errorf("%v", err)
+	}
+	if got := get(t, s, "k"); got != "old" || !errors.Is(context.Cause(s.Lost()), pg.ErrOlder) {
+		t.Errorf("stored is %q, lost: %v", got, context.Cause(s.Lost()))
 	}
 }

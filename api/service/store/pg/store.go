@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -150,8 +151,13 @@ func (s *Store) commit(t *tx) error {
 	ctx, cancel := context.WithTimeout(t.life, statementWithin)
 	defer cancel()
 	w := t.written()
-	if err := t.flush(ctx, w); err != nil {
+	table, err := t.flush(ctx, w)
+	if err != nil {
 		return explain(err)
+	}
+	if !strings.HasSuffix(s.claim.lineage, "/"+table) { // a backup was restored, and its connections stayed
+		s.claim.give(ErrOlder)
+		return ErrOlder
 	}
 	tag, err := t.conn.Exec(ctx, "commit")
 	switch {

@@ -316,9 +316,10 @@ const isThere = `select not exists (select from unnest($1::text[], $2::bytea[], 
 	and not exists (select from unnest($4::text[], $5::bytea[]) u(b, k)
 	join coffer_record r on r.bucket = u.b and r.key = u.k)`
 
-// flush sends what was written.
-func (t *tx) flush(ctx context.Context, w *written) error {
+// flush sends what was written, and returns the number of the table that has it.
+func (t *tx) flush(ctx context.Context, w *written) (table string, err error) {
 	b := &pgx.Batch{}
+	b.Queue(`select 'coffer_record'::regclass::oid::text`).QueryRow(func(r pgx.Row) error { return r.Scan(&table) })
 	nothing := func(pgconn.CommandTag) error { return nil }
 	if len(w.gone.k) > 0 {
 		b.Queue(`delete from coffer_record r using unnest($1::text[], $2::bytea[]) u(b, k) `+
@@ -329,5 +330,5 @@ func (t *tx) flush(ctx context.Context, w *written) error {
 			`on conflict (bucket, key) do update set value = excluded.value`, w.puts.b, w.puts.k, w.puts.v).
 			Exec(nothing)
 	}
-	return t.conn.SendBatch(ctx, b).Close()
+	return table, t.conn.SendBatch(ctx, b).Close()
 }
