@@ -41,6 +41,7 @@ var settings struct {
 	spares     bool
 	database   string
 	outages    int
+	failover   bool
 }
 
 func TestMain(m *testing.M) {
@@ -57,6 +58,8 @@ func TestMain(m *testing.M) {
 		".ci/replicas/database has them: it is called with `kill` and `start`")
 	flag.IntVar(&settings.outages, "outages", 5, "with -database, how often the server is killed, between kills of "+
 		"the service")
+	flag.BoolVar(&settings.failover, "failover", false, "with -database, at the end the server is killed and its "+
+		"standby is promoted; -serve names both")
 	flag.Parse()
 	os.Exit(func() int {
 		if settings.program = os.Getenv("COFFER_BIN"); settings.program != "" {
@@ -155,6 +158,9 @@ func (h *harness) run(t *testing.T) error {
 				told = time.Now()
 				t.Logf("%d kills: %s", done, h.figures())
 			}
+		}
+		if err == nil && settings.failover && done == settings.kills {
+			err = h.failOver(ctx, dice)
 		}
 		h.draining.Store(true)
 		if err == nil {

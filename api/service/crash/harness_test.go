@@ -43,6 +43,8 @@ type harness struct {
 	outages, both        int           // kills of the database, and how many took the service with them
 	overtakes            int           // outages after which the one that stood by was quicker
 	silences             time.Duration // after starts of the database, until the service answered again
+	restarts             int           // after a fail-over
+	failedOver           time.Duration // after the promotion, until the service answered again
 	running              *served       // the process that serves, nil after its end
 	last                 *served       // the process that was started last
 	spare                *served       // one that stands by

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -97,6 +99,50 @@ func (h *harness) outage(ctx context.Context, dice *rand.Rand) error {
 	return h.back(ctx, s)
 }
 
+// failOver kills the server for ever and has its standby take its place. The service goes on with that, or ends because
+// commits may be missing and is started again, as a supervisor does.
+func (h *harness) failOver(ctx context.Context, dice *rand.Rand) error {
+	s, err := h.caught(ctx, dice)
+	if err == nil {
+		err = h.database(ctx, "kill")
+	}
+	if err == nil {
+		err = h.checkAway(ctx, s)
+	}
+	if err == nil {
+		err = h.database(ctx, "promote")
+	}
+	if err != nil {
+		return err
+	}
+	since := time.Now()
+	before := h.endedQuotes()
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("no quotes end after a fail-over"))
+	defer cancel()
+	for h.endedQuotes() < before+2*crowd {
+		select {
+		case <-s.ended:
+			log, err := os.ReadFile(filepath.Join(h.dir, "serve.log"))
+			if err != nil || !strings.Contains(string(log), "the database is not the one that was opened") {
+				return fmt.Errorf("the service ended by itself: %w", errors.Join(s.exit, err))
+			}
+			h.restarts++
+			h.running = nil
+			if s, err = h.serving(ctx); err != nil {
+				return err
+			}
+		default:
+		}
+		if _, err := s.client.Status(ctx, unknown); err == nil && h.failedOver == 0 {
+			h.failedOver = time.Since(since)
+		}
+		if err := rest(ctx, pollRest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkAway demands that the service says what is wrong while the server is dead.
 func (h *harness) checkAway(ctx context.Context, s *served) error {
 	var health any
@@ -184,7 +230,12 @@ func (h *harness) outageFigures() string {
 	if settings.database == "" {
 		return ""
 	}
-	return fmt.Sprintf("database killed %d times, %d of them with the service, %d that the spare made use of, "+
+	over := ""
+	if settings.failover {
+		over = fmt.Sprintf("a standby promoted, the service started %d times after it and answers after %d ms; ",
+			h.restarts, h.failedOver.Milliseconds())
+	}
+	return over + fmt.Sprintf("database killed %d times, %d of them with the service, %d that the spare made use of, "+
 		"answers again after %d ms; ", h.outages, h.both, h.overtakes,
 		h.silences.Milliseconds()/int64(max(1, h.outages-h.both-h.overtakes)))
 }

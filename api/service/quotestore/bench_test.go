@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +18,8 @@ import (
 	"coffer/api"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
+	"coffer/api/service/store/storetest"
 )
 
 // Figures of the store that BenchmarkHistory reads: batch records in one commit, 25 seconds between two of them.
@@ -24,9 +28,9 @@ const (
 	benchTick  = 25 * time.Second
 )
 
-// BenchmarkHistory reads one page of 20 records out of histories of different lengths, in a file: the newest page and
-// one from the middle, in both orders. Making the longest takes a few minutes, once; `-bench 'History/(1k|100k)$'`
-// leaves it out.
+// BenchmarkHistory reads one page of 20 records out of histories of different lengths, in a file or, with -postgres, in
+// a database that the file is imported into: the newest page and one from the middle, in both orders, and the newest
+// while another writes. Making the longest takes a few minutes, once; `-bench 'History/(1k|100k)$'` leaves it out.
 func BenchmarkHistory(b *testing.B) {
 	for _, size := range []struct {
 		name    string
@@ -42,6 +46,10 @@ func BenchmarkHistory(b *testing.B) {
 						quotestore.HistoryQuery{SortBy: order, Continuation: middle})
 				})
 			}
+			b.Run("created/first/writes", func(b *testing.B) {
+				defer long.writes(b)()
+				long.read(b, quotestore.HistoryQuery{SortBy: quotestore.SortCreated})
+			})
 		})
 	}
 }
@@ -55,7 +63,8 @@ type long struct {
 
 func newLong(b *testing.B, records int) *long {
 	b.Helper()
-	file, err := store.OpenBolt(filepath.Join(b.TempDir(), "coffer.db"), store.BoltOptions{})
+	path := filepath.Join(b.TempDir(), "coffer.db")
+	file, err := store.OpenBolt(path, store.BoltOptions{})
 	must(b, err)
 	s := &batched{Store: file}
 	b.Cleanup(func() { must(b, s.Close()) })
@@ -73,7 +82,40 @@ func newLong(b *testing.B, records int) *long {
 			return nil
 		}))
 	}
+	if storetest.PostgreSQL() {
+		must(b, file.Close())
+		s.Store = imported(b, path)
+	}
 	return l
+}
+
+// imported is a store in PostgreSQL with the records of a file.
+func imported(b *testing.B, path string) store.Store {
+	b.Helper()
+	address := storetest.Schema(b)
+	a, err := pg.ParseAddress(address)
+	must(b, err)
+	must(b, pg.Import(b.Context(), a, pg.Options{}, func(each func(bucket string, key, value []byte) error) error {
+		return store.EachOfFile(path, each)
+	}))
+	storetest.Exec(b, address, "vacuum analyze coffer_record")
+	return storetest.Open(b, address)
+}
+
+// writes keeps writing until the benchmark ends.
+func (l *long) writes(b *testing.B) (end func()) {
+	b.Helper()
+	ctx, stop := context.WithCancel(b.Context())
+	var one sync.WaitGroup
+	one.Go(func() {
+		for ctx.Err() == nil {
+			if err := l.write(); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	return func() { stop(); one.Wait() }
 }
 
 // write makes one completed record through the book's own steps, under a random id as real ones have.
@@ -166,11 +208,18 @@ func (l *long) cursor(b *testing.B, order string, after int) string {
 func (l *long) read(b *testing.B, q quotestore.HistoryQuery) {
 	b.Helper()
 	q.User, q.Limit = alice, quotestore.DefaultPage
+	var took []time.Duration
 	for b.Loop() {
+		began := time.Now()
 		page, err := l.History(context.Background(), q)
+		took = append(took, time.Since(began))
 		must(b, err)
 		if len(page.Transactions) != quotestore.DefaultPage {
 			b.Fatalf("%d records", len(page.Transactions))
 		}
+	}
+	slices.Sort(took)
+	for name, at := range map[string]int{"p50-µs": len(took) / 2, "p99-µs": len(took) * 99 / 100} {
+		b.ReportMetric(float64(took[at].Microseconds()), name)
 	}
 }

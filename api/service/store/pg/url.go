@@ -184,6 +184,12 @@ func settle(c *pgxpool.Config) {
 	c.ConnConfig.ConnectTimeout = connectWithin
 	dialer := net.Dialer{KeepAlive: keepAlive, Timeout: connectWithin}
 	c.ConnConfig.DialFunc = dialer.DialContext
+	elsewhere := func(f *pgconn.FallbackConfig) bool {
+		return f.Host != c.ConnConfig.Host || f.Port != c.ConnConfig.Port
+	}
+	if c.ConnConfig.ValidateConnect == nil && slices.ContainsFunc(c.ConnConfig.Fallbacks, elsewhere) {
+		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // the one that is no standby
+	}
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "coffer"
 	}

@@ -79,6 +79,23 @@ func TestAnotherMachineNeedsTLSThatKnowsIt(t *testing.T) {
 	}
 }
 
+// Of several servers the one is taken that writes, wherever it is named.
+func TestOfSeveralServersTheOneThatWritesIsTaken(t *testing.T) {
+	for address, several := range map[string]bool{
+		"postgres://u@127.0.0.1:5432,127.0.0.1:5433/db": true,
+		"postgres://u@127.0.0.1,localhost/db":           true,
+		"postgres://u@127.0.0.1/db":                     false,
+		"postgres://u@127.0.0.1:5432/db?sslmode=prefer": false, // twice the same, with TLS and without
+		"postgres:///db?host=/run/a,/run/b&user=u":      true,
+		"postgres://u@127.0.0.1/db?sslmode=disable&x=y": false,
+	} {
+		c, err := parse(address, nothing)
+		if err != nil || (c.ConnConfig.ValidateConnect != nil) != several {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 func FuzzParseAddress(f *testing.F) {
 	for _, s := range []string{"postgres://u@127.0.0.1:5432/db?sslmode=disable", "postgres://u:p@h/db",
 		"postgresql://[::1", "postgres:///db?host=/tmp&service=x", "host=h password=p",
