@@ -18,6 +18,7 @@ import (
 	"coffer/api"
 	"coffer/api/service/access"
 	"coffer/api/service/store"
+	"coffer/api/service/store/pg"
 )
 
 // adminPath begins every path of the local socket that the open port does not have.
@@ -54,9 +55,9 @@ func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdm
 	if !d.exists() && !create {
 		return fmt.Errorf("%w in %s", ErrNoDatabase, dir)
 	}
-	return reachStore(ctx, dir,
+	return reachStore(ctx, dir, attachWait,
 		func() error {
-			s, err := d.open(ctx, "coffer serve keys", false, nil)
+			s, err := d.open(ctx, pg.Options{Holder: "coffer serve keys"})
 			if err != nil {
 				return err
 			}
@@ -72,9 +73,10 @@ func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdm
 }
 
 // reachStore calls own, which opens the database of a data directory, or, when that is store.ErrInUse, other with the
-// way to the process that holds it; other reports whether that process answered. It tries for 3 seconds at most.
-func reachStore(ctx context.Context, dir string, own func() error, other func(*http.Transport) (bool, error)) error {
-	deadline := time.Now().Add(attachWait)
+// way to the process that holds it; other reports whether that process answered. It tries for so long at most.
+func reachStore(ctx context.Context, dir string, wait time.Duration, own func() error,
+	other func(*http.Transport) (bool, error)) error {
+	deadline := time.Now().Add(wait)
 	for {
 		busy := own()
 		if !errors.Is(busy, store.ErrInUse) {

@@ -227,7 +227,11 @@ func (a *Attachment) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return reachStore(ctx, a.dir,
+	wait := attachWait
+	if a.opts.Once {
+		wait = 0
+	}
+	return reachStore(ctx, a.dir, wait,
 		func() error {
 			if err := a.check(d.check()); err != nil {
 				return err
@@ -255,7 +259,7 @@ func (a *Attachment) open(ctx context.Context, d database) error {
 	if err != nil {
 		return err
 	}
-	s, err := d.open(ctx, "coffer", money, a.opts.Log)
+	s, err := d.open(ctx, pg.Options{Holder: "coffer", Address: a.opts.Address, Money: money, Log: a.opts.Log})
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 			err = errors.Join(err, gone)
 		}
 	}()
-	err = reachStore(ctx, dir,
+	err = reachStore(ctx, dir, attachWait,
 		func() error { return store.BackupFile(path, out) },
 		func(way *http.Transport) (bool, error) { return fetchBackup(ctx, way, out) })
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -97,11 +96,11 @@ func (d database) check() error {
 	return checkFile(d.dir)
 }
 
-// open opens the database for this process alone; money says that its records are about more than play money. One whose
-// process answers on the local socket is store.ErrInUse.
-func (d database) open(ctx context.Context, holder string, money bool, log *slog.Logger) (store.Store, error) {
+// open opens the database for this process alone, as o says; o.Holder is the name of the program. One whose process
+// answers on the local socket is store.ErrInUse.
+func (d database) open(ctx context.Context, o pg.Options) (store.Store, error) {
 	if d.text == "" {
-		return store.OpenBolt(d.path(), store.BoltOptions{Wait: time.Millisecond, Holder: holder})
+		return store.OpenBolt(d.path(), store.BoltOptions{Wait: time.Millisecond, Holder: o.Holder})
 	}
 	if d.answers(ctx) {
 		return nil, fmt.Errorf("%w: a process in %s", store.ErrInUse, d.dir)
@@ -111,8 +110,8 @@ func (d database) open(ctx context.Context, holder string, money bool, log *slog
 		return nil, err
 	}
 	host, _ := os.Hostname()
-	s, err := pg.Open(ctx, address, pg.Options{Holder: fmt.Sprintf("%s on %s, process %d", holder, host, os.Getpid()),
-		Money: money, Log: log})
+	o.Holder = fmt.Sprintf("%s on %s, process %d", o.Holder, host, os.Getpid())
+	s, err := pg.Open(ctx, address, o)
 	if err != nil {
 		return nil, err
 	}

@@ -98,6 +98,8 @@ type Options struct {
 	Passing      bool              // Dir goes with the process: what is written there waits for no disk
 	Nodes        *NodesOptions     // OpenOrAttach opens endpoints while this process holds the database
 	Database     *pg.Address       // OpenOrAttach keeps the records there, nil for a file in the data directory
+	Address      string            // tells other processes of Database where this one is reached, "" when it is not
+	Once         bool              // OpenOrAttach does not wait for a process that holds the database
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 	// Networks is the file of a network on nodes of others (networks.toml), "" for an embedded one. Its kind is that of
 	// the network. Credential finds what one of its endpoints names as ${vault:NAME}. Tank is the key of its gas tank,

@@ -31,6 +31,7 @@ import (
 	"coffer/api/service/quote"
 	"coffer/api/service/quotestore"
 	"coffer/api/service/remotenet"
+	"coffer/api/service/store/pg"
 )
 
 // statusPath is where the local socket answers how the network of an operator is.
@@ -243,7 +244,7 @@ func ReadStatus(ctx context.Context, o Options) (*netstatus.Status, error) {
 	}
 	if d.exists() {
 		source = netstatus.FromDatabase
-		err := reachStore(ctx, o.Dir, func() (err error) {
+		err := reachStore(ctx, o.Dir, attachWait, func() (err error) {
 			b, err = booksOf(ctx, d, o)
 			return err
 		}, func(way *http.Transport) (reached bool, err error) {
@@ -293,7 +294,7 @@ func sameNetwork(file, id string) error {
 
 // booksOf reads a database that no process has open.
 func booksOf(ctx context.Context, at database, o Options) (_ *books, err error) {
-	s, err := at.open(ctx, "coffer network status", false, nil)
+	s, err := at.open(ctx, pg.Options{Holder: "coffer network status"})
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (c *claim) wait(ctx context.Context, session *pgx.Conn, wait time.Duration)
 		}
 		if !time.Now().Before(end) {
 			busy := &BusyError{}
-			err := session.QueryRow(ctx, `select name, since from coffer_holder`).Scan(&busy.Holder, &busy.Since)
+			err := session.QueryRow(ctx, holderQuery).Scan(&busy.Holder, &busy.Since, &busy.Address)
 			if e, is := errors.AsType[*pgconn.PgError](err); is && e.Code == undefinedTable {
 				return &BusyError{Holder: "another process, which makes its tables"}
 			}
@@ -94,14 +94,17 @@ func (c *claim) wait(ctx context.Context, session *pgx.Conn, wait time.Duration)
 	}
 }
 
+// holderQuery reads who serves. In the tables of an earlier version no address is kept.
+const holderQuery = `select name, since, coalesce(to_jsonb(h) ->> 'address', '') from coffer_holder h`
+
 // take makes a claim on a session that has the lock.
-func (c *claim) take(ctx context.Context, session *pgx.Conn, name string) error {
+func (c *claim) take(ctx context.Context, session *pgx.Conn, o Options) error {
 	err := pgx.BeginFunc(ctx, session, func(t pgx.Tx) error {
 		if _, err := t.Exec(ctx, c.writeLock()); err != nil { // a commit that is under way ends first
 			return err
 		}
-		return t.QueryRow(ctx, `update coffer_holder set claim = claim + 1, name = $1, since = now() returning claim`,
-			name).Scan(&c.number)
+		return t.QueryRow(ctx, `update coffer_holder set claim = claim + 1, name = $1, address = $2, since = now() `+
+			`returning claim`, o.Holder, o.Address).Scan(&c.number)
 	})
 	return explain(err)
 }
@@ -216,10 +219,12 @@ func (c *claim) close() {
 	c.stopped.Wait()
 }
 
-// BusyError says which process has a database, and since when, zero where that is not known. It wraps store.ErrInUse.
+// BusyError says which process has a database, and since when, zero where that is not known. Address is its
+// Options.Address. It wraps store.ErrInUse.
 type BusyError struct {
-	Holder string
-	Since  time.Time
+	Holder  string
+	Since   time.Time
+	Address string
 }
 
 // Error tells it in one line.

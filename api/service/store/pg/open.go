@@ -97,7 +97,7 @@ func prepare(ctx context.Context, session *pgx.Conn, o Options, c *claim) error 
 	if err := migrate(ctx, session, c); err != nil {
 		return err
 	}
-	if err := c.take(ctx, session, o.Holder); err != nil {
+	if err := c.take(ctx, session, o); err != nil {
 		return err
 	}
 	c.lineage, err = lineageOf(ctx, session)

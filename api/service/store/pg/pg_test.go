@@ -114,6 +114,28 @@ func TestASecondProcessIsRefusedAndSaysWhoHasTheDatabase(t *testing.T) {
 	}
 }
 
+// TestASecondProcessLearnsWhereTheFirstIsReached, unless the tables are those of a version that did not tell.
+func TestASecondProcessLearnsWhereTheFirstIsReached(t *testing.T) {
+	schema := storetest.Schema(t)
+	a, err := pg.ParseAddress(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := pg.Open(t.Context(), a, pg.Options{Holder: "the first", Address: "https://10.0.0.1:8443"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	for _, want := range []string{"https://10.0.0.1:8443", ""} {
+		_, err := open(t, schema)
+		busy, is := errors.AsType[*pg.BusyError](err)
+		if !is || busy.Address != want || busy.Holder != "the first" || busy.Since.IsZero() {
+			t.Errorf("%+v, %v", busy, err)
+		}
+		storetest.Exec(t, schema, "alter table coffer_holder drop column if exists address")
+	}
+}
+
 // Another process took over while this one could not be seen. Whatever this one still wants to write is out of date.
 func TestWhoWasReplacedWritesNothingMore(t *testing.T) {
 	address := storetest.Schema(t)

@@ -50,6 +50,8 @@ const (
 type Options struct {
 	// Holder describes this process to others, such as "coffer serve". It must not contain anything secret.
 	Holder string
+	// Address is where other processes reach this one, "" when they cannot. They read it in a BusyError.
+	Address string
 	// Wait bounds the wait for another process that holds the database; 0 tries once.
 	Wait time.Duration
 	// Money says that the records are about more than play money: a standby of the server must have a commit before it
