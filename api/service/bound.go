@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/netip"
@@ -197,6 +198,20 @@ func (c *boundConn) proved() {
 		c.proven = true
 		c.l.count(c, 1)
 	}
+}
+
+// connKey is that of the bound connection in the context of its requests.
+type connKey struct{}
+
+// proven reports whether a good key came over the connection of a request.
+func proven(ctx context.Context) bool {
+	c, bound := ctx.Value(connKey{}).(*boundConn)
+	if !bound {
+		return false
+	}
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
+	return c.proven
 }
 
 // state follows what the server does with the connection.

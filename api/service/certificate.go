@@ -74,11 +74,16 @@ func Certify(dir string, hosts []string, now time.Time) *Certified {
 	return c
 }
 
+// made waits until it is made.
+func (c *Certified) made() error {
+	<-c.ready
+	return c.err
+}
+
 // kept waits until it is made, and writes a new authority to its directory.
 func (c *Certified) kept(write writer) error {
-	<-c.ready
-	if c.err != nil || c.ca.keep == nil {
-		return c.err
+	if err := c.made(); err != nil || c.ca.keep == nil {
+		return err
 	}
 	return c.ca.keep(write)
 }
@@ -94,7 +99,7 @@ func certify(dir string, hosts []string, now time.Time) (*authority, tls.Certifi
 	if err != nil {
 		return nil, tls.Certificate{}, err
 	}
-	leaf, err := ca.leaf(serverNames(hosts), now)
+	leaf, err := ca.certificate(serverNames(hosts), x509.ExtKeyUsageServerAuth, now)
 	return ca, leaf, err
 }
 
@@ -176,11 +181,11 @@ func (w writer) pem(path, kind string, der []byte) error {
 	return w.file(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// leaf makes a server certificate for this run. Its key never leaves memory.
-func (a *authority) leaf(hosts []string, now time.Time) (tls.Certificate, error) {
+// certificate makes one of this run, for a server or for one process to show to another. Its key never leaves memory.
+func (a *authority) certificate(hosts []string, use x509.ExtKeyUsage, now time.Time) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make the server certificate: %w", err)
+		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
 	}
 	serial, err := serialNumber()
 	if err != nil {
@@ -189,7 +194,7 @@ func (a *authority) leaf(hosts []string, now time.Time) (tls.Certificate, error)
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "Coffer service"},
 		NotBefore: now.Add(-backdate), NotAfter: now.Add(leafLife),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{use},
 	}
 	for _, h := range hosts {
 		if ip := net.ParseIP(h); ip != nil {
@@ -200,7 +205,7 @@ func (a *authority) leaf(hosts []string, now time.Time) (tls.Certificate, error)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make the server certificate: %w", err)
+		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
 	}
 	return tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key}, nil
 }

@@ -55,6 +55,7 @@ type NodesOptions struct {
 	Dev     *Dev         // nil: state changes by signed transactions alone
 	Log     *slog.Logger // nil: that of the service
 	Limits  jsonrpc.Limits
+	Front   *Front // has the ports open; nil: they are opened
 }
 
 // Dev makes endpoints those of a development network, which changes state without a signature. Clock is what the
@@ -262,20 +263,34 @@ func (n *Nodes) listen(ctx context.Context, address string, all []endpoint, o No
 	if o.PerPort {
 		return n.listenEach(ctx, address, all, o)
 	}
-	port, err := n.bind(ctx, address)
-	if err != nil {
-		return err
+	var port net.Listener
+	var at string
+	if o.Front != nil {
+		at = o.Front.at
+	} else {
+		var err error
+		if port, err = n.bind(ctx, address); err != nil {
+			return err
+		}
+		at = reachable(port.Addr())
 	}
-	at := reachable(port.Addr())
 	each := paths{}
 	for _, e := range all {
 		each["/"+e.path] = e.handler
 		e.HTTP, e.WebSocket = "http://"+at+"/"+e.path, "ws://"+at+"/"+e.path
 		n.List = append(n.List, e.Node)
 	}
-	n.serve(port, each, o)
 	last := all[len(all)-1]
-	n.serveAbove(ctx, at, paths{"/" + last.path: last.handler}, o)
+	next := paths{"/" + last.path: last.handler}
+	if o.Front == nil {
+		n.serve(port, each, o)
+		n.serveAbove(ctx, at, next, o)
+		return nil
+	}
+	n.ends = append(n.ends, o.Front.endCalls) // the first that ends
+	if o.Front.answer(each, next); o.Front.noNext {
+		n.missAbove(at)
+	}
 	return nil
 }
 
@@ -284,12 +299,16 @@ func (n *Nodes) listen(ctx context.Context, address string, all []endpoint, o No
 func (n *Nodes) serveAbove(ctx context.Context, at string, h http.Handler, o NodesOptions) bool {
 	next, err := n.bind(ctx, above(at, 1))
 	if err != nil {
-		n.Notes = append(n.Notes, "port "+portOf(above(at, 1))+" is taken: @solana/web3.js needs wsEndpoint "+
-			n.List[len(n.List)-1].WebSocket)
+		n.missAbove(at)
 		return false
 	}
 	n.serve(next, h, o)
 	return true
+}
+
+func (n *Nodes) missAbove(at string) {
+	n.Notes = append(n.Notes, "port "+portOf(above(at, 1))+" is taken: @solana/web3.js needs wsEndpoint "+
+		n.List[len(n.List)-1].WebSocket)
 }
 
 // paths are the handlers of one port.
@@ -366,7 +385,11 @@ func (n *Nodes) serve(l net.Listener, h http.Handler, o NodesOptions) {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		err := server.Serve(jsonrpc.NewDirect(few, server, o.Log))
+		direct := jsonrpc.NewDirect(few, server, o.Log)
+		if o.Front != nil { // what is forwarded is streamed
+			direct.Aside = o.Front.waits
+		}
+		err := server.Serve(direct)
 		if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			o.Log.Error("an endpoint stopped", "address", l.Addr().String(), "error", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"coffer/api/files"
@@ -106,7 +107,9 @@ func ServeHandler(ctx context.Context, o ServeOptions, h http.Handler, clock fun
 	return p.serve(ctx, o, h)
 }
 
-// port is a listener over TLS: what it needs of its owner. named, when set, is told the URL before anything is served.
+// port is a listener over TLS: what it needs of its owner. named, when set, is told the URL before anything is served;
+// between, when set, is the TLS of connections of other processes. Without a writer a new certificate authority is not
+// written.
 type port struct {
 	clock   func() time.Time
 	log     *slog.Logger
@@ -115,6 +118,8 @@ type port struct {
 	base    string
 	writer  writer
 	named   func(url string)
+	between func(*tls.ClientHelloInfo) (*tls.Config, error)
+	calls   *atomic.Pointer[http.Server] // gets the server of calls that other processes hand over
 }
 
 func (p port) serve(ctx context.Context, o ServeOptions, h http.Handler) (_ *Running, err error) {
@@ -155,7 +160,7 @@ func (p port) serve(ctx context.Context, o ServeOptions, h http.Handler) (_ *Run
 	}
 	secure := tls.NewListener(plainListener{few, p.clock, p.names, p.refused}, &tls.Config{
 		Certificates: []tls.Certificate{certified.leaf}, MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"h2", "http/1.1"}, Time: p.clock,
+		NextProtos: []string{"h2", "http/1.1"}, Time: p.clock, GetConfigForClient: p.between,
 	})
 	context.AfterFunc(ctx, func() {
 		p.log.Info("stopping: requests under way are finished first", "within", shutdownTimeout.String())
@@ -172,6 +177,9 @@ func (p port) certify(o ServeOptions) (*Certified, error) {
 	certified := o.Certified
 	if certified == nil {
 		certified = Certify(o.Dir, o.Host, p.clock())
+	}
+	if p.writer == nil {
+		return certified, certified.made()
 	}
 	return certified, certified.kept(p.writer)
 }
@@ -191,23 +199,11 @@ func reachable(at net.Addr) string {
 
 // run serves one listener until the context ends or the listener fails.
 func (p port) run(ctx context.Context, l net.Listener, h http.Handler, t Timeouts) error {
-	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: t.Header, ReadTimeout: t.Read, WriteTimeout: t.Write, IdleTimeout: t.Idle,
-		MaxHeaderBytes: maxHeader,
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter,
-			PingTimeout: t.Header, WriteByteTimeout: t.Write},
-		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if b := boundBelow(c); b != nil {
-				return httpapi.WithProof(ctx, b.proved)
-			}
-			return ctx
-		},
-		ConnState: func(c net.Conn, now http.ConnState) {
-			if b := boundBelow(c); b != nil {
-				b.state(now)
-			}
-		},
+	server := p.server(h, t)
+	if p.between != nil {
+		calls := p.server(h, t)
+		p.calls.Store(calls)
+		takeHanded(server, p.server(h, t), calls, l.Addr())
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -226,4 +222,26 @@ func (p port) run(ctx context.Context, l net.Listener, h http.Handler, t Timeout
 		err = errors.Join(err, ended)
 	}
 	return err
+}
+
+// server is one of net/http with the bounds of a port.
+func (p port) server(h http.Handler, t Timeouts) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: t.Header, ReadTimeout: t.Read, WriteTimeout: t.Write, IdleTimeout: t.Idle,
+		MaxHeaderBytes: maxHeader,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter,
+			PingTimeout: t.Header, WriteByteTimeout: t.Write},
+		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if b := boundBelow(c); b != nil {
+				return httpapi.WithProof(context.WithValue(ctx, connKey{}, b), b.proved)
+			}
+			return ctx
+		},
+		ConnState: func(c net.Conn, now http.ConnState) {
+			if b := boundBelow(c); b != nil {
+				b.state(now)
+			}
+		},
+	}
 }

@@ -24,6 +24,7 @@ import (
 // connection on which anything else comes goes to the server, with all that was read of it, and stays there.
 type Direct struct {
 	net.Listener
+	Aside  func() bool  // reports whether the server gets every connection that comes now; nil for none
 	server *http.Server // its handler, timeouts and ConnState are those of the connections
 	log    *slog.Logger
 	others chan accepted
@@ -57,7 +58,11 @@ func (d *Direct) run() {
 	for {
 		c, err := d.Listener.Accept()
 		if err == nil {
-			if d.take(c) {
+			if d.Aside != nil && d.Aside() {
+				if !d.pass(accepted{c, nil}) {
+					_ = c.Close()
+				}
+			} else if d.take(c) {
 				d.state(c, http.StateNew)
 				go d.serve(c)
 			}

@@ -130,7 +130,7 @@ func (s *Server) begin() bool {
 // admitted reports whether a request may come from where it says: under a name of this machine, so that no page can
 // reach it under a name of its own (DNS rebinding), and from no web page but those that CORS names.
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
-	if !s.isHost(r.Host) {
+	if !s.Answers(r.Host) {
 		http.Error(w, "invalid host specified", http.StatusForbidden)
 		return false
 	}
@@ -149,17 +149,17 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// isHost reports whether a Host header, with or without a port, names this endpoint.
-func (s *Server) isHost(host string) bool {
+// Answers reports whether a Host header, with or without a port, names an endpoint of these options.
+func (o Options) Answers(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if ip, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")); err == nil {
-		return s.Remote || ip.Unmap().IsLoopback()
+		return o.Remote || ip.Unmap().IsLoopback()
 	}
 	return host == "localhost" ||
-		slices.ContainsFunc(s.Hosts, func(known string) bool { return strings.EqualFold(known, host) })
+		slices.ContainsFunc(o.Hosts, func(known string) bool { return strings.EqualFold(known, host) })
 }
 
 // Bounds of what is held in memory: a request takes a place from smallBody bytes on, an answer from smallAnswer bytes
