@@ -17,7 +17,8 @@ type ServeOptions struct {
 	Listen         string        // host:port; port 0 takes a free one
 	Data           string        // data directory
 	Store          string        // address of a database of PostgreSQL, "" for a file in the data directory
-	Standby        bool          // wait for another process that serves from it
+	Standby        bool          // forward to another process that serves from it, until that ends
+	Advertise      string        // URL by which other processes of the database reach this one, "" for that of Listen
 	New            bool          // begin a new network; existing data is moved aside
 	Networks       string        // the network file of an operator, "" for chains inside the service
 	Keys           string        // the file with an operator's keys, "" for keys in the data directory
@@ -86,7 +87,8 @@ passphrase guards; real money demands that.
 
 With --store the records are in a database of PostgreSQL instead of a file in the data directory; certificate,
 network.json and local socket stay in the directory. The address has no password: a file has it, ~/.pgpass or the one of
-?passfile=FILE.
+?passfile=FILE. With --standby as well, several processes may have the same database: one serves, and the others forward
+to it what they are asked, until one of them takes its place (docs/postgresql.md).
 
 With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing
 to install. Each key has its own account, with a signer that signs for nothing else. With --ssh and --profile
@@ -111,7 +113,7 @@ key to sign with.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notEmpty(cmd, "host", "fault", "metrics", "rpc", "rpc-cors", "networks", "store",
-				"keys"); err != nil {
+				"keys", "advertise"); err != nil {
 				return err
 			}
 			if o.Networks == "" && (o.Keys != "" || o.Anyone) {
@@ -121,6 +123,10 @@ key to sign with.`,
 			if o.Standby && o.Store == "" {
 				return &UsageError{Problem: "--standby waits for a database of PostgreSQL, and none is named",
 					Hint: "give its address with --store"}
+			}
+			if o.Advertise != "" && o.Store == "" {
+				return &UsageError{Problem: "--advertise is for other processes of the same database of " +
+					"PostgreSQL, and none is named", Hint: "give its address with --store"}
 			}
 			if o.RPC == "" && (o.RPCOpen || o.RPCCORS != nil) {
 				return &UsageError{Problem: "--rpc-open and --rpc-cors are about --rpc, which is not there",
@@ -152,8 +158,10 @@ key to sign with.`,
 		"service file")
 	f.StringVar(&o.Store, "store", "", "keep the records in the database of PostgreSQL at this `ADDRESS` "+
 		"(default: a file in the data directory)")
-	f.BoolVar(&o.Standby, "standby", false, "wait while another process serves from the database of --store, and take "+
-		"its place when it ends")
+	f.BoolVar(&o.Standby, "standby", false, "while another process serves from the database of --store, forward to "+
+		"it, and take its place when it ends")
+	f.StringVar(&o.Advertise, "advertise", "", "the `URL` by which other processes of the database reach this one, "+
+		"such as https://10.0.0.1:8443 (default: the address\nof --listen)")
 	f.StringVar(&o.Networks, "networks", "", "the network `FILE` of chains behind nodes, with a table [operator] "+
 		"(default: the service has its own chains)")
 	f.StringVar(&o.Keys, "keys", "", "the `FILE` with an operator's keys, which a passphrase guards, made when it is "+

@@ -97,6 +97,7 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 		{"--host", ""}, {"--host", "https://a"}, {"--host", "a:1"}, {"--host", "a..b"}, {"--data", ""},
 		{"--metrics", ""}, {"--fault", ""}, {"--store", ""}, {"--store", "postgres://u@127.0.0.1/db", "--new"},
 		{"--max-connections", "3"}, {"--max-connections", "65537"}, {"--profile", "demo"}, {"--standby"},
+		{"--advertise", "https://10.0.0.1:8443"}, {"--store", "postgres://u@127.0.0.1/db", "--advertise", ""},
 	} {
 		if err := p.Run(t.Context(), append([]string{"serve"}, args...)); Code(err) != ExitUsage {
 			t.Errorf("%v: code %d, %v", args, Code(err), err)

@@ -26,6 +26,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/networks"
 	"coffer/api/service"
+	"coffer/api/service/forward"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
 	"coffer/api/service/store/pg"
@@ -38,8 +39,10 @@ type Options struct {
 	// Store is the database of PostgreSQL that has the records; nil for a file in the data directory.
 	Store *pg.Address
 	// Standby makes Run wait while another process serves from the database, or while that cannot be reached, and serve
-	// when it can.
+	// when it can. Until then its ports forward what comes in to the other one. Advertise is the URL by which other
+	// processes reach this one, "" for that of Listen.
 	Standby     bool
+	Advertise   string
 	Listen      string   // host:port; port 0 takes a free one
 	Hosts       []string // further host names of the certificate
 	Connections int      // open at once, on the open port; 0 means the service's default
@@ -136,22 +139,27 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer done()
-	a, err := o.open(ctx, service.Options{
+	ctx, stop := context.WithCancelCause(ctx)
+	front, err := o.front(ctx, stop, figures, log)
+	if err != nil {
+		return err
+	}
+	defer front.end()
+	a, err := o.open(ctx, front, service.Options{
 		Seed: seed, SeedKept: seed != nil, Anyone: o.Anyone,
 		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime,
 		CursorLifetime: o.CursorLifetime,
 		BasePath:       o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
 		Networks: o.Networks, Credential: credential, Operator: o.Networks != "", Database: o.Store,
+		Address: front.address(), Once: o.Standby,
 	})
 	if err != nil || a == nil {
 		return err
 	}
 	defer func() { _ = a.Close() }()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	lost := a.Lost()
 	defer context.AfterFunc(lost, func() { stop(context.Cause(lost)) })()
-	if err := listen(ctx, o, a, figures, log); err != nil {
+	if err := listen(ctx, o, a, front, figures, log); err != nil {
 		return err
 	}
 	return context.Cause(lost)
@@ -226,11 +234,11 @@ func openHere(ctx context.Context, dir string, o service.Options) (*service.Atta
 }
 
 // turnPause is between two looks at a database that another process has.
-const turnPause = 500 * time.Millisecond
+const turnPause = 100 * time.Millisecond
 
 // open is openHere, in its turn where the process stands by; it returns nil when ctx ends before that.
-func (o Options) open(ctx context.Context, from service.Options) (*service.Attachment, error) {
-	said := ""
+func (o Options) open(ctx context.Context, front *front, from service.Options) (*service.Attachment, error) {
+	said, waited := "", false
 	for {
 		a, err := openHere(ctx, o.Dir, from)
 		busy, taken := errors.AsType[*pg.BusyError](err)
@@ -239,15 +247,28 @@ func (o Options) open(ctx context.Context, from service.Options) (*service.Attac
 			return a, err
 		case ctx.Err() != nil:
 			return nil, nil
+		case errors.Is(err, store.ErrNewer) && waited: // the tables have become newer: it still forwards
+			if said != err.Error() {
+				said = err.Error()
+				from.Log.Error("standing by: this version cannot take over and only forwards; start the newer one in "+
+					"its place", "error", err)
+			}
 		case !taken && !errors.Is(err, store.ErrAway):
 			return nil, err
-		case taken && said != busy.Error():
-			said = busy.Error()
-			from.Log.Info("standing by: another process serves from the database", "process", busy.Holder, "since",
-				busy.Since)
+		case taken:
+			waited = true
+			front.Lead(forward.Process{Address: busy.Address, Name: busy.Holder, Since: busy.Since})
+			if said != busy.Error() {
+				said = busy.Error()
+				from.Log.Info("standing by: another process serves from the database", "process", busy.Holder, "since",
+					busy.Since)
+			}
 		case !taken && said != store.ErrAway.Error():
 			said = store.ErrAway.Error()
 			from.Log.Warn("standing by: the database cannot be reached", "error", err)
+		}
+		if err := front.announce(o); err != nil {
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
@@ -276,7 +297,8 @@ func takenBy(address, flag string, err error) error {
 }
 
 // listen serves what was opened until ctx ends.
-func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, log *slog.Logger) (err error) {
+func listen(ctx context.Context, o Options, a *service.Attachment, front *front, f *figures,
+	log *slog.Logger) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	beside, err := o.beside(ctx, a, log)
 	if err != nil {
@@ -289,26 +311,32 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 			err = errors.Join(err, beside.Wait())
 		}
 	}()
-	scraped, err := f.listen(ctx, a, beside, log)
+	f.watch(a, beside)
+	scraped, err := f.listen(ctx, log)
 	if err != nil {
 		return err
 	}
 	nodes := &service.Nodes{}
 	if o.RPC.Listen != "" {
+		o.RPC.Front = front.port()
 		if nodes, err = a.Service().ServeNodes(ctx, o.RPC); err != nil {
 			return takenBy(o.RPC.Listen, "--rpc", err)
 		}
 		defer func() { err = errors.Join(err, nodes.Close()) }()
 	}
-	running, err := a.Service().Serve(ctx, service.ServeOptions{Listen: o.Listen, Dir: o.Dir, Host: o.Hosts,
-		Connections: o.Connections})
+	running, err := front.serve(ctx, o, a.Service())
 	if err != nil {
 		return taken(o.Listen, err)
 	}
 	if len(o.Faults) > 0 {
 		log.Warn("FAULTS ARE ON: this service fails on purpose", "faults", o.Faults)
 	}
+	role := ""
+	if front != nil { // one of several
+		role = serving
+	}
 	err = reach{
+		Role:    role,
 		BaseURL: running.BaseURL, CAFile: running.CAFile, APIKey: a.Service().APIKey(),
 		NetworkFile: filepath.Join(o.Dir, service.NetworkFile),
 		MetricsURL:  scraped, Faults: o.Faults, SSH: beside.Announced, Endpoints: nodes.List,

@@ -12,6 +12,7 @@ import (
 type figures struct {
 	*metrics.Metrics
 	address string
+	url     string // where they are, once they are listened to
 }
 
 // newFigures makes figures that can be listened to; a wrong address is an *OptionError before anything is opened.
@@ -22,7 +23,7 @@ func newFigures(address string) (*figures, error) {
 	if err := metrics.CheckAddress(address); err != nil {
 		return nil, &OptionError{Problem: "--metrics: " + err.Error()}
 	}
-	return &figures{metrics.New(), address}, nil
+	return &figures{Metrics: metrics.New(), address: address}, nil
 }
 
 // meter is what the service tells.
@@ -33,14 +34,22 @@ func (f *figures) meter() service.Meter {
 	return f.Metrics
 }
 
-// listen answers with the figures until ctx ends, and returns where; "" when none were asked for.
-func (f *figures) listen(ctx context.Context, a *service.Attachment, b Beside, log *slog.Logger) (string, error) {
+// watch adds the gauges of a service.
+func (f *figures) watch(a *service.Attachment, b Beside) {
 	if f == nil {
-		return "", nil
+		return
 	}
 	s := a.Service()
 	f.Watch(metrics.Gauges{OpenSagas: s.OpenQuotes, SSHOpen: b.Open, SSHBegan: b.Began, Network: s.Figures,
 		StoreBytes: a.StoreBytes})
+}
+
+// listen answers with the figures until ctx ends, from the first call on, and returns where; "" when none were asked
+// for.
+func (f *figures) listen(ctx context.Context, log *slog.Logger) (string, error) {
+	if f == nil || f.url != "" {
+		return f.at(), nil
+	}
 	running, err := f.Listen(ctx, f.address, log)
 	if err != nil {
 		return "", err
@@ -50,5 +59,14 @@ func (f *figures) listen(ctx context.Context, a *service.Attachment, b Beside, l
 			log.Error("the metrics listener stopped", "error", err)
 		}
 	}()
-	return running.URL, nil
+	f.url = running.URL
+	return f.url, nil
+}
+
+// at is where they are listened to.
+func (f *figures) at() string {
+	if f == nil {
+		return ""
+	}
+	return f.url
 }

@@ -9,13 +9,23 @@ import (
 	"coffer/api/service"
 )
 
+// Roles of a process.
+const (
+	serving    = "serving"
+	forwarding = "forwarding"
+)
+
 // reach is how the service is reached. APIKey is the key of this process, "" when there are stored ones; MetricsURL is
-// "" without metrics.
+// "" without metrics. Role is set where several processes may have one database. One that forwards says to whom, where
+// that is known, and where the endpoints of the chains are found, below RPC.
 type reach struct {
+	Role        string   `json:"role,omitzero"`
 	BaseURL     string   `json:"baseUrl"`
 	CAFile      string   `json:"caFile"`
 	APIKey      string   `json:"apiKey,omitzero"`
-	NetworkFile string   `json:"networkFile"`
+	NetworkFile string   `json:"networkFile,omitzero"`
+	ForwardsTo  string   `json:"forwardsTo,omitzero"`
+	RPC         string   `json:"rpc,omitzero"`
 	MetricsURL  string   `json:"metricsUrl,omitzero"`
 	Faults      []string `json:"faults,omitempty"`
 	SSH         any      `json:"ssh,omitzero"`
@@ -50,6 +60,9 @@ func (r reach) announce(out io.Writer, asJSON bool, fingerprint string) error {
 		_, err = fmt.Fprintf(out, "%s\n", line.Raw())
 		return err
 	}
+	if r.Role == forwarding {
+		return r.announceForwarding(out)
+	}
 	lines := []string{"serving  " + r.BaseURL, "ca file  " + r.CAFile, "network  " + r.NetworkFile,
 		"         " + fingerprint}
 	if r.APIKey != "" {
@@ -64,6 +77,23 @@ func (r reach) announce(out io.Writer, asJSON bool, fingerprint string) error {
 	lines = append(lines, r.lines...)
 	if len(r.Faults) > 0 {
 		lines = append(lines, "FAULTS   ON: this service fails on purpose: "+strings.Join(r.Faults, ", "))
+	}
+	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
+	return err
+}
+
+// announceForwarding tells people of a process that waits.
+func (r reach) announceForwarding(out io.Writer) error {
+	to := r.ForwardsTo
+	if to == "" {
+		to = "nobody yet: no process serves that says where it is"
+	}
+	lines := []string{"waiting  " + r.BaseURL, "         forwards to " + to, "ca file  " + r.CAFile}
+	if r.RPC != "" {
+		lines = append(lines, "rpc      "+r.RPC+"  (the paths are those of the process that serves)")
+	}
+	if r.MetricsURL != "" {
+		lines = append(lines, "metrics  "+r.MetricsURL)
 	}
 	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
 	return err

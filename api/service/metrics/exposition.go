@@ -120,6 +120,12 @@ func (m *Metrics) exposition() []byte {
 			e.one("coffer_store_bytes", gauge, "Size of the database file.", float64(n))
 		}
 	}
+	if g.Forwarding != nil {
+		if to := g.Forwarding(); to != "" {
+			e.gauges([]Family{{"coffer_forwarding", "1 while requests are forwarded to the process that serves.",
+				[]Sample{{[]Label{{"to", to}}, 1}}}})
+		}
+	}
 	if g.SSHOpen != nil {
 		e.one("coffer_ssh_sessions", gauge, "Dashboards that are open over SSH.", float64(g.SSHOpen()))
 	}

@@ -1,16 +1,17 @@
 // Package metrics counts what the service does and answers with it in the Prometheus text format, on a listener of its
 // own.
 //
-// Promise: nothing of other packages appears but what Gauges.Network gives; every label has a bounded set of values,
-// and none of them is foreign text or names a key, an account or an amount; the listener takes loopback addresses only,
-// as whoever reaches it sees how busy the service is. Figures begin at zero with the process. Times are in seconds,
-// sizes in bytes.
+// Promise: nothing of other packages appears but what Gauges.Network and Gauges.Forwarding give; every label has a
+// bounded set of values, and none of them is foreign text or names a key, an account or an amount; the listener takes
+// loopback addresses only, as whoever reaches it sees how busy the service is. Figures begin at zero with the process.
+// Times are in seconds, sizes in bytes.
 //
 // Series: coffer_requests_total{endpoint,permission,status}, coffer_request_seconds{endpoint},
 // coffer_quotes_total{call_type}, coffer_settlements_total{status,fail_reason}, coffer_open_sagas, coffer_store_bytes,
-// where dashboards are served coffer_ssh_sessions and coffer_ssh_sessions_total, and those of the Go runtime and of the
-// process (go_*, process_*) under the names that Prometheus' own library gives them. That library is not linked: it
-// brings protobuf, whose look-up of methods by name makes the linker keep every exported method of every type.
+// while requests are forwarded coffer_forwarding{to}, where dashboards are served coffer_ssh_sessions and
+// coffer_ssh_sessions_total, and those of the Go runtime and of the process (go_*, process_*) under the names that
+// Prometheus' own library gives them. That library is not linked: it brings protobuf, whose look-up of methods by name
+// makes the linker keep every exported method of every type.
 package metrics
 
 import (
@@ -54,6 +55,10 @@ type Gauges struct {
 	// file; nil: there is none.
 	Network func() []Family
 
+	// Forwarding is where requests are forwarded to, an address that the operator gave, "" when they are not; nil: they
+	// never are.
+	Forwarding func() string
+
 	// Dashboards that are open over SSH, and how many were opened since the start; nil: none are served, and the series
 	// are not there.
 	SSHOpen  func() int
@@ -68,7 +73,7 @@ func New() *Metrics {
 	}
 }
 
-// Watch adds the gauges. It is called once.
+// Watch sets the gauges.
 func (m *Metrics) Watch(g Gauges) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

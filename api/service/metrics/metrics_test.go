@@ -195,6 +195,16 @@ func TestTheLabelsOfANetworkAreEscaped(t *testing.T) {
 		`coffer_inventory{chain="10",symbol="C"} 0`)
 }
 
+// TestWhereRequestsAreForwardedToIsNamed while they are.
+func TestWhereRequestsAreForwardedToIsNamed(t *testing.T) {
+	m, to := metrics.New(), "https://10.0.0.1:8443"
+	m.Watch(metrics.Gauges{Forwarding: func() string { return to }})
+	has(t, scrape(t, m), "# TYPE coffer_forwarding gauge", `coffer_forwarding{to="https://10.0.0.1:8443"} 1`)
+	if to = ""; strings.Contains(scrape(t, m), "coffer_forwarding") {
+		t.Error("it forwards to nobody")
+	}
+}
+
 func TestAnUnknownFigureIsLeftOut(t *testing.T) {
 	m := metrics.New()
 	m.Watch(metrics.Gauges{OpenSagas: func() (int, error) { return 0, errors.New("closed") }})
