@@ -51,7 +51,7 @@ func (h *harness) checkHistory(ctx context.Context, s *served) error {
 	}
 	for who, quotes := range want {
 		for continuation, first := "", true; first || continuation != ""; first = false {
-			page, err := s.client.History(ctx, who, continuation, quotestore.MaxPage)
+			page, err := s.client(0).History(ctx, who, continuation, quotestore.MaxPage)
 			if err != nil {
 				return fmt.Errorf("history of %s: %w", who, err)
 			}

@@ -53,7 +53,8 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&settings.serve, "serve", "--fault revert@6 --fault deposit-missing@9 --fault deposit-fails@11",
 		"further flags of `coffer serve`, separated by blanks")
 	flag.BoolVar(&settings.spares, "spares", false, "another process stands by at each kill and takes the place of "+
-		"the one that dies; needs --store and --standby among the flags of -serve")
+		"the one that dies; people come through its ports too, and it is killed as well. Needs --store and --standby "+
+		"among the flags of -serve")
 	flag.StringVar(&settings.database, "database", "", "script and directory of the server that -serve names, as "+
 		".ci/replicas/database has them: it is called with `kill` and `start`")
 	flag.IntVar(&settings.outages, "outages", 5, "with -database, how often the server is killed, between kills of "+
@@ -90,6 +91,7 @@ const (
 	progress = 5 * time.Second       // between two lines of progress
 	patience = 120 * time.Second     // bounds every wait; a quiet machine needs a small part of it
 	early    = 10                    // one kill in so many comes while the service starts
+	spares   = 3                     // before one kill in so many the process that stands by is killed
 	pollRest = 5 * time.Millisecond  // between two questions for a status
 )
 
@@ -199,6 +201,11 @@ func (h *harness) killOnce(ctx context.Context, dice *rand.Rand) error {
 		return s.kill()
 	}
 	s, err := h.caught(ctx, dice)
+	if err == nil && h.spare != nil && settings.database == "" && dice.IntN(spares) == 0 {
+		if err = h.replaceSpare(ctx, s); err == nil {
+			s, err = h.caught(ctx, dice)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -211,6 +218,15 @@ func (h *harness) killOnce(ctx context.Context, dice *rand.Rand) error {
 	h.cycles += time.Since(begin)
 	h.running = nil
 	return nil
+}
+
+// replaceSpare kills the process that stands by, and starts another one.
+func (h *harness) replaceSpare(ctx context.Context, s *served) error {
+	if err := h.spare.kill(); err != nil {
+		return err
+	}
+	h.spareKills++
+	return h.standBy(ctx, s)
 }
 
 // caught is the service with enough quotes in flight, at a random moment after that.

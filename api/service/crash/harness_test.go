@@ -37,6 +37,8 @@ type harness struct {
 	// Of the one who kills.
 	kills, early, starts int
 	lives                int // processes that a spare stood by for
+	spareKills           int
+	keys                 []string // that are good in every life; none without spares
 	startTime, cycles    time.Duration
 	fewest, flown        int           // quotes in flight at a kill: the fewest, and all together
 	caughtAt             int           // such moments
@@ -189,13 +191,12 @@ func (h *harness) figures() string {
 		}
 	}
 	late := max(1, h.kills-h.early)
-	return fmt.Sprintf("%d kills (%d while starting), in flight at a kill at least %d, on average %.1f; quotes "+
-		"accepted %d, completed %d (%s; of several chains %d), refunded %d, failed %d, "+
+	return fmt.Sprintf("%d kills (%d while starting, %d of a spare), in flight at a kill at least %d, on average "+
+		"%.1f; quotes accepted %d, completed %d (%s; of several chains %d), refunded %d, failed %d, "+
 		"never accepted %d, lost %d, doubled %d; %d people; a start takes %d ms, a cycle %d ms; refused: %s; "+
 		"sent by others: %s; %sduration %s",
-		h.kills, h.early, h.fewest, float64(h.flown)/float64(max(1, h.caughtAt)), len(h.quotes)-by[""],
-		by[api.StatusCompleted],
-		listed(sorts), across, by[api.StatusRefunded],
+		h.kills, h.early, h.spareKills, h.fewest, float64(h.flown)/float64(max(1, h.caughtAt)), len(h.quotes)-by[""],
+		by[api.StatusCompleted], listed(sorts), across, by[api.StatusRefunded],
 		by[api.StatusFailed], by[""], h.lost.Load(), h.checker.doubled, len(h.people),
 		h.startTime.Milliseconds()/int64(max(1, h.starts)),
 		h.cycles.Milliseconds()/int64(late), listed(h.refusal), listed(h.sent()), h.outageFigures(),

@@ -146,10 +146,10 @@ func (h *harness) failOver(ctx context.Context, dice *rand.Rand) error {
 // checkAway demands that the service says what is wrong while the server is dead.
 func (h *harness) checkAway(ctx context.Context, s *served) error {
 	var health any
-	if _, err := s.client.Status(ctx, unknown); !away(err) {
+	if _, err := s.client(0).Status(ctx, unknown); !away(err) {
 		return fmt.Errorf("the database is away, and a status is answered with %w", said(err))
 	}
-	if err := s.client.Get(ctx, "/healthz", nil, &health); !away(err) {
+	if err := s.client(0).Get(ctx, "/healthz", nil, &health); !away(err) {
 		return fmt.Errorf("the database is away, and the health is %w", said(err))
 	}
 	return nil
@@ -174,7 +174,7 @@ func (h *harness) back(ctx context.Context, s *served) error {
 		if h.overtaken(s) {
 			return nil
 		}
-		_, err := s.client.Status(ctx, unknown)
+		_, err := s.client(0).Status(ctx, unknown)
 		if err == nil && !answered {
 			answered = true
 			h.silences += time.Since(since)
@@ -218,8 +218,7 @@ func (h *harness) overtaken(s *served) bool {
 		return false
 	}
 	_ = s.pipe.Close()
-	s.client.Close()
-	s.nodes.Close()
+	s.close()
 	h.running = nil
 	h.overtakes++
 	return true

@@ -67,7 +67,8 @@ func (s *sender) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.step(ctx, at)
+		w := at.pick(s.dice)
+		err = s.step(ctx, at, w)
 		var refused *traffic.Refusal
 		switch {
 		case err == nil:
@@ -90,18 +91,18 @@ func (s *sender) run(ctx context.Context) error {
 }
 
 // step looks, in a new life, whether everything that was sealed in the last one is there, and sends the next thing.
-func (s *sender) step(ctx context.Context, at *served) error {
+func (s *sender) step(ctx context.Context, at *served, w *way) error {
 	if s.it == nil {
-		return s.begin(ctx, at)
+		return s.begin(ctx, at, w)
 	}
 	if s.seen != at {
-		n, err := s.it.Recall(ctx, at.nodes, s.recalled)
+		n, err := s.it.Recall(ctx, w.nodes, s.recalled)
 		if err != nil {
 			return err
 		}
 		s.recalled, s.seen = n, at
 	}
-	moves, err := s.it.Step(ctx, at.nodes, s.h.somebody(s.dice))
+	moves, err := s.it.Step(ctx, w.nodes, s.h.somebody(s.dice))
 	if err != nil {
 		return err
 	}
@@ -115,13 +116,13 @@ func (s *sender) step(ctx context.Context, at *served) error {
 }
 
 // begin gives a new person test funds. From then on others pay it, too.
-func (s *sender) begin(ctx context.Context, at *served) (err error) {
+func (s *sender) begin(ctx context.Context, at *served, w *way) (err error) {
 	if s.person == nil {
 		if s.person, err = s.h.bear(s.kind); err != nil {
 			return fmt.Errorf("%w: %w", traffic.ErrBroken, err)
 		}
 	}
-	have, err := s.person.Holdings(ctx, at.client, s.h.aggregates...)
+	have, err := s.person.Holdings(ctx, w.client(s.n), s.h.aggregates...)
 	if err != nil {
 		return err
 	}

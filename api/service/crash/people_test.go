@@ -67,7 +67,8 @@ func (p *payer) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = p.step(ctx, s)
+		w, asked := s.pick(p.dice), p.sent || p.offer == nil
+		err = p.step(ctx, s, w.client(p.n))
 		var answered *api.Error
 		switch {
 		case err == nil:
@@ -76,6 +77,13 @@ func (p *payer) run(ctx context.Context) error {
 		case away(err):
 			p.h.refusals(awayName)
 			if err := rest(ctx, awayRest); err != nil {
+				return err
+			}
+		case (!errors.As(err, &answered) || answered.Name == api.ErrUnavailable) && s.lost(w):
+			// the process that stands by is gone, or had nobody to ask
+			if !asked {
+				dead = s // what became of the execution, only the next life tells for certain
+			} else if err := rest(ctx, pollRest); err != nil {
 				return err
 			}
 		case errors.As(err, &answered):
@@ -91,24 +99,24 @@ func (p *payer) run(ctx context.Context) error {
 }
 
 // step does the next thing: learn what became of the quote, or execute it, or get one.
-func (p *payer) step(ctx context.Context, s *served) error {
+func (p *payer) step(ctx context.Context, s *served, c *traffic.Client) error {
 	switch {
 	case p.sent:
-		return p.reconcile(ctx, s)
+		return p.reconcile(ctx, s, c)
 	case p.offer != nil:
 		p.sent, p.seen = true, s
 		s.fly()
-		err := s.client.Execute(ctx, p.offer)
+		err := c.Execute(ctx, p.offer)
 		p.accepted, p.unsure = err == nil, away(err)
 		return err
 	case p.person == nil:
-		return p.begin(ctx, s)
+		return p.begin(ctx, c)
 	}
-	have, err := p.person.Holdings(ctx, s.client, traffic.Paying)
+	have, err := p.person.Holdings(ctx, c, traffic.Paying)
 	if err != nil {
 		return err
 	}
-	p.offer, err = p.recipe.Offer(ctx, s.client, p.dice, p.person, have, p.h.somebody(p.dice))
+	p.offer, err = p.recipe.Offer(ctx, c, p.dice, p.person, have, p.h.somebody(p.dice))
 	if errors.Is(err, traffic.ErrPoor) {
 		p.person = nil
 		return nil
@@ -118,13 +126,13 @@ func (p *payer) step(ctx context.Context, s *served) error {
 
 // begin makes a new person and writes down what its test funds are. When the service dies while it gives them, the next
 // life is asked by the same person and gives the rest.
-func (p *payer) begin(ctx context.Context, s *served) (err error) {
+func (p *payer) begin(ctx context.Context, c *traffic.Client) (err error) {
 	if p.newborn == nil {
 		if p.newborn, err = p.h.bear(p.recipe.Kind); err != nil {
 			return fmt.Errorf("%w: %w", traffic.ErrBroken, err)
 		}
 	}
-	have, err := p.newborn.Holdings(ctx, s.client, p.h.aggregates...)
+	have, err := p.newborn.Holdings(ctx, c, p.h.aggregates...)
 	if err != nil {
 		return err
 	}
@@ -135,8 +143,8 @@ func (p *payer) begin(ctx context.Context, s *served) (err error) {
 
 // reconcile asks what became of a quote. An id without a record was never accepted, as the life that got the request is
 // over; after a 200 that would be a lost quote.
-func (p *payer) reconcile(ctx context.Context, s *served) error {
-	status, err := s.client.Status(ctx, p.offer.ID)
+func (p *payer) reconcile(ctx context.Context, s *served, c *traffic.Client) error {
+	status, err := c.Status(ctx, p.offer.ID)
 	if err != nil {
 		return err
 	}

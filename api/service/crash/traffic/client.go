@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -42,6 +43,8 @@ func NewClient(base, key string, rt http.RoundTripper) *Client {
 
 // Served is the line that `coffer serve --json` prints.
 type Served struct {
+	Role        string `json:"role"` // "forwarding" of a process that waits for its turn
+	RPC         string `json:"rpc"`  // of such a one: the endpoints are below it
 	BaseURL     string `json:"baseUrl"`
 	CAFile      string `json:"caFile"`
 	APIKey      string `json:"apiKey"`
@@ -53,20 +56,39 @@ type Served struct {
 	} `json:"endpoints"`
 }
 
+// Through is what a process says that forwards to this one, with the key and the endpoints that clients need.
+func (s Served) Through(key string, line []byte) (out Served, err error) {
+	if err := json.Unmarshal(line, &out); err != nil {
+		return out, fmt.Errorf("the process that waits says %q: %w", line, err)
+	}
+	out.APIKey, out.NetworkFile = key, s.NetworkFile
+	out.Endpoints = slices.Clone(s.Endpoints)
+	for i, e := range out.Endpoints {
+		out.Endpoints[i].HTTP = out.RPC + e.HTTP[strings.LastIndex(e.HTTP, "/"):]
+	}
+	return out, nil
+}
+
 // Connect makes the client of a service that printed a line, with one connection for each of n people.
 func Connect(line []byte, n int) (*Client, Served, error) {
 	var at Served
 	if err := json.Unmarshal(line, &at); err != nil {
 		return nil, at, fmt.Errorf("the service says %q: %w", line, err)
 	}
-	roots, err := at.Roots()
+	client, err := at.Client(n)
+	return client, at, err
+}
+
+// Client makes the client of a service, with one connection for each of n people.
+func (s Served) Client(n int) (*Client, error) {
+	roots, err := s.Roots()
 	// HTTP/1.1 only: over HTTP/2 a server that says goodbye makes net/http send a POST again by itself (TH-N6).
-	return NewClient(at.BaseURL, at.APIKey, &http.Transport{
+	return NewClient(s.BaseURL, s.APIKey, &http.Transport{
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots,
 			ClientSessionCache: tls.NewLRUClientSessionCache(n)},
 		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{},
 		MaxIdleConnsPerHost: n,
-	}), at, err
+	}), err
 }
 
 // Roots are the certificate authority that the line names.
