@@ -29,7 +29,7 @@ import (
 
 // The bound of the stripped program, in bytes, and the starts of which the fastest counts for each package.
 const (
-	bound  = 40 << 20
+	bound  = 41 << 20
 	starts = 30
 )
 

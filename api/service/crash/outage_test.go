@@ -133,7 +133,7 @@ func (h *harness) failOver(ctx context.Context, dice *rand.Rand) error {
 			}
 		default:
 		}
-		if _, err := s.client.Status(ctx, unknown); err == nil && h.failedOver == 0 {
+		if _, err := s.client(0).Status(ctx, unknown); err == nil && h.failedOver == 0 {
 			h.failedOver = time.Since(since)
 		}
 		if err := rest(ctx, pollRest); err != nil {

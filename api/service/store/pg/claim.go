@@ -147,6 +147,8 @@ func (c *claim) hold(session *pgx.Conn) {
 		if session != nil {
 			end, cancel := context.WithTimeout(context.Background(), connectWithin)
 			defer cancel()
+			// the server may take a moment to notice that a session has ended
+			_, _ = session.Exec(end, "select pg_advisory_unlock_all()")
 			_ = session.Close(end)
 		}
 	})
