@@ -356,7 +356,7 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 		Keys: o.Keys, Passphrase: prompt().KeysPassphrase, Anyone: true,
 		SSH: over, Store: records, Standby: o.Standby, Advertise: o.Advertise, Networks: o.Networks,
 		Credential: keys.find,
-		Dir: dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath,
+		Dir:        dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath,
 		Fund: o.Fund, FundLimit: o.FundLimit,
 		Private: o.Private, Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime,
 		Metrics: o.Metrics,
