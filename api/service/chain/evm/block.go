@@ -127,7 +127,10 @@ func (b *builder) finish() (*sealed, error) {
 	requests := types.CalcRequestsHash(reqs)
 	h.RequestsHash = &requests
 	h.GasUsed = b.gas.Used()
-	if h.Root, err = b.state.Commit(b.evm.GetRules(), h.Number.Uint64()); err != nil {
+	if h.Root, err = b.state.Commit(b.evm.GetRules(), h.Number.Uint64()); err == nil {
+		err = b.db.failed()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("compute state root: %w", err)
 	}
 	s := newSealed(h, b.txs, b.receipts, b.outcomes, b.reverts, b.db.update)

@@ -142,6 +142,25 @@ func (r *reader) blockHash(n uint64) common.Hash {
 type database struct {
 	*reader
 	update *state.StateUpdate
+
+	faulty sync.Mutex
+	fault  error // of a storage trie
+}
+
+// fails keeps the first fault of a storage trie.
+func (d *database) fails(err error) {
+	d.faulty.Lock()
+	defer d.faulty.Unlock()
+	if d.fault == nil {
+		d.fault = err
+	}
+}
+
+// failed is what makes a state root that was computed mean nothing.
+func (d *database) failed() error {
+	d.faulty.Lock()
+	defer d.faulty.Unlock()
+	return d.fault
 }
 
 func (d *database) Type() state.DatabaseType { return state.TypeMPT }
@@ -164,7 +183,36 @@ func (d *database) OpenTrie(root common.Hash) (state.Trie, error) {
 
 func (d *database) OpenStorageTrie(stateRoot common.Hash, addr common.Address, root common.Hash,
 	_ state.Trie) (state.Trie, error) {
-	return openTrie(trie.StorageTrieID(stateRoot, crypto.Keccak256Hash(addr[:]), root), d)
+	owner := crypto.Keccak256Hash(addr[:])
+	t, err := openTrie(trie.StorageTrieID(stateRoot, owner, root), d)
+	if err != nil {
+		d.fails(err)
+		t, err = openTrie(trie.StorageTrieID(stateRoot, owner, types.EmptyRootHash), d) // reads nothing
+	}
+	return storageTrie{t, d}, err
+}
+
+// storageTrie keeps its faults for the end of a block: go-ethereum computes the storage roots of several accounts at
+// once, and notes what fails in them without a lock.
+type storageTrie struct {
+	state.Trie
+	db *database
+}
+
+// UpdateStorage implements state.Trie.
+func (t storageTrie) UpdateStorage(addr common.Address, key, value []byte) error {
+	if err := t.Trie.UpdateStorage(addr, key, value); err != nil {
+		t.db.fails(err)
+	}
+	return nil
+}
+
+// DeleteStorage implements state.Trie.
+func (t storageTrie) DeleteStorage(addr common.Address, key []byte) error {
+	if err := t.Trie.DeleteStorage(addr, key); err != nil {
+		t.db.fails(err)
+	}
+	return nil
 }
 
 func openTrie(id *trie.ID, d *database) (state.Trie, error) {
