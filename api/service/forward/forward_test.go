@@ -117,8 +117,9 @@ func (p *process) begin(t *testing.T, at string, h http.Handler) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.Address = "https://" + l.Addr().String()
-	p.server = &http.Server{Handler: h}
-	go func() { _ = p.server.Serve(plain{l, p.config}) }()
+	server := &http.Server{Handler: h}
+	p.server = server
+	go func() { _ = server.Serve(plain{l, p.config}) }()
 }
 
 // kill cuts every connection and closes the port.
