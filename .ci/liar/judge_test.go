@@ -34,7 +34,7 @@ func base(t *testing.T) (*Session, Chains) {
 		QuoteID: "0x02", ValidUntil: 1_000,
 		Spend: []journal.Spend{{Asset: usdc, Amount: "50000000"}},
 	}
-	p := verify.DefaultPolicy(network.Descriptor{}, c)
+	p := verify.DefaultPolicy(network.Descriptor{Kind: network.Lab}, c)
 	p.Limits.MaxSpend, p.Limits.MaxSpendPerDay = dollars(60), dollars(60)
 	s := &Session{
 		names: []string{who}, policy: p, had: of(80_000_000), forgotten: map[string]bool{}, Embedded: true,
