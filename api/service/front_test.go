@@ -145,7 +145,7 @@ func TestEveryProcessAnswersAsTheOneThatServes(t *testing.T) {
 	}
 	all[0].stop()
 	if res, _ := all[1].asks("/healthz"); res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("nobody serves: %d", res.StatusCode)
+		t.Errorf("while no process serves: %d", res.StatusCode)
 	}
 }
 

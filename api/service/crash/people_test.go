@@ -80,7 +80,7 @@ func (p *payer) run(ctx context.Context) error {
 				return err
 			}
 		case (!errors.As(err, &answered) || answered.Name == api.ErrUnavailable) && s.lost(w):
-			// the process that stands by is gone, or had nobody to ask
+			// the process that stands by is gone, or had none to forward to
 			if !asked {
 				dead = s // what became of the execution, only the next life tells for certain
 			} else if err := rest(ctx, pollRest); err != nil {

@@ -86,7 +86,7 @@ func (r reach) announce(out io.Writer, asJSON bool, fingerprint string) error {
 func (r reach) announceForwarding(out io.Writer) error {
 	to := r.ForwardsTo
 	if to == "" {
-		to = "nobody yet: no process serves that says where it is"
+		to = "no process yet: none that serves has given its address"
 	}
 	lines := []string{"waiting  " + r.BaseURL, "         forwards to " + to, "ca file  " + r.CAFile}
 	if r.RPC != "" {

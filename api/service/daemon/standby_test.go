@@ -183,7 +183,7 @@ func TestASpareWaitsForAServerThatIsAway(t *testing.T) {
 	log := new(logged)
 	out, stop := running(t, Options{Dir: t.TempDir(), Store: address, Standby: true, Log: log})
 	until(t, log, "standing by: the database cannot be reached")
-	for _, want := range []string{"waiting  https://127.0.0.1:", "forwards to nobody yet"} {
+	for _, want := range []string{"waiting  https://127.0.0.1:", "forwards to no process yet"} {
 		if got := line(t, out); !strings.Contains(got, want) {
 			t.Errorf("%q, expected %q", got, want)
 		}
@@ -232,7 +232,7 @@ func TestASpareOfAnEarlierVersionOnlyForwards(t *testing.T) {
 	}
 	until(t, log, "this version cannot take over and only forwards")
 	if status, _ := health(t, waits); status != http.StatusServiceUnavailable {
-		t.Errorf("nobody serves: %d", status)
+		t.Errorf("while no process serves: %d", status)
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

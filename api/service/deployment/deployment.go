@@ -46,8 +46,8 @@ type Network struct {
 	FinalWorst map[uint64]time.Duration
 	// Limits are those of an operator on chains of others, nil without one.
 	Limits *Limits
-	// Dear is an error while gas on a chain costs more than whoever sends there pays for it, as its newest block that
-	// was seen says; nil where gas costs nobody anything.
+	// Dear is an error while gas on a chain, by its newest known block, costs more than the sender's cap; nil where gas
+	// is free.
 	Dear func(chainID uint64) error
 }
 
