@@ -137,8 +137,18 @@ func (t *Terminal) wait() {
 // while done runs.
 func (t *Terminal) until(what string, limit time.Duration, done func() bool) error {
 	deadline := time.Now().Add(limit)
-	wake := time.AfterFunc(limit, t.changed.Broadcast)
-	defer wake.Stop()
+	over := make(chan struct{})
+	defer close(over)
+	go func() { // the time passes, and done may look at more than the screen
+		for tick := time.Tick(50 * time.Millisecond); ; {
+			select {
+			case <-over:
+				return
+			case <-tick:
+				t.changed.Broadcast()
+			}
+		}
+	}()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for !done() {

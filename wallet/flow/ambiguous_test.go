@@ -259,7 +259,7 @@ func TestF7_ABrokenConnectionNeverExecutesTwice(t *testing.T) {
 	}
 	ends := map[flow.State]int{}
 	cases, rounds, wanted := 0, int64(6), 200
-	if underRace {
+	if testing.Short() {
 		rounds, wanted = 1, 50
 	}
 	for round := range rounds {

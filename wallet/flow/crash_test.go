@@ -221,7 +221,7 @@ func TestF6_KillAtEveryPointUnderEveryFault(t *testing.T) {
 				!strings.HasSuffix(point, "status") {
 				continue // beyond the three: where it differs from an answer that is lost
 			}
-			if underRace && i%5 != 0 {
+			if testing.Short() && i%5 != 0 {
 				continue
 			}
 			t.Run(fault+", "+point, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestF6_KillAroundExecuteOfEveryKindOfAccount(t *testing.T) {
 		for _, fault := range []string{answerLost, requestLost} {
 			for i, point := range []string{"half of QUOTE_SIGNED", "after QUOTE_SIGNED", "unsynced EXECUTING",
 				"before execute", "after execute", "after status"} {
-				if underRace && i != 4 {
+				if testing.Short() && i != 4 {
 					continue
 				}
 				t.Run(name+", "+fault+", "+point, func(t *testing.T) {

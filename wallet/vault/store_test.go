@@ -391,7 +391,7 @@ func TestK5WhatIsStoredShowsNoKeyAddressLabelOrPassphrase(t *testing.T) {
 
 func TestKR4EveryItemFitsIntoEveryKeyring(t *testing.T) {
 	if testing.Short() {
-		t.Skip("writes 48 keys to each store")
+		t.Skip("writes 48 keys to each store; .ci/run vault gives one that long")
 	}
 	eachBackend(t, func(t *testing.T, b *bench, backend Backend) {
 		v := b.created(t, backend)

@@ -76,6 +76,8 @@ func TestK6_TerminalHalfOfAnAnswerToWhatWasSentHoldsNobody(t *testing.T) {
 	p.Sees("sent to the service, once", "You can leave")
 	p.Types("\x1b")
 	p.Sees("›3 Activity", "1 outstanding signature")
+	p.Finds(`transfer USDC to Optimism +(sent)`)
+	p.Waits("the request", func(string) bool { return len(b.Saw(rig.PathExecute)) == 1 })
 	visits(p)
 	p.Types("q")
 	p.Sees("an operation is under way; payments are being signed and sent; press again to quit")

@@ -6,8 +6,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,8 +19,11 @@ import (
 // file parses a file of the repository.
 func file(t testing.TB, path string) *ast.File {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(here), "../../..")
+	at, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := strings.TrimSpace(string(at))
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path), nil, 0)
 	if err != nil {
 		t.Fatal(err)

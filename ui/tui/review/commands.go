@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -129,6 +130,40 @@ func nextEvent(gen int, feed chan flow.Event) tea.Cmd {
 		return eventMsg{gen, e, feed}
 	}
 }
+
+// reached is how far an operation has come.
+type reached struct {
+	state      flow.State
+	signatures int
+}
+
+func reachedBy(op Operation) reached {
+	x := op.Snapshot()
+	return reached{x.State, x.SignaturesDone}
+}
+
+// goesOnMsg looks at an operation that was left while a step of it runs, which may take a minute; Activity was told of
+// what it had reached.
+type goesOnMsg struct {
+	op   Operation
+	told reached
+}
+
+// goesOn tells Activity how far the step has come, and looks again until it ends.
+func (s *Screen) goesOn(m goesOnMsg) tea.Cmd {
+	if s.busy[m.op.ID()] == "" {
+		return nil
+	}
+	now := reachedBy(m.op)
+	again := s.deps.After(lookAgain, goesOnMsg{m.op, now})
+	if now == m.told {
+		return again
+	}
+	return tea.Batch(track(m.op), again)
+}
+
+// lookAgain is the time between two looks at what goes on.
+const lookAgain = 250 * time.Millisecond
 
 // abandon closes an operation of which nothing was signed.
 func abandon(op Operation) tea.Cmd {

@@ -196,6 +196,46 @@ func TestAnAnswerToWhatWasLeftMovesNoScreen(t *testing.T) {
 	}
 }
 
+// A step that was left may take a minute. Activity is told when a payment is signed and when it is sent, not only when
+// it ends.
+func TestActivityIsToldHowFarAPaymentIsThatWasLeft(t *testing.T) {
+	r := newRig(t)
+	r.op.cheap()
+	r.toReview2()
+	later := r.confirmLater("y")
+	r.press("esc")
+	told := func() (n int) {
+		t.Helper()
+		due := r.due
+		r.due, r.sent = nil, nil
+		for _, m := range due {
+			r.do(r.s.Update(m))
+		}
+		for _, m := range r.sent {
+			if x, ok := m.(activity.TrackMsg); ok && x.Op.ID() == r.op.ID() {
+				n++
+			}
+		}
+		return n
+	}
+	for _, x := range []struct {
+		state      flow.State
+		signatures int
+	}{{flow.StateSigning, 2}, {flow.StateSigning, 3}, {flow.StateExecuting, 3}} {
+		r.op.snap.State, r.op.snap.SignaturesDone = x.state, x.signatures
+		if n := told(); n != 1 {
+			t.Errorf("%v: told %d times", x, n)
+		}
+		if n := told(); n != 0 {
+			t.Errorf("%v: told again, %d times", x, n)
+		}
+	}
+	r.do(later)
+	if told(); len(r.due) != 0 {
+		t.Errorf("it looks for ever: %v", r.due)
+	}
+}
+
 // With the whole consent the call is signed and runs: leaving does not stop it, and no message claims that it does.
 func TestAWholeConsentThatWasGivenIsSaidToRunAndGoesOn(t *testing.T) {
 	r := newRig(t)

@@ -31,6 +31,8 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 			s.events = append(s.events, m.event)
 		}
 		return nextEvent(m.gen, m.feed)
+	case goesOnMsg:
+		return s.goesOn(m)
 	case renewMsg:
 		return s.renew(m)
 	case renewedMsg:
@@ -247,7 +249,7 @@ func (s *Screen) leave() tea.Cmd {
 		s.gen++
 		cmd := s.handOver()
 		s.phase = phaseEmpty
-		return cmd
+		return tea.Batch(cmd, s.goesOn(goesOnMsg{op, reachedBy(op)}))
 	case ph == phaseEmpty, ph == phaseGone, op == nil:
 		s.reset(nil)
 		return back()
