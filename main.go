@@ -354,7 +354,7 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	}
 	err = daemon.Run(ctx, daemon.Options{
 		Keys: o.Keys, Passphrase: prompt().KeysPassphrase, Anyone: true,
-		SSH: over, Store: records, Standby: o.Standby, Advertise: o.Advertise, Networks: o.Networks,
+		SSH: over, Store: records, Replica: o.Replica, Advertise: o.Advertise, Networks: o.Networks,
 		Credential: keys.find,
 		Dir:        dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath,
 		Fund: o.Fund, FundLimit: o.FundLimit,

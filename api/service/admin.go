@@ -103,6 +103,7 @@ func administer(s store.Store, fn func(KeyAdmin) error) error {
 	if err != nil {
 		return err
 	}
+	defer keys.Close()
 	return fn(ownKeys{keys})
 }
 

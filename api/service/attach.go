@@ -259,7 +259,8 @@ func (a *Attachment) open(ctx context.Context, d database) error {
 	if err != nil {
 		return err
 	}
-	s, err := d.open(ctx, pg.Options{Holder: "coffer", Address: a.opts.Address, Money: money, Log: a.opts.Log})
+	s, err := d.open(ctx, pg.Options{Holder: "coffer", Address: a.opts.Address, Shared: a.opts.Shared, Money: money,
+		Log: a.opts.Log})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -60,19 +61,12 @@ func TestAQuoteTakesFewCommitsAndNoScan(t *testing.T) {
 			before, _ := watched.Taken()
 			signed, id := kind.run(c)
 			got := c.finish(signed, id)
-			made, ways := watched.Taken()
 			if got.Status != api.StatusCompleted || len(got.OriginChainOperations) != kind.pays {
 				t.Fatalf("%s paid by %d: %+v", kind.name, len(got.OriginChainOperations), got)
 			}
-			statements := 0
-			for _, n := range made {
-				statements += n
-			}
-			t.Logf("%s, the %s time: %d commits, %d statements, %d ways", kind.name, turn, made["commit"],
-				statements, ways)
-			if made["commit"] == 0 || made["commit"] > mostCommits || statements > mostStatements {
-				t.Errorf("%s: %d commits and %d are few, %d statements and %d are", kind.name, made["commit"],
-					mostCommits, statements, mostStatements)
+			made, statements := few(t, watched, kind.name+", the "+turn+" time", mostCommits)
+			if statements > mostStatements {
+				t.Errorf("%s: %d statements, and %d are few", kind.name, statements, mostStatements)
 			}
 			for _, more := range []map[string]int{before, made} {
 				maps.Copy(all, more)
@@ -108,6 +102,43 @@ func TestAQuoteTakesFewCommitsAndNoScan(t *testing.T) {
 	t.Logf("%d statements on the table of records explained, it was scanned %d times", explained, scans)
 	if explained < 4 || scans > 3 { // the server may read a table that has a page or two, before the first payment
 		t.Error("the table is scanned, or statements are missing")
+	}
+}
+
+// few demands few commits since the last time, and returns how often each statement was made, and all of them.
+func few(t *testing.T, watched *storetest.Watched, name string, commits int) (made map[string]int, statements int) {
+	t.Helper()
+	writing := watched.Writing()
+	made, ways := watched.Taken()
+	for _, n := range made {
+		statements += n
+	}
+	t.Logf("%s: %d commits, %d statements, %d ways; writers had the lock for %s", name, made["commit"], statements,
+		ways, writing)
+	if made["commit"] == 0 || made["commit"] > commits {
+		t.Errorf("%s: %d commits, and %d are few", name, made["commit"], commits)
+	}
+	return made, statements
+}
+
+// TestAQuoteOfAnOperatorTakesFewCommits: the same over nodes, to the last deposit's release, as one of several
+// processes that serve: one each when the quote is prepared, offered and accepted, one for each transaction that is
+// signed, in which a deposit of before is over, and one for each delivery or release that is over.
+func TestAQuoteOfAnOperatorTakesFewCommits(t *testing.T) {
+	watched := storetest.Watch(t, storetest.Schema(t))
+	o := newOperatedIn(t, storetest.OpenShared(t, watched.Address), nil)
+	s := o.open(nil)
+	for n, usdc := range []int64{10e6, 30e6, 10e6, 30e6} {
+		c := o.member(s, api.AccountKernelV31, uint64(340+n))
+		watched.Taken()
+		signed, id, _ := c.call(o.pay(c, paidTo(uint64(n)), usdc), "ob:usdc")
+		c.done(c.waited(signed, id), api.RecordCall)
+		o.settled(func() bool { return o.has(10, o.escrow) == 0 && o.has(42161, o.escrow) == 0 })
+		if err := s.Idle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		chains := len(c.status(id).OriginChainOperations)
+		few(t, watched, fmt.Sprintf("a call paid from %d chains", chains), mostCommits-3*(2-chains))
 	}
 }
 

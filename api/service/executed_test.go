@@ -34,7 +34,9 @@ func genuineQuotes(t *testing.T) []genuine {
 	types := map[string]bool{}
 	n := uint64(600)
 	add := func(kind string, v1 bool, name string, ask func(c *client) (*api.Document, string)) {
-		n++
+		if n++; testing.Short() && n%6 != 0 {
+			return
+		}
 		c := newClient(t, s, kind, n)
 		c.v1 = v1
 		doc, id := ask(c)
@@ -79,7 +81,7 @@ func genuineQuotes(t *testing.T) []genuine {
 	})
 	for _, want := range []string{api.CallSameChainExcludeSolver, api.CallSameChainWithSolver, api.CallCrossChain,
 		api.CallCrossChainSwaps} {
-		if !types[want] {
+		if !types[want] && !testing.Short() {
 			t.Errorf("no quote has callType %s", want)
 		}
 	}
@@ -253,7 +255,7 @@ func TestEveryRequiredMemberOfAnExecuteBodyIsDemanded(t *testing.T) {
 			}
 		})
 	}
-	if demanded < 1000 {
+	if demanded < 1000 && !testing.Short() {
 		t.Errorf("only %d members were taken away", demanded)
 	}
 }

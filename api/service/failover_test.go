@@ -19,27 +19,42 @@ import (
 // which has nothing of the last six payments.
 func TestAStandbyPromotedWithLostCommitsSendsNothingTwice(t *testing.T) {
 	t.Parallel()
-	comesBackOlder(t, "async", "cut", "kill", "promote")
+	comesBackOlder(t, 1, "async", "cut", "kill", "promote")
 }
 
 // TestADumpThatIsRestoredSendsNothingTwice: the same of a dump that was made while the service ran, and that takes the
 // place of its database.
 func TestADumpThatIsRestoredSendsNothingTwice(t *testing.T) {
 	t.Parallel()
-	comesBackOlder(t, "alone", "dump", "restore")
+	comesBackOlder(t, 1, "alone", "dump", "restore")
+}
+
+// TestADumpOfSeveralProcessesThatIsRestoredSendsNothingTwice: the dump brings along the list of the processes that ran
+// when it was made, and none of them is there any more.
+func TestADumpOfSeveralProcessesThatIsRestoredSendsNothingTwice(t *testing.T) {
+	t.Parallel()
+	comesBackOlder(t, 3, "alone", "dump", "restore")
 }
 
 // comesBackOlder has a server keep what there is at a moment, and come back with that. Of the last six payments one it
-// knew was delivered since, one was only an offer, and others it never knew. The process that ran writes nothing more;
+// knew was delivered since, one was only an offer, and others it never knew. The processes that ran write nothing more;
 // the next one reads the chains. Whatever was delivered stays, whatever was not goes back.
-func comesBackOlder(t *testing.T, kind, keep string, back ...string) {
+func comesBackOlder(t *testing.T, processes int, kind, keep string, back ...string) {
 	t.Helper()
 	server := storetest.NewServer(t, kind)
+	opens := func() *pg.Store { return storetest.Open(t, server.Address) }
+	if processes > 1 {
+		opens = func() *pg.Store { return storetest.OpenShared(t, server.Address) }
+	}
 	w := &watched{dir: t.TempDir(), held: map[string]settle.Moment{}, still: map[string]bool{},
 		people: map[uint64]*client{}}
-	db := storetest.Open(t, server.Address)
+	db := opens()
 	w.operated = newOperatedIn(t, db, nil)
 	s := w.starts(w.db, w.dir)
+	var beside []*pg.Store
+	for range processes - 1 {
+		beside = append(beside, opens())
+	}
 	kept, signed := w.quoted(s, 200)
 	w.holds(kept.id, settle.AtFill)
 	kept.execute(signed)
@@ -71,13 +86,15 @@ func comesBackOlder(t *testing.T, kind, keep string, back ...string) {
 	for _, verb := range back {
 		server.Do(verb)
 	}
-	select {
-	case <-db.Lost().Done():
-	case <-time.After(time.Minute):
-		t.Fatal("the process that ran does not see that it has another database")
-	}
-	if err := context.Cause(db.Lost()); !errors.Is(err, pg.ErrOlder) {
-		t.Error(err)
+	for _, db := range append(beside, db) {
+		select {
+		case <-db.Lost().Done():
+		case <-time.After(time.Minute):
+			t.Fatal("a process that ran does not see that it has another database")
+		}
+		if err := context.Cause(db.Lost()); !errors.Is(err, pg.ErrOlder) {
+			t.Error(err)
+		}
 	}
 	w.mu.Lock()
 	clear(w.held)
@@ -90,7 +107,7 @@ func comesBackOlder(t *testing.T, kind, keep string, back ...string) {
 		t.Errorf("%d deliveries before the next start:\n%s", fills(), w.logged())
 	}
 
-	w.db = storetest.Open(t, server.Address)
+	w.db = opens()
 	s = w.starts(w.db, w.dir)
 	defer func() { _ = s.Close() }()
 	if !strings.Contains(w.logged(), "STORE_BEHIND") ||

@@ -277,7 +277,11 @@ func TestHostileDocumentsNeverBreakTheService(t *testing.T) {
 	before, paths := sums(t, g.s, g.w, g.others...), postPaths
 	v := vandal{rand.New(rand.NewPCG(2024, 11))}
 	answers := map[string]map[int]int{}
-	for range 4000 {
+	documents := 4000
+	if testing.Short() {
+		documents = 400
+	}
+	for range documents {
 		path := paths[v.IntN(len(paths))]
 		source := path
 		if v.IntN(20) == 0 { // a real document of another endpoint
@@ -297,7 +301,7 @@ func TestHostileDocumentsNeverBreakTheService(t *testing.T) {
 			t.Errorf("%s: nothing was refused: %v", path, by)
 		}
 	}
-	if answers[preparePath][200] == 0 || answers[preparePath][422] == 0 {
+	if !testing.Short() && (answers[preparePath][200] == 0 || answers[preparePath][422] == 0) {
 		t.Errorf("the mix was too thin: %v", answers)
 	}
 	after := sums(t, g.s, g.w, g.others...)

@@ -179,10 +179,10 @@ func (w *watched) deposited(p payment) bool {
 }
 
 // logs counts those of a contract by quote.
-func (w *watched) logs(chain uint64, at common.Address, topic common.Hash) map[common.Hash]int {
-	w.t.Helper()
+func (o *operated) logs(chain uint64, at common.Address, topic common.Hash) map[common.Hash]int {
+	o.t.Helper()
 	var all []struct{ Topics []common.Hash }
-	w.ask(chain, &all, "eth_getLogs", map[string]any{"address": at, "fromBlock": "0x0", "toBlock": "latest",
+	o.ask(chain, &all, "eth_getLogs", map[string]any{"address": at, "fromBlock": "0x0", "toBlock": "latest",
 		"topics": []common.Hash{topic}})
 	out := map[common.Hash]int{}
 	for _, l := range all {

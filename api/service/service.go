@@ -100,6 +100,7 @@ type Options struct {
 	Database     *pg.Address       // OpenOrAttach keeps the records there, nil for a file in the data directory
 	Address      string            // tells other processes of Database where this one is reached, "" when it is not
 	Once         bool              // OpenOrAttach does not wait for a process that holds the database
+	Shared       bool              // other processes serve from the database as well; an operator's network alone
 	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 	// Networks is the file of a network on nodes of others (networks.toml), "" for an embedded one. Its kind is that of
 	// the network. Credential finds what one of its endpoints names as ${vault:NAME}. Tank is the key of its gas tank,
@@ -232,6 +233,13 @@ func Open(o Options) (*Service, error) {
 	if o.Store == nil {
 		return nil, errors.New("service: no store was given")
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
+	defer cancel()
+	done, err := store.Lock(ctx, o.Store, "open") // what the first start makes, the others find
+	if err != nil {
+		return nil, fmt.Errorf("service: wait for another process that opens it: %w", err)
+	}
+	defer done()
 	s := &Service{opts: o, passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
 	if err := s.install(); err != nil {
 		return nil, err
@@ -249,6 +257,9 @@ func Open(o Options) (*Service, error) {
 	base := o.explorer()
 	s.explorer.Store(&base)
 	if err := s.wire(); err != nil {
+		if s.keys != nil {
+			s.keys.Close()
+		}
 		return nil, errors.Join(err, s.closeRemote())
 	}
 	if o.Dir != "" {
@@ -430,7 +441,8 @@ func (s *Service) first(next http.Handler) http.Handler {
 
 // authenticator is who admits requests of the open port: the key of this process and the stored keys, or those alone.
 func (s *Service) authenticator() access.Authenticator {
-	if s.opts.StoredKeys && s.keys.Usable() > 0 {
+	// one of several processes has none of its own, which the others would not know
+	if s.opts.StoredKeys && (s.keys.Usable() > 0 || store.Process(s.opts.Store) != 0) {
 		s.opts.APIKey = ""
 		return access.Either(s.passes, s.keys)
 	}
@@ -507,6 +519,7 @@ func (s *Service) Idle(ctx context.Context) error { return s.settler.Idle(ctx) }
 func (s *Service) Close() error {
 	s.endSweep()
 	s.sweeping.Wait()
+	s.keys.Close()
 	return errors.Join(s.settler.Close(), s.earlier.close(), s.closeRemote())
 }
 

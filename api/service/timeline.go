@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -142,13 +143,21 @@ func readTimeline(path string) (*timeline, error) {
 	return t, nil
 }
 
-// behind is told by a lane that the store is behind its chain. Several chains of one opening are one epoch.
+// incident is how long after the first chain the others may show that the store is behind them: a chain's blocks take
+// their time to become final.
+const incident = 30 * time.Minute
+
+// behind is told by a lane that the store is behind its chain. What several chains show after an opening is one epoch.
 func (s *Service) behind() func(tx store.Tx, why string) error {
 	if !s.opts.Operator {
 		return nil
 	}
 	opened := s.opts.Clock()
 	return func(tx store.Tx, why string) error {
-		return quotestore.BeginEpochSince(tx, opened, s.opts.Clock(), why)
+		since := s.opts.Clock().Add(-incident)
+		if since.Before(opened) {
+			since = opened
+		}
+		return quotestore.BeginEpochSince(tx, since, s.opts.Clock(), why)
 	}
 }

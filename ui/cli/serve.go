@@ -17,7 +17,7 @@ type ServeOptions struct {
 	Listen         string        // host:port; port 0 takes a free one
 	Data           string        // data directory
 	Store          string        // address of a database of PostgreSQL, "" for a file in the data directory
-	Standby        bool          // forward to another process that serves from it, until that ends
+	Replica        bool          // other processes may have it as well
 	Advertise      string        // URL by which other processes of the database reach this one, "" for that of Listen
 	New            bool          // begin a new network; existing data is moved aside
 	Networks       string        // the network file of an operator, "" for chains inside the service
@@ -87,8 +87,9 @@ passphrase guards; real money demands that.
 
 With --store the records are in a database of PostgreSQL instead of a file in the data directory; certificate,
 network.json and local socket stay in the directory. The address has no password: a file has it, ~/.pgpass or the one of
-?passfile=FILE. With --standby as well, several processes may have the same database: one serves, and the others forward
-to it what they are asked, until one of them takes its place (docs/postgresql.md).
+?passfile=FILE. With --replica as well, several processes may have the same database. Those of an operator all serve. Of
+those with their own chains one serves, and the others forward to it what they are asked, until one of them takes its
+place (docs/postgresql.md).
 
 With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing
 to install. Each key has its own account, with a signer that signs for nothing else. With --ssh and --profile
@@ -120,8 +121,8 @@ key to sign with.`,
 				return &UsageError{Problem: "--keys and --serve-anyone-with-real-money are about an operator's network",
 					Hint: "--networks names its file"}
 			}
-			if o.Standby && o.Store == "" {
-				return &UsageError{Problem: "--standby waits for a database of PostgreSQL, and none is named",
+			if o.Replica && o.Store == "" {
+				return &UsageError{Problem: "--replica is for a database of PostgreSQL, and none is named",
 					Hint: "give its address with --store"}
 			}
 			if o.Advertise != "" && o.Store == "" {
@@ -158,8 +159,8 @@ key to sign with.`,
 		"service file")
 	f.StringVar(&o.Store, "store", "", "keep the records in the database of PostgreSQL at this `ADDRESS` "+
 		"(default: a file in the data directory)")
-	f.BoolVar(&o.Standby, "standby", false, "while another process serves from the database of --store, forward to "+
-		"it, and take its place when it ends")
+	f.BoolVar(&o.Replica, "replica", false, "let other processes have the database of --store too: with --networks "+
+		"all of them serve,\nelse one does and the others forward to it")
 	f.StringVar(&o.Advertise, "advertise", "", "the `URL` by which other processes of the database reach this one, "+
 		"such as https://10.0.0.1:8443 (default: the address\nof --listen)")
 	f.StringVar(&o.Networks, "networks", "", "the network `FILE` of chains behind nodes, with a table [operator] "+

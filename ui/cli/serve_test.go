@@ -96,7 +96,7 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 		{"--listen", "127.0.0.1"}, {"--listen", "127.0.0.1:99999"}, {"--listen", "a:https"},
 		{"--host", ""}, {"--host", "https://a"}, {"--host", "a:1"}, {"--host", "a..b"}, {"--data", ""},
 		{"--metrics", ""}, {"--fault", ""}, {"--store", ""}, {"--store", "postgres://u@127.0.0.1/db", "--new"},
-		{"--max-connections", "3"}, {"--max-connections", "65537"}, {"--profile", "demo"}, {"--standby"},
+		{"--max-connections", "3"}, {"--max-connections", "65537"}, {"--profile", "demo"}, {"--replica"},
 		{"--advertise", "https://10.0.0.1:8443"}, {"--store", "postgres://u@127.0.0.1/db", "--advertise", ""},
 	} {
 		if err := p.Run(t.Context(), append([]string{"serve"}, args...)); Code(err) != ExitUsage {

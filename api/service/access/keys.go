@@ -36,13 +36,14 @@ type KeysOptions struct {
 }
 
 // Keys are the stored keys of a service: made, rotated and revoked by the operator, and the Authenticator that admits
-// who holds one. It is safe for concurrent use. The process that has the database open is the only one that writes it,
-// so what is in memory is what is stored.
+// who holds one. It is safe for concurrent use. Each change is made from what is stored, in the commit that stores it.
+// What is in memory is what is stored; what another process of a shared store commits is there a moment later, or once
+// the database is reached again.
 //
 // A request counts for exactly Span from the moment it was made. Every request of a known, live key that finds room
-// counts, also one that is then forbidden; one that finds no room does not. Windows live in memory and begin empty with
-// the process. They hold at most eight bytes for each request, and for each new account with test funds, that their
-// limits admit, whatever is sent.
+// counts, also one that is then forbidden; one that finds no room does not. Windows live in memory, of each process its
+// own, and begin empty with it. They hold at most eight bytes for each request, and for each new account with test
+// funds, that their limits admit, whatever is sent.
 type Keys struct {
 	store  store.Store
 	clock  func() time.Time
@@ -54,6 +55,9 @@ type Keys struct {
 	mu      sync.RWMutex
 	keys    map[string]*key
 	damaged []error // never changed
+
+	stale chan struct{} // another process has changed a key
+	end   func()
 }
 
 // key is one key at work. What kept points to never changes; the pointer does, under Keys.mu.
@@ -99,26 +103,100 @@ func OpenKeys(s store.Store, o KeysOptions) (*Keys, error) {
 		return nil, errors.New("keys need a store, a clock and a random source")
 	}
 	k := &Keys{store: s, clock: o.Clock, random: o.Random, funds: cmp.Or(o.FundLimit, DefaultFundLimit),
-		start: o.Clock(), keys: map[string]*key{}}
-	err := s.View(func(tx store.Tx) (err error) {
-		stored := tx.Bucket(bucketKeys).Reporting(func(damage error) { k.damaged = append(k.damaged, damage) })
-		stored.Ascend(nil, func(id, value []byte) bool {
-			var r record
-			if json.Unmarshal(value, &r) != nil || r.ID != string(id) || !r.bounded() {
-				err = fmt.Errorf("the record of key %q is damaged", id)
-				return false
+		start: o.Clock(), stale: make(chan struct{}, 1), end: func() {}}
+	report := func(damage error) { k.damaged = append(k.damaged, damage) }
+	if store.Process(s) != 0 {
+		k.follow()
+	}
+	if err := k.load(report, true); err != nil {
+		k.end()
+		return nil, fmt.Errorf("open the keys: %w", err)
+	}
+	return k, nil
+}
+
+// Close ends what follows other processes; nothing else has to be.
+func (k *Keys) Close() { k.end() }
+
+// retryEvery is between two tries to read what another process has written.
+const retryEvery = time.Second
+
+// follow keeps memory what other processes make of the store.
+func (k *Keys) follow() {
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := store.Watch(k.store, []string{bucketKeys}, k.outdated)
+	var following sync.WaitGroup
+	following.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-k.stale:
 			}
-			var one *kept
-			one, err = r.keep()
-			k.keys[r.ID] = newKey(one)
+			if k.load(func(error) {}, false) == nil {
+				continue
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(retryEvery):
+				k.outdated()
+			}
+		}
+	})
+	k.end = func() { stop(); cancel(); following.Wait() }
+}
+
+// outdated has memory read again, in a store that is shared.
+func (k *Keys) outdated() {
+	select {
+	case k.stale <- struct{}{}:
+	default:
+	}
+}
+
+// load makes memory what is stored. report is told of each record that the store cannot read: it opens nothing. One
+// that means nothing is an error where all have to be whole, and opens nothing otherwise.
+func (k *Keys) load(report func(error), whole bool) error {
+	k.writing.Lock() // no change comes between reading and remembering
+	defer k.writing.Unlock()
+	stored := map[string]*kept{}
+	err := k.store.View(func(tx store.Tx) (err error) {
+		tx.Bucket(bucketKeys).Reporting(report).Ascend(nil, func(id, value []byte) bool {
+			one, damage := parse(id, value)
+			if damage == nil {
+				stored[one.ID] = one
+			} else if whole {
+				err = damage
+			}
 			return err == nil
 		})
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open the keys: %w", err)
+		return err
 	}
-	return k, nil
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	keys := make(map[string]*key, len(stored))
+	for id, now := range stored {
+		one := k.keys[id]
+		if one == nil {
+			one = newKey(now)
+		}
+		one.kept = now
+		keys[id] = one
+	}
+	k.keys = keys
+	return nil
+}
+
+// parse reads a record.
+func parse(id, value []byte) (*kept, error) {
+	var r record
+	if json.Unmarshal(value, &r) != nil || r.ID != string(id) || !r.bounded() {
+		return nil, fmt.Errorf("the record of key %q is damaged", id)
+	}
+	return r.keep()
 }
 
 // Damaged names the stored keys that cannot be read: they open nothing.
@@ -141,7 +219,7 @@ func (k *Keys) Usable() int {
 // requests at once 429, an endpoint that is not the key's 403.
 func (k *Keys) Admit(_ context.Context, a Attempt) (Grant, error) {
 	now := k.clock()
-	one, r := k.find(a.Key, now)
+	one, r := k.holder(a.Key, now)
 	if one == nil {
 		return Grant{}, Unauthorized()
 	}
@@ -193,9 +271,9 @@ func (k *key) release() func() {
 	}
 }
 
-// find returns the live key of a text. Who has no key is compared with digests of nothing, so that the time taken tells
-// nothing of a digest.
-func (k *Keys) find(text string, now time.Time) (*key, *kept) {
+// holder returns the live key of a text. Who has no key is compared with digests of nothing, so that the time taken
+// tells nothing of a digest.
+func (k *Keys) holder(text string, now time.Time) (*key, *kept) {
 	id, formed := IDOf(text)
 	if !formed {
 		text = "" // however long it was

@@ -71,55 +71,58 @@ func (i KeyInfo) ended(now time.Time) time.Time {
 // is a validation error. The key that ended first makes room when MaxKeys are stored; when all of them are live it
 // fails.
 func (k *Keys) Add(s KeySpec) (string, KeyInfo, error) {
-	k.writing.Lock()
-	defer k.writing.Unlock()
 	now := k.clock().UTC()
 	s, err := s.settled(now)
 	if err != nil {
 		return "", KeyInfo{}, err
 	}
-	gone, err := k.room(now)
+	text := ""
+	info, err := k.save("of a new project", func(stored store.Bucket) (r record, gone string, err error) {
+		if gone, err = room(stored, now); err != nil {
+			return r, "", err
+		}
+		r.KeyInfo = KeyInfo{KeySpec: s, Created: now}
+		if r.ID, err = k.freshID(stored); err != nil {
+			return r, "", err
+		}
+		var sum digest
+		text, sum, err = newText(k.random, r.ID)
+		r.Digest = hexOf(sum)
+		return r, gone, err
+	})
 	if err != nil {
 		return "", KeyInfo{}, err
 	}
-	id, err := k.freshID()
-	if err != nil {
-		return "", KeyInfo{}, err
-	}
-	text, sum, err := newText(k.random, id)
-	if err != nil {
-		return "", KeyInfo{}, err
-	}
-	r := record{KeyInfo: KeyInfo{ID: id, KeySpec: s, Created: now}, Digest: hexOf(sum)}
-	if err := k.save(r, gone); err != nil {
-		return "", KeyInfo{}, err
-	}
-	return text, r.KeyInfo, nil
+	return text, info, nil
 }
 
 // room names the key that has to go before another one is stored, "" when there is room.
-func (k *Keys) room(now time.Time) (string, error) {
-	all := k.List()
-	if len(all) < MaxKeys {
+func room(stored store.Bucket, now time.Time) (string, error) {
+	n := 0
+	stored.Ascend(nil, func(_, _ []byte) bool { n++; return true })
+	if n < MaxKeys {
 		return "", nil
 	}
-	all = slices.DeleteFunc(all, func(i KeyInfo) bool { return i.State(now) == Live })
-	if len(all) == 0 {
+	var ended []KeyInfo
+	stored.Ascend(nil, func(id, value []byte) bool {
+		if one, err := parse(id, value); err == nil && one.State(now) != Live {
+			ended = append(ended, one.KeyInfo)
+		}
+		return true
+	})
+	if len(ended) == 0 {
 		return "", fmt.Errorf("there are %d live keys, and no more can be stored: revoke one", MaxKeys)
 	}
-	return slices.MinFunc(all, func(a, b KeyInfo) int { return a.ended(now).Compare(b.ended(now)) }).ID, nil
+	return slices.MinFunc(ended, func(a, b KeyInfo) int { return a.ended(now).Compare(b.ended(now)) }).ID, nil
 }
 
-func (k *Keys) freshID() (string, error) {
+func (k *Keys) freshID(stored store.Bucket) (string, error) {
 	for range 100 {
 		id, err := newID(k.random)
 		if err != nil {
 			return "", err
 		}
-		k.mu.RLock()
-		_, taken := k.keys[id]
-		k.mu.RUnlock()
-		if !taken {
+		if stored.Get([]byte(id)) == nil {
 			return id, nil
 		}
 	}
@@ -144,93 +147,116 @@ func (k *Keys) List() []KeyInfo {
 // ends at once. Limits, window and expiry stay. An unknown id is NotFound; a key that has ended, or a grace out of
 // bounds, is a validation error.
 func (k *Keys) Rotate(id string, grace time.Duration) (string, KeyInfo, error) {
-	k.writing.Lock()
-	defer k.writing.Unlock()
 	now := k.clock().UTC()
-	r, err := k.get(id)
+	text := ""
+	info, err := k.save(id, func(stored store.Bucket) (r record, _ string, err error) {
+		if r, err = k.find(stored, id); err != nil {
+			return r, "", err
+		}
+		var c checker
+		if state := r.State(now); state != Live {
+			c.fail("id", "a live key", "one that is "+state)
+		}
+		if grace < 0 || grace > MaxGrace {
+			c.fail("grace", "a duration from 0 to "+MaxGrace.String(), grace.String())
+		}
+		if err := api.NewValidationError(c.failures); err != nil {
+			return r, "", err
+		}
+		var sum digest
+		if text, sum, err = newText(k.random, id); err != nil {
+			return r, "", err
+		}
+		r.Previous, r.PreviousUntil = "", time.Time{}
+		if grace > 0 {
+			r.Previous, r.PreviousUntil = r.Digest, now.Add(grace)
+		}
+		r.Digest, r.Rotated = hexOf(sum), now
+		return r, "", nil
+	})
 	if err != nil {
 		return "", KeyInfo{}, err
 	}
-	var c checker
-	if state := r.State(now); state != Live {
-		c.fail("id", "a live key", "one that is "+state)
-	}
-	if grace < 0 || grace > MaxGrace {
-		c.fail("grace", "a duration from 0 to "+MaxGrace.String(), grace.String())
-	}
-	if err := api.NewValidationError(c.failures); err != nil {
-		return "", KeyInfo{}, err
-	}
-	text, sum, err := newText(k.random, id)
-	if err != nil {
-		return "", KeyInfo{}, err
-	}
-	r.Previous, r.PreviousUntil = "", time.Time{}
-	if grace > 0 {
-		r.Previous, r.PreviousUntil = r.Digest, now.Add(grace)
-	}
-	r.Digest, r.Rotated = hexOf(sum), now
-	if err := k.save(r, ""); err != nil {
-		return "", KeyInfo{}, err
-	}
-	return text, r.KeyInfo, nil
+	return text, info, nil
 }
 
 // Revoke ends a key at once and forgets its digests. Revoking it again changes nothing. An unknown id is NotFound.
 func (k *Keys) Revoke(id string) (KeyInfo, error) {
+	now := k.clock().UTC()
+	return k.save(id, func(stored store.Bucket) (r record, _ string, err error) {
+		if r, err = k.find(stored, id); err == nil && r.Revoked.IsZero() {
+			r.Digest, r.Previous, r.PreviousUntil, r.Revoked = "", "", time.Time{}, now
+		}
+		return r, "", err
+	})
+}
+
+// find reads a key, which another process may have changed a moment ago. Where there is no other, a record that cannot
+// be read any more is what memory has of it.
+func (k *Keys) find(stored store.Bucket, id string) (record, error) {
+	damaged := false
+	raw := stored.Reporting(func(error) { damaged = true }).Get([]byte(id))
+	if raw != nil {
+		one, err := parse([]byte(id), raw)
+		if err != nil {
+			return record{}, err
+		}
+		return one.record, nil
+	}
+	k.mu.RLock()
+	one := k.keys[id]
+	k.mu.RUnlock()
+	if damaged && one != nil && store.Process(k.store) == 0 {
+		return one.kept.record, nil
+	}
+	if in, whole := IDOf(id); whole {
+		return record{}, api.Invalid("id", "the id alone, "+in, "a whole key")
+	}
+	return record{}, api.NewError(api.ErrNotFound, "there is no key %q", text.Clean(id, 2*idLength))
+}
+
+// save stores the record that a function makes of what is stored, takes another one away, and then lets requests see
+// both. What the function refuses is returned as it is.
+func (k *Keys) save(id string, with func(stored store.Bucket) (r record, gone string, err error)) (KeyInfo, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
-	r, err := k.get(id)
-	if err != nil || !r.Revoked.IsZero() {
-		return r.KeyInfo, err
-	}
-	r.Digest, r.Previous, r.PreviousUntil, r.Revoked = "", "", time.Time{}, k.clock().UTC()
-	return r.KeyInfo, k.save(r, "")
-}
-
-func (k *Keys) get(id string) (record, error) {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	one, ok := k.keys[id]
-	if !ok {
-		if in, whole := IDOf(id); whole {
-			return record{}, api.Invalid("id", "the id alone, "+in, "a whole key")
+	var next *kept
+	var gone string
+	var refused error
+	err := k.store.Update(func(tx store.Tx) error {
+		b := tx.Bucket(bucketKeys)
+		var r record
+		if r, gone, refused = with(b.Reporting(func(error) {})); refused != nil {
+			return refused
 		}
-		return record{}, api.NewError(api.ErrNotFound, "there is no key %q", text.Clean(id, 2*idLength))
-	}
-	return one.kept.record, nil
-}
-
-// save stores a record, takes another one away, and then lets requests see both.
-func (k *Keys) save(r record, gone string) error {
-	next, err := r.keep()
-	var value []byte
-	if err == nil {
-		value, err = json.Marshal(r)
-	}
-	if err == nil {
-		err = k.store.Update(func(tx store.Tx) error {
-			b := tx.Bucket(bucketKeys)
-			if gone != "" {
-				if err := b.Delete([]byte(gone)); err != nil {
-					return err
-				}
-			}
-			return b.Put([]byte(r.ID), value)
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("store key %s: %w", r.ID, err)
+		var err error
+		if next, err = r.keep(); err != nil {
+			return err
+		}
+		value, err := json.Marshal(r)
+		if err == nil && gone != "" {
+			err = b.Delete([]byte(gone))
+		}
+		return errors.Join(err, b.Put([]byte(r.ID), value))
+	})
+	switch {
+	case refused != nil:
+		return KeyInfo{}, refused
+	case err != nil:
+		if errors.Is(err, store.ErrNotWritten) {
+			k.outdated() // it may be written all the same
+		}
+		return KeyInfo{}, fmt.Errorf("store key %s: %w", id, err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.keys, gone)
-	if one := k.keys[r.ID]; one != nil {
+	if one := k.keys[next.ID]; one != nil {
 		one.kept = next
 	} else {
-		k.keys[r.ID] = newKey(next)
+		k.keys[next.ID] = newKey(next)
 	}
-	return nil
+	return next.KeyInfo, nil
 }
 
 func hexOf(d digest) string { return hex.EncodeToString(d[:]) }

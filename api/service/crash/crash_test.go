@@ -34,6 +34,7 @@ import (
 var settings struct {
 	program    string // the program under test
 	kills      int
+	between    int
 	seed       uint64
 	checkEvery int
 	dir        string
@@ -46,6 +47,7 @@ var settings struct {
 
 func TestMain(m *testing.M) {
 	flag.IntVar(&settings.kills, "kills", 5, "how often the service is killed")
+	flag.IntVar(&settings.between, "between", 0, "quotes that end between two kills, at least")
 	flag.Uint64Var(&settings.seed, "seed", 0, "seed of moments, people and amounts; 0 takes one from the clock")
 	flag.IntVar(&settings.checkEvery, "check-every", 1000, "kills between two full checks of the books")
 	flag.StringVar(&settings.dir, "dir", "",
@@ -53,7 +55,7 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&settings.serve, "serve", "--fault revert@6 --fault deposit-missing@9 --fault deposit-fails@11",
 		"further flags of `coffer serve`, separated by blanks")
 	flag.BoolVar(&settings.spares, "spares", false, "another process stands by at each kill and takes the place of "+
-		"the one that dies; people come through its ports too, and it is killed as well. Needs --store and --standby "+
+		"the one that dies; people come through its ports too, and it is killed as well. Needs --store and --replica "+
 		"among the flags of -serve")
 	flag.StringVar(&settings.database, "database", "", "script and directory of the server that -serve names, as "+
 		".ci/replicas/database has them: it is called with `kill` and `start`")
@@ -236,7 +238,9 @@ func (h *harness) caught(ctx context.Context, dice *rand.Rand) (*served, error) 
 		if err != nil {
 			return nil, err
 		}
-		err = s.busy(ctx, inFlight)
+		if err = h.ends(ctx, s); err == nil {
+			err = s.busy(ctx, inFlight)
+		}
 		if err == nil {
 			err = rest(ctx, time.Duration(dice.Int64N(int64(latest))))
 		}
@@ -247,7 +251,27 @@ func (h *harness) caught(ctx context.Context, dice *rand.Rand) (*served, error) 
 			return nil, err
 		case n >= inFlight:
 			h.sawFlying(n)
+			h.mu.Lock()
+			h.endsBefore = len(h.quotes) + settings.between
+			h.mu.Unlock()
 			return s, nil
+		}
+	}
+}
+
+// ends waits until enough quotes have ended since the last kill, or the process has.
+func (h *harness) ends(ctx context.Context, s *served) error {
+	for {
+		h.mu.Lock()
+		enough := len(h.quotes) >= h.endsBefore
+		h.mu.Unlock()
+		select {
+		case <-s.ended:
+			return nil
+		default:
+		}
+		if err := rest(ctx, pollRest); err != nil || enough {
+			return err
 		}
 	}
 }

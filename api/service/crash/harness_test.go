@@ -52,17 +52,18 @@ type harness struct {
 	spare                *served       // one that stands by
 	checker              checker
 
-	mu       sync.Mutex
-	network  network.Descriptor
-	current  *served
-	changed  chan struct{}                      // closed and replaced when current changes
-	born     []*traffic.Person                  // everybody who ever asked for test funds
-	people   map[*traffic.Person]*member        // those who were answered
-	active   map[int]*traffic.Person            // those whom the payers play now
-	balances map[string]map[caip.Asset]*big.Int // account → what it must have
-	quotes   []told
-	refusal  map[string]int
-	problems []string
+	mu         sync.Mutex
+	endsBefore int // quotes, until the next kill
+	network    network.Descriptor
+	current    *served
+	changed    chan struct{}                      // closed and replaced when current changes
+	born       []*traffic.Person                  // everybody who ever asked for test funds
+	people     map[*traffic.Person]*member        // those who were answered
+	active     map[int]*traffic.Person            // those whom the payers play now
+	balances   map[string]map[caip.Asset]*big.Int // account → what it must have
+	quotes     []told
+	refusal    map[string]int
+	problems   []string
 }
 
 // member is a person and how many of its operations have run.

@@ -38,10 +38,11 @@ type Options struct {
 	New bool // begin a new network: what is there is moved aside first
 	// Store is the database of PostgreSQL that has the records; nil for a file in the data directory.
 	Store *pg.Address
-	// Standby makes Run wait while another process serves from the database, or while that cannot be reached, and serve
-	// when it can. Until then its ports forward what comes in to the other one. Advertise is the URL by which other
-	// processes reach this one, "" for that of Listen.
-	Standby     bool
+	// Replica lets other processes have the database as well. On an operator's network all of them serve. With chains
+	// inside the service one does: Run waits while another one serves, or while the database cannot be reached, and
+	// its ports forward what comes in meanwhile. Advertise is the URL by which other processes reach this one, "" for
+	// that of Listen.
+	Replica     bool
 	Advertise   string
 	Listen      string   // host:port; port 0 takes a free one
 	Hosts       []string // further host names of the certificate
@@ -126,7 +127,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.foreign(); err != nil {
 		return err
 	}
-	if o.New || o.Standby { // a busy port is told before anything is moved, or a turn waited for
+	if o.New || o.Replica { // a busy port is told before anything is moved, or a turn waited for
 		if err := free(ctx, o.Listen); err != nil && o.New {
 			return fmt.Errorf("nothing was moved: %w", err)
 		} else if err != nil {
@@ -151,7 +152,7 @@ func Run(ctx context.Context, o Options) error {
 		CursorLifetime: o.CursorLifetime,
 		BasePath:       o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
 		Networks: o.Networks, Credential: credential, Operator: o.Networks != "", Database: o.Store,
-		Address: front.address(), Once: o.Standby,
+		Address: front.address(), Once: o.Replica, Shared: o.Replica && o.Networks != "",
 	})
 	if err != nil || a == nil {
 		return err
@@ -221,8 +222,8 @@ func openHere(ctx context.Context, dir string, o service.Options) (*service.Atta
 	}
 	const other = "another process runs the service in %s; stop it, or name another directory with --data"
 	if err != nil && o.Database != nil {
-		return nil, fmt.Errorf("another process serves from the database; stop it, or name another database with "+
-			"--store: %w", err)
+		return nil, fmt.Errorf("another process serves from the database; stop it, start all with --replica, or name "+
+			"another database with --store: %w", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf(other+": %w", dir, err)
@@ -243,7 +244,7 @@ func (o Options) open(ctx context.Context, front *front, from service.Options) (
 		a, err := openHere(ctx, o.Dir, from)
 		busy, taken := errors.AsType[*pg.BusyError](err)
 		switch {
-		case !o.Standby || err == nil:
+		case !o.Replica || err == nil:
 			return a, err
 		case ctx.Err() != nil:
 			return nil, nil

@@ -26,7 +26,7 @@ func (o Options) front(ctx context.Context, stop context.CancelCauseFunc, f *fig
 		return nil, nil
 	}
 	open, err := service.OpenFront(ctx, service.FrontOptions{
-		ServeOptions: o.serving(), Advertise: o.Advertise, Alone: !o.Standby, BasePath: o.BasePath, RPC: o.RPC,
+		ServeOptions: o.serving(), Advertise: o.Advertise, Alone: !o.Replica, BasePath: o.BasePath, RPC: o.RPC,
 		Database: o.Store, Meter: f.meter(), Log: log,
 	})
 	switch {

@@ -69,7 +69,7 @@ func (r reach) announce(out io.Writer, asJSON bool, fingerprint string) error {
 		lines = append(lines, "api key  "+r.APIKey+
 			" (good while this process runs; `coffer serve keys add` makes lasting ones)")
 	} else {
-		lines = append(lines, "api key  the stored ones (`coffer serve keys list`)")
+		lines = append(lines, "api key  the stored ones (`coffer serve keys list`; `coffer serve keys add` makes one)")
 	}
 	if r.MetricsURL != "" {
 		lines = append(lines, "metrics  "+r.MetricsURL)

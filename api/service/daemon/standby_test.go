@@ -95,7 +95,7 @@ func TestASpareServesWhenTheOtherEnds(t *testing.T) {
 	}
 	logs := []*logged{new(logged), new(logged)}
 	spare := func(n int, dir string) Options {
-		return Options{Dir: dir, Store: address, Standby: true, JSON: true, Log: logs[n]}
+		return Options{Dir: dir, Store: address, Replica: true, JSON: true, Log: logs[n]}
 	}
 	dirs := []string{t.TempDir(), t.TempDir()}
 	out, stop := running(t, spare(0, dirs[0]))
@@ -152,7 +152,7 @@ func TestASpareThatIsStoppedEndsInOrder(t *testing.T) {
 	}
 	log := new(logged)
 	dir := t.TempDir()
-	out, stop := running(t, Options{Dir: dir, Store: address, Standby: true, JSON: true, Log: log})
+	out, stop := running(t, Options{Dir: dir, Store: address, Replica: true, JSON: true, Log: log})
 	until(t, log, "start it with this version, and with --advertise")
 	if r := said(t, out); r.Role != forwarding || r.ForwardsTo != "" {
 		t.Errorf("%+v", r)
@@ -181,7 +181,7 @@ func TestASpareWaitsForAServerThatIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := new(logged)
-	out, stop := running(t, Options{Dir: t.TempDir(), Store: address, Standby: true, Log: log})
+	out, stop := running(t, Options{Dir: t.TempDir(), Store: address, Replica: true, Log: log})
 	until(t, log, "standing by: the database cannot be reached")
 	for _, want := range []string{"waiting  https://127.0.0.1:", "forwards to no process yet"} {
 		if got := line(t, out); !strings.Contains(got, want) {
@@ -201,7 +201,7 @@ func TestASpareKnowsAtOnceThatItsPortIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	err = Run(t.Context(), Options{Dir: t.TempDir(), Standby: true, Store: new(pg.Address),
+	err = Run(t.Context(), Options{Dir: t.TempDir(), Replica: true, Store: new(pg.Address),
 		Listen: l.Addr().String(), Log: new(logged)})
 	if err == nil || !strings.Contains(err.Error(), "another program listens on "+l.Addr().String()) {
 		t.Errorf("%v", err)
@@ -222,7 +222,7 @@ func TestASpareOfAnEarlierVersionOnlyForwards(t *testing.T) {
 	share(t, dirs[0], dirs[1])
 	storetest.Exec(t, schema, "insert into coffer_schema (version) values (99)")
 	log := new(logged)
-	older, stop := running(t, Options{Dir: dirs[1], Store: address, Standby: true, JSON: true, Log: log})
+	older, stop := running(t, Options{Dir: dirs[1], Store: address, Replica: true, JSON: true, Log: log})
 	waits := said(t, older)
 	if status, body := health(t, waits); status != http.StatusOK {
 		t.Errorf("%d %s", status, body)
@@ -257,7 +257,7 @@ func TestASpareSaysWhereOthersReachItOrIsNotStarted(t *testing.T) {
 		"port 0":          {":0", "https://h:0", "a port from 1 to 65535"},
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
-		err := Run(t.Context(), Options{Dir: dir, Standby: true, Store: new(pg.Address), Listen: c.listen,
+		err := Run(t.Context(), Options{Dir: dir, Replica: true, Store: new(pg.Address), Listen: c.listen,
 			Advertise: c.advertise, Log: io.Discard})
 		wrong, is := errors.AsType[*OptionError](err)
 		if !is || !strings.Contains(wrong.Problem, c.says) || !strings.HasPrefix(wrong.Problem, "--advertise: ") ||

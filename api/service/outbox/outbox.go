@@ -40,6 +40,10 @@ type Step[T, R any] struct {
 	Check func([]R) error
 	// Gate is asked last before anything goes out; nil lets everything out.
 	Gate func() error
+	// Outcome tells a port that is Handing that the caller will ask for the outcome.
+	Outcome bool
+	// Waits, if it is not nil, is called when the step has to wait until others are over.
+	Waits func() error
 	// Sent is committed with a step whose outcome is not known yet, Final with the receipts of one that is final.
 	Sent  Change
 	Final func([]R) Change
@@ -54,6 +58,13 @@ type Port[T, R any] interface {
 	// Result waits for the receipts of a step that was sent, until they are final or the context ends. A step that lost
 	// its nonces to something else has receipts without success.
 	Result(ctx context.Context, id string) ([]R, error)
+}
+
+// Handing is a port that can leave it to its caller to commit that a step is over, together with what became of it.
+type Handing[R any] interface {
+	// Outcome is Result with the change that says in the port's records that the step is over; nil when they say so
+	// already. What the caller does not commit within a few seconds the port does.
+	Outcome(ctx context.Context, id string) (receipts []R, over Change, err error)
 }
 
 // EVM is a port to an EVM chain.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -28,30 +29,57 @@ const (
 	benchTick  = 25 * time.Second
 )
 
-// BenchmarkHistory reads one page of 20 records out of histories of different lengths, in a file or, with -postgres, in
-// a database that the file is imported into: the newest page and one from the middle, in both orders, and the newest
-// while another writes. Making the longest takes a few minutes, once; `-bench 'History/(1k|100k)$'` leaves it out.
+var longest = flag.Int("history", 100_000, "records of the longer history that BenchmarkHistory reads")
+
+// BenchmarkHistory reads one page of 20 records out of a history of a thousand records and out of a longer one
+// (-history RECORDS), in turn, so that whatever else the machine does befalls both: in files or, with -postgres, in
+// databases that the files are imported into; the newest page and one from the middle, in both orders, and the newest
+// while another writes. The figures are of both, and "ratio" is what the longer one takes of the other's time, in the
+// middle. A million records take a quarter of an hour to make.
 func BenchmarkHistory(b *testing.B) {
-	for _, size := range []struct {
-		name    string
-		records int
-	}{{"1k", 1_000}, {"100k", 100_000}, {"1M", 1_000_000}} {
-		b.Run(size.name, func(b *testing.B) {
-			long := newLong(b, size.records)
-			for _, order := range []string{quotestore.SortCreated, quotestore.SortUpdated} {
-				b.Run(order+"/first", func(b *testing.B) { long.read(b, quotestore.HistoryQuery{SortBy: order}) })
-				middle := long.cursor(b, order, size.records/2)
-				b.Run(order+"/middle", func(b *testing.B) {
-					long.read(b,
-						quotestore.HistoryQuery{SortBy: order, Continuation: middle})
-				})
+	both := [2]*long{newLong(b, 1_000), newLong(b, *longest)}
+	for _, order := range []string{quotestore.SortCreated, quotestore.SortUpdated} {
+		first := quotestore.HistoryQuery{User: alice, Limit: quotestore.DefaultPage, SortBy: order}
+		middle := [2]quotestore.HistoryQuery{first, first}
+		b.Run(order+"/first", func(b *testing.B) { compare(b, both, [2]quotestore.HistoryQuery{first, first}) })
+		for i, records := range []int{1_000, *longest} {
+			middle[i].Continuation = both[i].cursor(b, order, records/2)
+		}
+		b.Run(order+"/middle", func(b *testing.B) { compare(b, both, middle) })
+		if order == quotestore.SortUpdated {
+			continue
+		}
+		b.Run(order+"/first/writes", func(b *testing.B) {
+			for _, l := range both {
+				defer l.writes(b)()
 			}
-			b.Run("created/first/writes", func(b *testing.B) {
-				defer long.writes(b)()
-				long.read(b, quotestore.HistoryQuery{SortBy: quotestore.SortCreated})
-			})
+			compare(b, both, [2]quotestore.HistoryQuery{first, first})
 		})
 	}
+}
+
+// compare reads one page of each of two histories again and again.
+func compare(b *testing.B, both [2]*long, ask [2]quotestore.HistoryQuery) {
+	b.Helper()
+	var took [2][]time.Duration
+	for b.Loop() {
+		for i, l := range both {
+			began := time.Now()
+			page, err := l.History(context.Background(), ask[i])
+			took[i] = append(took[i], time.Since(began))
+			must(b, err)
+			if len(page.Transactions) != quotestore.DefaultPage {
+				b.Fatalf("%d records", len(page.Transactions))
+			}
+		}
+	}
+	at := func(i, percent int) float64 { return float64(took[i][len(took[i])*percent/100].Microseconds()) }
+	for i, name := range []string{"short", "long"} {
+		slices.Sort(took[i])
+		b.ReportMetric(at(i, 50), name+"-p50-µs")
+		b.ReportMetric(at(i, 99), name+"-p99-µs")
+	}
+	b.ReportMetric(at(1, 50)/at(0, 50), "ratio")
 }
 
 // long is a book with a long history of alice and carol.
@@ -202,24 +230,4 @@ func (l *long) cursor(b *testing.B, order string, after int) string {
 		}
 	}
 	return q.Continuation
-}
-
-// read asks for one page again and again.
-func (l *long) read(b *testing.B, q quotestore.HistoryQuery) {
-	b.Helper()
-	q.User, q.Limit = alice, quotestore.DefaultPage
-	var took []time.Duration
-	for b.Loop() {
-		began := time.Now()
-		page, err := l.History(context.Background(), q)
-		took = append(took, time.Since(began))
-		must(b, err)
-		if len(page.Transactions) != quotestore.DefaultPage {
-			b.Fatalf("%d records", len(page.Transactions))
-		}
-	}
-	slices.Sort(took)
-	for name, at := range map[string]int{"p50-µs": len(took) / 2, "p99-µs": len(took) * 99 / 100} {
-		b.ReportMetric(float64(took[at].Microseconds()), name)
-	}
 }

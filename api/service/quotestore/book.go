@@ -36,12 +36,12 @@ import (
 
 // Buckets. Stamps are 8 bytes, big endian; owner is the SHA-256 of an account as it is looked up.
 const (
-	bucketMeta     = "book"          // "cursor-key", "stamp", "carried"
+	bucketMeta     = "book"          // "cursor-key", "stamp", "accepted", "carried"
 	bucketContext  = "book-context"  // operation hash → Context
 	bucketQuote    = "book-quote"    // id → Quote
 	bucketDocument = "book-document" // id → the quote's bytes as they were answered
 	bucketEnds     = "book-ends"     // end of window (8) ‖ kind (1) ‖ key → nothing: what Sweep removes
-	bucketOpen     = "book-open"     // id → nothing: accepted and not terminal
+	bucketOpen     = "book-open"     // id → number of the process that settles it (8), nothing for the only one
 	bucketPledge   = "book-pledge"   // owner ‖ asset ‖ 0 ‖ id ‖ number → amount
 	bucketClaim    = "book-claim"    // claim → id
 	bucketCreated  = "book-created"  // owner ‖ stamp → id
@@ -70,6 +70,10 @@ var (
 	// ErrOvertaken says that the record has moved on since a step was begun, which happens after a commit that was
 	// reported as failed.
 	ErrOvertaken = errors.New("the record has moved on since this step was begun")
+	// ErrTakenRoom says that another quote was accepted while room for one was looked for.
+	ErrTakenRoom = errors.New("another quote was accepted meanwhile")
+	// ErrElsewhere says that another process settles the quote.
+	ErrElsewhere = errors.New("another process settles it")
 	// ErrHashTaken says that another prepared operation has the hash.
 	ErrHashTaken = errors.New("another request has this operation's hash")
 	// ErrDamaged says that a record is not what was written.
@@ -99,6 +103,7 @@ type Reader struct {
 // Book is the opened book. It is safe for concurrent use.
 type Book struct {
 	store     store.Store
+	process   uint64 // 0 where it is the only one
 	clock     func() time.Time
 	lifetime  time.Duration
 	cursorKey []byte
@@ -110,7 +115,8 @@ const cursorKeySize = 32
 
 // Open reads the book of a store, or begins one.
 func Open(s store.Store, o Options) (*Book, error) {
-	b := &Book{store: s, clock: o.Clock, lifetime: o.CursorLifetime, reader: o.Reader, private: o.Private}
+	b := &Book{store: s, process: store.Process(s), clock: o.Clock, lifetime: o.CursorLifetime, reader: o.Reader,
+		private: o.Private}
 	if b.reader == nil {
 		b.reader = func(context.Context) Reader { return Reader{} }
 	}
@@ -133,7 +139,12 @@ func Open(s store.Store, o Options) (*Book, error) {
 		return nil, fmt.Errorf("open the book: draw the cursor key: %w", err)
 	}
 	err = s.Update(func(tx store.Tx) error {
-		return tx.Bucket(bucketMeta).Put([]byte("cursor-key"), b.cursorKey)
+		meta := tx.Bucket(bucketMeta)
+		if there := sound(meta).Get([]byte("cursor-key")); len(there) == cursorKeySize { // another process was first
+			b.cursorKey = there
+			return nil
+		}
+		return meta.Put([]byte("cursor-key"), b.cursorKey)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the book: %w", err)

@@ -129,8 +129,8 @@ func TestR3_AnAccountWithADamagedPlaceExecutes(t *testing.T) {
 	before, err := s.Latest(ctx(), alice, carol)
 	must(t, err)
 	must(t, s.take(next))
-	if now, err := s.Latest(ctx(), alice, carol); err != nil || now <= before {
-		t.Errorf("%d after %d, %v", now, before, err)
+	if now, err := s.Latest(ctx(), alice, carol); err != nil || now == before {
+		t.Errorf("%v after %v, %v", now, before, err)
 	}
 }
 

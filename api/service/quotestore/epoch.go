@@ -176,7 +176,7 @@ func (b *Book) Adopt(ctx context.Context, found *Quote) (adopted bool, err error
 			q.Created = b.stamp(w)
 			w.index(q)
 		}
-		w.put(bucketOpen, []byte(q.ID), []byte{})
+		b.drive(w, q)
 		w.quote(q, nil)
 		return nil
 	})

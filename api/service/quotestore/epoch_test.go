@@ -114,7 +114,7 @@ func TestADepositWithoutARecordGetsOne(t *testing.T) {
 	if got, ok, err := s.Status(ctx(), id); err != nil || !ok || got.Status != api.StatusInProgress {
 		t.Errorf("%+v, %v", got, err)
 	}
-	q.Legs[0].State, q.Status = quotestore.LegRefunded, api.StatusRefunded
+	q.Legs[0].State, q.Status, q.Epoch = quotestore.LegRefunded, api.StatusRefunded, 1 // it was read again
 	must(t, s.step(q))
 	if q = adopts(found(id, 42161), true); q.Status != api.StatusInProgress || len(q.Legs) != 2 {
 		t.Errorf("%+v", q)

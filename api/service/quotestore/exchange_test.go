@@ -228,23 +228,23 @@ func TestRecordsOfTheEarlierFormStayReadable(t *testing.T) {
 
 func TestLatestMovesWithEveryStepOfAnyQuoteOfTheAccount(t *testing.T) {
 	s := open(t)
-	latest := func(owner string) uint64 {
+	latest := func(owner string) quotestore.Seen {
 		v, err := s.Latest(ctx(), owner)
 		must(t, err)
 		return v
 	}
-	if v := latest(alice); v != 0 {
-		t.Errorf("%d without a quote", v)
+	if v := latest(alice); v != (quotestore.Seen{}) {
+		t.Errorf("%v without a quote", v)
 	}
 	q := s.swap(t, 0)
-	if v := latest(alice); v != 0 {
-		t.Errorf("%d with an offer", v)
+	if v := latest(alice); v != (quotestore.Seen{}) {
+		t.Errorf("%v with an offer", v)
 	}
-	before := uint64(0)
+	before := quotestore.Seen{}
 	moved := func(what string) {
 		t.Helper()
-		if v := latest(strings.ToLower(alice)); v <= before || v != latest(carol) {
-			t.Errorf("%s: %d after %d", what, v, before)
+		if v := latest(strings.ToLower(alice)); v == before || v != latest(carol) {
+			t.Errorf("%s: %v after %v", what, v, before)
 		} else {
 			before = v
 		}
@@ -257,7 +257,7 @@ func TestLatestMovesWithEveryStepOfAnyQuoteOfTheAccount(t *testing.T) {
 	must(t, err)
 	s.save(t, next, api.StatusFailed)
 	moved("the end")
-	if v := latest(dave); v != 0 {
-		t.Errorf("%d for somebody else", v)
+	if v := latest(dave); v != (quotestore.Seen{}) {
+		t.Errorf("%v for somebody else", v)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/service/store"
 )
 
 // Amount is an amount of an asset of one chain in base units.
@@ -178,7 +179,22 @@ type Quote struct {
 	Created     uint64    `json:"created,omitzero"` // stamp
 	Updated     uint64    `json:"updated,omitzero"` // stamp
 	Type        string    `json:"type"`
+
+	// What is left for the commit of the next step: what came of a step, which the book says is under way, and what
+	// else goes with it.
+	deferred string
+	with     []func(store.Tx) error
 }
+
+// With has the next step of a record commit something beside it.
+func (q *Quote) With(also func(store.Tx) error) { q.with = append(slices.Clone(q.with), also) }
+
+// Defer leaves it to the next step of a record to commit what came of a step that was sent. Until then who reads the
+// book finds that one under way.
+func (q *Quote) Defer(sent string) { q.deferred = sent }
+
+// Deferred is the step of which that is left to the next one, "" for none.
+func (q *Quote) Deferred() string { return q.deferred }
 
 // Clone returns a deep enough copy: what settlement changes step by step is the copy's own.
 func (q *Quote) Clone() *Quote {

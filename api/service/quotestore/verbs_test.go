@@ -39,11 +39,11 @@ func TestOfAnyNumberOfConcurrentAcceptsOneWins(t *testing.T) {
 func TestAcceptNoticesEveryStepOfAnotherQuoteOfItsAccounts(t *testing.T) {
 	s := open(t)
 	other, q := s.swap(t, 0), s.offer(t)
-	accept := func(seen uint64) error {
+	accept := func(seen quotestore.Seen) error {
 		c, _, err := s.Context(ctx(), q.OpHash)
 		return errors.Join(err, s.Accept(ctx(), q.Clone(), c, seen))
 	}
-	seen := func(owners ...string) uint64 {
+	seen := func(owners ...string) quotestore.Seen {
 		v, err := s.Latest(ctx(), owners...)
 		must(t, err)
 		return v
@@ -121,7 +121,8 @@ func TestAVerbOfAnEndedContextWritesAndReadsNothing(t *testing.T) {
 	c, _, err := s.Context(ctx(), q.OpHash)
 	must(t, err)
 	_, errQuote := s.Quote(ended, q.ID)
-	for i, err := range []error{errQuote, s.Accept(ended, q.Clone(), c, 0), s.Keep(ended, c), s.Sweep(ended)} {
+	for i, err := range []error{errQuote, s.Accept(ended, q.Clone(), c, quotestore.Seen{}), s.Keep(ended, c),
+		s.Sweep(ended)} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("verb %d: %v", i, err)
 		}

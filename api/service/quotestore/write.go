@@ -133,17 +133,17 @@ func (b *Book) Prepared(ctx context.Context, id string) (q *Quote, c Context, er
 
 // Accept makes an offer an executing quote at PENDING: it claims nonces and deployments, takes the prepared operation
 // for this quote, with what was signed for it, and enters pledges and history. Of any number of concurrent ones one
-// wins. Seen is what Latest said of the quote's accounts before balances and pledges were checked. The error wraps, in
-// this order, ErrExpired, ErrAlreadyAccepted, ErrContextGone, ErrClaimed, or ErrMoved when what was seen may have
-// changed since.
-func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64) error {
+// wins. Seen is what Latest said of the quote's accounts before balances and pledges were checked. The quote is settled
+// by this process from then on. The error wraps, in this order, ErrExpired, ErrAlreadyAccepted, ErrContextGone,
+// ErrClaimed, or ErrMoved or ErrTakenRoom when what was seen may have changed since.
+func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen Seen) error {
 	return b.update(ctx, func(w *writer) error {
-		if b.clock().After(time.Unix(int64(q.Expires), 0)) {
-			return ErrExpired
-		}
 		stored, err := quoteOf(w, q.ID)
 		if err != nil {
 			return err
+		}
+		if b.clock().After(time.Unix(int64(min(q.Expires, stored.Expires)), 0)) {
+			return ErrExpired
 		}
 		if stored.Status != "" {
 			return fmt.Errorf("%w: %s", ErrAlreadyAccepted, q.ID)
@@ -162,8 +162,11 @@ func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64
 			}
 			w.put(bucketClaim, []byte(claim), []byte(q.ID))
 		}
-		if latest(w, q.Owner.Hex(), q.SolanaOwner) != seen {
+		if latest(w, q.Owner.Hex(), q.SolanaOwner) != seen.steps {
 			return ErrMoved
+		}
+		if seen.room && lastAccepted(w) != seen.accepted {
+			return ErrTakenRoom
 		}
 		e, err := epochOf(w)
 		if err != nil {
@@ -172,7 +175,7 @@ func (b *Book) Accept(ctx context.Context, q *Quote, signed Context, seen uint64
 		q.Epoch = e.Number
 		q.Status, q.AcceptedAt, q.Created = api.StatusPending, b.clock().UTC(), b.stamp(w)
 		w.index(q)
-		w.put(bucketOpen, []byte(q.ID), []byte{})
+		b.drive(w, q)
 		w.quote(q, nil)
 		return nil
 	})
@@ -201,7 +204,18 @@ func (b *Book) step(expected, q *Quote) func(*writer) error {
 			return fmt.Errorf("quote %s: %w", q.ID, ErrOvertaken)
 		case before.Status == "" || before.Done() || api.Terminal(before.Status) && q.Status != before.Status:
 			return fmt.Errorf("quote %s is %q and takes no further step", q.ID, before.Status)
+		case !b.drives(w, q.ID):
+			return fmt.Errorf("quote %s: %w: %w", q.ID, ErrOvertaken, ErrElsewhere)
 		}
+		if err := outdated(w, expected, q); err != nil {
+			return err
+		}
+		for _, also := range expected.with {
+			if err := also(w.Tx); err != nil {
+				return err
+			}
+		}
+		q.deferred, q.with = "", nil
 		b.touch(w, before, q)
 		if api.Terminal(q.Status) && !api.Terminal(before.Status) {
 			w.end(q)
@@ -212,6 +226,21 @@ func (b *Book) step(expected, q *Quote) func(*writer) error {
 		w.quote(q, before.Pledges())
 		return nil
 	}
+}
+
+// outdated refuses a step that was decided before an epoch began, unless it says what came of something that was sent:
+// the record has to be read from the chains first.
+func outdated(w *writer, expected, q *Quote) error {
+	e, err := epochOf(w)
+	if err != nil || e.Number <= q.Epoch || expected.Sent != "" {
+		return err
+	}
+	for i, l := range expected.Legs {
+		if l.Sent && !q.Legs[i].Sent {
+			return nil
+		}
+	}
+	return fmt.Errorf("quote %s: %w: its record is older than the chains", q.ID, ErrOvertaken)
 }
 
 // end takes a quote out of everything that only concerns executing ones, whatever of it cannot be read any more.
@@ -284,15 +313,45 @@ func (b *Book) Pledged(ctx context.Context, owners ...string) (Pledges, error) {
 	})
 }
 
-// Latest is the stamp of the last step of any quote of some accounts, 0 when they have none. While it stays the same,
-// no quote of theirs was accepted, took a step or ended; an entry that cannot be read counts for none. They are EVM
-// addresses in any case or Solana addresses.
-func (b *Book) Latest(ctx context.Context, owners ...string) (stamp uint64, err error) {
+// Seen is what the checks of a quote were made on.
+type Seen struct {
+	steps    uint64 // stamp of the last step of the accounts' quotes, 0 for none
+	accepted uint64 // stamp of the last acceptance of all
+	room     bool   // that matters
+}
+
+// Latest is what quotes of some accounts have come to. While it stays the same, no quote of theirs was accepted, took a
+// step or ended; an entry that cannot be read counts for none. They are EVM addresses in any case or Solana addresses.
+func (b *Book) Latest(ctx context.Context, owners ...string) (seen Seen, err error) {
 	err = b.view(ctx, func(tx store.Tx) error {
-		stamp = latest(tx, owners...)
+		seen.steps = latest(tx, owners...)
 		return nil
 	})
-	return stamp, err
+	return seen, err
+}
+
+// Room is Seen for checks of what all quotes together may take: none may be accepted meanwhile. One process at a time
+// makes them, until it calls done; the comparison of Accept holds without that, too.
+func (b *Book) Room(ctx context.Context, seen Seen) (_ Seen, done func(), err error) {
+	if done, err = store.Lock(ctx, b.store, "room"); err != nil {
+		return seen, nil, err
+	}
+	seen.room = true
+	err = b.view(ctx, func(tx store.Tx) error {
+		seen.accepted = lastAccepted(tx)
+		return nil
+	})
+	if err != nil {
+		done()
+	}
+	return seen, done, err
+}
+
+func lastAccepted(tx store.Tx) uint64 {
+	if v := sound(tx.Bucket(bucketMeta)).Get([]byte(keyAccepted)); len(v) == 8 {
+		return binary.BigEndian.Uint64(v)
+	}
+	return 0
 }
 
 func latest(tx store.Tx, owners ...string) (stamp uint64) {

@@ -1,6 +1,8 @@
 package remotenet
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -45,6 +47,9 @@ var (
 	// ErrOpen says that deposits of quotes lie in another escrow than that of the latest deployment.
 	ErrOpen = errors.New("quotes are open whose payments go through contracts of an earlier deployment: serve those " +
 		"until they have ended")
+	// ErrBeside says that processes of one database would not serve the same.
+	ErrBeside = errors.New("another process serves from this database with other contracts, chains or keys: give all " +
+		"of them the same networks.toml, " + networks.Descriptor + " and keys, or end the others first")
 	// ErrAttesters says that a release takes more attesters than can be asked.
 	ErrAttesters = errors.New("fewer attesters can be asked than must sign: [[operator.elsewhere]] says where one is " +
 		"reached that is not this service's own")
@@ -77,7 +82,13 @@ func introduce(file *networks.File, o Options) error {
 	}
 	raw, err := seed(o)
 	if err == nil && !o.Kept {
-		err = o.Store.Update(func(tx store.Tx) error { return tx.Bucket(bucket).Put([]byte(keySeed), raw) })
+		err = o.Store.Update(func(tx store.Tx) error {
+			there := tx.Bucket(bucket).Get([]byte(keySeed))
+			if there != nil && !bytes.Equal(there, raw) {
+				return errors.New("another process has made the keys of this service just now: start this one again")
+			}
+			return tx.Bucket(bucket).Put([]byte(keySeed), raw)
+		})
 	}
 	if err != nil {
 		return err
@@ -230,23 +241,32 @@ func (n *Network) operate(ctx context.Context, file *networks.File, o Options) e
 		key.Hex()), Operator: key, Attester: n.Attester.Address()}
 }
 
-// keyEscrow is where the data keeps which escrow its quotes pay into.
-const keyEscrow = "escrow"
+// Where the data keeps which escrow its quotes pay into, and which network is served from it.
+const (
+	keyEscrow = "escrow"
+	keyServed = "served"
+)
 
-// Settle notes that quotes pay into the network's escrow from now on. While some of another one are open it is ErrOpen.
+// Settle notes that quotes pay into the network's escrow from now on. While some of another one are open it is ErrOpen;
+// while another process serves another deployment, or with other keys, it is ErrBeside.
 func (n *Network) Settle(s store.Store, open int) error {
 	if n.Limits == nil {
 		return nil
 	}
-	was, err := store.Get(s, bucket, []byte(keyEscrow))
-	if err != nil || string(was) == n.Pins.Escrow.Hex() {
-		return err
-	}
-	if was != nil && open > 0 {
-		return fmt.Errorf("%w: %d, in the escrow %s", ErrOpen, open, was)
-	}
 	return s.Update(func(tx store.Tx) error {
-		return tx.Bucket(bucket).Put([]byte(keyEscrow), []byte(n.Pins.Escrow.Hex()))
+		b := tx.Bucket(bucket)
+		was, served := b.Get([]byte(keyEscrow)), b.Get([]byte(keyServed))
+		if was != nil && string(was) != n.Pins.Escrow.Hex() && open > 0 {
+			return fmt.Errorf("%w: %d, in the escrow %s", ErrOpen, open, was)
+		}
+		if string(was) == n.Pins.Escrow.Hex() && string(served) == n.Fingerprint() {
+			return nil
+		}
+		if beside, err := store.Beside(tx, s); err != nil || beside {
+			return cmp.Or(err, ErrBeside)
+		}
+		return errors.Join(b.Put([]byte(keyEscrow), []byte(n.Pins.Escrow.Hex())),
+			b.Put([]byte(keyServed), []byte(n.Fingerprint())))
 	})
 }
 

@@ -55,6 +55,9 @@ func (s *Settler) keepRunning(q *quotestore.Quote, again <-chan struct{}) {
 	for attempt := 0; ; attempt++ {
 		at := q.Updated
 		err := s.attempt(q)
+		if errors.Is(err, quotestore.ErrElsewhere) { // what is left of it is another process's
+			err = nil
+		}
 		if err == nil && s.asked(id, again) {
 			q = &quotestore.Quote{ID: id} // it was accepted since it was read
 			continue
@@ -90,6 +93,9 @@ func (s *Settler) attempt(q *quotestore.Quote) (err error) {
 			err = fmt.Errorf("settlement broke down: %v\n%s", p, debug.Stack())
 		}
 	}()
+	if mine, err := s.Book.Drives(s.ctx, q.ID); err != nil || !mine {
+		return err
+	}
 	if q.Status == "" {
 		if q, err = s.Book.Quote(s.ctx, q.ID); err != nil {
 			return err

@@ -17,7 +17,8 @@ import (
 // nothing else. left says why a quote stays open, by its id; the others end all the same. The error is the context's,
 // or that of a book that cannot be read.
 func (s *Settler) EndAll(ctx context.Context) (left map[string]error, err error) {
-	open, err := s.open(ctx)
+	ids, err := s.Book.Open(ctx)
+	open, err := s.open(ctx, ids, err)
 	if err != nil {
 		return nil, fmt.Errorf("end the open quotes: %w", err)
 	}

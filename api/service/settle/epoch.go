@@ -149,7 +149,7 @@ func (s *Settler) search(ctx context.Context) {
 	told := ""
 	for {
 		e, err := s.Book.Epoch(ctx)
-		if err == nil && e.Number > 0 && !e.Searched {
+		if err == nil && e.Number > 0 && !e.Searched && s.Book.Leads("search") {
 			err = s.searchOnce(ctx, e)
 		}
 		if err != nil && ctx.Err() == nil && err.Error() != told {

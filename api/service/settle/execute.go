@@ -179,17 +179,8 @@ func (s *Settler) accept(ctx context.Context, o *order) error {
 			return s.orExecuted(ctx, o, err)
 		}
 	}
-	if s.Network.Limits != nil { // what is promised counts as taken from the commit on
-		s.accepting.Lock()
-		defer s.accepting.Unlock()
-		if err := quote.Room(ctx, s.Network, s.Book, s.Prices, s.Clock(), o.ChainID, o.Fills,
-			o.Legs); err != nil {
-			return s.orExecuted(ctx, o, err)
-		}
-	}
 	accepted := o.Clone()
-	err = s.Book.Accept(ctx, accepted, o.context, o.seen)
-	switch {
+	switch err = s.acceptWithin(ctx, o, accepted); {
 	case err == nil:
 		o.Quote = accepted
 		return nil
@@ -206,6 +197,30 @@ func (s *Settler) accept(ctx context.Context, o *order) error {
 	}
 	s.startIfAccepted(o.ID)
 	return err
+}
+
+// acceptWithin commits an acceptance with the room that the network's limits leave: what is promised counts as taken
+// from the commit on.
+func (s *Settler) acceptWithin(ctx context.Context, o *order, accepted *quotestore.Quote) error {
+	if s.Network.Limits == nil {
+		return s.Book.Accept(ctx, accepted, o.context, o.seen)
+	}
+	s.accepting.Lock()
+	defer s.accepting.Unlock()
+	for {
+		seen, done, err := s.Book.Room(ctx, o.seen)
+		if err != nil {
+			return err
+		}
+		if err = quote.Room(ctx, s.Network, s.Book, s.Prices, s.Clock(), o.ChainID, o.Fills, o.Legs); err != nil {
+			done()
+			return s.orExecuted(ctx, o, err)
+		}
+		err = s.Book.Accept(ctx, accepted, o.context, seen)
+		if done(); !errors.Is(err, quotestore.ErrTakenRoom) {
+			return err
+		}
+	}
 }
 
 // startIfAccepted follows a commit that was reported as failed: if it happened all the same, the saga must run. A

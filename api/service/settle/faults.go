@@ -50,6 +50,9 @@ func (f *Faults) wait(ctx context.Context, at Moment, id string) error {
 	return f.Wait(ctx, at, id)
 }
 
+// delay reports whether there are faults that keep a step waiting.
+func (f *Faults) delay() bool { return f.Wait != nil || f.BeforeFill != nil }
+
 // refused is a refusal that was asked for, or nil.
 func (f *Faults) refused(at Moment, id string) error {
 	if f.Refuse != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -23,6 +24,17 @@ func transferData(to common.Address, v *big.Int) []byte { return erc20.Transfer(
 const wholeEnv = "COFFER_TEST_WHOLE"
 
 func whole() bool { return os.Getenv(wholeEnv) != "" }
+
+// stride is how many cases a run goes on at a time: all are taken when it is whole, few when it is short.
+func stride(usual int) int {
+	switch {
+	case whole():
+		return 1
+	case testing.Short():
+		return 4 * usual
+	}
+	return usual
+}
 
 func zero() *big.Int { return new(big.Int) }
 

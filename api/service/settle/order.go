@@ -29,7 +29,7 @@ type order struct {
 	account  smartaccount.Account // the EVM account, zero when none takes part
 	prepared operation            // zero for a quote without
 	deposits []operation          // in the order of Legs
-	seen     uint64               // last step of a quote of the accounts when the checks began
+	seen     quotestore.Seen      // of the quotes of the accounts when the checks began
 }
 
 // body is what execute reads of a document whose integrity was checked: everything else is as the quote's record says.

@@ -20,14 +20,21 @@ const settleGas = 300_000
 // run takes a quote from its present step to its end. It stops with an error when the context ends or the
 // database or a chain cannot be written; everything committed so far stays and Resume goes on from there.
 func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
-	var kept *order // read back once
+	var kept *order   // read back once
+	var done []string // steps that the next commit is of, too
 	for !q.Done() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		name, next, err := s.next(ctx, q, &kept)
 		if err != nil {
-			return err
+			errLeft := s.undefer(ctx, q)
+			for _, name := range done {
+				if errLeft == nil {
+					s.step(name)
+				}
+			}
+			return errors.Join(err, errLeft)
 		}
 		if api.Terminal(q.Status) { // the end of a quote is told once
 			s.Log.Info("settlement: deposit settled", "quote", q.ID, "step", name)
@@ -37,13 +44,19 @@ func (s *Settler) run(ctx context.Context, q *quotestore.Quote) error {
 		if q = next; q.Sent != "" {
 			name += ", sent"
 		}
-		s.step(name)
+		if done = append(done, name); q.Deferred() != "" {
+			continue
+		}
+		for _, name := range done {
+			s.step(name)
+		}
+		done = nil
 	}
 	return nil
 }
 
-// next does the one step that the record calls for and returns the record as it was committed. Deposits on Solana come
-// first, because their block hash expires.
+// next does the one step that the record calls for and returns the record as it was committed, or is with the step
+// after it (quotestore.Quote.Defer). Deposits on Solana come first, because their block hash expires.
 func (s *Settler) next(ctx context.Context, q *quotestore.Quote, kept **order) (string, *quotestore.Quote, error) {
 	if old, err := s.older(ctx, q); err != nil || old {
 		return s.reread(ctx, q, err)
@@ -193,8 +206,9 @@ func (s *Settler) deposit(ctx context.Context, o *order, i int, name string) (*q
 		txs: func(*quotestore.Quote) ([]chain.Tx, error) {
 			return s.bundleNow(ctx, o, l.ChainID, []operation{o.deposits[i]}, s.plainly(o))
 		},
-		check: func(rs []chain.Receipt) error { return s.checkReceipt(o, rs[0], 1, []quotestore.Leg{l}) },
-		gate:  func() error { return s.stillServed(ctx, o, l.ChainID) },
+		goesOn: true,
+		check:  func(rs []chain.Receipt) error { return s.checkReceipt(o, rs[0], 1, []quotestore.Leg{l}) },
+		gate:   func() error { return s.stillServed(ctx, o, l.ChainID) },
 		done: func(next *quotestore.Quote, rs []chain.Receipt) {
 			s.landed(next, i, s.ref(l.ChainID, rs[0].TxHash))
 			next.Status = api.StatusInProgress

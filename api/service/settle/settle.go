@@ -39,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,9 +55,9 @@ import (
 type Prices = quote.Prices
 
 // Deps is what a Settler stands on. ExplorerBase is put in front of /explorer/{chain}/tx/{hash}. AfterStep, when set,
-// is called after each commit of a saga with the step's name. Pause says how long a saga that a fault of the database
-// or a chain has stopped waits before its next attempt (the first is number 0); nil doubles from 100 ms to 30 s. Faults
-// is nil in production.
+// is called with the name of each step of a saga after its commit. Pause says how long a saga that a fault of the
+// database or a chain has stopped waits before its next attempt (the first is number 0); nil doubles from 100 ms to
+// 30 s. Faults is nil in production.
 type Deps struct {
 	Network      *deployment.Network
 	Signers      signers.Set
@@ -82,12 +83,14 @@ type Settler struct {
 
 	mu        sync.Mutex
 	closed    bool
-	searching bool                     // deposits without a record are looked for
+	searching bool                     // for deposits without a record, and for what processes leave that go
 	sagas     map[string]chan struct{} // a saga's goroutine exists; a value in the channel ends its pause
 	running   map[string]bool          // it is at work, not in a pause
 	stalled   map[string]error
+	damaged   map[string]bool // records that cannot be read, as the log says
 	waiting   []chan struct{}
 	workers   sync.WaitGroup
+	unwatch   func() // processes that go
 }
 
 // New makes a Settler. Call Resume once before the first Execute, and Close at the end.
@@ -105,7 +108,8 @@ func New(d Deps) *Settler {
 		d.Attesters = []attest.Port{attest.New(d.Signers.Attester, d.Network)}
 	}
 	d.Codec = cmp.Or(d.Codec, entrypoint.New(d.Network.Pins.EntryPoint, d.Network.Pins.Escrow))
-	s := &Settler{Deps: d, sagas: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
+	s := &Settler{Deps: d, sagas: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{},
+		damaged: map[string]bool{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -114,7 +118,8 @@ func New(d Deps) *Settler {
 var ErrClosed = errors.New("the settlement is closed")
 
 // Resume sweeps what ended while nobody was there, starts the saga of every accepted quote that is not done, and
-// returns; Idle waits for them. A saga that pauses after a fault tries again at once.
+// returns; Idle waits for them. A saga that pauses after a fault tries again at once. Where several processes share the
+// book, the sagas are those whose process is gone, now and from now on.
 func (s *Settler) Resume(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -122,28 +127,71 @@ func (s *Settler) Resume(ctx context.Context) error {
 	if err := s.Book.Sweep(ctx); err != nil {
 		return fmt.Errorf("resume settlement: %w", err)
 	}
-	open, err := s.open(ctx)
-	if err != nil {
+	if err := s.takeOver(ctx, true); err != nil {
 		return fmt.Errorf("resume settlement: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.searching {
+		return nil
+	}
+	s.searching = true
+	gone := make(chan struct{}, 1)
+	s.unwatch = s.Book.WatchProcesses(func() {
+		select {
+		case gone <- struct{}{}:
+		default: // it looks anyway
+		}
+	})
+	s.workers.Go(func() { s.follow(gone) })
+	if s.operated() {
+		s.workers.Go(func() { s.search(s.ctx) })
+	}
+	return nil
+}
+
+// takeOver starts the sagas of quotes that this process is to settle; those that pause try again when all are asked to.
+func (s *Settler) takeOver(ctx context.Context, all bool) error {
+	ids, err := s.Book.TakeOver(ctx)
+	if !all {
+		ids = slices.DeleteFunc(ids, s.knows)
+	}
+	open, err := s.open(ctx, ids, err)
+	if err != nil {
+		return err
 	}
 	for _, q := range open {
 		if !s.start(q) {
 			return ErrClosed
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.operated() && !s.closed && !s.searching {
-		s.searching = true
-		s.workers.Go(func() { s.search(s.ctx) })
-	}
 	return nil
 }
 
-// open reads the quotes that are not done. One whose record is damaged is left alone: it cannot be settled, and the
-// others can.
-func (s *Settler) open(ctx context.Context) (open []*quotestore.Quote, err error) {
-	ids, err := s.Book.Open(ctx)
+// knows reports whether a quote has a saga here, or cannot have one.
+func (s *Settler) knows(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sagas[id] != nil || s.damaged[id]
+}
+
+// follow takes over what processes leave that go, until Close.
+func (s *Settler) follow(gone <-chan struct{}) {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-gone:
+		}
+		if err := s.takeOver(s.ctx, false); err != nil && s.ctx.Err() == nil {
+			s.Log.Warn("what another process left is taken over later", "error", err)
+		}
+	}
+}
+
+// open reads quotes that are not done. One whose record is damaged is left alone: it cannot be settled, and the others
+// can.
+func (s *Settler) open(ctx context.Context, ids []string, err error) (open []*quotestore.Quote, _ error) {
 	if errors.Is(err, quotestore.ErrDamaged) {
 		s.Log.Error("an open quote cannot be named and is not settled: restore a backup", "error", err)
 		err = nil
@@ -155,6 +203,9 @@ func (s *Settler) open(ctx context.Context) (open []*quotestore.Quote, err error
 		q, err := s.Book.Quote(ctx, id)
 		if errors.Is(err, quotestore.ErrDamaged) {
 			s.Log.Error("a quote is not settled, its record is damaged: restore a backup", "quote", id, "error", err)
+			s.mu.Lock()
+			s.damaged[id] = true
+			s.mu.Unlock()
 			continue
 		}
 		if err != nil {
@@ -170,7 +221,11 @@ func (s *Settler) open(ctx context.Context) (open []*quotestore.Quote, err error
 func (s *Settler) Close() error {
 	s.mu.Lock()
 	s.closed = true
+	unwatch := s.unwatch
 	s.mu.Unlock()
+	if unwatch != nil {
+		unwatch()
+	}
 	s.cancel()
 	s.workers.Wait()
 	return nil

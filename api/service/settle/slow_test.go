@@ -347,6 +347,54 @@ func (p thief) Result(ctx context.Context, id string) ([]chain.Receipt, error) {
 	return rs, err
 }
 
+// away is a port whose chain takes no target.
+type away struct {
+	outbox.EVM
+	meanwhile func()
+}
+
+func (p away) Send(ctx context.Context, st outbox.EVMStep) (bool, error) {
+	if strings.HasSuffix(st.ID, " target") {
+		p.meanwhile()
+		return false, errDisk
+	}
+	return p.EVM.Send(ctx, st)
+}
+
+// What came of a deposit is committed with what is sent after it. When nothing can be, everybody still sees it, also
+// when an epoch began meanwhile.
+func TestADepositIsInTheRecordWhenNothingCanFollow(t *testing.T) {
+	t.Parallel()
+	for name, meanwhile := range map[string]func(tx store.Tx) error{
+		"": func(store.Tx) error { return nil },
+		"in a new epoch": func(tx store.Tx) error {
+			return quotestore.BeginEpoch(tx, time.Now(), "a backup was restored")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := story{kind: api.AccountKernelV31}.slowly(t, storetest.New(t), nil)
+			ports := w.Installation.Outbox.EVM
+			w.Installation.Outbox.EVM = func(id uint64) outbox.EVM {
+				return away{ports(id), func() { Must(t, w.Installation.Store.Update(meanwhile)) }}
+			}
+			signed := w.SignQuote(w.Quote(crossChain(w), ""))
+			Must(t, w.Execute(signed))
+			if err := w.Settler.Idle(t.Context()); !errors.Is(err, errDisk) {
+				t.Fatal(err)
+			}
+			q := record(w, w.Decode(signed).ID)
+			if q.Status != api.StatusInProgress || q.Sent != "" || len(q.Origin) == 0 {
+				t.Errorf("%s, %q, %v", q.Status, q.Sent, q.Origin)
+			}
+			for _, l := range q.Legs {
+				if want := l.ChainID != q.ChainID; (l.State == quotestore.LegDeposited) != want {
+					t.Errorf("%s is %q", l.Chain(), l.State)
+				}
+			}
+		})
+	}
+}
+
 // What is delivered cannot be taken back: the other deposits are the solver's, whatever became of the one beside it.
 func TestADeliveryThatWentOutIsNoRefundWhenItsDepositIsMissing(t *testing.T) {
 	for _, elsewhere := range []int64{0, 50} {
@@ -387,11 +435,8 @@ func TestCutOffAfterAnyCommitASettlementOnSlowChainsEndsTheSameWay(t *testing.T)
 	t.Parallel()
 	for number, y := range stories() {
 		clean := y.tell(t, storetest.New(t), nil)
-		stride := int64(5)
-		if whole() {
-			stride = 1
-		}
-		for n, ended := 1+int64(number)%stride, false; !ended; n += stride {
+		step := int64(stride(5))
+		for n, ended := 1+int64(number)%step, false; !ended; n += step {
 			kept := &cut{Store: storetest.New(t)}
 			kept.left.Store(1 << 40)
 			w := y.slowly(t, kept, nil)

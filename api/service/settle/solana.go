@@ -105,7 +105,7 @@ func (s *Settler) simulateSolana(ctx context.Context, o *order, fills []solana.T
 // depositSolana lands a deposit on Solana.
 func (s *Settler) depositSolana(ctx context.Context, o *order, i int, name string) (*quotestore.Quote, error) {
 	next, err := take(ctx, s, o.Quote, step[solana.Tx, solana.Receipt]{
-		name: name, port: s.Network.Outbox.Solana,
+		name: name, port: s.Network.Outbox.Solana, goesOn: true,
 		txs:   func(*quotestore.Quote) ([]solana.Tx, error) { return []solana.Tx{*o.deposits[i].tx}, nil },
 		check: func(rs []solana.Receipt) error { return s.checkSolana(rs[0], o.Legs[i]) },
 		done: func(next *quotestore.Quote, rs []solana.Receipt) {

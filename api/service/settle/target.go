@@ -166,7 +166,11 @@ func (s *Settler) delivered(o *order, f quotestore.Fill) (*big.Int, error) {
 		pay, okPay = s.Prices.Price(o.From, now)
 		get, okGet = s.Prices.Price(e.Aggregate, now)
 		if !known || !okPay || !okGet {
-			return nil, refusal{reasonUnpriced, "a price is unknown"}
+			unknown := refusal{reasonUnpriced, "a price is unknown"}
+			if known && s.operated() { // it is read from a chain, as after a start: what is in escrow can wait for it
+				return nil, errors.New(unknown.text)
+			}
+			return nil, unknown
 		}
 		wasPay, wasGet = f.PricePay, f.PriceGet
 	}

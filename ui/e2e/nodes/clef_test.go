@@ -131,7 +131,7 @@ func TestClefSignsForAnOperator(t *testing.T) {
 	rules, _, _ = strings.Cut(rules, "```")
 	c := newClefs(t, rules, keys, "10", base)
 
-	o := newOperatedBy(t, fmt.Sprintf(`
+	o := newOperatedBy(t, running{keys: fmt.Sprintf(`
 [operator.hot_key]
 signer = "clef"
 url = %q
@@ -141,7 +141,7 @@ chains = { %s = %q }
 signer = "clef"
 url = %[1]q
 address = %[5]q
-`, c.url["10"], who[0].Hex(), base, c.url[base], who[1].Hex()), (*world).direct, []string{"10"}, "10", base)
+`, c.url["10"], who[0].Hex(), base, c.url[base], who[1].Hex())}, (*world).direct, []string{"10"}, "10", base)
 	if o.hot != who[0] {
 		t.Errorf("it sends as %s", o.hot)
 	}

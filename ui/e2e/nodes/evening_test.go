@@ -121,8 +121,8 @@ func TestOneEveningAsAnOperator(t *testing.T) {
 func (o *operated) leaves(args []string) string {
 	o.Helper()
 	out, errs, code := o.ends(args)
-	r := rig.ResultOf(o.T, out)
-	if r.Operation == "" || code == 2 {
+	var r rig.Result
+	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Operation == "" || code == 2 {
 		o.Fatalf("exit code %d: %s\n%s", code, out, errs)
 	}
 	return r.Operation

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -40,6 +41,8 @@ type moment struct {
 	at    int
 	after bool   // the node has it, and its answer is lost with the process
 	only  string // what is counted: requests with this method
+	// where it is set, the process only stops at the request, which the node has at once (after), or when it is closed
+	hangs chan struct{}
 }
 
 func newGate(t *testing.T, node string) *gate {
@@ -65,11 +68,20 @@ func (g *gate) front(t *testing.T, node string) string {
 			g.seen++
 		}
 		now := counts && g.at > 0 && g.seen == g.at
-		after := g.after
-		if now && !after {
+		after, hangs := g.after, g.hangs
+		switch {
+		case now && hangs != nil:
+			_ = g.victim.Signal(syscall.SIGSTOP)
+		case now && !after:
 			_ = g.victim.Kill()
 		}
 		g.mu.Unlock()
+		if now && hangs != nil {
+			if !after {
+				<-hangs
+			}
+			now = false
+		}
 		if now && !after {
 			panic(http.ErrAbortHandler)
 		}

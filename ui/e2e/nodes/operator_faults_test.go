@@ -245,7 +245,7 @@ func TestReorganisationsAboveFinalLoseAnOperatorNothing(t *testing.T) {
 	for n := int64(1); n <= 2 || n <= 8 && back.Load() == 0; n++ {
 		to := payee(n)
 		payees = append(payees, to)
-		o.leaves(o.calls(base, to, "130", "--wait", "1m"))
+		o.leaves(o.calls(base, to, "130", "--wait", "30s"))
 	}
 	delivered := func() bool {
 		for _, to := range payees {
@@ -261,7 +261,7 @@ func TestReorganisationsAboveFinalLoseAnOperatorNothing(t *testing.T) {
 		}
 		return true
 	}
-	for end := time.Now().Add(4 * rig.Limit); !delivered(); time.Sleep(tick) {
+	for end := time.Now().Add(6 * rig.Limit); !delivered(); time.Sleep(tick) {
 		if time.Now().After(end) {
 			t.Fatal("not all was delivered")
 		}

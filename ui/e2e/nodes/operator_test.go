@@ -30,6 +30,7 @@ type operated struct {
 	tokens              map[string]common.Address // USDC by chain
 	filler, escrow, hot common.Address
 	data, listen        string
+	flags               []string // more of the service
 	service             *exec.Cmd
 	said                *strings.Builder    // what the service wrote into its log
 	began               map[string]*big.Int // USDC of these accounts together, by chain
@@ -46,18 +47,24 @@ const (
 func newOperated(t *testing.T, endpoints func(w *world, id string) []string, paying []string,
 	ids ...string) *operated {
 	t.Helper()
-	return newOperatedBy(t, "", endpoints, paying, ids...)
+	return newOperatedBy(t, running{}, endpoints, paying, ids...)
 }
 
-// newOperatedBy is newOperated with tables that say where the operator's keys are.
-func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string) []string, paying []string,
+// running is how a service runs: with tables of its file that say where the operator's keys are, and with more flags.
+type running struct {
+	keys  string
+	flags []string
+}
+
+// newOperatedBy is newOperated with a service that runs in another way.
+func newOperatedBy(t *testing.T, how running, endpoints func(w *world, id string) []string, paying []string,
 	ids ...string) *operated {
 	t.Helper()
-	key, err := crypto.HexToECDSA(strings.TrimPrefix(richKey, "0x"))
+	cold, err := crypto.HexToECDSA(strings.TrimPrefix(richKey, "0x"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rich := crypto.PubkeyToAddress(key.PublicKey)
+	rich := crypto.PubkeyToAddress(cold.PublicKey)
 	w := newWorldOn(t, func(w *world) {
 		for _, id := range ids {
 			file := filepath.Join(w.dir, id+".json")
@@ -67,7 +74,7 @@ func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string
 		}
 	}, ids...)
 	o := &operated{person: &person{world: w, at: map[string]common.Address{}}, tokens: map[string]common.Address{},
-		data: filepath.Join(w.dir, "team"), listen: "127.0.0.1:0", began: map[string]*big.Int{}}
+		data: filepath.Join(w.dir, "team"), listen: "127.0.0.1:0", flags: how.flags, began: map[string]*big.Int{}}
 	if runtime.GOOS == "linux" {
 		o.listen = "127.0.0.2:0" // no connection of others takes its port while the service is down
 	}
@@ -89,7 +96,7 @@ func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string
 		}
 	}
 	o.runs(0, args...)
-	w.edits(o.file, "accounts = []", `accounts = "any"`+"\n"+keys)
+	w.edits(o.file, "accounts = []", `accounts = "any"`+"\n"+how.keys)
 	_, errs := o.runs(1, o.serves()...)
 	o.edits(o.file, "attesters = []", fmt.Sprintf("attesters = [%q]", o.finds(errs, `write (0x\w{40}) into the list`)))
 	if out, _ := o.runs(1, "network", "check", "--file", o.file); strings.Count(out, "MISSING") != 2*len(ids) {
@@ -117,11 +124,8 @@ func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string
 			return head.BaseFee < 2e7
 		})
 	}
-	var member struct {
-		Key string `json:"key"`
-	}
-	rig.KeysOf(t, w.env, &member, "add", "--data", o.data, "--company", "lab", "--project", "evening")
 	at := o.starts()
+	key := o.adds()
 	raw, err := os.ReadFile(at.NetworkFile)
 	w.ok(err)
 	var d struct {
@@ -136,7 +140,7 @@ func newOperatedBy(t *testing.T, keys string, endpoints func(w *world, id string
 		at.NetworkFile, "--fingerprint", o.finds(out, `([0-9a-f]{4}(?: [0-9a-f]{4}){7})`), "--vault", "file")
 	rig.MakesVault(t, w.dir, "team", d.ID)
 	if screen, err := rig.Asks(t, w.env, []string{"keys", "api-key", "set"}, "Passphrase", rig.Passphrase, "API key",
-		member.Key); err != nil {
+		key); err != nil {
 		t.Fatalf("%v\n%s", err, screen)
 	}
 	o.pass = rig.Passphrase
@@ -177,8 +181,19 @@ func (o *operated) joins(name, kind string) {
 
 // serves is the command of the service.
 func (o *operated) serves() []string {
-	return []string{"serve", "--networks", o.file, "--data", o.data, "--listen", o.listen,
-		"--host", "127.0.0.2", "--json"}
+	return append([]string{"serve", "--networks", o.file, "--data", o.data, "--listen", o.listen,
+		"--host", "127.0.0.2", "--json"}, o.flags...)
+}
+
+// adds makes a member's key at the service, with more flags if any.
+func (o *operated) adds(more ...string) string {
+	o.Helper()
+	var made struct {
+		Key string `json:"key"`
+	}
+	rig.KeysOf(o.T, o.env, &made, append([]string{"add", "--data", o.data, "--company", "lab", "--project", "evening"},
+		more...)...)
+	return made.Key
 }
 
 // starts begins the service, for good under the same address.
@@ -253,9 +268,10 @@ func (o *operated) logs(id string, at common.Address, event string) (quotes map[
 
 // The events of the contracts, and what of them is counted.
 const (
-	filled   = "Filled(bytes32,bytes32)"
-	released = "Released(bytes32,address,address,uint256)"
-	refunded = "Refunded(bytes32,address,address,uint256)"
+	filled    = "Filled(bytes32,bytes32)"
+	deposited = "Deposited(bytes32,address,address,uint256,uint64,bytes32)"
+	released  = "Released(bytes32,address,address,uint256)"
+	refunded  = "Refunded(bytes32,address,address,uint256)"
 )
 
 // settled waits until the escrows are empty, and demands that nothing was lost, and that each quote was filled once at

@@ -90,10 +90,16 @@ func (o *Operator) hash(u op.UserOp) (common.Hash, error) {
 	return u.Hash(o.pins.EntryPoint, new(big.Int).SetUint64(o.chain))
 }
 
+// enoughForOne is what an operation takes at most, in wei.
+const enoughForOne = 5e15
+
 // Step implements Outsider.
 func (o *Operator) Step(ctx context.Context, nodes Nodes, _ *Person) ([]Move, error) {
 	e, again := nodes[o.chain], o.open != nil
 	if !again {
+		if o.left.Cmp(big.NewInt(enoughForOne)) < 0 { // it has sent what it could
+			return nil, nil
+		}
 		if err := o.prepare(ctx, e); err != nil {
 			return nil, err
 		}

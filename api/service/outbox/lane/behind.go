@@ -2,6 +2,7 @@ package lane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -12,50 +13,26 @@ import (
 // A store that was restored, or lost commits, is behind the chain: its lanes drew nonces that they do not know of. What
 // was sent with them may deliver, refund or release, so nothing is sent before the records were read from the chains.
 
-// phase is how far a lane is with catching up, which it does once in the life of a process.
-type phase int
-
-const (
-	level    phase = iota // nothing was amiss yet
-	catching              // the chain was ahead
-	caught                // and the lane went on: what is amiss from now on stops it
-)
-
-// mayCatchUp reports whether the lane of a key can go on from the chain's nonce by itself.
-func (l *Lane) mayCatchUp(k *key) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return l.Behind != nil && k.phase != caught
+// mayCatchUp reports whether a lane can go on from the chain's nonce by itself: it does so once in the life of each
+// process. A lane that has begun to goes on with it until all is explained, whichever process keeps it then.
+func (l *Lane) mayCatchUp(k *key, r *laneRecord) bool {
+	return l.Behind != nil && (r.Caught == k.caught || r.Catching)
 }
 
-// behind commits that the store is behind, and with it what a lane becomes, nil: what it is.
-func (l *Lane) behind(k *key, at common.Address, why string, next *laneRecord) error {
-	k.mu.Lock()
-	first := k.phase == level
-	k.mu.Unlock()
-	err := l.Store.Update(func(tx store.Tx) error {
-		if next != nil {
-			if err := l.in(tx).putLane(at, next); err != nil {
-				return err
-			}
-		}
-		if !first {
-			return nil
-		}
-		return l.Behind(tx, fmt.Sprintf("on chain %d %s", l.ChainID, why))
-	})
-	if err != nil {
-		return err
+// catching notes in the record of a lane that it goes on from the chain's nonce, and in the same commit, where it only
+// begins to, that the store is behind.
+func (l *Lane) catching(tx store.Tx, k *key, r *laneRecord, why string) (begins bool, err error) {
+	if r.Caught != k.caught {
+		return false, nil
 	}
-	k.mu.Lock()
-	k.phase = max(k.phase, catching)
-	k.mu.Unlock()
-	if first {
-		l.Log.Error("the store is behind the chain: a lane goes on from the chain's nonce, and every open payment is "+
-			"read from the chains before anything is sent for it", "code", CodeBehind, "chain", l.ChainID, "key", at,
-			"why", why)
-	}
-	return nil
+	r.Caught, r.Catching = r.Caught+1, true
+	return true, l.Behind(tx, fmt.Sprintf("on chain %d %s", l.ChainID, why))
+}
+
+func (l *Lane) alertBehind(at common.Address, why string) {
+	l.Log.Error("the store is behind the chain: a lane goes on from the chain's nonce, and every open payment is "+
+		"read from the chains before anything is sent for it", "code", CodeBehind, "chain", l.ChainID, "key", at,
+		"why", why)
 }
 
 // catchUp goes on from a nonce below which everything is final. Transactions that wait are waited for.
@@ -67,25 +44,24 @@ func (l *Lane) catchUp(ctx context.Context, k *key, at common.Address, nonce uin
 	if pending > nonce {
 		return nil // the next look sees them mined, or gone
 	}
-	k.draw.Lock()
-	defer k.draw.Unlock()
-	var r *laneRecord
-	if err := l.Store.View(func(tx store.Tx) (err error) {
-		r, err = l.in(tx).lane(at)
-		return err
-	}); err != nil || r == nil {
-		return err
+	why, begins := "", false
+	err = l.Store.Update(func(tx store.Tx) error {
+		b := l.in(tx)
+		r, err := b.lane(at)
+		if err != nil || r == nil || r.Stopped != "" || nonce <= r.Next || !l.mayCatchUp(k, r) {
+			return err // it changed since the chain was asked
+		}
+		why = beyond(nonce, r.Next)
+		if begins, err = l.catching(tx, k, r, why); err != nil {
+			return err
+		}
+		r.Next = nonce
+		return b.putLane(at, r)
+	})
+	if err == nil && begins {
+		l.alertBehind(at, why)
 	}
-	why := beyond(nonce, r.Next)
-	return l.behind(k, at, why, &laneRecord{First: r.First, Next: max(r.Next, nonce)})
-}
-
-// explained notes that a look found nothing amiss. The mutex of the key is held.
-func (k *key) explained() {
-	k.held = 0
-	if k.phase == catching {
-		k.phase = caught
-	}
+	return err
 }
 
 // begin makes the lane of a key that has none. One that has sent on the chain before is that of a store that is behind.
@@ -94,36 +70,55 @@ func (l *Lane) begin(ctx context.Context, k *key, from common.Address, pending u
 	if err != nil {
 		return nil, err
 	}
+	if err := l.unmoved(from, nil); err != nil {
+		return nil, err
+	}
 	if pending > latest {
 		return nil, fmt.Errorf("%w: %s has transactions of others under way on chain %d; wait until they are mined",
 			ErrStopped, from, l.ChainID)
 	}
 	r := &laneRecord{First: latest, Next: latest}
-	if latest == 0 || l.Behind == nil || !l.mayCatchUp(k) {
+	if latest == 0 || !l.mayCatchUp(k, r) {
 		return r, nil
 	}
-	if err := l.behind(k, from, beyond(latest, 0), r); err != nil {
+	why := beyond(latest, 0)
+	if err := l.Store.Update(func(tx store.Tx) error {
+		b := l.in(tx)
+		if now, err := b.lane(from); err != nil || now != nil {
+			return errors.Join(err, errMoved)
+		}
+		_, err := l.catching(tx, k, r, why)
+		return errors.Join(err, b.putLane(from, r))
+	}); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w before the records were read again: %s", ErrStopped, beyond(latest, 0))
+	l.alertBehind(from, why)
+	return nil, fmt.Errorf("%w before the records were read again: %s", ErrStopped, why)
 }
 
 // Explained is nil when the chain has not seen more of a key than its lane sent, which is found out once in the life of
 // a process: whatever was sent is in the store then. A lane that is held, or has stopped, is not explained.
 func (l *Lane) Explained(ctx context.Context, from common.Address) error {
+	return again(func() error { return l.explained(ctx, from) })
+}
+
+func (l *Lane) explained(ctx context.Context, from common.Address) error {
 	all, err := l.lanes()
 	if err != nil {
 		return err
 	}
 	k, r := l.key(from), all[from]
 	k.mu.Lock()
-	held, why, clear := k.held > 0, k.why, k.clear
+	isHeld, why, clear := k.held > 0, k.why, k.clear
 	k.mu.Unlock()
+	if r != nil && r.Held != "" {
+		isHeld, why = true, r.Held
+	}
 	switch {
 	case r != nil && r.Stopped != "":
 		return fmt.Errorf("%w until an operator decides: %s", ErrStopped, r.Stopped)
-	case held:
-		return fmt.Errorf("%w until it is explained (%s): %s", ErrStopped, CodeHeld, why)
+	case isHeld:
+		return held(why)
 	case clear:
 		return nil
 	}
@@ -141,8 +136,11 @@ func (l *Lane) Explained(ctx context.Context, from common.Address) error {
 		return err
 	}
 	if seen := max(latest, pending); seen > r.Next {
+		if err := l.unmoved(from, all[from]); err != nil {
+			return err
+		}
 		l.hold(from, k, beyond(seen, r.Next))
-		return fmt.Errorf("%w until it is explained (%s): %s", ErrStopped, CodeHeld, beyond(seen, r.Next))
+		return held(beyond(seen, r.Next))
 	}
 	k.mu.Lock()
 	k.clear = true

@@ -2,8 +2,13 @@ package lane
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/store"
 )
@@ -64,6 +69,27 @@ func FuzzStoredSteps(f *testing.F) {
 			t.Errorf("%s\n%s", once, twice)
 		}
 	})
+}
+
+// A record that cannot be read now, as when the database goes away between two of them, is an error: the keeper goes
+// on, and knows the lanes that were read before it alone.
+func TestALaneThatCannotBeReadEndsNoKeeper(t *testing.T) {
+	b := newLab(t)
+	if _, err := b.l.Send(t.Context(), b.step("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.l.Store.Update(func(tx store.Tx) error {
+		return tx.Bucket(bucketLanes).Put(b.l.in(tx).laneKey(common.Address{1}), []byte("{"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := b.l.lanes(); err == nil || all[common.Address{1}] != nil || slices.Contains(
+		slices.Collect(maps.Values(all)), nil) {
+		t.Errorf("%v, %v", all, err)
+	}
+	if err := errors.Join(b.l.push(t.Context()), b.l.look(t.Context())); err == nil {
+		t.Error("nothing was said")
+	}
 }
 
 // A record that was changed stops the start.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"time"
 
@@ -46,13 +47,39 @@ func (l *Lane) report(what string, err error) {
 	l.failing[what] = err != nil
 }
 
+// forget is what is left to a process that does not keep the lanes.
+func (l *Lane) forget() {
+	told := true
+	l.mu.Lock()
+	for _, k := range l.keys {
+		k.mu.Lock()
+		k.held = 0
+		told = told && len(k.handed) == 0
+		clear(k.handed)
+		maps.DeleteFunc(k.waits, func(_ uint64, until time.Time) bool { return !l.Clock().Before(until) })
+		k.mu.Unlock()
+		k.looked, k.seen = false, time.Time{}
+		clear(k.sent)
+		clear(k.doubts)
+		clear(k.capped)
+	}
+	l.mu.Unlock()
+	if !told {
+		l.tell()
+	}
+}
+
 // push sends what is open from the chain's nonce on, each step's last bytes, unless a node answered a moment ago. What
 // it answers to a send proves nothing, so only receipts are believed.
 func (l *Lane) push(ctx context.Context) error {
+	if !l.leads() {
+		l.forget()
+		return nil
+	}
 	all, err := l.lanes()
 	for at, r := range all {
 		k := l.key(at)
-		if r.Stopped != "" || r.First == r.Next || k.isHeld() {
+		if r.Stopped != "" || r.Held != "" || r.First == r.Next || k.isHeld() {
 			continue
 		}
 		if !k.looked {
@@ -124,23 +151,35 @@ func (l *Lane) nonceIn(ctx context.Context, at common.Address, b *header) (uint6
 	return uint64(n), err
 }
 
-// see reads the chain's nonce and holds the lane when it is beyond the lane's own.
+// see reads the chain's nonce and holds the lane when it is beyond the lane's own, which others may have drawn since.
 func (l *Lane) see(ctx context.Context, at common.Address, k *key, r *laneRecord) (err error) {
 	if k.nonce, err = l.nonce(ctx, at, "latest"); err != nil {
 		return err
 	}
 	k.looked = true
 	if k.nonce > r.Next {
+		all, err := l.lanes()
+		if err != nil || all[at] == nil {
+			return err
+		}
+		r.Next = all[at].Next
+	}
+	if k.nonce > r.Next {
 		l.hold(at, k, beyond(k.nonce, r.Next))
 	}
 	return nil
 }
 
-// hold keeps a lane from sending until a look explains what was seen. The first time may be a node that is behind.
+// hold keeps a lane from sending until a look explains what was seen. The first time may be a node that is behind. The
+// keeper finds it out, not a process that another one keeps the lane for.
 func (l *Lane) hold(at common.Address, k *key, why string) {
+	keeps := l.leads()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.why = why
+	k.why, k.clear = why, false
+	if !keeps {
+		return
+	}
 	if k.held++; k.held == 2 {
 		l.Log.Warn("a lane waits for an explanation", "code", CodeHeld, "chain", l.ChainID, "key", at, "why", why)
 	}
@@ -148,14 +187,23 @@ func (l *Lane) hold(at common.Address, k *key, why string) {
 
 // look judges what became of everything that is open, and replaces what is stuck.
 func (l *Lane) look(ctx context.Context) error {
+	if !l.leads() {
+		return nil
+	}
 	all, err := l.lanes()
 	if err != nil {
 		return err
 	}
 	final := sure{l: l}
 	for at, r := range all {
-		if r.First == r.Next && !l.looksIdly(l.key(at), r) {
-			continue
+		if !l.leads() {
+			break
+		}
+		if r.First == r.Next {
+			l.taken(l.key(at), nil)
+			if !l.looksIdly(l.key(at), r) {
+				continue
+			}
 		}
 		err = errors.Join(err, l.lookAt(ctx, at, r, &final))
 	}
@@ -165,7 +213,7 @@ func (l *Lane) look(ctx context.Context) error {
 // looksIdly reports whether a lane with nothing under way is looked at: one that is held is, others are now and then,
 // as what the chain took back, or has of others, stops them as well.
 func (l *Lane) looksIdly(k *key, r *laneRecord) bool {
-	if r.Stopped != "" || k.isHeld() {
+	if r.Stopped != "" || r.Held != "" || k.isHeld() {
 		return r.Stopped == ""
 	}
 	now := l.Clock()
@@ -176,16 +224,17 @@ func (l *Lane) looksIdly(k *key, r *laneRecord) bool {
 	return true
 }
 
-// halt stops a lane, unless a step of it ended since its record was read.
+// halt stops a lane, unless a step of it was sent or ended since its record was read.
 func (l *Lane) halt(at common.Address, r *laneRecord, why string) error {
 	stopped := false
 	err := l.Store.Update(func(tx store.Tx) error {
 		b := l.in(tx)
 		now, err := b.lane(at)
-		if stopped = err == nil && now != nil && now.First == r.First; !stopped {
+		stopped = err == nil && now != nil && now.Stopped == "" && now.First == r.First && now.Next == r.Next
+		if !stopped {
 			return err
 		}
-		now.Stopped = why
+		now.Stopped, now.Held = why, ""
 		return b.putLane(at, now)
 	})
 	if err == nil && stopped {
@@ -238,20 +287,27 @@ func (l *Lane) lookAt(ctx context.Context, at common.Address, r *laneRecord, fin
 	if err != nil {
 		return err
 	}
+	l.taken(k, steps)
 	for _, s := range steps {
-		if s.Nonce < k.nonce || s.Mined != nil {
+		if (s.Nonce < k.nonce || s.Mined != nil) && !k.isHanded(s, l.Clock()) {
 			err = errors.Join(err, l.judge(ctx, k, s, final))
 		}
 	}
 	k.mu.Lock()
 	explained := k.held == before
 	if explained && err == nil {
-		k.explained()
+		k.held = 0
 	}
-	held := k.held > 0
+	held, alerted, why := k.held > 0, k.held > 1, k.why
 	k.mu.Unlock()
 	if !explained {
+		if alerted && r.Held == "" {
+			err = errors.Join(err, l.note(at, r, why))
+		}
 		return errors.Join(err, l.confirm(ctx, k, at, r, final))
+	}
+	if err == nil && (r.Held != "" || r.Catching) {
+		err = l.note(at, r, "")
 	}
 	if r.Stopped != "" || held {
 		return err
@@ -260,23 +316,35 @@ func (l *Lane) lookAt(ctx context.Context, at common.Address, r *laneRecord, fin
 	return errors.Join(err, errRead, l.replace(ctx, k, steps))
 }
 
+// note keeps for the other processes, and the next keeper, why a lane is held; "" says that all is explained.
+func (l *Lane) note(at common.Address, r *laneRecord, why string) error {
+	return l.Store.Update(func(tx store.Tx) error {
+		b := l.in(tx)
+		now, err := b.lane(at)
+		if err != nil || now == nil || now.Stopped != "" || now.Caught != r.Caught {
+			return err
+		}
+		now.Held, now.Catching = why, now.Catching && why != ""
+		return b.putLane(at, now)
+	})
+}
+
 // confirm stops a lane when the nonce that it cannot explain is final.
 func (l *Lane) confirm(ctx context.Context, k *key, at common.Address, r *laneRecord, final *sure) error {
 	if r.Stopped != "" || k.nonce <= r.Next {
 		return nil
 	}
-	nonce, catches := r.Next, l.mayCatchUp(k)
+	nonce, catches := r.Next, l.mayCatchUp(k, r)
 	if catches {
 		nonce = k.nonce - 1 // all that the chain has must stay
 	}
 	if used, err := l.used(ctx, k, at, nonce, final); err != nil || !used {
 		return err
 	}
-	why := beyond(k.nonce, r.Next)
 	if catches {
 		return l.catchUp(ctx, k, at, k.nonce)
 	}
-	return l.halt(at, r, why)
+	return l.halt(at, r, beyond(k.nonce, r.Next))
 }
 
 // used reports whether a nonce is used for good. A block in which it is has to become final, and some time has to pass,
@@ -307,26 +375,18 @@ func (l *Lane) used(ctx context.Context, k *key, at common.Address, nonce uint64
 }
 
 // judge finds out about a step whose nonce is used.
-func (l *Lane) judge(ctx context.Context, k *key, s *step, final *sure) error {
+func (l *Lane) judge(ctx context.Context, k *key, s *step, newest *sure) error {
 	a, r, err := l.find(ctx, s, l.Pool.Call)
 	if err != nil {
 		return err
 	}
 	if r == nil {
-		return l.missing(ctx, k, s, final)
+		return l.missing(ctx, k, s, newest)
 	}
 	delete(k.doubts, s.Nonce)
-	seen := place{Tx: a.Hash, Block: uint64(r.Block), Hash: r.Hash}
-	if s.Mined == nil || *s.Mined != seen {
-		if err := l.change(s, func(s *step, _ *laneRecord) { s.Mined = &seen }); err != nil {
-			return err
-		}
-		s.Mined = &seen
-		l.tell()
-	}
-	f, err := final.get(ctx)
+	f, err := newest.get(ctx)
 	if err != nil || f == nil || r.Block > f.Number {
-		return err
+		return errors.Join(err, l.mark(s, &place{Tx: a.Hash, Block: uint64(r.Block), Hash: r.Hash}))
 	}
 	var agreed *receipt
 	var block *header
@@ -343,7 +403,28 @@ func (l *Lane) judge(ctx context.Context, k *key, s *step, final *sure) error {
 		l.Log.Warn("a step is over without effect: its deadline passed before it was mined", "chain", l.ChainID,
 			"step", s.ID, "key", s.From, "nonce", s.Nonce)
 	}
-	return l.end(k, s, s.outcome(a, agreed, block), "")
+	final := s.outcome(a, agreed, block)
+	if k.hand(s, final, l.Clock()) {
+		l.tell()
+		return nil
+	}
+	return l.end(k, s, final, "")
+}
+
+// mark commits where a step was seen, nil: that it is in no block any more.
+func (l *Lane) mark(s *step, seen *place) error {
+	if seen != nil && s.Mined != nil && *seen == *s.Mined {
+		return nil
+	}
+	_, err := l.change(s, func(_ store.Tx, s *step, _ *laneRecord) error {
+		s.Mined = seen
+		return nil
+	})
+	if err == nil {
+		s.Mined = seen
+		l.tell()
+	}
+	return err
 }
 
 // find looks for the receipt of any attempt, the last one first.
@@ -377,7 +458,7 @@ func (l *Lane) missing(ctx context.Context, k *key, s *step, final *sure) error 
 		for _, a := range s.Attempts {
 			delete(k.sent, a.Hash)
 		}
-		if err := l.change(s, func(s *step, _ *laneRecord) { s.Mined = nil }); err != nil {
+		if err := l.mark(s, nil); err != nil {
 			return err
 		}
 	}
@@ -391,39 +472,32 @@ func (l *Lane) missing(ctx context.Context, k *key, s *step, final *sure) error 
 	if _, r, err := l.find(ctx, s, l.Pool.Agreed); err != nil || r != nil {
 		return err
 	}
-	why := fmt.Sprintf("nonce %d was used for other bytes than those of step %q", s.Nonce, s.ID)
-	if l.mayCatchUp(k) {
-		if err := l.behind(k, s.From, why, nil); err != nil {
-			return err
-		}
-		why = ""
-	}
-	return l.end(k, s, s.outcome(nil, nil, nil), why)
+	return l.end(k, s, s.outcome(nil, nil, nil),
+		fmt.Sprintf("nonce %d was used for other bytes than those of step %q", s.Nonce, s.ID))
 }
 
-// end commits the receipt of a step that is final, and with a reason stops its lane.
-func (l *Lane) end(k *key, s *step, r *chain.Receipt, stop string) error {
-	err := l.change(s, func(s *step, lane *laneRecord) {
-		s.Final, s.Mined = r, nil
-		for i := range s.Attempts {
-			s.Attempts[i].Raw = nil
+// end commits the receipt of a step that is final. With what is amiss its lane goes on from there, if it may, or stops.
+func (l *Lane) end(k *key, s *step, r *chain.Receipt, amiss string) error {
+	var stopped, began bool
+	changed, err := l.change(s, func(tx store.Tx, s *step, lane *laneRecord) (err error) {
+		s.close(r)
+		if stopped, began = amiss != "" && !l.mayCatchUp(k, lane), false; stopped {
+			lane.Stopped, lane.Held = amiss, ""
+		} else if amiss != "" {
+			began, err = l.catching(tx, k, lane, amiss)
 		}
-		if stop != "" {
-			lane.Stopped = stop
-		}
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if stop != "" {
-		l.alert(s.From, stop)
+	switch {
+	case changed && stopped:
+		l.alert(s.From, amiss)
+	case changed && began:
+		l.alertBehind(s.From, amiss)
 	}
-	delete(k.doubts, s.Nonce)
-	for _, a := range s.Attempts {
-		delete(k.sent, a.Hash)
-		delete(k.capped, a.Hash)
-	}
-	l.tell()
+	l.over(k, s)
 	return nil
 }
 
@@ -497,7 +571,13 @@ func (l *Lane) again(ctx context.Context, k *key, s *step, now suggestion, cance
 		return err
 	}
 	a.Cancel = cancel
-	l.Log.Info("a stuck transaction is replaced", "chain", l.ChainID, "step", s.ID, "tx", last.Hash, "by", a.Hash,
-		"cancels", cancel, "offers", tx.GasFeeCap())
-	return l.change(s, func(s *step, _ *laneRecord) { s.Attempts = append(s.Attempts, a) })
+	changed, err := l.change(s, func(_ store.Tx, s *step, _ *laneRecord) error {
+		s.Attempts = append(s.Attempts, a)
+		return nil
+	})
+	if changed {
+		l.Log.Info("a stuck transaction is replaced", "chain", l.ChainID, "step", s.ID, "tx", last.Hash, "by", a.Hash,
+			"cancels", cancel, "offers", tx.GasFeeCap())
+	}
+	return err
 }

@@ -10,6 +10,10 @@
 //   - When the chain knows of a nonce that the lane did not use, or used for other bytes, the lane stops. Where the
 //     records can be read from the chains again, it first goes on once, from the chain's nonce (Options.Behind).
 //
+// Several processes that share a store send on the same lanes. One of them is the keeper and the observer of a chain's
+// (store.Leads); the others read what it found. Its moment of handing over is no danger: bytes go out after their
+// commit, and each commit compares the record with the one that it was made from.
+//
 // A step has one transaction here: two cannot be mined together, or not at all, on a chain of others.
 package lane
 
@@ -77,8 +81,8 @@ type Options struct {
 	// not replaced.
 	Signers []signers.EVM
 	// Behind is told, in the commit by which a lane goes on from the chain's nonce, that the store is behind the chain:
-	// everything in it has to be read from the chains again. A lane does so once in the life of a process; when its key
-	// is used elsewhere once more, it stops. nil stops it the first time.
+	// everything in it has to be read from the chains again. A lane does so once in the life of each process that
+	// shares the store; when its key is used elsewhere once more, it stops. nil stops it the first time.
 	Behind func(tx store.Tx, why string) error
 	Clock  func() time.Time
 	Log    *slog.Logger
@@ -103,21 +107,25 @@ type Lane struct {
 	keys    map[common.Address]*key
 	changed chan struct{} // closed and replaced when a step is mined or ends
 
+	task    string          // of the keeper (store.Leads)
 	failing map[string]bool // what the keeper could not do last, of the keeper alone
 }
 
 // key is what the process knows of a lane; what must survive it is in the store.
 type key struct {
-	draw sync.Mutex // held while a nonce is drawn
+	draw   sync.Mutex // held while a nonce is drawn
+	caught uint64     // laneRecord.Caught when the process began
 
 	mu     sync.Mutex
 	signer signers.EVM
-	held   int    // looks in a row that found what cannot be explained
-	why    string // it is held
-	clear  bool   // the chain's nonce was one that the lane can explain
-	phase  phase
+	// Looks in a row that found what cannot be explained; 0 where another process keeps the lane.
+	held   int
+	why    string               // it is held
+	clear  bool                 // the chain's nonce was one that the lane can explain
+	waits  map[uint64]time.Time // until when the outcome of a nonce is left to who asks for it in this process
+	handed map[uint64]handed    // outcomes that they commit
 
-	// Of the keeper alone.
+	// Of the keeper alone. Another process that becomes it begins as after a restart.
 	looked bool                      // the chain's nonce was seen in this process
 	seen   time.Time                 // when it was seen last while nothing was under way
 	nonce  uint64                    // the chain's
@@ -133,9 +141,10 @@ type doubt struct {
 }
 
 var (
-	_ outbox.EVM     = (*Lane)(nil)
-	_ outbox.Watched = (*Lane)(nil)
-	_ Pool           = (*rpcpool.Pool)(nil)
+	_ outbox.EVM                    = (*Lane)(nil)
+	_ outbox.Watched                = (*Lane)(nil)
+	_ outbox.Handing[chain.Receipt] = (*Lane)(nil)
+	_ Pool                          = (*rpcpool.Pool)(nil)
 )
 
 // New opens the lanes of a chain and goes on with what is under way. Close ends it.
@@ -163,13 +172,18 @@ func open(o Options) (*Lane, error) {
 		o.Clock = time.Now
 	}
 	l := &Lane{Options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1), changed: make(chan struct{}),
-		keys: map[common.Address]*key{}, failing: map[string]bool{}}
+		keys: map[common.Address]*key{}, failing: map[string]bool{}, task: fmt.Sprintf("lane/%d", o.ChainID)}
 	l.ctx, l.stop = context.WithCancel(context.Background())
+	context.AfterFunc(l.ctx, store.Watch(o.Store, []string{bucketLanes, bucketSteps}, func() {
+		l.tell()
+		l.hurry()
+	}))
 	for _, s := range o.Signers {
 		l.key(s.Address()).signer = s
 	}
 	all, err := l.lanes()
 	for at, r := range all {
+		l.key(at).caught = r.Caught
 		if r.Stopped != "" {
 			l.alert(at, r.Stopped)
 		}
@@ -197,11 +211,15 @@ func (l *Lane) key(at common.Address) *key {
 	defer l.mu.Unlock()
 	k := l.keys[at]
 	if k == nil {
-		k = &key{sent: map[common.Hash]time.Time{}, doubts: map[uint64]doubt{}, capped: map[common.Hash]bool{}}
+		k = &key{sent: map[common.Hash]time.Time{}, doubts: map[uint64]doubt{}, capped: map[common.Hash]bool{},
+			waits: map[uint64]time.Time{}, handed: map[uint64]handed{}}
 		l.keys[at] = k
 	}
 	return k
 }
+
+// leads reports whether this process keeps the lanes of the chain.
+func (l *Lane) leads() bool { return store.Leads(l.Store, l.task) }
 
 func (l *Lane) now() uint64 { return uint64(l.Clock().Unix()) }
 
@@ -227,22 +245,64 @@ func (l *Lane) Send(ctx context.Context, s outbox.EVMStep) (final bool, err erro
 	k.mu.Unlock()
 	for {
 		changed := l.changes()
-		busy, err := l.draw(ctx, k, s, deadline)
+		var busy bool
+		err := again(func() (err error) {
+			busy, err = l.draw(ctx, k, s, deadline)
+			return err
+		})
 		if err != nil {
 			return false, err
 		}
 		if !busy {
 			break
 		}
+		if s.Waits != nil {
+			if err := s.Waits(); err != nil {
+				return false, err
+			}
+		}
 		if err := l.wait(ctx, changed); err != nil {
 			return false, fmt.Errorf("%s has %d steps under way on chain %d: %w", from, mostOpen, l.ChainID, err)
 		}
 	}
+	l.hurry()
+	return false, nil
+}
+
+// hurry has the keeper send at once.
+func (l *Lane) hurry() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
-	return false, nil
+}
+
+// errMoved says that another process changed a lane since its record was read.
+var errMoved = fmt.Errorf("%w: other processes change its record all the time", ErrStopped)
+
+// mostMoves is how often in a row a record may be another one than was read: the lock that keeps it in place was lost.
+const mostMoves = 8
+
+// again does something until the record that it reads stays as it is meanwhile.
+func again(do func() error) (err error) {
+	for range mostMoves {
+		if err = do(); !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+	return err
+}
+
+// unmoved is errMoved when a lane has drawn nonces since its record was read. Bytes go out after their commit, so what
+// the chain was asked before is all in a record that did not move.
+func (l *Lane) unmoved(from common.Address, at *laneRecord) error {
+	return l.Store.View(func(tx store.Tx) error {
+		now, err := l.in(tx).lane(from)
+		if err == nil && now.moved(at) {
+			err = errMoved
+		}
+		return err
+	})
 }
 
 // mostOpen is how many steps of a key may be under way: nodes keep few of an account.
@@ -279,7 +339,8 @@ func (l *Lane) try(ctx context.Context, s outbox.EVMStep) error {
 	return nil
 }
 
-// draw gives the step a nonce, signs and commits it; busy means that the lane is full.
+// draw gives the step a nonce, signs and commits it; busy means that the lane is full, and errMoved that it has to be
+// drawn again.
 func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint64) (busy bool, err error) {
 	t := s.Txs[0]
 	from := t.From.Address()
@@ -302,8 +363,11 @@ func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint
 	if err != nil {
 		return false, err
 	}
-	k.draw.Lock()
-	defer k.draw.Unlock()
+	unlock, err := l.lock(ctx, k, from)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
 	var at *laneRecord
 	var steps []*step
 	err = l.Store.View(func(tx store.Tx) (err error) {
@@ -345,14 +409,26 @@ func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint
 	if err != nil {
 		return false, err
 	}
-	return false, l.Store.Update(func(tx store.Tx) error {
+	if s.Outcome {
+		k.asks(at.Next, l.Clock().Add(handedFor))
+	}
+	err = l.Store.Update(func(tx store.Tx) error {
+		if s.Sent != nil { // first, as it may end a step of this lane
+			if err := s.Sent(tx); err != nil {
+				return err
+			}
+		}
 		b := l.in(tx)
 		r, err := b.lane(from)
-		if err == nil && r != nil && (r.Next != at.Next || r.Stopped != "") {
-			err = fmt.Errorf("%w: its nonces were drawn by another process", ErrStopped)
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case r == nil:
+			r = at
+		case r.Stopped != "":
+			return fmt.Errorf("%w until an operator decides: %s", ErrStopped, r.Stopped)
+		case r.Next != at.Next:
+			return errMoved
 		}
 		earlier, err := b.byID(s.ID)
 		if err == nil && earlier != nil && earlier.Final == nil {
@@ -362,18 +438,24 @@ func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint
 			return err
 		}
 		next := step{ID: s.ID, From: from, Nonce: at.Next, Deadline: deadline, Attempts: []attempt{a}}
-		if s.Sent != nil {
-			if err := s.Sent(tx); err != nil {
-				return err
-			}
-		}
-		first := at.First
-		if r != nil {
-			first = r.First // steps ended meanwhile
-		}
-		return errors.Join(b.putStep(&next), b.name(&next),
-			b.putLane(from, &laneRecord{First: first, Next: at.Next + 1}))
+		r.Next = at.Next + 1
+		return errors.Join(b.putStep(&next), b.name(&next), b.putLane(from, r))
 	})
+	if err != nil {
+		k.asks(at.Next, time.Time{}) // somebody else may draw it
+	}
+	return false, err
+}
+
+// lock keeps all others, in this process and elsewhere, from drawing a nonce of a key.
+func (l *Lane) lock(ctx context.Context, k *key, from common.Address) (unlock func(), err error) {
+	k.draw.Lock()
+	everywhere, err := store.Lock(ctx, l.Store, fmt.Sprintf("lane/%d/%s", l.ChainID, from))
+	if err != nil {
+		k.draw.Unlock()
+		return nil, fmt.Errorf("the lock of the lane of %s on chain %d: %w", from, l.ChainID, err)
+	}
+	return func() { everywhere(); k.draw.Unlock() }, nil
 }
 
 // mayDraw looks whether the chain's nonce is one that the lane can explain, and gives a key its lane.
@@ -388,28 +470,40 @@ func (l *Lane) mayDraw(ctx context.Context, k *key, from common.Address, at *lan
 	if at == nil {
 		return l.begin(ctx, k, from, pending)
 	}
+	if at.Held != "" {
+		return nil, held(at.Held)
+	}
 	if pending < at.First {
 		b, latest, err := l.agreedNonce(ctx, from)
 		if err != nil {
 			return nil, err
 		}
 		if latest < at.First { // a transaction with the next nonce would wait for ever
-			if err := l.takenBack(ctx, from, at, latest); err != nil {
-				return nil, err
+			if l.leads() {
+				if err := l.takenBack(ctx, from, at, latest); err != nil {
+					return nil, err
+				}
 			}
 			return nil, fmt.Errorf("%w: in block %d it has sent %d transactions, and %d are final: the nodes are "+
 				"behind, or it is another chain", ErrStopped, uint64(b.Number), latest, at.First)
 		}
 	}
 	if pending > at.Next {
+		if err := l.unmoved(from, at); err != nil {
+			return nil, err
+		}
 		l.hold(from, k, beyond(pending, at.Next)) // the keeper looks into it
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if pending > at.Next || k.held > 1 {
-		return nil, fmt.Errorf("%w until it is explained (%s): %s", ErrStopped, CodeHeld, k.why)
+		return nil, held(k.why)
 	}
 	return at, nil
+}
+
+func held(why string) error {
+	return fmt.Errorf("%w until it is explained (%s): %s", ErrStopped, CodeHeld, why)
 }
 
 func beyond(chain, lane uint64) string {
@@ -493,8 +587,11 @@ func (l *Lane) wait(ctx context.Context, changed <-chan struct{}) error {
 // chain took back what was final, after those nonces are used up. What is open and was not used stays under way.
 func (l *Lane) Resume(ctx context.Context, from common.Address) error {
 	k := l.key(from)
-	k.draw.Lock()
-	defer k.draw.Unlock()
+	unlock, err := l.lock(ctx, k, from)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	_, latest, err := l.agreedNonce(ctx, from)
 	if err != nil {
 		return err
@@ -517,7 +614,8 @@ func (l *Lane) Resume(ctx context.Context, from common.Address) error {
 		if at == nil || at.Stopped == "" {
 			return fmt.Errorf("the lane of %s on chain %d has not stopped", from, l.ChainID)
 		}
-		return b.putLane(from, &laneRecord{First: at.First, Next: max(at.Next, latest)})
+		at.Next, at.Stopped, at.Held = max(at.Next, latest), "", ""
+		return b.putLane(from, at)
 	})
 	if err == nil {
 		k.mu.Lock()

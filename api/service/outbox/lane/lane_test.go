@@ -178,7 +178,11 @@ func TestAFalseHeadDoesNotStopReplacements(t *testing.T) {
 		b := newLab(t)
 		b.send(b.step("a"))
 		b.turn()
-		b.ok(b.l.change(b.stored("a"), func(s *step, _ *laneRecord) { s.Attempts[0].Head = head }))
+		_, err := b.l.change(b.stored("a"), func(_ store.Tx, s *step, _ *laneRecord) error {
+			s.Attempts[0].Head = head
+			return nil
+		})
+		b.ok(err)
 		b.w.base = big.NewInt(5 * gwei)
 		b.w.mine(stuckBlocks)
 		b.clock.wait(46 * time.Second)

@@ -17,12 +17,22 @@ import (
 // Whatever is sent, mined, reorganised less deep than final, dropped, lost, restarted and not written, in any order:
 // what a caller's record says was sent ends once, with its effect or without, and every nonce is used once.
 func TestEveryStepEndsOnceWhateverHappens(t *testing.T) {
-	runs := uint64(24)
+	manySeeds(t, 24, interleave)
+}
+
+// The same of several processes, which draw, judge and end in the midst of what another one does, lose their locks, and
+// take each other's tasks for their own.
+func TestEveryStepEndsOnceWhateverSeveralProcessesDo(t *testing.T) {
+	manySeeds(t, 9, interleaveProcesses)
+}
+
+func manySeeds(t *testing.T, runs uint64, interleave func(*testing.T, uint64) string) {
+	t.Helper()
 	switch {
 	case os.Getenv("COFFER_TEST_WHOLE") != "":
-		runs = 600
+		runs *= 25
 	case testing.Short():
-		runs = 8
+		runs /= 3
 	}
 	told := ""
 	for seed := range runs {
@@ -41,6 +51,80 @@ func TestEveryStepEndsOnceWhateverHappens(t *testing.T) {
 // interleave returns the log.
 func interleave(t *testing.T, seed uint64) string {
 	b, d := newLab(t), dice(seed)
+	weather(b, d)
+	ended := map[string]chain.Receipt{}
+	var ids []string
+	for range 400 {
+		act(t, b, d, d.IntN(12), &ids)
+		for _, id := range ids {
+			judge(t, b, id, ended)
+		}
+		if t.Failed() {
+			return ""
+		}
+	}
+	b.kept.fail = nil
+	clearsUp(t, b, b.turn, ids, ended)
+	return b.log.String()
+}
+
+func interleaveProcesses(t *testing.T, seed uint64) (log string) {
+	d := dice(seed)
+	chance := func(n int) bool { return d.IntN(n) == 0 }
+	bs := newLabs(t, 2+int(seed)%2)
+	lockless, within := seed%4 > 1, false
+	var ids []string
+	var ended []*Lane // of processes that do not know it
+	for _, b := range bs {
+		weather(b, d)
+		b.at.lockless, b.at.leads = lockless, func() bool { return chance(8) }
+		b.via.before = func(string) {
+			other := bs[d.IntN(len(bs))]
+			if within || other == b || !chance(25) {
+				return
+			}
+			within = true
+			defer func() { within = false }()
+			if do := d.IntN(12); lockless || do > 1 { // who draws would wait for the lock
+				act(t, other, d, do, &ids)
+			}
+		}
+	}
+	results := map[string]chain.Receipt{}
+	for range 400 {
+		b := bs[d.IntN(len(bs))]
+		was := b.l
+		act(t, b, d, d.IntN(12), &ids)
+		if b.l != was {
+			ended = append(ended, was)
+		}
+		if len(ended) > 0 && chance(10) {
+			l := ended[d.IntN(len(ended))]
+			_ = errors.Join(l.look(t.Context()), l.push(t.Context()))
+		}
+		for _, id := range ids {
+			judge(t, b, id, results)
+		}
+		if t.Failed() {
+			return ""
+		}
+	}
+	for _, b := range bs {
+		b.kept.fail, b.at.leads, b.via.before = nil, nil, nil
+	}
+	clearsUp(t, bs[0], func() {
+		for _, b := range bs {
+			b.turn()
+		}
+	}, ids, results)
+	for _, b := range bs {
+		log += b.log.String()
+	}
+	return log
+}
+
+// weather is how the nodes and the store of a process fail.
+func weather(b *lab, d *rand.Rand) {
 	chance := func(n int) bool { return d.IntN(n) == 0 }
 	b.kept.fail = func() (bool, bool) { return chance(20), chance(20) }
 	b.w.faulty = func(string) error {
@@ -51,21 +135,15 @@ func interleave(t *testing.T, seed uint64) string {
 	}
 	b.w.lose = func() (bool, bool) { return !chance(5), !chance(5) }
 	b.w.stale = func() bool { return chance(10) }
-	ended := map[string]chain.Receipt{}
-	var ids []string
-	for range 400 {
-		act(t, b, d, &ids)
-		for _, id := range ids {
-			judge(t, b, id, ended)
-		}
-		if t.Failed() {
-			return ""
-		}
-	}
-	b.kept.fail, b.w.faulty, b.w.lose, b.w.stale = nil, nil, nil, nil // the weather clears up
+}
+
+// clearsUp goes on in good weather and judges everything.
+func clearsUp(t *testing.T, b *lab, turn func(), ids []string, ended map[string]chain.Receipt) {
+	t.Helper()
+	b.w.faulty, b.w.lose, b.w.stale = nil, nil, nil
 	b.w.base = big.NewInt(gwei)
 	for range 200 {
-		b.turn()
+		turn()
 		b.w.mine(1)
 		b.clock.wait(10 * time.Second)
 	}
@@ -95,14 +173,13 @@ func interleave(t *testing.T, seed uint64) string {
 	if happened == 0 {
 		t.Error("nothing happened")
 	}
-	return b.log.String()
 }
 
-// act does one thing.
-func act(t *testing.T, b *lab, d *rand.Rand, ids *[]string) {
-	switch d.IntN(12) {
+// act does one of twelve things.
+func act(t *testing.T, b *lab, d *rand.Rand, what int, ids *[]string) {
+	switch what {
 	case 0, 1:
-		if len(b.openIDs()) == mostOpen {
+		if len(b.openIDs()) >= mostOpen-4 { // some may be sent meanwhile
 			return
 		}
 		id := fmt.Sprintf("step %d", len(*ids))
@@ -111,7 +188,7 @@ func act(t *testing.T, b *lab, d *rand.Rand, ids *[]string) {
 		} else {
 			*ids = append(*ids, id)
 		}
-		s := b.step(id)
+		s := b.once(id)
 		s.Deadline = s.Time + uint64(d.IntN(600))
 		_, err := b.l.Send(t.Context(), s)
 		if err != nil && errors.Is(err, store.ErrNotWritten) && d.IntN(2) == 0 {

@@ -27,6 +27,16 @@ type laneRecord struct {
 	First   uint64 `json:"first"`             // every step below is final
 	Next    uint64 `json:"next"`              // the nonce that is drawn next
 	Stopped string `json:"stopped,omitempty"` // why it sends nothing
+	// Held is why it waits for an explanation. The keeper writes it, so that no process draws a nonce meanwhile.
+	Held string `json:"held,omitempty"`
+	// Caught is how often it went on from the chain's nonce, and Catching says that it has not explained all since.
+	Caught   uint64 `json:"caught,omitempty"`
+	Catching bool   `json:"catching,omitempty"`
+}
+
+// moved reports whether a lane, nil while there is none, has drawn other nonces than it had.
+func (r *laneRecord) moved(had *laneRecord) bool {
+	return (r == nil) != (had == nil) || r != nil && r.Next != had.Next
 }
 
 // step is what is kept of one, for ever: its last attempt that went out may not be the one that is mined.
@@ -58,6 +68,14 @@ type place struct {
 }
 
 var errRecord = errors.New("the record of a step is not one that was written")
+
+// close writes down that a step is over.
+func (s *step) close(r *chain.Receipt) {
+	s.Final, s.Mined = r, nil
+	for i := range s.Attempts {
+		s.Attempts[i].Raw = nil
+	}
+}
 
 func (s *step) last() attempt { return s.Attempts[len(s.Attempts)-1] }
 
@@ -205,9 +223,11 @@ func (l *Lane) lanes() (map[common.Address]*laneRecord, error) {
 			return true
 		})
 		for _, at := range found {
-			if out[at], err = b.lane(at); err != nil {
+			r, err := b.lane(at)
+			if err != nil { // what was read before it is good
 				return err
 			}
+			out[at] = r
 		}
 		return nil
 	})
@@ -227,31 +247,40 @@ func (l *Lane) openSteps(at common.Address) (out []*step, err error) {
 }
 
 // change applies a change to a step that is still as it was read: open, and with as many attempts. Its lane is given
-// too and written back. A step that went on meanwhile is left alone.
-func (l *Lane) change(s *step, with func(*step, *laneRecord)) error {
-	return l.Store.Update(func(tx store.Tx) error {
-		b := l.in(tx)
-		now, err := b.step(b.stepKey(s.From, s.Nonce))
-		if err != nil || now == nil || now.Final != nil || len(now.Attempts) != len(s.Attempts) {
-			return err
-		}
-		r, err := b.lane(s.From)
-		if err != nil || r == nil {
-			return err
-		}
-		with(now, r)
-		if err := b.putStep(now); err != nil {
-			return err
-		}
-		if now.Final != nil {
-			open, err := b.open(s.From, r)
-			if err != nil {
-				return err
-			}
-			if r.First = r.Next; len(open) > 0 {
-				r.First = open[0].Nonce
-			}
-		}
-		return b.putLane(s.From, r)
+// too and written back. A step that went on meanwhile is left alone: then changed is false.
+func (l *Lane) change(s *step, with func(store.Tx, *step, *laneRecord) error) (changed bool, err error) {
+	err = l.Store.Update(func(tx store.Tx) (err error) {
+		changed, err = l.in(tx).change(s, with)
+		return err
 	})
+	return changed && err == nil, err
+}
+
+// change is the same as a part of a commit.
+func (b records) change(s *step, with func(store.Tx, *step, *laneRecord) error) (changed bool, err error) {
+	now, err := b.step(b.stepKey(s.From, s.Nonce))
+	if err != nil || now == nil || now.Final != nil || len(now.Attempts) != len(s.Attempts) {
+		return false, err
+	}
+	r, err := b.lane(s.From)
+	if err != nil || r == nil {
+		return false, err
+	}
+	before := *r
+	if err := errors.Join(with(b.tx, now, r), b.putStep(now)); err != nil {
+		return false, err
+	}
+	if now.Final != nil {
+		open, err := b.open(s.From, r)
+		if err != nil {
+			return false, err
+		}
+		if r.First = r.Next; len(open) > 0 {
+			r.First = open[0].Nonce
+		}
+	}
+	if *r == before {
+		return true, nil
+	}
+	return true, b.putLane(s.From, r)
 }

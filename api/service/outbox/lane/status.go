@@ -49,7 +49,7 @@ func (l *Lane) recorded(from common.Address) (s Status, err error) {
 		}
 		s.Open = append(s.Open, o)
 	}
-	s.Stopped, s.Next = r.Stopped, r.Next
+	s.Stopped, s.Next, s.Held, s.Alerted = r.Stopped, r.Next, r.Held, r.Held != ""
 	return s, nil
 }
 
@@ -59,6 +59,7 @@ func (l *Lane) Status(ctx context.Context, from common.Address) (s Status, err e
 	if err != nil || all[from] == nil {
 		return s, err
 	}
+	b, n, errChain := l.agreedNonce(ctx, from) // first: what is drawn meanwhile is in the record
 	if s, err = l.recorded(from); err != nil {
 		return s, err
 	}
@@ -68,9 +69,8 @@ func (l *Lane) Status(ctx context.Context, from common.Address) (s Status, err e
 		s.Held, s.Alerted = k.why, true
 	}
 	k.mu.Unlock()
-	b, n, err := l.agreedNonce(ctx, from)
-	if err != nil {
-		return s, fmt.Errorf("nonce of %s: %w", from, err)
+	if errChain != nil {
+		return s, fmt.Errorf("nonce of %s: %w", from, errChain)
 	}
 	if s.Used, s.Block = n, uint64(b.Number); n > s.Next && s.Held == "" {
 		s.Held = beyond(n, s.Next)

@@ -28,6 +28,7 @@ import (
 	"coffer/api/service/outbox"
 	"coffer/api/service/signers"
 	"coffer/api/service/store"
+	"coffer/api/service/store/storetest"
 )
 
 const (
@@ -366,7 +367,7 @@ func (c *clock) wait(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// lab is a world with the lanes of one process after another.
+// lab is a world with the lanes of one process after another, which may share the store with others (replica).
 type lab struct {
 	t     *testing.T
 	w     *world
@@ -376,6 +377,11 @@ type lab struct {
 	key   signers.EVM
 	check func(context.Context, chain.Message) error
 	l     *Lane
+
+	behind func(tx store.Tx, why string) error
+	db     *storetest.Database // that several processes share, nil for none
+	at     *replica
+	via    *route
 }
 
 func newLab(t *testing.T) *lab {
@@ -391,6 +397,9 @@ func (b *lab) start() {
 	if b.l != nil {
 		b.l.stop()
 	}
+	if b.db != nil {
+		b.join()
+	}
 	l, err := open(b.options())
 	if err != nil {
 		b.t.Fatal(err)
@@ -399,7 +408,8 @@ func (b *lab) start() {
 }
 
 func (b *lab) options() Options {
-	return Options{Store: b.kept, Pool: b.w, ChainID: chainID, Final: networks.Finality{Counted: true, Blocks: depth},
+	o := Options{Store: b.kept, Pool: b.w, ChainID: chainID, Behind: b.behind,
+		Final:   networks.Finality{Counted: true, Blocks: depth},
 		FeeCap:  big.NewInt(90 * gwei),
 		State:   func(context.Context, uint64) (chain.State, error) { return trial{}, nil },
 		Signers: []signers.EVM{b.key}, Clock: b.clock.time,
@@ -410,6 +420,10 @@ func (b *lab) options() Options {
 			return nil
 		},
 		Log: slog.New(slog.NewTextHandler(&b.log, nil)), Patience: 30 * time.Second, Resend: 10 * time.Second}
+	if b.at != nil {
+		o.Store, o.Pool = b.at, b.via
+	}
+	return o
 }
 
 var target = common.HexToAddress("0x7000")
@@ -423,6 +437,19 @@ func (b *lab) step(id string) outbox.EVMStep {
 		Check: chain.AllSucceed,
 		Sent:  func(tx store.Tx) error { return tx.Bucket(callers).Put([]byte(id), []byte{1}) },
 		Final: func([]chain.Receipt) outbox.Change { b.t.Error("a lane called Final"); return nil }}
+}
+
+// once is a step of a caller that compares its record.
+func (b *lab) once(id string) outbox.EVMStep {
+	s := b.step(id)
+	write := s.Sent
+	s.Sent = func(tx store.Tx) error {
+		if tx.Bucket(callers).Get([]byte(id)) != nil {
+			return errors.New("it was sent already")
+		}
+		return write(tx)
+	}
+	return s
 }
 
 // recorded reports whether the caller's record says that a step was sent.

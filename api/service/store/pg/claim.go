@@ -18,7 +18,7 @@ import (
 // Classes of advisory locks. The second number is the schema that has the tables.
 const (
 	lockWrite = 0x636f6601 // by an Update, until its transaction ends
-	lockServe = 0x636f6602 // by the process that serves, on a session of its own
+	lockServe = 0x636f6602 // by who serves, on a session of its own; several that serve share it
 )
 
 // How often the session of a claim is tried, and how often a lost one is made anew.
@@ -28,11 +28,13 @@ const (
 )
 
 // claim is the right of this process to write. Its session holds a lock, by which others see that it is alive; its
-// number is compared by every commit.
+// number is compared by every commit. That is the number of this turn, or where several processes serve (shared), that
+// of this process.
 type claim struct {
 	config *pgx.ConnConfig
 	schema uint32
 	number int64
+	shared *sharing // nil where this process serves alone
 	// lineage is that of the database that was opened.
 	lineage string
 	log     *slog.Logger
@@ -50,21 +52,51 @@ func (c *claim) writeLock() string {
 	return fmt.Sprintf("select pg_advisory_xact_lock(%d, %d)", int32(lockWrite), int32(c.schema))
 }
 
+// stands asks whether a claim is still good.
+func (c *claim) stands() string {
+	if c.shared != nil {
+		return `select exists (select from coffer_process where number = $1)`
+	}
+	return `select claim = $1 from coffer_holder`
+}
+
+// mark is a part of each commit: its number, beside the claim. It is of no row where the claim is not good any more.
+func (c *claim) mark() string {
+	if c.shared != nil {
+		return `update coffer_process set last = $2 where number = $1`
+	}
+	return `update coffer_holder set last = $2 where claim = $1`
+}
+
+// marked asks for the number of the last commit under the claim, once one that is under way, which has the row, has
+// ended.
+func (c *claim) marked() string {
+	if c.shared != nil {
+		return `select last from coffer_process where number = $1 for update`
+	}
+	return `select last from coffer_holder where claim = $1 for update`
+}
+
 // check compares the claim with the stored one, in a transaction that holds the lock of writers.
 func (c *claim) check(t *tx) error {
 	if c.lost.Err() != nil {
 		return context.Cause(c.lost)
 	}
-	var stored int64
+	var good bool
 	err := t.ask(func(rows pgx.Rows) (err error) {
-		stored, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
+		good, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
 		return err
-	}, `select claim from coffer_holder`)
-	if err == nil && stored != c.number {
-		c.give(ErrTaken)
-		err = ErrTaken
+	}, c.stands(), c.number)
+	if err == nil && !good {
+		err = c.taken()
 	}
 	return err
+}
+
+// taken notes that another process has what this one had.
+func (c *claim) taken() error {
+	c.give(ErrTaken)
+	return ErrTaken
 }
 
 // give notes that this process writes nothing more, and why.
@@ -76,9 +108,10 @@ func (c *claim) give(why error) {
 }
 
 // wait takes the lock of who serves, waiting at most so long for the process that has it.
-func (c *claim) wait(ctx context.Context, session *pgx.Conn, wait time.Duration) error {
+func (c *claim) wait(ctx context.Context, session *pgx.Conn, wait time.Duration,
+	lock func(context.Context, *pgx.Conn) (mine bool, err error)) error {
 	for end := time.Now().Add(wait); ; {
-		mine, err := c.lock(ctx, session)
+		mine, err := lock(ctx, session)
 		if mine || err != nil {
 			return err
 		}
@@ -103,12 +136,21 @@ func (c *claim) take(ctx context.Context, session *pgx.Conn, o Options) error {
 		if _, err := t.Exec(ctx, c.writeLock()); err != nil { // a commit that is under way ends first
 			return err
 		}
-		return t.QueryRow(ctx, `update coffer_holder set claim = claim + 1, name = $1, address = $2, since = now() `+
-			`returning claim`, o.Holder, o.Address).Scan(&c.number)
+		err := t.QueryRow(ctx, `update coffer_holder set claim = claim + 1, name = $1, address = $2, since = now(), `+
+			`last = 0 returning claim`, o.Holder, o.Address).Scan(&c.number)
+		if err != nil {
+			return err
+		}
+		if c.shared != nil { // who served alone writes nothing more from now on
+			return c.enter(ctx, t, o)
+		}
+		_, err = t.Exec(ctx, `delete from coffer_process`)
+		return err
 	})
 	return explain(err)
 }
 
+// lock tries to become the one process that serves.
 func (c *claim) lock(ctx context.Context, session *pgx.Conn) (mine bool, err error) {
 	err = session.QueryRow(ctx, `select pg_try_advisory_lock($1::int, $2::int)`, int32(lockServe), int32(c.schema)).
 		Scan(&mine)
@@ -133,11 +175,16 @@ func (c *claim) hold(session *pgx.Conn) {
 			} else if !c.alive(ctx, session) && ctx.Err() == nil {
 				c.log.Warn("the session with the database broke; a new one is made")
 				_ = session.Close(ctx)
+				c.shared.broke()
 				c.tell(fmt.Errorf("%w: its session broke", store.ErrAway))
 				session = nil
 				continue
 			} else {
 				safe.look(ctx, session)
+			}
+			if session != nil && c.shared != nil {
+				c.hear(ctx, session)
+				continue
 			}
 			select {
 			case <-ctx.Done():
@@ -147,6 +194,9 @@ func (c *claim) hold(session *pgx.Conn) {
 		if session != nil {
 			end, cancel := context.WithTimeout(context.Background(), connectWithin)
 			defer cancel()
+			if c.shared != nil && c.lost.Err() == nil {
+				c.leave(end, session)
+			}
 			// the server may take a moment to notice that a session has ended
 			_, _ = session.Exec(end, "select pg_advisory_unlock_all()")
 			_ = session.Close(end)
@@ -183,16 +233,17 @@ func (s *safety) look(ctx context.Context, session *pgx.Conn) {
 
 // alive asks the session for the stored claim.
 func (c *claim) alive(ctx context.Context, session *pgx.Conn) bool {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	within, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
-	var stored int64
-	if err := session.QueryRow(ctx, `select claim from coffer_holder`).Scan(&stored); err != nil {
+	var good bool
+	if err := session.QueryRow(within, c.stands(), c.number).Scan(&good); err != nil {
 		return false
 	}
-	if stored != c.number {
-		c.give(ErrTaken)
+	if !good {
+		_ = c.taken()
+		return true
 	}
-	return true
+	return c.shared == nil || c.others(ctx, session) == nil
 }
 
 // again makes a session that holds the lock, nil when that is not possible now: the server may not have noticed yet
@@ -205,8 +256,12 @@ func (c *claim) again(ctx context.Context) (*pgx.Conn, error) {
 		return nil, explain(err)
 	}
 	mine := false
+	lock := c.lock
+	if c.shared != nil {
+		lock = c.back
+	}
 	if err = c.follows(ctx, session); err == nil {
-		mine, err = c.lock(ctx, session)
+		mine, err = lock(ctx, session)
 	}
 	if err == nil && c.alive(ctx, session) && mine && c.lost.Err() == nil {
 		c.log.Warn("the session with the database is back")

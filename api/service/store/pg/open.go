@@ -45,12 +45,19 @@ func Open(ctx context.Context, a *Address, o Options) (*Store, error) {
 	}
 	c := &claim{config: a.config.ConnConfig, log: o.Log, money: o.Money,
 		look: cmp.Or(o.Look, time.Minute)}
+	if o.Shared {
+		c.shared = newSharing()
+	}
 	c.lost, c.lose = context.WithCancelCause(context.Background())
 	if err := prepare(ctx, session, o, c); err != nil {
 		return nil, errors.Join(err, session.Close(ctx))
 	}
 	config := a.config.Copy()
 	config.MaxConns = maxConnections
+	if o.Shared {
+		config.MaxConns += maxLocks
+		config.ConnConfig.RuntimeParams["application_name"] += c.tag(c.number)
+	}
 	config.MaxConnLifetimeJitter = time.Minute
 	config.AfterConnect = c.follows
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), config)
@@ -58,7 +65,7 @@ func Open(ctx context.Context, a *Address, o Options) (*Store, error) {
 		return nil, errors.Join(explain(err), session.Close(ctx))
 	}
 	s := &Store{pool: pool, claim: c, log: o.Log, snapshots: make(chan struct{}, maxSnapshots),
-		further: make(chan struct{}, maxFurther)}
+		further: make(chan struct{}, maxFurther), locks: make(chan struct{}, maxLocks)}
 	s.life, s.end = context.WithCancel(context.Background())
 	c.tell = func(err error) {
 		if err == nil {
@@ -91,10 +98,11 @@ func prepare(ctx context.Context, session *pgx.Conn, o Options, c *claim) error 
 	if err != nil {
 		return explain(err)
 	}
-	if err := c.wait(ctx, session, o.Wait); err != nil { // before tables change under who serves from them
-		return err
+	turn := c.alone
+	if o.Shared {
+		turn = c.begin
 	}
-	if err := migrate(ctx, session, c); err != nil {
+	if err := c.wait(ctx, session, o.Wait, turn); err != nil {
 		return err
 	}
 	if err := c.take(ctx, session, o); err != nil {
@@ -102,6 +110,14 @@ func prepare(ctx context.Context, session *pgx.Conn, o Options, c *claim) error 
 	}
 	c.lineage, err = lineageOf(ctx, session)
 	return err
+}
+
+// alone becomes the only process that serves, and then brings the tables to this version.
+func (c *claim) alone(ctx context.Context, session *pgx.Conn) (mine bool, err error) {
+	if mine, err = c.lock(ctx, session); mine {
+		err = migrate(ctx, session, c)
+	}
+	return mine, err
 }
 
 // checkServer refuses a server that cannot keep the promise of a store.
@@ -192,23 +208,13 @@ func migrate(ctx context.Context, session *pgx.Conn, c *claim) error {
 		if _, err := t.Exec(ctx, c.writeLock()); err != nil {
 			return err
 		}
-		var there bool
-		if err := t.QueryRow(ctx, `select to_regclass('coffer_schema') is not null`).Scan(&there); err != nil {
+		has, _, err := versions(ctx, t.Conn())
+		if err == nil && has == 0 {
+			_, err = t.Exec(ctx, `create table if not exists coffer_schema (version int primary key, `+
+				`applied timestamptz not null default now())`)
+		}
+		if err != nil {
 			return err
-		}
-		if !there {
-			if _, err := t.Exec(ctx, `create table coffer_schema (version int primary key, `+
-				`applied timestamptz not null default now())`); err != nil {
-				return err
-			}
-		}
-		var has int
-		if err := t.QueryRow(ctx, `select coalesce(max(version), 0) from coffer_schema`).Scan(&has); err != nil {
-			return err
-		}
-		if has > len(files) {
-			return fmt.Errorf("%w (tables of version %d, this one knows %d): run that version, or restore a backup "+
-				"from before it", store.ErrNewer, has, len(files))
 		}
 		for i, f := range slices.All(files[has:]) {
 			sql, err := migrations.ReadFile("migrations/" + f.Name())
@@ -224,6 +230,24 @@ func migrate(ctx context.Context, session *pgx.Conn, c *claim) error {
 		}
 		return nil
 	}))
+}
+
+// versions are those of the tables, 0 where there are none, and of this program. Those of a later one are an error.
+func versions(ctx context.Context, session *pgx.Conn) (has, knows int, err error) {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return 0, 0, err
+	}
+	var there bool
+	err = session.QueryRow(ctx, `select to_regclass('coffer_schema') is not null`).Scan(&there)
+	if err == nil && there {
+		err = session.QueryRow(ctx, `select coalesce(max(version), 0) from coffer_schema`).Scan(&has)
+	}
+	if err == nil && has > len(files) {
+		return has, len(files), fmt.Errorf("%w (tables of version %d, this one knows %d): run that version, or "+
+			"restore a backup from before it", store.ErrNewer, has, len(files))
+	}
+	return has, len(files), err
 }
 
 // explainOpen is explain for what may be an error of this program already.

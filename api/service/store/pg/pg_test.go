@@ -274,6 +274,7 @@ type line struct {
 	mu       sync.Mutex
 	open     []net.Conn
 	down     atomic.Bool
+	still    atomic.Pointer[chan struct{}] // until it is closed nothing goes through
 	toServer func([]byte) (forward, cut bool)
 	toClient func([]byte)
 }
@@ -324,6 +325,7 @@ func (l *line) forward(c, s net.Conn) {
 			s.Close()
 			return
 		}
+		l.stands()
 		forward, cut := true, false
 		if l.toServer != nil {
 			forward, cut = l.toServer(buf[:n])
@@ -348,10 +350,20 @@ func (l *line) back(s, c net.Conn) {
 			c.Close()
 			return
 		}
+		l.stands()
 		if l.toClient != nil {
 			l.toClient(buf[:n])
 		}
 		_, _ = c.Write(buf[:n])
+	}
+}
+
+// stop keeps everything back until goOn is closed. New connections wait as well.
+func (l *line) stop(goOn chan struct{}) { l.still.Store(&goOn) }
+
+func (l *line) stands() {
+	if goOn := l.still.Load(); goOn != nil {
+		<-*goOn
 	}
 }
 

@@ -5,8 +5,10 @@
 //     another process writes nothing more (ErrTaken).
 //   - What a transaction writes stays in memory until it commits, and is sent as one statement. Updates that wait for
 //     each other share a transaction: each runs behind the one before, and all are committed at once.
-//   - A commit whose answer was lost is looked up by what it was to write, before anything else is written. While the
-//     server does not tell, Update fails with store.ErrNotWritten.
+//   - A commit whose answer was lost is looked up by its number, before anything else is written. While the server does
+//     not tell, Update fails with store.ErrNotWritten.
+//   - With Options.Shared several processes write in turn (store.Shared). Each has a row, which its commits demand, and
+//     holds a lock on its session; a row without its lock is removed by the others.
 //   - A View, and a Snapshot, is a transaction of isolation repeatable read on a connection of its own. Snapshots are
 //     bounded in number and time.
 //   - A server that is away makes calls fail with store.ErrAway. Nothing has to be restarted when it is back, unless
@@ -54,6 +56,9 @@ type Options struct {
 	Address string
 	// Wait bounds the wait for another process that holds the database; 0 tries once.
 	Wait time.Duration
+	// Shared lets other processes, which open it so as well, have the database at the same time and write
+	// (store.Shared).
+	Shared bool
 	// Money says that the records are about more than play money: a standby of the server must have a commit before it
 	// is confirmed. Open demands it, and it is looked at again after each Look, 0 means every minute.
 	Money bool
@@ -69,6 +74,7 @@ type Store struct {
 	log       *slog.Logger
 	snapshots chan struct{} // held first by their work
 	further   chan struct{} // held beside one of those
+	locks     chan struct{} // held for each Lock
 	life      context.Context
 	end       context.CancelFunc
 	closing   sync.Once
@@ -76,7 +82,8 @@ type Store struct {
 	waiting atomic.Int32 // for writing
 	writing sync.Mutex   // held while an Update runs its function, and while a transaction commits
 	open    *shared      // the transaction of those who write now, nil for none; guarded by writing
-	unknown *written     // by a commit whose outcome is not known, nil for none; guarded by writing
+	commits int64        // were tried; guarded by writing
+	unknown bool         // the outcome of the last one; guarded by writing
 	trouble atomic.Pointer[trouble]
 }
 
@@ -152,8 +159,8 @@ func (s *Store) reading(c *pgxpool.Conn) *tx {
 func (s *Store) commit(t *tx) error {
 	ctx, cancel := context.WithTimeout(t.life, statementWithin)
 	defer cancel()
-	w := t.written()
-	table, err := t.flush(ctx, w)
+	s.commits++
+	table, err := t.flush(ctx, s.claim, s.commits)
 	if err != nil {
 		return explain(err)
 	}
@@ -171,7 +178,7 @@ func (s *Store) commit(t *tx) error {
 		return explain(err) // it answered: nothing was written
 	}
 	t.end()
-	s.unknown = w
+	s.unknown = true
 	s.log.Warn("the answer to a commit was lost; the server is asked for its outcome", "error", err)
 	committed, err := s.ask()
 	if err == nil && !committed {
@@ -182,17 +189,13 @@ func (s *Store) commit(t *tx) error {
 
 // ask finds out what became of a commit whose answer was lost; nothing is written before that is known.
 func (s *Store) ask() (committed bool, err error) {
-	for end := time.Now().Add(tellWithin); s.unknown != nil; {
-		ended := false
-		if ended, committed, err = s.outcome(s.unknown); ended {
-			s.unknown = nil
+	for end := time.Now().Add(tellWithin); s.unknown; {
+		if committed, err = s.outcome(); err == nil {
+			s.unknown = false
 			s.log.Warn("the outcome of the commit is known", "committed", committed)
 			return committed, nil
 		}
-		if time.Now().After(end) || s.life.Err() != nil {
-			if err == nil {
-				err = errors.New("it is still under way there")
-			}
+		if time.Now().After(end) || s.life.Err() != nil || s.claim.lost.Err() != nil {
 			return false, fmt.Errorf("%w: the outcome of a commit is not known yet: %w", store.ErrAway, err)
 		}
 		time.Sleep(tellPause)
@@ -200,20 +203,21 @@ func (s *Store) ask() (committed bool, err error) {
 	return false, nil
 }
 
-// outcome reports whether a transaction has ended, and whether what it wrote is there. The lock of writers tells the
-// first, as the transaction holds it to its end. The number of the transaction tells nothing: a server that crashed may
-// have forgotten it with what was not on its disk, and then gives it to another.
-func (s *Store) outcome(w *written) (ended, committed bool, err error) {
+// outcome reports whether the last commit is there, once it has ended. The number of its transaction tells nothing: a
+// server that crashed may have forgotten it with what was not on its disk, and then gives it to another. So each commit
+// has one that the process gives it.
+func (s *Store) outcome() (committed bool, err error) {
 	ctx, cancel := context.WithTimeout(s.life, connectWithin)
 	defer cancel()
-	err = pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error {
-		if err := t.QueryRow(ctx, "select pg_try_advisory_xact_lock($1::int, $2::int)", int32(lockWrite),
-			int32(s.claim.schema)).Scan(&ended); err != nil || !ended {
-			return err
-		}
-		return t.QueryRow(ctx, isThere, w.puts.b, w.puts.k, w.puts.v, w.gone.b, w.gone.k).Scan(&committed)
-	})
-	return ended && err == nil, committed, explain(err)
+	var last int64
+	err = s.pool.QueryRow(ctx, s.claim.marked(), s.claim.number).Scan(&last)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = s.claim.taken()
+	}
+	if lost := context.Cause(s.claim.lost); lost != nil {
+		return false, lost
+	}
+	return err == nil && last == s.commits, explain(err)
 }
 
 // Snapshot implements store.Store. Work that holds none waits behind at most maxSnapshots others, and what these open

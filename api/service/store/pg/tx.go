@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -310,25 +312,30 @@ func (t *tx) written() *written {
 	return w
 }
 
-// isThere asks whether everything is as a commit was to make it.
-const isThere = `select not exists (select from unnest($1::text[], $2::bytea[], $3::bytea[]) u(b, k, v)
-	left join coffer_record r on r.bucket = u.b and r.key = u.k where r.value is distinct from u.v)
-	and not exists (select from unnest($4::text[], $5::bytea[]) u(b, k)
-	join coffer_record r on r.bucket = u.b and r.key = u.k)`
-
-// flush sends what was written, and returns the number of the table that has it.
-func (t *tx) flush(ctx context.Context, w *written) (table string, err error) {
-	b := &pgx.Batch{}
+// flush sends what was written, as a commit of that number, and returns the number of the table that has it.
+func (t *tx) flush(ctx context.Context, c *claim, number int64) (table string, err error) {
+	w, b := t.written(), &pgx.Batch{}
 	b.Queue(`select 'coffer_record'::regclass::oid::text`).QueryRow(func(r pgx.Row) error { return r.Scan(&table) })
-	nothing := func(pgconn.CommandTag) error { return nil }
+	b.Queue(c.mark(), c.number, number).Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() != 1 {
+			return c.taken()
+		}
+		return nil
+	})
+	if c.shared != nil {
+		b.Queue(`select pg_notify($1, $2)`, c.channel(), c.word(slices.Collect(maps.Keys(t.writes)))).Exec(ignore)
+	}
 	if len(w.gone.k) > 0 {
 		b.Queue(`delete from coffer_record r using unnest($1::text[], $2::bytea[]) u(b, k) `+
-			`where r.bucket = u.b and r.key = u.k`, w.gone.b, w.gone.k).Exec(nothing)
+			`where r.bucket = u.b and r.key = u.k`, w.gone.b, w.gone.k).Exec(ignore)
 	}
 	if len(w.puts.k) > 0 {
 		b.Queue(`insert into coffer_record select * from unnest($1::text[], $2::bytea[], $3::bytea[]) `+
 			`on conflict (bucket, key) do update set value = excluded.value`, w.puts.b, w.puts.k, w.puts.v).
-			Exec(nothing)
+			Exec(ignore)
 	}
 	return table, t.conn.SendBatch(ctx, b).Close()
 }
+
+// ignore is what is done with the answer to a statement without rows.
+func ignore(pgconn.CommandTag) error { return nil }

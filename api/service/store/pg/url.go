@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -172,6 +173,9 @@ func local(host string) bool {
 	return strings.HasPrefix(host, "/") || host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// maxName is the longest name of connections, in bytes: the server cuts at 63, and the process is named behind it.
+const maxName = 32
+
 // Bounds of what waits for the server.
 const (
 	connectWithin   = 3 * time.Second
@@ -190,9 +194,8 @@ func settle(c *pgxpool.Config) {
 	if c.ConnConfig.ValidateConnect == nil && slices.ContainsFunc(c.ConnConfig.Fallbacks, elsewhere) {
 		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // the one that is no standby
 	}
-	if c.ConnConfig.RuntimeParams["application_name"] == "" {
-		c.ConnConfig.RuntimeParams["application_name"] = "coffer"
-	}
+	name := cmp.Or(c.ConnConfig.RuntimeParams["application_name"], "coffer")
+	c.ConnConfig.RuntimeParams["application_name"] = name[:min(len(name), maxName)]
 	for name, value := range map[string]string{
 		"timezone": "UTC", "statement_timeout": millis(statementWithin + 5*time.Second),
 		"lock_timeout": millis(statementWithin), "idle_in_transaction_session_timeout": millis(snapshotLasts),

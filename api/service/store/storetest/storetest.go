@@ -71,11 +71,22 @@ func Exec(t testing.TB, address, sql string, args ...any) {
 // Open opens the store of an address, until the test ends.
 func Open(t testing.TB, address string) *pg.Store {
 	t.Helper()
+	return open(t, address, pg.Options{Holder: "test"})
+}
+
+// OpenShared opens the store of an address as one of several processes, until the test ends.
+func OpenShared(t testing.TB, address string) *pg.Store {
+	t.Helper()
+	return open(t, address, pg.Options{Holder: "test", Shared: true})
+}
+
+func open(t testing.TB, address string, o pg.Options) *pg.Store {
+	t.Helper()
 	a, err := pg.ParseAddress(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := pg.Open(context.Background(), a, pg.Options{Holder: "test"})
+	s, err := pg.Open(context.Background(), a, o)
 	if err != nil {
 		t.Fatal(err)
 	}

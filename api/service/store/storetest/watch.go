@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Watched is a way to the server of an address that counts what is asked on it.
@@ -19,6 +20,7 @@ type Watched struct {
 	mu      sync.Mutex
 	made    map[string]int // statements by their text
 	ways    int            // flushes of messages, each of which waits for an answer
+	writing time.Duration  // from the lock of writers to the end of its transaction
 }
 
 // Watch makes a way to the server of an address, until the test ends.
@@ -53,13 +55,20 @@ func Watch(t testing.TB, address string) *Watched {
 	return w
 }
 
+// Writing is for how long writers had their lock since the last Taken, as their clients see it.
+func (w *Watched) Writing() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.writing
+}
+
 // Taken returns how often each statement was made since the last time, and how many ways to the server they took.
 func (w *Watched) Taken() (made map[string]int, ways int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	made, ways = maps.Clone(w.made), w.ways
 	clear(w.made)
-	w.ways = 0
+	w.ways, w.writing = 0, 0
 	return made, ways
 }
 
@@ -88,6 +97,16 @@ func (w *Watched) carry(client net.Conn) error {
 func (w *Watched) read(in io.Reader) error {
 	named := map[string]string{}
 	running := "" // what the last Bind bound
+	var locked time.Time
+	makes := func(text string) {
+		w.made[text]++
+		if strings.Contains(text, "pg_advisory_xact_lock") {
+			locked = time.Now()
+		} else if !locked.IsZero() && (text == "commit" || text == "rollback") {
+			w.writing += time.Since(locked)
+			locked = time.Time{}
+		}
+	}
 	for first := true; ; first = false {
 		head := make([]byte, 5)
 		if first { // the message that begins has no type
@@ -107,7 +126,7 @@ func (w *Watched) read(in io.Reader) error {
 		switch head[0] {
 		case 'Q':
 			text, _, _ := strings.Cut(string(body), "\x00")
-			w.made[text]++
+			makes(text)
 			w.ways++
 		case 'P':
 			name, rest, _ := strings.Cut(string(body), "\x00")
@@ -117,7 +136,7 @@ func (w *Watched) read(in io.Reader) error {
 			name, _, _ := strings.Cut(rest, "\x00")
 			running = named[name]
 		case 'E':
-			w.made[running]++
+			makes(running)
 		case 'S':
 			w.ways++
 		}

@@ -1,0 +1,95 @@
+package quotestore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"coffer/api/service/store"
+)
+
+// Where several processes share the records, each accepted quote is settled by one of them: the one that accepted it,
+// or, when that is gone, one that took it over. Every step compares that in its commit.
+
+// keyAccepted is where bucketMeta has the stamp of the last acceptance.
+const keyAccepted = "accepted"
+
+// drive enters a quote among the open ones. One that another process settles stays that process's.
+func (b *Book) drive(w *writer, q *Quote) {
+	w.put(bucketMeta, []byte(keyAccepted), be64(max(q.Created, q.Updated)))
+	if w.Bucket(bucketOpen).Get([]byte(q.ID)) == nil {
+		w.put(bucketOpen, []byte(q.ID), b.own())
+	}
+}
+
+// own is the value of entries in bucketOpen that are this process's.
+func (b *Book) own() []byte {
+	if b.process == 0 {
+		return []byte{}
+	}
+	return be64(b.process)
+}
+
+// drives reports whether this process settles a quote. The only process settles all, whose ever they were.
+func (b *Book) drives(tx store.Tx, id string) bool {
+	return b.process == 0 || bytes.Equal(sound(tx.Bucket(bucketOpen)).Get([]byte(id)), b.own())
+}
+
+// Drives reports whether this process settles an accepted quote that is not done.
+func (b *Book) Drives(ctx context.Context, id string) (mine bool, err error) {
+	err = b.view(ctx, func(tx store.Tx) error {
+		mine = b.drives(tx, id)
+		return nil
+	})
+	return mine, err
+}
+
+// TakeOver makes this process the one that settles quotes whose process is gone, and returns the ids of all that it
+// settles: what it took over in a commit that was reported as failed is among them. Where it is the only process these
+// are all that are not done; with ErrDamaged those that can be named.
+func (b *Book) TakeOver(ctx context.Context) (ids []string, err error) {
+	if b.process == 0 {
+		return b.Open(ctx)
+	}
+	var left []string
+	look := func(tx store.Tx) error {
+		ids, left = nil, nil
+		living, err := tx.(store.Living).Living() //nolint:forcetypeassert // what several processes share knows them
+		if err != nil {
+			return err
+		}
+		sound(tx.Bucket(bucketOpen)).Ascend(nil, func(k, v []byte) bool {
+			switch gone := len(v) != len(b.own()) || !living[binary.BigEndian.Uint64(v)]; {
+			case gone:
+				left = append(left, string(k))
+			case !bytes.Equal(v, b.own()):
+				return true
+			}
+			ids = append(ids, string(k))
+			return true
+		})
+		return nil
+	}
+	if err := b.view(ctx, look); err != nil || len(left) == 0 {
+		return ids, err
+	}
+	err = b.update(ctx, func(w *writer) error {
+		err := look(w.Tx)
+		for _, id := range left {
+			w.put(bucketOpen, []byte(id), b.own())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// WatchProcesses calls fn when a process has gone, and now and then.
+func (b *Book) WatchProcesses(fn func()) (stop func()) {
+	return store.Watch(b.store, []string{store.Processes}, fn)
+}
+
+// Leads reports whether a task that one process does for all is this process's.
+func (b *Book) Leads(task string) bool { return store.Leads(b.store, task) }

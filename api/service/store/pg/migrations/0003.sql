@@ -1,0 +1,12 @@
+-- Processes that serve from this database at the same time, each with a number that no other one gets. Who is not here
+-- writes nothing.
+create table coffer_process (
+  number  bigint generated always as identity primary key,
+  name    text not null,
+  address text not null,
+  since   timestamptz not null default now(),
+  last    bigint not null default 0,
+  seen    timestamptz not null default clock_timestamp()
+) with (fillfactor = 50);
+-- The number of the last commit of a process: one whose answer was lost is found by it.
+alter table coffer_holder add column last bigint not null default 0;
