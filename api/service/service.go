@@ -237,7 +237,10 @@ func Open(o Options) (*Service, error) {
 	defer cancel()
 	done, err := store.Lock(ctx, o.Store, "open") // what the first start makes, the others find
 	if err != nil {
-		return nil, fmt.Errorf("service: wait for another process that opens it: %w", err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: another process has been opening it for %s", store.ErrAway, openWithin)
+		}
+		return nil, fmt.Errorf("service: %w", err)
 	}
 	defer done()
 	s := &Service{opts: o, passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}

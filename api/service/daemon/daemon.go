@@ -266,7 +266,7 @@ func (o Options) open(ctx context.Context, front *front, from service.Options) (
 			}
 		case !taken && said != store.ErrAway.Error():
 			said = store.ErrAway.Error()
-			from.Log.Warn("standing by: the database cannot be reached", "error", err)
+			from.Log.Warn("standing by: the database cannot be opened", "error", err)
 		}
 		if err := front.announce(o); err != nil {
 			return nil, err

@@ -182,7 +182,7 @@ func TestASpareWaitsForAServerThatIsAway(t *testing.T) {
 	}
 	log := new(logged)
 	out, stop := running(t, Options{Dir: t.TempDir(), Store: address, Replica: true, Log: log})
-	until(t, log, "standing by: the database cannot be reached")
+	until(t, log, "standing by: the database cannot be opened")
 	for _, want := range []string{"waiting  https://127.0.0.1:", "forwards to no process yet"} {
 		if got := line(t, out); !strings.Contains(got, want) {
 			t.Errorf("%q, expected %q", got, want)

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Shared is a Store that several processes have open at once, each of which writes. Files and memory belong to one
 // process, and are none.
@@ -11,13 +14,18 @@ type Shared interface {
 	// Lock waits until no other process holds the lock of a name. It ends with the connection to the database, so what
 	// is done under it is also compared in its commit.
 	Lock(ctx context.Context, name string) (unlock func(), err error)
-	// Leads reports whether a task is this process's. At any moment it is that of one process or of none; some seconds
-	// after a process has ended, its tasks are another one's.
+	// Leads reports whether a task is this process's. It is that of one process or of none, but for the seconds until a
+	// process notices that it was cut off; some seconds after one has ended, its tasks are another one's.
 	Leads(task string) bool
+	// Yield leaves a task that this process cannot do to others for a minute.
+	Yield(task string)
 	// Watch calls fn after another process has committed what it wrote into a bucket of one of these names, at once or,
 	// where word of it was lost, some seconds later. Fn must not wait.
 	Watch(buckets []string, fn func()) (stop func())
 }
+
+// ClocksWithin is how far the clock of a process may be from that of the database.
+const ClocksWithin = 30 * time.Second
 
 // Processes is the bucket to Watch for processes that come and go.
 const Processes = "processes"
@@ -28,15 +36,15 @@ type Living interface {
 	Living() (map[uint64]bool, error)
 }
 
-// Beside reports whether a process other than this one has a store open, as a transaction of it sees it.
-func Beside(tx Tx, s Store) (bool, error) {
+// Others are the processes beside this one that have a store open, as a transaction of it sees them.
+func Others(tx Tx, s Store) (map[uint64]bool, error) {
 	living, is := tx.(Living)
 	if !is || Process(s) == 0 {
-		return false, nil
+		return nil, nil
 	}
 	all, err := living.Living()
 	delete(all, Process(s))
-	return len(all) > 0, err
+	return all, err
 }
 
 // Process is the number of this process among those that share a store, 0 where none do.
@@ -59,6 +67,13 @@ func Lock(ctx context.Context, s Store, name string) (unlock func(), err error) 
 func Leads(s Store, task string) bool {
 	shared, is := s.(Shared)
 	return !is || shared.Process() == 0 || shared.Leads(task)
+}
+
+// Yield is Shared.Yield; the only process has nobody to leave a task to.
+func Yield(s Store, task string) {
+	if shared, is := s.(Shared); is && shared.Process() != 0 {
+		shared.Yield(task)
+	}
 }
 
 // Watch is Shared.Watch; nobody else writes into a store of one process.

@@ -150,8 +150,18 @@ func (c *claim) take(ctx context.Context, session *pgx.Conn, o Options) error {
 	return explain(err)
 }
 
-// lock tries to become the one process that serves.
+// lock tries to become the one process that serves. Where several did, a server that has just started cut all of them
+// off, and they are given time to come back.
 func (c *claim) lock(ctx context.Context, session *pgx.Conn) (mine bool, err error) {
+	var waits bool
+	err = session.QueryRow(ctx, `select to_regclass('coffer_process') is not null
+		and clock_timestamp() - pg_postmaster_start_time() < make_interval(secs => $1)`, returns.Seconds()).Scan(&waits)
+	if err == nil && waits {
+		err = session.QueryRow(ctx, `select exists (select from coffer_process)`).Scan(&waits)
+	}
+	if err != nil || waits {
+		return false, explain(err)
+	}
 	err = session.QueryRow(ctx, `select pg_try_advisory_lock($1::int, $2::int)`, int32(lockServe), int32(c.schema)).
 		Scan(&mine)
 	return mine, explain(err)
@@ -162,17 +172,23 @@ func (c *claim) hold(session *pgx.Conn) {
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())
 	c.stopped.Go(func() {
-		safe := safety{c: c, at: time.Now()}
+		work := context.WithoutCancel(ctx) // a query that is cut off would take the session with it
+		safe, failing := safety{c: c, at: time.Now()}, false
 		for ctx.Err() == nil && c.lost.Err() == nil {
 			if session == nil {
 				var err error
 				session, err = c.again(ctx)
+				if err != nil && !failing && ctx.Err() == nil {
+					c.log.Warn("there is no session with the database; it is tried again", "error", err)
+				}
+				failing = err != nil
 				c.tell(err)
 			}
+			c.shared.tellAll(time.Now())
 			pause := lookEvery
 			if session == nil {
 				pause = againEvery
-			} else if !c.alive(ctx, session) && ctx.Err() == nil {
+			} else if !c.alive(work, session) {
 				c.log.Warn("the session with the database broke; a new one is made")
 				_ = session.Close(ctx)
 				c.shared.broke()
@@ -180,7 +196,7 @@ func (c *claim) hold(session *pgx.Conn) {
 				session = nil
 				continue
 			} else {
-				safe.look(ctx, session)
+				safe.look(work, session)
 			}
 			if session != nil && c.shared != nil {
 				c.hear(ctx, session)
@@ -191,8 +207,9 @@ func (c *claim) hold(session *pgx.Conn) {
 			case <-time.After(pause):
 			}
 		}
+		c.shared.broke()
 		if session != nil {
-			end, cancel := context.WithTimeout(context.Background(), connectWithin)
+			end, cancel := context.WithTimeout(work, waitsFor)
 			defer cancel()
 			if c.shared != nil && c.lost.Err() == nil {
 				c.leave(end, session)
@@ -219,6 +236,8 @@ func (s *safety) look(ctx context.Context, session *pgx.Conn) {
 		return
 	}
 	s.at = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
 	err := checkStandbys(ctx, session)
 	switch unsafe := errors.Is(err, ErrServer); {
 	case err != nil && !unsafe: // it is not known
@@ -231,43 +250,56 @@ func (s *safety) look(ctx context.Context, session *pgx.Conn) {
 	}
 }
 
-// alive asks the session for the stored claim.
+// alive reports whether the session answers. It looks at the claim, and at the others that serve.
 func (c *claim) alive(ctx context.Context, session *pgx.Conn) bool {
-	within, cancel := context.WithTimeout(ctx, connectWithin)
-	defer cancel()
-	var good bool
-	if err := session.QueryRow(within, c.stands(), c.number).Scan(&good); err != nil {
+	if !c.answers(ctx, session) {
 		return false
 	}
-	if !good {
+	return c.lost.Err() != nil || c.shared == nil || c.others(ctx, session) == nil
+}
+
+// answers asks the session for the stored claim, and reports whether it told.
+func (c *claim) answers(ctx context.Context, session *pgx.Conn) bool {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	var good bool
+	err := session.QueryRow(ctx, c.stands(), c.number).Scan(&good)
+	if err == nil && !good {
 		_ = c.taken()
-		return true
 	}
-	return c.shared == nil || c.others(ctx, session) == nil
+	return err == nil
 }
 
 // again makes a session that holds the lock, nil when that is not possible now: the server may not have noticed yet
 // that the last one is gone.
 func (c *claim) again(ctx context.Context) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	servers := time.Duration(1 + len(c.config.Fallbacks)) // each may be gone without a word
+	connecting, cancel := context.WithTimeout(ctx, servers*connectWithin)
 	defer cancel()
-	session, err := pgx.ConnectConfig(ctx, c.config.Copy())
+	session, err := pgx.ConnectConfig(connecting, c.config.Copy())
 	if err != nil {
 		return nil, explain(err)
 	}
+	locking, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
 	mine := false
 	lock := c.lock
 	if c.shared != nil {
 		lock = c.back
 	}
-	if err = c.follows(ctx, session); err == nil {
-		mine, err = lock(ctx, session)
+	if err = c.follows(locking, session); err == nil {
+		mine, err = lock(locking, session)
 	}
-	if err == nil && c.alive(ctx, session) && mine && c.lost.Err() == nil {
+	switch {
+	case err != nil:
+	case !mine:
+		c.answers(ctx, session)
+	case c.alive(ctx, session) && c.lost.Err() == nil:
 		c.log.Warn("the session with the database is back")
 		return session, nil
 	}
 	_ = session.Close(ctx)
+	c.shared.broke() // a task that it took ends with it
 	return nil, err
 }
 

@@ -81,7 +81,7 @@ func explain(err error) error {
 	case tooManyConns:
 		return fmt.Errorf("%w: the server has no connection left; raise max_connections there: %w", store.ErrAway, err)
 	case idleTooLong:
-		return fmt.Errorf("%w: a frozen view was held too long: %w", store.ErrAway, err)
+		return fmt.Errorf("%w: a view or a write was held open too long: %w", store.ErrAway, err)
 	case adminShutdown, crashShutdown, cannotConnectNow, canceled, lockNotAvailable:
 		return fmt.Errorf("%w: %w", store.ErrAway, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -17,10 +18,11 @@ import (
 	"coffer/api/service/store"
 )
 
-// migrations are applied in the order of their names, each once, in one transaction. They are never changed.
-//
 //go:embed migrations/*.sql
-var migrations embed.FS
+var embedded embed.FS
+
+// migrations are applied in the order of their names, each once, in one transaction. They are never changed.
+var migrations fs.FS = embedded
 
 // oldest is the least version of the server: pg_xact_status and xid8 are there.
 const oldest = 130000
@@ -153,11 +155,8 @@ func checkServer(ctx context.Context, session *pgx.Conn) error {
 	return nil
 }
 
-// clockWithin is how far the clock of this machine may be from the server's. A process that takes the place of one
-// whose clock was ahead waits until its own has come there.
-const clockWithin = 30 * time.Second
-
-// checkClock refuses to work with a clock that is not the server's.
+// checkClock refuses to work with a clock that is not the server's. A process that takes the place of one whose clock
+// was ahead waits until its own has come there.
 func checkClock(ctx context.Context, session *pgx.Conn, clock func() time.Time) error {
 	var server time.Time
 	before := clock()
@@ -168,7 +167,7 @@ func checkClock(ctx context.Context, session *pgx.Conn, clock func() time.Time) 
 	if after := clock(); server.After(after) {
 		off, side = server.Sub(after), "behind"
 	}
-	if off <= clockWithin {
+	if off <= store.ClocksWithin {
 		return nil
 	}
 	return fmt.Errorf("the clock of this machine is %s %s that of the database server: set the one that is wrong, "+
@@ -200,7 +199,7 @@ func checkStandbys(ctx context.Context, session *pgx.Conn) error {
 
 // migrate makes the tables of this version. A database of a later one is left alone.
 func migrate(ctx context.Context, session *pgx.Conn, c *claim) error {
-	files, err := migrations.ReadDir("migrations")
+	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
 		return err
 	}
@@ -217,7 +216,7 @@ func migrate(ctx context.Context, session *pgx.Conn, c *claim) error {
 			return err
 		}
 		for i, f := range slices.All(files[has:]) {
-			sql, err := migrations.ReadFile("migrations/" + f.Name())
+			sql, err := fs.ReadFile(migrations, "migrations/"+f.Name())
 			if err != nil {
 				return err
 			}
@@ -228,13 +227,16 @@ func migrate(ctx context.Context, session *pgx.Conn, c *claim) error {
 				return err
 			}
 		}
-		return nil
+		if has < len(files) { // whoever knew the earlier ones writes nothing more
+			_, err = t.Exec(ctx, `delete from coffer_process`)
+		}
+		return err
 	}))
 }
 
 // versions are those of the tables, 0 where there are none, and of this program. Those of a later one are an error.
 func versions(ctx context.Context, session *pgx.Conn) (has, knows int, err error) {
-	files, err := migrations.ReadDir("migrations")
+	files, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
 		return 0, 0, err
 	}

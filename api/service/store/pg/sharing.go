@@ -25,6 +25,8 @@ const (
 	beatEvery  = 5 * time.Second  // a process tells that it is at work
 	frozen     = 45 * time.Second // without that its connections are ended, and so its locks
 	tellEvery  = 15 * time.Second // whoever watches is told, as word may have been lost
+	leftFor    = time.Minute      // a task is to others that a process cannot do
+	idleWithin = 10 * time.Second // a transaction that writes; the others wait behind it
 )
 
 // maxLocks is how many locks (Store.Lock) are held or waited for at once; each takes a connection.
@@ -39,10 +41,17 @@ type sharing struct {
 	free  map[int64]time.Time // since when a process is without its lock. Of the claim's goroutine alone
 
 	mu       sync.Mutex
-	tasks    map[string]bool // whether this process leads; once asked for they are tried for
+	tasks    map[string]*task // once asked for they are tried for
 	watchers map[int]watcher
 	next     int
 	told     time.Time
+}
+
+// task is what one process does for all.
+type task struct {
+	mine  bool
+	given bool      // its lock has yet to be let go
+	until time.Time // it is left to others
 }
 
 type watcher struct {
@@ -51,7 +60,7 @@ type watcher struct {
 }
 
 func newSharing() *sharing {
-	return &sharing{free: map[int64]time.Time{}, tasks: map[string]bool{}, watchers: map[int]watcher{},
+	return &sharing{free: map[int64]time.Time{}, tasks: map[string]*task{}, watchers: map[int]watcher{},
 		told: time.Now()}
 }
 
@@ -75,6 +84,11 @@ func (c *claim) lockOf() int64 { return int64(c.schema) << 32 }
 // are made by a process that is alone.
 func (c *claim) begin(ctx context.Context, session *pgx.Conn) (mine bool, err error) {
 	current, err := c.current(ctx, session)
+	if errors.Is(err, store.ErrNewer) { // while others serve from them they are forwarded to
+		if mine, errLock := c.lock(ctx, session); errLock != nil || !mine {
+			return false, errLock
+		}
+	}
 	if err != nil {
 		return false, err
 	}
@@ -124,6 +138,7 @@ func (c *claim) enter(ctx context.Context, t pgx.Tx, o Options) error {
 	c.config = c.config.Copy()
 	c.config.RuntimeParams["application_name"] += c.tag(c.number)
 	b := &pgx.Batch{}
+	b.Queue(`insert into coffer_seen (number) values ($1)`, c.number).Exec(ignore)
 	b.Queue(`select pg_advisory_lock($1)`, c.lockOf()|c.number).Exec(ignore)
 	b.Queue(`select set_config('application_name', $1, false)`, c.config.RuntimeParams["application_name"]).Exec(ignore)
 	b.Queue(`listen ` + c.channel()).Exec(ignore)
@@ -166,15 +181,16 @@ func (c *claim) hear(ctx context.Context, session *pgx.Conn) {
 }
 
 // beat tells that this process is at work, and ends the connections of those that have not told so for long: a machine
-// that stands still keeps them open.
+// that stands still keeps them open. It waits neither for a standby nor for a commit of this process that does.
 func (c *claim) beat(ctx context.Context, session *pgx.Conn) error {
-	_, err := session.Exec(ctx, `update coffer_process set seen = clock_timestamp() where number = $1
-		and seen < clock_timestamp() - make_interval(secs => $2)`, c.number, beatEvery.Seconds())
+	_, err := session.Exec(ctx, `with here as (select set_config('synchronous_commit', 'local', true))
+		update coffer_seen set at = clock_timestamp() from here where number = $1
+		and at < clock_timestamp() - make_interval(secs => $2)`, c.number, beatEvery.Seconds())
 	if err != nil || !c.shared.since.IsZero() && time.Since(c.shared.since) < returns {
 		return explain(err)
 	}
-	rows, err := session.Query(ctx, `select number from coffer_process where number <> $1
-		and seen < clock_timestamp() - make_interval(secs => $2)
+	rows, err := session.Query(ctx, `select number from coffer_seen where number <> $1
+		and at < clock_timestamp() - make_interval(secs => $2)
 		and pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => $3)`, c.number, frozen.Seconds(),
 		returns.Seconds())
 	if err != nil {
@@ -234,7 +250,14 @@ func (c *claim) others(ctx context.Context, session *pgx.Conn) error {
 	}
 	ctx, again := context.WithTimeout(removing, connectWithin)
 	defer again()
-	if wanted := c.shared.wanted(); len(wanted) > 0 {
+	if given := c.shared.given(); len(given) > 0 {
+		_, err := session.Exec(ctx, `select pg_advisory_unlock(hashtextextended('task ' || task, $2))
+			from unnest($1::text[]) task`, given, int64(c.schema))
+		if err != nil {
+			return explain(err)
+		}
+	}
+	if wanted := c.shared.wanted(now); len(wanted) > 0 {
 		rows, err := session.Query(ctx, `select task from unnest($1::text[]) task
 			where pg_try_advisory_lock(hashtextextended('task ' || task, $2))`, wanted, int64(c.schema))
 		if err != nil {
@@ -245,9 +268,6 @@ func (c *claim) others(ctx context.Context, session *pgx.Conn) error {
 			return explain(err)
 		}
 		c.shared.lead(mine)
-	}
-	if c.shared.silent(now) {
-		c.shared.tell(nil)
 	}
 	return nil
 }
@@ -271,8 +291,7 @@ func (c *claim) remove(ctx context.Context, session *pgx.Conn, number int64) err
 		}
 		b := &pgx.Batch{}
 		b.Queue(`delete from coffer_process where number = $1`, number).Exec(ignore)
-		b.Queue(`update coffer_holder h set name = p.name, address = p.address, since = p.since from coffer_process p
-			where p.number = (select max(number) from coffer_process)`).Exec(ignore)
+		b.Queue(namesAnother).Exec(ignore)
 		b.Queue(`select pg_notify($1, $2)`, c.channel(), c.word([]string{processes})).Exec(ignore)
 		return t.SendBatch(ctx, b).Close()
 	})
@@ -283,12 +302,17 @@ func (c *claim) remove(ctx context.Context, session *pgx.Conn, number int64) err
 	return explain(err)
 }
 
+// namesAnother has the stored holder be a process that is there, if one is: who only forwards reads it.
+const namesAnother = `update coffer_holder h set name = p.name, address = p.address, since = p.since
+	from coffer_process p where p.number = (select max(number) from coffer_process)`
+
 // leave takes this process off the list at its orderly end, so that nobody has to wait for it.
 func (c *claim) leave(ctx context.Context, session *pgx.Conn) {
 	_ = pgx.BeginFunc(ctx, session, func(t pgx.Tx) error {
 		b := &pgx.Batch{}
 		b.Queue(c.writeLock()).Exec(ignore)
 		b.Queue(`delete from coffer_process where number = $1`, c.number).Exec(ignore)
+		b.Queue(namesAnother).Exec(ignore)
 		b.Queue(`select pg_notify($1, $2)`, c.channel(), c.word([]string{processes})).Exec(ignore)
 		return t.SendBatch(ctx, b).Close()
 	})
@@ -309,19 +333,38 @@ func (s *sharing) tell(buckets []string) {
 	}
 }
 
-func (s *sharing) silent(now time.Time) bool {
+// tellAll calls everyone who watches and was not told of all for long.
+func (s *sharing) tellAll(now time.Time) {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return now.Sub(s.told) >= tellEvery
+	silent := now.Sub(s.told) >= tellEvery
+	s.mu.Unlock()
+	if silent {
+		s.tell(nil)
+	}
 }
 
-// wanted are the tasks that somebody asked for and this process does not have.
-func (s *sharing) wanted() (out []string) {
+// wanted are the tasks that somebody asked for and this process neither has nor has given away a moment ago.
+func (s *sharing) wanted(now time.Time) (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for task, mine := range s.tasks {
-		if !mine {
-			out = append(out, task)
+	for name, t := range s.tasks {
+		if !t.mine && now.After(t.until) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// given are the tasks whose locks this process has yet to let go.
+func (s *sharing) given() (out []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, t := range s.tasks {
+		if t.given {
+			out, t.given = append(out, name), false
 		}
 	}
 	return out
@@ -330,8 +373,8 @@ func (s *sharing) wanted() (out []string) {
 func (s *sharing) lead(tasks []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, task := range tasks {
-		s.tasks[task] = true
+	for _, name := range tasks {
+		s.tasks[name].mine = true
 	}
 }
 
@@ -343,8 +386,8 @@ func (s *sharing) broke() {
 	clear(s.free)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for task := range s.tasks {
-		s.tasks[task] = false
+	for _, t := range s.tasks {
+		t.mine, t.given = false, false
 	}
 }
 
@@ -379,13 +422,18 @@ func (s *Store) Lock(ctx context.Context, name string) (unlock func(), err error
 	}
 	schema := int64(s.claim.schema)
 	for late := true; late; { // the server gives up a wait now and then
-		_, err = conn.Exec(ctx, `select pg_advisory_lock(hashtextextended('lock ' || $1, $2))`, name, schema)
+		within, cancel := context.WithTimeout(ctx, statementWithin+waitsFor)
+		_, err = conn.Exec(within, `select pg_advisory_lock(hashtextextended('lock ' || $1, $2))`, name, schema)
+		cancel()
 		e, is := errors.AsType[*pgconn.PgError](err)
 		late = is && e.Code == lockNotAvailable && ctx.Err() == nil
 	}
 	if err != nil {
 		_ = conn.Conn().Close(context.WithoutCancel(ctx)) // it may have it all the same
 		conn.Release()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		return nil, s.note(explain(err))
 	}
 	return sync.OnceFunc(func() {
@@ -407,9 +455,29 @@ func (s *Store) Leads(task string) bool {
 	}
 	s.claim.shared.mu.Lock()
 	defer s.claim.shared.mu.Unlock()
-	mine := s.claim.shared.tasks[task]
-	s.claim.shared.tasks[task] = mine
-	return mine
+	return s.claim.shared.task(task).mine
+}
+
+// Yield implements store.Shared.
+func (s *Store) Yield(task string) {
+	if s.claim.shared == nil {
+		return
+	}
+	s.claim.shared.mu.Lock()
+	defer s.claim.shared.mu.Unlock()
+	if t := s.claim.shared.task(task); t.mine {
+		t.mine, t.given, t.until = false, true, time.Now().Add(leftFor)
+	}
+}
+
+// task is one that somebody asked for. The mutex is held.
+func (s *sharing) task(name string) *task {
+	t := s.tasks[name]
+	if t == nil {
+		t = &task{}
+		s.tasks[name] = t
+	}
+	return t
 }
 
 // Watch implements store.Shared.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/url"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -20,7 +21,13 @@ import (
 // share opens a database as one of several processes, until the test ends.
 func share(t *testing.T, address string) *pg.Store {
 	t.Helper()
-	s, err := openShared(t, address)
+	return shareAt(t, address, there)
+}
+
+// shareAt is share with an address by which others reach the process.
+func shareAt(t *testing.T, address, at string) *pg.Store {
+	t.Helper()
+	s, err := openSharedAt(t, address, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,13 +35,20 @@ func share(t *testing.T, address string) *pg.Store {
 	return s
 }
 
+const there = "https://there:1"
+
 func openShared(t *testing.T, address string) (*pg.Store, error) {
+	t.Helper()
+	return openSharedAt(t, address, there)
+}
+
+func openSharedAt(t *testing.T, address, at string) (*pg.Store, error) {
 	t.Helper()
 	a, err := pg.ParseAddress(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pg.Open(t.Context(), a, pg.Options{Holder: "test", Address: "https://there:1", Shared: true})
+	return pg.Open(t.Context(), a, pg.Options{Holder: "test", Address: at, Shared: true})
 }
 
 // eventually waits for a condition.
@@ -97,7 +111,7 @@ func TestWhoServesAloneAndWhoSharesKeepEachOtherOut(t *testing.T) {
 	address := storetest.Schema(t)
 	s := share(t, address)
 	var busy *pg.BusyError
-	if _, err := open(t, address); !errors.As(err, &busy) || busy.Address != "https://there:1" {
+	if _, err := open(t, address); !errors.As(err, &busy) || busy.Address != there {
 		t.Errorf("alone beside one that shares: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -200,6 +214,27 @@ func TestWhatAProcessWritesThatStandsStillInTheMiddleIsUndoneAndOthersWrite(t *t
 	}
 }
 
+// Others do not wait longer for a process that stands still in the middle of a write than the server lets it.
+func TestOthersWriteSoonAlthoughAProcessStandsStillInTheMiddle(t *testing.T) {
+	address := storetest.Schema(t)
+	l, way := newLine(t, address)
+	still, goesOn := share(t, way), share(t, address)
+	goOn := make(chan struct{})
+	ended := writesSlowly(still, goOn)
+	l.stop(goOn)
+	if err := add(goesOn); err != nil {
+		t.Error(err)
+	}
+	close(goOn)
+	if err := <-ended; !errors.Is(err, store.ErrNotWritten) {
+		t.Errorf("it has written: %v", err)
+	}
+	eventually(t, "it writes again", func() bool { return add(still) == nil })
+	if got := get(t, goesOn, "n"); got != "2" {
+		t.Errorf("%s is written", got)
+	}
+}
+
 // Who is gone is taken off the list under the lock of writers, which a process that stands still may have for long. Its
 // connections are ended by the session that would wait, so that does not break.
 func TestASessionLastsWhileAProcessThatIsGoneCannotBeTakenOffTheList(t *testing.T) {
@@ -245,7 +280,7 @@ func waitsToWrite(t *testing.T, address string) (pid int) {
 // standsStill has a process be one that has not told for long that it is at work.
 func standsStill(t *testing.T, address string, s *pg.Store) {
 	t.Helper()
-	storetest.Exec(t, address, `update coffer_process set seen = now() - interval '1 hour' where number = $1`,
+	storetest.Exec(t, address, `update coffer_seen set at = now() - interval '1 hour' where number = $1`,
 		s.Process())
 }
 
@@ -315,6 +350,147 @@ func TestATaskIsThatOfOneProcessAndOfAnotherWhenItIsGone(t *testing.T) {
 	eventually(t, "another one leads", func() bool { return leads() >= 0 })
 }
 
+// The server has not noticed yet that a session is gone, and the process has another one, on which tasks are free.
+func TestATaskIsNotThatOfAProcessWhoseSessionIsNotBack(t *testing.T) {
+	address := storetest.Schema(t)
+	l, way := newLine(t, address)
+	cut, other := share(t, way), share(t, address)
+	l.down.Store(true)
+	l.cut()
+	old, err := pgx.Connect(t.Context(), address) // stands for the session that is gone
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = old.Close(context.WithoutCancel(t.Context())) }()
+	if _, err := old.Exec(t.Context(), `select pg_advisory_lock(
+		(select oid from pg_namespace where nspname = current_schema())::bigint << 32 | $1)`,
+		int64(cut.Process())); err != nil {
+		t.Fatal(err)
+	}
+	cut.Leads("task")
+	l.down.Store(false)
+	eventually(t, "it tries", func() bool { return add(cut) == nil })
+	time.Sleep(2 * time.Second) // it has other sessions meanwhile
+	eventually(t, "another one leads", func() bool { return other.Leads("task") })
+	if err := old.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is back", func() bool { _, err := cut.Trouble(); return err == nil && cut.Leads("mine") })
+	if cut.Leads("task") || !other.Leads("task") {
+		t.Error("two lead")
+	}
+}
+
+func TestATaskThatAProcessYieldsIsAnotherOnes(t *testing.T) {
+	address := storetest.Schema(t)
+	one, two := share(t, address), share(t, address)
+	eventually(t, "one leads", func() bool { return one.Leads("task") })
+	if two.Leads("task") {
+		t.Error("two lead")
+	}
+	one.Yield("task")
+	if one.Leads("task") {
+		t.Error("it leads still")
+	}
+	eventually(t, "the other one leads", func() bool { return two.Leads("task") })
+	if one.Leads("task") {
+		t.Error("two lead")
+	}
+	one.Yield("task") // is not its own
+	if !two.Leads("task") {
+		t.Error("it is taken away")
+	}
+}
+
+// An address names two servers, and the first is gone without a word when the session breaks.
+func TestASessionComesBackByTheSecondAddress(t *testing.T) {
+	address := storetest.Schema(t)
+	l, first := newLine(t, address)
+	u, err := url.Parse(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host += "," + second.Host
+	s := share(t, u.String())
+	goOn := make(chan struct{})
+	t.Cleanup(func() { close(goOn) })
+	l.stop(goOn)
+	l.cut()
+	eventually(t, "its session is back", func() bool { _, err := s.Trouble(); return err == nil && s.Leads("task") })
+	if err := add(s); err != nil {
+		t.Error(err)
+	}
+}
+
+// A commit of a process has its row until a standby confirms, which may take longer than its session waits.
+func TestASessionLastsWhileACommitWaits(t *testing.T) {
+	address := storetest.Schema(t)
+	s := share(t, address)
+	eventually(t, "it leads", func() bool { return s.Leads("task") })
+	other, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close(context.WithoutCancel(t.Context())) }()
+	if _, err := other.Exec(t.Context(), `begin; select from coffer_process for update`); err != nil {
+		t.Fatal(err)
+	}
+	var seen, again time.Time
+	at := func(t *testing.T, seen *time.Time) {
+		t.Helper()
+		if err := other.QueryRow(t.Context(), `select at from coffer_seen`).Scan(seen); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at(t, &seen)
+	eventually(t, "it tells that it is at work", func() bool { at(t, &again); return again.After(seen) })
+	if _, err := s.Trouble(); err != nil || !s.Leads("task") {
+		t.Errorf("its session broke: %v", err)
+	}
+}
+
+func TestWhoIsNamedAsServingIsThere(t *testing.T) {
+	address := storetest.Schema(t)
+	one := shareAt(t, address, "https://one:1")
+	two := shareAt(t, address, "https://two:1")
+	named := func(want string) {
+		t.Helper()
+		var busy *pg.BusyError
+		if _, err := open(t, address); !errors.As(err, &busy) || busy.Address != want {
+			t.Errorf("named is %v, there is %s", busy, want)
+		}
+	}
+	named("https://two:1")
+	if err := two.Close(); err != nil {
+		t.Fatal(err)
+	}
+	named("https://one:1")
+	if err := one.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process of an earlier version cannot serve from newer tables. While others do, it learns where.
+func TestAnEarlierVersionLearnsWhoServes(t *testing.T) {
+	address := storetest.Schema(t)
+	s := share(t, address)
+	storetest.Exec(t, address, `insert into coffer_schema (version) select max(version) + 1 from coffer_schema`)
+	var busy *pg.BusyError
+	if _, err := openShared(t, address); !errors.As(err, &busy) || busy.Address != there {
+		t.Errorf("%v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openShared(t, address); !errors.Is(err, store.ErrNewer) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestALockIsHeldByOneProcessAtATime(t *testing.T) {
 	address := storetest.Schema(t)
 	one, two := share(t, address), share(t, address)
@@ -329,8 +505,11 @@ func TestALockIsHeldByOneProcessAtATime(t *testing.T) {
 	other()
 	ctx, leave := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer leave()
-	if _, err := two.Lock(ctx, "x"); err == nil {
-		t.Fatal("two hold it")
+	if _, err := two.Lock(ctx, "x"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("two hold it: %v", err)
+	}
+	if _, err := two.Trouble(); err != nil {
+		t.Errorf("who waits no longer says of the database: %v", err)
 	}
 	got := make(chan error)
 	go func() {
@@ -377,6 +556,42 @@ func TestALostCommitIsFoundAlthoughOthersHaveWrittenSince(t *testing.T) {
 	}
 }
 
+// All sessions of those that serve are gone for a moment, in which a newer version makes its tables.
+func TestWhoKnewEarlierTablesWritesNothingMoreOnceTheyHaveChanged(t *testing.T) {
+	address := storetest.Schema(t)
+	l, way := newLine(t, address)
+	earlier := share(t, way)
+	l.down.Store(true)
+	l.cut()
+	pg.Later(t)
+	eventually(t, "it makes its tables", func() bool {
+		s, err := openShared(t, address)
+		if err == nil {
+			t.Cleanup(func() { _ = s.Close() })
+		}
+		return err == nil
+	})
+	l.down.Store(false)
+	eventually(t, "the earlier one has lost the database", func() bool {
+		return errors.Is(add(earlier), pg.ErrTaken) && earlier.Lost().Err() != nil
+	})
+}
+
+// A server that has just started cut off all that serve at once. Who wants to be alone does not take their place.
+func TestProcessesMayComeBackToAServerThatHasStarted(t *testing.T) {
+	server := storetest.NewServer(t, "alone")
+	l, way := newLine(t, server.Address)
+	s := share(t, way)
+	l.down.Store(true)
+	server.Do("kill")
+	server.Do("start")
+	if _, err := open(t, server.Address); !errors.As(err, new(*pg.BusyError)) {
+		t.Errorf("one alone: %v", err)
+	}
+	l.down.Store(false)
+	eventually(t, "it writes again", func() bool { return add(s) == nil })
+}
+
 // Tables change only under a process that is alone.
 func TestTablesOfAnEarlierVersionStayWhileOthersServeFromThem(t *testing.T) {
 	address := storetest.Schema(t)
@@ -391,7 +606,7 @@ func TestTablesOfAnEarlierVersionStayWhileOthersServeFromThem(t *testing.T) {
 	if err != nil || tag.RowsAffected() != 1 {
 		t.Fatal(tag, err)
 	}
-	storetest.Exec(t, address, `drop table coffer_process cascade; alter table coffer_holder drop column last;
+	storetest.Exec(t, address, `drop table coffer_seen, coffer_process; alter table coffer_holder drop column last;
 		delete from coffer_schema where version = 3`)
 	if _, err := openShared(t, address); !errors.As(err, new(*pg.BusyError)) {
 		t.Errorf("%v", err)

@@ -20,13 +20,14 @@ type Database struct {
 	living  map[uint64]*Replica
 	locks   map[string]*Replica
 	leaders map[string]*Replica
-	freed   chan struct{} // closed and replaced when a lock is free
+	left    map[string]*Replica // who yielded a task
+	freed   chan struct{}       // closed and replaced when a lock is free
 }
 
 // NewDatabase is an empty one that no process has open.
 func NewDatabase() *Database {
 	return &Database{store: store.NewMemory(), living: map[uint64]*Replica{}, locks: map[string]*Replica{},
-		leaders: map[string]*Replica{}, freed: make(chan struct{})}
+		leaders: map[string]*Replica{}, left: map[string]*Replica{}, freed: make(chan struct{})}
 }
 
 // Replica is the store of one process. What it watches is called before the commit of another one returns.
@@ -130,10 +131,21 @@ func (r *Replica) Leads(task string) bool {
 	d := r.db
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.leaders[task] == nil && !r.gone() {
+	if d.leaders[task] == nil && d.left[task] != r && !r.gone() {
 		d.leaders[task] = r
 	}
 	return d.leaders[task] == r
+}
+
+// Yield implements store.Shared; the task comes back when another process has yielded it.
+func (r *Replica) Yield(task string) {
+	d := r.db
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.leaders[task] == r {
+		delete(d.leaders, task)
+		d.left[task] = r
+	}
 }
 
 // Watch implements store.Shared.
