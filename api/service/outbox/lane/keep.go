@@ -33,7 +33,9 @@ func (l *Lane) keep() {
 		case <-l.wake:
 			l.report("send", l.push(l.ctx))
 		case <-tick.C:
-			l.report("look", l.look(l.ctx))
+			err := l.look(l.ctx)
+			l.report("look", err)
+			l.yields(err)
 			l.report("send", l.push(l.ctx))
 			tick.Reset(l.Poll)
 		}
@@ -45,6 +47,21 @@ func (l *Lane) report(what string, err error) {
 		l.Log.Warn("lanes: will be tried again", "chain", l.ChainID, "what", what, "error", err)
 	}
 	l.failing[what] = err != nil
+}
+
+// yields leaves the lanes to another process when this one has looked in vain for long: it may be the only one that
+// does not reach its nodes.
+func (l *Lane) yields(err error) {
+	switch now := l.Clock(); {
+	case err == nil || !l.leads():
+		l.vain = time.Time{}
+	case l.vain.IsZero():
+		l.vain = now
+	case now.Sub(l.vain) >= l.Vain:
+		l.vain = time.Time{}
+		store.Yield(l.Store, l.task)
+		l.Log.Warn("lanes: left to another process", "chain", l.ChainID, "error", err)
+	}
 }
 
 // forget is what is left to a process that does not keep the lanes.

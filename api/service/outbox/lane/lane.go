@@ -92,6 +92,7 @@ type Options struct {
 	Resend   time.Duration // before the same bytes go out again; 0 means 20 s
 	Patience time.Duration // before what was not mined is replaced; 0 means 45 s
 	Lifetime time.Duration // of a step without a deadline; 0 means 1 h
+	Vain     time.Duration // of looks that fail, before the lanes are left to another process; 0 means 1 min
 	Doubt    time.Duration // before a used nonce without a receipt counts as lost; 0 means 1 min
 }
 
@@ -107,8 +108,10 @@ type Lane struct {
 	keys    map[common.Address]*key
 	changed chan struct{} // closed and replaced when a step is mined or ends
 
-	task    string          // of the keeper (store.Leads)
-	failing map[string]bool // what the keeper could not do last, of the keeper alone
+	task string // of the keeper (store.Leads)
+	// Of the keeper alone:
+	failing map[string]bool // what it could not do last
+	vain    time.Time       // since when its looks fail; zero while they do not
 }
 
 // key is what the process knows of a lane; what must survive it is in the store.
@@ -165,6 +168,7 @@ func open(o Options) (*Lane, error) {
 	o.Poll, o.Resend = cmp.Or(o.Poll, 2*time.Second), cmp.Or(o.Resend, 20*time.Second)
 	o.Patience, o.Lifetime = cmp.Or(o.Patience, 45*time.Second), cmp.Or(o.Lifetime, time.Hour)
 	o.Doubt, o.Idle = cmp.Or(o.Doubt, time.Minute), cmp.Or(o.Idle, time.Minute)
+	o.Vain = cmp.Or(o.Vain, time.Minute)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -427,6 +431,8 @@ func (l *Lane) draw(ctx context.Context, k *key, s outbox.EVMStep, deadline uint
 			r = at
 		case r.Stopped != "":
 			return fmt.Errorf("%w until an operator decides: %s", ErrStopped, r.Stopped)
+		case r.Held != "":
+			return held(r.Held)
 		case r.Next != at.Next:
 			return errMoved
 		}

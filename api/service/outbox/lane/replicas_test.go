@@ -56,7 +56,8 @@ type route struct {
 
 	mu    sync.Mutex
 	asked map[string]int
-	dead  bool
+	dead  bool // nothing is sent by it
+	cut   bool // nothing is asked by it either
 }
 
 func (r *route) goes(method string) (back func()) {
@@ -91,16 +92,25 @@ func (r *route) Broadcast(ctx context.Context, raw []byte) (common.Hash, error) 
 
 func (r *route) Call(ctx context.Context, result any, method string, params ...any) error {
 	defer r.goes(method)()
+	if r.cut {
+		return errFault
+	}
 	return r.world.Call(ctx, result, method, params...)
 }
 
 func (r *route) Agreed(ctx context.Context, result any, method string, params ...any) error {
 	defer r.goes(method)()
+	if r.cut {
+		return errFault
+	}
 	return r.world.Agreed(ctx, result, method, params...)
 }
 
 func (r *route) AgreedBlock(ctx context.Context, result any, tag string) error {
 	defer r.goes("eth_getBlockByNumber")()
+	if r.cut {
+		return errFault
+	}
 	return r.world.AgreedBlock(ctx, result, tag)
 }
 
@@ -309,6 +319,41 @@ func TestWhenTheKeeperEndsAnotherOneGoesOn(t *testing.T) {
 	}
 	if bs[1].via.count(broadcast)+bs[2].via.count(broadcast) == 0 {
 		t.Error("the keeper did not end in the middle")
+	}
+}
+
+// A keeper that alone does not reach its nodes leaves the lanes to another process after a minute.
+func TestAKeeperThatLooksInVainLeavesTheLanes(t *testing.T) {
+	bs := newLabs(t, 2)
+	a, b := bs[0], bs[1]
+	b.send(b.step("x"))
+	a.via.cut = true
+	looks := func(fails bool) {
+		t.Helper()
+		err := a.l.look(t.Context())
+		if (err != nil) != fails {
+			t.Errorf("it looked: %v", err)
+		}
+		a.l.yields(err)
+		a.clock.wait(a.l.Vain / 2)
+	}
+	looks(true)
+	looks(true)
+	a.via.cut = false
+	looks(false) // it was a moment's fault
+	a.via.cut = true
+	looks(true)
+	looks(true)
+	if !a.l.leads() {
+		t.Error("it leaves them too soon")
+	}
+	looks(true)
+	if a.l.leads() || !b.l.leads() {
+		t.Fatal("the lanes are not another one's")
+	}
+	b.settled()
+	if n := b.w.effects()["x"]; n != 1 {
+		t.Errorf("it happened %d times", n)
 	}
 }
 
