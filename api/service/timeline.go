@@ -53,7 +53,7 @@ func (t timeline) behind(file *timeline, dir, server string) string {
 	case file.Opened > t.Opened:
 		return fmt.Sprintf("the database in %s is an older copy: it was opened %d times, and %d times before", dir,
 			t.Opened, file.Opened)
-	case differs(t.Server, server) || differs(file.Server, server):
+	case differs(t.Server, server) || t.Server == "" && differs(file.Server, server): // else who came first noticed
 		return "the database is on another server or timeline than before, or was made anew: a standby was promoted, " +
 			"or a backup restored"
 	case t.Dir != dir && !same:

@@ -2,6 +2,7 @@ package quotestore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 
@@ -32,7 +33,7 @@ func (b *Book) own() []byte {
 
 // drives reports whether this process settles a quote. The only process settles all, whose ever they were.
 func (b *Book) drives(tx store.Tx, id string) bool {
-	return b.process == 0 || bytes.Equal(sound(tx.Bucket(bucketOpen)).Get([]byte(id)), b.own())
+	return b.process == 0 || bytes.Equal(tx.Bucket(bucketOpen).Get([]byte(id)), b.own())
 }
 
 // Drives reports whether this process settles an accepted quote that is not done.
@@ -52,13 +53,15 @@ func (b *Book) TakeOver(ctx context.Context) (ids []string, err error) {
 		return b.Open(ctx)
 	}
 	var left []string
+	var damage error
 	look := func(tx store.Tx) error {
-		ids, left = nil, nil
+		ids, left, damage = nil, nil, nil
 		living, err := tx.(store.Living).Living() //nolint:forcetypeassert // what several processes share knows them
 		if err != nil {
 			return err
 		}
-		sound(tx.Bucket(bucketOpen)).Ascend(nil, func(k, v []byte) bool {
+		index := tx.Bucket(bucketOpen).Reporting(func(err error) { damage = err })
+		index.Ascend(nil, func(k, v []byte) bool {
 			switch gone := len(v) != len(b.own()) || !living[binary.BigEndian.Uint64(v)]; {
 			case gone:
 				left = append(left, string(k))
@@ -71,7 +74,7 @@ func (b *Book) TakeOver(ctx context.Context) (ids []string, err error) {
 		return nil
 	}
 	if err := b.view(ctx, look); err != nil || len(left) == 0 {
-		return ids, err
+		return ids, cmp.Or(err, damage)
 	}
 	err = b.update(ctx, func(w *writer) error {
 		err := look(w.Tx)
@@ -83,7 +86,7 @@ func (b *Book) TakeOver(ctx context.Context) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return ids, nil
+	return ids, damage
 }
 
 // WatchProcesses calls fn when a process has gone, and now and then.

@@ -59,9 +59,13 @@ func before(tx store.Tx, bucket string, moment uint64, n int) (keys [][]byte) {
 }
 
 // replacedBefore is the stamp below which no live cursor needs a replaced entry. A cursor knows whole seconds only and
-// lives to the end of its last.
+// lives to the end of its last; another process may have made it, or the stamp, by another clock.
 func (b *Book) replacedBefore() uint64 {
-	return uint64(b.clock().Add(-b.lifetime - time.Second).UnixNano())
+	margin := time.Second
+	if b.process != 0 {
+		margin += 2 * store.ClocksWithin
+	}
+	return uint64(b.clock().Add(-b.lifetime - margin).UnixNano())
 }
 
 // sweep reports whether it stopped at its bound.

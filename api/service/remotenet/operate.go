@@ -2,13 +2,13 @@ package remotenet
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -241,11 +241,14 @@ func (n *Network) operate(ctx context.Context, file *networks.File, o Options) e
 		key.Hex()), Operator: key, Attester: n.Attester.Address()}
 }
 
-// Where the data keeps which escrow its quotes pay into, and which network is served from it.
+// Where the data keeps which escrow its quotes pay into, and what each process serves from it, by its number.
 const (
 	keyEscrow = "escrow"
-	keyServed = "served"
+	keyServed = "served/"
 )
+
+// goneWithin is how long a process that was killed may still be on the list of those that are there.
+const goneWithin = 5 * time.Second
 
 // Settle notes that quotes pay into the network's escrow from now on. While some of another one are open it is ErrOpen;
 // while another process serves another deployment, or with other keys, it is ErrBeside.
@@ -253,21 +256,54 @@ func (n *Network) Settle(s store.Store, open int) error {
 	if n.Limits == nil {
 		return nil
 	}
-	return s.Update(func(tx store.Tx) error {
-		b := tx.Bucket(bucket)
-		was, served := b.Get([]byte(keyEscrow)), b.Get([]byte(keyServed))
-		if was != nil && string(was) != n.Pins.Escrow.Hex() && open > 0 {
-			return fmt.Errorf("%w: %d, in the escrow %s", ErrOpen, open, was)
+	for end := time.Now().Add(goneWithin); ; time.Sleep(goneWithin / 20) {
+		err := s.Update(func(tx store.Tx) error {
+			b := tx.Bucket(bucket)
+			was := b.Get([]byte(keyEscrow))
+			if was != nil && string(was) != n.Pins.Escrow.Hex() && open > 0 {
+				return fmt.Errorf("%w: %d, in the escrow %s", ErrOpen, open, was)
+			}
+			return errors.Join(n.serve(tx, s), b.Put([]byte(keyEscrow), []byte(n.Pins.Escrow.Hex())))
+		})
+		if !errors.Is(err, ErrBeside) || time.Now().After(end) {
+			return err
 		}
-		if string(was) == n.Pins.Escrow.Hex() && string(served) == n.Fingerprint() {
-			return nil
+	}
+}
+
+// serve notes what this process of several serves, and compares it with what the others do. One that has not come as
+// far waits for this one.
+func (n *Network) serve(tx store.Tx, s store.Store) error {
+	if store.Process(s) == 0 {
+		return nil
+	}
+	others, err := store.Others(tx, s)
+	if err != nil {
+		return err
+	}
+	b := tx.Bucket(bucket)
+	var gone [][]byte
+	beside := false
+	b.Ascend([]byte(keyServed), func(k, v []byte) bool {
+		number, is := strings.CutPrefix(string(k), keyServed)
+		if !is {
+			return false
 		}
-		if beside, err := store.Beside(tx, s); err != nil || beside {
-			return cmp.Or(err, ErrBeside)
+		if of, err := strconv.ParseUint(number, 10, 64); err != nil || !others[of] {
+			gone = append(gone, bytes.Clone(k))
+		} else if string(v) != n.Fingerprint() {
+			beside = true
 		}
-		return errors.Join(b.Put([]byte(keyEscrow), []byte(n.Pins.Escrow.Hex())),
-			b.Put([]byte(keyServed), []byte(n.Fingerprint())))
+		return true
 	})
+	if beside {
+		return ErrBeside
+	}
+	for _, k := range gone {
+		err = errors.Join(err, b.Delete(k))
+	}
+	own := keyServed + strconv.FormatUint(store.Process(s), 10)
+	return errors.Join(err, b.Put([]byte(own), []byte(n.Fingerprint())))
 }
 
 // finalReceipt is what a quorum says of a transaction in a block that is final.

@@ -208,19 +208,23 @@ func (s *Settler) acceptWithin(ctx context.Context, o *order, accepted *quotesto
 	s.accepting.Lock()
 	defer s.accepting.Unlock()
 	for {
-		seen, done, err := s.Book.Room(ctx, o.seen)
-		if err != nil {
-			return err
-		}
-		if err = quote.Room(ctx, s.Network, s.Book, s.Prices, s.Clock(), o.ChainID, o.Fills, o.Legs); err != nil {
-			done()
-			return s.orExecuted(ctx, o, err)
-		}
-		err = s.Book.Accept(ctx, accepted, o.context, seen)
-		if done(); !errors.Is(err, quotestore.ErrTakenRoom) {
+		if err := s.acceptOnce(ctx, o, accepted); !errors.Is(err, quotestore.ErrTakenRoom) {
 			return err
 		}
 	}
+}
+
+// acceptOnce is acceptWithin, unless another process accepts something meanwhile (quotestore.ErrTakenRoom).
+func (s *Settler) acceptOnce(ctx context.Context, o *order, accepted *quotestore.Quote) error {
+	seen, done, err := s.Book.Room(ctx, o.seen)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err = quote.Room(ctx, s.Network, s.Book, s.Prices, s.Clock(), o.ChainID, o.Fills, o.Legs); err != nil {
+		return s.orExecuted(ctx, o, err)
+	}
+	return s.Book.Accept(ctx, accepted, o.context, seen)
 }
 
 // startIfAccepted follows a commit that was reported as failed: if it happened all the same, the saga must run. A

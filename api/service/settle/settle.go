@@ -155,6 +155,9 @@ func (s *Settler) takeOver(ctx context.Context, all bool) error {
 	ids, err := s.Book.TakeOver(ctx)
 	if !all {
 		ids = slices.DeleteFunc(ids, s.knows)
+		if errors.Is(err, quotestore.ErrDamaged) {
+			err = nil // it was told of at the start
+		}
 	}
 	open, err := s.open(ctx, ids, err)
 	if err != nil {
