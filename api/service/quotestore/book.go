@@ -27,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -41,7 +42,8 @@ const (
 	bucketQuote    = "book-quote"    // id → Quote
 	bucketDocument = "book-document" // id → the quote's bytes as they were answered
 	bucketEnds     = "book-ends"     // end of window (8) ‖ kind (1) ‖ key → nothing: what Sweep removes
-	bucketOpen     = "book-open"     // id → number of the process that settles it (8), nothing for the only one
+	bucketOpen     = "book-open"     // id → number of the process that settles it (8; 0 is none), "" for the only one
+	bucketLeft     = "book-left"     // nothing: by it a process that leaves a quote tells the others
 	bucketPledge   = "book-pledge"   // owner ‖ asset ‖ 0 ‖ id ‖ number → amount
 	bucketClaim    = "book-claim"    // claim → id
 	bucketCreated  = "book-created"  // owner ‖ stamp → id
@@ -109,6 +111,9 @@ type Book struct {
 	cursorKey []byte
 	reader    func(context.Context) Reader
 	private   bool
+
+	mu     sync.Mutex
+	leaves map[string]time.Time // until when quotes that this process has left are other ones'
 }
 
 const cursorKeySize = 32
@@ -116,7 +121,7 @@ const cursorKeySize = 32
 // Open reads the book of a store, or begins one.
 func Open(s store.Store, o Options) (*Book, error) {
 	b := &Book{store: s, process: store.Process(s), clock: o.Clock, lifetime: o.CursorLifetime, reader: o.Reader,
-		private: o.Private}
+		private: o.Private, leaves: map[string]time.Time{}}
 	if b.reader == nil {
 		b.reader = func(context.Context) Reader { return Reader{} }
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"time"
 
 	"coffer/api/service/store"
 )
@@ -62,6 +63,9 @@ func (b *Book) TakeOver(ctx context.Context) (ids []string, err error) {
 		}
 		index := tx.Bucket(bucketOpen).Reporting(func(err error) { damage = err })
 		index.Ascend(nil, func(k, v []byte) bool {
+			if b.others(string(k)) {
+				return true
+			}
 			switch gone := len(v) != len(b.own()) || !living[binary.BigEndian.Uint64(v)]; {
 			case gone:
 				left = append(left, string(k))
@@ -89,9 +93,41 @@ func (b *Book) TakeOver(ctx context.Context) (ids []string, err error) {
 	return ids, damage
 }
 
-// WatchProcesses calls fn when a process has gone, and now and then.
+// leftFor is how long a quote that a process has left is other ones'.
+const leftFor = time.Minute
+
+// Leave gives a quote to other processes, as if this one were gone; false where there are none, or it is not this
+// one's.
+func (b *Book) Leave(ctx context.Context, id string) (left bool, err error) {
+	err = b.update(ctx, func(w *writer) error {
+		others, err := store.Others(w.Tx, b.store)
+		if left = err == nil && len(others) > 0 && b.drives(w, id); left {
+			w.put(bucketOpen, []byte(id), be64(0))
+			w.delete(bucketLeft, []byte(id))
+			b.mu.Lock()
+			b.leaves[id] = b.clock().Add(leftFor)
+			b.mu.Unlock()
+		}
+		return err
+	})
+	return left, err
+}
+
+// others reports whether a quote is other processes' because this one has left it a moment ago.
+func (b *Book) others(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	until, left := b.leaves[id]
+	if left && !b.clock().Before(until) {
+		delete(b.leaves, id)
+		left = false
+	}
+	return left
+}
+
+// WatchProcesses calls fn when a process has gone or left a quote, and now and then.
 func (b *Book) WatchProcesses(fn func()) (stop func()) {
-	return store.Watch(b.store, []string{store.Processes}, fn)
+	return store.Watch(b.store, []string{store.Processes, bucketLeft}, fn)
 }
 
 // Leads reports whether a task that one process does for all is this process's.

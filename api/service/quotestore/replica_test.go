@@ -101,6 +101,44 @@ func TestAQuoteIsSettledByOneProcess(t *testing.T) {
 	}
 }
 
+// A process leaves a quote of its own where another one is there; it takes it back when none did for a minute.
+func TestAQuoteThatIsLeftIsAnotherProcesses(t *testing.T) {
+	all, stores := replicas(t, 2)
+	q := all[0].accept(t)
+	leaves := func(s *shelf, want bool) {
+		t.Helper()
+		if left, err := s.Leave(ctx(), q.ID); left != want || err != nil {
+			t.Fatalf("left: %t, %v", left, err)
+		}
+	}
+	takes := func(s *shelf, want ...string) {
+		t.Helper()
+		if ids, err := s.TakeOver(ctx()); err != nil || !slices.Equal(ids, want) {
+			t.Fatalf("%v is taken, %v", ids, err)
+		}
+	}
+	leaves(all[1], false)
+	settles(t, q.ID, all[0], all[1])
+	told := 0
+	all[1].WatchProcesses(func() { told++ })
+	leaves(all[0], true)
+	leaves(all[0], false)
+	if told != 1 {
+		t.Errorf("the other is told %d times", told)
+	}
+	takes(all[0])
+	takes(all[1], q.ID)
+	settles(t, q.ID, all[1], all[0])
+
+	leaves(all[1], true)
+	takes(all[1])
+	all[0].clock.now = all[0].clock.now.Add(time.Minute)
+	takes(all[1], q.ID)
+	settles(t, q.ID, all[1], all[0])
+	stores[0].End()
+	leaves(all[1], false)
+}
+
 // The process that lost a quote cannot even end it, nor can a step that it began before.
 func TestAStepOfWhoIsGoneIsLate(t *testing.T) {
 	all, stores := replicas(t, 2)

@@ -10,10 +10,11 @@ import (
 	"coffer/api/service/quotestore"
 )
 
-// Bounds of the pause between two attempts.
+// Bounds of the pause between two attempts, and how long a process tries in vain before another one may.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 30 * time.Second
+	vain       = 2 * time.Minute
 )
 
 // pause doubles from firstPause to lastPause.
@@ -52,10 +53,14 @@ func (s *Settler) start(q *quotestore.Quote) bool {
 // meanwhile turns it into a refund. A record without status is one whose acceptance could not be read back.
 func (s *Settler) keepRunning(q *quotestore.Quote, again <-chan struct{}) {
 	id := q.ID
+	var since time.Time // it fails without getting on
 	for attempt := 0; ; attempt++ {
 		at := q.Updated
 		err := s.attempt(q)
-		if errors.Is(err, quotestore.ErrElsewhere) { // what is left of it is another process's
+		if err != nil && attempt == 0 {
+			since = s.Clock()
+		}
+		if errors.Is(err, quotestore.ErrElsewhere) || s.leave(id, &since, err) { // what is left is another process's
 			err = nil
 		}
 		if err == nil && s.asked(id, again) {
@@ -84,6 +89,21 @@ func (s *Settler) keepRunning(q *quotestore.Quote, again <-chan struct{}) {
 			attempt = -1 // it got on since
 		}
 	}
+}
+
+// leave gives a quote to another process that this one has tried to settle in vain for long: it may be the only one
+// that does not reach its nodes.
+func (s *Settler) leave(id string, since *time.Time, why error) bool {
+	now := s.Clock()
+	if why == nil || now.Sub(*since) < vain || s.ctx.Err() != nil {
+		return false
+	}
+	*since = now
+	left, err := s.Book.Leave(s.ctx, id)
+	if left && err == nil {
+		s.Log.Warn("a quote is left to another process", "quote", id, "error", why)
+	}
+	return left && err == nil
 }
 
 // attempt is run, with a panic as an error: what breaks down over one quote must not take the others along.

@@ -238,6 +238,47 @@ func TestWhatWasTakenOverInACommitWithoutAnAnswerIsSettled(t *testing.T) {
 	Must(t, stays.Settler.Idle(context.Background()))
 }
 
+// TestAQuoteThatAProcessCannotSettleIsLeftToAnother: it accepted the quote, and alone does not reach its nodes since.
+func TestAQuoteThatAProcessCannotSettleIsLeftToAnother(t *testing.T) {
+	db, w := chains(t)
+	tried := make(chan struct{}, 1)
+	fails := func(d *settle.Deps) {
+		d.Pause = func(int) time.Duration { return time.Millisecond }
+		d.Network.Outbox.EVM = func(uint64) outbox.EVM {
+			select {
+			case tried <- struct{}{}:
+			default:
+			}
+			return silent{}
+		}
+	}
+	cut, other := newReplica(w, db, nil, fails), newReplica(w, db, nil, nil)
+	signed := w.SignQuote(cut.Quote(crossChain(w), ""))
+	id := w.Decode(signed).ID
+	Must(t, cut.Execute(signed))
+	for range 3 {
+		<-tried
+	}
+	if mine, err := cut.Book.Drives(t.Context(), id); err != nil || !mine {
+		t.Errorf("it left it too soon: %v", err)
+	}
+	w.Clock.Advance(3 * time.Minute)
+	eventually(t, "the quote ends", func() bool { return record(other.World, id).Done() })
+	if got := record(other.World, id); got.Status != api.StatusCompleted {
+		t.Errorf("it is %+v", got)
+	}
+	Must(t, other.Settler.Idle(context.Background()))
+	Must(t, cut.Settler.Idle(context.Background()))
+	onlyRecord(t, other.World, api.StatusCompleted)
+}
+
+// silent is a chain whose nodes are not reached.
+type silent struct{ outbox.EVM }
+
+func (silent) Send(context.Context, outbox.EVMStep) (bool, error) {
+	return false, errors.New("the nodes are silent")
+}
+
 // TestAProcessThatIsGoneAcceptsNothing: its caller gets no yes, and the quote stays an offer that another one takes.
 func TestAProcessThatIsGoneAcceptsNothing(t *testing.T) {
 	db, w := chains(t)
