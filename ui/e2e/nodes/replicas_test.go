@@ -100,7 +100,7 @@ func newReplicas(t *testing.T, n int, database string, more ...string) *replicas
 	o.ok(err)
 	r.pins = d.Pins
 	o.dies()
-	o.edits(o.file, "sponsor_usd_per_day = 5\n", "sponsor_usd_per_day = 100000\n")
+	o.edits(o.file, "sponsor_usd_per_day = 5\n", "sponsor_usd_per_day = 10000000\n")
 	o.edits(o.file, "exposure_cap_usd = 10000\n", "exposure_cap_usd = 1000000\n")
 	t.Cleanup(func() {
 		for _, p := range r.all {
