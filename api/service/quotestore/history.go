@@ -119,6 +119,12 @@ func (b *Book) History(ctx context.Context, query HistoryQuery) (Page, error) {
 		for _, d := range damaged {
 			page.leaveOut("an entry of the index", d)
 		}
+		ids := make([][]byte, 0, len(found))
+		for _, f := range found {
+			ids = append(ids, quoteKey(f.id))
+		}
+		store.Fetch(tx, bucketQuote, ids)
+		store.Fetch(tx, bucketDocument, ids)
 		for _, f := range found {
 			r, err := b.record(tx, f.id)
 			if errors.Is(err, store.ErrDamaged) {

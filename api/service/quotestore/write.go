@@ -110,9 +110,11 @@ func (b *Book) Quote(ctx context.Context, id string) (q *Quote, err error) {
 	return q, err
 }
 
+func quoteKey(id string) []byte { return []byte(strings.ToLower(id)) }
+
 func quoteOf(tx store.Tx, id string) (*Quote, error) {
 	q := new(Quote)
-	found, err := get(tx.Bucket(bucketQuote), []byte(strings.ToLower(id)), q)
+	found, err := get(tx.Bucket(bucketQuote), quoteKey(id), q)
 	if err == nil && !found {
 		err = fmt.Errorf("%w: %s", ErrUnknownQuote, id)
 	}

@@ -71,6 +71,7 @@ func checkView(t *rapid.T, tx store.Tx, m model) {
 	for _, name := range buckets() {
 		b, want := tx.Bucket(name), m[name]
 		keys := slices.Sorted(maps.Keys(want))
+		fetch(t, tx, name)
 		checkScan(t, b, want, keys, nil)
 		from := smallKey(t, "from")
 		checkScan(t, b, want, keys, &from)
@@ -84,6 +85,15 @@ func checkView(t *rapid.T, tx store.Tx, m model) {
 			t.Fatalf("%s has %d entries, want %d", name, n, len(keys))
 		}
 	}
+}
+
+// fetch has some records read ahead or none, which nobody may notice.
+func fetch(t *rapid.T, tx store.Tx, bucket string) {
+	var keys [][]byte
+	for range rapid.IntRange(0, 4).Draw(t, "fetched") {
+		keys = append(keys, []byte(smallKey(t, "fetch")))
+	}
+	store.Fetch(tx, bucket, keys)
 }
 
 func checkScan(t *rapid.T, b store.Bucket, m map[string]string, keys []string, from *string) {
@@ -127,6 +137,7 @@ func behave(t *rapid.T, s store.Store) {
 		next := m.clone()
 		fail := rapid.IntRange(0, 3).Draw(t, "fail") == 0
 		err := s.Update(func(tx store.Tx) error {
+			fetch(t, tx, buckets()[0])
 			randomWrites(t, tx, next)
 			checkView(t, tx, next) // sees its own writes
 			if fail {

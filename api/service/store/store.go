@@ -94,6 +94,19 @@ type Tx interface {
 	Err() error
 }
 
+// Ahead is a Tx whose database is a way off: records that it reads together cost one way.
+type Ahead interface {
+	// Fetch reads records of a bucket that Get is asked for next. It changes nothing of what Get returns.
+	Fetch(bucket string, keys [][]byte)
+}
+
+// Fetch is Ahead.Fetch; other transactions have all records at hand.
+func Fetch(tx Tx, bucket string, keys [][]byte) {
+	if far, is := tx.(Ahead); is {
+		far.Fetch(bucket, keys)
+	}
+}
+
 // Bucket is an ordered map from key to value inside a transaction.
 type Bucket interface {
 	// Get returns a private copy of the value, nil when the key is absent. A

@@ -172,11 +172,59 @@ func TestAChangedRecordIsFoundDamaged(t *testing.T) {
 	}
 	var seen, told int
 	err := s.View(func(tx store.Tx) error {
+		store.Fetch(tx, "b", [][]byte{[]byte("a")})
+		_ = tx.Bucket("b").Get([]byte("a"))
+		return nil
+	})
+	if !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("fetched: %v", err)
+	}
+	err = s.View(func(tx store.Tx) error {
 		tx.Bucket("b").Reporting(func(error) { told++ }).Ascend(nil, func(_, _ []byte) bool { seen++; return true })
 		return nil
 	})
 	if err != nil || seen != 1 || told != 1 {
 		t.Errorf("%d seen, %d reported, %v", seen, told, err)
+	}
+}
+
+func TestWhatIsFetchedTakesOneWay(t *testing.T) {
+	address := storetest.Schema(t)
+	watched := storetest.Watch(t, address)
+	s := storetest.Open(t, watched.Address)
+	var keys [][]byte
+	if err := s.Update(func(tx store.Tx) error {
+		for i := range byte(100) {
+			keys = append(keys, []byte{'k', i})
+			if err := tx.Bucket("b").Put(keys[i], []byte{i}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	watched.Taken()
+	if err := s.View(func(tx store.Tx) error {
+		store.Fetch(tx, "b", append(keys, []byte("none")))
+		for i, k := range keys {
+			for range 2 {
+				v := tx.Bucket("b").Get(k)
+				if len(v) != 1 || v[0] != byte(i) {
+					t.Errorf("%d is %v", i, v)
+				}
+				v[0] = 200 // is the caller's
+			}
+		}
+		if v := tx.Bucket("b").Get([]byte("none")); v != nil {
+			t.Errorf("there is %v", v)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if made, ways := watched.Taken(); ways > 3 {
+		t.Errorf("%d ways: %v", ways, made)
 	}
 }
 

@@ -27,6 +27,7 @@ type tx struct {
 	opened bool
 	begin  []string // statements before the first
 	writes map[string]*writes
+	ahead  map[string]map[string][]byte // sealed records that were fetched, by bucket and key, nil for none
 	err    error
 	done   bool
 }
@@ -133,18 +134,21 @@ func (b bucket) Get(key []byte) []byte {
 	if b.t.err != nil || len(key) == 0 {
 		return nil
 	}
-	var sealed []byte
-	err := b.t.ask(func(rows pgx.Rows) error {
-		one, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-		if len(one) == 1 {
-			sealed = one[0]
+	sealed, fetched := b.t.ahead[b.name][string(key)]
+	if !fetched {
+		err := b.t.ask(func(rows pgx.Rows) error {
+			one, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+			if len(one) == 1 {
+				sealed = one[0]
+			}
+			return err
+		}, `select value from coffer_record where bucket = $1 and key = $2`, b.name, key)
+		if err != nil {
+			b.t.fail(err)
+			return nil
 		}
-		return err
-	}, `select value from coffer_record where bucket = $1 and key = $2`, b.name, key)
-	if err != nil {
-		b.t.fail(err)
-		return nil
 	}
+	sealed = bytes.Clone(sealed) // what was fetched stays, and the value is the caller's
 	if sealed == nil {
 		return nil
 	}
@@ -157,6 +161,33 @@ func (b bucket) Get(key []byte) []byte {
 		v = []byte{}
 	}
 	return v
+}
+
+// Fetch implements store.Ahead. The transaction sees one version, or has the lock of writers: what is fetched stays so.
+func (t *tx) Fetch(name string, keys [][]byte) {
+	if t.err != nil || len(keys) == 0 {
+		return
+	}
+	found := make(map[string][]byte, len(keys))
+	for _, k := range keys {
+		found[string(k)] = nil
+	}
+	err := t.ask(func(rows pgx.Rows) error {
+		var k, v []byte
+		_, err := pgx.ForEachRow(rows, []any{&k, &v}, func() error {
+			found[string(k)] = bytes.Clone(v)
+			return nil
+		})
+		return err
+	}, `select key, value from coffer_record where bucket = $1 and key = any($2)`, name, keys)
+	if err != nil {
+		t.fail(err)
+		return
+	}
+	if t.ahead == nil {
+		t.ahead = map[string]map[string][]byte{}
+	}
+	t.ahead[name] = found
 }
 
 func (b bucket) write(key, value []byte) error {

@@ -201,6 +201,8 @@ func settle(c *pgxpool.Config) {
 		"lock_timeout": millis(statementWithin), "idle_in_transaction_session_timeout": millis(snapshotLasts),
 		"default_transaction_isolation": "read committed", "tcp_keepalives_idle": "10",
 		"tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
+		// Each statement finds its records by their keys. A plan of when the table was small would read all of it.
+		"enable_seqscan": "off", "jit": "off",
 	} {
 		c.ConnConfig.RuntimeParams[name] = value
 	}
