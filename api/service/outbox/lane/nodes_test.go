@@ -315,10 +315,26 @@ func (f *field) ask(method string, params ...any) {
 	f.ok(f.p.Call(f.Context(), nil, method, params...))
 }
 
+// mine makes blocks, and waits until the history of fees has them: anvil writes it a moment later.
 func (f *field) mine(n int) {
 	f.Helper()
 	for range n {
 		f.ask("evm_mine")
+	}
+	var newest hexutil.Uint64
+	f.ok(f.p.Call(f.Context(), &newest, "eth_blockNumber"))
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		var h struct {
+			Oldest hexutil.Uint64 `json:"oldestBlock"`
+			Base   []*hexutil.Big `json:"baseFeePerGas"`
+		}
+		f.ok(f.p.Call(f.Context(), &h, "eth_feeHistory", "0xa", "latest", []float64{50}))
+		if len(h.Base) > 1 && uint64(h.Oldest)+uint64(len(h.Base))-2 >= uint64(newest) {
+			return
+		}
+		if time.Now().After(end) {
+			f.Fatalf("after block %d the history of fees is %+v", newest, h)
+		}
 	}
 }
 
