@@ -29,6 +29,7 @@ const (
 	dataCorrupted     = "XX001"
 	indexCorrupted    = "XX002"
 	undefinedFunction = "42883"
+	protocolViolation = "08P01"
 )
 
 // Errors of Open that are no fault of the line. What to do is a part of their text.
@@ -74,6 +75,8 @@ func explain(err error) error {
 	case undefinedFunction:
 		return fmt.Errorf("%w: it speaks the protocol of PostgreSQL and lacks a function that is needed: %w", ErrServer,
 			err)
+	case protocolViolation: // a server knows the parameters of a start, a pooler does not
+		return fmt.Errorf("%w: %w: %w", ErrServer, errPooler, err)
 	case readOnly:
 		return fmt.Errorf("%w: it only reads, as a standby does: name the primary server: %w", ErrServer, err)
 	case dataCorrupted, indexCorrupted, ioError:
