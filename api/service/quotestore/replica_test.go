@@ -222,7 +222,7 @@ func TestWhatTheOnlyProcessLeftIsTakenOver(t *testing.T) {
 	settles(t, q.ID, all[1], all[0])
 }
 
-// found is what a chain tells of a deposit.
+// found is the record of a deposit that was found on a chain.
 func found(s *shelf, id string, chain uint64) *quotestore.Quote {
 	return &quotestore.Quote{ID: id, Owner: common.HexToAddress(alice), ChainID: 8453, ValidUntil: 1_760_000_600,
 		AcceptedAt: s.clock.now, FailReason: "ORDER_EXPIRED", Type: api.RecordSwap,

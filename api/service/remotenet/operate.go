@@ -263,7 +263,10 @@ func (n *Network) Settle(s store.Store, open int) error {
 			if was != nil && string(was) != n.Pins.Escrow.Hex() && open > 0 {
 				return fmt.Errorf("%w: %d, in the escrow %s", ErrOpen, open, was)
 			}
-			return errors.Join(n.serve(tx, s), b.Put([]byte(keyEscrow), []byte(n.Pins.Escrow.Hex())))
+			if err := n.serve(tx, s); err != nil || string(was) == n.Pins.Escrow.Hex() {
+				return err
+			}
+			return b.Put([]byte(keyEscrow), []byte(n.Pins.Escrow.Hex()))
 		})
 		if !errors.Is(err, ErrBeside) || time.Now().After(end) {
 			return err

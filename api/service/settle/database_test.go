@@ -16,7 +16,7 @@ type process struct {
 	cut      atomic.Bool   // the answer to its next commit is lost, and the database away then
 	away     atomic.Bool   // the database cannot be reached
 	writing  atomic.Bool   // a commit is under way
-	unlocked bool          // its locks keep nobody out, as when their connections break
+	unlocked bool          // its locks exclude nobody, as after a broken connection
 	awaited  chan struct{} // has word when it waits for a lock
 }
 

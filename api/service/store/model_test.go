@@ -87,7 +87,7 @@ func checkView(t *rapid.T, tx store.Tx, m model) {
 	}
 }
 
-// fetch has some records read ahead or none, which nobody may notice.
+// fetch reads some records ahead, or none. Later reads must return the same either way.
 func fetch(t *rapid.T, tx store.Tx, bucket string) {
 	var keys [][]byte
 	for range rapid.IntRange(0, 4).Draw(t, "fetched") {

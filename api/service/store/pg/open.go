@@ -227,7 +227,7 @@ func migrate(ctx context.Context, session *pgx.Conn, c *claim) error {
 				return err
 			}
 		}
-		if has < len(files) { // whoever knew the earlier ones writes nothing more
+		if has < len(files) { // processes of an older version must not write to them
 			_, err = t.Exec(ctx, `delete from coffer_process`)
 		}
 		return err

@@ -78,7 +78,7 @@ func (s *Store) join() (b *shared, err error) {
 	}
 	t := &tx{conn: c, life: context.Background(), begin: []string{"begin", s.claim.writeLock()},
 		writes: map[string]*writes{}}
-	if s.claim.shared != nil { // a process that stands still would keep the others from writing
+	if s.claim.shared != nil { // a hung process would block the writers of all others
 		t.begin = append(t.begin, "set local idle_in_transaction_session_timeout = "+millis(idleWithin))
 	}
 	if err := s.claim.check(t); err != nil {
